@@ -3,11 +3,10 @@ import { createClientErrors } from '../../src/errors/client-errors.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import { testKv } from '../store/test-store.ts'
 
-function world() {
-  const clock = { now: () => 5, sleep: () => Promise.resolve() }
+function world(kv = testKv(), clock = { now: () => 5, sleep: () => Promise.resolve() }) {
   let byte = 0
   return createClientErrors({
-    kv: testKv(),
+    kv,
     clock,
     newId: idSource({ clock, random: { bytes: (n) => new Uint8Array(n).map(() => byte++) } }),
   })
@@ -34,4 +33,63 @@ test('only known fields are kept, and not too much of them', async () => {
 })
 test('any object will do', async () => {
   expect(await world().report({})).toMatchObject({ message: 'no message', count: 1 })
+})
+
+test('a group keeps its first time, and message and sample of the newest report', async () => {
+  let now = 10
+  const errors = world(testKv(), { now: () => now++, sleep: () => Promise.resolve() })
+  const first = await errors.report({ message: 'row 1', line: 7, url: '/a' })
+  expect(first).toEqual({
+    id: expect.stringMatching(/^err_/),
+    fingerprint: first.fingerprint,
+    message: 'row 1',
+    count: 1,
+    firstAt: first.lastAt,
+    lastAt: first.lastAt,
+    sample: { message: 'row 1', line: 7, url: '/a' },
+  })
+  const second = await errors.report({ message: 'row 2', line: Infinity })
+  expect(second).toEqual({
+    ...first,
+    message: 'row 2',
+    count: 2,
+    lastAt: second.lastAt,
+    sample: { message: 'row 2' },
+  })
+  expect(second.lastAt).toBeGreaterThan(first.lastAt)
+})
+test('errors are told apart by message and first frame, without numbers and what is quoted', async () => {
+  const errors = world()
+  const of = async (message: string, stack?: string) => (await errors.report({ message, stack })).fingerprint
+  const one = await of('no "a" of 3', 'Error: x\n    at draw (chart.js:1:2)\n    at main (app.js:3:4)')
+  expect(await of('no "bcd" of 44', 'Error: y\n    at draw (chart.js:10:20)\n    at other (b.js:1:1)')).toBe(
+    one,
+  )
+  // Firefox and Safari write `draw@chart.js`.
+  expect(await of('no "a" of 3', 'draw@chart.js:1:2')).not.toBe(one)
+  expect(await of('no "a" of 3', 'Error: x\n    at paint (chart.js:1:2)')).not.toBe(one)
+  expect(await of('none "a" of 3', 'Error: x\n    at draw (chart.js:1:2)')).not.toBe(one)
+  expect(await of('no "a" of 3')).not.toBe(one)
+})
+test('texts are cut at their field’s length, and half a character is none', async () => {
+  const { sample } = await world().report({
+    kind: 'k'.repeat(61),
+    release: 'r'.repeat(100),
+    source: 'a\ud800',
+  })
+  expect(sample).toEqual({ kind: 'k'.repeat(60), release: 'r'.repeat(100), source: 'a\ufffd' })
+})
+test('10,000 groups stay, and the one that was reported longest ago makes room for another', async () => {
+  const kv = testKv()
+  let now = 10
+  const errors = world(kv, { now: () => now++, sleep: () => Promise.resolve() })
+  const messages = async () => (await errors.list({ limit: 10 })).items.map(({ message }) => message)
+  await errors.report({ message: 'old' })
+  await errors.report({ message: 'older' })
+  await errors.report({ message: 'old' })
+  await kv.commit({ sets: [{ key: ['errors', 'count', 'all'], value: '9999' }] })
+  await errors.report({ message: 'new' })
+  expect(await messages()).toEqual(['new', 'old', 'older'])
+  await errors.report({ message: 'newest' })
+  expect(await messages()).toEqual(['newest', 'new', 'old'])
 })

@@ -4,7 +4,9 @@ import { silentLog } from '../../src/lib/log.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
 import { Poller } from '../../src/market/providers/poller.ts'
 import { testBars, testKv } from '../store/test-store.ts'
+import { HandClock } from '../lib/hand-clock.ts'
 import { later } from '../later.ts'
+import { rejection } from '../rejection.ts'
 
 const clock = { now: () => 1000, sleep: () => Promise.resolve() }
 const poller = () =>
@@ -63,4 +65,84 @@ test('switched off, follows are kept and nobody asks', async () => {
   expect(await feeds.list()).toMatchObject([
     { state: 'stopped', followed: true, lastError: expect.stringContaining('FEEDS') },
   ])
+})
+
+test('switched off, nothing is wanted of anybody, and there is no loop to run', async () => {
+  let asked = 0
+  const wanted = () => {
+    asked++
+    return later([daily])
+  }
+  const feeds = createFeeds({ kv: testKv(), clock, log: silentLog, poller: null, wanted })
+  await feeds.follow(coin)
+  expect([feeds.enabled, await feeds.isFollowed(coin), await feeds.isFollowed(daily)]).toEqual([
+    false,
+    true,
+    false,
+  ])
+  expect(await feeds.list()).toEqual([
+    {
+      key: coin,
+      state: 'stopped',
+      followed: true,
+      provider: null,
+      lastSuccessAt: null,
+      lastError: 'Requests to providers are switched off on this server (FEEDS=off).',
+      failures: 0,
+      nextAt: null,
+      newestBar: null,
+    },
+  ])
+  await feeds.run(new AbortController().signal)
+  expect(asked).toBe(0)
+})
+test('what is followed stays so when the server starts again, and when it could not be told at once', async () => {
+  const kv = testKv()
+  const failing = () => {
+    throw new Error('the store is gone')
+  }
+  const first = createFeeds({ kv, clock, log: silentLog, poller: poller(), wanted: failing })
+  expect(await rejection(first.follow(coin))).toHaveProperty('message', 'the store is gone')
+  expect(await rejection(first.sync())).toHaveProperty('message', 'the store is gone')
+  let isBroken = true
+  const feeds = createFeeds({
+    kv,
+    clock,
+    log: silentLog,
+    poller: poller(),
+    wanted: () => (isBroken ? failing() : later([])),
+  })
+  expect(feeds.enabled).toBe(true)
+  expect(await rejection(feeds.sync())).toBeInstanceOf(Error)
+  isBroken = false
+  await feeds.sync()
+  expect((await feeds.list()).map(({ key, followed }) => [key.symbol, followed])).toEqual([['BTCUSDT', true]])
+})
+test('every minute it is found out which series to keep fresh', async () => {
+  const hands = new HandClock()
+  let asked = 0
+  const feeds = createFeeds({
+    kv: testKv(),
+    clock: hands,
+    log: silentLog,
+    poller: new Poller({
+      cache: new BarCache(testBars()),
+      http: () => Promise.reject(new Error('no network')),
+      clock: hands,
+    }),
+    wanted: () => {
+      asked++
+      return later([unknown])
+    },
+  })
+  const over = new AbortController()
+  const running = feeds.run(over.signal)
+  await hands.pass(59_999)
+  expect(asked).toBe(1)
+  await hands.pass(1)
+  expect(asked).toBe(2)
+  // What no provider has is nothing that a list or an alert could have kept fresh.
+  expect(await feeds.list()).toEqual([])
+  over.abort()
+  await running
 })

@@ -1,15 +1,15 @@
 import { expect, test } from 'bun:test'
-import { createIdeas, SNAPSHOTS_PER_USER } from '../../src/ideas/ideas.ts'
+import { createIdeas, IDEAS_PER_USER, SNAPSHOTS_PER_USER } from '../../src/ideas/ideas.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import { testKv } from '../store/test-store.ts'
 import { rejection } from '../rejection.ts'
 
 let byte = 0
 const random = { bytes: (n: number) => new Uint8Array(n).map(() => byte++) }
-function world() {
+function world(kv = testKv()) {
   let now = 1
   const clock = { now: () => now++, sleep: () => Promise.resolve() }
-  return createIdeas({ kv: testKv(), clock, newId: idSource({ clock, random }), random })
+  return createIdeas({ kv, clock, newId: idSource({ clock, random }), random })
 }
 const fields = { title: 't', body: 'b', visibility: 'public' as const }
 
@@ -35,8 +35,8 @@ test('an id carries 128 bits that cannot be guessed', async () => {
 test('only its owner changes or deletes it', async () => {
   const ideas = world()
   const { id } = await ideas.publish('usr_a', 'ann', { ...fields, tags: ['Trend', 'trend ', ''] })
-  expect(ideas.change('usr_b', id, { title: 'x' })).rejects.toMatchObject({ code: 'idea_not_found' })
-  expect(ideas.remove('usr_b', id)).rejects.toMatchObject({ code: 'idea_not_found' })
+  expect(await rejection(ideas.change('usr_b', id, { title: 'x' }))).toMatchObject({ code: 'idea_not_found' })
+  expect(await rejection(ideas.remove('usr_b', id))).toMatchObject({ code: 'idea_not_found' })
   expect(await ideas.change('usr_a', id, { visibility: 'private' })).toMatchObject({
     visibility: 'private',
     tags: ['trend'],
@@ -83,6 +83,130 @@ test('a field is kept alike whether it is published or changed', async () => {
   const changed = await ideas.change('usr_a', id, said)
   for (const { symbol, exchange, tags } of [published, changed])
     expect([symbol, exchange, tags]).toEqual(['BTCUSDT', 'BINANCE', ['trend']])
+})
+
+test('an idea is kept with what was said, and nothing where nothing was', async () => {
+  const ideas = world()
+  const said = {
+    title: 'Breakout',
+    body: '**Now**',
+    visibility: 'unlisted' as const,
+    tags: [],
+    symbol: null,
+    exchange: 'nyse',
+    interval: '1d',
+    backtestId: 'bt_1',
+  }
+  const { id, createdAt, ...rest } = await ideas.publish('usr_a', 'ann', said)
+  expect(rest).toEqual({
+    ...said,
+    ownerId: 'usr_a',
+    author: 'ann',
+    exchange: 'NYSE',
+    wasPublic: false,
+    updatedAt: createdAt,
+  })
+  const plain = await ideas.publish('usr_a', 'ann', { ...fields, tags: undefined, symbol: undefined })
+  expect(plain).toMatchObject({
+    tags: [],
+    symbol: null,
+    exchange: null,
+    interval: null,
+    backtestId: null,
+    wasPublic: true,
+  })
+  expect((await ideas.get(id, null)).createdAt).toBe(createdAt)
+})
+test('a change touches what it names, and can take things away', async () => {
+  const ideas = world()
+  const made = await ideas.publish('usr_a', 'ann', { ...fields, symbol: 'A', interval: '1h', tags: ['x'] })
+  const changed = await ideas.change('usr_a', made.id, {
+    title: 'new',
+    symbol: null,
+    tags: [],
+  })
+  expect(changed).toEqual({ ...made, title: 'new', symbol: null, tags: [], updatedAt: expect.any(Number) })
+  expect(changed.updatedAt).toBeGreaterThan(made.updatedAt)
+  expect(await ideas.get(made.id, null)).toEqual(changed)
+})
+test('the feed holds what is public, from the moment it is', async () => {
+  const ideas = world()
+  const shown = async () => (await ideas.feed({ limit: 10 })).items.map(({ title }) => title)
+  const { id } = await ideas.publish('usr_a', 'ann', { ...fields, title: 'one', visibility: 'private' })
+  await ideas.publish('usr_b', 'bob', { ...fields, title: 'two' })
+  expect(await shown()).toEqual(['two'])
+  await ideas.change('usr_a', id, { visibility: 'public' })
+  expect(await shown()).toEqual(['two', 'one'])
+  expect((await Array.fromAsync(ideas.eachPublic())).map(({ title }) => title)).toEqual(['one', 'two'])
+  expect((await Array.fromAsync(ideas.eachOf('usr_b'))).map(({ title }) => title)).toEqual(['two'])
+  // It was public, so its old address must not lead there any more once it is unlisted.
+  expect((await ideas.change('usr_a', id, { visibility: 'unlisted' })).id).not.toBe(id)
+  expect(await shown()).toEqual(['two'])
+})
+test('of records older than that note, all but unlisted ones may have been public', async () => {
+  const kv = testKv()
+  const ideas = world(kv)
+  const old = async (id: string, visibility: string) => {
+    const record = {
+      ...fields,
+      id,
+      visibility,
+      ownerId: 'usr_a',
+      author: 'ann',
+      tags: [],
+      createdAt: 0,
+      updatedAt: 0,
+    }
+    await kv.commit({ sets: [{ key: ['ideas', 'id', id], value: JSON.stringify(record) }] })
+    return record
+  }
+  await Promise.all([
+    old('idea_public', 'public'),
+    old('idea_private', 'private'),
+    old('idea_unlisted', 'unlisted'),
+  ])
+  const hidden = async (id: string) => (await ideas.change('usr_a', id, { visibility: 'unlisted' })).id
+  expect([
+    (await hidden('idea_public')) === 'idea_public',
+    (await hidden('idea_private')) === 'idea_private',
+    (await hidden('idea_unlisted')) === 'idea_unlisted',
+  ]).toEqual([false, false, true])
+  // Nor is it taken for one that was public after it was private for a while.
+  await ideas.change('usr_a', 'idea_unlisted', { visibility: 'private' })
+  expect(await hidden('idea_unlisted')).toBe('idea_unlisted')
+})
+test('stamps change with what they are of, and with nothing else', async () => {
+  const ideas = world()
+  const stamps = async () => [await ideas.feedStamp(), await ideas.listStamp('usr_a')]
+  const { id } = await ideas.publish('usr_a', 'ann', { ...fields, visibility: 'private' })
+  const before = await stamps()
+  const own = await ideas.stamp(id)
+  await ideas.publish('usr_b', 'bob', { ...fields, visibility: 'private' })
+  expect(await stamps()).toEqual(before)
+  await ideas.change('usr_a', id, { title: 'x' })
+  const [feed, list] = await stamps()
+  expect([feed === before[0], list === before[1], (await ideas.stamp(id)) === own]).toEqual([
+    true,
+    false,
+    false,
+  ])
+  await ideas.change('usr_a', id, { visibility: 'public' })
+  expect((await ideas.feedStamp()) === feed).toBe(false)
+})
+test('a user can have 2,000 ideas, and hiding one of them makes it no more', async () => {
+  const kv = testKv()
+  const ideas = world(kv)
+  const count = { key: ['ideas', 'count', 'owner', 'usr_a'], value: String(IDEAS_PER_USER - 1) }
+  await kv.commit({ sets: [count] })
+  const { id } = await ideas.publish('usr_a', 'ann', fields)
+  expect(await rejection(ideas.publish('usr_a', 'ann', fields))).toMatchObject({
+    code: 'quota_exceeded',
+    message: 'You can have at most 2000 ideas. Delete some first.',
+  })
+  const hidden = await ideas.change('usr_a', id, { visibility: 'unlisted' })
+  expect(await rejection(ideas.publish('usr_a', 'ann', fields))).toMatchObject({ code: 'quota_exceeded' })
+  await ideas.remove('usr_a', hidden.id)
+  await ideas.publish('usr_a', 'ann', fields)
 })
 test('a user publishes so many backtests and no more', async () => {
   const ideas = world()

@@ -7,6 +7,7 @@ import { createScripts, libraryFor, SCRIPTS_PER_USER } from '../../src/scripts/s
 import { WantedLibraries } from '../../src/scripts/wanted-libraries.ts'
 import { HandClock } from '../lib/hand-clock.ts'
 import { testKv } from '../store/test-store.ts'
+import { rejection } from '../rejection.ts'
 
 const KINDS = ['strategy', 'indicator', 'library'] as const
 
@@ -60,11 +61,11 @@ test('a private script is its owner’s, a public one everybody’s to read, and
   const { script: open } = await scripts.create('ann', 'Ann', shared)
   const gone = { code: 'script_not_found' }
   expect((await scripts.get(open.id, null)).name).toBe('Shared')
-  for (const reader of ['bob', null]) await expect(scripts.get(own.id, reader)).rejects.toMatchObject(gone)
+  for (const reader of ['bob', null]) expect(await rejection(scripts.get(own.id, reader))).toMatchObject(gone)
   for (const { id } of [own, open, { id: 'scr_none' }]) {
-    await expect(scripts.change('bob', id, { name: 'x' })).rejects.toMatchObject(gone)
-    await expect(scripts.revisions('bob', id, all)).rejects.toMatchObject(gone)
-    await expect(scripts.remove('bob', id)).rejects.toMatchObject(gone)
+    expect(await rejection(scripts.change('bob', id, { name: 'x' }))).toMatchObject(gone)
+    expect(await rejection(scripts.revisions('bob', id, all))).toMatchObject(gone)
+    expect(await rejection(scripts.remove('bob', id))).toMatchObject(gone)
   }
   expect((await scripts.listPublic(all)).items).toEqual([open])
   expect(await Array.fromAsync(scripts.eachPublic())).toEqual([open])
@@ -110,7 +111,7 @@ test('fifty revisions are kept, the newest, and none of a script that was remove
   expect(items.map(({ revision }) => revision)).toEqual(Array.from({ length: 50 }, (_, i) => 53 - i))
   const { script: other } = await scripts.create('ann', 'Ann', { name: 'B', source: 'strategy' })
   await scripts.remove('ann', script.id)
-  await expect(scripts.get(script.id, 'ann')).rejects.toMatchObject({ code: 'script_not_found' })
+  expect(await rejection(scripts.get(script.id, 'ann'))).toMatchObject({ code: 'script_not_found' })
   expect((await scripts.revisions('ann', other.id, all)).items).toHaveLength(1)
 })
 
@@ -155,7 +156,7 @@ test('a user can have 2,000 scripts, and the one that is too many leaves no revi
     sets: [{ key: ['scripts', 'count', 'owner', 'ann'], value: String(SCRIPTS_PER_USER - 1) }],
   })
   await scripts.create('ann', 'Ann', { name: 'last', source: 'strategy' })
-  await expect(scripts.create('ann', 'Ann', { name: 'more', source: 'strategy' })).rejects.toMatchObject({
+  expect(await rejection(scripts.create('ann', 'Ann', { name: 'more', source: 'strategy' }))).toMatchObject({
     code: 'quota_exceeded',
     message: 'You can have at most 2000 scripts. Delete some first.',
   })
@@ -238,7 +239,7 @@ describe('a library', () => {
     ['x', 'This library does not compile.'],
   ])('%p is refused with what compiling told', async (source, message) => {
     const { scripts } = world()
-    await expect(scripts.addLibrary('ann', 'Ann', 'a/b/1', source)).rejects.toMatchObject({
+    expect(await rejection(scripts.addLibrary('ann', 'Ann', 'a/b/1', source))).toMatchObject({
       status: 422,
       code: 'script_invalid',
       message,

@@ -339,3 +339,227 @@ describe('where there is little to say', () => {
     expect([ticks(20, 4), ticks(-20, 4), ticks(20, 0), ticks(0, 4)]).toEqual([5, null, null, null])
   })
 })
+
+describe('by hand', () => {
+  // About their mean of 4 they lie -3, -2, -1, 0 and 6: squares 50, cubes 180, fourth powers 1394.
+  const five = {
+    count: 5,
+    mean: 4,
+    deviation: Math.sqrt(50 / 4),
+    skewness: 36 / 10 ** 1.5,
+    kurtosis: 278.8 / 100,
+    sharpe: 4 / Math.sqrt(12.5),
+  }
+  const closeTo = (found: object, expected: object) => {
+    expect(Object.keys(found)).toEqual(Object.keys(expected))
+    for (const [name, value] of Object.entries(expected))
+      near((found as Record<string, number>)[name]!, value)
+  }
+
+  test('the moments of five numbers, from themselves and from the sums of their powers', () => {
+    closeTo(momentsOf([1, 2, 3, 4, 10]), five)
+    closeTo(momentsOfPowers(5, [20, 130, 1100, 10354]), five)
+    closeTo(momentsOf([-1, -2, -3, -4, -10]), {
+      ...five,
+      mean: -4,
+      skewness: -five.skewness,
+      sharpe: -five.sharpe,
+    })
+    near(sharpeOfSums(5, 20, 130), five.sharpe)
+    near(sharpeOfSums(3, -6, 14), -2)
+  })
+  test('one number is its own mean, and has no ratio', () => {
+    const seven = { count: 1, mean: 7, deviation: 0, skewness: 0, kurtosis: 3, sharpe: 0 }
+    expect(momentsOf([7])).toEqual(seven)
+    expect(momentsOfPowers(1, [7, 49, 343, 2401])).toEqual(seven)
+    expect(momentsOfPowers(2, [14, 98, 686, 4802])).toEqual({ ...seven, count: 2 })
+  })
+  test('quantiles end at the ends, and the middle of an unsorted list leaves it as it is', () => {
+    const values = [9, 1, 5]
+    expect([median(values), median([4, 1]), median([])]).toEqual([5, 2.5, NaN])
+    expect(values).toEqual([9, 1, 5])
+    expect([0, 0.25, 0.5, 1].map((share) => quantile([1, 2, 4], share))).toEqual([1, 1.5, 2, 4])
+    expect([0, 0.3, 1].map((share) => quantile([6], share))).toEqual([6, 6, 6])
+  })
+
+  test('trades that only lose, or only win, do so in every history', () => {
+    const always = (value: number) => ({ low: value, middle: value, high: value })
+    const lost = monteCarloOfTrades([-10, -10], 100, { seed: 1 })!
+    expect(lost).toEqual({
+      rounds: 1000,
+      order: { drawdown: always(20), drawdownPct: always(0.2) },
+      bootstrap: { profit: always(-20), drawdown: always(20), drawdownPct: always(0.2) },
+      loss: 1,
+    })
+    const won = monteCarloOfTrades([10, 10], 100, { seed: 1, rounds: 50 })!
+    expect([won.rounds, won.loss, won.order.drawdown.high, won.bootstrap.profit]).toEqual([
+      50,
+      0,
+      0,
+      always(20),
+    ])
+    // No share of nothing: an account that never had any money has no peak to fall from.
+    expect(monteCarloOfTrades([-1, -1], 0, { seed: 1, rounds: 9 })!.order).toEqual({
+      drawdown: always(2),
+      drawdownPct: always(0),
+    })
+  })
+  test('a trade of each kind falls from 105, or from 100, and drawn anew loses a quarter of the time', () => {
+    const found = monteCarloOfTrades([5, -5], 100, { seed: 3, rounds: 4000 })!
+    expect(found.order.drawdown).toEqual({ low: 5, middle: 5, high: 5 })
+    near(found.order.drawdownPct.low, 5 / 105)
+    near(found.order.drawdownPct.high, 5 / 100)
+    expect(found.bootstrap.profit).toEqual({ low: -10, middle: 0, high: 10 })
+    expect(found.bootstrap.drawdown).toEqual({ low: 0, middle: 5, high: 10 })
+    // Two losses of four equally likely pairs; five deviations of 4,000 draws are 0.034.
+    near(found.loss, 0.25, 0.035)
+  })
+
+  const halves = (sums: number[], squares: number[], counts: number[]): BlockSums => ({
+    trials: sums.length / counts.length,
+    blocks: counts.length,
+    sums: Float64Array.from(sums),
+    squares: Float64Array.from(squares),
+    counts,
+  })
+  test('two trials that change places are overfitted for certain', () => {
+    // Returns 1, 3 and -1, -3 of one, the other way round of the other: ratios ±2 / √2.
+    const found = overfitting(halves([4, -4, -4, 4], [10, 10, 10, 10], [2, 2]))!
+    expect([found.splits, found.probability, found.loss]).toEqual([2, 1, 1])
+    // The worst of two: rank 1 of 3.
+    for (const logit of found.logits) near(logit, Math.log(1 / 2))
+    expect(
+      [found.inSample, found.outOfSample].map((list) => [...list].map((value) => value.toFixed(6))),
+    ).toEqual([
+      ['1.414214', '1.414214'],
+      ['-1.414214', '-1.414214'],
+    ])
+    near(found.slope, 0)
+    near(found.intercept, -Math.SQRT2)
+  })
+  test('of two trials one of which is always better nothing is overfitted', () => {
+    const found = overfitting(halves([4, 4, -4, -4], [10, 10, 10, 10], [2, 2]))!
+    expect([found.probability, found.loss]).toEqual([0, 0])
+    for (const logit of found.logits) near(logit, Math.log(2))
+  })
+  test('two returns a block are just enough, and a block without any is too little', () => {
+    expect(overfitting(halves([4, 4, 4, 4], [10, 10, 10, 10], [3, 1]))).not.toBeNull()
+    expect(overfitting(halves([4, 4, 4, 4], [10, 10, 10, 10], [2, 1]))).toBeNull()
+    expect(overfitting(halves([4, 4, 4, 4], [10, 10, 10, 10], [4, 0]))).toBeNull()
+    expect(overfitting(halves([], [], []))).toBeNull()
+  })
+
+  test('the statistics of snooping are √T times the mean, and that over its deviation', () => {
+    // Means 1 and 2 of sixteen; up and down by d in turn.
+    const row = (mean: number, d: number) =>
+      Float64Array.from({ length: 16 }, (_, t) => mean + (t % 2 ? d : -d))
+    const { white, hansen } = snoopingTests([row(1, 0.1), row(2, 4), row(-3, 1)], {
+      seed: 1,
+      replications: 200,
+    })!
+    expect([white.statistic, white.best, hansen.best]).toEqual([8, 1, 0])
+    expect(hansen.statistic).toBeGreaterThan(40)
+    // All of them lose: nothing is better than doing nothing, and 0 is as good as the best gets.
+    const poor = snoopingTests([row(-1, 2), row(-2, 2)], { seed: 1, replications: 200 })!
+    expect([poor.white.statistic, poor.white.best, poor.hansen.statistic, poor.hansen.best]).toEqual([
+      -4, 0, 0, 0,
+    ])
+    expect(snoopingTests([new Float64Array(7).fill(1)], { seed: 1 })).toBeNull()
+    expect(
+      snoopingTests([new Float64Array(8).fill(1)], { seed: 1, replications: 1 })?.white.statistic,
+    ).toBeCloseTo(Math.sqrt(8), 12)
+  })
+  test('the chances of snooping are shares of 1,000 histories, and lower is never above upper', () => {
+    const { white, hansen } = snoopingTests(noise(60, 5, 2), { seed: 8 })!
+    for (const { lower, consistent, upper } of [white, hansen]) {
+      for (const chance of [lower, consistent, upper]) near(chance * 1000, Math.round(chance * 1000))
+      expect(lower).toBeLessThanOrEqual(consistent)
+      expect(consistent).toBeLessThanOrEqual(upper)
+    }
+  })
+
+  const run = (inProfit: number, outProfit: number, outDrawdownPct = 0.1) => ({
+    inProfit,
+    inBars: 300,
+    outProfit,
+    outBars: 100,
+    outDrawdownPct,
+  })
+  test('the five rules of walking forward hold at their bounds, and not beyond', () => {
+    // A profit of 0.5 a bar after one of 1; half of the runs; half of the profit; 40 %.
+    const edge = walkForward([run(300, 100, 0.4), run(300, 100), run(300, 0), run(300, 0)])
+    expect([edge.efficiency, edge.profit, edge.profitableRuns, edge.passed]).toEqual([0.5, 200, 2, true])
+    expect(walkForward([run(300, 99, 0.4), run(300, 100), run(300, 0), run(300, 0)]).passes).toMatchObject({
+      efficiency: false,
+      spread: false,
+      runs: true,
+    })
+    expect(walkForward([run(300, 100), run(300, 0), run(300, 0)]).passes.runs).toBe(false)
+    // One run is all of its profit, and one that earned nothing out of sample did not pass.
+    expect(walkForward([run(300, 100)]).passes.spread).toBe(true)
+    expect(walkForward([run(300, 0)])).toMatchObject({
+      efficiency: 0,
+      passes: { profit: false, spread: false },
+    })
+    expect(walkForward([run(0, 10)]).efficiency).toBeNull()
+    expect(walkForward([]).passes).toEqual({
+      profit: false,
+      efficiency: false,
+      runs: false,
+      spread: false,
+      drawdown: false,
+    })
+  })
+  test('the table of costs has four commissions by four slippages, each from the same profit', () => {
+    // 100 earned, 8 paid; a tick costs 2 fills of 3 contracts and 2 of 1 at 0.5: 4.
+    const { table } = costSensitivity(
+      [
+        { profit: 70, commission: 6, size: 3 },
+        { profit: 30, commission: 2, size: 1 },
+      ],
+      0.5,
+    )
+    expect(table.map(({ commission, ticks, profit }) => [commission, ticks, profit])).toEqual([
+      [1, 0, 100],
+      [1, 1, 96],
+      [1, 2, 92],
+      [1, 5, 80],
+      [1.5, 0, 96],
+      [1.5, 1, 92],
+      [1.5, 2, 88],
+      [1.5, 5, 76],
+      [2, 0, 92],
+      [2, 1, 88],
+      [2, 2, 84],
+      [2, 5, 72],
+      [3, 0, 84],
+      [3, 1, 80],
+      [3, 2, 76],
+      [3, 5, 64],
+    ])
+  })
+  test('a plateau needs a peak above zero, and may have a hole in it', () => {
+    expect(plateau(0, [1])).toBeNull()
+    expect(plateau(4, [-2])).toEqual({ neighbours: 1, median: 0.25, least: -0.5 })
+  })
+  test('rows that do not vary are no partner for a correlation', () => {
+    const [up, down] = [
+      [1, 2, 3],
+      [6, 4, 2],
+    ]
+    near(meanCorrelation([up, [1, 5, 9]]), 1)
+    near(meanCorrelation([up, down]), -1)
+    near(meanCorrelation([up, [4, 4, 4], down]), -1)
+    expect([meanCorrelation([up]), meanCorrelation([])]).toEqual([0, 0])
+    // Pairs 1, -1 and -1.
+    near(meanCorrelation([up, down, up]), -1 / 3)
+  })
+  test('a record is long enough sooner for less confidence, and two periods are just enough to judge', () => {
+    const even = { sharpe: 1, skewness: 0, kurtosis: 3 }
+    // 1 + (1 + 1/2)·(1.2815515655446 / 1)²: the 90 % point of the normal.
+    near(leastTrackRecord(even, 0, 0.9), 1 + 1.5 * 1.2815515655446004 ** 2, 1e-8)
+    near(leastTrackRecord(even, 0.5, 0.9), 1 + 1.5 * 4 * 1.2815515655446004 ** 2, 1e-8)
+    near(probabilisticSharpe({ ...even, count: 2 }, 1), 0.5)
+    expect(probabilisticSharpe({ ...even, count: 1 }, 1)).toBeNull()
+  })
+})

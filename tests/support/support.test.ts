@@ -64,3 +64,87 @@ describe('the chat', () => {
     expect(support.ask(question)).toEqual([])
   })
 })
+
+const made = (list: readonly { id: string; title?: string; keywords?: string; body?: string }[]) => {
+  let byte = 0
+  return createSupport({
+    kv: testKv(),
+    clock: { now: () => 77, sleep: () => Promise.resolve() },
+    newId: idSource({ clock, random: { bytes: (n) => new Uint8Array(n).map(() => byte++) } }),
+    articles: list.map((one) => ({ title: one.id, keywords: '', body: 'Text.', ...one })),
+  })
+}
+
+describe('an article', () => {
+  test('is its front matter and what follows, or a text without', () => {
+    expect(parseArticle('a', '---\ntitle:  One \nkeywords: x, y\n---\n\nBody\n')).toEqual({
+      id: 'a',
+      title: 'One',
+      keywords: 'x, y',
+      body: 'Body',
+    })
+    expect(parseArticle('b', 'Only text')).toEqual({ id: 'b', title: 'b', keywords: '', body: 'Only text' })
+  })
+  test('is found by its name', () => {
+    const one = made([{ id: 'a' }, { id: 'b' }])
+    expect(one.article('b').id).toBe('b')
+    expect(() => one.article('c')).toThrow(
+      expect.objectContaining({ status: 404, code: 'article_not_found' }),
+    )
+  })
+  test('is shown by its first 280 characters, cut at a word', () => {
+    const excerpt = (body: string) =>
+      made([{ id: 'zebra', keywords: 'zebra', body }]).ask('zebra')[0]?.excerpt
+    const whole = `${'word '.repeat(55)}words`
+    expect(whole.length).toBe(280)
+    expect(excerpt(whole)).toBe(whole)
+    // One more: 55 words are left of 56, and the mark.
+    expect(excerpt(`${whole}.`)).toBe(`${'word '.repeat(55).trim()}…`)
+    expect(excerpt('two\nlines  and more\n\nsecond')).toBe('two lines and more')
+  })
+})
+
+describe('what is asked', () => {
+  test('is answered by five articles at most, the title before the keywords before the text', () => {
+    const filler = Array.from({ length: 20 }, (_, i) => ({
+      id: `other${i}`,
+      body: `Nothing about that, number ${i}.`,
+    }))
+    const seven = Array.from({ length: 5 }, (_, i) => ({ id: `text${i}`, body: 'All about the zebra.' }))
+    const one = made([
+      ...filler,
+      ...seven,
+      { id: 'words', keywords: 'zebra', body: 'All about it.' },
+      { id: 'title', title: 'Zebra', body: 'All about it.' },
+    ])
+    const answers = one.ask('ZEBRA')
+    expect(answers.map(({ id }) => id).slice(0, 2)).toEqual(['title', 'words'])
+    expect(answers).toHaveLength(5)
+    for (const { score } of answers) expect(score).toBe(Math.round(score * 1000) / 1000)
+    // A word that begins like it, or has a letter wrong, is meant.
+    expect([one.ask('zebr')[0]?.id, one.ask('zibra')[0]?.id, one.ask('ze')[0]?.id]).toEqual([
+      'title',
+      'title',
+      undefined,
+    ])
+  })
+  test('counts with its first 24 words', () => {
+    const one = made([{ id: 'zebra' }, ...Array.from({ length: 9 }, (_, i) => ({ id: `other${i}` }))])
+    const padded = (count: number) => `${'xx '.repeat(count)}zebra`
+    expect([one.ask(padded(23)).length, one.ask(padded(24)).length]).toEqual([1, 0])
+  })
+})
+
+test('a ticket is open, and the newest is listed first', async () => {
+  const one = made([])
+  const fields = { email: 'a@example.com', subject: 's', body: 'b' }
+  const first = await one.open(fields, 'usr_1')
+  expect(first).toEqual({ ...fields, id: first.id, userId: 'usr_1', state: 'open', createdAt: 77 })
+  const noted: string[] = []
+  const second = await one.open({ ...fields, subject: 't' }, null, ({ subject }) => {
+    noted.push(subject)
+    return []
+  })
+  expect([second.userId, noted]).toEqual([null, ['t']])
+  expect((await one.tickets({ limit: 9 })).items).toEqual([second, first])
+})
