@@ -316,3 +316,74 @@ describe('search', () => {
     expect(collections).toBe(1)
   })
 })
+
+describe('a word', () => {
+  const found = async (query: string, ...texts: string[]) => {
+    const search = await searchOver(texts.map((text, i) => item(`i${i}`, { title: `Title ${i}`, text })))
+    return ids(await search.find(query, null, {}, 10)).toSorted()
+  }
+  test('may have a letter wrong from four letters on, and two from six', async () => {
+    expect(await found('wava', 'wave', 'wabe')).toEqual(['i0'])
+    expect(await found('cat', 'car')).toEqual([])
+    expect(await found('cross', 'crass')).toEqual(['i0'])
+    expect(await found('cross', 'crabs')).toEqual([])
+    expect(await found('golden', 'gulten')).toEqual(['i0'])
+    expect(await found('golden', 'gultan')).toEqual([])
+  })
+  test('is forgiven in the first three of a search', async () => {
+    expect(await found('alpha bravo delto', 'alpha bravo delta echos')).toEqual(['i0'])
+    expect(await found('alpha bravo delta echas', 'alpha bravo delta echos')).toEqual([])
+  })
+  test('is found by its first two letters, and not by one', async () => {
+    expect([await found('mo', 'momentum'), await found('m', 'momentum')]).toEqual([['i0'], []])
+  })
+  test('in the title weighs more than a symbol, that more than a tag, and that more than the text', async () => {
+    const search = await searchOver([
+      item('text', { title: 'a1', text: 'pivot' }),
+      item('tag', { title: 'a2', tags: ['pivot'] }),
+      item('symbol', { title: 'a3', symbol: 'PIVOT' }),
+      item('title', { title: 'pivot' }),
+    ])
+    const hits = await search.find('pivot', null, {}, 10)
+    expect(ids(hits)).toEqual(['title', 'symbol', 'tag', 'text'])
+    for (const { score } of hits) expect(score).toBe(Math.round(score * 1000) / 1000)
+    expect(ids(await search.find('pivot', null, {}, 2))).toEqual(['title', 'symbol'])
+  })
+})
+
+test('one’s own things are looked through for the kinds that are asked for alone', async () => {
+  const search = await searchOver([
+    item('idea', { text: 'golden', public: false }),
+    item('run', { text: 'golden', public: false, type: 'backtest' }),
+    item('open', { text: 'golden', type: 'backtest' }),
+  ])
+  const own = async (...types: ('idea' | 'backtest')[]) =>
+    ids(await search.find('golden', 'usr_a', {}, 10, types)).toSorted()
+  expect([await own('idea'), await own('idea', 'backtest'), await own()]).toEqual([
+    ['idea', 'open'],
+    ['idea', 'open', 'run'],
+    ['open'],
+  ])
+})
+
+test('a search that never comes to an end of what is gone answers without it after five rounds', async () => {
+  const all = Array.from({ length: 30 }, (_, i) => item(`i${i}`, { title: 'sma' }))
+  let rounds = 0
+  const search = createSearch({
+    everybodys: () => later(all),
+    privateOf: () => later([]),
+    spawn: searchHere,
+    added: async () => [],
+    // Whenever it is asked, the first of what was found is gone.
+    goneOf: async (hits) => {
+      rounds++
+      return hits.slice(0, 1)
+    },
+    failed,
+    now: () => 0,
+    pause: () => Promise.resolve(),
+  })
+  await search.rebuild()
+  const hits = await search.find('sma', null, {}, 4)
+  expect([rounds, hits.length, new Set(ids(hits)).size]).toEqual([5, 3, 3])
+})
