@@ -32,8 +32,16 @@ test('an answer that has not changed is not sent again', async () => {
   const first = await call('GET', path, { headers: cookie })
   const etag = first.headers.get('etag') ?? ''
   expect([first.status, etag]).toEqual([200, expect.stringMatching(/^"\w+"$/) as string])
-  for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*'])
-    expect((await call('GET', path, { headers: { ...cookie, 'if-none-match': known } })).status).toBe(304)
+  // The tag that the client has, which is a weak one of an answer that was encoded.
+  for (const [known, tag] of [
+    [etag, etag],
+    [`W/${etag}`, `W/${etag}`],
+    [`"other", ${etag}`, etag],
+    ['*', etag],
+  ] as const) {
+    const again = await call('GET', path, { headers: { ...cookie, 'if-none-match': known } })
+    expect([again.status, again.headers.get('etag')]).toEqual([304, tag])
+  }
   expect((await call('GET', path, { headers: { ...cookie, 'if-none-match': '"other"' } })).status).toBe(200)
 })
 

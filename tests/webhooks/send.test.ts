@@ -146,7 +146,12 @@ describe('the schedule', () => {
   })
   test.each([
     ['120', 120_000],
+    [' 120 ', 120_000],
+    ['0', 0],
     ['Thu, 01 Jan 1970 00:01:00 GMT', 59_000],
+    // What was to be waited for is over.
+    ['Thu, 01 Jan 1970 00:00:00 GMT', 0],
+    ['1234567890', null],
     ['soon', null],
     [null, null],
   ])('Retry-After %p is %p', (header, expected) => {

@@ -5,6 +5,7 @@ import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { createSecretBox } from '../../src/webhooks/secret-box.ts'
 import { newSecret, serviceSignature, standardSignature } from '../../src/webhooks/signing.ts'
+import { rejection } from '../rejection.ts'
 
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count))
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -55,6 +56,17 @@ describe('the headers of Standard Webhooks', () => {
 })
 
 describe('secrets at rest', () => {
+  test('are sealed under a nonce that is drawn for each', async () => {
+    let byte = 0
+    const box = await createSecretBox(new Uint8Array(32), (count) => new Uint8Array(count).fill(++byte))
+    const nonceOf = (sealed: string) => [...Buffer.from(sealed.slice('v1.'.length), 'base64').subarray(0, 12)]
+    const [one, two] = [await box.seal('whsec_x', 'wh_1'), await box.seal('whsec_x', 'wh_1')]
+    expect([nonceOf(one), nonceOf(two)]).toEqual([Array(12).fill(1), Array(12).fill(2)])
+    expect(await rejection(box.open(`v2.${one.slice(3)}`, 'wh_1'))).toHaveProperty(
+      'message',
+      'unknown form of sealed secret',
+    )
+  })
   test('open only under their key and for their record', async () => {
     const key = random(32)
     const box = await createSecretBox(key, random)
@@ -62,7 +74,8 @@ describe('secrets at rest', () => {
     expect(sealed).not.toContain('whsec')
     expect(await box.open(sealed, 'wh_1')).toBe('whsec_x')
     expect(await (await createSecretBox(key, random)).open(sealed, 'wh_1')).toBe('whsec_x')
-    expect(box.open(sealed, 'wh_2')).rejects.toThrow()
-    expect((await createSecretBox(random(32), random)).open(sealed, 'wh_1')).rejects.toThrow()
+    expect(await rejection(box.open(sealed, 'wh_2'))).toBeInstanceOf(Error)
+    const other = await createSecretBox(random(32), random)
+    expect(await rejection(other.open(sealed, 'wh_1'))).toBeInstanceOf(Error)
   })
 })
