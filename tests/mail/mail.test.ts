@@ -165,3 +165,71 @@ test('on a full store no letter goes out, and one that went before it filled up 
   expect((await letters()).map(({ state }) => state)).toEqual(['sent', 'sent'])
   await stop()
 })
+
+test('a refused letter is tried again after 1, 5, 30, 120 and 480 minutes, and then no more', async () => {
+  const { write, wake, letters, stop } = world()
+  const at: number[] = []
+  transport = async () => {
+    at.push(clock.now())
+    throw new LetterRefused(`550 ${'no '.repeat(200)}`)
+  }
+  await write('bad')
+  await wake()
+  expect(await letters()).toMatchObject([
+    { state: 'waiting', attempts: 1, nextAt: clock.now() + MINUTE, sentAt: null },
+  ])
+  await clock.pass(3 * 24 * 60 * MINUTE)
+  expect(at.slice(1).map((time, i) => (time - at[i]!) / MINUTE)).toEqual([1, 5, 30, 120, 480])
+  const [letter] = await letters()
+  expect(letter).toMatchObject({ state: 'failed', attempts: 6, nextAt: null, sentAt: null })
+  expect(letter?.problem?.length).toBe(300)
+  await stop()
+})
+
+test('a letter that is accepted is sent once, and says when', async () => {
+  const { write, wake, letters, stop } = world()
+  let isDown = true
+  transport = async ({ subject }) => {
+    if (isDown) throw new LetterRefused('later')
+    sent.push(subject)
+  }
+  await write('one')
+  await wake()
+  isDown = false
+  await clock.pass(MINUTE)
+  const sentAt = clock.now()
+  await clock.pass(24 * 60 * MINUTE)
+  expect(sent).toEqual(['one'])
+  expect(await letters()).toMatchObject([{ state: 'sent', attempts: 2, nextAt: null, problem: null, sentAt }])
+  await stop()
+})
+
+test('a subject is one line of 200 characters at most, so that nobody writes headers into it', async () => {
+  const { write, letters, stop } = world()
+  await write('first\r\nBcc: everybody@example.com\n\nlast')
+  await write('🎉'.repeat(201))
+  const [long, lines] = await letters()
+  expect(lines?.subject).toBe('first Bcc: everybody@example.com last')
+  expect(long?.subject).toBe('🎉'.repeat(200))
+  await stop()
+})
+
+test('letters are forgotten when they are 30 days old, whatever became of them', async () => {
+  const kv = testKv()
+  const newId = idSource({ clock, random })
+  const mail = createMail({ kv, clock, newId, transport: null, log: () => undefined })
+  const write = (subject: string) =>
+    transact(kv, () => mail.enqueue({ ownerId: 'usr_1', to: 'a@example.com', subject, text: '' }))
+  const subjects = async () => (await mail.list('usr_1', { limit: 9 })).items.map(({ subject }) => subject)
+  await write('old')
+  clock.time += 1
+  await write('older than it was')
+  clock.time += 30 * 24 * 60 * MINUTE - 2
+  expect([await mail.purge(), await subjects()]).toEqual([0, ['older than it was', 'old']])
+  clock.time += 1
+  expect([await mail.purge(), await subjects()]).toEqual([1, ['older than it was']])
+  // Without a mail server they wait for one, and nothing is tried.
+  expect(mail.configured).toBe(false)
+  await mail.run(new AbortController().signal)
+  expect((await mail.list('usr_1', { limit: 9 })).items).toMatchObject([{ state: 'waiting', attempts: 0 }])
+})
