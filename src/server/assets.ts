@@ -4,6 +4,8 @@
 // Trusted Types. File names carry a hash of their content, so they may be cached for ever; the page itself never is.
 
 import { readdirSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { brotliDecompress, brotliDecompressSync, gzipSync } from 'node:zlib'
 import type { DocsFile, ServeDashboard } from '../api/deps.ts'
 import { bundleDashboard, CHART_PAGE, PAGE, PAGES, type Files } from '../tools/dashboard-bundle.ts'
 import { LICENSES_FILE, licenseTexts } from '../tools/licenses.ts'
@@ -16,9 +18,10 @@ export const DOCS_FILES = ['swagger-ui-bundle.js', 'swagger-ui.css'] as const
 interface Asset {
   readonly type: string
   readonly etag: string
-  readonly raw: Uint8Array<ArrayBuffer>
+  readonly raw: () => Uint8Array<ArrayBuffer>
+  /** The executable holds scripts, styles and pictures in this form alone. */
   readonly br: Uint8Array<ArrayBuffer> | undefined
-  readonly gzip: Uint8Array<ArrayBuffer> | undefined
+  readonly gzip: (() => Uint8Array<ArrayBuffer>) | undefined
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -63,17 +66,11 @@ export async function loadDashboard(base: string): Promise<ServeDashboard> {
 
 export function serveFiles(base: string, files: Files): ServeDashboard {
   const assets = new Map<string, Asset>()
-  for (const [name, content] of files) {
-    if (/\.(br|gz)$/.test(name)) continue
-    const raw = PAGES.includes(name) ? servedAt(base, content) : content
+  for (const [file, content] of files) {
+    const name = file.endsWith(COMPRESSED) ? file.slice(0, -COMPRESSED.length) : file
     const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
-    assets.set(name, {
-      type,
-      etag: etagOf(raw),
-      raw,
-      br: files.get(`${name}.br`),
-      gzip: files.get(`${name}.gz`),
-    })
+    const bytes = PAGES.includes(name) ? servedAt(base, content) : content
+    assets.set(name, file === name ? asItIs(type, bytes) : fromBrotli(type, content))
   }
   return (request, path, head) => {
     const name = path.startsWith('/assets/') ? path.slice('/assets/'.length) : pageAt(path)
@@ -82,12 +79,25 @@ export function serveFiles(base: string, files: Files): ServeDashboard {
   }
 }
 
+function asItIs(type: string, bytes: Uint8Array<ArrayBuffer>): Asset {
+  return { type, etag: etagOf(bytes), raw: () => bytes, br: undefined, gzip: undefined }
+}
+
+/** Most clients take Brotli. The other forms are made for the first client that does not, and kept. */
+function fromBrotli(type: string, br: Uint8Array<ArrayBuffer>): Asset {
+  let plain: Uint8Array<ArrayBuffer> | undefined
+  let zipped: Uint8Array<ArrayBuffer> | undefined
+  const raw = () => (plain ??= brotliDecompressSync(br))
+  return { type, etag: etagOf(br), raw, br, gzip: () => (zipped ??= gzipSync(raw())) }
+}
+/** The end of the names of files that the build has compressed. */
+export const COMPRESSED = '.br'
+
 /** A page with another head; it is small, and not worth compressing for each. */
 function headed(asset: Asset, head: string | null): Asset {
   if (head === null) return asset
-  const page = new TextDecoder().decode(asset.raw).replace(TITLE, () => head)
-  const raw = new TextEncoder().encode(page)
-  return { type: asset.type, etag: etagOf(raw), raw, br: undefined, gzip: undefined }
+  const page = new TextDecoder().decode(asset.raw()).replace(TITLE, () => head)
+  return asItIs(asset.type, new TextEncoder().encode(page))
 }
 const TITLE = /<title>[^<]*<\/title>/
 const etagOf = (bytes: Uint8Array): string => `"${Bun.hash(bytes).toString(36)}"`
@@ -95,10 +105,10 @@ const etagOf = (bytes: Uint8Array): string => `"${Bun.hash(bytes).toString(36)}"
 export const loadDocsFile: DocsFile = async (name) => {
   if (name === LICENSES_FILE && !Bun.isStandaloneExecutable) return new TextEncoder().encode(licenseTexts())
   if (name !== LICENSES_FILE && !(DOCS_FILES as readonly string[]).includes(name)) return null
-  const folder = Bun.isStandaloneExecutable
-    ? `${import.meta.dir}/${DOCS_ASSETS}`
-    : `${import.meta.dir}/../../node_modules/swagger-ui-dist`
-  return Bun.file(`${folder}/${name}`).bytes()
+  if (!Bun.isStandaloneExecutable)
+    return Bun.file(`${import.meta.dir}/../../node_modules/swagger-ui-dist/${name}`).bytes()
+  const packed = await Bun.file(`${import.meta.dir}/${DOCS_ASSETS}/${name}${COMPRESSED}`).bytes()
+  return promisify(brotliDecompress)(packed)
 }
 
 async function embedded(folder: string): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
@@ -119,11 +129,10 @@ function respond(request: Request, asset: Asset, isPage: boolean): Response {
   }
   if (request.headers.get('if-none-match') === asset.etag) return new Response(null, { status: 304, headers })
   const accepted = request.headers.get('accept-encoding') ?? ''
-  for (const [encoding, bytes] of [
-    ['br', asset.br],
-    ['gzip', asset.gzip],
-  ] as const)
-    if (bytes && accepted.includes(encoding))
-      return new Response(bytes, { headers: { ...headers, 'content-encoding': encoding } })
-  return new Response(asset.raw, { headers })
+  const { br, gzip } = asset
+  if (br && accepted.includes('br'))
+    return new Response(br, { headers: { ...headers, 'content-encoding': 'br' } })
+  if (gzip && accepted.includes('gzip'))
+    return new Response(gzip(), { headers: { ...headers, 'content-encoding': 'gzip' } })
+  return new Response(asset.raw(), { headers })
 }

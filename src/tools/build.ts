@@ -4,10 +4,11 @@
 // Bytecode makes the server ready in 23 ms instead of 51; it needs ESM for top-level await. Identifiers are not minified
 // because Elysia reads the source text of handlers to find out what they use.
 
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import { DASHBOARD_ASSETS, DOCS_ASSETS, DOCS_FILES } from '../server/assets.ts'
+import { brotliCompressSync, constants } from 'node:zlib'
+import type { BunPlugin } from 'bun'
+import { COMPRESSED, DASHBOARD_ASSETS, DOCS_ASSETS, DOCS_FILES } from '../server/assets.ts'
 import { bundleDashboard } from './dashboard-bundle.ts'
 import { commandLine } from './command-line.ts'
 import { LICENSES_FILE, licenseTexts } from './licenses.ts'
@@ -32,16 +33,10 @@ if (!native.isInstalled()) {
     process.exit(1)
 }
 
-/** Writes a file and its compressed forms now, since brotli at its best takes seconds, too long for a start. */
+/** Brotli at its best takes seconds, which is too long for a start. */
 function writeCompressed(folder: string, name: string, bytes: Uint8Array): void {
-  writeFileSync(`${folder}/${name}`, bytes)
-  // The server inserts absolute addresses into the page, so the page cannot be compressed ahead.
-  if (!/\.(js|css|svg)$/.test(name)) return
-  writeFileSync(
-    `${folder}/${name}.br`,
-    brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
-  )
-  writeFileSync(`${folder}/${name}.gz`, gzipSync(bytes, { level: 9 }))
+  const params = { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length }
+  writeFileSync(`${folder}/${name}${COMPRESSED}`, brotliCompressSync(bytes, { params }))
 }
 
 function emptyFolder(name: string): string {
@@ -51,12 +46,39 @@ function emptyFolder(name: string): string {
   return folder
 }
 
+/** Leaves out or compresses what would take much room: a byte of code takes four, since the bytecode is in the executable too. */
+const small: BunPlugin = {
+  name: 'small',
+  setup(build) {
+    // The sample bars are read at the first start only.
+    build.onLoad({ filter: /\.csv$/ }, ({ path }) => ({
+      contents: `import { brotliDecompressSync } from 'node:zlib'
+export default brotliDecompressSync(Buffer.from('${brotliCompressSync(readFileSync(path)).toString('base64')}', 'base64')).toString()`,
+      loader: 'js',
+    }))
+    // Elysia looks into uploaded files with this package, and does without it where it is missing. No route takes such files.
+    build.onResolve({ filter: /^file-type$/ }, ({ path }) => ({ path, namespace: 'left-out' }))
+    build.onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({
+      contents: 'throw new Error("not bundled")',
+      loader: 'js',
+    }))
+    // The SDK checks with it what a person fills in for an agent's tool. No tool of ours asks people for anything.
+    build.onLoad({ filter: /[\\/]validation[\\/]ajv-provider\.js$/ }, () => ({
+      contents: `export class AjvJsonSchemaValidator { getValidator() { throw new Error('not bundled') } }`,
+      loader: 'js',
+    }))
+  },
+}
+
 const dashboard = emptyFolder(DASHBOARD_ASSETS)
-for (const [name, bytes] of await bundleDashboard()) writeCompressed(dashboard, name, bytes)
+for (const [name, bytes] of await bundleDashboard())
+  // The page gets absolute addresses when it is served, and typefaces are compressed already.
+  if (/\.(js|css|svg)$/.test(name)) writeCompressed(dashboard, name, bytes)
+  else writeFileSync(`${dashboard}/${name}`, bytes)
 const docs = emptyFolder(DOCS_ASSETS)
 for (const name of DOCS_FILES)
-  writeFileSync(`${docs}/${name}`, await Bun.file(`${root}/node_modules/swagger-ui-dist/${name}`).bytes())
-writeFileSync(`${docs}/${LICENSES_FILE}`, licenseTexts())
+  writeCompressed(docs, name, await Bun.file(`${root}/node_modules/swagger-ui-dist/${name}`).bytes())
+writeCompressed(docs, LICENSES_FILE, Buffer.from(licenseTexts()))
 
 const result = await Bun.build({
   entrypoints: ['main.ts', 'engine/worker.ts', 'search/worker.ts'].map((file) => `${root}/src/${file}`),
@@ -67,9 +89,10 @@ const result = await Bun.build({
   splitting: true,
   minify: { whitespace: true, syntax: true, identifiers: false },
   bytecode: true,
-  sourcemap: 'linked',
+  // Source maps would take 3.3 MB. Without them a stack in the log names functions, which keep their names, but no lines of ours.
+  sourcemap: 'none',
   define: { 'process.env.NODE_ENV': '"production"' },
-  plugins: [native.plugin],
+  plugins: [native.plugin, small],
   compile: {
     target: target as Bun.Build.CompileTarget,
     outfile,
@@ -81,7 +104,5 @@ const result = await Bun.build({
 })
 for (const line of result.logs) console.error(line.message)
 if (!result.success) process.exit(1)
-// The executable contains the maps already, and the maps of two workers share one path.
-for (const { kind, path } of result.outputs) if (kind === 'sourcemap') rmSync(path, { force: true })
 const size = Bun.file(outfile).size || Bun.file(`${outfile}.exe`).size
 console.log(`${outfile} ${(size / 1e6).toFixed(1)} MB for ${target}`)

@@ -65,6 +65,18 @@ describe.each(MODES)('%s', (mode) => {
       expect((await server.call('GET', file, undefined, again)).status).toBe(304)
     })
 
+    test('a file is the same text however its client takes it', async () => {
+      const { text } = await server.call('GET', '/any/route')
+      const file = new URL(/src="([^"]+\.js)"/.exec(text)?.[1] ?? '', `${server.base}/`).pathname
+      const as = (encoding: string) =>
+        fetch(server.base + file, { headers: { 'accept-encoding': encoding } }).then((answer) =>
+          answer.text(),
+        )
+      const [plain, ...others] = await Promise.all(['identity', 'br', 'gzip', 'gzip, br'].map(as))
+      expect(plain?.length).toBeGreaterThan(20_000)
+      expect(others.map((one) => one === plain)).toEqual([true, true, true])
+    })
+
     test('the reference page has all it needs on board', async () => {
       for (const path of [
         '/api/docs',
@@ -73,6 +85,7 @@ describe.each(MODES)('%s', (mode) => {
         '/api/docs/swagger-ui-bundle.js',
       ])
         expect((await server.call('GET', path)).status).toBe(200)
+      expect((await server.call('GET', '/api/docs/swagger-ui-bundle.js')).text).toContain('SwaggerUIBundle')
       expect((await server.call('GET', '/api/docs')).text).not.toContain('//unpkg')
       const { paths } = (await server.call('GET', '/api/openapi.json')).json
       expect(Object.keys(paths).length).toBeGreaterThan(15)
