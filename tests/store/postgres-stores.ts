@@ -4,6 +4,7 @@ import type { Clock } from '../../src/lib/clock.ts'
 import type { Kv } from '../../src/store/kv.ts'
 import { type Connection, connect, type PostgresOptions } from '../../src/store/postgres/connection.ts'
 import { postgresKv } from '../../src/store/postgres/postgres-kv.ts'
+import { bringUpToDate, type Schema } from '../../src/store/postgres/schema.ts'
 import { testPostgres } from './postgres-server.ts'
 
 /** The machine's: what is waited for here is another process. */
@@ -21,12 +22,15 @@ export interface PostgresStores {
   /** To a store that is empty, or as another node to the one of that name. */
   connect(name?: string, options?: Partial<PostgresOptions>): Promise<Connection>
   open(name?: string, options?: Partial<PostgresOptions>): Promise<Kv>
+  /** To a store that is empty, by connections that all of them share: there may be hundreds. */
+  share(): Promise<Connection>
   stop(): Promise<void>
 }
 
 export async function postgresStores(): Promise<PostgresStores> {
   const { url, stop } = await testPostgres()
   let opened = 0
+  let shared: Promise<Connection> | null = null
   const stores: PostgresStores = {
     url,
     connect(name = `${process.pid}-${opened++}`, options = {}) {
@@ -38,6 +42,12 @@ export async function postgresStores(): Promise<PostgresStores> {
         schema: `"${name}"`,
         ...options,
       })
+    },
+    async share() {
+      const first = await (shared ??= stores.connect())
+      const schema: Schema = `"${process.pid}-${opened++}"`
+      await bringUpToDate(first.writing, schema)
+      return { ...first, schema, close: async () => {} }
     },
     open: async (name, options) => postgresKv(await stores.connect(name, options)),
     stop,
