@@ -45,6 +45,7 @@ export function codesOf({ method, path, options, hasBody, hasQuery }: Answering)
     options.unlimited !== true && 'rate_limited',
     isLarge && 'overloaded',
     'internal_error',
+    'store_unavailable',
     writes && 'storage_full',
   ]
   const all = new Set([

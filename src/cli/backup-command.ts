@@ -7,13 +7,13 @@ import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSyn
 import { join, resolve } from 'node:path'
 import { judgeKey, KEY_FILE } from '../store/instance-key.ts'
 import { lmdbKv } from '../store/lmdb.ts'
+import { openStore } from '../store/open-store.ts'
 import { RESERVE_FILE } from '../store/reserve.ts'
 import { LOCK_FILE, lockData, PID_FILE } from '../store/server-lock.ts'
 import { countReceivers, opensSecrets } from '../webhooks/receivers.ts'
 import { createSecretBox } from '../webhooks/secret-box.ts'
 import { parseFlags, type Command, type CommandContext, UsageError } from './command.ts'
-import { readConfig } from '../server/config.ts'
-import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
+import { DATA_FLAGS, DATA_HELP, directoryOf } from './data.ts'
 import { formatBytes } from './table.ts'
 
 export const backupCommand: Command = {
@@ -24,10 +24,10 @@ export const backupCommand: Command = {
   run: async (context) => {
     const { flags, folder } = folderOf(context.args)
     if (existsSync(folder)) throw new UsageError(`${folder} is there already. Name a new folder.`)
-    const { DATA_DIR } = readConfig(flags, context.environment).config
-    if (!existsSync(join(DATA_DIR, 'db')))
-      throw new UsageError(`There is no database in ${resolve(DATA_DIR)}.`)
-    return withData(context, flags, async ({ kv, directory }) => {
+    const directory = directoryOf(context, flags, 'Use its own way, such as pg_dump.')
+    if (!existsSync(join(directory, 'db'))) throw new UsageError(`There is no database in ${directory}.`)
+    const kv = await openStore({ directory, tell: context.warn })
+    try {
       await replaceFolder(folder, async (copy) => {
         mkdirSync(join(copy, 'db'))
         await kv.environment.backup(join(copy, 'db'), true)
@@ -36,7 +36,9 @@ export const backupCommand: Command = {
       const { size } = statSync(join(folder, 'db', 'data.mdb'))
       context.print(`${folder}: ${formatBytes(size)}. It holds password hashes and keys: keep it safe.`)
       return 0
-    })
+    } finally {
+      await kv.close()
+    }
   },
 }
 
@@ -49,7 +51,7 @@ export const restoreCommand: Command = {
     const { flags, folder } = folderOf(context.args)
     if (!existsSync(join(folder, 'db', 'data.mdb')))
       throw new UsageError(`${folder} is no backup of Chartroom.`)
-    const directory = resolve(readConfig(flags, context.environment).config.DATA_DIR)
+    const directory = directoryOf(context, flags, 'Use its own way, such as pg_restore.')
     if (existsSync(join(directory, 'db')))
       throw new UsageError(`${directory} has a database already. Move it away, or name another --data-dir.`)
     mkdirSync(directory, { recursive: true, mode: 0o700 })

@@ -3,39 +3,68 @@
 // The server may be running on the same directory meanwhile: LMDB lets several processes in, and caches follow the
 // change numbers of the series.
 
+import { resolve } from 'node:path'
 import type { AccountDeps } from '../accounts/accounts.ts'
 import { argon2Passwords } from '../accounts/passwords.ts'
 import { idSource } from '../lib/ids.ts'
 import { BarCache } from '../market/bar-cache.ts'
 import { lmdbBars } from '../store/lmdb-bars.ts'
-import type { LmdbKv } from '../store/lmdb.ts'
+import type { Kv } from '../store/kv.ts'
 import { openStore } from '../store/open-store.ts'
-import type { CommandContext } from './command.ts'
+import { nodeName, openPostgres, type PostgresStore } from '../store/postgres/open-postgres.ts'
+import { type CommandContext, UsageError } from './command.ts'
 import { readConfig } from '../server/config.ts'
 
 export interface Data {
-  readonly kv: LmdbKv
+  readonly kv: Kv
   readonly bars: BarCache
   readonly accounts: AccountDeps
-  readonly directory: string
 }
 
 /** `--data-dir`, for commands that take no other setting. */
-export const DATA_FLAGS = { 'data-dir': { type: 'string' } } as const
-export const DATA_HELP =
-  '  --data-dir DIR        Folder of the database (DATA_DIR in the environment; ./data)'
+export const DATA_FLAGS = { 'data-dir': { type: 'string' }, store: { type: 'string' } } as const
+export const DATA_HELP = [
+  '  --data-dir DIR        Folder of the database (DATA_DIR in the environment; ./data)',
+  '  --store ADDRESS       Database instead of the folder, postgres://… (STORE in the environment)',
+].join('\n')
+
+interface DataFlags {
+  readonly 'data-dir'?: string | undefined
+  readonly store?: string | undefined
+}
 
 export async function withData<T>(
-  { environment, clock, random, warn }: CommandContext,
-  flags: { readonly 'data-dir'?: string | undefined },
+  context: CommandContext,
+  flags: DataFlags,
   work: (data: Data) => Promise<T> | T,
 ): Promise<T> {
-  const { config } = readConfig({ 'data-dir': flags['data-dir'] }, environment)
-  const kv = await openStore({ directory: config.DATA_DIR, tell: warn })
+  const { clock, random } = context
+  const { kv, bars } = await opened(context, flags)
   try {
     const accounts = { kv, clock, random, newId: idSource({ clock, random }), passwords: argon2Passwords() }
-    return await work({ kv, bars: new BarCache(lmdbBars(kv)), accounts, directory: config.DATA_DIR })
+    return await work({ kv, bars: new BarCache(bars), accounts })
   } finally {
     await kv.close()
   }
+}
+
+async function opened(
+  { environment, clock, random, warn }: CommandContext,
+  flags: DataFlags,
+): Promise<PostgresStore> {
+  const { config, mistakes } = readConfig({ 'data-dir': flags['data-dir'], store: flags.store }, environment)
+  const mistake = mistakes.find((text) => /^(?:--store|STORE):/.test(text))
+  if (mistake !== undefined) throw new UsageError(mistake)
+  if (config.STORE !== null)
+    return openPostgres({ url: config.STORE, clock, random, node: nodeName('command', random.bytes(4)) })
+  const kv = await openStore({ directory: config.DATA_DIR, tell: warn })
+  return { kv, bars: lmdbBars(kv) }
+}
+
+/** The data directory of a command that works on its files; refused if the data is in a database. */
+export function directoryOf({ environment }: CommandContext, flags: DataFlags, instead: string): string {
+  const { config } = readConfig({ 'data-dir': flags['data-dir'], store: flags.store }, environment)
+  if (config.STORE !== null || flags.store !== undefined)
+    throw new UsageError(`This works on a data directory, and STORE names a database. ${instead}`)
+  return resolve(config.DATA_DIR)
 }

@@ -1,7 +1,7 @@
 // `chartroom doctor`: checks that the database is intact and that everything in it is where it should be.
 
 import { existsSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { CHUNKS } from '../store/lmdb-bars.ts'
 import { calmly } from '../store/check-database.ts'
 import { examine, type Findings } from '../store/examine.ts'
@@ -10,8 +10,7 @@ import { FileDamage } from '../store/lmdb-file.ts'
 import { DOCUMENTS } from '../store/lmdb.ts'
 import { PID_FILE } from '../store/server-lock.ts'
 import { parseFlags, type Command, type CommandContext } from './command.ts'
-import { readConfig } from '../server/config.ts'
-import { DATA_FLAGS, DATA_HELP } from './data.ts'
+import { DATA_FLAGS, DATA_HELP, directoryOf } from './data.ts'
 import { formatBytes, formatNumber } from './table.ts'
 
 export const doctorCommand: Command = {
@@ -26,7 +25,7 @@ export const doctorCommand: Command = {
     ].join('\n'),
   run: (context) => {
     const { values: flags } = parseFlags({ args: [...context.args], options: DATA_FLAGS })
-    const directory = resolve(readConfig(flags, context.environment).config.DATA_DIR)
+    const directory = directoryOf(context, flags, 'Ask the database itself, with pg_amcheck.')
     return Promise.resolve(diagnose(directory, context))
   },
 }

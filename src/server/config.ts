@@ -89,6 +89,13 @@ const smtp: Parse<string> = (value) => {
   return value
 }
 
+const databaseAddress: Parse<string> = (value) => {
+  const url = URL.parse(value)
+  if (!url || !/^postgres(?:ql)?:$/.test(url.protocol))
+    throw new Error('expected an address like postgres://user:password@db.example.com:5432/chartroom')
+  return value
+}
+
 const optionalAddress: Parse<string> = (value) => {
   if (value !== '' && !/^[^\s@<>]+@[^\s@<>]+$/.test(value))
     throw new Error('expected an address like charts@example.com')
@@ -99,6 +106,12 @@ const OPTIONS = {
   PORT: option('3000', integer(0, 65_535), 'Port to listen on; 0 = any that is free'),
   HOST: option('127.0.0.1', text, 'Address to listen on; 0.0.0.0 = all'),
   DATA_DIR: option('./data', text, 'Folder of the database and the key file'),
+  STORE: option(
+    '',
+    optional(databaseAddress),
+    'Database instead of the folder, postgres://user:password@host:5432/name (PostgreSQL 15 or later)',
+    true,
+  ),
   PUBLIC_URL: option(
     '',
     optional(publicAddress),
@@ -236,5 +249,9 @@ export function readConfig(
       { ...DEFAULT_RATES[rate], quota: read(rateOption(rate), integer(0, 1_000_000_000)) },
     ]),
   ) as Record<Rate, RatePolicies[Rate]>
+  if (options.STORE !== null && options.MAX_STORAGE_MB > 0)
+    mistakes.push(
+      'MAX_STORAGE_MB: limits the database in DATA_DIR only; with STORE leave it out, and limit the database itself',
+    )
   return { config: { ...options, rates }, values, mistakes }
 }

@@ -29,11 +29,10 @@ import { loadSamples } from '../market/sample.ts'
 import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
 import { Runs } from '../runs/runs.ts'
 import { seriesName } from '../market/bar-store.ts'
-import { lmdbBars } from '../store/lmdb-bars.ts'
 import { judgeKey, type KeyVerdict, settleKey } from '../store/instance-key.ts'
-import { openServerStore } from '../store/open-store.ts'
 import { loadDashboard, loadDocsFile } from './assets.ts'
 import type { Config } from './config.ts'
+import { openStoreOf } from './server-store.ts'
 import { addressOf, welcome } from './welcome.ts'
 
 /** How long requests in flight may take when the server stops. */
@@ -63,21 +62,25 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
   const log = jsonLog(context, config.LOG_LEVEL)
   const boxOf = (key: Uint8Array) => createSecretBox(key, (count) => random.bytes(count))
   let verdict: KeyVerdict = { kind: 'missing' }
-  const { kv, lock } = await openServerStore({
-    directory: config.DATA_DIR,
-    maxBytes: config.MAX_STORAGE_MB * 1e6,
-    tell: warn,
+  const store = await openStoreOf(context, config, {
+    log,
     async admit(data) {
       const opens = async (key: Uint8Array) => opensSecrets(data, await boxOf(key))
       verdict = await judgeKey(data, config.DATA_DIR, opens, { newKey })
     },
+  })
+  const { kv } = store
+  void store.lost.then(() => {
+    // Whatever is still going on cannot be stored any more.
+    log('error', 'another server has taken over')
+    process.exit(1)
   })
   if (verdict.kind === 'lost') {
     const count = await markSecretsLost({ kv, clock })
     log('warn', 'fresh key', { webhooksWithoutSecret: count })
   }
   const box = await boxOf(await settleKey(kv, config.DATA_DIR, verdict, random))
-  const bars = new BarCache(lmdbBars(kv))
+  const bars = new BarCache(store.bars)
   await bars.store.sweep()
   await loadSamples(bars)
   const pool = new JobPool({
@@ -179,8 +182,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     })
   } catch (error) {
     pool.close()
-    await kv.close()
-    lock.release()
+    await store.close()
     warn(
       error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
         ? `Port ${config.PORT} is in use. Stop what listens there, or choose another with --port.`
@@ -230,8 +232,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
   await Promise.all([features.sweeps.stop(), features.scans.stop(), features.portfolios.stop()])
   features.search.close()
   doing = 'closing the store'
-  await kv.close()
-  lock.release()
+  await store.close()
   // Otherwise the connection of a receiver or mail server that hangs would keep the process alive.
   return process.exit(0)
 }

@@ -64,6 +64,7 @@ describe('every setting', () => {
     ['SCRIPT_REQUESTS', '64', 64, '65'],
     ['SCRIPT_MEMORY_MB', '64', 64, '63'],
     ['SCRIPT_ANSWER_MB', '1', 1, '0'],
+    ['STORE', 'postgres://u:p@db/charts', 'postgres://u:p@db/charts', 'mysql://db/charts'],
     ['MAX_STORAGE_MB', '500', 500, '5 GB'],
     ['MAX_BACKTESTS', '0', 0, '-1'],
     ['MAX_ALERTS', '7', 7, '1000001'],

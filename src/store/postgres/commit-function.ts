@@ -21,6 +21,9 @@ export const SLOTS = 1024
 export const DONE = -1
 export const CHECK_FAILED = 0
 
+/** The class of the locks, as SQL. */
+export const COMMIT_LOCKS = (schema: Schema) => `hashtext('${schema.replaceAll("'", "''")} commits')`
+
 export const COMMIT = (schema: Schema) => `
 create function ${schema}.commit_1(
   p_id bytea, p_node text, p_commits int, p_rounds int,
@@ -31,7 +34,7 @@ create function ${schema}.commit_1(
   sm_round int[], sm_commit int[], sm_key bytea[], sm_step bigint[], sm_max bigint[]
 ) returns int[] language plpgsql as $function$
 declare
-  v_class constant int := hashtext('${schema.replaceAll("'", "''")} commits');
+  v_class constant int := ${COMMIT_LOCKS(schema)};
   v_outcomes int[];
   v_version bigint;
   v_keys bytea[] := '{}';

@@ -219,4 +219,4 @@ function locksOf(commits: readonly Ready[]): [slot: number, isExclusive: boolean
 }
 
 /** CRC-32, since every node of every version must find the same. */
-const slotOf = (key: Buffer) => Bun.hash.crc32(key) % SLOTS
+export const slotOf = (key: Buffer) => Bun.hash.crc32(key) % SLOTS

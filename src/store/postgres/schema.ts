@@ -9,6 +9,7 @@ import { DataRefused } from '../data-refused.ts'
 import type { Database } from './database.ts'
 import { COMMIT } from './commit-function.ts'
 import { WRITE_BARS } from './bar-functions.ts'
+import { LEASES } from './lease.ts'
 
 /** Where it stands, as SQL writes it. */
 export type Schema = `"${string}"`
@@ -92,9 +93,10 @@ const STEPS: readonly Step[] = [
       alter table ${schema}.commits add column change bigint;
       ${WRITE_BARS(schema)}`,
   },
+  { to: 3, usableFrom: 1, script: LEASES },
 ]
 
-const NEWEST = 2
+const NEWEST = 3
 /** PostgreSQL 15. */
 const SERVER_MIN = 150_000
 

@@ -1,0 +1,58 @@
+// The store that the settings name, as a server holds it: alone, until it closes it.
+
+import { mkdirSync } from 'node:fs'
+import { hostname } from 'node:os'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { Random } from '../lib/random.ts'
+import type { BarStore } from '../market/bar-store.ts'
+import type { Kv } from '../store/kv.ts'
+import { lmdbBars } from '../store/lmdb-bars.ts'
+import { openServerStore } from '../store/open-store.ts'
+import { nodeName, openServerPostgres } from '../store/postgres/open-postgres.ts'
+import type { Config } from './config.ts'
+
+interface ServerStore {
+  readonly kv: Kv
+  readonly bars: BarStore
+  /** Resolves when another server has taken over. */
+  readonly lost: Promise<void>
+  close(): Promise<void>
+}
+
+/** `admit` may look at the data and throw before anything is written to it. */
+export async function openStoreOf(
+  surroundings: { readonly clock: Clock; readonly random: Random; warn(line: string): void },
+  { DATA_DIR, MAX_STORAGE_MB, STORE }: Pick<Config, 'DATA_DIR' | 'MAX_STORAGE_MB' | 'STORE'>,
+  { admit, log }: { admit(kv: Kv): Promise<void>; readonly log: Log },
+): Promise<ServerStore> {
+  const { clock, random, warn } = surroundings
+  if (STORE !== null) {
+    // For the key file.
+    mkdirSync(DATA_DIR, { recursive: true, mode: 0o700 })
+    return openServerPostgres({
+      url: STORE,
+      // How long an answer takes is measured by a clock that nobody can set back.
+      clock: { now: () => performance.now(), sleep: clock.sleep },
+      random,
+      node: nodeName(hostname(), random.bytes(4)),
+      admit,
+      waits: (holder) => log('info', 'waiting for the server that serves from the database', { holder }),
+    })
+  }
+  const { kv, lock } = await openServerStore({
+    directory: DATA_DIR,
+    maxBytes: MAX_STORAGE_MB * 1e6,
+    tell: warn,
+    admit,
+  })
+  return {
+    kv,
+    bars: lmdbBars(kv),
+    lost: new Promise(() => {}),
+    async close() {
+      await kv.close()
+      lock.release()
+    },
+  }
+}

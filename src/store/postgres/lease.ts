@@ -1,0 +1,152 @@
+// A lease: one of several nodes does some work, and another takes it over when that one is gone.
+//
+// It runs out on the database's clock, so that no node's own matters. Its fence is the version of a document that changes
+// whenever the lease changes hands: a commit that checks it is refused to a node that was stopped for a while and does
+// not know yet that its time is over. Renewing the lease does not touch the document.
+
+import type { Clock } from '../../lib/clock.ts'
+import { Problem } from '../../lib/problem.ts'
+import { encodeKey } from '../key.ts'
+import type { Key, Kv, Version } from '../kv.ts'
+import type { Connection } from './connection.ts'
+import { slotOf } from './group-commit.ts'
+import type { Schema } from './schema.ts'
+import { COMMIT_LOCKS } from './commit-function.ts'
+
+/** Long enough for a node to be busy for a while, and short enough to wait for when one is gone. */
+const LEASE_MS = 5000
+const RENEW_MS = LEASE_MS / 3
+const ASK_AGAIN_MS = 500
+
+export interface Lease {
+  /** Of the document whose version is the fence. */
+  readonly key: Key
+  readonly fence: Version
+  /** Resolves when another node has it; never before, also while the database is away. */
+  readonly lost: Promise<void>
+  /** Lets another node have it at once. */
+  release(): Promise<void>
+}
+
+/** Waits until the lease is free. `waits` is told once who has it. */
+export async function takeLease(
+  connection: Connection,
+  { work, clock, waits }: { readonly work: string; readonly clock: Clock; waits(holder: string): void },
+): Promise<Lease> {
+  const { schema, node, writing } = connection
+  const key: Key = ['lease', work]
+  const name = encodeKey(key)
+  let isWaiting = false
+  for (;;) {
+    const [row] = await writing.query<{ fence: Version | null; holder: string }>(
+      `select fence, holder from ${schema}.take_lease_1($1, $2, $3, $4)`,
+      [name, slotOf(name), node, LEASE_MS],
+    )
+    const fence = row?.fence ?? null
+    if (fence !== null) return kept(connection, clock, key, fence)
+    if (!isWaiting) waits(row?.holder ?? '')
+    isWaiting = true
+    await clock.sleep(ASK_AGAIN_MS)
+  }
+}
+
+function kept({ schema, node, writing }: Connection, clock: Clock, key: Key, fence: Version): Lease {
+  const released = new AbortController()
+  const mine = [encodeKey(key), node, fence]
+  async function renew(): Promise<boolean> {
+    try {
+      const rows = await writing.query(
+        `update ${schema}.leases set until = clock_timestamp() + interval '${LEASE_MS} ms'
+         where work = $1 and node = $2 and fence = $3 returning fence`,
+        mine,
+      )
+      return rows.length > 0
+    } catch {
+      // While the database is away nobody can take it over.
+      return true
+    }
+  }
+  async function keep(): Promise<void> {
+    for (;;) {
+      await clock.sleep(RENEW_MS, released.signal)
+      if (released.signal.aborted) return new Promise(() => {})
+      if (!(await renew())) return
+    }
+  }
+  return {
+    key,
+    fence,
+    lost: keep(),
+    async release() {
+      released.abort()
+      await writing.query(
+        `update ${schema}.leases set until = '-infinity' where work = $1 and node = $2 and fence = $3`,
+        mine,
+      )
+    },
+  }
+}
+
+/** The store as the holder of a lease writes to it: once another has it, nothing is written any more. */
+export function fencedKv(kv: Kv, { key, fence }: Pick<Lease, 'key' | 'fence'>): Kv {
+  return {
+    get: (one) => kv.get(one),
+    getMany: (keys) => kv.getMany(keys),
+    versions: (keys) => kv.versions(keys),
+    list: (selector, options) => kv.list(selector, options),
+    async commit(commit) {
+      const checks = [...(commit.checks ?? []), { key, version: fence }]
+      if (await kv.commit({ ...commit, checks })) return true
+      const [current] = await kv.versions([key])
+      if (current !== fence) throw takenOver()
+      return false
+    },
+    close: () => kv.close(),
+  }
+}
+
+function takenOver(): Problem {
+  return new Problem(
+    503,
+    'store_unavailable',
+    'Another server has taken over; nothing was stored. Try again.',
+    { retryAfter: 5 },
+  )
+}
+
+export const LEASES = (schema: Schema) => `
+create table ${schema}.leases (
+  work bytea primary key,
+  node text not null,
+  fence bigint not null,
+  until timestamptz not null
+);
+
+-- Answers the fence, or null and who has the lease. The document is written under the lock that commits take which check it.
+create function ${schema}.take_lease_1(p_work bytea, p_slot int, p_node text, p_ms int)
+returns table (fence bigint, holder text) language plpgsql as $function$
+declare
+  v_old ${schema}.leases;
+  v_fence bigint;
+begin
+  perform pg_advisory_xact_lock(${COMMIT_LOCKS(schema)}, p_slot);
+  select * into v_old from ${schema}.leases l where l.work = p_work;
+  if v_old.until > clock_timestamp() and v_old.node <> p_node then
+    return query select null::bigint, v_old.node;
+    return;
+  end if;
+  if v_old.until > clock_timestamp() then v_fence := v_old.fence;
+  else v_fence := nextval('${schema}.change_number');
+  end if;
+  insert into ${schema}.leases as l (work, node, fence, until)
+    values (p_work, p_node, v_fence, clock_timestamp() + p_ms * interval '1 ms')
+    on conflict (work) do update set node = excluded.node, fence = excluded.fence, until = excluded.until;
+  if v_fence is distinct from v_old.fence then
+    insert into ${schema}.documents as d (key, value, version)
+      values (p_work, convert_to(to_json(p_node)::text, 'UTF8'), v_fence)
+      on conflict (key) do update set value = excluded.value, version = excluded.version;
+    insert into ${schema}.changes (n, node, keys) values (v_fence, p_node, array[p_work]);
+  end if;
+  return query select v_fence, p_node;
+end $function$;
+`

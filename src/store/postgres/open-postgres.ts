@@ -1,0 +1,75 @@
+// The store on PostgreSQL as server and command line open it.
+
+import type { BarStore } from '../../market/bar-store.ts'
+import type { Kv } from '../kv.ts'
+import { assertKnownLayout, migrate } from '../migrate.ts'
+import { type Connection, connect, type PostgresOptions } from './connection.ts'
+import { fencedKv, type Lease, takeLease } from './lease.ts'
+import { postgresBars } from './postgres-bars.ts'
+import { postgresKv } from './postgres-kv.ts'
+
+export interface PostgresStore {
+  readonly kv: Kv
+  readonly bars: BarStore
+}
+
+export interface ServedPostgres extends PostgresStore {
+  /** Resolves when another server serves from the database. */
+  readonly lost: Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * For a server, which is the only one on the database until it is gone: a second one waits here to take its place.
+ * `admit` may look at the documents and throw.
+ */
+export async function openServerPostgres({
+  admit,
+  waits,
+  ...options
+}: PostgresOptions & {
+  admit(kv: Kv): Promise<void>
+  waits(holder: string): void
+}): Promise<ServedPostgres> {
+  const connection = await connect(options)
+  let lease: Lease | null = null
+  try {
+    lease = await takeLease(connection, { work: 'serving', clock: options.clock, waits })
+    const { lost, release } = lease
+    const kv = fencedKv(postgresKv(connection), lease)
+    await assertKnownLayout(kv)
+    await admit(kv)
+    await migrate(kv)
+    return {
+      kv,
+      bars: postgresBars(connection),
+      lost,
+      async close() {
+        await release()
+        await connection.close()
+      },
+    }
+  } catch (error) {
+    await lease?.release()
+    await connection.close()
+    throw error
+  }
+}
+
+/** For a command, beside a server or without one. Its store is closed by its documents. */
+export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
+  const connection: Connection = await connect(options)
+  const kv = postgresKv(connection)
+  try {
+    await migrate(kv)
+    return { kv, bars: postgresBars(connection) }
+  } catch (error) {
+    await connection.close()
+    throw error
+  }
+}
+
+/** Commands and servers tell themselves apart by it; `clock` measures how long an answer takes, and may be any. */
+export function nodeName(host: string, bytes: Uint8Array): string {
+  return `${host}-${bytes.toHex()}`
+}

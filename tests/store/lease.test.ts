@@ -1,0 +1,46 @@
+import { afterAll, expect, test } from 'bun:test'
+import { SQL } from 'bun'
+import type { Clock } from '../../src/lib/clock.ts'
+import { fencedKv, takeLease } from '../../src/store/postgres/lease.ts'
+import { postgresKv } from '../../src/store/postgres/postgres-kv.ts'
+import { rejection } from '../rejection.ts'
+import { postgresStores, realClock } from './postgres-stores.ts'
+
+const postgres = await postgresStores()
+const sql = new SQL(postgres.url, { max: 1 })
+afterAll(async () => {
+  await sql.close()
+  await postgres.stop()
+})
+
+/** Nobody waits longer than the database takes to answer. */
+const hasty: Clock = { now: () => 0, sleep: () => realClock.sleep(1) }
+const write = { sets: [{ key: ['a'], value: '1' }] }
+
+test('a lease is one node at a time, and whoever lost it can write nothing more', async () => {
+  const [one, other] = await Promise.all([postgres.connect('leased'), postgres.connect('leased')])
+  const first = await takeLease(one, { work: 'w', clock: hasty, waits: () => {} })
+  const kv = fencedKv(postgresKv(one), first)
+  expect(await kv.commit(write)).toBe(true)
+  expect(await kv.commit({ ...write, checks: [{ key: ['b'], version: 'stale' }] })).toBe(false)
+
+  const held = Promise.withResolvers<string>()
+  const second = takeLease(other, { work: 'w', clock: hasty, waits: held.resolve })
+  expect(await held.promise).toBe(one.node)
+  expect(await kv.commit(write)).toBe(true)
+  await sql`update leased.leases set until = '-infinity', node = 'gone'`
+  const { key, fence, release } = await second
+  expect(fence).not.toBe(first.fence)
+  expect(await rejection(kv.commit(write))).toMatchObject({ status: 503, code: 'store_unavailable' })
+  await first.lost
+  // What it still says of the lease is not heard.
+  await first.release()
+  expect(await fencedKv(postgresKv(other), { key, fence }).commit(write)).toBe(true)
+
+  // One that is given back is free at once.
+  const third = takeLease(one, { work: 'w', clock: hasty, waits: () => {} })
+  await release()
+  expect((await third).fence).not.toBe(fence)
+  await (await third).release()
+  await Promise.all([one.close(), other.close()])
+})
