@@ -8,10 +8,20 @@
 export function memo<V>(max: number, make: (text: string) => V): (text: string) => V {
   let recent = new Map<string, V>()
   let older = new Map<string, V>()
+  let last: string | null = null
+  let lastValue: V | undefined
   return (text) => {
+    // Scripts ask for the same timeframe on every bar: 2 ns instead of the 20 that a Map takes to find a text.
+    if (text === last && lastValue !== undefined) return lastValue
     let value = recent.get(text)
-    if (value !== undefined) return value
-    value = older.get(text) ?? make(text)
+    if (value === undefined) value = found(text)
+    last = text
+    lastValue = value
+    return value
+  }
+
+  function found(text: string): V {
+    const value = older.get(text) ?? make(text)
     // Half of the answers are forgotten at a time, so that those in use stay.
     if (recent.size >= max / 2) {
       older = recent

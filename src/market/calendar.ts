@@ -74,10 +74,14 @@ export class Calendar {
     const local = time + this.zone.offsetAt(time)
     const today = Math.floor(local / DAY)
     // A range of tomorrow's session may have begun this evening.
-    for (const day of [today, today + 1]) {
-      const minute = (local - day * DAY) / MINUTE
-      for (const range of this.#rangesOf(day)) if (minute >= range.start && minute < range.end) return true
-    }
+    return this.#isWithin(today, local) || this.#isWithin(today + 1, local)
+  }
+
+  #isWithin(day: Day, local: number): boolean {
+    const minute = (local - day * DAY) / MINUTE
+    const ranges = this.#rangesOf(day)
+    for (let i = 0; i < ranges.length; i++)
+      if (minute >= ranges[i]!.start && minute < ranges[i]!.end) return true
     return false
   }
 

@@ -41,6 +41,28 @@ describe('orders come on the bars they belong to', () => {
       '0 L,3 L,5 L,6 S,7 S',
     ],
     ['of an if within an if', `if close > 10\n    if close > 14\n        ${buy}`, '3 L,5 L'],
+    ['that asks the broker', `if strategy.position_size == 0 and close > 14\n    ${buy}`, '3 L,5 L'],
+    [
+      'that asks for the past of the position',
+      `if strategy.position_size[1] == 0 and close > 14\n    ${buy}`,
+      '3 L,5 L',
+    ],
+    ['that asks for the hour', `if hour == 0 and math.abs(close - 15) < 4\n    ${buy}`, '1 L,3 L'],
+    [
+      'with a variable that stays',
+      `var top = 10.0\nif close > top\n    top := close\n    ${buy}`,
+      '1 L,3 L,5 L',
+    ],
+    [
+      'that notes what was',
+      `var before = 0.0\nif close < before\n    ${sell}\nbefore := close > 11 ? close : before`,
+      '2 S,4 S,6 S,7 S',
+    ],
+    [
+      'that reads the past of a variable that stays',
+      `var top = 10.0\nif close > top\n    top := close\nif top[2] < 12 and top > 11\n    ${buy}\nplot(top)`,
+      '2 L',
+    ],
   ] as const)
     for (const version of [5, 6])
       test(`a body ${name}, v${version}`, () => {
@@ -52,11 +74,8 @@ describe('orders come on the bars they belong to', () => {
   for (const [name, body, expected] of [
     ['else', `if close > 14\n    ${buy}\nelse\n    ${sell}`, '0 S,1 S,2 S,3 L,4 S,5 L,6 S,7 S'],
     ['state', `var n = 0\nn += 1\nif n % 4 == 0\n    ${buy}`, '3 L,7 L'],
-    [
-      'a question to the broker',
-      `if strategy.position_size == 0\n    ${buy}`,
-      '0 L,1 L,2 L,3 L,4 L,5 L,6 L,7 L',
-    ],
+    ['a plot of the equity', `if close > 14\n    ${buy}\nplot(strategy.equity)`, '3 L,5 L'],
+    ['a label', `if close > 14\n    ${buy}\nlabel.new(bar_index, close)`, '3 L,5 L'],
     [
       'an else of several statements',
       `if close > 14\n    ${buy}\nelse\n    ${sell}\n    if close < 10\n        ${buy}`,

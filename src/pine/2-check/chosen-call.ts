@@ -20,7 +20,8 @@ export function chosenCall(
 ): Expr {
   const chosen = choose(here, builtin, given, typeArguments, node)
   if (chosen === null) return errorExpr(node)
-  if ('state' in chosen.overload.implementation) {
+  const { implementation } = chosen.overload
+  if ('state' in implementation && !implementation.timeless) {
     if (here.conditional) here.check.report(here, node, messages.conditionalCall(builtin.name))
     if (here.owner !== null) here.check.lookingBack.add(here.owner)
   }

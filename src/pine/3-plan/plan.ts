@@ -354,7 +354,7 @@ class Planner {
           const hoisted = rank !== 'dynamic' && where.always && where.fn === null
           rank = hoisted ? 'column' : 'dynamic'
           if (!hoisted) effects = true
-        } else if ('fn' in implementation && implementation.pure && !implementation.runtime) {
+        } else if ('fn' in implementation && implementation.pure) {
           if (implementation.implicit?.length) rank = later(rank, 'column')
         } else {
           rank = 'dynamic'

@@ -41,6 +41,10 @@ const TRACKS: Readonly<Record<string, string>> = {
   bgcolor: 'bgcolor',
   barcolor: 'barcolor',
 }
+export function isTrack(name: string): boolean {
+  return name in TRACKS
+}
+
 const VALUES: ReadonlySet<string> = new Set([
   'series',
   'open',

@@ -41,7 +41,8 @@ export type Implicit = (typeof IMPLICITS)[number]
 /**
  * How a call is carried out.
  * - fn: a plain function of the arguments (then the implicits). `pure`: no effect and nothing read but arguments, so a
- *   call with column arguments may be computed ahead as a column. `runtime`: gets the Runtime first.
+ *   call with column arguments may be computed ahead as a column. `runtime`: gets the Runtime first, of which one that is
+ *   `pure` too reads only what stays the same for the whole run.
  * - state: a class with `next(...args, ...implicits)`, one instance a call site, called once each time the site is
  *   executed. Always pure in the sense above: it may read nothing but its arguments. A tuple is returned in an array
  *   that the instance owns and reuses. Fields: numbers, strings, booleans, arrays, typed arrays, Maps, other such objects;
@@ -65,7 +66,12 @@ export type Implementation =
       /** The function of JavaScript's own that `fn` is, called by its name: `Math.abs`. '' = the argument as it is. */
       readonly inline?: string
     }
-  | { readonly state: StateClass; readonly implicit?: readonly Implicit[] }
+  | {
+      readonly state: StateClass
+      readonly implicit?: readonly Implicit[]
+      /** What it answers hangs on its arguments and its bar alone: to leave it out on some bars changes nothing. */
+      readonly timeless?: boolean
+    }
   | { readonly special: true }
 
 export interface ParameterSpec {
@@ -122,6 +128,8 @@ export type VariableImplementation =
       readonly get: (runtime: Runtime) => unknown
       /** The same for the whole run (syminfo.*): may be read once. */
       readonly fixed?: boolean
+      /** The same until an order fills (strategy.position_size). */
+      readonly untilFill?: boolean
       readonly inline?: string
     }
   | { readonly state: StateClass; readonly implicit: readonly Implicit[] }

@@ -130,12 +130,12 @@ const RISK: readonly BuiltinEntry[] = [
 ]
 
 const VARIABLES: readonly BuiltinEntry[] = [
-  state(
+  settled(
     'position_size',
     'Size of the position: above 0 long, below 0 short.',
     (account) => account.positionSize,
   ),
-  state(
+  settled(
     'position_avg_price',
     'Average price the position was entered at; na without one.',
     (account) => account.positionAvgPrice,
@@ -147,31 +147,33 @@ const VARIABLES: readonly BuiltinEntry[] = [
     (account) => account.positionEntryName,
   ),
   text('account_currency', 'Currency of the account.', 'simple string', (account) => account.accountCurrency),
-  state('initial_capital', 'Money at the start.', (account) => account.initialCapital),
+  settled('initial_capital', 'Money at the start.', (account) => account.initialCapital),
   state('equity', 'Money at the start, closed and open profit.', (account) => account.equity),
-  state('netprofit', 'Profit of closed trades.', (account) => account.netProfit),
-  state('netprofit_percent', 'Profit of closed trades, in % of the money at the start.', (account) =>
+  settled('netprofit', 'Profit of closed trades.', (account) => account.netProfit),
+  settled('netprofit_percent', 'Profit of closed trades, in % of the money at the start.', (account) =>
     percent(account.netProfit, account.initialCapital),
   ),
   state('openprofit', 'Profit of open trades.', (account) => account.openProfit),
   state('openprofit_percent', 'Profit of open trades, in % of the money without it.', (account) =>
     percent(account.openProfit, account.initialCapital + account.netProfit),
   ),
-  state('grossprofit', 'Profit of the trades that won.', (account) => account.grossProfit),
-  state('grossprofit_percent', 'Profit of the trades that won, in % of the money at the start.', (account) =>
-    percent(account.grossProfit, account.initialCapital),
+  settled('grossprofit', 'Profit of the trades that won.', (account) => account.grossProfit),
+  settled(
+    'grossprofit_percent',
+    'Profit of the trades that won, in % of the money at the start.',
+    (account) => percent(account.grossProfit, account.initialCapital),
   ),
-  state('grossloss', 'Loss of the trades that lost.', (account) => account.grossLoss),
-  state('grossloss_percent', 'Loss of the trades that lost, in % of the money at the start.', (account) =>
+  settled('grossloss', 'Loss of the trades that lost.', (account) => account.grossLoss),
+  settled('grossloss_percent', 'Loss of the trades that lost, in % of the money at the start.', (account) =>
     percent(account.grossLoss, account.initialCapital),
   ),
   state('max_runup', 'Largest rise of the equity.', (account) => account.maxRunupAmount),
   state('max_runup_percent', 'Largest rise of the equity, in %.', (account) => account.maxRunupPercent),
   state('max_drawdown', 'Largest fall of the equity.', (account) => account.maxDrawdownAmount),
   state('max_drawdown_percent', 'Largest fall of the equity, in %.', (account) => account.maxDrawdownPercent),
-  state('max_contracts_held_all', 'Largest position.', (account) => account.maxContractsHeldAll),
-  state('max_contracts_held_long', 'Largest long position.', (account) => account.maxContractsHeldLong),
-  state('max_contracts_held_short', 'Largest short position.', (account) => account.maxContractsHeldShort),
+  settled('max_contracts_held_all', 'Largest position.', (account) => account.maxContractsHeldAll),
+  settled('max_contracts_held_long', 'Largest long position.', (account) => account.maxContractsHeldLong),
+  settled('max_contracts_held_short', 'Largest short position.', (account) => account.maxContractsHeldShort),
   state(
     'margin_liquidation_price',
     'Price at which a margin call comes.',
@@ -317,8 +319,15 @@ function state(name: string, doc: string, read: (account: BrokerAccount) => numb
   return variable(`strategy.${name}`, doc, 'series float', { get: (runtime) => read(runtime.broker.account) })
 }
 
+/** Only fills change it: prices alone do not. */
+function settled(name: string, doc: string, read: (account: BrokerAccount) => number): BuiltinVariable {
+  const get = (runtime: Runtime) => read(runtime.broker.account)
+  return variable(`strategy.${name}`, doc, 'series float', { get, untilFill: true })
+}
+
 function count(name: string, doc: string, read: (account: BrokerAccount) => number): BuiltinVariable {
-  return variable(`strategy.${name}`, doc, 'series int', { get: (runtime) => read(runtime.broker.account) })
+  const get = (runtime: Runtime) => read(runtime.broker.account)
+  return variable(`strategy.${name}`, doc, 'series int', { get, untilFill: true })
 }
 
 function text(

@@ -4,23 +4,28 @@ import type { Zone } from '../../market/zone.ts'
 import type { Calendar, Period } from '../../market/calendar.ts'
 import { parseDate } from '../runtime/date-format.ts'
 import * as dates from '../runtime/date-parts.ts'
+import { isIntraday } from '../../market/interval.ts'
 import { chartInterval, instantOf, intervalOf, periodOf, symbolCalendar } from '../runtime/periods.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { ScriptError } from '../runtime/runtime.ts'
+import type { StateClass } from '../runtime/state-class.ts'
 import { fn, variable } from './define.ts'
 import type { BuiltinEntry } from './registry.ts'
 
 type Text = string | null
 
-const PARTS: readonly (readonly [string, string, (time: number, zone: Zone) => number])[] = [
+/** What is the same all day long. */
+type DayPart = (time: number, zone: Zone) => number
+
+const PARTS: readonly (readonly [name: string, doc: string, part: dates.ClockPart | DayPart])[] = [
   ['year', 'Year', dates.yearOf],
   ['month', 'Month, 1 to 12', dates.monthOf],
   ['weekofyear', 'Week of the year (ISO)', dates.weekOfYearOf],
   ['dayofmonth', 'Day of the month, 1 to 31', dates.dayOfMonthOf],
   ['dayofweek', 'Day of the week, 1 (Sunday) to 7', dates.dayOfWeekOf],
-  ['hour', 'Hour, 0 to 23', dates.hourOf],
-  ['minute', 'Minute, 0 to 59', dates.minuteOf],
-  ['second', 'Second, 0 to 59', dates.secondOf],
+  ['hour', 'Hour, 0 to 23', dates.CLOCK.hour],
+  ['minute', 'Minute, 0 to 59', dates.CLOCK.minute],
+  ['second', 'Second, 0 to 59', dates.CLOCK.second],
 ]
 
 const DATE = 'int year, int month, int day'
@@ -28,17 +33,14 @@ const DATE = 'int year, int month, int day'
 export const TIME: readonly BuiltinEntry[] = [
   ...PARTS.flatMap(([name, doc, part]) => [
     variable(name, `${doc}, of the bar, in the time zone of the exchange.`, 'series int', {
-      get: (runtime) => part(instantOf(runtime, runtime.bar), dates.zoneNamed(runtime.timezone)),
+      state: partOfBar(part),
+      implicit: ['time'],
     }),
     fn(
       name,
       `${doc}, of a time, in a time zone (the exchange's by default).`,
       '(int time, string timezone = na) int',
-      {
-        fn: (runtime: Runtime, time: number, zone: Text) =>
-          part(time, dates.zoneNamed(zone ?? runtime.timezone)),
-        runtime: true,
-      },
+      { state: partOfTime(part), timeless: true },
     ),
   ]),
 
@@ -82,19 +84,24 @@ export const TIME: readonly BuiltinEntry[] = [
       ],
       [
         {
-          fn: (runtime: Runtime, timeframe: Text, session: Text, zone: Text, back: number, periods: number) =>
-            edge(name, periodBack(runtime, timeframe, session, zone, back, periods)),
-          runtime: true,
+          state: edgeOf(
+            name,
+            (runtime, timeframe: Text, session: Text, zone: Text, back: number, periods: number) =>
+              periodBack(runtime, timeframe, session, zone, back, periods),
+          ),
+          timeless: true,
         },
         {
-          fn: (runtime: Runtime, timeframe: Text, session: Text, back: number, periods: number) =>
-            edge(name, periodBack(runtime, timeframe, session, null, back, periods)),
-          runtime: true,
+          state: edgeOf(name, (runtime, timeframe: Text, session: Text, back: number, periods: number) =>
+            periodBack(runtime, timeframe, session, null, back, periods),
+          ),
+          timeless: true,
         },
         {
-          fn: (runtime: Runtime, timeframe: Text, back: number, periods: number) =>
-            edge(name, periodBack(runtime, timeframe, null, null, back, periods)),
-          runtime: true,
+          state: edgeOf(name, (runtime, timeframe: Text, back: number, periods: number) =>
+            periodBack(runtime, timeframe, null, null, back, periods),
+          ),
+          timeless: true,
         },
       ],
     ),
@@ -113,6 +120,7 @@ export const TIME: readonly BuiltinEntry[] = [
       {
         fn: (runtime: Runtime, ...parts: number[]) => timeOfParts(dates.zoneNamed(runtime.timezone), parts),
         runtime: true,
+        pure: true,
       },
       {
         fn: (zone: Text, ...parts: number[]) => timeOfParts(dates.zoneNamed(zone ?? ''), parts),
@@ -122,8 +130,98 @@ export const TIME: readonly BuiltinEntry[] = [
   ),
 ]
 
-function edge(name: 'time' | 'time_close', period: Period | null): number {
-  return period === null ? Number.NaN : name === 'time' ? period.start : period.end
+/**
+ * Answers a part of a time in a zone. It remembers the zone, whose name took half of the time to look up, and the day, as most
+ * bars are of the day of the one before: an `hour` takes 9 ns instead of 32.
+ */
+class DatePart {
+  #name: string | null = null
+  #zone: Zone | null = null
+  #day = NaN
+  #ofDay = NaN
+  readonly #ofClock: dates.ClockPart | null
+  readonly #part: DayPart
+
+  constructor(part: dates.ClockPart | DayPart) {
+    const isOfDay = typeof part === 'function'
+    this.#ofClock = isOfDay ? null : part
+    this.#part = isOfDay ? part : () => NaN
+  }
+
+  of(time: number, name: string): number {
+    if (this.#zone === null || name !== this.#name) {
+      this.#zone = dates.zoneNamed(name)
+      this.#name = name
+      this.#day = NaN
+    }
+    const zone = this.#zone
+    // Of na a zone has no offset.
+    if (time !== time) return time
+    if (this.#ofClock !== null) return dates.clockPart(time + zone.offsetAt(time), this.#ofClock)
+    const day = dates.dayNumber(time, zone)
+    if (day !== this.#day) {
+      this.#day = day
+      this.#ofDay = this.#part(time, zone)
+    }
+    return this.#ofDay
+  }
+}
+
+// Fields that a snapshot must not copy are private: what they remember never changes an answer.
+
+function partOfBar(part: dates.ClockPart | DayPart): StateClass {
+  return class {
+    static readonly runtime = true
+    readonly #runtime: Runtime
+    readonly #isIntraday: boolean
+    readonly #known = new DatePart(part)
+
+    constructor(runtime: Runtime) {
+      this.#runtime = runtime
+      this.#isIntraday = isIntraday(chartInterval(runtime))
+    }
+
+    next(time: number): number {
+      const runtime = this.#runtime
+      return this.#known.of(this.#isIntraday ? time : instantOf(runtime, runtime.bar), runtime.timezone)
+    }
+  }
+}
+
+function partOfTime(part: dates.ClockPart | DayPart): StateClass {
+  return class {
+    static readonly runtime = true
+    readonly #timezone: string
+    readonly #known = new DatePart(part)
+
+    constructor({ timezone }: Runtime) {
+      this.#timezone = timezone
+    }
+
+    next(time: number, zone: Text): number {
+      return this.#known.of(time, zone ?? this.#timezone)
+    }
+  }
+}
+
+/** The opening or closing time of a period. */
+function edgeOf(
+  name: 'time' | 'time_close',
+  find: (runtime: Runtime, ...args: never[]) => Period | null,
+): StateClass {
+  return class {
+    static readonly runtime = true
+    readonly #runtime: Runtime
+
+    constructor(runtime: Runtime) {
+      this.#runtime = runtime
+    }
+
+    next(...args: never[]): number {
+      const period = find(this.#runtime, ...args)
+      return period === null ? Number.NaN : name === 'time' ? period.start : period.end
+    }
+  }
 }
 
 /** `back` counts bars of the chart (negative: bars to come, by the chart's grid), `periods` those of the timeframe. */

@@ -7,6 +7,24 @@ import type { Runtime } from '../runtime/runtime.ts'
 import { fn, variable } from './define.ts'
 import type { BuiltinEntry, BuiltinVariable } from './registry.ts'
 
+class Change {
+  static readonly runtime = true
+  readonly #runtime: Runtime
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime
+  }
+
+  next(timeframe: string | null): boolean {
+    const runtime = this.#runtime
+    if (runtime.bar === 0) return false
+    // In time's order, which is the fastest to answer.
+    const before = periodOf(runtime, runtime.bar - 1, timeframe, null, null)
+    const now = periodOf(runtime, runtime.bar, timeframe, null, null)
+    return now !== null && before !== null && now.start !== before.start
+  }
+}
+
 export const TIMEFRAME: readonly BuiltinEntry[] = [
   variable('timeframe.period', "The chart's timeframe, as request.security() takes it.", 'simple string', {
     get: (runtime) => timeframeText(runtime, runtime.interval),
@@ -58,10 +76,7 @@ export const TIMEFRAME: readonly BuiltinEntry[] = [
     'timeframe.change',
     'True on the first bar of each new period of a timeframe.',
     '(string timeframe) series bool',
-    {
-      fn: change,
-      runtime: true,
-    },
+    { state: Change, timeless: true },
   ),
 ]
 
@@ -109,12 +124,4 @@ function fromSeconds(seconds: number): string | null {
       bestSeconds = total
     }
   return best
-}
-
-function change(runtime: Runtime, timeframe: string | null): boolean {
-  if (runtime.bar === 0) return false
-  // In time's order, which is the fastest to answer.
-  const before = periodOf(runtime, runtime.bar - 1, timeframe, null, null)
-  const now = periodOf(runtime, runtime.bar, timeframe, null, null)
-  return now !== null && before !== null && now.start !== before.start
 }

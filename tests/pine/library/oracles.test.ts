@@ -265,9 +265,9 @@ describe('dates', () => {
         dates.dayOfMonthOf(time, zone),
         dates.dayOfWeekOf(time, zone),
         dates.weekOfYearOf(time, zone),
-        dates.hourOf(time, zone),
-        dates.minuteOf(time, zone),
-        dates.secondOf(time, zone),
+        dates.clockPart(time + zone.offsetAt(time), dates.CLOCK.hour),
+        dates.clockPart(time + zone.offsetAt(time), dates.CLOCK.minute),
+        dates.clockPart(time + zone.offsetAt(time), dates.CLOCK.second),
       ]).toEqual([
         date.year,
         date.month,
