@@ -39,7 +39,7 @@ async function violations(page: Page): Promise<string[]> {
 /** For whoever wants to look: SHOTS=folder. */
 async function shot(page: Page, name: string): Promise<void> {
   const folder = process.env['SHOTS']
-  if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: false })
+  if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true })
 }
 
 describe.skipIf(noBrowser)('optimising', () => {
@@ -74,6 +74,19 @@ describe.skipIf(noBrowser)('optimising', () => {
     expect(await violations(page)).toEqual([])
     await page.locator('details summary').first().click()
     expect(await violations(page)).toEqual([])
+
+    // By keys and by mouse: a band on an axis leaves the trials that pass there.
+    await page.getByRole('slider', { name: 'Fast length, to' }).focus()
+    await page.keyboard.press('Home')
+    const some = page.getByText(/^\d+ of \d+ trials, the best of them/)
+    await page.getByRole('button', { name: 'All trials' }).waitFor()
+    const [few = 0, all = 0] = (await some.innerText()).match(/\d+/g)!.map(Number)
+    expect(few).toBeGreaterThan(0)
+    expect(few).toBeLessThan(all)
+    await shot(page, 'brushed')
+    expect(await violations(page)).toEqual([])
+    await page.getByRole('button', { name: 'All trials' }).click()
+    await page.getByText(`${all} of ${all} trials`).waitFor()
 
     // By keys: from cell to cell, and Enter runs it.
     const cells = page.getByRole('region', { name: /^Score by/ }).getByRole('button')

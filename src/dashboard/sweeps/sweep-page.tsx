@@ -11,6 +11,7 @@ import { attempt, Confirm, Page, Show, useLoad, useReloadWhile } from '../frame/
 import { bottom, inputs, script } from '../workspace.ts'
 import type { Sweep, SweepTrial, Verdict } from '../../wire/sweep.ts'
 import { HeatMap } from './heat-map.tsx'
+import { Parallel, useBands } from './parallel.tsx'
 import { heatOf, isUnderWay, nameOf, shownChoice } from './sweep-model.ts'
 import s from './sweeps.module.css'
 import { VerdictView } from './verdict-view.tsx'
@@ -123,6 +124,7 @@ interface BodyProps {
 
 function Body({ sweep, verdict, trials }: BodyProps) {
   const open = (trial: number) => attempt(openTrial(sweep, trials, trial))
+  const brush = useBands(sweep.space.map(nameOf), trials)
   return (
     <div class={s.sweep}>
       <State sweep={sweep} />
@@ -130,11 +132,12 @@ function Body({ sweep, verdict, trials }: BodyProps) {
       {trials.length > 0 && (
         <>
           <Map sweep={sweep} trials={trials} open={open} />
+          <Parallel {...brush} trials={trials} open={open} />
           <section class={s.section}>
             <h2>Trials</h2>
             <DataTable
               label="Trials"
-              rows={trials}
+              rows={brush.chosen}
               keyOf={({ trial }) => String(trial)}
               columns={columnsOf(sweep, open)}
               page={50}
