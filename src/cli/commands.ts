@@ -10,6 +10,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./serve.ts')).serveCommand,
   backtest: async () => (await import('./backtest.ts')).backtestCommand,
   sweep: async () => (await import('./sweep.ts')).sweepCommand,
+  portfolio: async () => (await import('./portfolio.ts')).portfolioCommand,
   scan: async () => (await import('./scan.ts')).scanCommand,
   backtests: async () => (await import('./backtests-command.ts')).backtestsCommand,
   check: async () => (await import('./check.ts')).checkCommand,

@@ -1,6 +1,5 @@
 // Prints diagnostics as compilers do: the place, the message, the line with the spot marked, and the hint.
 
-import type { Scan } from '../scans/scans.ts'
 import type { Sweep } from '../sweeps/sweeps.ts'
 import type { Diagnostic } from '../wire/script.ts'
 import { Problem } from '../lib/problem.ts'
@@ -45,7 +44,7 @@ export function diagnosticsOf(error: unknown): readonly Diagnostic[] {
 /** The Problem behind a script's failure, after printing its diagnostics with their lines of the script. */
 export function scriptProblem(
   { name, source }: { readonly name: string; readonly source: string },
-  { code, message, diagnostics = [] }: NonNullable<Scan['error'] | Sweep['error']>,
+  { code, message, diagnostics = [] }: NonNullable<Sweep['error']>,
   { warn, warningInk }: Pick<CommandContext, 'warn' | 'warningInk'>,
 ): Problem {
   const kind = code === 'script_invalid' ? 'script_invalid' : 'script_runtime_error'

@@ -27,6 +27,9 @@ const Backtests = lazy(async () => (await import('../backtests/backtests.tsx')).
 const SweepList = lazy(async () => (await import('../sweeps/sweeps.tsx')).SweepList)
 const SweepPage = lazy(async () => (await import('../sweeps/sweep-page.tsx')).SweepPage)
 const Optimise = lazy(async () => (await import('../sweeps/optimise.tsx')).Optimise)
+const PortfolioList = lazy(async () => (await import('../portfolios/portfolios.tsx')).PortfolioList)
+const PortfolioForm = lazy(async () => (await import('../portfolios/portfolio-form.tsx')).PortfolioForm)
+const PortfolioPage = lazy(async () => (await import('../portfolios/portfolio-page.tsx')).PortfolioPage)
 const ScanList = lazy(async () => (await import('../scans/scans.tsx')).ScanList)
 const ScanForm = lazy(async () => (await import('../scans/scan-form.tsx')).ScanForm)
 const ScanPage = lazy(async () => (await import('../scans/scan-page.tsx')).ScanPage)
@@ -49,6 +52,9 @@ const ROUTES = [
   ['/sweeps', SweepList],
   ['/sweeps/new', Optimise],
   ['/sweeps/:id', SweepPage],
+  ['/portfolios', PortfolioList],
+  ['/portfolios/new', PortfolioForm],
+  ['/portfolios/:id', PortfolioPage],
   ['/scans', ScanList],
   ['/scans/new', ScanForm],
   ['/scans/:id', ScanPage],
@@ -72,6 +78,7 @@ const RAIL: readonly (readonly [to: string, text: string, icon: IconName])[] = [
   ['/', 'Chart', 'candles'],
   ['/backtests', 'Backtests', 'report'],
   ['/sweeps', 'Sweeps', 'tune'],
+  ['/portfolios', 'Portfolios', 'layers'],
   ['/scans', 'Scans', 'search'],
   ['/scripts', 'Scripts', 'code'],
   ['/watchlists', 'Watchlists', 'list'],

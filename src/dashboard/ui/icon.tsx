@@ -26,6 +26,7 @@ const PATHS = {
   pause: 'M5.5 3.5v9m5-9v9',
   step: 'M4 3.5v9L9.5 8zM12 3.5v9',
   back: 'M12 3.5v9L6.5 8zM4 3.5v9',
+  layers: 'M8 2.5 14 5.5 8 8.5 2 5.5zM2 8.2l6 3 6-3M2 10.9l6 3 6-3',
   bookmark: 'M4.5 2.5h7v11L8 10.6 4.5 13.5z',
   copy: 'M5.5 5.5h8v8h-8zM3 10.5h-.5v-8h8V3',
   trash: 'M3 4.5h10M6.5 4.5v-2h3v2M4.3 4.5l.7 9h6l.7-9M6.8 7v4M9.2 7v4',

@@ -1,0 +1,299 @@
+// `chartroom portfolio`: several scripts, each on a market, with one pot of money.
+//
+// The same room as the server's, over the bars of the data directory or of files; what it finds is printed and gone.
+
+import { availableParallelism, totalmem } from 'node:os'
+import process from 'node:process'
+import { JobPool } from '../engine/pool.ts'
+import { threadMs } from '../engine/thread-time.ts'
+import { idSource } from '../lib/ids.ts'
+import { silentLog } from '../lib/log.ts'
+import { BarCache } from '../market/bar-cache.ts'
+import { memoryBars } from '../market/bar-store.ts'
+import { inferInterval } from '../market/import.ts'
+import { formatInterval } from '../market/interval.ts'
+import { loadSamples } from '../market/sample.ts'
+import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
+import { Portfolios, type Portfolio } from '../portfolios/portfolios.ts'
+import { hostFor } from '../runs/runs.ts'
+import { memoryKv } from '../store/memory.ts'
+import type { PortfolioBody, PortfolioResult } from '../wire/portfolio.ts'
+import { parseFlags, UsageError, type Command, type CommandContext } from './command.ts'
+import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
+import { scriptProblem } from './diagnostics-text.ts'
+import { barsOfFile, intervalOf, parseJsonObject } from './script-bars.ts'
+import { librariesBeside, readScript } from './script-file.ts'
+import { formatNumber, formatPercent, progressBar, tableLines, type Column } from './table.ts'
+
+const FLAGS = {
+  ...DATA_FLAGS,
+  capital: { type: 'string' },
+  currency: { type: 'string' },
+  last: { type: 'string' },
+  inputs: { type: 'string', multiple: true },
+  properties: { type: 'string', multiple: true },
+  libraries: { type: 'string' },
+  json: { type: 'boolean' },
+} as const
+
+/** Nobody else is here. */
+const USER = 'cli'
+const LAST = 2_000_000
+
+export const portfolioCommand: Command = {
+  name: 'portfolio',
+  usage: 'SCRIPT.pine@EXCHANGE:SYMBOL:INTERVAL … [--capital N] | SCRIPT.pine@BARS.csv …',
+  summary: 'Run several strategies, each on a market, with one pot of money.',
+  help: () =>
+    [
+      '  SCRIPT.pine@MARKET    A part: its script and its cached bars, as BINANCE:BTCUSDT:1h. Where the money does not do for',
+      '                        all, the part that is named first goes first, and the last is called for margin first',
+      '  SCRIPT.pine@FILE      … or its bars from a CSV or JSON file',
+      '  --capital N           What they begin with together; the initial capital of the first part if not given',
+      '  --currency USD        Of the account; that of the first part if not given',
+      '  --last N              Only the last N bars of each part',
+      `  --inputs JSON         Values of inputs: '{"Length": 20}'; the first is the first part's, and so on`,
+      `  --properties JSON     Arguments of strategy() instead of the script's; likewise`,
+      '  --libraries FOLDER    Where imported libraries are: USER/LIBRARY.pine',
+      '  --json                The portfolio and its result as JSON on standard output',
+      DATA_HELP,
+    ].join('\n'),
+  run: async (context) => {
+    const { values: flags, positionals } = parseFlags({
+      args: [...context.args],
+      options: FLAGS,
+      allowPositionals: true,
+    })
+    if (positionals.length === 0) throw new UsageError('Name at least one SCRIPT.pine@MARKET.')
+    const parts = positionals.map(partOf)
+    const files = parts.filter(({ file }) => file !== null)
+    if (files.length > 0 && files.length < parts.length)
+      throw new UsageError('Take the bars of all parts from files, or of none.')
+    const library = librariesOf(parts, flags.libraries)
+    const work = async (bars: BarCache, markets: readonly Market[]) => {
+      const body = await bodyOf(context, flags, parts, markets)
+      return { body, ...(await ran(context, bars, body, library)) }
+    }
+    const { body, portfolio, result } =
+      files.length > 0
+        ? await filesOf(parts).then(({ cache, markets }) => work(cache, markets))
+        : await withData(context, flags, async ({ bars }) => {
+            await loadSamples(bars)
+            return work(bars, parts.map(marketOf))
+          })
+    if (portfolio.error || !result) {
+      const at = Number(/^Part (\d+): /.exec(portfolio.error?.message ?? '')?.[1] ?? 1) - 1
+      const { source } = body.parts[at]!
+      throw scriptProblem({ name: parts[at]!.path, source }, portfolio.error!, context)
+    }
+    if (flags.json) context.print(JSON.stringify({ portfolio: shown(portfolio), result }))
+    else for (const line of resultLines(portfolio, result)) context.print(line)
+    return 0
+  },
+}
+
+type Flags = ReturnType<
+  typeof parseFlags<{
+    readonly options: typeof FLAGS
+    readonly args: string[]
+    readonly allowPositionals: true
+  }>
+>['values']
+
+interface AskedPart {
+  readonly path: string
+  readonly market: string
+  /** Of bars; null where they are cached. */
+  readonly file: string | null
+}
+
+interface Market {
+  readonly exchange: string
+  readonly symbol: string
+  readonly interval: string
+}
+
+function partOf(text: string): AskedPart {
+  const at = text.lastIndexOf('@')
+  const [path, market] = [text.slice(0, at), text.slice(at + 1)]
+  if (at < 1 || market === '')
+    throw new UsageError(`"${text}" is no part. Write trend.pine@BINANCE:BTCUSDT:1h or trend.pine@bars.csv.`)
+  return { path, market, file: /\.(csv|json)$/i.test(market) ? market : null }
+}
+
+function marketOf({ market }: AskedPart): Market {
+  const [exchange, symbol, interval, ...more] = market.split(':')
+  if (!exchange || !symbol || !interval || more.length > 0)
+    throw new UsageError(`"${market}" is no market. Write BINANCE:BTCUSDT:1h.`)
+  return { exchange, symbol, interval: intervalOf(interval) }
+}
+
+/** The bars of files, a market each; a file may be that of several parts. */
+async function filesOf(parts: readonly AskedPart[]) {
+  const cache = new BarCache(memoryBars())
+  const known = new Map<string, Market>()
+  for (const { market: path } of parts) {
+    if (known.has(path)) continue
+    const { bars, symbol } = await barsOfFile(path)
+    const interval = inferInterval(bars)
+    if (!interval) throw new UsageError(`The interval cannot be read off the bars of ${path}.`)
+    const market = { exchange: symbol.exchange, symbol: symbol.symbol, interval: formatInterval(interval) }
+    if (await cache.store.info(market))
+      throw new UsageError(
+        `Two files are of ${symbol.symbol}: a market is called as its file is, up to the first dot.`,
+      )
+    await cache.store.putSymbol(symbol)
+    await cache.upsert(market, bars)
+    known.set(path, market)
+  }
+  return { cache, markets: parts.map(({ market }) => known.get(market)!) }
+}
+
+async function bodyOf(
+  context: CommandContext,
+  flags: Flags,
+  parts: readonly AskedPart[],
+  markets: readonly Market[],
+): Promise<PortfolioBody> {
+  const objectAt = (texts: readonly string[] | undefined, i: number, flag: string) => {
+    const text = texts?.[i]
+    return text === undefined ? undefined : parseJsonObject(text, flag)
+  }
+  const bars = wholeOf(flags.last ?? String(LAST), '--last')
+  const asked: PortfolioBody['parts'][number][] = []
+  for (const [i, { path }] of parts.entries()) {
+    const { source } = await readScript(context, path)
+    const inputs = objectAt(flags.inputs, i, '--inputs')
+    const overrides = objectAt(flags.properties, i, '--properties')
+    asked.push({
+      name: path,
+      ...markets[i]!,
+      bars,
+      source,
+      ...(inputs && { inputs }),
+      ...(overrides && { overrides: overrides as NonNullable<(typeof asked)[number]['overrides']> }),
+    })
+  }
+  const capital = Number(flags.capital)
+  if (flags.capital !== undefined && !(capital > 0))
+    throw new UsageError('--capital takes an amount above 0.')
+  return {
+    name: 'portfolio',
+    parts: asked,
+    ...(flags.capital !== undefined && { capital }),
+    ...(flags.currency !== undefined && { currency: flags.currency.toUpperCase() }),
+  }
+}
+
+function wholeOf(text: string, flag: string): number {
+  const value = Number(text)
+  if (/^\d+$/.test(text) && value >= 1 && value <= LAST) return value
+  throw new UsageError(`${flag} takes a whole number from 1 to ${LAST.toLocaleString('en')}.`)
+}
+
+/** Beside the script of any part. */
+function librariesOf(parts: readonly AskedPart[], folder: string | undefined) {
+  const all = parts.map(({ path }) => librariesBeside(path, folder))
+  return (user: string, library: string, version: number): string | null => {
+    for (const find of all) {
+      const source = find(user, library, version)
+      if (source !== null) return source
+    }
+    return null
+  }
+}
+
+async function ran(
+  { clock, random, progress, spawnWorker }: CommandContext,
+  bars: BarCache,
+  body: PortfolioBody,
+  library: ReturnType<typeof librariesOf>,
+): Promise<{ readonly portfolio: Portfolio; readonly result: PortfolioResult | null }> {
+  const pool = new JobPool({
+    workers: Math.min(2, availableParallelism()),
+    clock: { now: () => performance.now(), sleep: (ms) => Bun.sleep(ms) },
+    threadMs,
+    spawn: spawnWorker,
+    memory: () => process.memoryUsage.rss(),
+    memoryMax: totalmem(),
+  })
+  const portfolios = new Portfolios({
+    kv: memoryKv(),
+    clock: { now: () => performance.now(), sleep: clock.sleep },
+    newId: idSource({ clock, random }),
+    log: silentLog,
+    bars,
+    pool,
+    limits: DEFAULT_LIMITS,
+    hostFor: (seen, _userId, key, of) => ({
+      ...hostFor(seen, () => Promise.resolve(null), key, of),
+      library,
+    }),
+    tried: () => undefined,
+  })
+  try {
+    const { id } = await portfolios.create(USER, body)
+    await portfolios.watch(USER, id, new AbortController().signal, ({ bar, bars: all }) =>
+      progress?.(`${progressBar(bar / Math.max(1, all))}  ${bar} of ${all} bars`),
+    )
+    return { portfolio: await portfolios.get(USER, id), result: await portfolios.result(USER, id) }
+  } finally {
+    progress?.(null)
+    pool.close()
+  }
+}
+
+const shown = ({ name, capital, currency, parts }: Portfolio) => ({
+  name,
+  capital,
+  currency,
+  parts: parts.map(({ seriesOwner: _seriesOwner, ...part }) => part),
+})
+
+function resultLines({ parts }: Portfolio, result: PortfolioResult): string[] {
+  const { whole, capital, currency, correlation } = result
+  const right = (title: string): Column => ({ title, align: 'right' })
+  const columns: Column[] = [
+    { title: 'Part' },
+    { title: 'Market' },
+    ...['Trades', 'Won', 'Net profit', 'Open', 'Max drawdown', 'Contribution', 'Risk', 'Margin calls'].map(
+      right,
+    ),
+  ]
+  const row = (name: string, market: string, of: PortfolioResult['parts'][number] | null) => {
+    const { trades, winRate, netProfit, openProfit, maxDrawdown, marginCalls } = of ?? whole
+    return [
+      name,
+      market,
+      formatNumber(trades, 0),
+      formatPercent(winRate),
+      formatNumber(netProfit),
+      formatNumber(openProfit),
+      formatNumber(maxDrawdown),
+      formatPercent(of ? of.contribution : 1),
+      formatPercent(of ? of.risk : 1),
+      formatNumber(marginCalls, 0),
+    ]
+  }
+  const marketName = ({ exchange, symbol, interval }: Market) =>
+    `${exchange === '' ? symbol : `${exchange}:${symbol}`} ${interval}`
+  return [
+    `${formatNumber(capital)} ${currency} became ${formatNumber(whole.final)}: ${formatPercent(whole.netProfitPct)} net profit, ${formatPercent(whole.maxDrawdownPct)} deepest drawdown.`,
+    `Sharpe ratio ${formatNumber(whole.sharpe)}, growth a year ${formatPercent(whole.cagr)}, at most ${formatPercent(whole.marginPeakPct)} of equity bound as margin.`,
+    '',
+    ...tableLines(columns, [
+      ...parts.map((part, i) => row(`${i + 1} ${part.name}`, marketName(part), result.parts[i]!)),
+      row('All', '', null),
+    ]),
+    ...(parts.length > 1
+      ? [
+          '',
+          `Correlation from ${result.period} to ${result.period}:`,
+          ...tableLines(
+            [{ title: '' }, ...parts.map((_, i) => right(String(i + 1)))],
+            correlation.map((values, i) => [String(i + 1), ...values.map((value) => formatNumber(value))]),
+          ),
+        ]
+      : []),
+  ]
+}

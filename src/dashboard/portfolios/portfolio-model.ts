@@ -1,0 +1,55 @@
+// What the pages of portfolios know without drawing anything.
+
+import type { Backtest } from '../../wire/backtest.ts'
+import type { Portfolio, PortfolioBody } from '../../wire/portfolio.ts'
+
+export const isUnderWay = ({ state }: Pick<Portfolio, 'state'>): boolean =>
+  state === 'queued' || state === 'running'
+
+type Part = PortfolioBody['parts'][number]
+
+/** A stored backtest as a part. Capital and currency are the portfolio's, so it leaves its own behind. */
+export function partOf(backtest: Backtest, priority: number): Part {
+  const { name, symbol, exchange, interval, bars, source = '', inputs = {}, overrides = {} } = backtest
+  const { initial_capital: _capital, currency: _currency, ...rest } = overrides
+  return {
+    name,
+    symbol,
+    exchange,
+    interval,
+    bars,
+    source,
+    inputs,
+    overrides: rest as NonNullable<Part['overrides']>,
+    priority,
+  }
+}
+
+export const marketOf = ({
+  exchange,
+  symbol,
+  interval,
+}: Pick<Part, 'exchange' | 'symbol' | 'interval'>): string => `${exchange}:${symbol} ${interval}`
+
+/** A correlation as traders speak of it. */
+export function togetherness(value: number | null): string {
+  if (value === null) return 'nothing to compare'
+  if (value > 0.7) return 'in step'
+  if (value > 0.3) return 'partly together'
+  return value < -0.3 ? 'against each other' : 'independent'
+}
+
+/** Lines of a picture, as the `d` of a path, over all values that are drawn in it. */
+export function pathOf(
+  values: readonly number[],
+  {
+    least,
+    most,
+    width,
+    height,
+  }: { readonly least: number; readonly most: number; readonly width: number; readonly height: number },
+): string {
+  const x = (i: number) => (width * i) / Math.max(1, values.length - 1)
+  const y = (value: number) => height - (height * (value - least)) / (most - least || 1)
+  return values.map((value, i) => `${i === 0 ? 'M' : 'L'}${x(i).toFixed(1)} ${y(value).toFixed(1)}`).join('')
+}

@@ -1,0 +1,278 @@
+// One portfolio: what the money became, what each part did for it, and how the parts go together.
+
+import { useState } from 'preact/hooks'
+import { call } from '../api-client.ts'
+import { count, money, percent, ratio, time } from '../format.ts'
+import { attempt, Confirm, Page, Show, useLoad, useReloadWhile } from '../frame/page.tsx'
+import { navigate } from '../router.ts'
+import { DataTable, type Column } from '../ui/data-table.tsx'
+import { Button, Failure, Progress } from '../ui/ui.tsx'
+import type { Portfolio, PortfolioResult } from '../../wire/portfolio.ts'
+import { isUnderWay, marketOf, pathOf, togetherness } from './portfolio-model.ts'
+import s from './portfolios.module.css'
+
+const LOOK_MS = 700
+
+export function PortfolioPage({ id = '' }: { readonly id?: string }) {
+  const path = { id }
+  const portfolio = useLoad((signal) => call('GET /api/platform/portfolios/{id}', { path, signal }), [id])
+  const [removing, setRemoving] = useState(false)
+  const state = portfolio.data?.portfolio
+  const waits = state !== undefined && isUnderWay(state)
+  useReloadWhile(waits, portfolio, LOOK_MS)
+  const stop = async () => {
+    await call('POST /api/platform/portfolios/{id}/cancel', { path })
+    portfolio.reload()
+  }
+  return (
+    <Page
+      title={state?.name ?? 'Portfolio'}
+      back={['/portfolios', 'Portfolios']}
+      about={state && `${count(state.parts.length)} parts: ${state.parts.map(marketOf).join(', ')}.`}
+      wide
+      actions={
+        state && (
+          <>
+            {waits && <Button onClick={() => attempt(stop())}>Stop</Button>}
+            <Button variant="danger" icon="trash" onClick={() => setRemoving(true)}>
+              Delete
+            </Button>
+          </>
+        )
+      }
+    >
+      <Show of={portfolio}>
+        {({ portfolio: one, result }) => (
+          <div class={s.portfolio}>
+            <State portfolio={one} />
+            {result && <Result portfolio={one} result={result} />}
+          </div>
+        )}
+      </Show>
+      {removing && (
+        <Confirm
+          title="Delete this portfolio?"
+          action="Delete"
+          onClose={() => setRemoving(false)}
+          onConfirm={async () => {
+            await call('DELETE /api/platform/portfolios/{id}', { path })
+            navigate('/portfolios')
+          }}
+        >
+          Its result and the reports of its parts are gone then.
+        </Confirm>
+      )}
+    </Page>
+  )
+}
+
+function State({ portfolio }: { readonly portfolio: Portfolio }) {
+  if (portfolio.state === 'failed' && portfolio.error)
+    return <Failure error={new Error(portfolio.error.message)} />
+  if (portfolio.state === 'cancelled') return <p class={s.note}>Stopped before it was done.</p>
+  if (!isUnderWay(portfolio)) return null
+  return (
+    <div class={s.progress} role="status">
+      <Progress fraction={null} label="The parts are run" />
+      <span>{portfolio.state === 'queued' ? 'Waits for its turn.' : 'The parts are run, bar by bar.'}</span>
+    </div>
+  )
+}
+
+interface ResultProps {
+  readonly portfolio: Portfolio
+  readonly result: PortfolioResult
+}
+
+function Result({ portfolio, result }: ResultProps) {
+  const { whole, currency, capital } = result
+  const amount = (value: number) => money(value, currency, { plus: true })
+  const figures: readonly (readonly [name: string, value: string, note?: string])[] = [
+    ['Net profit', amount(whole.netProfit), percent(whole.netProfitPct, { plus: true })],
+    ['Open profit', amount(whole.openProfit)],
+    [
+      'Max drawdown',
+      percent(whole.maxDrawdownPct),
+      `${money(whole.maxDrawdown, currency)} at the closes of bars`,
+    ],
+    ['Sharpe ratio', ratio(whole.sharpe)],
+    ['Growth a year', percent(whole.cagr, { plus: true })],
+    ['Trades', count(whole.trades), `${percent(whole.winRate)} won`],
+    ['Bound as margin', percent(whole.marginPeakPct), 'of equity, at most'],
+    ['Margin calls', count(whole.marginCalls)],
+  ]
+  return (
+    <>
+      <p class={s.sentence}>
+        {money(capital, currency)} became {money(whole.final, currency)}.
+      </p>
+      <dl class={s.figures}>
+        {figures.map(([name, value, note]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              {value}
+              {note !== undefined && <small>{note}</small>}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <Curve portfolio={portfolio} result={result} />
+      <section class={s.section}>
+        <h2>What each part did</h2>
+        <Parts portfolio={portfolio} result={result} />
+      </section>
+      {portfolio.parts.length > 1 && <Correlation portfolio={portfolio} result={result} />}
+    </>
+  )
+}
+
+const [WIDTH, HEIGHT] = [720, 200]
+
+function Curve({ portfolio, result: { curve, capital, currency } }: ResultProps) {
+  const lines = curve.parts.map((earned) => earned.map((value) => capital + value))
+  const all = [curve.equity, ...lines].flat()
+  const least = all.reduce((one, value) => Math.min(one, value), capital)
+  const most = all.reduce((one, value) => Math.max(one, value), capital)
+  // A little room, so that no line lies on the edge.
+  const room = 0.04 * (most - least)
+  const frame = { least: least - room, most: most + room, width: WIDTH, height: HEIGHT }
+  const last = curve.equity.at(-1) ?? capital
+  const rows = curve.time.map((at, i) => ({ at, i }))
+  const day = (at: number) => time(at, 'UTC', false)
+  return (
+    <section class={s.picture}>
+      <h2>Equity</h2>
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`Equity from ${money(capital, currency)} to ${money(last, currency)}, and what each part has earned.`}
+      >
+        <path class={s.axis} d={pathOf([capital, capital], frame)} />
+        {lines.map((line, i) => (
+          <path key={i} class={s.part} data-part={i % 6} d={pathOf(line, frame)} />
+        ))}
+        <path class={s.whole} d={pathOf(curve.equity, frame)} />
+      </svg>
+      <p class={s.legend}>
+        <span class={s.key} data-part="whole">
+          All
+        </span>
+        {portfolio.parts.map(({ name }, i) => (
+          <span key={i} class={s.key} data-part={i % 6}>
+            {i + 1} {name}
+          </span>
+        ))}
+      </p>
+      <details>
+        <summary>The numbers</summary>
+        <DataTable
+          label="Equity"
+          rows={rows}
+          keyOf={({ i }) => String(i)}
+          page={20}
+          columns={[
+            { of: 'at', head: 'Until', look: 'date', cell: ({ at }) => day(at), sort: ({ at }) => at },
+            {
+              of: 'equity',
+              head: 'Equity',
+              look: 'number',
+              cell: ({ i }) => money(curve.equity[i], currency),
+              sort: ({ i }) => curve.equity[i] ?? 0,
+            },
+            ...portfolio.parts.map(({ name }, part) => ({
+              of: `part ${part}`,
+              head: `${part + 1} ${name}`,
+              look: 'number' as const,
+              cell: ({ i }: { readonly i: number }) =>
+                money(curve.parts[part]?.[i], currency, { plus: true }),
+              sort: ({ i }: { readonly i: number }) => curve.parts[part]?.[i] ?? 0,
+            })),
+          ]}
+        />
+      </details>
+    </section>
+  )
+}
+
+type PartRow = PortfolioResult['parts'][number] & { readonly i: number }
+
+function Parts({ portfolio, result }: ResultProps) {
+  const { currency } = result
+  const rows: readonly PartRow[] = result.parts.map((part, i) => ({ ...part, i }))
+  const number = (
+    of: keyof PartRow,
+    head: string,
+    shown: (value: number | null) => string,
+  ): Column<PartRow> => ({
+    of,
+    head,
+    look: 'number',
+    cell: (row) => shown(row[of]),
+    sort: (row) => row[of],
+  })
+  const amount = (value: number | null) => money(value, currency, { plus: true })
+  return (
+    <DataTable
+      label="Parts"
+      rows={rows}
+      keyOf={({ i }) => String(i)}
+      columns={[
+        {
+          of: 'i',
+          head: 'Part',
+          look: 'main',
+          sort: ({ i }) => i,
+          cell: ({ i }) => `${i + 1} ${portfolio.parts[i]!.name}`,
+        },
+        { of: 'market', head: 'Market', sort: false, cell: ({ i }) => marketOf(portfolio.parts[i]!) },
+        {
+          of: 'priority',
+          head: 'Priority',
+          look: 'number',
+          sort: ({ i }) => portfolio.parts[i]!.priority,
+          cell: ({ i }) => count(portfolio.parts[i]!.priority),
+        },
+        number('netProfit', 'Net profit', amount),
+        number('openProfit', 'Open', amount),
+        number('contribution', 'Of the profit', percent),
+        number('risk', 'Of the risk', percent),
+        number('correlation', 'With the others', (value) => ratio(value)),
+        number('maxDrawdown', 'Max drawdown', (value) => money(value, currency)),
+        number('trades', 'Trades', count),
+        number('winRate', 'Won', percent),
+        number('marginCalls', 'Margin calls', count),
+      ]}
+    />
+  )
+}
+
+function Correlation({ portfolio, result: { correlation, period } }: ResultProps) {
+  const rows = correlation.map((values, i) => ({ values, i }))
+  return (
+    <section class={s.section}>
+      <h2>How they go together</h2>
+      <DataTable
+        label="Correlation"
+        caption={`Of what they earn from ${period} to ${period}: 1 is in step, 0 independent, −1 opposite.`}
+        rows={rows}
+        keyOf={({ i }) => String(i)}
+        fixed
+        columns={[
+          { of: 'i', head: 'Part', look: 'head', cell: ({ i }) => `${i + 1} ${portfolio.parts[i]!.name}` },
+          ...correlation.map((_, other) => ({
+            of: `with ${other}`,
+            head: String(other + 1),
+            look: 'number' as const,
+            cell: ({ values, i }: { readonly values: readonly (number | null)[]; readonly i: number }) => (
+              <span title={i === other ? 'itself' : togetherness(values[other] ?? null)}>
+                {ratio(values[other])}
+              </span>
+            ),
+          })),
+        ]}
+      />
+    </section>
+  )
+}

@@ -1,0 +1,105 @@
+// Portfolios in a real browser: from kept backtests to what they made of one account, at a desk and on a phone.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import { noBrowser, startSite, type Site } from './browser.ts'
+
+const AXE = readFileSync(`${import.meta.dir}/../../node_modules/axe-core/axe.min.js`, 'utf8')
+const averages = (fast: number, slow: number) => `//@version=6
+strategy("Averages", initial_capital=10000, default_qty_type=strategy.percent_of_equity, default_qty_value=50)
+if ta.crossover(ta.sma(close, ${fast}), ta.sma(close, ${slow}))
+    strategy.entry("L", strategy.long)
+if ta.crossunder(ta.sma(close, ${fast}), ta.sma(close, ${slow}))
+    strategy.close("L")
+`
+const REMEMBERED = { 'tour.done': true }
+
+async function violations(page: Page): Promise<string[]> {
+  const tools = await page.context().newCDPSession(page)
+  await tools.send('Runtime.evaluate', { expression: AXE })
+  const { result } = await tools.send('Runtime.evaluate', {
+    expression: `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+      JSON.stringify(violations.map(({ id, nodes }) => id + ': ' + nodes.map((node) => node.target.join(' ')).join(', '))))`,
+    awaitPromise: true,
+    returnByValue: true,
+  })
+  return JSON.parse(String(result.value)) as string[]
+}
+
+/** For whoever wants to look: SHOTS=folder. */
+async function shot(page: Page, name: string): Promise<void> {
+  const folder = process.env['SHOTS']
+  if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true })
+}
+
+describe.skipIf(noBrowser)('portfolios', () => {
+  let site: Site
+  beforeAll(async () => {
+    site = await startSite()
+  }, 60_000)
+  afterAll(() => site.close())
+
+  test('are made of kept backtests by keys, and say what each part did for the whole', async () => {
+    const { page, complaints } = await site.open({ remembered: REMEMBERED, width: 1440 })
+    await page.goto(`${site.url}/portfolios`)
+    await page.getByText('No portfolios yet').waitFor()
+    for (const [name, fast, slow] of [
+      ['Quick', 5, 20],
+      ['Slow', 20, 80],
+    ] as const) {
+      const answer = await page.request.post(`${site.url}/api/platform/backtests`, {
+        headers: { origin: site.url },
+        data: {
+          name,
+          exchange: 'SP',
+          symbol: 'SPX',
+          interval: '1d',
+          bars: 1500,
+          source: averages(fast, slow),
+        },
+      })
+      expect(answer.status()).toBe(200)
+    }
+    await page.getByRole('button', { name: 'New portfolio' }).first().click()
+    await page.getByText('Choose at least one backtest.').waitFor()
+    await page.getByRole('checkbox', { name: 'Quick' }).focus()
+    await page.keyboard.press('Space')
+    await page.getByRole('checkbox', { name: 'Slow' }).check()
+    await page.getByLabel('Priority of Slow').selectOption('2')
+    await page.getByLabel('Name', { exact: true }).fill('Both')
+    await page.getByLabel('Capital').fill('20000')
+    expect(await violations(page)).toEqual([])
+    await shot(page, 'portfolio-form')
+    await page.getByLabel('Capital').press('Enter')
+    await page.getByText(/^20,000\.00 USD became /).waitFor({ timeout: 60_000 })
+    await page.getByRole('img', { name: /^Equity from 20,000\.00 USD/ }).waitFor()
+    const parts = page.getByRole('region', { name: 'Parts' }).or(page.getByRole('table', { name: 'Parts' }))
+    await parts.first().getByText('1 Quick').or(parts.first().getByText('2 Quick')).first().waitFor()
+    await page.getByRole('heading', { name: 'How they go together' }).waitFor()
+    await page.getByText('The numbers').click()
+    expect(await violations(page)).toEqual([])
+    await shot(page, 'portfolio')
+    await page.goto(`${site.url}/portfolios`)
+    await page.getByRole('link', { name: 'Both' }).waitFor()
+    await shot(page, 'portfolios')
+
+    const phone = await site.open({ remembered: { ...REMEMBERED, theme: 'light' }, width: 390 })
+    const fits = async () =>
+      expect(await phone.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+    await phone.page.goto(`${site.url}/portfolios/new`)
+    await phone.page.getByRole('checkbox', { name: 'Quick' }).check()
+    await fits()
+    await shot(phone.page, 'phone-portfolio-form')
+    await phone.page.goto(`${site.url}/portfolios`)
+    await phone.page.getByRole('link', { name: 'Both' }).click()
+    await phone.page.getByText(/^20,000\.00 USD became /).waitFor()
+    await fits()
+    expect(await violations(phone.page)).toEqual([])
+    await shot(phone.page, 'phone-portfolio')
+    await phone.page.getByRole('button', { name: 'Delete' }).click()
+    await phone.page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await phone.page.waitForURL(/\/portfolios$/)
+    expect([...complaints, ...phone.complaints]).toEqual([])
+  }, 120_000)
+})
