@@ -72,7 +72,6 @@ const ONLY_HERE: Readonly<Record<string, readonly string[]>> = {
 const MODULE_STATE: Readonly<Record<string, string>> = {
   'dashboard/api-client.ts watch': 'who is told when a call finds the server gone or the session over',
   'dashboard/chart/first-bars.ts early': 'the bars that are on their way before the chart is',
-  'dashboard/chart/on-screen.ts onScreen': 'the one chart of the page',
   'dashboard/editor/code-editor.ts typedInto': 'editors of the page that were typed into',
   'dashboard/editor/documents.ts last': 'the check under way, which the next one ends',
   'dashboard/editor/help.ts language': 'the part of the language that is loaded when it is first asked for',

@@ -1,8 +1,8 @@
-// Layouts of the chart, by name.
+// Layouts of the charts, by name.
 
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
-import { Problem } from '../lib/problem.ts'
+import { invalidField, Problem } from '../lib/problem.ts'
 import { marketName } from '../lib/text.ts'
 import { collection, type Page, type PageOptions } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
@@ -80,5 +80,26 @@ export function createLayouts({
 function checked(chart: LayoutChart): LayoutChart {
   if (Buffer.byteLength(JSON.stringify(chart)) > LAYOUT_BYTES)
     throw new Problem(422, 'quota_exceeded', 'A layout can take at most 512 kB. Take some indicators off.')
-  return { ...chart, exchange: marketName(chart.exchange), symbol: marketName(chart.symbol) }
+  const { grid } = chart
+  if (grid) checkGrid(grid)
+  return { ...named(chart), ...(grid && { grid: { ...grid, others: grid.others.map(named) } }) }
 }
+
+function checkGrid({ shape, others, active, script }: NonNullable<LayoutChart['grid']>): void {
+  const places = Number.parseInt(shape)
+  if (others.length >= places)
+    throw invalidField(
+      '/chart/grid/others',
+      'max_items',
+      `A grid of ${places} has room for ${places - 1} charts beside the active one.`,
+    )
+  for (const [name, place] of Object.entries({ active, script }))
+    if (place > others.length)
+      throw invalidField(`/chart/grid/${name}`, 'maximum', `There is no chart at place ${place}.`)
+}
+
+const named = <C extends { readonly exchange: string; readonly symbol: string }>(chart: C): C => ({
+  ...chart,
+  exchange: marketName(chart.exchange),
+  symbol: marketName(chart.symbol),
+})

@@ -3,11 +3,13 @@
 // There is one run at a time: a new one cancels the one before. The last good result stays on screen
 // until the next one is there.
 
+import { batch } from '@preact/signals'
 import type { Args } from '../wire/operations.ts'
 import { ApiError, call } from './api-client.ts'
 import { lastRun, remembered } from './settings.ts'
 import { titleOf } from './editor/title-of.ts'
-import { bottom, diagnostics, inputs, market, run, running, runProblem, script } from './workspace.ts'
+import { activeId, charts, isSameMarket, market, scriptMarket } from './charts.ts'
+import { bottom, diagnostics, inputs, run, running, runProblem, script } from './workspace.ts'
 
 /** How many of the newest bars a run sees. */
 export const runBars = remembered('run.bars', 20_000)
@@ -33,11 +35,12 @@ export function cancelRun(): void {
 
 /**
  * With `reveal` the report is opened if nothing is open that shows the result. Without `keep` it is only a preview, as when
- * an input changes with every key: the server stores nothing.
+ * an input changes with every key: the server stores nothing. With `here` it moves to the active chart.
  */
-export async function runScript({ reveal = false, keep = true } = {}): Promise<void> {
+export async function runScript({ reveal = false, keep = true, here = true } = {}): Promise<void> {
   const { source } = script.peek()
   if (source.trim() === '') return
+  if (here) putScript()
   current?.abort()
   const mine = new AbortController()
   current = mine
@@ -66,9 +69,15 @@ export async function runScript({ reveal = false, keep = true } = {}): Promise<v
   }
 }
 
+/** The script belongs to the chart that is active when it is run, until it is run on another. */
+function putScript(): void {
+  const now = charts.peek()
+  if (now.script !== activeId.peek()) charts.value = { ...now, script: now.active }
+}
+
 function requestNow(): Asked {
   const { source, name } = script.peek()
-  const { exchange, symbol, interval } = market.peek()
+  const { exchange, symbol, interval } = scriptMarket.peek()
   return {
     name: name || titleOf(source) || 'Untitled',
     exchange,
@@ -90,9 +99,8 @@ async function asks(body: Asked, keep: boolean, signal: AbortSignal) {
 /** Repeats the run on screen over bars that have arrived since, with its own source instead of the editor's present text. */
 export async function followBars(): Promise<void> {
   const before = run.peek()
-  const { exchange, symbol, interval } = market.peek()
   if (!asked || !before || following || running.peek()) return
-  if (asked.exchange !== exchange || asked.symbol !== symbol || asked.interval !== interval) return
+  if (!isSameMarket(asked, scriptMarket.peek())) return
   following = true
   const body = asked
   try {
@@ -128,8 +136,7 @@ export async function openBacktest(
   if (!stored.result) return false
   const { report } = stored.result
   const { exchange, symbol, interval } = report
-  const now = market.peek()
-  const same = now.exchange === exchange && now.symbol === symbol && now.interval === interval
+  const same = isSameMarket(report, mode === 'keep' ? scriptMarket.peek() : market.peek())
   if (!same && mode === 'keep') return false
   const { tracks } = await call('GET /api/platform/backtests/{id}/tracks', { path })
   // Set the run first, so that the change of market does not start another one.
@@ -140,7 +147,11 @@ export async function openBacktest(
     mode === 'keep' && source !== undefined
       ? { name, exchange, symbol, interval, bars: runBars.peek(), source, inputs: given ?? {} }
       : null
-  if (!same) market.value = { exchange, symbol, interval }
+  if (mode === 'follow')
+    batch(() => {
+      putScript()
+      if (!same) market.value = { exchange, symbol, interval }
+    })
   lastRun.value = id
   return true
 }
@@ -177,7 +188,7 @@ export function rerunOnChange(): () => void {
     timer = setTimeout(() => {
       // A script that was just opened has its inputs set, and was run with them.
       if (JSON.stringify(latest) === JSON.stringify(requestNow())) return
-      if (run.peek() || running.peek() || runProblem.peek()) void runScript({ keep: false })
+      if (run.peek() || running.peek() || runProblem.peek()) void runScript({ keep: false, here: false })
     }, INPUT_DELAY_MS)
   }
   let firstInputs = true
@@ -185,11 +196,9 @@ export function rerunOnChange(): () => void {
     if (!firstInputs) later()
     firstInputs = false
   })
-  const stopMarket = market.subscribe(({ exchange, symbol, interval }) => {
+  const stopMarket = scriptMarket.subscribe((on) => {
     const shown = run.peek()?.report
-    const same =
-      shown && shown.exchange === exchange && shown.symbol === symbol && shown.interval === interval
-    if (shown && !same) later()
+    if (shown && !isSameMarket(shown, on)) later()
   })
   return () => {
     clearTimeout(timer)

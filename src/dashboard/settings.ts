@@ -7,6 +7,7 @@ const nameOf = (key: string): string => `chartroom.${key}`
 /** Settings that belong to the signed-in user, which no other user of the browser may see or send. */
 const OWNED: ReadonlySet<string> = new Set([
   'chart.studies',
+  'charts',
   'drawings.pending',
   'layout',
   'market',

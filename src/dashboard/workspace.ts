@@ -1,19 +1,14 @@
-// The state of the workspace: market, script, last run and open drawers, as signals that every part of the page reads.
+// The workspace's state: script, last run and open drawers, as signals that every part of the page reads.
 
 import { computed, signal } from '@preact/signals'
 import type { Alert } from '../wire/alert.ts'
 import type { Report } from '../wire/report.ts'
 import type { Track } from '../wire/track.ts'
 import type { Diagnostic as ScriptDiagnostic } from '../wire/script.ts'
+import type { Market } from './charts.ts'
 import { remembered } from './settings.ts'
 
-export interface Market {
-  readonly exchange: string
-  readonly symbol: string
-  readonly interval: string
-}
-/** The market on the chart; at first the built-in S&P 500 bars. */
-export const market = remembered<Market>('market', { exchange: 'SP', symbol: 'SPX', interval: '1d' })
+export { market, type Market } from './charts.ts'
 
 export const SIDES = ['watchlists', 'alerts', 'ideas'] as const
 export type Side = (typeof SIDES)[number]

@@ -1,4 +1,4 @@
-// Layouts: a user's charts with their indicators, stored by name to be opened on any machine.
+// Layouts: one to eight charts as somebody set them up, with their indicators, under a name, to be opened on any machine.
 
 import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'
@@ -35,14 +35,67 @@ const Study = Type.Object({
   ),
 })
 
-const Chart = Type.Object({
+const oneChart = {
   ...namesSeries,
   type: Text(40),
   scale: oneOf(['linear', 'log', 'percent']),
   volume: Type.Boolean(),
   trades: Type.Boolean(),
-  scriptId: nullable(idOf('scr')),
   studies: Type.Array(Study, { maxItems: 25 }),
+}
+
+/** How charts stand: their number, and where there are several ways, which. */
+export const GRID_SHAPES = [
+  '1',
+  '2-beside',
+  '2-below',
+  '3-beside',
+  '3-below',
+  '3-left',
+  '3-top',
+  '4',
+  '4-left',
+  '4-top',
+  '5',
+  '6',
+  '6-below',
+  '7',
+  '8',
+  '8-below',
+] as const
+export type GridShape = (typeof GRID_SHAPES)[number]
+
+/** What charts of one grid do together. */
+export const CHART_LINKS = ['symbol', 'interval', 'crosshair', 'time', 'range'] as const
+export type ChartLink = (typeof CHART_LINKS)[number]
+
+const Grid = Type.Object({
+  shape: Type.Union(
+    GRID_SHAPES.map((shape) => Type.Literal(shape)),
+    { description: 'How the charts stand. The number it begins with is how many there are.' },
+  ),
+  active: Type.Integer({
+    minimum: 0,
+    maximum: 7,
+    description: 'The place of the active chart, which is `chart` itself, in reading order.',
+  }),
+  script: Type.Integer({
+    minimum: 0,
+    maximum: 7,
+    description: 'The place of the chart that the script runs on.',
+  }),
+  links: Type.Array(oneOf(CHART_LINKS), { maxItems: CHART_LINKS.length, uniqueItems: true }),
+  others: Type.Array(Type.Object(oneChart), {
+    maxItems: 7,
+    description: 'The charts beside the active one, in reading order.',
+  }),
+})
+
+/** What a layout holds: the active chart, and in `grid` how others stand around it. */
+const Chart = Type.Object({
+  ...oneChart,
+  scriptId: nullable(idOf('scr')),
+  grid: Type.Optional(Grid),
 })
 export type LayoutChart = Wire<typeof Chart>
 

@@ -53,6 +53,37 @@ test('a layout is kept, listed, changed and deleted, by its owner alone', async 
   expect((await me('GET', `/${id}`)).status).toBe(404)
 })
 
+const { scriptId: _none, ...OTHER } = CHART
+const GRID = { shape: '3-left', active: 1, script: 0, links: ['symbol', 'crosshair'], others: [OTHER, OTHER] }
+
+test('a layout of several charts keeps how they stand and what they do together', async () => {
+  const { me } = await world()
+  const grid = { ...GRID, others: [{ ...OTHER, symbol: 'ndx' }, OTHER] }
+  const { layout } = (await me('POST', '', { name: 'three', chart: { ...CHART, grid } })).json
+  const others = [
+    { exchange: 'SP', symbol: 'NDX' },
+    { exchange: 'SP', symbol: 'SPX' },
+  ]
+  expect(layout.chart).toMatchObject({ symbol: 'SPX', grid: { ...GRID, others } })
+  expect((await me('GET', `/${layout.id}`)).json.layout).toEqual(layout)
+})
+
+test.each([
+  [{ shape: '9' }, '/chart/grid/shape'],
+  [{ shape: '2-beside' }, '/chart/grid/others'],
+  [{ active: 3 }, '/chart/grid/active'],
+  [{ script: 3 }, '/chart/grid/script'],
+  [{ links: ['symbol', 'symbol'] }, '/chart/grid/links'],
+  [{ others: [{ ...OTHER, studies: null }] }, '/chart/grid/others/0/studies'],
+])('a grid with %p is refused at %s', async (fields, path) => {
+  const { me } = await world()
+  const { status, json } = await me('POST', '', {
+    name: 'x',
+    chart: { ...CHART, grid: { ...GRID, ...fields } },
+  })
+  expect([status, json.error.fields?.[0]?.path]).toEqual([422, path])
+})
+
 test.each([
   [{ scale: 'upside down' }, '/chart/scale'],
   [{ studies: [{ ...STUDY, plots: { RSI: { color: 'red' } } }] }, '/chart/studies/0/plots/RSI/color'],

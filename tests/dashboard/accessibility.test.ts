@@ -61,6 +61,12 @@ describe.skipIf(noBrowser)('everybody can use', () => {
       await page.getByRole('button', { name: /Chart type/ }).click()
       await page.getByRole('menu').waitFor()
       expect(await violations(page)).toEqual([])
+      await page.keyboard.press('Escape')
+      await page.getByRole('tab', { name: 'Script' }).click()
+      await page.getByRole('button', { name: /^Charts: / }).click()
+      await page.getByRole('radio', { name: 'Four', exact: true }).click()
+      await page.getByRole('application', { name: 'Chart 4 of 4' }).waitFor()
+      expect(await violations(page)).toEqual([])
     },
     120_000,
   )

@@ -138,6 +138,7 @@ describe.skipIf(noBrowser)('drawings', () => {
     }
     await page.goto(site.url)
     await enter('owner@example.com')
+    await page.getByText(/^Vol/).first().waitFor()
     // Put on the chart, and kept from the server.
     await page.route('**/api/platform/drawings', (route) =>
       route.request().method() === 'PATCH' ? route.abort() : route.continue(),
@@ -152,6 +153,8 @@ describe.skipIf(noBrowser)('drawings', () => {
         from: '',
       }
       const look = { inputs: {}, hidden: false, intervals: null, plots: {} }
+      // As a version that had one chart only left it.
+      localStorage.removeItem('chartroom.charts')
       localStorage.setItem('chartroom.chart.studies', JSON.stringify([{ ...study, ...look }]))
       localStorage.setItem(
         'chartroom.script',

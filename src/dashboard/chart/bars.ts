@@ -99,6 +99,17 @@ export function placeOf(bars: Bars, time: number, interval: string): number {
   return i + (time - bars.time[i]!) / (bars.time[i + 1]! - bars.time[i]!)
 }
 
+/** The time of a place on the axis: what `placeOf` answers, the other way round. */
+export function timeAt({ time, length }: Bars, place: number, interval: string): number {
+  if (length === 0) return 0
+  const parsed = parseInterval(interval)
+  const step = parsed ? intervalMs(parsed) : 86_400_000
+  if (place <= 0) return time[0]! + place * step
+  if (place >= length - 1) return time[length - 1]! + (place - length + 1) * step
+  const i = Math.floor(place)
+  return time[i]! + (place - i) * (time[i + 1]! - time[i]!)
+}
+
 /** Heikin-Ashi bars, which average neighbouring prices. Time and volume stay the same. */
 export function heikinAshi(bars: Bars): Bars {
   const made = { ...emptyBars(bars.length), time: bars.time, volume: bars.volume }

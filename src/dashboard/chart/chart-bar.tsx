@@ -25,6 +25,7 @@ import {
   zone,
 } from './chart-state.ts'
 import { CHART_TYPES, type ChartType } from './draw-bars.ts'
+import { GridMenu } from '../layouts/grid-menu.tsx'
 import { LayoutMenu } from '../layouts/layout-menu.tsx'
 import { Menu, type MenuItem } from './menu.tsx'
 import { chartView, takePicture } from './on-screen.ts'
@@ -92,6 +93,7 @@ export function ChartBar() {
         <Icon name="eye" />
         <span class={s.wide}>Show</span>
       </Menu>
+      <GridMenu narrow={s.hideNarrow} />
       <LayoutMenu wide={s.wide} narrow={s.hideNarrow} />
       <span class={s.rule} />
       <Button

@@ -1,7 +1,6 @@
-// State that the parts of the chart share: remembered settings, the visible bars, and what is under the pointer.
+// State that the parts of the page share of the active chart, and what there is one of for all: the replay, the dialogs.
 
 import { computed, signal } from '@preact/signals'
-import type { Bars } from '../../market/bars.ts'
 import {
   canBuild,
   compareIntervals,
@@ -10,45 +9,49 @@ import {
   type Interval,
 } from '../../market/interval.ts'
 import type { SymbolFacts } from '../../wire/bars.ts'
-import { call } from '../api-client.ts'
-import { navigate } from '../router.ts'
-import { remembered, timezone } from '../settings.ts'
-import { market, type Market } from '../workspace.ts'
-import type { ChartType } from './draw-bars.ts'
+import { activeId, charts, fieldOf, market, partOf, type Market, type Writable } from '../charts.ts'
+import { navigate, path } from '../router.ts'
+import { Cells, type Cell } from './cell.ts'
 import type { PriceLevel } from './view-state.ts'
-import type { Hover, PaneBox } from './view.ts'
 
-export const chartType = remembered<ChartType>('chart.type', 'candles')
-export const priceScale = remembered<'linear' | 'log' | 'percent'>('chart.scale', 'linear')
-export const showVolume = remembered('chart.volume', true)
-export const showTrades = remembered('chart.trades', true)
-export const showScript = signal(true)
+const cells = new Cells()
+/** A chart of the page, by its id. */
+export const cellOf = (id: string): Cell => cells.of(id)
+export const activeCell = computed(() => cells.of(activeId.value))
 
-export const symbols = signal<readonly SymbolFacts[] | null>(null)
-export const symbol = computed(
-  () =>
-    symbols.value?.find(
-      (one) => one.exchange === market.value.exchange && one.symbol === market.value.symbol,
-    ) ?? null,
-)
-export async function loadSymbols(): Promise<void> {
-  symbols.value = (await call('GET /api/platform/symbols')).symbols
-}
+const ofActive = <T>(pick: (cell: Cell) => Writable<T>): Writable<T> =>
+  partOf(
+    () => pick(activeCell.value).value,
+    (value) => (pick(activeCell.peek()).value = value),
+  )
 
-/** The bars on screen and their market; null until the first ones have arrived. */
-export const shown = signal<{ readonly market: Market; readonly bars: Bars } | null>(null)
-export const chartProblem = signal<unknown>(null)
+export const chartType = fieldOf('type')
+export const priceScale = fieldOf('scale')
+export const showVolume = fieldOf('volume')
+export const showTrades = fieldOf('trades')
+export const showScript = ofActive((cell) => cell.showScript)
 
-export const zone = computed(() => timezone.value || symbol.value?.timezone || 'UTC')
-export const mintick = computed(() => symbol.value?.mintick ?? 0.01)
+export const symbol = computed(() => activeCell.value.symbol.value)
+export const zone = computed(() => activeCell.value.zone.value)
+export const mintick = computed(() => activeCell.value.mintick.value)
 
-export const hover = signal<Hover | null>(null)
-export const paneBoxes = signal<readonly PaneBox[]>([])
+/** The bars on the active chart and their market; null until the first ones have arrived. */
+export const shown = ofActive((cell) => cell.shown)
+export const hover = ofActive((cell) => cell.hover)
+
 /** Numbers of trades: the one under the pointer, in the list or on the chart, and the one last clicked. */
 export const hoveredTrade = signal<number | null>(null)
 export const markedTrade = signal<number | null>(null)
 /** The time (UTC ms) that the pointer is on in the equity curve. */
 export const litTime = signal<number | null>(null)
+
+/** Makes a chart the one that keys and dialogs mean. A replay stays on its own. */
+export function activate(id: string): void {
+  const before = charts.peek()
+  if (before.active === id || replayOnChart.peek() !== null) return
+  charts.value = { ...before, active: id }
+  if (path.peek().startsWith('/chart/')) navigate(addressOf(market.peek()), { replace: true })
+}
 
 /** How a replay cuts the chart; null = no replay. `cut` is the last bar that is shown. */
 export interface ReplayOnChart {
@@ -60,6 +63,9 @@ export interface ReplayOnChart {
 }
 export const replayOnChart = signal<ReplayOnChart | null>(null)
 
+/** Only the active chart of several is shown. */
+export const maximised = signal(false)
+
 /** The text that the symbol dialog opens with; null = closed. */
 export const symbolSearch = signal<string | null>(null)
 /** The text that the dialog of indicators opens with; null = closed. */
@@ -68,10 +74,12 @@ export const studyDialog = signal<string | null>(null)
 export const intervalEntry = signal<string | null>(null)
 export const dateDialog = signal(false)
 
+const addressOf = ({ exchange, symbol: name, interval }: Market): string =>
+  `/chart/${encodeURIComponent(`${exchange}:${name}`)}/${encodeURIComponent(interval)}`
+
 export function showMarket(next: Market): void {
   market.value = next
-  const name = encodeURIComponent(`${next.exchange}:${next.symbol}`)
-  navigate(`/chart/${name}/${encodeURIComponent(next.interval)}`)
+  navigate(addressOf(next))
 }
 
 const USUAL = ['1m', '3m', '5m', '15m', '30m', '1h', '2h', '4h', '1d', '1w', '1M']

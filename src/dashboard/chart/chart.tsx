@@ -1,370 +1,126 @@
-// The chart: the view (canvas) with what is laid over it (legends, tables, tooltip, dialogs), and the keys it answers to.
+// The charts of the page in their grid, with what there is one of for all: the range bar, the dialogs, the commands.
 
-import { batch, effect } from '@preact/signals'
-import { render, type RefObject } from 'preact'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { addCommands, keyText, type Command } from '../commands.ts'
-import { money, percent, price, quantity, time as timeText } from '../format.ts'
+import { effect } from '@preact/signals'
+import { render } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { activeId, charts, neighbourOf, placed, setLink, setShape } from '../charts.ts'
+import { addCommands, type Command } from '../commands.ts'
+import { firstPaint } from '../first-paint.ts'
+import { percent, price } from '../format.ts'
 import { lazy } from '../frame/lazy.tsx'
-import { href, navigate, query } from '../router.ts'
-import { drawingBar, lastRun, palette, theme } from '../settings.ts'
-import { copyText } from '../ui/copy-text.ts'
-import { Button, cx, Empty, Failure, Progress, toastError } from '../ui/ui.tsx'
-import { ApiError } from '../api-client.ts'
-import { cancelRun, followBars, openBacktest, rerunOnChange, runScript } from '../run-script.ts'
-import { alertAt, bottom, lookAt, market, run, running, runProblem, script, side } from '../workspace.ts'
-import { barsDrawn, firstPaint } from '../first-paint.ts'
-import { onLive } from '../live.ts'
-import { barAt, loadBars, loadNewer, showsClock } from './bars.ts'
+import { query } from '../router.ts'
+import { openBacktest, rerunOnChange, runScript } from '../run-script.ts'
+import { drawingBar, lastRun } from '../settings.ts'
+import { runStudies, settingsOf } from '../studies/studies.ts'
+import { cx, toastError } from '../ui/ui.tsx'
+import { run, running, script } from '../workspace.ts'
+import { loadSymbols, symbols } from './cell.ts'
+import { askAlert, ChartCell } from './chart-cell.tsx'
 import s from './chart.module.css'
 import {
-  chartProblem,
-  chartType,
+  activate,
+  activeCell,
+  cellOf,
   dateDialog,
   hover,
-  hoveredTrade,
   intervalEntry,
-  litTime,
-  loadSymbols,
-  markedTrade,
+  maximised,
   mintick,
-  paneBoxes,
   priceScale,
   replayOnChart,
   shown,
-  showScript,
   showTrades,
   showVolume,
   stepInterval,
   studyDialog,
-  symbols,
   symbolSearch,
-  zone,
 } from './chart-state.ts'
-import { Legends } from './legend.tsx'
-import type { MenuItem } from './menu.tsx'
-import { chartView, putOnScreen, takePicture } from './on-screen.ts'
+import { areaName, areasText, GRIDS, LINKS, SHAPES } from '../layouts/grids.ts'
+import { ChartTabs } from './chart-tabs.tsx'
+import { followDriver } from './links.ts'
+import { narrow } from './narrow.ts'
+import { chartView, takePicture } from './on-screen.ts'
 import { RangeBar } from './range-bar.tsx'
-import { buildScene, MAIN_LAYER, stacked, type Scene } from './scene.ts'
-import { layers, runStudies, settingsOf } from '../studies/studies.ts'
-import type { TradeMarks } from './trades.ts'
-import { ChartView } from './view.ts'
 
 const ChartBar = lazy(async () => (await import('./chart-bar.tsx')).ChartBar)
-const MenuList = lazy(async () => (await import('./menu.tsx')).MenuList)
-const Tables = lazy(async () => (await import('./tables.tsx')).Tables)
 const SymbolDialog = lazy(async () => (await import('./symbol-search.tsx')).SymbolDialog)
 const StudyDialog = lazy(async () => (await import('../studies/study-dialog.tsx')).StudyDialog)
 const StudySettings = lazy(async () => (await import('../studies/study-settings.tsx')).StudySettings)
 const IntervalDialog = lazy(async () => (await import('./interval-dialog.tsx')).IntervalDialog)
 const DateDialog = lazy(async () => (await import('./date-dialog.tsx')).DateDialog)
 
-/** The current run's drawings on the bars shown; null if it ran on another market. */
-function sceneOf(current: typeof run.value, chart: typeof shown.value) {
-  if (!current || !chart) return null
-  const { report, tracks } = current
-  const { exchange, symbol: name, interval } = chart.market
-  if (report.exchange !== exchange || report.symbol !== name || report.interval !== interval) return null
-  const scene = buildScene(
-    report.script.shorttitle || report.script.title || current.name,
-    tracks,
-    chart.bars,
-  )
-  const trades: TradeMarks = { trades: report.trades, base: scene.base }
-  return { scene, trades }
-}
-
-const hasTables = ({ panes }: Scene): boolean =>
-  panes.some(({ marks }) => marks.some((mark) => mark.kind === 'drawings' && mark.items[0]?.kind === 'table'))
-
 export function Chart() {
-  const host = useRef<HTMLDivElement>(null)
-  const [view, setView] = useState<ChartView | null>(null)
-  const [menu, setMenu] = useState<{ x: number; y: number; price: number | null; bar: number | null } | null>(
-    null,
-  )
-  // In a replay of the market alone nothing of a run is drawn: its trades would give away what comes next.
-  const withTrades = replayOnChart.value?.withTrades ?? true
-  const drawn = useMemo(() => sceneOf(run.value, shown.value), [run.value, shown.value])
-  const main = drawn && showScript.value ? drawn.scene : null
-  const scene = useMemo(
-    () =>
-      stacked([
-        ...(main ? [{ id: MAIN_LAYER, scene: main }] : []),
-        ...layers.value.flatMap(({ study, scene: own }) => (own ? [{ id: study.id, scene: own }] : [])),
-      ]),
-    [main, layers.value],
-  )
-
+  const grid = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    const made = new ChartView(host.current!, {
-      onHover: (now) =>
-        batch(() => {
-          hover.value = now
-          const trade = now?.trade?.n ?? null
-          if (trade !== hoveredTrade.peek()) hoveredTrade.value = trade
-        }),
-      onClick: (now) => {
-        markedTrade.value = now.trade?.n ?? null
-      },
-      onLayout: (boxes) => (paneBoxes.value = boxes),
-    })
-    putOnScreen(made)
-    setView(made)
     if (symbols.peek() === null) loadSymbols().catch(toastError)
     const slot = document.getElementById('bar-slot')
     if (slot) render(<ChartBar />, slot)
-    const stopRuns = rerunOnChange()
-    const stopStudies = runStudies()
+    const endings = [
+      rerunOnChange(),
+      runStudies(),
+      addCommands(chartCommands()),
+      followDriver(grid.current!),
+      () => slot && render(null, slot),
+    ]
     return () => {
-      stopRuns()
-      stopStudies()
-      if (slot) render(null, slot)
-      putOnScreen(null)
-      made.destroy()
-      paneBoxes.value = []
-      hover.value = null
+      for (const end of endings) end()
     }
   }, [])
-
-  useBars()
-  useLiveBars()
   useFirstRun()
-  useEffect(() => addCommands(chartCommands()), [])
-  useDrawings(view, host)
+  useTools()
   useTabTitle()
-  useLookAt(view)
-
-  // Only here does the state of the page reach the view: bars first, then what is drawn on them.
-  useViewEffect(view, (made) => {
-    const replay = replayOnChart.value
-    const chart = shown.value
-    const lit = litTime.value
-    if (chartProblem.value) barsDrawn()
-    if (!chart) return
-    barsDrawn()
-    made.set({
-      ...(made.state.bars !== chart.bars && { bars: chart.bars }),
-      interval: chart.market.interval,
-      mintick: mintick.value,
-      zone: zone.value,
-      type: chartType.value,
-      scale: priceScale.value,
-      volume: showVolume.value,
-      cut: replay?.cut ?? null,
-      levels: replay?.levels ?? [],
-      hideDates: replay?.blind ?? false,
-      litBar: lit === null ? null : barAt(chart.bars, lit),
-    })
-  })
-  useEffect(() => {
-    view?.set({
-      scene,
-      trades: showTrades.value && showScript.value && withTrades ? (drawn?.trades ?? null) : null,
-    })
-  }, [view, scene, drawn, showTrades.value, showScript.value, withTrades])
-  useViewEffect(view, (made) => {
-    const [hovered, marked] = [hoveredTrade.value, markedTrade.value]
-    made.set({ hoveredTrade: hovered, markedTrade: marked })
-  })
-  useViewEffect(view, (made) => {
-    void [theme.value, palette.value]
-    made.refreshTheme()
-  })
-
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return
-    // Keys typed in a dialog over the chart belong to the dialog.
-    if ((event.target as Element).closest('[role="dialog"], input, textarea, select')) return
-    const replaying = replayOnChart.value !== null
-    const step = event.shiftKey ? 30 : 5
-    if (/^[a-z]$/i.test(event.key) && !(replaying && /^[npb]$/i.test(event.key)))
-      // A second letter may be typed before the dialog is there to receive it.
-      symbolSearch.value = (symbolSearch.value ?? '') + event.key.toUpperCase()
-    else if (/^[0-9]$/.test(event.key)) intervalEntry.value = (intervalEntry.value ?? '') + event.key
-    else if (event.key === 'ArrowLeft' && !replaying) view?.scroll(-step)
-    else if (event.key === 'ArrowRight' && !replaying) view?.scroll(step)
-    else if (event.key === 'ArrowUp' || event.key === '+' || event.key === '=') view?.zoom(0.8)
-    else if (event.key === 'ArrowDown' || event.key === '-') view?.zoom(1.25)
-    else if (event.key === 'End') view?.toEnd()
-    else if (event.key === 'Home') view?.fit()
-    else return
-    event.preventDefault()
-    event.stopPropagation()
-  }
-  const problem = chartProblem.value
+  const all = placed.value
+  // Where there is no room for several, one is shown at a time.
+  const alone = all.length > 1 && (narrow.value || maximised.value)
+  const ids = alone ? [activeId.value] : all
   return (
-    <div
-      class={s.chart}
-      onKeyDown={onKeyDown}
-      onContextMenu={(event) => {
-        event.preventDefault()
-        const top = host.current!.getBoundingClientRect().top
-        setMenu({
-          x: event.clientX,
-          y: event.clientY,
-          price: view?.priceAt(event.clientY - top) ?? null,
-          bar: hover.peek()?.bar ?? null,
-        })
-      }}
-    >
+    <div class={s.chart}>
+      {alone && <ChartTabs ids={all} />}
       <div
-        ref={host}
-        class={s.host}
-        tabIndex={0}
-        role="application"
-        aria-roledescription="price chart"
-        aria-label={`Chart of ${market.value.symbol}, ${market.value.interval}. Arrow keys scroll and zoom, a letter searches symbols, comma and full stop change the interval.`}
-        onPointerLeave={() => (hover.value = null)}
-      />
-      {running.value && (
-        <div class={s.running}>
-          <Progress fraction={null} label="The script is running" />
-          <Button size="small" class={s.cancel ?? ''} onClick={cancelRun}>
-            Cancel the run
-          </Button>
-        </div>
-      )}
-      {scene && hasTables(scene) && <Tables scene={scene} />}
-      <Legends main={main} layers={layers.value} />
+        ref={grid}
+        class={cx(s.grid, alone && s.belowTabs)}
+        style={{ gridTemplateAreas: areasText(alone ? '1' : charts.value.shape) }}
+      >
+        {ids.map((id, place) => (
+          <ChartCell
+            key={id}
+            cell={cellOf(id)}
+            area={areaName(place)}
+            number={all.length > 1 ? all.indexOf(id) + 1 : 0}
+            marked={ids.length > 1}
+          />
+        ))}
+      </div>
       {settingsOf.value !== '' && <StudySettings key={settingsOf.value} id={settingsOf.value} />}
       {studyDialog.value !== null && <StudyDialog />}
-      {hover.value?.trade && <TradeTooltip />}
-      {runProblem.value && !problem && <RunProblem />}
-      {problem ? (
-        <div class={s.cover}>
-          <ChartProblem problem={problem} />
-        </div>
-      ) : (
-        !shown.value && (
-          <div class={s.cover} aria-busy="true">
-            <span class="muted">Loading bars…</span>
-          </div>
-        )
-      )}
       <a class={s.attribution} href="https://www.tradingview.com/" target="_blank" rel="noreferrer">
         Charts by TradingView
       </a>
       {symbolSearch.value !== null && <SymbolDialog />}
       {intervalEntry.value !== null && <IntervalDialog />}
       {dateDialog.value && <DateDialog />}
-      <RangeBar view={view} />
-      {menu && (
-        <MenuList
-          label="Chart"
-          items={contextItems(menu.price, menu.bar)}
-          x={menu.x}
-          y={menu.y}
-          onClose={() => setMenu(null)}
-        />
-      )}
+      <RangeBar view={activeCell.value.view.value} />
     </div>
   )
 }
 
-/**
- * The drawing tools load once the bars are there, so nothing waits for them. Keys that were pressed on the chart before
- * that, and that nobody handled, are repeated: one of them may have been meant for a tool.
- */
-function useDrawings(view: ChartView | null, host: RefObject<HTMLDivElement | null>): void {
+/** The commands of the drawing tools come once bars are there: nobody waits for them. */
+function useTools(): void {
   const once = useRef(false)
   once.current ||= shown.value !== null
   const ready = once.current
-  const kept = useRef<KeyboardEvent[] | null>([])
   useEffect(() => {
-    const keep = (event: KeyboardEvent) => {
-      if (event.target === host.current && !chartProblem.peek()) kept.current?.push(event)
-    }
-    window.addEventListener('keydown', keep)
-    return () => window.removeEventListener('keydown', keep)
-  }, [])
-  const pressAgain = () => {
-    const untaken = (kept.current ?? []).filter((event) => !event.defaultPrevented)
-    kept.current = null
-    for (const event of untaken)
-      if (document.activeElement === host.current)
-        host.current?.dispatchEvent(new KeyboardEvent(event.type, event))
-  }
-  useEffect(() => {
-    if (!view || !ready) return undefined
+    if (!ready) return undefined
     let detach: (() => void) | null = null
     let gone = false
-    import('../drawings/attach.ts').then(({ attachDrawings }) => {
-      if (!gone && host.current) detach = attachDrawings(host.current, view, pressAgain)
+    import('../drawings/attach.ts').then(({ attachTools }) => {
+      if (!gone) detach = attachTools()
     }, toastError)
     return () => {
       gone = true
       detach?.()
     }
-  }, [view, ready])
-}
-
-/** Loads the bars of the market on the chart. */
-function useBars(): void {
-  useEffect(() => {
-    let loading: AbortController | null = null
-    return effect(() => {
-      const wanted = market.value
-      loading?.abort()
-      const mine = new AbortController()
-      loading = mine
-      const now = shown.peek()
-      if (
-        now &&
-        (now.market.symbol !== wanted.symbol ||
-          now.market.exchange !== wanted.exchange ||
-          now.market.interval !== wanted.interval)
-      )
-        shown.value = null
-      chartProblem.value = null
-      loadBars(wanted, mine.signal, (bars) => (shown.value = { market: wanted, bars })).catch(
-        (error: unknown) => {
-          if (!mine.signal.aborted) chartProblem.value = error
-        },
-      )
-    })
-  }, [])
-}
-
-const LIVE_DELAY_MS = 250
-
-/** Shows new bars as they are stored; those of finer intervals too, since this interval may be built from them. */
-function useLiveBars(): void {
-  useEffect(() => {
-    const abort = new AbortController()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const fetchNewer = async () => {
-      const before = shown.peek()
-      if (!before) return
-      const bars = await loadNewer(before.market, before.bars, abort.signal)
-      if (shown.peek() !== before || bars === before.bars) return
-      shown.value = { market: before.market, bars }
-      // During a replay nothing is added: its bars and trades stay as they were.
-      if (replayOnChart.peek() === null) void followBars()
-    }
-    // An import reports every block it stores, and a busy market every trade. The first report starts the wait, so that
-    // later ones cannot postpone the request for ever. A failure is not shown here, because the next load of bars meets it
-    // again.
-    const fetchSoon = () => {
-      timer ??= setTimeout(() => {
-        timer = undefined
-        void fetchNewer().catch(() => undefined)
-      }, LIVE_DELAY_MS)
-    }
-    const stop = onLive(
-      'bars',
-      ({ exchange, symbol }) => {
-        const now = shown.peek()?.market
-        if (now?.exchange === exchange && now.symbol === symbol) fetchSoon()
-      },
-      fetchSoon,
-    )
-    return () => {
-      stop()
-      clearTimeout(timer)
-      abort.abort()
-    }
-  }, [])
+  }, [ready])
 }
 
 /** Restores a run on the chart: the backtest in the address, else the last run, else a first run of the open script. */
@@ -374,7 +130,7 @@ function useFirstRun(): void {
     const again = asked ?? lastRun.peek()
     if (run.peek() && !asked) return undefined
     const begin = () => {
-      if (script.peek().source !== '') void runScript()
+      if (script.peek().source !== '') void runScript({ here: false })
     }
     const restore = () => {
       if (again === '') return begin()
@@ -401,81 +157,13 @@ function useFirstRun(): void {
   }, [])
 }
 
-/**
- * Runs with the view as soon as it exists, and again whenever a signal that it read changes. It has to run at the start
- * as well: after coming back to the chart all signals have their values already, and may not change for a while.
- */
-function useViewEffect(view: ChartView | null, run: (view: ChartView) => void): void {
-  useEffect(() => (view ? effect(() => run(view)) : undefined), [view])
-}
+const severalCharts = (): boolean => placed.peek().length > 1
 
-function useLookAt(view: ChartView | null): void {
-  useViewEffect(view, (made) => {
-    const asked = lookAt.value
-    const chart = shown.value
-    if (!asked || !chart) return
-    // Answer only once, or every new bar would pull the chart back there. If the time is older than the bars loaded so far,
-    // keep the question until the others have arrived.
-    if (asked.time >= (chart.bars.time[0] ?? Infinity)) lookAt.value = null
-    if (asked.trade !== undefined) markedTrade.value = asked.trade
-    const trade =
-      asked.trade === undefined ? undefined : run.peek()?.report.trades.find((one) => one.n === asked.trade)
-    if (trade) made.lookAtRange(barAt(chart.bars, trade.entryTime), barAt(chart.bars, trade.exitTime))
-    else made.lookAt(barAt(chart.bars, asked.time))
-  })
-}
-
-function contextItems(at: number | null, bar: number | null): readonly MenuItem[] {
-  const shownPrice = at === null ? '' : price(at, mintick.value)
-  return [
-    ...(at === null
-      ? []
-      : [
-          {
-            id: 'alert',
-            text: `Alert at ${shownPrice}…`,
-            hint: keyText('Alt+A'),
-            icon: 'bell' as const,
-            run: () => askAlert(at),
-          },
-          {
-            id: 'copy',
-            text: `Copy ${shownPrice}`,
-            icon: 'copy' as const,
-            run: () => copyText(String(at), `Copied ${shownPrice}`),
-          },
-        ]),
-    {
-      id: 'reset',
-      text: 'Reset the view',
-      hint: keyText('Alt+R'),
-      icon: 'expand',
-      run: () => chartView()?.resetScale(),
-    },
-    {
-      id: 'date',
-      text: 'Go to date…',
-      hint: keyText('Alt+G'),
-      icon: 'clock',
-      run: () => (dateDialog.value = true),
-    },
-    { id: 'picture', text: 'Save a picture', hint: keyText('Alt+S'), icon: 'camera', run: takePicture },
-    { id: 'replay', text: 'Replay from here', icon: 'replay', run: () => replayFrom(bar) },
-  ]
-}
-
-/** Replays the run on the chart if it has trades, otherwise the market alone. */
-function replayFrom(bar: number | null): void {
-  bottom.value = 'replay'
-  const drawn = sceneOf(run.peek(), shown.peek())
-  const source = drawn && drawn.trades.trades.length > 0 ? 'backtest' : 'market'
-  import('../replay/replay-session.ts').then(({ begin }) => begin(source, { at: bar })).catch(toastError)
-}
-
-function askAlert(at: number): void {
-  const tick = mintick.value
-  alertAt.value = { market: market.value, price: Number((Math.round(at / tick) * tick).toFixed(10)) }
-  side.value = 'alerts'
+function goToChart(by: number): void {
+  activate(neighbourOf(activeId.peek(), by))
+  requestAnimationFrame(() =>
+    document.querySelector<HTMLElement>(`[data-chart="${activeId.peek()}"] [role=application]`)?.focus(),
+  )
 }
 
 function chartCommands(): readonly Command[] {
@@ -490,6 +178,43 @@ function chartCommands(): readonly Command[] {
       keys: 'Alt+Enter',
       run: toggleFullScreen,
     },
+    {
+      id: 'chart:next',
+      title: 'Next chart',
+      section,
+      keys: 'Alt+N',
+      when: severalCharts,
+      run: () => goToChart(1),
+    },
+    {
+      id: 'chart:previous',
+      title: 'Previous chart',
+      section,
+      keys: 'Alt+Shift+N',
+      when: severalCharts,
+      run: () => goToChart(-1),
+    },
+    {
+      id: 'chart:maximise',
+      title: 'Only this chart, or all of them',
+      section,
+      keys: 'Alt+M',
+      when: severalCharts,
+      run: () => (maximised.value = !maximised.value),
+    },
+    ...SHAPES.map((shape) => ({
+      id: `chart:grid:${shape}`,
+      title: `Charts: ${GRIDS[shape].name.toLowerCase()}`,
+      section: section as 'Chart',
+      run: () => setShape(shape),
+    })),
+    ...LINKS.map(([link, name]) => ({
+      id: `chart:link:${link}`,
+      title: `${name} the same on all charts, or not`,
+      section: section as 'Chart',
+      when: severalCharts,
+      run: () => setLink(link, !charts.peek().links.includes(link)),
+    })),
     { id: 'chart:finer', title: 'Finer interval', section, keys: ',', run: () => stepInterval(-1) },
     { id: 'chart:coarser', title: 'Coarser interval', section, keys: '.', run: () => stepInterval(1) },
     { id: 'chart:date', title: 'Go to date', section, keys: 'Alt+G', run: () => (dateDialog.value = true) },
@@ -542,7 +267,7 @@ function chartCommands(): readonly Command[] {
       run: () => {
         const bars = shown.value?.bars
         const at = hover.value?.price ?? bars?.close[bars.length - 1]
-        if (at !== undefined) askAlert(at)
+        if (at !== undefined) askAlert(activeCell.peek(), at)
       },
     },
   ]
@@ -573,102 +298,4 @@ function useTabTitle(): void {
       document.title = 'Chartroom'
     }
   }, [])
-}
-
-function TradeTooltip() {
-  const now = hover.value
-  const trade = now?.trade
-  const report = run.value?.report
-  if (!now || !trade || !report) return null
-  const clock = showsClock(report.interval)
-  const box = paneBoxes.value[0]
-  const right = now.x > (box?.width ?? 800) - 260
-  return (
-    <div
-      class={s.tooltip}
-      style={{ left: `${right ? now.x - 252 : now.x + 16}px`, top: `${Math.max(8, now.y - 60)}px` }}
-      aria-hidden="true"
-    >
-      <div class={s.tooltipHead}>
-        <span>
-          #{trade.n} {trade.side === 'long' ? 'Long' : 'Short'} {quantity(trade.qty)}
-        </span>
-        <span class={cx('num', trade.profit >= 0 ? 'up' : 'down')}>
-          {money(trade.profit, report.currency, { plus: true })}
-        </span>
-      </div>
-      <dl class={s.tooltipList}>
-        <dt>{trade.entryComment || trade.entryId}</dt>
-        <dd class="num">
-          {price(trade.entryPrice, report.mintick)}
-          <span class="muted"> {timeText(trade.entryTime, zone.value, clock)}</span>
-        </dd>
-        <dt>{trade.status === 'open' ? 'Still open' : trade.exitComment || trade.exitId}</dt>
-        <dd class="num">
-          {price(trade.exitPrice, report.mintick)}
-          <span class="muted"> {timeText(trade.exitTime, zone.value, clock)}</span>
-        </dd>
-        <dt>Result</dt>
-        <dd class="num">
-          {percent(trade.profitPct, { plus: true })}
-          <span class="muted"> in {trade.bars} bars</span>
-        </dd>
-        <dt>Best, worst</dt>
-        <dd class="num">
-          {percent(trade.runupPct, { plus: true })} <span class="muted">/</span> {percent(trade.drawdownPct)}
-        </dd>
-      </dl>
-    </div>
-  )
-}
-
-function RunProblem() {
-  const problem = runProblem.value
-  if (!problem) return null
-  const id = problem instanceof ApiError ? problem.requestId : ''
-  return (
-    <div class={s.runProblem} role="alert">
-      <span>{problem.message}</span>
-      {id && <code class="muted">{id}</code>}
-      <Button size="small" onClick={() => void runScript()}>
-        Run again
-      </Button>
-      <Button
-        variant="quiet"
-        size="small"
-        icon="close"
-        label="Dismiss"
-        onClick={() => (runProblem.value = null)}
-      />
-    </div>
-  )
-}
-
-function ChartProblem({ problem }: { readonly problem: unknown }) {
-  const missing = problem instanceof ApiError && problem.status === 404
-  if (!missing) return <Failure error={problem} onRetry={() => (market.value = { ...market.value })} />
-  const { exchange, symbol: name, interval } = market.value
-  return (
-    <Empty
-      title={`No bars of ${exchange}:${name} at ${interval}`}
-      action={
-        <span class={s.choices}>
-          <Button variant="primary" onClick={() => (symbolSearch.value = '')}>
-            Choose a symbol
-          </Button>
-          <a
-            href={href('/settings/bars')}
-            onClick={(event) => {
-              event.preventDefault()
-              navigate('/settings/bars')
-            }}
-          >
-            Import bars
-          </a>
-        </span>
-      }
-    >
-      {problem.message}
-    </Empty>
-  )
 }

@@ -6,20 +6,10 @@ import { remembered, theme } from '../settings.ts'
 import { changeStudy, removeStudy, settingsOf, type Layer, type Study } from '../studies/studies.ts'
 import { Button, cx } from '../ui/ui.tsx'
 import { runScript } from '../run-script.ts'
-import { market, outrun, run, running } from '../workspace.ts'
+import { outrun, run, running } from '../workspace.ts'
 import s from './chart.module.css'
-import {
-  hover,
-  intervalText,
-  mintick,
-  paneBoxes,
-  replayOnChart,
-  shown,
-  showScript,
-  showVolume,
-  symbol,
-  symbolSearch,
-} from './chart-state.ts'
+import type { Cell } from './cell.ts'
+import { intervalText, replayOnChart, symbolSearch } from './chart-state.ts'
 import { legible } from './paint.ts'
 import { colorAt, DISPLAY, paneOf, type Mark, type PlotMark, type Scene } from './scene.ts'
 
@@ -28,25 +18,30 @@ const FOLDS_FROM = 3
 const folded = remembered('chart.legend.folded', false)
 
 export function Legends({
+  cell,
   main,
   layers,
+  cut,
 }: {
+  readonly cell: Cell
   readonly main: Scene | null
   readonly layers: readonly Layer[]
+  /** The last bar that a replay shows. */
+  readonly cut: number | null
 }) {
-  const bars = shown.value?.bars
-  if (!bars || bars.length === 0) return null
-  const last = replayOnChart.value?.cut ?? bars.length - 1
-  const bar = Math.min(hover.value?.bar ?? last, last)
+  const bars = cell.shown.value?.bars
+  if (!bars || bars.length === 0 || cut === -1) return null
+  const last = cut ?? bars.length - 1
+  const bar = Math.min(cell.hover.value?.bar ?? last, last)
   return (
     <>
-      {paneBoxes.value.map((box) => {
+      {cell.paneBoxes.value.map((box) => {
         const studies = layers.filter((layer) => panesOf(layer).includes(box.name))
         const foldable = box.name === 'price' && studies.length >= FOLDS_FROM
         return (
           <div key={box.name} class={s.legend} style={{ top: `${box.top + 8}px` }}>
-            {box.name === 'price' && <PriceLine bars={bars} bar={bar} />}
-            {main && <ScriptLine scene={main} pane={box.name} bar={bar} />}
+            {box.name === 'price' && <PriceLine cell={cell} bars={bars} bar={bar} />}
+            {main && <ScriptLine cell={cell} scene={main} pane={box.name} bar={bar} />}
             {!(foldable && folded.value) &&
               studies.map((layer) => (
                 <StudyLine key={layer.study.id} layer={layer} pane={box.name} bar={bar} />
@@ -75,9 +70,10 @@ function panesOf({ study, scene }: Layer): readonly string[] {
   return own.length === 0 ? ['price'] : own.length > 1 ? own.filter((name) => name !== 'price') : own
 }
 
-function PriceLine({ bars, bar }: { readonly bars: Bars; readonly bar: number }) {
+function PriceLine({ cell, bars, bar }: { readonly cell: Cell; readonly bars: Bars; readonly bar: number }) {
+  const { symbol, exchange, interval } = cell.market.value
   const blind = replayOnChart.value?.blind === true
-  const tick = mintick.value
+  const tick = cell.mintick.value
   const [open, close] = [bars.open[bar]!, bars.close[bar]!]
   const before = bar > 0 ? bars.close[bar - 1]! : open
   const tone = close >= open ? 'up' : 'down'
@@ -91,11 +87,11 @@ function PriceLine({ bars, bar }: { readonly bars: Bars; readonly bar: number })
   return (
     <div class={s.legendLine}>
       <button type="button" class={s.legendTitle} onClick={() => (symbolSearch.value = '')} disabled={blind}>
-        {blind ? 'Hidden symbol' : symbol.value?.description || market.value.symbol}
+        {blind ? 'Hidden symbol' : cell.symbol.value?.description || symbol}
         <span class="muted">
           {' · '}
-          {intervalText(market.value.interval)}
-          {!blind && ` · ${market.value.exchange}`}
+          {intervalText(interval)}
+          {!blind && ` · ${exchange}`}
         </span>
       </button>
       <span class={cx('num', s.legendValues)}>
@@ -108,8 +104,8 @@ function PriceLine({ bars, bar }: { readonly bars: Bars; readonly bar: number })
           {change >= 0 ? '+' : ''}
           {price(change, tick)} ({percent(before === 0 ? null : change / before, { plus: true })})
         </span>
-        {showVolume.value && bars.volume[bar]! > 0 && (
-          <span>
+        {cell.volume.value && bars.volume[bar]! > 0 && (
+          <span class={s.legendVolume}>
             <span class="muted">Vol</span> {compact(bars.volume[bar]!)}
           </span>
         )}
@@ -119,10 +115,12 @@ function PriceLine({ bars, bar }: { readonly bars: Bars; readonly bar: number })
 }
 
 function ScriptLine({
+  cell,
   scene,
   pane,
   bar,
 }: {
+  readonly cell: Cell
   readonly scene: Scene
   readonly pane: string
   readonly bar: number
@@ -149,9 +147,9 @@ function ScriptLine({
             variant="quiet"
             size="small"
             icon="eye"
-            label={showScript.value ? 'Hide the script' : 'Show the script'}
-            pressed={!showScript.value}
-            onClick={() => (showScript.value = !showScript.value)}
+            label={cell.showScript.value ? 'Hide the script' : 'Show the script'}
+            pressed={!cell.showScript.value}
+            onClick={() => (cell.showScript.value = !cell.showScript.value)}
           />
           <Button
             variant="quiet"

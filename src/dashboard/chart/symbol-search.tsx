@@ -6,8 +6,9 @@ import { count, time } from '../format.ts'
 import { href, navigate } from '../router.ts'
 import { Badge, Dialog, Empty, Failure, Skeleton } from '../ui/ui.tsx'
 import { market } from '../workspace.ts'
+import { loadSymbols, symbols } from './cell.ts'
 import s from './chart.module.css'
-import { intervalsOf, intervalText, loadSymbols, showMarket, symbols, symbolSearch } from './chart-state.ts'
+import { intervalsOf, intervalText, showMarket, symbolSearch } from './chart-state.ts'
 
 export function SymbolDialog() {
   const text = symbolSearch.value ?? ''

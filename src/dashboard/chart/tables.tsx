@@ -2,8 +2,8 @@
 
 import type { CSSProperties } from 'preact'
 import type { Cell } from '../../pine/runtime/drawings.ts'
+import type { Cell as Chart } from './cell.ts'
 import s from './chart.module.css'
-import { paneBoxes, replayOnChart } from './chart-state.ts'
 import { itemsAt } from './draw-drawings.ts'
 import { theme } from '../settings.ts'
 import { legible, textSize } from './paint.ts'
@@ -12,12 +12,20 @@ import type { DrawingsMark, Scene } from './scene.ts'
 type Fields = Readonly<Record<string, unknown>>
 type WireCell = { readonly [Field in keyof Cell]: Cell[Field] | string }
 
-export function Tables({ scene }: { readonly scene: Scene }) {
-  const cut = replayOnChart.value?.cut ?? null
+export function Tables({
+  chart,
+  scene,
+  cut,
+}: {
+  readonly chart: Chart
+  readonly scene: Scene
+  /** The last bar that a replay shows. */
+  readonly cut: number | null
+}) {
   return (
     <>
       {scene.panes.flatMap((pane) => {
-        const box = paneBoxes.value.find((one) => one.name === pane.name)
+        const box = chart.paneBoxes.value.find((one) => one.name === pane.name)
         return box
           ? pane.marks
               .filter((mark): mark is DrawingsMark => mark.kind === 'drawings')

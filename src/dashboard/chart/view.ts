@@ -46,6 +46,8 @@ export interface PaneBox {
 interface ViewEvents {
   readonly onHover: (hover: Hover | null) => void
   readonly onClick: (hover: Hover) => void
+  /** Other bars are in view. */
+  readonly onRange: () => void
   readonly onLayout: (boxes: readonly PaneBox[]) => void
 }
 
@@ -58,6 +60,9 @@ export class ChartView {
   #state: ChartState = EMPTY_STATE
   #theme: ChartTheme
   #layoutKey = ''
+  /** The crosshair stands where another chart's does. */
+  #put = false
+  #withPrice = true
   #removed = false
 
   constructor(host: HTMLElement, events: ViewEvents) {
@@ -81,9 +86,13 @@ export class ChartView {
       if (!this.#removed) this.refreshTheme()
     })
     this.#chart.subscribeCrosshairMove((event) => {
-      const hover = this.#hoverOf(event)
-      events.onHover(hover)
+      // The library tells of a crosshair that was put there as if it were the pointer's.
+      if (event.sourceEvent) this.#put = false
+      else if (this.#put) return
+      this.#setCrosshairPrice(true)
+      events.onHover(this.#hoverOf(event))
     })
+    this.#chart.timeScale().subscribeVisibleLogicalRangeChange(() => events.onRange())
     this.#chart.subscribeClick((event) => {
       const hover = this.#hoverOf(event)
       if (hover) events.onClick(hover)
@@ -189,6 +198,34 @@ export class ChartView {
     if (!range) return
     const width = Math.max(8, (range.to - range.from) * factor)
     this.#chart.timeScale().setVisibleLogicalRange({ from: range.to - width, to: range.to })
+  }
+
+  /** Shows bars from one place to another, which may lie between bars and beyond them. */
+  showRange(from: number, to: number): void {
+    if (to > from) this.#chart.timeScale().setVisibleLogicalRange({ from, to })
+  }
+
+  /** Puts the crosshair on a bar; without a price it has no level line. */
+  showCrosshair(bar: number, price: number | null): void {
+    const time = this.#state.bars.time[bar]
+    const pane = this.#panes[0]
+    if (time === undefined || !pane) return
+    this.#put = true
+    this.#setCrosshairPrice(price !== null)
+    const level = price ?? this.#state.bars.close[bar]!
+    this.#chart.setCrosshairPosition(level, (time / 1000) as UTCTimestamp, pane.series)
+  }
+
+  hideCrosshair(): void {
+    if (!this.#put) return
+    this.#put = false
+    this.#chart.clearCrosshairPosition()
+  }
+
+  #setCrosshairPrice(on: boolean): void {
+    if (on === this.#withPrice) return
+    this.#withPrice = on
+    this.#chart.applyOptions({ crosshair: { horzLine: { visible: on, labelVisible: on } } })
   }
 
   resetScale(): void {

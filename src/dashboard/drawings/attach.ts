@@ -1,39 +1,57 @@
-// Attaches the drawing tools to a chart: loaded once it has bars, removed with it.
+// Attaches the drawing tools to charts: loaded once one has bars, removed with it.
 
 import { effect, untracked } from '@preact/signals'
 import { addCommands, type Command } from '../commands.ts'
+import type { Cell } from '../chart/cell.ts'
 import type { ChartView } from '../chart/view.ts'
-import { market } from '../workspace.ts'
-import { drawable, hideAll, lockAll, magnet, objectList, selected, tool } from './drawing-state.ts'
+import { market } from '../charts.ts'
+import { drawables, hideAll, lockAll, magnet, objectList, selected, tool } from './drawing-state.ts'
 import { DrawingGestures, removeSelected } from './gestures.ts'
-import { changeDrawings, drawings, history, openSheet } from './sheet.ts'
+import { changeDrawings, drawings, history, sheetOf } from './sheet.ts'
 import { TOOL_GROUPS, TOOL_KEYS, TOOL_NAMES } from './tools.ts'
 
-/** `onReady`: the chart can be drawn on. The returned function removes the tools. */
-export function attachDrawings(host: HTMLElement, view: ChartView, onReady: () => void): () => void {
-  const gestures = new DrawingGestures(host, view)
+/** To one chart. `onReady`: it can be drawn on. The returned function removes the tools. */
+export function attachDrawings(
+  host: HTMLElement,
+  view: ChartView,
+  cell: Cell,
+  onReady: () => void,
+): () => void {
+  const gestures = new DrawingGestures(host, view, () => sheetOf(cell.market.peek()))
   let close: (() => void) | undefined
-  let shown = ''
+  let shown: unknown
   const stopSheet = effect(() => {
-    const { exchange, symbol } = market.value
-    const key = `${exchange}:${symbol}`
+    const sheet = sheetOf(cell.market.value)
     // Another interval of the same symbol shows the same drawings.
-    if (key === shown) return
-    shown = key
+    if (sheet === shown) return
+    shown = sheet
     close?.()
-    selected.value = []
-    close = openSheet({ exchange, symbol })
+    close = sheet.open()
+    gestures.follow(sheet)
   })
-  const stopCommands = addCommands(drawingCommands())
   const stopReady = effect(() => {
-    if (drawable.value) untracked(onReady)
+    if (drawables.value.has(gestures)) untracked(onReady)
   })
   return () => {
     stopReady()
-    stopCommands()
     stopSheet()
     close?.()
     gestures.destroy()
+  }
+}
+
+/** What there is one of for all charts: the commands, and a selection that is of one symbol. */
+export function attachTools(): () => void {
+  const stopCommands = addCommands(drawingCommands())
+  const stopSelection = effect(() => {
+    void sheetOf(market.value)
+    selected.value = []
+  })
+  return () => {
+    stopCommands()
+    stopSelection()
+    tool.value = null
+    selected.value = []
   }
 }
 

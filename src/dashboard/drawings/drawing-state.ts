@@ -7,13 +7,22 @@ import { drawings } from './sheet.ts'
 
 /** The tool in hand; null = the pointer. */
 export const tool = signal<DrawingTool | null>(null)
-/** Whether the chart takes what is drawn on it: bars are painted, and the gestures listen. */
-export const drawable = signal(false)
+/** The gestures of charts that take what is drawn on them: bars are painted, and the gestures listen. */
+export const drawables = signal<ReadonlySet<object>>(new Set())
+export const drawable = computed(() => drawables.value.size > 0)
+export function setDrawable(gestures: object, on: boolean): void {
+  const now = drawables.peek()
+  if (now.has(gestures) === on) return
+  const others = [...now].filter((one) => one !== gestures)
+  drawables.value = new Set(on ? [...others, gestures] : others)
+}
 /** Ids of the selected drawings. */
 export const selected = signal<readonly string[]>([])
 export const hovered = signal<string | null>(null)
 /** The unfinished drawing, with the pointer as its last point. */
 export const draft = signal<Drawing | null>(null)
+/** The gestures of the chart that it is being drawn on. */
+export const drafter = signal<object | null>(null)
 /** Id of the drawing that was made last, so that its text can be typed at once. */
 export const justMade = signal('')
 /** Where a drawing's context menu opens, in CSS pixels of the page. */

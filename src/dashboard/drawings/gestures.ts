@@ -12,7 +12,7 @@ import { price as priceText } from '../format.ts'
 import { drawDrawing, hitAt, type Hit } from './drawn.ts'
 import {
   draft,
-  drawable,
+  drafter,
   drawingMenu,
   hideAll,
   hovered,
@@ -23,10 +23,11 @@ import {
   magnet,
   newDrawingId,
   selected,
+  setDrawable,
   styles,
   tool,
 } from './drawing-state.ts'
-import { changeDrawings, drawings } from './sheet.ts'
+import { changeDrawings, drawings, type Sheet } from './sheet.ts'
 import { surfaceOf, timeOfBar, barOfTime, type Surface } from './surface.ts'
 import { codeOf } from './tools.ts'
 
@@ -59,21 +60,25 @@ type Gesture =
 export class DrawingGestures {
   readonly #host: HTMLElement
   readonly #view: ChartView
+  /** Of the symbol on this chart. */
+  readonly #sheet: () => Sheet
   readonly #stops: (() => void)[] = []
+  #unfollow: () => void = () => undefined
   #gesture: Gesture | null = null
   /** The current press belongs to a drawing. */
   #owns = false
 
-  constructor(host: HTMLElement, view: ChartView) {
+  constructor(host: HTMLElement, view: ChartView, sheet: () => Sheet) {
     this.#host = host
     this.#view = view
+    this.#sheet = sheet
     view.overlay = (paint) => this.#draw(paint)
     this.#listen('pointerdown', (event) => this.#down(event))
     this.#listen('pointermove', (event) => this.#move(event))
     this.#listen('pointerup', (event) => this.#up(event))
     this.#listen('pointercancel', () => this.#cancelGesture())
     this.#listen('dblclick', (event) => {
-      if (draft.peek()) this.#stop(event)
+      if (this.#draft()) this.#stop(event)
       this.finish()
     })
     this.#listen('contextmenu', (event) => this.#menu(event))
@@ -87,7 +92,7 @@ export class DrawingGestures {
       })
     this.#stops.push(
       effect(() => {
-        void [drawings.value, selected.value, hovered.value, draft.value, hideAll.value]
+        void [selected.value, hovered.value, draft.value, hideAll.value]
         view.redraw()
       }),
       effect(() => {
@@ -97,18 +102,32 @@ export class DrawingGestures {
     )
   }
 
+  /** Draws again when the sheet changes. */
+  follow({ drawings: all }: Sheet): void {
+    this.#unfollow()
+    this.#unfollow = all.subscribe(() => this.#view.redraw())
+  }
+
   destroy(): void {
+    setDrawable(this, false)
+    this.#unfollow()
     for (const stop of this.#stops) stop()
     this.#view.overlay = null
-    drawable.value = false
-    tool.value = null
-    draft.value = null
-    selected.value = []
+    if (drafter.peek() === this) draft.value = null
+  }
+
+  /** What is being drawn on this chart. */
+  #draft(): Drawing | null {
+    return drafter.peek() === this ? draft.peek() : null
+  }
+  #setDraft(drawing: Drawing): void {
+    drafter.value = this
+    draft.value = drawing
   }
 
   /** Ends a polyline or a path at its last point. */
   finish(): void {
-    const now = draft.peek()
+    const now = this.#draft()
     if (!now || codeOf(now.tool).points !== 0) return
     // The last point follows the pointer, and a double click has already placed one there.
     const points = dropTwins(now.points.slice(0, -1))
@@ -118,7 +137,7 @@ export class DrawingGestures {
 
   /** Drops the unfinished drawing, or else the tool, or else the selection. */
   cancel(): boolean {
-    if (draft.peek()) draft.value = null
+    if (this.#draft()) draft.value = null
     else if (tool.peek()) tool.value = null
     else if (selected.peek().length > 0) selected.value = []
     else return false
@@ -150,9 +169,11 @@ export class DrawingGestures {
     const surface = this.#surface()
     if (!surface) return
     const { mintick } = this.#view.state
-    const free = drawings.peek().filter((one) => selected.peek().includes(one.id) && !this.#isLocked(one))
+    const free = this.#sheet()
+      .drawings.peek()
+      .filter((one) => selected.peek().includes(one.id) && !this.#isLocked(one))
     if (free.length === 0) return
-    changeDrawings(
+    this.#sheet().change(
       free.map((one) => ({
         ...one,
         points: one.points.map(({ time, price }) => ({
@@ -189,20 +210,22 @@ export class DrawingGestures {
     if (hideAll.peek()) return []
     const moved = this.#gesture?.kind === 'move' ? this.#gesture.moved : null
     const { interval } = this.#view.state
-    const shown = drawings.peek().filter((one) => isShown(one, interval))
+    const shown = this.#sheet()
+      .drawings.peek()
+      .filter((one) => isShown(one, interval))
     return moved ? shown.map((one) => moved.find(({ id }) => id === one.id) ?? one) : shown
   }
 
   #draw(paint: Paint): void {
     const surface = this.#surface()
-    drawable.value = surface !== null
+    setDrawable(this, surface !== null)
     if (!surface) return
     const { mintick } = this.#view.state
     const formatPrice = (value: number) => priceText(value, mintick)
     const marked = new Set([...selected.peek(), hovered.peek() ?? ''])
     for (const drawing of this.#shown())
       drawDrawing(paint, surface, drawing, { marked: marked.has(drawing.id), formatPrice })
-    const now = draft.peek()
+    const now = this.#draft()
     if (now) drawDrawing(paint, surface, complete(now), { marked: true, formatPrice })
   }
 
@@ -246,7 +269,7 @@ export class DrawingGestures {
 
   #made(name: DrawingTool, points: readonly Anchor[]): Drawing {
     return {
-      id: draft.peek()?.id ?? newDrawingId(),
+      id: this.#draft()?.id ?? newDrawingId(),
       tool: name,
       points,
       style: styles.peek()[name] ?? {},
@@ -268,8 +291,8 @@ export class DrawingGestures {
     }
     this.#own(event)
     this.#select(hit.id, event.shiftKey)
-    let before: readonly Drawing[] = drawings
-      .peek()
+    let before: readonly Drawing[] = this.#sheet()
+      .drawings.peek()
       .filter((one) => selected.peek().includes(one.id) && !this.#isLocked(one))
     if (event.ctrlKey || event.metaKey) before = this.#cloned(before)
     if (before.length > 0) this.#gesture = { kind: 'move', hit, from: place, before, moved: null }
@@ -283,8 +306,14 @@ export class DrawingGestures {
   }
 
   #select(id: string, more: boolean): void {
-    const group = drawings.peek().find((one) => one.id === id)?.group
-    const ids = group ? drawings.peek().flatMap((one) => (one.group === group ? one.id : [])) : [id]
+    const group = this.#sheet()
+      .drawings.peek()
+      .find((one) => one.id === id)?.group
+    const ids = group
+      ? this.#sheet()
+          .drawings.peek()
+          .flatMap((one) => (one.group === group ? one.id : []))
+      : [id]
     const now = selected.peek()
     if (more) selected.value = now.includes(id) ? now.filter((one) => !ids.includes(one)) : [...now, ...ids]
     else if (!now.includes(id)) selected.value = ids
@@ -293,7 +322,7 @@ export class DrawingGestures {
   /** Copies replace what was pressed, and the gesture moves the copies. */
   #cloned(originals: readonly Drawing[]): readonly Drawing[] {
     const copies = originals.map((one) => ({ ...one, id: newDrawingId(), group: null }))
-    changeDrawings(copies)
+    this.#sheet().change(copies)
     selected.value = copies.map(({ id }) => id)
     return copies
   }
@@ -302,10 +331,10 @@ export class DrawingGestures {
     this.#own(event)
     if (codeOf(name).freehand) {
       this.#gesture = { kind: 'ink' }
-      draft.value = this.#made(name, [inkAt(surface, place)])
+      this.#setDraft(this.#made(name, [inkAt(surface, place)]))
       return
     }
-    const before = draft.peek()?.points.slice(0, -1) ?? []
+    const before = this.#draft()?.points.slice(0, -1) ?? []
     const anchor = this.#heldAnchor(surface, place, event, before.at(-1))
     this.#gesture = { kind: 'place', from: place }
     this.#placed(name, surface, [...before, anchor])
@@ -317,13 +346,13 @@ export class DrawingGestures {
     if (code.points > 0 && points.length >= code.points) {
       const all = code.expand ? expanded(code, points, surface) : points
       this.#commit(this.#made(name, all))
-    } else draft.value = this.#made(name, [...points, points.at(-1)!])
+    } else this.#setDraft(this.#made(name, [...points, points.at(-1)!]))
   }
 
   #commit(drawing: Drawing): void {
     draft.value = null
     this.#gesture = null
-    changeDrawings([drawing])
+    this.#sheet().change([drawing])
     selected.value = [drawing.id]
     justMade.value = drawing.id
     if (!keepTool.peek()) tool.value = null
@@ -333,16 +362,16 @@ export class DrawingGestures {
     const surface = this.#surface()
     if (!surface) return
     const place = this.#placeOf(event)
-    const now = draft.peek()
+    const now = this.#draft()
     if (this.#gesture?.kind === 'move') this.#drag(surface, place, event, this.#gesture)
     else if (this.#gesture?.kind === 'ink' && now) {
       const last = now.points.at(-1)!
       const far = Math.hypot(surface.x(last.time) - place.x, surface.y(last.price) - place.y)
       if (far >= INK_PX && now.points.length < INK_POINTS)
-        draft.value = { ...now, points: [...now.points, inkAt(surface, place)] }
+        this.#setDraft({ ...now, points: [...now.points, inkAt(surface, place)] })
     } else if (now) {
       const placed = now.points.slice(0, -1)
-      draft.value = { ...now, points: [...placed, this.#heldAnchor(surface, place, event, placed.at(-1))] }
+      this.#setDraft({ ...now, points: [...placed, this.#heldAnchor(surface, place, event, placed.at(-1))] })
     } else if (event.pointerType !== 'touch' && event.buttons === 0 && tool.peek() === null) {
       const hit = this.#hit(place, false)
       hovered.value = hit?.id ?? null
@@ -375,10 +404,10 @@ export class DrawingGestures {
   #up(event: PointerEvent): void {
     const gesture = this.#gesture
     if (!gesture) return
-    const now = draft.peek()
+    const now = this.#draft()
     if (gesture.kind === 'move') {
       this.#gesture = null
-      if (gesture.moved) changeDrawings(gesture.moved)
+      if (gesture.moved) this.#sheet().change(gesture.moved)
     } else if (gesture.kind === 'ink' && now) {
       if (now.points.length >= 2) this.#commit(now)
       else this.#cancelGesture()
@@ -426,7 +455,7 @@ export class DrawingGestures {
     }
     const step = steps[event.key]
     if (event.key === 'Escape' && this.cancel()) return this.#stop(event)
-    if (event.key === 'Enter' && draft.peek()) this.finish()
+    if (event.key === 'Enter' && this.#draft()) this.finish()
     else if (event.key === 'Enter' && tool.peek()) this.placeInMiddle()
     else if ((event.key === 'Delete' || event.key === 'Backspace') && some) removeSelected()
     else if (step && some && !event.ctrlKey && !event.metaKey) {

@@ -1,11 +1,12 @@
-// The drawings of the charted symbol: shown at once, sent soon, undoable, and updated when another tab draws.
+// The drawings of the charted symbols: shown at once, sent soon, undoable, and updated when another tab draws.
 //
 // A change is applied here and noted as pending for its drawing. Pending changes are sent together, and stay in the browser
 // until the server has them, so that neither a reload nor a lost connection loses a line.
 
-import { signal, type Signal } from '@preact/signals'
+import { computed, signal, type Signal } from '@preact/signals'
 import type { Drawing } from '../../wire/drawing.ts'
 import { call, isAway } from '../api-client.ts'
+import { market } from '../charts.ts'
 import { onLive } from '../live.ts'
 import { remembered } from '../settings.ts'
 import { toastError } from '../ui/ui.tsx'
@@ -26,22 +27,41 @@ const RETRY_MS = [2000, 5000, 15_000, 60_000]
 
 const keyOf = ({ exchange, symbol }: DrawnMarket): string => JSON.stringify([exchange, symbol])
 
-class Sheet {
-  /** The drawings of the charted symbol, the front one last. */
+/** Those of one symbol. */
+export class Sheet {
+  /** The front one last. */
   readonly drawings = signal<readonly Drawing[]>([])
   readonly history = new History()
-  readonly #outbox = new Outbox()
-  #open: DrawnMarket | null = null
+  readonly #market: DrawnMarket
+  readonly #key: string
+  readonly #outbox: Outbox
+  /** How many charts show it. */
+  #opened = 0
+  #close: () => void = () => undefined
 
-  /** Shows the drawings of a symbol from now on, until the returned function is called. */
-  open(market: DrawnMarket): () => void {
+  constructor(market: DrawnMarket, outbox: Outbox) {
+    this.#market = market
+    this.#key = keyOf(market)
+    this.#outbox = outbox
+  }
+
+  /** Follows what the server has for as long as a chart shows it; the returned function says that one no longer does. */
+  open(): () => void {
+    if (this.#opened++ === 0) this.#close = this.#follow()
+    let isOpen = true
+    return () => {
+      if (isOpen && --this.#opened === 0) this.#close()
+      isOpen = false
+    }
+  }
+
+  #follow(): () => void {
     const abort = new AbortController()
-    const key = keyOf(market)
-    this.#open = market
+    const key = this.#key
     this.drawings.value = merged([], this.#outbox.of(key))
     this.history.clear()
     const load = () => {
-      call('GET /api/platform/drawings', { query: { ...market }, signal: abort.signal }).then(
+      call('GET /api/platform/drawings', { query: { ...this.#market }, signal: abort.signal }).then(
         ({ drawings, revision }) => {
           this.#outbox.revisions[key] = revision
           this.drawings.value = merged(drawings, this.#outbox.of(key))
@@ -52,7 +72,7 @@ class Sheet {
       )
     }
     load()
-    this.#outbox.refused = load
+    const stopRefused = this.#outbox.onRefused(key, load)
     const stop = onLive(
       'drawings',
       (event) => {
@@ -66,21 +86,19 @@ class Sheet {
     return () => {
       abort.abort()
       stop()
-      if (this.#open === market) this.#open = null
+      stopRefused()
       this.#outbox.sendSoon(0)
     }
   }
 
   /** Puts and removes drawings as one undoable step. */
   change(put: readonly Drawing[], remove: readonly string[] = []): void {
-    const market = this.#open
-    if (!market) return
+    if (this.#opened === 0) return
     const before = new Map(this.drawings.peek().map((one) => [one.id, one]))
     const changes = changesOf(put, remove)
     const back = Object.fromEntries(Object.keys(changes).map((id) => [id, before.get(id) ?? null]))
     const apply = (step: Changes) => {
-      if (!this.#open || keyOf(this.#open) !== keyOf(market)) return
-      this.#outbox.add(keyOf(market), step)
+      this.#outbox.add(this.#key, step)
       this.drawings.value = merged(this.drawings.peek(), step)
     }
     apply(changes)
@@ -92,12 +110,17 @@ class Sheet {
 class Outbox {
   /** The newest revision of each symbol that this tab knows. */
   readonly revisions: Record<string, number> = {}
-  /** Called when the server refuses a change, to show the server's drawings again. */
-  refused: () => void = () => undefined
+  /** Called when the server refuses a change of the symbol, to show the server's drawings again. */
+  readonly #refused = new Map<string, () => void>()
   readonly #pending: Signal<Pending> = remembered<Pending>('drawings.pending', {})
   #timer: ReturnType<typeof setTimeout> | undefined
   #sending: Promise<void> | null = null
   #failures = 0
+
+  onRefused(key: string, load: () => void): () => void {
+    this.#refused.set(key, load)
+    return () => this.#refused.delete(key)
+  }
 
   of(key: string): Changes {
     return this.#pending.peek()[key] ?? {}
@@ -144,7 +167,7 @@ class Outbox {
         // The server would refuse it again.
         toastError(error)
         this.#settle(key, changes)
-        this.refused()
+        this.#refused.get(key)?.()
       }
     }
     this.sendSoon(SEND_AFTER_MS)
@@ -173,8 +196,29 @@ function merged(before: readonly Drawing[], changes: Changes): readonly Drawing[
   return [...byId.values()]
 }
 
-const sheet = new Sheet()
-export const { drawings, history } = sheet
-export const openSheet = (market: DrawnMarket): (() => void) => sheet.open(market)
+class Sheets {
+  readonly #outbox = new Outbox()
+  readonly #made = new Map<string, Sheet>()
+
+  of(market: DrawnMarket): Sheet {
+    const key = keyOf(market)
+    let sheet = this.#made.get(key)
+    if (!sheet) this.#made.set(key, (sheet = new Sheet(market, this.#outbox)))
+    return sheet
+  }
+}
+
+const sheets = new Sheets()
+export const sheetOf = ({ exchange, symbol }: DrawnMarket): Sheet => sheets.of({ exchange, symbol })
+
+/** The sheet of the active chart. */
+const active = computed(() => sheetOf(market.value))
+export const drawings = computed(() => active.value.drawings.value)
+export const history = {
+  canUndo: computed(() => active.value.history.canUndo.value),
+  canRedo: computed(() => active.value.history.canRedo.value),
+  undo: () => active.peek().history.undo(),
+  redo: () => active.peek().history.redo(),
+}
 export const changeDrawings = (put: readonly Drawing[], remove: readonly string[] = []): void =>
-  sheet.change(put, remove)
+  active.peek().change(put, remove)

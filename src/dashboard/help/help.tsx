@@ -17,7 +17,10 @@ const QUESTION_FIELDS = bodyFields('POST /api/support/chat')
 
 /** Sections in the order in which a new user needs them. Articles in none of them are listed under "More". */
 const SECTIONS: readonly (readonly [title: string, ids: readonly string[]])[] = [
-  ['Start', ['getting-started', 'what-is-chartroom', 'chart', 'editor', 'run-backtest', 'report']],
+  [
+    'Start',
+    ['getting-started', 'what-is-chartroom', 'chart', 'several-charts', 'editor', 'run-backtest', 'report'],
+  ],
   [
     'Bars and symbols',
     ['import-bars', 'fetch-bars', 'symbols', 'intervals', 'sessions-timezones', 'watchlists'],

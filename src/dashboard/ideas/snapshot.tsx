@@ -117,6 +117,7 @@ function ReplayableChart({ snapshot }: { readonly snapshot: Snapshot }) {
     const made = new ChartView(host.current!, {
       onHover: () => undefined,
       onClick: () => undefined,
+      onRange: () => undefined,
       onLayout: () => undefined,
     })
     made.set({

@@ -1,6 +1,7 @@
 // The menu of layouts in the top bar, with the dialog that asks for a name.
 
 import { useEffect, useState } from 'preact/hooks'
+import type { LayoutChart } from '../../wire/layout.ts'
 import { call } from '../api-client.ts'
 import { Menu, type MenuItem } from '../chart/menu.tsx'
 import { ago } from '../format.ts'
@@ -47,7 +48,7 @@ async function layoutItems(ask: (asking: Asking) => void): Promise<readonly Menu
     ...layouts.map((layout) => ({
       id: layout.id,
       text: layout.name,
-      hint: `${layout.chart.symbol} · ${ago(layout.updatedAt)}`,
+      hint: `${heldText(layout.chart)} · ${ago(layout.updatedAt)}`,
       section: 'Open',
       checked: layout.id === open.id,
       run: () => show(layout),
@@ -88,6 +89,9 @@ async function layoutItems(ask: (asking: Asking) => void): Promise<readonly Menu
   ]
 }
 
+const heldText = ({ symbol, grid }: LayoutChart): string =>
+  grid ? `${grid.others.length + 1} charts` : symbol
+
 const FIELDS = bodyFields('POST /api/platform/layouts')
 
 function NameDialog({ asking, onClose }: { readonly asking: Asking; readonly onClose: () => void }) {
@@ -110,7 +114,7 @@ function NameDialog({ asking, onClose }: { readonly asking: Asking; readonly onC
       <Field
         label="Name"
         autofocus
-        hint="Symbol, interval, scale, indicators and script. From then on it is saved as you go."
+        hint="All charts with symbol, interval, scale and indicators, and the script. From then on it is saved as you go."
         {...form.field('name')}
       />
     </FormDialog>

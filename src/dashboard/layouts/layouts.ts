@@ -1,15 +1,16 @@
-// The layout of the chart: stored on the server by name, saved automatically, opened on any machine.
+// The layout of the charts: kept on the server under a name, saved as one goes on, opened on any machine.
 
 import { batch, computed, effect, signal } from '@preact/signals'
 import type { Layout, LayoutChart } from '../../wire/layout.ts'
 import { ApiError, call, isAway } from '../api-client.ts'
-import { chartType, priceScale, showMarket, showTrades, showVolume } from '../chart/chart-state.ts'
+import { showMarket } from '../chart/chart-state.ts'
 import { CHART_TYPES } from '../chart/draw-bars.ts'
+import { charts, filled, type Charts, type OneChart } from '../charts.ts'
 import { openScript } from '../editor/documents.ts'
 import { remembered } from '../settings.ts'
-import { studies } from '../studies/studies.ts'
+import { placesOf } from './grids.ts'
 import { toastError } from '../ui/ui.tsx'
-import { market, script } from '../workspace.ts'
+import { script } from '../workspace.ts'
 
 /** The open layout; an empty id = none, and then nothing is saved to the server. */
 export const openLayout = remembered('layout', { id: '', name: '' })
@@ -23,16 +24,72 @@ const RETRY_MS = 5000
  */
 const awaited = signal<{ readonly at: string | null; readonly scriptId: string | null } | null>(null)
 
-/** The chart in its present state. */
-const current = computed<LayoutChart>(() => ({
-  ...market.value,
-  type: chartType.value,
-  scale: priceScale.value,
-  volume: showVolume.value,
-  trades: showTrades.value,
-  scriptId: awaited.value?.at === script.value.id ? awaited.value.scriptId : script.value.id,
-  studies: studies.value,
-}))
+/** The charts as they are now. */
+const current = computed<LayoutChart>(() =>
+  toWire(charts.value, awaited.value?.at === script.value.id ? awaited.value.scriptId : script.value.id),
+)
+
+/** One chart alone is stored as it was before there could be several. */
+function toWire({ shape, links, active, script: scripted, all }: Charts, stored: string | null): LayoutChart {
+  const placed = all.slice(0, placesOf(shape))
+  const placeOf = (id: string) =>
+    Math.max(
+      0,
+      placed.findIndex((one) => one.id === id),
+    )
+  const own = { ...chartToWire(placed[placeOf(active)]!), scriptId: stored }
+  if (placed.length === 1) return own
+  return {
+    ...own,
+    grid: {
+      shape,
+      active: placeOf(active),
+      script: placeOf(scripted),
+      links: [...links],
+      others: placed.filter(({ id }) => id !== active).map(chartToWire),
+    },
+  }
+}
+
+type WireChart = NonNullable<LayoutChart['grid']>['others'][number]
+
+const chartToWire = ({ id: _id, market, ...rest }: OneChart): WireChart => ({ ...market, ...rest })
+
+function chartFromWire(id: string, chart: WireChart): OneChart {
+  const { exchange, symbol, interval, type, scale, volume, trades, studies } = chart
+  return {
+    id,
+    market: { exchange, symbol, interval },
+    // A type of a newer version.
+    type: CHART_TYPES.find((one) => one === type) ?? 'candles',
+    scale,
+    volume,
+    trades,
+    studies,
+  }
+}
+
+function fromWire(chart: LayoutChart): Charts {
+  const { shape, active, script: scripted, links, others } = chart.grid ?? ALONE
+  const stored = [...others.slice(0, active), chart, ...others.slice(active)].map((one, i) =>
+    chartFromWire(`c${i + 1}`, one),
+  )
+  const own = stored[Math.min(active, stored.length - 1)]!
+  return {
+    shape,
+    links,
+    active: own.id,
+    script: (stored[scripted] ?? own).id,
+    all: filled(stored, placesOf(shape), own),
+  }
+}
+const ALONE: NonNullable<LayoutChart['grid']> = {
+  shape: '1',
+  active: 0,
+  script: 0,
+  links: ['crosshair'],
+  others: [],
+}
 
 export async function saveAs(name: string): Promise<void> {
   const { layout } = await call('POST /api/platform/layouts', { body: { name, chart: current.peek() } })
@@ -50,20 +107,17 @@ export async function remove(id: string): Promise<void> {
   if (openLayout.peek().id === id) openLayout.value = { id: '', name: '' }
 }
 
-/** Restores the chart as it was left. */
+/** Puts the charts as they were left. */
 export function show({ id, name, chart }: Layout): void {
-  const { exchange, symbol, interval, type, scale, volume, trades, scriptId } = chart
+  const { scriptId } = chart
   const at = script.peek().id
   const comes = scriptId !== null && scriptId !== at
   batch(() => {
     openLayout.value = { id, name }
-    chartType.value = CHART_TYPES.find((one) => one === type) ?? chartType.peek()
-    priceScale.value = scale
-    showVolume.value = volume
-    showTrades.value = trades
-    studies.value = chart.studies
+    const next = fromWire(chart)
+    charts.value = next
     awaited.value = comes ? { at, scriptId } : null
-    showMarket({ exchange, symbol, interval })
+    showMarket(next.all.find((one) => one.id === next.active)!.market)
   })
   if (comes) openScript(scriptId).catch(toastError)
 }

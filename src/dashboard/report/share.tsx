@@ -4,8 +4,8 @@ import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { count, money, percent, ratio } from '../format.ts'
 import { href } from '../router.ts'
-import { chartView } from '../chart/on-screen.ts'
-import { shown } from '../chart/chart-state.ts'
+import { cellOf } from '../chart/chart-state.ts'
+import { scriptId } from '../charts.ts'
 import { Check } from '../frame/page.tsx'
 import { copyText } from '../ui/copy-text.ts'
 import { FormDialog, useForm } from '../ui/form.tsx'
@@ -81,7 +81,9 @@ export function Share({ run, onClose }: { readonly run: Run; readonly onClose: (
 
 /** A link without a picture is still a link. */
 async function pictureNow(): Promise<string | null> {
-  const [view, chart] = [chartView(), shown.peek()]
+  // The result is drawn on the chart that the script runs on.
+  const { view: of, shown } = cellOf(scriptId.peek())
+  const [view, chart] = [of.peek(), shown.peek()]
   if (!view || !chart) return null
   const { linkPicture } = await import('../chart/picture.ts')
   return linkPicture(view.picture(), chart).catch(() => null)

@@ -1,16 +1,16 @@
-// Studies: the scripts on the chart beside the one in the editor. There may be any number, each with its own inputs, style
+// Studies: the scripts on a chart beside the one in the editor. There may be any number, each with its own inputs, style
 // and visibility.
 //
-// The studies on the chart are remembered. Each runs again when its inputs, the market or the newest bar change, a few at a
+// The studies on each chart are remembered. Each runs again when its inputs, the market or the newest bar change, a few at a
 // time. The last good result of each stays on screen until the next one is ready.
 
-import { computed, effect, signal } from '@preact/signals'
+import { computed, effect, signal, type ReadonlySignal } from '@preact/signals'
 import { call } from '../api-client.ts'
-import { shown } from '../chart/chart-state.ts'
+import type { Cell, ShownBars } from '../chart/cell.ts'
+import { activeCell, cellOf } from '../chart/chart-state.ts'
 import { buildScene, type Scene } from '../chart/scene.ts'
-import { remembered } from '../settings.ts'
+import { fieldOf, isSameMarket, placed, type Market } from '../charts.ts'
 import { runBars } from '../run-script.ts'
-import type { Market } from '../workspace.ts'
 import type { Track } from '../../wire/track.ts'
 import type { Values } from '../editor/inputs-panel.tsx'
 import { styled, type PlotStyles } from './plot-styles.ts'
@@ -54,51 +54,67 @@ export const STUDIES_MAX = 25
 const AT_ONCE = 3
 const DELAY_MS = 60
 
-/** From top to bottom. */
-export const studies = remembered<readonly Study[]>('chart.studies', [])
+/** Of the active chart, from top to bottom. */
+export const studies = fieldOf('studies')
 /** The study whose settings are open. */
 export const settingsOf = signal('')
+/** By chart and study. */
 const results = signal<Readonly<Record<string, Result>>>({})
-const runningIds = signal<ReadonlySet<string>>(new Set())
+const runningKeys = signal<ReadonlySet<string>>(new Set())
 
-export const layers = computed<readonly Layer[]>(() => {
-  const chart = shown.value
-  return studies.value.map((study) => {
-    const result = results.value[study.id]
+const placeOf = (cell: Cell, study: Study): string => `${cell.id}/${study.id}`
+
+/** The studies of each chart as it draws them. */
+class Layers {
+  readonly #made = new Map<string, ReadonlySignal<readonly Layer[]>>()
+  readonly #scenes = new Scenes()
+
+  of(cell: Cell): ReadonlySignal<readonly Layer[]> {
+    let made = this.#made.get(cell.id)
+    if (!made) {
+      made = computed(() => cell.studies.value.map((study) => this.#layer(cell, study)))
+      this.#made.set(cell.id, made)
+    }
+    return made
+  }
+
+  #layer(cell: Cell, study: Study): Layer {
+    const chart = cell.shown.value
+    const place = placeOf(cell, study)
+    const result = results.value[place]
     const here =
-      chart && result && isSame(result.market, chart.market) && isVisible(study, chart.market.interval)
+      chart && result && isSameMarket(result.market, chart.market) && isVisible(study, chart.market.interval)
     return {
       study,
       title: result?.title || study.shortName,
-      scene: here && result.problem === null ? sceneFor(study, result, chart.bars) : null,
+      scene: here && result.problem === null ? this.#scenes.of(place, study, result, chart.bars) : null,
       problem: result?.problem ?? null,
-      running: runningIds.value.has(study.id),
+      running: runningKeys.value.has(place),
     }
-  })
-})
-
-const isSame = (a: Market, b: Market): boolean =>
-  a.exchange === b.exchange && a.symbol === b.symbol && a.interval === b.interval
+  }
+}
 
 const isVisible = ({ hidden, intervals }: Study, interval: string): boolean =>
   !hidden && (intervals === null || intervals.includes(interval))
 
-type Bars = NonNullable<typeof shown.value>['bars']
 /** Makes a scene again only if tracks, bars or style have changed. */
 class Scenes {
   readonly #made = new Map<string, { readonly of: readonly unknown[]; readonly scene: Scene }>()
 
-  of(study: Study, result: Result, bars: Bars): Scene {
+  of(place: string, study: Study, result: Result, bars: ShownBars['bars']): Scene {
     const of = [result.tracks, bars, study.plots]
-    const known = this.#made.get(study.id)
+    const known = this.#made.get(place)
     if (known?.of.every((part, i) => part === of[i])) return known.scene
     const scene = styled(buildScene(result.title, result.tracks, bars), study.plots)
-    this.#made.set(study.id, { of, scene })
+    this.#made.set(place, { of, scene })
     return scene
   }
 }
-const scenes = new Scenes()
-const sceneFor = (study: Study, result: Result, bars: Bars): Scene => scenes.of(study, result, bars)
+
+const allLayers = new Layers()
+export const layersOf = (cell: Cell): ReadonlySignal<readonly Layer[]> => allLayers.of(cell)
+/** Of the active chart. */
+export const layers = computed(() => allLayers.of(activeCell.value).value)
 
 export function addStudy(study: Pick<Study, 'name' | 'shortName' | 'source' | 'from'>): void {
   const id = `s${crypto.getRandomValues(new Uint32Array(2)).join('')}`
@@ -112,7 +128,7 @@ export function changeStudy(id: string, change: Partial<Study>): void {
 
 export function removeStudy(id: string): void {
   studies.value = studies.peek().filter((one) => one.id !== id)
-  const { [id]: _gone, ...others } = results.peek()
+  const { [`${activeCell.peek().id}/${id}`]: _gone, ...others } = results.peek()
   results.value = others
 }
 
@@ -138,13 +154,15 @@ export function runStudies(): () => void {
   }
 }
 
+/** Those of all charts take turns: the server has a limit of runs for each user. */
 class StudyRuns {
   readonly #current = new Map<string, { readonly key: string; readonly abort: AbortController }>()
   #timer: ReturnType<typeof setTimeout> | undefined
 
   /** Reads everything that results depend on, and soon starts the missing runs. */
   look(): void {
-    void [studies.value, shown.value, runBars.value]
+    void runBars.value
+    for (const id of placed.value) void [cellOf(id).studies.value, cellOf(id).shown.value]
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.#begin(), DELAY_MS)
   }
@@ -156,32 +174,27 @@ class StudyRuns {
   }
 
   #begin(): void {
-    const chart = shown.peek()
-    if (!chart || chart.bars.length === 0) return
-    const wanted = studies
-      .peek()
-      .filter((one) => isVisible(one, chart.market.interval))
-      .map((study) => ({ study, key: keyOf(study, chart) }))
-    for (const [id, { key, abort }] of this.#current)
-      if (!wanted.some((one) => one.study.id === id && one.key === key)) {
+    const wanted = placed.peek().flatMap((id) => wantedOn(cellOf(id)))
+    for (const [place, { key, abort }] of this.#current)
+      if (!wanted.some((one) => one.place === place && one.key === key)) {
         abort.abort()
-        this.#current.delete(id)
+        this.#current.delete(place)
       }
-    for (const { study, key } of wanted) {
+    for (const one of wanted) {
       if (this.#current.size >= AT_ONCE) break
-      if (this.#current.has(study.id) || results.peek()[study.id]?.key === key) continue
-      void this.#run(study, key, chart.market)
+      if (this.#current.has(one.place) || results.peek()[one.place]?.key === one.key) continue
+      void this.#run(one)
     }
-    runningIds.value = new Set(this.#current.keys())
+    runningKeys.value = new Set(this.#current.keys())
   }
 
-  async #run(study: Study, key: string, market: Market): Promise<void> {
+  async #run({ study, place, key, market }: Wanted): Promise<void> {
     const abort = new AbortController()
-    this.#current.set(study.id, { key, abort })
+    this.#current.set(place, { key, abort })
     const { exchange, symbol, interval } = market
     const { source, inputs, name, shortName } = study
     const done = (result: Pick<Result, 'title' | 'tracks' | 'problem'>) => {
-      results.value = { ...results.peek(), [study.id]: { key, market, ...result } }
+      results.value = { ...results.peek(), [place]: { key, market, ...result } }
     }
     try {
       const { result } = await call('POST /api/platform/backtests/preview', {
@@ -194,14 +207,31 @@ class StudyRuns {
       if (abort.signal.aborted) return
       done({ title: shortName, tracks: [], problem: error instanceof Error ? error.message : String(error) })
     } finally {
-      if (this.#current.get(study.id)?.abort === abort) this.#current.delete(study.id)
+      if (this.#current.get(place)?.abort === abort) this.#current.delete(place)
       this.#begin()
     }
   }
 }
 
+interface Wanted {
+  readonly place: string
+  readonly study: Study
+  readonly key: string
+  readonly market: Market
+}
+
+function wantedOn(cell: Cell): readonly Wanted[] {
+  const chart = cell.shown.peek()
+  if (!chart || chart.bars.length === 0) return []
+  const { market } = chart
+  return cell.studies
+    .peek()
+    .filter((one) => isVisible(one, market.interval))
+    .map((study) => ({ place: placeOf(cell, study), study, key: keyOf(study, chart), market }))
+}
+
 /** Everything that a result depends on. The newest bar may still change, so its values are included. */
-function keyOf({ source, inputs }: Study, { market, bars }: NonNullable<typeof shown.value>): string {
+function keyOf({ source, inputs }: Study, { market, bars }: ShownBars): string {
   const last = bars.length - 1
   const newest = [bars.time[last], bars.high[last], bars.low[last], bars.close[last], bars.volume[last]]
   return JSON.stringify([source, inputs, market, newest, runBars.peek()])
