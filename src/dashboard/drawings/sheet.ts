@@ -61,8 +61,12 @@ export class Sheet {
     this.drawings.value = merged([], this.#outbox.of(key))
     this.history.clear()
     const load = () => {
+      const asked = this.#outbox.revisions[key]
       call('GET /api/platform/drawings', { query: { ...this.#market }, signal: abort.signal }).then(
         ({ drawings, revision }) => {
+          const known = this.#outbox.revisions[key]
+          // A change of this tab was taken since it was asked for, and it may take that off the chart.
+          if (known !== asked && revision < (known ?? 0)) return load()
           this.#outbox.revisions[key] = revision
           this.drawings.value = merged(drawings, this.#outbox.of(key))
         },
