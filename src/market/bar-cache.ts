@@ -319,6 +319,14 @@ export class BarCache {
     return removed
   }
 
+  /** Another process wrote to the series, or removed it. What is cached of it is looked at when it is read again. */
+  async changedElsewhere(key: SeriesKey): Promise<void> {
+    const series = await this.store.info(key)
+    if (!series) this.#drop(idOf(key))
+    const { change, last } = series ?? { change: 0, last: 0 }
+    this.#tell({ key, inserted: 0, updated: 0, change, last, previousLast: last })
+  }
+
   /** Returns a function that ends the subscription. */
   onChange(listener: (change: BarChange) => void): () => void {
     this.#listeners.add(listener)

@@ -32,6 +32,8 @@ import { seriesName } from '../market/bar-store.ts'
 import { judgeKey, type KeyVerdict, settleKey } from '../store/instance-key.ts'
 import { loadDashboard, loadDocsFile } from './assets.ts'
 import type { Config } from './config.ts'
+import type { ChangeFeed } from '../store/postgres/feed.ts'
+import { seriesOfChange } from '../store/postgres/postgres-bars.ts'
 import { openStoreOf } from './server-store.ts'
 import { addressOf, welcome } from './welcome.ts'
 
@@ -205,10 +207,16 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
   const loops = features.start(stopLoops.signal)
 
   const sweep = createLoop({ clock, log }, 'sweeping', async () => {
-    await Promise.all([app.gate.idempotency.sweep(), sweepSessions(services), sweepTokens(services)])
+    await Promise.all([
+      app.gate.idempotency.sweep(),
+      sweepSessions(services),
+      sweepTokens(services),
+      store.feed?.prune(),
+    ])
     return SWEEP_MS
   })
   const sweeping = sweep.run(stopLoops.signal)
+  const following = followOthers(store.feed, bars, { clock, log }, stopLoops.signal)
   const signal = await asked
   log('info', 'stopping', { signal })
   clearTimeout(warm)
@@ -223,7 +231,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
   await app.stop()
   doing = 'ending deliveries'
   stopLoops.abort()
-  await Promise.all([loops, sweeping])
+  await Promise.all([loops, sweeping, following])
   clearTimeout(cut)
   clearTimeout(cutRuns)
   pool.close()
@@ -235,6 +243,22 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
   await store.close()
   // Otherwise the connection of a receiver or mail server that hangs would keep the process alive.
   return process.exit(0)
+}
+
+/** Bars that a command beside the server imports are on every chart as soon as those of the server itself. */
+async function followOthers(
+  feed: ChangeFeed | null,
+  bars: BarCache,
+  deps: { readonly clock: Clock; readonly log: Log },
+  signal: AbortSignal,
+): Promise<void> {
+  feed?.onChange(({ isOwn, keys }) => {
+    for (const series of isOwn ? [] : keys.flatMap((key) => seriesOfChange(key) ?? []))
+      bars.changedElsewhere(series).catch((error: unknown) => {
+        deps.log('warn', 'a change of bars was not told', { error: String(error) })
+      })
+  })
+  await feed?.run(deps, signal)
 }
 
 /** Resolves with the name of the signal that asks for a stop; a second one is not waited for. */

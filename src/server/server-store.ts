@@ -9,6 +9,7 @@ import type { BarStore } from '../market/bar-store.ts'
 import type { Kv } from '../store/kv.ts'
 import { lmdbBars } from '../store/lmdb-bars.ts'
 import { openServerStore } from '../store/open-store.ts'
+import type { ChangeFeed } from '../store/postgres/feed.ts'
 import { nodeName, openServerPostgres } from '../store/postgres/open-postgres.ts'
 import type { Config } from './config.ts'
 
@@ -17,6 +18,8 @@ interface ServerStore {
   readonly bars: BarStore
   /** Resolves when another server has taken over. */
   readonly lost: Promise<void>
+  /** What this process and others write to it; null if nobody tells. */
+  readonly feed: ChangeFeed | null
   close(): Promise<void>
 }
 
@@ -50,6 +53,7 @@ export async function openStoreOf(
     kv,
     bars: lmdbBars(kv),
     lost: new Promise(() => {}),
+    feed: null,
     async close() {
       await kv.close()
       lock.release()

@@ -2,6 +2,7 @@
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
+import { writeFileSync } from 'node:fs'
 import { testPostgres } from '../store/postgres-server.ts'
 import { csvOf, isMissing, MODES, OWNER, Place, Server, backtestOf } from './server.ts'
 
@@ -62,6 +63,25 @@ describe.each(MODES)('%s', (mode) => {
         )
         const run = await first.call('POST', '/api/platform/backtests', backtestOf(STRATEGY, 'Kept 字'))
         expect(run.status).toBe(200)
+        // What a command beside the server does is on the charts.
+        const stream = await fetch(`${first.base}/api/platform/stream`, { headers: first.headers })
+        writeFileSync(`${place.folder}/more.csv`, csvOf(24, Date.UTC(2025, 5, 1)))
+        const imported = await place.run(
+          'bars',
+          'import',
+          'more.csv',
+          '--symbol',
+          'BTCUSDT',
+          '--exchange',
+          'ACME',
+          '--interval',
+          '1h',
+        )
+        expect(imported.code).toBe(0)
+        const events = stream.body?.getReader()
+        for (let said = ''; !/event: bars\ndata: .*BTCUSDT/.test(said);)
+          said += new TextDecoder().decode((await events?.read())?.value)
+        await events?.cancel()
         const behind = await startBehind(place)
         expect((await place.run('user', 'list')).out).toContain(OWNER.email)
         expect((await place.run('backup', 'copy')).err).toContain('STORE names a database')
@@ -74,9 +94,9 @@ describe.each(MODES)('%s', (mode) => {
         expect(json.backtests).toMatchObject([{ name: 'Kept 字', state: 'done' }])
         const bars = await second.call(
           'GET',
-          '/api/platform/bars?symbol=BTCUSDT&exchange=ACME&interval=1h&limit=9000',
+          '/api/platform/bars?symbol=BTCUSDT&exchange=ACME&interval=1h&limit=9024',
         )
-        expect(bars.json.bars.time).toHaveLength(9000)
+        expect(bars.json.bars.time).toHaveLength(9024)
         const report = await second.call('GET', `/api/platform/backtests/${run.json.id}`)
         expect(report.json.report).toEqual(run.json.report)
 

@@ -46,6 +46,21 @@ test('what another process wrote to the store is seen', async () => {
   expect(rows(await cache.read(KEY))).toEqual(rows(minuteBars(0, 201)))
 })
 
+test('what another process wrote or removed is told to listeners once somebody says so', async () => {
+  const store = memoryBars()
+  const cache = new BarCache(store)
+  const told: BarChange[] = []
+  cache.onChange((change) => told.push(change))
+  const { change } = await store.upsert(KEY, minuteBars(0, 10))
+  await cache.changedElsewhere(KEY)
+  expect(told).toMatchObject([{ key: KEY, change, last: 9 * 60_000, previousLast: 9 * 60_000 }])
+  expect((await cache.read(KEY)).length).toBe(10)
+  expect(cache.bytes).toBeGreaterThan(0)
+  await store.remove(KEY)
+  await cache.changedElsewhere(KEY)
+  expect([told.length, cache.bytes]).toEqual([2, 0])
+})
+
 test('random writes leave what the store has', async () => {
   const cache = new BarCache(memoryBars())
   for (let round = 0; round < 200; round++) {

@@ -2,6 +2,7 @@
 
 import type { Random } from '../../lib/random.ts'
 import { Database, type DatabaseOptions, refused } from './database.ts'
+import { Waker } from './feed.ts'
 import { bringUpToDate, SCHEMA, type Schema } from './schema.ts'
 
 export interface PostgresOptions extends Omit<DatabaseOptions, 'connections'> {
@@ -12,6 +13,7 @@ export interface PostgresOptions extends Omit<DatabaseOptions, 'connections'> {
 }
 
 export interface Connection {
+  readonly url: string
   readonly schema: Schema
   readonly node: string
   /** Connections of their own: a read would wait behind a commit that waits for its locks. */
@@ -19,6 +21,8 @@ export interface Connection {
   readonly writing: Database
   /** Names a write, so that it is done once however often it is sent. */
   newId(): Uint8Array
+  /** To be called after a write that others should hear of soon. */
+  written(): void
   close(): Promise<void>
 }
 
@@ -43,5 +47,15 @@ export async function connect({
     await close()
     throw refused(error)
   }
-  return { schema, node, reading, writing, newId: () => random.bytes(16), close }
+  const waker = new Waker({ schema, writing, clock: options.clock })
+  return {
+    url: options.url,
+    schema,
+    node,
+    reading,
+    writing,
+    newId: () => random.bytes(16),
+    written: () => waker.wake(),
+    close,
+  }
 }

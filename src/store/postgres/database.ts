@@ -35,6 +35,7 @@ const AGAIN = /^(?:08|57P0[123]$|25006$|53300$|40001$|40P01$|55P03$)/
 export class Database {
   readonly #options: DatabaseOptions
   #sql: SQL
+  #isClosed = false
 
   constructor(options: DatabaseOptions) {
     this.#options = options
@@ -65,6 +66,7 @@ export class Database {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
     await this.#sql.close({ timeout: 5 })
   }
 
@@ -80,7 +82,7 @@ export class Database {
       try {
         return await this.#unlessSilent(ask)
       } catch (error) {
-        if (!isPassing(error)) throw meant(error)
+        if (!isPassing(error) || this.#isClosed) throw meant(error)
         if (clock.now() + pause > until) throw away()
         await clock.sleep(pause)
       }

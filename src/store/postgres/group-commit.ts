@@ -11,7 +11,7 @@ import { booleanArray, byteaArray, intArray } from './arrays.ts'
 import { CHECK_FAILED, DONE, SLOTS } from './commit-function.ts'
 import type { Connection } from './connection.ts'
 
-type GroupDeps = Pick<Connection, 'writing' | 'schema' | 'node' | 'newId'>
+type GroupDeps = Pick<Connection, 'writing' | 'schema' | 'node' | 'newId' | 'written'>
 
 /** A commit with its keys as bytes. */
 interface Ready {
@@ -88,6 +88,7 @@ export class GroupCommit {
       else for (const one of group) await this.#send([one], [1])
       return
     }
+    this.#deps.written()
     const sums = group.flatMap(({ ready }) => ready.sums.map(({ sum }) => sum))
     for (const [i, { resolve, reject }] of group.entries()) {
       const outcome = outcomes[i] ?? CHECK_FAILED

@@ -4,6 +4,7 @@ import type { BarStore } from '../../market/bar-store.ts'
 import type { Kv } from '../kv.ts'
 import { assertKnownLayout, migrate } from '../migrate.ts'
 import { type Connection, connect, type PostgresOptions } from './connection.ts'
+import { ChangeFeed } from './feed.ts'
 import { fencedKv, type Lease, takeLease } from './lease.ts'
 import { postgresBars } from './postgres-bars.ts'
 import { postgresKv } from './postgres-kv.ts'
@@ -16,6 +17,7 @@ export interface PostgresStore {
 export interface ServedPostgres extends PostgresStore {
   /** Resolves when another server serves from the database. */
   readonly lost: Promise<void>
+  readonly feed: ChangeFeed
   close(): Promise<void>
 }
 
@@ -44,6 +46,7 @@ export async function openServerPostgres({
       kv,
       bars: postgresBars(connection),
       lost,
+      feed: new ChangeFeed(connection),
       async close() {
         await release()
         await connection.close()

@@ -76,7 +76,7 @@ const symbolKey = (exchange: string, symbol: string, owner = ''): Buffer =>
 /** What the feed of changes says of a series, and of a symbol. */
 const toldOf = (kind: 'bars' | 'symbol', name: Key): Buffer => encodeKey([kind, ...name])
 
-export function postgresBars({ schema, node, reading, writing, newId }: Connection): BarStore {
+export function postgresBars({ schema, node, reading, writing, newId, written }: Connection): BarStore {
   /** The chunks of a series that a range needs, newest first if its end was asked for. $2 from, $3 to, $4 bars. */
   function chosen(series: string, { from, to, first, last }: BarRange): { text: string; values: unknown[] } {
     const direction = last === undefined ? 'asc' : 'desc'
@@ -209,6 +209,7 @@ export function postgresBars({ schema, node, reading, writing, newId }: Connecti
     )
     const change = row?.change ?? null
     if (change === null) return null
+    written()
     return { change, info: { ...bare(key), count: next.count, first, last, begun, change } }
   }
 
@@ -233,9 +234,9 @@ export function postgresBars({ schema, node, reading, writing, newId }: Connecti
       const gone = chunks.flatMap(({ chunk }) => (chunk === null || parts.has(chunk) ? [] : [chunk]))
       const inserted = after.length - before.length
       const count = (old?.info.count ?? 0) + inserted
-      const written = await write(key, old, { series: null, count, from, to, gone, parts })
-      if (!written) continue
-      const { change, info: series } = written
+      const done = await write(key, old, { series: null, count, from, to, gone, parts })
+      if (!done) continue
+      const { change, info: series } = done
       return { inserted, updated: bars.length - inserted, change, before: old && old.info, series }
     }
   }
@@ -337,7 +338,7 @@ export function postgresBars({ schema, node, reading, writing, newId }: Connecti
         for (;;) {
           const old = await stored((text, values) => writing.query(text, values), key)
           const whole: { id: string; count: number } = old ? await mergeIds(old.id, id) : { id, count: added }
-          const written = await write(key, old, {
+          const done = await write(key, old, {
             series: whole.id,
             count: whole.count,
             from,
@@ -345,7 +346,7 @@ export function postgresBars({ schema, node, reading, writing, newId }: Connecti
             gone: [],
             parts: new Map(),
           })
-          if (!written) {
+          if (!done) {
             if (whole.id !== id) await drop(whole.id)
             continue
           }
@@ -353,7 +354,7 @@ export function postgresBars({ schema, node, reading, writing, newId }: Connecti
           if (whole.id !== id) await drop(id)
           id = null
           const inserted = whole.count - (old?.info.count ?? 0)
-          const { change, info: series } = written
+          const { change, info: series } = done
           return { inserted, updated: added - inserted, change, before: old && old.info, series }
         }
       },
@@ -395,6 +396,7 @@ export function postgresBars({ schema, node, reading, writing, newId }: Connecti
         `select ${schema}.remove_bars_1($1, $2, $3, $4, $5) as removed`,
         [newId(), node, slotOf(name), name, toldOf('bars', decodeKey(name))],
       )
+      written()
       // Bars that came in between are swept up later.
       if (row?.removed === true && old) await drop(old.id)
       return row?.removed === true
@@ -452,6 +454,11 @@ export function postgresBars({ schema, node, reading, writing, newId }: Connecti
   }
 }
 
+/** The series that a key of a change tells of; null if it tells of something else. */
+export function seriesOfChange([kind, ...name]: Key): SeriesKey | null {
+  return kind === 'bars' ? seriesNamed(name) : null
+}
+
 /** Decodes chunks behind each other, in steps between which others have their turn; answers where the last one ends. */
 async function decodeInto(columns: Bars, from: number, parts: readonly Uint8Array[]): Promise<number> {
   let length = from
@@ -482,8 +489,10 @@ function chunkParameters(parts: ReadonlyMap<number, Uint8Array>): unknown[] {
   ]
 }
 
-function seriesOf(name: Uint8Array): SeriesKey {
-  const [owner = '', exchange = '', symbol = '', interval = ''] = decodeKey(name).map(String)
+const seriesOf = (name: Uint8Array): SeriesKey => seriesNamed(decodeKey(name))
+
+function seriesNamed(name: Key): SeriesKey {
+  const [owner = '', exchange = '', symbol = '', interval = ''] = name.map(String)
   return { ...owned(owner), exchange, symbol, interval }
 }
 

@@ -9,6 +9,7 @@ import { DataRefused } from '../data-refused.ts'
 import type { Database } from './database.ts'
 import { COMMIT } from './commit-function.ts'
 import { WRITE_BARS } from './bar-functions.ts'
+import { FEED } from './feed.ts'
 import { LEASES } from './lease.ts'
 
 /** Where it stands, as SQL writes it. */
@@ -94,9 +95,10 @@ const STEPS: readonly Step[] = [
       ${WRITE_BARS(schema)}`,
   },
   { to: 3, usableFrom: 1, script: LEASES },
+  { to: 4, usableFrom: 1, script: FEED },
 ]
 
-const NEWEST = 3
+const NEWEST = 4
 /** PostgreSQL 15. */
 const SERVER_MIN = 150_000
 

@@ -1,0 +1,200 @@
+// What all nodes have written, in one order, as each of them hears of it.
+//
+// The order is that of the transactions, and a row is read once no transaction before it can still come to an end:
+// numbers are given before a commit and may show in another order, so that whoever reads on from the greatest number
+// seen loses rows. NOTIFY says that there may be something to read, and is only ever a hint: rows are looked for four
+// times a second anyhow, also where nothing can be listened to, as behind pgbouncer.
+//
+// Rows are kept until every node that is alive has read them. One that was away for longer is told that it has missed some.
+
+import { SQL } from 'bun'
+import type { Clock } from '../../lib/clock.ts'
+import { createLoop } from '../../lib/loop.ts'
+import type { Log } from '../../lib/log.ts'
+import { decodeKey } from '../key.ts'
+import type { Key } from '../kv.ts'
+import type { Connection } from './connection.ts'
+import type { Schema } from './schema.ts'
+
+export interface Change {
+  readonly node: string
+  /** Written by this very process. */
+  readonly isOwn: boolean
+  /** What was written, changed or deleted. */
+  readonly keys: readonly Key[]
+}
+
+interface Row {
+  readonly xid: string
+  readonly n: string
+  readonly node: string
+  /** null: there is nothing to read. */
+  readonly keys: readonly Uint8Array[] | null
+}
+
+const POLL_MS = 250
+const PAGE = 500
+const SEEN_MS = 5000
+/** A node that was not heard of for so long holds nothing up any more. */
+const ALIVE = `interval '1 minute'`
+/** No answer is asked for again after so long. */
+const ASKED_AGAIN = `interval '1 hour'`
+const FORGOTTEN = `interval '1 day'`
+
+export class ChangeFeed {
+  readonly #connection: Connection
+  readonly #listeners = new Set<(change: Change) => void>()
+  readonly #missed = new Set<() => void>()
+  #at: { readonly xid: string; readonly n: string } | null = null
+  #seenAt = -Infinity
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  /** Returns a function that ends the subscription. */
+  onChange(listener: (change: Change) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** What is known of the database may be old: rows were taken away before this node has read them. */
+  onMissed(listener: () => void): () => void {
+    this.#missed.add(listener)
+    return () => this.#missed.delete(listener)
+  }
+
+  /** Begins with what is written from now on. Resolves once the signal aborts. */
+  async run(
+    { clock, log }: { readonly clock: Clock; readonly log: Log },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const loop = createLoop({ clock, log }, 'following the database', async () => {
+      if (clock.now() - this.#seenAt >= SEEN_MS) {
+        await this.#sayAlive()
+        this.#seenAt = clock.now()
+      }
+      return (await this.read()) === PAGE ? 0 : POLL_MS
+    })
+    const listening = this.#listen(loop.wake)
+    await loop.run(signal)
+    await (await listening)?.close({ timeout: 0 })
+  }
+
+  /** Tells of the next rows; answers how many there were. */
+  async read(): Promise<number> {
+    const { schema, reading } = this.#connection
+    const at = (this.#at ??= await this.#now())
+    // In one statement: rows may be taken away between two.
+    const found = await reading.query<Row & { readonly pruned: boolean }>(
+      `select f.pruned > $1::text::xid8 as pruned, c.* from ${schema}.feed f left join lateral (
+         select xid::text, n, node, keys from ${schema}.changes
+         where (xid, n) > ($1::text::xid8, $2::bigint) and xid < pg_snapshot_xmin(pg_current_snapshot())
+         order by changes.xid, n limit ${PAGE}
+       ) c on true`,
+      [at.xid, at.n],
+    )
+    if (found[0]?.pruned === true) {
+      this.#at = await this.#now()
+      for (const listener of this.#missed) listener()
+      return 0
+    }
+    const rows = found.filter(({ keys }) => keys !== null)
+    for (const { xid, n, node, keys } of rows) {
+      this.#at = { xid, n }
+      const change = { node, isOwn: node === this.#connection.node, keys: (keys ?? []).map(decodeKey) }
+      for (const listener of this.#listeners) listener(change)
+    }
+    return rows.length
+  }
+
+  /** Takes away what nobody reads any more. Any node may, at any time. */
+  async prune(): Promise<void> {
+    const { schema, writing } = this.#connection
+    await writing.query(`
+      with horizon as (
+        select least(pg_snapshot_xmin(pg_current_snapshot()), min(at_xid)) as xid
+        from ${schema}.nodes where seen > clock_timestamp() - ${ALIVE}
+      ), gone as (
+        delete from ${schema}.changes c using horizon h where c.xid < h.xid
+      )
+      update ${schema}.feed f set pruned = h.xid from horizon h where h.xid > f.pruned`)
+    await writing.query(`delete from ${schema}.commits where at < clock_timestamp() - ${ASKED_AGAIN}`)
+    await writing.query(`delete from ${schema}.nodes where seen < clock_timestamp() - ${FORGOTTEN}`)
+  }
+
+  async #now(): Promise<{ xid: string; n: string }> {
+    const [row] = await this.#connection.reading.query<{ xid: string }>(
+      `select pg_snapshot_xmin(pg_current_snapshot())::text as xid`,
+    )
+    return { xid: row?.xid ?? '0', n: '0' }
+  }
+
+  async #sayAlive(): Promise<void> {
+    const { schema, node, writing } = this.#connection
+    const { xid } = (this.#at ??= await this.#now())
+    await writing.query(
+      `insert into ${schema}.nodes as x (node, at_xid) values ($1, $2::text::xid8)
+       on conflict (node) do update set at_xid = excluded.at_xid, seen = clock_timestamp()`,
+      [node, xid],
+    )
+  }
+
+  /** Where it cannot be listened, the rows are found without. */
+  async #listen(wake: () => void): Promise<SQL | null> {
+    const sql = new SQL(this.#connection.url, { max: 1 })
+    try {
+      await sql.listen(channelOf(this.#connection.schema), wake, wake)
+      return sql
+    } catch {
+      await sql.close({ timeout: 0 })
+      return null
+    }
+  }
+}
+
+/** Wakes the feeds of all nodes, a few times a second at most: NOTIFY has one lock for the whole database. */
+export class Waker {
+  readonly #wake: () => Promise<unknown>
+  readonly #clock: Clock
+  #isAsked = false
+
+  constructor({
+    schema,
+    writing,
+    clock,
+  }: Pick<Connection, 'schema' | 'writing'> & { readonly clock: Clock }) {
+    this.#wake = () => writing.query(`select pg_notify($1, '')`, [channelOf(schema)])
+    this.#clock = clock
+  }
+
+  /** Something was written. */
+  wake(): void {
+    if (this.#isAsked) return
+    this.#isAsked = true
+    void this.#later()
+  }
+
+  async #later(): Promise<void> {
+    await this.#clock.sleep(WAKE_MS)
+    this.#isAsked = false
+    // They look by themselves before long.
+    await this.#wake().catch(() => {})
+  }
+}
+const WAKE_MS = 20
+
+const channelOf = (schema: Schema) => `chartroom ${schema.slice(1, -1)}`.slice(0, 63)
+
+export const FEED = (schema: Schema) => `
+create table ${schema}.nodes (
+  node text primary key,
+  -- Everything before it was read.
+  at_xid xid8 not null,
+  started timestamptz not null default clock_timestamp(),
+  seen timestamptz not null default clock_timestamp()
+);
+-- Changes before it may be gone.
+create table ${schema}.feed (pruned xid8 not null);
+insert into ${schema}.feed values ('0');
+`
