@@ -15,10 +15,16 @@ export function* csvRows(
   delimiter: string,
 ): Generator<{ readonly row: number; readonly cells: string[] }> {
   let row = 0
-  let at = 0
-  while (at < text.length) {
-    const cells: string[] = []
+  for (const cells of everyCsvRow(text, delimiter)) {
     row++
+    if (cells.some((cell) => cell.trim() !== '')) yield { row, cells }
+  }
+}
+
+/** The empty rows as well, for a reader that has to count them. */
+export function* everyCsvRow(text: string, delimiter: string): Generator<string[]> {
+  for (let at = 0; at < text.length;) {
+    const cells: string[] = []
     let isLast = false
     while (!isLast) {
       if (cells.length === CELLS_MAX) {
@@ -30,7 +36,7 @@ export function* csvRows(
       isLast = cell.isLast
       at = cell.next
     }
-    if (cells.some((cell) => cell.trim() !== '')) yield { row, cells }
+    yield cells
   }
 }
 

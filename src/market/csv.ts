@@ -4,7 +4,7 @@
 // first line decides: with column names they are looked up (others, such as exported plots, are ignored); a line of
 // numbers is time, open, high, low, close, volume, which is how Binance's dumps begin as well.
 
-import Papa from 'papaparse'
+import { delimiterOf, everyCsvRow } from '../lib/csv-rows.ts'
 import { turn } from '../lib/turn.ts'
 import type { BarStage } from './bar-stage.ts'
 import { parseTime } from './bar-time.ts'
@@ -95,10 +95,7 @@ class CsvReader {
     const source = this.row === 0 ? text.replace(/^\uFEFF/, '') : text
     this.#delimiter ||= delimiterOf(source)
     if (isPlain(source)) return this.#lines(source)
-    const { data } = Papa.parse<string[]>(source, { delimiter: this.#delimiter })
-    // The piece ends with a line end, behind which Papa adds an empty row.
-    if (source.endsWith('\n')) data.pop()
-    for (const cells of data) {
+    for (const cells of everyCsvRow(withNewlines(source), this.#delimiter)) {
       this.row++
       this.#cells(cells)
       if (this.broken || this.stage.full) return
@@ -219,10 +216,9 @@ function withClock(date: string, clock: string): string {
   return `${date.trim()}T${clock.trim().padStart(5, '0')}`
 }
 
-function delimiterOf(text: string): string {
-  const line = text.slice(0, text.indexOf('\n') >>> 0)
-  const counts = [',', ';', '\t'].map((delimiter) => [line.split(delimiter).length, delimiter] as const)
-  return counts.sort((a, b) => b[0] - a[0])[0]?.[1] ?? ','
+/** Text whose lines end with a carriage return alone, as on old Macs, with the line ends that everybody else has. */
+function withNewlines(text: string): string {
+  return text.includes('\n') ? text : text.replaceAll('\r', '\n')
 }
 
 function isNumber(cell: string, decimalComma: boolean): boolean {

@@ -17,7 +17,6 @@ const LICENCES: readonly (readonly [name: string, licence: string, what: string]
   ['lmdb', 'MIT', 'storage'],
   ['minisearch', 'MIT', 'search'],
   ['nodemailer', 'MIT-0', 'mail'],
-  ['papaparse', 'MIT', 'CSV'],
   ['jstat', 'MIT', 'the normal distribution'],
   ['@modelcontextprotocol/sdk', 'MIT', 'assistants'],
   ['preact', 'MIT', 'this page'],
