@@ -11,7 +11,7 @@ const FEATURES = {
   sweeps: ['lib', 'market', 'wire', 'store', 'pine', 'backtest', 'engine', 'statistics'],
   portfolios: ['lib', 'market', 'wire', 'store', 'pine', 'engine'],
   scans: ['lib', 'market', 'wire', 'store', 'pine', 'engine'],
-  accounts: ['lib', 'store'],
+  accounts: ['lib', 'wire', 'store'],
   alerts: ['lib', 'market', 'store', 'pine'],
   ideas: ['lib', 'market', 'store'],
   scripts: ['lib', 'market', 'store', 'pine'],

@@ -9,6 +9,7 @@ import type { Random } from '../lib/random.ts'
 import { collectionIn } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
 import type { PasswordHasher } from './passwords.ts'
+import type { Scope } from '../wire/scopes.ts'
 
 export interface AccountDeps {
   readonly kv: Kv
@@ -53,23 +54,6 @@ export interface Session {
   /** The browser's user agent, shortened, by which people tell their sessions apart. */
   readonly userAgent: string
 }
-
-export const RESOURCES = [
-  'backtests',
-  'alerts',
-  'ideas',
-  'scripts',
-  'watchlists',
-  'replay',
-  'search',
-  'webhooks',
-  'bars',
-] as const
-export type Scope = `${(typeof RESOURCES)[number]}:${'read' | 'write'}`
-export const SCOPES: readonly Scope[] = RESOURCES.flatMap((resource): Scope[] => [
-  `${resource}:read`,
-  `${resource}:write`,
-])
 
 export interface ApiToken {
   readonly id: string

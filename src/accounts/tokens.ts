@@ -6,8 +6,9 @@
 import { invalidField, Problem } from '../lib/problem.ts'
 import { sha256 } from '../lib/sha256.ts'
 import { transact, type Also } from '../store/transaction.ts'
-import { tokens, type AccountDeps, type ApiToken, type Scope, type User } from './accounts.ts'
+import { tokens, type AccountDeps, type ApiToken, type User } from './accounts.ts'
 import type { Credentials } from './credentials.ts'
+import type { Scope } from '../wire/scopes.ts'
 
 const DEFAULT_SCOPES: readonly Scope[] = ['replay:read', 'replay:write']
 

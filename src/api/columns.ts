@@ -6,6 +6,9 @@ import { BAR_FIELDS, type Bars } from '../market/bars.ts'
 import type { Chunk } from './chunks.ts'
 import { COLUMNS_TYPE, columnPieces, pack, type Packed } from '../wire/columns.ts'
 
+/** The fields of an answer, some of which may be columns or JSON text. */
+export type AnswerFields = Readonly<Record<string, unknown>>
+
 /** A field of an answer whose long lists are sent as columns. */
 export class Columns {
   readonly packed: readonly Packed[]
@@ -32,7 +35,7 @@ export class Columns {
 }
 
 /** True for bars, false for results of a run. */
-export function areBars(answer: Answer): boolean {
+export function areBars(answer: AnswerFields): boolean {
   return 'bars' in answer
 }
 
@@ -59,21 +62,19 @@ export async function packedBars(bars: Bars, tag: string): Promise<Columns> {
 }
 const FEW = 1000
 
-export function hasColumns(answer: Answer): boolean {
+export function hasColumns(answer: AnswerFields): boolean {
   return Object.values(answer).some((value) => value instanceof Columns)
 }
 
 /** The text that the ETag is made from; it differs from that of the same answer as JSON. */
-export function columnsTag(answer: Answer): string {
+export function columnsTag(answer: AnswerFields): string {
   return (
     COLUMNS_TYPE +
     JSON.stringify(answer, (_name, value: unknown) => (value instanceof Columns ? value.tag : value))
   )
 }
 
-type Answer = Readonly<Record<string, unknown>>
-
-export function columnsAnswer(answer: Answer): readonly Uint8Array<ArrayBuffer>[] {
+export function columnsAnswer(answer: AnswerFields): readonly Uint8Array<ArrayBuffer>[] {
   const fields = Object.entries(answer).flatMap(([name, value]) => {
     const text = value instanceof Columns ? value.text : JSON.stringify(value)
     return text === undefined ? [] : [`${JSON.stringify(name)}:${text}`]

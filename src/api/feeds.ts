@@ -1,7 +1,8 @@
 // Bars from providers: fetch a series now, or follow it.
 
 import { Elysia } from 'elysia'
-import type { Scope, User } from '../accounts/accounts.ts'
+import type { User } from '../accounts/accounts.ts'
+import type { Scope } from '../wire/scopes.ts'
 import { mayChangeShared } from '../accounts/users.ts'
 import type { Feed } from '../feeds/feeds.ts'
 import { invalidField, Problem } from '../lib/problem.ts'

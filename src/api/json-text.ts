@@ -5,7 +5,7 @@
 
 import { cutText } from '../lib/text-cut.ts'
 import type { Chunk } from './chunks.ts'
-import { Columns } from './columns.ts'
+import { Columns, type AnswerFields } from './columns.ts'
 
 /** A text; its bytes, which are released as they are sent; or parts that are read one by one as they are sent. */
 export type Pieces = string | Bytes | { readonly length: number; readonly parts: AsyncIterable<string> }
@@ -55,10 +55,8 @@ function lengthOf(piece: Pieces): number {
   return Array.isArray(piece) ? piece.reduce((sum, { length }) => sum + length, 0) : piece.length
 }
 
-type Answer = Readonly<Record<string, unknown>>
-
 /** The text of an answer whose own fields may be JsonText. */
-export async function answerText(answer: Answer): Promise<string> {
+export async function answerText(answer: AnswerFields): Promise<string> {
   if (!hasJsonText(answer)) return JSON.stringify(answer)
   const pieces = await Array.fromAsync(answerPieces(answer))
   return pieces.map((piece) => (typeof piece === 'string' ? piece : utf8.decode(piece))).join('')
@@ -66,7 +64,7 @@ export async function answerText(answer: Answer): Promise<string> {
 /** A piece may begin with the character that would be a byte order mark at the start of a text. */
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
-export async function answerBytes(answer: Answer): Promise<Uint8Array<ArrayBuffer>> {
+export async function answerBytes(answer: AnswerFields): Promise<Uint8Array<ArrayBuffer>> {
   const encoder = new TextEncoder()
   const pieces = await Array.fromAsync(answerPieces(answer))
   const bytes = pieces.map((piece) => (typeof piece === 'string' ? encoder.encode(piece) : piece))
@@ -74,7 +72,7 @@ export async function answerBytes(answer: Answer): Promise<Uint8Array<ArrayBuffe
 }
 
 /** The answer as it is kept for a repeated request: without texts that are stored elsewhere. */
-export function keptText(answer: Answer): Promise<string> {
+export function keptText(answer: AnswerFields): Promise<string> {
   return answerText(
     Object.fromEntries(
       Object.entries(answer).map(([name, value]) => {
@@ -97,7 +95,7 @@ export function keptResultOf(value: unknown): string | null {
 }
 
 /** The text that the ETag is made from: the answer's text, with the tags of large parts in their place. */
-export function answerTag(answer: Answer): Promise<string> {
+export function answerTag(answer: AnswerFields): Promise<string> {
   return answerText(
     Object.fromEntries(
       Object.entries(answer).map(([name, value]) => [
@@ -109,7 +107,7 @@ export function answerTag(answer: Answer): Promise<string> {
 }
 
 async function* answerPieces(
-  answer: Answer,
+  answer: AnswerFields,
   piecesOf: (text: JsonText) => AsyncIterable<string | Uint8Array<ArrayBuffer>> = (text) => text,
 ): AsyncGenerator<string | Uint8Array<ArrayBuffer>> {
   let before = '{'
@@ -124,7 +122,7 @@ async function* answerPieces(
   yield before === '{' ? '{}' : '}'
 }
 
-export function hasJsonText(answer: Answer): boolean {
+export function hasJsonText(answer: AnswerFields): boolean {
   return Object.values(answer).some((value) => value instanceof JsonText)
 }
 
@@ -133,14 +131,14 @@ const LARGE = 1 << 20
 /** How many characters are encoded at a time, which takes some 0.1 ms. */
 const CHUNK = 256 * 1024
 
-export function isLarge(answer: Answer): boolean {
+export function isLarge(answer: AnswerFields): boolean {
   let length = 0
   for (const value of Object.values(answer)) if (value instanceof JsonText) length += value.length
   return length > LARGE
 }
 
 /** Cuts the answer into chunks. Bytes in it are released as they are taken. */
-export async function* answerChunks(answer: Answer): AsyncGenerator<Chunk> {
+export async function* answerChunks(answer: AnswerFields): AsyncGenerator<Chunk> {
   let small = ''
   for await (const piece of answerPieces(answer, (text) => text.taken())) {
     if (typeof piece === 'string' && small.length + piece.length <= CHUNK) {

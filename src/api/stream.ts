@@ -3,7 +3,7 @@
 
 import { marketName } from '../lib/text.ts'
 import { Elysia, sse } from 'elysia'
-import type { Scope } from '../accounts/accounts.ts'
+import type { Scope } from '../wire/scopes.ts'
 import { ownerOf, type SeriesKey } from '../market/bar-store.ts'
 import { resolveSeries, seriesOf } from '../market/seen-bars.ts'
 import type { StreamEvents } from '../wire/event.ts'

@@ -1,7 +1,7 @@
 // Webhooks: receivers and their deliveries, and the actions on both.
 
 import { Elysia } from 'elysia'
-import type { Scope } from '../accounts/accounts.ts'
+import type { Scope } from '../wire/scopes.ts'
 import { RECEIVERS_PER_USER, viewOf, type Receiver, type ReceiverSecret } from '../webhooks/receivers.ts'
 import type { Delivery } from '../webhooks/deliveries.ts'
 import type { Webhook as WebhookWire, Delivery as DeliveryWire } from '../wire/webhook.ts'

@@ -28,8 +28,8 @@ export class TrialColumns implements SharedColumns {
   constructor(bars: number, points: readonly TrialInputs[], most = KEPT_BYTES_MAX) {
     this.#bars = bars
     this.#most = most
-    this.#varied = variedOf(points.map(({ inputs }) => inputs))
-    this.#settingsVary = variedOf(points.map(({ overrides }) => overrides)).length > 0
+    this.#varied = differingNames(points.map(({ inputs }) => inputs))
+    this.#settingsVary = differingNames(points.map(({ overrides }) => overrides)).length > 0
   }
 
   find(share: ColumnShare, values: readonly unknown[]): readonly SharedColumn[] | null {
@@ -82,7 +82,7 @@ export class TrialColumns implements SharedColumns {
   }
 }
 
-function variedOf(choices: readonly Readonly<Record<string, unknown>>[]): string[] {
+function differingNames(choices: readonly Readonly<Record<string, unknown>>[]): string[] {
   const names = new Set(choices.flatMap((choice) => Object.keys(choice)))
   return [...names].filter((name) => new Set(choices.map((choice) => JSON.stringify(choice[name]))).size > 1)
 }

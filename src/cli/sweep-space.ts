@@ -10,7 +10,7 @@ const NUMBER = String.raw`-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?`
 const RANGE = new RegExp(`^(${NUMBER})\\.\\.(${NUMBER})(?:/(${NUMBER}))?(:log)?$`)
 
 /** Throws UsageError. */
-export function variedOf(text: string): Varied {
+export function variedOfFlag(text: string): Varied {
   const at = text.indexOf('=')
   const name = text.slice(0, at).trim()
   const over = text.slice(at + 1).trim()

@@ -20,7 +20,7 @@ import { parseFlags, UsageError, type Command, type CommandContext } from './com
 import { scriptProblem } from './diagnostics-text.ts'
 import { BARS_FLAGS, BARS_HELP, parseJsonObject, withScriptBars, type ScriptBars } from './script-bars.ts'
 import { librariesBeside, readScript } from './script-file.ts'
-import { variedOf } from './sweep-space.ts'
+import { variedOfFlag } from './sweep-space.ts'
 import { verdictLines } from './sweep-text.ts'
 import { progressBar } from './table.ts'
 
@@ -122,7 +122,7 @@ function askedOf(flags: Flags, source: string): Asked {
   if (!flags.set) throw new UsageError("Name what to vary: --set 'fast=5..50/5'.")
   return {
     source,
-    space: flags.set.map(variedOf),
+    space: flags.set.map(variedOfFlag),
     where: flags.where ?? [],
     constraints: flags.require ?? [],
     windows: windowsOf(flags),

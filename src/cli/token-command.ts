@@ -1,6 +1,6 @@
 // `chartroom token`: API tokens of any account, without signing in: the data directory is credential enough.
 
-import { SCOPES, type Scope } from '../accounts/accounts.ts'
+import { SCOPES, type Scope } from '../wire/scopes.ts'
 import { createToken, listTokens, revokeToken, tokenStatus } from '../accounts/tokens.ts'
 import { parseFlags, type Command, type CommandContext, UsageError, subcommandOf } from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'

@@ -9,7 +9,7 @@ import type { JobOptions, JobPool } from './pool.ts'
 /** For all kept runs together. */
 const KEPT_BYTES = 256 * 2 ** 20
 
-interface Entry {
+interface HeldRun {
   readonly run: KeptRun
   /**
    * The memory of the bars that the state was made from, if they are the cache's. A cached view never changes, though more
@@ -22,7 +22,7 @@ export class KeptRuns {
   readonly #pool: Pick<JobPool, 'do'>
   readonly #bytesMax: number
   // In order of use, the least recent first; `#bytes` is the sum of their sizes and never exceeds #bytesMax.
-  readonly #runs = new Map<string, Entry>()
+  readonly #runs = new Map<string, HeldRun>()
   #bytes = 0
 
   constructor(pool: Pick<JobPool, 'do'>, bytesMax = KEPT_BYTES) {
@@ -61,7 +61,7 @@ export class KeptRuns {
   }
 
   /** Keeps a state as the most recently used one, unless it alone exceeds the limit. */
-  #put(key: string, entry: Entry): void {
+  #put(key: string, entry: HeldRun): void {
     const before = this.#runs.get(key)
     if (before) this.#bytes -= costOf(key, before)
     this.#runs.delete(key)
@@ -76,6 +76,6 @@ export class KeptRuns {
   }
 }
 
-function costOf(key: string, { run }: Entry): number {
+function costOf(key: string, { run }: HeldRun): number {
   return run.run.byteLength + run.broker.byteLength + 2 * key.length
 }

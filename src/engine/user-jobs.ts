@@ -6,17 +6,16 @@
 
 import type { Log } from '../lib/log.ts'
 import { Problem } from '../lib/problem.ts'
-
-type State = 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
+import { isUnderWay, type JobState } from '../wire/job-state.ts'
 
 export interface KeptJob {
   readonly id: string
   readonly userId: string
-  readonly state: State
+  readonly state: JobState
 }
 
 /** A job that waits or runs. */
-export class LiveJob<Progress extends { readonly state: State }> {
+export class LiveJob<Progress extends { readonly state: JobState }> {
   readonly userId: string
   readonly signal: AbortSignal
   progress: Progress
@@ -64,7 +63,7 @@ export interface JobFailure {
   readonly diagnostics?: unknown[]
 }
 
-export interface UserJobsOptions<Job extends KeptJob, Progress extends { readonly state: State }> {
+export interface UserJobsOptions<Job extends KeptJob, Progress extends { readonly state: JobState }> {
   /** The noun for one job and for many, for use in messages. */
   readonly noun: readonly [one: string, many: string]
   readonly log: Log
@@ -80,7 +79,7 @@ export interface UserJobsOptions<Job extends KeptJob, Progress extends { readonl
 /** The most jobs of a user that may wait or run. */
 const UNDER_WAY_MAX = 20
 
-export class UserJobs<Job extends KeptJob, Progress extends { readonly state: State }> {
+export class UserJobs<Job extends KeptJob, Progress extends { readonly state: JobState }> {
   readonly #options: UserJobsOptions<Job, Progress>
   readonly #live = new Map<string, LiveJob<Progress>>()
   /** The last job of each user's queue. */
@@ -169,7 +168,6 @@ export class UserJobs<Job extends KeptJob, Progress extends { readonly state: St
   }
 }
 
-export const isUnderWay = ({ state }: { readonly state: State }) => state === 'queued' || state === 'running'
 const isShuttingDown = (error: unknown) => error instanceof Problem && error.code === 'shutting_down'
 
 export interface PartsOptions<Part> {

@@ -12,7 +12,7 @@
 
 import { earlyCloseInNewYork } from './half-days.ts'
 import { type Interval, intervalMs, isIntraday } from './interval.ts'
-import { hasSession, parseSession, type Session, type SessionRange } from './session.ts'
+import { hasSession, parseSession, type TradingHours, type SessionRange } from './session.ts'
 import type { SymbolInfo } from './symbol.ts'
 import { type Zone, zoneOf } from './zone.ts'
 
@@ -30,7 +30,7 @@ type Day = number
 
 export class Calendar {
   readonly zone: Zone
-  readonly session: Session
+  readonly session: TradingHours
   // The last answer, kept: any instant in [dayFrom, dayUntil) belongs to `day`.
   #dayFrom = 0
   #dayUntil = 0
@@ -40,7 +40,7 @@ export class Calendar {
   #ranges: readonly SessionRange[] = []
 
   /** `earlyClose` answers the minute, counted from midnight, at which a half day ends, and null for every other day. */
-  constructor(zone: Zone, session: Session, earlyClose: ((day: Day) => number | null) | null = null) {
+  constructor(zone: Zone, session: TradingHours, earlyClose: ((day: Day) => number | null) | null = null) {
     this.zone = zone
     this.session = session
     this.#earlyClose = earlyClose

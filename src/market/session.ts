@@ -15,7 +15,7 @@ export interface SessionRange {
   readonly end: number
 }
 
-export interface Session {
+export interface TradingHours {
   /** Ranges by weekday, Sunday first, each sorted by start; an empty list = closed. */
   readonly days: readonly (readonly SessionRange[])[]
   /** When one session's day ends and the next begins: minutes from midnight, 0 or negative. */
@@ -27,7 +27,7 @@ const WEEKDAYS_ONLY = '23456'
 export const EVERY_DAY = '1234567'
 
 /** null if the text is not a session. `defaultDays` are Monday to Friday for a symbol, and every day for Pine's `time()`. */
-export function parseSession(text: string, defaultDays: string = WEEKDAYS_ONLY): Session | null {
+export function parseSession(text: string, defaultDays: string = WEEKDAYS_ONLY): TradingHours | null {
   const trimmed = text.trim()
   const source = trimmed.toLowerCase() === '24x7' ? `0000-0000:${EVERY_DAY}` : trimmed
   const days: SessionRange[][] = [[], [], [], [], [], [], []]
@@ -47,7 +47,7 @@ export function parseSession(text: string, defaultDays: string = WEEKDAYS_ONLY):
 }
 
 /** Whether the market is open on this weekday (0 = Sunday). */
-export function hasSession(session: Session, weekday: number): boolean {
+export function hasSession(session: TradingHours, weekday: number): boolean {
   return (session.days[weekday]?.length ?? 0) > 0
 }
 

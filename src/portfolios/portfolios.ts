@@ -5,7 +5,7 @@
 
 import type { PortfolioJob, PortfolioOutput, ScriptHost } from '../engine/job.ts'
 import type { JobPool } from '../engine/pool.ts'
-import { isUnderWay, UserJobs, type JobFailure, type LiveJob } from '../engine/user-jobs.ts'
+import { UserJobs, type JobFailure, type LiveJob } from '../engine/user-jobs.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
@@ -29,6 +29,7 @@ import {
   type PartScript,
   type Portfolio,
 } from './records.ts'
+import { isUnderWay } from '../wire/job-state.ts'
 
 export type { Portfolio } from './records.ts'
 

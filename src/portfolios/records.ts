@@ -3,6 +3,7 @@
 import { collection, type Collection } from '../store/collection.ts'
 import type { Key, Kv } from '../store/kv.ts'
 import type { Portfolio as PortfolioWire } from '../wire/portfolio.ts'
+import { isUnderWay } from '../wire/job-state.ts'
 
 type PartWire = Omit<PortfolioWire['parts'][number], 'source' | 'inputs' | 'overrides'>
 
@@ -28,7 +29,7 @@ export const portfolios = (kv: Kv): Collection<Portfolio> =>
   collection<Portfolio>(kv, 'portfolios', {
     indexes: {
       user: ({ userId }) => [userId],
-      unfinished: ({ state }) => (state === 'queued' || state === 'running' ? [] : null),
+      unfinished: (record) => (isUnderWay(record) ? [] : null),
     },
     counts: { user: { of: ({ userId }) => [userId], max: PORTFOLIOS_MAX, noun: 'portfolios' } },
   })

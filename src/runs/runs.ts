@@ -31,6 +31,7 @@ import { collectionIn } from '../store/collection.ts'
 import { transact, type Also, type Changes, type Tx } from '../store/transaction.ts'
 import type { Key, Kv, Reader } from '../store/kv.ts'
 import { dropDrafts, dropText, largeText, stageText, textKeys, type LargeText } from '../store/large-text.ts'
+import { isUnderWay } from '../wire/job-state.ts'
 
 /** Most runs a user may keep, if the server's owner does not say otherwise. */
 export const RUNS_MAX = 5000
@@ -143,7 +144,7 @@ export const runs = collectionIn<Run>('backtests', {
     user: ({ userId }) => [userId],
     unpinned: ({ userId, pinned }) => (pinned ? null : [userId]),
     // Only a crash leaves entries here: a server that stops finishes or cancels its runs.
-    unfinished: ({ state }) => (state === 'queued' || state === 'running' ? [] : null),
+    unfinished: (record) => (isUnderWay(record) ? [] : null),
   },
   counts: {
     user: { of: ({ userId }) => [userId] },

@@ -6,6 +6,7 @@
 import type { ScanRow, Scan as ScanWire } from '../wire/scan.ts'
 import { collection, type Collection } from '../store/collection.ts'
 import type { Key, Kv } from '../store/kv.ts'
+import { isUnderWay } from '../wire/job-state.ts'
 
 export interface Scan extends Omit<ScanWire, 'source' | 'inputs' | 'overrides'> {
   readonly userId: string
@@ -34,7 +35,7 @@ export const scans = (kv: Kv): Collection<Scan> =>
     indexes: {
       user: ({ userId }) => [userId],
       watched: ({ watch, state }) => (watch !== null && state === 'done' ? [] : null),
-      unfinished: ({ state }) => (state === 'queued' || state === 'running' ? [] : null),
+      unfinished: (record) => (isUnderWay(record) ? [] : null),
     },
     counts: { user: { of: ({ userId }) => [userId], max: SCANS_MAX, noun: 'scans' } },
   })

@@ -3,7 +3,7 @@
 // A scan runs in batches of markets, which are split among the workers and written in order. After a sudden end it goes on
 // behind the last batch written. Running it again drops its rows and starts over.
 
-import { inParts, isUnderWay, UserJobs, type JobFailure, type LiveJob } from '../engine/user-jobs.ts'
+import { inParts, UserJobs, type JobFailure, type LiveJob } from '../engine/user-jobs.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
@@ -28,6 +28,7 @@ import {
   type StoredRows,
 } from './records.ts'
 import { choosing, type Choosing } from './rows.ts'
+import { isUnderWay } from '../wire/job-state.ts'
 
 export type { Scan } from './records.ts'
 

@@ -85,7 +85,7 @@ export function trimmed(item: SearchItem): SearchItem {
 }
 
 interface OwnIndex {
-  readonly index: PackedSearch<Entry>
+  readonly index: PackedSearch<IndexedItem>
   /** The number of its documents. */
   documents: number
   /** The size at the last count. */
@@ -143,7 +143,7 @@ export class Indexes {
     if (this.#everybody.has(key)) this.#everybody.discard(key)
     const own = this.#own.get(ownerId)
     if (!own?.index.has(key)) return
-    const text = (own.index.getStoredFields(key) as Entry | undefined)?.text.length ?? 0
+    const text = (own.index.getStoredFields(key) as IndexedItem | undefined)?.text.length ?? 0
     own.documents -= DOCUMENT_BYTES + text
     own.index.discard(key)
     this.#count(own)
@@ -162,9 +162,9 @@ export class Indexes {
       .filter(Boolean)
       .slice(0, TERMS_MAX)
     if (terms.length === 0) return []
-    const search = (index: PackedSearch<Entry>, types: readonly HitType[]) => {
-      const wanted = (entry: Entry) => types.includes(entry.type) && matches(entry, filters)
-      const filter = (result: SearchResult) => wanted(result as unknown as Entry)
+    const search = (index: PackedSearch<IndexedItem>, types: readonly HitType[]) => {
+      const wanted = (entry: IndexedItem) => types.includes(entry.type) && matches(entry, filters)
+      const filter = (result: SearchResult) => wanted(result as unknown as IndexedItem)
       return index.search(terms.join(' '), { filter }).slice(0, limit)
     }
     const results = search(this.#everybody, HIT_TYPES)
@@ -215,14 +215,14 @@ export class Indexes {
   }
 }
 
-interface Entry extends Omit<SearchItem, 'tags'> {
+interface IndexedItem extends Omit<SearchItem, 'tags'> {
   readonly key: string
   readonly tags: string
   readonly tagList: readonly string[]
 }
 const keyOf = (type: HitType, id: string) => `${type}:${id}`
 
-function entryOf(item: SearchItem, text: string): Entry {
+function entryOf(item: SearchItem, text: string): IndexedItem {
   return {
     ...item,
     key: keyOf(item.type, item.id),
@@ -232,8 +232,8 @@ function entryOf(item: SearchItem, text: string): Entry {
   }
 }
 
-function newIndex(): PackedSearch<Entry> {
-  return new PackedSearch<Entry>({
+function newIndex(): PackedSearch<IndexedItem> {
+  return new PackedSearch<IndexedItem>({
     idField: 'key',
     fields: ['title', 'tags', 'symbol', 'author', 'text'],
     storeFields: ['type', 'id', 'title', 'text', 'tagList', 'symbol', 'author', 'ownerId'],
@@ -248,7 +248,7 @@ function newIndex(): PackedSearch<Entry> {
   })
 }
 
-function matches(entry: Entry, { type, symbol, tag, author }: Filters): boolean {
+function matches(entry: IndexedItem, { type, symbol, tag, author }: Filters): boolean {
   const same = (a: string | null, b: string) => a?.toLowerCase() === b.toLowerCase()
   return (
     (type === undefined || entry.type === type) &&
@@ -259,7 +259,7 @@ function matches(entry: Entry, { type, symbol, tag, author }: Filters): boolean 
 }
 
 function hitOf(result: SearchResult): Hit {
-  const entry = result as unknown as Entry
+  const entry = result as unknown as IndexedItem
   return {
     type: entry.type,
     id: entry.id,

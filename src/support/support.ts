@@ -17,7 +17,7 @@ export interface Article {
   readonly body: string
 }
 
-export interface Answer {
+export interface FoundArticle {
   readonly id: string
   readonly title: string
   readonly excerpt: string
@@ -89,7 +89,7 @@ export function createSupport({
       return article
     },
     /** The articles that match, best first. */
-    ask(query: string): Answer[] {
+    ask(query: string): FoundArticle[] {
       // The first words of a long question are enough, and each further word costs time.
       const terms = query.split(/\s+/).slice(0, 24).join(' ')
       return index

@@ -9,6 +9,7 @@ import type { Sweep as SweepWire } from '../wire/sweep.ts'
 import type { Key, Kv } from '../store/kv.ts'
 import { collection, type Collection } from '../store/collection.ts'
 import type { Choice } from './space.ts'
+import { isUnderWay } from '../wire/job-state.ts'
 
 export type SweepState = SweepWire['state']
 
@@ -73,7 +74,7 @@ export const sweeps = (kv: Kv): Collection<Sweep> =>
   collection<Sweep>(kv, 'sweeps', {
     indexes: {
       user: ({ userId }) => [userId],
-      unfinished: ({ state }) => (state === 'queued' || state === 'running' ? [] : null),
+      unfinished: (record) => (isUnderWay(record) ? [] : null),
     },
     counts: { user: { of: ({ userId }) => [userId], max: SWEEPS_MAX, noun: 'sweeps' } },
   })

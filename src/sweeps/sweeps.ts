@@ -9,7 +9,7 @@ import { rowLayout, type Measured, type TrialInputs, type WindowWinner } from '.
 import { barsHash } from '../backtest/report/hash.ts'
 import type { ScriptHost, TrialsJob, TrialsOutput } from '../engine/job.ts'
 import type { JobPool } from '../engine/pool.ts'
-import { inParts, isUnderWay, UserJobs, type JobFailure, type LiveJob } from '../engine/user-jobs.ts'
+import { inParts, UserJobs, type JobFailure, type LiveJob } from '../engine/user-jobs.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
@@ -42,6 +42,7 @@ import {
 import { expressionAt, spaceOf, type Choice, type Space } from './space.ts'
 import { shownTrial } from './trials.ts'
 import { cellsOf, heldOut } from './windows.ts'
+import { isUnderWay } from '../wire/job-state.ts'
 
 export type { Sweep } from './records.ts'
 

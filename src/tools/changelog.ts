@@ -14,7 +14,7 @@ const KINDS = [
 ] as const
 type Kind = (typeof KINDS)[number][0]
 
-export interface Entry {
+export interface ChangelogEntry {
   readonly kind: Kind
   readonly text: string
 }
@@ -23,14 +23,14 @@ export interface Entry {
  * The entries of a commit's message. A subject with such a word counts only if the body has none, since the body is written
  * for users.
  */
-export function entriesOf(message: string): Entry[] {
+export function entriesOf(message: string): ChangelogEntry[] {
   const [subject = '', ...body] = message.trim().split('\n')
   const entries = paragraphsOf(body)
   return entries.length > 0 ? entries : paragraphsOf([subject])
 }
 
 /** An entry ends with a line that ends a sentence, with an empty line, or where the next entry begins. */
-function paragraphsOf(lines: readonly string[]): Entry[] {
+function paragraphsOf(lines: readonly string[]): ChangelogEntry[] {
   const found: { kind: Kind; text: string }[] = []
   let open = false
   for (const line of lines) {
@@ -51,7 +51,7 @@ function sentence(text: string): string {
   return `${first}${trimmed.slice(1)}${/[.!?]$/.test(trimmed) ? '' : '.'}`
 }
 
-export function sectionOf(version: string, entries: readonly Entry[]): string {
+export function sectionOf(version: string, entries: readonly ChangelogEntry[]): string {
   const parts = KINDS.flatMap(([kind, title]) => {
     const texts = new Set(entries.filter((entry) => entry.kind === kind).map(({ text }) => text))
     return texts.size === 0 ? [] : [`### ${title}\n\n${[...texts].map((text) => `- ${text}`).join('\n')}\n`]

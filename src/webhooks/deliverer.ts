@@ -18,7 +18,7 @@ import { deliveryCollection, type AttemptRecord, type Delivery } from './deliver
 import { receiverCollection, type Receiver } from './receivers.ts'
 import { ATTEMPTS, DEAD_AFTER_MS, parseRetryAfter, retryDelay } from './schedule.ts'
 import type { SecretBox } from './secret-box.ts'
-import type { Answer, Send } from './send.ts'
+import type { Reply, Send } from './send.ts'
 import { serviceSignature, standardSignature } from './signing.ts'
 import { Turns, type Head, type Turn } from './turns.ts'
 
@@ -56,7 +56,7 @@ interface Claim {
   readonly receiver: Receiver
   readonly delivery: Delivery
 }
-const NO_ANSWER: Answer = { status: 0, retryAfter: null, excerpt: '', failure: null }
+const NO_ANSWER: Reply = { status: 0, retryAfter: null, excerpt: '', failure: null }
 
 export function createDeliverer(deps: DelivererDeps) {
   const { kv, clock, spread, log } = deps
@@ -205,7 +205,7 @@ export function createDeliverer(deps: DelivererDeps) {
   }
 
   /** Never rejects: a mistake of ours is an outcome too, or the delivery would be tried without end. */
-  async function post(claim: Claim, now: number): Promise<Answer> {
+  async function post(claim: Claim, now: number): Promise<Reply> {
     try {
       return await sendTo(deps, claim, now)
     } catch (error) {
@@ -308,7 +308,7 @@ async function sendTo(
   { allow, resolve, clock, box, userAgent, send }: DelivererDeps,
   { receiver, delivery }: Claim,
   now: number,
-): Promise<Answer> {
+): Promise<Reply> {
   const url = parseReceiverUrl(receiver.url, allow)
   const addresses = await within(clock, RESOLVE_MS, permittedAddresses(url, allow, resolve))
   if (addresses === null)

@@ -17,7 +17,7 @@ export interface Attempt {
   readonly budgetMs: number
 }
 
-export interface Answer {
+export interface Reply {
   /** The HTTP status; 0 if there was none. */
   readonly status: number
   readonly retryAfter: string | null
@@ -26,7 +26,7 @@ export interface Answer {
   /** Why there is no status: `timeout`, `connection_refused`, `connection_reset`, `tls`, `network`. */
   readonly failure: string | null
 }
-export type Send = (attempt: Attempt) => Promise<Answer>
+export type Send = (attempt: Attempt) => Promise<Reply>
 
 export interface SendLimits {
   readonly connectMs: number
@@ -42,7 +42,7 @@ export function createSend(limits: SendLimits = { connectMs: 5000, totalMs: 15_0
     new Promise((settle) => {
       const secure = url.protocol === 'https:'
       let done = false
-      const finish = (answer: Partial<Answer>) => {
+      const finish = (answer: Partial<Reply>) => {
         if (done) return
         done = true
         clearTimeout(connectTimer)

@@ -20,6 +20,7 @@ import {
   type Wire,
 } from './schema.ts'
 import { Track } from './track.ts'
+import { JOB_STATES } from './job-state.ts'
 
 const BacktestBody = Type.Object({
   name: Text(200),
@@ -32,7 +33,7 @@ const BacktestBody = Type.Object({
   ),
 })
 
-export const RunState = oneOf(['queued', 'running', 'done', 'failed', 'cancelled'])
+export const RunState = oneOf(JOB_STATES)
 
 const Backtest = Type.Object(
   {

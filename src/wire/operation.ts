@@ -4,7 +4,7 @@
 // caller needs at run time; the schemas are the server's, and the dashboard imports their types alone.
 
 import type { TObject, TProperties, TSchema } from '@sinclair/typebox'
-import type { Scope } from './token.ts'
+import type { Scope } from './scopes.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 

@@ -4,6 +4,7 @@ import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'
 import { Report } from './report.ts'
 import { idOf, Listed, nullable, oneOf, PageQuery, Raw, Text, Time, type Wire } from './schema.ts'
+import { JOB_STATES } from './job-state.ts'
 
 const number = (description: string) => Type.Number({ description })
 const maybe = (description: string) => nullable(Type.Number({ description }))
@@ -55,7 +56,7 @@ const Portfolio = Type.Object(
   {
     id: idOf('pf'),
     name: Type.String(),
-    state: oneOf(['queued', 'running', 'done', 'failed', 'cancelled']),
+    state: oneOf(JOB_STATES),
     createdAt: Time,
     startedAt: nullable(Time),
     finishedAt: nullable(Time),

@@ -16,6 +16,7 @@ import {
   Time,
   type Wire,
 } from './schema.ts'
+import { JOB_STATES } from './job-state.ts'
 
 const Setting = Type.Union([Type.Number(), Type.String({ maxLength: 200 }), Type.Boolean()])
 
@@ -51,7 +52,7 @@ const ScanWatch = Type.Object({
   }),
 })
 
-const ScanState = oneOf(['queued', 'running', 'done', 'failed', 'cancelled'])
+const ScanState = oneOf(JOB_STATES)
 
 const Scan = Type.Object(
   {

@@ -3,6 +3,7 @@
 import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'
 import { idOf, Listed, nullable, oneOf, PageQuery, Raw, Text, Time, type Wire } from './schema.ts'
+import { JOB_STATES } from './job-state.ts'
 
 const maybe = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })
 const number = (description: string) => Type.Number({ description })
@@ -57,7 +58,7 @@ const SweepBody = Type.Object({
 })
 export type SweepBody = Wire<typeof SweepBody>
 
-export const SweepState = oneOf(['queued', 'running', 'done', 'failed', 'cancelled'])
+export const SweepState = oneOf(JOB_STATES)
 
 const Sweep = Type.Object(
   {

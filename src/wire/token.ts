@@ -2,29 +2,10 @@
 
 import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'
+import { SCOPES } from './scopes.ts'
 import { idOf, Listed, nullable, oneOf, PageQuery, Text, Time, type Wire } from './schema.ts'
 
-const Scope = oneOf([
-  'backtests:read',
-  'backtests:write',
-  'alerts:read',
-  'alerts:write',
-  'ideas:read',
-  'ideas:write',
-  'scripts:read',
-  'scripts:write',
-  'watchlists:read',
-  'watchlists:write',
-  'replay:read',
-  'replay:write',
-  'search:read',
-  'search:write',
-  'webhooks:read',
-  'webhooks:write',
-  'bars:read',
-  'bars:write',
-])
-export type Scope = Wire<typeof Scope>
+const Scope = oneOf(SCOPES)
 
 const Token = Type.Object(
   {

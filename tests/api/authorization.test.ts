@@ -1,7 +1,7 @@
 // Who gets in where: every API route against every kind of credential, from the routes' own access labels.
 
 import { describe, expect, test } from 'bun:test'
-import { SCOPES } from '../../src/accounts/accounts.ts'
+import { SCOPES } from '../../src/wire/scopes.ts'
 import { barCsv } from '../bar-csv.ts'
 import { testServer, unlimited } from './server.ts'
 

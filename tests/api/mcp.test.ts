@@ -3,7 +3,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { SCOPES } from '../../src/accounts/accounts.ts'
+import { SCOPES } from '../../src/wire/scopes.ts'
 import { barCsv } from '../bar-csv.ts'
 import { testServer } from './server.ts'
 

@@ -1,7 +1,7 @@
 // Several at once on the same objects, and what an answer about somebody else's may tell: nothing.
 
 import { describe, expect, test } from 'bun:test'
-import { SCOPES } from '../../src/accounts/accounts.ts'
+import { SCOPES } from '../../src/wire/scopes.ts'
 import { barCsv } from '../bar-csv.ts'
 import { testServer } from './server.ts'
 

@@ -2,7 +2,7 @@
 // token may hold a word whose scope the token lacks.
 
 import { describe, expect, test } from 'bun:test'
-import { RESOURCES, SCOPES, type Scope } from '../../src/accounts/accounts.ts'
+import { RESOURCES, SCOPES, type Scope } from '../../src/wire/scopes.ts'
 import { barCsv } from '../bar-csv.ts'
 import { testServer, unlimited } from './server.ts'
 

@@ -1,7 +1,7 @@
 // `chartroom sweep`: what it takes, what it says and what it writes.
 
 import { expect, test } from 'bun:test'
-import { variedOf } from '../../src/cli/sweep-space.ts'
+import { variedOfFlag } from '../../src/cli/sweep-space.ts'
 import { barsCsv, CROSS } from '../sweeps/sweep-server.ts'
 import { chartroom, temporaryFolder } from './run.ts'
 
@@ -32,7 +32,7 @@ test.each([
   ['on=true,false', { input: 'on', values: [true, false] }],
   ['strategy.pyramiding=0,2', { property: 'pyramiding', values: [0, 2] }],
 ])('--set %s', (text, varied) => {
-  expect(variedOf(text)).toEqual(varied as never)
+  expect(variedOfFlag(text)).toEqual(varied as never)
 })
 
 test('says the verdict, the best trials and what is behind it, and writes every trial', async () => {

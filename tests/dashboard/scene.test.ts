@@ -6,7 +6,7 @@ import { contrast, legible, PAGE } from '../../src/dashboard/chart/paint.ts'
 import { buildScene, colorAt, groundAt, rangeOf, type PlotMark } from '../../src/dashboard/chart/scene.ts'
 import { offsetsOf, toUtc } from '../../src/dashboard/chart/zone.ts'
 import { envelope, longestUnderWater, ticks, yearsOf } from '../../src/dashboard/report/figures.ts'
-import { tradesCsv } from '../../src/dashboard/report/trades-csv.ts'
+import { spreadsheetOf } from '../../src/dashboard/report/trades-csv.ts'
 import { neighbour } from '../../src/dashboard/replay/replay-model.ts'
 import { emptyBars } from '../../src/market/bars.ts'
 
@@ -187,7 +187,7 @@ test('a CSV field that a spreadsheet would calculate is made harmless', () => {
     entryComment: '=1+1',
     exitComment: 'a "b", c',
   }
-  const [, row] = tradesCsv({ trades: [trade] } as never).split('\r\n')
+  const [, row] = spreadsheetOf({ trades: [trade] } as never).split('\r\n')
   expect(row).toContain(`'=1+1`)
   expect(row).toContain('"a ""b"", c"')
 })

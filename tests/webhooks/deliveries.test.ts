@@ -10,7 +10,7 @@ import { createDeliverer } from '../../src/webhooks/deliverer.ts'
 import { createOutbox, type Delivery } from '../../src/webhooks/deliveries.ts'
 import { countReceivers, createReceivers, markSecretsLost } from '../../src/webhooks/receivers.ts'
 import { createSecretBox } from '../../src/webhooks/secret-box.ts'
-import type { Answer, Attempt } from '../../src/webhooks/send.ts'
+import type { Reply, Attempt } from '../../src/webhooks/send.ts'
 import { serviceSignature } from '../../src/webhooks/signing.ts'
 import { Turns, type Turn } from '../../src/webhooks/turns.ts'
 import type { ReceiverData } from '../../src/wire/event.ts'
@@ -51,19 +51,19 @@ class TestClock extends HandClock {
   }
 }
 
-const ok: Answer = { status: 200, retryAfter: null, excerpt: 'ok', failure: null }
-const answer = (status: number, retryAfter: string | null = null): Answer => ({
+const ok: Reply = { status: 200, retryAfter: null, excerpt: 'ok', failure: null }
+const answer = (status: number, retryAfter: string | null = null): Reply => ({
   ...ok,
   status,
   retryAfter,
   excerpt: '',
 })
-const broken = (failure: string): Answer => ({ ...ok, status: 0, excerpt: '', failure })
+const broken = (failure: string): Reply => ({ ...ok, status: 0, excerpt: '', failure })
 
 let clock: TestClock
 let kv: Kv
 let sent: (Attempt & { at: number })[]
-let respond: (attempt: Attempt) => Answer | Promise<Answer>
+let respond: (attempt: Attempt) => Reply | Promise<Reply>
 let dns: string[]
 let resolved: () => Promise<string[]>
 let logged: string[]
@@ -300,7 +300,7 @@ describe('a delivery', () => {
   test('is waited for at a stop, and no longer than until it is done', async () => {
     const { register, report, stop } = await world()
     await register()
-    const { promise: answered, resolve } = Promise.withResolvers<Answer>()
+    const { promise: answered, resolve } = Promise.withResolvers<Reply>()
     respond = () => answered
     await report()
     const stopped = stop()
@@ -559,7 +559,7 @@ test('an owner whose outbox could not be read is looked at again before long', a
   await stop()
 })
 
-const never = () => new Promise<Answer>(() => undefined)
+const never = () => new Promise<Reply>(() => undefined)
 
 describe('when the store is full', () => {
   test('nothing is sent, the store is asked ever less often, and one line says so', async () => {

@@ -2,7 +2,7 @@
 
 import type { Token } from '../../wire/token.ts'
 import { useState } from 'preact/hooks'
-import type { Scope } from '../../wire/token.ts'
+import { RESOURCES, SCOPES, type Scope } from '../../wire/scopes.ts'
 import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
 import { href } from '../router.ts'
@@ -15,17 +15,6 @@ import s from './settings.module.css'
 
 const FIELDS = rowFields('GET /api/platform/tokens', 'tokens')
 const BODY_FIELDS = bodyFields('POST /api/platform/tokens')
-const RESOURCES = [
-  'backtests',
-  'alerts',
-  'ideas',
-  'scripts',
-  'watchlists',
-  'replay',
-  'search',
-  'webhooks',
-  'bars',
-] as const
 const DAY = 86_400_000
 const LIVES = [
   ['30', '30 days'],
@@ -168,7 +157,6 @@ function NewToken({ onClose, onMade }: { readonly onClose: () => void; readonly 
       </Dialog>
     )
   const choose = (chosen: readonly Scope[]) => form.set('scopes', chosen)
-  const every = RESOURCES.flatMap((one): Scope[] => [`${one}:read`, `${one}:write`])
   return (
     <FormDialog
       of={form}
@@ -213,10 +201,10 @@ function NewToken({ onClose, onMade }: { readonly onClose: () => void; readonly 
           ))}
         </div>
         <div class={p['formFoot']}>
-          <Button size="small" onClick={() => choose(every)}>
+          <Button size="small" onClick={() => choose(SCOPES)}>
             Everything
           </Button>
-          <Button size="small" onClick={() => choose(every.filter((one) => one.endsWith('read')))}>
+          <Button size="small" onClick={() => choose(SCOPES.filter((one) => one.endsWith('read')))}>
             Read only
           </Button>
         </div>

@@ -13,6 +13,7 @@ import { rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { bottom, compareWith } from '../workspace.ts'
 import { found, NEWEST_FIRST, SORTS, type Backtest } from './backtest-list.ts'
 import { attempt, Confirm, Page, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
+import { isUnderWay } from '../../wire/job-state.ts'
 
 const STATE_TONES = {
   queued: 'accent',
@@ -264,7 +265,7 @@ const columnsOf = ({ onPin, onDelete }: ColumnActs): readonly Column<Backtest>[]
           { text: 'Open', icon: 'report', disabled: one.state !== 'done', run: () => open(one.id) },
           '-',
           {
-            text: one.state === 'running' || one.state === 'queued' ? 'Cancel and delete' : 'Delete',
+            text: isUnderWay(one) ? 'Cancel and delete' : 'Delete',
             icon: 'trash',
             danger: true,
             run: () => onDelete(one),

@@ -20,7 +20,7 @@ export type { SavedCursor }
 
 export type { Bookmark }
 
-export interface Session {
+export interface ActiveReplay {
   readonly market: Market
   /** Indexes of the chart's bars that it covers. */
   readonly first: number
@@ -35,7 +35,7 @@ export interface Session {
   } | null
 }
 
-export const session = signal<Session | null>(null)
+export const session = signal<ActiveReplay | null>(null)
 /** Index of the last visible bar, counted from the session's first. */
 export const cursor = signal(0)
 export const playing = signal(false)
@@ -67,7 +67,7 @@ export async function begin(
   if (!chart || chart.bars.length < 2) return
   const { market, bars } = chart
   const current = run.peek()
-  let backtest: Session['backtest'] = null
+  let backtest: ActiveReplay['backtest'] = null
   let [first, last] = [0, bars.length - 1]
   if (source === 'backtest' && current) {
     // The server stores the session so that another browser can open it; this page has everything to draw already.
@@ -210,7 +210,7 @@ function follow(cut: number): void {
 }
 
 /** Dashed lines at the prices of waiting orders and of the position's average entry. */
-function levelsAt(now: Session, bar: number): readonly PriceLevel[] {
+function levelsAt(now: ActiveReplay, bar: number): readonly PriceLevel[] {
   const { backtest } = now
   const bars = shown.peek()?.bars
   if (!backtest || !bars) return []

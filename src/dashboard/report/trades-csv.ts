@@ -23,7 +23,7 @@ const HEAD = [
   'Status',
 ]
 
-export function tradesCsv({ trades }: Pick<Report, 'trades'>): string {
+export function spreadsheetOf({ trades }: Pick<Report, 'trades'>): string {
   const rows = trades.map((trade) => [
     trade.n,
     trade.side,

@@ -11,7 +11,7 @@ import { count, money, percent, price, quantity, time as timeText, tone } from '
 import { Button, cx, Empty } from '../ui/ui.tsx'
 import { bottom, lookAt, run, running } from '../workspace.ts'
 import s from './report.module.css'
-import { tradesCsv } from './trades-csv.ts'
+import { spreadsheetOf } from './trades-csv.ts'
 
 const ROW = 32
 
@@ -173,7 +173,7 @@ function TradeTable({ report, name }: { readonly report: Report; readonly name: 
           icon="download"
           onClick={() =>
             download(
-              new Blob([tradesCsv(report)], { type: 'text/csv' }),
+              new Blob([spreadsheetOf(report)], { type: 'text/csv' }),
               `${name.replaceAll(/[^\w-]+/g, '-')}-${report.symbol}-${report.interval}-trades.csv`,
             )
           }

@@ -10,8 +10,9 @@ import { Form, useForm } from '../ui/form.tsx'
 import { Badge, Button, Empty, Failure, Field, Progress } from '../ui/ui.tsx'
 import { attempt, Confirm, Page, Show, useLoad, useReloadWhile } from '../frame/page.tsx'
 import type { Scan, ScanRow } from '../../wire/scan.ts'
-import { isUnderWay, nameInCondition } from './scan-model.ts'
+import { nameInCondition } from './scan-model.ts'
 import s from './scans.module.css'
+import { isUnderWay } from '../../wire/job-state.ts'
 
 const LOOK_MS = 700
 const PAGE = 1000

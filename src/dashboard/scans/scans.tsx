@@ -7,7 +7,7 @@ import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Badge, Button, Empty } from '../ui/ui.tsx'
 import { Page, Show, usePages, useReloadWhile } from '../frame/page.tsx'
 import type { Scan } from '../../wire/scan.ts'
-import { isUnderWay } from './scan-model.ts'
+import { isUnderWay } from '../../wire/job-state.ts'
 
 const LOOK_MS = 1000
 

@@ -1,7 +1,7 @@
 // The logic behind the pages of sweeps: suggested ranges, the request, and the map of the scores.
 
 import type { Input as ScriptInput } from '../../wire/script.ts'
-import type { Sweep, SweepBody, SweepTrial } from '../../wire/sweep.ts'
+import type { SweepBody, SweepTrial } from '../../wire/sweep.ts'
 
 export type Varied = SweepBody['space'][number]
 export type Choice = SweepTrial['choices'][number]
@@ -136,9 +136,6 @@ function valuesOf({ kind, min, max, step, values, input }: Row): number | null {
 }
 
 export const nameOf = ({ input, property }: Varied): string => input ?? property ?? ''
-
-export const isUnderWay = ({ state }: Pick<Sweep, 'state'>): boolean =>
-  state === 'queued' || state === 'running'
 
 /** With more values than this, neighbouring numbers share a cell. */
 const CELLS_MAX = 16

@@ -12,9 +12,10 @@ import { bottom, inputs, script } from '../workspace.ts'
 import type { Sweep, SweepTrial, Verdict } from '../../wire/sweep.ts'
 import { HeatMap } from './heat-map.tsx'
 import { Parallel, useBands } from './parallel.tsx'
-import { heatOf, isUnderWay, nameOf, shownChoice } from './sweep-model.ts'
+import { heatOf, nameOf, shownChoice } from './sweep-model.ts'
 import s from './sweeps.module.css'
 import { VerdictView } from './verdict-view.tsx'
+import { isUnderWay } from '../../wire/job-state.ts'
 
 const LOOK_MS = 1000
 const PAGE = 1000

@@ -9,7 +9,8 @@ import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Badge, Button, Empty } from '../ui/ui.tsx'
 import { Page, Show, usePages, useReloadWhile } from '../frame/page.tsx'
 import type { Sweep } from '../../wire/sweep.ts'
-import { isUnderWay, nameOf } from './sweep-model.ts'
+import { nameOf } from './sweep-model.ts'
+import { isUnderWay } from '../../wire/job-state.ts'
 
 const LOOK_MS = 2000
 

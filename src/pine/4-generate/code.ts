@@ -112,7 +112,7 @@ interface Masks {
  * An entry of a column. What is only ever read on its own bar needs no more than a block of entries, whose index is
  * masked; whether that is so is known when everything has been written.
  */
-export class Entry extends Code {
+export class ColumnValue extends Code {
   readonly column: string
   readonly kind: Column['kind']
   readonly back: Back
@@ -151,9 +151,9 @@ export class Entry extends Code {
 }
 
 class ColumnWithMask extends Code {
-  readonly #of: Entry
+  readonly #of: ColumnValue
 
-  constructor(of: Entry) {
+  constructor(of: ColumnValue) {
     super('', LATER)
     this.#of = of
   }

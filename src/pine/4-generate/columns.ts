@@ -4,17 +4,17 @@ import { assert } from '../../lib/assert.ts'
 import type { Type } from '../2-check/types.ts'
 import type { Column } from '../3-plan/plan.ts'
 import { decodeBool, encodeBool } from '../runtime/operators.ts'
-import { Entry, indexOf, js, simple, type Back, type Code, type Part } from './code.ts'
+import { ColumnValue, indexOf, js, simple, type Back, type Code, type Part } from './code.ts'
 import type { Module } from './module.ts'
 
 /** An entry of a column of the plan's, on the bar being executed or before it. */
-export function entry(module: Module, column: Column, back: Back = 0): Entry {
+export function entry(module: Module, column: Column, back: Back = 0): ColumnValue {
   if (back !== 0) module.keep(column, back === 'o' ? Infinity : back)
-  return new Entry(`c${column.index}`, column.kind, back, column.index, module)
+  return new ColumnValue(`c${column.index}`, column.kind, back, column.index, module)
 }
 
 /** An entry of a column as a value. */
-export function decode(module: Module, of: Entry, type: Type): Code {
+export function decode(module: Module, of: ColumnValue, type: Type): Code {
   if (of.kind === 'u8') return module.threeState ? js`${module.constant(decodeBool)}(${of})` : js`(${of}===1)`
   if (of.kind === 'any') return type.kind === 'bool' ? of : js`(${of}??null)`
   return of
@@ -32,7 +32,7 @@ function encode(module: Module, column: Column, value: Part): Part {
 
 /** A bar column's entry at an index known to be in range. */
 export function barColumn(module: Module, name: string, back: Back = 0): Code {
-  const bar = (field: string) => new Entry(module.bar(field), 'f64', back)
+  const bar = (field: string) => new ColumnValue(module.bar(field), 'f64', back)
   if (BAR_COLUMNS.has(name)) return bar(name)
   if (name === 'time_close') return bar('timeClose')
   if (name === 'bar_index' || name === 'n') return simple(indexOf(back))
@@ -41,7 +41,7 @@ export function barColumn(module: Module, name: string, back: Back = 0): Code {
   return derived(bar)
 }
 
-const DERIVED: Readonly<Record<string, (bar: (name: string) => Entry) => Code>> = {
+const DERIVED: Readonly<Record<string, (bar: (name: string) => ColumnValue) => Code>> = {
   hl2: (bar) => js`((${bar('high')}+${bar('low')})/2)`,
   hlc3: (bar) => js`((${bar('high')}+${bar('low')}+${bar('close')})/3)`,
   ohlc4: (bar) => js`((${bar('open')}+${bar('high')}+${bar('low')}+${bar('close')})/4)`,

@@ -28,7 +28,7 @@ import {
   strictOr,
 } from '../runtime/operators.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { Entry, js, sequence, simple, type Back, type Code, type Part } from './code.ts'
+import { ColumnValue, js, sequence, simple, type Back, type Code, type Part } from './code.ts'
 import { literal, variableName, Writer, type Module, type Body } from './module.ts'
 import { boolOf, builtinCall, userCall } from './calls.ts'
 import { barColumn, decode, entry } from './columns.ts'
@@ -174,9 +174,9 @@ function input(module: Module, expr: InputExpr, into: Body): Code {
   return js`(s${input.index}===null?${expression(module, input.sourceExpr, into)}:${chosen})`
 }
 
-function source(module: Module, input: number, back: Back = 0): Entry {
+function source(module: Module, input: number, back: Back = 0): ColumnValue {
   module.sources.add(input)
-  return new Entry(`s${input}`, 'f64', back)
+  return new ColumnValue(`s${input}`, 'f64', back)
 }
 
 function history(module: Module, expr: HistoryExpr, into: Body): Code {

@@ -13,7 +13,7 @@ import { inputsBehind } from '../3-plan/shared.ts'
 import type { ColumnShare, Executable, Instantiate } from '../runtime/executable.ts'
 import type { StateClass } from '../runtime/state-class.ts'
 import { GENERATED_NAME } from '../runtime/locate.ts'
-import { Entry, js, sequence, type Code, type Part } from './code.ts'
+import { ColumnValue, js, sequence, type Code, type Part } from './code.ts'
 import { argumentsOf, implicits, newState } from './calls.ts'
 import { assignment, entry } from './columns.ts'
 import { expression } from './expressions.ts'
@@ -196,8 +196,8 @@ interface Fill {
   readonly of: StateClass
   /** The text of its instance. */
   readonly state: string
-  readonly target: Entry
-  readonly source: Entry
+  readonly target: ColumnValue
+  readonly source: ColumnValue
   /** What `fillBlock` takes: columns, each with its mask, a length and what comes behind it. */
   readonly columns: readonly Part[]
 }
@@ -229,8 +229,8 @@ function fillOf(module: Module, hoist: Hoist): Fill | null {
 }
 
 /** The entry of the bar being executed, of a column of numbers; null where the value is anything else. */
-function columnOf(value: Code): Entry | null {
-  return value instanceof Entry && value.back === 0 && value.kind === 'f64' ? value : null
+function columnOf(value: Code): ColumnValue | null {
+  return value instanceof ColumnValue && value.back === 0 && value.kind === 'f64' ? value : null
 }
 
 /** Two neighbours side by side, where their class can do that and the second does not read the first. */

@@ -2,25 +2,15 @@
 // token of the wrong scope, and for another user's objects. The document says who may; this shows who can.
 
 import { mkdtempSync, rmSync } from 'node:fs'
-import { codeOf, type Answer, type Client } from './client.ts'
+import { codeOf, type Reply, type Client } from './client.ts'
 import { addressOf, documentedRoutes, type Route } from './openapi.ts'
 import { Random } from './random.ts'
 import type { Scene } from './scene.ts'
 import { start } from './server.ts'
 import type { Tally } from './tally.ts'
 import { Writer } from './writer.ts'
+import { SCOPES } from '../../wire/scopes.ts'
 
-const SCOPES = [
-  'backtests',
-  'alerts',
-  'ideas',
-  'scripts',
-  'watchlists',
-  'replay',
-  'search',
-  'webhooks',
-  'bars',
-].flatMap((noun) => [`${noun}:read`, `${noun}:write`])
 /** Left out, because they would end the session that the other rows use, or never end. */
 const LEFT_OUT = /^\/api\/auth\/(sign-|password)|\/stream$|\/events$/
 const platform = '/api/platform'
@@ -91,7 +81,7 @@ async function tryCredentials(
   const { method, path, scope, isSessionOnly } = route
   const name = `${method} ${path}`
   const ask = (client: Client, suffix = '') => client.call(method, urlOf(route) + suffix)
-  const expect = (what: string, answer: Answer, code: string) => {
+  const expect = (what: string, answer: Reply, code: string) => {
     tally.faults++
     if (codeOf(answer) !== code)
       tally.find(`let in ${what}`, `${name} answered ${answer.status} ${codeOf(answer)}`, name)

@@ -4,7 +4,7 @@ import type { Tally } from './tally.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
-export interface Answer {
+export interface Reply {
   /** 0 = no answer: the connection was lost, or it took too long. */
   readonly status: number
   readonly headers: Headers
@@ -35,7 +35,7 @@ export class Client {
   }
 
   /** Sends text and bytes as they are, anything else as JSON. Never throws. */
-  async call(method: string, path: string, body?: unknown, options: CallOptions = {}): Promise<Answer> {
+  async call(method: string, path: string, body?: unknown, options: CallOptions = {}): Promise<Reply> {
     this.#tally.requests++
     const started = performance.now()
     const raw = typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream
@@ -55,11 +55,11 @@ export class Client {
     }
   }
 
-  get(path: string, options?: CallOptions): Promise<Answer> {
+  get(path: string, options?: CallOptions): Promise<Reply> {
     return this.call('GET', path, undefined, options)
   }
 
-  post(path: string, body?: unknown, options?: CallOptions): Promise<Answer> {
+  post(path: string, body?: unknown, options?: CallOptions): Promise<Reply> {
     return this.call('POST', path, body, options)
   }
 
@@ -67,7 +67,7 @@ export class Client {
     { exchange, symbol, interval }: { exchange: string; symbol: string; interval: string },
     csv: string | Uint8Array | ReadableStream<Uint8Array>,
     options: CallOptions = {},
-  ): Promise<Answer> {
+  ): Promise<Reply> {
     const query = new URLSearchParams({ exchange, symbol, interval })
     const headers = { 'content-type': 'text/csv', ...options.headers }
     return this.call('POST', `/api/platform/bars/import?${query.toString()}`, csv, { ...options, headers })
@@ -113,6 +113,6 @@ function objectIn(text: string): Json {
   }
 }
 
-export function codeOf({ json }: Answer): string {
+export function codeOf({ json }: Reply): string {
   return (json['error'] as { code?: string } | undefined)?.code ?? ''
 }

@@ -4,7 +4,7 @@
 // Root on Linux gets a small disk of its own (tmpfs); otherwise MAX_STORAGE_MB takes its place.
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { codeOf, PASSWORD, type Answer, type Client } from './client.ts'
+import { codeOf, PASSWORD, type Reply, type Client } from './client.ts'
 import { Market } from './market.ts'
 import { Random } from './random.ts'
 import { Receiver } from './receiver.ts'
@@ -142,7 +142,7 @@ class FullDisk {
       )
   }
 
-  async #untilFull(write: () => Promise<Answer>): Promise<void> {
+  async #untilFull(write: () => Promise<Reply>): Promise<void> {
     for (let i = 0; i < 500; i++) {
       const answer = await write()
       if (answer.status === 507 || codeOf(answer) === 'quota_exceeded') return

@@ -2,7 +2,7 @@
 // 5xx; each must fit the envelope and carry its id, and a refusal must never repeat what was sent.
 
 import { mkdtempSync, rmSync } from 'node:fs'
-import type { Answer, Client, Json } from './client.ts'
+import type { Reply, Client, Json } from './client.ts'
 import { addressOf, documentedRoutes, type Route } from './openapi.ts'
 import { Random } from './random.ts'
 import type { Scene } from './scene.ts'
@@ -129,7 +129,7 @@ class Lane {
 const textOf = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
 
 /** What is wrong with an answer, in words that are the same for the same fault. */
-function faultsOf(answer: Answer, route: Route, mark: string): string[] {
+function faultsOf(answer: Reply, route: Route, mark: string): string[] {
   const { status, text, headers, json } = answer
   if (status === 0) return ['no answer']
   // The HTTP parser refuses headers that are too long before there is a request to answer.

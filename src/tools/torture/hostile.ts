@@ -2,7 +2,7 @@
 // server must answer each and stay up, and the other user must not notice.
 
 import { mkdtempSync, rmSync } from 'node:fs'
-import { codeOf, type Answer, type Client, type Json } from './client.ts'
+import { codeOf, type Reply, type Client, type Json } from './client.ts'
 import { hostileScripts, type Hostile } from './hostile-scripts.ts'
 import { Pulse, type Attack, type Felt } from './pulse.ts'
 import { Random } from './random.ts'
@@ -26,7 +26,7 @@ const INNOCENT = [
   '    strategy.close("L")',
 ].join('\n')
 
-type Route = (client: Client, hostile: Hostile) => Promise<Answer>
+type Route = (client: Client, hostile: Hostile) => Promise<Reply>
 
 const backtestOf = ({ name, source }: Hostile): Json => ({
   name: name.slice(0, 200),

@@ -3,7 +3,7 @@
 // Bars are minutes of 2020, so each is long over when it arrives. Closes are whole tenths and levels are between them, so
 // it never matters whether touching a level counts.
 
-import type { Answer, Client, Json } from './client.ts'
+import type { Reply, Client, Json } from './client.ts'
 import type { Random } from './random.ts'
 
 export interface Watch {
@@ -59,7 +59,7 @@ export class Market {
   }
 
   /** Sends the next bars. */
-  async import(client: Client, count: number): Promise<Answer> {
+  async import(client: Client, count: number): Promise<Reply> {
     const answer = await client.importCsv(this, this.csv(this.stored, this.stored + count))
     if (answer.status === 200) this.stored += count
     else this.pending = count

@@ -2,7 +2,7 @@
 // Delays of both are the machine's doing; delays of the first alone are ours.
 
 import type { Sample } from './probe.ts'
-import { quantile, type Tally } from './tally.ts'
+import { percentile, type Tally } from './tally.ts'
 
 /** The limit: how much later than the idle control the server's health may answer. */
 const LATER_MAX_MS = 100
@@ -60,7 +60,7 @@ export class Felt {
       if (later > LATER_MAX_MS) tally.find('health was delayed', `${later.toFixed(0)} ms by ${name}`, step)
     }
     const [p99, idleP99] = [this.attacked, this.control].map((all) =>
-      quantile(
+      percentile(
         all.map(([, ms]) => ms),
         0.99,
       ),

@@ -7,7 +7,7 @@ import { Random } from './random.ts'
 import { Receiver } from './receiver.ts'
 import type { Scene } from './scene.ts'
 import { start, type Server } from './server.ts'
-import { quantile, type Tally } from './tally.ts'
+import { percentile, type Tally } from './tally.ts'
 import { Writer } from './writer.ts'
 
 const SECONDS = 360
@@ -124,7 +124,7 @@ function judge(scene: Scene, tally: Tally, samples: readonly Sample[], before: S
     tally.find('files stay open', `${before.files} before, ${after.files} after`, 'at the end')
   const quarter = (from: number) => samples.slice(samples.length * from, samples.length * (from + 0.25))
   const bytes = (from: number) =>
-    quantile(
+    percentile(
       quarter(from).map((one) => one.bytes),
       0.5,
     )

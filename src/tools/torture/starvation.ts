@@ -6,7 +6,7 @@
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
-import type { Answer, Client } from './client.ts'
+import type { Reply, Client } from './client.ts'
 import { Market } from './market.ts'
 import { Random } from './random.ts'
 import { Receiver } from './receiver.ts'
@@ -235,7 +235,7 @@ async function floodedSearches({ tally, owner, greedy, step }: Table): Promise<v
       }
     }),
   )
-  const answers: Answer[] = []
+  const answers: Reply[] = []
   for (let i = 0; i < 10; i++) answers.push(await owner.get('/api/search?q=turtle'))
   isOver.yes = true
   const bad = answers.find(({ status }) => status !== 200)

@@ -71,11 +71,12 @@ export function findingsOf(tallies: readonly Tally[]): string[] {
 /** `p50 1 ms, p99 3 ms, max 9 ms` for numbers in any order. */
 export function spread(values: readonly number[]): string {
   if (values.length === 0) return 'none'
-  const at = (fraction: number) => quantile(values, fraction).toFixed(values.some((one) => one < 10) ? 1 : 0)
+  const at = (fraction: number) =>
+    percentile(values, fraction).toFixed(values.some((one) => one < 10) ? 1 : 0)
   return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms`
 }
 
-export function quantile(values: readonly number[], fraction: number): number {
+export function percentile(values: readonly number[], fraction: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * fraction))] ?? 0
 }

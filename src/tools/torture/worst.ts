@@ -2,7 +2,7 @@
 // delay GET /api/health, and none may take more memory than a few times the size of the body.
 
 import { mkdtempSync, rmSync } from 'node:fs'
-import type { Answer, Client, Json } from './client.ts'
+import type { Reply, Client, Json } from './client.ts'
 import { addressOf, documentedRoutes, type Route, type Schema } from './openapi.ts'
 import { Pulse, type Attack } from './pulse.ts'
 import type { Scene } from './scene.ts'
@@ -105,7 +105,7 @@ async function settledMemory(server: Server): Promise<number> {
   return before
 }
 
-function judge(tally: Tally, name: string, { status, text }: Answer, step: string): void {
+function judge(tally: Tally, name: string, { status, text }: Reply, step: string): void {
   if (status === 0) tally.find('no answer', name, step)
   else if (status >= 500 && status !== 503 && status !== 507)
     tally.find('a 5xx', `${name}: ${status} ${text.slice(0, 200)}`, step)

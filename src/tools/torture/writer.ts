@@ -1,7 +1,7 @@
 // A user who writes all the time: every kind of record, in random order, until the server is gone. What was acknowledged is
 // recorded as a promise; requests without an answer may have been carried out or not.
 
-import type { Answer, Client, Json } from './client.ts'
+import type { Reply, Client, Json } from './client.ts'
 import { codeOf } from './client.ts'
 import { bodyOf, Market, OPERATORS, type Watch } from './market.ts'
 import { Promises } from './promises.ts'
@@ -112,7 +112,7 @@ export class Writer {
   }
 
   /** Counts an answer. true = done, false = refused, null = unknown. */
-  #judge(answer: Answer, expected: readonly string[] = []): boolean | null {
+  #judge(answer: Reply, expected: readonly string[] = []): boolean | null {
     const { status } = answer
     if (status >= 200 && status < 300) {
       this.acknowledged++
