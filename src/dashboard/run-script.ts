@@ -24,7 +24,8 @@ let current: AbortController | null = null
 let asked: Asked | null = null
 /** The last request that was sent, whatever its result. */
 let latest: Asked | null = null
-let following = false
+/** `isOwed`: bars arrived while a run was on its way that may not have seen them. */
+let following = { isBusy: false, isOwed: false }
 
 /** Cancels the current run, if there is one. */
 export function cancelRun(): void {
@@ -65,6 +66,7 @@ export async function runScript({ reveal = false, keep = true, here = true } = {
     if (current === mine) {
       current = null
       running.value = false
+      catchUp()
     }
   }
 }
@@ -96,12 +98,22 @@ async function asks(body: Asked, keep: boolean, signal: AbortSignal) {
   return { id: null, result }
 }
 
+function catchUp(): void {
+  if (!following.isOwed) return
+  following = { ...following, isOwed: false }
+  void followBars()
+}
+
 /** Repeats the run on screen over bars that have arrived since, with its own source instead of the editor's present text. */
 export async function followBars(): Promise<void> {
   const before = run.peek()
-  if (!asked || !before || following || running.peek()) return
+  if (following.isBusy || running.peek()) {
+    following = { ...following, isOwed: true }
+    return
+  }
+  if (!asked || !before) return
   if (!isSameMarket(asked, scriptMarket.peek())) return
-  following = true
+  following = { ...following, isBusy: true }
   const body = asked
   try {
     const { result } = await call('POST /api/platform/backtests/preview', { body })
@@ -109,7 +121,8 @@ export async function followBars(): Promise<void> {
   } catch {
     // Ignore a failure: the next bar tries again, and until then the chart stays as it is.
   } finally {
-    following = false
+    following = { ...following, isBusy: false }
+    catchUp()
   }
 }
 

@@ -357,11 +357,13 @@ function useLiveBars(cell: Cell): void {
   useEffect(() => {
     const abort = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
-    const fetchNewer = async () => {
+    const fetchNewer = async (): Promise<void> => {
       const before = cell.shown.peek()
-      if (!before) return
+      // What is still loading may have been read before these bars were stored.
+      if (!before) return cell.problem.peek() ? undefined : fetchSoon()
       const bars = await loadNewer(before.market, before.bars, abort.signal)
-      if (cell.shown.peek() !== before || bars === before.bars) return
+      if (cell.shown.peek() !== before) return fetchSoon()
+      if (bars === before.bars) return
       cell.shown.value = { market: before.market, bars }
       // During a replay nothing is added: its bars and trades stay as they were.
       if (replayOnChart.peek() === null && hasScript(cell)) void followBars()
@@ -377,8 +379,8 @@ function useLiveBars(cell: Cell): void {
     const stop = onLive(
       'bars',
       ({ exchange, symbol }) => {
-        const now = cell.shown.peek()?.market
-        if (now?.exchange === exchange && now.symbol === symbol) fetchSoon()
+        const now = cell.market.peek()
+        if (now.exchange === exchange && now.symbol === symbol) fetchSoon()
       },
       fetchSoon,
     )
