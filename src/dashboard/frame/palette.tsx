@@ -62,7 +62,8 @@ export function Palette() {
   const [symbols, setSymbols] = useState<readonly SymbolFacts[]>([])
   const [articles, setArticles] = useState<readonly Article[]>([])
   const [indicators, setIndicators] = useState<readonly LibraryIndicator[]>([])
-  const [selected, setSelected] = useState(0)
+  /** Key of the item one has chosen: it stays so when answers come. Null = the first, whichever that is. */
+  const [selected, setSelected] = useState<string | null>(null)
   const list = useRef<HTMLDivElement>(null)
   const close = () => (paletteOpen.value = false)
 
@@ -99,7 +100,10 @@ export function Palette() {
     () => itemsFor(query, hits, symbols, articles, indicators),
     [query, hits, symbols, articles, indicators, commands.value],
   )
-  const at = Math.min(selected, Math.max(0, items.length - 1))
+  const at = Math.max(
+    0,
+    items.findIndex(({ key }) => key === selected),
+  )
   const run = (item: Item | undefined) => {
     if (!item) return
     close()
@@ -112,7 +116,7 @@ export function Palette() {
     else if (event.key === 'Tab' || step !== 0) {
       const move = step !== 0 ? step : event.shiftKey ? -1 : 1
       const next = (at + move + items.length) % Math.max(1, items.length)
-      setSelected(next)
+      setSelected(items[next]?.key ?? null)
       list.current?.querySelector(`#palette-${next}`)?.scrollIntoView({ block: 'nearest' })
     } else return
     event.preventDefault()
@@ -138,7 +142,7 @@ export function Palette() {
             spellcheck={false}
             // Set both together: resetting the selection in an effect could undo an arrow key pressed right after the letter.
             onInput={(event) => {
-              setSelected(0)
+              setSelected(null)
               setQuery(event.currentTarget.value)
             }}
           />
@@ -157,7 +161,7 @@ export function Palette() {
                 class={s.item}
                 role="option"
                 aria-selected={i === at}
-                onMouseMove={() => selected !== i && setSelected(i)}
+                onMouseMove={() => i !== at && setSelected(item.key)}
                 onClick={() => run(item)}
               >
                 <Icon name={item.icon} />
