@@ -3,9 +3,10 @@
 // The server is stopped dead in front of every single commit of a request, one after the other: nothing it writes from
 // then on arrives. Another server starts on what there is, and is sent the same request again.
 
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { BarCache } from '../../src/market/bar-cache.ts'
 import type { Kv } from '../../src/store/kv.ts'
-import { testKv } from '../store/test-store.ts'
+import { testBars, testKv } from '../store/test-store.ts'
 import { testServer } from './server.ts'
 
 const BACKTEST = { name: 'mine', symbol: 'abc', interval: '1d', exchange: 'x', bars: 5, source: 'sum' }
@@ -189,6 +190,7 @@ test('every POST is one of those told of here', () => {
 })
 
 describe('a server that dies on the way to making', () => {
+  beforeAll(importBars)
   test.each(MAKING.map((scenario) => [scenario.name, scenario] as const))('%s', async (_name, scenario) => {
     let survived = false
     for (let commits = 0; !survived; commits++) {
@@ -202,9 +204,8 @@ describe('a server that dies on the way to making', () => {
 async function dyingBefore(commits: number, { route, before, body, headers, made }: Scenario) {
   const disk = testKv()
   const mortal = mortalKv(disk)
-  const first = testServer(undefined, { kv: mortal })
+  const first = testServer(undefined, { kv: mortal, bars: new BarCache(BARS) })
   const cookie = await first.signUp()
-  await importBars({ ...first, cookie })
   const id = (await before?.({ ...first, cookie })) ?? ''
   const things = async () => (await disk.list({ prefix: made }, { limit: 100 })).length
   const call = {
@@ -218,8 +219,7 @@ async function dyingBefore(commits: number, { route, before, body, headers, made
   const answer = await first.call('POST', path, call)
   await Bun.sleep(0)
   const survived = answer.status < 300
-  const second = testServer(undefined, { kv: disk, seed: commits + 2 })
-  await importBars({ ...second, cookie })
+  const second = testServer(undefined, { kv: disk, seed: commits + 2, bars: new BarCache(BARS) })
   const again = await second.call('POST', path, call)
   expect([again.status, again.json.ok]).toEqual([headers?.['prefer'] ? 202 : 200, true])
   if (made.length > 0) expect(await things()).toBe(had + 1)
@@ -237,13 +237,17 @@ async function dyingBefore(commits: number, { route, before, body, headers, made
 
 type World = Pick<ReturnType<typeof testServer>, 'call'> & { readonly cookie: { readonly cookie: string } }
 
-/** Bars are not on the disk of these servers. */
-async function importBars({ call, cookie }: World): Promise<void> {
+/** They are imported once: a thread that reads them costs more than all that is tested here. */
+const BARS = testBars()
+
+async function importBars(): Promise<void> {
+  const { call, signUp, pool } = testServer(undefined, { bars: new BarCache(BARS) })
   const rows = Array.from({ length: 5 }, (_, i) => `${Date.UTC(2024, 0, 1 + i)},10,12,9,11,5`)
   await call('POST', '/api/platform/bars/import?symbol=abc&exchange=x&interval=1d', {
     body: ['time,open,high,low,close,volume', ...rows].join('\n'),
-    headers: { ...cookie, 'content-type': 'text/csv' },
+    headers: { ...(await signUp()), 'content-type': 'text/csv' },
   })
+  pool.close()
 }
 
 /** A store whose process dies: of the commits after `dieAfter(n)` the first n arrive. */
