@@ -2,27 +2,11 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import type { Page } from 'playwright-core'
+import { violations } from './axe.ts'
 import { noBrowser, painted, startSite, type Site } from './browser.ts'
 
-const AXE = readFileSync(`${import.meta.dir}/../../node_modules/axe-core/axe.min.js`, 'utf8')
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 const SCRIPT = readFileSync(`${import.meta.dir}/../../data/samples/sma-cross.pine`, 'utf8')
-
-interface Found {
-  readonly violations: readonly {
-    readonly id: string
-    readonly nodes: readonly { readonly html: string }[]
-  }[]
-}
-
-/** `rule: element`, a line a violation. */
-async function violations(page: Page): Promise<string[]> {
-  // What a debugger evaluates is not bound by the page's policy.
-  await page.evaluate(`${AXE};0`)
-  const found = await page.evaluate<Found>(`axe.run(document, { runOnly: ${JSON.stringify(RULES)} })`)
-  return found.violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
-}
 
 describe.skipIf(noBrowser)('everybody can use', () => {
   let site: Site
@@ -45,28 +29,28 @@ describe.skipIf(noBrowser)('everybody can use', () => {
       })
       await page.goto(site.url)
       await page.getByText('Net profit').first().waitFor()
-      expect(await violations(page)).toEqual([])
+      expect(await violations(page, RULES)).toEqual([])
       for (const view of ['Performance', 'Properties', 'Compare']) {
         await page.getByRole('button', { name: view, exact: true }).click()
         await painted(page)
-        expect(await violations(page)).toEqual([])
+        expect(await violations(page, RULES)).toEqual([])
       }
       await page.getByRole('tab', { name: 'Trades' }).click()
       await page.getByRole('grid').waitFor()
-      expect(await violations(page)).toEqual([])
+      expect(await violations(page, RULES)).toEqual([])
       await page.getByRole('tab', { name: 'Replay' }).click()
       await page.getByRole('button', { name: 'From the first trade' }).click()
       await page.getByRole('toolbar', { name: 'Replay' }).waitFor()
-      expect(await violations(page)).toEqual([])
+      expect(await violations(page, RULES)).toEqual([])
       await page.getByRole('button', { name: /Chart type/ }).click()
       await page.getByRole('menu').waitFor()
-      expect(await violations(page)).toEqual([])
+      expect(await violations(page, RULES)).toEqual([])
       await page.keyboard.press('Escape')
       await page.getByRole('tab', { name: 'Script' }).click()
       await page.getByRole('button', { name: /^Charts: / }).click()
       await page.getByRole('radio', { name: 'Four', exact: true }).click()
       await page.getByRole('application', { name: 'Chart 4 of 4' }).waitFor()
-      expect(await violations(page)).toEqual([])
+      expect(await violations(page, RULES)).toEqual([])
     },
     120_000,
   )

@@ -7,6 +7,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
+import { DEFAULT_RATES } from '../../src/api/limits.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { foundChromium, launchOptions } from '../browser/chromium.ts'
 
@@ -28,6 +29,9 @@ const CHARTROOM = existsSync(executable) ? [executable] : [process.execPath, `${
  */
 const SHAKE = process.env['BROWSER_SHAKE']
 
+const RATES = Object.fromEntries(
+  Object.keys(DEFAULT_RATES).map((name) => [`RATE_${name.toUpperCase()}`, '0']),
+)
 const OWNER = { email: 'owner@example.com', password: 'a long enough password', name: 'Olga' }
 
 export interface Site {
@@ -63,8 +67,9 @@ export async function startSite({ owner = true, below = '' } = {}): Promise<Site
   const server = Bun.spawn(command, {
     stdout: 'pipe',
     stderr: 'pipe',
-    // Receivers of webhooks are on this machine.
-    env: { ...process.env, LOG_LEVEL: 'warn', WEBHOOK_ALLOW: 'loopback' },
+    // Receivers of webhooks are on this machine. One user does here in seconds what takes people an hour: how often they
+    // may do it is not what journeys are about.
+    env: { ...process.env, ...RATES, LOG_LEVEL: 'warn', WEBHOOK_ALLOW: 'loopback' },
   })
   const { url, setupLink } = await addressOf(server.stdout)
   const browser: Browser = await chromium.launch(launchOptions(CHROMIUM!))

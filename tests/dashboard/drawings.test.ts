@@ -44,13 +44,21 @@ describe.skipIf(noBrowser)('drawings', () => {
     )
     return ((await answer.json()) as { drawings: Drawn[] }).drawings
   }
+  /** Moves down along `x` to where something drawn is under the pointer: older bars that come may have moved it. */
+  async function lineAt(page: Page, x: number): Promise<number> {
+    for (let step = 0; ; step = (step + 1) % 40) {
+      const y = 0.3 + step / 100
+      await page.mouse.move(...(await at(page, x, y)))
+      if ((await chartOf(page).evaluate((host) => host.style.cursor)) === 'pointer') return y
+    }
+  }
   /** Waits until the server has what the page shows. */
   async function storedWhen(
     page: Page,
     market: string,
     holds: (drawings: readonly Drawn[]) => boolean,
   ): Promise<readonly Drawn[]> {
-    for (let attempt = 0; attempt < 100; attempt++) {
+    for (let attempt = 0; attempt < 300; attempt++) {
       const found = await stored(page, market)
       if (holds(found)) return found
       await page.waitForTimeout(100)
@@ -74,9 +82,9 @@ describe.skipIf(noBrowser)('drawings', () => {
     await other.getByRole('button', { name: 'List of drawings (1)' }).waitFor()
 
     // Its middle is taken hold of and pulled down.
-    await page.mouse.move(...(await at(page, 0.45, 0.5)))
+    const middle = await lineAt(page, 0.45)
     await page.mouse.down()
-    await page.mouse.move(...(await at(page, 0.45, 0.6)), { steps: 4 })
+    await page.mouse.move(...(await at(page, 0.45, middle + 0.1)), { steps: 4 })
     await page.mouse.up()
     const [moved] = await storedWhen(page, market, ([one]) => one!.points[0]!.price < line!.points[0]!.price)
     expect(moved!.points[0]!.time).toBe(line!.points[0]!.time)

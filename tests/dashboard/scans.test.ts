@@ -1,11 +1,10 @@
 // Scanning in a real browser: from the script in the editor to the markets on which it holds, and one of them on the chart.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
+import { violations } from './axe.ts'
 import { noBrowser, startSite, type Site } from './browser.ts'
 
-const AXE = readFileSync(`${import.meta.dir}/../../node_modules/axe-core/axe.min.js`, 'utf8')
 const SOURCE = `//@version=6
 indicator("Screen")
 average = ta.sma(close, 50)
@@ -14,18 +13,6 @@ alertcondition(close > average, "Above it")
 alertcondition(close > 0, "Priced")
 `
 const REMEMBERED = { 'tour.done': true, script: { id: null, name: 'Screen', source: SOURCE } }
-
-async function violations(page: Page): Promise<string[]> {
-  const tools = await page.context().newCDPSession(page)
-  await tools.send('Runtime.evaluate', { expression: AXE })
-  const { result } = await tools.send('Runtime.evaluate', {
-    expression: `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
-      JSON.stringify(violations.map(({ id, nodes }) => id + ': ' + nodes.map((node) => node.target.join(' ')).join(', '))))`,
-    awaitPromise: true,
-    returnByValue: true,
-  })
-  return JSON.parse(String(result.value)) as string[]
-}
 
 /** For whoever wants to look: SHOTS=folder. */
 async function shot(page: Page, name: string): Promise<void> {

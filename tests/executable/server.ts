@@ -1,6 +1,6 @@
 // The server as people start it: a process of its own, from source or as the executable alone in a folder.
 
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, linkSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 
 const root = `${import.meta.dir}/../..`
@@ -45,7 +45,7 @@ export class Place {
       FEEDS: 'off',
       ...environment,
     }
-    if (mode === 'executable') copyFileSync(executable, `${this.folder}/chartroom`)
+    if (mode === 'executable') putThere(`${this.folder}/chartroom`)
   }
 
   spawn(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
@@ -80,6 +80,15 @@ export class Place {
 
   remove(): void {
     rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+/** Another name of the file costs nothing; a copy of it, where the folder is on another disk, writes 135 MB. */
+function putThere(path: string): void {
+  try {
+    linkSync(executable, path)
+  } catch {
+    copyFileSync(executable, path)
   }
 }
 
