@@ -7,7 +7,7 @@ import { BrokerEmulator } from '../../src/backtest/broker/broker.ts'
 import { brokerSettings } from '../../src/backtest/broker/settings.ts'
 import { equityColumns } from '../../src/backtest/equity.ts'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
-import { closedTrades, drive, step, TEST_SYMBOL, tradeLines, type TestScript } from './drive.ts'
+import { barsFrom, closedTrades, drive, step, TEST_SYMBOL, tradeLines, type TestScript } from './drive.ts'
 
 const BARS = 60
 
@@ -171,4 +171,26 @@ test('a snapshot taken in the middle and restored elsewhere ends in the same tra
     ),
     runs,
   )
+})
+
+test('after a step back a closed trade has been through what comes now, not what came then', () => {
+  const bars = barsFrom('100/100/100/100 100/101/99/100 100/101/85/100')
+  const settings = brokerSettings({}, TEST_SYMBOL, 6)
+  const broker = new BrokerEmulator({ bars, symbol: TEST_SYMBOL, settings })
+  const script: TestScript = ({ bar, long, exit }) => {
+    if (bar === 0) long('L')
+    if (bar === 1) exit('X', 'L', { stop: 85 })
+  }
+  for (const bar of [0, 1]) step(broker, bar, script, [])
+  const saved = broker.snapshot()
+  const lost = () => {
+    step(broker, 2, script, [])
+    const trade = broker.account.closedTrade(0)
+    return [trade?.exitPrice, trade?.maxDrawdown, broker.account.maxDrawdownAmount]
+  }
+  expect(lost()).toEqual([85, 15, 15])
+  broker.restore(saved)
+  // The bar that was forming has opened below the stop after all.
+  for (const field of ['open', 'high', 'low', 'close'] as const) bars[field][2] = 80
+  expect(lost()).toEqual([80, 20, 20])
 })
