@@ -10,11 +10,21 @@ import {
   endSessionById,
   listSessions,
   resumeSession,
+  sessionStands,
   startSession,
   sweepSessions,
   touchSession,
 } from '../../src/accounts/sessions.ts'
-import { createToken, listTokens, resumeToken, sweepTokens, touchToken } from '../../src/accounts/tokens.ts'
+import { waitAfter } from '../../src/accounts/throttle.ts'
+import {
+  createToken,
+  listTokens,
+  resumeToken,
+  revokeToken,
+  sweepTokens,
+  tokenStands,
+  touchToken,
+} from '../../src/accounts/tokens.ts'
 import {
   addUser,
   authenticate,
@@ -352,4 +362,148 @@ describe('passwords', () => {
     ends.get('h')?.resolve('')
     await Promise.all(more)
   })
+})
+
+describe('at the very moment', () => {
+  test('a token expires, is refused, and cannot be made to expire', async () => {
+    const { deps, user, pass } = await world()
+    const at = deps.clock.now() + 10
+    const { secret, token } = await createToken(deps, user, { name: 'bot', expiresAt: at })
+    const credentials = new Credentials(deps)
+    const now = deps.clock.now()
+    expect(await rejection(createToken(deps, user, { expiresAt: now }))).toMatchObject({ status: 422 })
+    expect((await createToken(deps, user, { expiresAt: now + 1 })).token.expiresAt).toBe(now + 1)
+    pass(9)
+    expect([(await resumeToken(deps, credentials, secret)).token.id, await tokenStands(deps, token)]).toEqual(
+      [token.id, true],
+    )
+    pass(1)
+    expect(await rejection(resumeToken(deps, credentials, secret))).toMatchObject({
+      status: 401,
+      code: 'token_expired',
+    })
+    expect(await tokenStands(deps, token)).toBe(false)
+  })
+  test('a token is revoked it is over, by its owner alone, and stays revoked since then', async () => {
+    const { deps, user, pass } = await world()
+    const ben = await addUser(deps, { email: 'ben@example.com', password: 'correct horse' })
+    const { secret, token } = await createToken(deps, user, { scopes: ['bars:read', 'bars:read'] })
+    expect(token.scopes).toEqual(['bars:read'])
+    const credentials = new Credentials(deps)
+    await resumeToken(deps, credentials, secret)
+    expect(await rejection(revokeToken(deps, ben, token.id))).toMatchObject({
+      status: 404,
+      code: 'token_not_found',
+    })
+    expect(await rejection(revokeToken(deps, user, 'tok_none'))).toMatchObject({ status: 404 })
+    expect(await tokenStands(deps, token)).toBe(true)
+    const { revokedAt } = await revokeToken(deps, user, token.id)
+    expect(revokedAt).toBe(deps.clock.now())
+    pass(5)
+    expect((await revokeToken(deps, user, token.id)).revokedAt).toBe(revokedAt)
+    expect(await rejection(resumeToken(deps, credentials, secret))).toMatchObject({
+      status: 401,
+      code: 'token_revoked',
+    })
+    expect(await tokenStands(deps, token)).toBe(false)
+  })
+  test('a session was idle for seven days, or lasted for thirty, it is over', async () => {
+    const { deps, user, pass } = await world()
+    const credentials = new Credentials(deps)
+    const { secret, session } = await startSession(deps, user, 'one')
+    pass(7 * DAY - 1)
+    expect([await sessionStands(deps, session), await resumeSession(deps, credentials, secret)]).toEqual([
+      true,
+      { user, session },
+    ])
+    pass(1)
+    expect([await sessionStands(deps, session), await resumeSession(deps, credentials, secret)]).toEqual([
+      false,
+      'expired',
+    ])
+    const lasting = await startSession(deps, user, 'two')
+    for (let day = 0; day < 29; day++) {
+      pass(DAY)
+      await touchSession(deps, lasting.session)
+    }
+    pass(DAY - 1)
+    expect(await sessionStands(deps, lasting.session)).toBe(true)
+    pass(1)
+    expect([
+      await sessionStands(deps, lasting.session),
+      await resumeSession(deps, credentials, lasting.secret),
+    ]).toEqual([false, 'expired'])
+    expect(await resumeSession(deps, credentials, 'guessed')).toBeNull()
+  })
+  test('a password is set, all sessions of its user are over and nobody else’s, nor can one begin by the old one', async () => {
+    const { deps, user } = await world()
+    const ben = await addUser(deps, { email: 'ben@example.com', password: 'correct horse' })
+    const credentials = new Credentials(deps)
+    const [one, two, bens] = [
+      await startSession(deps, user, '1'),
+      await startSession(deps, user, '2'),
+      await startSession(deps, ben, '3'),
+    ]
+    for (const { secret } of [one, two, bens]) await resumeSession(deps, credentials, secret)
+    const changed = await setPassword(deps, user.id, 'better horse')
+    expect(changed.passwordHash).toBe('hash of better horse')
+    expect([
+      await resumeSession(deps, credentials, one.secret),
+      await resumeSession(deps, credentials, two.secret),
+    ]).toEqual([null, null])
+    expect((await listSessions(deps, user)).length).toBe(0)
+    expect(await resumeSession(deps, credentials, bens.secret)).toMatchObject({ user: { id: ben.id } })
+    // Who was let in by the old password a moment before is not any more.
+    expect(await rejection(startSession(deps, user, 'late'))).toMatchObject({
+      status: 401,
+      code: 'invalid_credentials',
+    })
+    expect((await startSession(deps, changed, 'new')).session.userId).toBe(user.id)
+  })
+  test('a role is taken away, the credentials that were looked up before show it', async () => {
+    const { deps, user } = await world()
+    const ben = await addUser(deps, { email: 'ben@example.com', password: 'correct horse' })
+    const credentials = new Credentials(deps)
+    const { secret } = await startSession(deps, ben, 'one')
+    const role = async () => {
+      const found = await resumeSession(deps, credentials, secret)
+      return typeof found === 'object' ? found?.user.role : found
+    }
+    expect(await role()).toBe('member')
+    await giveRole(deps, user, ben.id, 'admin')
+    expect(await role()).toBe('admin')
+    await giveRole(deps, user, ben.id, 'member')
+    expect(await role()).toBe('member')
+  })
+})
+
+test('five tries are free, then each failure doubles the wait, from a second to fifteen minutes', () => {
+  const waits = Array.from({ length: 20 }, (_, count) => waitAfter(count) / 1000)
+  expect(waits.slice(0, 16)).toEqual([0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900])
+  expect(new Set(waits.slice(15))).toEqual(new Set([900]))
+})
+
+test('six wrong passwords in a row are answered alike, whether there is such a user or not, and a day forgets them', async () => {
+  const { deps, pass } = await world()
+  const tried = async (email: string) =>
+    ((await rejection(authenticate(deps, email, 'wrong'))) as Problem).code
+  for (const email of ['ann@example.com', 'nobody@example.com']) {
+    const codes = []
+    for (let i = 0; i < 6; i++) codes.push(await tried(email))
+    expect(codes).toEqual([...Array<string>(5).fill('invalid_credentials'), 'rate_limited'])
+    // In another spelling it is the same account.
+    expect(await tried(` ${email.toUpperCase()}`)).toBe('rate_limited')
+    pass(1000)
+    expect([await tried(email), await tried(email)]).toEqual(['invalid_credentials', 'rate_limited'])
+    expect(((await rejection(authenticate(deps, email, 'wrong'))) as Problem).details.retryAfter).toBe(2)
+    pass(DAY + 1)
+    const again = []
+    for (let i = 0; i < 6; i++) again.push(await tried(email))
+    expect(again).toEqual(codes)
+  }
+  pass(DAY + 1)
+  for (let i = 0; i < 4; i++) await tried('ann@example.com')
+  await authenticate(deps, 'ann@example.com', 'correct horse')
+  // What was right forgets what was wrong.
+  for (let i = 0; i < 5; i++) expect(await tried('ann@example.com')).toBe('invalid_credentials')
 })
