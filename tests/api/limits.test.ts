@@ -1,0 +1,110 @@
+// Rate limits: what a client may take, when there is more, and what it is told. Worked out by hand.
+
+import { describe, expect, test } from 'bun:test'
+import { BUCKETS_MAX, DEFAULT_RATES, RateLimiter, type RatePolicies } from '../../src/api/limits.ts'
+import type { Problem } from '../../src/lib/problem.ts'
+
+/** Six a minute: one in ten seconds. */
+const SIX = { ...DEFAULT_RATES, user: { quota: 6, windowSeconds: 60 } }
+
+function world(policies: RatePolicies = SIX) {
+  let now = 1_000_000
+  const limiter = new RateLimiter({ now: () => now, sleep: () => Promise.resolve() }, policies)
+  const take = (client = 'ann', rate: 'user' | 'search' = 'user') => {
+    try {
+      return limiter.take(rate, client)['ratelimit'] ?? null
+    } catch (error) {
+      const { status, message, details } = error as Problem
+      return { status, message, after: details.retryAfter, ...details.headers }
+    }
+  }
+  return { limiter, take, pass: (ms: number) => (now += ms) }
+}
+const REFUSED = (seconds: number) => ({
+  status: 429,
+  message: `At most 6 requests of this kind a minute. Wait ${seconds} s.`,
+  after: seconds,
+  'ratelimit-policy': '"user";q=6;w=60',
+  ratelimit: `"user";r=0;t=${seconds}`,
+})
+
+describe('a client', () => {
+  test('may take all at once, is told what is left, and then waits for the next', () => {
+    const { limiter, take } = world()
+    expect(limiter.take('user', 'ann')).toEqual({
+      'ratelimit-policy': '"user";q=6;w=60',
+      ratelimit: '"user";r=5;t=10',
+    })
+    expect(Array.from({ length: 5 }, () => take())).toEqual(
+      [4, 3, 2, 1, 0].map((left) => `"user";r=${left};t=10`),
+    )
+    expect(take()).toEqual(REFUSED(10))
+  })
+  test('has one more after each share of the window, and what was refused costs nothing', () => {
+    const { take, pass } = world()
+    for (let i = 0; i < 6; i++) take()
+    pass(4000)
+    expect(take()).toEqual(REFUSED(6))
+    pass(5999)
+    expect(take()).toEqual(REFUSED(1))
+    pass(1)
+    expect(take()).toBe('"user";r=0;t=10')
+    expect(take()).toEqual(REFUSED(10))
+    pass(25_000)
+    expect([take(), take(), take()]).toEqual(['"user";r=1;t=5', '"user";r=0;t=5', REFUSED(5)])
+  })
+  test('never has more than a window’s worth, however long it was away', () => {
+    const { take, pass } = world()
+    take()
+    pass(86_400_000)
+    expect(take()).toBe('"user";r=5;t=10')
+  })
+  test('loses nothing, and gains nothing, when the clock is set back', () => {
+    const { take, pass } = world()
+    for (let i = 0; i < 5; i++) take()
+    pass(-3_600_000)
+    expect([take(), take()]).toEqual(['"user";r=0;t=10', REFUSED(10)])
+    pass(10_000)
+    expect(take()).toBe('"user";r=0;t=10')
+  })
+  test('is held to each policy by itself, and so is every other client', () => {
+    const { take } = world()
+    for (let i = 0; i < 6; i++) take()
+    expect([take('bob'), take('ann', 'search')]).toEqual(['"user";r=5;t=10', '"search";r=59;t=1'])
+    expect(take()).toEqual(REFUSED(10))
+  })
+  test('is not limited, and not remembered, where the quota is 0', () => {
+    const { limiter, take } = world({ ...DEFAULT_RATES, user: { quota: 0, windowSeconds: 60 } })
+    for (let i = 0; i < 1000; i++) expect(take()).toBeNull()
+    expect([limiter.take('user', 'ann'), limiter.size]).toEqual([{}, 0])
+  })
+  test.each([
+    [3600, 'an hour'],
+    [60, 'a minute'],
+    [10, '10 s'],
+  ])('of a window of %p seconds is told "%s"', (windowSeconds, words) => {
+    const { take } = world({ ...DEFAULT_RATES, user: { quota: 1, windowSeconds } })
+    take()
+    expect(take()).toMatchObject({
+      message: `At most 1 requests of this kind ${words}. Wait ${windowSeconds} s.`,
+    })
+  })
+})
+
+test('of too many clients those are forgotten first that could take all again, then those of longest ago', () => {
+  const { limiter, pass } = world()
+  // Half of them are full again by the time the others come.
+  for (let i = 0; i < BUCKETS_MAX / 2; i++) limiter.take('user', `old${i}`)
+  pass(60_000)
+  for (let i = 0; i < BUCKETS_MAX / 2; i++) limiter.take('user', `new${i}`)
+  expect(limiter.size).toBe(BUCKETS_MAX)
+  limiter.take('user', 'one more')
+  expect(limiter.size).toBe(BUCKETS_MAX / 2 + 1)
+  expect(limiter.take('user', 'new0')['ratelimit']).toStartWith('"user";r=4;')
+  for (let i = 0; limiter.size < BUCKETS_MAX; i++) limiter.take('user', `busy${i}`)
+  limiter.take('user', 'too many')
+  expect(limiter.size).toBe(BUCKETS_MAX * 0.9)
+  // It was used since, so that it is not among the oldest.
+  expect(limiter.take('user', 'new0')['ratelimit']).toStartWith('"user";r=3;')
+  expect(limiter.take('user', 'new1')['ratelimit']).toStartWith('"user";r=5;')
+})
