@@ -1,9 +1,10 @@
 // What the editor knows without a screen: colours, signatures, inputs, differences.
 
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { StringStream } from '@codemirror/language'
 import * as fc from 'fast-check'
 import { diffLines } from '../../src/dashboard/editor/diff.ts'
+import { fixesOf } from '../../src/dashboard/editor/fixes.ts'
 import { token } from '../../src/dashboard/editor/highlight.ts'
 import { aboutScript } from '../../src/dashboard/editor/about-script.ts'
 import {
@@ -204,4 +205,22 @@ test('a script goes by the name in its declaration until it is given one by hand
   expect(renamed('Mine', before, after)).toBe('Mine')
   // Half typed: the old name stays until there is another.
   expect(renamed('One', before, 'indicator("')).toBe('One')
+})
+
+describe('a fix writes', () => {
+  test.each([
+    ['undeclared-name', 'lenn', 'Did you mean `len`?', ['len']],
+    ['undeclared-name', 'x', null, []],
+    ['unknown-member', 'ta.smaa', 'Did you mean `sma`?', ['ta.sma']],
+    ['unknown-member', 'chart.point.nw', 'Did you mean `new`?', ['chart.point.new']],
+    ['renamed', 'sma', '`sma` is `ta.sma` since v5.', ['ta.sma']],
+    ['renamed', 'other', '`sma` is `ta.sma` since v5.', []],
+    ['na-without-type', 'var z = na', 'Write it: `float z = na`.', ['float z = na']],
+    ['expected-line-end', '=', 'Use `==` to compare, `:=` to give a variable a new value.', ['==', ':=']],
+    ['expected-line-end', ')', 'Use `==` to compare, `:=` to give a variable a new value.', []],
+    ['not-on-tradingview', 'color.redd', 'Did you mean `color`?', []],
+  ])('of %s at %p, hinted %p: %p', (code, marked, hint, written) => {
+    const fixes = fixesOf({ code, hint }, marked)
+    expect(fixes.map(({ from, insert }) => marked.slice(0, from) + insert)).toEqual(written)
+  })
 })

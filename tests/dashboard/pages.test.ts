@@ -505,9 +505,24 @@ if bar_index % (days * 6) == 9
     await page.locator('.cm-tooltip-autocomplete').getByText('ta.atan').waitFor({ state: 'detached' })
     await page.keyboard.press('Escape')
     await page.getByText('1 error').waitFor()
-    await page.getByRole('list', { name: 'Problems' }).getByRole('button').click()
+    const problems = page.getByRole('list', { name: 'Problems' })
+    await problems.getByRole('button').first().click()
     // The click put the cursor into the text.
     await page.waitForFunction(() => document.activeElement?.shadowRoot?.activeElement)
+    await problems.getByRole('button', { name: 'Change to atr' }).click()
+    await page.waitForFunction(() => document.activeElement?.shadowRoot?.activeElement)
+    await text.locator('.cm-line', { hasText: 'y = ta.atr' }).waitFor()
+    // F2 puts a cursor on each place of the name.
+    await page.keyboard.press('Control+Home')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('F2')
+    await page.waitForFunction(
+      () => document.activeElement?.shadowRoot?.querySelectorAll('.cm-cursor').length === 2,
+    )
+    await page.keyboard.type('avg')
+    await page.keyboard.press('Escape')
+    await text.locator('.cm-line', { hasText: 'plot(avg)' }).waitFor()
     await page.keyboard.press('Control+End')
     await page.keyboard.press('Shift+Home')
     await page.keyboard.press('Delete')

@@ -25,13 +25,19 @@ import {
 } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import type { Diagnostic as ScriptDiagnostic } from '../../wire/script.ts'
+import { fixesOf, type Fix } from './fixes.ts'
 import { help } from './help.ts'
 import { pine, pineIndent, seriesTag } from './highlight.ts'
+import { navigation } from './navigation.ts'
 
 export interface CodeEditor {
   /** Replaces the text if it differs. Undo brings the old one back. */
   setText(text: string): void
   setProblems(problems: readonly ScriptDiagnostic[]): void
+  /** Writes what was offered for a problem, unless its text has changed meanwhile. */
+  fix(problem: ScriptDiagnostic, fix: Fix): void
+  /** The text that a problem marks. */
+  markedBy(problem: ScriptDiagnostic): string
   /** Lines and columns count from 1. */
   jumpTo(line: number, column: number): void
   focus(): void
@@ -123,6 +129,23 @@ const look = EditorView.theme({
   '.pine-argument': { color: 'var(--accent)', fontWeight: '600' },
   '.pine-help': { padding: '7px 12px', maxHeight: '190px', overflow: 'auto' },
   '.cm-diagnostic': { padding: '6px 12px', borderLeft: 'none' },
+  '.cm-diagnosticAction': {
+    margin: '6px 6px 0 0',
+    border: '1px solid var(--line-strong)',
+    borderRadius: '4px',
+    background: 'var(--surface)',
+    color: 'var(--accent)',
+    fontSize: '12px',
+    padding: '2px 8px',
+    cursor: 'pointer',
+  },
+  '.cm-foldGutter .cm-gutterElement': { color: 'var(--muted)', cursor: 'pointer', padding: '0 2px' },
+  '.cm-foldPlaceholder': {
+    border: '1px solid var(--line-strong)',
+    background: 'var(--raised)',
+    color: 'var(--muted)',
+    padding: '0 6px',
+  },
   '.cm-diagnostic-error': { boxShadow: 'inset 2px 0 var(--down)' },
   '.cm-diagnostic-warning': { boxShadow: 'inset 2px 0 var(--warn)' },
   '.cm-lintRange-error': {
@@ -214,6 +237,7 @@ export function mountCodeEditor(parent: HTMLElement, options: CodeEditorOptions)
     syntaxHighlighting(colours),
     autocompletion({ icons: true, maxRenderedOptions: 80 }),
     help(),
+    navigation(),
     keymap.of([
       { key: 'Mod-Enter', run: own(options.onRun) },
       { key: 'Mod-s', run: own(options.onSave), preventDefault: true },
@@ -255,6 +279,17 @@ export function mountCodeEditor(parent: HTMLElement, options: CodeEditorOptions)
         requestAnimationFrame(() =>
           view.dispatch({ effects: EditorView.scrollIntoView(view.state.selection.main.head) }),
         )
+    },
+    fix(problem, { from: skipped, insert, label }) {
+      const { from, to } = rangeOf(view.state.doc, problem)
+      const offered = fixesOf(problem, view.state.sliceDoc(from, to)).some((one) => one.label === label)
+      if (!offered) return
+      view.dispatch({ changes: { from: from + skipped, to, insert }, userEvent: 'input.fix' })
+      view.focus()
+    },
+    markedBy(problem) {
+      const { from, to } = rangeOf(view.state.doc, problem)
+      return view.state.sliceDoc(from, to)
     },
     jumpTo(line, column) {
       const anchor = offsetOf(view.state.doc, line, column)
@@ -307,12 +342,23 @@ function offsetOf(doc: Text, line: number, column: number): number {
   return Math.min(at.to, at.from + Math.max(0, column - 1))
 }
 
-function mark(doc: Text, problem: ScriptDiagnostic): Diagnostic {
+function rangeOf(doc: Text, problem: ScriptDiagnostic): { from: number; to: number } {
   const from = offsetOf(doc, problem.line, problem.column)
-  const to = Math.max(from, offsetOf(doc, problem.endLine, problem.endColumn))
+  return { from, to: Math.max(from, offsetOf(doc, problem.endLine, problem.endColumn)) }
+}
+
+function mark(doc: Text, problem: ScriptDiagnostic): Diagnostic {
+  const { from, to } = rangeOf(doc, problem)
   return {
     from,
     to,
+    actions: fixesOf(problem, doc.sliceString(from, to)).map(({ label, from: skipped, insert }) => ({
+      name: label,
+      apply: (view, start, end) => {
+        view.dispatch({ changes: { from: start + skipped, to: end, insert }, userEvent: 'input.fix' })
+        view.focus()
+      },
+    })),
     severity: problem.severity ?? 'error',
     message: problem.message,
     renderMessage: () => {

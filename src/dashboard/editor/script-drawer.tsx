@@ -26,6 +26,7 @@ import {
   visibility,
 } from './documents.ts'
 import s from './editor.module.css'
+import { fixesOf } from './fixes.ts'
 import { Gallery, OpenScripts } from './gallery.tsx'
 import { InputsPanel } from './inputs-panel.tsx'
 import { SAMPLES } from './samples.ts'
@@ -247,7 +248,7 @@ export function ScriptDrawer() {
         <div ref={host} class={s.host} data-editor="pine" />
         {showInputs && (innerWidth > 760 || narrowInputs) && <InputsPanel list={list} />}
       </div>
-      <Problems onAddLibrary={setAdding} />
+      <Problems editor={editor.current} onAddLibrary={setAdding} />
       {adding !== null && <AddLibrary path={adding} onClose={() => setAdding(null)} />}
       {dialog === 'gallery' && <Gallery onClose={close} />}
       {dialog === 'open' && <OpenScripts onClose={close} />}
@@ -267,7 +268,13 @@ export function ScriptDrawer() {
 }
 
 /** The status line of the script, and below it its problems; a click on one jumps to its place. */
-function Problems({ onAddLibrary }: { readonly onAddLibrary: (path: string) => void }) {
+function Problems({
+  editor,
+  onAddLibrary,
+}: {
+  readonly editor: CodeEditor | null
+  readonly onAddLibrary: (path: string) => void
+}) {
   const [filter, setFilter] = useState<'all' | 'error'>('all')
   const found = problems.value
   const errors = found.filter((one) => (one.severity ?? 'error') === 'error').length
@@ -329,6 +336,12 @@ function Problems({ onAddLibrary }: { readonly onAddLibrary: (path: string) => v
                   {one.message} {one.hint && <small>{one.hint}</small>}
                 </span>
               </button>
+              {editor &&
+                fixesOf(one, editor.markedBy(one)).map((fix) => (
+                  <Button key={fix.label} size="small" onClick={() => editor.fix(one, fix)}>
+                    {fix.label}
+                  </Button>
+                ))}
               {one.code === 'library-not-found' && (
                 <Button
                   size="small"
