@@ -98,9 +98,6 @@ export function basePath({ publicUrl }: Pick<ApiSettings, 'publicUrl'>): string 
  */
 export type ServeDashboard = (request: Request, path: string, head: string | null) => Response | null
 
-/** A file of the documentation page, from swagger-ui-dist or one of our own two, read on request; null = no such file. */
-export type DocsFile = (name: string) => Promise<Uint8Array | null>
-
 export interface Services extends AccountDeps {
   readonly log: Log
   readonly settings: ApiSettings
@@ -110,7 +107,8 @@ export interface Services extends AccountDeps {
   /** The code that the setup link carries as long as there is no owner. */
   readonly setupCode: string
   readonly dashboard: ServeDashboard
-  readonly docsFile: DocsFile
+  /** The licence texts of all that is built in, as UTF-8. */
+  readonly licences: () => Promise<Uint8Array<ArrayBuffer>>
   /** Aborts when the server begins to stop: streams end, and it is no longer ready. */
   readonly stopping: AbortSignal
 }

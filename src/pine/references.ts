@@ -7,7 +7,7 @@ import { parse } from './1-parse/parser.ts'
 import type * as tree from './1-parse/tree.ts'
 import { blocksOfExpression, partsOf } from './tree-walk.ts'
 
-export interface Range {
+export interface Span {
   readonly start: number
   readonly end: number
 }
@@ -16,9 +16,9 @@ export interface Range {
 export interface Declared {
   readonly name: string
   /** The first place that declares it; overloads of a function have further ones, which are among `ranges`. */
-  readonly declaration: Range
+  readonly declaration: Span
   /** Every place it is written at, in the order of the text. */
-  readonly ranges: readonly Range[]
+  readonly ranges: readonly Span[]
   /** Methods may be called on any value, and fields belong to types that are not known here: their uses are not all found. */
   readonly whole: boolean
 }
@@ -38,7 +38,7 @@ export function referencesAt(source: string, offset: number): Declared | null {
 
 interface Entry {
   readonly name: string
-  readonly ranges: Range[]
+  readonly ranges: Span[]
   whole: boolean
   /** A function's parameters by name, which calls may name too. */
   readonly parameters: Map<string, Entry>
@@ -52,11 +52,7 @@ class Scope {
   }
 
   find(name: string): Entry | null {
-    for (let scope: Scope | null = this; scope !== null; scope = scope.around) {
-      const found = scope.names.get(name)
-      if (found) return found
-    }
-    return null
+    return this.names.get(name) ?? this.around?.find(name) ?? null
   }
 }
 
@@ -81,7 +77,7 @@ class Finder {
     return entry
   }
 
-  #use(name: string, { start, end }: Range, scope: Scope): void {
+  #use(name: string, { start, end }: Span, scope: Scope): void {
     scope.find(name)?.ranges.push({ start, end })
   }
 

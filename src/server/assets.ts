@@ -1,4 +1,4 @@
-// The dashboard's files and the reference page's: embedded in the executable, or made on the spot from source.
+// The dashboard's files and the licences: embedded in the executable, or made on the spot from source.
 //
 // One handler serves both. The page's policy is the strictest there is: nothing but our own files, no inline code,
 // Trusted Types. File names carry a hash of their content, so they may be cached for ever; the page itself never is.
@@ -6,14 +6,13 @@
 import { readdirSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { brotliDecompress, brotliDecompressSync, gzipSync } from 'node:zlib'
-import type { DocsFile, ServeDashboard } from '../api/deps.ts'
+import type { ServeDashboard } from '../api/deps.ts'
 import { bundleDashboard, CHART_PAGE, PAGE, PAGES, type Files } from '../tools/dashboard-bundle.ts'
 import { LICENSES_FILE, licenseTexts } from '../tools/licenses.ts'
 
 /** Folders inside the executable, by base name (`compile.assets`). */
 export const DASHBOARD_ASSETS = 'dashboard-files'
-export const DOCS_ASSETS = 'docs-files'
-export const DOCS_FILES = ['swagger-ui-bundle.js', 'swagger-ui.css'] as const
+export const LICENCE_ASSETS = 'licence-files'
 
 interface Asset {
   readonly type: string
@@ -102,13 +101,11 @@ function headed(asset: Asset, head: string | null): Asset {
 const TITLE = /<title>[^<]*<\/title>/
 const etagOf = (bytes: Uint8Array): string => `"${Bun.hash(bytes).toString(36)}"`
 
-export const loadDocsFile: DocsFile = async (name) => {
-  if (name === LICENSES_FILE && !Bun.isStandaloneExecutable) return new TextEncoder().encode(licenseTexts())
-  if (name !== LICENSES_FILE && !(DOCS_FILES as readonly string[]).includes(name)) return null
-  if (!Bun.isStandaloneExecutable)
-    return Bun.file(`${import.meta.dir}/../../node_modules/swagger-ui-dist/${name}`).bytes()
-  const packed = await Bun.file(`${import.meta.dir}/${DOCS_ASSETS}/${name}${COMPRESSED}`).bytes()
-  return promisify(brotliDecompress)(packed)
+/** The licence texts of all that is built in, as UTF-8. */
+export async function loadLicences(): Promise<Uint8Array<ArrayBuffer>> {
+  if (!Bun.isStandaloneExecutable) return new TextEncoder().encode(licenseTexts())
+  const packed = await Bun.file(`${import.meta.dir}/${LICENCE_ASSETS}/${LICENSES_FILE}${COMPRESSED}`).bytes()
+  return new Uint8Array(await promisify(brotliDecompress)(packed))
 }
 
 async function embedded(folder: string): Promise<Map<string, Uint8Array<ArrayBuffer>>> {

@@ -30,7 +30,7 @@ import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
 import { Runs } from '../runs/runs.ts'
 import { seriesName } from '../market/bar-store.ts'
 import { judgeKey, type KeyVerdict, settleKey } from '../store/instance-key.ts'
-import { loadDashboard, loadDocsFile } from './assets.ts'
+import { loadDashboard, loadLicences } from './assets.ts'
 import type { Config } from './config.ts'
 import type { ChangeFeed } from '../store/postgres/feed.ts'
 import { seriesOfChange } from '../store/postgres/postgres-bars.ts'
@@ -166,7 +166,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     },
     setupCode: Buffer.from(random.bytes(24)).toString('base64url'),
     dashboard: await dashboardOf(context, basePath({ publicUrl: config.PUBLIC_URL })),
-    docsFile: loadDocsFile,
+    licences: loadLicences,
     stopping: stopping.signal,
   }
   const app = createApi(services)

@@ -8,7 +8,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import type { BunPlugin } from 'bun'
-import { COMPRESSED, DASHBOARD_ASSETS, DOCS_ASSETS, DOCS_FILES } from '../server/assets.ts'
+import { COMPRESSED, DASHBOARD_ASSETS, LICENCE_ASSETS } from '../server/assets.ts'
 import { bundleDashboard } from './dashboard-bundle.ts'
 import { commandLine } from './command-line.ts'
 import { LICENSES_FILE, licenseTexts } from './licenses.ts'
@@ -75,10 +75,8 @@ for (const [name, bytes] of await bundleDashboard())
   // The page gets absolute addresses when it is served, and typefaces are compressed already.
   if (/\.(js|css|svg)$/.test(name)) writeCompressed(dashboard, name, bytes)
   else writeFileSync(`${dashboard}/${name}`, bytes)
-const docs = emptyFolder(DOCS_ASSETS)
-for (const name of DOCS_FILES)
-  writeCompressed(docs, name, await Bun.file(`${root}/node_modules/swagger-ui-dist/${name}`).bytes())
-writeCompressed(docs, LICENSES_FILE, Buffer.from(licenseTexts()))
+const licences = emptyFolder(LICENCE_ASSETS)
+writeCompressed(licences, LICENSES_FILE, Buffer.from(licenseTexts()))
 
 const result = await Bun.build({
   entrypoints: ['main.ts', 'engine/worker.ts', 'search/worker.ts'].map((file) => `${root}/src/${file}`),
@@ -96,7 +94,7 @@ const result = await Bun.build({
   compile: {
     target: target as Bun.Build.CompileTarget,
     outfile,
-    assets: [dashboard, docs],
+    assets: [dashboard, licences],
     // The executable must not read a .env or bunfig.toml in the folder it is started in.
     autoloadDotenv: false,
     autoloadBunfig: false,

@@ -215,7 +215,7 @@ export function testServer(
     },
     setupCode: 'setup-code',
     dashboard: () => null,
-    docsFile: async () => null,
+    licences: async () => new Uint8Array(),
     stopping: new AbortController().signal,
   }
   const services = { ...base, ...change(base) }

@@ -15,6 +15,8 @@ const PAGES = [
   '/watchlists',
   '/alerts',
   '/webhooks',
+  '/reference',
+  '/reference/alerts',
   '/help',
   '/help/fills',
   '/settings/profile',

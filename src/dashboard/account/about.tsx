@@ -4,6 +4,7 @@ import { useSignal } from '@preact/signals'
 import packageFile from '../../../package.json' with { type: 'json' }
 import { call } from '../api-client.ts'
 import { base } from '../base.ts'
+import { href } from '../router.ts'
 import { pageStyles as p, Show, useLoad } from '../frame/page.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Button } from '../ui/ui.tsx'
@@ -24,7 +25,6 @@ const LICENCES: readonly (readonly [name: string, licence: string, what: string]
   ['@codemirror/view', 'MIT', 'the editor, with its sister packages'],
   ['lightweight-charts', 'Apache-2.0', 'charts; Copyright (c) 2025 TradingView, Inc.'],
   ['openalgo-charts', 'Apache-2.0', 'drawings; Copyright 2026 OpenAlgo'],
-  ['swagger-ui-dist', 'Apache-2.0', 'the API reference'],
   ['@fontsource-variable/inter', 'OFL-1.1', 'the typeface of texts'],
   ['@fontsource-variable/jetbrains-mono', 'OFL-1.1', 'the typeface of numbers and code'],
   ['vega-datasets', 'BSD-3-Clause', 'S&P 500 sample bars'],
@@ -51,10 +51,7 @@ export function About() {
               <dd>Apache-2.0</dd>
               <dt>API</dt>
               <dd>
-                <a href={`${base}/api/docs`} target="_blank" rel="noopener">
-                  Reference
-                </a>{' '}
-                ·{' '}
+                <a href={href('/reference')}>Reference</a> ·{' '}
                 <a href={`${base}/api/openapi.json`} target="_blank" rel="noopener">
                   OpenAPI document
                 </a>

@@ -40,6 +40,7 @@ const Watchlists = lazy(async () => (await import('../watchlists/watchlists.tsx'
 const Alerts = lazy(async () => (await import('../alerts/alerts.tsx')).Alerts)
 const Webhooks = lazy(async () => (await import('../webhooks/webhooks.tsx')).Webhooks)
 const Settings = lazy(async () => (await import('../account/settings.tsx')).Settings)
+const Reference = lazy(async () => (await import('../reference/reference.tsx')).Reference)
 const Help = lazy(async () => (await import('../help/help.tsx')).Help)
 
 /** Path → page, the first that matches. A page gets the values in its path as props. */
@@ -70,6 +71,8 @@ const ROUTES = [
   ['/webhooks/:id', Webhooks],
   ['/settings', Settings],
   ['/settings/:section', Settings],
+  ['/reference', Reference],
+  ['/reference/:resource', Reference],
   ['/help', Help],
   ['/help/:article', Help],
 ] as const
@@ -296,7 +299,7 @@ export function App() {
 }
 
 /** Pages that can be opened by a link, without an account. */
-const SHARED = /^\/(ideas|scripts)\/[^/]+$/
+const SHARED = /^\/(ideas\/[^/]+|scripts\/[^/]+|reference(\/[^/]+)?)$/
 
 function Visit() {
   return (

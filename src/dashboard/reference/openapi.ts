@@ -1,0 +1,252 @@
+// The OpenAPI document as the reference shows it: operations by resource, fields as rows, an example of a request.
+
+/** A JSON Schema, as far as ours go. */
+export interface Schema {
+  readonly $ref?: string
+  readonly type?: string
+  readonly description?: string
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly items?: Schema
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly pattern?: string
+}
+
+interface Parameter {
+  readonly name: string
+  readonly in: 'path' | 'query' | 'header'
+  readonly required?: boolean
+  readonly description?: string
+  readonly schema: Schema
+}
+
+type Content = Readonly<Record<string, { readonly schema: Schema }>>
+
+interface DocumentedOperation {
+  readonly summary: string
+  readonly description?: string
+  readonly tags?: readonly string[]
+  readonly security?: readonly object[]
+  readonly parameters?: readonly Parameter[]
+  readonly requestBody?: { readonly content: Content }
+  readonly responses: Readonly<
+    Record<
+      string,
+      { readonly description: string; readonly content?: Content; readonly 'x-codes'?: readonly string[] }
+    >
+  >
+}
+
+export interface OpenApi {
+  readonly info: { readonly description: string }
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>
+  readonly webhooks?: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+}
+
+export interface Operation extends DocumentedOperation {
+  /** `POST`; of an event that is sent, `EVENT`. */
+  readonly method: string
+  readonly path: string
+}
+
+export interface Group {
+  readonly name: string
+  readonly operations: readonly Operation[]
+}
+
+export const EVENTS = 'Events sent to webhooks'
+
+/** Operations by resource, in the document's order; the events come last. */
+export function groupsOf({ paths, webhooks = {} }: OpenApi): readonly Group[] {
+  const groups = new Map<string, Operation[]>()
+  const add = (name: string, operation: Operation) =>
+    groups.set(name, [...(groups.get(name) ?? []), operation])
+  for (const [path, methods] of Object.entries(paths))
+    for (const [method, one] of Object.entries(methods))
+      add(one.tags?.[0] ?? 'Other', { ...one, method: method.toUpperCase(), path })
+  for (const [path, methods] of Object.entries(webhooks))
+    for (const one of Object.values(methods)) add(EVENTS, { ...one, method: 'EVENT', path })
+  return [...groups].map(([name, operations]) => ({ name, operations }))
+}
+
+/** The operations in which every word is found, in path, summary or resource. */
+export function found(groups: readonly Group[], words: string): readonly Group[] {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean)
+  return groups
+    .map(({ name, operations }) => ({
+      name,
+      operations: operations.filter((one) => {
+        const text = `${one.method} ${one.path} ${one.summary} ${name}`.toLowerCase()
+        return wanted.every((word) => text.includes(word))
+      }),
+    }))
+    .filter(({ operations }) => operations.length > 0)
+}
+
+export const anchorOf = ({ method, path }: Pick<Operation, 'method' | 'path'>): string =>
+  `${method}-${path}`
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/-$/, '')
+
+/** The schema behind a reference. */
+export function resolved(schema: Schema, { components }: OpenApi): Schema {
+  const name = nameOf(schema)
+  return name === null ? schema : (components.schemas[name] ?? {})
+}
+
+const nameOf = ({ $ref }: Schema): string | null => $ref?.slice($ref.lastIndexOf('/') + 1) ?? null
+
+/** What a value may be: `"buy" or "sell"`, `integer or null`, `Alert[]`. */
+export function typeText(schema: Schema): string {
+  const name = nameOf(schema)
+  if (name !== null) return name
+  const choices = schema.anyOf ?? schema.oneOf
+  if (choices) return [...new Set(choices.map(typeText))].join(' or ')
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  if (schema.enum) return schema.enum.map((one) => JSON.stringify(one)).join(' or ')
+  if (schema.type === 'array') {
+    const of = typeText(schema.items ?? {})
+    return of.includes(' or ') ? `(${of})[]` : `${of}[]`
+  }
+  return schema.type ?? 'any value'
+}
+
+/** Its bounds as a person says them; '' where there are none. */
+export function boundsText(schema: Schema): string {
+  const { minimum, maximum, minLength, maxLength, minItems, maxItems, pattern } = schema
+  const span = (least: number | undefined, most: number | undefined, of: string) => {
+    if (most === undefined) return least ? [`at least ${least}${of}`] : []
+    return [
+      least ? `${least} to ${most.toLocaleString('en')}${of}` : `at most ${most.toLocaleString('en')}${of}`,
+    ]
+  }
+  const bounds = [
+    ...(minimum === undefined || Math.abs(minimum) > 1e15 ? [] : [`from ${minimum}`]),
+    ...(maximum === undefined || Math.abs(maximum) > 1e15 ? [] : [`to ${maximum.toLocaleString('en')}`]),
+    ...span(minLength, maxLength, ' characters'),
+    ...span(minItems, maxItems, ' items'),
+    ...(pattern === undefined ? [] : [pattern]),
+  ]
+  return bounds.join(', ')
+}
+
+export interface FieldRow {
+  readonly name: string
+  readonly type: string
+  readonly bounds: string
+  readonly meaning: string
+  readonly required: boolean
+  /** The fields of an object, or of an array's objects; what refers to itself has none. */
+  readonly fields: readonly FieldRow[]
+}
+
+/** The fields of an object, those of the objects in it below them. */
+export function fieldsOf(
+  schema: Schema,
+  document: OpenApi,
+  above: readonly Schema[] = [],
+): readonly FieldRow[] {
+  const object = objectIn(schema, document)
+  if (!object?.properties || above.includes(object)) return []
+  return Object.entries(object.properties).map(([name, field]) => ({
+    name,
+    type: typeText(field),
+    bounds: boundsText(valueIn(field)),
+    meaning: field.description ?? '',
+    required: object.required?.includes(name) ?? false,
+    fields: fieldsOf(field, document, [...above, object]),
+  }))
+}
+
+/** The one schema besides null. */
+function valueIn(schema: Schema): Schema {
+  const choices = (schema.anyOf ?? schema.oneOf ?? []).filter(({ type }) => type !== 'null')
+  return choices.length === 1 ? valueIn(choices[0] ?? {}) : schema
+}
+
+function objectIn(schema: Schema, document: OpenApi): Schema | null {
+  const value = valueIn(resolved(valueIn(schema), document))
+  if (value.type === 'array') return objectIn(value.items ?? {}, document)
+  return value.properties ? value : null
+}
+
+/** A body with what is required, to begin with. */
+export function exampleOf(schema: Schema, document: OpenApi, name = ''): unknown {
+  const value = resolved(valueIn(resolved(schema, document)), document)
+  if (value.const !== undefined) return value.const
+  if (value.enum) return value.enum[0]
+  const choice = value.anyOf?.[0] ?? value.oneOf?.[0]
+  if (choice) return exampleOf(choice, document, name)
+  switch (value.type) {
+    case 'object': {
+      const wanted = value.required ?? []
+      return Object.fromEntries(
+        wanted.map((one) => [one, exampleOf(value.properties?.[one] ?? {}, document, one)]),
+      )
+    }
+    case 'array':
+      return (value.minItems ?? 0) > 0 ? [exampleOf(value.items ?? {}, document, name)] : []
+    case 'integer':
+    case 'number':
+      return Math.max(value.minimum ?? 1, 1)
+    case 'boolean':
+      return false
+    case 'string':
+      return EXAMPLES[name] ?? (value.pattern ? idLike(value.pattern) : 'text')
+    default:
+      return null
+  }
+}
+
+/** Names that mean the same everywhere. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  symbol: 'SPX',
+  exchange: 'SP',
+  interval: '1d',
+  email: 'you@example.com',
+  url: 'https://example.com/hook',
+  source: '//@version=6\nindicator("Close")\nplot(close)\n',
+}
+
+/** `^al_[0-9a-zA-Z]{1,64}$` → `al_…`. */
+const idLike = (pattern: string): string => /^\^([a-z]+_)/.exec(pattern)?.[1]?.concat('…') ?? 'text'
+
+export interface Filled {
+  /** Values of path and query parameters by name. */
+  readonly values: Readonly<Record<string, string>>
+  /** JSON text; '' = none. */
+  readonly body: string
+}
+
+/** The address with its parameters filled in; an empty one of the path stays as it is named. */
+export function addressOf({ path, parameters = [] }: Operation, { values }: Pick<Filled, 'values'>): string {
+  const filled = path.replace(/\{(\w+)\}/g, (whole, name: string) =>
+    values[name] ? encodeURIComponent(values[name]) : whole,
+  )
+  const query = new URLSearchParams()
+  for (const one of parameters)
+    if (one.in === 'query' && values[one.name]) query.set(one.name, values[one.name] ?? '')
+  return query.size > 0 ? `${filled}?${query}` : filled
+}
+
+/** The same as a command for a shell. */
+export function curlOf(operation: Operation, filled: Filled, origin: string): string {
+  const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+  const { method, security = [] } = operation
+  return [
+    `curl ${method === 'GET' ? '' : `-X ${method} `}${quoted(origin + addressOf(operation, filled))}`,
+    ...(security.some((one) => 'api-token' in one) ? [`-H 'Authorization: Bearer crm_pat_…'`] : []),
+    ...(filled.body === '' ? [] : [`-H 'Content-Type: application/json'`, `-d ${quoted(filled.body)}`]),
+  ].join(' \\\n  ')
+}
