@@ -3,6 +3,7 @@
 //     bun run bench http                       this source
 //     bun run bench http OTHER … --rounds 20   beside the executables or source folders OTHER
 //     bun run bench http --only alert          rows whose name has the word
+//     bun run bench http --clients 16          so many requests at a time, which share the costs of waking up
 //
 // A round asks each server the same in turn; what counts is the median over the rounds, in µs of the process a request (all of
 // its threads), and how it stands to the last one named. Unlike time by the clock that hardly moves on a busy machine. Linux only.
@@ -14,15 +15,21 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { parseArgs } from 'node:util'
+import { noteRow } from '../bench-rows.ts'
 import { OWNER, csvOf } from './server.ts'
 
 const { values, positionals } = parseArgs({
   args: process.argv.slice(2),
   allowPositionals: true,
-  options: { rounds: { type: 'string', default: '10' }, only: { type: 'string', default: '' } },
+  options: {
+    rounds: { type: 'string', default: '10' },
+    only: { type: 'string', default: '' },
+    clients: { type: 'string', default: '1' },
+  },
 })
 const here = `${import.meta.dir}/../..`
 const rounds = Number(values.rounds)
+const clients = Number(values.clients)
 const LIMIT = 'limit'
 
 interface Running {
@@ -172,11 +179,15 @@ function spentUs({ child }: Running): number {
 
 async function cost(server: Running, row: Row, round: number): Promise<number> {
   const before = spentUs(server)
-  for (let i = 0; i < row.requests; i++) {
-    const answer = await row.ask(server, round * row.requests + i)
-    await answer.arrayBuffer()
-    if (!answer.ok) throw new Error(`${row.name}: ${answer.status}`)
+  let next = 0
+  const client = async () => {
+    while (next < row.requests) {
+      const answer = await row.ask(server, round * row.requests + next++)
+      await answer.arrayBuffer()
+      if (!answer.ok) throw new Error(`${row.name}: ${answer.status}`)
+    }
   }
+  await Promise.all(Array.from({ length: clients }, client))
   return (spentUs(server) - before) / row.requests
 }
 
@@ -203,6 +214,7 @@ try {
     const base = [...costs.values()].at(-1) ?? []
     for (const [server, all] of costs) {
       if (all.length === 0) continue
+      if (server === own) noteRow(`${row.name}, ${clients} at a time`, median(all), 'µs of processors')
       const ratios = all.map((us, round) => us / (base[round] ?? Number.NaN)).toSorted((a, b) => a - b)
       const spread = `×${median(ratios).toFixed(2)} (${(ratios[0] ?? 0).toFixed(2)} to ${(ratios.at(-1) ?? 0).toFixed(2)})`
       const share = Number.isNaN(least) ? '' : `${(least / median(all)).toFixed(2)} of the limit`

@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, linkSync, mkdtempSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os'
 
 const root = `${import.meta.dir}/../..`
-const executable = `${root}/dist/chartroom`
+export const executable = `${root}/dist/chartroom`
 
 export const MODES = ['source', 'executable'] as const
 export type Mode = (typeof MODES)[number]

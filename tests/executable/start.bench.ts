@@ -1,17 +1,41 @@
 // How fast a server is ready, and how fast it answers while a script runs into its limit. `bun run build` before.
 
 import { Agent, get } from 'node:http'
-import { backtestOf, isMissing, MODES, Place } from './server.ts'
+import { readFileSync, statSync } from 'node:fs'
+import { noteRow } from '../bench-rows.ts'
+import { backtestOf, executable, isMissing, MODES, Place } from './server.ts'
 
 const SLOW = '//@version=6\nstrategy("x")\nn = 0.0\nfor i = 0 to 4000000\n    n += math.sin(i)\nplot(n)'
 const ROUNDS = 10
 
 const at = (sorted: readonly number[], part: number) => sorted[Math.floor(sorted.length * part)] ?? Number.NaN
 
+/** Time of the process's threads since it began, in steps of 10 ms; NaN where there is no /proc. */
+function spentMs(pid: number): number {
+  const [, , , , , , , , , , , user, system] = factsOf(pid, 'stat')
+    .replace(/^.*\) /, '')
+    .split(' ')
+  return 10 * (Number(user) + Number(system))
+}
+
+function residentMb(pid: number): number {
+  return (Number(/VmRSS:\s+(\d+)/.exec(factsOf(pid, 'status'))?.[1]) * 1024) / 1e6
+}
+
+function factsOf(pid: number, file: 'stat' | 'status'): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
 for (const mode of MODES) {
   if (isMissing(mode)) continue
   const place = new Place(mode)
   const starts: number[] = []
+  const spent: number[] = []
+  const resident: number[] = []
   // The first start makes the database and loads the sample bars; those behind it are what a restart takes.
   let first = 0
   for (let round = 0; round <= ROUNDS; round++) {
@@ -19,14 +43,27 @@ for (const mode of MODES) {
     const server = await place.serve()
     const took = performance.now() - before
     if (round === 0) first = took
-    else starts.push(took)
+    else {
+      starts.push(took)
+      spent.push(spentMs(server.process.pid))
+      resident.push(residentMb(server.process.pid))
+    }
     await server.stop()
   }
-  starts.sort((a, b) => a - b)
+  for (const list of [starts, spent, resident]) list.sort((a, b) => a - b)
   console.log(
     `${mode}: first start ${first.toFixed(0)} ms, then median ${at(starts, 0.5).toFixed(0)} ms of ${ROUNDS}` +
-      ` (${at(starts, 0).toFixed(0)} to ${at(starts, 0.999).toFixed(0)})`,
+      ` (${at(starts, 0).toFixed(0)} to ${at(starts, 0.999).toFixed(0)}), ` +
+      `${at(spent, 0.5).toFixed(0)} ms of processors, ${at(resident, 0.5).toFixed(0)} MB when ready`,
   )
+  noteRow(`${mode}: start`, at(starts, 0.5), 'ms')
+  noteRow(`${mode}: start, of processors`, at(spent, 0.5), 'ms')
+  noteRow(`${mode}: memory when ready`, at(resident, 0.5), 'MB')
+  if (mode === 'executable') {
+    const size = statSync(executable).size / 1e6
+    console.log(`${mode}: ${size.toFixed(1)} MB on disk, wanted 128`)
+    noteRow(`${mode}: file`, size, 'MB')
+  }
 
   const server = await place.serve('--script-time-ms', '3000', '--rate-user', '0')
   await server.signUp()
@@ -57,6 +94,7 @@ for (const mode of MODES) {
       `${mode}, ${what}: ${answers.length} answers, median ${at(answers, 0.5).toFixed(2)} ms, ` +
         `p99 ${at(answers, 0.99).toFixed(2)} ms, worst ${at(answers, 0.9999).toFixed(1)} ms`,
     )
+    noteRow(`${mode}, ${what}: an answer`, at(answers, 0.5), 'ms')
   }
   agent.destroy()
   await server.stop()

@@ -26,6 +26,7 @@ import { ownThreadMs } from '../../src/engine/thread-time.ts'
 import { type Bars, emptyBars, sliceBars } from '../../src/market/bars.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
 import { parityCases } from '../../src/tools/parity.ts'
+import { noteRow } from '../bench-rows.ts'
 import { SYMBOL } from './run-script.ts'
 import { SLOW_KINDS } from './slow-kinds.ts'
 import { SERIES_SCRIPTS } from './ta/scripts.ts'
@@ -270,10 +271,15 @@ function wholeRun(): void {
   )
   row('run to loop', (time('loop') / time('run')).toFixed(2), '≥ 0.40')
   row('with rows', `${time('rows').toFixed(1)} ms  ${speed(LENGTH, time('rows'))}`)
+  noteRow(`run of ${size} bars`, time('run'), 'ms')
+  noteRow(`run of ${size} bars, in loops by hand`, time('run') / time('loop'), 'times')
+  noteRow(`run of ${size} bars with rows`, time('rows'), 'ms')
   row('with rows to loop', (time('loop') / time('rows')).toFixed(2))
   const fewer = few.length.toLocaleString('en')
   row(`${fewer} bars`, `${(time('few') / 10).toFixed(1)} ms  ${speed(10 * few.length, time('few'))}`)
   row(`${fewer} bars to loop`, (time('fewLoop') / time('few')).toFixed(2), '≥ 0.30')
+  noteRow(`run of ${fewer} bars`, time('few') / 10, 'ms')
+  noteRow(`run of ${fewer} bars, a text never seen before`, time('text'), 'ms')
   row(
     `${fewer} bars, a text never seen before`,
     `${time('text').toFixed(1)} ms  ${speed(few.length, time('text'))}`,
@@ -299,6 +305,7 @@ function linear(): void {
       row(`  ${name}`, `${((long / LENGTH) * 1e6).toFixed(0)} ns a bar  ${times.toFixed(1)} times`)
   }
   const count = Object.keys(SERIES_SCRIPTS).length
+  noteRow('linear, the steepest', worst.times, 'times')
   row(`linear, the steepest of ${count} ta.*: ${worst.name}`, `${worst.times.toFixed(1)} times`, '≤ 26')
 }
 
@@ -310,6 +317,7 @@ async function kinds(): Promise<void> {
   const runs = Object.entries(SLOW_KINDS).map(([name, text]) => [name, requestOf(some, text)] as const)
   const { now, before } = await beside(runs)
   for (const [i, [name]] of runs.entries()) {
+    noteRow(`kind: ${name}`, (now[i]! / some.length) * 1e6, 'ns a bar')
     const nanoseconds = `${((now[i]! / some.length) * 1e6).toFixed(0)} ns a bar`
     const times = before ? `  ${(before[i]! / now[i]!).toFixed(2)} times` : ''
     row(name, nanoseconds + times, before ? (KINDS_WANTED[i] ?? '≥ 2') : '')
@@ -336,6 +344,7 @@ function memory(): void {
   const before = process.memoryUsage.rss()
   const { report } = run(bars, source('memory'))
   const peak = process.resourceUsage().maxRSS * 1024
+  noteRow(`memory of a run of ${size} bars`, (peak - before) / 1e6, 'MB')
   row(
     `memory, ${size} bars, ${report.trades.length} trades`,
     `${megabytes(peak - before)} beyond the bars`,
@@ -351,6 +360,7 @@ function flat(): void {
     run(short, source(`text ${i}`))
   }
   const after = settledMemory()
+  noteRow(`heap after ${RUNS.toLocaleString('en')} runs`, after.heap / 1e6, 'MB')
   row(
     `flat, ${RUNS.toLocaleString('en')} runs of ${RUNS_BARS.toLocaleString('en')} bars, each its own text`,
     `heap ${megabytes(before.heap)} to ${megabytes(after.heap)}, process ${megabytes(before.rss)} to ${megabytes(after.rss)}`,
@@ -382,6 +392,7 @@ async function probes(folder: string): Promise<void> {
   ] as const) {
     const one = fast[at(share)]!
     const times = slow ? `, ${(one.speed / slow[at(share)]!.speed).toFixed(2)} times` : ''
+    noteRow(`probes, ${name}`, 1000 / one.speed, 'ns a bar')
     row(`probes, ${name} of ${fast.length}`, `${one.speed.toFixed(2)} M bars/s${times}`, wanted)
   }
   if (ONLY?.includes('probes'))
