@@ -21,6 +21,7 @@ import type { Scope } from '../wire/scopes.ts'
 import { Credentials } from '../accounts/credentials.ts'
 import { resumeSession, sessionStands, touchSession } from '../accounts/sessions.ts'
 import { resumeToken, tokenStands, touchToken } from '../accounts/tokens.ts'
+import { memo } from '../lib/memo.ts'
 import { Problem } from '../lib/problem.ts'
 import type { Also } from '../store/transaction.ts'
 import { Bodies } from './bodies.ts'
@@ -53,6 +54,8 @@ export type Access = `${AccessLabel} ${Scope}` | `${AccessLabel} ${Scope} ${Scop
 /** What a route requires beyond its access. A route that requires nothing else gives the access alone. */
 export interface AccessOptions {
   readonly to: Access
+  /** The method of the route, where its operation says it. */
+  readonly method?: string
   /** A rate limit of its own, in addition to the general one. */
   readonly rate?: Rate
   /** The most bytes of a body; default: 64 KiB. */
@@ -100,6 +103,9 @@ export interface Visit {
   status: number | null
 }
 
+/** More than there are different kinds of access. */
+const ACCESSES_MAX = 200
+
 /** The most bytes of a body if its route gives no limit. */
 export const BODY_BYTES = 64 * 1024
 
@@ -133,8 +139,10 @@ export function access({ gate }: ApiDeps) {
             ...gate.callerOf(request),
             once: gate.onceFor({ request, set }, options),
           }),
-          beforeHandle: (async ({ request, path, set }: LeaveContext) =>
-            gate.replay({ request, path, set }, options)) as never,
+          // A hook costs every request of its route a microsecond, so only the routes that may repeat an answer have this one.
+          beforeHandle: (mayRepeat(options)
+            ? async ({ request, path, set }: LeaveContext) => gate.replay({ request, path, set }, options)
+            : []) as never,
           afterHandle: (async ({ request, path, set, responseValue }: LeaveContext) =>
             gate.leave({ request, path, set, responseValue }, options)) as never,
           detail: { 'x-access': options.to, 'x-options': options } as never,
@@ -183,6 +191,7 @@ export class Gate {
   readonly #basePath: string
   readonly #peerOf: (request: Request, address: string) => Peer
   readonly #credentials: Credentials
+  readonly #parts = memo(ACCESSES_MAX, accessParts)
   readonly idempotency: Idempotency
   readonly bodies = new Bodies()
   /** Body schemas by `POST /api/…`; filled once the routes are known. */
@@ -228,7 +237,7 @@ export class Gate {
   async enter(context: EnterContext, options: AccessOptions): Promise<{ readonly value: unknown } | null> {
     const { request, set } = context
     const visit = this.visit(request)
-    const { label, scopes, tokens } = accessParts(options.to)
+    const { label, scopes, tokens } = this.#parts(options.to)
     const found = await this.#identify(request, visit.peer, context.bearer)
     const caller = found instanceof Problem || found === 'expired' ? null : found
     visit.caller = caller
@@ -436,6 +445,9 @@ export function accessParts(access: string): {
   return { label, scopes: tokens ? (scopes as Scope[]) : [], tokens }
 }
 
+const mayRepeat = (options: AccessOptions): boolean =>
+  keepsAnswers({ method: options.method ?? 'POST', options })
+
 /** Whether an Idempotency-Key has an effect there. */
 export function keepsAnswers({
   method,
@@ -566,9 +578,15 @@ async function withEtag(
   set: LeaveContext['set'],
   answer: Record<string, unknown>,
 ): Promise<unknown> {
+  if (!hasColumns(answer) && !hasJsonText(answer)) {
+    const text = JSON.stringify(answer)
+    return isSeen(request, set, etagOf(text)) ? '' : jsonSent(request, set, text)
+  }
   const tag = hasColumns(answer) ? columnsTag(answer) : await answerTag(answer)
-  return isSeen(request, set, `"${Bun.hash(tag).toString(36)}"`) ? '' : sent(visit, request, set, answer)
+  return isSeen(request, set, etagOf(tag)) ? '' : sent(visit, request, set, answer)
 }
+
+const etagOf = (tag: string): string => `"${Bun.hash(tag).toString(36)}"`
 
 /** Sends a text that was answered before, unchanged. */
 async function keptSent(
@@ -578,7 +596,7 @@ async function keptSent(
   options: AccessOptions,
 ): Promise<string | Response> {
   if (options.etag && isSeen(request, set, kept.etag)) return ''
-  set.headers['content-type'] = 'application/json;charset=utf-8'
+  set.headers['content-type'] = JSON_TYPE
   if (kept.text.length < ENCODED_BYTES) return kept.text
   const encoding = encodingOf(request, set)
   return encoding === null ? kept.text : responseOf(set, await kept.encoded(encoding), encoding)
@@ -601,18 +619,29 @@ function isSeen(request: Request, set: LeaveContext['set'], etag: string): boole
 }
 
 /** The answer in the form that its handler chose, and in the client's preferred encoding. */
-async function sent(
+function sent(
   visit: Visit,
   request: Request,
   set: LeaveContext['set'],
   answer: Record<string, unknown>,
-): Promise<unknown> {
+): unknown {
   if (hasColumns(answer)) return columnsSent(visit, request, set, answer)
-  set.headers['content-type'] = 'application/json;charset=utf-8'
-  if (!hasJsonText(answer)) return encodedText(request, set, JSON.stringify(answer))
+  if (!hasJsonText(answer)) return jsonSent(request, set, JSON.stringify(answer))
+  set.headers['content-type'] = JSON_TYPE
   return isLarge(answer)
     ? encodedChunks(visit, request, set, answerChunks(answer))
-    : encodedBytes(request, set, await answerBytes(answer))
+    : answerBytes(answer).then((bytes) => encodedBytes(request, set, bytes))
+}
+
+const JSON_TYPE = 'application/json;charset=utf-8'
+
+function jsonSent(
+  request: Request,
+  set: LeaveContext['set'],
+  text: string,
+): string | Promise<string | Response> {
+  set.headers['content-type'] = JSON_TYPE
+  return text.length < ENCODED_BYTES ? text : encodedText(request, set, text)
 }
 
 /** Compression halves bars, but hardly shrinks the numbers of a run, which are sent as they are. */

@@ -132,7 +132,7 @@ export function createApi(services: Services) {
       const from = server?.requestIP(request)
       const address = server ? (from?.address ?? '') : '127.0.0.1'
       const visit = gate.open(request, address, Boolean(from))
-      Object.assign(set.headers, commonHeaders(visit))
+      addCommonHeaders(set.headers, visit)
       if (!allowedHosts(visit.peer.host))
         throw new Problem(
           421,
@@ -189,7 +189,7 @@ export function createApi(services: Services) {
         ? null
         : services.dashboard(request, path, await pageHead(services.features, path, origin))
       if (!found) throw notFound(request, path)
-      for (const [name, value] of Object.entries(commonHeaders(gate.visit(request))))
+      for (const [name, value] of Object.entries(addCommonHeaders({}, gate.visit(request))))
         if (!found.headers.has(name)) found.headers.set(name, value)
       return found
     })
@@ -248,8 +248,8 @@ const COMMON_HEADERS = {
 } as const
 const HTTPS_HEADERS = { ...COMMON_HEADERS, 'strict-transport-security': 'max-age=31536000' } as const
 
-function commonHeaders({ requestId, peer }: Visit): Record<string, string> {
-  return { 'x-request-id': requestId, ...(peer.https ? HTTPS_HEADERS : COMMON_HEADERS) }
+function addCommonHeaders<To extends object>(to: To, { requestId, peer }: Visit) {
+  return Object.assign(to, peer.https ? HTTPS_HEADERS : COMMON_HEADERS, { 'x-request-id': requestId })
 }
 
 /** Pages of these origins may read answers, but may never send cookies. */

@@ -50,7 +50,7 @@ type Hooks<K extends OperationName> = Pick<
   readonly detail: { readonly summary: string }
 } & (Operations[K] extends { readonly answer: object } ? { readonly response: TUnsafe<Sent<K>> } : unknown)
 
-interface RouteOptions extends Omit<AccessOptions, 'to'> {
+interface RouteOptions extends Omit<AccessOptions, 'to' | 'method'> {
   /** For bodies that are not the JSON of the operation's schema. */
   readonly requestBody?: RequestBody
 }
@@ -68,7 +68,7 @@ export function route<const K extends OperationName>(
     ...(params && { params }),
     ...(query && { query }),
     ...(body && !options.streams && { body }),
-    access: { to: access, ...options },
+    access: { to: access, method: name.slice(0, name.indexOf(' ')), ...options },
     detail: {
       summary,
       ...(description !== undefined && { description }),
