@@ -1,4 +1,4 @@
-// The door of the language: text in, a script that can be run out.
+// The entrance to the language: turns a text into a script that can be run.
 //
 //     const { script, diagnostics } = compile(source)
 //     if (script) script.instantiate({ bars, symbol, interval, inputs, broker, … }).advance(bars.length)
@@ -47,10 +47,10 @@ export function compile(source: string, options: CompileOptions = {}): CompileRe
   return { script, diagnostics: firstOf(diagnostics) }
 }
 
-/** More are of no use to anybody; a text that is no script has one a word. */
+/** More diagnostics are useless: a text that is not a script has one for each word. */
 const DIAGNOSTICS_MAX = 100
 
-/** The first so many, errors before warnings, and how many more there are. */
+/** The first ones, errors before warnings, with a note of how many more there are. */
 function firstOf(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   if (diagnostics.length <= DIAGNOSTICS_MAX) return diagnostics
   const isError = ({ severity }: Diagnostic) => severity === 'error'
@@ -62,7 +62,7 @@ function firstOf(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return [...shown, { ...moreDiagnostics(severity, diagnostics.length - shown.length), start, end }]
 }
 
-/** What the limits of parser and checker let through may still be too deep for what is left of the caller's stack. */
+/** What passes the limits of parser and checker may still be too deep for the rest of the caller's stack. */
 function compiled(source: string, options: CompileOptions): CompileResult {
   try {
     return parsedAndChecked(source, options)

@@ -1,4 +1,5 @@
-// What an editor asks while a script is being written: the names that fit here, and what the call around here takes.
+// Answers an editor's questions while a script is being written: the names that fit here, and the arguments of the
+// surrounding call.
 //
 // Both work on text that does not parse: completions look at the word before the cursor, signatures at the brackets
 // open before it. A script of v4 is offered v4's names.
@@ -16,7 +17,7 @@ export const COMPLETION_KINDS = ['function', 'variable', 'constant', 'type', 'na
 export type CompletionKind = (typeof COMPLETION_KINDS)[number]
 
 export interface Completion {
-  /** Whole, with its name space: `ta.sma`. */
+  /** The full name, with its name space: `ta.sma`. */
   readonly name: string
   readonly kind: CompletionKind
   /** A signature or a type; '' for keywords. */
@@ -75,7 +76,7 @@ const TYPES = [
   'series',
 ] as const
 
-/** What may stand at `offset` given the letters before it; own names first, then by name. */
+/** Names that may be inserted at `offset`, given the letters before it; own names come first, then alphabetical order. */
 export function completions(source: string, offset: number): readonly Completion[] {
   const word = wordBefore(source, offset)
   const { script } = parse(source)
@@ -125,7 +126,7 @@ function membersOf(script: tree.Script, names: readonly Completion[], word: stri
   return [...found.values()]
 }
 
-/** The type of what a variable without one is given, as far as the call says: `array.from(…)`, `Level.new(…)`. */
+/** The type of a variable declared without one, as far as the call shows it: `array.from(…)`, `Level.new(…)`. */
 function typeOfValue(value: tree.Expression): string {
   if (value.kind !== 'Call') return ''
   const { callee } = value

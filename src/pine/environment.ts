@@ -1,4 +1,4 @@
-// What a run is given, and what it gives.
+// What a run receives, and what it returns.
 
 import type { Bars } from '../market/bars.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
@@ -18,18 +18,18 @@ export interface Series {
 
 /** Columns of runs of one script over the same bars, handed from one to the next. */
 export interface SharedColumns {
-  /** Those of a share, where a run before has computed them for these values of its inputs. */
+  /** The columns of a share, if an earlier run has computed them for these values of its inputs. */
   find(share: ColumnShare, values: readonly unknown[]): readonly SharedColumn[] | null
-  /** Room for a column, whatever stands in it. */
+  /** Memory for a column, whatever it contains. */
   room(column: number, kind: 'f64' | 'u8'): SharedColumn
-  /** Told of columns that are computed to the last bar. */
+  /** Takes columns that are computed up to the last bar. */
   keep(share: ColumnShare, values: readonly unknown[], columns: readonly SharedColumn[]): void
 }
 
 export type SharedColumn = Float64Array | Uint8Array
 
 export interface RunEnvironment extends Series {
-  /** Only figures are made of this run and its like: nothing is plotted, and all bars are run in one go. */
+  /** Set if only figures are made of this run and others like it: nothing is plotted, and all bars are run in one go. */
   readonly shared?: SharedColumns
   /** The script's own symbol and interval, for runs that request.* opens on others; without it these are its own. */
   readonly main?: Pick<Series, 'symbol' | 'interval'>
@@ -41,7 +41,7 @@ export interface RunEnvironment extends Series {
   readonly series: (exchange: string, symbol: string, interval: string) => Series | null | undefined
   /** Called now and then with the bar reached; throw from it to stop the run. */
   readonly progress?: (bar: number) => void
-  /** Runs what a request evaluates no further than it is asked for, so that it can be kept with the run. */
+  /** Runs what a request evaluates only as far as it is needed, so that it can be kept with the run. */
   readonly stepwise?: boolean
   /** On the last bar a coarser interval is shown as it is forming, as a live chart does. */
   readonly developing?: boolean
@@ -78,12 +78,12 @@ export interface LogEntry {
 }
 
 export interface ScriptRun {
-  /** Runs bars from where it stands to `end` (exclusive). Bars may be handed in one at a time: batch equals incremental. */
+  /** Runs the bars up to `end` (exclusive). They may be passed one at a time: batch equals incremental. */
   advance(end: number): void
-  /** Bars done. */
+  /** Number of bars done. */
   readonly position: number
   readonly plots: readonly PlotTrack[]
-  /** The values of plot() by title, the first entry being bar `from`'s. */
+  /** The values of plot() by title; the first value belongs to bar `from`. */
   plotsFrom(from: number): readonly (readonly [title: string, values: Float64Array])[]
   readonly drawings: Drawings
   readonly alerts: readonly AlertEvent[]

@@ -1,5 +1,5 @@
-// Makes of a program what a run is handed. The parts that requests evaluate on other bars are made when a run first asks
-// for them.
+// Turns a program into what a run needs. The parts that requests evaluate on other bars are made when a run first uses
+// them.
 
 import { assert } from '../lib/assert.ts'
 import type { Expr, Program } from './2-check/program.ts'

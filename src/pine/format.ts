@@ -19,7 +19,7 @@ export function format(source: string): string {
     const gap = source.slice(end, piece.start)
     const token = 'kind' in piece ? piece : null
     if (token?.kind === 'end') {
-      // What is left may be characters that are no tokens.
+      // The remainder may be characters that are not tokens.
       out += gap.trim() === '' ? '' : gap.trimEnd()
       break
     }
@@ -38,7 +38,7 @@ export function format(source: string): string {
 }
 
 interface Surroundings {
-  /** Tokens that look like operators and are none. */
+  /** Tokens that look like operators but are not. */
   readonly tight: ReadonlySet<Token>
   readonly wasUnary: boolean
   readonly beforePrevious: Token | null
@@ -52,7 +52,7 @@ const WORDS: ReadonlySet<string> = new Set(
 const OPENING: ReadonlySet<string> = new Set(['(', '['])
 const CLOSING: ReadonlySet<string> = new Set([')', ']', ','])
 
-/** Whether two tokens of a line stand apart. Where joining them could make another token they do. */
+/** Whether two tokens of a line are separated by a space. They are if joining them could make another token. */
 function spaced(left: Token, right: Token, around: Surroundings): boolean {
   const { tight, wasUnary, beforePrevious, gap } = around
   if (CLOSING.has(right.text) || OPENING.has(left.text)) return false
@@ -92,7 +92,7 @@ const TAKES_TYPES: ReadonlySet<string> = new Set(['array', 'matrix', 'map', 'new
 /** Types are short: the bound keeps a script of nothing but `array<` linear. */
 const TYPE_TOKENS_MAX = 40
 
-/** The brackets from the `<` that tokens start with to the one that closes it; none when these are no types. */
+/** The brackets from the first token, `<`, to the one that closes it; none if these are not types. */
 function typeBrackets(tokens: readonly Token[]): readonly Token[] {
   const brackets: Token[] = []
   let depth = 0
@@ -100,7 +100,7 @@ function typeBrackets(tokens: readonly Token[]): readonly Token[] {
   for (const token of tokens) {
     const { kind, text } = token
     if (text === '<' || text === '>') {
-      // Joined they would be the operator `<>`.
+      // Joined, they would be the operator `<>`.
       if (previous === '<') return []
       brackets.push(token)
       depth += text === '<' ? 1 : -1

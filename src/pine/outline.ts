@@ -1,5 +1,5 @@
-// What a script says of itself without being compiled: version, kind, title, imports, whether it wants the bar
-// magnifier, and which other series it is going to ask for.
+// What a script tells about itself without being compiled: version, kind, title, imports, whether it needs the bar
+// magnifier, and which other series it will request.
 //
 //     const { imports, magnifier, series } = outline(source, { symbol, interval, inputs })
 //

@@ -1,4 +1,4 @@
-// Where a script may come to know the future, or show something else live than it shows in the past: told from its tree.
+// Finds in a script's tree the places where it may learn the future, or show something else live than in the past.
 //
 // A place found here is a suspicion, no finding: `close[1]` of a day with lookahead_on is honest, and `timenow` in a label
 // does no harm. `backtest/repaint.ts` runs the script to find out. For that a cause says how to take it away
@@ -32,9 +32,9 @@ export interface Suspect {
   readonly cause: RepaintCause
   readonly start: number
   readonly end: number
-  /** Stands there instead: without the cause. */
+  /** The replacement without the cause. */
   readonly neutral?: string
-  /** Stands there instead: as it is on the bar that is forming, when that is the last. */
+  /** The replacement that behaves as on the forming bar, if that is the last one. */
   readonly live?: string
   /** Of negative_offset: the title of the plot, where it is plain text. */
   readonly plot?: string
@@ -95,10 +95,10 @@ const PRICES: ReadonlySet<string> = new Set([
   'hlcc4',
   'volume',
 ])
-/** Calls whose arguments, or whose being made, people see. */
+/** Calls whose arguments, or whose existence, people can see. */
 const OUTPUT =
   /^(?:plot\w*|bgcolor|barcolor|fill|strategy\.(?:entry|order|exit|close|close_all|cancel|cancel_all))$/
-/** Names that stand for names. */
+/** The longest chain of names that stand for names. */
 const DEPTH_MAX = 50
 
 class Walk {
@@ -191,7 +191,7 @@ class Walk {
     return isFalse(node) || dotted(node) === 'barmerge.lookahead_off'
   }
 
-  /** The text an expression is, where there is no other. */
+  /** The text that an expression evaluates to, if there is only one. */
   #text(node: tree.Expression, depth = 0): string | null {
     if (node.kind === 'String') return node.value
     if (node.kind === 'Call' && /^input(?:\.\w+)?$/.test(dotted(node.callee) ?? '')) {
@@ -207,7 +207,7 @@ class Walk {
     return text === 'ATR' || text === 'PercentageLTP'
   }
 
-  /** Whether an expression is of bars that have closed by then (`close[1]`), of the one going on, or of none. */
+  /** Whether an expression uses bars that have closed by then (`close[1]`), the present bar, or none. */
   #tense(node: tree.Expression, depth = 0): 'past' | 'now' | 'none' {
     if (depth === DEPTH_MAX) return 'now'
     const of = (parts: readonly tree.Expression[], otherwise: 'now' | 'none') => {
@@ -336,13 +336,13 @@ function assignedName(one: tree.Statement): string | null {
   return one.kind === 'Assignment' && one.target.kind === 'Identifier' ? one.target.name : null
 }
 
-/** What is followed: names, more of them as it flows on, and perhaps one call. */
+/** What is followed: names, to which more are added as values flow on, and perhaps one call. */
 interface Followed {
   readonly names: Set<string>
   readonly call: tree.Call | null
 }
 
-/** Whether a plot or an order depends on it: by a value that is made of it, or by standing where it was tested. */
+/** Whether a plot or an order depends on it, by a value made from it or by a condition. */
 function reaches(statements: readonly tree.Statement[], followed: Followed): boolean {
   for (let before = -1; before !== followed.names.size;) {
     before = followed.names.size

@@ -76,9 +76,12 @@ const OPERATORS_BY_FIRST: readonly (readonly string[] | undefined)[] = Object.as
   Object.groupBy(OPERATORS.split(' '), (operator) => operator.charCodeAt(0)),
 )
 const QUOTES = codesOf('"\'\u201c\u201d\u2018\u2019')
-/** Letters of a word that means nothing. */
+/** How many letters of an unknown word a message shows. */
 const SHOWN_MAX = 40
-/** One string is looked for over so many lines and no more, or a text of unclosed ones would be read once for each. */
+/**
+ * An unclosed string is searched for over at most this many lines, or a text of unclosed strings would be read once for
+ * each.
+ */
 const STRING_LINES_MAX = 64
 const VERSION = /^\/\/\s*@version\s*=\s*(\d+)/
 
@@ -88,7 +91,7 @@ const isNameStart = (code: number): boolean =>
 const isNamePart = (code: number): boolean => isNameStart(code) || isDigit(code)
 const isLineEnd = (code: number): boolean => code === 10 || code === 13
 
-/** Begins nothing that a script may have. */
+/** Whether no token can begin with this character. */
 const isUnknown = (code: number): boolean =>
   !isNamePart(code) &&
   !isLineEnd(code) &&
@@ -276,7 +279,7 @@ class Lexer {
     if (version) this.#version = Number(version[1])
   }
 
-  /** There is none in Pine: read as it was meant. */
+  /** Pine has no block comments, so this one is read as it was meant. */
   #blockComment(): void {
     const start = this.#at
     const end = this.#source.indexOf('*/', start + 2)
@@ -323,7 +326,7 @@ class Lexer {
       this.#push('string', start)
       return this.#report(messages.curlyQuote(), start)
     }
-    // A word in other letters is one mistake.
+    // A word in foreign letters is one mistake.
     while (this.#at < this.#source.length && isUnknown(this.#code())) this.#at++
     this.#report(messages.unknownCharacter(textShown(this.#source.slice(start, this.#at))), start)
   }

@@ -34,7 +34,7 @@ import {
   type UnaryOperator,
 } from './tree.ts'
 
-/** Never throws: there is a tree of any text. */
+/** Never throws: every text has a tree. */
 export function parse(source: string): { script: Script; diagnostics: Diagnostic[] } {
   const { tokens, version, diagnostics } = tokenize(source)
   const parser = new Parser(source, tokens, version)
@@ -156,7 +156,7 @@ class Parser {
     this.#indent = outer
   }
 
-  /** Lines deeper than their block, one message for them all: they belong to it. */
+  /** Reads lines deeper than their block as part of it, with one message for all of them. */
   #nested(statements: Statement[]): void {
     const entered = this.#enter()
     if (entered) this.#lines(this.#token.indent, statements)
@@ -199,7 +199,7 @@ class Parser {
     return !this.#atLineEnd() && indent > 0 && kind === 'name' && !RESERVED.has(text)
   }
 
-  /** Nothing may be left of the line. */
+  /** Reports whatever is left of the line. */
   #finishLine(): void {
     if (!this.#atLineEnd()) {
       const { text } = this.#token
@@ -1022,7 +1022,7 @@ class Parser {
     return this.#error(this.#previousEnd()).expression
   }
 
-  /** The expression read last has become a child, beside others of `height`. */
+  /** Notes that the expression read last has become a child, beside others of `height`. */
   #grow(height: number): void {
     this.#height = Math.max(this.#height, height) + 1
     if (this.#height > MAX_HEIGHT) this.#fail(messages.tooDeep())
@@ -1031,7 +1031,7 @@ class Parser {
   // Tokens and lines
 
   #tokenAt(index: number): Token {
-    // The last token is `end`, and there is always one.
+    // There is always a last token, `end`.
     return (this.#tokens[index] ?? this.#tokens[this.#tokens.length - 1]) as Token
   }
 
@@ -1048,7 +1048,7 @@ class Parser {
     if (this.#token.kind !== 'end') this.#token = this.#tokenAt(++this.#index)
   }
 
-  /** Where what was read ends. */
+  /** The end of what was read so far. */
   #previousEnd(): number {
     return this.#failed ? this.#failedAt : (this.#tokens[this.#index - 1]?.end ?? 0)
   }
@@ -1110,7 +1110,7 @@ class Parser {
     this.#recoveredAt = this.#index
   }
 
-  /** Reports, unless the statement has failed already, and ends it. At the end of a line that is what is shown. */
+  /** Reports an error, unless the statement has failed already, and ends the statement. */
   #fail(message: Message, start?: number, end?: number): void {
     if (this.#failed) return
     const ends = this.#token.kind === 'end' || (this.#index > this.#first && this.#breaksLine(this.#index))
@@ -1128,7 +1128,7 @@ class Parser {
     if (!this.#failed) this.diagnostics.push({ ...message, start, end })
   }
 
-  /** No expression where one must be. */
+  /** Reports that an expression is missing here. */
   #missing(): Expression {
     this.#fail(messages.expectedExpression(this.#found()))
     return this.#error(this.#previousEnd()).expression

@@ -39,7 +39,7 @@ export class AssignedNames {
     }
   }
 
-  /** Only blocks have statements, and they stand where a whole value does. */
+  /** Only blocks have statements, and a block can only be where a whole value is expected. */
   #collectFrom(node: tree.Expression, names: Set<string>): void {
     for (const block of blocksOf(node)) for (const name of this.of(block)) names.add(name)
   }

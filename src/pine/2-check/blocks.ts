@@ -1,4 +1,4 @@
-// Blocks: the statements of one, and what has blocks and a value: if, switch and the loops.
+// Blocks: their statements, and the expressions that have blocks and a value: if, switch and the loops.
 
 import type * as tree from '../1-parse/tree.ts'
 import type { Range } from '../source.ts'
@@ -11,7 +11,7 @@ import { typeOf } from './type-names.ts'
 import { BOOL, ERROR, INT, NA, QUOTIENT, VOID, latest, typeText, type Qualifier, type Type } from './types.ts'
 import { forNobody, condition, constant, number, oneValue, value, variableExpr } from './values.ts'
 
-/** A block inside what stands here, with names of its own. */
+/** Checks a block inside the present one, with names of its own. */
 export function block(here: Place, node: tree.Block, use: Use): Block {
   return body(inner(here, node, {}), node.statements, use)
 }
@@ -168,7 +168,7 @@ function join(
   }
 }
 
-/** The block as statements only. */
+/** The block with its statements only. */
 function withoutResult(one: Block | null): Block | null {
   if (one === null || one.result === null) return one
   if (one.result.kind === 'Variable') return { statements: one.statements, result: null }

@@ -1,8 +1,8 @@
-// What is surely wrong in a script whose text is broken too.
+// Finds mistakes in a script whose text is broken as well, if they are certain.
 //
-// A line the parser could not read may have declared anything, so what it names is in doubt wherever it stands: an
-// unknown name there, a function that takes too many arguments, a value of the wrong type. Everything else is told, so
-// that one bracket too many does not hide the other mistakes, nor one missing comma make ten of them.
+// A line that the parser could not read may have declared anything, so every use of its names is in doubt: an unknown name,
+// a function with too many arguments, a value of the wrong type. All other mistakes are reported, so that an extra bracket
+// does not hide them, and a missing comma does not cause ten of them.
 
 import { tokenize, type Token } from '../1-parse/lexer.ts'
 import type * as tree from '../1-parse/tree.ts'
@@ -15,7 +15,7 @@ import type { CheckOptions } from './place.ts'
 /** After these the parser cannot know where the statement was meant to end. */
 const OPEN_ENDED: ReadonlySet<string> = new Set(['unclosed-bracket', 'unterminated-string'])
 
-/** `mistakes`: what the parser found. */
+/** `mistakes` are those of the parser. */
 export function checkBroken(
   script: tree.Script,
   text: string,
@@ -68,7 +68,7 @@ function lineFinder(text: string): (offset: number) => Range {
   }
 }
 
-/** The index of the first that starts at `offset` or behind it. */
+/** The index of the first token that starts at or after `offset`. */
 function firstFrom(tokens: readonly Token[], offset: number): number {
   let low = 0
   let high = tokens.length
@@ -80,7 +80,7 @@ function firstFrom(tokens: readonly Token[], offset: number): number {
   return low
 }
 
-/** Names that are the script's own: no built-in, no name space, no argument's name, nothing after a dot. */
+/** The script's own names: not those of built-ins, name spaces or arguments, and nothing after a dot. */
 function ownNames(text: string): readonly Token[] {
   const { tokens } = tokenize(text)
   return tokens.filter(({ kind, text: name }, i) => {

@@ -1,4 +1,4 @@
-// Calls of built-ins: where they may stand, what they count for, and what TradingView would not take of them.
+// Calls of built-ins: where they are permitted, what they count towards, and what TradingView would refuse about them.
 
 import type * as tree from '../1-parse/tree.ts'
 import type { BuiltinFunction } from '../builtins/registry.ts'
@@ -100,7 +100,7 @@ const TOP_ONLY: ReadonlySet<string> = new Set([
 /** A bool is never na since v6, so there is nothing to fill in. (`na(b)` still stands in an example of the v6 manual.) */
 const NEVER_NA: ReadonlySet<string> = new Set(['nz', 'fixnan'])
 
-/** Built-ins by which a script shows or tells something. */
+/** Built-ins by which a script shows or reports something. */
 const OUTPUT =
   /^(?:plot|hline|fill|bgcolor|barcolor|alert|log\.|runtime\.error|(?:label|line|box|table|linefill|polyline)\.new)/
 
@@ -161,7 +161,7 @@ function isFraction(type: Type): boolean {
   return type.kind === 'float' && type !== QUOTIENT
 }
 
-/** An argument that runs whether the order is sent or not, so that what has state in it advances on every bar. */
+/** An argument that is evaluated whether or not the order is sent, so that its state advances on every bar. */
 export function steady(here: Place, expr: Expr): Expr {
   return hasState(expr) ? temporary(here, expr) : expr
 }

@@ -1,10 +1,10 @@
-// Phase 2: names and types. A tree in, a program and what is wrong with it out.
+// Phase 2 resolves names and types: it turns a tree into a program and a list of its mistakes.
 //
 //     const { program, diagnostics } = check(script, source)
 //
-// One walk over the text: each expression is resolved and typed as it is met (a Pine name is declared before it
-// is used), each function again for every list of argument types. Nothing stops at a mistake: what cannot be made sense
-// of gets the type `error`, which fits everywhere, so that one mistake is told once.
+// One walk over the text: each expression is resolved and typed as it is met (a Pine name is declared before it is used),
+// each function again for every list of argument types. A mistake does not stop the check: an expression that makes no
+// sense gets the type `error`, which fits everywhere, so that each mistake is reported once.
 
 import type * as tree from '../1-parse/tree.ts'
 import type { Diagnostic } from '../diagnostic.ts'
@@ -21,7 +21,7 @@ export interface CheckResult {
   /** null when there is an error among the diagnostics. */
   readonly program: Program | null
   readonly diagnostics: readonly Diagnostic[]
-  /** Something is plotted, drawn or told: what TradingView wants of every indicator. */
+  /** Whether something is plotted, drawn or reported, which TradingView requires of every indicator. */
   readonly hasOutput: boolean
 }
 

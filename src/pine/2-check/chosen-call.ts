@@ -42,8 +42,8 @@ export function chosenCall(
 const FORMATTING = /^(?:str\.format|log\.\w+)$/
 
 /**
- * An argument for a pattern of str.format(). Java asks an array for its text, and a float in it says `1.0` where an int
- * says `1`: only the types know which it is.
+ * An argument for a pattern of str.format(). Java writes an array's floats as `1.0` and its ints as `1`, and only the types
+ * tell them apart.
  */
 function formatted(here: Place, arg: Expr | null, i: number): Expr | null {
   if (i === 0 || arg?.type.kind !== 'array' || arg.type.of.kind !== 'float') return arg

@@ -1,4 +1,4 @@
-// Folding: what a const expression is worth.
+// Folding computes the value of a const expression.
 //
 // Some arguments have to be known when the script is compiled: the declaration's, titles, defaults of inputs. They may
 // be written as expressions of constants: `color.new(color.red, 50)`, `"RSI " + "(14)"`, `60 * 60 * 24`.
@@ -75,7 +75,10 @@ function binary(check: Check, expr: BinaryExpr): ConstValue | undefined {
   }
 }
 
-/** Joins two texts. Each line may double the one before, so what is past the limit is left to the run, which refuses it. */
+/**
+ * Joins two texts. Each line may double the previous text, so joining beyond the limit is left to the run, which refuses
+ * it.
+ */
 function joined(check: Check, left: string, right: string): string | undefined {
   check.folded += left.length + right.length
   return check.folded > FOLDED_LETTERS_MAX ? undefined : left + right
@@ -113,7 +116,7 @@ function computed(check: Check, expr: BuiltinCallExpr): unknown {
   }
 }
 
-/** Why a constant call has no value, in the built-in's words; null where it has one or is no such call. */
+/** Why a constant call has no value, in the built-in's words; null if it has one or is not such a call. */
 export function refusal(check: Check, expr: Expr): string | null {
   const result = expr.kind === 'BuiltinCall' ? computed(check, expr) : undefined
   return result instanceof ScriptError ? result.message : null

@@ -11,7 +11,7 @@ export function isNumber(type: Type): boolean {
   return type.kind === 'int' || type.kind === 'float'
 }
 
-/** Whether arithmetic with it still goes where an int is wanted. */
+/** Whether arithmetic with this type may still be used as an int. */
 export function wholeOrQuotient(type: Type): boolean {
   return type.kind === 'int' || type === QUOTIENT
 }
@@ -50,7 +50,7 @@ export function fits(here: Place, from: Type, to: Type): boolean {
   return sameType(from, to)
 }
 
-/** The expression as a value of `to`, into which its type fits. */
+/** Converts the expression to type `to`, into which it fits. */
 export function coerce(expr: Expr, to: Type): Expr {
   const from = expr.type
   if (from.kind === 'na' || from.kind === 'error' || from.kind === 'tuple') return retyped(expr, to)
@@ -68,7 +68,7 @@ export function coerce(expr: Expr, to: Type): Expr {
   return expr
 }
 
-/** na is written differently in each type, so that an na inside of the expression gets the type as well. */
+/** na is represented differently in each type, so an na inside the expression gets the type as well. */
 function retyped(expr: Expr, to: Type): Expr {
   const inBlock = (block: Block): Block =>
     block.result === null ? block : { statements: block.statements, result: coerce(block.result, to) }
@@ -118,7 +118,7 @@ export function unify(here: Place, a: Type, b: Type): Type | null {
   return null
 }
 
-/** What a message calls the expression: `series float`, `const int`. */
+/** How a message names the expression: `series float`, `const int`. */
 export function describe(expr: Expr): string {
   if (expr.type.kind === 'na') return 'na'
   if (expr.type.kind === 'void') return 'nothing'

@@ -23,7 +23,7 @@ import { reportHidden } from './top-level.ts'
 import { ERROR, FLOAT, VOID, isLater, isPrimitive, latest, typeText, type Type } from './types.ts'
 import { value, type Given } from './values.ts'
 
-/** How many functions may be checked one inside the other: our stack has an end, and so has TradingView's patience. */
+/** How many functions may be checked inside one another, since the stack is limited. */
 const DEPTH = 500
 
 interface Bound {
@@ -39,7 +39,7 @@ interface Bound {
   } | null
 }
 
-/** Calls the overload whose parameters fit best. */
+/** Checks a call of the overload whose parameters fit best. */
 export function userCall(
   here: Place,
   templates: readonly FunctionTemplate[],
@@ -239,7 +239,7 @@ function instantiate(
   return instance
 }
 
-/** Why there may not be one more copy of a function. */
+/** Why a function may not have one more copy. */
 function refusal(
   check: Check,
   { name, instances }: FunctionTemplate,

@@ -1,4 +1,4 @@
-// Calls as v4 and v5 wrote them, made into v6's: parameters of other names and order, `when=`, `transp=`, directions
+// Converts calls as v4 and v5 wrote them into v6's: parameters with other names and order, `when=`, `transp=`, directions
 // as true and false.
 
 import type { BuiltinFunction } from '../builtins/registry.ts'
@@ -48,7 +48,7 @@ export function adapt(
   }
 }
 
-/** What v4 fills is nearly transparent unless the script says otherwise: `transp` was 90 there by default. */
+/** What v4 fills is nearly transparent unless the script says otherwise, since its default for `transp` was 90. */
 const VEILED: ReadonlySet<string> = new Set(['fill', 'bgcolor'])
 
 function veil({ end }: Range): Expr {

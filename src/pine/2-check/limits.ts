@@ -1,9 +1,8 @@
-// TradingView's limits of what a script may ask for (limitations, "Plot limits", "Number of calls" and "Tuple
-// element limit").
+// TradingView's limits on what a script may use (limitations, "Plot limits", "Number of calls" and "Tuple element limit").
 //
-// 64 plot counts: one for each series a call draws, its colours included where they change from bar to bar. Lines,
-// labels, boxes and tables are not among them. 64 calls of request.*() that differ, and 127 elements of tuples in all
-// of them.
+// 64 plot counts: one for each series a call draws, its colours included where they change from bar to bar. Lines, labels,
+// boxes and tables are not among them. The others are 64 different calls of request.*(), and 127 elements of tuples over
+// all of them.
 
 import { REQUESTS_MAX } from '../runtime/runtime.ts'
 import * as messages from '../messages/checking.ts'
@@ -38,7 +37,7 @@ const COLORS: ReadonlySet<string> = new Set([
   'bordercolor',
 ])
 
-/** Tells of the call with which the script has more than it may. */
+/** Reports the call that exceeds the limit of plots. */
 export function countPlots(here: Place, call: BuiltinCallExpr): void {
   const { name } = call.builtin
   const own = Object.hasOwn(COUNTS, name) ? COUNTS[name] : undefined
@@ -52,7 +51,10 @@ export function countPlots(here: Place, call: BuiltinCallExpr): void {
     here.check.report(here, call, messages.tooManyPlots(PLOT_COUNT_MAX))
 }
 
-/** Distinct for sure: what stands at the script's top, is always executed and says in constants what it asks for. */
+/**
+ * Counts only requests that are certainly different: at the script's top level, always executed, and with constant
+ * arguments.
+ */
 export function countRequests(here: Place, call: BuiltinCallExpr): void {
   const { name } = call.builtin
   if (!name.startsWith('request.') || here.owner !== null || here.conditional || here.unit.isLibrary) return

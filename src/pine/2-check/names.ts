@@ -112,7 +112,7 @@ export function* namesInSight(here: Place): Generator<string> {
   for (const name of BUILTIN_VARIABLES.keys()) if (!name.includes('.')) yield name
 }
 
-/** `a.b.c` as its names when it is made of names alone. */
+/** The names of `a.b.c`, if it consists of names only. */
 export function path(node: tree.Expression): string[] | null {
   if (node.kind === 'Identifier') return [node.name]
   if (node.kind !== 'Member') return null
@@ -175,7 +175,7 @@ const NAMESPACES: ReadonlySet<string> = new Set(
     .map((name) => name.slice(0, name.indexOf('.'))),
 )
 
-/** A name that is a value itself: `close.x`, `chart.point`'s fields. */
+/** Whether a name is itself a value: `close.x`, the fields of `chart.point`. */
 function isReadable(here: Place, node: tree.Expression): boolean {
   const parts = path(node)
   if (parts === null) return true
@@ -202,7 +202,7 @@ export function unknownMemberMessage(here: Place, parts: readonly string[]): Mes
   return messages.unknownMember(owner, name, here.check.suggest(name, membersOf(prefix)))
 }
 
-/** What the built-ins of a name space are called behind its dot. */
+/** The part behind the dot of the built-ins of a name space. */
 export function* membersOf(prefix: string): Generator<string> {
   for (const table of [BUILTIN_FUNCTIONS, BUILTIN_VARIABLES, BUILTIN_CONSTANTS])
     for (const name of table.keys()) if (name.startsWith(prefix)) yield name.slice(prefix.length)

@@ -40,7 +40,7 @@ export function history(here: Place, node: tree.Index): Expr {
   }
 }
 
-/** Has a past of its own on every bar, wherever it is looked at. */
+/** Whether its past exists on every bar, wherever it is read. */
 function isBarColumn(base: Expr): boolean {
   return base.kind === 'BuiltinVariable' || base.kind === 'Input' || base.kind === 'Const'
 }
@@ -87,7 +87,7 @@ export function binary(here: Place, node: tree.Binary): Expr {
   return operation(here, node.operator, value(here, node.left), value(right, node.right), node)
 }
 
-/** Also for `x += y`, which is `x := x + y`. */
+/** Also used for `x += y`, which is `x := x + y`. */
 export function operation(
   here: Place,
   operator: tree.BinaryOperator,
@@ -133,7 +133,7 @@ export function operation(
     const isWhole = wholeOrQuotient(l.type) && wholeOrQuotient(r.type)
     if (operator !== '/') return made(ints ? INT : isWhole ? QUOTIENT : FLOAT, l, r)
     const division = made(FLOAT)
-    // Up to v5 the division of two const ints is one of whole numbers.
+    // Up to v5, dividing two const ints gives a whole number.
     if (ints && qualifier === 'const' && here.unit.version < 6) {
       return { kind: 'Convert', operand: division, type: INT, qualifier, start: node.start, end: node.end }
     }

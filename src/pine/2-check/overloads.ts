@@ -1,7 +1,7 @@
 // Which overload a call means, and which argument goes to which parameter.
 //
 // Every overload is tried: arguments are put in their places, then compared by type. The one that fits with the fewest
-// conversions wins. When none does, the one that got furthest tells what is wrong.
+// conversions wins. If none fits, the message comes from the one that got furthest.
 
 import type { BuiltinFunction, Overload, ParameterSpec, ReturnSpec, TypeSpec } from '../builtins/registry.ts'
 import type { Range } from '../source.ts'
@@ -27,9 +27,9 @@ import type { Given } from './values.ts'
 
 interface Problem {
   readonly at: Range
-  /** Made only when it is reported, since mostly another overload fits. */
+  /** Created only if it is reported, since mostly another overload fits. */
   readonly message: () => Message
-  /** How far the call got: of several problems the furthest is told. */
+  /** How far the call got: of several problems, the furthest is reported. */
   readonly progress: number
 }
 
@@ -39,11 +39,11 @@ interface Fit {
   readonly variables: ReadonlyMap<string, Type>
   readonly cost: number
   readonly problem: Problem | null
-  /** Mistakes that only what is drawn suffers from: told as warnings, the argument left out. */
+  /** Mistakes that only affect what is drawn: reported as warnings, with the argument left out. */
   readonly ignored: readonly { readonly at: Range; readonly message: Message }[]
 }
 
-/** What a script draws changes nothing of what it computes or trades. */
+/** Drawing does not affect what a script computes or trades. */
 const DRAWN = /^(plot|hline|fill|bgcolor|barcolor|color\.|label\.|line\.|box\.|table\.|linefill\.|polyline\.)/
 
 export interface Chosen {
@@ -54,7 +54,7 @@ export interface Chosen {
   readonly qualifier: Qualifier
 }
 
-/** null = none fits, which has been reported. */
+/** null = none fits, and the mistake has been reported. */
 export function choose(
   here: Place,
   builtin: BuiltinFunction,
@@ -66,7 +66,7 @@ export function choose(
   for (const overload of builtin.overloads) {
     const fit = tryOverload(here, builtin.name, overload, given, typeArguments, node)
     if (best === null || better(fit, best)) best = fit
-    // Nothing fits better than without a conversion.
+    // No call fits better than one without conversions.
     if (best.problem === null && best.cost === 0) break
   }
   if (best === null) return null
@@ -77,7 +77,7 @@ export function choose(
   for (const { at, message } of best.ignored)
     here.check.report(here, at, notOnTradingView(message.message, message.hint))
   const chosen = finish(here, builtin, best, node)
-  // With an argument we could not make sense of, the overload is a guess: so would be its type.
+  // An argument with an error makes the choice of overload a guess, and its type too.
   const isGuess = builtin.overloads.length > 1 && given.some((one) => one.expr.type.kind === 'error')
   return isGuess && chosen.type.kind !== 'void' ? { ...chosen, type: ERROR } : chosen
 }
@@ -201,7 +201,7 @@ function qualifierProblem(
   return null
 }
 
-/** How many conversions it takes to put the value there; null = it does not fit. */
+/** How many conversions the value needs to fit; null = it does not fit. */
 function compare(
   here: Place,
   parameter: ParameterSpec,
@@ -279,7 +279,7 @@ function matchInside(here: Place, spec: TypeSpec, type: Type, variables: Map<str
   return cost === null || cost > 2 ? null : cost
 }
 
-/** Said by a collection or in <>, so that a value cannot widen it. */
+/** Determined by a collection or in <>, so that a value cannot widen it. */
 function isFixed(variables: ReadonlyMap<string, Type>, name: string): boolean {
   return variables.has(`${name} fixed`)
 }
@@ -328,7 +328,7 @@ function finish(here: Place, builtin: BuiltinFunction, fit: Fit, node: Range): C
   }
 }
 
-/** Of a collection of ints TradingView calls these an int, though they keep their fraction. */
+/** TradingView gives these the type int for collections of ints, though they keep their fraction. */
 const OF_INTS: ReadonlySet<string> = new Set([
   'array.avg',
   'array.percentile_linear_interpolation',
@@ -344,7 +344,7 @@ function isIntCollection(type: Type | undefined): boolean {
   return (type?.kind === 'array' || type?.kind === 'matrix') && type.of.kind === 'int'
 }
 
-/** `math.max(1, length / 2)` goes where `length / 2` does: of ints it would be an int. */
+/** `math.max(1, length / 2)` fits wherever `length / 2` does: it counts as an int. */
 function keepsQuotients(
   builtin: BuiltinFunction,
   chosen: Overload,

@@ -1,8 +1,8 @@
-// What the checker threads through everything.
+// What the checker passes through everything.
 //
-// A Check is one run over one script and the libraries it imports: it counts variables and call sites and collects
-// what it finds. A Unit is a script or a library: its functions, types and imports, which live at its top. A Place
-// is where in the text we are: the names in sight and the list of statements being written.
+// A Check is one run over one script and the libraries it imports: it numbers variables and call sites and collects its
+// findings. A Unit is a script or a library: its functions, types and imports, which are at its top level. A Place is a
+// position in the text: the names in sight and the list of statements being written.
 
 import type * as tree from '../1-parse/tree.ts'
 import type { Diagnostic } from '../diagnostic.ts'
@@ -42,8 +42,9 @@ const OF_MISSING_NAMES: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The two rules that all others lead back to: a call has expressions in it, an expression has blocks, a block statements
- * and a statement expressions. Files of rules import what stands below them, and reach these two through the Check.
+ * The two rules that all others lead back to: a call contains expressions, an expression contains blocks, a block
+ * statements, and a statement expressions. Files of rules import the rules below them, and reach these two through the
+ * Check.
  */
 export interface Rules {
   readonly expression: (here: Place, node: tree.Expression, use?: Use) => Expr
@@ -62,9 +63,9 @@ export class Check {
   readonly enums: EnumType[] = []
   /** Globals of libraries, before the script's own statements. */
   readonly prologue: Stmt[] = []
-  /** What a variable that never changes is worth, where that is known now. */
+  /** The value of a variable that never changes, if it is known at compile time. */
   readonly constants = new Map<Variable, ConstValue>()
-  /** The qualifiers of each item, for functions that give a tuple. */
+  /** The qualifiers of each item for functions that return a tuple. */
   readonly resultQualifiers = new Map<FunctionInstance, readonly Qualifier[]>()
   readonly imported: {
     readonly at: { readonly here: Place; readonly node: tree.Node }
@@ -102,7 +103,7 @@ export class Check {
   folded = 0
   #nodes = 0
   #compared = 0
-  /** What has been reported already, by the list it went to: text that is only tried out reports to a list nobody reads. */
+  /** What has been reported already, for each list: text that is only tried out reports to a list that nobody reads. */
   readonly #seen = new WeakMap<readonly Diagnostic[], Set<string>>()
 
   constructor(rules: Rules, options: CheckOptions) {
@@ -114,7 +115,7 @@ export class Check {
     return this.siteCount++
   }
 
-  /** Counts what is being checked; false once that is more than a script may have, which is told the first time. */
+  /** Counts what is being checked. Answers false once a script exceeds the limit, which is reported the first time. */
   admits(here: Place, node: Range, count = 1): boolean {
     this.#nodes += count
     if (this.#nodes <= NODES_MAX) return true
@@ -132,8 +133,8 @@ export class Check {
   }
 
   /**
-   * A function is checked once for each list of argument types; its mistakes are told once. So is a name that does not
-   * exist, at its first use: one slip in a declaration is one mistake.
+   * A function is checked once for each list of argument types, but its mistakes are reported only once. A name that does
+   * not exist is reported at its first use, since one slip in a declaration is one mistake.
    */
   report(here: Place, node: Range, message: Message): void {
     const { diagnostics } = here.unit
@@ -157,7 +158,7 @@ export interface Unit {
   readonly types: Map<string, UdtInfo>
   readonly enums: Map<string, { readonly type: EnumType; readonly exported: boolean }>
   readonly imports: Map<string, Unit>
-  /** Aliases of libraries that were not found: told once, what is used of them is not. */
+  /** Aliases of libraries that were not found. That is reported once, and uses of them are not. */
   readonly missing: Set<string>
   readonly scope: Scope
   /** Top-level variables by name, for `used-before-declaration` and for libraries, whose globals are taken when needed. */
@@ -188,7 +189,7 @@ export interface CheckedFunction {
   readonly qualifier: Qualifier
 }
 
-/** What the value of an expression is for: nothing, a block's last one (then nothing may be wanted of it), or needed. */
+/** What the value of an expression is for: nothing, the end of a block (which may not need it), or a definite use. */
 export type Use = 'statement' | 'tail' | 'value'
 
 export interface Place {
@@ -203,17 +204,17 @@ export interface Place {
   readonly loops: number
   /** Directly in the body of the script or of a function. */
   readonly topLevel: boolean
-  /** What stands here is not executed on every bar, or many times on one. */
+  /** Whether this place is not executed on every bar, or is executed many times on one. */
   readonly conditional: boolean
-  /** What decides whether the place we are at is reached. */
+  /** The condition that decides whether this place is reached. */
   readonly branch: Branch | null
-  /** Inside a function that a library exports: of the library's globals it does not see all. */
+  /** Whether this is inside a function that a library exports, which cannot see all of the library's globals. */
   readonly exported: boolean
-  /** The name of the variable that the value being checked goes to: an input without a title is called like it. */
+  /** The name of the variable that receives the value being checked, which names an input without a title. */
   readonly target: string
 }
 
-/** A block that runs or not, or a number of times, by a value of this qualifier. */
+/** A block that is executed or not, or several times, depending on a value of this qualifier. */
 export interface Branch {
   readonly qualifier: Qualifier
   readonly outer: Branch | null
@@ -284,7 +285,7 @@ export function markHistory(variable: Variable): void {
   ;(variable as Mutable<Variable>).historyRead = true
 }
 
-/** What stands for an expression with a mistake. It fits everywhere, so that one mistake is reported once. */
+/** Replaces an expression with a mistake. It fits everywhere, so that each mistake is reported once. */
 export function errorExpr(node: Range): Expr {
   return {
     kind: 'Const',

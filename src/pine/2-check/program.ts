@@ -248,7 +248,7 @@ export interface Program {
   readonly enums: readonly EnumType[]
   readonly functions: readonly FunctionInstance[]
   readonly body: Block
-  /** What the body's requests take their part of instead of it (`3-plan/timeframe.ts`). */
+  /** What request.*() calls in the body take their slice from, if not from the body itself (`3-plan/timeframe.ts`). */
   readonly elsewhere?: Block | null
   /** The titles of its plot() calls in their order; '' = the call gives none. */
   readonly plotTitles: readonly string[]

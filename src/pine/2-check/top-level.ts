@@ -1,4 +1,5 @@
-// What stands at the top of a script or library and may be used anywhere in it: imports, types, enums, functions.
+// Declarations at the top level of a script or library, which are visible everywhere in it: imports, types, enums,
+// functions.
 
 import { parse } from '../1-parse/parser.ts'
 import type * as tree from '../1-parse/tree.ts'
@@ -111,7 +112,7 @@ function functionDeclaration(here: Place, node: tree.FunctionDeclaration): void 
   unit.functions.set(name, others)
 }
 
-/** What a library hands out or takes in has to be of types that others can name. */
+/** The types that a library's exports return or take must be visible to others. */
 export function reportHidden(here: Place, node: Range, type: Type): void {
   if (type.kind === 'tuple') for (const item of type.items) reportHidden(here, node, item)
   if (type.kind === 'array' || type.kind === 'matrix') reportHidden(here, node, type.of)
@@ -173,7 +174,7 @@ function readLibrary(here: Place, node: tree.Import, path: string, alias: string
   return library
 }
 
-/** Mistakes of libraries, told where they are imported; those inside a function are known once it has been called. */
+/** Mistakes of libraries, reported where they are imported; those inside a function are known once it has been called. */
 export function reportBrokenLibraries(check: Check): void {
   for (const { at, path, source, library } of check.imported) {
     const broken = library.diagnostics.find((one) => one.severity === 'error')

@@ -1,4 +1,4 @@
-// What a type is called in a text, and what can be found by name in a value of it.
+// The types that names in a text denote, and the members of a type that can be found by name.
 
 import type * as tree from '../1-parse/tree.ts'
 import type { Range } from '../source.ts'

@@ -1,7 +1,7 @@
 // Pine's types and qualifiers.
 //
-// A qualifier says when a value is known: const at compile time, input when the user has chosen, simple on the
-// first bar, series on every bar. A value may be used where a later one is asked for, never the other way.
+// A qualifier says when a value is known: const at compile time, input when the user has chosen, simple on the first bar,
+// series on every bar. A value may be used where a later one is expected, but not the other way round.
 //
 // What a value is while a script runs, the same in every file of this room:
 //   int, float   number; na = NaN            color   number 0xRRGGBBAA; na = NaN
@@ -128,7 +128,7 @@ export function latest(a: Qualifier, b: Qualifier): Qualifier {
   return isLater(b, a) ? b : a
 }
 
-/** Known later than the other, so that it cannot stand where the other is asked for. */
+/** Whether `a` is known later than `b`, and so cannot be used where `b` is expected. */
 export function isLater(a: Qualifier, b: Qualifier): boolean {
   return a !== b && QUALIFIERS.indexOf(a) > QUALIFIERS.indexOf(b)
 }

@@ -1,4 +1,4 @@
-// v5: what was called or ordered otherwise than in v6.
+// v5: names and orders of arguments that differ from v6.
 
 import type { LegacyCall, VersionTable } from './version.ts'
 

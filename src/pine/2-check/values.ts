@@ -1,4 +1,4 @@
-// What every rule makes: the expression a text stands for, and what may be wanted of its value.
+// What all rules produce: the expression for a text, and checks of its value.
 
 import type * as tree from '../1-parse/tree.ts'
 import type { Range } from '../source.ts'
@@ -8,7 +8,7 @@ import { declare, errorExpr, type Place } from './place.ts'
 import type { Expr, Variable } from './program.ts'
 import { BOOL, FLOAT, VOID, type Type } from './types.ts'
 
-/** An expression that must be worth one value. */
+/** Checks an expression that must have a single value. */
 export function value(here: Place, node: tree.Expression): Expr {
   return oneValue(here, node, here.check.rules.expression(here, node))
 }
@@ -29,7 +29,7 @@ export function constant(node: Range, type: Type, content: number | string | boo
   return { kind: 'Const', value: content, type, qualifier: 'const', start: node.start, end: node.end }
 }
 
-/** What stands for a call that leaves nothing to run, like the declaration of the script. */
+/** The result of a call that leaves nothing to run, such as the script's declaration. */
 export function nothing(node: Range): Expr {
   return { kind: 'Const', value: null, type: VOID, qualifier: 'const', start: node.start, end: node.end }
 }
@@ -74,7 +74,7 @@ export interface Given {
   readonly expr: Expr
 }
 
-/** The place, where the value goes to no variable. */
+/** The same place, for a value that no variable receives. */
 export function forNobody(here: Place): Place {
   return here.target === '' ? here : { ...here, target: '' }
 }

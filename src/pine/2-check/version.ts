@@ -1,4 +1,4 @@
-// What sets v4 and v5 apart by name and argument. The tables are in `v4.ts` and `v5.ts`; the checker asks here.
+// Differences of v4 and v5 in names and arguments. The tables are in `v4.ts` and `v5.ts`; the checker asks here.
 
 import type { PineVersion } from '../runtime/runtime.ts'
 import { V4 } from './v4.ts'

@@ -4,7 +4,7 @@
 import { unreachable } from '../../lib/assert.ts'
 import type { Expr } from '../2-check/program.ts'
 
-/** `special` has the first word on what an expression is called; null leaves it to the rules below. */
+/** `special` may name an expression first; if it answers null, the rules below apply. */
 export function keyOf(expr: Expr, special: (expr: Expr) => string | null = () => null): string {
   const called = special(expr)
   if (called !== null) return called

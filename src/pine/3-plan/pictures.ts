@@ -1,7 +1,7 @@
 // A program without what it only shows, for runs whose plots nobody will look at.
 //
-// Plots and what belongs to them stand at the top of a script and give nothing back but a handle for fill(). They are left out
-// where their arguments do nothing else; a call of the script's own function might trade, and stays.
+// Plots and the like are at the top level of a script and only return a handle for fill(). They are removed if evaluating
+// their arguments has no other effect; a call of the script's own function might trade, so it stays.
 
 import { walkBlock, walkExpr } from '../2-check/walk.ts'
 import type { Expr, Program, Stmt, Variable } from '../2-check/program.ts'
@@ -23,7 +23,7 @@ const SHOWN: ReadonlySet<string> = new Set([
 export function withoutPictures(program: Program): Program {
   const { body, functions } = program
   const kept = body.statements.filter((statement) => !isPicture(statement))
-  // A handle is of no use to anybody but fill(), which may have to stay.
+  // Only fill() can use a handle, and fill() may have to stay.
   const read = new Set<Variable>()
   const note = (expr: Expr) => {
     if (expr.kind === 'Variable') read.add(expr.variable)
@@ -47,7 +47,7 @@ function isPicture(statement: Stmt): boolean {
   return isQuiet
 }
 
-/** Does nothing but give a value. */
+/** Whether evaluating it has no effect besides its value. */
 function onlyGives(expr: Expr): boolean {
   if (expr.kind !== 'BuiltinCall') return QUIET.has(expr.kind)
   const { implementation } = expr.overload

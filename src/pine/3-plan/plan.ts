@@ -64,7 +64,7 @@ export type StatefulExpr = BuiltinCallExpr | BuiltinVariableExpr
 export interface Plan {
   readonly program: Program
   readonly columns: readonly Column[]
-  /** Each stands behind those that it depends on. */
+  /** Sorted so that each comes after those it depends on. */
   readonly hoists: readonly Hoist[]
   rankOf(expr: Expr): Rank
   storageOf(variable: Variable): Storage
@@ -74,7 +74,7 @@ export interface Plan {
   valueColumnOf(expr: Expr): Column | null
   /** Column of a built-in variable that must be recorded at the start of each bar, because its past is read. */
   readonly recorded: ReadonlyMap<string, { readonly expr: BuiltinVariableExpr; readonly column: Column }>
-  /** Does something besides giving its value, so that it may neither be dropped nor skipped. */
+  /** Whether it does something besides giving its value, so that it must be neither dropped nor skipped. */
   hasEffects(expr: Expr): boolean
   /** The call a plot handle comes from (`p1 = plot(…)`). */
   originOf(variable: Variable): Expr | null
@@ -115,7 +115,7 @@ export function columnKind(type: Type): ColumnKind {
 /** Built-in functions whose call is a series to be drawn: their main argument is worth a column of its own. */
 const DRAWN: ReadonlySet<string> = new Set(['plot', 'plotshape', 'plotchar', 'plotarrow'])
 
-/** Where the pass that ranks stands. */
+/** The state of the pass that ranks. */
 interface Where {
   readonly fn: FunctionInstance | null
   /** Executed on every bar, exactly once. */

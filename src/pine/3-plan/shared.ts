@@ -1,17 +1,17 @@
-// Which columns two runs of a script may have in common: those that are computed ahead of nothing but bars and inputs.
+// Which columns two runs of a script can share: those computed ahead from bars and inputs alone.
 //
-// Thousands of runs of one script over the same bars differ in a few inputs. A moving average of length 20 is the same in each
-// that has a length of 20, whatever else was chosen, so it need be computed once. A column hangs on the inputs that its
-// expression names, and those it takes other columns and variables from.
+// Thousands of runs of one script over the same bars differ in a few inputs. A moving average of length 20 is the same in
+// every run with that length, whatever else was chosen, so computing it once is enough. A column depends on the inputs in
+// its expression, and on those of the columns and variables that it uses.
 
 import { walkExpr } from '../2-check/walk.ts'
 import type { Expr, Variable } from '../2-check/program.ts'
 import type { Hoist, Plan } from './plan.ts'
 
-/** The numbers of the inputs that a hoist depends on, ascending; null where runs may not have it in common. */
+/** The indexes of the inputs that a hoist depends on, ascending; null if runs must not share it. */
 export function inputsBehind(plan: Plan, hoist: Hoist): readonly number[] | null {
   const columns = hoist.kind === 'call' ? hoist.columns : [hoist.column]
-  // What is kept as an object could be changed by one of the runs.
+  // One of the runs could change a value that is an object.
   if (columns.some(({ kind }) => kind === 'any')) return null
   const inputs = new Set<number>()
   const seen = new Set<Variable>()

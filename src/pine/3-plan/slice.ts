@@ -74,7 +74,7 @@ export function sliceProgram(program: Program, path: readonly UserCallExpr[], wa
   }
 }
 
-/** The statements that give these expressions what they read, without what they would draw, and the functions called. */
+/** The statements that compute what these expressions read, without drawing, and the functions they call. */
 export function neededFor(
   items: readonly Expr[],
   statements: readonly Stmt[],
@@ -85,7 +85,7 @@ export function neededFor(
     if (expr.kind === 'Variable') needed.add(expr.variable)
     if (expr.kind === 'UserCall' && !functions.has(expr.fn)) {
       functions.add(expr.fn)
-      // Its own variables live and die with the call.
+      // A function's own variables exist only during the call.
       walkBlock(expr.fn.body, (inner) => {
         if (inner.kind !== 'Variable' || inner.variable.owner !== expr.fn) read(inner)
       })
@@ -136,7 +136,7 @@ function opened(block: Block, target: Expr, isInner = false): Stmt[] {
   return statements
 }
 
-/** An `if` or `switch` without the block that leads to the call; null where nothing is left. */
+/** An `if` or `switch` without the block that leads to the call; null if nothing is left. */
 function besides(expr: Expr, target: Expr): Expr | null {
   const rest = (block: Block): Block => {
     if (!blockHolds(block, target)) return block
@@ -240,7 +240,7 @@ function holds(expr: Expr, needed: ReadonlySet<Variable>): boolean {
   return REFERENCES.has(expr.type.kind) && reaches(expr, needed)
 }
 
-/** Whether it may be an object that a needed variable holds: numbers and texts in it lead to no object. */
+/** Whether the value may be an object that a needed variable holds; numbers and texts contain no objects. */
 function reaches(expr: Expr, needed: ReadonlySet<Variable>): boolean {
   let found = false
   walkExpr(expr, (one) => {
@@ -249,7 +249,7 @@ function reaches(expr: Expr, needed: ReadonlySet<Variable>): boolean {
   return found
 }
 
-/** Orders, alerts and plots are the script's own affair: other bars have no part in them. */
+/** Orders, alerts and plots belong to the script itself, so slices leave them out. */
 function isOutput(expr: Expr): boolean {
   if (expr.kind !== 'BuiltinCall') return false
   const { name } = expr.builtin

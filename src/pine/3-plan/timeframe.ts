@@ -12,7 +12,7 @@ import type { Type } from '../2-check/types.ts'
 import { walkBlock } from '../2-check/walk.ts'
 import { neededFor } from './slice.ts'
 
-/** What shows a value a bar. */
+/** Built-ins that show a value for each bar. */
 const OUTPUTS: ReadonlySet<string> = new Set([
   'plot',
   'plotshape',
@@ -54,7 +54,7 @@ export function atTimeframe(program: Program, timeframe: string, gaps: boolean):
   }
 }
 
-/** What a script does besides plotting, which a request cannot hand over. */
+/** Effects of a script besides plotting, which a request cannot deliver. */
 const LEFT_OUT = {
   drawings: /^(?:label|line|box|table|linefill|polyline)\.new$/,
   messages: /^(?:alert|log\.(?:info|warning|error))$/,
@@ -91,7 +91,7 @@ function isSeries({ overload }: BuiltinCallExpr, i: number): boolean {
   return overload.parameters[i]?.qualifier === 'series'
 }
 
-/** What changes from bar to bar is an item of the tuple; a plot's handle, a title and a width stay as they are. */
+/** Series become items of the tuple; a plot's handle, a title and a width stay as they are. */
 function ask(program: Program, arg: Expr, asked: Expr[], variables: Variable[]): Expr {
   if (arg.kind === 'Const' || arg.type.kind === 'plot' || arg.type.kind === 'hline') return arg
   const variable: Variable = {

@@ -1,4 +1,4 @@
-// Calls: of built-ins, by the implementation each has, and of the script's own functions.
+// Calls of built-ins, each by its own implementation, and of the script's own functions.
 
 import { memo } from '../../lib/memo.ts'
 import type { BuiltinCallExpr, UserCallExpr } from '../2-check/program.ts'

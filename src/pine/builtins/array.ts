@@ -1,4 +1,4 @@
-// array.*: lists. What they hold and how slices share it is in `runtime/collections.ts`.
+// array.*: lists. `runtime/collections.ts` says what they hold and how slices share it.
 
 import type { Budget } from '../runtime/budget.ts'
 import { PineArray } from '../runtime/collections.ts'
@@ -305,7 +305,7 @@ function newArray(runtime: Runtime, size: number, initial: unknown): PineArray {
   )
 }
 
-/** na of the type a value is of. */
+/** The na of a value's type. */
 export function naLike(value: unknown): number | null {
   return typeof value === 'number' ? Number.NaN : null
 }
@@ -395,7 +395,7 @@ function compare(a: number | string, b: number | string): number {
 
 type KeyAt = (index: number) => number
 
-/** Java's binary search: of several equal elements it finds the one that it comes across first, not the leftmost. */
+/** Java's binary search: of several equal elements it finds the one that it meets first, not the leftmost. */
 function equalPlace(keyAt: KeyAt, size: number, value: number): number {
   for (let low = 0, high = size - 1; low <= high;) {
     const middle = (low + high) >> 1

@@ -521,7 +521,7 @@ function newTable(
   borderWidth: number,
   forceOverlay: boolean,
 ): Table {
-  // TradingView's reference makes `table.new(position.top_left, na, na)`: a table that nothing is put in.
+  // TradingView's reference contains `table.new(position.top_left, na, na)`: a table that stays empty.
   const isBlank = Number.isNaN(columns) && Number.isNaN(rows)
   if (!isBlank && !(columns >= 1 && rows >= 1 && columns * rows <= runtime.limits.collectionSize))
     throw new ScriptError(
@@ -595,14 +595,14 @@ function fillCell(
   })
 }
 
-/** A cell at na is none: what would be written there is lost. */
+/** A cell at na does not exist: what is written to it is lost. */
 function putCell(runtime: Runtime, table: Table, column: number, row: number, fields: Partial<Cell>): void {
   if (Number.isNaN(column) || Number.isNaN(row)) return
   const place = cellPlace(table, column, row)
   writableCells(runtime, table).set(place, { ...EMPTY_CELL, ...table.cells.get(place), ...fields })
 }
 
-/** What an entry of the map takes in memory; the cell itself is shared by the copies. */
+/** The memory of an entry of the map; copies share the cell itself. */
 const CELL_BYTES = 40
 
 /** The cells as they were at the end of the bar before are kept, so the first write on a bar copies them. */
@@ -689,7 +689,7 @@ function newPolyline(
   })
 }
 
-/** Between two lines there is one fill: a new one replaces it. */
+/** Two lines have at most one fill: a new one replaces it. */
 function newLinefill(runtime: Runtime, line1: Line | null, line2: Line | null, color: number): Linefill {
   const { drawings, bar } = runtime
   const before = drawings.alive.linefill.find(
@@ -758,7 +758,7 @@ function setters<D extends Drawing>(
 
 type Set<D> = <Field extends keyof D & string>(field: Field, value: D[Field]) => void
 
-/** A setter of more than one field. After its arguments `change` gets the drawing. */
+/** A setter of several fields. `change` gets the arguments, and the drawing as the last one. */
 function setter<D extends Drawing>(
   kind: D['kind'],
   name: string,

@@ -1,5 +1,5 @@
-// What companies and order flow would tell, if there were a source for it: dividends, earnings, footprints. Scripts that
-// read them run; they get na, and the report says so once.
+// Data of companies and order flow, for which there is no source here: dividends, earnings, footprints. Scripts that read
+// them run and get na, and the report says so once.
 
 import { fn, variable } from './define.ts'
 import type { BuiltinEntry } from './registry.ts'

@@ -1,4 +1,4 @@
-// log.* and runtime.error(): what a script has to say.
+// log.* and runtime.error(): messages of the script.
 
 import { formatMessage } from '../runtime/message-format.ts'
 import { ScriptError } from '../runtime/runtime.ts'

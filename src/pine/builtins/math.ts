@@ -54,7 +54,7 @@ export function power(base: number, exponent: number): number {
   return base ** exponent
 }
 
-/** Up to two numbers are added as they are, more of them with Kahan's compensation [PyneCore, measured]. */
+/** Up to two numbers are added directly, more of them with Kahan's compensation [PyneCore, measured]. */
 export function average(...numbers: number[]): number {
   let sum = 0
   if (numbers.length <= 2) {

@@ -55,7 +55,7 @@ export type Implementation =
       readonly fn: (...args: never[]) => unknown
       readonly pure?: boolean
       readonly runtime?: boolean
-      /** Gets the call site's number as its very last argument (strategy.*: the broker tells call sites apart). */
+      /** Gets the call site's number as its last argument (strategy.*: the broker tells call sites apart). */
       readonly site?: boolean
       /**
        * Gets its arguments in one new object instead, by their names in camel case, with the call site's number as
@@ -69,7 +69,7 @@ export type Implementation =
   | {
       readonly state: StateClass
       readonly implicit?: readonly Implicit[]
-      /** What it answers hangs on its arguments and its bar alone: to leave it out on some bars changes nothing. */
+      /** The result depends only on its arguments and its bar, so skipping some bars changes nothing. */
       readonly timeless?: boolean
     }
   | { readonly special: true }

@@ -192,7 +192,7 @@ function replaceAll(runtime: Runtime, source: Text, target: Text, replacement: T
   return runtime.budget.text(pieces.join(replacement ?? ''))
 }
 
-/** What a text takes in memory besides its letters. */
+/** The memory of a text besides its letters. */
 const PIECE_BYTES = 24
 
 function split(runtime: Runtime, text: Text, separator: Text): PineArray<Text> {

@@ -218,7 +218,7 @@ const VARIABLES: readonly BuiltinEntry[] = [
   ),
 ]
 
-/** What can be asked of an open or a closed trade. */
+/** The fields of an open or a closed trade that scripts can read. */
 const FIELDS: readonly (readonly [string, string, string, (trade: TradeView) => number | Text])[] = [
   ['entry_id', 'string', 'Id of the entry.', (trade) => trade.entryId],
   ['entry_comment', 'string', 'Comment of the entry.', (trade) => trade.entryComment],
@@ -251,7 +251,7 @@ const TRADES: readonly BuiltinEntry[] = [
 
 export const STRATEGY: readonly BuiltinEntry[] = [...COMMANDS, ...RISK, ...VARIABLES, ...TRADES]
 
-/** Gets its arguments as the request the broker's desk takes. */
+/** The arguments become the request that the broker's desk takes. */
 function command(
   name: string,
   doc: string,
@@ -319,7 +319,7 @@ function state(name: string, doc: string, read: (account: BrokerAccount) => numb
   return variable(`strategy.${name}`, doc, 'series float', { get: (runtime) => read(runtime.broker.account) })
 }
 
-/** Only fills change it: prices alone do not. */
+/** Only fills change it, not prices alone. */
 function settled(name: string, doc: string, read: (account: BrokerAccount) => number): BuiltinVariable {
   const get = (runtime: Runtime) => read(runtime.broker.account)
   return variable(`strategy.${name}`, doc, 'series float', { get, untilFill: true })
@@ -344,7 +344,7 @@ function accessor(
   [name, type, doc, read]: (typeof FIELDS)[number],
   find: (account: BrokerAccount, index: number) => TradeView | null,
 ): BuiltinFunction {
-  // A trade that is not there has no size: 0, where all else is na.
+  // A trade that does not exist has size 0; all its other fields are na.
   const missing = type === 'string' ? null : name === 'size' && space === 'opentrades' ? 0 : NAN
   return fn(`strategy.${space}.${name}`, doc, `(int trade_num) series ${type}`, {
     fn: (runtime: Runtime, index: number) => {

@@ -96,7 +96,7 @@ function fact(
   })
 }
 
-/** Nothing here knows it. */
+/** A fact for which there is no source here. */
 function unknownFact(name: string, type: string): BuiltinVariable {
   const na = type.endsWith('string') ? null : Number.NaN
   return variable(`syminfo.${name}`, 'Not known here: na.', type, { get: () => na, fixed: true }, 'source')

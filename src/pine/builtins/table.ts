@@ -35,7 +35,7 @@ import { TICKER } from './ticker.ts'
 import { TIME } from './time.ts'
 import { TIMEFRAME } from './timeframe.ts'
 
-/** Each library file's list; a new file is added here. */
+/** The lists of all library files; add a new file here. */
 const ENTRIES: readonly (readonly BuiltinEntry[])[] = [
   LANGUAGE,
   BARS,

@@ -14,7 +14,7 @@ import type { BuiltinEntry } from './registry.ts'
 
 type Text = string | null
 
-/** What is the same all day long. */
+/** A part of a time that stays the same all day. */
 type DayPart = (time: number, zone: Zone) => number
 
 const PARTS: readonly (readonly [name: string, doc: string, part: dates.ClockPart | DayPart])[] = [
@@ -155,7 +155,7 @@ class DatePart {
       this.#day = NaN
     }
     const zone = this.#zone
-    // Of na a zone has no offset.
+    // For na there is no offset.
     if (time !== time) return time
     if (this.#ofClock !== null) return dates.clockPart(time + zone.offsetAt(time), this.#ofClock)
     const day = dates.dayNumber(time, zone)

@@ -1,4 +1,4 @@
-// What the checker says of a script that can be read, but makes no sense or is not taken by TradingView.
+// The checker's messages about a script that can be read, but makes no sense or would be refused by TradingView.
 
 import type { Severity } from '../diagnostic.ts'
 import { error, notOnTradingView, warning, type Message } from './message.ts'
@@ -259,7 +259,7 @@ export const notConstant = (fn: string, name: string): Message =>
     `\`${name}\` of \`${fn}\` has to be known when the script is compiled.`,
     'Write a constant, not an input or what comes from bars.',
   )
-/** What a built-in says of constants it cannot take. */
+/** How a built-in refuses constant arguments. */
 export const constantRefused = (why: string): Message => error('constant-refused', why)
 
 // The script as a whole

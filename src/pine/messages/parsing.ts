@@ -1,4 +1,4 @@
-// What the parser says of a text that is not Pine.
+// The parser's messages about a text that is not Pine.
 
 import { error, warning, type Message } from './message.ts'
 
@@ -27,7 +27,7 @@ const OPERATOR_HINTS: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** Words other languages start a line with. */
+/** Words that start a line in other languages. */
 const WORD_HINTS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     elif: 'Write `else if`.',

@@ -31,7 +31,7 @@ export const notASession = (text: string): RunWarning => ({
   code: 'not-a-session',
   message: `'${text}' names no hours of a session: the symbol's own session counts.`,
 })
-/** What an indicator that names a timeframe of its own leaves out. */
+/** What an indicator with a timeframe of its own leaves out. */
 export const drawingsLeftOut = (): RunWarning => ({
   code: 'drawings-of-timeframe',
   message:

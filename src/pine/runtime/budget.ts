@@ -1,25 +1,25 @@
-// How much memory a run has taken, by its own count, and what in it looks at the clock.
+// Counts the memory that a run has taken, and the steps after which it checks the clock.
 //
-// The process cannot tell: the heap's statistics cost 28 to 136 ms a look and leave typed arrays out, and what grew since
-// may be another run's. So whatever makes something that may be large says so: columns, collections, objects, texts,
-// drawings, log lines, orders. Only taking is counted, as nobody is told when something is let go. When the count
-// reaches the limit, what the run can still reach is walked through once, and the count goes on from there: a run that
-// keeps making and dropping texts pays for a walk each time it has made as much as it may have, and is never stopped.
+// The process cannot tell: the heap's statistics cost 28 to 136 ms each time and omit typed arrays, and the growth may be
+// another run's. So code that makes something that may be large reports it: columns, collections, objects, texts, drawings,
+// log lines, orders. Only allocations are counted, since nobody is told when something is released. When the count reaches
+// the limit, everything that the run can still reach is measured, and the count continues from there. So a run that keeps
+// making and dropping texts pays for a walk whenever it has made as much as the limit, but is never stopped.
 
 import { reachableBytes } from './reach.ts'
 import { ScriptError, type Limits } from './runtime.ts'
 
-/** Shorter ones are not counted: they are nothing beside what holds them. */
+/** Shorter texts are not counted, since they are small compared with what holds them. */
 const TEXT_MIN = 32
-/** Two milliseconds, about. */
+/** About two milliseconds. */
 const STEPS_A_LOOK = 1 << 20
-/** A walk is worth it after so much more, as a part of the limit. */
+/** A walk is worth its cost after this much more, as a fraction of the limit. */
 const BETWEEN_WALKS = 0.25
 
-/** Less is left to the engine's own collector. */
+/** Less garbage is left to the engine's own collector. */
 const GARBAGE_BYTES = 8 * 2 ** 20
 
-/** One a run, shared with the runs that request.* opens and with all its collections. */
+/** There is one for each run, shared with the runs that request.* opens and with all its collections. */
 export class Budget {
   /** Elements of an array or matrix; a pair of a map is two. */
   readonly collectionSize: number
@@ -29,13 +29,13 @@ export class Budget {
   readonly #roots: (() => readonly unknown[])[] = []
   readonly #shared = new Set<unknown>()
   readonly #outside: (() => number)[] = []
-  /** Steps of built-ins since somebody looked at the clock. */
+  /** Steps of built-ins since the clock was last checked. */
   #steps = 0
   /** Bytes taken since the start or the last walk. Generated code adds small amounts by itself. */
   used = 0
   /** Throws when the run's time is over; set by the run. */
   watch: () => void = () => {}
-  /** Told of each walk that found much let go of: it is garbage by now. */
+  /** Called after a walk that found much released memory, which is garbage by then. */
   collect: () => void = () => {}
 
   constructor({ collectionSize, memoryBytes }: Pick<Limits, 'collectionSize' | 'memoryBytes'>) {
@@ -44,7 +44,10 @@ export class Budget {
     this.#next = memoryBytes
   }
 
-  /** What a run holds: `roots` all it can reach, but for what is `shared`; `outside` the bytes of what others keep for it. */
+  /**
+   * Adds what a run holds: `roots` lead to all it can reach except what is `shared`; `outside` are bytes that others keep
+   * for it.
+   */
   add(roots: () => readonly unknown[], shared: Iterable<unknown>, outside?: () => number): void {
     this.#roots.push(roots)
     for (const one of shared) this.#shared.add(one)
@@ -52,7 +55,7 @@ export class Budget {
     if (outside !== undefined) this.#outside.push(outside)
   }
 
-  /** Counts the steps of a built-in that may take long, so that the time is looked at in between. */
+  /** Counts the steps of a built-in that may take long, so that the clock is checked in between. */
   work(steps: number): void {
     this.#steps += steps
     if (this.#steps < STEPS_A_LOOK) return
@@ -77,14 +80,14 @@ export class Budget {
     return text
   }
 
-  /** What the pool is told, which watches from outside; never above the limit, since the run stops itself there. */
+  /** The count that the pool sees, which watches from outside; never above the limit, since the run stops itself there. */
   get counted(): number {
     let bytes = this.used
     for (const outside of this.#outside) bytes += outside()
     return Math.min(bytes, this.#most)
   }
 
-  /** Walks through what there is. `asked`: part of the count, but not to be found yet. */
+  /** Measures everything reachable. `asked` is part of the count, but cannot be found yet. */
   recount(asked = 0): void {
     let bytes =
       asked +
@@ -96,7 +99,7 @@ export class Budget {
     this.used = bytes
     for (const outside of this.#outside) bytes += outside()
     if (bytes > this.#most) {
-      // The run asks once more to find the line, and has to be stopped again there.
+      // The run checks once more to find the line, and has to be stopped again there.
       this.used = Math.max(bytes, this.#next + 1)
       throw new ScriptError(
         `The script took more than ${Math.round(this.#most / 2 ** 20).toLocaleString('en')} MB of memory and was stopped. Keep less in arrays, maps, texts and drawings, plot less, or run it on fewer bars.`,

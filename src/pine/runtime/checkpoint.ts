@@ -1,4 +1,4 @@
-// What a run's objects held before the re-runs of calc_on_order_fills.
+// The contents of a run's objects before the re-runs of calc_on_order_fills.
 
 import { PineArray, PineMap } from './collections.ts'
 import { ChartPoint, Drawings } from './drawings.ts'
@@ -6,7 +6,7 @@ import { History } from './history.ts'
 import { PineMatrix } from './matrix.ts'
 import { Request } from './request.ts'
 
-/** What a class of the generated code says of its fields: which are `varip`, and, of a script's type, their names. */
+/** What a generated class tells about its fields: which are `varip` and, for a script's type, their names. */
 interface Generated {
   readonly varip?: readonly string[]
   readonly fields?: readonly string[]

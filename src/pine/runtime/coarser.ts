@@ -77,7 +77,10 @@ export class CoarserBars {
     this.#done = Math.max(this.#done, end)
   }
 
-  /** Forgets chart bars from `bar` on, and the rest of the coarser bar it is in. Returns how many are as they were. */
+  /**
+   * Forgets chart bars from `bar` on, and the rest of the coarser bar they belong to. Answers how many coarser bars are
+   * unchanged.
+   */
   rewind(bar: number): number {
     if (bar >= this.#done) return this.bars.length
     const group = this.group[bar] ?? 0

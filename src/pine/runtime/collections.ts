@@ -9,7 +9,7 @@
 import type { Budget } from './budget.ts'
 import { ScriptError } from './runtime.ts'
 
-/** Bytes of an element, of a pair of a map, and of a collection beside them. */
+/** Bytes of an element, of a pair of a map, and of a collection besides its contents. */
 const ELEMENT = 8
 const PAIR = 40
 const COLLECTION = 100
@@ -17,7 +17,7 @@ const COLLECTION = 100
 export class PineArray<T = unknown> {
   /** The root's elements. */
   items: T[]
-  /** What an element that is not there answers: NaN for numbers and colours, null for the rest. */
+  /** The value of an element that does not exist: NaN for numbers and colours, null for the rest. */
   readonly na: T
   readonly budget: Budget
   /** null = a root; `from` and `count` are then not used. */
@@ -39,11 +39,11 @@ export class PineArray<T = unknown> {
 
   get size(): number {
     if (this.parent === null) return this.items.length
-    // What its array has lost of the stretch it has lost as well, until the array is as long again.
+    // Elements that its array has lost are lost here too, until the array is as long again.
     return Math.max(0, Math.min(this.count, this.items.length - this.from))
   }
 
-  /** The elements in an array of their own; for a root, its own. Not to be written to. */
+  /** The elements as an array; for a root, its own, which must not be written to. */
   values(): readonly T[] {
     return this.parent === null ? this.items : this.items.slice(this.from, this.from + this.size)
   }

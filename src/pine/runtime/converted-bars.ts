@@ -30,7 +30,7 @@ export class ConvertedBars implements Bars {
     return this.#source.volume
   }
 
-  /** Works out the bars that are new, and the last one again: it may have been forming. */
+  /** Computes the new bars, and the last one again, since it may have been forming. */
   extend(): void {
     const source = this.#source
     const { length } = source

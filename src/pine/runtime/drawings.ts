@@ -15,9 +15,12 @@ import type { Limits } from './runtime.ts'
 export type DrawingKind = 'line' | 'label' | 'box' | 'table' | 'polyline' | 'linefill'
 
 const DELETED_MAX = 5000
-/** Letters that deleted drawings may be in an answer, about; 5,000 plain ones are a tenth of it. */
+/** Roughly how many letters deleted drawings may take in an answer; 5,000 plain ones take a tenth of it. */
 const DELETED_LETTERS = 16_000_000
-/** Letters that each takes in an answer, about: a drawing without its texts and points, a change, a point, a table's cell. */
+/**
+ * Roughly how many letters each of these takes in an answer: a drawing without its texts and points, a change, a point, a
+ * table's cell.
+ */
 const PLAIN_LETTERS = 250
 const CHANGE_LETTERS = 40
 const POINT_LETTERS = 50
@@ -162,7 +165,7 @@ export class Drawings {
     polyline: [],
     linefill: [],
   }
-  /** How many of `items` are deleted, and about how many letters they are in an answer. */
+  /** How many of `items` are deleted, and roughly how many letters they take in an answer. */
   deleted = 0
   deletedLetters = 0
   readonly most: Readonly<Record<DrawingKind, number>>
@@ -190,7 +193,7 @@ export class Drawings {
     return drawing
   }
 
-  /** No effect on a drawing that is deleted already. */
+  /** Has no effect on a drawing that is already deleted. */
   remove(drawing: Drawing, bar: number): void {
     if (drawing.deletedBar !== -1) return
     drawing.deletedBar = bar
@@ -227,7 +230,7 @@ export class Drawings {
   }
 }
 
-/** Forgets what no script can see: deleted drawings, and what others looked like. */
+/** Forgets what no script can see: deleted drawings, and former states of others. */
 export function forgetPast(drawings: Drawings): void {
   drawings.items = drawings.items.filter((drawing) => drawing.deletedBar === -1)
   drawings.deleted = 0
@@ -249,7 +252,7 @@ function forgetOldest(drawings: Drawings): void {
   drawings.deletedLetters = deletedLetters
 }
 
-/** What a drawing comes to in an answer, about. The same whenever it is asked of one that is deleted. */
+/** Roughly how many letters a drawing takes in an answer. It never changes for a deleted drawing. */
 function lettersOf(drawing: Drawing): number {
   let letters = PLAIN_LETTERS + CHANGE_LETTERS * drawing.changes.length
   if (drawing.kind === 'polyline') letters += POINT_LETTERS * drawing.points.length

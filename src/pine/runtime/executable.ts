@@ -1,10 +1,10 @@
-// What the compiler hands a run: the function it generated, what that needs, and a way to the parts of the script that
-// requests evaluate elsewhere. A run knows nothing of how they are made.
+// What the compiler hands to a run: the generated function, what that needs, and access to the parts of the script that
+// requests evaluate elsewhere. A run does not know how they are made.
 
 import type { InputSpec } from './inputs.ts'
 import type { PineVersion } from './runtime.ts'
 
-/** Bars that are computed ahead at a time. A power of two: columns of one block are indexed with a mask. */
+/** How many bars are computed ahead at a time. A power of two, because columns of one block are indexed with a mask. */
 export const BLOCK = 4096
 
 export interface Executable {
@@ -26,7 +26,7 @@ export interface Executable {
   readonly frameCount: number
   /** The columns of the values that a slice is wanted for. */
   readonly results: readonly Pick<RunColumn, 'index' | 'kind'>[]
-  /** What the run may be handed instead of computing it; none where it was not generated `apart`. */
+  /** What the run may receive instead of computing it; empty unless it was generated `apart`. */
   readonly shares: readonly ColumnShare[]
   readonly instantiate: Instantiate
   /** The part of the script that the request at a call site evaluates; `path` leads to it. The same each time it is asked for. */
@@ -56,7 +56,7 @@ export type Instantiate = (
   sources: readonly (Float64Array | null)[],
 ) => Instance
 
-/** What the text gives back. `state` and `hoisted` are the frames a snapshot copies. */
+/** The value of the generated text. `state` and `hoisted` are the frames that a snapshot copies. */
 export interface Instance {
   readonly state: object
   readonly hoisted: object

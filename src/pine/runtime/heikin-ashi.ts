@@ -1,4 +1,4 @@
-// Heikin-Ashi bars of any bars: averages that smooth. Not rounded to ticks (L5).
+// Heikin-Ashi bars made from any bars: averages that smooth. They are not rounded to ticks (L5).
 
 import type { Bars } from '../../market/bars.ts'
 
@@ -25,7 +25,7 @@ export class HeikinAshiBars implements Bars {
     return this.#source.volume
   }
 
-  /** Works out the bars that are new, and the last one again: it may have been forming. */
+  /** Computes the new bars, and the last one again, since it may have been forming. */
   extend(): void {
     const source = this.#source
     const { length } = source

@@ -8,7 +8,7 @@
 
 export type Rows = number[][]
 
-/** Told how many steps are done next, as a large matrix takes minutes; throws to stop. */
+/** Called with the number of steps about to be done, since a large matrix takes minutes; throws to stop. */
 export type Work = (steps: number) => void
 const unwatched: Work = () => {}
 

@@ -50,7 +50,7 @@ export function tracksOf(
   })
 }
 
-/** What plot() recorded on bars `from` to `to` - 1, by title. */
+/** The values that plot() recorded on bars `from` to `to` - 1, by title. */
 export function plotValues(
   specs: readonly TrackSpec[],
   options: readonly PlotTrack['options'][],

@@ -11,7 +11,7 @@ import type { Bars } from '../../market/bars.ts'
 import { ScriptError } from './runtime.ts'
 import type { ChartType } from './ticker.ts'
 
-/** Some symbols make a brick a bar; a thousand a bar is a box that was meant for another symbol. */
+/** Some symbols make a brick a bar; a thousand a bar mean that the box was meant for another symbol. */
 const BAR_LIMIT = 2_000_000
 
 const FIELDS = ['time', 'open', 'high', 'low', 'close', 'volume'] as const
@@ -51,7 +51,7 @@ export class PriceBars implements Bars {
   low = new Float64Array(64)
   close = new Float64Array(64)
   volume = new Float64Array(64)
-  /** Per ordinary bar: how many bars there are when it is over. */
+  /** For each ordinary bar, how many bars exist when it is over. */
   madeBy = new Int32Array(0)
   readonly #source: Bars
   readonly #chart: ChartType
@@ -67,7 +67,7 @@ export class PriceBars implements Bars {
     this.#mintick = mintick
   }
 
-  /** Takes in the ordinary bars that are new, and the last one again: it may have been forming. */
+  /** Adds the new ordinary bars, and the last one again, since it may have been forming. */
   extend(): void {
     const { length } = this.#source
     if (length === 0) return
@@ -89,7 +89,7 @@ export class PriceBars implements Bars {
     }
   }
 
-  /** Back by more than the last bar means to begin again: only the state before that one is kept. */
+  /** Going back beyond the last bar means starting again, since only the state before that one is kept. */
   rewind(bar: number): void {
     if (bar >= this.#done - 1) return
     this.#done = 0

@@ -7,7 +7,7 @@ import { PineArray } from './collections.ts'
 import { ChartPoint } from './drawings.ts'
 import { PineMatrix } from './matrix.ts'
 
-/** What an object takes besides its fields, with what the collector and this walk keep of it. */
+/** The memory of an object besides its fields, with what the collector and this walk keep about it. */
 export const OBJECT = 64
 const POINT = 56
 const SLOT = 8
@@ -34,7 +34,7 @@ class Walk {
     return this.#bytes
   }
 
-  /** Gives what is to be held in its place: another text of the same letters. */
+  /** Answers what is to be held in its place: an earlier text with the same letters. */
   #value(value: unknown): unknown {
     if (typeof value === 'string') return value.length > TEXT_MIN ? this.#text(value) : value
     if (typeof value !== 'object' || value === null) return value

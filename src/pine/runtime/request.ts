@@ -34,7 +34,7 @@ import { boxOfLastBar, noBars, sessionInferred } from '../messages/running.ts'
 import { ScriptError, SeriesNeeded } from './runtime.ts'
 import { decodeTicker, type ChartType } from './ticker.ts'
 
-/** A slice at work. `value`: of the values wanted, one on one of its bars. */
+/** A slice at work. `value` is one of the wanted values on one of its bars. */
 export interface ChildRun {
   readonly run: Run
   value(item: number, bar: number): unknown
@@ -66,7 +66,7 @@ export function handedOut(context: RunContext, value: object | null): object | n
   return copy
 }
 
-/** How a feed was asked for, so that another run can ask for the same. */
+/** How a feed was requested, so that another run can make the same request. */
 export interface Opened {
   /** Site and path of the call. */
   readonly of: string
@@ -254,7 +254,7 @@ export class Request {
   }
 }
 
-/** The timeframes of bars that are made of so many ticks. */
+/** Timeframes of bars that consist of a number of ticks. */
 const TICKS = /^(?:1|10|100|1000)T$/
 
 /** Bricks whose size is worked out from the last bar there is. */
@@ -275,11 +275,13 @@ interface Source {
   isSettled(bar: number, lookahead: boolean, end: number): boolean
   readonly bars: Bars
   readonly symbol: SymbolInfo
-  /** Takes in the chart's bars so far. Returns how many of its bars have closed by then. */
+  /** Adds the chart's bars so far. Answers how many of its own bars have closed by then. */
   update(): number
   barAt(bar: number, lookahead: boolean): number
   within(bar: number): readonly [from: number, to: number]
-  /** The chart's bars from `bar` on may have changed: forgets them. Returns how many of its own are as they were. */
+  /**
+   * The chart's bars from `bar` on may have changed, so they are forgotten. Answers how many of its own bars are unchanged.
+   */
   rewind(bar: number): number
 }
 
@@ -494,7 +496,7 @@ class OtherBars implements Source {
   }
 }
 
-/** Bars that say something of the hours they keep. */
+/** How many bars it takes to tell the hours they keep. */
 const HOURS_FROM = 5
 
 /**
@@ -516,7 +518,7 @@ function keepsHoursOf(context: RunContext, { bars, symbol, interval }: Series): 
   return own
 }
 
-/** Bars made of others. */
+/** Bars made from others. */
 interface MadeBars extends Bars {
   extend(): void
   /** Forgets what the others from `bar` on have made. */

@@ -30,7 +30,7 @@ export function strideAfter(stride: number, elapsedMs: number, most: number): nu
   return elapsedMs < 2 ? Math.min(most, stride * 2) : stride
 }
 
-/** What an alert or a log line takes in memory besides its text. */
+/** The memory of an alert or a log line besides its text. */
 const EVENT_BYTES = 100
 
 function saidBytes(text: string): number {
@@ -56,7 +56,7 @@ export class RunContext implements Runtime {
   readonly columns: ColumnData[]
   readonly alerts: AlertEvent[] = []
   readonly logs: LogEntry[] = []
-  /** What request.* reads, in the order it was first asked for. */
+  /** The feeds of request.*, in the order in which they were first requested. */
   readonly feeds: Feed[] = []
   /** Call sites of request.*, by site and path. */
   readonly requests = new Map<string, Request>()
@@ -66,20 +66,20 @@ export class RunContext implements Runtime {
    * A look ahead into a day that is not over, another series that ends sooner, the number of the last bar.
    */
   unsettledFrom = Infinity
-  /** Elements of collections copied for request.*() so far. */
+  /** How many elements of collections were copied for request.*() so far. */
   handedOut = 0
   /** Set by the run: what a request evaluates, as a text. */
   requestKey: (site: number, path: string) => string = (site, path) => `${site}@${path}`
-  /** What a bar's count of rounds starts from: near 256, the first round calls `looped` already. */
+  /** What a bar's count of rounds starts from: near 256, the first round already calls `looped`. */
   loopsFrom = 0
-  /** Rounds of loops from one look at the clock to the next. */
+  /** How many rounds of loops there are between two checks of the clock. */
   stride = ROUNDS_A_CALL
-  /** Which shares of columns the run computes itself (1), by the share's number. */
+  /** For each share of columns, by index, whether the run computes it itself (1). */
   readonly computes: Uint8Array
   /** Columns that are not this run's own, or are kept by who handed them over. */
   readonly #lent = new Set<number>()
   #rounds = 0
-  /** Bytes of what the alerts and log lines say, which are all written into the answer. */
+  /** Bytes of the texts of alerts and log lines, all of which are written into the answer. */
   said = 0
   #looks = 0
   /** Set by the run: the body once more on this bar. */
@@ -94,7 +94,7 @@ export class RunContext implements Runtime {
   #timeClose = new Float64Array(0)
   #timeCloseDone = 0
   readonly #rates = new Map<string, RateAt | null>()
-  /** Calls of request.*() that differ; null in what a request runs elsewhere. */
+  /** The different calls of request.*() so far; null in what a request runs elsewhere. */
   #requests: Set<string> | null
   #alertedBar = new Set<string>()
   #alertedOn = -1
@@ -154,7 +154,7 @@ export class RunContext implements Runtime {
     return this.timeClose[this.lastBar] ?? Number.NaN
   }
 
-  /** Worked out when it is first asked for: most scripts never do. */
+  /** Computed on first use, since most scripts never need it. */
   get timeClose(): Float64Array {
     const { bars } = this
     if (this.#timeCloseDone === bars.length) return this.#timeClose
@@ -220,7 +220,7 @@ export class RunContext implements Runtime {
       )
   }
 
-  /** What was just answered may be another answer when the next bar comes. */
+  /** The last answer may be different when the next bar comes. */
   unsettle(): void {
     if (this.bar < this.unsettledFrom) this.unsettledFrom = this.bar
     this.#env.unsettle?.()
@@ -262,7 +262,7 @@ export class RunContext implements Runtime {
     this.budget.take(bytes)
   }
 
-  /** The run has gone back, or goes on from where another stood. */
+  /** The run has gone back, or continues from another run's state. */
   goBack(): void {
     this.#alertedOn = -1
     this.said = 0

@@ -54,7 +54,7 @@ interface Saved {
   readonly feeds: readonly unknown[]
 }
 
-/** A feed, and those of the run behind it. */
+/** A feed, with the feeds of the run behind it. */
 interface Opening {
   readonly request: Opened
   readonly feeds: readonly Opening[]
@@ -73,11 +73,11 @@ export class Run implements ScriptRun {
   readonly #depth: number
   /** Bars from one look at the clock to the next. */
   #stride = 1
-  /** Where what the built-ins keep is counted next, as they do not count it themselves. */
+  /** The count at which the memory of built-ins is measured next, since they do not count it themselves. */
   #recountAt = 0
   readonly #budget: Budget
   #position = 0
-  /** Nobody reads it; that it is kept has what it is made of read. */
+  /** Nobody reads this field; keeping it makes sure that its computation is not optimized away. */
   near = 0
   #beforeBar: { readonly bar: number; readonly state: Checkpoint } | null = null
 
@@ -156,7 +156,7 @@ export class Run implements ScriptRun {
         try {
           while (this.#position < to) this.#runWatched(Math.min(to, this.#position + this.#stride))
         } catch (error) {
-          // What the bars before have plotted is there to be seen.
+          // The plots of earlier bars exist already.
           this.#position = this.context.bar
           throw error
         }
@@ -166,7 +166,7 @@ export class Run implements ScriptRun {
     computed?.()
   }
 
-  /** Takes what runs before have computed; what is answered hands on what this one does. */
+  /** Takes columns that earlier runs have computed; the returned function hands on those that this run computes. */
   #share(shared: SharedColumns, end: number): () => void {
     const { context } = this
     const { values } = this.#resolved
@@ -210,7 +210,7 @@ export class Run implements ScriptRun {
     }
   }
 
-  /** The body on each tick of a bar, each from where the bar before left the script, and on its close (A10). */
+  /** Runs the body on each tick of a bar, each time from the state after the previous bar, and on its close (A10). */
   #runTicks(bar: number): void {
     const { broker } = this.context
     const { state, hoisted } = this.#instance
@@ -280,7 +280,7 @@ export class Run implements ScriptRun {
     }
     if (warnings) refill(this.context.warnings, warnings)
     this.#put(run)
-    // Its objects are this run's now; where that is too many, they are counted one by one.
+    // These objects now belong to this run; if they are too many, they are counted one by one.
     if (this.#depth === 0) this.#budget.used += snapshot.length
   }
 

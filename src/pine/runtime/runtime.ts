@@ -1,6 +1,6 @@
 // What a built-in may ask of the run it is executed in.
 //
-// The script has one, and each symbol and interval that request.* evaluates an expression on has another, with bars,
+// The script has one Runtime, and so has each symbol and interval on which request.* evaluates an expression, with bars,
 // symbol and interval of its own. `run-context.ts` implements it.
 
 import type { Bars } from '../../market/bars.ts'
@@ -29,7 +29,7 @@ export interface Runtime {
   readonly interval: string
   /** The script's own, also where request.* evaluates on others. */
   readonly main: { readonly symbol: SymbolInfo; readonly interval: string }
-  /** What periods of time bars are in. */
+  /** The periods of time that bars belong to. */
   readonly grids: Grids
   /** IANA zone of the exchange. */
   readonly timezone: string
@@ -38,11 +38,11 @@ export interface Runtime {
   readonly broker: Broker
   readonly drawings: Drawings
   readonly limits: Limits
-  /** What the run has taken so far, and may take. */
+  /** What the run has taken so far, and its limits. */
   readonly budget: Budget
   /** The declaration's arguments (`strategy(…)`), v6 names. */
   readonly declaration: Readonly<Record<string, number | string | boolean | null>>
-  /** Shown once in the report, however often it is said. */
+  /** Shown once in the report, however many times it is called. */
   warn(warning: RunWarning): void
   log(level: 'info' | 'warning' | 'error', message: string): void
   /** `freq`: `all`, `once_per_bar`, `once_per_bar_close`. */
@@ -60,7 +60,7 @@ export interface Limits {
   readonly drawingsPerKind: number
   /** Different calls of request.*(): 40 on TradingView, 64 on its largest plan. */
   readonly requests: number
-  /** Milliseconds that the whole run may take: of a processor where the host can tell, else of the clock. */
+  /** Milliseconds that the whole run may take: processor time if the host can tell, else the clock's. */
   readonly timeMs: number
   readonly memoryBytes: number
   /** How large report and tracks may be, in bytes as they are sent. */
