@@ -192,5 +192,5 @@ function shown(sweep: Sweep, counted: number): SweepWire {
     script: _script,
     ...rest
   } = sweep
-  return { ...rest, counted }
+  return { ...rest, halving: rest.halving ?? null, filtered: rest.filtered ?? 0, counted }
 }

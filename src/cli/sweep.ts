@@ -35,6 +35,8 @@ const FLAGS = {
   seed: { type: 'string' },
   objective: { type: 'string' },
   require: { type: 'string', multiple: true },
+  halving: { type: 'string' },
+  rungs: { type: 'string' },
   'hold-out': { type: 'string' },
   'walk-forward': { type: 'boolean' },
   anchored: { type: 'boolean' },
@@ -66,6 +68,8 @@ export const sweepCommand: Command = {
       '  --sampler S           grid (if every range has steps), random, sobol, tpe or cmaes',
       '  --trials N            Most trials; 1,000 but for a grid',
       '  --seed N              The same seed tries the same; 1 if not given',
+      '  --halving SHARE       Run each choice on the first SHARE of the bars, and only the best SHARE of them on all: 0.33',
+      '  --rungs N             … in so many steps, each on SHARE of the bars of the next: 1 to 3',
       '  --hold-out SHARE      Keep the last part of the bars back, and judge the best on it: 0.3',
       '  --walk-forward        Choose again and again on past bars, and judge each choice on those that follow',
       '  --anchored            … with all past bars instead of a window that rolls',
@@ -126,6 +130,7 @@ function askedOf(flags: Flags, source: string): Asked {
     where: flags.where ?? [],
     constraints: flags.require ?? [],
     windows: windowsOf(flags),
+    ...halvingOf(flags),
     ...(flags.inputs !== undefined && { inputs: parseJsonObject(flags.inputs, '--inputs') }),
     ...(flags.properties !== undefined && {
       overrides: parseJsonObject(flags.properties, '--properties') as NonNullable<SweepBody['overrides']>,
@@ -143,6 +148,13 @@ function samplerOf(text: string): NonNullable<SweepBody['sampler']> {
   const found = SAMPLER_NAMES.find((name) => name === text)
   if (!found) throw new UsageError(`--sampler takes one of ${SAMPLER_NAMES.join(', ')}.`)
   return found
+}
+
+function halvingOf({ halving, rungs }: Flags): Pick<SweepBody, 'halving'> {
+  if (halving === undefined) return {}
+  const keep = Number(halving)
+  if (!(keep >= 0.1 && keep <= 0.8)) throw new UsageError('--halving takes a part from 0.1 to 0.8.')
+  return { halving: { keep, ...(rungs !== undefined && { rungs: wholeOf(rungs, '--rungs', 1, 3) }) } }
 }
 
 function windowsOf(flags: Flags): NonNullable<SweepBody['windows']> {
@@ -216,11 +228,17 @@ async function swept(
   })
   try {
     const made = await sweeps.create(USER, { ...asked, ...key, name: path, bars: bars.length })
-    await sweeps.watch(USER, made.id, new AbortController().signal, ({ tried, planned, perSecond }) => {
-      const left = perSecond ? `, ${Math.ceil((planned - tried) / perSecond)} s left` : ''
-      const rate = perSecond ? `, ${Math.round(perSecond)} a second${left}` : ''
-      progress?.(`${progressBar(tried / planned)}  ${tried} of ${planned}${rate}`)
-    })
+    await sweeps.watch(
+      USER,
+      made.id,
+      new AbortController().signal,
+      ({ tried, filtered, planned, perSecond }) => {
+        const seen = tried + filtered
+        const left = perSecond ? `, ${Math.ceil((planned - seen) / perSecond)} s left` : ''
+        const rate = perSecond ? `, ${Math.round(perSecond)} a second${left}` : ''
+        progress?.(`${progressBar(seen / planned)}  ${seen} of ${planned}${rate}`)
+      },
+    )
     progress?.(null)
     const trials: SweepTrial[] = []
     const sweep = await sweeps.get(USER, made.id)

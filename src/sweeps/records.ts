@@ -8,6 +8,7 @@ import type { WindowWinner } from '../backtest/trial.ts'
 import type { Sweep as SweepWire } from '../wire/sweep.ts'
 import type { Key, Kv } from '../store/kv.ts'
 import { collection, type Collection } from '../store/collection.ts'
+import type { Halving } from './halving.ts'
 import type { Choice } from './space.ts'
 import { isUnderWay } from '../wire/job-state.ts'
 
@@ -45,6 +46,9 @@ export interface Sweep extends Asked {
   readonly batches: number
   readonly tried: number
   readonly failed: number
+  /** Missing in records from before there was halving, as is `filtered`. */
+  readonly halving?: Halving | null
+  readonly filtered?: number
   readonly best: SweepWire['best']
   /** The script's name in the ledger; '' until a trial has run. */
   readonly script: string

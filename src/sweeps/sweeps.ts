@@ -16,7 +16,7 @@ import type { Log } from '../lib/log.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
 import { barsNotFound, type BarCache } from '../market/bar-cache.ts'
 import { ownerOf, seriesKey, seriesName, type SeriesKey } from '../market/bar-store.ts'
-import type { Bars } from '../market/bars.ts'
+import { sliceBars, type Bars } from '../market/bars.ts'
 import { requireInterval } from '../market/interval.ts'
 import { barsSeenBy, seriesOf, type SeenBars } from '../market/seen-bars.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
@@ -25,6 +25,7 @@ import type { Also } from '../store/transaction.ts'
 import { transact } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
 import type { SweepBody, SweepTrial, Verdict } from '../wire/sweep.ts'
+import { halvingOf, measuredOn, rungsOf, survivors } from './halving.ts'
 import { Ledger } from './ledger.ts'
 import { BATCH, planOf, type Plan } from './plan.ts'
 import {
@@ -64,6 +65,8 @@ export interface SweepDeps {
 export interface SweepProgress {
   readonly state: SweepState
   readonly tried: number
+  /** What halving sorted out. */
+  readonly filtered: number
   readonly planned: number
   readonly failed: number
   readonly best: Sweep['best']
@@ -146,12 +149,14 @@ export class Sweeps {
       objective: measured.objective,
       constraints: measured.constraints,
       windows,
+      halving: halvingOf(body, sampler, measured.inside.to - measured.inside.from),
       range: { from: bars.time[0] ?? 0, to: bars.time.at(-1) ?? 0, bars: bars.length },
       barsHash: barsHash(bars),
       measured,
       batches: 0,
       tried: 0,
       failed: 0,
+      filtered: 0,
       best: null,
       script: '',
       sentence: null,
@@ -215,7 +220,7 @@ export class Sweeps {
     const trials: SweepTrial[] = []
     const most = Math.min(limit, RESULTS_PAGE_MAX)
     // Samplers that do not learn fill every batch.
-    const isEven = sweep.sampler !== 'tpe' && sweep.sampler !== 'cmaes'
+    const isEven = sweep.sampler !== 'tpe' && sweep.sampler !== 'cmaes' && !sweep.halving
     const first = isEven ? Math.floor(from / BATCH) : 0
     for (let batch = first, at = first * BATCH; batch < sweep.batches && trials.length < most; batch++) {
       const found = await this.#batch(id, batch)
@@ -309,25 +314,28 @@ export class Sweeps {
     for (let batch = 0; batch < sweep.batches; batch++) {
       const stored = await this.#batch(id, batch)
       if (!stored) throw new Error(`batch ${batch} of ${id} is missing`)
-      await this.#nextOf(plan, signal)
+      const choices = await this.#nextOf(plan, signal)
       const rows = decodeRows(stored.rows)
       all.add(stored.choices, rows, stored.winners)
-      plan.tell(scoresOf(rows, sweep.measured))
+      plan.tell(scoresOfAll(choices, stored.choices, scoresOf(rows, sweep.measured)))
     }
-    const from = { at: clock.now(), tried: sweep.tried }
+    const rungs = rungsFor(sweep, material)
+    const seenOf = ({ tried, filtered = 0 }: Sweep) => tried + filtered
+    const from = { at: clock.now(), seen: seenOf(sweep) }
     live.tell(progressOf(sweep, null))
     for (;;) {
       const choices = await this.#nextOf(plan, signal)
       if (choices.length === 0) break
-      const found = await this.#tryBatch(sweep, material, choices, signal)
-      const batch = batchOf(choices, found, sweep.tried)
-      const changed = await this.#keep(sweep, batch, found)
+      const { left, out } = await this.#sorted(sweep, rungs, choices, signal)
+      const found = await this.#tryBatch(sweep, material, left, signal)
+      const batch = batchOf(left, found, sweep.tried)
+      const changed = await this.#keep(sweep, batch, found, out)
       if (!changed) return
       sweep = changed
       all.add(batch.choices, found.rows, batch.winners)
-      plan.tell(scoresOf(found.rows, sweep.measured))
+      plan.tell(scoresOfAll(choices, left, scoresOf(found.rows, sweep.measured)))
       const seconds = (clock.now() - from.at) / 1000
-      live.tell(progressOf(sweep, seconds > 0 ? (sweep.tried - from.tried) / seconds : null))
+      live.tell(progressOf(sweep, seconds > 0 ? (seenOf(sweep) - from.seen) / seconds : null))
     }
     await this.#judge(sweep, material, all, signal)
   }
@@ -372,8 +380,26 @@ export class Sweeps {
     )
   }
 
-  async #tryBatch(
+  /** The choices of a batch that get through all rungs, and the names by which the ledger knows the others. */
+  async #sorted(
     sweep: Sweep,
+    rungs: readonly Rung[],
+    choices: readonly (readonly Choice[])[],
+    signal: AbortSignal,
+  ): Promise<{ readonly left: readonly (readonly Choice[])[]; readonly out: readonly string[] }> {
+    let left = choices
+    const out: string[] = []
+    for (const { material, measured, keep } of rungs) {
+      const { rows, names } = await this.#tryBatch({ ...sweep, measured }, material, left, signal)
+      const places = new Set(survivors(scoresOf(rows, measured), keep))
+      out.push(...names.filter((name, place) => name !== '' && !places.has(place)))
+      left = left.filter((_, place) => places.has(place))
+    }
+    return { left, out }
+  }
+
+  async #tryBatch(
+    sweep: Pick<Sweep, 'userId' | 'measured'>,
     material: Material,
     choices: readonly (readonly Choice[])[],
     signal: AbortSignal,
@@ -397,7 +423,7 @@ export class Sweeps {
   }
 
   #tryPart(
-    sweep: Sweep,
+    sweep: Pick<Sweep, 'userId' | 'measured'>,
     material: Material,
     points: readonly TrialInputs[],
     signal: AbortSignal,
@@ -412,7 +438,12 @@ export class Sweeps {
   }
 
   /** A part has as much time as its trials would have as single runs. */
-  #optionsFor(sweep: Sweep, { seen, key, bars }: Material, runs: number, signal: AbortSignal) {
+  #optionsFor(
+    sweep: Pick<Sweep, 'userId'>,
+    { seen, key, bars }: Material,
+    runs: number,
+    signal: AbortSignal,
+  ) {
     const { limits, hostFor } = this.#deps
     return {
       user: sweep.userId,
@@ -424,7 +455,12 @@ export class Sweeps {
   }
 
   /** Commits batch, record and ledger together. Answers null if the sweep was cancelled or removed meanwhile. */
-  async #keep(sweep: Sweep, batch: Batch, found: TrialsOutput): Promise<Sweep | null> {
+  async #keep(
+    sweep: Sweep,
+    batch: Batch,
+    found: TrialsOutput,
+    out: readonly string[],
+  ): Promise<Sweep | null> {
     const { ledger } = this.#deps
     const scores = scoresOf(found.rows, sweep.measured)
     const failed = batch.failures.length
@@ -437,6 +473,7 @@ export class Sweeps {
               batches: before.batches + 1,
               tried: before.tried + batch.choices.length,
               failed: before.failed + failed,
+              filtered: (before.filtered ?? 0) + out.length,
               best: betterOf(before.best, scores, before.tried),
               script: found.script,
             }
@@ -446,7 +483,8 @@ export class Sweeps {
         const tried = found.names.flatMap((trial, i) =>
           trial === '' ? [] : [{ ...ledgerOf(after), trial, sharpe: found.rows[i * width + sharpe]! }],
         )
-        const counted = await ledger.changes(tx, tried)
+        const filtered = out.map((trial) => ({ ...ledgerOf(after), trial }))
+        const counted = await ledger.changes(tx, [...filtered, ...tried])
         return {
           ...counted,
           sets: [
@@ -531,6 +569,22 @@ export class Sweeps {
     if (!entry) throw notFound()
     return JSON.parse(entry.value) as SweepScript
   }
+}
+
+interface Rung {
+  /** With the first of the bars only. */
+  readonly material: Material
+  readonly measured: Measured
+  readonly keep: number
+}
+
+function rungsFor({ halving, measured }: Sweep, material: Material): Rung[] {
+  if (!halving) return []
+  return rungsOf(halving, measured.inside.to - measured.inside.from).map((bars) => ({
+    material: { ...material, bars: sliceBars(material.bars, 0, bars) },
+    measured: measuredOn(bars, measured),
+    keep: halving.keep,
+  }))
 }
 
 interface Material {
@@ -667,6 +721,17 @@ function scoresOf(rows: Float64Array, measured: Measured): (number | null)[] {
   })
 }
 
+/** The scores of all choices of a batch, of which only some were run to the end. */
+function scoresOfAll(
+  choices: readonly (readonly Choice[])[],
+  run: readonly (readonly Choice[])[],
+  scores: readonly (number | null)[],
+): (number | null)[] {
+  if (run.length === choices.length) return [...scores]
+  const known = new Map(run.map((one, i) => [JSON.stringify(one), scores[i]!]))
+  return choices.map((one) => known.get(JSON.stringify(one)) ?? null)
+}
+
 function betterOf(best: Sweep['best'], scores: readonly (number | null)[], from: number): Sweep['best'] {
   let found = best
   for (const [i, score] of scores.entries())
@@ -681,8 +746,8 @@ const ledgerOf = ({ userId, script, exchange, symbol, interval }: Sweep) => ({
 })
 
 function progressOf(sweep: Sweep, perSecond: number | null): SweepProgress {
-  const { state, tried, trials: planned, failed, best } = sweep
-  return { state, tried, planned, failed, best, perSecond }
+  const { state, tried, filtered = 0, trials: planned, failed, best } = sweep
+  return { state, tried, filtered, planned, failed, best, perSecond }
 }
 
 function notFound(): Problem {

@@ -38,6 +38,25 @@ const Windows = Type.Object({
   runs: Type.Optional(Type.Integer({ minimum: 2, maximum: 50, description: 'How many windows.' })),
 })
 
+const Halving = Type.Object(
+  {
+    keep: Type.Optional(
+      Type.Number({
+        minimum: 0.1,
+        maximum: 0.8,
+        description: 'The share that goes on; a third if not given.',
+      }),
+    ),
+    rungs: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 3, description: 'How often; once if not given.' }),
+    ),
+  },
+  {
+    description:
+      'Successive halving: choices are run on the first `keep` of the in-sample bars (with two rungs, first on `keep` of that), and only the best `keep` of them on all. Only a filter: scores are those of whole runs. What is sorted out is counted as tried.',
+  },
+)
+
 const SweepBody = Type.Object({
   name: Text(200),
   symbol: Text(64),
@@ -55,6 +74,7 @@ const SweepBody = Type.Object({
   objective: Type.Optional(Raw(2000)),
   constraints: Type.Optional(Type.Array(Raw(2000), { maxItems: 20 })),
   windows: Type.Optional(Windows),
+  halving: Type.Optional(Halving),
 })
 export type SweepBody = Wire<typeof SweepBody>
 
@@ -80,9 +100,11 @@ const Sweep = Type.Object(
     objective: Type.String(),
     constraints: Type.Array(Type.String()),
     windows: Windows,
+    halving: nullable(Halving),
     range: Type.Object({ from: Time, to: Time, bars: Type.Integer() }),
     tried: Type.Integer({ description: 'Trials that are stored.' }),
     failed: Type.Integer({ description: 'Of these, those that ended with an error.' }),
+    filtered: Type.Integer({ description: 'Choices that halving sorted out.' }),
     best: nullable(Type.Object({ trial: Type.Integer(), score: Type.Number() })),
     counted: Type.Integer({
       description:
@@ -289,7 +311,7 @@ export const SWEEPS = {
     access: 'session backtests:write',
     summary: 'Run a script with many choices of its inputs',
     description:
-      'Answers at once; follow it at `/events`. `space` names inputs (by title or variable name) or properties of `strategy()`, each over `values` or from `min` to `max` by `step`; `log` spreads a range evenly over powers. `where` are conditions between them such as `fast < slow`; a choice that breaks one is no trial. `sampler`: `grid` tries all, `random` and `sobol` spread `trials` (1,000 if not given) over the space, `tpe` and `cmaes` learn from what was tried; the same `seed` tries the same. `objective` is what is wanted as large as possible: a figure of the report (`netProfit`, `sharpe`, `equity.cagr`, `all.averageTrade`) or an expression (`netProfit / maxDrawdown`); `constraints` such as `trades >= 30` must hold. `windows`: `holdout` keeps the last `share` of the bars back; `rolling` and `anchored` choose again in each of `runs` windows; `matrix` does so for thirty pairs of share and runs. A window’s figures are those of its stretch of one run over all bars, at closes: trades, netProfit, netProfitPct, winRate, profitFactor, maxDrawdown, maxDrawdownPct, returnOverDrawdown, and sharpe a bar. One sweep of a user runs at a time; twenty may wait, and a hundred are kept.',
+      'Answers at once; follow it at `/events`. `space` names inputs (by title or variable name) or properties of `strategy()`, each over `values` or from `min` to `max` by `step`; `log` spreads a range evenly over powers. `where` are conditions between them such as `fast < slow`; a choice that breaks one is no trial. `sampler`: `grid` tries all, `random` and `sobol` spread `trials` (1,000 if not given) over the space, `tpe` and `cmaes` learn from what was tried; the same `seed` tries the same. `objective` is what is wanted as large as possible: a figure of the report (`netProfit`, `sharpe`, `equity.cagr`, `all.averageTrade`) or an expression (`netProfit / maxDrawdown`); `constraints` such as `trades >= 30` must hold. `windows`: `holdout` keeps the last `share` of the bars back; `rolling` and `anchored` choose again in each of `runs` windows; `matrix` does so for thirty pairs of share and runs. A window’s figures are those of its stretch of one run over all bars, at closes: trades, netProfit, netProfitPct, winRate, profitFactor, maxDrawdown, maxDrawdownPct, returnOverDrawdown, and sharpe a bar. `halving` sorts choices out by the beginning of the bars; without windows or with a hold-out, and with a sampler that does not learn. One sweep of a user runs at a time; twenty may wait, and a hundred are kept.',
     body: SweepBody,
     answer: { id: idOf('sw'), sweep: Sweep },
   },
@@ -343,7 +365,7 @@ export const SWEEPS = {
     access: 'session backtests:read',
     summary: 'Follow a sweep',
     description:
-      'Server-sent events: `progress` with `state`, `tried`, `planned`, `failed`, `best` and `perSecond`, then `end` with `sweep`.',
+      'Server-sent events: `progress` with `state`, `tried`, `filtered`, `planned`, `failed`, `best` and `perSecond`, then `end` with `sweep`.',
   },
   'GET /api/platform/backtests/{id}/verdict': {
     access: 'session backtests:read',

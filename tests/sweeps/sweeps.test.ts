@@ -131,6 +131,50 @@ describe('a sweep', () => {
     },
   )
 
+  test('sorts out by the first bars, keeps the trials of whole runs, and counts both', async () => {
+    const space = [
+      { input: 'Fast', min: 2, max: 40, step: 1 },
+      { input: 'Slow', min: 5, max: 90, step: 1 },
+    ]
+    const change = { space, where: [], sampler: 'random' as const, trials: 210, seed: 3 }
+    const { sweep, trials, pool } = await sweepServer()
+    const { sweep: whole } = await sweep(change)
+    const all = await trials(whole.id)
+    const { sweep: done, verdict } = await sweep({ ...change, halving: { keep: 0.3, rungs: 2 } })
+    // Of 200: 60, then 18; of 10: 3, then 1.
+    expect(done).toMatchObject({ state: 'done', tried: 19, filtered: 191, halving: { keep: 0.3, rungs: 2 } })
+    const kept = await trials(done.id)
+    expect(kept).toHaveLength(19)
+    const known = new Map(all.map((one: { choices: number[] }) => [one.choices.join(), one]))
+    for (const one of kept) expect(one).toEqual({ ...(known.get(one.choices.join()) as object), trial: one.trial })
+    expect(verdict.counted).toBe(whole.counted)
+    pool.close()
+  })
+
+  test('sorts out the same with one worker and with three', async () => {
+    const change = {
+      space: [
+        { input: 'Fast', min: 2, max: 40, step: 1 },
+        { input: 'Slow', min: 5, max: 90, step: 1 },
+      ],
+      where: [],
+      sampler: 'sobol' as const,
+      trials: 450,
+      halving: { keep: 0.2 },
+    }
+    const found = await Promise.all(
+      [1, 4].map(async (workers) => {
+        const { sweep, trials, pool } = await sweepServer({ workers })
+        const { sweep: done } = await sweep(change)
+        const rows = await trials(done.id)
+        pool.close()
+        return [done.tried, done.filtered, rows]
+      }),
+    )
+    expect(found[0]).toEqual(found[1]!)
+    expect(found[0]!.slice(0, 2)).toEqual([90, 360])
+  })
+
   test('goes on where a server ended that was killed, and ends with the same', async () => {
     const space = [
       { input: 'Fast', min: 2, max: 40, step: 1 },
@@ -246,6 +290,9 @@ describe('what cannot be swept is refused by its field', () => {
     [{ objective: 'all.trades', windows: { kind: 'rolling' as const } }, '/objective'],
     [{ windows: { kind: 'matrix' as const }, bars: 100 }, '/windows'],
     [{ space: [{ input: 'Fast', min: 1, max: 30_000, step: 1 }], where: [] }, '/trials'],
+    [{ halving: { rungs: 3, keep: 0.1 } }, '/halving'],
+    [{ halving: {}, sampler: 'tpe' as const }, '/halving'],
+    [{ halving: {}, windows: { kind: 'rolling' as const } }, '/halving'],
   ])('%j at %s', async (change, path) => {
     const { call, pool } = await sweepServer({ engine: 'stand-in' })
     const { status, json } = await call('POST', PATH, { ...SWEEP, ...change })

@@ -14,6 +14,11 @@ import { inputs, market, script } from '../workspace.ts'
 import { choicesOf, propertyRows, rowProblem, rowsOf, variedOf, type Row } from './sweep-model.ts'
 import s from './sweeps.module.css'
 
+const HALVING = [
+  ['no', 'No: try everything on all bars'],
+  ['1', 'Go on with the best third after a third of the bars'],
+  ['2', '… in two steps, from a ninth of the bars'],
+] as const
 const SAMPLERS = [
   ['auto', 'Every combination, or 1,000 at random'],
   ['grid', 'Every combination'],
@@ -81,11 +86,15 @@ function OptimiseForm({ start }: { readonly start: readonly Row[] }) {
   const [rows, setRows] = useState(start)
   const [sampler, setSampler] = useState<(typeof SAMPLERS)[number][0]>('auto')
   const [windows, setWindows] = useState<(typeof WINDOWS)[number][0]>('holdout')
+  const [halving, setHalving] = useState<(typeof HALVING)[number][0]>('no')
   const chosen = rows.filter(({ on }) => on)
   const inputCount = rows.filter(({ property }) => property === undefined).length
   const size = choicesOf(rows)
   const problem = chosen.length === 0 ? 'Choose at least one input or property.' : null
   const isGrid = sampler === 'grid' || (sampler === 'auto' && size !== null && size <= 1000)
+  const mayHalve =
+    (isGrid || sampler === 'auto' || sampler === 'sobol' || sampler === 'random') &&
+    (windows === 'none' || windows === 'holdout')
   const faulty = chosen.some((row) => rowProblem(row) !== null)
   const form = useForm({
     wire: SWEEP_FIELDS,
@@ -105,6 +114,7 @@ function OptimiseForm({ start }: { readonly start: readonly Row[] }) {
           ...(objective.trim() !== '' && { objective }),
           constraints: constraints.trim() === '' ? [] : [constraints],
           windows: { kind: windows },
+          ...(mayHalve && halving !== 'no' && { halving: { rungs: Number(halving) } }),
           sampler: isGrid ? 'grid' : sampler === 'auto' ? 'sobol' : sampler,
           ...(!isGrid && { trials: Number(trials) }),
         },
@@ -159,6 +169,9 @@ function OptimiseForm({ start }: { readonly start: readonly Row[] }) {
         <Field label="A trial counts if" {...form.field('constraints')} />
         <Select label="Test" value={windows} options={WINDOWS} onChange={setWindows} />
         <Select label="What to try" value={sampler} options={SAMPLERS} onChange={setSampler} />
+        {mayHalve && (
+          <Select label="Sort out early" value={halving} options={HALVING} onChange={setHalving} />
+        )}
         {!isGrid && <Field label="Trials" {...form.field('trials')} />}
       </div>
       <p class={s.summary} role="status">

@@ -80,9 +80,19 @@ export function SweepPage({ id = '' }: { readonly id?: string }) {
   )
 }
 
-function aboutOf({ exchange, symbol, interval, range, space, objective, constraints }: Sweep): string {
+function aboutOf({
+  exchange,
+  symbol,
+  interval,
+  range,
+  space,
+  objective,
+  constraints,
+  filtered,
+}: Sweep): string {
   const limits = constraints.length > 0 ? `, if ${constraints.join(' and ')}` : ''
-  return `${space.map(nameOf).join(', ')} on ${exchange}:${symbol} ${interval}, ${count(range.bars)} bars. Wanted: ${objective}${limits}.`
+  const sorted = filtered > 0 ? ` ${count(filtered)} sorted out by the first bars.` : ''
+  return `${space.map(nameOf).join(', ')} on ${exchange}:${symbol} ${interval}, ${count(range.bars)} bars. Wanted: ${objective}${limits}.${sorted}`
 }
 
 /** The trials as they come: those loaded stay, and the last page is read again when there are more. */
@@ -151,7 +161,8 @@ function Body({ sweep, verdict, trials }: BodyProps) {
 }
 
 function State({ sweep }: { readonly sweep: Sweep }) {
-  const began = useRef({ at: Date.now(), tried: sweep.tried })
+  const seen = sweep.tried + sweep.filtered
+  const began = useRef({ at: Date.now(), seen })
   if (sweep.state === 'failed' && sweep.error) return <Failure error={new Error(sweep.error.message)} />
   if (sweep.state === 'cancelled')
     return (
@@ -161,15 +172,13 @@ function State({ sweep }: { readonly sweep: Sweep }) {
     )
   if (!isUnderWay(sweep)) return null
   const seconds = (Date.now() - began.current.at) / 1000
-  const rate = seconds > 1 ? (sweep.tried - began.current.tried) / seconds : 0
-  const left = rate > 0 ? Math.ceil((sweep.trials - sweep.tried) / rate) : null
+  const rate = seconds > 1 ? (seen - began.current.seen) / seconds : 0
+  const left = rate > 0 ? Math.ceil((sweep.trials - seen) / rate) : null
   return (
     <div class={s.progress} role="status">
-      <Progress fraction={sweep.state === 'queued' ? null : sweep.tried / sweep.trials} label="Trials done" />
+      <Progress fraction={sweep.state === 'queued' ? null : seen / sweep.trials} label="Trials done" />
       <span>
-        {sweep.state === 'queued'
-          ? 'Waits for its turn.'
-          : `${count(sweep.tried)} of ${count(sweep.trials)} tried`}
+        {sweep.state === 'queued' ? 'Waits for its turn.' : `${count(seen)} of ${count(sweep.trials)} tried`}
         {rate > 0 && `, ${ratio(rate, rate < 10 ? 1 : 0)} a second`}
         {left !== null && `, about ${count(left)} s left`}
       </span>
