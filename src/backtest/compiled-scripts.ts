@@ -10,24 +10,53 @@ import { compile, type CompileOptions, type CompileResult } from '../pine/compil
 const SIZE_MAX = 2_000_000
 const SIZE_EACH = 1000
 
+type Library = NonNullable<CompileOptions['library']>
+
+interface Compiled {
+  readonly result: CompileResult
+  /** What it asked for while it was compiled, and what the answers were. */
+  readonly imports: readonly { readonly name: Parameters<Library>; readonly source: string | null }[]
+  readonly size: number
+}
+
 export class CompiledScripts {
   /** By source, the most recently used last. */
-  readonly #known = new Map<string, CompileResult>()
+  readonly #known = new Map<string, Compiled>()
   #size = 0
 
-  /** A script that imports is compiled each time, since its imports may have changed. */
+  /** A script that imports is compiled again if one of its imports has changed since, or is another user's. */
   compile(source: string, options: CompileOptions): CompileResult {
-    const found = this.#known.get(source)
-    if (this.#known.delete(source)) this.#size -= source.length + SIZE_EACH
-    const result = found ?? compile(source, options)
-    if (/\bimport\b/.test(source)) return result
-    this.#known.set(source, result)
-    this.#size += source.length + SIZE_EACH
-    for (const [oldest] of this.#known) {
+    const { library } = options
+    // Where there are no libraries at all, an import fails in words of its own.
+    if (!library && /\bimport\b/.test(source)) return compile(source, options)
+    const known = this.#known.get(source)
+    const isSame = known?.imports.every(({ name, source: before }) => (library?.(...name) ?? null) === before)
+    const found = known && isSame ? known : compiled(source, options)
+    if (known) this.#forget(source, known)
+    this.#known.set(source, found)
+    this.#size += found.size
+    for (const [oldest, one] of this.#known) {
       if (this.#size <= SIZE_MAX) break
-      this.#known.delete(oldest)
-      this.#size -= oldest.length + SIZE_EACH
+      this.#forget(oldest, one)
     }
-    return result
+    return found.result
   }
+
+  #forget(source: string, { size }: Compiled): void {
+    this.#known.delete(source)
+    this.#size -= size
+  }
+}
+
+function compiled(source: string, options: CompileOptions): Compiled {
+  const { library } = options
+  const imports: Compiled['imports'][number][] = []
+  const noting: Library = (...name) => {
+    const text = library?.(...name) ?? null
+    imports.push({ name, source: text })
+    return text
+  }
+  const result = compile(source, library ? { ...options, library: noting } : options)
+  const size = imports.reduce((sum, one) => sum + (one.source?.length ?? 0), source.length + SIZE_EACH)
+  return { result, imports, size }
 }
