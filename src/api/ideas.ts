@@ -5,7 +5,7 @@ import { IDEAS_PER_USER, type Idea } from '../ideas/ideas.ts'
 import { cleanPng } from '../lib/png.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
 import { requireInterval } from '../market/interval.ts'
-import { PICTURE, type Idea as IdeaWire } from '../wire/idea.ts'
+import { PICTURE, type Idea as IdeaWire, type Proof } from '../wire/idea.ts'
 import { access, type ApiDeps } from './access.ts'
 import { ideaItem } from './search-items.ts'
 import { listed, pageName, pageOf } from './fields.ts'
@@ -104,7 +104,9 @@ export function ideaRoutes(deps: ApiDeps) {
         if (backtestId === null)
           throw new Problem(409, 'conflict', 'This idea has no backtest. Set its backtestId first.')
         const picture = body.picture ? await pictureOf(body.picture) : null
-        const text = await deps.runs.published(user.id, backtestId, request.signal)
+        const proof = body.sweepId ? await proofOf(deps, user.id, backtestId, body.sweepId) : null
+        const run = await deps.runs.published(user.id, backtestId, request.signal)
+        const text = proof ? withProof(run, proof) : run
         return { idea: wireFor(user.id)(await ideas.publishSnapshot(user.id, id, { text, picture })) }
       },
       route('PUT /api/platform/ideas/{id}/snapshot', { bodyBytes: SNAPSHOT_BODY_BYTES }),
@@ -133,6 +135,50 @@ export function ideaRoutes(deps: ApiDeps) {
         }),
       route('GET /api/platform/ideas/{id}/picture'),
     )
+}
+
+/** What a sweep says of one of its trials. Throws Problem 409 if the backtest is none of them. */
+async function proofOf(
+  { features, runs }: ApiDeps,
+  userId: string,
+  backtestId: string,
+  sweepId: string,
+): Promise<Proof> {
+  const { sweeps } = features
+  const sweep = await sweeps.get(userId, sweepId)
+  const verdict = sweep.state === 'done' ? await sweeps.verdict(userId, sweepId) : null
+  if (!verdict || sweep.finishedAt === null)
+    throw new Problem(409, 'conflict', 'The sweep has no verdict: it is not done.')
+  const { exchange, symbol, interval } = await runs.get(userId, backtestId)
+  const isSameMarket = exchange === sweep.exchange && symbol === sweep.symbol && interval === sweep.interval
+  const trial = isSameMarket ? await sweeps.trialOf(sweep, await runs.script(userId, backtestId)) : null
+  if (trial === null)
+    throw new Problem(
+      409,
+      'conflict',
+      'The backtest is no trial of this sweep: run one of its trials, and publish that.',
+    )
+  const { objective, constraints, sampler, space, filtered = 0, range, finishedAt } = sweep
+  return {
+    isBest: verdict.best?.trial === trial,
+    objective,
+    constraints,
+    sampler,
+    varied: space.length,
+    filtered,
+    range,
+    finishedAt,
+    verdict,
+  }
+}
+
+/** The text of a snapshot, which is an object, with one more field. */
+function withProof(text: readonly Uint8Array[], proof: Proof): Uint8Array[] {
+  const pieces = text.filter(({ length }) => length > 0)
+  const last = pieces.at(-1)!
+  const end = last.lastIndexOf('}'.charCodeAt(0))
+  const field = `,"proof":${JSON.stringify(proof)}}`
+  return [...pieces.slice(0, -1), last.subarray(0, end), new TextEncoder().encode(field)]
 }
 
 async function pictureOf(base64: string): Promise<Uint8Array> {

@@ -6,7 +6,7 @@
 
 import { checkFigures, namesOf } from '../backtest/figures.ts'
 import { rowLayout, type Measured, type TrialInputs, type WindowWinner } from '../backtest/trial.ts'
-import { barsHash } from '../backtest/report/hash.ts'
+import { barsHash, canonicalJson } from '../backtest/report/hash.ts'
 import type { ScriptHost, TrialsJob, TrialsOutput } from '../engine/job.ts'
 import type { JobPool } from '../engine/pool.ts'
 import { inParts, UserJobs, type JobFailure, type LiveJob } from '../engine/user-jobs.ts'
@@ -203,6 +203,21 @@ export class Sweeps {
     await this.get(userId, id)
     const entry = await this.#deps.kv.get(verdictKey(id))
     return entry && (JSON.parse(entry.value) as Verdict)
+  }
+
+  /** The number of the trial that ran the same; null if none did. */
+  async trialOf(sweep: Sweep, { source, inputs, overrides }: SweepScript): Promise<number | null> {
+    const own = await this.#scriptOf(sweep.id)
+    const { point, rest } = takenApart(sweep, { inputs, overrides })
+    const others = takenApart(sweep, own).rest
+    if (source !== own.source || canonicalJson(rest) !== canonicalJson(others)) return null
+    for (let batch = 0, at = 0; batch < sweep.batches; batch++) {
+      const { choices = [] } = (await this.#batch(sweep.id, batch)) ?? {}
+      const place = choices.findIndex((one) => JSON.stringify(one) === JSON.stringify(point))
+      if (place >= 0) return at + place
+      at += choices.length
+    }
+    return null
   }
 
   /** The number of distinct trials of the sweep's script on its market. */
@@ -568,6 +583,19 @@ export class Sweeps {
     const entry = await this.#deps.kv.get(scriptKey(id))
     if (!entry) throw notFound()
     return JSON.parse(entry.value) as SweepScript
+  }
+}
+
+/** The values that a sweep varies, and all others. */
+function takenApart({ space }: Sweep, { inputs, overrides }: Omit<SweepScript, 'source'>) {
+  const names = (kind: 'input' | 'property') => new Set(space.flatMap((one) => one[kind] ?? []))
+  const without = (values: object, taken: ReadonlySet<string>) =>
+    Object.fromEntries(Object.entries(values).filter(([name]) => !taken.has(name)))
+  return {
+    point: space.map(({ input, property }) =>
+      input === undefined ? overrides[property ?? ''] : inputs[input],
+    ),
+    rest: { inputs: without(inputs, names('input')), overrides: without(overrides, names('property')) },
   }
 }
 

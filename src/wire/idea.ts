@@ -17,6 +17,7 @@ import {
   Time,
   type Wire,
 } from './schema.ts'
+import { Verdict } from './sweep.ts'
 
 const Visibility = oneOf(['public', 'unlisted', 'private'])
 
@@ -81,6 +82,25 @@ export const PUBLISHED_FIELDS = [
   'equity',
 ] as const satisfies readonly (keyof Report)[]
 
+const Proof = Type.Object(
+  {
+    isBest: Type.Boolean({ description: 'Whether the backtest is the best trial of the sweep.' }),
+    objective: Type.String({ description: 'What was wanted as large as possible.' }),
+    constraints: Type.Array(Type.String()),
+    sampler: Type.String(),
+    varied: Type.Integer({ description: 'How many inputs were varied; which, is not said.' }),
+    filtered: Type.Integer({ description: 'Choices that were sorted out by the first bars.' }),
+    range: Type.Object({ from: Time, to: Time, bars: Type.Integer() }),
+    finishedAt: Time,
+    verdict: Verdict,
+  },
+  {
+    $id: 'Proof',
+    description:
+      'The verdict of the sweep that the backtest is a trial of, as this server worked it out: how many choices were tried, and what is left of the result when luck is taken away.',
+  },
+)
+
 const Snapshot = Type.Object(
   {
     ...Type.Pick(Report, PUBLISHED_FIELDS).properties,
@@ -93,9 +113,11 @@ const Snapshot = Type.Object(
     ),
     bars: Type.Composite([BarColumns], { description: 'The last 20,000 bars it ran on.' }),
     barsFrom: Type.Integer({ description: 'Index of the first of these among all bars of the run.' }),
+    proof: Type.Optional(nullable(Proof)),
   },
   { $id: 'Snapshot', description: 'What is published of a backtest: never source, inputs, logs or alerts.' },
 )
+export type Proof = Wire<typeof Proof>
 export type Snapshot = Wire<typeof Snapshot>
 
 /** Pixels; a link's picture is shown at half of it. */
@@ -139,8 +161,9 @@ export const IDEAS = {
     access: 'session ideas:write backtests:read',
     summary: "Publish the idea's backtest",
     description:
-      'Whoever may read the idea then sees what came out of its `backtestId`: figures, trades, curve and bars, as they are now. They stay when the backtest is deleted. Source, inputs, logs and alerts are never published. Publishing again takes the place of what was there.',
+      'Whoever may read the idea then sees what came out of its `backtestId`: figures, trades, curve and bars, as they are now. They stay when the backtest is deleted. Source, inputs, logs and alerts are never published. Publishing again takes the place of what was there. With `sweepId` the verdict of that sweep is published too: the backtest must be one of its trials, by script, market and inputs, or the answer is 409.',
     body: Type.Object({
+      sweepId: Type.Optional(nullable(idOf('sw'))),
       picture: Type.Optional(
         nullable(
           Type.String({

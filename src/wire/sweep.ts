@@ -142,7 +142,7 @@ const SnoopingTest = Type.Object({
   upper: number('p, with all trials.'),
 })
 
-const Verdict = Type.Object(
+export const Verdict = Type.Object(
   {
     sentence: Type.String({ description: 'The verdict in a sentence, for traders.' }),
     trials: Type.Integer(),

@@ -196,3 +196,43 @@ test('a curve that is thinned keeps its ends, peaks and troughs', () => {
   expect(thinned([1, null, 3], 3)).toEqual([0, 1, 2])
   expect(thinned(Array<null>(50).fill(null), 10)).toContain(49)
 })
+
+test('with a sweep its verdict is published, of a trial of it alone, and without the names of inputs', async () => {
+  const { server, me, anybody, other, id } = await world()
+  const { json: made } = await me('POST', '/sweeps', {
+    ...RUN,
+    space: [{ input: 'Private length', values: [2, 3, 4] }],
+  })
+  const { user } = (await me('GET', '/../auth/session')).json
+  await server.services.features.sweeps.watch(user.id, made.id, new AbortController().signal, () => {})
+  const proved = { sweepId: made.id }
+  const stranger = await me('PUT', `/ideas/${id}/snapshot`, proved)
+  expect([stranger.status, stranger.json.error.code]).toEqual([409, 'conflict'])
+  expect((await anybody('GET', `/ideas/${id}/snapshot`)).status).toBe(404)
+
+  const inputs = { 'Private length': 4 }
+  const trial = (await me('POST', '/backtests', { ...RUN, inputs })).json
+  await me('PATCH', `/ideas/${id}`, { backtestId: trial.id })
+  expect((await me('PUT', `/ideas/${id}/snapshot`, proved)).status).toBe(200)
+  const { json, text } = await anybody('GET', `/ideas/${id}/snapshot`)
+  const { verdict } = (await me('GET', `/sweeps/${made.id}`)).json
+  expect(json.snapshot.proof).toMatchObject({
+    verdict,
+    objective: 'netProfit',
+    constraints: [],
+    sampler: 'grid',
+    varied: 1,
+    filtered: 0,
+    range: { bars: 30 },
+    isBest: verdict.best.trial === 2,
+    finishedAt: expect.any(Number),
+  })
+  expect(verdict.counted).toBe(3)
+  expect(text).not.toContain('Private length')
+
+  const others = await other()
+  const theirs = (await others('POST', '/ideas', { title: 'Mine', body: '', visibility: 'private' })).json
+  expect((await others('PUT', `/ideas/${theirs.id}/snapshot`, proved)).json.error.code).toBe('conflict')
+  await me('PUT', `/ideas/${id}/snapshot`, {})
+  expect((await anybody('GET', `/ideas/${id}/snapshot`)).json.snapshot.proof).toBeUndefined()
+})

@@ -92,8 +92,21 @@ describe.skipIf(noBrowser)('optimising', () => {
     expect(await violations(page)).toEqual([])
     await shot(page, 'luck')
     await page.goto(`${site.url}/sweeps`)
-    await page.getByRole('link', { name: 'Averages' }).waitFor()
+    await page.getByRole('link', { name: 'Averages' }).click()
     await shot(page, 'sweeps')
+
+    // Its proof goes with it.
+    await page.getByRole('button', { name: 'Share', exact: true }).click()
+    await page.getByLabel('Title').fill('Averages that cross')
+    expect(await violations(page)).toEqual([])
+    await shot(page, 'share-sweep')
+    await page.getByRole('dialog').getByRole('button', { name: 'Share', exact: true }).click()
+    const proof = page.getByRole('region', { name: 'Proof' })
+    await proof.getByText(/^Best of \d+ tried\. Chance that luck alone did this/).waitFor()
+    await proof.getByText(/trials over \d+ inputs/).waitFor()
+    expect(await violations(page)).toEqual([])
+    await proof.scrollIntoViewIfNeeded()
+    await shot(page, 'proof')
     expect(complaints).toEqual([])
   }, 120_000)
 

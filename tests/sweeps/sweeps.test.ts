@@ -172,7 +172,7 @@ describe('a sweep', () => {
         return [done.tried, done.filtered, rows]
       }),
     )
-    expect(found[0]).toEqual(found[1]!)
+    expect(found[0]).toEqual(found[1])
     expect(found[0]!.slice(0, 2)).toEqual([90, 360])
   })
 

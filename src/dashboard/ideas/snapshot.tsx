@@ -6,7 +6,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useSignalEffect } from '@preact/signals'
 import { BAR_FIELDS, type Bars } from '../../market/bars.ts'
-import type { Snapshot } from '../../wire/idea.ts'
+import type { Proof, Snapshot } from '../../wire/idea.ts'
 import type { ReportTrade } from '../../wire/report.ts'
 import type { Track } from '../../wire/track.ts'
 import { call } from '../api-client.ts'
@@ -16,6 +16,7 @@ import { ChartView } from '../chart/view.ts'
 import { count, money, percent, price, quantity, time as timeText, tone } from '../format.ts'
 import { Show, pageStyles as p, useLoad } from '../frame/page.tsx'
 import { Overview } from '../report/overview.tsx'
+import { VerdictFigures } from '../sweeps/verdict-figures.tsx'
 import { palette, theme } from '../settings.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { Button } from '../ui/ui.tsx'
@@ -53,14 +54,44 @@ function Published({ snapshot }: { readonly snapshot: Snapshot }) {
       <div class={s.figures}>
         <Overview run={run} />
       </div>
+      {snapshot.proof && <ProofOf proof={snapshot.proof} />}
       <Trades snapshot={snapshot} />
+    </section>
+  )
+}
+
+/** What this server says of the sweep that the backtest comes from. */
+function ProofOf({ proof }: { readonly proof: Proof }) {
+  const { verdict, isBest, varied, objective, constraints, filtered } = proof
+  const limits = constraints.length > 0 ? `, if ${constraints.join(' and ')}` : ''
+  return (
+    <section aria-label="Proof">
+      <h2>How it was found</h2>
+      <p>
+        <strong>{verdict.sentence}</strong>
+      </p>
+      <p class="muted">
+        {isBest ? 'The best' : 'One'} of {count(verdict.trials)} trials over {count(varied)}{' '}
+        {varied === 1 ? 'input' : 'inputs'}
+        {filtered > 0 && `, after ${count(filtered)} were sorted out by the first bars`}. Wanted: {objective}
+        {limits}. Worked out by this server, which has counted every choice that its author tried.
+      </p>
+      <VerdictFigures verdict={verdict} />
     </section>
   )
 }
 
 /** The snapshot in the form that the report's own views take. Lists that are not published are empty. */
 export function runOf(snapshot: Snapshot): Run {
-  const { curve, bars: _bars, barsFrom: _from, tradeCount: _count, script, ...figures } = snapshot
+  const {
+    curve,
+    bars: _bars,
+    barsFrom: _from,
+    tradeCount: _count,
+    proof: _proof,
+    script,
+    ...figures
+  } = snapshot
   const column = (kind: 'equity' | 'buyhold' | 'drawdown', data: readonly (number | null)[]) => ({
     kind,
     id: kind,

@@ -1,7 +1,7 @@
 // The logic behind the pages of sweeps: suggested ranges, the request, and the map of the scores.
 
 import type { Input as ScriptInput } from '../../wire/script.ts'
-import type { SweepBody, SweepTrial } from '../../wire/sweep.ts'
+import type { Sweep, SweepBody, SweepTrial } from '../../wire/sweep.ts'
 
 export type Varied = SweepBody['space'][number]
 export type Choice = SweepTrial['choices'][number]
@@ -213,4 +213,23 @@ class Scale {
 
 export function shownChoice(value: Choice): string {
   return typeof value === 'number' ? String(Number(value.toPrecision(6))) : String(value)
+}
+
+/** A trial as a backtest of its own, with exactly what the sweep ran. */
+export function trialRun(sweep: Sweep, { trial, choices }: SweepTrial) {
+  const { source = '', name, exchange, symbol, interval, bars, inputs, overrides } = sweep
+  const chosen = (kind: 'input' | 'property') =>
+    Object.fromEntries(
+      sweep.space.flatMap((varied, i) => (varied[kind] === undefined ? [] : [[varied[kind], choices[i]!]])),
+    )
+  return {
+    name: `${name}, trial ${trial}`,
+    exchange,
+    symbol,
+    interval,
+    bars,
+    source,
+    inputs: { ...inputs, ...chosen('input') },
+    overrides: { ...(overrides as Record<string, string | number | boolean>), ...chosen('property') },
+  }
 }

@@ -12,7 +12,8 @@ import { bottom, inputs, script } from '../workspace.ts'
 import type { Sweep, SweepTrial, Verdict } from '../../wire/sweep.ts'
 import { HeatMap } from './heat-map.tsx'
 import { Parallel, useBands } from './parallel.tsx'
-import { heatOf, nameOf, shownChoice } from './sweep-model.ts'
+import { ShareSweep } from './share-sweep.tsx'
+import { heatOf, nameOf, shownChoice, trialRun } from './sweep-model.ts'
 import s from './sweeps.module.css'
 import { VerdictView } from './verdict-view.tsx'
 import { isUnderWay } from '../../wire/job-state.ts'
@@ -24,6 +25,7 @@ export function SweepPage({ id = '' }: { readonly id?: string }) {
   const path = { id }
   const sweep = useLoad((signal) => call('GET /api/platform/sweeps/{id}', { path, signal }), [id])
   const [removing, setRemoving] = useState(false)
+  const [sharing, setSharing] = useState(false)
   const state = sweep.data?.sweep
   const waits = state !== undefined && isUnderWay(state)
   useReloadWhile(waits, sweep, LOOK_MS)
@@ -47,6 +49,11 @@ export function SweepPage({ id = '' }: { readonly id?: string }) {
                 Go on
               </Button>
             )}
+            {sweep.data?.verdict && state.state === 'done' && (
+              <Button icon="bulb" onClick={() => setSharing(true)}>
+                Share
+              </Button>
+            )}
             <Button
               icon="download"
               onClick={() => location.assign(apiUrl(`/api/platform/sweeps/${id}/results.csv`))}
@@ -63,6 +70,14 @@ export function SweepPage({ id = '' }: { readonly id?: string }) {
       <Show of={sweep}>
         {({ sweep: one, verdict }) => <Body sweep={one} verdict={verdict} trials={trials} />}
       </Show>
+      {sharing && sweep.data?.verdict && (
+        <ShareSweep
+          sweep={sweep.data.sweep}
+          verdict={sweep.data.verdict}
+          trials={trials}
+          onClose={() => setSharing(false)}
+        />
+      )}
       {removing && (
         <Confirm
           title="Delete this sweep?"
@@ -301,27 +316,11 @@ function columnsOf(sweep: Sweep, open: (trial: number) => void): Column<SweepTri
 /** Runs a trial once more, stores it, and shows it with its report. */
 async function openTrial(sweep: Sweep, trials: readonly SweepTrial[], number: number): Promise<void> {
   const trial = trials.find((one) => one.trial === number)
-  const { source, name, exchange, symbol, interval, bars } = sweep
-  if (!trial || source === undefined) return
-  const chosen = (kind: 'input' | 'property') =>
-    Object.fromEntries(
-      sweep.space.flatMap((varied, i) =>
-        varied[kind] === undefined ? [] : [[varied[kind], trial.choices[i]!]],
-      ),
-    )
-  const body = {
-    name: `${name}, trial ${number}`,
-    exchange,
-    symbol,
-    interval,
-    bars,
-    source,
-    inputs: { ...sweep.inputs, ...chosen('input') },
-    overrides: { ...(sweep.overrides as Record<string, string | number | boolean>), ...chosen('property') },
-  }
+  if (!trial || sweep.source === undefined) return
+  const body = trialRun(sweep, trial)
   const { id } = await call('POST /api/platform/backtests', { body })
   await openBacktest(id)
-  if (script.peek().source === source) inputs.value = body.inputs
+  if (script.peek().source === sweep.source) inputs.value = body.inputs
   bottom.value = 'report'
   navigate('/')
 }
