@@ -41,6 +41,7 @@ import {
 import { Problem } from '../../src/lib/problem.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import type { Kv } from '../../src/store/kv.ts'
+import { storageFull } from '../../src/store/memory.ts'
 import { rejection } from '../rejection.ts'
 import { testKv } from '../store/test-store.ts'
 
@@ -49,12 +50,13 @@ const DAY = 86_400_000
 async function world() {
   let now = Date.UTC(2026, 0, 1)
   let commits = 0
+  let isFull = false
   const kv = testKv()
   const counted: Kv = {
     ...kv,
     commit(commit) {
       commits++
-      return kv.commit(commit)
+      return isFull && !commit.essential ? Promise.reject(storageFull()) : kv.commit(commit)
     },
   }
   const clock = { now: () => now, sleep: () => Promise.resolve() }
@@ -70,7 +72,7 @@ async function world() {
     },
   }
   const user: User = await addUser(deps, { email: 'ann@example.com', password: 'correct horse' })
-  return { deps, user, pass: (ms: number) => (now += ms), writes: () => commits }
+  return { deps, user, pass: (ms: number) => (now += ms), writes: () => commits, fill: () => (isFull = true) }
 }
 
 /** CRC-32 bit by bit, as RFC 1952 has it, and its six digits to base 62. */
@@ -485,7 +487,7 @@ test('five tries are free, then each failure doubles the wait, from a second to 
 
 test('six wrong passwords in a row are answered alike, whether there is such a user or not, and a day forgets them', async () => {
   const { deps, pass } = await world()
-  const tried = async (email: string) =>
+  const tried = async (email: string): Promise<string> =>
     ((await rejection(authenticate(deps, email, 'wrong'))) as Problem).code
   for (const email of ['ann@example.com', 'nobody@example.com']) {
     const codes = []
@@ -506,4 +508,27 @@ test('six wrong passwords in a row are answered alike, whether there is such a u
   await authenticate(deps, 'ann@example.com', 'correct horse')
   // What was right forgets what was wrong.
   for (let i = 0; i < 5; i++) expect(await tried('ann@example.com')).toBe('invalid_credentials')
+})
+
+test('when the store is full people still sign in, and guesses at accounts that there are still count', async () => {
+  const { deps, user, fill } = await world()
+  fill()
+  expect(await rejection(createToken(deps, user, {}))).toMatchObject({ code: 'storage_full' })
+  expect((await startSession(deps, user, 'one')).session.userId).toBe(user.id)
+  const tried = async (email: string): Promise<string> =>
+    ((await rejection(authenticate(deps, email, 'wrong'))) as Problem).code
+  const codes = async (email: string) => Array.fromAsync({ length: 6 }, () => tried(email))
+  const wrong = Array<string>(5).fill('invalid_credentials')
+  expect(await codes('ann@example.com')).toEqual([...wrong, 'rate_limited'])
+  // These take none of what is kept for such times, and are answered like the others.
+  expect(await codes('nobody@example.com')).toEqual([...wrong, 'invalid_credentials'])
+})
+
+test('a secret is drawn from 62 characters alike: bytes that would favour the first of them are thrown away', async () => {
+  const { deps, user } = await world()
+  const drawn = [255, 248, 61, 62, 247]
+  const random = { bytes: (count: number) => Uint8Array.from({ length: count }, (_, i) => drawn[i] ?? 10) }
+  const { secret } = await createToken({ ...deps, random }, user, {})
+  // 61, 62 and 247 are the last, the first and the last of a round; 10 is the eleventh.
+  expect(secret.slice('crm_pat_'.length, -6)).toBe(`z0z${'A'.repeat(27)}`)
 })
