@@ -2,6 +2,7 @@
 
 import { Problem, invalidField } from '../lib/problem.ts'
 import { marketName } from '../lib/text.ts'
+import { SPREAD_EXCHANGE } from '../market/spread.ts'
 import { requireInterval } from '../market/interval.ts'
 import {
   CHANNEL_OPERATORS,
@@ -142,6 +143,12 @@ export interface AlertFields {
 /** The fields as they are stored. Throws Problem 422 that names a wrong one. */
 export function checkedFields(fields: AlertFields, now: number) {
   const interval = requireInterval(fields.interval)
+  if (marketName(fields.exchange.trim()) === SPREAD_EXCHANGE)
+    throw invalidField(
+      '/symbol',
+      'unsupported',
+      'An alert waits for bars that are stored, and a spread has none of its own. Watch one of its symbols.',
+    )
   const op = fields.op ?? null
   const usesScript = SCRIPT_KINDS.includes(fields.kind)
   if (usesScript && !fields.scriptId)

@@ -9,6 +9,7 @@ import { parseTime } from '../market/bar-time.ts'
 import { importBars } from '../market/import.ts'
 import { requireInterval } from '../market/interval.ts'
 import { barsSeenBy, type SeenBars } from '../market/seen-bars.ts'
+import { SPREAD_EXCHANGE } from '../market/spread.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import { putFacts, removeSeries, shareSeries, writtenBy, type Writer } from '../market/sharing.ts'
 import { mayChangeShared } from '../accounts/users.ts'
@@ -104,8 +105,8 @@ export function barRoutes(deps: ApiDeps) {
           const bars = new JsonText([barColumns(found)], { tag: barsTag(found) })
           return { ...key, ...builtFrom(key, source), bars }
         }
-        // Bars built from another series also depend on the symbol's facts.
-        if (source.interval !== key.interval) return answer()
+        // Bars built from another series also depend on the symbol's facts, and a spread on several series.
+        if (source.interval !== key.interval || key.exchange === SPREAD_EXCHANGE) return answer()
         const name = `bars ${ownerOf(source)} ${seriesName(source)} ${from ?? ''} ${end ?? ''} ${limit}`
         return kept.answer(name, String(source.change), answer)
       },

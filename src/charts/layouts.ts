@@ -98,8 +98,15 @@ function checkGrid({ shape, others, active, script }: NonNullable<LayoutChart['g
       throw invalidField(`/chart/grid/${name}`, 'maximum', `There is no chart at place ${place}.`)
 }
 
-const named = <C extends { readonly exchange: string; readonly symbol: string }>(chart: C): C => ({
+type OneChart = NonNullable<LayoutChart['grid']>['others'][number]
+
+const named = <C extends OneChart>(chart: C): C => ({
   ...chart,
-  exchange: marketName(chart.exchange),
-  symbol: marketName(chart.symbol),
+  ...inUpperCase(chart),
+  ...(chart.compared && { compared: chart.compared.map((one) => ({ ...one, ...inUpperCase(one) })) }),
+})
+
+const inUpperCase = ({ exchange, symbol }: { readonly exchange: string; readonly symbol: string }) => ({
+  exchange: marketName(exchange),
+  symbol: marketName(symbol),
 })

@@ -28,7 +28,12 @@ export interface OneChart {
   readonly volume: boolean
   readonly trades: boolean
   readonly studies: readonly Study[]
+  /** Other symbols drawn over it; absent in what an older version has kept. */
+  readonly compared?: readonly Compared[]
 }
+
+export type Compared = NonNullable<LayoutChart['compared']>[number]
+export const COMPARED_MAX = 10
 
 export interface Charts {
   readonly shape: GridShape

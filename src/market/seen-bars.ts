@@ -5,9 +5,11 @@
 // asks here which one is meant. A series is never built from another owner's bars, and a stored series of the exact name
 // goes before one that would have to be built.
 
+import { Problem } from '../lib/problem.ts'
 import type { BarCache } from './bar-cache.ts'
-import { owned, ownerOf, type SeriesInfo, type SeriesKey } from './bar-store.ts'
-import type { BarRange, Bars } from './bars.ts'
+import { owned, ownerOf, seriesName, type SeriesInfo, type SeriesKey } from './bar-store.ts'
+import { selectBars, type BarRange, type Bars } from './bars.ts'
+import { SPREAD_EXCHANGE, spreadBars, spreadOf, type Spread } from './spread.ts'
 import type { SymbolInfo } from './symbol.ts'
 
 /** How one user reads bars. If `userId` is null nobody is signed in, and only shared bars are seen. */
@@ -39,6 +41,80 @@ export async function resolveSeries(
 }
 
 export function barsSeenBy(cache: BarCache, userId: string | null): SeenBars {
+  return withSpreads(storedSeenBy(cache, userId))
+}
+
+/** A formula over symbols is a series too, unless one is stored under that very name. */
+function withSpreads(seen: SeenBars): SeenBars {
+  const spreadAt = async (key: SeriesKey) =>
+    key.exchange === SPREAD_EXCHANGE && !(await seen.source(key)) ? spreadOf(key) : null
+  const partKeys = (spread: Spread, key: SeriesKey) =>
+    spread.parts.map((part) => ({ ...part, interval: key.interval }))
+  return {
+    ...seen,
+    async source(key) {
+      const spread = await spreadAt(key)
+      if (!spread) return seen.source(key)
+      const sources = await Promise.all(partKeys(spread, key).map(async (part) => seen.source(part)))
+      const missing = partKeys(spread, key).filter((_part, i) => !sources[i])
+      if (missing.length > 0)
+        throw new Problem(
+          404,
+          'bars_not_found',
+          `The formula needs ${missing.map(seriesName).join(' and ')}, which is not cached. Import or fetch it first.`,
+        )
+      const all = sources.filter((one) => one !== null)
+      return {
+        exchange: key.exchange,
+        symbol: key.symbol,
+        interval: key.interval,
+        count: Math.min(...all.map(({ count }) => count)),
+        first: Math.max(...all.map(({ first }) => first)),
+        last: Math.min(...all.map(({ last }) => last)),
+        change: all.reduce((sum, { change }) => sum + change, 0),
+      }
+    },
+    async read(key, range = {}) {
+      const spread = await spreadAt(key)
+      return spread ? readSpread(seen, spread, partKeys(spread, key), range) : seen.read(key, range)
+    },
+    async symbol(exchange, symbol) {
+      const spread = exchange === SPREAD_EXCHANGE ? spreadOf({ exchange, symbol }) : null
+      const [first] = spread?.parts ?? []
+      const facts = await seen.symbol(first?.exchange ?? exchange, first?.symbol ?? symbol)
+      return first ? { ...facts, ...SPREAD_FACTS, exchange, symbol, description: symbol } : facts
+    },
+  }
+}
+
+/** Zone and session are the first symbol's. */
+const SPREAD_FACTS = {
+  type: 'index',
+  baseCurrency: '',
+  mintick: 0.00001,
+  priceScale: 100_000,
+  minMove: 1,
+  pointValue: 1,
+  volumeType: 'n/a',
+} as const
+
+/** The newest bars of all parts together may begin later than as many of each: then it is asked for more. */
+async function readSpread(
+  seen: SeenBars,
+  spread: Spread,
+  keys: readonly SeriesKey[],
+  { first, last, ...within }: BarRange,
+): Promise<Bars> {
+  for (let count = last === undefined ? Infinity : 2 * last; ; count *= 4) {
+    const range = count === Infinity ? within : { ...within, last: count }
+    const parts = await Promise.all(keys.map(async (key) => seen.read(key, range)))
+    const bars = spreadBars(spread, parts)
+    if (bars.length >= (last ?? 0) || parts.some(({ length }) => length < count))
+      return selectBars(bars, { ...(first !== undefined && { first }), ...(last !== undefined && { last }) })
+  }
+}
+
+function storedSeenBy(cache: BarCache, userId: string | null): SeenBars {
   const { store } = cache
   const resolve = (key: SeriesKey) => resolveSeries(cache, userId, key)
   const symbol = (exchange: string, ticker: string) => cache.symbol(exchange, ticker, userId ?? '')

@@ -24,6 +24,7 @@ import { ownerOf, seriesKey, seriesName, type SeriesInfo, type SeriesKey } from 
 import { compareIntervals, normalizeInterval, parseInterval, requireInterval } from '../market/interval.ts'
 import type { Bars } from '../market/bars.ts'
 import { barsSeenBy, type SeenBars, seriesOf } from '../market/seen-bars.ts'
+import { SPREAD_EXCHANGE } from '../market/spread.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import type { Series } from '../pine/environment.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
@@ -378,10 +379,14 @@ export class Runs {
     )
   }
 
-  /** All bars up to a run's last one; null if the run had them all. */
-  async #earlierBars({ key, bars, symbol }: Plan): Promise<Bars | null> {
-    const to = (bars.time.at(-1) ?? 0) + 1
-    const all = await this.#deps.bars.read(key, { to, last: bars.length + EARLIER_MAX }, symbol)
+  /** All bars up to a run's last; null where it had them all. */
+  async #earlierBars({ run, key, bars, symbol }: Plan): Promise<Bars | null> {
+    const range = { to: (bars.time.at(-1) ?? 0) + 1, last: bars.length + EARLIER_MAX }
+    const { bars: cache } = this.#deps
+    const all =
+      key.exchange === SPREAD_EXCHANGE
+        ? await barsSeenBy(cache, run.userId).read(key, range)
+        : await cache.read(key, range, symbol)
     return all.length > bars.length ? all : null
   }
 
@@ -404,6 +409,9 @@ export class Runs {
   async barsOf(userId: string, id: string): Promise<Bars> {
     const { run, range } = await this.#done(userId, id)
     const { bars: cache } = this.#deps
+    // A spread is stored nowhere: it is what its user sees.
+    if (run.exchange === SPREAD_EXCHANGE)
+      return barsSeenBy(cache, userId).read(run, { from: range.from, to: range.to + 1 })
     const info = await cache.symbol(run.exchange, run.symbol, userId)
     return cache.read(seriesOf(run, run.seriesOwner ?? ''), { from: range.from, to: range.to + 1 }, info)
   }

@@ -35,6 +35,9 @@ const Study = Type.Object({
   ),
 })
 
+/** `percent`: both begin at the same height of what is in view; `own`: as high as the chart; `price`: the chart's own scale. */
+export const COMPARE_SCALES = ['percent', 'own', 'price'] as const
+
 const oneChart = {
   ...namesSeries,
   type: Text(40),
@@ -42,6 +45,18 @@ const oneChart = {
   volume: Type.Boolean(),
   trades: Type.Boolean(),
   studies: Type.Array(Study, { maxItems: 25 }),
+  compared: Type.Optional(
+    Type.Array(
+      Type.Object({
+        exchange: namesSeries.exchange,
+        symbol: namesSeries.symbol,
+        scale: oneOf(COMPARE_SCALES),
+        color: Type.String({ pattern: '^#[0-9a-fA-F]{6}$' }),
+        hidden: Type.Boolean(),
+      }),
+      { maxItems: 10, description: 'Other symbols drawn over the chart.' },
+    ),
+  ),
 }
 
 /** How charts stand: their number, and where there are several ways, which. */

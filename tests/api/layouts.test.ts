@@ -68,6 +68,16 @@ test('a layout of several charts keeps how they stand and what they do together'
   expect((await me('GET', `/${layout.id}`)).json.layout).toEqual(layout)
 })
 
+test('symbols over a chart are kept with it', async () => {
+  const { me } = await world()
+  const compared = [{ exchange: 'sp', symbol: 'dji', scale: 'percent', color: '#ff9800', hidden: false }]
+  const { layout } = (await me('POST', '', { name: 'over', chart: { ...CHART, compared } })).json
+  expect(layout.chart.compared).toEqual([{ ...compared[0], exchange: 'SP', symbol: 'DJI' }])
+  const odd = { ...CHART, compared: [{ ...compared[0], scale: 'odd' }] }
+  const { json } = await me('POST', '', { name: 'odd', chart: odd })
+  expect(json.error.fields[0].path).toBe('/chart/compared/0/scale')
+})
+
 test.each([
   [{ shape: '9' }, '/chart/grid/shape'],
   [{ shape: '2-beside' }, '/chart/grid/others'],

@@ -2,6 +2,7 @@
 
 import { computed, signal } from '@preact/signals'
 import type { Bars } from '../../market/bars.ts'
+import { parseSpread, SPREAD_EXCHANGE } from '../../market/spread.ts'
 import type { SymbolFacts } from '../../wire/bars.ts'
 import { call } from '../api-client.ts'
 import { fieldOf, type Market } from '../charts.ts'
@@ -13,6 +14,46 @@ export const symbols = signal<readonly SymbolFacts[] | null>(null)
 export async function loadSymbols(): Promise<void> {
   symbols.value = (await call('GET /api/platform/symbols')).symbols
 }
+
+/** What is known of a symbol, or of a spread by its symbols; null = nothing. */
+export function factsOf(
+  all: readonly SymbolFacts[],
+  { exchange, symbol }: Pick<Market, 'exchange' | 'symbol'>,
+): SymbolFacts | null {
+  const known = all.find((one) => one.exchange === exchange && one.symbol === symbol)
+  if (known || exchange !== SPREAD_EXCHANGE) return known ?? null
+  const parts = partsOf({ exchange, symbol }).map((part) => factsOf(all, part))
+  const [first] = parts
+  if (!first || parts.includes(null)) return null
+  return {
+    ...first,
+    exchange,
+    symbol,
+    description: spreadText(symbol),
+    mintick: 0.00001,
+    // Of the intervals that its symbols have stored, those that all of them have or can build are found by their names.
+    series: first.series.filter(({ interval }) =>
+      parts.every((part) => part?.series.some((one) => one.interval === interval)),
+    ),
+  }
+}
+
+/** The symbols whose bars a market is made of: itself, or those of its formula. */
+export function partsOf({ exchange, symbol }: Pick<Market, 'exchange' | 'symbol'>) {
+  if (exchange !== SPREAD_EXCHANGE) return [{ exchange, symbol }]
+  try {
+    return parseSpread(symbol).parts
+  } catch {
+    return []
+  }
+}
+
+/** A formula without the exchanges, as a title. */
+export const spreadText = (formula: string): string =>
+  formula
+    .replaceAll(/[^\s+\-*/()":]+:/gu, '')
+    .replaceAll('"', '')
+    .replaceAll(/\s*([+\-*/])\s*/g, ' $1 ')
 
 /** Bars and the market they are of. */
 export interface ShownBars {
@@ -28,6 +69,9 @@ export class Cell {
   readonly volume
   readonly trades
   readonly studies
+  readonly compared
+  /** The bars of the symbols that are drawn over it, or why there are none, by their name. */
+  readonly comparedBars = signal<Readonly<Record<string, Bars | Error>>>({})
   readonly showScript = signal(true)
   /** null until the first bars have arrived. */
   readonly shown = signal<ShownBars | null>(null)
@@ -37,8 +81,7 @@ export class Cell {
   /** null while it is not on the screen. */
   readonly view = signal<ChartView | null>(null)
   readonly symbol = computed(() => {
-    const { exchange, symbol } = this.market.value
-    return symbols.value?.find((one) => one.exchange === exchange && one.symbol === symbol) ?? null
+    return factsOf(symbols.value ?? [], this.market.value)
   })
   readonly zone = computed(() => timezone.value || this.symbol.value?.timezone || 'UTC')
   readonly mintick = computed(() => this.symbol.value?.mintick ?? 0.01)
@@ -51,6 +94,7 @@ export class Cell {
     this.volume = fieldOf('volume', id)
     this.trades = fieldOf('trades', id)
     this.studies = fieldOf('studies', id)
+    this.compared = fieldOf('compared', id)
   }
 }
 

@@ -10,6 +10,7 @@ import { bottom, market } from '../workspace.ts'
 import s from './chart.module.css'
 import {
   chartType,
+  comparing,
   dateDialog,
   intervalsOf,
   intervalText,
@@ -72,6 +73,17 @@ export function ChartBar() {
         {blind ? '•••' : market.value.symbol}
         <Icon name="chevron" size={12} />
       </button>
+      <Button
+        variant="quiet"
+        class={s.hideNarrow ?? ''}
+        icon="plus"
+        label={`Compare with another symbol (${keyText('Alt+C')})`}
+        disabled={blind}
+        onClick={() => {
+          comparing.value = true
+          symbolSearch.value = ''
+        }}
+      />
       <Menu label={`Interval: ${intervalText(market.value.interval)}`} items={intervalItems}>
         {intervalText(market.value.interval)}
         <Icon name="chevron" size={12} />

@@ -20,7 +20,7 @@ import { copyText } from '../ui/copy-text.ts'
 import { Button, cx, Empty, Failure, Progress, toastError } from '../ui/ui.tsx'
 import { alertAt, bottom, lookAt, run, running, runProblem, side } from '../workspace.ts'
 import { barAt, loadBars, loadNewer, showsClock } from './bars.ts'
-import type { Cell } from './cell.ts'
+import { partsOf, type Cell, type ShownBars } from './cell.ts'
 import s from './chart.module.css'
 import {
   activate,
@@ -33,6 +33,8 @@ import {
   replayOnChart,
   symbolSearch,
 } from './chart-state.ts'
+import { closesOn, type ComparedLine } from './compared.ts'
+import { nameOf, useCompared } from './compare-symbols.ts'
 import { Legends } from './legend.tsx'
 import { passHover, passRange, passTime, takeRange } from './links.ts'
 import type { MenuItem } from './menu.tsx'
@@ -147,6 +149,7 @@ export function ChartCell({
 
   useBars(cell)
   useLiveBars(cell)
+  useCompared(cell)
   useDrawings(cell, view, host)
   useLookAt(cell, view)
 
@@ -171,6 +174,7 @@ export function ChartCell({
       levels: isActive(cell) ? (replay?.levels ?? []) : [],
       hideDates: replay?.blind ?? false,
       litBar: lit === null ? null : barAt(chart.bars, lit),
+      compared: linesOf(cell, chart),
     })
     if (fresh) takeRange(cell)
   })
@@ -266,6 +270,15 @@ export function ChartCell({
       )}
     </div>
   )
+}
+
+/** The other symbols as the view draws them. */
+function linesOf(cell: Cell, { market, bars }: ShownBars): readonly ComparedLine[] {
+  return (cell.compared.value ?? []).flatMap(({ scale, color, hidden, ...of }) => {
+    const other = cell.comparedBars.value[nameOf(of)]
+    if (hidden || !other || other instanceof Error) return []
+    return { values: closesOn(bars, other, barMsOf(market)), scale, color }
+  })
 }
 
 /** What stands there instead of bars. */
@@ -380,7 +393,7 @@ function useLiveBars(cell: Cell): void {
       'bars',
       ({ exchange, symbol }) => {
         const now = cell.market.peek()
-        if (now.exchange === exchange && now.symbol === symbol) fetchSoon()
+        if (partsOf(now).some((part) => part.exchange === exchange && part.symbol === symbol)) fetchSoon()
       },
       fetchSoon,
     )

@@ -68,6 +68,8 @@ export const maximised = signal(false)
 
 /** The text that the symbol dialog opens with; null = closed. */
 export const symbolSearch = signal<string | null>(null)
+/** Whether what is chosen in it is put over the chart instead. */
+export const comparing = signal(false)
 /** The text that the dialog of indicators opens with; null = closed. */
 export const studyDialog = signal<string | null>(null)
 /** The text typed into the interval dialog; null = closed. */

@@ -1,6 +1,6 @@
 // The charts of the page in their grid, with what there is one of for all: the range bar, the dialogs, the commands.
 
-import { effect } from '@preact/signals'
+import { batch, effect } from '@preact/signals'
 import { render } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { activeId, charts, neighbourOf, placed, setLink, setShape } from '../charts.ts'
@@ -21,6 +21,7 @@ import {
   activate,
   activeCell,
   cellOf,
+  comparing,
   dateDialog,
   hover,
   intervalEntry,
@@ -157,6 +158,13 @@ function useFirstRun(): void {
   }, [])
 }
 
+function compare(): void {
+  batch(() => {
+    comparing.value = true
+    symbolSearch.value = ''
+  })
+}
+
 const severalCharts = (): boolean => placed.peek().length > 1
 
 function goToChart(by: number): void {
@@ -170,6 +178,13 @@ function chartCommands(): readonly Command[] {
   const section = 'Chart'
   return [
     { id: 'chart:symbol', title: 'Change symbol', section, keys: '/', run: () => (symbolSearch.value = '') },
+    {
+      id: 'chart:compare',
+      title: 'Compare with another symbol',
+      section,
+      keys: 'Alt+C',
+      run: compare,
+    },
     { id: 'chart:studies', title: 'Indicators', section, keys: 'Alt+I', run: () => (studyDialog.value = '') },
     {
       id: 'chart:fullscreen',

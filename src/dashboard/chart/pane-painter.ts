@@ -16,6 +16,7 @@ import { price as priceText } from '../format.ts'
 import { axisLabels } from './axis-labels.ts'
 import { paneNumber } from './axis-text.ts'
 import { heikinAshi } from './bars.ts'
+import { drawCompared, rangeOfLine } from './compared.ts'
 import { drawBars, drawVolume } from './draw-bars.ts'
 import { drawDrawings, itemsAt } from './draw-drawings.ts'
 import { drawBehind, drawMarks } from './draw-marks.ts'
@@ -130,6 +131,14 @@ export class PanePainter implements ISeriesPrimitive {
     const [from, to] = [Math.floor(range.from), Math.ceil(range.to)]
     let found = rangeOf(this.#marks, from, Math.min(to, last + 500), cut ?? Infinity)
     if (this.name === 'price') {
+      for (const line of this.#state.compared) {
+        const range = rangeOfLine(line, this.#state.bars, from, Math.min(to, last))
+        if (range)
+          found = {
+            minValue: Math.min(range.low, found?.minValue ?? Infinity),
+            maxValue: Math.max(range.high, found?.maxValue ?? -Infinity),
+          }
+      }
       const { high, low, length } = this.#shown
       const end = Math.min(length - 1, to, last)
       const least = extremesOf(low, from, end).low
@@ -212,6 +221,7 @@ export class PanePainter implements ISeriesPrimitive {
               return null
             }
       drawBars(upTo(paint, cut), upToBars(this.#shown, cut), type, colorOf)
+      for (const line of this.#state.compared) drawCompared(upTo(paint, cut), line, bars)
     }
     drawMarks(paint, this.#marks, upToBars(bars, cut))
     for (const { items, lines, base } of this.#drawings)

@@ -1,14 +1,16 @@
 // The dialog that changes the symbol. It opens from the bar, with `/`, and by typing on the chart.
 
+import { isFormula, parseSpread, SPREAD_EXCHANGE } from '../../market/spread.ts'
 import type { SymbolFacts } from '../../wire/bars.ts'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { count, time } from '../format.ts'
 import { href, navigate } from '../router.ts'
 import { Badge, Dialog, Empty, Failure, Skeleton } from '../ui/ui.tsx'
 import { market } from '../workspace.ts'
-import { loadSymbols, symbols } from './cell.ts'
+import { factsOf, loadSymbols, symbols } from './cell.ts'
 import s from './chart.module.css'
-import { intervalsOf, intervalText, showMarket, symbolSearch } from './chart-state.ts'
+import { activeCell, comparing, intervalsOf, intervalText, showMarket, symbolSearch } from './chart-state.ts'
+import { addCompared, nameOf } from './compare-symbols.ts'
 
 export function SymbolDialog() {
   const text = symbolSearch.value ?? ''
@@ -23,9 +25,21 @@ export function SymbolDialog() {
   useEffect(load, [])
   // The field already has the letter that was typed on the chart: further letters are appended, however soon they come.
   useLayoutEffect(() => field.current?.setSelectionRange(text.length, text.length), [])
-  const found = useMemo(() => matching(symbols.value ?? [], text), [symbols.value, text])
-  const close = () => (symbolSearch.value = null)
+  const formula = useMemo(() => formulaOf(symbols.value ?? [], text), [symbols.value, text])
+  const found = useMemo(
+    () => (formula ? (formula.facts ? [formula.facts] : []) : matching(symbols.value ?? [], text)),
+    [symbols.value, text, formula],
+  )
+  const isComparing = comparing.value
+  const close = () => {
+    symbolSearch.value = null
+    comparing.value = false
+  }
   const choose = (one: SymbolFacts) => {
+    if (isComparing) {
+      addCompared(activeCell.peek(), one)
+      return close()
+    }
     close()
     const known = intervalsOf(one)
     const interval = known.includes(market.value.interval)
@@ -46,12 +60,12 @@ export function SymbolDialog() {
     }
   }
   return (
-    <Dialog title="Symbol" onClose={close} width={560}>
+    <Dialog title={isComparing ? 'Compare' : 'Symbol'} onClose={close} width={560}>
       <input
         ref={field}
         class={s.searchField}
         value={text}
-        placeholder="Symbol, name or exchange"
+        placeholder="Symbol, name, exchange, or a formula: BTCUSDT/ETHUSDT"
         aria-label="Symbol, name or exchange"
         role="combobox"
         aria-expanded={found.length > 0}
@@ -74,6 +88,8 @@ export function SymbolDialog() {
           <Skeleton height={44} />
           <Skeleton height={44} />
         </div>
+      ) : formula?.problem ? (
+        <Empty title="A formula of symbols">{formula.problem}</Empty>
       ) : found.length === 0 ? (
         <Empty
           title={symbols.value.length === 0 ? 'No bars yet' : `Nothing is called “${text}”`}
@@ -125,6 +141,40 @@ export function SymbolDialog() {
       )}
     </Dialog>
   )
+}
+
+interface Formula {
+  readonly facts: SymbolFacts | null
+  /** What is wrong with it; '' = nothing. */
+  readonly problem: string
+}
+
+/** What a text with operators means; null = it has none. A symbol may be written without its exchange. */
+function formulaOf(all: readonly SymbolFacts[], text: string): Formula | null {
+  const typed = text.trim().toUpperCase()
+  // A ticker may have a minus in it.
+  if (!isFormula(text) || all.some((one) => nameOf(one).includes(typed))) return null
+  const whole = text
+    .replaceAll(/"[^"]*"|[^\s+\-*/()"]+/gu, (token) => {
+      const name = token.replaceAll('"', '').toUpperCase()
+      if (name.includes(':') || /^\d+(\.\d*)?$/.test(name)) return token
+      const known = all.find(({ symbol }) => symbol === name)
+      const full = known ? `${known.exchange}:${known.symbol}` : name
+      return /[+\-*/()]/.test(full) ? `"${full}"` : full
+    })
+    .replaceAll(/\s+/g, '')
+  try {
+    const { parts } = parseSpread(whole)
+    const missing = parts.filter((part) => !factsOf(all, part)).map(nameOf)
+    const facts = factsOf(all, { exchange: SPREAD_EXCHANGE, symbol: whole })
+    if (facts) return { facts, problem: '' }
+    return {
+      facts: null,
+      problem: `No bars of ${missing.join(' and ')} are cached. Import or fetch them first.`,
+    }
+  } catch (error) {
+    return { facts: null, problem: error instanceof Error ? error.message : String(error) }
+  }
 }
 
 /** Symbols that start with the text first, then those that have it in their name. */

@@ -1,6 +1,7 @@
 // Everything that the chart shows, as one object that tests can print.
 
 import type { Bars } from '../../market/bars.ts'
+import type { ComparedLine } from './compared.ts'
 import type { ChartType } from './draw-bars.ts'
 import type { Scene } from './scene.ts'
 import type { TradeMarks } from './trades.ts'
@@ -15,6 +16,7 @@ export interface ChartState {
   readonly volume: boolean
   readonly scene: Scene | null
   readonly trades: TradeMarks | null
+  readonly compared: readonly ComparedLine[]
   readonly hoveredTrade: number | null
   readonly markedTrade: number | null
   /** The last bar that a replay shows; null = all of them. */
@@ -50,6 +52,7 @@ export const EMPTY_STATE: ChartState = {
   volume: true,
   scene: null,
   trades: null,
+  compared: [],
   hoveredTrade: null,
   markedTrade: null,
   cut: null,

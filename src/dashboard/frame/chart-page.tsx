@@ -89,7 +89,9 @@ export function ChartPage({
   readonly interval?: string
 }) {
   useEffect(() => {
-    const [exchange, symbol] = (named ?? '').split(':')
+    // A spread's symbol is a formula with further colons.
+    const [exchange = '', ...rest] = (named ?? '').split(':')
+    const symbol = rest.join(':')
     if (exchange && symbol && interval) market.value = { exchange, symbol, interval }
   }, [named, interval])
   useEffect(() => addCommands(COMMANDS), [])

@@ -19,7 +19,16 @@ const QUESTION_FIELDS = bodyFields('POST /api/support/chat')
 const SECTIONS: readonly (readonly [title: string, ids: readonly string[]])[] = [
   [
     'Start',
-    ['getting-started', 'what-is-chartroom', 'chart', 'several-charts', 'editor', 'run-backtest', 'report'],
+    [
+      'getting-started',
+      'what-is-chartroom',
+      'chart',
+      'several-charts',
+      'compare',
+      'editor',
+      'run-backtest',
+      'report',
+    ],
   ],
   [
     'Bars and symbols',

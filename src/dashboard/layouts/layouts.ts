@@ -56,7 +56,7 @@ type WireChart = NonNullable<LayoutChart['grid']>['others'][number]
 const chartToWire = ({ id: _id, market, ...rest }: OneChart): WireChart => ({ ...market, ...rest })
 
 function chartFromWire(id: string, chart: WireChart): OneChart {
-  const { exchange, symbol, interval, type, scale, volume, trades, studies } = chart
+  const { exchange, symbol, interval, type, scale, volume, trades, studies, compared = [] } = chart
   return {
     id,
     market: { exchange, symbol, interval },
@@ -66,6 +66,7 @@ function chartFromWire(id: string, chart: WireChart): OneChart {
     volume,
     trades,
     studies,
+    compared,
   }
 }
 

@@ -1,0 +1,97 @@
+// Other symbols over a chart: their bars on the chart's own, and where they are drawn.
+
+import { lowerBound, type Bars } from '../../market/bars.ts'
+import type { Compared } from '../charts.ts'
+import { extremesOf } from './extremes.ts'
+import { lineWidth, type Paint } from './paint.ts'
+
+/** A symbol as the chart draws it: a value a bar of the chart. */
+export interface ComparedLine {
+  readonly values: Float64Array
+  readonly scale: Compared['scale']
+  readonly color: string
+}
+
+/**
+ * The closes of other bars on the bars of a chart: of the newest that had opened by then. NaN before the first, and behind the
+ * last, which say nothing.
+ */
+export function closesOn(bars: Bars, other: Bars, barMs: number): Float64Array {
+  const values = new Float64Array(bars.length).fill(Number.NaN)
+  const times = other.time.subarray(0, other.length)
+  const end = other.length === 0 ? -Infinity : times[other.length - 1]! + barMs
+  // The chart's bars are in order, so one search finds the first and the rest follow.
+  let at = bars.length === 0 ? 0 : lowerBound(times, bars.time[0]! + 1) - 1
+  for (let i = 0; i < bars.length; i++) {
+    const time = bars.time[i]!
+    while (at + 1 < other.length && times[at + 1]! <= time) at++
+    if (at >= 0 && time < end) values[i] = other.close[at]!
+  }
+  return values
+}
+
+/** The first bar from one on that has a value; -1 = none up to the last. */
+function firstWith(values: Float64Array, from: number, to: number): number {
+  for (let i = Math.max(0, from); i <= Math.min(values.length - 1, to); i++)
+    if (!Number.isNaN(values[i]!)) return i
+  return -1
+}
+
+/** What a value is multiplied with to begin in view where the chart's close is. NaN = it is not in view. */
+export function factorOf({ values, scale }: ComparedLine, bars: Bars, from: number, to: number): number {
+  if (scale !== 'percent') return 1
+  const first = firstWith(values, from, to)
+  return first < 0 ? Number.NaN : bars.close[first]! / values[first]!
+}
+
+/** What the price scale has to hold for it; null = nothing. */
+export function rangeOfLine(
+  line: ComparedLine,
+  bars: Bars,
+  from: number,
+  to: number,
+): { readonly low: number; readonly high: number } | null {
+  if (line.scale === 'own') return null
+  const { low, high } = extremesOf(line.values, Math.max(0, from), Math.min(to, line.values.length - 1))
+  const factor = factorOf(line, bars, from, to)
+  return low <= high && Number.isFinite(factor) ? { low: low * factor, high: high * factor } : null
+}
+
+/** `paint.to` is the last bar that may be shown. */
+export function drawCompared(paint: Paint, line: ComparedLine, bars: Bars): void {
+  const { ctx, x, spacing } = paint
+  const { values } = line
+  const from = Math.max(0, paint.from - 1)
+  const to = Math.min(values.length - 1, paint.to + 1, paint.known)
+  const y = heightOf(paint, line, bars)
+  if (!y) return
+  ctx.beginPath()
+  const stride = Math.max(1, Math.floor(0.34 / spacing))
+  let isDown = false
+  for (let i = from; i <= to; i += stride) {
+    const value = values[i]!
+    if (Number.isNaN(value)) isDown = false
+    else if (isDown) ctx.lineTo(x(i), y(value))
+    else {
+      ctx.moveTo(x(i), y(value))
+      isDown = true
+    }
+  }
+  ctx.strokeStyle = line.color
+  ctx.lineWidth = lineWidth(paint, 2)
+  ctx.lineJoin = 'round'
+  ctx.stroke()
+}
+
+function heightOf(paint: Paint, line: ComparedLine, bars: Bars): ((value: number) => number) | null {
+  const { y, from, to, height } = paint
+  if (line.scale === 'own') {
+    const { low, high } = extremesOf(line.values, Math.max(0, from), Math.min(to, line.values.length - 1))
+    if (low > high) return null
+    const room = high - low || 1
+    // As much air above and below as the price has.
+    return (value) => height * (0.9 - 0.8 * ((value - low) / room))
+  }
+  const factor = factorOf(line, bars, from, to)
+  return Number.isFinite(factor) ? (value) => y(value * factor) : null
+}

@@ -1,0 +1,96 @@
+// Other symbols over a chart, and formulas of symbols.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { emptyBars, type Bars } from '../../src/market/bars.ts'
+import { closesOn, factorOf, rangeOfLine } from '../../src/dashboard/chart/compared.ts'
+import { noBrowser, startSite, type Site } from './browser.ts'
+
+function barsOf(rows: readonly (readonly [time: number, close: number])[]): Bars {
+  const bars = emptyBars(rows.length)
+  for (const [i, [time, close]] of rows.entries()) {
+    bars.time[i] = time
+    bars.close[i] = close
+  }
+  return bars
+}
+
+describe('a symbol over a chart', () => {
+  const chart = barsOf([
+    [0, 10],
+    [10, 20],
+    [20, 30],
+    [30, 40],
+    [40, 50],
+  ])
+  const other = barsOf([
+    [10, 1],
+    [25, 2],
+    [30, 4],
+  ])
+  const values = closesOn(chart, other, 10)
+
+  test('has on each bar what had opened by then, and nothing before or after it', () => {
+    expect([...values]).toEqual([Number.NaN, 1, 1, 4, Number.NaN])
+    expect([...closesOn(chart, barsOf([]), 10)]).toEqual(Array.from({ length: 5 }, () => Number.NaN))
+    expect([...closesOn(barsOf([]), other, 10)]).toEqual([])
+  })
+
+  test('begins in view where the chart does, and makes room on the scale', () => {
+    const line = { values, scale: 'percent', color: '#000000' } as const
+    expect(factorOf(line, chart, 0, 4)).toBe(20)
+    expect(rangeOfLine(line, chart, 0, 4)).toEqual({ low: 20, high: 80 })
+    expect(factorOf(line, chart, 3, 4)).toBe(10)
+    expect(factorOf(line, chart, 4, 4)).toBeNaN()
+    expect(rangeOfLine({ ...line, scale: 'price' }, chart, 0, 4)).toEqual({ low: 1, high: 4 })
+    expect(rangeOfLine({ ...line, scale: 'own' }, chart, 0, 4)).toBeNull()
+  })
+})
+
+describe.skipIf(noBrowser)('on the page', () => {
+  let site: Site
+  beforeAll(async () => {
+    site = await startSite()
+  }, 60_000)
+  afterAll(() => site.close())
+
+  test('a symbol is put over the chart by keyboard and taken off, a formula is typed, and what is missing is named', async () => {
+    const { page, complaints } = await site.open({
+      remembered: {
+        market: { exchange: 'NASDAQ', symbol: 'AAPL', interval: '1d' },
+        script: { id: null, name: '', source: '' },
+        side: '',
+        bottom: '',
+        'tour.done': true,
+      },
+    })
+    await page.goto(site.url)
+    await page.getByText(/^Vol/).first().waitFor()
+    await page.getByRole('application').press('Alt+c')
+    const search = page.getByRole('dialog', { name: 'Compare' }).getByRole('combobox')
+    await search.fill('spx')
+    await page.getByRole('option', { name: /SPX/, selected: true }).waitFor()
+    await search.press('Enter')
+    const off = page.getByRole('button', { name: 'Take SPX off the chart' })
+    await off.waitFor()
+    await page.getByRole('button', { name: '%', exact: true, pressed: true }).waitFor()
+    await off.press('Enter')
+    await off.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: '%', exact: true, pressed: false }).waitFor()
+
+    await page.getByRole('application').press('/')
+    const symbol = page.getByRole('dialog', { name: 'Symbol' }).getByRole('combobox')
+    await symbol.fill('SPX/NONE')
+    await page.getByText('Write the exchange before “NONE”').waitFor()
+    await symbol.fill('SPX/E:NONE')
+    await page.getByText('No bars of E:NONE are cached.').waitFor()
+    await symbol.fill('spx/aapl')
+    await page.getByRole('option', { name: /SPX \/ AAPL/, selected: true }).waitFor()
+    await symbol.press('Enter')
+    await page.getByRole('application', { name: 'SP:SPX/NASDAQ:AAPL, 1d' }).waitFor()
+    await page.getByRole('button', { name: /^SPX \/ AAPL/ }).waitFor()
+    // The address opens it again.
+    await page.reload()
+    await page.getByRole('button', { name: /^SPX \/ AAPL/ }).waitFor()
+    expect(complaints).toEqual([])
+  }, 90_000)
+})
