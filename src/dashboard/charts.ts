@@ -6,6 +6,7 @@
 import { computed, type ReadonlySignal } from '@preact/signals'
 import type { ChartLink, GridShape, LayoutChart } from '../wire/layout.ts'
 import type { ChartType } from './chart/draw-bars.ts'
+import type { Boxes } from './chart/price-bars.ts'
 import { placesOf } from './layouts/grids.ts'
 import { remembered } from './settings.ts'
 import type { Study } from './studies/studies.ts'
@@ -28,6 +29,8 @@ export interface OneChart {
   readonly volume: boolean
   readonly trades: boolean
   readonly studies: readonly Study[]
+  /** How large the boxes of types that go by price are; absent = as at first. */
+  readonly boxes?: Boxes | undefined
   /** Other symbols drawn over it; absent in what an older version has kept. */
   readonly compared?: readonly Compared[]
 }

@@ -45,6 +45,20 @@ const oneChart = {
   volume: Type.Boolean(),
   trades: Type.Boolean(),
   studies: Type.Array(Study, { maxItems: 25 }),
+  boxes: Type.Optional(
+    Type.Object(
+      {
+        by: oneOf(['atr', 'price']),
+        length: Type.Integer({ minimum: 1, maximum: 500 }),
+        size: Type.Number({ exclusiveMinimum: 0 }),
+        reversal: Type.Integer({ minimum: 1, maximum: 20 }),
+        lines: Type.Integer({ minimum: 1, maximum: 20 }),
+      },
+      {
+        description: 'How far the price has to move for a bar of Renko, Kagi, point and figure and the like.',
+      },
+    ),
+  ),
   compared: Type.Optional(
     Type.Array(
       Type.Object({

@@ -78,6 +78,17 @@ test('symbols over a chart are kept with it', async () => {
   expect(json.error.fields[0].path).toBe('/chart/compared/0/scale')
 })
 
+test('the boxes of a chart that goes by price are kept', async () => {
+  const { me } = await world()
+  const boxes = { by: 'price', length: 14, size: 0.5, reversal: 3, lines: 3 }
+  const { layout } = (await me('POST', '', { name: 'renko', chart: { ...CHART, type: 'renko', boxes } })).json
+  expect(layout.chart).toMatchObject({ type: 'renko', boxes })
+  const none = { ...CHART, boxes: { ...boxes, size: 0 } }
+  expect((await me('POST', '', { name: 'none', chart: none })).json.error.fields[0].path).toBe(
+    '/chart/boxes/size',
+  )
+})
+
 test.each([
   [{ shape: '9' }, '/chart/grid/shape'],
   [{ shape: '2-beside' }, '/chart/grid/others'],

@@ -1,12 +1,14 @@
 // One chart of the page while it is there: its bars, its view, and what the pointer is on. What it shows is in `charts.ts`.
 
-import { computed, signal } from '@preact/signals'
+import { computed, signal, type ReadonlySignal } from '@preact/signals'
 import type { Bars } from '../../market/bars.ts'
 import { parseSpread, SPREAD_EXCHANGE } from '../../market/spread.ts'
 import type { SymbolFacts } from '../../wire/bars.ts'
 import { call } from '../api-client.ts'
 import { fieldOf, type Market } from '../charts.ts'
 import { timezone } from '../settings.ts'
+import { isPriceType } from './draw-bars.ts'
+import { boxSize, DEFAULT_BOXES, priceBars } from './price-bars.ts'
 import type { ChartView, Hover, PaneBox } from './view.ts'
 
 /** What is known of symbols; null = not loaded yet. */
@@ -61,6 +63,12 @@ export interface ShownBars {
   readonly bars: Bars
 }
 
+interface DrawnBars extends ShownBars {
+  /** The real bar behind each; null = they are the real bars. */
+  readonly source: Int32Array | null
+  readonly box: number
+}
+
 export class Cell {
   readonly id: string
   readonly market
@@ -70,11 +78,24 @@ export class Cell {
   readonly trades
   readonly studies
   readonly compared
+  readonly boxes
   /** The bars of the symbols that are drawn over it, or why there are none, by their name. */
   readonly comparedBars = signal<Readonly<Record<string, Bars | Error>>>({})
   readonly showScript = signal(true)
+  /** Whether a replay is on: it goes by real bars, so they are shown. */
+  readonly replaying
   /** null until the first bars have arrived. */
   readonly shown = signal<ShownBars | null>(null)
+  /** What the chart draws: the real bars, or those that its type makes of them. */
+  readonly drawn = computed<DrawnBars | null>(() => {
+    const shown = this.shown.value
+    const type = this.type.value
+    if (!shown) return null
+    if (!isPriceType(type) || this.replaying.value) return { ...shown, source: null, box: 1 }
+    const boxes = this.boxes.value ?? DEFAULT_BOXES
+    const { bars } = shown
+    return { market: shown.market, ...priceBars(type, bars, boxes), box: boxSize(bars, boxes) }
+  })
   readonly problem = signal<unknown>(null)
   readonly hover = signal<Hover | null>(null)
   readonly paneBoxes = signal<readonly PaneBox[]>([])
@@ -86,7 +107,8 @@ export class Cell {
   readonly zone = computed(() => timezone.value || this.symbol.value?.timezone || 'UTC')
   readonly mintick = computed(() => this.symbol.value?.mintick ?? 0.01)
 
-  constructor(id: string) {
+  constructor(id: string, replaying: ReadonlySignal<boolean>) {
+    this.replaying = replaying
     this.id = id
     this.market = fieldOf('market', id)
     this.type = fieldOf('type', id)
@@ -95,17 +117,23 @@ export class Cell {
     this.trades = fieldOf('trades', id)
     this.studies = fieldOf('studies', id)
     this.compared = fieldOf('compared', id)
+    this.boxes = fieldOf('boxes', id)
   }
 }
 
 /** Those of the page. A chart that goes and comes back, as on a phone, has its bars still. */
 export class Cells {
   readonly #made = new Map<string, Cell>()
+  readonly #replaying: ReadonlySignal<boolean>
+
+  constructor(replaying: ReadonlySignal<boolean>) {
+    this.#replaying = replaying
+  }
 
   of(id: string): Cell {
     const known = this.#made.get(id)
     if (known) return known
-    const cell = new Cell(id)
+    const cell = new Cell(id, this.#replaying)
     this.#made.set(id, cell)
     return cell
   }

@@ -9,6 +9,7 @@ import { drawingBar, timezone } from '../settings.ts'
 import { bottom, market } from '../workspace.ts'
 import s from './chart.module.css'
 import {
+  boxesDialog,
   chartType,
   comparing,
   dateDialog,
@@ -25,7 +26,7 @@ import {
   symbolSearch,
   zone,
 } from './chart-state.ts'
-import { CHART_TYPES, type ChartType } from './draw-bars.ts'
+import { CHART_TYPES, isPriceType, LINE_TYPES, type ChartType } from './draw-bars.ts'
 import { GridMenu } from '../layouts/grid-menu.tsx'
 import { LayoutMenu } from '../layouts/layout-menu.tsx'
 import { Menu, type MenuItem } from './menu.tsx'
@@ -36,8 +37,17 @@ const TYPE_NAMES: Readonly<Record<ChartType, string>> = {
   hollow: 'Hollow candles',
   bars: 'Bars',
   line: 'Line',
+  step: 'Step line',
   area: 'Area',
+  baseline: 'Baseline',
+  columns: 'Columns',
+  'high-low': 'High-low',
   'heikin-ashi': 'Heikin-Ashi',
+  renko: 'Renko',
+  'line-break': 'Line break',
+  kagi: 'Kagi',
+  'point-figure': 'Point and figure',
+  range: 'Range bars',
 }
 /** The last is the most bars a run may have. */
 const RUN_BARS = [1000, 5000, 20_000, 100_000, 2_000_000]
@@ -90,7 +100,7 @@ export function ChartBar() {
       </Menu>
       <span class={s.rule} />
       <Menu label={`Chart type: ${TYPE_NAMES[chartType.value]}`} items={typeItems}>
-        <Icon name={chartType.value === 'line' || chartType.value === 'area' ? 'chart' : 'candles'} />
+        <Icon name={LINE_TYPES.includes(chartType.value) ? 'chart' : 'candles'} />
         <span class={s.wide}>{TYPE_NAMES[chartType.value]}</span>
       </Menu>
       <Menu
@@ -162,12 +172,23 @@ function intervalWords(interval: string): string {
 }
 
 function typeItems(): readonly MenuItem[] {
-  return CHART_TYPES.map((type) => ({
-    id: type,
-    text: TYPE_NAMES[type],
-    checked: chartType.value === type,
-    run: () => (chartType.value = type),
-  }))
+  const now = chartType.value
+  const settings: MenuItem = {
+    id: 'boxes',
+    text: `Settings of ${TYPE_NAMES[now].toLowerCase()}…`,
+    icon: 'settings',
+    run: () => (boxesDialog.value = true),
+  }
+  return [
+    ...(isPriceType(now) ? [settings] : []),
+    ...CHART_TYPES.map((type) => ({
+      id: type,
+      text: TYPE_NAMES[type],
+      section: isPriceType(type) ? 'By price, whatever the time' : 'By time',
+      checked: now === type,
+      run: () => (chartType.value = type),
+    })),
+  ]
 }
 
 function scaleItems(): readonly MenuItem[] {

@@ -15,7 +15,7 @@ import { onLive } from '../live.ts'
 import { href, navigate } from '../router.ts'
 import { cancelRun, followBars, runScript } from '../run-script.ts'
 import { palette, theme } from '../settings.ts'
-import { layersOf } from '../studies/studies.ts'
+import { layersOf, type Layer } from '../studies/studies.ts'
 import { copyText } from '../ui/copy-text.ts'
 import { Button, cx, Empty, Failure, Progress, toastError } from '../ui/ui.tsx'
 import { alertAt, bottom, lookAt, run, running, runProblem, side } from '../workspace.ts'
@@ -39,6 +39,8 @@ import { Legends } from './legend.tsx'
 import { passHover, passRange, passTime, takeRange } from './links.ts'
 import type { MenuItem } from './menu.tsx'
 import { takePicture } from './on-screen.ts'
+import { isPriceType } from './draw-bars.ts'
+import { sampled } from './sampled.ts'
 import { buildScene, MAIN_LAYER, stacked, type Scene } from './scene.ts'
 import type { TradeMarks } from './trades.ts'
 import { ChartView } from './view.ts'
@@ -156,7 +158,7 @@ export function ChartCell({
   // Only here does the state of the page reach the view: bars first, then what is drawn on them.
   useViewEffect(view, (made) => {
     const replay = replayOnChart.value
-    const chart = cell.shown.value
+    const chart = cell.drawn.value
     const lit = hasScript(cell) ? litTime.value : null
     if (cell.problem.value) barsDrawn()
     if (!chart) return
@@ -167,7 +169,9 @@ export function ChartCell({
       interval: chart.market.interval,
       mintick: cell.mintick.value,
       zone: cell.zone.value,
-      type: cell.type.value,
+      // Renko in a replay is candles: it goes by the real bars.
+      type: isPriceType(cell.type.value) && cell.replaying.value ? 'candles' : cell.type.value,
+      box: chart.box,
       scale: cell.scale.value,
       volume: cell.volume.value,
       cut: cutOf(cell),
@@ -178,10 +182,14 @@ export function ChartCell({
     })
     if (fresh) takeRange(cell)
   })
+  const source = cell.drawn.value?.source ?? null
   const showsTrades = cell.trades.value && showsScript && withTrades
   useEffect(() => {
-    view?.set({ scene, trades: showsTrades ? (drawn?.trades ?? null) : null })
-  }, [view, scene, drawn, showsTrades])
+    view?.set({
+      scene: source && scene ? sampled(scene, source) : scene,
+      trades: showsTrades && !source ? (drawn?.trades ?? null) : null,
+    })
+  }, [view, scene, drawn, showsTrades, source])
   useViewEffect(view, (made) => {
     const [hovered, marked] = hasScript(cell) ? [hoveredTrade.value, markedTrade.value] : [null, null]
     made.set({ hoveredTrade: hovered, markedTrade: marked })
@@ -230,7 +238,7 @@ export function ChartCell({
           x: event.clientX,
           y: event.clientY,
           price: view?.priceAt(event.clientY - top) ?? null,
-          bar: cell.hover.peek()?.bar ?? null,
+          bar: realBar(cell, cell.hover.peek()?.bar ?? null),
         })
       }}
     >
@@ -255,7 +263,12 @@ export function ChartCell({
         </div>
       )}
       {scene && hasTables(scene) && <Tables chart={cell} scene={scene} cut={cutOf(cell)} />}
-      <Legends cell={cell} main={main} layers={layers} cut={cutOf(cell)} />
+      <Legends
+        cell={cell}
+        main={main && source ? sampled(main, source) : main}
+        layers={source ? layers.map((one) => onPriceBars(one, source)) : layers}
+        cut={cutOf(cell)}
+      />
       {withScript && cell.hover.value?.trade && <TradeTooltip cell={cell} />}
       {withScript && runProblem.value && !cell.problem.value && <RunProblem />}
       <Cover cell={cell} />
@@ -280,6 +293,15 @@ function linesOf(cell: Cell, { market, bars }: ShownBars): readonly ComparedLine
     return { values: closesOn(bars, other, barMsOf(market)), scale, color }
   })
 }
+
+const onPriceBars = (layer: Layer, source: Int32Array): Layer => ({
+  ...layer,
+  scene: layer.scene && sampled(layer.scene, source),
+})
+
+/** The real bar behind one that is drawn. */
+const realBar = (cell: Cell, bar: number | null): number | null =>
+  bar === null ? null : (cell.drawn.peek()?.source?.[bar] ?? bar)
 
 /** What stands there instead of bars. */
 function Cover({ cell }: { readonly cell: Cell }) {
@@ -416,7 +438,7 @@ function useViewEffect(view: ChartView | null, run: (view: ChartView) => void): 
 function useLookAt(cell: Cell, view: ChartView | null): void {
   useViewEffect(view, (made) => {
     const asked = lookAt.value
-    const chart = cell.shown.value
+    const chart = cell.drawn.value
     if (!asked || !chart) return
     if (asked.trade === undefined ? !isActive(cell) : !hasScript(cell)) return
     // Answer only once, or every new bar would pull the chart back there. If the time is older than the bars loaded so far,

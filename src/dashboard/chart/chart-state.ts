@@ -14,7 +14,7 @@ import { navigate, path } from '../router.ts'
 import { Cells, type Cell } from './cell.ts'
 import type { PriceLevel } from './view-state.ts'
 
-const cells = new Cells()
+const cells = new Cells(computed(() => replayOnChart.value !== null))
 /** A chart of the page, by its id. */
 export const cellOf = (id: string): Cell => cells.of(id)
 export const activeCell = computed(() => cells.of(activeId.value))
@@ -27,6 +27,7 @@ const ofActive = <T>(pick: (cell: Cell) => Writable<T>): Writable<T> =>
 
 export const chartType = fieldOf('type')
 export const priceScale = fieldOf('scale')
+export const boxes = fieldOf('boxes')
 export const showVolume = fieldOf('volume')
 export const showTrades = fieldOf('trades')
 export const showScript = ofActive((cell) => cell.showScript)
@@ -74,6 +75,7 @@ export const comparing = signal(false)
 export const studyDialog = signal<string | null>(null)
 /** The text typed into the interval dialog; null = closed. */
 export const intervalEntry = signal<string | null>(null)
+export const boxesDialog = signal(false)
 export const dateDialog = signal(false)
 
 const addressOf = ({ exchange, symbol: name, interval }: Market): string =>

@@ -1,6 +1,6 @@
 // The charts of a grid as tabs, where one of them is shown at a time: a tap or a swipe along them goes to another.
 
-import { useRef } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { activeId, neighbourOf } from '../charts.ts'
 import s from './chart.module.css'
 import { activate, cellOf, intervalText } from './chart-state.ts'
@@ -10,11 +10,11 @@ const SWIPE_PX = 40
 export function ChartTabs({ ids }: { readonly ids: readonly string[] }) {
   const from = useRef<number | null>(null)
   const list = useRef<HTMLDivElement>(null)
+  const chosenTab = () => list.current?.querySelector<HTMLElement>('[aria-selected=true]')
+  useEffect(() => chosenTab()?.scrollIntoView({ block: 'nearest', inline: 'nearest' }), [activeId.value])
   const go = (by: number) => {
     activate(neighbourOf(activeId.peek(), by))
-    const chosen = list.current?.querySelector<HTMLElement>('[aria-selected=true]')
-    chosen?.focus()
-    chosen?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+    chosenTab()?.focus()
   }
   return (
     <div

@@ -20,6 +20,7 @@ import s from './chart.module.css'
 import {
   activate,
   activeCell,
+  boxesDialog,
   cellOf,
   comparing,
   dateDialog,
@@ -48,6 +49,7 @@ const SymbolDialog = lazy(async () => (await import('./symbol-search.tsx')).Symb
 const StudyDialog = lazy(async () => (await import('../studies/study-dialog.tsx')).StudyDialog)
 const StudySettings = lazy(async () => (await import('../studies/study-settings.tsx')).StudySettings)
 const IntervalDialog = lazy(async () => (await import('./interval-dialog.tsx')).IntervalDialog)
+const BoxesDialog = lazy(async () => (await import('./boxes-dialog.tsx')).BoxesDialog)
 const DateDialog = lazy(async () => (await import('./date-dialog.tsx')).DateDialog)
 
 export function Chart() {
@@ -100,6 +102,7 @@ export function Chart() {
       {symbolSearch.value !== null && <SymbolDialog />}
       {intervalEntry.value !== null && <IntervalDialog />}
       {dateDialog.value && <DateDialog />}
+      {boxesDialog.value && <BoxesDialog />}
       <RangeBar view={activeCell.value.view.value} />
     </div>
   )

@@ -1,27 +1,52 @@
-// Candles, hollow candles, bars, line, area and volume.
+// Every type of chart: what is drawn of a bar. And volume.
 
 import type { Bars } from '../../market/bars.ts'
 import { extremesOf, together } from './extremes.ts'
 import { bodyWidth, faded, lineWidth, type Paint } from './paint.ts'
+import { PRICE_TYPES, type PriceType } from './price-bars.ts'
 
-export const CHART_TYPES = ['candles', 'hollow', 'bars', 'line', 'area', 'heikin-ashi'] as const
+export const CHART_TYPES = [
+  'candles',
+  'hollow',
+  'bars',
+  'line',
+  'step',
+  'area',
+  'baseline',
+  'columns',
+  'high-low',
+  'heikin-ashi',
+  ...PRICE_TYPES,
+] as const
 export type ChartType = (typeof CHART_TYPES)[number]
 
-/** `colorOf` gives what barcolor() sets instead of a bar's own colour; null = not set. */
+export const isPriceType = (type: ChartType): type is PriceType =>
+  (PRICE_TYPES as readonly ChartType[]).includes(type)
+/** Types that show closes only, as one line. */
+export const LINE_TYPES: readonly ChartType[] = ['line', 'step', 'area', 'baseline']
+
+type ColorOf = ((bar: number) => string | null) | null
+
+/** `colorOf` gives what barcolor() sets instead of a bar's own colour; null = not set. `box`: how high one is. */
 export function drawBars(
   paint: Paint,
   bars: Bars,
   type: ChartType,
-  colorOf: ((bar: number) => string | null) | null,
+  { colorOf, box }: { readonly colorOf: ColorOf; readonly box: number },
 ): void {
-  if (paint.spacing < 0.5 && type !== 'line' && type !== 'area') drawColumns(paint, bars, colorOf)
-  else if (type === 'line' || type === 'area') drawClose(paint, bars, type)
+  if (type === 'kagi') drawKagi(paint, bars)
+  else if (type === 'baseline') drawBaseline(paint, bars)
+  else if (LINE_TYPES.includes(type)) drawClose(paint, bars, type)
+  else if (type === 'columns') drawCloseColumns(paint, bars, colorOf)
+  else if (paint.spacing < 0.5) drawColumns(paint, bars, colorOf)
+  else if (type === 'high-low') drawHighLow(paint, bars, colorOf)
+  else if (type === 'point-figure') drawPointAndFigure(paint, bars, box)
   else if (type === 'bars') drawOhlc(paint, bars, colorOf)
   else drawCandles(paint, bars, type === 'hollow', colorOf)
 }
 
 /** With more than two bars per pixel, each column of pixels shows one bar that sums up those in it. */
-function drawColumns(paint: Paint, bars: Bars, colorOf: ((bar: number) => string | null) | null): void {
+function drawColumns(paint: Paint, bars: Bars, colorOf: ColorOf): void {
   const { ctx, x, y, theme, spacing } = paint
   const last = Math.min(bars.length - 1, paint.to)
   const count = together(Math.round(1 / spacing))
@@ -40,12 +65,7 @@ function drawColumns(paint: Paint, bars: Bars, colorOf: ((bar: number) => string
   }
 }
 
-function drawCandles(
-  paint: Paint,
-  bars: Bars,
-  hollow: boolean,
-  colorOf: ((bar: number) => string | null) | null,
-): void {
+function drawCandles(paint: Paint, bars: Bars, hollow: boolean, colorOf: ColorOf): void {
   const { ctx, x, y, hr, theme, spacing } = paint
   const wick = Math.max(1, Math.floor(hr))
   const body = bodyWidth(spacing, hr)
@@ -84,7 +104,7 @@ function drawCandles(
   }
 }
 
-function drawOhlc(paint: Paint, bars: Bars, colorOf: ((bar: number) => string | null) | null): void {
+function drawOhlc(paint: Paint, bars: Bars, colorOf: ColorOf): void {
   const { ctx, x, y, hr, theme, spacing } = paint
   const thin = Math.max(1, Math.floor(hr))
   const arm = Math.max(0, Math.floor(bodyWidth(spacing, hr) / 2))
@@ -98,27 +118,167 @@ function drawOhlc(paint: Paint, bars: Bars, colorOf: ((bar: number) => string | 
   }
 }
 
-function drawClose(paint: Paint, bars: Bars, type: 'line' | 'area'): void {
-  const { ctx, x, y, theme } = paint
+/** The path of the closes, from the bar before the first in view to the one behind the last; null = there is none. */
+function closePath(paint: Paint, bars: Bars, isStepped: boolean): { first: number; last: number } | null {
+  const { ctx, x, y } = paint
   const first = Math.max(0, paint.from - 1)
   const last = Math.min(bars.length - 1, paint.to + 1)
-  if (last < first) return
+  if (last < first) return null
   ctx.beginPath()
   const stride = Math.max(1, Math.floor(0.34 / paint.spacing))
-  for (let i = first; i <= last; i += stride) ctx.lineTo(x(i), y(bars.close[i]!))
+  let before = y(bars.close[first]!)
+  for (let i = first; i <= last; i += stride) {
+    const height = y(bars.close[i]!)
+    if (isStepped && i > first) ctx.lineTo(x(i), before)
+    ctx.lineTo(x(i), height)
+    before = height
+  }
+  return { first, last }
+}
+
+function drawClose(paint: Paint, bars: Bars, type: ChartType): void {
+  const { ctx, x, theme } = paint
+  const drawn = closePath(paint, bars, type === 'step')
+  if (!drawn) return
   ctx.strokeStyle = theme.accent
   ctx.lineWidth = lineWidth(paint, 2)
   ctx.lineJoin = 'round'
   ctx.stroke()
-  if (type === 'line') return
-  ctx.lineTo(x(last), paint.height)
-  ctx.lineTo(x(first), paint.height)
+  if (type !== 'area') return
+  ctx.lineTo(x(drawn.last), paint.height)
+  ctx.lineTo(x(drawn.first), paint.height)
   ctx.closePath()
   const ground = ctx.createLinearGradient(0, 0, 0, paint.height)
   ground.addColorStop(0, faded(theme.accent, 0.28))
   ground.addColorStop(1, faded(theme.accent, 0))
   ctx.fillStyle = ground
   ctx.fill()
+}
+
+/** In the colour of gains above the middle of the pane, of losses below it. */
+function drawBaseline(paint: Paint, bars: Bars): void {
+  const { ctx, x, theme, hr } = paint
+  const middle = Math.round(paint.height / 2)
+  for (const [color, top] of [
+    [theme.up, 0],
+    [theme.down, middle],
+  ] as const) {
+    ctx.save()
+    ctx.beginPath()
+    ctx.rect(0, top, paint.width, top === 0 ? middle : paint.height - middle)
+    ctx.clip()
+    const drawn = closePath(paint, bars, false)
+    if (drawn) {
+      ctx.strokeStyle = color
+      ctx.lineWidth = lineWidth(paint, 2)
+      ctx.lineJoin = 'round'
+      ctx.stroke()
+      ctx.lineTo(x(drawn.last), middle)
+      ctx.lineTo(x(drawn.first), middle)
+      ctx.closePath()
+      ctx.fillStyle = faded(color, 0.14)
+      ctx.fill()
+    }
+    ctx.restore()
+  }
+  ctx.fillStyle = faded(theme.muted, 0.6)
+  ctx.fillRect(0, middle, paint.width, Math.max(1, Math.floor(hr)))
+}
+
+/** The close as a column from below. */
+function drawCloseColumns(paint: Paint, bars: Bars, colorOf: ColorOf): void {
+  const { ctx, x, y, theme, spacing, height, hr } = paint
+  const body = bodyWidth(spacing, hr)
+  const stride = Math.max(1, Math.floor(1 / spacing))
+  const first = Math.max(0, paint.from)
+  for (let i = first - (first % stride); i <= Math.min(bars.length - 1, paint.to); i += stride) {
+    const close = bars.close[i]!
+    ctx.fillStyle = colorOf?.(i) ?? faded(close >= (bars.close[i - 1] ?? close) ? theme.up : theme.down, 0.75)
+    const top = Math.round(y(close))
+    ctx.fillRect(Math.round(x(i)) - (body >> 1), top, body, Math.max(1, height - top))
+  }
+}
+
+/** From low to high; open and close are not shown. */
+function drawHighLow(paint: Paint, bars: Bars, colorOf: ColorOf): void {
+  const { ctx, x, y, theme, spacing, hr } = paint
+  const body = bodyWidth(spacing, hr)
+  for (let i = Math.max(0, paint.from); i <= Math.min(bars.length - 1, paint.to); i++) {
+    ctx.fillStyle = colorOf?.(i) ?? theme.accent
+    const top = Math.round(y(bars.high[i]!))
+    ctx.fillRect(Math.round(x(i)) - (body >> 1), top, body, Math.max(1, Math.round(y(bars.low[i]!)) - top))
+  }
+}
+
+/**
+ * Upright lines joined at their ends. A line is thick (yang) from where it goes above the last shoulder, and thin (yin) from
+ * where it goes below the last waist.
+ */
+function drawKagi(paint: Paint, bars: Bars): void {
+  const { ctx, x, y, theme, hr } = paint
+  const last = Math.min(bars.length - 1, paint.to + 1)
+  let isThick = (bars.close[0] ?? 0) > (bars.open[0] ?? 0)
+  for (let i = 0; i <= last; i++) {
+    const [start, end] = [bars.open[i]!, bars.close[i]!]
+    // The end of the line before the last: the shoulder that a rising line has to pass, the waist of a falling one.
+    const turn = i >= 2 ? bars.close[i - 2]! : Number.NaN
+    const turns = isThick ? end < turn && end < start : end > turn && end > start
+    if (i >= paint.from - 1) {
+      kagiLine(paint, x(i), y(start), y(turns ? turn : end), isThick)
+      if (turns) kagiLine(paint, x(i), y(turn), y(end), !isThick)
+      if (i < bars.length - 1) {
+        const thick = turns !== isThick
+        ctx.fillStyle = thick ? theme.up : theme.down
+        const width = (thick ? 3 : 1) * Math.max(1, Math.floor(hr))
+        ctx.fillRect(x(i), y(end) - width / 2, x(i + 1) - x(i), width)
+      }
+    }
+    if (turns) isThick = !isThick
+  }
+}
+
+function kagiLine({ ctx, theme, hr }: Paint, x: number, from: number, to: number, isThick: boolean): void {
+  const width = (isThick ? 3 : 1) * Math.max(1, Math.floor(hr))
+  ctx.fillStyle = isThick ? theme.up : theme.down
+  ctx.fillRect(x - width / 2, Math.min(from, to), width, Math.abs(to - from))
+}
+
+/** A cross for each box of a rising column, a ring for each of a falling one. */
+function drawPointAndFigure(paint: Paint, bars: Bars, box: number): void {
+  const { ctx, x, y, theme, spacing, hr } = paint
+  const half = Math.max(1, spacing * 0.4)
+  ctx.lineWidth = Math.max(1, 1.5 * hr)
+  for (let i = Math.max(0, paint.from); i <= Math.min(bars.length - 1, paint.to); i++) {
+    const isRising = bars.close[i]! > bars.open[i]!
+    const low = bars.low[i]!
+    const count = Math.round((bars.high[i]! - low) / box)
+    const tall = (y(low) - y(low + box)) / 2
+    ctx.strokeStyle = isRising ? theme.up : theme.down
+    ctx.beginPath()
+    // Boxes too small to be told apart are one line.
+    if (tall < 1.5 || count > 2000) {
+      ctx.moveTo(x(i), y(low))
+      ctx.lineTo(x(i), y(bars.high[i]!))
+    } else
+      for (let n = 0; n <= count; n++)
+        addBox(ctx, { x: x(i), y: y(low + n * box), half, high: tall * 0.85, isRising })
+    ctx.stroke()
+  }
+}
+
+function addBox(
+  ctx: CanvasRenderingContext2D,
+  { x, y, half, high, isRising }: { x: number; y: number; half: number; high: number; isRising: boolean },
+): void {
+  if (!isRising) {
+    ctx.moveTo(x + half, y)
+    ctx.ellipse(x, y, half, high, 0, 0, 2 * Math.PI)
+    return
+  }
+  ctx.moveTo(x - half, y - high)
+  ctx.lineTo(x + half, y + high)
+  ctx.moveTo(x - half, y + high)
+  ctx.lineTo(x + half, y - high)
 }
 
 /** Volume takes the lowest fifth of the pane, on a scale of its own. */

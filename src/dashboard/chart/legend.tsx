@@ -32,7 +32,8 @@ export function Legends({
   /** The last bar that a replay shows. */
   readonly cut: number | null
 }) {
-  const bars = cell.shown.value?.bars
+  const chart = cell.drawn.value
+  const bars = chart?.bars
   if (!bars || bars.length === 0 || cut === -1) return null
   const last = cut ?? bars.length - 1
   const bar = Math.min(cell.hover.value?.bar ?? last, last)
@@ -48,6 +49,13 @@ export function Legends({
               cell.compared.value?.map((one) => (
                 <ComparedLine key={nameOf(one)} cell={cell} compared={one} bar={bar} bars={bars} />
               ))}
+            {box.name === 'price' && chart.source && (main || layers.length > 0) && (
+              <div class={s.legendLine}>
+                <span class="muted" title="Their trades and drawings are not shown on this type of chart">
+                  Scripts run on the real bars
+                </span>
+              </div>
+            )}
             {main && <ScriptLine cell={cell} scene={main} pane={box.name} bar={bar} />}
             {!(foldable && folded.value) &&
               studies.map((layer) => (

@@ -46,10 +46,10 @@ const others = (cell: Cell): readonly Cell[] =>
 /** The crosshair on the other charts; null = it is on none. */
 export function passHover(from: Cell, now: Hover | null): void {
   if (!isLinked('crosshair')) return
-  const chart = from.shown.peek()
+  const chart = from.drawn.peek()
   const time = now && chart?.bars.time[now.bar]
   for (const cell of others(from)) {
-    const [view, shown] = [cell.view.peek(), cell.shown.peek()]
+    const [view, shown] = [cell.view.peek(), cell.drawn.peek()]
     if (!view || !shown) continue
     // A time before the first bar or behind the last is on no bar of this chart.
     const place = time === undefined || time === null ? -1 : placeOf(shown.bars, time, shown.market.interval)
@@ -69,10 +69,10 @@ export function passHover(from: Cell, now: Hover | null): void {
 /** A click on a bar brings its time into view on the other charts. */
 export function passTime(from: Cell, bar: number): void {
   if (!isLinked('time')) return
-  const time = from.shown.peek()?.bars.time[bar]
+  const time = from.drawn.peek()?.bars.time[bar]
   if (time === undefined) return
   for (const cell of others(from)) {
-    const bars = cell.shown.peek()?.bars
+    const bars = cell.drawn.peek()?.bars
     if (bars && bars.length > 0) cell.view.peek()?.lookAt(barAt(bars, time))
   }
 }
@@ -89,8 +89,8 @@ export function takeRange(cell: Cell): void {
 }
 
 function copyRange(from: Cell, to: Cell): void {
-  const [chart, range] = [from.shown.peek(), from.view.peek()?.visible]
-  const [shown, view] = [to.shown.peek(), to.view.peek()]
+  const [chart, range] = [from.drawn.peek(), from.view.peek()?.visible]
+  const [shown, view] = [to.drawn.peek(), to.view.peek()]
   if (!chart || !range || !shown || !view || shown.bars.length === 0) return
   const place = (bar: number) =>
     placeOf(shown.bars, timeAt(chart.bars, bar, chart.market.interval), shown.market.interval)

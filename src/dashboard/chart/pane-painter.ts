@@ -220,7 +220,7 @@ export class PanePainter implements ISeriesPrimitive {
               }
               return null
             }
-      drawBars(upTo(paint, cut), upToBars(this.#shown, cut), type, colorOf)
+      drawBars(upTo(paint, cut), upToBars(this.#shown, cut), type, { colorOf, box: this.#state.box })
       for (const line of this.#state.compared) drawCompared(upTo(paint, cut), line, bars)
     }
     drawMarks(paint, this.#marks, upToBars(bars, cut))

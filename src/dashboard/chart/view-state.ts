@@ -12,6 +12,8 @@ export interface ChartState {
   readonly mintick: number
   readonly zone: string
   readonly type: ChartType
+  /** How high a box is, where the type has boxes. */
+  readonly box: number
   readonly scale: 'linear' | 'log' | 'percent'
   readonly volume: boolean
   readonly scene: Scene | null
@@ -48,6 +50,7 @@ export const EMPTY_STATE: ChartState = {
   mintick: 0.01,
   zone: 'UTC',
   type: 'candles',
+  box: 1,
   scale: 'linear',
   volume: true,
   scene: null,

@@ -23,6 +23,7 @@ const SECTIONS: readonly (readonly [title: string, ids: readonly string[]])[] = 
       'getting-started',
       'what-is-chartroom',
       'chart',
+      'chart-types',
       'several-charts',
       'compare',
       'editor',

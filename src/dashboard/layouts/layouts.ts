@@ -53,10 +53,14 @@ function toWire({ shape, links, active, script: scripted, all }: Charts, stored:
 
 type WireChart = NonNullable<LayoutChart['grid']>['others'][number]
 
-const chartToWire = ({ id: _id, market, ...rest }: OneChart): WireChart => ({ ...market, ...rest })
+const chartToWire = ({ id: _id, market, boxes, ...rest }: OneChart): WireChart => ({
+  ...market,
+  ...rest,
+  ...(boxes && { boxes }),
+})
 
 function chartFromWire(id: string, chart: WireChart): OneChart {
-  const { exchange, symbol, interval, type, scale, volume, trades, studies, compared = [] } = chart
+  const { exchange, symbol, interval, type, scale, volume, trades, studies, boxes, compared = [] } = chart
   return {
     id,
     market: { exchange, symbol, interval },
@@ -67,6 +71,7 @@ function chartFromWire(id: string, chart: WireChart): OneChart {
     trades,
     studies,
     compared,
+    ...(boxes && { boxes }),
   }
 }
 

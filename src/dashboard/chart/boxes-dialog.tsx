@@ -1,0 +1,62 @@
+// How large the boxes of Renko, Kagi, point and figure and range bars are. What is changed is on the chart at once.
+
+import { price } from '../format.ts'
+import { Segments } from '../frame/page.tsx'
+import { Dialog, Field } from '../ui/ui.tsx'
+import { activeCell, boxes, boxesDialog, chartType, mintick } from './chart-state.ts'
+import { DEFAULT_BOXES, type Boxes } from './price-bars.ts'
+
+export function BoxesDialog() {
+  const now = boxes.value ?? DEFAULT_BOXES
+  const type = chartType.value
+  const set = (change: Partial<Boxes>) => (boxes.value = { ...now, ...change })
+  const box = activeCell.value.drawn.value?.box ?? 0
+  const field = (label: string, name: 'length' | 'size' | 'reversal' | 'lines', hint: string) => {
+    const isWhole = name !== 'size'
+    return (
+      <Field
+        label={label}
+        type="number"
+        value={String(now[name])}
+        hint={hint}
+        onInput={(text) => {
+          const value = Number(text)
+          const fits = isWhole
+            ? Number.isInteger(value) && value >= 1 && value <= (name === 'length' ? 500 : 20)
+            : value > 0 && Number.isFinite(value)
+          if (fits) set({ [name]: value })
+        }}
+      />
+    )
+  }
+  return (
+    <Dialog title="How far the price has to move" onClose={() => (boxesDialog.value = false)} width={400}>
+      <div style={{ display: 'grid', gap: '14px' }}>
+        {type === 'line-break' ? (
+          field('Lines', 'lines', 'A turn has to go beyond this many lines: a whole number from 1 to 20')
+        ) : (
+          <>
+            <Segments
+              label="Size"
+              value={now.by}
+              options={[
+                ['atr', 'Average true range'],
+                ['price', 'In price'],
+              ]}
+              onChange={(by) => set({ by })}
+            />
+            {now.by === 'atr'
+              ? field(
+                  'Bars of the average',
+                  'length',
+                  `From 1 to 500. At the newest bar that is ${price(box, mintick.value)}`,
+                )
+              : field('Size in price', 'size', 'A number above 0')}
+            {type === 'point-figure' &&
+              field('Boxes of a reversal', 'reversal', 'A column turns after this many: 1 to 20')}
+          </>
+        )}
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,54 @@
+// What scripts say of real bars, on bars that go by price: of each, the value at the real bar behind it.
+//
+// Plots, levels and fills between them go over. What is tied to bars and prices of its own (trades, drawings, shapes) would stand
+// where it does not belong, and is left out.
+
+import { memoOf } from '../../lib/memo.ts'
+import type { Colors, FillMark, LevelMark, Mark, PlotMark, Scene } from './scene.ts'
+
+export function sampled(scene: Scene, source: Int32Array): Scene {
+  const known = sampledOf(scene)
+  if (known.source !== source) {
+    known.source = source
+    known.scene = make(scene, source)
+  }
+  return known.scene
+}
+
+/** The last one of each scene. */
+const sampledOf = memoOf((scene: Scene): { source: Int32Array | null; scene: Scene } => ({
+  source: null,
+  scene,
+}))
+
+function make(scene: Scene, source: Int32Array): Scene {
+  const made = new Map<Mark, PlotMark | LevelMark>()
+  for (const { marks } of scene.panes)
+    for (const mark of marks)
+      if (mark.kind === 'plot') made.set(mark, plotOn(mark, source))
+      else if (mark.kind === 'hline') made.set(mark, { ...mark, start: 0, run: 0, last: 0 })
+  const fillOn = (fill: FillMark): readonly Mark[] => {
+    const [a, b] = [made.get(fill.a), made.get(fill.b)]
+    return a && b && !fill.gradient && 'one' in fill.colors ? [{ ...fill, a, b, start: 0, run: 0 }] : []
+  }
+  return {
+    ...scene,
+    base: 0,
+    length: source.length,
+    panes: scene.panes.map(({ name, marks }) => ({
+      name,
+      marks: marks.flatMap((mark) => made.get(mark) ?? (mark.kind === 'fill' ? fillOn(mark) : [])),
+    })),
+  }
+}
+
+function plotOn(plot: PlotMark, source: Int32Array): PlotMark {
+  const at = (bar: number) => bar - plot.start
+  const values = Float64Array.from(source, (bar) => plot.values[at(bar)] ?? Number.NaN)
+  return { ...plot, values, colors: colorsOn(plot.colors, source, plot.start), start: 0, run: 0, last: 0 }
+}
+
+const colorsOn = (colors: Colors, source: Int32Array, start: number): Colors =>
+  'one' in colors
+    ? colors
+    : { palette: colors.palette, index: Array.from(source, (bar) => colors.index[bar - start] ?? -1) }
