@@ -120,14 +120,22 @@ export function backtestRoutes(deps: ApiDeps) {
     )
     .get(
       '/:id/tracks',
-      async ({ caller, params: { id }, request }) => {
+      async ({ caller, params: { id }, query, request }) => {
+        const kinds = trackKinds(query.tracks)
         const { finishedAt } = await runs.get(caller.user.id, id)
         const tracks = await runs.tracks(caller.user.id, id)
         if (tracks === null) throw new Problem(409, 'conflict', 'The backtest has no tracks: it is not done.')
-        const tag = `${id} ${finishedAt}`
-        if (!wantsColumns(request)) return { id, tracks: new JsonText([tracks], { tag }) }
-        const packed = await texts.columns(caller.user.id, { tracks: tracks.parts }, request.signal)
-        return { id, tracks: columnsOf(packed, tag) }
+        const tag = `${id} ${finishedAt}${kinds ? ` ${kinds.join()}` : ''}`
+        const stored = { tracks: tracks.parts }
+        if (wantsColumns(request)) {
+          const packed = await texts.columns(caller.user.id, kinds, stored, request.signal)
+          return { id, tracks: columnsOf(packed, tag) }
+        }
+        if (kinds === null) return { id, tracks: new JsonText([tracks], { tag }) }
+        return {
+          id,
+          tracks: new JsonText(await texts.tracks(caller.user.id, kinds, stored, request.signal), { tag }),
+        }
       },
       route('GET /api/platform/backtests/{id}/tracks', { etag: true, columns: true }),
     )

@@ -40,6 +40,8 @@ export interface Jobs {
   readonly compare: { readonly job: CompareJob; readonly answer: CompareOutput }
   readonly replay: { readonly job: ReplayJob; readonly answer: ReplayOutput }
   readonly pack: { readonly job: PackJob; readonly answer: PackOutput }
+  /** Answers JSON text. */
+  readonly tracks: { readonly job: TracksJob; readonly answer: string }
   /** Answers a snapshot's JSON text. */
   readonly publish: { readonly job: PublishJob; readonly answer: TextBytes }
   readonly pick: { readonly job: PickJob; readonly answer: string }
@@ -150,9 +152,12 @@ export interface ReplayJob {
   readonly bars: Bars
 }
 
-export interface PackJob {
+export interface PackJob extends TracksJob {
   /** The path of the tracks within the answer. */
   readonly at: Path
+}
+export interface TracksJob {
+  readonly kinds: TrackKinds
 }
 /** The worker transfers the bytes without a copy. */
 export type PackOutput = Packed

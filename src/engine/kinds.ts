@@ -5,7 +5,7 @@ import { compareJob } from './compare-job.ts'
 import { explainJob } from './explain-job.ts'
 import { judgeJob } from './judge-job.ts'
 import { importJob } from './import-job.ts'
-import { packJob } from './pack-job.ts'
+import { packJob, tracksJob } from './pack-job.ts'
 import { pickJob } from './pick-job.ts'
 import { portfolioJob } from './portfolio-job.ts'
 import { publishJob } from './publish-job.ts'
@@ -32,6 +32,7 @@ export const KINDS: Kinds = {
   compare: compareJob,
   replay: replayJob,
   pack: packJob,
+  tracks: tracksJob,
   pick: pickJob,
   publish: publishJob,
   import: importJob,

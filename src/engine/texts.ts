@@ -1,5 +1,6 @@
 // Requests about users' texts and reports, as jobs that never wait behind a script that runs for a minute.
 
+import type { TrackKinds } from '../backtest/tracks.ts'
 import type {
   CheckOutput,
   CompareJob,
@@ -27,8 +28,10 @@ export interface Texts {
   compare(userId: string, job: CompareJob, stored: Stored, signal?: AbortSignal): Promise<CompareOutput>
   /** The trades and the equity as a replay on these bars shows them. */
   replay(userId: string, job: ReplayJob, stored: Stored, signal?: AbortSignal): Promise<ReplayOutput>
-  /** Stored tracks as columns of an answer, which has them at `tracks`. */
-  columns(userId: string, stored: Stored, signal?: AbortSignal): Promise<PackOutput>
+  /** Stored tracks of some kinds, or all, as columns of an answer, which has them at `tracks`. */
+  columns(userId: string, kinds: TrackKinds, stored: Stored, signal?: AbortSignal): Promise<PackOutput>
+  /** JSON text of the stored tracks of some kinds. */
+  tracks(userId: string, kinds: TrackKinds, stored: Stored, signal?: AbortSignal): Promise<string>
   /** JSON text of a part of an answer with a report; `bytes` are the whole answer. */
   pick(userId: string, what: Picked, bytes: AsyncIterable<Uint8Array>): Promise<string>
 }
@@ -53,8 +56,14 @@ export function createTexts(
       pool.do('compare', job, { ...options('prompt', userId, signal), host: storedHost(stored) }),
     replay: (userId, job, stored, signal) =>
       pool.do('replay', job, { ...options('prompt', userId, signal), host: storedHost(stored) }),
-    columns: (userId, stored, signal) =>
-      pool.do('pack', { at: ['tracks'] }, { ...options('prompt', userId, signal), host: storedHost(stored) }),
+    columns: (userId, kinds, stored, signal) =>
+      pool.do(
+        'pack',
+        { at: ['tracks'], kinds },
+        { ...options('prompt', userId, signal), host: storedHost(stored) },
+      ),
+    tracks: (userId, kinds, stored, signal) =>
+      pool.do('tracks', { kinds }, { ...options('prompt', userId, signal), host: storedHost(stored) }),
     pick(userId, what, bytes) {
       const pieces = bytes[Symbol.asyncIterator]()
       const host = {

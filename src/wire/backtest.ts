@@ -159,6 +159,9 @@ export const BACKTESTS = {
   'GET /api/platform/backtests/{id}/tracks': {
     access: 'session backtests:read',
     summary: 'What a chart draws of it',
+    description:
+      '`tracks=equity,markers` answers the tracks of these kinds alone, in the order in which all of them are; `tracks=none` answers none.',
+    query: Type.Object({ tracks: Type.Optional(Text(400)) }),
     answer: { id: idOf('bt'), tracks: Type.Array(Track) },
   },
   'POST /api/platform/backtests/{id}/replay': {

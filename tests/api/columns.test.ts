@@ -102,6 +102,26 @@ test('only the tracks that are asked for are answered, and a kind there is none 
   pool.close()
 })
 
+test('of stored tracks the kinds that are asked for are answered, as they are among all', async () => {
+  const { json, columns, pool } = await world()
+  const { id } = await json('POST', '/backtests', RUN)
+  const path = `/backtests/${id}/tracks`
+  const all: readonly { kind: string }[] = (await json('GET', path)).tracks
+  const some = all.filter(({ kind }) => kind === 'time' || kind === 'equity')
+  const asked = `${path}?tracks=equity,time`
+  expect([some.length, some.length < all.length]).toEqual([2, true])
+  expect((await json('GET', asked)).tracks).toEqual(some)
+  expect(decodeColumns((await columns('GET', asked)).bytes)).toEqual({ ok: true, id, tracks: some })
+  expect((await json('GET', `${path}?tracks=none`)).tracks).toEqual([])
+  expect((await json('GET', `${path}?tracks=nothing`)).error.fields[0].path).toBe('/tracks')
+  const tags = [path, asked, `${path}?tracks=none`].map(async (one) => {
+    const { response } = await columns('GET', one)
+    return response.headers.get('etag')
+  })
+  expect(new Set(await Promise.all(tags)).size).toBe(3)
+  pool.close()
+})
+
 test('columns have an ETag of their own, and are 304 while nothing has changed', async () => {
   const { columns, call, cookie, pool } = await world()
   const path = '/bars?symbol=ABC&exchange=X&interval=1d'
