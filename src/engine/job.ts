@@ -14,6 +14,8 @@ import type { TrackKinds } from '../backtest/tracks.ts'
 import type { Packed, Path } from '../wire/columns.ts'
 import type { PortfolioResult } from '../wire/portfolio.ts'
 import type { ReportSummary } from '../wire/report.ts'
+import type { RandomState } from '../lib/seeded-random.ts'
+import type { Axis } from '../statistics/parzen.ts'
 import type { ProblemCode } from '../lib/problem-codes.ts'
 import type { ProblemDetails } from '../lib/problem.ts'
 import type { BarRange, Bars } from '../market/bars.ts'
@@ -28,6 +30,7 @@ export interface Jobs {
   readonly trials: { readonly job: TrialsJob; readonly answer: TrialsOutput }
   readonly scan: { readonly job: ScanJob; readonly answer: ScanOutput }
   readonly portfolio: { readonly job: PortfolioJob; readonly answer: PortfolioOutput }
+  readonly propose: { readonly job: ProposeJob; readonly answer: ProposeOutput }
   readonly judge: { readonly job: JudgeJob; readonly answer: JudgeOutput }
   readonly advance: { readonly job: AdvanceJob; readonly answer: AdvanceOutput }
   readonly verify: { readonly job: RunJob; readonly answer: VerifyOutput }
@@ -85,6 +88,20 @@ export interface TrialsJob extends RunJob {
 export interface TrialsOutput extends TrialBatch {
   /** The script's name in the ledger of trials. */
   readonly script: string
+}
+
+/** The trials of a sweep so far, and the random numbers that the next is drawn with. */
+export interface ProposeJob {
+  readonly axes: readonly Axis[]
+  /** Their places, axis by axis, one after the other: two arrays cross to a worker sooner than thousands. */
+  readonly places: Float64Array
+  readonly scores: Float64Array
+  readonly random: RandomState
+}
+
+export interface ProposeOutput {
+  readonly point: Float64Array
+  readonly random: RandomState
 }
 
 /** Some of a scan's markets: the same script over the bars of each. */

@@ -9,6 +9,7 @@ import { packJob, tracksJob } from './pack-job.ts'
 import { pickJob } from './pick-job.ts'
 import { portfolioJob } from './portfolio-job.ts'
 import { publishJob } from './publish-job.ts'
+import { proposeJob } from './propose-job.ts'
 import { replayJob } from './replay-job.ts'
 import { previewJob, repaintJob, runJob, verifyJob } from './run-job.ts'
 import { scanJob } from './scan-job.ts'
@@ -22,6 +23,7 @@ export const KINDS: Kinds = {
   trials: trialsJob,
   scan: scanJob,
   portfolio: portfolioJob,
+  propose: proposeJob,
   judge: judgeJob,
   advance: advanceJob,
   verify: verifyJob,

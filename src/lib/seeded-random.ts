@@ -11,7 +11,12 @@ export interface SeededRandom {
   below(below: number): number
   /** Standard normal (Marsaglia's polar method). */
   normal(): number
+  /** Where it stands: another that is put there goes on with the same numbers. */
+  state(): RandomState
+  goOnFrom(state: RandomState): void
 }
+
+export type RandomState = readonly [a: number, b: number, c: number, counter: number, spare: number | null]
 
 /** Streams of one seed are independent of each other; `stream` selects one. */
 export function seededRandom(seed: number, stream = 0): SeededRandom {
@@ -58,6 +63,10 @@ export function seededRandom(seed: number, stream = 0): SeededRandom {
         spare = y * scale
         return x * scale
       }
+    },
+    state: () => [a, b, c, counter, spare],
+    goOnFrom(state) {
+      ;[a, b, c, counter, spare] = state
     },
   }
 }

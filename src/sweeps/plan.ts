@@ -10,7 +10,7 @@ import { gridSampler } from './samplers/grid.ts'
 import { randomSampler } from './samplers/random.ts'
 import type { Sampler } from './samplers/sampler.ts'
 import { sobolSampler } from './samplers/sobol.ts'
-import { tpeSampler } from './samplers/tpe.ts'
+import { tpeSampler, type Propose } from './samplers/tpe.ts'
 import type { Choice, Space } from './space.ts'
 
 export const SAMPLERS = ['grid', 'random', 'sobol', 'tpe', 'cmaes'] as const
@@ -34,13 +34,15 @@ export interface Planned {
 export interface Plan {
   /** The next trials, each as the values of the space's names; [] = there are no more, null = ask again after a pause. */
   next(): readonly (readonly Choice[])[] | null
+  /** Resolves when it makes sense to ask again after a null; null = as soon as others had their turn. */
+  readonly pending: Promise<void> | null
   /** Outcomes of the last answer of `next`, in order; null = the trial failed or broke a constraint. */
   tell(scores: readonly (number | null)[]): void
 }
 
 /** `now` only decides when to pause, never what is tried. */
-export function planOf(space: Space, planned: Planned, now: () => number): Plan {
-  const sampler = samplerOf(space, planned)
+export function planOf(space: Space, planned: Planned, now: () => number, propose?: Propose): Plan {
+  const sampler = samplerOf(space, planned, propose)
   const known = new Map<string, number | null>()
   const waiting: {
     readonly point: Float64Array
@@ -50,9 +52,15 @@ export function planOf(space: Space, planned: Planned, now: () => number): Plan 
   let misses = 0
   let asked = 0
   let isOver = false
+  let pending: Promise<void> | null = null
+  /** What was worked out elsewhere. */
+  let brought: Float64Array | null = null
   /** The size of the batch being put together, kept across pauses; null between batches. */
   let wanted: number | null = null
   return {
+    get pending() {
+      return pending
+    },
     next() {
       const batch = waiting.splice(0)
       let looked = 0
@@ -65,7 +73,17 @@ export function planOf(space: Space, planned: Planned, now: () => number): Plan 
           return null
         }
         const isExhausted = misses > MISSES_MAX || known.size + batch.length === space.size
-        const point = isExhausted ? null : sampler.ask()
+        const elsewhere = isExhausted || brought ? null : (sampler.askElsewhere?.() ?? null)
+        if (elsewhere) {
+          pending = elsewhere.then((point) => {
+            brought = point
+            pending = null
+          })
+          waiting.push(...batch)
+          return null
+        }
+        const point = isExhausted ? null : (brought ?? sampler.ask())
+        brought = null
         if (point === null) {
           isOver = true
           break
@@ -101,7 +119,8 @@ export function planOf(space: Space, planned: Planned, now: () => number): Plan 
   }
 }
 
-function samplerOf({ axes, size }: Space, { sampler, seed }: Planned): Sampler {
+function samplerOf({ axes, size }: Space, { sampler, seed }: Planned, propose?: Propose): Sampler {
+  if (sampler === 'tpe') return tpeSampler(axes, seed, propose)
   if (sampler !== 'grid') return SEEDED[sampler](axes, seed)
   if (size !== null) return gridSampler(axes)
   throw invalidField(
@@ -111,4 +130,4 @@ function samplerOf({ axes, size }: Space, { sampler, seed }: Planned): Sampler {
   )
 }
 
-const SEEDED = { random: randomSampler, sobol: sobolSampler, tpe: tpeSampler, cmaes: cmaEsSampler } as const
+const SEEDED = { random: randomSampler, sobol: sobolSampler, cmaes: cmaEsSampler } as const

@@ -7,7 +7,7 @@
 import { ExpressionError, isTrue, parseExpression, type Expression } from '../lib/expression.ts'
 import { invalidField, type Problem } from '../lib/problem.ts'
 import type { SweepBody } from '../wire/sweep.ts'
-import type { Axis } from './samplers/sampler.ts'
+import type { Axis } from '../statistics/parzen.ts'
 
 export type Varied = SweepBody['space'][number]
 export type Choice = NonNullable<Varied['values']>[number]

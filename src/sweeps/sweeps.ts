@@ -324,7 +324,12 @@ export class Sweeps {
     let sweep = started
     const material = await this.#materialOf(sweep)
     const { space } = material
-    const plan = planOf(space, sweep, () => clock.now())
+    const plan = planOf(
+      space,
+      sweep,
+      () => clock.now(),
+      (job) => this.#deps.pool.do('propose', job, this.#optionsFor(sweep, material, 1, signal)),
+    )
     const all = new Rows(sweep.measured)
     for (let batch = 0; batch < sweep.batches; batch++) {
       const stored = await this.#batch(id, batch)
@@ -361,7 +366,7 @@ export class Sweeps {
       signal.throwIfAborted()
       const choices = plan.next()
       if (choices) return choices
-      await this.#deps.clock.sleep(0)
+      await (plan.pending ?? this.#deps.clock.sleep(0))
     }
   }
 

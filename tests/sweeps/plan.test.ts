@@ -1,6 +1,7 @@
 // What a sweep tries next: found in short turns, since the plan runs on the server's own thread.
 
 import { describe, expect, test } from 'bun:test'
+import { proposeJob } from '../../src/engine/propose-job.ts'
 import { tpeSampler } from '../../src/sweeps/samplers/tpe.ts'
 import { planOf, SAMPLERS, type SamplerName } from '../../src/sweeps/plan.ts'
 import { spaceOf, type Choice, type Varied } from '../../src/sweeps/space.ts'
@@ -9,8 +10,8 @@ import { rejection } from '../rejection.ts'
 const stepped = (input: string, max: number): Varied => ({ input, min: 1, max, step: 1 })
 
 /** Everything that is tried, best where the sum is large, and how often the plan paused. */
-function tryAll(sampler: SamplerName, varied: Varied[], where: string[], now: () => number) {
-  const plan = planOf(spaceOf(varied, where), { sampler, seed: 1, trials: 80 }, now)
+function tryAll(sampler: SamplerName, varied: Varied[], where: string[], now: () => number, trials = 80) {
+  const plan = planOf(spaceOf(varied, where), { sampler, seed: 1, trials }, now)
   const tried: (readonly Choice[])[] = []
   let pauses = 0
   for (;;) {
@@ -21,9 +22,11 @@ function tryAll(sampler: SamplerName, varied: Varied[], where: string[], now: ()
     }
     if (choices.length === 0) return { tried, pauses }
     tried.push(...choices)
-    plan.tell(choices.map((values) => values.reduce<number>((sum, value) => sum + Number(value), 0)))
+    plan.tell(choices.map(scoreOf))
   }
 }
+
+const scoreOf = (values: readonly Choice[]) => values.reduce<number>((sum, value) => sum + Number(value), 0)
 
 describe('a plan', () => {
   test('lets others have a turn when a few points took long, however many are still looked at', () => {
@@ -55,6 +58,35 @@ describe('a plan', () => {
     )
     expect(time).toBeLessThan(5000)
   })
+})
+
+test('TPE tries the same where its proposals are worked out elsewhere', async () => {
+  const varied = [stepped('a', 900), { input: 'b', min: 0, max: 1 }]
+  const here = tryAll('tpe', varied, [], () => 0, 180)
+  let asked = 0
+  const plan = planOf(
+    spaceOf(varied, []),
+    { sampler: 'tpe', seed: 1, trials: 180 },
+    () => 0,
+    async (job) => {
+      asked++
+      await Promise.resolve()
+      return proposeJob(structuredClone(job))
+    },
+  )
+  const tried: (readonly Choice[])[] = []
+  for (;;) {
+    const choices = plan.next()
+    if (choices === null) {
+      await plan.pending
+      continue
+    }
+    if (choices.length === 0) break
+    tried.push(...choices)
+    plan.tell(choices.map(scoreOf))
+  }
+  expect(asked).toBeGreaterThan(15)
+  expect(tried).toEqual(here.tried)
 })
 
 test('TPE learns from a place once, however often it is told of it', () => {

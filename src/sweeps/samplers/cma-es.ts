@@ -7,7 +7,8 @@
 // space, or one that breaks a condition, is drawn again. Unordered axes are treated as ordered, so TPE serves them better.
 
 import { seededRandom } from '../../lib/seeded-random.ts'
-import { BELOW_ONE, type Axis, type Sampler } from './sampler.ts'
+import { BELOW_ONE, type Axis } from '../../statistics/parzen.ts'
+import type { Sampler } from './sampler.ts'
 
 const WIDTH = 0.3
 const DRAWS_MAX = 100

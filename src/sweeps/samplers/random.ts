@@ -1,7 +1,8 @@
 // Tries random places, each as likely as any other: the baseline that other samplers have to beat.
 
 import { seededRandom } from '../../lib/seeded-random.ts'
-import type { Axis, Sampler } from './sampler.ts'
+import type { Axis } from '../../statistics/parzen.ts'
+import type { Sampler } from './sampler.ts'
 
 export function randomSampler(axes: readonly Axis[], seed: number): Sampler {
   const random = seededRandom(seed)

@@ -4,29 +4,16 @@
 // randomness is its seed, so the same answers lead to the same questions. That lets a sweep go on after a restart, and
 // makes what is tried independent of the number of workers.
 
-export interface Axis {
-  /** The number of values; null if the axis is continuous. */
-  readonly count: number | null
-  /** Whether neighbouring values are alike. */
-  readonly ordered: boolean
-}
-
 export interface Sampler {
   /** How many points may be asked for before one of them is told. With more, a sampler that learns would only guess. */
   readonly batch: number
   /** null = there are no more. */
   ask(): Float64Array | null
+  /** The same point, worked out by another thread; null where `ask` is cheap. Nothing may be asked or told meanwhile. */
+  askElsewhere?(): Promise<Float64Array> | null
   /**
    * Tells how good a point was that it asked for: more is better, -Infinity is a failure, NaN means that the point broke a
    * condition of the space and was not tried.
    */
   tell(point: Float64Array, score: number): void
-}
-
-/** A coordinate must stay below 1, which would be the value behind the last. */
-export const BELOW_ONE = 1 - 2 ** -40
-
-/** The middle of the value's cell, which is the point that was in fact tried. */
-export function snapped(u: number, { count }: Axis): number {
-  return count === null ? u : (Math.floor(u * count) + 0.5) / count
 }

@@ -7,7 +7,8 @@
 
 import { assert } from '../../lib/assert.ts'
 import { seededRandom } from '../../lib/seeded-random.ts'
-import type { Axis, Sampler } from './sampler.ts'
+import type { Axis } from '../../statistics/parzen.ts'
+import type { Sampler } from './sampler.ts'
 
 const BITS = 32
 
