@@ -4,7 +4,11 @@ import { expect, test } from 'bun:test'
 import { regression, volumeProfile, vwapFrom } from '../../src/dashboard/drawings/calculations.ts'
 import { History } from '../../src/dashboard/drawings/history.ts'
 import { LINE_SCRIPT } from '../../src/dashboard/drawings/line-script.ts'
-import { barOfTime, timeOfBar } from '../../src/dashboard/drawings/surface.ts'
+import { hitAt, styleOf } from '../../src/dashboard/drawings/drawn.ts'
+import { barOfTime, timeOfBar, type Surface } from '../../src/dashboard/drawings/surface.ts'
+import { codeOf } from '../../src/dashboard/drawings/tools.ts'
+import type { Drawing, DrawingTool } from '../../src/wire/drawing.ts'
+import { seededRandom } from '../../src/lib/seeded-random.ts'
 import type { Bars } from '../../src/market/bars.ts'
 import { plotted, runScript } from '../pine/run-script.ts'
 
@@ -115,4 +119,67 @@ test("the alert's script is told a line by its inputs, and plots how far the clo
   expect(distances({ ...line, 'After the second point': false })).toEqual([0, -1, -2, Number.NaN, Number.NaN])
   // A second point that is still to come lies as many bars ahead as days.
   expect(distances({ ...line, 'Time 2': FRIDAY + 8 * DAY })[4]).toBeCloseTo(14 - (10 + (4 * 4) / 6), 9)
+})
+
+/** A pixel a bar and a unit of price, bars a second apart. */
+const plainSurface: Surface = {
+  bars: {
+    length: 2,
+    time: Float64Array.from([0, 1000]),
+    open: new Float64Array(2),
+    high: new Float64Array(2),
+    low: new Float64Array(2),
+    close: new Float64Array(2),
+    volume: new Float64Array(2),
+  },
+  barMs: 1000,
+  width: 400,
+  height: 400,
+  from: 0,
+  to: 400,
+  x: (time) => time / 1000,
+  y: (price) => 400 - price,
+  barAt: (x) => x,
+  priceAt: (y) => 400 - y,
+}
+
+test('a drawing is hit wherever its tool says so, though most are passed over by their points alone', () => {
+  const random = seededRandom(20)
+  const tools: readonly DrawingTool[] = [
+    'trend-line',
+    'arrow',
+    'rectangle',
+    'triangle',
+    'path',
+    'brush',
+    'highlighter',
+    'ray',
+  ]
+  const whole = (most: number) => random.below(most)
+  let hits = 0
+  for (let round = 0; round < 4000; round++) {
+    const tool = tools[round % tools.length]!
+    const count = codeOf(tool).points || 4
+    const drawing: Drawing = {
+      id: 'd',
+      tool,
+      points: Array.from({ length: count }, () => ({ time: whole(400) * 1000, price: whole(400) })),
+      style: round % 3 === 0 ? { extendRight: true } : { lineWidth: 1 + whole(4) },
+    }
+    const place = { x: whole(400), y: whole(400) }
+    const hit = hitAt(plainSurface, [drawing], new Set(), place, 6)
+    const asked = codeOf(tool).distance(place.x, place.y, {
+      pts: drawing.points.map(({ time, price }) => ({ x: time / 1000, y: 400 - price })),
+      drawing: {
+        ...drawing,
+        style: styleOf(drawing),
+        points: drawing.points.map(({ time, price }) => ({ time: time / 1000, price })),
+        paneIndex: 0,
+      },
+      rc: { plotWidth: 400, plotHeight: 400, dpr: 1 },
+    } as never)
+    expect([round, tool, hit !== null]).toEqual([round, tool, asked !== null && asked <= 6])
+    if (hit) hits++
+  }
+  expect(hits).toBeGreaterThan(100)
 })
