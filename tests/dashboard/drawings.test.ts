@@ -119,6 +119,22 @@ describe.skipIf(noBrowser)('drawings', () => {
     await page.getByRole('button', { name: `List of drawings (${before})` }).waitFor()
   }, 60_000)
 
+  test('one drawing that is refused takes no other with it', async () => {
+    const line = (id: string, price: number | null) => ({
+      id,
+      tool: 'horizontal-line',
+      points: [{ time: 1_500_000_000_000, price }],
+      style: {},
+    })
+    const waiting = { a1: line('a1', 100), a2: line('a2', null), a3: line('a3', 300), a4: line('a4', 400) }
+    const { page } = await site.open({
+      remembered: { ...QUIET, 'drawings.pending': { '["NASDAQ","REFUSED"]': waiting } },
+    })
+    await page.goto(`${site.url}/chart/${encodeURIComponent('SP:SPX')}/1d`)
+    const all = await storedWhen(page, 'NASDAQ:REFUSED', (found) => found.length === 3)
+    expect(all.map(({ id }) => id)).toEqual(['a1', 'a3', 'a4'])
+  }, 60_000)
+
   test('what one user left in a browser is neither shown to the next nor sent, and there on return', async () => {
     const market = 'SP:SPX'
     const { page: first } = await openChart(market)

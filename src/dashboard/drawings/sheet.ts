@@ -5,7 +5,7 @@
 
 import { computed, signal, type Signal } from '@preact/signals'
 import type { Drawing } from '../../wire/drawing.ts'
-import { call, isAway } from '../api-client.ts'
+import { ApiError, call, isAway } from '../api-client.ts'
 import { market } from '../charts.ts'
 import { onLive } from '../live.ts'
 import { remembered } from '../settings.ts'
@@ -151,30 +151,46 @@ class Outbox {
   /** Sends pending changes symbol by symbol. Changes made meanwhile stay pending and are sent next. */
   async #send(): Promise<void> {
     for (const [key, changes] of Object.entries(this.#pending.peek())) {
-      const [exchange, symbol] = JSON.parse(key) as [string, string]
-      const entries = Object.entries(changes)
-      const put = entries.flatMap(([, drawing]) => drawing ?? [])
-      const remove = entries.flatMap(([id, drawing]) => (drawing ? [] : [id]))
       try {
-        const { revision } = await call('PATCH /api/platform/drawings', {
-          body: { exchange, symbol, put, remove },
-        })
+        await this.#sendChanges(key, changes)
         this.#failures = 0
-        this.revisions[key] = revision
-        this.#settle(key, changes)
       } catch (error) {
         if (isAway(error)) {
           const wait = RETRY_MS[Math.min(this.#failures++, RETRY_MS.length - 1)]!
           setTimeout(() => this.sendSoon(0), wait)
           return
         }
-        // The server would refuse it again.
-        toastError(error)
-        this.#settle(key, changes)
-        this.#refused.get(key)?.()
+        throw error
       }
     }
     this.sendSoon(SEND_AFTER_MS)
+  }
+
+  /** Changes that are refused together are sent again by halves, so that one that is wrong takes no other with it. */
+  async #sendChanges(key: string, changes: Changes): Promise<void> {
+    const [exchange, symbol] = JSON.parse(key) as [string, string]
+    const entries = Object.entries(changes)
+    const put = entries.flatMap(([, drawing]) => drawing ?? [])
+    const remove = entries.flatMap(([id, drawing]) => (drawing ? [] : [id]))
+    try {
+      const { revision } = await call('PATCH /api/platform/drawings', {
+        body: { exchange, symbol, put, remove },
+      })
+      this.revisions[key] = revision
+      this.#settle(key, changes)
+    } catch (error) {
+      if (isAway(error)) throw error
+      if (entries.length > 1 && error instanceof ApiError && error.status === 422) {
+        const half = Math.ceil(entries.length / 2)
+        await this.#sendChanges(key, Object.fromEntries(entries.slice(0, half)))
+        await this.#sendChanges(key, Object.fromEntries(entries.slice(half)))
+        return
+      }
+      // The server would refuse it again.
+      toastError(error)
+      this.#settle(key, changes)
+      this.#refused.get(key)?.()
+    }
   }
 
   /** Changes that were sent are no longer pending, unless they have changed since. */
