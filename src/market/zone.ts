@@ -7,6 +7,8 @@ import { memo } from '../lib/memo.ts'
 
 export interface Zone {
   readonly name: string
+  /** The offset never changes. */
+  readonly isFixed: boolean
   /** Wall clock minus UTC, in ms, at this instant. */
   offsetAt(time: number): number
   /**
@@ -29,13 +31,14 @@ export const zoneOf = memo(1000, (name): Zone | null => fixedZone(name) ?? ianaZ
 
 /** `GMT+5`, `UTC-3:30`, `+0530`. */
 function fixedZone(name: string): Zone | null {
-  if (/^(?:UTC0?|GMT0?|Etc\/UTC|Z)$/.test(name)) return { name, offsetAt: () => 0, toUtc: (local) => local }
+  if (/^(?:UTC0?|GMT0?|Etc\/UTC|Z)$/.test(name))
+    return { name, isFixed: true, offsetAt: () => 0, toUtc: (local) => local }
   const match = /^(?:UTC|GMT)?([+-])(\d{1,2})(?::?(\d{2}))?$/.exec(name)
   if (!match) return null
   const minutes = Number(match[2]) * 60 + Number(match[3] ?? 0)
   if (minutes > 18 * 60) return null
   const offset = (match[1] === '-' ? -1 : 1) * minutes * 60_000
-  return { name, offsetAt: () => offset, toUtc: (local) => local - offset }
+  return { name, isFixed: true, offsetAt: () => offset, toUtc: (local) => local - offset }
 }
 
 function ianaZone(name: string): Zone | null {
@@ -77,5 +80,5 @@ function ianaZone(name: string): Zone | null {
     return local - before
   }
 
-  return { name, offsetAt, toUtc }
+  return { name, isFixed: false, offsetAt, toUtc }
 }

@@ -70,6 +70,14 @@ export class Book {
     this.touched()
   }
 
+  /** An exit without from_entry; one that is issued again goes behind the others. */
+  stand(template: ExitTemplate): void {
+    const { standing } = this
+    const at = standing.findIndex((one) => one.id === template.id)
+    if (at >= 0) standing.splice(at, 1)
+    standing.push(template)
+  }
+
   /** Removes a waiting order; answers false if something else removed it before. */
   take(order: Order): boolean {
     const index = this.orders.indexOf(order)
@@ -86,19 +94,30 @@ export class Book {
 
   /** Removes the legs of entries that no longer exist. */
   dropOrphans(): void {
-    if (this.legs.length > 0 && this.legs.some((leg) => leg.entry.bound <= 0))
-      this.legs = this.legs.filter((leg) => leg.entry.bound > 0)
+    const { legs } = this
+    // Asked after every fill, and mostly in vain: a closure for it is a tenth of the fill.
+    for (let i = 0; i < legs.length; i++)
+      if (legs[i]!.entry.bound <= 0) {
+        this.legs = legs.filter((leg) => leg.entry.bound > 0)
+        return
+      }
   }
 
   /** C10: cancels entries by their id and exits by theirs, without cascading. Closing cancels nothing at all (C11). */
   cancel(id: string): void {
     // Scripts call cancel on every bar, mostly for orders that do not exist.
-    if (this.orders.length > 0)
-      this.orders = this.orders.filter((order) => order.kind === 'close' || order.id !== id)
+    if (this.waits(id)) this.orders = this.orders.filter((order) => order.kind === 'close' || order.id !== id)
     if (this.templates.length > 0) this.templates = this.templates.filter((template) => template.id !== id)
     if (this.standing.length > 0) this.standing = this.standing.filter((template) => template.id !== id)
     this.cancelLegs((leg) => leg.id === id)
     this.settle()
+  }
+
+  private waits(id: string): boolean {
+    const { orders } = this
+    for (let i = 0; i < orders.length; i++)
+      if (orders[i]!.kind !== 'close' && orders[i]!.id === id) return true
+    return false
   }
 
   cancelAll(): void {
@@ -133,10 +152,14 @@ export class Book {
 
   /** Call it after any change: decides whether the next bar needs a look. */
   settle(): void {
-    this.active =
-      this.orders.length > 0 ||
-      (this.legs.length > 0 && this.legs.some((leg) => !leg.done)) ||
-      this.watch.looksAlways
+    this.active = this.orders.length > 0 || this.hasLegs() || this.watch.looksAlways
+  }
+
+  /** Legs that have not fired. */
+  private hasLegs(): boolean {
+    const { legs } = this
+    for (let i = 0; i < legs.length; i++) if (!legs[i]!.done) return true
+    return false
   }
 
   // ——— snapshots ———

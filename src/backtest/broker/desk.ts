@@ -193,9 +193,7 @@ export class Desk implements BrokerDesk {
       )
     // D9: units claimed by earlier calls cannot be closed again. D12: nor can those that an entry reverses.
     let left = bound - this.claimedByEntries()
-    for (const one of [...book.orders, ...book.immediates])
-      if (one.kind === 'close' && (one.target === target || one.target === null || target === null))
-        left -= one.units
+    left -= targeted(book.orders, target) + targeted(book.immediates, target)
     const asked = !Number.isNaN(qty)
       ? unitsOf(qty, lot)
       : !Number.isNaN(qtyPercent) && qtyPercent < 100
@@ -251,10 +249,8 @@ export class Desk implements BrokerDesk {
       if (index >= 0) book.templates[index] = template
       else book.templates.push(template)
     }
-    if (from === null && (position.units !== 0 || book.templates.length > 0)) {
-      const template = { id, entryId: '', exit, bar, sequence: book.nextSequence() }
-      book.standing = [...book.standing.filter((one) => one.id !== id), template]
-    }
+    if (from === null && (position.units !== 0 || book.templates.length > 0))
+      book.stand({ id, entryId: '', exit, bar, sequence: book.nextSequence() })
     if (book.legs.length > 0) book.touched()
   }
 
@@ -336,6 +332,17 @@ export class Desk implements BrokerDesk {
   maxPositionSize(size: number): void {
     this.watch.risk.positionMax = unitsOf(size, this.account.lot)
   }
+}
+
+/** D9: units of a target that closes have claimed. */
+function targeted(orders: readonly Order[], target: string | null): number {
+  let sum = 0
+  for (let i = 0; i < orders.length; i++) {
+    const one = orders[i]!
+    if (one.kind === 'close' && (one.target === target || one.target === null || target === null))
+      sum += one.units
+  }
+  return sum
 }
 
 function legOf({ legs }: Entry, id: string): Leg | undefined {

@@ -95,7 +95,11 @@ export class Floor {
   }
 
   private targetsOf({ target }: Order): Entry[] | null {
-    return target === null ? null : this.account.position.entries.filter((one) => one.id === target)
+    const { entries, open } = this.account.position
+    // Of one trade there is nothing to choose, and `Position.closeOnly` need not look.
+    if (target === null || (entries.length === 1 && open.length === 1 && entries[0]!.id === target))
+      return null
+    return entries.filter((one) => one.id === target)
   }
 
   /** F2, C1, C9: the quantity of the order at this price, including its flip. */
@@ -322,11 +326,9 @@ export class Floor {
 }
 
 function labelOfLeg({ id, exit }: Leg, rank: number): Label {
-  const [comment, alertMessage] =
-    rank === LIMIT
-      ? [exit.commentProfit, exit.alertProfit]
-      : rank === TRAIL
-        ? [exit.commentTrailing, exit.alertTrailing]
-        : [exit.commentLoss, exit.alertLoss]
-  return { id, comment: comment ?? exit.comment, alertMessage: alertMessage ?? exit.alertMessage }
+  const isLimit = rank === LIMIT
+  const isTrail = rank === TRAIL
+  const comment = isLimit ? exit.commentProfit : isTrail ? exit.commentTrailing : exit.commentLoss
+  const alert = isLimit ? exit.alertProfit : isTrail ? exit.alertTrailing : exit.alertLoss
+  return { id, comment: comment ?? exit.comment, alertMessage: alert ?? exit.alertMessage }
 }

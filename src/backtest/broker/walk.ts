@@ -271,12 +271,16 @@ export class Walk {
     for (;;) {
       const { orders, legs } = book
       if (orders.length === 0 && legs.length === 0) return
-      const entries: Order[] = []
-      const exits: Leg[] = []
-      for (const order of orders) if (!isMarket(order) && passed(order, open, beyond)) entries.push(order)
+      // Most opens pass nothing: then no list is made.
+      let gapped: Order[] | null = null
+      let touched: Leg[] | null = null
+      for (const order of orders)
+        if (!isMarket(order) && passed(order, open, beyond)) (gapped ??= []).push(order)
       for (const leg of legs)
-        if (!leg.done && reachLeg(leg, open, open, null, beyond) !== null) exits.push(leg)
-      if (entries.length === 0 && exits.length === 0) return
+        if (!leg.done && reachLeg(leg, open, open, null, beyond) !== null) (touched ??= []).push(leg)
+      if (gapped === null && touched === null) return
+      const entries = gapped ?? []
+      const exits = touched ?? []
       entries.sort(gapOrder)
       const entriesBefore = position.entries.slice()
       let flipped = false

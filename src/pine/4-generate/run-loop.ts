@@ -42,6 +42,9 @@ export function bodyLines(module: Module, { statements, result }: Block, body: B
   return doing
 }
 
+/** Bars that are not asked about after one that was not passed over: where most do something, to ask costs more than it saves. */
+const PAUSE_MAX = 16
+
 /** To be written before the names of the columns are: it may be the first to read some. `doing`: what `bodyLines` answered. */
 export function runLoop(module: Module, doing: readonly Doing[], body: Body, trades: boolean): Writer {
   const out = new Writer()
@@ -58,8 +61,10 @@ export function runLoop(module: Module, doing: readonly Doing[], body: Body, tra
   const lines = [...asks, ...writes]
   const columns = [...new Set(lines.flatMap((line) => line.columns))]
   const skips = (edges: readonly string[]) =>
-    js`i=idle(${['i', 'to', ...edges, ...columns]});if(i===to)break;`
-  const skip = trades ? js`if(!B.busy){${skips(['B.callBelow', 'B.callAbove'])}}` : skips([])
+    js`const j=idle(${['i', 'to', ...edges, ...columns]});if(j>i)pause=1;else{later=i+pause;if(pause<${PAUSE_MAX})pause*=2;}i=j;if(i===to)break;`
+  const skip = trades
+    ? js`if(i>=later&&!B.busy){${skips(['B.callBelow', 'B.callAbove'])}}`
+    : js`if(i>=later){${skips([])}}`
   const parameters = ['i', 'to', ...(trades ? ['below', 'above'] : []), ...columns]
   out.line(
     lines.length === 0
@@ -67,7 +72,7 @@ export function runLoop(module: Module, doing: readonly Doing[], body: Body, tra
       : js`function idle(${parameters}){for(;i<to;i++){${sequence(lines)}}return i;}`,
   )
   out.line(
-    js`function run(from,to){for(let i=from;i<to;i++){${skip}${bar}}R.bar=to-1;${trades ? 'A.bar=to-1;' : ''}}`,
+    js`function run(from,to){let later=0,pause=1;for(let i=from;i<to;i++){${skip}${bar}}R.bar=to-1;${trades ? 'A.bar=to-1;' : ''}}`,
   )
   return out
 }

@@ -183,7 +183,7 @@ function dateZone(text: string): Zone | null {
   const offset = /^(?:UTC|GMT)?([+-])(\d{2}):?(\d{2})$/.exec(text)
   if (offset === null) return zoneOf(text === '' ? 'UTC' : text)
   const ms = (Number(offset[2]) * 60 + Number(offset[3])) * (offset[1] === '-' ? -60_000 : 60_000)
-  return { name: text, offsetAt: () => ms, toUtc: (local) => local - ms }
+  return { name: text, isFixed: true, offsetAt: () => ms, toUtc: (local) => local - ms }
 }
 
 interface DateParts {

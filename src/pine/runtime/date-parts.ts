@@ -12,7 +12,7 @@ import { ScriptError } from './runtime.ts'
 
 const MINUTE = 60_000
 const HOUR = 3_600_000
-const DAY = 86_400_000
+export const DAY = 86_400_000
 
 /** The zone a script names: `America/New_York`, `UTC-5`, `GMT+0530`. */
 export function zoneNamed(name: string): Zone {

@@ -12,6 +12,7 @@ import { fixed, formatNumber } from '../../../src/pine/runtime/number-format.ts'
 import { matchRegex } from '../../../src/pine/runtime/regex.ts'
 import { DEFAULT_LIMITS } from '../../../src/pine/runtime/runtime.ts'
 import * as statistics from '../../../src/pine/runtime/statistics.ts'
+import { barsOf, plotted, runScript, walk } from '../run-script.ts'
 
 const SEED = Number(process.env['SEED'] ?? 20_260_101)
 
@@ -252,6 +253,28 @@ describe('dates', () => {
     'UTC',
     'America/Sao_Paulo',
   ]
+
+  test("hour and dayofweek are Temporal's on both sides of a change of clocks, forwards and back", () => {
+    // New York, 2024: on 10 March at 7:00 and on 3 November at 6:00 UTC.
+    for (const change of [Date.UTC(2024, 2, 10, 7), Date.UTC(2024, 10, 3, 6)]) {
+      const bars = barsOf(walk(200), 1_800_000)
+      for (let i = 0; i < bars.length; i++) bars.time[i] = change + (i - 100) * 1_800_000
+      const parts = (at: string) =>
+        `hour(${at}, "America/New_York") + 100 * dayofweek(${at}, "America/New_York")`
+      const run = runScript(
+        `//@version=6\nindicator("x")\nplot(${parts('time')})\nplot(${parts('time[bar_index % 2 == 0 ? 3 : 0]')})\n`,
+        bars,
+      )
+      const expected = Array.from(bars.time, (time) => {
+        const date = Temporal.Instant.fromEpochMilliseconds(time).toZonedDateTimeISO('America/New_York')
+        return date.hour + 100 * ((date.dayOfWeek % 7) + 1)
+      })
+      expect(plotted(run)).toEqual(expected)
+      expect(plotted(run, 1).slice(3)).toEqual(
+        expected.map((_, i) => expected[i % 2 === 0 ? i - 3 : i]!).slice(3),
+      )
+    }
+  })
 
   test("a date's parts are Temporal's", () => {
     rounds(400, (random, below) => {
