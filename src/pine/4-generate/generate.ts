@@ -47,6 +47,10 @@ export function generate(plan: Plan, { trades = true, apart = false } = {}): Gen
   const text = new Writer()
   text.line('"use strict";')
   for (const i of module.constants.keys()) text.line(`const k${i}=K[${i}];`)
+  // Classes stand outside of what a run calls: made anew by each, they would be other ones to the optimizer, which would begin
+  // again with every run.
+  typeClasses(text, module)
+  for (const frame of [...module.frames, module.main, module.hoistFrame]) frameClass(text, frame)
   text.line('return (R,N,S)=>{')
   text.line('const B=R.broker,A=B.account,M=R.budget;let loops=0,o=0;')
   for (const i of module.inputs) text.line(`const n${i}=N[${i}];`)
@@ -57,18 +61,9 @@ export function generate(plan: Plan, { trades = true, apart = false } = {}): Gen
   ]
   if (lets.length > 0) text.line(`let ${lets.join(',')};`)
   for (const [id, na] of module.moduleVariables) text.line(`let v${id}=${na};`)
-  for (const [udt, name] of module.udts) {
-    const names = udt.fields.map((_, i) => `p${i}`)
-    const varip = udt.fields.flatMap((field, i) => (field.varip ? [`p${i}`] : []))
-    text.line(
-      // The names are for array.sort(sort_field=), which is told one.
-      `class ${name}{static fields=${JSON.stringify(udt.fields.map((field) => field.name))};${varip.length > 0 ? `static varip=${JSON.stringify(varip)};` : ''}constructor(${names.join(',')}){${names.map((p) => `this.${p}=${p};`).join('')}}}`,
-    )
-  }
   text.append(module.fixed)
-  for (const frame of [...module.frames, module.main, module.hoistFrame]) frameClass(text, frame)
   text.append(module.functions)
-  text.line(`const G=new ${module.main.name}('');const H=new ${module.hoistFrame.name}('');`)
+  text.line(`const G=new ${module.main.name}('',R);const H=new ${module.hoistFrame.name}('',R);`)
   text.append(hoists.functions)
   text.line('function hoist(from,to){')
   text.append(hoists.calls)
@@ -112,8 +107,19 @@ export function generate(plan: Plan, { trades = true, apart = false } = {}): Gen
   }
 }
 
+function typeClasses(text: Writer, module: Module): void {
+  for (const [udt, name] of module.udts) {
+    const names = udt.fields.map((_, i) => `p${i}`)
+    const varip = udt.fields.flatMap((field, i) => (field.varip ? [`p${i}`] : []))
+    text.line(
+      // The names are for array.sort(sort_field=), which is told one.
+      `class ${name}{static fields=${JSON.stringify(udt.fields.map((field) => field.name))};${varip.length > 0 ? `static varip=${JSON.stringify(varip)};` : ''}constructor(${names.join(',')}){${names.map((p) => `this.${p}=${p};`).join('')}}}`,
+    )
+  }
+}
+
 function frameClass(out: Writer, frame: Frame): void {
-  out.line(`class ${frame.name}{constructor(P){`)
+  out.line(`class ${frame.name}{constructor(P,R){`)
   for (const { name, init } of frame.fields) out.line(js`this.${name}=${init};`)
   out.line('}}')
   if (frame.varip.length > 0) out.line(`${frame.name}.varip=${JSON.stringify(frame.varip)};`)

@@ -62,7 +62,7 @@ export class Frame {
   child(site: number, frame: Frame): string {
     const name = `f${site}`
     if (!this.#names.has(name)) this.size += frame.size
-    return this.field(name, `new ${frame.name}(P+"/${site}")`)
+    return this.field(name, `new ${frame.name}(P+"/${site}",R)`)
   }
 }
 
