@@ -42,11 +42,22 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     tests: ['tests/{sweeps,scans}/*.test.ts'],
   },
   statistics: { sources: ['src/statistics/*.ts'], tests: ['tests/statistics/*.test.ts'] },
-  nouns: {
-    sources: ['src/{ideas,scripts,watchlists,replay,search,support,errors,feeds}/*.ts'],
-    tests: [
-      'tests/{ideas,watchlists,replay,search,support,errors,feeds}/*.test.ts',
-      'tests/api/features.test.ts',
-    ],
-  },
+  ...named(
+    'ideas',
+    'scripts',
+    'watchlists',
+    'replay',
+    'search',
+    'support',
+    'errors',
+    'feeds',
+    'charts',
+    'mail',
+  ),
+}
+
+/** Rooms whose folder of tests has their name. */
+function named(...names: readonly string[]): Record<string, Room> {
+  const room = (name: string) => ({ sources: [`src/${name}/*.ts`], tests: [`tests/${name}/*.test.ts`] })
+  return Object.fromEntries(names.map((name) => [name, room(name)]))
 }
