@@ -221,6 +221,30 @@ describe('a delivery', () => {
     expect(sent.map(({ url }) => url.href).toSorted()).toEqual(urls)
     await stop()
   })
+  test('goes to receivers that are active, listen to it and, where some are named, are among them', async () => {
+    const { register, receivers, outbox, stop } = await world()
+    const made = async (name: string, events: string[], ownerId = 'usr_1') =>
+      (await register({ name, events }, ownerId)).receiver.id
+    const [one, both, deaf, off] = [
+      await made('one', ['backtest.reportReady']),
+      await made('both', ['alert.triggered', 'backtest.reportReady']),
+      await made('deaf', ['alert.triggered']),
+      await made('off', ['backtest.reportReady']),
+    ]
+    const foreign = await made('foreign', ['backtest.reportReady'], 'usr_2')
+    await receivers.change('usr_1', off, { status: 'disabled' })
+    const reached = async (...only: string[]) => {
+      const before = new Set((await outbox.listOfOwner('usr_1', { limit: 100 })).items.map(({ id }) => id))
+      await transact(kv, (tx) => outbox.enqueue(tx, 'usr_1', 'backtest.reportReady', ready({}), only))
+      const { items } = await outbox.listOfOwner('usr_1', { limit: 100 })
+      return items.filter(({ id }) => !before.has(id)).map(({ receiverId }) => receiverId)
+    }
+    expect((await reached()).toSorted()).toEqual([one, both].toSorted())
+    expect(await reached(both, deaf, off, foreign)).toEqual([both])
+    expect(await reached(deaf)).toEqual([])
+    expect((await outbox.listOfOwner('usr_2', { limit: 100 })).items).toEqual([])
+    await stop()
+  })
   test('waits as long as Retry-After says', async () => {
     const { register, report, stop } = await world()
     await register()
