@@ -27,6 +27,9 @@ describe('tokens', () => {
     ['\ufeffa\r\n  b\rc', '|0:a |2:b |0:c'],
     ['a\u00a0\u200bb\n\u200b\u00a0c', '|0:a b |1:c'],
     ['"a\n     b" c', '|0:"a\n     b" c'],
+    // A tab is four spaces, which continue no line; the quote behind it opens a string that the script ends in.
+    ['"a\n\t b" c', '|0:"a\n\t b" c'],
+    ['"a\n\tb" c', '|0:"a |4:b " c'],
     ['"""a "b"\n""" c', '|0:"""a "b"\n""" c'],
     ['a||b&&c', '|0:a || b && c'],
   ]
