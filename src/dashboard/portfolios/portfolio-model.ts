@@ -1,10 +1,7 @@
 // What the pages of portfolios know without drawing anything.
 
 import type { Backtest } from '../../wire/backtest.ts'
-import type { Portfolio, PortfolioBody } from '../../wire/portfolio.ts'
-
-export const isUnderWay = ({ state }: Pick<Portfolio, 'state'>): boolean =>
-  state === 'queued' || state === 'running'
+import type { PortfolioBody } from '../../wire/portfolio.ts'
 
 type Part = PortfolioBody['parts'][number]
 

@@ -7,8 +7,9 @@ import { attempt, Confirm, Page, Show, useLoad, useReloadWhile } from '../frame/
 import { navigate } from '../router.ts'
 import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Button, Failure, Progress } from '../ui/ui.tsx'
+import { isUnderWay } from '../../wire/job-state.ts'
 import type { Portfolio, PortfolioResult } from '../../wire/portfolio.ts'
-import { isUnderWay, marketOf, pathOf, togetherness } from './portfolio-model.ts'
+import { marketOf, pathOf, togetherness } from './portfolio-model.ts'
 import s from './portfolios.module.css'
 
 const LOOK_MS = 700

@@ -7,7 +7,7 @@ import { href, navigate } from '../router.ts'
 import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Badge, Button, Empty } from '../ui/ui.tsx'
 import type { Portfolio } from '../../wire/portfolio.ts'
-import { isUnderWay } from './portfolio-model.ts'
+import { isUnderWay } from '../../wire/job-state.ts'
 
 const LOOK_MS = 1000
 
