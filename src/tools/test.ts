@@ -7,7 +7,8 @@
 // mended. Every other failure counts at once: a random test that fails for one seed has found something.
 //
 // Without arguments, the suites of the API and of the rooms behind it run once more over stores that answer late and out of
-// order (`tests/store/test-store.ts`). That finds code that is only right if an answer comes at once.
+// order (`tests/store/test-store.ts`). That finds code that is only right if an answer comes at once. A few run over
+// PostgreSQL, too.
 
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,6 +31,11 @@ const OVER_LATE_STORES = [
   'watchlists',
   'webhooks',
 ].map((room) => `tests/${room}`)
+
+/** Suites that run over PostgreSQL, too: few, since what every store must do is tested of each. */
+const OVER_POSTGRES = ['accounts', 'ideas', 'api/contract.test.ts', 'api/credentials.test.ts'].map(
+  (suite) => `tests/${suite}`,
+)
 
 /** Suites that drive a real browser or the built executable. */
 const ALONE = /^tests\/(dashboard|executable|journeys)\//
@@ -57,6 +63,8 @@ if (given.length === 0) {
   const seed = process.env['STORE_SEED'] ?? String(Math.floor(Math.random() * 2 ** 31))
   console.log(`\nOnce more over late stores: STORE_SEED=${seed} bun test ${OVER_LATE_STORES.join(' ')}`)
   outcomes.push(await run(OVER_LATE_STORES, { STORE_SEED: seed }))
+  console.log(`\nAnd over PostgreSQL: TEST_STORE=postgres bun test ${OVER_POSTGRES.join(' ')}`)
+  outcomes.push(await run(OVER_POSTGRES, { TEST_STORE: 'postgres' }))
 }
 await postgres?.stop()
 const failures = outcomes.flatMap((outcome) => outcome.failures)

@@ -18,7 +18,8 @@ export interface Proxy {
 
 interface Line {
   readonly client: Socket<Line>
-  readonly server: Promise<Socket<Line>>
+  /** null: the database does not listen. */
+  readonly server: Promise<Socket<Line> | null>
   silent: boolean
 }
 
@@ -34,18 +35,18 @@ export function postgresProxy(url: string): Proxy {
       port,
       socket: {
         open(client) {
-          const line: Line = { client, server: connect(() => line), silent: isSilent }
+          const line: Line = { client, server: connected(() => line), silent: isSilent }
           client.data = line
           lines.add(line)
         },
         async data({ data }, bytes) {
           const copy = Uint8Array.from(bytes)
           const server = await data.server
-          if (!data.silent) server.write(copy)
+          if (!data.silent) server?.write(copy)
         },
         async close({ data }) {
           lines.delete(data)
-          ;(await data.server).end()
+          ;(await data.server)?.end()
         },
       },
     })
@@ -64,6 +65,11 @@ export function postgresProxy(url: string): Proxy {
           lineOf().client.end()
         },
       },
+    })
+  const connected = (lineOf: () => Line) =>
+    connect(lineOf).catch(() => {
+      lineOf().client.terminate()
+      return null
     })
   let listener: ReturnType<typeof listen> | null = listen(0)
   const { port } = listener

@@ -27,6 +27,11 @@ export interface TestPostgres {
   stop(): Promise<void>
 }
 
+export interface OwnPostgres extends TestPostgres {
+  /** Kills it, and starts it again on what it has left. */
+  crash(): Promise<void>
+}
+
 /** Set for the files of a run that share one. */
 export const POSTGRES_URL = 'CHARTROOM_TEST_POSTGRES'
 
@@ -36,7 +41,7 @@ export async function testPostgres(): Promise<TestPostgres> {
   return url === undefined ? startPostgres() : { url, stop: async () => {} }
 }
 
-export async function startPostgres(): Promise<TestPostgres> {
+export async function startPostgres(): Promise<OwnPostgres> {
   // Not where TMPDIR says: the path of a socket has room for 107 bytes.
   const folder = mkdtempSync(`${tmpdir().length < 60 ? tmpdir() : '/tmp'}/chartroom-pg-`)
   chmodSync(folder, 0o755)
@@ -54,6 +59,32 @@ export async function startPostgres(): Promise<TestPostgres> {
     { cwd: folder, stdout: 'ignore', stderr: 'pipe', env: {} },
   )
   if (init.exitCode !== 0) throw new Error(`PostgreSQL's initdb failed: ${init.stderr.toString()}`)
+  const url = `postgres://chartroom@localhost/postgres?path=${folder}`
+  let server = await started(folder, url)
+  return {
+    url,
+    async crash() {
+      server.kill('SIGKILL')
+      await server.exited
+      // Those that worked for it notice by themselves, and it cannot start before they have.
+      for (;;)
+        try {
+          server = await started(folder, url)
+          return
+        } catch {
+          await Bun.sleep(50)
+        }
+    },
+    async stop() {
+      // Immediate: nobody needs what is in it.
+      server.kill('SIGQUIT')
+      await server.exited
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function started(folder: string, url: string) {
   const server = Bun.spawn(
     [
       ...unprivileged(),
@@ -69,17 +100,8 @@ export async function startPostgres(): Promise<TestPostgres> {
     ],
     { cwd: folder, stdio: ['ignore', 'ignore', Bun.file(`${folder}/log`)], env: {} },
   )
-  const url = `postgres://chartroom@localhost/postgres?path=${folder}`
   await untilAnswers(url, () => server.exitCode === null, `${folder}/log`)
-  return {
-    url,
-    async stop() {
-      // Immediate: nobody needs what is in it.
-      server.kill('SIGQUIT')
-      await server.exited
-      rmSync(folder, { recursive: true, force: true })
-    },
-  }
+  return server
 }
 
 const NOBODY = 65_534

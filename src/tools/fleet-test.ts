@@ -1,0 +1,251 @@
+// `bun run fleet-test [--kills N] [--crashes N] [--partitions N] [--nodes N]`: several nodes on one PostgreSQL, of which some
+// are killed all the time; the history of what they were answered is then held against what is stored.
+//
+// It brings PostgreSQL along and runs as anybody. The load is what a machine can bear: counts and invariants are what it
+// shows, not speed.
+
+import { postgresProxy, type Proxy } from '../../tests/store/postgres-proxy.ts'
+import { startPostgres } from '../../tests/store/postgres-server.ts'
+import { ChangeFeed } from '../store/postgres/feed.ts'
+import { connect } from '../store/postgres/connection.ts'
+import { postgresKv } from '../store/postgres/postgres-kv.ts'
+import type { Key, Kv } from '../store/kv.ts'
+import { silentLog } from '../lib/log.ts'
+import { commandLine, wholeNumber } from './command-line.ts'
+
+const HELP = `bun run fleet-test [--kills N] [--crashes N] [--partitions N] [--nodes N] [--seed S]
+
+Several nodes on one PostgreSQL, which comes along. Ends with 1 if anything that was answered is not so.
+
+  --kills N        How often a node is killed (5)
+  --crashes N      How often the database is killed (1)
+  --partitions N   How often a node is cut off from the database (2)
+  --nodes N        How many nodes (3)
+  --seed S         Whom it hits, and in which order`
+
+const { values: flags } = commandLine(HELP, {
+  kills: { type: 'string' },
+  crashes: { type: 'string' },
+  partitions: { type: 'string' },
+  nodes: { type: 'string' },
+  seed: { type: 'string' },
+})
+const number = (name: 'kills' | 'crashes' | 'partitions' | 'nodes' | 'seed', fallback: number) =>
+  wholeNumber(HELP, name, flags[name]) ?? fallback
+
+const PATIENCE_MS = 30_000
+
+/** What the nodes were told. */
+class History {
+  readonly acked = new Set<string>()
+  readonly wrong: string[] = []
+  readonly ticks = new Set<string>()
+  away = 0
+  #tickedAt: number | null = null
+  longestGap = 0
+
+  hear(line: string): void {
+    const [what = '', id = ''] = line.split(' ')
+    if (what === 'ack') this.acked.add(id)
+    else if (what === 'away') this.away++
+    else if (what === 'tick') this.#tick(id)
+    else if (what !== 'ready') this.wrong.push(line)
+  }
+
+  #tick(id: string): void {
+    if (this.ticks.has(id)) this.wrong.push(`tick ${id} came twice`)
+    this.ticks.add(id)
+    const now = performance.now()
+    if (this.#tickedAt !== null) this.longestGap = Math.max(this.longestGap, now - this.#tickedAt)
+    this.#tickedAt = now
+  }
+}
+
+class Node {
+  readonly proxy: Proxy
+  readonly #history: History
+  readonly #name: string
+  #lives = 0
+  #child: Bun.Subprocess<'ignore', 'pipe', 'inherit'> | null = null
+
+  constructor(name: string, url: string, history: History) {
+    this.#name = name
+    this.#history = history
+    this.proxy = postgresProxy(url)
+  }
+
+  /** Resolves once it is at work. */
+  async start(): Promise<void> {
+    const life = `${this.#name}-${this.#lives++}`
+    const child = Bun.spawn([process.execPath, `${import.meta.dir}/fleet-node.ts`, this.proxy.url, life], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    this.#child = child
+    const ready = Promise.withResolvers<void>()
+    void this.#listen(child.stdout, ready.resolve)
+    await Promise.race([ready.promise, child.exited])
+  }
+
+  async kill(): Promise<void> {
+    this.#child?.kill('SIGKILL')
+    await this.#child?.exited
+  }
+
+  async #listen(stream: ReadableStream<Uint8Array>, ready: () => void): Promise<void> {
+    const decoder = new TextDecoder()
+    let rest = ''
+    for await (const bytes of stream) {
+      const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) {
+        if (line === 'ready') ready()
+        this.#history.hear(line)
+      }
+    }
+  }
+}
+
+/** mulberry32 */
+function randomNumbers(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * below)
+  }
+}
+
+type Blow = 'kill' | 'crash' | 'cut' | 'silence'
+
+/** Every blow of the run, in a random order. */
+function blows(random: (below: number) => number): Blow[] {
+  const partitions = number('partitions', 2)
+  const all: Blow[] = [
+    ...Array.from({ length: number('kills', 5) }, () => 'kill' as const),
+    ...Array.from({ length: number('crashes', 1) }, () => 'crash' as const),
+    ...Array.from({ length: partitions }, (_, i) => (i % 3 === 2 ? ('silence' as const) : ('cut' as const))),
+  ]
+  return all
+    .map((blow) => ({ blow, at: random(2 ** 30) }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ blow }) => blow)
+}
+
+async function allOf(kv: Kv, prefix: Key): Promise<Map<string, string>> {
+  const found = new Map<string, string>()
+  let after: { after?: Key } = {}
+  for (;;) {
+    const page = await kv.list({ prefix }, { limit: 5000, ...after })
+    for (const { key, value } of page) found.set(String(key[1]), value)
+    const last = page.at(-1)
+    if (page.length < 5000 || !last) return found
+    after = { after: last.key }
+  }
+}
+
+async function main(): Promise<number> {
+  const seed = number('seed', Math.floor(Math.random() * 2 ** 31))
+  const random = randomNumbers(seed)
+  const postgres = await startPostgres()
+  const clock = { now: () => performance.now(), sleep: nap }
+  const watcher = await connect({
+    url: postgres.url,
+    clock,
+    random: { bytes: (count) => crypto.getRandomValues(new Uint8Array(count)) },
+    node: 'watcher',
+  })
+  const kv = postgresKv(watcher)
+  const feed = new ChangeFeed(watcher)
+  const heard = new Map<string, number>()
+  feed.onChange(({ keys }) => {
+    for (const [kind, id] of keys) if (kind === 'op') heard.set(String(id), (heard.get(String(id)) ?? 0) + 1)
+  })
+  const over = new AbortController()
+  // It begins here, and not when somebody has already written.
+  await feed.read()
+  const following = feed.run({ clock, log: silentLog }, over.signal)
+
+  const history = new History()
+  const nodes = Array.from({ length: number('nodes', 3) }, (_, i) => new Node(`n${i}`, postgres.url, history))
+  await Promise.all(nodes.map((node) => node.start()))
+  const counts = new Map<Blow, number>()
+  for (const blow of blows(random)) {
+    await Bun.sleep(400 + random(1200))
+    counts.set(blow, (counts.get(blow) ?? 0) + 1)
+    const node = nodes[random(nodes.length)]
+    if (!node) continue
+    if (blow === 'crash') await postgres.crash()
+    else if (blow === 'kill') {
+      await node.kill()
+      await node.start()
+    } else {
+      if (blow === 'cut') node.proxy.close()
+      else node.proxy.silence()
+      await Bun.sleep(500 + random(1500))
+      node.proxy.open()
+    }
+  }
+  // So that the last takeover is seen as well.
+  await another(history)
+  await Promise.all(nodes.map((node) => node.kill()))
+  const stored = await settled(kv)
+  for (let waited = 0; !stored.keys().every((id) => heard.has(id)) && waited < PATIENCE_MS; waited += 50)
+    await Bun.sleep(50)
+  over.abort()
+  await following
+
+  const ticks = await allOf(kv, ['tick'])
+  const counted = (await allOf(kv, ['count'])).values().reduce((sum, value) => sum + Number(value), 0)
+  const findings = [
+    ...history.wrong,
+    ...[...history.acked]
+      .filter((id) => !stored.has(id))
+      .map((id) => `lost: ${id} was acknowledged and is not stored`),
+    ...(counted === stored.size ? [] : [`the counters say ${counted}, stored are ${stored.size}`]),
+    ...[...stored.keys()]
+      .filter((id) => heard.get(id) !== 1)
+      .map((id) => `the feed told of ${id} ${heard.get(id) ?? 0} times`),
+    ...Array.from({ length: ticks.size }, (_, i) => String(i + 1))
+      .filter((tick) => !ticks.has(tick))
+      .map((tick) => `tick ${tick} is missing`),
+  ]
+  const said = [...counts].map(([blow, count]) => `${blow} ${count}`).join(', ')
+  console.log(`seed ${seed}; ${nodes.length} nodes; ${said}`)
+  console.log(
+    `${stored.size} writes stored, ${history.acked.size} of them acknowledged; ${history.away} refused with 503; ${ticks.size} ticks by lease, longest gap ${(history.longestGap / 1000).toFixed(1)} s`,
+  )
+  for (const finding of findings.slice(0, 20)) console.log(finding)
+  console.log(`${findings.length} findings`)
+  for (const { proxy } of nodes) proxy.stop()
+  await watcher.close()
+  await postgres.stop()
+  return findings.length === 0 ? 0 : 1
+}
+
+/** What is stored once nothing is on its way any more: a write whose node was killed may still come to its end. */
+async function settled(kv: Kv): Promise<Map<string, string>> {
+  for (let before = -1; ;) {
+    const stored = await allOf(kv, ['op'])
+    if (stored.size === before) return stored
+    before = stored.size
+    await Bun.sleep(300)
+  }
+}
+
+/** Waits for one more tick. */
+async function another({ ticks }: History): Promise<void> {
+  const before = ticks.size
+  for (let waited = 0; ticks.size === before && waited < PATIENCE_MS; waited += 50) await Bun.sleep(50)
+}
+
+async function nap(ms: number, signal?: AbortSignal): Promise<void> {
+  const woken = Promise.withResolvers<void>()
+  const timer = setTimeout(woken.resolve, ms)
+  signal?.addEventListener('abort', () => woken.resolve(), { once: true })
+  if (signal?.aborted) woken.resolve()
+  await woken.promise
+  clearTimeout(timer)
+}
+
+process.exit(await main())
