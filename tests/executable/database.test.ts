@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { writeFileSync } from 'node:fs'
 import { testPostgres } from '../store/postgres-server.ts'
-import { csvOf, isMissing, MODES, OWNER, Place, Server, backtestOf } from './server.ts'
+import { csvOf, isMissing, OWNER, Place, Server, backtestOf } from './server.ts'
 
 const postgres = await testPostgres()
 const sql = new SQL(postgres.url, { max: 1 })
@@ -47,8 +47,9 @@ async function startBehind(place: Place): Promise<() => Promise<Server>> {
   }
 }
 
-describe.each(MODES)('%s', (mode) => {
-  describe.skipIf(isMissing(mode))('on a database', () => {
+// What is particular to the executable shows in it, and the rest in either: it takes seconds.
+describe.each([isMissing('executable') ? 'source' : 'executable'] as const)('%s', (mode) => {
+  describe('on a database', () => {
     test('serves, and is followed by another when it is gone: nothing that was answered is lost', async () => {
       const url = await freshDatabase(mode)
       const place = new Place(mode, { STORE: url.href })
