@@ -327,9 +327,14 @@ export class ChartView {
       return
     }
     // Older bars were added in front: keep the visible ones where they are.
+    const inFront = bars.length - before.length
     const grown =
-      range && before.length > 0 && before.time[before.length - 1] === bars.time[bars.length - 1]
-        ? bars.length - before.length
+      range &&
+      before.length > 0 &&
+      before.time[before.length - 1] === bars.time[bars.length - 1] &&
+      // Another type of chart may end with the same bar and have others before it.
+      before.time[0] === bars.time[inFront]
+        ? inFront
         : null
     this.#panes[0]!.series.setData(this.#points())
     for (let i = 1; i < this.#panes.length; i++) this.#setAnchor(i)

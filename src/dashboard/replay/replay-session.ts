@@ -2,7 +2,7 @@
 
 import type { Cursor as SavedCursor } from '../../wire/replay.ts'
 import type { Bookmark } from '../../wire/replay.ts'
-import { computed, effect, signal } from '@preact/signals'
+import { batch, computed, effect, signal } from '@preact/signals'
 import type { Report } from '../../wire/report.ts'
 import type { Track } from '../../wire/track.ts'
 import { call } from '../api-client.ts'
@@ -90,9 +90,12 @@ export async function begin(
     speed.value = saved.speed
     start = saved.barTime === null ? first + saved.cursorBar : barAt(bars, saved.barTime)
   }
-  session.value = { market, first, last, start: iso(first), end: iso(last), backtest }
-  playing.value = false
-  cursor.value = Math.max(0, Math.min(last - first, start - first))
+  // Together: charts that a replay sets up anew would begin at its first bar.
+  batch(() => {
+    session.value = { market, first, last, start: iso(first), end: iso(last), backtest }
+    playing.value = false
+    cursor.value = Math.max(0, Math.min(last - first, start - first))
+  })
   requestAnimationFrame(() => chartView()?.lookAt(first + cursor.peek(), { edge: 0.75 }))
 }
 
