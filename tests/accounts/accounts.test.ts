@@ -495,7 +495,9 @@ test('six wrong passwords in a row are answered alike, whether there is such a u
     expect(codes).toEqual([...Array<string>(5).fill('invalid_credentials'), 'rate_limited'])
     // In another spelling it is the same account.
     expect(await tried(` ${email.toUpperCase()}`)).toBe('rate_limited')
-    pass(1000)
+    pass(999)
+    expect(await tried(email)).toBe('rate_limited')
+    pass(1)
     expect([await tried(email), await tried(email)]).toEqual(['invalid_credentials', 'rate_limited'])
     expect(((await rejection(authenticate(deps, email, 'wrong'))) as Problem).details.retryAfter).toBe(2)
     pass(DAY + 1)
@@ -531,4 +533,14 @@ test('a secret is drawn from 62 characters alike: bytes that would favour the fi
   const { secret } = await createToken({ ...deps, random }, user, {})
   // 61, 62 and 247 are the last, the first and the last of a round; 10 is the eleventh.
   expect(secret.slice('crm_pat_'.length, -6)).toBe(`z0z${'A'.repeat(27)}`)
+})
+
+test('a user can have 500 tokens', async () => {
+  const { deps, user } = await world()
+  await deps.kv.commit({ sets: [{ key: ['tokens', 'count', 'user', user.id], value: '499' }] })
+  await createToken(deps, user, {})
+  expect(await rejection(createToken(deps, user, {}))).toMatchObject({
+    code: 'quota_exceeded',
+    message: 'You can have at most 500 API tokens. Delete some first.',
+  })
 })

@@ -91,6 +91,22 @@ describe('a client', () => {
   })
 })
 
+test('the policies are those that the manual names', () => {
+  const named = Object.entries(DEFAULT_RATES).map(
+    ([rate, { quota, windowSeconds }]) => `${rate} ${quota}/${windowSeconds}`,
+  )
+  expect(named).toEqual([
+    'anonymous 120/60',
+    'user 1200/60',
+    'backtests 60/60',
+    'search 60/60',
+    'contact 5/3600',
+    'chat 30/60',
+    'errors 60/60',
+    'tokens 20/3600',
+  ])
+})
+
 test('of too many clients those are forgotten first that could take all again, then those of longest ago', () => {
   const { limiter, pass } = world()
   // Half of them are full again by the time the others come.

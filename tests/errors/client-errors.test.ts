@@ -71,13 +71,26 @@ test('errors are told apart by message and first frame, without numbers and what
   expect(await of('none "a" of 3', 'Error: x\n    at draw (chart.js:1:2)')).not.toBe(one)
   expect(await of('no "a" of 3')).not.toBe(one)
 })
-test('texts are cut at their field’s length, and half a character is none', async () => {
-  const { sample } = await world().report({
-    kind: 'k'.repeat(61),
-    release: 'r'.repeat(100),
-    source: 'a\ud800',
-  })
-  expect(sample).toEqual({ kind: 'k'.repeat(60), release: 'r'.repeat(100), source: 'a\ufffd' })
+test('texts are cut at their field’s length, half a character is none, and what is inherited is nobody’s', async () => {
+  const lengths = {
+    message: 1000,
+    stack: 8000,
+    url: 1000,
+    userAgent: 400,
+    kind: 60,
+    source: 400,
+    line: 20,
+    column: 20,
+    release: 100,
+    component: 200,
+  }
+  const long = Object.fromEntries(Object.keys(lengths).map((field) => [field, 'x'.repeat(9000)]))
+  const { sample } = await world().report(long)
+  const found = Object.entries(sample).map(([field, text]) => [field, String(text).length])
+  expect(Object.fromEntries(found)).toEqual(lengths)
+  const inherited = Object.create({ message: 'of a prototype' }) as Record<string, unknown>
+  inherited['source'] = 'a\ud800'
+  expect((await world().report(inherited)).sample).toEqual({ source: 'a\ufffd' })
 })
 test('10,000 groups stay, and the one that was reported longest ago makes room for another', async () => {
   const kv = testKv()

@@ -120,7 +120,7 @@ describe('what is asked', () => {
     const answers = one.ask('ZEBRA')
     expect(answers.map(({ id }) => id).slice(0, 2)).toEqual(['title', 'words'])
     expect(answers).toHaveLength(5)
-    for (const { score } of answers) expect(score).toBe(Math.round(score * 1000) / 1000)
+    for (const { score } of answers) expect(String(score)).toMatch(/^\d{1,2}(\.\d{1,3})?$/)
     // A word that begins like it, or has a letter wrong, is meant.
     expect([one.ask('zebr')[0]?.id, one.ask('zibra')[0]?.id, one.ask('ze')[0]?.id]).toEqual([
       'title',
