@@ -41,7 +41,7 @@ export interface Alert {
   /** In normal form: `1h`. */
   readonly interval: string
   readonly kind: Kind
-  /** null where the script itself decides when it fires. */
+  /** null if the script itself decides when it fires. */
   readonly op: Operator | null
   readonly price: number | null
   readonly price2: number | null

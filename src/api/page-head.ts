@@ -28,7 +28,7 @@ export async function pageHead(
   return null
 }
 
-/** null where the visitor may not read it: whether it is there is nobody's business. */
+/** null if the visitor may not read it, since even its existence is private. */
 async function readable<T>(found: Promise<T>): Promise<T | null> {
   try {
     return await found

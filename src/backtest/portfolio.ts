@@ -34,7 +34,7 @@ export interface PortfolioRequest {
 
 export interface PortfolioRun {
   readonly result: PortfolioResult
-  /** Of each part. */
+  /** One for each part. */
   readonly parts: readonly BacktestResult[]
 }
 

@@ -62,7 +62,7 @@ export interface BacktestRequest {
   readonly collect?: () => void
   /** Arguments that replace those of the script's declaration (initial_capital, commission_value, …). */
   readonly overrides?: Readonly<Record<string, number | string | boolean>>
-  /** Of a portfolio's parts: the money that they trade with. */
+  /** The money that the parts of a portfolio trade with. */
   readonly pot?: Pot
   /** A clock in milliseconds, for `timings` and `limits.timeMs`; without it, there are no timings and no limit. */
   readonly now?: () => number

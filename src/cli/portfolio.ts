@@ -103,7 +103,7 @@ type Flags = ReturnType<
 interface AskedPart {
   readonly path: string
   readonly market: string
-  /** Of bars; null where they are cached. */
+  /** The file of bars; null if they are cached. */
   readonly file: string | null
 }
 

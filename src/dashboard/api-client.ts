@@ -15,7 +15,7 @@ export class ApiError extends Error {
   readonly requestId: string
   readonly fields: NonNullable<ProblemData['fields']>
   readonly diagnostics: NonNullable<ProblemData['diagnostics']>
-  /** Seconds to wait before trying again; null where the server did not say. */
+  /** Seconds to wait before trying again; null if the server did not say. */
   readonly retryAfter: number | null
   constructor(status: number, body: Partial<ProblemData>) {
     super(sentenceOf(body.message ?? 'The server gave no reason.', body.fields ?? []))

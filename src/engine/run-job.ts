@@ -127,7 +127,7 @@ export async function requestOf(job: RunJob, desk: Desk) {
 /** Series that the script's text asks for. */
 export type Wanted = ReturnType<typeof outline>['series']
 
-/** Runs with the series that it asks for, again whenever one is missing. */
+/** Runs with the series that the script requests, and again whenever one is missing. */
 export function withSeriesOf<Answer>(
   desk: Desk,
   wanted: Wanted,

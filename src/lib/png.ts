@@ -57,7 +57,10 @@ interface Chunk {
   readonly whole: Uint8Array
 }
 
-/** Up to the one that ends the picture; null where a chunk is cut short or its sum is wrong, or none ends it. */
+/**
+ * The chunks up to the one that ends the picture; null if a chunk is cut short, has a wrong checksum, or the end is
+ * missing.
+ */
 function chunksOf(bytes: Uint8Array): readonly Chunk[] | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const chunks: Chunk[] = []

@@ -3,7 +3,7 @@
 /** The newest release notes that were gone through, name by name. */
 export const LANGUAGE_AS_OF = 'September 2026'
 
-/** Of what they name, this does nothing here; a script that asks for it is warned. */
+/** Names from these notes that do nothing here; a script that uses one is warned. */
 export const LEFT_OUT: readonly string[] = []
 
 export function languageLine(): string {

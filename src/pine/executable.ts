@@ -9,7 +9,7 @@ import { callsOn, sliceProgram } from './3-plan/slice.ts'
 import { generate } from './4-generate/generate.ts'
 import type { Executable } from './runtime/executable.ts'
 
-/** `trades: false`: of a slice, which runs on bars that are not the broker's. `apart`: its columns can be shared by runs. */
+/** `trades: false` makes a slice, which runs on bars that are not the broker's. `apart` makes columns that runs can share. */
 export function executable(
   program: Program,
   { trades = true, hoist = true, apart = false } = {},

@@ -43,8 +43,9 @@ const KINDS: ReadonlyMap<string, ScriptKind> = new Map([
 ])
 
 /**
- * Never throws; of a text that is no script, what can be made of it. `chart` is what the script is going to run on. A
- * series it names may not be cached, and one worked out from bar to bar is not among them: the run asks for it then.
+ * Never throws; for a text that is not a script, it answers as much as can be found. `chart` is what the script will run
+ * on. A series in the answer may not be cached, and a series whose name is computed from bar to bar is missing: the run
+ * requests that one itself.
  */
 export function outline(source: string, chart: Chart | null = null): Outline {
   const { script } = parse(source)

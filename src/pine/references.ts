@@ -23,7 +23,7 @@ export interface Declared {
   readonly whole: boolean
 }
 
-/** What the script declares under the name at `offset`; null where it declares none, as for built-ins. */
+/** What the script declares under the name at `offset`; null if it declares nothing, as for built-ins. */
 export function referencesAt(source: string, offset: number): Declared | null {
   const { script } = parse(source)
   const found = new Finder(source)

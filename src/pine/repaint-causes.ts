@@ -36,12 +36,15 @@ export interface Suspect {
   readonly neutral?: string
   /** The replacement that behaves as on the forming bar, if that is the last one. */
   readonly live?: string
-  /** Of negative_offset: the title of the plot, where it is plain text. */
+  /** For negative_offset: the title of the plot, if it is plain text. */
   readonly plot?: string
-  /** Of a request: the timeframe, where the text tells, and whether a plot or an order depends on it. */
+  /** For a request: the timeframe, if the text tells it, and whether a plot or an order depends on it. */
   readonly timeframe?: string
   readonly reachesOutput?: boolean
-  /** Of higher_interval: what asks for the bar as it will end instead, to see whether anything hangs on the request. */
+  /**
+   * For higher_interval: a change that requests the bar's final values instead, to see whether anything depends on the
+   * request.
+   */
   readonly ahead?: Change
 }
 

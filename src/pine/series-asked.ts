@@ -32,11 +32,11 @@ export interface NamedSeries {
 /** Texts an expression may be worth, or the elements of an array; null among them = something else, which nobody knows. */
 type Texts = ReadonlySet<string | null>
 const UNKNOWN: ReadonlySet<string | null> = new Set([null])
-/** Of one expression; more are hardly what a script may ask for, and sums of sums multiply. */
+/** The most series of one expression: a script hardly needs more, and sums of sums multiply. */
 const TEXTS_MAX = 256
 /** No symbol is that long. */
 const TEXT_MAX = 256
-/** Names that stand for names that stand for names; the stack has an end. */
+/** The longest chain of names that stand for names, since the stack is limited. */
 const DEPTH_MAX = 300
 
 const SECURITY: ReadonlySet<string> = new Set(['request.security', 'request.security_lower_tf', 'security'])
@@ -76,7 +76,7 @@ export function seriesAsked(script: tree.Script, declaration: tree.Call | null, 
   return [...found.values()]
 }
 
-/** null where the chart's own bars serve, or nothing does. */
+/** null if the chart's own bars serve, or nothing does. */
 function seriesOf(symbol: string, written: string, isLower: boolean, chart: Chart): NamedSeries | null {
   const ticker = decodeTicker(symbol)
   const own = chart.symbol
@@ -94,7 +94,7 @@ function seriesOf(symbol: string, written: string, isLower: boolean, chart: Char
 interface KnownCall {
   readonly call: tree.Call
   readonly name: string
-  /** The function it stands in. */
+  /** The function that contains it. */
   readonly owner: Owner | null
 }
 
@@ -110,7 +110,7 @@ class PossibleTexts {
   readonly #globals = new Map<string, tree.Expression[]>()
   readonly #functions = new Map<string, Owner[]>()
   readonly #callsOf = new Map<string, KnownCall[]>()
-  /** UNKNOWN while it is being worked out: what depends on itself adds nothing. */
+  /** UNKNOWN while it is being computed: a value that depends on itself adds nothing. */
   readonly #names = new Map<Owner | null, Map<string, Texts>>()
   readonly #known = new Map<tree.Expression, Texts>()
   /** The variable a call at the top is assigned to. */
@@ -271,7 +271,7 @@ class PossibleTexts {
     if (call.callee.kind === 'Member' && call.callee.property.name === 'get')
       return this.of(call.callee.object, owner)
     if (name === 'ticker.inherit') return this.ofArgument(call, 1, 'symbol', owner)
-    // Of what kind its bars are changes nothing of where they come from.
+    // The kind of its bars does not change where they come from.
     const isTicker = name.startsWith('ticker.') || CHART_TICKERS.has(name)
     if (!isTicker) return UNKNOWN
     const [first] = call.arguments
@@ -340,7 +340,7 @@ function pushTo<T>(lists: Map<string, T[]>, name: string, item: T): void {
   else list.push(item)
 }
 
-/** The text where there is no other; null = it may be several, or anything. */
+/** The text if there is only one; null = there may be several, or any. */
 function only(texts: Texts): string | null {
   const [text = null] = texts
   return texts.size === 1 ? text : null

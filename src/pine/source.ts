@@ -1,4 +1,4 @@
-// Where an offset is: line and column, worked out when somebody asks.
+// Converts an offset to a line and column, on request.
 //
 // Trees and diagnostics carry offsets only (acorn does the same): most are never shown, and an offset survives
 // a change of how lines are counted. The table of line starts is made at the first question.

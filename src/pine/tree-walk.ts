@@ -3,7 +3,7 @@
 import { unreachable } from '../lib/assert.ts'
 import type * as tree from './1-parse/tree.ts'
 
-/** All statements, those in blocks behind the one whose block it is; a function's body included. */
+/** All statements: each comes before those in its blocks, and functions' bodies are included. */
 export function* statementsBelow(statements: readonly tree.Statement[]): Generator<tree.Statement> {
   for (const one of statements) {
     yield one
@@ -60,7 +60,7 @@ export function expressionsOf(node: tree.Statement): readonly tree.Expression[] 
   }
 }
 
-/** The parts an expression is made of, without what stands in its blocks. */
+/** The direct parts of an expression, without the statements in its blocks. */
 export function partsOf(node: tree.Expression): readonly tree.Expression[] {
   const given = (...parts: readonly (tree.Expression | null)[]): readonly tree.Expression[] =>
     parts.filter((part) => part !== null)

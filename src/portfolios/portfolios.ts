@@ -291,7 +291,7 @@ export class Portfolios {
     return this.#change(id, (portfolio) => ({ ...portfolio, state: 'failed', finishedAt, error }))
   }
 
-  /** null where it is over already, or removed. */
+  /** null if it is over already, or was removed. */
   #change(
     id: string,
     change: (portfolio: Portfolio) => Portfolio,

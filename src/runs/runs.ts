@@ -57,7 +57,7 @@ export interface RunRequest extends RunScript {
   readonly symbol: string
   readonly interval: string
   readonly exchange: string
-  /** The last so many cached bars. */
+  /** How many of the newest cached bars. */
   readonly bars: number
 }
 

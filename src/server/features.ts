@@ -132,7 +132,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     watched: async (userId, id) => (await watchlists.get(userId, id)).items,
     ownsReceiver: (userId, id) => receivers.has(userId, id),
     watchedIsDone: () => scanWatch.lookAtAll(),
-    // One more than run at the same time, so that its bars are read meanwhile.
+    // One part more than can run at a time, so that its bars are read meanwhile.
     atOnce: Math.max(1, deps.pool.workers - 1) + 1,
   })
   const outbox = createOutbox({ kv, clock, newId })

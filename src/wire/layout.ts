@@ -73,7 +73,7 @@ const oneChart = {
   ),
 }
 
-/** How charts stand: their number, and where there are several ways, which. */
+/** The arrangement of the charts: their number, and which of several ways. */
 export const GRID_SHAPES = [
   '1',
   '2-beside',

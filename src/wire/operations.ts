@@ -76,7 +76,7 @@ type Taken<K extends OperationName, Part extends 'body' | 'query'> = Operations[
     ? { readonly query: Queried<Static<S>> }
     : { readonly body: Unchanged<Static<S>> }
   : unknown
-/** A text in an address may be given as a number, and as null where it may be left out. */
+/** A text in an address may be given as a number, and as null if it is optional. */
 type Queried<T> = {
   readonly [F in keyof T]:
     T[F] | (string extends T[F] ? number : never) | ({} extends Pick<T, F> ? null : never)

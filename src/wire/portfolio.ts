@@ -137,7 +137,7 @@ const PortfolioResult = Type.Object(
       description:
         'Of the parts’ changes with one another, from one `period` to the next: days, or bars where there are fewer than thirty days.',
     }),
-    /** What changes are measured over: days, or bars where there are fewer than thirty days. */
+    /** The period that changes are measured over: days, or bars if there are fewer than thirty days. */
     period: oneOf(['day', 'bar']),
     months: Type.Array(
       Type.Object({

@@ -4,11 +4,11 @@
 // lose, and margin, which each binds with what it holds. An account that is alone in a pot finds nothing beside it: every sum
 // is then the one that it has without a pot, to the last bit.
 
-/** What an account shows the others. */
+/** What an account shows to the other accounts of its pot. */
 export interface PotMember {
-  /** Of closed trades. */
+  /** Profit of the closed trades. */
   readonly netProfit: number
-  /** Of what is open, at the price that this market was last at. */
+  /** Profit of the open trades at this market's last price. */
   readonly openProfit: number
   /** Bound by what it holds, at that price. */
   readonly marginHeld: number

@@ -57,7 +57,7 @@ export const spreadText = (formula: string): string =>
     .replaceAll('"', '')
     .replaceAll(/\s*([+\-*/])\s*/g, ' $1 ')
 
-/** Bars and the market they are of. */
+/** Bars, and the market they belong to. */
 export interface ShownBars {
   readonly market: Market
   readonly bars: Bars

@@ -266,7 +266,7 @@ function itemsFor(
         },
       })
   }
-  // Whoever types an indicator's short name means it.
+  // A user who types an indicator's short name means that indicator.
   const named = (one: LibraryIndicator) => one.shortTitle.toLowerCase().startsWith(query.trim().toLowerCase())
   if (!empty) addIndicators(indicators.filter(named))
   // Short words are mostly symbols, longer ones commands.

@@ -67,7 +67,7 @@ export function areasOf(shape: GridShape): readonly Area[] {
   })
 }
 
-/** The areas as CSS has them. */
+/** The areas in the notation of CSS. */
 export const areasText = (shape: GridShape): string =>
   GRIDS[shape].rows.map((row) => `"${row.split('').join(' ')}"`).join(' ')
 /** The letter of a place. */

@@ -54,11 +54,11 @@ export const STUDIES_MAX = 25
 const AT_ONCE = 3
 const DELAY_MS = 60
 
-/** Of the active chart, from top to bottom. */
+/** Those of the active chart, from top to bottom. */
 export const studies = fieldOf('studies')
 /** The study whose settings are open. */
 export const settingsOf = signal('')
-/** By chart and study. */
+/** Results by chart and study. */
 const results = signal<Readonly<Record<string, Result>>>({})
 const runningKeys = signal<ReadonlySet<string>>(new Set())
 
@@ -113,7 +113,7 @@ class Scenes {
 
 const allLayers = new Layers()
 export const layersOf = (cell: Cell): ReadonlySignal<readonly Layer[]> => allLayers.of(cell)
-/** Of the active chart. */
+/** Those of the active chart. */
 export const layers = computed(() => allLayers.of(activeCell.value).value)
 
 export function addStudy(study: Pick<Study, 'name' | 'shortName' | 'source' | 'from'>): void {

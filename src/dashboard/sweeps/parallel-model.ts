@@ -5,7 +5,7 @@ import { shownChoice, type Choice } from './sweep-model.ts'
 
 export interface Axis {
   readonly name: string
-  /** From 0 at the bottom to 1; null where the trial has no value. */
+  /** From 0 at the bottom to 1; null if the trial has no value. */
   readonly at: (trial: SweepTrial) => number | null
   /** A place on the axis as its value. */
   readonly shown: (place: number) => string

@@ -9,7 +9,7 @@ export function placeOf({ overload }: Call, parameter: string): number {
   return overload.parameters.findIndex(({ name }) => name === parameter)
 }
 
-/** null where the call gives none. */
+/** null if the call does not give the argument. */
 export function argumentOf(call: Call, parameter: string): Expr | null {
   return call.args[placeOf(call, parameter)] ?? null
 }

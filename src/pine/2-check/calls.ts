@@ -269,7 +269,7 @@ function methodCall(here: Place, node: tree.Call, object: Expr, name: tree.Name)
   if (isBuiltin) return builtinCall(here, node, builtin, object)
   if (type.kind === 'udt' && name.name === 'copy') return copyObject(object, node)
   givenArguments(here, node)
-  // The method may be one of a library that was not found, of which the script has been told already.
+  // The method may belong to a library that was not found, which has been reported already.
   if (here.unit.missing.size > 0) return errorExpr(node)
   const near = here.check.suggest(name.name, membersOf(`${type.kind}.`))
   here.check.report(here, name, messages.noMethod(name.name, typeText(type), near))

@@ -253,7 +253,7 @@ function refusal(
     : null
 }
 
-/** Functions that nobody calls are checked with parameters of any type, so that their mistakes are told too. */
+/** Functions that nobody calls are checked with parameters of any type, so that their mistakes are reported too. */
 export function checkUncalled(here: Place): void {
   for (const templates of here.unit.functions.values()) {
     for (const template of templates) {

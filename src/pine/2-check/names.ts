@@ -73,7 +73,7 @@ export function builtinValue(here: Place, written: string, node: Range): Expr | 
 
 const DIRECTIONS: ReadonlySet<string> = new Set(['strategy.long', 'strategy.short'])
 
-/** By v6 name; defaults of signatures ask here too. */
+/** A built-in by its v6 name; defaults of signatures are looked up here too. */
 export function builtinByName(here: Place, name: string, node: Range): Expr | null {
   const known = BUILTIN_CONSTANTS.get(name)
   if (known !== undefined) {

@@ -261,7 +261,7 @@ function match(here: Place, spec: TypeSpec, type: Type, variables: Map<string, T
   }
 }
 
-/** What plot() and hline() give is for fill() alone. */
+/** Only fill() can use what plot() and hline() return. */
 function isDrawnLine(type: Type): boolean {
   return type.kind === 'plot' || type.kind === 'hline'
 }

@@ -99,7 +99,7 @@ export class Check {
   readonly requests = new Set<string>()
   /** Functions whose value depends on the bars they were called on before. */
   readonly lookingBack = new Set<FunctionInstance>()
-  /** How many letters the texts have that constants were worked out to. */
+  /** How many letters the texts computed from constants have. */
   folded = 0
   #nodes = 0
   #compared = 0

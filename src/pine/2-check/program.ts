@@ -131,7 +131,7 @@ export interface IfExpr extends Typed {
   readonly consequent: Block
   readonly alternate: Block | null
 }
-/** As for If: with a value, there always is a default case. */
+/** As for If: a switch with a value always has a default case. */
 export interface SwitchExpr extends Typed {
   readonly kind: 'Switch'
   readonly subject: Expr | null

@@ -79,7 +79,7 @@ export function forNobody(here: Place): Place {
   return here.target === '' ? here : { ...here, target: '' }
 }
 
-/** What stands in the parentheses, checked. */
+/** Checks the arguments in the parentheses. */
 export function givenArguments(here: Place, node: tree.Call): Given[] {
   const inside = forNobody(here)
   return node.arguments.map((one) => ({

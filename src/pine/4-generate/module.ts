@@ -166,7 +166,7 @@ export class Module {
   }
 
   readonly #kept = new Map<number, number>()
-  /** Columns that are there as a whole though nobody reads their past. */
+  /** Columns that are kept as a whole although nobody reads their past. */
   readonly wholeAnyway = new Set<number>()
 
   /** Marks the column as one that is kept for all bars, since its past is read (at most `back` bars of it) or it is shown. */
@@ -231,7 +231,7 @@ export class Module {
     }
   }
 
-  /** What stands for an argument that was not given: na of its type. */
+  /** Replaces an argument that was not given by na of its type. */
   missing(expr: BuiltinCallExpr, index: number): string {
     const type = expr.overload.parameters[index]?.types[0]
     if (!type) return 'null'

@@ -159,7 +159,7 @@ function counts({ variable, value }: Extract<Stmt, { kind: 'Assign' }>): boolean
   return found
 }
 
-/** Those of a chain of `else if`; null where it ends with something that no test leads to. */
+/** The tests of a chain of `else if`; null if it ends with a block that no test guards. */
 function testsOf({ test, alternate }: IfExpr): readonly Expr[] | null {
   if (!alternate) return [test]
   const { statements, result } = alternate

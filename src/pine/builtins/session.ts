@@ -1,4 +1,4 @@
-// session.* and chart.*: where a bar stands in its trading day, and what the chart looks like.
+// session.* and chart.*: the place of a bar in its trading day, and the look of the chart.
 
 import { isIntraday } from '../../market/interval.ts'
 import { chartInterval, instantOf, symbolCalendar } from '../runtime/periods.ts'
@@ -87,7 +87,7 @@ function isFirstRegular(runtime: Runtime): boolean {
   return isFirst(runtime, bar) || (bar > 0 && dayPosition(runtime, bar - 1) < 0)
 }
 
-/** By the clock, not by the next bar, which a script cannot know. */
+/** Decided by the clock, not by the next bar, which a script cannot know. */
 function isLast(runtime: Runtime): boolean {
   if (!isIntraday(chartInterval(runtime))) return true
   const calendar = symbolCalendar(runtime)

@@ -185,7 +185,7 @@ function replace(runtime: Runtime, source: Text, target: Text, replacement: Text
 
 function replaceAll(runtime: Runtime, source: Text, target: Text, replacement: Text): Text {
   if (source === null || target === null) return null
-  // Nothing stands at both ends and between all characters.
+  // The empty text is found at both ends and between all characters.
   const pieces = target === '' ? ['', ...source.split(''), ''] : source.split(target)
   const length = source.length + (pieces.length - 1) * ((replacement ?? '').length - target.length)
   if (length > runtime.limits.stringLength) throw tooLong(runtime, length)

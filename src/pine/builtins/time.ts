@@ -54,7 +54,7 @@ export const TIME: readonly BuiltinEntry[] = [
   variable('time_tradingday', "Midnight UTC of the bar's trading day.", 'series int', {
     get: (runtime) => {
       const { unit, count } = chartInterval(runtime)
-      // Of bars longer than a day, the last one.
+      // For bars longer than a day, the last day counts.
       const isLong = unit === 'w' || unit === 'M' || (unit === 'd' && count > 1)
       const time = isLong
         ? (runtime.timeClose[runtime.bar] ?? Number.NaN) - 1
@@ -268,7 +268,7 @@ function step(runtime: Runtime, from: Period | null, timeframe: Text, count: num
   return period
 }
 
-/** The first instant from `time` on at which the market is open; null where that is weeks away. */
+/** The first instant from `time` on at which the market is open; null if that is weeks away. */
 function openFrom(calendar: Calendar, time: number): number | null {
   for (let day = calendar.tradingDay(time); day < calendar.tradingDay(time) + 14; day++) {
     const open = calendar.open(day)

@@ -39,7 +39,7 @@ const WORD_HINTS: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** What the token is for. */
+/** What a token is for. */
 const TOKEN_HINTS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     '=': 'A variable starts with a value, which may be `na`.',

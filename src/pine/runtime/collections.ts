@@ -147,7 +147,10 @@ export class PineArray<T = unknown> {
     return new PineArray(items, na, this.budget)
   }
 
-  /** Place in `items` of an index. Negative ones count from the end (v6; in v4 and v5 they are errors nobody's script has). */
+  /**
+   * Index into `items`. Negative indexes count from the end, as in v6; in v4 and v5 they are errors, which no running
+   * script has.
+   */
   at(index: number): number {
     const size = this.size
     let place = Math.trunc(index)

@@ -24,7 +24,7 @@ export function zoneNamed(name: string): Zone {
   return zone
 }
 
-/** A part of the clock: how many spans of so many ms have passed of the cycle that is under way. */
+/** A part of the clock: how many spans of `span` ms have passed in the present cycle. */
 export interface ClockPart {
   readonly span: number
   readonly cycle: number

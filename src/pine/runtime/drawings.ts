@@ -126,7 +126,7 @@ export interface Table extends Life {
   border_color: number
   border_width: number
   readonly force_overlay: boolean
-  /** By row × columns + column. Copied before the first change on a bar; cells are replaced whole. */
+  /** By row × columns + column. The map is copied before the first change on a bar; cells are replaced whole. */
   cells: Map<number, Cell>
   /** Each [from column, from row, to column, to row]. */
   merged: readonly (readonly number[])[]

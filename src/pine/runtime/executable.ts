@@ -18,7 +18,7 @@ export interface Executable {
     readonly enums: readonly { readonly members: readonly object[] }[]
   }
   readonly constants: readonly unknown[]
-  /** Source offset by line of the text, -1 where there is none. */
+  /** The source offset of each line of the text; -1 = none. */
   readonly offsets: Int32Array
   readonly columns: readonly RunColumn[]
   readonly tracks: readonly TrackSpec[]

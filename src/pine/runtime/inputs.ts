@@ -26,7 +26,7 @@ interface Member {
 export interface InputSpec {
   readonly index: number
   readonly kind: InputKind
-  /** The variable it is assigned to, '' where it stands inside an expression. */
+  /** The variable it is assigned to; '' if it is part of an expression. */
   readonly name: string
   readonly title: string
   /** In run-time form; a `source` default is the built-in's name ('close'), or '' for a variable of the script . */

@@ -75,7 +75,7 @@ export function inverse(matrix: Rows, work = unwatched): Rows | null {
   return a.map((row) => row.slice(n))
 }
 
-/** Of the absolute values. A loop: a call cannot take 100,000 arguments. */
+/** The largest absolute value. A loop, because a call cannot take 100,000 arguments. */
 function largest(a: Rows): number {
   let most = 0
   for (const row of a) for (const value of row) most = Math.max(most, Math.abs(value))
@@ -269,7 +269,7 @@ function rotateLines(
   }
 }
 
-/** By elimination with exchanges (EISPACK's `elmhes`). */
+/** Reduces a matrix to Hessenberg form by elimination with exchanges (EISPACK's `elmhes`). */
 function hessenberg(matrix: Rows, work: Work): Rows {
   const a = matrix.map((row) => row.slice())
   const n = a.length

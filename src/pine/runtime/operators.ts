@@ -10,7 +10,10 @@ export function decodeBool(value: number): boolean | null {
   return value === 2 ? null : value === 1
 }
 
-/** Number to bool: na is false, and so is what is within 1e-10 of zero, as comparisons have it [measured by PyneCore]. */
+/**
+ * Converts a number to a bool: na is false, and so is a number within 1e-10 of zero, as in comparisons [measured by
+ * PyneCore].
+ */
 export function truthy(value: number): boolean {
   return value > 1e-10 || value < -1e-10
 }

@@ -7,7 +7,7 @@
 import type { StateClass } from './state-class.ts'
 import type { Runtime } from './runtime.ts'
 
-/** Rounds of one bar beyond this share a state: so many windows are tens of MB by then. */
+/** Further rounds of one bar share a state, since this many windows take tens of MB. */
 const STATES_MAX = 4096
 
 type State = InstanceType<StateClass>

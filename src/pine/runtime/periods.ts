@@ -46,7 +46,7 @@ type Hours = Pick<SymbolInfo, 'timezone' | 'session'>
 export class Grids {
   readonly #symbol: Hours
   #own: Grid | null = null
-  /** By the session's text and its zone. */
+  /** Grids by the session's text and its zone. */
   readonly #sessions = new Map<string, Grid>()
   /** What was asked for last, which most scripts ask for on every bar: to find it by its text took a third of time(). */
   #last: { readonly session: string; readonly zone: string; readonly grid: Grid } | null = null
@@ -60,7 +60,7 @@ export class Grids {
     return (this.#own ??= new Grid(calendarOf(this.#symbol)))
   }
 
-  /** The grid of a session that was asked for last; null where another was. */
+  /** The grid of the session that was asked for last; null if that was another one. */
   lastSession(session: string, zone: string): Grid | null {
     const last = this.#last
     return last !== null && last.session === session && last.zone === zone ? last.grid : null
@@ -116,7 +116,7 @@ export function instantOf(runtime: Runtime, bar: number): number {
   return symbolCalendar(runtime).open(time / DAY)
 }
 
-/** The period of `timeframe` a bar is in; null where it is out of the session. */
+/** The period of `timeframe` that a bar belongs to; null outside the session. */
 export function periodOf(
   runtime: Runtime,
   bar: number,

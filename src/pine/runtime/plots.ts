@@ -1,4 +1,5 @@
-// What plot(), plotshape(), hline(), fill(), bgcolor() and their kin record: a track a call site, a value a bar.
+// The records of plot(), plotshape(), hline(), fill(), bgcolor() and their kin: one track for each call site, one value for
+// each bar.
 
 import type { TrackSpec } from './executable.ts'
 import type { ColumnData } from './run-context.ts'

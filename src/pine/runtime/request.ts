@@ -91,7 +91,7 @@ export class Request {
   #timeframe: string | null = null
   #currency: string | null = null
   #feed: Feed | null = null
-  /** Of request.security_lower_tf(): asked for what is no lower timeframe. */
+  /** request.security_lower_tf() was asked for a timeframe that is not lower. */
   #coarser = false
 
   constructor(context: RunContext, site: number, path: string, na: readonly unknown[], lower: boolean) {
@@ -104,7 +104,7 @@ export class Request {
     context.requests.set(`${site}@${path}`, this)
   }
 
-  /** The feed for the same as another run's; null where there are no such bars. */
+  /** The feed for the same request as another run's; null if there are no such bars. */
   feed({ symbol, timeframe, ignore, currency, merge }: Opened): Feed | null {
     return this.#find(symbol, timeframe, ignore, currency, merge)
   }
@@ -257,7 +257,7 @@ export class Request {
 /** Timeframes of bars that consist of a number of ticks. */
 const TICKS = /^(?:1|10|100|1000)T$/
 
-/** Bricks whose size is worked out from the last bar there is. */
+/** Bricks whose size depends on the last bar there is. */
 function isBoxOfLast({ parameters: { style } }: ChartType): boolean {
   return style === 'ATR' || style === 'PercentageLTP'
 }

@@ -20,7 +20,7 @@ export type ColumnData = Float64Array | Uint8Array | unknown[]
 
 const DAY = 86_400_000
 
-/** Generated loops call `looped` every so many rounds. */
+/** Generated loops call `looped` once in this many rounds. */
 const ROUNDS_A_CALL = 256
 const STRIDE_MAX = 1024
 

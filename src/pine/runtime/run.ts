@@ -36,7 +36,7 @@ const FRAME_LIMIT = 200_000
 /** Bars between two looks at the clock, at most; each look costs as much as a few bars of a small script. */
 const WATCHED_BARS = 256
 
-/** Numbers that are fetched at once. */
+/** How many numbers the processor fetches at once. */
 const CACHE_LINE = 8
 
 /** request.security() within request.security(). */
@@ -60,7 +60,7 @@ interface Opening {
   readonly feeds: readonly Opening[]
 }
 
-/** Classes of what scripts make as they go; of all others an instance stands in a run that was just opened. */
+/** Classes of objects that scripts create while running. A run that was just opened has an instance of every other class. */
 const MADE_ON_THE_WAY = [PineArray, PineMap, PineMatrix, ChartPoint, History]
 
 export class Run implements ScriptRun {
@@ -432,7 +432,7 @@ export class Run implements ScriptRun {
     this.#beforeBar.state.restore()
   }
 
-  /** Columns of the source inputs: bar columns as they are, derived ones worked out for the bars that are new. */
+  /** Columns of the source inputs: bar columns are used directly, derived ones are computed for the new bars. */
   #readSources(from: number, end: number): void {
     const { bars } = this.context
     for (const input of this.#executable.program.inputs) {
@@ -453,8 +453,8 @@ export class Run implements ScriptRun {
 }
 
 /**
- * Has a block of a column fetched into the processor's cache, of which orders read a value here and there: each of 39,000
- * fills waited 90 ns for its open.
+ * Fetches a block of a column into the processor's cache, from which orders will read single values: without this, each of
+ * 39,000 fills waited 90 ns for its open.
  */
 function broughtNear(column: Float64Array, from: number, to: number): number {
   let sum = 0
@@ -468,7 +468,7 @@ function refill<T>(list: T[], items: readonly T[]): void {
   for (const item of items) list.push(item)
 }
 
-/** The column of a source; a derived one is worked out for the bars to be run now, as the last may have been forming. */
+/** The column of a source; a derived one is computed for the bars about to run, since the last one may have been forming. */
 function sourceColumn(
   bars: Bars,
   name: string,

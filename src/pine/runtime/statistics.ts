@@ -186,7 +186,7 @@ function ranked(values: Float64Array, rank: number): number {
     else if (rank >= i) low = i
     else break
   }
-  // Of zeros the negative ones come first, which `<` does not tell.
+  // Negative zeros come before positive ones, which `<` does not tell apart.
   return values[rank] === 0 ? values.sort()[rank]! : values[rank]!
 }
 

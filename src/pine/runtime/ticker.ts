@@ -43,7 +43,7 @@ export function encodeTicker(ticker: TickerId): string {
   return Object.keys(modifiers).length === 0 ? symbol : `=${JSON.stringify({ symbol, ...modifiers })}`
 }
 
-/** Text that is no identifier of ours with modifiers is taken for a plain one. */
+/** A text that is not one of our identifiers with modifiers counts as a plain ticker. */
 export function decodeTicker(text: string): TickerId {
   if (!text.startsWith('={')) return plainTicker(text)
   let parts: unknown
