@@ -11,6 +11,7 @@ import { activeCell, cellOf } from '../chart/chart-state.ts'
 import { buildScene, type Scene } from '../chart/scene.ts'
 import { fieldOf, isSameMarket, placed, type Market } from '../charts.ts'
 import { runBars } from '../run-script.ts'
+import { toast } from '../ui/ui.tsx'
 import type { Track } from '../../wire/track.ts'
 import type { Values } from '../editor/inputs-panel.tsx'
 import { styled, type PlotStyles } from './plot-styles.ts'
@@ -50,7 +51,7 @@ export interface Layer {
   readonly running: boolean
 }
 
-export const STUDIES_MAX = 25
+const STUDIES_MAX = 25
 const AT_ONCE = 3
 const DELAY_MS = 60
 
@@ -116,10 +117,15 @@ export const layersOf = (cell: Cell): ReadonlySignal<readonly Layer[]> => allLay
 /** Those of the active chart. */
 export const layers = computed(() => allLayers.of(activeCell.value).value)
 
+/** Puts a script on the chart; refused with a toast if the chart holds as many as it can. */
 export function addStudy(study: Pick<Study, 'name' | 'shortName' | 'source' | 'from'>): void {
+  if (studies.peek().length >= STUDIES_MAX) {
+    toast(`A chart holds ${STUDIES_MAX} indicators. Take one off first.`, { tone: 'down' })
+    return
+  }
   const id = `s${crypto.getRandomValues(new Uint32Array(2)).join('')}`
   const fresh: Study = { inputs: {}, hidden: false, intervals: null, plots: {}, ...study, id }
-  studies.value = [...studies.peek(), fresh].slice(-STUDIES_MAX)
+  studies.value = [...studies.peek(), fresh]
 }
 
 export function changeStudy(id: string, change: Partial<Study>): void {

@@ -12,11 +12,11 @@ import { openCopy, openScript } from '../editor/documents.ts'
 import { SAMPLES } from '../editor/samples.ts'
 import { attempt } from '../frame/page.tsx'
 import { remembered } from '../settings.ts'
-import { Badge, Button, cx, Dialog, Empty, toast } from '../ui/ui.tsx'
+import { Badge, Button, cx, Dialog, Empty } from '../ui/ui.tsx'
 import { bottom } from '../workspace.ts'
 import { LIBRARY } from './library.ts'
 import s from './studies.module.css'
-import { addStudy, studies, STUDIES_MAX } from './studies.ts'
+import { addStudy, studies } from './studies.ts'
 
 interface Row {
   readonly id: string
@@ -222,10 +222,6 @@ function put(row: Row): void {
   if (row.kind === 'strategy') {
     studyDialog.value = null
     row.edit()
-    return
-  }
-  if (studies.peek().length >= STUDIES_MAX) {
-    toast(`A chart holds ${STUDIES_MAX} indicators. Take one off first.`, { tone: 'down' })
     return
   }
   addStudy({ name: row.name, shortName: row.short || row.name, source: row.source, from: row.id })
