@@ -40,6 +40,8 @@ export class LiveJob<Progress extends { readonly state: JobState }> {
   /** Calls `watch` until the job is over, `isGone` answers true, or the signal aborts. */
   watched(watch: (progress: Progress) => void, signal: AbortSignal, isGone: () => boolean): Promise<void> {
     watch(this.progress)
+    // Whoever comes after the last news, while the job is being put away, hears no other.
+    if (!isUnderWay(this.progress)) return Promise.resolve()
     return new Promise((resolve) => {
       const done = () => {
         this.#watchers.delete(listen)
@@ -139,9 +141,9 @@ export class UserJobs<Job extends KeptJob, Progress extends { readonly state: Jo
 
   async #run(id: string, live: LiveJob<Progress>): Promise<void> {
     const { find, progressOf, work, fail, over } = this.#options
-    if (live.signal.aborted) return
     try {
-      await work(id, live)
+      // One that was ended while it waited has watchers too.
+      if (!live.signal.aborted) await work(id, live)
     } catch (error) {
       // If the job was cancelled or removed, its record says so already. If the server is stopping, the next one goes on.
       if (live.signal.aborted || this.#isStopping || isShuttingDown(error)) return

@@ -114,7 +114,8 @@ test('it names the answers that are no 200, the headers that count, and every co
   expect(backtests.parameters.map(({ name }) => name)).toEqual(['Idempotency-Key', 'Prefer'])
   const one = document.paths['/api/platform/backtests/{id}'].get as Operation
   expect(Object.keys(one.responses)).toContain('304')
-  expect(one.responses['404']).toMatchObject({ 'x-codes': expect.arrayContaining(['backtest_not_found']) })
+  // A matcher inside of `toMatchObject` would be written into the document, which others compare.
+  expect(one.responses['404']).toHaveProperty('x-codes', ['not_found', 'backtest_not_found'])
   for (const { operation } of operations)
     for (const status of ['429', '503'])
       if (operation.responses[status])
