@@ -10,7 +10,7 @@
 // order (`tests/store/test-store.ts`). That finds code that is only right if an answer comes at once. A few run over
 // PostgreSQL, too.
 
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { bringChromium, foundChromium } from '../../tests/browser/chromium.ts'
 import { POSTGRES_URL, startPostgres } from '../../tests/store/postgres-server.ts'
@@ -36,6 +36,36 @@ const OVER_LATE_STORES = [
 const OVER_POSTGRES = ['accounts', 'ideas', 'api/contract.test.ts', 'api/credentials.test.ts'].map(
   (suite) => `tests/${suite}`,
 )
+/** The slowest files, longest first. They start first, because a long one that starts last leaves a processor idle. */
+const SLOWEST = [
+  'dashboard/pages',
+  'executable/torture',
+  'dashboard/chart',
+  'dashboard/drawings',
+  'executable/api',
+  'sweeps/sweeps',
+  'dashboard/accessibility',
+  'executable/refusals',
+  'executable/abuse',
+  'dashboard/several-charts',
+  'dashboard/sweeps',
+  'executable/data-lock',
+  'engine/pool',
+  'dashboard/studies',
+  'pine/ta/oracles',
+  'backtest/explain',
+  'executable/sweeps',
+  'executable/alerts',
+  'dashboard/keyboard',
+  'dashboard/tabs',
+  'dashboard/sub-path',
+  'scans/scans',
+  'api/backtests',
+  'executable/full-disk',
+  'executable/running',
+  'api/large-texts',
+  'api/idempotency',
+].map((name) => `tests/${name}.test.ts`)
 
 /** Suites that drive a real browser or the built executable. */
 const ALONE = /^tests\/(dashboard|executable|journeys)\//
@@ -81,6 +111,8 @@ async function run(
   parallel = 2,
 ): Promise<Outcome> {
   const report = `${tmpdir()}/chartroom-junit-${process.pid}.xml`
+  const timings = `${tmpdir()}/chartroom-timings-${process.pid}.json`
+  writeFileSync(timings, JSON.stringify({ version: 1, files: guessedTimes() }))
   const runner = Bun.spawn(
     [
       process.execPath,
@@ -88,6 +120,7 @@ async function run(
       `--parallel=${parallel}`,
       // A busy machine is not a failure.
       '--timeout=300000',
+      `--timings=${timings}`,
       '--reporter=junit',
       `--reporter-outfile=${report}`,
       ...args,
@@ -97,6 +130,7 @@ async function run(
   const exitCode = await runner.exited
   const { tests, failures, skipped, files } = readReport(report)
   rmSync(report, { force: true })
+  rmSync(timings, { force: true })
   const failed = failures.length
   // A file that did not load is missing from the report.
   const asked = args.length > 0 ? [] : [...new Bun.Glob('tests/**/*.test.ts').scanSync('.')]
@@ -106,6 +140,13 @@ async function run(
     failures.push({ file: 'bun test', name: `ended with ${exitCode}`, message: 'The runner died.' })
   }
   return { exitCode, passed: Math.max(0, tests - failed - skipped), failures, skipped }
+}
+
+/** Milliseconds by file, of which only the order counts. A file without a time would start before all others. */
+function guessedTimes(): Record<string, number> {
+  const files = [...new Bun.Glob('tests/**/*.test.ts').scanSync('.')]
+  const first = SLOWEST.map((file, i) => [file, 1000 * (SLOWEST.length - i)] as const)
+  return { ...Object.fromEntries(files.map((file) => [file, 1])), ...Object.fromEntries(first) }
 }
 
 /** `outcome` after the failed journeys ran once more, alone. If anything else failed too, nothing runs again. */
