@@ -12,7 +12,7 @@ describe.skipIf(noBrowser)('everybody can use', () => {
   let site: Site
   beforeAll(async () => {
     site = await startSite()
-  }, 60_000)
+  }, 300_000)
   afterAll(() => site.close())
 
   test.each(['dark', 'light'])(
@@ -52,6 +52,6 @@ describe.skipIf(noBrowser)('everybody can use', () => {
       await page.getByRole('application', { name: 'Chart 4 of 4' }).waitFor()
       expect(await violations(page, RULES)).toEqual([])
     },
-    120_000,
+    300_000,
   )
 })

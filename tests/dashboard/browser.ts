@@ -91,6 +91,8 @@ export async function startSite({ owner = true, below = '' } = {}): Promise<Site
         acceptDownloads: true,
       })
       contexts.push(own)
+      // A busy machine is not a failure.
+      own.setDefaultTimeout(120_000)
       if (SHAKE) await shake(own, SHAKE)
       await own.addInitScript((stored) => {
         for (const [name, value] of Object.entries(stored))

@@ -44,7 +44,7 @@ describe.skipIf(noBrowser)('the chart', () => {
   let site: Site
   beforeAll(async () => {
     site = await startSite()
-  }, 60_000)
+  }, 300_000)
   afterAll(() => site.close())
 
   const legend = (page: Page) => page.locator('main').getByText(/^MA|^Cross$/)
@@ -60,7 +60,7 @@ describe.skipIf(noBrowser)('the chart', () => {
     const notice = page.getByRole('link', { name: 'Charts by TradingView' })
     expect(await notice.getAttribute('href')).toBe('https://www.tradingview.com/')
     expect(complaints).toEqual([])
-  }, 60_000)
+  }, 300_000)
 
   test('letters typed on the chart search a symbol, Enter shows it', async () => {
     const { page, complaints } = await site.open({ remembered: withScript() })
@@ -80,7 +80,7 @@ describe.skipIf(noBrowser)('the chart', () => {
     // The script runs on the new market by itself.
     await page.getByText('<img src=x onerror=alert(1)>').waitFor()
     expect(complaints).toEqual([])
-  }, 60_000)
+  }, 300_000)
 
   test('digits typed on the chart are an interval, and a range shows as much of it', async () => {
     const { page, complaints } = await site.open({ remembered: withScript() })
@@ -101,7 +101,7 @@ describe.skipIf(noBrowser)('the chart', () => {
     await page.getByRole('button', { name: 'log', exact: true, pressed: true }).waitFor()
     expect(await page.getByRole('button', { name: '5D', exact: true }).isDisabled()).toBe(true)
     expect(complaints).toEqual([])
-  }, 60_000)
+  }, 300_000)
 
   test('a pane of its own is drawn the same, whatever the scale of the price is', async () => {
     const source = `//@version=6
@@ -162,7 +162,7 @@ hline(0)
     await linear.getByRole('application').focus()
     await linear.keyboard.press('Alt+l')
     expect(isAlike(await pane(linear), expected)).toBe(true)
-  }, 60_000)
+  }, 300_000)
 
   test('a script follows new bars, and the chart says when the editor has another text', async () => {
     const { page, complaints } = await site.open({
@@ -206,7 +206,7 @@ hline(0)
     await said.getByText('5,000.00', { exact: true }).waitFor()
     await hint.waitFor({ state: 'detached' })
     expect(complaints).toEqual([])
-  }, 60_000)
+  }, 300_000)
 
   test('interval, type and scale change with keys and menus', async () => {
     const { page, complaints } = await site.open({ remembered: withScript() })
@@ -223,7 +223,7 @@ hline(0)
     await page.getByRole('menuitemradio', { name: 'Heikin-Ashi' }).click()
     await page.getByRole('button', { name: 'Chart type: Heikin-Ashi' }).waitFor()
     expect(complaints).toEqual([])
-  }, 60_000)
+  }, 300_000)
 
   test('the report answers first whether it made money, and a trade leads to its bars', async () => {
     const { page, complaints } = await site.open({ remembered: withScript({ bottom: 'report' }) })
@@ -250,7 +250,7 @@ hline(0)
     const lines = readFileSync(await file.path(), 'utf8').split('\r\n')
     expect(lines).toHaveLength(rows + 1)
     expect(complaints).toEqual([])
-  }, 60_000)
+  }, 300_000)
 
   test('a report is shared as an idea that only its link shows', async () => {
     const { page, complaints } = await site.open({ remembered: withScript({ bottom: 'report' }) })
@@ -260,7 +260,7 @@ hline(0)
     const link = await page.getByRole('dialog').getByRole('link').getAttribute('href')
     expect(link).toMatch(/\/ideas\/idea_/)
     expect(complaints).toEqual([])
-  }, 60_000)
+  }, 300_000)
 
   test('a replay hides what comes, steps with keys, keeps bookmarks and where one stood', async () => {
     const { page, complaints } = await site.open({ remembered: withScript({ bottom: 'replay' }) })
@@ -295,7 +295,7 @@ hline(0)
     await where.waitFor()
     expect(await barNow()).toBe(first + 1)
     expect(complaints).toEqual([])
-  }, 60_000)
+  }, 300_000)
 
   test('a right click offers an alert, a picture and a replay from there', async () => {
     const { page, complaints } = await site.open({ remembered: withScript() })
@@ -317,7 +317,7 @@ hline(0)
     await page.getByRole('menuitem', { name: 'Replay from here' }).click()
     await page.getByRole('toolbar', { name: 'Replay' }).waitFor()
     expect(complaints).toEqual([])
-  }, 60_000)
+  }, 300_000)
 
   test('a bar that is stored while one looks appears by itself', async () => {
     const { page, complaints } = await site.open({ remembered: withScript() })
@@ -335,7 +335,7 @@ hline(0)
       await painted(page)
     }
     expect(complaints).toEqual([])
-  }, 60_000)
+  }, 300_000)
 
   test('an address names market and interval, whatever was open before', async () => {
     const { page, complaints } = await site.open({ remembered: withScript() })
@@ -346,7 +346,7 @@ hline(0)
     await page.getByText('<img src=x onerror=alert(1)>').waitFor()
     expect(await page.getByRole('button', { name: /^Symbol/ }).innerText()).toBe('AAPL')
     expect(complaints).toEqual([])
-  }, 60_000)
+  }, 300_000)
 
   test('a list of trades from TradingView is laid beside the run, and differences are told', async () => {
     const { page, complaints } = await site.open({ remembered: withScript({ bottom: 'report' }) })
@@ -360,7 +360,7 @@ hline(0)
     await page.getByText('0 of 1 trades agree').waitFor()
     await page.getByRole('button', { name: /First difference: trade 1/ }).waitFor()
     expect(complaints).toEqual([])
-  }, 60_000)
+  }, 300_000)
 
   test('what was set otherwise in TradingView is found, and the run is done again so', async () => {
     const { page, complaints } = await site.open({ remembered: withScript({ bottom: 'report' }) })
@@ -383,7 +383,7 @@ hline(0)
     await why.getByRole('button', { name: 'Run with these settings' }).click()
     await page.getByText('Every trade agrees').waitFor()
     expect(complaints).toEqual([])
-  }, 90_000)
+  }, 300_000)
 
   test('a library that is missing is added where it is missed', async () => {
     const source = '//@version=6\nindicator("Uses")\nimport Somebody/tools/3 as t\nplot(t.twice(close))\n'
@@ -409,7 +409,7 @@ hline(0)
     await page.getByRole('cell', { name: 'Somebody/rare/1' }).waitFor()
     // The script could not run without it.
     expect(complaints.filter((one) => !one.includes('422'))).toEqual([])
-  }, 60_000)
+  }, 300_000)
 
   test('a drawdown that is deeper than the other run’s differs by less than nothing', async () => {
     const { page, complaints } = await site.open({ remembered: withScript({ bottom: 'report' }) })
@@ -431,7 +431,7 @@ hline(0)
     const number = (text: string) => Number.parseFloat(text.replace('−', '-'))
     expect(Math.abs(number(here) - number(there) - number(difference))).toBeLessThan(0.02)
     expect(complaints).toEqual([])
-  }, 60_000)
+  }, 300_000)
 
   test('coming back to the chart shows the bars it had, before the server has answered again', async () => {
     const source = STRATEGY.replace('overlay=true, ', '')
@@ -467,7 +467,7 @@ hline(0)
     }
     expect(complaints).toEqual([])
     release()
-  }, 60_000)
+  }, 300_000)
 
   test('a phone shows the same without a sideways scroll', async () => {
     const { page, complaints } = await site.open({
@@ -478,5 +478,5 @@ hline(0)
     await page.getByText('Net profit').first().waitFor()
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(380)
     expect(complaints).toEqual([])
-  }, 60_000)
+  }, 300_000)
 })

@@ -18,7 +18,7 @@ describe.skipIf(noBrowser)('drawings', () => {
   let site: Site
   beforeAll(async () => {
     site = await startSite()
-  }, 60_000)
+  }, 300_000)
   afterAll(() => site.close())
 
   async function openChart(
@@ -98,7 +98,7 @@ describe.skipIf(noBrowser)('drawings', () => {
     await tools.getByRole('button', { name: 'Remove all drawings' }).click()
     await other.getByRole('button', { name: 'List of drawings (0)' }).waitFor()
     expect(complaints).toEqual([])
-  }, 90_000)
+  }, 300_000)
 
   test('what the server refuses does not stay on the chart', async () => {
     const { page } = await openChart('SP:SPX')
@@ -117,7 +117,7 @@ describe.skipIf(noBrowser)('drawings', () => {
     await page.keyboard.press('Enter')
     await page.getByText(error.message).waitFor()
     await page.getByRole('button', { name: `List of drawings (${before})` }).waitFor()
-  }, 60_000)
+  }, 300_000)
 
   test('one drawing that is refused takes no other with it', async () => {
     const line = (id: string, price: number | null) => ({
@@ -209,7 +209,7 @@ describe.skipIf(noBrowser)('drawings', () => {
     await page.getByRole('button', { name: 'List of drawings (1)' }).waitFor()
     await storedWhen(page, market, (all) => all.length === 1)
     await page.getByRole('button', { name: 'Settings of Mine' }).waitFor()
-  }, 90_000)
+  }, 300_000)
 
   test('by keyboard alone: placed, nudged, given a price, locked against removal', async () => {
     const market = 'NASDAQ:AAPL'
@@ -246,7 +246,7 @@ describe.skipIf(noBrowser)('drawings', () => {
     await page.keyboard.press('Escape')
     expect(await stored(page, market)).toHaveLength(1)
     expect(complaints).toEqual([])
-  }, 90_000)
+  }, 300_000)
 
   test('a text is typed at once, and an alert on a line opens filled in', async () => {
     const market = 'SP:SPX'
@@ -274,7 +274,7 @@ describe.skipIf(noBrowser)('drawings', () => {
     }
     expect(alerts).toMatchObject([{ name: 'Trend line on SPX', state: 'active' }])
     expect(complaints).toEqual([])
-  }, 90_000)
+  }, 300_000)
 
   test('with a finger, on a phone', async () => {
     const market = 'SP:SPX'
@@ -294,5 +294,5 @@ describe.skipIf(noBrowser)('drawings', () => {
     const drawn = (await storedWhen(page, market, (all) => all.some(isDrawn))).find(isDrawn)!
     expect(drawn.points[1]!.time).toBeGreaterThan(drawn.points[0]!.time)
     expect(complaints).toEqual([])
-  }, 90_000)
+  }, 300_000)
 })

@@ -175,5 +175,5 @@ test.skipIf(noBrowser)(
       await site.close()
     }
   },
-  120_000,
+  300_000,
 )

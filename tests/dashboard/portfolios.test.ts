@@ -37,7 +37,7 @@ describe.skipIf(noBrowser)('portfolios', () => {
   let site: Site
   beforeAll(async () => {
     site = await startSite()
-  }, 60_000)
+  }, 300_000)
   afterAll(() => site.close())
 
   test('are made of kept backtests by keys, and say what each part did for the whole', async () => {
@@ -101,5 +101,5 @@ describe.skipIf(noBrowser)('portfolios', () => {
     await phone.page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await phone.page.waitForURL(/\/portfolios$/)
     expect([...complaints, ...phone.complaints]).toEqual([])
-  }, 120_000)
+  }, 300_000)
 })

@@ -24,7 +24,7 @@ describe.skipIf(noBrowser)('scanning', () => {
   let site: Site
   beforeAll(async () => {
     site = await startSite()
-  }, 60_000)
+  }, 300_000)
   afterAll(() => site.close())
 
   test('shows where the conditions of the script in the editor hold, and a market of them on the chart', async () => {
@@ -62,7 +62,7 @@ describe.skipIf(noBrowser)('scanning', () => {
     await page.goto(`${site.url}/scans`)
     await page.getByRole('link', { name: 'Screen' }).waitFor()
     expect(complaints.filter((line) => !line.includes('422'))).toEqual([])
-  }, 120_000)
+  }, 300_000)
 
   test('fits a phone', async () => {
     const { page, complaints } = await site.open({
@@ -83,5 +83,5 @@ describe.skipIf(noBrowser)('scanning', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await page.waitForURL(/\/scans$/)
     expect(complaints).toEqual([])
-  }, 120_000)
+  }, 300_000)
 })

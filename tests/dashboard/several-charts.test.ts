@@ -28,7 +28,7 @@ describe.skipIf(noBrowser)('on the page', () => {
   let site: Site
   beforeAll(async () => {
     site = await startSite()
-  }, 60_000)
+  }, 300_000)
   afterAll(() => site.close())
 
   const quiet = { script: { id: null, name: '', source: '' }, side: '', bottom: '', 'tour.done': true }
@@ -93,5 +93,5 @@ describe.skipIf(noBrowser)('on the page', () => {
     await other.page.getByRole('application', { name: 'Chart 2 of 4' }).waitFor()
     expect(await other.page.getByRole('application').count()).toBe(1)
     expect([...complaints, ...other.complaints]).toEqual([])
-  }, 90_000)
+  }, 300_000)
 })

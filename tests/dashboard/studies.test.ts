@@ -99,7 +99,7 @@ describe.skipIf(noBrowser)('on the chart', () => {
   let site: Site
   beforeAll(async () => {
     site = await startSite()
-  }, 60_000)
+  }, 300_000)
   afterAll(() => site.close())
 
   test('indicators are added by keyboard, set, hidden, taken off, and there after a reload', async () => {
@@ -140,7 +140,7 @@ describe.skipIf(noBrowser)('on the chart', () => {
     await legend('ATR').waitFor()
     expect(await legend('MACD').count()).toBe(0)
     expect(complaints).toEqual([])
-  }, 90_000)
+  }, 300_000)
 
   test('a layout is saved under a name, kept as one goes on, and opened again', async () => {
     const quiet = { script: { id: null, name: '', source: '' }, side: '', bottom: '', 'tour.done': true }
@@ -174,7 +174,7 @@ describe.skipIf(noBrowser)('on the chart', () => {
     await other.page.getByText('S&P 500 Index').waitFor()
     await other.page.getByRole('button', { name: 'log', exact: true, pressed: true }).waitFor()
     expect([...complaints, ...other.complaints]).toEqual([])
-  }, 90_000)
+  }, 300_000)
 
   test('a layout keeps its last change when another is opened at once, and a script that cannot be had', async () => {
     const quiet = { script: { id: null, name: '', source: '' }, side: '', bottom: '', 'tour.done': true }
@@ -216,5 +216,5 @@ describe.skipIf(noBrowser)('on the chart', () => {
     for (let i = 0; i < 50 && (await storedOf(left)).scale !== 'log'; i++) await page.waitForTimeout(100)
     expect(await storedOf(left)).toMatchObject({ scale: 'log', scriptId: gone })
     expect(await storedOf(bare)).toMatchObject({ scale: 'linear' })
-  }, 90_000)
+  }, 300_000)
 })

@@ -105,5 +105,5 @@ test.skipIf(noBrowser)(
       await site.close()
     }
   },
-  120_000,
+  300_000,
 )

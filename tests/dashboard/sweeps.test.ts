@@ -33,7 +33,7 @@ describe.skipIf(noBrowser)('optimising', () => {
   let site: Site
   beforeAll(async () => {
     site = await startSite()
-  }, 60_000)
+  }, 300_000)
   afterAll(() => site.close())
 
   test('finds the best inputs of the script in the editor, and runs them on the chart', async () => {
@@ -108,7 +108,7 @@ describe.skipIf(noBrowser)('optimising', () => {
     await proof.scrollIntoViewIfNeeded()
     await shot(page, 'proof')
     expect(complaints).toEqual([])
-  }, 120_000)
+  }, 300_000)
 
   test('fits a phone', async () => {
     const { page, complaints } = await site.open({
@@ -131,7 +131,7 @@ describe.skipIf(noBrowser)('optimising', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await page.waitForURL(/\/sweeps$/)
     expect(complaints).toEqual([])
-  }, 120_000)
+  }, 300_000)
 
   test('says what is wrong beside the field that is wrong', async () => {
     const { page } = await site.open({ remembered: REMEMBERED })
@@ -142,5 +142,5 @@ describe.skipIf(noBrowser)('optimising', () => {
     await page.getByLabel('Fast length: from').fill('')
     await page.getByText('Say from where to where.').waitFor()
     expect(await page.getByRole('button', { name: 'Optimise', exact: true }).isDisabled()).toBe(true)
-  }, 60_000)
+  }, 300_000)
 })

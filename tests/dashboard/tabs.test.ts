@@ -12,7 +12,7 @@ describe.skipIf(noBrowser)('tabs', () => {
   let bars = 0
   beforeAll(async () => {
     site = await startSite()
-  }, 60_000)
+  }, 300_000)
   afterAll(() => site.close())
 
   /** Brings a bar that makes a new alert fire. */
@@ -74,7 +74,7 @@ describe.skipIf(noBrowser)('tabs', () => {
     expect(await streams()).toBe(1)
     for (const page of pages.slice(1)) await page.close()
     expect(complaints).toEqual([])
-  }, 120_000)
+  }, 300_000)
 
   test('without shared workers a tab has a stream of its own', async () => {
     const { page, complaints } = await site.open({ remembered: QUIET })
@@ -93,5 +93,5 @@ describe.skipIf(noBrowser)('tabs', () => {
     release()
     await heard
     expect(complaints).toEqual([])
-  }, 60_000)
+  }, 300_000)
 })

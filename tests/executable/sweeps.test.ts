@@ -84,6 +84,6 @@ describe(`killed ${KILLS} times (SEED=${seed})`, () => {
       expect(await outcome(one)).toEqual(expected)
       await one.server.stop()
     },
-    240_000,
+    300_000,
   )
 })

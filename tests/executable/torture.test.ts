@@ -16,6 +16,6 @@ describe.skipIf(!existsSync(binary))(`tortured with --seed ${seed}, the server s
       const tallies = await torture({ binary, seed, isShort: true, roundsWanted: null, print }, [section])
       expect(tallies.flatMap(({ findings }) => findings)).toEqual([])
     },
-    180_000,
+    300_000,
   )
 })
