@@ -109,6 +109,8 @@ export function libraryFor(kv: Kv, readerId: string | null): Library {
 
 const ADDED: Key = ['scripts', 'added']
 const ADDED_AT_ONCE = 100
+/** More than a script ever has: those beyond the ones that are kept go with the next version. */
+const REVISIONS_MAX = 1000
 
 export function createScripts({ kv, clock, newId, examine }: ScriptDeps) {
   const scripts = scriptsIn(kv)
@@ -237,7 +239,7 @@ export function createScripts({ kv, clock, newId, examine }: ScriptDeps) {
         }
         return [scripts.replace(stored, script), ...(edited ? [revisions.insert(revisionOf(script))] : [])]
       })
-      const old = (await revisions.list('script', [id], { limit: 1000 })).items.slice(VERSIONS_KEPT)
+      const old = (await revisions.list('script', [id], { limit: REVISIONS_MAX })).items.slice(VERSIONS_KEPT)
       for (const { id: oldest } of old) await revisions.delete(oldest)
       return { script, diagnostics }
     },
@@ -246,9 +248,17 @@ export function createScripts({ kv, clock, newId, examine }: ScriptDeps) {
       return revisions.list('script', [id], options)
     },
     async remove(ownerId: string, id: string): Promise<void> {
-      if ((await scripts.get(id))?.ownerId !== ownerId) throw notFound()
-      await scripts.delete(id)
-      for await (const revision of revisions.each('script', [id])) await revisions.delete(revision.id)
+      await transact(kv, async (tx) => {
+        const stored = await scripts.at(tx).stored(id)
+        if (stored?.record.ownerId !== ownerId) throw notFound()
+        const here = revisions.at(tx)
+        const { items } = await here.list('script', [id], { limit: REVISIONS_MAX })
+        const kept = await Promise.all(items.map((revision) => here.stored(revision.id)))
+        return [
+          scripts.remove(stored),
+          ...kept.flatMap((revision) => (revision ? [revisions.remove(revision)] : [])),
+        ]
+      })
     },
   }
 }

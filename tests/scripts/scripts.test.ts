@@ -1,6 +1,6 @@
 // Scripts, their revisions, the libraries among them and those that are missed, on a compiler that looks at the first word.
 
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { idSource } from '../../src/lib/ids.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { createScripts, libraryFor, SCRIPTS_PER_USER } from '../../src/scripts/scripts.ts'
@@ -115,11 +115,13 @@ test('fifty revisions are kept, the newest, and none of a script that was remove
   expect((await scripts.revisions('ann', other.id, all)).items).toHaveLength(1)
 })
 
-test('removing a script removes its revisions from the store', async () => {
+test('removing a script removes its revisions from the store, in one commit', async () => {
   const { kv, scripts } = world()
   const { script } = await scripts.create('ann', 'Ann', { name: 'A', source: 'strategy 1' })
   await scripts.change('ann', script.id, { source: 'strategy 2' })
+  const commit = spyOn(kv, 'commit')
   await scripts.remove('ann', script.id)
+  expect(commit).toHaveBeenCalledTimes(1)
   expect(await kv.list({ prefix: ['revisions'] }, all)).toEqual([])
   expect(await kv.list({ prefix: ['scripts', 'id'] }, all)).toEqual([])
   expect(await kv.list({ prefix: ['scripts', 'by'] }, all)).toEqual([])
