@@ -351,7 +351,7 @@ hline(0)
   test('a list of trades from TradingView is laid beside the run, and differences are told', async () => {
     const { page, complaints } = await site.open({ remembered: withScript({ bottom: 'report' }) })
     await page.goto(site.url)
-    await page.getByRole('button', { name: 'Compare' }).click()
+    await page.getByRole('group', { name: 'View of the report' }).getByText('Compare').click()
     const head = 'Trade #,Type,Date/Time,Signal,Price USD,Contracts,Profit USD,Profit %'
     const rows = '1,Exit long,2000-05-10,Out,1400,10,5,1\n1,Entry long,2000-04-01,Long,1399.5,10,5,1\n'
     await page
@@ -372,7 +372,7 @@ hline(0)
     })
     const { result } = (await made.json()) as { result: { report: Report } }
     const { trades } = result.report
-    await page.getByRole('button', { name: 'Compare' }).click()
+    await page.getByRole('group', { name: 'View of the report' }).getByText('Compare').click()
     await page.getByLabel("TradingView's list of trades, as CSV").setInputFiles({
       name: 'trades.csv',
       mimeType: 'text/csv',
@@ -419,7 +419,7 @@ hline(0)
       data: { ...market, name: 'Faster', source: STRATEGY, inputs: { Fast: 5 } },
     })
     expect(stored.status()).toBe(200)
-    await page.getByRole('button', { name: 'Compare' }).click()
+    await page.getByRole('group', { name: 'View of the report' }).getByText('Compare').click()
     const option = page.getByRole('option', { name: /^Faster/ })
     await option.waitFor({ state: 'attached' })
     await page.getByLabel('The other run').selectOption(await option.getAttribute('value'))

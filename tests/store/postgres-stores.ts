@@ -27,13 +27,16 @@ export interface PostgresStores {
   stop(): Promise<void>
 }
 
+/** One process runs several files of tests, one after the other, on the same database. */
+const ownName = () => crypto.randomUUID()
+
 export async function postgresStores(): Promise<PostgresStores> {
   const { url, stop } = await testPostgres()
   let opened = 0
   let shared: Promise<Connection> | null = null
   const stores: PostgresStores = {
     url,
-    connect(name = `${process.pid}-${opened++}`, options = {}) {
+    connect(name = ownName(), options = {}) {
       return connect({
         url,
         clock: realClock,
@@ -45,7 +48,7 @@ export async function postgresStores(): Promise<PostgresStores> {
     },
     async share() {
       const first = await (shared ??= stores.connect())
-      const schema: Schema = `"${process.pid}-${opened++}"`
+      const schema: Schema = `"${ownName()}"`
       await bringUpToDate(first.writing, schema)
       return { ...first, schema, close: async () => {} }
     },
