@@ -63,6 +63,8 @@ async function codeOf(route: RouteInfo, headers: Record<string, string>, query =
     }),
   )
   // A stream would go on for ever; who was let in is all that is asked.
+  // The old address of the reference leads on to it.
+  if (response.status === 302) return 'in'
   if (response.ok) return response.body?.cancel().then(() => 'in') ?? 'in'
   const answer = (await response.json()) as { error?: { code?: string } }
   return answer.error?.code ?? String(response.status)

@@ -41,6 +41,8 @@ test('answers JSON, and takes inputs and properties by part', async () => {
   expect(code).toBe(0)
   const { portfolio, result } = JSON.parse(out)
   expect(portfolio).toMatchObject({ capital: 1000, currency: 'USD' })
+  const inEuros = JSON.parse((await run(rises, '--json', '--currency', 'eur')).out)
+  expect(inEuros.portfolio.currency).toBe('EUR')
   expect(result.parts.map(({ netProfit }: { netProfit: number }) => netProfit)).toEqual(
     [2 * 5, 3 * -5].map((one) => expect.closeTo(one, 6)),
   )

@@ -75,3 +75,16 @@ test.each([
   expect(code).toBe(status)
   expect(err).toContain(words)
 })
+
+test('runs only the better half of the choices on all bars, if asked', async () => {
+  const { sweep } = await files()
+  const space = ['--set', 'Fast=2..40/2', '--inputs', '{"Slow": 50}', '--json']
+  const tried = async (...more: string[]) => JSON.parse((await sweep(...space, ...more)).out).trials.length
+  expect(await tried()).toBe(20)
+  expect(await tried('--halving', '0.5')).toBe(10)
+  expect(await tried('--halving', '0.5', '--rungs', '2')).toBe(5)
+  expect((await sweep(...space, '--halving', '2')).err).toContain('--halving takes a part from 0.1 to 0.8.')
+  expect((await sweep(...space, '--halving', '0.5', '--rungs', '4')).err).toContain(
+    '--rungs takes a whole number from 1 to 3.',
+  )
+})
