@@ -5,13 +5,15 @@
 // edition, 5 and 11.
 
 import { promisify } from 'node:util'
-import { crc32, inflate } from 'node:zlib'
+import { crc32, inflate, type ZlibOptions } from 'node:zlib'
 
-const inflated = promisify(inflate)
+/** With `info` the answer also says how many bytes were read, as Node.js documents and its types do not. */
+const inflated = promisify(inflate) as unknown as (
+  packed: Uint8Array,
+  options: ZlibOptions & { readonly info: true },
+) => Promise<{ readonly buffer: Uint8Array; readonly engine: { readonly bytesWritten: number } }>
 
 const SIGNATURE = new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10])
-/** All that a picture of true colours needs. */
-const KEPT: ReadonlySet<string> = new Set(['IHDR', 'IDAT', 'IEND'])
 /** Length, name and sum of a chunk. */
 const FRAME_BYTES = 12
 /** Samples a pixel, by the kind of colour: red, green and blue, perhaps with an alpha. */
@@ -36,25 +38,39 @@ export async function cleanPng(
   const [width, height] = [facts.getUint32(0), facts.getUint32(4)]
   const samples = SAMPLES[facts.getUint8(9)]
   const [depth, interlace] = [facts.getUint8(8), facts.getUint8(12)]
+  // No other way of packing and of filtering lines is known.
+  if (facts.getUint8(10) !== 0 || facts.getUint8(11) !== 0) return 'is a PNG that is damaged'
   if (depth !== 8 || samples === undefined || interlace !== 0)
     return 'must have eight bits a colour, no palette and no interlacing, as browsers make them'
   if (width === 0 || height === 0) return 'has no pixels'
   if (width > widest || height > highest)
     return `is ${width} × ${height} pixels; at most ${widest} × ${highest} are shown`
-  const kept = chunks.filter(({ name }) => KEPT.has(name))
-  const packed = Buffer.concat(kept.filter(({ name }) => name === 'IDAT').map(({ data }) => data))
+  const packed = Buffer.concat(chunks.filter(({ name }) => name === 'IDAT').map(({ data }) => data))
   // A line is its filter's number, then its pixels.
   const expected = height * (1 + width * samples)
-  const pixels = await inflated(packed, { maxOutputLength: expected }).catch(() => null)
-  if (pixels?.length !== expected) return 'is a PNG that is damaged'
-  return Buffer.concat([SIGNATURE, ...kept.map(({ whole }) => whole)])
+  const pixels = await inflated(packed, { maxOutputLength: expected, info: true }).catch(() => null)
+  if (pixels?.buffer.length !== expected) return 'is a PNG that is damaged'
+  // Written anew: a second head, an end with content and bytes behind the packed pixels would go unseen in it.
+  const made: readonly Chunk[] = [
+    head,
+    { name: 'IDAT', data: packed.subarray(0, pixels.engine.bytesWritten) },
+    { name: 'IEND', data: new Uint8Array() },
+  ]
+  return Buffer.concat([SIGNATURE, ...made.map(framed)])
 }
 
 interface Chunk {
   readonly name: string
   readonly data: Uint8Array
-  /** With its frame. */
-  readonly whole: Uint8Array
+}
+
+function framed({ name, data }: Chunk): Uint8Array {
+  const whole = Buffer.alloc(FRAME_BYTES + data.length)
+  whole.writeUInt32BE(data.length, 0)
+  whole.write(name, 4, 'latin1')
+  whole.set(data, 8)
+  whole.writeUInt32BE(crc32(whole.subarray(4, -4)), whole.length - 4)
+  return whole
 }
 
 /**
@@ -71,7 +87,7 @@ function chunksOf(bytes: Uint8Array): readonly Chunk[] | null {
     const named = bytes.subarray(at + 4, end - 4)
     if (crc32(named) !== view.getUint32(end - 4)) return null
     const name = String.fromCharCode(...named.subarray(0, 4))
-    chunks.push({ name, data: named.subarray(4), whole: bytes.subarray(at, end) })
+    chunks.push({ name, data: named.subarray(4) })
     if (name === 'IEND') return chunks
     at = end
   }

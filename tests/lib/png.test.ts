@@ -13,16 +13,17 @@ function chunk(name: string, data: Uint8Array): Uint8Array {
   return Buffer.concat([frame.subarray(0, 4), named, frame.subarray(4)])
 }
 
-function head(width: number, height: number, depth = 8, colours = 6, interlace = 0): Uint8Array {
+function head(width: number, height: number, depth = 8, colours = 6, interlace = 0, packing = 0): Uint8Array {
   const data = Buffer.alloc(13)
   data.writeUInt32BE(width, 0)
   data.writeUInt32BE(height, 4)
-  data.set([depth, colours, 0, 0, interlace], 8)
+  data.set([depth, colours, packing, 0, interlace], 8)
   return chunk('IHDR', data)
 }
 
 const pixels = (width: number, height: number, samples = 4) =>
   chunk('IDAT', deflateSync(Buffer.alloc(height * (1 + width * samples))))
+const SECRET = Buffer.from('the source of my script')
 const END = chunk('IEND', new Uint8Array())
 const png = (...chunks: readonly Uint8Array[]) => Buffer.concat([Buffer.from(SIGNATURE), ...chunks])
 
@@ -43,6 +44,30 @@ test('what is not the picture is left out: texts, places, files behind its end',
   expect(clean).toEqual(png(head(3, 2), pixels(3, 2), END))
 })
 
+test('nothing can be hidden in the chunks that are kept', async () => {
+  const packed = Buffer.from(pixels(3, 2).subarray(8, -4))
+  const hiding = {
+    'behind the packed pixels': png(head(3, 2), chunk('IDAT', Buffer.concat([packed, SECRET])), END),
+    'in a chunk of its own behind them': png(head(3, 2), pixels(3, 2), chunk('IDAT', SECRET), END),
+    'in a second head': png(head(3, 2), pixels(3, 2), chunk('IHDR', SECRET), END),
+    'in the end': png(head(3, 2), pixels(3, 2), chunk('IEND', SECRET)),
+  }
+  for (const [where, picture] of Object.entries(hiding))
+    expect([where, await cleanPng(picture, LIMITS)]).toEqual([where, png(head(3, 2), pixels(3, 2), END)])
+})
+
+test('pixels in several chunks are put into one, and none is lost', async () => {
+  const noise = Buffer.alloc(50 * 401)
+  for (let i = 0, state = 1; i < noise.length; i++) {
+    state = (state * 48271) % 2147483647
+    noise[i] = i % 401 === 0 ? 0 : state & 255
+  }
+  const packed = deflateSync(noise)
+  const pieces = [packed.subarray(0, 9), packed.subarray(9, 5000), packed.subarray(5000)]
+  const sent = png(head(100, 50), ...pieces.map((piece) => chunk('IDAT', piece)), END)
+  expect(await cleanPng(sent, LIMITS)).toEqual(png(head(100, 50), chunk('IDAT', packed), END))
+})
+
 test.each([
   ['nothing', Buffer.alloc(0), 'is not a PNG'],
   ['a page', Buffer.from('<html></html>'), 'is not a PNG'],
@@ -60,6 +85,7 @@ test.each([
   ['one pixel too high', png(head(100, 51), pixels(100, 51), END), '100 × 51 pixels'],
   ['sixteen bits', png(head(3, 2, 16), pixels(3, 2, 8), END), 'eight bits'],
   ['a palette', png(head(3, 2, 8, 3), pixels(3, 2, 1), END), 'eight bits'],
+  ['another way of packing', png(head(3, 2, 8, 6, 0, 1), pixels(3, 2), END), 'damaged'],
   ['interlacing', png(head(3, 2, 8, 6, 1), pixels(3, 2), END), 'interlacing'],
 ])('%s is refused', async (_what, bytes, words) => {
   expect(await cleanPng(bytes, LIMITS)).toContain(words)
