@@ -270,6 +270,19 @@ hline(0)
     await where.waitFor()
     const barNow = async () => Number(/bar ([\d,]+)/.exec(await where.innerText())![1]!.replace(',', ''))
     const first = await barNow()
+    // Neither the tab's title nor what the curve is called tells how it ends.
+    const close = /C\s*([\d,.]+)/.exec(
+      await page
+        .getByText(/^C\s*[\d,.]+/)
+        .first()
+        .innerText(),
+    )![1]!
+    expect(await page.title()).toStartWith(`SPX ${close} `)
+    await page.getByRole('img', { name: /^Equity from [\d,.]+ USD to [\d,.]+ USD$/ }).waitFor()
+    const blind = page.getByRole('button', { name: 'Blind: hide symbol and dates' })
+    await blind.click()
+    expect(await page.title()).toBe('Replay · Chartroom')
+    await blind.click()
     await page
       .getByText(/Long at the next open|Waits for the next/)
       .first()

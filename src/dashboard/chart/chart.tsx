@@ -299,13 +299,18 @@ function toggleFullScreen(): void {
   change.catch(toastError)
 }
 
-/** The tab's title shows the price, so that it can be watched from another tab. */
+/** The tab's title shows the price, so that it can be watched from another tab: that of a replay while one is on. */
 function useTabTitle(): void {
   useEffect(() => {
     const stop = effect(() => {
       const chart = shown.value
-      const last = chart ? chart.bars.length - 1 : -1
-      if (!chart || last < 0 || replayOnChart.value?.blind) return
+      const replay = replayOnChart.value
+      if (replay?.blind) {
+        document.title = 'Replay · Chartroom'
+        return
+      }
+      const last = Math.min(replay?.cut ?? Infinity, chart ? chart.bars.length - 1 : -1)
+      if (!chart || last < 0) return
       const { close } = chart.bars
       const [now, before] = [close[last]!, close[last - 1] ?? close[last]!]
       const change = percent(before === 0 ? null : now / before - 1, { plus: true })

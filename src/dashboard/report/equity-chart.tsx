@@ -125,7 +125,12 @@ export function EquityChart({ run, other, upTo, compactHeight, blind }: EquityPr
         ref={host}
         class={s.equityBody}
         role="img"
-        aria-label={`Equity from ${money(initial, currency)} to ${money(run.report.equity.final, currency)}, deepest drawdown ${percent(run.report.equity.maxDrawdownPct)}`}
+        aria-label={
+          // A replay does not tell how the run ends.
+          typeof upTo === 'number'
+            ? `Equity from ${money(initial, currency)} to ${money(equity[length - 1], currency)}`
+            : `Equity from ${money(initial, currency)} to ${money(run.report.equity.final, currency)}, deepest drawdown ${percent(run.report.equity.maxDrawdownPct)}`
+        }
         onPointerMove={(event) => {
           const bar = barOf(event)
           setAt(bar)
