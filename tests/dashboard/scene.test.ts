@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 import type { Track } from '../../src/wire/track.ts'
-import { barAt, heikinAshi, placeOf } from '../../src/dashboard/chart/bars.ts'
+import { barAt, endOfBar, heikinAshi, lastOver, placeOf } from '../../src/dashboard/chart/bars.ts'
 import { contrast, legible, PAGE } from '../../src/dashboard/chart/paint.ts'
 import { buildScene, colorAt, groundAt, rangeOf, type PlotMark } from '../../src/dashboard/chart/scene.ts'
 import { offsetsOf, toUtc } from '../../src/dashboard/chart/zone.ts'
@@ -19,6 +19,34 @@ function days(count: number) {
   }
   return bars
 }
+
+describe('what is over when a bar is over', () => {
+  const at = (...dates: readonly string[]) => {
+    const bars = emptyBars(dates.length)
+    for (const [i, date] of dates.entries()) bars.time[i] = Date.parse(date)
+    return bars
+  }
+  const months = at('2021-01-01', '2021-02-01', '2021-03-01')
+
+  test('a month is as long as it is', () => {
+    expect(endOfBar(months, 1, '1M')).toBe(Date.parse('2021-03-01'))
+    expect(lastOver(months, '1M', Date.parse('2021-01-31T23:00Z'))).toBe(-1)
+    expect(lastOver(months, '1M', Date.parse('2021-02-01'))).toBe(0)
+    const march = at('2021-02-26', '2021-03-01', '2021-03-02')
+    expect(lastOver(march, '1d', endOfBar(months, 1, '1M'))).toBe(0)
+  })
+
+  test('a week that begins on a Tuesday ends before the next Monday, and a Friday before the weekend', () => {
+    const weeks = at('2021-01-19', '2021-01-25')
+    expect(endOfBar(weeks, 0, '1w')).toBe(Date.parse('2021-01-25'))
+    const friday = at('2021-01-22', '2021-01-25')
+    expect(endOfBar(friday, 0, '1d')).toBe(Date.parse('2021-01-23'))
+    expect(lastOver(friday, '1d', Date.parse('2021-01-22T23:00Z'))).toBe(-1)
+    expect(lastOver(friday, '1d', Date.parse('2021-01-23'))).toBe(0)
+    expect(lastOver(friday, '1d', Date.parse('2021-02-01'))).toBe(1)
+    expect(lastOver(emptyBars(0), '1d', 0)).toBe(-1)
+  })
+})
 
 describe('a scene', () => {
   const time: Track = { id: 'time', kind: 'time', data: [3 * DAY, 4 * DAY, 5 * DAY] }

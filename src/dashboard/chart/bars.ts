@@ -86,6 +86,25 @@ export function barAt(bars: Bars, time: number): number {
   return Math.max(0, Math.min(bars.length, lowerBound(bars.time, time + 1)) - 1)
 }
 
+const LONGEST_MONTH_MS = 31 * 86_400_000
+
+/**
+ * When a bar is over: when the next one opens, and after the whole interval where none follows for longer. Months differ in
+ * length, and the bar of a week that begins with a holiday opens later than the week.
+ */
+export function endOfBar(bars: Bars, bar: number, interval: string): number {
+  const parsed = parseInterval(interval) ?? { count: 1, unit: 'd' }
+  const longest = parsed.unit === 'M' ? parsed.count * LONGEST_MONTH_MS : intervalMs(parsed)
+  const next = bar + 1 < bars.length ? bars.time[bar + 1]! : Infinity
+  return Math.min(next, bars.time[bar]! + longest)
+}
+
+/** The last bar that is over at a time; -1 = none. */
+export function lastOver(bars: Bars, interval: string, time: number): number {
+  const begun = lowerBound(bars.time.subarray(0, bars.length), time) - 1
+  return begun >= 0 && endOfBar(bars, begun, interval) > time ? begun - 1 : begun
+}
+
 /** The position of `time` on the axis in bars; fractions between bars, and beyond both ends. */
 export function placeOf(bars: Bars, time: number, interval: string): number {
   if (bars.length === 0) return 0

@@ -4,7 +4,6 @@ import { batch, effect } from '@preact/signals'
 import type { RefObject } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { intervalMs, parseInterval } from '../../market/interval.ts'
-import { lowerBound } from '../../market/bars.ts'
 import { ApiError } from '../api-client.ts'
 import { isSameMarket, placed, scriptId, type Market } from '../charts.ts'
 import { keyText } from '../commands.ts'
@@ -19,7 +18,7 @@ import { layersOf, type Layer } from '../studies/studies.ts'
 import { copyText } from '../ui/copy-text.ts'
 import { Button, cx, Empty, Failure, Progress, toastError } from '../ui/ui.tsx'
 import { alertAt, bottom, lookAt, run, running, runProblem, side } from '../workspace.ts'
-import { barAt, loadBars, loadNewer, showsClock } from './bars.ts'
+import { barAt, endOfBar, lastOver, loadBars, loadNewer, showsClock } from './bars.ts'
 import { partsOf, type Cell, type ShownBars } from './cell.ts'
 import s from './chart.module.css'
 import {
@@ -75,10 +74,13 @@ function cutOf(cell: Cell): number | null {
   if (!replay || isActive(cell)) return replay?.cut ?? null
   const [chart, replayed] = [cell.shown.value, activeCell.value.shown.value]
   if (!chart || !replayed) return -1
-  // What is over when the replayed bar is over.
-  const end = replayed.bars.time[replay.cut]! + barMsOf(replayed.market)
-  return lowerBound(chart.bars.time.subarray(0, chart.bars.length), end - barMsOf(chart.market) + 1) - 1
+  return lastOver(
+    chart.bars,
+    chart.market.interval,
+    endOfBar(replayed.bars, replay.cut, replayed.market.interval),
+  )
 }
+
 const barMsOf = ({ interval }: Market): number => {
   const parsed = parseInterval(interval)
   return parsed ? intervalMs(parsed) : 86_400_000
