@@ -50,6 +50,8 @@ export function watchCalls(by: CallWatch): void {
 interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
+  /** Whether it is sent even if the page goes away meanwhile; for bodies below 64 kB. */
+  readonly keepalive?: boolean
 }
 
 const SIGNED_OUT: ReadonlySet<string> = new Set(['session_expired', 'unauthenticated'])
@@ -73,7 +75,7 @@ export async function call<K extends OperationName>(
   operation: K,
   ...args: {} extends Args<K> ? [args?: Args<K> & CallOptions] : [args: Args<K> & CallOptions]
 ): Promise<Answer<K>> {
-  const { path = {}, query, body, headers, signal } = (args[0] ?? {}) as Sent
+  const { path = {}, query, body, headers, signal, keepalive = false } = (args[0] ?? {}) as Sent
   const [method = '', template = ''] = operation.split(' ')
   const address = template.replace(/\{(\w+)\}/g, (_whole, name: string) =>
     encodeURIComponent(path[name] ?? ''),
@@ -91,6 +93,7 @@ export async function call<K extends OperationName>(
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(signal && { signal }),
+      ...(keepalive && { keepalive }),
     })
   } catch (error) {
     if (signal?.aborted) throw error

@@ -3,7 +3,7 @@
 import type { User } from '../wire/account.ts'
 import { signal } from '@preact/signals'
 import { ApiError, call, watchCalls } from './api-client.ts'
-import { belongTo } from './settings.ts'
+import { belongTo, leave } from './settings.ts'
 
 export type { User }
 
@@ -67,6 +67,7 @@ export async function signIn(email: string, password: string): Promise<void> {
 /** Restarts the page, so that the next user sees nothing it holds, and nothing that waits to be sent is sent. */
 export async function signOut(): Promise<void> {
   await call('POST /api/auth/sign-out')
+  leave()
   location.reload()
 }
 

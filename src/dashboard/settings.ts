@@ -48,6 +48,19 @@ export function belongTo(userId: string): void {
   }
 }
 
+/** Whether what this page shows still is of the user whom requests of this browser are sent for. */
+export function isStillOwn(): boolean {
+  try {
+    return owner !== '' && localStorage.getItem(OWNER) === owner
+  } catch {
+    return owner !== ''
+  }
+}
+/** The user has signed out: this page, which is about to restart, sends nothing more for them. */
+export const leave = (): void => {
+  owner = ''
+}
+
 function move(from: string, to: string): void {
   const text = localStorage.getItem(from)
   localStorage.removeItem(from)

@@ -173,6 +173,13 @@ describe.skipIf(noBrowser)('on the chart', () => {
     await other.page.getByRole('menuitemradio', { name: /Утро/ }).click()
     await other.page.getByText('S&P 500 Index').waitFor()
     await other.page.getByRole('button', { name: 'log', exact: true, pressed: true }).waitFor()
+
+    // Who reloads at once loses no change.
+    await other.page.getByRole('button', { name: '%', exact: true }).click()
+    await other.page.reload()
+    for (let i = 0; i < 100 && (await stored())[0]?.chart.scale !== 'percent'; i++)
+      await page.waitForTimeout(100)
+    expect(await stored()).toMatchObject([{ name: 'Утро', chart: { scale: 'percent' } }])
     expect([...complaints, ...other.complaints]).toEqual([])
   }, 300_000)
 

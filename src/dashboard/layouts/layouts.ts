@@ -7,7 +7,7 @@ import { showMarket } from '../chart/chart-state.ts'
 import { CHART_TYPES } from '../chart/draw-bars.ts'
 import { charts, filled, type Charts, type OneChart } from '../charts.ts'
 import { openScript } from '../editor/documents.ts'
-import { remembered } from '../settings.ts'
+import { isStillOwn, remembered } from '../settings.ts'
 import { placesOf } from './grids.ts'
 import { toastError } from '../ui/ui.tsx'
 import { script } from '../workspace.ts'
@@ -17,6 +17,8 @@ export const openLayout = remembered('layout', { id: '', name: '' })
 
 const SAVE_AFTER_MS = 1500
 const RETRY_MS = 5000
+/** What a page that goes away may still send, with room for several pages of the same browser. */
+const LAST_WORDS_MAX = 30_000
 
 /**
  * The script of the layout that was opened last, until the editor has it: it may be on its way, or never come. `at` is the
@@ -138,14 +140,15 @@ export function saveAsOneGoes(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined
   let unsaved: Unsaved | null = null
   let last = { id: '', text: '' }
-  const save = async () => {
+  const save = async ({ leaving = false } = {}) => {
     clearTimeout(timer)
     if (!unsaved) return
     const sent = unsaved
     unsaved = null
     const { id, chart } = sent
     try {
-      await call('PATCH /api/platform/layouts/{id}', { path: { id }, body: { chart } })
+      const keepalive = leaving && JSON.stringify(chart).length < LAST_WORDS_MAX
+      await call('PATCH /api/platform/layouts/{id}', { path: { id }, body: { chart }, keepalive })
     } catch (error) {
       if (isAway(error)) {
         // Changes made since are newer.
@@ -170,7 +173,13 @@ export function saveAsOneGoes(): () => void {
     }
     last = { id, text }
   })
+  // Who changes a chart and closes the tab at once finds it changed on another machine all the same.
+  const onLeave = () => {
+    if (isStillOwn()) void save({ leaving: true })
+  }
+  addEventListener('pagehide', onLeave)
   return () => {
+    removeEventListener('pagehide', onLeave)
     stop()
     void save()
   }
