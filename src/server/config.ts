@@ -89,10 +89,17 @@ const smtp: Parse<string> = (value) => {
   return value
 }
 
+const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full']
+
 const databaseAddress: Parse<string> = (value) => {
   const url = URL.parse(value)
   if (!url || !/^postgres(?:ql)?:$/.test(url.protocol))
-    throw new Error('expected an address like postgres://user:password@db.example.com:5432/chartroom')
+    throw new Error(
+      'expected an address like postgres://user:password@db.example.com:5432/chartroom, with spaces, @ and / in a password as %20, %40 and %2F',
+    )
+  const mode = url.searchParams.get('sslmode')
+  if (mode !== null && !SSL_MODES.includes(mode))
+    throw new Error(`expected sslmode in the address to be one of ${SSL_MODES.join(', ')}`)
   return value
 }
 

@@ -91,6 +91,12 @@ describe('every setting', () => {
     expect([quota('17'), quota('0')]).toEqual([17, 0])
   })
 
+  test('STORE takes the modes of encryption that PostgreSQL has, and says which these are', () => {
+    const url = (mode: string) => ({ STORE: `postgres://db/charts?sslmode=${mode}` })
+    expect(readConfig({}, url('verify-full')).mistakes).toEqual([])
+    expect(readConfig({}, url('on')).mistakes).toEqual([expect.stringContaining('one of disable, allow')])
+  })
+
   test('is one of these', () => {
     expect(
       configRows()

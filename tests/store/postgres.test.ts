@@ -6,6 +6,7 @@ import type { Clock } from '../../src/lib/clock.ts'
 import type { Key, Kv } from '../../src/store/kv.ts'
 import { AboveMax } from '../../src/store/kv.ts'
 import { collection } from '../../src/store/collection.ts'
+import { refused } from '../../src/store/postgres/database.ts'
 import { transact } from '../../src/store/transaction.ts'
 import { rejection } from '../rejection.ts'
 import { postgresProxy } from './postgres-proxy.ts'
@@ -219,5 +220,19 @@ describe('a database is refused', () => {
     const said = await refusal(url.href)
     expect(said).toContain('STORE: there is no database of that name')
     expect(said).not.toContain('secret-word')
+  })
+
+  test('with what can be done about encryption', async () => {
+    const proxy = postgresProxy(postgres.url)
+    const url = new URL(proxy.url)
+    url.searchParams.set('sslmode', 'verify-full')
+    expect(await refusal(url.href)).toContain('STORE: the database does not encrypt connections.')
+    proxy.stop()
+    const untrusted = Object.assign(new Error('self signed certificate'), {
+      code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+    })
+    expect(String(refused(untrusted))).toContain(
+      'STORE: the certificate of the database is refused (self signed',
+    )
   })
 })

@@ -141,6 +141,17 @@ export function refused(error: unknown): unknown {
     return new DataRefused(
       'STORE: the database does not answer. Check that it runs, and that address, port and sslmode of --store are right.',
     )
+  if (!(error instanceof Error)) return error
+  const { code, message } = error as NodeJS.ErrnoException
+  if (message.includes('does not support SSL'))
+    return new DataRefused(
+      'STORE: the database does not encrypt connections. Set ssl = on there, or leave sslmode out of --store.',
+    )
+  // What the check of a certificate says is all that is known, and it holds nothing of the address.
+  if (/certificate|^ERR_TLS_|_CERT(?:_|$)/.test(`${code} ${message}`))
+    return new DataRefused(
+      `STORE: the certificate of the database is refused (${message}). Give the database one that is signed for its host, or, on a network you trust, write sslmode=require in --store.`,
+    )
   if (!(error instanceof SQL.PostgresError) || error.errno === undefined) return error
   const remedy = REMEDIES[error.errno]
   return remedy === undefined ? error : new DataRefused(`STORE: ${remedy}`)
