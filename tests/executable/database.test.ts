@@ -123,12 +123,14 @@ describe.each([isMissing('executable') ? 'source' : 'executable'] as const)('%s'
       const url = await freshDatabase(`${mode}_refused`)
       const place = new Place(mode, { STORE: url.href })
       try {
-        expect(await (await place.serve()).stop()).toBe(0)
+        const serving = await place.serve()
+        // At once, and not only when it would have to take over.
         const elsewhere = await place.run('serve', '--data-dir', 'other')
         expect([elsewhere.code, elsewhere.err]).toEqual([
           1,
           expect.stringContaining('instance.key is missing'),
         ])
+        expect(await serving.stop()).toBe(0)
         const limited = await place.run('serve', '--max-storage-mb', '5')
         expect([limited.code, limited.err]).toEqual([2, expect.stringContaining('MAX_STORAGE_MB: limits')])
         const wrong = await place.run('serve', '--store', 'mysql://root:secret-word@localhost/x')

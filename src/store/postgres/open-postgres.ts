@@ -23,7 +23,7 @@ export interface ServedPostgres extends PostgresStore {
 
 /**
  * For a server, which is the only one on the database until it is gone: a second one waits here to take its place.
- * `admit` may look at the documents and throw.
+ * `admit` may look at the documents and throw; it is asked before the wait and after it.
  */
 export async function openServerPostgres({
   admit,
@@ -36,6 +36,10 @@ export async function openServerPostgres({
   const connection = await connect(options)
   let lease: Lease | null = null
   try {
+    // A server that could not take the place says so while somebody looks, and not once it is needed.
+    const seen = postgresKv(connection)
+    await assertKnownLayout(seen)
+    await admit(seen)
     lease = await takeLease(connection, { work: 'serving', clock: options.clock, waits })
     const { lost, release } = lease
     const kv = fencedKv(postgresKv(connection), lease)
