@@ -44,6 +44,15 @@ describe.skipIf(noBrowser)('on the page', () => {
     const chart = (n: number) => page.getByRole('application', { name: `Chart ${n} of 4` })
     await chart(4).waitFor()
 
+    // A formula typed faster than the dialog opens is whole.
+    await chart(1).evaluate((element) => {
+      for (const key of 'SPX/2') element.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))
+    })
+    const typed = page.getByRole('combobox', { name: 'Symbol, name or exchange' })
+    await typed.waitFor()
+    expect(await typed.inputValue()).toBe('SPX/2')
+    await page.keyboard.press('Escape')
+
     // The next chart is the active one, and what is typed means it alone.
     await chart(1).focus()
     await page.keyboard.press('Alt+n')

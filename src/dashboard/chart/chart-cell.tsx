@@ -207,8 +207,9 @@ export function ChartCell({
     if ((event.target as Element).closest('[role="dialog"], input, textarea, select')) return
     const replaying = replayOnChart.value !== null
     const step = event.shiftKey ? 30 : 5
-    if (/^[a-z]$/i.test(event.key) && !(replaying && /^[npb]$/i.test(event.key)))
-      // A second letter may be typed before the dialog is there to receive it.
+    const isTyping = symbolSearch.peek() !== null && event.key.length === 1
+    if (isTyping || (/^[a-z]$/i.test(event.key) && !(replaying && /^[npb]$/i.test(event.key))))
+      // What follows the first letter may be typed before the dialog is there to receive it: digits and operators too.
       symbolSearch.value = (symbolSearch.value ?? '') + event.key.toUpperCase()
     else if (/^[0-9]$/.test(event.key)) intervalEntry.value = (intervalEntry.value ?? '') + event.key
     else if (event.key === 'ArrowLeft' && !replaying) view?.scroll(-step)
