@@ -97,6 +97,9 @@ interface IndexEntry {
   readonly what: string
 }
 
+/** First parts of keys whose values are texts as they are, not JSON: beginnings of sources, and pictures as base64. */
+const PLAIN_TEXTS: ReadonlySet<string> = new Set(['backtest-beginning', 'snapshot-picture'])
+
 class Documents {
   instance: Instance | null = null
   layout: number | null = null
@@ -110,6 +113,7 @@ class Documents {
 
   add(bytes: Buffer, stored: Buffer): void {
     const key = decodedKey(bytes)
+    if (PLAIN_TEXTS.has(String(key?.[0]))) return
     const value = parsed(stored.toString('utf8', VERSION_BYTES))
     if (!key || value === undefined) {
       this.#unreadable.push(`A document cannot be read: ${key ? shown(key) : bytes.toString('hex')}.`)

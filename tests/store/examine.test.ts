@@ -77,6 +77,13 @@ test('a database that is right has nothing wrong, and is counted', async () => {
   expect(examine('/nowhere/data.mdb', null)).toBeNull()
 })
 
+test.each(['backtest-beginning', 'snapshot-picture'])(
+  'the plain text of a %s is nothing wrong',
+  async (noun) => {
+    expect((await examined(set([noun, 'x_1'], '//@version=6'))).wrong).toEqual([])
+  },
+)
+
 test('an import that was cut short waits, and is nothing wrong', async () => {
   const found = await examined((kv) => lmdbBars(kv).draft(SERIES).add(minuteBars(9_000, 9_010)))
   expect(found.wrong).toEqual([])
