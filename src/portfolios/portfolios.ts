@@ -1,7 +1,7 @@
 // Portfolios: from being asked for to the result, over one job in a worker that runs all parts together.
 //
-// Nothing is kept of one that was cut: what a part does hangs on all the others, so it begins again, on the bars that there
-// are then.
+// Nothing is kept of one that was interrupted: what a part does depends on all the others, so it begins again, with the bars
+// that are stored by then.
 
 import type { PortfolioJob, PortfolioOutput, ScriptHost } from '../engine/job.ts'
 import type { JobPool } from '../engine/pool.ts'
@@ -53,9 +53,9 @@ export interface PortfolioProgress extends Pick<Portfolio, 'state'> {
   readonly bars: number
 }
 
-/** Of all parts together. */
+/** The limit holds for all parts together. */
 const BARS_MAX = 2_000_000
-/** The portfolio has these, and its parts have none of their own. */
+/** The portfolio has these settings, and its parts have none of their own. */
 const OF_THE_WHOLE = ['initial_capital', 'currency'] as const
 
 export class Portfolios {
@@ -148,7 +148,7 @@ export class Portfolios {
     return portfolios(this.#deps.kv).list('user', [userId], page)
   }
 
-  /** Of its parts. */
+  /** Answers the scripts of its parts. */
   async scripts(userId: string, id: string): Promise<readonly PartScript[]> {
     await this.get(userId, id)
     return this.#scriptsOf(id)

@@ -22,7 +22,7 @@ export interface PartScript {
   readonly overrides: Readonly<Record<string, number | string | boolean>>
 }
 
-/** Kept of one user. */
+/** So many are kept of one user. */
 const PORTFOLIOS_MAX = 100
 
 export const portfolios = (kv: Kv): Collection<Portfolio> =>

@@ -95,7 +95,7 @@ export function ChartCell({
   readonly cell: Cell
   /** Its place in the grid. */
   readonly area: string
-  /** Of several charts; 0 = there is one only. */
+  /** Its number among several charts; 0 = there is only one. */
   readonly number: number
   /** Whether the active one is marked. */
   readonly marked: boolean

@@ -121,7 +121,7 @@ function isPassing(error: unknown): boolean {
 
 function meant(error: unknown): unknown {
   if (!(error instanceof SQL.PostgresError)) return error
-  // No room on the disk, of whichever kind.
+  // The disk of the database is full.
   if (error.errno === '53100') return storageFull()
   return error
 }

@@ -140,7 +140,7 @@ export class ChangeFeed {
     )
   }
 
-  /** Where it cannot be listened, the rows are found without. */
+  /** Where nothing can be listened to, polling finds the rows. */
   async #listen(wake: () => void): Promise<SQL | null> {
     const sql = new SQL(this.#connection.url, { max: 1 })
     try {

@@ -99,7 +99,7 @@ const STEPS: readonly Step[] = [
 ]
 
 const NEWEST = 4
-/** PostgreSQL 15. */
+/** This is how PostgreSQL writes its version 15. */
 const SERVER_MIN = 150_000
 
 interface Layout {
