@@ -84,6 +84,8 @@ const UNDER_WAY_MAX = 20
 export class UserJobs<Job extends KeptJob, Progress extends { readonly state: JobState }> {
   readonly #options: UserJobsOptions<Job, Progress>
   readonly #live = new Map<string, LiveJob<Progress>>()
+  /** Users whose jobs are being stored, one entry for each job. */
+  readonly #arriving: string[] = []
   /** The last job of each user's queue. */
   readonly #queues = new Map<string, Promise<void>>()
   #isStopping = false
@@ -92,15 +94,28 @@ export class UserJobs<Job extends KeptJob, Progress extends { readonly state: Jo
     this.#options = options
   }
 
-  /** Throws Problem 429 if too many of the user's jobs wait already. */
-  assertRoom(userId: string): void {
-    if ([...this.#live.values()].filter((live) => live.userId === userId).length < UNDER_WAY_MAX) return
-    throw new Problem(
-      429,
-      'concurrency_limited',
-      `You have ${UNDER_WAY_MAX} ${this.#options.noun[1]} waiting already. Wait for one to end.`,
-      { retryAfter: 10 },
-    )
+  /**
+   * Begins the job that `store` stores, if it stores one. Throws Problem 429 if too many of the user's jobs wait already;
+   * those that are being stored count too, or many requests at once would pass the limit.
+   */
+  async admit<Stored extends Job | null>(userId: string, store: () => Promise<Stored>): Promise<Stored> {
+    const users = [...[...this.#live.values()].map((live) => live.userId), ...this.#arriving]
+    if (users.filter((one) => one === userId).length >= UNDER_WAY_MAX)
+      throw new Problem(
+        429,
+        'concurrency_limited',
+        `You have ${UNDER_WAY_MAX} ${this.#options.noun[1]} waiting already. Wait for one to end.`,
+        { retryAfter: 10 },
+      )
+    this.#arriving.push(userId)
+    let stored: Stored
+    try {
+      stored = await store()
+    } finally {
+      this.#arriving.splice(this.#arriving.indexOf(userId), 1)
+    }
+    if (stored) this.begin(stored)
+    return stored
   }
 
   begin(job: Job): void {

@@ -118,19 +118,19 @@ export class Portfolios {
       maxDrawdownPct: null,
       error: null,
     }
-    this.#jobs.assertRoom(userId)
     const scripts: PartScript[] = body.parts.map(({ source, inputs = {}, overrides = {} }) => ({
       source,
       inputs,
       overrides,
     }))
-    await transact(kv, (tx) => [
-      portfolios(kv).insert(portfolio),
-      { sets: [{ key: scriptsKey(portfolio.id), value: JSON.stringify(scripts) }] },
-      also?.(portfolio, tx),
-    ])
-    this.#jobs.begin(portfolio)
-    return portfolio
+    return this.#jobs.admit(userId, async () => {
+      await transact(kv, (tx) => [
+        portfolios(kv).insert(portfolio),
+        { sets: [{ key: scriptsKey(portfolio.id), value: JSON.stringify(scripts) }] },
+        also?.(portfolio, tx),
+      ])
+      return portfolio
+    })
   }
 
   async get(userId: string, id: string): Promise<Portfolio> {

@@ -100,20 +100,20 @@ export class Scans {
       watch: null,
       ...BLANK,
     }
-    this.#jobs.assertRoom(userId)
     const script: ScanScript = {
       source: body.source,
       inputs: body.inputs ?? {},
       overrides: body.overrides ?? {},
       symbols,
     }
-    await transact(kv, (tx) => [
-      scans(kv).insert(scan),
-      { sets: [{ key: scriptKey(scan.id), value: JSON.stringify(script) }] },
-      also?.(scan, tx),
-    ])
-    this.#jobs.begin(scan)
-    return scan
+    return this.#jobs.admit(userId, async () => {
+      await transact(kv, (tx) => [
+        scans(kv).insert(scan),
+        { sets: [{ key: scriptKey(scan.id), value: JSON.stringify(script) }] },
+        also?.(scan, tx),
+      ])
+      return scan
+    })
   }
 
   async get(userId: string, id: string): Promise<Scan> {
@@ -204,15 +204,14 @@ export class Scans {
   async again(userId: string, id: string): Promise<Scan> {
     const scan = await this.get(userId, id)
     if (isUnderWay(scan)) return scan
-    this.#jobs.assertRoom(userId)
-    const changed = await this.#change(
-      id,
-      (before) => (isUnderWay(before) ? null : { ...before, ...BLANK }),
-      () => ({ deletes: rowKeys(scan) }),
+    const changed = await this.#jobs.admit(userId, () =>
+      this.#change(
+        id,
+        (before) => (isUnderWay(before) ? null : { ...before, ...BLANK }),
+        () => ({ deletes: rowKeys(scan) }),
+      ),
     )
-    if (!changed) return this.get(userId, id)
-    this.#jobs.begin(changed)
-    return changed
+    return changed ?? this.get(userId, id)
   }
 
   /** Stops the scan, which keeps the rows it has. */

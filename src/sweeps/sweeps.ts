@@ -169,14 +169,14 @@ export class Sweeps {
       inputs: body.inputs ?? {},
       overrides: body.overrides ?? {},
     }
-    this.#jobs.assertRoom(userId)
-    await transact(kv, (tx) => [
-      sweeps(kv).insert(sweep),
-      { sets: [{ key: scriptKey(sweep.id), value: JSON.stringify(script) }] },
-      also?.(sweep, tx),
-    ])
-    this.#jobs.begin(sweep)
-    return sweep
+    return this.#jobs.admit(userId, async () => {
+      await transact(kv, (tx) => [
+        sweeps(kv).insert(sweep),
+        { sets: [{ key: scriptKey(sweep.id), value: JSON.stringify(script) }] },
+        also?.(sweep, tx),
+      ])
+      return sweep
+    })
   }
 
   async get(userId: string, id: string): Promise<Sweep> {

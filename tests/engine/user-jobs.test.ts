@@ -64,3 +64,20 @@ test('who watches a job that is ended while it waits behind another is told of i
   await watched
   expect(states).toEqual(['queued', 'cancelled'])
 })
+
+test('twenty jobs of a user wait or run, however many are sent at once, and a failed one gives its place back', async () => {
+  const { jobs, record } = playedJobs()
+  const send = (id: string, store: () => Promise<KeptJob | null> = async () => record(id, 'queued')) =>
+    jobs.admit('usr_1', store).then(
+      (job) => job?.id ?? 'none',
+      (error: Error & { code?: string }) => error.code ?? error.message,
+    )
+  const failed = await Promise.all([
+    send('x', () => Promise.reject(new Error('disk full'))),
+    send('y', async () => null),
+  ])
+  expect(failed).toEqual(['disk full', 'none'])
+  const answers = await Promise.all(Array.from({ length: 30 }, (_, i) => send(`job_${i}`)))
+  expect(answers.filter((answer) => answer === 'concurrency_limited')).toHaveLength(10)
+  expect(answers.slice(0, 20)).toEqual(Array.from({ length: 20 }, (_, i) => `job_${i}`))
+})
