@@ -5,6 +5,7 @@
 // is looked at by one look at a time, a few series go side by side, and a series that has made a step goes to the end of the line.
 
 import { Backoff } from '../lib/backoff.ts'
+import { createLoop } from '../lib/loop.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { ownerOf, seriesName, type BarNote, type SeriesKey } from '../market/bar-store.ts'
@@ -49,6 +50,7 @@ interface Turn {
 
 /** The longest pause before notes are read again, since another process may have imported bars. */
 const NAP_MS = 1000
+const RETRY_MOST_MS = 5000
 /** How many series are asked at the start for their forming bar before others get their turn. */
 const FORMING_STEP = 100
 /**
@@ -64,7 +66,23 @@ export function createLookQueue(deps: LookQueueDeps) {
   const jobs = new Map<string, Job>()
   const closings = new Map<string, Closing>()
   const lanes = deps.lanes.map((look, i) => lane(look, i))
-  let woken = new AbortController()
+  let begun = false
+  /** A store that cannot be read for a while must not end the looks. */
+  const loop = createLoop(
+    deps,
+    'looking at alerts',
+    async (signal) => {
+      if (!begun) {
+        for await (const key of deps.unsettled()) want({ key, from: 0, to: 0, change: 0 })
+        await start()
+        await findForming(signal)
+        begun = true
+      }
+      await start()
+      return NAP_MS
+    },
+    { mostMs: RETRY_MOST_MS },
+  )
   const waiting: (() => void)[] = []
   let stopped = false
 
@@ -123,7 +141,7 @@ export function createLookQueue(deps: LookQueueDeps) {
           running--
           pump()
           if (running > 0) return
-          woken.abort()
+          loop.wake()
           for (const tell of waiting.splice(0)) tell()
         })
       }
@@ -201,7 +219,7 @@ export function createLookQueue(deps: LookQueueDeps) {
 
   return {
     /** Bars came. */
-    wake: () => woken.abort(),
+    wake: () => loop.wake(),
     /** Looks at a series when its bar is over. */
     lookAtEnd,
     /** Looks once at everything that has notes. */
@@ -212,16 +230,8 @@ export function createLookQueue(deps: LookQueueDeps) {
     },
     async run(signal: AbortSignal): Promise<void> {
       stopped = false
-      signal.addEventListener('abort', () => woken.abort())
-      for await (const key of deps.unsettled()) want({ key, from: 0, to: 0, change: 0 })
-      await start()
-      await findForming(signal)
-      while (!signal.aborted) {
-        // Set before reading the notes, so that newer ones are taken up in the next round.
-        woken = new AbortController()
-        await start()
-        await clock.sleep(NAP_MS, woken.signal)
-      }
+      signal.addEventListener('abort', () => (stopped = true), { once: true })
+      await loop.run(signal)
       stopped = true
       await whenIdle()
     },

@@ -17,10 +17,15 @@ function world(...lanes: ((symbol: string, step: number) => boolean | Promise<bo
   const steps: string[] = []
   const lines: string[] = []
   let now = 0
+  /** How often the store cannot be read from now on. */
+  const away = { reads: 0 }
   const looks = createLookQueue({
     clock: { now: () => now, sleep: () => Promise.resolve() },
     log: (level, message) => lines.push(`${level} ${message}`),
-    notes: async () => [...notes.values()],
+    notes: async () => {
+      if (away.reads-- > 0) throw new Error('The database does not answer.')
+      return [...notes.values()]
+    },
     clear: async (note) => {
       if (notes.get(note.key.symbol)?.change === note.change) notes.delete(note.key.symbol)
     },
@@ -42,6 +47,7 @@ function world(...lanes: ((symbol: string, step: number) => boolean | Promise<bo
     notes,
     steps,
     lines,
+    away,
     add: (symbol: string, change?: number) => notes.set(symbol, noteOf(symbol, change)),
     pass: (ms: number) => (now += ms),
   }
@@ -176,4 +182,26 @@ test('many series are looked at side by side, so that what they write goes to di
   await looks.settle()
   expect(Math.max(...most)).toBe(16)
   expect(notes.size).toBe(0)
+})
+
+test.each([1, 2, 5])('a store that cannot be read %p times ends no looks', async (reads) => {
+  const stop = new AbortController()
+  const { looks, notes, lines, away, add, pass } = world((symbol) => {
+    if (symbol === 'LAST') stop.abort()
+    else {
+      // It goes away again while it runs.
+      pass(60_000)
+      away.reads = 2
+      add('LAST')
+    }
+    return true
+  })
+  away.reads = reads
+  add('FIRST')
+  await looks.run(stop.signal)
+  expect([...notes.keys()]).toEqual([])
+  expect([lines[0], lines.at(-1)]).toEqual([
+    'error looking at alerts fails and is tried again',
+    'info looking at alerts works again',
+  ])
 })
