@@ -177,7 +177,8 @@ export function tickParts(mintick: number): Tick {
     if (move > 0 && Math.abs(move / scale - mintick) <= mintick * 1e-9)
       return { mintick: move / scale, priceScale: scale, minMove: move }
   }
-  return { mintick, priceScale: 1 / mintick, minMove: 1 }
+  // The smallest numbers have no finite inverse, and JSON has no infinity.
+  return { mintick, priceScale: Math.min(1 / mintick, Number.MAX_VALUE), minMove: 1 }
 }
 
 /** How many bars are looked at for a tick. They are the newest, since ticks change over the years. */

@@ -134,3 +134,7 @@ test("Pine's own names are read, remarks in the session forgiven", () => {
     mintick: 0.01,
   })
 })
+
+test('the smallest step there can be has a scale that JSON can say', () => {
+  expect(Number.isFinite(tickParts(Number.MIN_VALUE).priceScale)).toBe(true)
+})
