@@ -84,13 +84,20 @@ interface Outcome {
   readonly skipped: number
 }
 
+/**
+ * The random tests' seed is the commit's own: a run of a commit is the same on every machine, and every commit tries others.
+ * Without a repository, a seed of this moment.
+ */
+const SEED = process.env['SEED'] ?? String(seedOfCommit() ?? Math.floor(Math.random() * 2 ** 31))
+
 await sayBrowser()
+console.log(`SEED=${SEED}`)
 const given = process.argv.slice(2)
 const postgres = given.length === 0 ? await startPostgres() : null
 if (postgres) process.env[POSTGRES_URL] = postgres.url
 const outcomes = [await secondChance(await run(given, {}))]
 if (given.length === 0) {
-  const seed = process.env['STORE_SEED'] ?? String(Math.floor(Math.random() * 2 ** 31))
+  const seed = process.env['STORE_SEED'] ?? SEED
   console.log(`\nOnce more over late stores: STORE_SEED=${seed} bun test ${OVER_LATE_STORES.join(' ')}`)
   outcomes.push(await run(OVER_LATE_STORES, { STORE_SEED: seed }))
   console.log(`\nAnd over PostgreSQL: TEST_STORE=postgres bun test ${OVER_POSTGRES.join(' ')}`)
@@ -104,6 +111,16 @@ const skipped = outcomes.reduce((total, outcome) => total + outcome.skipped, 0)
 console.log(`${passed} passed, ${failures.length} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
 const bad = outcomes.find(({ exitCode }) => exitCode !== 0)
 process.exit(bad ? bad.exitCode : passed === 0 ? 1 : 0)
+
+function seedOfCommit(): number | null {
+  try {
+    const { stdout, success } = Bun.spawnSync(['git', 'rev-parse', 'HEAD'])
+    return success ? Number.parseInt(stdout.toString().slice(0, 7), 16) : null
+  } catch {
+    // There is no git on this machine.
+    return null
+  }
+}
 
 async function run(
   args: readonly string[],
@@ -125,7 +142,7 @@ async function run(
       `--reporter-outfile=${report}`,
       ...args,
     ],
-    { stdio: ['inherit', 'inherit', 'inherit'], env: { ...process.env, ...env } },
+    { stdio: ['inherit', 'inherit', 'inherit'], env: { ...process.env, SEED, ...env } },
   )
   const exitCode = await runner.exited
   const { tests, failures, skipped, files } = readReport(report)
