@@ -157,7 +157,7 @@ export const BARS = {
       type: Type.Optional(SymbolType),
       currency: Type.Optional(Text(12)),
       baseCurrency: Type.Optional(Text(12, 0)),
-      mintick: Type.Optional(Type.Number({ minimum: 1e-18, maximum: 1e12 })),
+      mintick: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
       pointValue: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
       minQuantity: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
       timezone: Type.Optional(Text(64)),
