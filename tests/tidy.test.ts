@@ -8,9 +8,9 @@ const root = `${import.meta.dir}/..`
 /** Features → rooms they may import. They never import each other: they meet in `server/`. */
 const FEATURES = {
   runs: ['lib', 'market', 'wire', 'store', 'pine', 'backtest', 'engine'],
-  sweeps: ['lib', 'market', 'wire', 'store', 'pine', 'backtest', 'engine', 'statistics'],
-  portfolios: ['lib', 'market', 'wire', 'store', 'pine', 'engine'],
-  scans: ['lib', 'market', 'wire', 'store', 'pine', 'engine'],
+  sweeps: ['lib', 'market', 'wire', 'store', 'pine', 'backtest', 'engine', 'jobs', 'statistics'],
+  portfolios: ['lib', 'market', 'wire', 'store', 'pine', 'engine', 'jobs'],
+  scans: ['lib', 'market', 'wire', 'store', 'pine', 'engine', 'jobs'],
   accounts: ['lib', 'wire', 'store'],
   alerts: ['lib', 'market', 'store', 'pine'],
   ideas: ['lib', 'market', 'store'],
@@ -40,6 +40,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   statistics: ['lib'],
   backtest: ['lib', 'market', 'wire', 'pine', 'statistics'],
   engine: ['lib', 'market', 'wire', 'pine', 'backtest', 'statistics'],
+  // Long work of users that is stored: its records and its queues.
+  jobs: ['lib', 'wire', 'store'],
   ...FEATURES,
   api: ['lib', 'market', 'wire', 'store', 'pine', 'backtest', 'engine', ...features],
   // The features tied together, the loops, the served files: all that is needed to serve.

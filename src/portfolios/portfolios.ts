@@ -5,7 +5,7 @@
 
 import type { PortfolioJob, PortfolioOutput, ScriptHost } from '../engine/job.ts'
 import type { JobPool } from '../engine/pool.ts'
-import { UserJobs, type JobFailure, type LiveJob } from '../engine/user-jobs.ts'
+import { UserJobs, type JobFailure, type LiveJob } from '../jobs/user-jobs.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'

@@ -3,7 +3,8 @@
 // A scan runs in batches of markets, which are split among the workers and written in order. After a sudden end it goes on
 // behind the last batch written. Running it again drops its rows and starts over.
 
-import { inParts, UserJobs, type JobFailure, type LiveJob } from '../engine/user-jobs.ts'
+import { inParts } from '../jobs/parts.ts'
+import { UserJobs, type JobFailure, type LiveJob } from '../jobs/user-jobs.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'

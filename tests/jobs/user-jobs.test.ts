@@ -1,7 +1,7 @@
 // Who watches a long job is told of its end, whenever the watching begins and however the job ends.
 
 import { expect, test } from 'bun:test'
-import { UserJobs, type KeptJob } from '../../src/engine/user-jobs.ts'
+import { UserJobs, type KeptJob } from '../../src/jobs/user-jobs.ts'
 
 const NEVER = new AbortController().signal
 
