@@ -64,7 +64,7 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'GET /api/platform/sweeps/:id/results': SWEEP,
   'GET /api/platform/sweeps/:id/results.csv': SWEEP,
   'POST /api/platform/sweeps/:id/cancel': SWEEP,
-  'POST /api/platform/sweeps/:id/resume': [...SWEEP, 'conflict'],
+  'POST /api/platform/sweeps/:id/resume': [...SWEEP, 'conflict', 'concurrency_limited'],
   'DELETE /api/platform/sweeps/:id': SWEEP,
   'GET /api/platform/sweeps/:id/events': [...SWEEP, 'concurrency_limited'],
   'GET /api/platform/backtests/:id/verdict': [...BACKTEST, ...RUN],

@@ -268,12 +268,12 @@ export class Sweeps {
     if (sweep.state === 'done')
       throw new Problem(409, 'conflict', 'The sweep is done: there is nothing left to try.')
     await this.#barsOf(sweep)
-    const changed = await this.#change(id, (before) =>
-      isUnderWay(before) ? null : { ...before, state: 'queued', finishedAt: null, error: null },
+    const changed = await this.#jobs.admit(userId, () =>
+      this.#change(id, (before) =>
+        isUnderWay(before) ? null : { ...before, state: 'queued', finishedAt: null, error: null },
+      ),
     )
-    if (!changed) return this.get(userId, id)
-    this.#jobs.begin(changed)
-    return changed
+    return changed ?? this.get(userId, id)
   }
 
   async remove(userId: string, id: string): Promise<void> {

@@ -239,6 +239,23 @@ describe('a sweep', () => {
     expect((await call('POST', `${PATH}/${id}/resume`)).json.error.code).toBe('conflict')
     pool.close()
   })
+
+  test('waits for its turn like a new one when it is resumed: the twenty-first is refused', async () => {
+    const { call, pool } = await sweepServer()
+    // Whatever runs never ends, not even when it is cancelled.
+    Object.assign(pool, { do: () => new Promise<never>(() => {}) })
+    const { id } = (await call('POST', PATH, SWEEP)).json
+    await call('POST', `${PATH}/${id}/cancel`)
+    const made = await Promise.all(Array.from({ length: 20 }, () => call('POST', PATH, SWEEP)))
+    expect(made.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+      ...Array<number>(19).fill(200),
+      429,
+    ])
+    const resumed = await call('POST', `${PATH}/${id}/resume`)
+    expect([resumed.status, resumed.json.error?.code]).toEqual([429, 'concurrency_limited'])
+    expect((await call('GET', `${PATH}/${id}`)).json.sweep.state).toBe('cancelled')
+    pool.close()
+  })
 })
 
 describe('windows', () => {
