@@ -36,7 +36,7 @@ export function portfolioRoutes(deps: ApiDeps) {
       '/portfolios/:id',
       async ({ caller, params: { id } }) => {
         const portfolio = shown(await portfolios.get(caller.user.id, id))
-        const scripts = await portfolios.scripts(caller.user.id, id)
+        const scripts = await portfolios.script(caller.user.id, id)
         const parts = portfolio.parts.map((part, i) => ({ ...part, ...scripts[i] }))
         return { portfolio: { ...portfolio, parts }, result: await portfolios.result(caller.user.id, id) }
       },

@@ -62,7 +62,7 @@ export class LiveJob<Progress extends { readonly state: JobState }> {
 export interface JobFailure {
   readonly code: string
   readonly message: string
-  readonly diagnostics?: unknown[]
+  readonly diagnostics?: readonly unknown[]
 }
 
 export interface UserJobsOptions<Job extends KeptJob, Progress extends { readonly state: JobState }> {

@@ -5,10 +5,8 @@
 
 import type { PortfolioJob, PortfolioOutput, ScriptHost } from '../engine/job.ts'
 import type { JobPool } from '../engine/pool.ts'
-import { UserJobs, type JobFailure, type LiveJob } from '../jobs/user-jobs.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { NewId } from '../lib/ids.ts'
-import type { Log } from '../lib/log.ts'
+import { StoredJobs, type JobDeps, type JobScript } from '../jobs/stored-jobs.ts'
+import type { LiveJob } from '../jobs/user-jobs.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
 import { barsNotFound, type BarCache } from '../market/bar-cache.ts'
 import { ownerOf, seriesKey, seriesName, type SeriesKey } from '../market/bar-store.ts'
@@ -16,28 +14,15 @@ import type { Bars } from '../market/bars.ts'
 import { requireInterval } from '../market/interval.ts'
 import { barsSeenBy, seriesOf, type SeenBars } from '../market/seen-bars.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
-import type { Kv } from '../store/kv.ts'
+import type { Key, Reader } from '../store/kv.ts'
 import { dropText, largeText, stageText, textKeys, type LargeText } from '../store/large-text.ts'
-import { transact, type Also, type Changes } from '../store/transaction.ts'
+import type { Also, Changes } from '../store/transaction.ts'
 import type { PortfolioBody, PortfolioResult } from '../wire/portfolio.ts'
-import {
-  portfolios,
-  reportKey,
-  resultKey,
-  scriptsKey,
-  type Part,
-  type PartScript,
-  type Portfolio,
-} from './records.ts'
-import { isUnderWay } from '../wire/job-state.ts'
+import { portfolios, reportKey, resultKey, scriptsKey, type Part, type Portfolio } from './records.ts'
 
 export type { Portfolio } from './records.ts'
 
-export interface PortfolioDeps {
-  readonly kv: Kv
-  readonly clock: Clock
-  readonly newId: NewId
-  readonly log: Log
+export interface PortfolioDeps extends JobDeps {
   readonly bars: BarCache
   readonly pool: JobPool
   readonly limits: Limits
@@ -58,25 +43,32 @@ const BARS_MAX = 2_000_000
 /** The portfolio has these settings, and its parts have none of their own. */
 const OF_THE_WHOLE = ['initial_capital', 'currency'] as const
 
-export class Portfolios {
+export class Portfolios extends StoredJobs<Portfolio, PortfolioProgress, readonly JobScript[]> {
   readonly #deps: PortfolioDeps
-  readonly #jobs: UserJobs<Portfolio, PortfolioProgress>
 
   constructor(deps: PortfolioDeps) {
-    this.#deps = deps
-    this.#jobs = new UserJobs({
-      noun: ['portfolio', 'portfolios'],
-      log: deps.log,
-      find: (id) => portfolios(deps.kv).get(id),
-      progressOf: ({ state }) => ({ state, bar: 0, bars: 0 }),
-      work: (id, live) => this.#run(id, live),
-      fail: (id, failure) => this.#fail(id, failure),
+    super(deps, {
+      one: 'portfolio',
+      many: 'portfolios',
+      missing: 'portfolio_not_found',
+      records: portfolios(deps.kv),
+      scriptKey: scriptsKey,
     })
+    this.#deps = deps
+  }
+
+  protected override progressOf({ state }: Portfolio): PortfolioProgress {
+    return { state, bar: 0, bars: 0 }
+  }
+
+  protected override async keysOf({ id, parts }: Portfolio, reader: Reader): Promise<Key[]> {
+    const reports = await Promise.all(parts.map((_, part) => textKeys(reader, reportKey(id, part))))
+    return [resultKey(id), ...reports.flat()]
   }
 
   /** Checks what can be checked without a worker, keeps the portfolio as queued, and returns. */
   async create(userId: string, body: PortfolioBody, also?: Also<Portfolio>): Promise<Portfolio> {
-    const { kv, clock, newId, bars: cache } = this.#deps
+    const { clock, newId, bars: cache } = this.#deps
     const seen = barsSeenBy(cache, userId)
     const parts: Part[] = []
     let bars = 0
@@ -118,40 +110,12 @@ export class Portfolios {
       maxDrawdownPct: null,
       error: null,
     }
-    const scripts: PartScript[] = body.parts.map(({ source, inputs = {}, overrides = {} }) => ({
+    const scripts = body.parts.map(({ source, inputs = {}, overrides = {} }) => ({
       source,
       inputs,
       overrides,
     }))
-    return this.#jobs.admit(userId, async () => {
-      await transact(kv, (tx) => [
-        portfolios(kv).insert(portfolio),
-        { sets: [{ key: scriptsKey(portfolio.id), value: JSON.stringify(scripts) }] },
-        also?.(portfolio, tx),
-      ])
-      return portfolio
-    })
-  }
-
-  async get(userId: string, id: string): Promise<Portfolio> {
-    const portfolio = await this.find(userId, id)
-    if (!portfolio) throw notFound()
-    return portfolio
-  }
-
-  async find(userId: string, id: string): Promise<Portfolio | null> {
-    const portfolio = await portfolios(this.#deps.kv).get(id)
-    return portfolio?.userId === userId ? portfolio : null
-  }
-
-  list(userId: string, page: { readonly limit: number; readonly cursor?: string }) {
-    return portfolios(this.#deps.kv).list('user', [userId], page)
-  }
-
-  /** Answers the scripts of its parts. */
-  async scripts(userId: string, id: string): Promise<readonly PartScript[]> {
-    await this.get(userId, id)
-    return this.#scriptsOf(id)
+    return this.add(portfolio, scripts, also)
   }
 
   /** null while there is none. */
@@ -169,55 +133,9 @@ export class Portfolios {
     return text
   }
 
-  async cancel(userId: string, id: string): Promise<Portfolio> {
-    await this.get(userId, id)
-    const finishedAt = this.#deps.clock.now()
-    const changed = await this.#change(id, (portfolio) => ({ ...portfolio, state: 'cancelled', finishedAt }))
-    this.#jobs.end(id)
-    return changed ?? this.get(userId, id)
-  }
-
-  async remove(userId: string, id: string): Promise<void> {
-    const { kv } = this.#deps
-    const { parts } = await this.get(userId, id)
-    let isGone = false
-    await transact(kv, async (tx) => {
-      const stored = await portfolios(kv).at(tx).stored(id)
-      isGone = stored !== null
-      if (!stored) return []
-      const reports = await Promise.all(parts.map((_, part) => textKeys(tx, reportKey(id, part))))
-      return [portfolios(kv).remove(stored), { deletes: [scriptsKey(id), resultKey(id), ...reports.flat()] }]
-    })
-    this.#jobs.end(id)
-    if (!isGone) throw notFound()
-  }
-
-  /** Calls `watch` with where it is now and with every change, until it is over or the signal aborts. */
-  async watch(
-    userId: string,
-    id: string,
-    signal: AbortSignal,
-    watch: (progress: PortfolioProgress) => void,
-  ): Promise<void> {
-    await this.#jobs.watch(await this.get(userId, id), signal, watch)
-  }
-
-  /** At start: begins again with what an earlier server did not finish. */
-  async recover(): Promise<void> {
-    for await (const portfolio of portfolios(this.#deps.kv).each('unfinished')) this.#jobs.begin(portfolio)
-  }
-
-  stop(): Promise<void> {
-    return this.#jobs.stop()
-  }
-
-  async #run(id: string, live: LiveJob<PortfolioProgress>): Promise<void> {
-    const { clock, pool, limits, tried } = this.#deps
-    const portfolio = await this.#change(id, (one) => ({
-      ...one,
-      state: 'running',
-      startedAt: one.startedAt ?? clock.now(),
-    }))
+  protected override async work(id: string, live: LiveJob<PortfolioProgress>): Promise<void> {
+    const { pool, limits, tried } = this.#deps
+    const portfolio = await this.started(id)
     if (!portfolio) return
     const { job, host, bars } = await this.#jobOf(portfolio)
     const tell = (bar: number) => live.tell({ state: 'running', bar, bars })
@@ -238,7 +156,7 @@ export class Portfolios {
   async #jobOf({ id, userId, parts, capital, currency }: Portfolio) {
     const { bars: cache, hostFor, limits } = this.#deps
     const seen = barsSeenBy(cache, userId)
-    const scripts = await this.#scriptsOf(id)
+    const scripts = await this.scriptOf(id)
     const jobs: PortfolioJob['parts'][number][] = []
     const hosts: ScriptHost[] = []
     for (const [i, part] of parts.entries()) {
@@ -268,7 +186,7 @@ export class Portfolios {
       const finishedAt = clock.now()
       const { capital, currency, whole } = result
       const { netProfit, maxDrawdownPct } = whole
-      const changed = await this.#change(
+      const changed = await this.change(
         id,
         (one) => ({ ...one, state: 'done', finishedAt, capital, currency, netProfit, maxDrawdownPct }),
         () => ({
@@ -285,28 +203,4 @@ export class Portfolios {
       if (!isKept) for (const key of keys) await dropText(kv, key)
     }
   }
-
-  #fail(id: string, error: JobFailure): Promise<Portfolio | null> {
-    const finishedAt = this.#deps.clock.now()
-    return this.#change(id, (portfolio) => ({ ...portfolio, state: 'failed', finishedAt, error }))
-  }
-
-  /** null if it is over already, or was removed. */
-  #change(
-    id: string,
-    change: (portfolio: Portfolio) => Portfolio,
-    also?: Also<Portfolio>,
-  ): Promise<Portfolio | null> {
-    return portfolios(this.#deps.kv).update(id, (one) => (isUnderWay(one) ? change(one) : null), also)
-  }
-
-  async #scriptsOf(id: string): Promise<readonly PartScript[]> {
-    const entry = await this.#deps.kv.get(scriptsKey(id))
-    if (!entry) throw notFound()
-    return JSON.parse(entry.value) as PartScript[]
-  }
-}
-
-function notFound(): Problem {
-  return new Problem(404, 'portfolio_not_found', 'There is no such portfolio.')
 }

@@ -16,12 +16,6 @@ export interface Portfolio extends Omit<PortfolioWire, 'parts'> {
   readonly parts: readonly Part[]
 }
 
-export interface PartScript {
-  readonly source: string
-  readonly inputs: Readonly<Record<string, unknown>>
-  readonly overrides: Readonly<Record<string, number | string | boolean>>
-}
-
 /** So many are kept of one user. */
 const PORTFOLIOS_MAX = 100
 

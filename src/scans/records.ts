@@ -3,6 +3,7 @@
 // A batch is written in one commit with the record, so that after a sudden end the scan goes on behind the last complete
 // one.
 
+import type { JobScript } from '../jobs/stored-jobs.ts'
 import type { ScanRow, Scan as ScanWire } from '../wire/scan.ts'
 import { collection, type Collection } from '../store/collection.ts'
 import type { Key, Kv } from '../store/kv.ts'
@@ -13,10 +14,7 @@ export interface Scan extends Omit<ScanWire, 'source' | 'inputs' | 'overrides'> 
   readonly batches: number
 }
 
-export interface ScanScript {
-  readonly source: string
-  readonly inputs: Readonly<Record<string, unknown>>
-  readonly overrides: Readonly<Record<string, number | string | boolean>>
+export interface ScanScript extends JobScript {
   /** The names as the user gave them; null = those of the watchlist, or all. */
   readonly symbols: readonly NamedMarket[] | null
 }

@@ -4,15 +4,13 @@
 // behind the last batch written. Running it again drops its rows and starts over.
 
 import { inParts } from '../jobs/parts.ts'
-import { UserJobs, type JobFailure, type LiveJob } from '../jobs/user-jobs.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { NewId } from '../lib/ids.ts'
-import type { Log } from '../lib/log.ts'
+import { StoredJobs, type JobDeps } from '../jobs/stored-jobs.ts'
+import type { LiveJob } from '../jobs/user-jobs.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
 import type { BarCache } from '../market/bar-cache.ts'
 import { requireInterval } from '../market/interval.ts'
-import type { Kv } from '../store/kv.ts'
-import { transact, type Also } from '../store/transaction.ts'
+import type { Key } from '../store/kv.ts'
+import type { Also } from '../store/transaction.ts'
 import type { ScanBody, ScanRow } from '../wire/scan.ts'
 import { lookAt, PART_BARS, PART_MAX, type Found, type LookDeps } from './look.ts'
 import { Markets, MARKETS_MAX, namedMarket } from './markets.ts'
@@ -33,11 +31,7 @@ import { isUnderWay } from '../wire/job-state.ts'
 
 export type { Scan } from './records.ts'
 
-export interface ScanDeps extends LookDeps {
-  readonly kv: Kv
-  readonly clock: Clock
-  readonly newId: NewId
-  readonly log: Log
+export interface ScanDeps extends LookDeps, JobDeps {
   readonly bars: BarCache
   /** The symbols of a watchlist of this user; throws Problem 404. */
   readonly watched: (userId: string, watchlistId: string) => Promise<readonly NamedMarket[]>
@@ -58,25 +52,31 @@ const WATCHED_MAX = 10
 /** How many rows are judged in one go. */
 const ROWS_A_TURN = 1000
 
-export class Scans {
+export class Scans extends StoredJobs<Scan, ScanProgress, ScanScript> {
   readonly #deps: ScanDeps
-  readonly #jobs: UserJobs<Scan, ScanProgress>
 
   constructor(deps: ScanDeps) {
-    this.#deps = deps
-    this.#jobs = new UserJobs({
-      noun: ['scan', 'scans'],
-      log: deps.log,
-      find: (id) => scans(deps.kv).get(id),
-      progressOf,
-      work: (id, live) => this.#lookAtAll(id, live),
-      fail: (id, failure) => this.#fail(id, failure),
+    super(deps, {
+      one: 'scan',
+      many: 'scans',
+      missing: 'scan_not_found',
+      records: scans(deps.kv),
+      scriptKey,
     })
+    this.#deps = deps
+  }
+
+  protected override progressOf({ state, done, markets, failed }: Scan): ScanProgress {
+    return { state, done, markets, failed }
+  }
+
+  protected override keysOf({ id, batches }: Scan): Key[] {
+    return [marketsKey(id), ...Array.from({ length: batches }, (_, batch) => batchKey(id, batch))]
   }
 
   /** Checks what can be checked without a worker, stores the scan as queued, and returns. */
   async create(userId: string, body: ScanBody, also?: Also<Scan>): Promise<Scan> {
-    const { kv, clock, newId } = this.#deps
+    const { clock, newId } = this.#deps
     const interval = requireInterval(body.interval)
     if (body.watchlistId !== undefined && body.symbols !== undefined)
       throw invalidField('/symbols', 'either_or', 'Take either a watchlist or symbols.')
@@ -107,34 +107,7 @@ export class Scans {
       overrides: body.overrides ?? {},
       symbols,
     }
-    return this.#jobs.admit(userId, async () => {
-      await transact(kv, (tx) => [
-        scans(kv).insert(scan),
-        { sets: [{ key: scriptKey(scan.id), value: JSON.stringify(script) }] },
-        also?.(scan, tx),
-      ])
-      return scan
-    })
-  }
-
-  async get(userId: string, id: string): Promise<Scan> {
-    const scan = await this.find(userId, id)
-    if (!scan) throw notFound()
-    return scan
-  }
-
-  async find(userId: string, id: string): Promise<Scan | null> {
-    const scan = await scans(this.#deps.kv).get(id)
-    return scan?.userId === userId ? scan : null
-  }
-
-  list(userId: string, page: { readonly limit: number; readonly cursor?: string }) {
-    return scans(this.#deps.kv).list('user', [userId], page)
-  }
-
-  async script(userId: string, id: string): Promise<ScanScript> {
-    await this.get(userId, id)
-    return this.#scriptOf(id)
+    return this.add(scan, script, also)
   }
 
   /** All chosen rows, in order. */
@@ -165,7 +138,7 @@ export class Scans {
   ): Promise<Scan> {
     const scan = await this.get(userId, id)
     if (watch) await this.#assertWatch(scan, watch)
-    const changed = await this.#change(id, (before) => ({
+    const changed = await scans(this.#deps.kv).update(id, (before) => ({
       ...before,
       ...(name !== undefined && { name }),
       ...(watch !== undefined && { watch }),
@@ -204,82 +177,34 @@ export class Scans {
   /** Runs the scan again, over what there is now. */
   async again(userId: string, id: string): Promise<Scan> {
     const scan = await this.get(userId, id)
-    if (isUnderWay(scan)) return scan
-    const changed = await this.#jobs.admit(userId, () =>
-      this.#change(
-        id,
-        (before) => (isUnderWay(before) ? null : { ...before, ...BLANK }),
-        () => ({ deletes: rowKeys(scan) }),
-      ),
+    return this.restart(
+      scan,
+      (before) => ({ ...before, ...BLANK }),
+      () => ({ deletes: this.keysOf(scan) }),
     )
-    return changed ?? this.get(userId, id)
   }
 
-  /** Stops the scan, which keeps the rows it has. */
-  async cancel(userId: string, id: string): Promise<Scan> {
-    await this.get(userId, id)
-    const changed = await this.#change(id, (scan) =>
-      isUnderWay(scan) ? { ...scan, state: 'cancelled', finishedAt: this.#deps.clock.now() } : null,
-    )
-    this.#jobs.end(id)
-    return changed ?? this.get(userId, id)
-  }
-
-  async remove(userId: string, id: string): Promise<void> {
-    await this.get(userId, id)
-    const isGone = await scans(this.#deps.kv).delete(id, (scan) => ({
-      deletes: [scriptKey(id), ...rowKeys(scan)],
-    }))
-    this.#jobs.end(id)
-    if (!isGone) throw notFound()
-  }
-
-  /** Calls `watch` with the present progress and with every change, until the scan is over or the signal aborts. */
-  async watch(
-    userId: string,
-    id: string,
-    signal: AbortSignal,
-    watch: (progress: ScanProgress) => void,
-  ): Promise<void> {
-    await this.#jobs.watch(await this.get(userId, id), signal, watch)
-  }
-
-  /** Resumes at the start what an earlier server did not finish. */
-  async recover(): Promise<void> {
-    for await (const scan of scans(this.#deps.kv).each('unfinished')) this.#jobs.begin(scan)
-  }
-
-  /** The server is stopping. What was found is written already, and the next server goes on from there. */
-  stop(): Promise<void> {
-    return this.#jobs.stop()
-  }
-
-  async #lookAtAll(id: string, live: LiveJob<ScanProgress>): Promise<void> {
+  protected override async work(id: string, live: LiveJob<ScanProgress>): Promise<void> {
     const { clock, bars } = this.#deps
     const { signal } = live
     const before = await scans(this.#deps.kv).get(id)
     if (!before || !isUnderWay(before)) return
     const markets = await Markets.seenBy(bars, before.userId, before.interval)
-    const script = await this.#scriptOf(id)
+    const script = await this.scriptOf(id)
     const names = await this.#namesOf(before, script, markets)
-    let scan = await this.#change(
+    let scan = await this.started(
       id,
-      (one) =>
-        isUnderWay(one)
-          ? { ...one, state: 'running', startedAt: one.startedAt ?? clock.now(), markets: names.length }
-          : null,
       () => ({ sets: [{ key: marketsKey(id), value: JSON.stringify(names) }] }),
+      { markets: names.length },
     )
     const work: Work = { script, markets, partSize: PART_FIRST }
     while (scan && scan.done < names.length) {
-      live.tell(progressOf(scan))
+      live.tell(this.progressOf(scan))
       const batch = names.slice(scan.done, scan.done + BATCH)
       const found = await this.#lookAt(scan, work, batch, signal)
       scan = await this.#keep(scan, found)
     }
-    const done = await this.#change(id, (one) =>
-      isUnderWay(one) ? { ...one, state: 'done', finishedAt: clock.now() } : null,
-    )
+    const done = await this.change(id, (one) => ({ ...one, state: 'done', finishedAt: clock.now() }))
     if (done?.watch) this.#deps.watchedIsDone()
   }
 
@@ -329,10 +254,9 @@ export class Scans {
   #keep(scan: Scan, found: readonly Found[]): Promise<Scan | null> {
     const rows: StoredRows = found.flatMap((part) => part.rows)
     const columns = found.find((part) => part.columns !== null)?.columns ?? null
-    return this.#change(
+    return this.change(
       scan.id,
       (before) => {
-        if (!isUnderWay(before)) return null
         const conditions =
           before.kind === null && columns
             ? columns.conditions.map((title) => ({ title, holds: 0 }))
@@ -354,26 +278,9 @@ export class Scans {
     )
   }
 
-  #fail(id: string, error: JobFailure): Promise<Scan | null> {
-    const finishedAt = this.#deps.clock.now()
-    return this.#change(id, (scan) =>
-      isUnderWay(scan) ? { ...scan, state: 'failed', finishedAt, error } : null,
-    )
-  }
-
-  #change(id: string, change: (scan: Scan) => Scan | null, also?: Also<Scan>): Promise<Scan | null> {
-    return scans(this.#deps.kv).update(id, change, also)
-  }
-
   async #batch(id: string, batch: number): Promise<StoredRows> {
     const entry = await this.#deps.kv.get(batchKey(id, batch))
     return entry ? (JSON.parse(entry.value) as StoredRows) : []
-  }
-
-  async #scriptOf(id: string): Promise<ScanScript> {
-    const entry = await this.#deps.kv.get(scriptKey(id))
-    if (!entry) throw notFound()
-    return JSON.parse(entry.value) as ScanScript
   }
 }
 
@@ -399,16 +306,3 @@ const BLANK = {
   news: [],
   batches: 0,
 } as const satisfies Partial<Scan>
-
-const rowKeys = ({ id, batches }: Scan) => [
-  marketsKey(id),
-  ...Array.from({ length: batches }, (_, batch) => batchKey(id, batch)),
-]
-
-function progressOf({ state, done, markets, failed }: Scan): ScanProgress {
-  return { state, done, markets, failed }
-}
-
-function notFound(): Problem {
-  return new Problem(404, 'scan_not_found', 'There is no such scan.')
-}

@@ -56,12 +56,6 @@ export interface Sweep extends Asked {
   readonly error: SweepWire['error']
 }
 
-export interface SweepScript {
-  readonly source: string
-  readonly inputs: Readonly<Record<string, unknown>>
-  readonly overrides: Readonly<Record<string, number | string | boolean>>
-}
-
 export interface Batch {
   readonly choices: readonly (readonly Choice[])[]
   /** The rows in base64. */

@@ -10,10 +10,8 @@ import { barsHash, canonicalJson } from '../backtest/report/hash.ts'
 import type { ScriptHost, TrialsJob, TrialsOutput } from '../engine/job.ts'
 import type { JobPool } from '../engine/pool.ts'
 import { inParts } from '../jobs/parts.ts'
-import { UserJobs, type JobFailure, type LiveJob } from '../jobs/user-jobs.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { NewId } from '../lib/ids.ts'
-import type { Log } from '../lib/log.ts'
+import { StoredJobs, type JobDeps, type JobScript } from '../jobs/stored-jobs.ts'
+import type { LiveJob } from '../jobs/user-jobs.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
 import { barsNotFound, type BarCache } from '../market/bar-cache.ts'
 import { ownerOf, seriesKey, seriesName, type SeriesKey } from '../market/bar-store.ts'
@@ -23,8 +21,7 @@ import { barsSeenBy, seriesOf, type SeenBars } from '../market/seen-bars.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
 import type { Also } from '../store/transaction.ts'
-import { transact } from '../store/transaction.ts'
-import type { Kv } from '../store/kv.ts'
+import type { Key } from '../store/kv.ts'
 import type { SweepBody, SweepTrial, Verdict } from '../wire/sweep.ts'
 import { halvingOf, measuredOn, rungsOf, survivors } from './halving.ts'
 import { Ledger } from './ledger.ts'
@@ -38,7 +35,6 @@ import {
   verdictKey,
   type Batch,
   type Sweep,
-  type SweepScript,
   type SweepState,
 } from './records.ts'
 import { expressionAt, spaceOf, type Choice, type Space } from './space.ts'
@@ -48,11 +44,7 @@ import { isUnderWay } from '../wire/job-state.ts'
 
 export type { Sweep } from './records.ts'
 
-export interface SweepDeps {
-  readonly kv: Kv
-  readonly clock: Clock
-  readonly newId: NewId
-  readonly log: Log
+export interface SweepDeps extends JobDeps {
   readonly bars: BarCache
   readonly pool: JobPool
   readonly limits: Limits
@@ -93,29 +85,36 @@ const STANDARD_FIGURES = [
 ]
 const RESULTS_PAGE_MAX = 1000
 
-export class Sweeps {
+export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
   readonly #deps: SweepDeps
-  readonly #jobs: UserJobs<Sweep, SweepProgress>
   readonly #listeners = new Set<(sweep: Sweep) => void>()
 
   constructor(deps: SweepDeps) {
-    this.#deps = deps
-    this.#jobs = new UserJobs({
-      noun: ['sweep', 'sweeps'],
-      log: deps.log,
-      find: (id) => sweeps(deps.kv).get(id),
-      progressOf: (sweep) => progressOf(sweep, null),
-      work: (id, live) => this.#tryAll(id, live),
-      fail: (id, failure) => this.#fail(id, failure),
-      over: (sweep) => {
-        for (const listener of this.#listeners) listener(sweep)
-      },
+    super(deps, {
+      one: 'sweep',
+      many: 'sweeps',
+      missing: 'sweep_not_found',
+      records: sweeps(deps.kv),
+      scriptKey,
     })
+    this.#deps = deps
+  }
+
+  protected override progressOf(sweep: Sweep): SweepProgress {
+    return progressOf(sweep, null)
+  }
+
+  protected override keysOf({ id, batches }: Sweep): Key[] {
+    return [verdictKey(id), ...Array.from({ length: batches }, (_, batch) => batchKey(id, batch))]
+  }
+
+  protected override over(sweep: Sweep): void {
+    for (const listener of this.#listeners) listener(sweep)
   }
 
   /** Checks what can be checked without a worker, stores the sweep as queued, and returns. */
   async create(userId: string, body: SweepBody, also?: Also<Sweep>): Promise<Sweep> {
-    const { kv, clock, newId, bars: cache } = this.#deps
+    const { clock, newId, bars: cache } = this.#deps
     const space = spaceOf(body.space, body.where ?? [])
     const interval = requireInterval(body.interval)
     const seen = barsSeenBy(cache, userId)
@@ -165,39 +164,12 @@ export class Sweeps {
     }
     // Throws if the sampler cannot use the space.
     planOf(space, sweep, () => clock.now())
-    const script: SweepScript = {
+    const script: JobScript = {
       source: body.source,
       inputs: body.inputs ?? {},
       overrides: body.overrides ?? {},
     }
-    return this.#jobs.admit(userId, async () => {
-      await transact(kv, (tx) => [
-        sweeps(kv).insert(sweep),
-        { sets: [{ key: scriptKey(sweep.id), value: JSON.stringify(script) }] },
-        also?.(sweep, tx),
-      ])
-      return sweep
-    })
-  }
-
-  async get(userId: string, id: string): Promise<Sweep> {
-    const sweep = await this.find(userId, id)
-    if (!sweep) throw notFound()
-    return sweep
-  }
-
-  async find(userId: string, id: string): Promise<Sweep | null> {
-    const sweep = await sweeps(this.#deps.kv).get(id)
-    return sweep?.userId === userId ? sweep : null
-  }
-
-  list(userId: string, page: { readonly limit: number; readonly cursor?: string }) {
-    return sweeps(this.#deps.kv).list('user', [userId], page)
-  }
-
-  async script(userId: string, id: string): Promise<SweepScript> {
-    await this.get(userId, id)
-    return this.#scriptOf(id)
+    return this.add(sweep, script, also)
   }
 
   async verdict(userId: string, id: string): Promise<Verdict | null> {
@@ -207,8 +179,8 @@ export class Sweeps {
   }
 
   /** The number of the trial that ran the same; null if none did. */
-  async trialOf(sweep: Sweep, { source, inputs, overrides }: SweepScript): Promise<number | null> {
-    const own = await this.#scriptOf(sweep.id)
+  async trialOf(sweep: Sweep, { source, inputs, overrides }: JobScript): Promise<number | null> {
+    const own = await this.scriptOf(sweep.id)
     const { point, rest } = takenApart(sweep, { inputs, overrides })
     const others = takenApart(sweep, own).rest
     if (source !== own.source || canonicalJson(rest) !== canonicalJson(others)) return null
@@ -252,51 +224,13 @@ export class Sweeps {
     return { sweep, trials }
   }
 
-  /** Stops the sweep, which keeps what was tried. */
-  async cancel(userId: string, id: string): Promise<Sweep> {
-    await this.get(userId, id)
-    const changed = await this.#change(id, (sweep) =>
-      isUnderWay(sweep) ? { ...sweep, state: 'cancelled', finishedAt: this.#deps.clock.now() } : null,
-    )
-    this.#jobs.end(id)
-    return changed ?? this.get(userId, id)
-  }
-
   async resume(userId: string, id: string): Promise<Sweep> {
     const sweep = await this.get(userId, id)
     if (isUnderWay(sweep)) return sweep
     if (sweep.state === 'done')
       throw new Problem(409, 'conflict', 'The sweep is done: there is nothing left to try.')
     await this.#barsOf(sweep)
-    const changed = await this.#jobs.admit(userId, () =>
-      this.#change(id, (before) =>
-        isUnderWay(before) ? null : { ...before, state: 'queued', finishedAt: null, error: null },
-      ),
-    )
-    return changed ?? this.get(userId, id)
-  }
-
-  async remove(userId: string, id: string): Promise<void> {
-    await this.get(userId, id)
-    const isGone = await sweeps(this.#deps.kv).delete(id, ({ batches }) => ({
-      deletes: [
-        scriptKey(id),
-        verdictKey(id),
-        ...Array.from({ length: batches }, (_, batch) => batchKey(id, batch)),
-      ],
-    }))
-    this.#jobs.end(id)
-    if (!isGone) throw notFound()
-  }
-
-  /** Calls `watch` with the present progress and with every change, until the sweep is over or the signal aborts. */
-  async watch(
-    userId: string,
-    id: string,
-    signal: AbortSignal,
-    watch: (progress: SweepProgress) => void,
-  ): Promise<void> {
-    await this.#jobs.watch(await this.get(userId, id), signal, watch)
+    return this.restart(sweep, (before) => ({ ...before, state: 'queued', finishedAt: null, error: null }))
   }
 
   /** `listener` is told of every sweep that is over. */
@@ -304,23 +238,15 @@ export class Sweeps {
     this.#listeners.add(listener)
   }
 
-  /** Resumes at the start what an earlier server did not finish. */
-  async recover(): Promise<void> {
-    for await (const sweep of sweeps(this.#deps.kv).each('unfinished')) this.#jobs.begin(sweep)
-  }
-
-  /** The server is stopping. What was tried is written already, and the next server goes on from there. */
-  async stop(): Promise<void> {
-    await this.#jobs.stop()
+  override async stop(): Promise<void> {
+    await super.stop()
     await this.#deps.ledger.settled()
   }
 
-  async #tryAll(id: string, live: LiveJob<SweepProgress>): Promise<void> {
+  protected override async work(id: string, live: LiveJob<SweepProgress>): Promise<void> {
     const { clock } = this.#deps
     const { signal } = live
-    const started = await this.#change(id, (sweep) =>
-      isUnderWay(sweep) ? { ...sweep, state: 'running', startedAt: sweep.startedAt ?? clock.now() } : null,
-    )
+    const started = await this.started(id)
     if (!started) return
     let sweep = started
     const material = await this.#materialOf(sweep)
@@ -381,7 +307,7 @@ export class Sweeps {
       bars,
       seen,
       symbol: await seen.symbol(key.exchange, key.symbol),
-      script: await this.#scriptOf(sweep.id),
+      script: await this.scriptOf(sweep.id),
       space: spaceOf(sweep.space, sweep.where),
       partSize: PART_FIRST,
     }
@@ -485,20 +411,17 @@ export class Sweeps {
     const { ledger } = this.#deps
     const scores = scoresOf(found.rows, sweep.measured)
     const failed = batch.failures.length
-    const changed = await this.#change(
+    const changed = await this.change(
       sweep.id,
-      (before) =>
-        isUnderWay(before)
-          ? {
-              ...before,
-              batches: before.batches + 1,
-              tried: before.tried + batch.choices.length,
-              failed: before.failed + failed,
-              filtered: (before.filtered ?? 0) + out.length,
-              best: betterOf(before.best, scores, before.tried),
-              script: found.script,
-            }
-          : null,
+      (before) => ({
+        ...before,
+        batches: before.batches + 1,
+        tried: before.tried + batch.choices.length,
+        failed: before.failed + failed,
+        filtered: (before.filtered ?? 0) + out.length,
+        best: betterOf(before.best, scores, before.tried),
+        script: found.script,
+      }),
       async (after, tx) => {
         const { width, sharpe } = rowLayout(after.measured)
         const tried = found.names.flatMap((trial, i) =>
@@ -559,41 +482,21 @@ export class Sweeps {
       },
       this.#optionsFor(sweep, material, 20, signal),
     )
-    await this.#change(
+    await this.change(
       sweep.id,
-      (before) =>
-        isUnderWay(before)
-          ? { ...before, state: 'done', finishedAt: clock.now(), sentence: verdict.sentence }
-          : null,
+      (before) => ({ ...before, state: 'done', finishedAt: clock.now(), sentence: verdict.sentence }),
       () => ({ sets: [{ key: verdictKey(sweep.id), value: JSON.stringify(verdict) }] }),
     )
-  }
-
-  #fail(id: string, error: JobFailure): Promise<Sweep | null> {
-    const finishedAt = this.#deps.clock.now()
-    return this.#change(id, (sweep) =>
-      isUnderWay(sweep) ? { ...sweep, state: 'failed', finishedAt, error } : null,
-    )
-  }
-
-  #change(id: string, change: (sweep: Sweep) => Sweep | null, also?: Also<Sweep>): Promise<Sweep | null> {
-    return sweeps(this.#deps.kv).update(id, change, also)
   }
 
   async #batch(id: string, batch: number): Promise<Batch | null> {
     const entry = await this.#deps.kv.get(batchKey(id, batch))
     return entry && (JSON.parse(entry.value) as Batch)
   }
-
-  async #scriptOf(id: string): Promise<SweepScript> {
-    const entry = await this.#deps.kv.get(scriptKey(id))
-    if (!entry) throw notFound()
-    return JSON.parse(entry.value) as SweepScript
-  }
 }
 
 /** The values that a sweep varies, and all others. */
-function takenApart({ space }: Sweep, { inputs, overrides }: Omit<SweepScript, 'source'>) {
+function takenApart({ space }: Sweep, { inputs, overrides }: Omit<JobScript, 'source'>) {
   const names = (kind: 'input' | 'property') => new Set(space.flatMap((one) => one[kind] ?? []))
   const without = (values: object, taken: ReadonlySet<string>) =>
     Object.fromEntries(Object.entries(values).filter(([name]) => !taken.has(name)))
@@ -626,7 +529,7 @@ interface Material {
   readonly bars: Bars
   readonly seen: SeenBars
   readonly symbol: SymbolInfo
-  readonly script: SweepScript
+  readonly script: JobScript
   readonly space: Space
   /** How many trials a worker is given at a time; this does not change what is tried. */
   partSize: number
@@ -782,8 +685,4 @@ const ledgerOf = ({ userId, script, exchange, symbol, interval }: Sweep) => ({
 function progressOf(sweep: Sweep, perSecond: number | null): SweepProgress {
   const { state, tried, filtered = 0, trials: planned, failed, best } = sweep
   return { state, tried, filtered, planned, failed, best, perSecond }
-}
-
-function notFound(): Problem {
-  return new Problem(404, 'sweep_not_found', 'There is no such sweep.')
 }
