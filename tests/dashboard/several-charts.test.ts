@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { areasOf, areasText, placesOf, SHAPES } from '../../src/dashboard/layouts/grids.ts'
 import { GRID_SHAPES } from '../../src/wire/layout.ts'
-import { noBrowser, startSite, type Site } from './browser.ts'
+import { noBrowser, painted, startSite, type Site } from './browser.ts'
 
 test('every grid has as many places as its number says, which cover it and nothing twice', () => {
   expect(SHAPES.toSorted()).toEqual([...GRID_SHAPES].toSorted())
@@ -32,6 +32,64 @@ describe.skipIf(noBrowser)('on the page', () => {
   afterAll(() => site.close())
 
   const quiet = { script: { id: null, name: '', source: '' }, side: '', bottom: '', 'tour.done': true }
+
+  test('keys typed faster than charts and dialogs come are not lost', async () => {
+    const { page, complaints } = await site.open({ remembered: quiet, width: 1440 })
+    // Code and symbols that the page asks for later are held up until they are let through.
+    let isHeld = false
+    const held: (() => void)[] = []
+    await page.route(/\.js$|\/platform\/symbols/, async (route) => {
+      if (isHeld) await new Promise<void>((release) => held.push(release))
+      await route.continue()
+    })
+    const release = () => {
+      isHeld = false
+      for (const one of held.splice(0)) one()
+    }
+    await page.goto(site.url)
+    await page.getByText(/^Vol/).first().waitFor()
+    await page.getByRole('application', { name: 'Chart of SPX' }).focus()
+    isHeld = true
+    await page.keyboard.type('aapx')
+    await page.keyboard.press('Backspace')
+    await page.keyboard.type('l')
+    await page.keyboard.press('Enter')
+    release()
+    await page.getByRole('application', { name: 'Chart of AAPL, 1d' }).waitFor()
+    isHeld = true
+    await page.getByRole('application', { name: 'Chart of AAPL' }).focus()
+    await page.keyboard.type('1w')
+    await page.keyboard.press('Enter')
+    release()
+    await page.getByRole('application', { name: 'Chart of AAPL, 1w' }).waitFor()
+
+    // Another chart has the keys before the next frame, which would take them away from a dialog that they opened.
+    await page.getByRole('button', { name: 'Charts: One chart' }).press('Enter')
+    await page.getByRole('radio', { name: 'Two side by side', exact: true }).press('Enter')
+    await page.keyboard.press('Escape')
+    await page.getByRole('application', { name: 'Chart 1 of 2' }).focus()
+    await page.evaluate(() => {
+      const frames: FrameRequestCallback[] = []
+      const real = window.requestAnimationFrame.bind(window)
+      window.requestAnimationFrame = (frame) => frames.push(frame)
+      Object.assign(window, {
+        goOn: () => {
+          window.requestAnimationFrame = real
+          for (const frame of frames) real(frame)
+        },
+      })
+    })
+    await page.keyboard.press('Alt+n')
+    await page.keyboard.press('s')
+    const field = page.getByRole('combobox', { name: 'Symbol, name or exchange' })
+    await field.waitFor()
+    await page.evaluate(() => (window as unknown as { goOn(): void }).goOn())
+    await painted(page)
+    expect(await field.evaluate((element) => element === document.activeElement)).toBe(true)
+    await page.keyboard.press('Enter')
+    await page.getByRole('application', { name: 'Chart 2 of 2: SPX' }).waitFor()
+    expect(complaints).toEqual([])
+  }, 300_000)
 
   test('four charts are set up by keyboard, each its own, and opened again on another machine and a phone', async () => {
     const { page, complaints } = await site.open({ remembered: quiet, width: 1440 })

@@ -25,6 +25,7 @@ import {
   activate,
   activeCell,
   dateDialog,
+  entered,
   hoveredTrade,
   intervalEntry,
   litTime,
@@ -207,11 +208,14 @@ export function ChartCell({
     if ((event.target as Element).closest('[role="dialog"], input, textarea, select')) return
     const replaying = replayOnChart.value !== null
     const step = event.shiftKey ? 30 : 5
-    const isTyping = symbolSearch.peek() !== null && event.key.length === 1
-    if (isTyping || (/^[a-z]$/i.test(event.key) && !(replaying && /^[npb]$/i.test(event.key))))
-      // What follows the first letter may be typed before the dialog is there to receive it: digits and operators too.
-      symbolSearch.value = (symbolSearch.value ?? '') + event.key.toUpperCase()
-    else if (/^[0-9]$/.test(event.key)) intervalEntry.value = (intervalEntry.value ?? '') + event.key
+    const take = () => {
+      event.preventDefault()
+      event.stopPropagation()
+    }
+    if (typeAhead(event.key)) return take()
+    if (/^[a-z]$/i.test(event.key) && !(replaying && /^[npb]$/i.test(event.key)))
+      symbolSearch.value = event.key.toUpperCase()
+    else if (/^[0-9]$/.test(event.key)) intervalEntry.value = event.key
     else if (event.key === 'ArrowLeft' && !replaying) view?.scroll(-step)
     else if (event.key === 'ArrowRight' && !replaying) view?.scroll(step)
     else if (event.key === 'ArrowUp' || event.key === '+' || event.key === '=') view?.zoom(0.8)
@@ -219,8 +223,7 @@ export function ChartCell({
     else if (event.key === 'End') view?.toEnd()
     else if (event.key === 'Home') view?.fit()
     else return
-    event.preventDefault()
-    event.stopPropagation()
+    take()
   }
   const { symbol: name, interval } = cell.market.value
   const place = number > 0 ? `Chart ${number} of ${placed.value.length}: ` : 'Chart of '
@@ -286,6 +289,23 @@ export function ChartCell({
       )}
     </div>
   )
+}
+
+/**
+ * What follows the first letter or digit may be typed before its dialog is there to receive it: digits, operators and Enter
+ * too. False = no dialog is about to open, or the key means nothing to one.
+ */
+function typeAhead(key: string): boolean {
+  const open = [symbolSearch, intervalEntry].find((entry) => entry.peek() !== null)
+  const text = open?.peek() ?? ''
+  if (!open) return false
+  if (key === 'Escape') open.value = null
+  else if (key === 'Enter') entered.value = true
+  else if (key === 'Backspace') open.value = text.slice(0, -1)
+  else if (key.length === 1) open.value = text + (open === symbolSearch ? key.toUpperCase() : key)
+  else return false
+  if (key !== 'Enter') entered.value = false
+  return true
 }
 
 /** The other symbols as the view draws them. */

@@ -75,6 +75,8 @@ export const comparing = signal(false)
 export const studyDialog = signal<string | null>(null)
 /** The text typed into the interval dialog; null = closed. */
 export const intervalEntry = signal<string | null>(null)
+/** Enter was pressed before the dialog of symbols or of intervals could know what it means: it counts once that is known. */
+export const entered = signal(false)
 export const boxesDialog = signal(false)
 export const dateDialog = signal(false)
 

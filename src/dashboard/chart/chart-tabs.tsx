@@ -14,7 +14,7 @@ export function ChartTabs({ ids }: { readonly ids: readonly string[] }) {
   useEffect(() => chosenTab()?.scrollIntoView({ block: 'nearest', inline: 'nearest' }), [activeId.value])
   const go = (by: number) => {
     activate(neighbourOf(activeId.peek(), by))
-    chosenTab()?.focus()
+    queueMicrotask(() => chosenTab()?.focus())
   }
   return (
     <div

@@ -41,7 +41,7 @@ import { areaName, areasText, GRIDS, LINKS, SHAPES } from '../layouts/grids.ts'
 import { ChartTabs } from './chart-tabs.tsx'
 import { followDriver } from './links.ts'
 import { narrow } from './narrow.ts'
-import { chartView, takePicture } from './on-screen.ts'
+import { chartView, focusChart, takePicture } from './on-screen.ts'
 import { RangeBar } from './range-bar.tsx'
 
 const ChartBar = lazy(async () => (await import('./chart-bar.tsx')).ChartBar)
@@ -172,9 +172,8 @@ const severalCharts = (): boolean => placed.peek().length > 1
 
 function goToChart(by: number): void {
   activate(neighbourOf(activeId.peek(), by))
-  requestAnimationFrame(() =>
-    document.querySelector<HTMLElement>(`[data-chart="${activeId.peek()}"] [role=application]`)?.focus(),
-  )
+  // Once it is drawn, and no later: the next key may open a dialog, from which a frame later the focus would be taken away.
+  queueMicrotask(focusChart)
 }
 
 function chartCommands(): readonly Command[] {

@@ -4,8 +4,10 @@
 import { intervalMs, normalizeInterval, parseInterval } from '../../market/interval.ts'
 import { Dialog } from '../ui/ui.tsx'
 import { market } from '../workspace.ts'
+import { symbols } from './cell.ts'
 import s from './chart.module.css'
-import { intervalEntry, intervalsOf, intervalText, showMarket, symbol } from './chart-state.ts'
+import { entered, intervalEntry, intervalsOf, intervalText, showMarket, symbol } from './chart-state.ts'
+import { useEntered } from './entered.ts'
 
 export function IntervalDialog() {
   const text = intervalEntry.value ?? ''
@@ -13,6 +15,11 @@ export function IntervalDialog() {
   const known = intervalsOf(symbol.value)
   const isThere = wanted !== null && known.includes(wanted)
   const close = () => (intervalEntry.value = null)
+  useEntered(symbols.value !== null, () => {
+    if (!isThere) return
+    close()
+    showMarket({ ...market.value, interval: wanted })
+  })
   return (
     <Dialog title="Interval" onClose={close} width={320}>
       <input
@@ -24,12 +31,14 @@ export function IntervalDialog() {
         spellcheck={false}
         data-autofocus
         maxLength={8}
-        onInput={(event) => (intervalEntry.value = event.currentTarget.value)}
+        onInput={(event) => {
+          intervalEntry.value = event.currentTarget.value
+          entered.value = false
+        }}
         onKeyDown={(event) => {
-          if (event.key !== 'Enter' || !isThere) return
+          if (event.key !== 'Enter') return
           event.preventDefault()
-          close()
-          showMarket({ ...market.value, interval: wanted })
+          entered.value = true
         }}
       />
       <p id="interval-note" class={isThere ? 'muted' : 'down'}>

@@ -1,7 +1,7 @@
 // A button with a list below it, usable by arrow keys and closed by Escape or a click elsewhere. Drawn above all panes.
 
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { cx, toastError } from '../ui/ui.tsx'
 import s from './chart.module.css'
@@ -84,7 +84,7 @@ interface MenuListProps {
 
 export function MenuList({ id, label, items, x, y, onClose }: MenuListProps) {
   const list = useRef<HTMLDivElement>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = list.current!
     // The page's policy forbids inline styles in markup, but allows setting them through the object model.
     const box = element.getBoundingClientRect()

@@ -6,6 +6,11 @@ import type { ChartView } from './view.ts'
 
 export const chartView = (): ChartView | null => activeCell.peek().view.peek()
 
+/** Gives the keys to the active chart: call it when that one is drawn. */
+export function focusChart(): void {
+  document.querySelector<HTMLElement>(`[data-chart="${activeCell.peek().id}"] [role=application]`)?.focus()
+}
+
 export function takePicture(): void {
   const view = chartView()
   if (!view || !shown.value) return

@@ -9,8 +9,17 @@ import { Badge, Dialog, Empty, Failure, Skeleton } from '../ui/ui.tsx'
 import { market } from '../workspace.ts'
 import { factsOf, loadSymbols, symbols } from './cell.ts'
 import s from './chart.module.css'
-import { activeCell, comparing, intervalsOf, intervalText, showMarket, symbolSearch } from './chart-state.ts'
+import {
+  activeCell,
+  comparing,
+  entered,
+  intervalsOf,
+  intervalText,
+  showMarket,
+  symbolSearch,
+} from './chart-state.ts'
 import { addCompared, nameOf } from './compare-symbols.ts'
+import { useEntered } from './entered.ts'
 
 export function SymbolDialog() {
   const text = symbolSearch.value ?? ''
@@ -54,11 +63,12 @@ export function SymbolDialog() {
       const next = Math.max(0, Math.min(found.length - 1, at + step))
       setAt(next)
       list.current?.children[next]?.scrollIntoView({ block: 'nearest' })
-    } else if (event.key === 'Enter' && found[at]) {
+    } else if (event.key === 'Enter') {
       event.preventDefault()
-      choose(found[at])
+      entered.value = true
     }
   }
+  useEntered(symbols.value !== null, () => found[at] && choose(found[at]))
   return (
     <Dialog title={isComparing ? 'Compare' : 'Symbol'} onClose={close} width={560}>
       <input
@@ -77,6 +87,7 @@ export function SymbolDialog() {
         onInput={(event) => {
           // In upper case, like letters that are typed on the chart.
           symbolSearch.value = event.currentTarget.value.toUpperCase()
+          entered.value = false
           setAt(0)
         }}
         onKeyDown={onKeyDown}

@@ -8,6 +8,7 @@ import { useState } from 'preact/hooks'
 import type { ComponentChildren } from 'preact'
 import { keyText } from '../commands.ts'
 import { MenuList, type MenuItem } from '../chart/menu.tsx'
+import { focusChart } from '../chart/on-screen.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Toolbar } from '../ui/toolbar.tsx'
 import { cx, toast } from '../ui/ui.tsx'
@@ -181,7 +182,7 @@ function groupItems({ tools, title, id }: ToolGroup): readonly MenuItem[] {
       lastTools.value = { ...lastTools.value, [id]: name }
       tool.value = name
       // The tool is in hand, so the next key is for the chart.
-      document.querySelector<HTMLElement>('[aria-roledescription="price chart"]')?.focus()
+      focusChart()
     },
   }))
 }

@@ -61,7 +61,7 @@ const SIDE_NAMES: Readonly<Record<Side, string>> = {
 /** Opens a drawer and focuses its tab, so that the next Tab key leads inside. */
 function show(open: () => void, list: string): void {
   open()
-  requestAnimationFrame(() =>
+  queueMicrotask(() =>
     document.querySelector<HTMLElement>(`[role=tablist][aria-label="${list}"] [aria-selected=true]`)?.focus(),
   )
 }

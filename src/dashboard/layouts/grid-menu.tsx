@@ -1,7 +1,7 @@
 // How the charts stand, and what they do together: a button in the top bar with a panel of little pictures and switches.
 
 import type { GridShape } from '../../wire/layout.ts'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { charts, setLink, setShape } from '../charts.ts'
 import { Check } from '../frame/page.tsx'
 import { Button } from '../ui/ui.tsx'
@@ -18,7 +18,7 @@ export function GridMenu({ narrow }: { readonly narrow: string | undefined }) {
     setAt(null)
     if (refocus) anchor.current?.querySelector('button')?.focus()
   }
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!at) return undefined
     const element = panel.current!
     // The page's policy forbids inline styles in markup, but allows setting them through the object model.

@@ -181,7 +181,7 @@ export function Tabs<T extends string>({ label, tabs, active, onSelect, children
     event.preventDefault()
     onSelect(next[0])
     const list = event.currentTarget as HTMLElement
-    requestAnimationFrame(() => list.querySelector<HTMLElement>('[aria-selected="true"]')?.focus())
+    queueMicrotask(() => list.querySelector<HTMLElement>('[aria-selected="true"]')?.focus())
   }
   return (
     <div class={s.tabs}>

@@ -11,16 +11,14 @@ export function AddSymbol({ list }: { readonly list: Watchlist }) {
   const [known, setKnown] = useState<readonly string[]>([])
   const id = useId()
   useEffect(() => {
-    allSymbols().then(
-      (all) => setKnown(all.map((one) => `${one.exchange}:${one.symbol}`)),
-      () => undefined,
-    )
+    void namesOfAll().then(setKnown)
   }, [])
-  const add = (event: Event) => {
-    event.preventDefault()
+  const add = async () => {
     const typed = text.trim().toUpperCase()
     if (typed === '') return
-    const full = known.find((one) => one === typed || one.endsWith(`:${typed}`)) ?? typed
+    // Enter may come before the symbols do.
+    const all = await namesOfAll()
+    const full = all.find((one) => one === typed || one.endsWith(`:${typed}`)) ?? typed
     const colon = full.indexOf(':')
     const exchange = colon < 0 ? '' : full.slice(0, colon)
     const symbol = full.slice(colon + 1)
@@ -28,13 +26,17 @@ export function AddSymbol({ list }: { readonly list: Watchlist }) {
       toast(`${full} is in the list already.`)
       return
     }
-    changeList(list.id, { items: [...list.items, { symbol, exchange, note: null }] }).then(
-      () => setText(''),
-      toastError,
-    )
+    await changeList(list.id, { items: [...list.items, { symbol, exchange, note: null }] })
+    setText('')
   }
   return (
-    <form class={s.add} onSubmit={add}>
+    <form
+      class={s.add}
+      onSubmit={(event) => {
+        event.preventDefault()
+        add().catch(toastError)
+      }}
+    >
       <input
         class={ui['input']}
         aria-label="Add a symbol"
@@ -53,4 +55,10 @@ export function AddSymbol({ list }: { readonly list: Watchlist }) {
       <Button type="submit" icon="plus" label="Add" />
     </form>
   )
+}
+
+/** With their exchanges; none where they cannot be had: a symbol without bars may be added too. */
+async function namesOfAll(): Promise<readonly string[]> {
+  const all = await allSymbols().catch(() => [])
+  return all.map((one) => `${one.exchange}:${one.symbol}`)
 }
