@@ -82,7 +82,7 @@ async function whatItLacks(directory: string, random: CommandContext['random']):
   try {
     const opens = async (key: Uint8Array) =>
       opensSecrets(kv, await createSecretBox(key, (count) => random.bytes(count)))
-    const { kind } = await judgeKey(kv, directory, opens, { newKey: true })
+    const { kind } = await judgeKey(kv, join(directory, KEY_FILE), opens, { newKey: true })
     if (kind !== 'lost') return null
     const sealed = await countReceivers(kv)
     const which = existsSync(join(directory, KEY_FILE)) ? 'is not the key of its database' : 'is missing'

@@ -3,11 +3,13 @@
 // `PORT` in the environment is `--port` on the command line, which wins. Everything is checked at the start, with one
 // sentence for each mistake, so that a typing error shows then and not when the setting is first used.
 
+import { join } from 'node:path'
 import { ALERTS_PER_USER } from '../alerts/alert.ts'
 import { DEFAULT_RATES, RATES, type Rate, type RatePolicies } from '../api/limits.ts'
 import { addressList } from '../api/peer.ts'
 import { LOG_LEVELS } from '../lib/log.ts'
 import { RUNS_MAX } from '../runs/runs.ts'
+import { KEY_FILE } from '../store/instance-key.ts'
 
 /** Turns text into a value; throws a sentence that says what was expected. */
 type Parse<T> = (text: string) => T
@@ -91,7 +93,7 @@ const smtp: Parse<string> = (value) => {
 
 const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full']
 
-const databaseAddress: Parse<string> = (value) => {
+export const databaseAddress: Parse<string> = (value) => {
   const url = URL.parse(value)
   if (!url || !/^postgres(?:ql)?:$/.test(url.protocol))
     throw new Error(
@@ -118,6 +120,11 @@ const OPTIONS = {
     optional(databaseAddress),
     'Database instead of the folder, postgres://user:password@host:5432/name (PostgreSQL 15 or later)',
     true,
+  ),
+  KEY_FILE: option(
+    '',
+    text,
+    'File of the key that secrets are sealed with; default instance.key in DATA_DIR; the same for all servers on one STORE',
   ),
   PUBLIC_URL: option(
     '',
@@ -181,6 +188,11 @@ export interface ConfigRow {
   readonly default: string
   readonly help: string
   readonly secret: boolean
+}
+
+/** The file of the key that secrets are sealed with. */
+export function keyPath({ KEY_FILE: path, DATA_DIR }: Pick<Config, 'KEY_FILE' | 'DATA_DIR'>): string {
+  return path === '' ? join(DATA_DIR, KEY_FILE) : path
 }
 
 /** Every setting, in the order to show them. */

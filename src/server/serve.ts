@@ -31,7 +31,7 @@ import { Runs } from '../runs/runs.ts'
 import { seriesName } from '../market/bar-store.ts'
 import { judgeKey, type KeyVerdict, settleKey } from '../store/instance-key.ts'
 import { loadDashboard, loadLicences } from './assets.ts'
-import type { Config } from './config.ts'
+import { type Config, keyPath } from './config.ts'
 import type { ChangeFeed } from '../store/postgres/feed.ts'
 import { seriesOfChange } from '../store/postgres/postgres-bars.ts'
 import { openStoreOf } from './server-store.ts'
@@ -68,7 +68,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     log,
     async admit(data) {
       const opens = async (key: Uint8Array) => opensSecrets(data, await boxOf(key))
-      verdict = await judgeKey(data, config.DATA_DIR, opens, { newKey })
+      verdict = await judgeKey(data, keyPath(config), opens, { newKey })
     },
   })
   const { kv } = store
@@ -81,7 +81,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     const count = await markSecretsLost({ kv, clock })
     log('warn', 'fresh key', { webhooksWithoutSecret: count })
   }
-  const box = await boxOf(await settleKey(kv, config.DATA_DIR, verdict, random))
+  const box = await boxOf(await settleKey(kv, keyPath(config), verdict, random))
   const bars = new BarCache(store.bars)
   await bars.store.sweep()
   await loadSamples(bars)

@@ -1,15 +1,14 @@
-// The key file of a data directory: 32 bytes that secrets are sealed with, beside the database, so that a copied
-// database gives none away.
+// The key file: 32 bytes that secrets are sealed with, beside the database, so that a copied database gives none away.
+// All servers on one database have the same.
 //
 // The database keeps the key's fingerprint. We refuse to start if the key is lost or belongs to another database: a new key
 // would silently make every secret unreadable.
 
 import { existsSync, readFileSync, renameSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Random } from '../lib/random.ts'
 import { sha256 } from '../lib/sha256.ts'
 import { DataRefused } from './data-refused.ts'
-import { isNoFile, NO_FILE, writeWhole } from './files.ts'
+import { isNoFile, NO_FILE, writeNew, writeWhole } from './files.ts'
 import type { Key, Kv } from './kv.ts'
 
 export const KEY_FILE = 'instance.key'
@@ -30,17 +29,16 @@ export type Opens = (key: Uint8Array) => Promise<boolean | null>
 export type KeyVerdict =
   { readonly kind: 'right' | 'first'; readonly key: Uint8Array } | { readonly kind: 'missing' | 'lost' }
 
-/** Writes nothing. Throws `DataRefused` if the key is not the database's, unless a new one was requested. */
+/** Writes nothing. Throws `DataRefused` if the key in the file is not the database's, unless a new one was requested. */
 export async function judgeKey(
   kv: Pick<Kv, 'get'>,
-  directory: string,
+  path: string,
   opens: Opens,
   { newKey }: { readonly newKey: boolean },
 ): Promise<KeyVerdict> {
-  const path = join(directory, KEY_FILE)
   if (isNoFile(path)) throw new DataRefused(`${path} ${NO_FILE}. Nothing was changed. Take it away.`)
   const instance = await readInstance(kv)
-  const found = existsSync(path) ? readFileSync(path) : null
+  const found = existsSync(path) ? contentOf(path) : null
   const key = found?.length === KEY_BYTES ? found : null
   if (instance && key && fingerprintOf(key) === instance.keyFingerprint) return { kind: 'right', key }
   if (!instance) {
@@ -52,28 +50,65 @@ export async function judgeKey(
   if (newKey) return { kind: 'lost' }
   const what = found ? 'is not the key of this database' : 'is missing'
   throw new DataRefused(
-    `${path} ${what}; webhook secrets are sealed with it. Nothing was changed. Put the right one back from a backup, or start once with --new-key: each webhook needs a new secret then.`,
+    `${path} ${what}; webhook secrets are sealed with it. Nothing was changed. Put the right one back from a backup, name it with KEY_FILE, or start once with --new-key: each webhook needs a new secret then.`,
+  )
+}
+
+function contentOf(path: string): Buffer {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    throw unusable('read', path, error)
+  }
+}
+
+function unusable(what: string, path: string, error: unknown): unknown {
+  if (!(error instanceof Error) || !('code' in error)) return error
+  return new DataRefused(
+    `The key file ${path} cannot be ${what} (${error.message}). Give the user who starts Chartroom the right to it, or name another with KEY_FILE.`,
   )
 }
 
 /** Carries out the verdict and answers the key. */
 export async function settleKey(
   kv: Kv,
-  directory: string,
+  path: string,
   verdict: KeyVerdict,
   random: Random,
 ): Promise<Uint8Array> {
   if (verdict.kind === 'right') return verdict.key
-  const path = join(directory, KEY_FILE)
   const key = verdict.kind === 'first' ? verdict.key : random.bytes(KEY_BYTES)
-  if (verdict.kind !== 'first') {
+  if (!written(path, key, verdict.kind)) throw elsewhere(path)
+  const before = await kv.get(INSTANCE_KEY)
+  const id = before
+    ? (JSON.parse(before.value) as Instance).id
+    : Buffer.from(random.bytes(16)).toString('hex')
+  const instance: Instance = { id, keyFingerprint: fingerprintOf(key) }
+  const done = await kv.commit({
+    checks: [{ key: INSTANCE_KEY, version: before?.version ?? null }],
+    sets: [{ key: INSTANCE_KEY, value: JSON.stringify(instance) }],
+  })
+  if (!done) throw elsewhere(path)
+  return key
+}
+
+/** Answers false if another process was faster. */
+function written(path: string, key: Uint8Array, kind: KeyVerdict['kind']): boolean {
+  try {
+    if (kind === 'missing') return writeNew(path, key)
+    if (kind !== 'lost') return true
     if (existsSync(path)) renameSync(path, `${path}.replaced`)
     writeWhole(path, key)
+    return true
+  } catch (error) {
+    throw unusable('written', path, error)
   }
-  const id = (await readInstance(kv))?.id ?? Buffer.from(random.bytes(16)).toString('hex')
-  const instance: Instance = { id, keyFingerprint: fingerprintOf(key) }
-  await kv.commit({ sets: [{ key: INSTANCE_KEY, value: JSON.stringify(instance) }] })
-  return key
+}
+
+function elsewhere(path: string): DataRefused {
+  return new DataRefused(
+    `Another server has just settled which key the database has. Start again; if this is refused then, bring ${path} over from that server.`,
+  )
 }
 
 export async function readInstance(kv: Pick<Kv, 'get'>): Promise<Instance | null> {

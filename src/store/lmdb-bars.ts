@@ -46,7 +46,8 @@ export const seriesRecordKey = (key: SeriesKey) =>
 export const symbolRecordKey = (exchange: string, symbol: string, owner = '') =>
   encodeKey(['symbol', owner, exchange, symbol])
 export const COUNTER_KEY = encodeKey(['counter'])
-const noteKey = (key: SeriesKey) => encodeKey(['note', ownerOf(key), key.exchange, key.symbol, key.interval])
+export const noteKey = (key: SeriesKey) =>
+  encodeKey(['note', ownerOf(key), key.exchange, key.symbol, key.interval])
 const draftKey = (id: number) => encodeKey(['draft', id])
 
 export interface SeriesRecord extends SeriesInfo {

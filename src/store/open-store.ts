@@ -3,6 +3,7 @@
 import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import { carryOver, finishRenaming, isToBeCarriedOver } from './carry-over.ts'
 import { checkDatabase } from './check-database.ts'
+import { assertNoHalfCopy } from './copy.ts'
 import { DataRefused } from './data-refused.ts'
 import type { Kv } from './kv.ts'
 import { lmdbKv, type LmdbKv } from './lmdb.ts'
@@ -46,6 +47,7 @@ async function beforeWriting(folder: string, admit: (kv: Kv) => Promise<void>): 
   const kv = lmdbKv({ path: folder })
   try {
     await assertKnownLayout(kv)
+    await assertNoHalfCopy(kv)
     await admit(kv)
   } finally {
     await kv.close()
@@ -54,6 +56,18 @@ async function beforeWriting(folder: string, admit: (kv: Kv) => Promise<void>): 
 
 /** Opens the store for a command, beside a server or without one. */
 export async function openStore(options: OpenOptions): Promise<LmdbKv> {
+  const kv = await openToCopy(options)
+  try {
+    await assertNoHalfCopy(kv)
+    return kv
+  } catch (error) {
+    await kv.close()
+    throw error
+  }
+}
+
+/** As `openStore`, but also takes a copy that is not whole yet. */
+export async function openToCopy(options: OpenOptions): Promise<LmdbKv> {
   makeDirectory(options.directory)
   if (isToBeCarriedOver(folderOf(options))) {
     const lock = lockData(options.directory)

@@ -236,7 +236,7 @@ test('a backup without the key of its database comes back with a warning, and wh
   await chartroom(data, 'bars', 'import', csvFile(), ...SERIES)
   const random = { bytes: (length: number) => new Uint8Array(length).fill(7) }
   const kv = lmdbKv({ path: `${data}/db` })
-  const key = await settleKey(kv, data, { kind: 'missing' }, random)
+  const key = await settleKey(kv, `${data}/instance.key`, { kind: 'missing' }, random)
   await kv.close()
   const backup = `${temporaryFolder()}/backup`
   await chartroom(data, 'backup', backup)

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { runCommand } from '../../src/cli/commands.ts'
 import { PLAIN } from '../../src/cli/ink.ts'
+import type { Clock } from '../../src/lib/clock.ts'
 
 export interface Outcome {
   readonly code: number
@@ -32,18 +33,24 @@ export async function withInput(input: string, directory: string, ...args: strin
   return withHttp(() => Promise.reject(new Error('there is no network')), directory, args, input)
 }
 
+const STANDING: Clock = { now: () => Date.UTC(2026, 10, 20), sleep: () => Promise.resolve() }
+
+export const withClock = (clock: Clock, directory: string, ...args: string[]): Promise<Outcome> =>
+  withHttp(() => Promise.reject(new Error('there is no network')), directory, args, '', clock)
+
 export async function withHttp(
   http: (url: string) => Promise<Response>,
   directory: string,
   args: readonly string[],
   input = '',
+  clock: Clock = STANDING,
 ): Promise<Outcome> {
   const out: string[] = []
   const err: string[] = []
   const code = await runCommand({
     args,
     environment: { DATA_DIR: directory },
-    clock: { now: () => Date.UTC(2026, 10, 20), sleep: () => Promise.resolve() },
+    clock,
     random: { bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) },
     version: '0.0.0',
     spawnWorker: () => new Worker(new URL('../../src/engine/worker.ts', import.meta.url).href),

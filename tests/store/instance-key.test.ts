@@ -1,7 +1,7 @@
 // The key file of a data directory: when it is taken, refused, made and replaced.
 
 import { afterEach, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { DataRefused } from '../../src/store/data-refused.ts'
 import {
@@ -42,7 +42,7 @@ async function judged(
   const asked: Buffer[] = []
   const verdict = judgeKey(
     kv,
-    folder,
+    `${folder}/${KEY_FILE}`,
     async (key) => {
       asked.push(Buffer.from(key))
       return opens
@@ -101,10 +101,10 @@ test('what is sealed is tried with the key, and nothing is tried where the finge
 
 test('a right key is left as it is; a first one is remembered', async () => {
   const right = await judged(RIGHT, RIGHT, null)
-  expect(await settleKey(right.kv, right.folder, await right.verdict, random)).toEqual(RIGHT)
+  expect(await settleKey(right.kv, `${right.folder}/${KEY_FILE}`, await right.verdict, random)).toEqual(RIGHT)
   expect((await readInstance(right.kv))?.id).toBe('the database')
   const first = await judged(RIGHT, null, null)
-  expect(await settleKey(first.kv, first.folder, await first.verdict, random)).toEqual(RIGHT)
+  expect(await settleKey(first.kv, `${first.folder}/${KEY_FILE}`, await first.verdict, random)).toEqual(RIGHT)
   expect(await readInstance(first.kv)).toEqual({ id: '07'.repeat(16), keyFingerprint: fingerprintOf(RIGHT) })
   expect(existsSync(`${first.folder}/${KEY_FILE}.replaced`)).toBe(false)
 })
@@ -112,13 +112,15 @@ test('a right key is left as it is; a first one is remembered', async () => {
 test('a key that is missing is made for nobody else to read; a lost one is kept beside its successor', async () => {
   const fresh = Buffer.alloc(32, 7)
   const missing = await judged(null, null, null)
-  expect(Buffer.from(await settleKey(missing.kv, missing.folder, await missing.verdict, random))).toEqual(
-    fresh,
-  )
+  expect(
+    Buffer.from(await settleKey(missing.kv, `${missing.folder}/${KEY_FILE}`, await missing.verdict, random)),
+  ).toEqual(fresh)
   expect(readFileSync(`${missing.folder}/${KEY_FILE}`)).toEqual(fresh)
   expect(statSync(`${missing.folder}/${KEY_FILE}`).mode & 0o777).toBe(0o600)
   const lost = await judged(WRONG, RIGHT, null, { newKey: true })
-  expect(Buffer.from(await settleKey(lost.kv, lost.folder, await lost.verdict, random))).toEqual(fresh)
+  expect(
+    Buffer.from(await settleKey(lost.kv, `${lost.folder}/${KEY_FILE}`, await lost.verdict, random)),
+  ).toEqual(fresh)
   expect(readFileSync(`${lost.folder}/${KEY_FILE}.replaced`)).toEqual(WRONG)
   // It is the same database with another key.
   expect(await readInstance(lost.kv)).toEqual({ id: 'the database', keyFingerprint: fingerprintOf(fresh) })
@@ -128,4 +130,22 @@ test('fingerprints tell keys apart and give nothing of them away', () => {
   expect(fingerprintOf(RIGHT)).toMatch(/^[0-9a-f]{32}$/)
   expect(fingerprintOf(RIGHT)).not.toBe(fingerprintOf(WRONG))
   expect(fingerprintOf(RIGHT)).not.toContain('0101')
+})
+
+test('of two servers that make a key at the same time the second is told to start again', async () => {
+  const { folder, kv, verdict } = await judged(null, null, null)
+  const path = `${folder}/${KEY_FILE}`
+  const found = await verdict
+  await settleKey(kv, path, found, random)
+  const elsewhere = 'settled which key the database has'
+  expect(String(await rejection(settleKey(kv, path, found, random)))).toContain(elsewhere)
+  expect(readdirSync(folder)).toEqual([KEY_FILE])
+})
+
+test('a key file in a folder that is not there is named together with the setting', async () => {
+  const { folder, kv, verdict } = await judged(null, null, null)
+  const refusal = await rejection(settleKey(kv, `${folder}/no/key`, await verdict, random))
+  expect(refusal).toBeInstanceOf(DataRefused)
+  expect(String(refusal)).toContain(`${folder}/no/key cannot be written`)
+  expect(String(refusal)).toContain('KEY_FILE')
 })

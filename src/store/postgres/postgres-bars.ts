@@ -70,7 +70,8 @@ const DRAFT_HOURS = 6
 
 const SERIES = 's.key, s.id, s.change, s.count, s.first, s.last, s.begun'
 
-const nameKey = (key: SeriesKey): Buffer => encodeKey([ownerOf(key), key.exchange, key.symbol, key.interval])
+export const nameKey = (key: SeriesKey): Buffer =>
+  encodeKey([ownerOf(key), key.exchange, key.symbol, key.interval])
 const symbolKey = (exchange: string, symbol: string, owner = ''): Buffer =>
   encodeKey([owner, exchange, symbol])
 /** What the feed of changes says of a series, and of a symbol. */
@@ -471,7 +472,7 @@ async function decodeInto(columns: Bars, from: number, parts: readonly Uint8Arra
 }
 
 /** Firsts, lasts, numbers of bars, starts and lengths of the bytes, and the bytes of all of them. */
-function chunkParameters(parts: ReadonlyMap<number, Uint8Array>): unknown[] {
+export function chunkParameters(parts: ReadonlyMap<number, Uint8Array>): unknown[] {
   const all = [...parts]
   let from = 1
   const starts = all.map(([, { length }]) => {
@@ -489,7 +490,7 @@ function chunkParameters(parts: ReadonlyMap<number, Uint8Array>): unknown[] {
   ]
 }
 
-const seriesOf = (name: Uint8Array): SeriesKey => seriesNamed(decodeKey(name))
+export const seriesOf = (name: Uint8Array): SeriesKey => seriesNamed(decodeKey(name))
 
 function seriesNamed(name: Key): SeriesKey {
   const [owner = '', exchange = '', symbol = '', interval = ''] = name.map(String)

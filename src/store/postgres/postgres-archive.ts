@@ -1,0 +1,131 @@
+// The archive of a PostgreSQL.
+
+import { assert } from '../../lib/assert.ts'
+import type { BarNote } from '../../market/bar-store.ts'
+import type { Archive, Chunk } from '../archive.ts'
+import { encodeKey } from '../key.ts'
+import type { Connection } from './connection.ts'
+import { chunkParameters, nameKey, postgresBars, seriesOf } from './postgres-bars.ts'
+import { postgresKv } from './postgres-kv.ts'
+
+const CHUNKS_AT_ONCE = 16
+/** Its documents are the fences of this database's leases. */
+const TABLES = ['documents', 'commits', 'changes', 'leases', 'nodes'] as const
+const BAR_TABLES = ['bar_series', 'bar_chunks', 'bar_drafts', 'bar_notes', 'bar_symbols'] as const
+
+export function postgresArchive(connection: Connection): Archive {
+  const { schema, writing, reading } = connection
+  const bars = postgresBars(connection)
+  const kv = postgresKv(connection)
+
+  /** Numbers of changes are given from there on. */
+  async function countOn(atLeast: number): Promise<void> {
+    await writing.query(
+      `select setval('${schema}.change_number', greatest(last_value, $1::bigint)) from ${schema}.change_number`,
+      [atLeast],
+    )
+  }
+
+  return {
+    kv,
+    async mark() {
+      const [row] = await reading.query<{ seen: string }>(`select pg_current_snapshot()::text as seen`)
+      assert(row !== undefined, 'a snapshot without an answer')
+      return row.seen
+    },
+    async changedSince(mark) {
+      // Every write leaves a row, and whoever takes rows away says up to where.
+      const [row] = await reading.query<{ changed: boolean }>(
+        `with seen as (select $1::text::pg_snapshot as moment, pg_snapshot_xmin($1::text::pg_snapshot) as xid)
+         select exists (select from seen, ${schema}.changes c
+             where c.xid >= seen.xid and not pg_visible_in_snapshot(c.xid, seen.moment))
+           or exists (select from seen, ${schema}.feed f where f.pruned > seen.xid) as changed`,
+        [mark],
+      )
+      return row?.changed ?? true
+    },
+    async countDocuments() {
+      const [row] = await reading.query<{ count: number }>(
+        `select count(*)::float8 as count from ${schema}.documents`,
+      )
+      return row?.count ?? 0
+    },
+    series: () => bars.list(),
+    async *chunks(key) {
+      for (let after = '-Infinity'; ;) {
+        const page: Chunk[] = await reading.query(
+          `select c.first, c.bytes from ${schema}.bar_chunks c
+           join ${schema}.bar_series s on s.id = c.series
+           where s.key = $1 and c.first > $2::float8 order by c.first limit ${CHUNKS_AT_ONCE}`,
+          [nameKey(key), after],
+        )
+        const last = page.at(-1)
+        if (!last) return
+        yield page
+        after = String(last.first)
+      }
+    },
+    async notes() {
+      const rows = await reading.query<{ key: Uint8Array; first: number; last: number; change: string }>(
+        `select key, first, last, change from ${schema}.bar_notes`,
+      )
+      return rows.map(({ key, first, last, change }): BarNote => ({
+        key: seriesOf(key),
+        from: first,
+        to: last,
+        change: Number(change),
+      }))
+    },
+    symbols: () => bars.symbols(),
+    async putSeries(info, parts) {
+      const [row] = await writing.query<{ id: string }>(
+        `insert into ${schema}.bar_drafts (id) values (nextval('${schema}.series_id')) returning id`,
+      )
+      assert(row !== undefined, 'a draft without an id')
+      for await (const page of parts)
+        await writing.query(
+          `insert into ${schema}.bar_chunks (series, first, last, bars, bytes)
+           select $1, x.first, x.last, x.bars, substring($7::bytea from x.start for x.length)
+           from unnest($2::float8[], $3::float8[], $4::int[], $5::int[], $6::int[]) as x (first, last, bars, start, length)
+           on conflict (series, first) do update set last = excluded.last, bars = excluded.bars, bytes = excluded.bytes`,
+          [row.id, ...chunkParameters(new Map(page.map(({ first, bytes }) => [first, bytes])))],
+        )
+      await writing.query(
+        `with draft as (delete from ${schema}.bar_drafts where id = $2)
+         insert into ${schema}.bar_series (key, id, change, count, first, last, begun)
+         values ($1, $2, $3, $4, $5, $6, $7)
+         on conflict (key) do update set id = excluded.id, change = excluded.change, count = excluded.count,
+           first = excluded.first, last = excluded.last, begun = excluded.begun`,
+        [nameKey(info), row.id, info.change, info.count, info.first, info.last, info.begun ?? null],
+      )
+      await countOn(info.change)
+    },
+    async putNotes(notes) {
+      for (const { key, from, to, change } of notes) {
+        await writing.query(
+          `insert into ${schema}.bar_notes (key, first, last, change) values ($1, $2, $3, $4)
+           on conflict (key) do update set first = excluded.first, last = excluded.last, change = excluded.change`,
+          [nameKey(key), from, to, change],
+        )
+        await countOn(change)
+      }
+    },
+    async putSymbols(symbols) {
+      for (const symbol of symbols) await bars.putSymbol(symbol)
+    },
+    async clear() {
+      const tables = [...TABLES, ...BAR_TABLES].map((table) => `${schema}.${table}`)
+      await writing.script(`truncate ${tables.join(', ')}`)
+    },
+    close: () => connection.close(),
+  }
+}
+
+/** Whether a server serves from it. */
+export async function servingNode({ schema, reading }: Connection): Promise<string | null> {
+  const [row] = await reading.query<{ node: string }>(
+    `select node from ${schema}.leases where work = $1 and until > clock_timestamp()`,
+    [encodeKey(['lease', 'serving'])],
+  )
+  return row?.node ?? null
+}
