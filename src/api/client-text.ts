@@ -4,13 +4,15 @@
 //     const chartroom = new Chartroom({ baseUrl: 'http://127.0.0.1:3000', token: 'crm_pat_…' })
 //     const { alert } = await chartroom.call('POST /api/platform/alerts', { body: { symbol: 'SPX', … } })
 
-type Json = Readonly<Record<string, unknown>>
+/** A JSON Schema, or a part of one. */
+export type Json = Readonly<Record<string, unknown>>
 
-interface Operation {
+/** What the clients read of an operation in the OpenAPI document. */
+export interface Operation {
   readonly summary?: string
   readonly parameters: readonly {
     readonly name: string
-    readonly in: 'path' | 'query'
+    readonly in: 'path' | 'query' | 'header'
     readonly required: boolean
     readonly schema: Json
   }[]
@@ -19,7 +21,7 @@ interface Operation {
     readonly 200: { readonly content?: { readonly 'application/json': { readonly schema: Json } } }
   }
 }
-interface Document {
+export interface Document {
   readonly info: { readonly version: string }
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: { readonly schemas: Readonly<Record<string, Json>> }

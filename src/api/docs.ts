@@ -1,15 +1,21 @@
-// The API's own description: the OpenAPI document and the typed client made from it, and the licences of the server's parts.
+// The API's own description: the OpenAPI document and the typed clients made from it, and the licences of the server's parts.
 
 import { Elysia } from 'elysia'
 import { access, type ApiDeps } from './access.ts'
 import { basePath } from './deps.ts'
 import { clientText } from './client-text.ts'
 import { openApiDocument, type Route } from './openapi.ts'
+import { pythonClientText } from './python-client.ts'
 
 export function docsRoutes(deps: ApiDeps, routes: readonly Route[]) {
   const base = basePath(deps.settings)
+  const document = () => {
+    const { version, publicUrl } = deps.settings
+    return openApiDocument(routes, { version, url: publicUrl ?? '/' })
+  }
   let text: string | undefined
   let client: string | undefined
+  let pythonClient: string | undefined
   return (
     new Elysia({ normalize: false })
       .use(access(deps))
@@ -17,8 +23,7 @@ export function docsRoutes(deps: ApiDeps, routes: readonly Route[]) {
         '/api/openapi.json',
         ({ set }) => {
           set.headers['content-type'] = 'application/json;charset=utf-8'
-          const { version, publicUrl } = deps.settings
-          text ??= JSON.stringify(openApiDocument(routes, { version, url: publicUrl ?? '/' }))
+          text ??= JSON.stringify(document())
           return text
         },
         { access: 'none', detail: { hide: true } },
@@ -26,9 +31,16 @@ export function docsRoutes(deps: ApiDeps, routes: readonly Route[]) {
       .get(
         '/api/client.ts',
         () => {
-          const { version, publicUrl } = deps.settings
-          client ??= clientText(openApiDocument(routes, { version, url: publicUrl ?? '/' }))
+          client ??= clientText(document())
           return page(client, 'text/typescript; charset=utf-8')
+        },
+        { access: 'none', detail: { hide: true } },
+      )
+      .get(
+        '/api/client.py',
+        () => {
+          pythonClient ??= pythonClientText(document())
+          return page(pythonClient, 'text/x-python; charset=utf-8')
         },
         { access: 'none', detail: { hide: true } },
       )

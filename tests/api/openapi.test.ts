@@ -41,6 +41,7 @@ test('every route is in it, but for what a person opens', () => {
     ({ path, hooks }) => path.startsWith('/api/') && (hooks as { detail?: { hide?: boolean } }).detail?.hide,
   )
   expect(hidden.map(({ path }) => path).toSorted()).toEqual([
+    '/api/client.py',
     '/api/client.ts',
     '/api/docs',
     '/api/docs/licenses.txt',
