@@ -28,7 +28,7 @@ import { Bodies } from './bodies.ts'
 import { jsonBody } from './body.ts'
 import { basePath, type Services } from './deps.ts'
 import { chunkStream, type Chunk } from './chunks.ts'
-import { areBars, columnChunks, columnsAnswer, columnsTag, hasColumns } from './columns.ts'
+import { areBars, columnChunks, columnsAnswer, columnsTag, hasColumns, wantsColumns } from './columns.ts'
 import { ENCODED_BYTES, encoded, encodedStream, encodingFor, type Encoding } from './encode.ts'
 import { Idempotency, type Claim } from './idempotency.ts'
 import {
@@ -41,8 +41,10 @@ import {
   keptResultOf,
   keptText,
 } from './json-text.ts'
-import { Kept, type KeptAnswers } from './kept-answers.ts'
+import { isKept, type KeptAnswers, type KeptText } from './kept-answers.ts'
+import { KeptPages } from './kept-pages.ts'
 import { RateLimiter, type Rate } from './limits.ts'
+import { commonHeaders } from './common-headers.ts'
 import { peersBehind, type Peer } from './peer.ts'
 import type { StreamSlots } from './stream-slots.ts'
 import { COLUMNS_TYPE } from '../wire/columns.ts'
@@ -90,6 +92,12 @@ export interface Visit {
   readonly peer: Peer
   /** Whether a connection takes the answer; the tools of agents ask from inside the process. */
   readonly isConnected: boolean
+  /** The pattern of its route; '' until one is found. */
+  route: string
+  /** Resolves once the request may reach its route, and rejects with why not; null while nobody has asked. */
+  admitted: Promise<void> | null
+  /** Headers that tell how much of its limits is left. */
+  readonly limits: Record<string, string | number>
   caller: Caller | null
   /** The user to whom private objects may be shown: the caller, unless their token lacks the scope. */
   visitor: Caller | null
@@ -197,9 +205,12 @@ export class Gate {
   /** Body schemas by `POST /api/…`; filled once the routes are known. */
   readonly bodySchemas = new Map<string, TSchema>()
   readonly #visits = new WeakMap<Request, Visit>()
+  readonly #kept: KeptAnswers
+  readonly #pages = new KeptPages()
 
-  constructor(services: Services) {
+  constructor(services: Services, kept: KeptAnswers) {
     this.#services = services
+    this.#kept = kept
     this.#limiter = new RateLimiter(services.clock, services.settings.rates)
     this.#basePath = basePath(services.settings)
     this.#peerOf = peersBehind(services.settings.trustedProxies)
@@ -207,14 +218,19 @@ export class Gate {
     this.idempotency = new Idempotency(services)
   }
 
-  /** Begins a visit, which is the first step of every request. */
+  /** Begins a visit, which is the first step of every request. A visit that has begun goes on. */
   open(request: Request, address: string, isConnected: boolean): Visit {
     const { newId, clock } = this.#services
+    const begun = this.#visits.get(request)
+    if (begun) return begun
     const visit: Visit = {
       requestId: newId('req'),
       startedAt: clock.now(),
       peer: this.#peerOf(request, address),
       isConnected,
+      route: '',
+      admitted: null,
+      limits: {},
       caller: null,
       visitor: null,
       unknownFields: [],
@@ -235,13 +251,66 @@ export class Gate {
 
   /** Throws if the request is to be refused. Answers its checked body, or null if the handler gets none. */
   async enter(context: EnterContext, options: AccessOptions): Promise<{ readonly value: unknown } | null> {
-    const { request, set } = context
+    const { request, set, route } = context
     const visit = this.visit(request)
+    visit.route = route
+    try {
+      await this.#admit(request, visit, options, context.bearer)
+    } finally {
+      Object.assign(set.headers, visit.limits)
+    }
+    return request.method === 'GET' || request.method === 'HEAD' || options.streams
+      ? null
+      : this.#readBody(context, options)
+  }
+
+  /** What was answered at this address before, if it was a kept text. Its visit has not begun yet. */
+  keptAt(request: Request): ReturnType<KeptPages['at']> {
+    if (request.method !== 'GET') return undefined
+    const page = this.#pages.at(request.url)
+    return page?.options.columns && wantsColumns(request) ? undefined : page
+  }
+
+  /**
+   * Answers with a kept text, before any route is looked for; null if there is none that still holds, or the request is to be
+   * refused, which its route does then. Whether it may be answered is decided here as for any other request.
+   */
+  async again(
+    request: Request,
+    { route, options, readers }: NonNullable<ReturnType<KeptPages['at']>>,
+  ): Promise<Response | null> {
+    const visit = this.visit(request)
+    visit.route = route
+    try {
+      await this.#admit(request, visit, options)
+    } catch {
+      return null
+    }
+    const page = readers.get(readerOf(visit))
+    const text = page && (await this.#kept.again(page.name, page.stampOf))
+    if (!text) return null
+    const set = { headers: visit.limits, status: 200 }
+    const sent = await keptSent(request, set, text, options)
+    visit.status = set.status
+    return withHeaders(sent, set.status, commonHeaders(visit), set.headers)
+  }
+
+  /** Once for each request: its limits are not counted twice. */
+  #admit(request: Request, visit: Visit, options: AccessOptions, bearer?: string): Promise<void> {
+    return (visit.admitted ??= this.#judge(request, visit, options, bearer))
+  }
+
+  async #judge(
+    request: Request,
+    visit: Visit,
+    options: AccessOptions,
+    bearer: string | undefined,
+  ): Promise<void> {
     const { label, scopes, tokens } = this.#parts(options.to)
-    const found = await this.#identify(request, visit.peer, context.bearer)
+    const found = await this.#identify(request, visit.peer, bearer)
     const caller = found instanceof Problem || found === 'expired' ? null : found
     visit.caller = caller
-    this.#limit(visit, options, set.headers)
+    this.#limit(visit, options)
     if (found instanceof Problem) throw found
     if (caller === null && label !== 'none') throw unauthenticated(found === 'expired')
     if (caller?.via === 'session' || options.sameOrigin) refuseCrossOrigin(request, visit.peer)
@@ -250,9 +319,6 @@ export class Gate {
     if (caller) await this.#touch(caller)
     refuseDuplicates(request)
     refuseBrokenText(request)
-    return request.method === 'GET' || request.method === 'HEAD' || options.streams
-      ? null
-      : this.#readBody(context, options)
   }
 
   callerOf(request: Request): {
@@ -305,12 +371,17 @@ export class Gate {
   }
 
   /** Completes the handler's answer. */
-  async leave({ request, set, responseValue }: LeaveContext, options: AccessOptions): Promise<unknown> {
+  async leave({ request, path, set, responseValue }: LeaveContext, options: AccessOptions): Promise<unknown> {
     if (typeof responseValue === 'string') return encodedText(request, set, responseValue)
-    if (responseValue instanceof Kept) return keptSent(request, set, responseValue, options)
+    const visit = this.visit(request)
+    if (isKept(responseValue)) {
+      const { route } = visit
+      if (request.method === 'GET')
+        this.#pages.note(request.url, { route, path, options }, readerOf(visit), responseValue)
+      return keptSent(request, set, responseValue.text, options)
+    }
     if (!isPlainObject(responseValue)) return responseValue
     if (options.columns) varyBy(set, 'accept')
-    const visit = this.visit(request)
     if (set.headers['idempotent-replayed'] !== undefined) return sent(visit, request, set, responseValue)
     const answer = completed(visit, responseValue)
     if (visit.claim) {
@@ -371,16 +442,12 @@ export class Gate {
     }
   }
 
-  #limit(
-    { caller, peer }: Visit,
-    { rate, unlimited = false }: AccessOptions,
-    headers: Record<string, string | number>,
-  ): void {
+  #limit({ caller, peer, limits }: Visit, { rate, unlimited = false }: AccessOptions): void {
     if (unlimited) return
     const client = caller?.user.id ?? peer.network
-    Object.assign(headers, this.#limiter.take(caller ? 'user' : 'anonymous', client))
+    Object.assign(limits, this.#limiter.take(caller ? 'user' : 'anonymous', client))
     // A signed-in user searches while typing, so only the limit of users applies.
-    if (rate && !(rate === 'search' && caller)) Object.assign(headers, this.#limiter.take(rate, client))
+    if (rate && !(rate === 'search' && caller)) Object.assign(limits, this.#limiter.take(rate, client))
   }
 
   /** A request does not fail because the time of a token's last use could not be noted. */
@@ -592,15 +659,35 @@ const etagOf = (tag: string): string => `"${Bun.hash(tag).toString(36)}"`
 async function keptSent(
   request: Request,
   set: LeaveContext['set'],
-  kept: Kept,
+  kept: KeptText,
   options: AccessOptions,
 ): Promise<string | Response> {
+  if (options.columns) varyBy(set, 'accept')
   if (options.etag && isSeen(request, set, kept.etag)) return ''
   set.headers['content-type'] = JSON_TYPE
-  if (kept.text.length < ENCODED_BYTES) return kept.text
+  if (kept.json.length < ENCODED_BYTES) return kept.json
   const encoding = encodingOf(request, set)
-  return encoding === null ? kept.text : responseOf(set, await kept.encoded(encoding), encoding)
+  return encoding === null ? kept.json : responseOf(set, await kept.encoded(encoding), encoding)
 }
+
+/**
+ * The whole answer, as Elysia would make it of a text or a Response and the headers that were set. Copying headers that are made
+ * takes a quarter of the time of making them of an object.
+ */
+function withHeaders(
+  sent: string | Response,
+  status: number,
+  headers: Headers,
+  own: Readonly<Record<string, string | number>>,
+): Response {
+  for (const [name, value] of Object.entries(own)) headers.set(name, String(value))
+  if (typeof sent === 'string') return new Response(sent, { status, headers })
+  for (const [name, value] of sent.headers) headers.set(name, value)
+  return new Response(sent.body, { status, headers })
+}
+
+/** Whose private objects an answer may show: '' for nobody's. */
+const readerOf = ({ visitor }: Visit): string => visitor?.user.id ?? ''
 
 /** Sets the ETag of the answer's state, and a 304 if the client already has that state. */
 function isSeen(request: Request, set: LeaveContext['set'], etag: string): boolean {

@@ -46,8 +46,10 @@ export function alertRoutes(deps: ApiDeps) {
       '',
       async ({ caller: { user }, query }) => {
         const page = pageOf(query, alerts.pageMax)
-        return kept.answer(pageName('alerts', user.id, page), await alerts.listStamp(user.id), async () =>
-          listed('alerts', await alerts.list(user.id, page), wire),
+        return kept.answer(
+          pageName('alerts', user.id, page),
+          () => alerts.listStamp(user.id),
+          async () => listed('alerts', await alerts.list(user.id, page), wire),
         )
       },
       route('GET /api/platform/alerts'),
@@ -67,9 +69,13 @@ export function alertRoutes(deps: ApiDeps) {
     .get(
       '/:id',
       async ({ caller: { user }, params: { id } }) =>
-        kept.answer(`alert ${user.id} ${id}`, await alerts.stamp(id), async () => ({
-          alert: wire(await alerts.get(user.id, id)),
-        })),
+        kept.answer(
+          `alert ${user.id} ${id}`,
+          () => alerts.stamp(id),
+          async () => ({
+            alert: wire(await alerts.get(user.id, id)),
+          }),
+        ),
       route('GET /api/platform/alerts/{id}', { etag: true }),
     )
     .get(

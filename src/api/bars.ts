@@ -108,7 +108,8 @@ export function barRoutes(deps: ApiDeps) {
         // Bars built from another series also depend on the symbol's facts, and a spread on several series.
         if (source.interval !== key.interval || key.exchange === SPREAD_EXCHANGE) return answer()
         const name = `bars ${ownerOf(source)} ${seriesName(source)} ${from ?? ''} ${end ?? ''} ${limit}`
-        return kept.answer(name, String(source.change), answer)
+        // The next time another series may have the name: the user's own, or a shared one again.
+        return kept.answer(name, async () => changeOf(await seen.source(key)), answer)
       },
       route('GET /api/platform/bars', { etag: true, columns: true }),
     )
@@ -149,6 +150,11 @@ export function barRoutes(deps: ApiDeps) {
 
 function builtFrom({ interval }: SeriesKey, source: SeriesInfo): { readonly builtFrom: string | null } {
   return { builtFrom: source.interval === interval ? null : source.interval }
+}
+
+/** Changes with the bars that a name means, and with the series that it means. */
+function changeOf(source: SeriesInfo | null): string {
+  return source ? `${ownerOf(source)} ${seriesName(source)} ${source.change}` : ''
 }
 
 const writerOf = ({ user }: Caller): Writer => ({ userId: user.id, keeper: mayChangeShared(user) })

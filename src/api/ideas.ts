@@ -56,13 +56,17 @@ export function ideaRoutes(deps: ApiDeps) {
         const userId = visitor?.user.id ?? null
         if (query.feed === 'public' || userId === null) {
           const page = pageOf(query, 100)
-          return kept.answer(pageName('feed', userId, page), await ideas.feedStamp(), async () =>
-            listed('ideas', await ideas.feed(page), wireFor(userId)),
+          return kept.answer(
+            pageName('feed', userId, page),
+            () => ideas.feedStamp(),
+            async () => listed('ideas', await ideas.feed(page), wireFor(userId)),
           )
         }
         const page = pageOf(query, IDEAS_PER_USER)
-        return kept.answer(pageName('ideas', userId, page), await ideas.listStamp(userId), async () =>
-          listed('ideas', await ideas.listOf(userId, page), wireFor(userId)),
+        return kept.answer(
+          pageName('ideas', userId, page),
+          () => ideas.listStamp(userId),
+          async () => listed('ideas', await ideas.listOf(userId, page), wireFor(userId)),
         )
       },
       route('GET /api/platform/ideas'),
@@ -71,9 +75,13 @@ export function ideaRoutes(deps: ApiDeps) {
       '/:id',
       async ({ visitor, params: { id } }) => {
         const userId = visitor?.user.id ?? null
-        return kept.answer(`idea ${userId ?? ''} ${id}`, await ideas.stamp(id), async () => ({
-          idea: wireFor(userId)(await ideas.get(id, userId)),
-        }))
+        return kept.answer(
+          `idea ${userId ?? ''} ${id}`,
+          () => ideas.stamp(id),
+          async () => ({
+            idea: wireFor(userId)(await ideas.get(id, userId)),
+          }),
+        )
       },
       route('GET /api/platform/ideas/{id}', { etag: true }),
     )

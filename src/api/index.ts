@@ -47,6 +47,7 @@ import { alertRoutes } from './alerts.ts'
 import { backtestCheckRoutes } from './backtest-checks.ts'
 import { backtestRoutes } from './backtests.ts'
 import { barRoutes } from './bars.ts'
+import { addCommonHeaders } from './common-headers.ts'
 import type { Services } from './deps.ts'
 import { docsRoutes } from './docs.ts'
 import { errorRoutes } from './errors.ts'
@@ -105,12 +106,13 @@ export function createApi(services: Services) {
   const metrics = new Metrics()
   const streams = new StreamSlots()
   const events = streamLog(services)
+  const kept = new KeptAnswers()
   const deps: ApiDeps = {
     ...services,
-    gate: new Gate(services),
+    gate: new Gate(services, kept),
     streams,
     newestEvent: () => events.newest,
-    kept: new KeptAnswers(),
+    kept,
   }
   const { gate } = deps
   const allowedHosts = hostCheck(settings)
@@ -125,13 +127,41 @@ export function createApi(services: Services) {
   // Kept outside, since Elysia would define it on each request's context.
   const listening = (): Elysia['server'] => app.server
 
+  function open(request: Request): Visit {
+    // Tests have no server. With one, an unknown address means that the client has gone.
+    const server = listening()
+    const from = server?.requestIP(request)
+    const address = server ? (from?.address ?? '') : '127.0.0.1'
+    return gate.open(request, address, Boolean(from))
+  }
+
+  /** What was answered at this address before, if it still holds; null for every other request, which goes its whole way. */
+  function again(request: Request): Promise<Response | null> | null {
+    const page = gate.keptAt(request)
+    if (!page || request.headers.has('origin')) return null
+    const visit = open(request)
+    if (!allowedHosts(visit.peer.host)) return null
+    return gate.again(request, page).then((response) => {
+      if (response) noted(request, page.route, page.path, visit.status ?? response.status)
+      return response
+    })
+  }
+
+  function noted(request: Request, route: string | undefined, path: string, status: number): void {
+    const { requestId, startedAt, peer, caller } = gate.visit(request)
+    const ms = Math.max(0, clock.now() - startedAt)
+    metrics.request(request.method, route ?? 'unknown', status, ms / 1000)
+    const { method } = request
+    log('debug', 'request', { requestId, method, path, status, ms, ip: peer.ip, user: caller?.user.id })
+  }
+
   const app = new Elysia({ normalize: false })
+    .wrap((answer) => (request: Request) => {
+      const early = again(request)
+      return early === null ? answer(request) : early.then((response) => response ?? answer(request))
+    })
     .onRequest(({ request, set }) => {
-      // Tests have no server. With one, an unknown address means that the client has gone.
-      const server = listening()
-      const from = server?.requestIP(request)
-      const address = server ? (from?.address ?? '') : '127.0.0.1'
-      const visit = gate.open(request, address, Boolean(from))
+      const visit = open(request)
       addCommonHeaders(set.headers, visit)
       if (!allowedHosts(visit.peer.host))
         throw new Problem(
@@ -165,19 +195,8 @@ export function createApi(services: Services) {
       return response
     })
     .onAfterResponse(({ request, route, path, set }) => {
-      const visit = gate.visit(request)
-      const status = visit.status ?? (typeof set.status === 'number' ? set.status : 200)
-      const ms = Math.max(0, clock.now() - visit.startedAt)
-      metrics.request(request.method, route ?? 'unknown', status, ms / 1000)
-      log('debug', 'request', {
-        requestId: visit.requestId,
-        method: request.method,
-        path,
-        status,
-        ms,
-        ip: visit.peer.ip,
-        user: visit.caller?.user.id,
-      })
+      const { status } = gate.visit(request)
+      noted(request, route, path, status ?? (typeof set.status === 'number' ? set.status : 200))
     })
     .use(resources(deps, events))
     .use(healthRoutes(deps, metrics))
@@ -235,21 +254,6 @@ const PREFLIGHT = {
   'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
   'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, If-None-Match, Prefer',
   'access-control-max-age': '7200',
-}
-
-const COMMON_HEADERS = {
-  'cache-control': 'no-store',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  'referrer-policy': 'no-referrer',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-} as const
-const HTTPS_HEADERS = { ...COMMON_HEADERS, 'strict-transport-security': 'max-age=31536000' } as const
-
-function addCommonHeaders<To extends object>(to: To, { requestId, peer }: Visit) {
-  return Object.assign(to, peer.https ? HTTPS_HEADERS : COMMON_HEADERS, { 'x-request-id': requestId })
 }
 
 /** Pages of these origins may read answers, but may never send cookies. */

@@ -17,31 +17,58 @@ const BYTES_MAX = 32 << 20
 /** The limit for one text: a longer one would take everybody else's room. */
 const LETTERS_MAX = 1 << 20
 
-/** The whole text of an answer `A`. */
-export class Kept<A extends object = object> {
+/** Reads the present stamp. */
+export type StampOf = () => Promise<string>
+
+/** An answer `A` as a whole text, for the one who asked; the text may be everybody's. */
+export interface Kept<A extends object = object> {
+  readonly name: string
+  readonly stampOf: StampOf
+  readonly text: KeptText
+  /** Only for the compiler: the type of the answer. */
+  readonly answer?: A
+}
+
+/** Routes answer plain objects too, so kept ones are told by their class. */
+class KeptAnswer<A extends object> implements Kept<A> {
+  readonly name: string
+  readonly stampOf: StampOf
+  readonly text: KeptText
+  declare readonly answer?: A
+
+  constructor(name: string, stampOf: StampOf, text: KeptText) {
+    this.name = name
+    this.stampOf = stampOf
+    this.text = text
+  }
+}
+
+export function isKept(value: unknown): value is Kept {
+  return value instanceof KeptAnswer
+}
+
+export class KeptText {
   readonly stamp: string
-  readonly text: string
+  readonly json: string
   #etag: string | null = null
   readonly #encoded = new Map<Encoding, Promise<Uint8Array<ArrayBuffer>>>()
   readonly #grown: (bytes: number) => void
-  /** Only for the compiler: the type of the answer. */
-  declare readonly answer: A
 
-  constructor(text: string, stamp: string, grown: (bytes: number) => void) {
-    this.text = text
+  constructor(json: string, stamp: string, grown: (bytes: number) => void) {
+    this.json = json
     this.stamp = stamp
     this.#grown = grown
   }
 
   /** Lists have no ETag, and computing it for a long text takes as long as sending it. */
   get etag(): string {
-    return (this.#etag ??= `"${Bun.hash(this.text).toString(36)}"`)
+    return (this.#etag ??= `"${Bun.hash(this.json).toString(36)}"`)
   }
 
   encoded(encoding: Encoding): Promise<Uint8Array<ArrayBuffer>> {
     const known = this.#encoded.get(encoding)
     if (known) return known
-    const making = encoded(encoding, new TextEncoder().encode(this.text))
+    const making = encoded(encoding, new TextEncoder().encode(this.json))
     this.#encoded.set(encoding, making)
     making.then(
       ({ byteLength }) => this.#grown(byteLength),
@@ -52,7 +79,7 @@ export class Kept<A extends object = object> {
 }
 
 interface Held {
-  readonly kept: Kept
+  readonly text: KeptText
   bytes: number
 }
 
@@ -70,28 +97,43 @@ export class KeptAnswers {
     return this.#bytes
   }
 
-  /** `stamp` was read before the call; `make` makes the answer without `ok`. A large answer is not kept. */
-  async answer<A extends object>(name: string, stamp: string, make: () => Promise<A>): Promise<A | Kept<A>> {
-    const held = this.#held.get(name)
-    if (held?.kept.stamp === stamp) {
-      this.#held.delete(name)
-      this.#held.set(name, held)
-      return held.kept as Kept<A>
-    }
+  /** `make` makes the answer without `ok`. A large answer is not kept. */
+  async answer<A extends object>(
+    name: string,
+    stampOf: StampOf,
+    make: () => Promise<A>,
+  ): Promise<A | Kept<A>> {
+    const stamp = await stampOf()
+    const known = this.#withStamp(name, stamp)
+    if (known) return new KeptAnswer<A>(name, stampOf, known)
     const answer = { ok: true, ...(await make()) }
     if (isLarge(answer) || hasColumns(answer)) return answer
-    const kept = new Kept<A>(await answerText(answer), stamp, (bytes) => this.#grow(name, kept, bytes))
-    if (kept.text.length > LETTERS_MAX) return kept
+    const text = new KeptText(await answerText(answer), stamp, (bytes) => this.#grow(name, text, bytes))
+    const made = new KeptAnswer<A>(name, stampOf, text)
+    if (text.json.length > LETTERS_MAX) return made
     this.#drop(name)
-    this.#held.set(name, { kept, bytes: 0 })
+    this.#held.set(name, { text, bytes: 0 })
     // Letters may take two bytes each.
-    this.#grow(name, kept, 2 * (name.length + kept.text.length))
-    return kept
+    this.#grow(name, text, 2 * (name.length + text.json.length))
+    return made
   }
 
-  #grow(name: string, kept: Kept, bytes: number): void {
+  /** The text that an earlier `answer` has kept, if it still holds. */
+  async again(name: string, stampOf: StampOf): Promise<KeptText | null> {
+    return this.#held.has(name) ? this.#withStamp(name, await stampOf()) : null
+  }
+
+  #withStamp(name: string, stamp: string): KeptText | null {
     const held = this.#held.get(name)
-    if (held?.kept !== kept) return
+    if (held?.text.stamp !== stamp) return null
+    this.#held.delete(name)
+    this.#held.set(name, held)
+    return held.text
+  }
+
+  #grow(name: string, text: KeptText, bytes: number): void {
+    const held = this.#held.get(name)
+    if (held?.text !== text) return
     held.bytes += bytes
     this.#bytes += bytes
     for (const oldest of this.#held.keys()) {

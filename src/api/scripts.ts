@@ -82,13 +82,17 @@ export function scriptRoutes(deps: ApiDeps) {
         const userId = visitor?.user.id ?? null
         if (query.feed === 'public' || userId === null) {
           const page = pageOf(query, 100)
-          return kept.answer(pageName('library', userId, page), await scripts.publicStamp(), async () =>
-            listed('scripts', await scripts.listPublic(page), wireFor(userId)),
+          return kept.answer(
+            pageName('library', userId, page),
+            () => scripts.publicStamp(),
+            async () => listed('scripts', await scripts.listPublic(page), wireFor(userId)),
           )
         }
         const page = pageOf(query, SCRIPTS_PER_USER)
-        return kept.answer(pageName('scripts', userId, page), await scripts.listStamp(userId), async () =>
-          listed('scripts', await scripts.listOf(userId, page), wireFor(userId)),
+        return kept.answer(
+          pageName('scripts', userId, page),
+          () => scripts.listStamp(userId),
+          async () => listed('scripts', await scripts.listOf(userId, page), wireFor(userId)),
         )
       },
       route('GET /api/platform/scripts'),
@@ -97,9 +101,13 @@ export function scriptRoutes(deps: ApiDeps) {
       '/:id',
       async ({ visitor, params: { id } }) => {
         const userId = visitor?.user.id ?? null
-        return kept.answer(`script ${userId ?? ''} ${id}`, await scripts.stamp(id), async () => ({
-          script: wireFor(userId)(await scripts.get(id, userId)),
-        }))
+        return kept.answer(
+          `script ${userId ?? ''} ${id}`,
+          () => scripts.stamp(id),
+          async () => ({
+            script: wireFor(userId)(await scripts.get(id, userId)),
+          }),
+        )
       },
       route('GET /api/platform/scripts/{id}', { etag: true }),
     )

@@ -56,9 +56,10 @@ export function watchlistRoutes(deps: ApiDeps) {
       '',
       async ({ caller: { user }, query }) => {
         const page = pageOf(query, WATCHLISTS_PER_USER)
-        const stamp = await watchlists.listStamp(user.id)
-        return kept.answer(pageName('watchlists', user.id, page), stamp, async () =>
-          listed('watchlists', await watchlists.list(user.id, page), wire),
+        return kept.answer(
+          pageName('watchlists', user.id, page),
+          () => watchlists.listStamp(user.id),
+          async () => listed('watchlists', await watchlists.list(user.id, page), wire),
         )
       },
       route('GET /api/platform/watchlists'),
@@ -66,9 +67,13 @@ export function watchlistRoutes(deps: ApiDeps) {
     .get(
       '/:id',
       async ({ caller: { user }, params: { id } }) =>
-        kept.answer(`watchlist ${user.id} ${id}`, await watchlists.stamp(id), async () => ({
-          watchlist: wire(await watchlists.get(user.id, id)),
-        })),
+        kept.answer(
+          `watchlist ${user.id} ${id}`,
+          () => watchlists.stamp(id),
+          async () => ({
+            watchlist: wire(await watchlists.get(user.id, id)),
+          }),
+        ),
       route('GET /api/platform/watchlists/{id}', { etag: true }),
     )
     .get(
