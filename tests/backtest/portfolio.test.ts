@@ -242,6 +242,35 @@ if bar_index == 1 or bar_index == 5
     expect(parts[1]!.report.orders.length).toBe(2)
   })
 
+  test('M6: max_drawdown of one looks at what all have realised, each counted once', () => {
+    const flat = priced(Array.from({ length: 9 }, () => 100))
+    const falling = priced([100, 100, 100, 100, 89, 89, 89, 89, 89])
+    // Ten contracts lose 110 from the third bar to the sixth; a second entry follows.
+    const careful = (allowed: number) => `//@version=6
+strategy("x", margin_long = 1)
+strategy.risk.max_drawdown(${allowed}, strategy.cash)
+if bar_index == 1 or bar_index == 6
+    strategy.entry("L", strategy.long, qty = 10)
+if bar_index == 4
+    strategy.close("L")
+`
+    const entries = (allowed: number, beside: string) =>
+      run([request(careful(allowed), falling), request(beside, flat)], 5000).parts[0]!.report.orders.filter(
+        ({ side }) => side === 'buy',
+      ).length
+    const idle = buys('1', 99)
+    expect([109, 111, 219].map((allowed) => entries(allowed, idle))).toEqual([1, 2, 2])
+    // What another has realised before is in it.
+    const costs = `//@version=6
+strategy("x", commission_type = strategy.commission.cash_per_order, commission_value = 25)
+if bar_index == 0
+    strategy.entry("L", strategy.long, qty = 1)
+if bar_index == 1
+    strategy.close("L")
+`
+    expect([159, 161].map((allowed) => entries(allowed, costs))).toEqual([1, 2])
+  })
+
   test('M7: are counted in one currency, each by its own rates', () => {
     const bars = priced([100, 100, 100, 110, 110], DAY)
     const rates = priced([2, 2, 2, 2, 2, 2], DAY, START - DAY)
@@ -265,8 +294,19 @@ if bar_index == 1 or bar_index == 5
       run([request(CROSS, bars), request('//@version=6\nindicator("x")\nplot(close)', bars)]),
     ).toThrow(
       expect.objectContaining({
-        details: { fields: [expect.objectContaining({ path: '/parts/1/source' })] },
+        details: {
+          fields: [
+            expect.objectContaining({
+              path: '/parts/1/source',
+              message: 'Part 2: Only strategies trade; this is an indicator.',
+            }),
+          ],
+        },
       }),
+    )
+    // One that is alone is not numbered.
+    expect(() => run([request(broken, bars)])).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining('Part') }),
     )
   })
 
@@ -281,5 +321,219 @@ if bar_index == 1 or bar_index == 5
       [null, null],
       [null, null],
     ])
+  })
+})
+
+/**
+ * Worked out by hand. A contract of A has no costs: 5 from 10 to 14, then 4 from 12 to 12. One of B is worth 2 a point and
+ * costs 3 an order: 5 short from 20 to 22, then 5 short from 20, still open at 19.
+ */
+describe('every figure of a portfolio', () => {
+  const orders = (name: string, rows: readonly (readonly [bar: number, call: string])[], more: string) =>
+    `//@version=6\nstrategy("${name}"${more})\n${rows.map(([bar, call]) => `if bar_index == ${bar}\n    ${call}\n`).join('')}`
+  const A = orders(
+    'A',
+    [
+      [0, 'strategy.entry("L", strategy.long, qty = 5)'],
+      [3, 'strategy.close("L")'],
+      [5, 'strategy.entry("L", strategy.long, qty = 4)'],
+      [6, 'strategy.close("L")'],
+    ],
+    '',
+  )
+  const B = orders(
+    'B',
+    [
+      [1, 'strategy.entry("S", strategy.short, qty = 5)'],
+      [3, 'strategy.close("S")'],
+      [4, 'strategy.entry("S", strategy.short, qty = 5)'],
+    ],
+    ', margin_short = 50, commission_type = strategy.commission.cash_per_order, commission_value = 3',
+  )
+  const symbol = { ...TEST_SYMBOL, timezone: 'UTC', session: '24x7', pointValue: 2 }
+  const both = (capital: number | null = 1000) =>
+    run(
+      [
+        request(A, priced([10, 10, 10, 14, 12, 12, 12, 12])),
+        request(B, priced([20, 20, 20, 22, 20, 18, 18, 19]), { symbol }),
+      ],
+      capital,
+    ).result
+
+  // What each has earned when a bar closes.
+  const EARNED = [
+    [0, 0, 0, 20, 20, 20, 20, 20],
+    [0, 0, -3, -23, -26, -9, -9, -19],
+  ]
+  const EQUITY = [1000, 1000, 997, 997, 994, 1011, 1011, 1001]
+  // Changes from bar to bar: of A 20 once, of B 0 0 −3 −20 −3 17 0 −10, of both 0 0 −3 0 −3 17 0 −10.
+  const VARIANCE = 9 + 9 + 289 + 100 - 1 / 8
+  const RISK = -(20 * 1) / 8 / VARIANCE
+  const CORRELATION =
+    (-400 + (20 * 19) / 8) / Math.sqrt((400 - 400 / 8) * (9 + 400 + 9 + 289 + 100 - 361 / 8))
+
+  test('of the whole', () => {
+    const { whole, capital, range, period, months, curve } = both()
+    expect(whole).toEqual({
+      netProfit: -6,
+      netProfitPct: -0.006,
+      openProfit: 7,
+      final: 1001,
+      grossProfit: 20,
+      grossLoss: 26,
+      profitFactor: 20 / 26,
+      commissionPaid: 9,
+      trades: 3,
+      winningTrades: 1,
+      losingTrades: 1,
+      winRate: 1 / 3,
+      marginCalls: 0,
+      maxDrawdown: 10,
+      maxDrawdownPct: 10 / 1011,
+      // One day has no deviation.
+      sharpe: null,
+      sortino: null,
+      cagr: 1.001 ** ((365 * 24) / 7) - 1,
+      // On the fourth bar: 5 at 14, and 5 at 22 for 2 a point, of which half is bound.
+      marginPeakPct: (70 + 110) / 997,
+    })
+    expect([capital, range, period]).toEqual([1000, { from: START, to: START + 7 * HOUR, bars: 8 }, 'bar'])
+    expect(months).toEqual([{ month: '2024-01', profit: -6, profitPct: -0.006, trades: 3 }])
+    const time = EQUITY.map((_, i) => START + (i + 1) * HOUR)
+    expect(curve).toEqual({ time, equity: EQUITY, parts: EARNED })
+  })
+
+  test('of its parts', () => {
+    const { parts, correlation } = both()
+    expect(parts.map(({ netProfit, openProfit }) => [netProfit, openProfit])).toEqual([
+      [20, 0],
+      [-26, 7],
+    ])
+    expect(
+      parts.map((part) => [part.grossProfit, part.grossLoss + 0, part.profitFactor, part.commissionPaid]),
+    ).toEqual([
+      [20, 0, null, 0],
+      [0, 26, 0, 9],
+    ])
+    expect(parts.map((part) => [part.trades, part.winningTrades, part.losingTrades, part.winRate])).toEqual([
+      [2, 1, 0, 1 / 2],
+      [1, 0, 1, 0],
+    ])
+    expect(parts.map((part) => [part.maxDrawdown, part.marginCalls])).toEqual([
+      [0, 0],
+      [26, 0],
+    ])
+    // Of the 1 that was earned, open profit included.
+    expect(parts.map((part) => part.contribution)).toEqual([20, -19])
+    expect(parts.map((part) => part.risk)).toEqual([expect.closeTo(RISK, 12), expect.closeTo(1 - RISK, 12)])
+    expect(parts.map((part) => part.correlation)).toEqual([
+      expect.closeTo(CORRELATION, 12),
+      expect.closeTo(CORRELATION, 12),
+    ])
+    expect(correlation).toEqual([
+      [expect.closeTo(1, 12), expect.closeTo(CORRELATION, 12)],
+      [expect.closeTo(CORRELATION, 12), expect.closeTo(1, 12)],
+    ])
+  })
+
+  test('capital and currency are those of the first part where none are given', () => {
+    const first = `//@version=6\nstrategy("x", initial_capital = 700, currency = currency.EUR)\n`
+    const { capital, currency, whole } = run(
+      [request(first, priced([1, 2])), request(buys('1', 99), priced([1, 2]))],
+      null,
+    ).result
+    expect([capital, currency, whole.final]).toEqual([700, 'EUR', 700])
+  })
+
+  test('margin calls of all parts are added up', () => {
+    const quarter = buys('39', 1, ', margin_long = 25')
+    const falling = priced([100, 100, 100, 80, 80, 80])
+    const { whole, parts } = run([request(quarter, falling), request(buys('1', 99), falling)]).result
+    expect(parts[0]!.marginCalls).toBeGreaterThan(0)
+    expect(whole.marginCalls).toBe(parts[0]!.marginCalls)
+  })
+
+  test('margin of another currency counts at its rate', () => {
+    const rates = priced([3, 3, 3, 3, 3], DAY, START - DAY)
+    const euro = request(buys('1'), priced([100, 100, 100, 100], DAY), {
+      interval: '1d',
+      symbol: { ...symbol, currency: 'EUR' },
+      series: (_exchange, name) => (name === 'EURUSD' ? { bars: rates, symbol, interval: '1d' } : null),
+    })
+    const idle = request(buys('1', 99), priced([1, 1, 1, 1], DAY), { interval: '1d' })
+    expect(run([idle, euro], 1200).result.whole.marginPeakPct).toBe((100 * 2 * 3) / 1200)
+  })
+
+  test('the deepest fall in per cent may be another than the deepest', () => {
+    // 1,000 to 800, up to 1,800, and down to 1,550.
+    const { whole } = run([
+      request(buys('10', 0), priced([100, 100, 80, 180, 155])),
+      request(buys('1', 99), priced([1, 1])),
+    ]).result
+    expect([whole.maxDrawdown, whole.maxDrawdownPct]).toEqual([250, 0.2])
+  })
+
+  test('months, their ratios and growth are those of one backtest over all trades, by time', () => {
+    const days = (count: number) =>
+      priced(
+        Array.from({ length: count }, (_, i) => 100 + (i % 9)),
+        DAY,
+      )
+    const trade = (bar: number) =>
+      request(
+        orders(
+          'x',
+          [
+            [bar, 'strategy.entry("L", strategy.long, qty = 1)'],
+            [bar + 4, 'strategy.close("L")'],
+          ],
+          '',
+        ),
+        days(120),
+        { interval: '1d' },
+      )
+    // Each earns 4: bought in March and in January, and in April.
+    const { months, whole } = run([trade(63), trade(9), trade(99)]).result
+    expect(months.map(({ month, profit, trades }) => [month, profit, trades])).toEqual([
+      ['2024-01', 4, 1],
+      ['2024-02', 0, 0],
+      ['2024-03', 4, 1],
+      ['2024-04', 4, 1],
+    ])
+    const returns = [4 / 1000, 0, 4 / 1004, 4 / 1008]
+    const mean = returns.reduce((a, b) => a + b) / 4
+    const deviation = Math.sqrt(returns.reduce((sum, one) => sum + (one - mean) ** 2, 0) / 4)
+    expect(whole.sharpe).toBeCloseTo((mean - 0.02 / 12) / deviation, 10)
+    expect(whole.sortino).toBeCloseTo((mean - 0.02 / 12) / Math.sqrt((0.02 / 12) ** 2 / 4), 10)
+    expect(whole.cagr).toBeCloseTo(1.012 ** (365 / 119) - 1, 10)
+    // Two months are too few, so days are taken for them.
+    const short = runBacktest({ ...trade(9), bars: days(59), overrides: { initial_capital: 1000 } }).report
+    const idle = request(buys('1', 99), days(20), { interval: '1d' })
+    const pair = run([{ ...trade(9), bars: days(59) }, idle]).result
+    expect(pair.whole.sharpe).toBe(short.equity.sharpe)
+    expect(pair.whole.sharpe).not.toBeNull()
+  })
+
+  test('changes are measured from day to day where there are thirty; midnight belongs to the day before', () => {
+    // What is bought for the last bar earns on the last day alone.
+    const hours = (count: number) => priced([...Array.from({ length: count * 24 - 1 }, () => 100), 110])
+    const late = (count: number) => request(buys('1', count * 24 - 3), hours(count))
+    const idle = (count: number) => request(buys('1', 9999), hours(count))
+    for (const [count, period] of [
+      [29, 'bar'],
+      [30, 'day'],
+    ] as const) {
+      const { result } = run([late(count), idle(count)])
+      expect([count, result.period]).toEqual([count, period])
+      expect(result.parts.map(({ risk }) => risk)).toEqual([expect.closeTo(1, 12), 0])
+    }
+  })
+
+  test('a curve of many moments is thinned, and ends with the last', () => {
+    const bars = priced(Array.from({ length: 1501 }, (_, i) => 100 + (i % 5)))
+    const { curve, range } = run([request(buys('1'), bars), request(buys('1', 9999), bars)]).result
+    expect(range.bars).toBe(1501)
+    expect(curve.time).toHaveLength(751)
+    expect(curve.time.slice(-2)).toEqual([START + 1500 * HOUR, START + 1501 * HOUR])
   })
 })

@@ -37,10 +37,33 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   builtins: { sources: ['src/pine/builtins/**/*.ts'], tests: ['tests/pine/{library,ta}/*.test.ts'] },
   runtime: { sources: ['src/pine/runtime/**/*.ts'], tests: ['tests/pine/*.test.ts'] },
-  sweeps: {
-    sources: ['src/{sweeps,scans}/**/*.ts'],
-    tests: ['tests/{sweeps,scans}/*.test.ts'],
+  parser: {
+    sources: ['src/pine/1-parse/*.ts'],
+    tests: ['tests/pine/{lexer,parser,manual,outline,format}.test.ts'],
   },
+  compiler: { sources: ['src/pine/{3-plan,4-generate}/*.ts'], tests: ['tests/pine/*.test.ts'] },
+  backtest: { sources: ['src/backtest/*.ts'], tests: ['tests/{backtest,runs}/*.test.ts'] },
+  postgres: {
+    sources: ['src/store/postgres/*.ts'],
+    tests: ['tests/store/{postgres,lease,feed,conformance,races,collection}*.test.ts'],
+  },
+  portfolios: {
+    sources: ['src/portfolios/*.ts', 'src/backtest/portfolio*.ts', 'src/backtest/broker/pot.ts'],
+    tests: ['tests/portfolios/*.test.ts', 'tests/backtest/portfolio.test.ts'],
+  },
+  accounts: {
+    sources: ['src/accounts/*.ts'],
+    tests: ['tests/accounts/*.test.ts', 'tests/api/{access,auth,authorization,credentials,scopes}.test.ts'],
+  },
+  limits: {
+    sources: ['src/api/{limits,pace,stream-slots,peer}.ts'],
+    tests: ['tests/api/{limits,pace,peer,stream}.test.ts'],
+  },
+  runs: {
+    sources: ['src/runs/*.ts'],
+    tests: ['tests/runs/*.test.ts', 'tests/api/{backtests,races,snapshots}.test.ts'],
+  },
+  engine: { sources: ['src/engine/*.ts'], tests: ['tests/engine/*.test.ts'] },
   statistics: { sources: ['src/statistics/*.ts'], tests: ['tests/statistics/*.test.ts'] },
   ...named(
     'ideas',
@@ -53,6 +76,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     'feeds',
     'charts',
     'mail',
+    'lib',
+    'scans',
+    'sweeps',
   ),
 }
 
