@@ -1,6 +1,7 @@
 // Settings that the browser remembers: theme, palette, sizes, the last chart. Nothing secret, and nothing the server needs.
 
-import { effect, signal, type Signal } from '@preact/signals'
+import { computed, effect, signal, type Signal } from '@preact/signals'
+import { THEME_CHOICES, shownTheme, showTheme, SYSTEM_IS_LIGHT, type ThemeChoice } from './theme.ts'
 
 const nameOf = (key: string): string => `chartroom.${key}`
 
@@ -100,7 +101,13 @@ export function remembered<T>(key: string, initial: T): Signal<T> {
   return value
 }
 
-export const theme = remembered<'dark' | 'light'>('theme', 'dark')
+export const themeChoice = remembered<ThemeChoice>('theme', 'system')
+if (!THEME_CHOICES.includes(themeChoice.peek())) themeChoice.value = 'system'
+const system = matchMedia(SYSTEM_IS_LIGHT)
+const systemIsLight = signal(system.matches)
+system.addEventListener('change', ({ matches }) => (systemIsLight.value = matches))
+/** The theme that is shown, whoever chose it. */
+export const theme = computed(() => shownTheme(themeChoice.value, systemIsLight.value))
 export const palette = remembered<'green-red' | 'blue-orange'>('palette', 'green-red')
 /** '' = the exchange's own zone. */
 export const timezone = remembered('timezone', '')
@@ -113,6 +120,6 @@ export const lastRun = remembered('run.last', '')
 export const tourDone = remembered('tour.done', false)
 
 effect(() => {
-  document.documentElement.dataset['theme'] = theme.value
+  showTheme(theme.value)
   document.documentElement.dataset['palette'] = palette.value
 })

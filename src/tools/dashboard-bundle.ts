@@ -55,26 +55,26 @@ const typefaces = (found: Map<string, string>): BunPlugin => ({
   },
 })
 
-/**
- * Bundles the shared worker into a file of its own that the page names. It is not a module, so that every browser accepts
- * it.
- */
-async function bundleWorker(): Promise<readonly [name: string, content: Uint8Array<ArrayBuffer>]> {
+/** Bundles a file into a classic script of its own: of workers, not every browser accepts a module. */
+async function bundleClassic(
+  file: string,
+): Promise<readonly [name: string, content: Uint8Array<ArrayBuffer>]> {
   const { outputs } = await Bun.build({
-    entrypoints: [`${DASHBOARD}/live-worker.ts`],
+    entrypoints: [`${DASHBOARD}/${file}`],
     target: 'browser',
     format: 'iife',
     minify: true,
     naming: '[name]-[hash].[ext]',
   })
   const [output] = outputs
-  assert(output !== undefined, 'a worker is one file')
+  assert(output !== undefined, 'a classic script is one file')
   return [output.path.split('/').pop() ?? '', new Uint8Array(await output.arrayBuffer())]
 }
 
 /** Builds the dashboard for a browser, in 50 to 70 ms. Answers contents by file name. */
 export async function bundleDashboard(): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
-  const [worker, workerCode] = await bundleWorker()
+  const [worker, workerCode] = await bundleClassic('live-worker.ts')
+  const [earlyTheme, earlyThemeCode] = await bundleClassic('early-theme.ts')
   const faces = new Map<string, string>()
   const { outputs } = await Bun.build({
     entrypoints: [`${DASHBOARD}/index.html`],
@@ -96,8 +96,14 @@ export async function bundleDashboard(): Promise<Map<string, Uint8Array<ArrayBuf
   })
   const built = new Map(await Promise.all(files))
   built.set(worker, workerCode)
+  built.set(earlyTheme, earlyThemeCode)
   for (const [name, file] of faces) built.set(name, await Bun.file(file).bytes())
-  const page = new TextDecoder().decode(built.get(PAGE))
+  // Above the style sheet, so that it need not wait for that.
+  const page = new TextDecoder()
+    .decode(built.get(PAGE))
+    .replace('<link rel="stylesheet"', `<script src="./${earlyTheme}"></script>$&`)
+  assert(page.includes(earlyTheme), 'the page has a style sheet')
+  built.set(PAGE, new TextEncoder().encode(page))
   for (const name of built.keys()) if (name.endsWith('.css') && !page.includes(name)) built.delete(name)
   built.set(CHART_PAGE, new TextEncoder().encode(withPreloads(page, built)))
   return built

@@ -1,11 +1,13 @@
 // Settings of the page's look. They are stored in this browser, so another one starts with the defaults.
 
-import { palette, theme, timezone, tourDone } from '../settings.ts'
+import { palette, themeChoice, timezone, tourDone } from '../settings.ts'
 import { Button, Select } from '../ui/ui.tsx'
 import { navigate } from '../router.ts'
 import s from './settings.module.css'
 
+const SYSTEM = 'system'
 const THEMES = [
+  [SYSTEM, 'System', ['#0f1216', '#222933', '#d6dae1']],
   ['dark', 'Dark', ['#0f1216', '#222933', '#d6dae1']],
   ['light', 'Light', ['#ffffff', '#e0e4ea', '#1a2029']],
 ] as const
@@ -29,19 +31,20 @@ export function Appearance() {
     <>
       <section>
         <h2>Theme</h2>
-        <p>Kept in this browser.</p>
+        <p>System follows your computer or phone from dark to light and back. Kept in this browser.</p>
         <div class={s.themes}>
           {THEMES.map(([id, name, [surface, line, text]]) => (
             <button
               key={id}
               type="button"
               class={s.theme}
-              aria-pressed={theme.value === id}
-              onClick={() => (theme.value = id)}
+              aria-pressed={themeChoice.value === id}
+              onClick={() => (themeChoice.value = id)}
             >
               <svg width="150" height="84" viewBox="0 0 150 84" aria-hidden="true">
                 <rect width="150" height="84" fill={surface} stroke={line} />
                 <path d="M0 16h150M16 16v68" stroke={line} />
+                {id === SYSTEM && <path d="M150 0v84h-150z" fill="#ffffff" />}
                 <path d="M26 8h30" stroke={text} stroke-width="3" stroke-linecap="round" opacity="0.7" />
                 <g transform="translate(24 26)">
                   <Candles up="#2fbf8f" down="#f0616d" />

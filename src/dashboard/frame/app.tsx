@@ -6,7 +6,7 @@ import { addCommands, keyText, listenForKeys } from '../commands.ts'
 import { onLive } from '../live.ts'
 import { href, match, navigate, path } from '../router.ts'
 import { loadSession, signInAgain, unreachable, user } from '../session.ts'
-import { palette as colours, theme, tourDone } from '../settings.ts'
+import { palette as colours, theme, themeChoice, tourDone } from '../settings.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { Logo } from '../ui/logo.tsx'
 import { Menu } from '../ui/menu.tsx'
@@ -189,7 +189,13 @@ export function App() {
           id: 'theme',
           title: 'Switch between dark and light',
           section: 'Settings',
-          run: () => (theme.value = theme.value === 'dark' ? 'light' : 'dark'),
+          run: () => (themeChoice.value = theme.value === 'dark' ? 'light' : 'dark'),
+        },
+        {
+          id: 'theme:system',
+          title: 'Follow the system’s theme',
+          section: 'Settings',
+          run: () => (themeChoice.value = 'system'),
         },
         {
           id: 'colours',
@@ -327,7 +333,7 @@ function ThemeButton() {
       class={s.theme ?? ''}
       icon={dark ? 'sun' : 'moon'}
       label={dark ? 'Light theme' : 'Dark theme'}
-      onClick={() => (theme.value = dark ? 'light' : 'dark')}
+      onClick={() => (themeChoice.value = dark ? 'light' : 'dark')}
     />
   )
 }
