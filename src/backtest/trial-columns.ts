@@ -1,8 +1,8 @@
-// The columns that the trials of a batch share.
+// The columns that the trials of a sweep share.
 //
 // A grid of 20 fast and 10 slow averages has 200 trials but only 30 averages. The script tells which inputs a column
 // depends on (`pine/3-plan/shared.ts`). Columns are kept here by the values of those inputs, as many as there is room for;
-// the one unused for longest goes first. A column that depends on everything that the batch varies is useless to other
+// the one unused for longest goes first. A column that depends on everything that the sweep varies is useless to other
 // trials, so the next one reuses its memory.
 
 import type { SharedColumn, SharedColumns } from '../pine/environment.ts'
@@ -13,27 +13,35 @@ import type { TrialInputs } from './trial.ts'
 /** The limit for one worker: 160 columns of 50,000 bars. */
 const KEPT_BYTES_MAX = 64 * 2 ** 20
 
+/** What differs among the trials. */
+export interface Varied {
+  /** Titles or names of inputs. */
+  readonly inputs: readonly string[]
+  /** Whether arguments of the declaration do. */
+  readonly settings: boolean
+}
+
 export class TrialColumns implements SharedColumns {
   readonly #bars: number
   readonly #most: number
-  /** Names of the inputs that differ among the trials; `settings` means arguments of the declaration. */
-  readonly #varied: readonly string[]
-  readonly #settingsVary: boolean
+  readonly #varied: Varied
+  /** A script that was compiled anew has shares of its own, whatever their order in it. */
+  readonly #numbers = new WeakMap<ColumnShare, number>()
+  #numbered = 0
   readonly #kept = new Map<string, readonly SharedColumn[]>()
   #bytes = 0
   readonly #spare = { f64: [] as Float64Array[], u8: [] as Uint8Array[] }
   /** The columns given to the present trial. */
   #given = new Set<SharedColumn>()
 
-  constructor(bars: number, points: readonly TrialInputs[], most = KEPT_BYTES_MAX) {
+  constructor(bars: number, varied: Varied, most = KEPT_BYTES_MAX) {
     this.#bars = bars
     this.#most = most
-    this.#varied = differingNames(points.map(({ inputs }) => inputs))
-    this.#settingsVary = differingNames(points.map(({ overrides }) => overrides)).length > 0
+    this.#varied = varied
   }
 
   find(share: ColumnShare, values: readonly unknown[]): readonly SharedColumn[] | null {
-    const key = keyOf(share, values)
+    const key = this.#keyOf(share, values)
     const found = this.#kept.get(key)
     if (!found) return null
     this.#kept.delete(key)
@@ -54,7 +62,7 @@ export class TrialColumns implements SharedColumns {
       this.#given.delete(column)
       this.#bytes += column.byteLength
     }
-    this.#kept.set(keyOf(share, values), columns)
+    this.#kept.set(this.#keyOf(share, values), columns)
     for (const [oldest, dropped] of this.#kept) {
       if (this.#bytes <= this.#most) break
       this.#kept.delete(oldest)
@@ -75,18 +83,27 @@ export class TrialColumns implements SharedColumns {
   }
 
   #isOfUse({ inputs }: ColumnShare): boolean {
-    if (this.#settingsVary || this.#varied.length === 0) return true
-    return !this.#varied.every((name) =>
-      inputs.some((input) => labelOf(input) === name || input.name === name),
-    )
+    const { inputs: varied, settings } = this.#varied
+    if (settings || varied.length === 0) return true
+    return !varied.every((name) => inputs.some((input) => labelOf(input) === name || input.name === name))
+  }
+
+  #keyOf(share: ColumnShare, values: readonly unknown[]): string {
+    let number = this.#numbers.get(share)
+    if (number === undefined) this.#numbers.set(share, (number = this.#numbered++))
+    return `${number} ${JSON.stringify(share.inputs.map(({ index }) => values[index]))}`
+  }
+}
+
+/** What differs among trials that are there already. */
+export function variedAmong(points: readonly TrialInputs[]): Varied {
+  return {
+    inputs: differingNames(points.map(({ inputs }) => inputs)),
+    settings: differingNames(points.map(({ overrides }) => overrides)).length > 0,
   }
 }
 
 function differingNames(choices: readonly Readonly<Record<string, unknown>>[]): string[] {
   const names = new Set(choices.flatMap((choice) => Object.keys(choice)))
   return [...names].filter((name) => new Set(choices.map((choice) => JSON.stringify(choice[name]))).size > 1)
-}
-
-function keyOf({ hoist, inputs }: ColumnShare, values: readonly unknown[]): string {
-  return `${hoist} ${JSON.stringify(inputs.map(({ index }) => values[index]))}`
 }

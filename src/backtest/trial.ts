@@ -12,7 +12,7 @@ import { openBacktest, type Backtest, type BacktestRequest } from './run.ts'
 import { figureNamed } from './figures.ts'
 import { SpanFigures, SPAN_FIGURES, type SpanRecord } from './span-figures.ts'
 import { CompiledScripts } from './compiled-scripts.ts'
-import { TrialColumns } from './trial-columns.ts'
+import { TrialColumns, variedAmong } from './trial-columns.ts'
 import { trialName } from './trial-name.ts'
 
 interface TrialSpan {
@@ -118,11 +118,15 @@ export function runTrials(
   {
     done,
     started = [],
-  }: { readonly done?: (trials: number) => void; readonly started?: (TrialNumbers | null)[] } = {},
+    columns: shared = new TrialColumns(request.bars.length, variedAmong(points)),
+  }: {
+    readonly done?: (trials: number) => void
+    readonly started?: (TrialNumbers | null)[]
+    readonly columns?: TrialColumns | undefined
+  } = {},
 ): TrialBatch {
   const judge = new Judge(measured)
   // A run that needs another series starts again once it is there; the trials before it are kept in `started`.
-  const shared = new TrialColumns(request.bars.length, points)
   const scripts = request.scripts ?? new CompiledScripts()
   for (let i = started.length; i < points.length; i++) {
     started.push(numbersOf({ ...request, scripts, shared }, points[i]!, judge))

@@ -6,6 +6,7 @@
 
 import type { Advanced, Kept } from '../backtest/advance.ts'
 import type { ScanColumns, ScannedMarket } from '../backtest/scan.ts'
+import type { Varied } from '../backtest/trial-columns.ts'
 import type { Measured, TrialBatch, TrialInputs } from '../backtest/trial.ts'
 import type { TextBytes } from './answer.ts'
 import type { JudgeJob, JudgeOutput } from './judge-job.ts'
@@ -83,9 +84,13 @@ export interface ExplainJob extends RunJob {
 export interface TrialsJob extends RunJob {
   readonly points: readonly TrialInputs[]
   readonly measured: Measured
+  /** Jobs of one name are of one script and the same bars, and share columns; without it nothing is kept. */
+  readonly columns?: Varied & { readonly name: string }
 }
 
 export interface TrialsOutput extends TrialBatch {
+  /** How long they ran, without what they waited for a thread. */
+  readonly tookMs: number
   /** The script's name in the ledger of trials. */
   readonly script: string
 }

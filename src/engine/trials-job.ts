@@ -1,17 +1,25 @@
 // Runs a part of a sweep's trials in a worker: compiled once, over the same bars.
 
 import { runTrials, type TrialBatch, type TrialNumbers } from '../backtest/trial.ts'
+import { TrialColumns } from '../backtest/trial-columns.ts'
 import { scriptName } from '../backtest/trial-name.ts'
 import type { TrialsJob, TrialsOutput } from './job.ts'
 import { withAllItAsks } from './run-job.ts'
 import type { Desk } from './worker-loop.ts'
 
 export async function trialsJob(job: TrialsJob, desk: Desk): Promise<TrialsOutput> {
+  const { points, measured, bars, columns } = job
   const started: (TrialNumbers | null)[] = []
   // A run reports its progress in bars, but a batch in trials.
   const quiet = { ...desk, progress: () => {} }
-  const batch: TrialBatch = await withAllItAsks(job, quiet, (request) =>
-    runTrials(request, job.points, job.measured, { started }),
-  )
-  return { ...batch, script: scriptName(job.source) }
+  const began = performance.now()
+  const kept = columns && desk.columns?.of(columns.name, () => new TrialColumns(bars.length, columns))
+  try {
+    const batch: TrialBatch = await withAllItAsks(job, quiet, (request) =>
+      runTrials(request, points, measured, { started, columns: kept }),
+    )
+    return { ...batch, script: scriptName(job.source), tookMs: performance.now() - began }
+  } finally {
+    if (kept) desk.columns?.rest()
+  }
 }

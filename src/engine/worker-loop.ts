@@ -17,6 +17,7 @@ import {
   type Said,
   type ToWorker,
 } from './job.ts'
+import { KeptColumns } from './kept-columns.ts'
 import { ownThread, ownThreadMs } from './thread-time.ts'
 
 declare const self: Worker
@@ -31,6 +32,8 @@ export interface Desk {
   readonly used: (bytes: number) => void
   /** The scripts that this thread compiled last. */
   readonly scripts?: CompiledScripts
+  /** What it keeps of the sweep that it works for. */
+  readonly columns?: KeptColumns
 }
 
 export type Kinds = {
@@ -53,7 +56,7 @@ export function serveJobs(kinds: Partial<Kinds>): void {
   const tasks = new Map<number, Map<number, Asker>>()
   let asked = 0
   const thread = ownThread() ?? UNKNOWN_THREAD
-  const scripts = new CompiledScripts()
+  const kept = { scripts: new CompiledScripts(), columns: new KeptColumns() }
 
   self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
     if (data.to === 'job') {
@@ -86,7 +89,7 @@ export function serveJobs(kinds: Partial<Kinds>): void {
         askers.set(id, { resolve, reject })
         tell({ from: 'question', id, name, args })
       })
-    tell(await answer(kinds, data, { ...deskFor(data, tell, ask), scripts }))
+    tell(await answer(kinds, data, { ...deskFor(data, tell, ask), ...kept }))
     tasks.delete(task)
     if ((used[USED.bytes] ?? 0) <= LARGE_BYTES) return
     // Waits for a turn, so that nothing refers to the answer any more. Collecting takes some 25 ms, whereas a fresh worker

@@ -5,6 +5,7 @@
 // was killed in between, end with the same bytes.
 
 import { checkFigures, namesOf } from '../backtest/figures.ts'
+import type { Varied } from '../backtest/trial-columns.ts'
 import { rowLayout, type Measured, type TrialInputs, type WindowWinner } from '../backtest/trial.ts'
 import { barsHash, canonicalJson } from '../backtest/report/hash.ts'
 import type { ScriptHost, TrialsJob, TrialsOutput } from '../engine/job.ts'
@@ -68,6 +69,8 @@ export interface SweepProgress {
 }
 
 const TRIALS = 1000
+/** Samplers whose next choice depends on the outcomes of earlier ones. */
+const LEARNING: ReadonlySet<Sweep['sampler']> = new Set(['tpe', 'cmaes'])
 /** TPE looks at all earlier trials before each choice. */
 const TPE_TRIALS_MAX = 2000
 /** How long a part of a batch takes, so that others soon get their turn. */
@@ -88,6 +91,8 @@ const RESULTS_PAGE_MAX = 1000
 export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
   readonly #deps: SweepDeps
   readonly #listeners = new Set<(sweep: Sweep) => void>()
+  /** How many times a sweep began or went on. */
+  #begun = 0
 
   constructor(deps: SweepDeps) {
     super(deps, {
@@ -208,7 +213,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
     const trials: SweepTrial[] = []
     const most = Math.min(limit, RESULTS_PAGE_MAX)
     // Samplers that do not learn fill every batch.
-    const isEven = sweep.sampler !== 'tpe' && sweep.sampler !== 'cmaes' && !sweep.halving
+    const isEven = !LEARNING.has(sweep.sampler) && !sweep.halving
     const first = isEven ? Math.floor(from / BATCH) : 0
     for (let batch = first, at = first * BATCH; batch < sweep.batches && trials.length < most; batch++) {
       const found = await this.#batch(id, batch)
@@ -270,19 +275,44 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
     const seenOf = ({ tried, filtered = 0 }: Sweep) => tried + filtered
     const from = { at: clock.now(), seen: seenOf(sweep) }
     live.tell(progressOf(sweep, null))
-    for (;;) {
-      const choices = await this.#nextOf(plan, signal)
-      if (choices.length === 0) break
-      const { left, out } = await this.#sorted(sweep, rungs, choices, signal)
-      const found = await this.#tryBatch(sweep, material, left, signal)
-      const batch = batchOf(left, found, sweep.tried)
-      const changed = await this.#keep(sweep, batch, found, out)
-      if (!changed) return
-      sweep = changed
-      all.add(batch.choices, found.rows, batch.winners)
-      plan.tell(scoresOfAll(choices, left, scoresOf(found.rows, sweep.measured)))
-      const seconds = (clock.now() - from.at) / 1000
-      live.tell(progressOf(sweep, seconds > 0 ? (seenOf(sweep) - from.seen) / seconds : null))
+    const learns = LEARNING.has(sweep.sampler)
+    const stop = new AbortController()
+    const either = AbortSignal.any([signal, stop.signal])
+    /** Batches with the workers, in order. */
+    const underWay: { readonly choices: readonly (readonly Choice[])[]; readonly tried: Promise<Tried> }[] =
+      []
+    let isOver = false
+    // Whoever does not learn need not wait for the outcomes of one batch to begin the next.
+    const begin = async () => {
+      while (!isOver && underWay.length < (learns ? 1 : 2)) {
+        const choices = await this.#nextOf(plan, signal)
+        isOver = choices.length === 0
+        if (isOver) return
+        if (!learns) plan.tell(choices.map(() => null))
+        const tried = this.#sortedAndTried(started, material, rungs, choices, either)
+        tried.catch(() => undefined)
+        underWay.push({ choices, tried })
+      }
+    }
+    try {
+      await begin()
+      for (let first = underWay.shift(); first; first = underWay.shift()) {
+        const { left, out, found } = await first.tried
+        const batch = batchOf(left, found, sweep.tried)
+        if (learns) plan.tell(scoresOfAll(first.choices, left, scoresOf(found.rows, sweep.measured)))
+        // The workers go on while this batch is written.
+        const next = begin()
+        next.catch(() => undefined)
+        const changed = await this.#keep(sweep, batch, found, out)
+        if (!changed) return
+        sweep = changed
+        all.add(batch.choices, found.rows, batch.winners)
+        const seconds = (clock.now() - from.at) / 1000
+        live.tell(progressOf(sweep, seconds > 0 ? (seenOf(sweep) - from.seen) / seconds : null))
+        await next
+      }
+    } finally {
+      stop.abort()
     }
     await this.#judge(sweep, material, all, signal)
   }
@@ -303,6 +333,11 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
     const key = seriesOf(sweep, sweep.seriesOwner)
     const bars = await this.#barsOf(sweep)
     return {
+      name: `${sweep.id} ${++this.#begun}`,
+      varied: {
+        inputs: sweep.space.flatMap(({ input = [] }) => input),
+        settings: sweep.space.some(({ property }) => property !== undefined),
+      },
       key,
       bars,
       seen,
@@ -325,6 +360,17 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
       'conflict',
       'The bars that this sweep ran on have changed since. Start a new one on the current bars.',
     )
+  }
+
+  async #sortedAndTried(
+    sweep: Sweep,
+    material: Material,
+    rungs: readonly Rung[],
+    choices: readonly (readonly Choice[])[],
+    signal: AbortSignal,
+  ): Promise<Tried> {
+    const { left, out } = await this.#sorted(sweep, rungs, choices, signal)
+    return { left, out, found: await this.#tryBatch(sweep, material, left, signal) }
   }
 
   /** The choices of a batch that get through all rungs, and the names by which the ledger knows the others. */
@@ -351,7 +397,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
     choices: readonly (readonly Choice[])[],
     signal: AbortSignal,
   ): Promise<TrialsOutput> {
-    const { atOnce, clock } = this.#deps
+    const { atOnce } = this.#deps
     const points = choices.map((one) => material.space.pointOf(one))
     const parts = await inParts({
       count: points.length,
@@ -359,9 +405,8 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
       size: (left) => Math.min(material.partSize, Math.ceil(left / atOnce)),
       signal,
       work: async (from, to) => {
-        const began = clock.now()
         const part = await this.#tryPart(sweep, material, points.slice(from, to), signal)
-        const each = Math.max(0.1, (clock.now() - began) / part.names.length)
+        const each = Math.max(0.1, part.tookMs / part.names.length)
         material.partSize = Math.min(PART_MAX, Math.max(1, Math.floor(PART_MS / each)))
         return part
       },
@@ -376,7 +421,12 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
     signal: AbortSignal,
   ): Promise<TrialsOutput> {
     const { pool } = this.#deps
-    const job: TrialsJob = { ...this.#jobOf(material), points, measured: sweep.measured }
+    const job: TrialsJob = {
+      ...this.#jobOf(material),
+      points,
+      measured: sweep.measured,
+      columns: { name: `${material.name} ${material.bars.length}`, ...material.varied },
+    }
     return pool.do('trials', job, this.#optionsFor(sweep, material, points.length, signal))
   }
 
@@ -508,6 +558,15 @@ function takenApart({ space }: Sweep, { inputs, overrides }: Omit<JobScript, 'so
   }
 }
 
+/** What became of a batch of choices. */
+interface Tried {
+  /** Those that halving left, or all. */
+  readonly left: readonly (readonly Choice[])[]
+  /** The names by which the ledger knows the others. */
+  readonly out: readonly string[]
+  readonly found: TrialsOutput
+}
+
 interface Rung {
   /** With the first of the bars only. */
   readonly material: Material
@@ -525,6 +584,9 @@ function rungsFor({ halving, measured }: Sweep, material: Material): Rung[] {
 }
 
 interface Material {
+  /** Another each time that the sweep goes on, for what workers keep of it meanwhile. */
+  readonly name: string
+  readonly varied: Varied
   readonly key: SeriesKey
   readonly bars: Bars
   readonly seen: SeenBars
@@ -623,7 +685,7 @@ function batchOf(choices: readonly (readonly Choice[])[], found: TrialsOutput, t
 /** Joins the parts of a batch, each given with the place of its first trial. */
 function joined(parts: readonly { readonly from: number; readonly part: TrialsOutput }[]): TrialsOutput {
   const [first] = parts
-  if (!first) return { rows: new Float64Array(), failures: [], names: [], winners: [], script: '' }
+  if (!first) return { rows: new Float64Array(), failures: [], names: [], winners: [], script: '', tookMs: 0 }
   const rows = new Float64Array(parts.reduce((sum, { part }) => sum + part.rows.length, 0))
   let at = 0
   for (const { part } of parts) {
@@ -647,6 +709,7 @@ function joined(parts: readonly { readonly from: number; readonly part: TrialsOu
       return best
     }),
     script: first.part.script,
+    tookMs: parts.reduce((sum, { part }) => sum + part.tookMs, 0),
   }
 }
 

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { figureNamed } from '../../src/backtest/figures.ts'
 import { openBacktest, type BacktestRequest } from '../../src/backtest/run.ts'
-import { TrialColumns } from '../../src/backtest/trial-columns.ts'
+import { TrialColumns, variedAmong } from '../../src/backtest/trial-columns.ts'
 import { rowLayout, runTrials, wholeRun, type TrialInputs } from '../../src/backtest/trial.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { emptyBars } from '../../src/market/bars.ts'
@@ -156,7 +156,7 @@ describe('columns of a batch', () => {
   const points = [point(5, 20), point(5, 30), point(6, 20)]
 
   test('what agrees in its inputs is computed once', () => {
-    const columns = new TrialColumns(10, points)
+    const columns = new TrialColumns(10, variedAmong(points))
     const room = columns.room(0, 'f64')
     expect(columns.find(average, [5, 20])).toBeNull()
     columns.keep(average, [5, 20], [room])
@@ -168,7 +168,7 @@ describe('columns of a batch', () => {
   })
 
   test('what hangs on all that differs is not kept, and its room is used again', () => {
-    const columns = new TrialColumns(10, points)
+    const columns = new TrialColumns(10, variedAmong(points))
     const room = columns.room(1, 'u8')
     columns.keep(crossing, [5, 20], [room])
     expect(columns.find(crossing, [5, 20])).toBeNull()
@@ -177,7 +177,7 @@ describe('columns of a batch', () => {
   })
 
   test('there is room for so many bytes; what was of no use longest goes first', () => {
-    const columns = new TrialColumns(10, points, 160)
+    const columns = new TrialColumns(10, variedAmong(points), 160)
     for (const length of [5, 6]) columns.keep(average, [length], [columns.room(0, 'f64')])
     expect(columns.find(average, [5])).not.toBeNull()
     columns.keep(average, [7], [columns.room(0, 'f64')])

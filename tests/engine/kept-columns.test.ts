@@ -1,0 +1,70 @@
+// The columns that a thread keeps between two parts of a sweep.
+
+import { describe, expect, test } from 'bun:test'
+import { TrialColumns } from '../../src/backtest/trial-columns.ts'
+import { runTrials, wholeRun } from '../../src/backtest/trial.ts'
+import { KeptColumns } from '../../src/engine/kept-columns.ts'
+import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
+import { TEST_SYMBOL, barsFrom } from '../backtest/drive.ts'
+
+const VARIED = { inputs: ['length', 'other'], settings: false }
+const make = () => new TrialColumns(10, VARIED)
+
+describe('columns are kept from one job to the next', () => {
+  test('of the same name, and no others', () => {
+    const kept = new KeptColumns(() => () => {})
+    const first = kept.of('a', make)
+    expect(kept.of('a', make)).toBe(first)
+    const other = kept.of('b', make)
+    expect(other).not.toBe(first)
+    expect(kept.of('a', make)).not.toBe(first)
+  })
+
+  test('until none has come for a while', () => {
+    const waiting: (() => void)[] = []
+    const kept = new KeptColumns((work) => {
+      waiting.push(work)
+      return () => void waiting.splice(waiting.indexOf(work), 1)
+    })
+    const first = kept.of('a', make)
+    kept.rest()
+    expect(kept.of('a', make)).toBe(first)
+    expect(waiting).toHaveLength(0)
+    kept.rest()
+    waiting[0]?.()
+    expect(kept.of('a', make)).not.toBe(first)
+  })
+})
+
+test('a script that was compiled anew takes no columns of the one before, whatever they were called', () => {
+  const closes = Array.from({ length: 60 }, (_, i) => Math.round(100 + 5 * Math.sin(i)))
+  const bars = barsFrom(closes.map((close) => `${close}/${close + 1}/${close - 1}/${close}`).join(' '))
+  const columns = new TrialColumns(bars.length, VARIED)
+  const netProfit = (average: string, into: TrialColumns | undefined) => {
+    const source = `//@version=6
+strategy("x")
+length = input.int(5)
+other = input.int(1)
+mean = ta.${average}(close, length)
+if ta.crossover(close, mean)
+    strategy.entry("L", strategy.long)
+if ta.crossunder(close, mean)
+    strategy.close("L")
+`
+    const request = {
+      source,
+      inputs: {},
+      bars,
+      symbol: TEST_SYMBOL,
+      interval: '1h',
+      limits: DEFAULT_LIMITS,
+      series: () => null,
+    }
+    const points = [5, 7].map((length) => ({ inputs: { length }, overrides: {} }))
+    const measured = { ...wholeRun(bars.length), figures: ['netProfit'] }
+    return [...runTrials(request, points, measured, { columns: into }).rows]
+  }
+  const alone = ['sma', 'wma', 'sma'].map((average) => netProfit(average, undefined))
+  expect(['sma', 'wma', 'sma'].map((average) => netProfit(average, columns))).toEqual(alone)
+  expect(alone[0]).not.toEqual(alone[1])
+})
