@@ -15,7 +15,7 @@ import { judge } from './judge.ts'
 import { modeOf } from './levels.ts'
 import { formingBars, lookAhead, lookAt, lookAtEnd, LOOK_BACK, type LookDeps } from './look.ts'
 import { joinMark, markOf, readMark, type WatchedSeries } from './mark.ts'
-import { describeCondition } from './message.ts'
+import { isUnnamed, waitsFor } from './message.ts'
 import { alertRecords, firingsToForget, runsScript, seriesOf } from './records.ts'
 import { lookAtScripts, lookByScript, type ScriptLookDeps } from './scripts.ts'
 import { thresholds, View } from './view.ts'
@@ -71,7 +71,7 @@ export function createAlerts(all: AlertDeps) {
       id: newId('al'),
       ownerId,
       ...checked,
-      name: checked.name || describeCondition(checked),
+      name: checked.name || waitsFor(checked),
       state: 'active',
       problem: null,
       seriesOwner: '',
@@ -121,7 +121,7 @@ export function createAlerts(all: AlertDeps) {
       const before = stored.record
       const checked =
         Object.keys(given).length > 0 ? checkedFields({ ...asFields(before), ...given }, now) : {}
-      const after: Alert = { ...before, ...checked, ...(state && { state }), updatedAt: now }
+      const after = named(before, { ...before, ...checked, ...(state && { state }), updatedAt: now })
       const restarts =
         state === 'active' ||
         (state === undefined && Object.keys(given).length > 0 && before.state === 'triggered')
@@ -253,6 +253,12 @@ export function createAlerts(all: AlertDeps) {
 }
 
 const watched = (series: SeriesKey): WatchedSeries => ({ ...series, owner: ownerOf(series) })
+
+/** An alert without a name of its own is named by what it waits for, also after that has changed. */
+const named = (before: Alert, after: Alert): Alert =>
+  after.name === '' || (after.name === before.name && isUnnamed(before))
+    ? { ...after, name: waitsFor(after) }
+    : after
 
 type ArmDeps = ScriptLookDeps & Pick<AlertDeps, 'resolve'>
 

@@ -49,12 +49,27 @@ export function fillMessage(template: string, values: MessageValues): string {
   return cutText(filled, MESSAGE_LIMIT)
 }
 
-const WORDS: Readonly<Record<Operator, string>> = {
+const WAITS: Readonly<Record<Operator, string>> = {
+  above: 'is above',
+  below: 'is below',
+  crossing: 'crosses',
+  crossing_up: 'crosses above',
+  crossing_down: 'crosses below',
+  entering_channel: 'enters the channel',
+  exiting_channel: 'leaves the channel',
+  inside_channel: 'is inside the channel',
+  outside_channel: 'is outside the channel',
+  moving_up: 'moves up by',
+  moving_down: 'moves down by',
+  moving_up_pct: 'moves up by',
+  moving_down_pct: 'moves down by',
+}
+const FIRED: Readonly<Record<Operator, string>> = {
   above: 'is above',
   below: 'is below',
   crossing: 'crossed',
-  crossing_up: 'crossed up through',
-  crossing_down: 'crossed down through',
+  crossing_up: 'crossed above',
+  crossing_down: 'crossed below',
   entering_channel: 'entered the channel',
   exiting_channel: 'left the channel',
   inside_channel: 'is inside the channel',
@@ -65,19 +80,34 @@ const WORDS: Readonly<Record<Operator, string>> = {
   moving_down_pct: 'moved down by',
 }
 
-/** `SPX crossed up through 3400`, `AAPL volume is above 1000000`. */
-export function describeCondition(alert: {
+interface Described {
   readonly symbol: string
   readonly kind: string
   readonly op: Operator | null
   readonly price: number | null
   readonly price2: number | null
   readonly percent: number | null
-}): string {
+}
+
+/** What an alert waits for, which is its name unless it was given one: `SPX crosses above 3400`. */
+export const waitsFor = (alert: Described): string => sentenceOf(alert, WAITS)
+
+/** What has happened when it fires: `SPX crossed above 3400`, `AAPL volume is above 1000000`. */
+export const hasHappened = (alert: Described): string => sentenceOf(alert, FIRED)
+
+/** Whether nobody gave it a name. Up to version 0.2 such alerts were named as if they had fired. */
+export function isUnnamed(alert: Described & { readonly name: string }): boolean {
+  const before = hasHappened(alert).replace(/ crossed (above|below) /, (_, way: string) =>
+    way === 'above' ? ' crossed up through ' : ' crossed down through ',
+  )
+  return [waitsFor(alert), hasHappened(alert), before].includes(alert.name)
+}
+
+function sentenceOf(alert: Described, words: Readonly<Record<Operator, string>>): string {
   const { symbol, kind, op, price, price2, percent } = alert
   const what = kind === 'price' ? symbol : `${symbol} ${kind}`
   if (op === null) return what
-  if (op.endsWith('_pct')) return `${what} ${WORDS[op]} ${percent}%`
-  if (op.endsWith('_channel')) return `${what} ${WORDS[op]} ${price} to ${price2}`
-  return `${what} ${WORDS[op]} ${price}`
+  if (op.endsWith('_pct')) return `${what} ${words[op]} ${percent}%`
+  if (op.endsWith('_channel')) return `${what} ${words[op]} ${price} to ${price2}`
+  return `${what} ${words[op]} ${price}`
 }

@@ -8,7 +8,7 @@ import type { Collection } from '../store/collection.ts'
 import type { Changes, Tx } from '../store/transaction.ts'
 import type { Alert, Firing } from './alert.ts'
 import type { Fired, Verdict } from './judge.ts'
-import { fillMessage } from './message.ts'
+import { fillMessage, hasHappened, isUnnamed } from './message.ts'
 import type { View } from './view.ts'
 
 export interface WriteDeps {
@@ -59,7 +59,7 @@ function messageOf(
   plots: Readonly<Record<string, Float64Array>>,
 ): string {
   const at = (column: Float64Array) => column[bar] ?? Number.NaN
-  return fillMessage(alert.message || said || alert.name, {
+  return fillMessage(alert.message || said || (isUnnamed(alert) ? hasHappened(alert) : alert.name), {
     ticker: alert.symbol,
     exchange: alert.exchange,
     interval: alert.interval,

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { checkedFields, withoutMemory, type Alert, type AlertFields } from '../../src/alerts/alert.ts'
 import type { Operator } from '../../src/alerts/condition.ts'
-import { describeCondition, fillMessage } from '../../src/alerts/message.ts'
+import { hasHappened, fillMessage } from '../../src/alerts/message.ts'
 import type { Problem } from '../../src/lib/problem.ts'
 
 const PLAIN: AlertFields = {
@@ -150,12 +150,12 @@ describe('a message', () => {
   })
   test.each<[Operator | null, string, string]>([
     ['above', 'price', 'SPX is above 5'],
-    ['crossing_up', 'volume', 'SPX volume crossed up through 5'],
+    ['crossing_up', 'volume', 'SPX volume crossed above 5'],
     ['inside_channel', 'price', 'SPX is inside the channel 5 to 9'],
     ['moving_up', 'price', 'SPX moved up by 5'],
     ['moving_down_pct', 'change', 'SPX change moved down by 3%'],
     [null, 'script', 'SPX script'],
   ])('of %s on %s says %p', (op, kind, expected) => {
-    expect(describeCondition({ symbol: 'SPX', kind, op, price: 5, price2: 9, percent: 3 })).toBe(expected)
+    expect(hasHappened({ symbol: 'SPX', kind, op, price: 5, price2: 9, percent: 3 })).toBe(expected)
   })
 })

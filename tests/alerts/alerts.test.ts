@@ -225,6 +225,32 @@ describe('an alert', () => {
     expect(fired[0]?.message).toBe('SPX is above 10')
     expect(await alerts.get('usr_1', id)).toMatchObject({ state: 'triggered', firings: 1 })
   })
+  test('without a name is named by what it waits for, also when that changes, and says what has happened', async () => {
+    const { alerts, set, bar } = world()
+    const { id, name } = await set({ op: 'crossing_up' })
+    expect(name).toBe('SPX crosses above 10')
+    expect((await alerts.change('usr_1', id, { price: 12 })).name).toBe('SPX crosses above 12')
+    // A form sends the name that it was given.
+    expect((await alerts.change('usr_1', id, { name: 'SPX crosses above 12', op: 'above' })).name).toBe(
+      'SPX is above 12',
+    )
+    await alerts.change('usr_1', id, { op: 'crossing' })
+    await bar(13)
+    expect(fired[0]?.message).toBe('SPX crossed 12')
+  })
+  test('keeps the name that it was given', async () => {
+    const { alerts, set, bar } = world()
+    const { id } = await set({ op: 'crossing_up', name: 'Breakout' })
+    expect((await alerts.change('usr_1', id, { price: 12 })).name).toBe('Breakout')
+    await bar(13)
+    expect(fired[0]?.message).toBe('Breakout')
+    expect((await alerts.change('usr_1', id, { name: '' })).name).toBe('SPX crosses above 12')
+  })
+  test('that an older version named as if it had fired is not taken for named by somebody', async () => {
+    const { alerts, set } = world()
+    const { id } = await set({ op: 'crossing_up', name: 'SPX crossed up through 10' })
+    expect((await alerts.change('usr_1', id, { price: 12 })).name).toBe('SPX crosses above 12')
+  })
   test('fires at once when it is true already', async () => {
     const { set } = world()
     await set({ price: 5 })

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { regression, volumeProfile, vwapFrom } from '../../src/dashboard/drawings/calculations.ts'
-import { History } from '../../src/dashboard/drawings/history.ts'
+import { History } from '../../src/dashboard/chart/history.ts'
 import { LINE_SCRIPT } from '../../src/dashboard/drawings/line-script.ts'
 import { hitAt, styleOf } from '../../src/dashboard/drawings/drawn.ts'
 import { barOfTime, timeOfBar, type Surface } from '../../src/dashboard/drawings/surface.ts'

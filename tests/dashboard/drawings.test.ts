@@ -274,7 +274,7 @@ describe.skipIf(noBrowser)('drawings', () => {
     const { alerts } = (await (await page.request.get(`${site.url}/api/platform/alerts`)).json()) as {
       alerts: { name: string; state: string; inputs: object }[]
     }
-    expect(alerts).toMatchObject([{ name: 'Trend line on SPX', state: 'active' }])
+    expect(alerts).toMatchObject([{ name: 'SPX crosses the trend line', state: 'active' }])
     expect(complaints).toEqual([])
   }, 300_000)
 

@@ -80,7 +80,7 @@ test('an alert reads as a sentence', () => {
     bars: 1,
     plot: '',
   }
-  expect(conditionText(alert)).toBe('Price crosses up 4,200')
+  expect(conditionText(alert)).toBe('Price crosses above 4,200')
   expect(conditionText({ ...alert, op: 'inside_channel', price2: 4300 })).toBe(
     'Price is inside the channel 4,200 to 4,300',
   )

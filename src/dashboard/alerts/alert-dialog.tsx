@@ -34,14 +34,13 @@ import {
   type Alert,
 } from './alert-model.ts'
 import s from './alerts.module.css'
+import { alertsChanged } from './on-charts.ts'
 import { Check, pageStyles as p, Segments, useLoad, type Loaded } from '../frame/page.tsx'
 
 const InputFields = lazy(async () => (await import('../editor/inputs-panel.tsx')).InputFields)
 
 export interface AlertStart extends Partial<Market>, AlertWish {}
 
-/** Counts up when an alert was created or changed, so that lists load again. */
-export const alertsChanged = signal(0)
 const opened = signal<{ readonly start: AlertStart; readonly alert: Alert | null } | null>(null)
 
 /** Opens the form with what is known already filled in. Called by the chart's right click, Alt+A and the buttons of lists. */
@@ -112,7 +111,7 @@ function AlertForm({
       inputs: (alert ?? start).inputs ?? {},
       plot: alert?.plot ?? '',
       frequency: alert?.frequency ?? 'once',
-      message: (alert ?? start).message ?? '{{ticker}} {{interval}}: {{close}}',
+      message: (alert ?? start).message ?? '',
       cooldownSec: text(alert?.cooldownSec ?? 0),
       expiresAt: toDateTime(alert?.expiresAt),
       email: alert?.channels.includes('email') ?? true,
@@ -263,6 +262,7 @@ function AlertForm({
       <Field
         label="Message"
         rows={2}
+        placeholder="What has happened, like AAPL crossed above 190"
         hint={`You can use ${PLACEHOLDERS.join(' ')}`}
         {...form.field('message')}
       />

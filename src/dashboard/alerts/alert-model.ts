@@ -15,8 +15,8 @@ export const KINDS = [
 
 export const OPERATORS = [
   ['crossing', 'crosses'],
-  ['crossing_up', 'crosses up'],
-  ['crossing_down', 'crosses down'],
+  ['crossing_up', 'crosses above'],
+  ['crossing_down', 'crosses below'],
   ['above', 'is above'],
   ['below', 'is below'],
   ['entering_channel', 'enters the channel'],
@@ -48,7 +48,7 @@ const number = (value: number | null): string =>
     ? '?'
     : new Intl.NumberFormat('en-US', { maximumFractionDigits: 8 }).format(value).replace('-', '−')
 
-/** `Price crosses up 4,200`, `Volume is above 1,000,000`. */
+/** `Price crosses above 4,200`, `Volume is above 1,000,000`. */
 export function conditionText(
   alert: Pick<Alert, 'kind' | 'op' | 'price' | 'price2' | 'percent' | 'bars' | 'plot'>,
 ): string {
@@ -63,6 +63,21 @@ export function conditionText(
   const within = needsBars(op) ? ` within ${bars} ${bars === 1 ? 'bar' : 'bars'}` : ''
   if (needsPercent(op)) return `${subject} ${verb.replace(' %', '')} ${number(percent)}%${within}`
   return `${subject} ${verb} ${number(price)}${within}`
+}
+
+/** A level of an alert, which is a line on the chart; what moves by an amount has none. */
+export interface AlertLevel {
+  readonly field: 'price' | 'price2'
+  readonly price: number
+}
+
+export function levelsOf({ kind, op, price, price2 }: Pick<Alert, 'kind' | 'op' | 'price' | 'price2'>) {
+  if (kind !== 'price' || op === null || needsBars(op)) return []
+  const both: readonly (readonly [AlertLevel['field'], number | null])[] = [
+    ['price', price],
+    ['price2', needsChannel(op) ? price2 : null],
+  ]
+  return both.flatMap(([field, at]): AlertLevel[] => (at === null ? [] : [{ field, price: at }]))
 }
 
 /** `e-mail, 2 webhooks`; '' for an alert that is only listed here. */

@@ -6,10 +6,11 @@ import { ago } from '../format.ts'
 import { onLive } from '../live.ts'
 import { Menu } from '../ui/menu.tsx'
 import { Badge } from '../ui/ui.tsx'
-import { alertsChanged, editAlert } from './alert-dialog.tsx'
+import { editAlert } from './alert-dialog.tsx'
 import { conditionText, destinationsText, STATE_TONES, type Alert, type Firing } from './alert-model.ts'
 import { attempt, Confirm, useLoad, type Loaded, usePages, type Paged } from '../frame/page.tsx'
 import { showOnChart } from '../frame/show-on-chart.ts'
+import { alertsChanged } from './on-charts.ts'
 import s from './alerts.module.css'
 
 export function useAlerts(): { alerts: Loaded<readonly Alert[]>; firings: Loaded<Paged<Firing>> } {

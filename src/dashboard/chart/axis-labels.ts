@@ -50,7 +50,7 @@ export function axisLabels({
     if (color !== null && end - i < 2) add(mark.values[i]!, color)
   }
   if (!price) return labels
-  for (const level of state.levels) {
+  for (const level of [...state.levels, ...state.alerts]) {
     const color = level.tone === 'muted' ? theme.muted : theme[level.tone]
     add(level.price, color, format(level.price))
   }

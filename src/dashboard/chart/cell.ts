@@ -121,6 +121,12 @@ export class Cell {
   }
 }
 
+/** The price nearest to another that the symbol can have. */
+export const onTick = ({ mintick }: Cell, price: number): number => {
+  const tick = mintick.peek()
+  return Number((Math.round(price / tick) * tick).toFixed(10))
+}
+
 /** Those of the page. A chart that goes and comes back, as on a phone, has its bars still. */
 export class Cells {
   readonly #made = new Map<string, Cell>()

@@ -19,7 +19,7 @@ import { copyText } from '../ui/copy-text.ts'
 import { Button, cx, Empty, Failure, Progress, toastError } from '../ui/ui.tsx'
 import { alertAt, bottom, lookAt, run, running, runProblem, side } from '../workspace.ts'
 import { barAt, endOfBar, lastOver, loadBars, loadNewer, showsClock } from './bars.ts'
-import { partsOf, type Cell, type ShownBars } from './cell.ts'
+import { onTick, partsOf, type Cell, type ShownBars } from './cell.ts'
 import s from './chart.module.css'
 import {
   activate,
@@ -46,6 +46,7 @@ import type { TradeMarks } from './trades.ts'
 import { ChartView } from './view.ts'
 
 const MenuList = lazy(async () => (await import('./menu.tsx')).MenuList)
+const AlertLines = lazy(async () => (await import('../alerts/alert-lines.tsx')).AlertLines)
 const Tables = lazy(async () => (await import('./tables.tsx')).Tables)
 
 const isActive = (cell: Cell): boolean => activeCell.value === cell
@@ -269,6 +270,7 @@ export function ChartCell({
         </div>
       )}
       {scene && hasTables(scene) && <Tables chart={cell} scene={scene} cut={cutOf(cell)} />}
+      {view && cell.shown.value && <AlertLines cell={cell} view={view} host={host} />}
       <Legends
         cell={cell}
         main={main && source ? sampled(main, source) : main}
@@ -483,6 +485,17 @@ function contextItems(cell: Cell, at: number | null, bar: number | null): readon
       ? []
       : [
           {
+            id: 'alert-here',
+            text: `Alert when ${cell.market.value.symbol} crosses ${shownPrice}`,
+            icon: 'bell' as const,
+            run: () => {
+              import('../alerts/on-charts.ts').then(
+                ({ addAlertAt }) => addAlertAt(cell.market.peek(), onTick(cell, at)),
+                toastError,
+              )
+            },
+          },
+          {
             id: 'alert',
             text: `Alert at ${shownPrice}…`,
             hint: keyText('Alt+A'),
@@ -524,8 +537,7 @@ function replayFrom(cell: Cell, bar: number | null): void {
 }
 
 export function askAlert(cell: Cell, at: number): void {
-  const tick = cell.mintick.value
-  alertAt.value = { market: cell.market.value, price: Number((Math.round(at / tick) * tick).toFixed(10)) }
+  alertAt.value = { market: cell.market.value, price: onTick(cell, at) }
   side.value = 'alerts'
 }
 

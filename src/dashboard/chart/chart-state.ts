@@ -51,6 +51,11 @@ export function activate(id: string): void {
   const before = charts.peek()
   if (before.active === id || replayOnChart.peek() !== null) return
   charts.value = { ...before, active: id }
+  followAddress()
+}
+
+/** The address names the market on the active chart again. */
+export function followAddress(): void {
   if (path.peek().startsWith('/chart/')) navigate(addressOf(market.peek()), { replace: true })
 }
 

@@ -34,8 +34,8 @@ export class PanePainter implements ISeriesPrimitive {
   readonly series: Series
   /** The paint of the last frame, used to find the trade under the pointer. */
   paint: Paint | null = null
-  /** Draws in front of everything else. */
-  overlay: ((paint: Paint) => void) | null = null
+  /** What draws in front of everything else. */
+  readonly overlays = new Set<(paint: Paint) => void>()
   /** The difference between the highest and lowest visible values. */
   span = 1
   readonly #chart: Chart
@@ -208,7 +208,7 @@ export class PanePainter implements ISeriesPrimitive {
   }
 
   #drawFront(paint: Paint): void {
-    const { bars, type, cut, interval, trades, hoveredTrade, markedTrade, levels } = this.#state
+    const { bars, type, cut, interval, trades, hoveredTrade, markedTrade, levels, alerts } = this.#state
     if (this.name === 'price') {
       const colorOf =
         this.#barColors.length === 0
@@ -229,9 +229,9 @@ export class PanePainter implements ISeriesPrimitive {
     if (this.name !== 'price') return
     if (trades)
       drawTrades(paint, trades, bars, { hovered: hoveredTrade, marked: markedTrade, cut: cut ?? Infinity })
-    for (const level of levels) drawPriceLevel(paint, level)
+    for (const level of [...levels, ...alerts]) drawPriceLevel(paint, level)
     this.#drawLastPrice(paint)
-    this.overlay?.(paint)
+    for (const draw of this.overlays) draw(paint)
   }
 
   #drawLastPrice(paint: Paint): void {

@@ -25,6 +25,8 @@ export interface ChartState {
   readonly cut: number | null
   /** Prices of the orders waiting at the replay's cursor. */
   readonly levels: readonly PriceLevel[]
+  /** Prices that alerts wait for. */
+  readonly alerts: readonly PriceLevel[]
   /** The bar to highlight because the pointer is on it elsewhere, as in the equity curve. */
   readonly litBar: number | null
   readonly hideDates: boolean
@@ -32,7 +34,7 @@ export interface ChartState {
 export interface PriceLevel {
   readonly price: number
   readonly text: string
-  readonly tone: 'up' | 'down' | 'muted'
+  readonly tone: 'up' | 'down' | 'muted' | 'accent'
 }
 
 export const NO_BARS: Bars = {
@@ -60,6 +62,7 @@ export const EMPTY_STATE: ChartState = {
   markedTrade: null,
   cut: null,
   levels: [],
+  alerts: [],
   litBar: null,
   hideDates: false,
 }

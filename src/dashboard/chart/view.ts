@@ -232,10 +232,11 @@ export class ChartView {
     this.toEnd()
   }
 
-  /** Lets other code draw in front of the price pane. */
-  set overlay(draw: ((paint: Paint) => void) | null) {
-    const pane = this.#panes[0]
-    if (pane && !this.#removed) pane.overlay = draw
+  /** Lets other code draw in front of the price pane, until the returned function is called. */
+  addOverlay(draw: (paint: Paint) => void): () => void {
+    const overlays = this.#panes[0]?.overlays
+    overlays?.add(draw)
+    return () => overlays?.delete(draw)
   }
   /** How the price pane was last drawn; null = not yet. */
   get paint(): Paint | null {

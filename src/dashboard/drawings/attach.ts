@@ -3,11 +3,15 @@
 import { effect, untracked } from '@preact/signals'
 import { addCommands, type Command } from '../commands.ts'
 import type { Cell } from '../chart/cell.ts'
+import { keepSteps } from '../chart/charts-history.ts'
+import { timeline } from '../chart/history.ts'
 import type { ChartView } from '../chart/view.ts'
-import { market } from '../charts.ts'
+import { followAddress } from '../chart/chart-state.ts'
+import { charts, market } from '../charts.ts'
+import { openLayout } from '../layouts/layouts.ts'
 import { drawables, hideAll, lockAll, magnet, objectList, selected, tool } from './drawing-state.ts'
 import { DrawingGestures, removeSelected } from './gestures.ts'
-import { changeDrawings, drawings, history, sheetOf } from './sheet.ts'
+import { changeDrawings, drawings, sheetOf } from './sheet.ts'
 import { TOOL_GROUPS, TOOL_KEYS, TOOL_NAMES } from './tools.ts'
 
 /** To one chart. `onReady`: it can be drawn on. The returned function removes the tools. */
@@ -40,15 +44,24 @@ export function attachDrawings(
   }
 }
 
-/** What there is one of for all charts: the commands, and a selection that is of one symbol. */
+/** What there is one of for all charts: the commands, the timeline, and a selection that is of one symbol. */
 export function attachTools(): () => void {
   const stopCommands = addCommands(drawingCommands())
+  const stopSteps = keepSteps({
+    charts,
+    timeline,
+    now: () => performance.now(),
+    layout: () => openLayout.value.id,
+    onPut: followAddress,
+  })
   const stopSelection = effect(() => {
     void sheetOf(market.value)
     selected.value = []
   })
   return () => {
     stopCommands()
+    stopSteps()
+    timeline.clear()
     stopSelection()
     tool.value = null
     selected.value = []
@@ -75,7 +88,7 @@ function drawingCommands(): readonly Command[] {
       section,
       keys: 'Mod+Z',
       when: isOutsideText,
-      run: () => history.undo(),
+      run: () => timeline.undo(),
     },
     {
       id: 'draw:redo',
@@ -83,7 +96,7 @@ function drawingCommands(): readonly Command[] {
       section,
       keys: 'Mod+Shift+Z',
       when: isOutsideText,
-      run: () => history.redo(),
+      run: () => timeline.redo(),
     },
     { id: 'draw:remove', title: 'Remove the selected drawings', section, run: removeSelected },
     { id: 'draw:list', title: 'List of drawings', section, run: () => (objectList.value = true) },

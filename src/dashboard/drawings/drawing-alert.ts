@@ -101,7 +101,7 @@ async function lineAlert(of: Drawing, line: NonNullable<Watchable['line']>): Pro
     kind: 'indicator',
     op: 'crossing',
     price: 0,
-    name: `${TOOL_NAMES[of.tool]} on ${market.peek().symbol}`,
+    name: `${market.peek().symbol} crosses the ${TOOL_NAMES[of.tool].toLowerCase()}`,
     message: '{{ticker}} crosses a drawn line at {{close}}',
     scriptId: await lineScript(),
     inputs: {

@@ -7,6 +7,7 @@
 import { useState } from 'preact/hooks'
 import type { ComponentChildren } from 'preact'
 import { keyText } from '../commands.ts'
+import { timeline } from '../chart/history.ts'
 import { MenuList, type MenuItem } from '../chart/menu.tsx'
 import { focusChart } from '../chart/on-screen.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -27,7 +28,7 @@ import {
 import s from './drawings.module.css'
 import { ObjectList } from './object-list.tsx'
 import { SelectionBar, selectionItems } from './selection-bar.tsx'
-import { drawings, history } from './sheet.ts'
+import { drawings } from './sheet.ts'
 import { TOOL_GROUPS, TOOL_KEYS, TOOL_NAMES, type ToolGroup } from './tools.ts'
 
 const GLYPHS = {
@@ -121,16 +122,16 @@ export function DrawingBar() {
         <Tool
           label="Undo"
           keys={keyText('Mod+Z')}
-          disabled={!history.canUndo.value}
-          run={() => history.undo()}
+          disabled={!timeline.canUndo.value}
+          run={() => timeline.undo()}
         >
           <Glyph path={GLYPHS.undo} />
         </Tool>
         <Tool
           label="Redo"
           keys={keyText('Mod+Shift+Z')}
-          disabled={!history.canRedo.value}
-          run={() => history.redo()}
+          disabled={!timeline.canRedo.value}
+          run={() => timeline.redo()}
         >
           <Glyph path={GLYPHS.redo} />
         </Tool>

@@ -72,7 +72,7 @@ export class DrawingGestures {
     this.#host = host
     this.#view = view
     this.#sheet = sheet
-    view.overlay = (paint) => this.#draw(paint)
+    this.#stops.push(view.addOverlay((paint) => this.#draw(paint)))
     this.#listen('pointerdown', (event) => this.#down(event))
     this.#listen('pointermove', (event) => this.#move(event))
     this.#listen('pointerup', (event) => this.#up(event))
@@ -112,7 +112,6 @@ export class DrawingGestures {
     setDrawable(this, false)
     this.#unfollow()
     for (const stop of this.#stops) stop()
-    this.#view.overlay = null
     if (drafter.peek() === this) draft.value = null
   }
 

@@ -6,11 +6,11 @@
 import { computed, signal, type Signal } from '@preact/signals'
 import type { Drawing } from '../../wire/drawing.ts'
 import { ApiError, call, isAway } from '../api-client.ts'
+import { timeline } from '../chart/history.ts'
 import { market } from '../charts.ts'
 import { onLive } from '../live.ts'
 import { remembered } from '../settings.ts'
 import { toastError } from '../ui/ui.tsx'
-import { History } from './history.ts'
 
 export interface DrawnMarket {
   readonly exchange: string
@@ -31,7 +31,6 @@ const keyOf = ({ exchange, symbol }: DrawnMarket): string => JSON.stringify([exc
 export class Sheet {
   /** The front one last. */
   readonly drawings = signal<readonly Drawing[]>([])
-  readonly history = new History()
   readonly #market: DrawnMarket
   readonly #key: string
   readonly #outbox: Outbox
@@ -59,7 +58,6 @@ export class Sheet {
     const abort = new AbortController()
     const key = this.#key
     this.drawings.value = merged([], this.#outbox.of(key))
-    this.history.clear()
     const load = () => {
       const asked = this.#outbox.revisions[key]
       call('GET /api/platform/drawings', { query: { ...this.#market }, signal: abort.signal }).then(
@@ -106,7 +104,7 @@ export class Sheet {
       this.drawings.value = merged(this.drawings.peek(), step)
     }
     apply(changes)
-    this.history.add({ undo: () => apply(back), redo: () => apply(changes) })
+    timeline.add({ undo: () => apply(back), redo: () => apply(changes) })
   }
 }
 
@@ -234,11 +232,5 @@ export const sheetOf = ({ exchange, symbol }: DrawnMarket): Sheet => sheets.of({
 /** The sheet of the active chart. */
 const active = computed(() => sheetOf(market.value))
 export const drawings = computed(() => active.value.drawings.value)
-export const history = {
-  canUndo: computed(() => active.value.history.canUndo.value),
-  canRedo: computed(() => active.value.history.canRedo.value),
-  undo: () => active.peek().history.undo(),
-  redo: () => active.peek().history.redo(),
-}
 export const changeDrawings = (put: readonly Drawing[], remove: readonly string[] = []): void =>
   active.peek().change(put, remove)

@@ -10,7 +10,7 @@ import { palette as colours, theme, themeChoice, tourDone } from '../settings.ts
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { Logo } from '../ui/logo.tsx'
 import { Menu } from '../ui/menu.tsx'
-import { Button, Skeleton, Toasts, toast } from '../ui/ui.tsx'
+import { Button, Skeleton, Toasts, toast, toastError } from '../ui/ui.tsx'
 import { side, type Side } from '../workspace.ts'
 import s from './frame.module.css'
 import { lazy } from './lazy.tsx'
@@ -212,9 +212,9 @@ export function App() {
   useEffect(() => {
     if (userId === undefined) return undefined
     const endings = [
-      onLive('firing', ({ message, exchange, symbol, interval }) =>
-        toast(message, { tone: 'up', detail: `${exchange}:${symbol} ${interval}` }),
-      ),
+      onLive('firing', (firing) => {
+        import('../alerts/fired.ts').then(({ tellFired }) => tellFired(firing), toastError)
+      }),
       onLive('sweep', ({ name, sentence }) => {
         if (sentence !== null && !path.peek().startsWith('/sweeps')) toast(sentence, { detail: name })
       }),

@@ -13,6 +13,7 @@ import {
   type Bottom,
   type Side,
 } from '../workspace.ts'
+import { isSameMarket } from '../charts.ts'
 import { bottomHeight, drawingBar, sideWidth } from '../settings.ts'
 import type { IconName } from '../ui/icon.tsx'
 import { Button, Tabs } from '../ui/ui.tsx'
@@ -92,7 +93,8 @@ export function ChartPage({
     // A spread's symbol is a formula with further colons.
     const [exchange = '', ...rest] = (named ?? '').split(':')
     const symbol = rest.join(':')
-    if (exchange && symbol && interval) market.value = { exchange, symbol, interval }
+    const next = { exchange, symbol, interval: interval ?? '' }
+    if (exchange && symbol && interval && !isSameMarket(market.peek(), next)) market.value = next
   }, [named, interval])
   useEffect(() => addCommands(COMMANDS), [])
   const BottomBody = bottom.value === '' ? null : BOTTOM[bottom.value]

@@ -338,21 +338,26 @@ export function Dialog({ title, onClose, children, footer, width }: DialogProps)
 
 interface Toast {
   readonly id: number
-  readonly tone: 'up' | 'down' | 'none'
+  readonly tone: 'up' | 'down' | 'alert' | 'none'
   readonly text: string
   readonly detail?: string
+  readonly action?: { readonly text: string; readonly run: () => void }
 }
 const toasts = signal<readonly Toast[]>([])
 let nextToast = 1
 
-/** Good news disappears by itself; bad news stays until it is closed. */
+/** Good news disappears by itself; bad news stays until it is closed, and so does what somebody waited for. */
 export function toast(
   text: string,
-  { tone = 'none', detail }: { tone?: Toast['tone']; detail?: string } = {},
+  { tone = 'none', ...more }: Partial<Omit<Toast, 'id' | 'text'>> = {},
 ): void {
   const id = nextToast++
-  toasts.value = [...toasts.value.slice(-3), { id, tone, text, ...(detail !== undefined && { detail }) }]
-  if (tone !== 'down') setTimeout(() => (toasts.value = toasts.value.filter((one) => one.id !== id)), 5000)
+  toasts.value = [...toasts.value.slice(-3), { id, tone, text, ...more }]
+  if (tone === 'up' || tone === 'none') setTimeout(() => dismiss(id), 5000)
+}
+
+const dismiss = (id: number): void => {
+  toasts.value = toasts.value.filter((one) => one.id !== id)
 }
 
 /** Shows the server's message, with the request id to quote. */
@@ -368,16 +373,27 @@ export function Toasts() {
       {toasts.value.map((one) => (
         <div key={one.id} class={s.toast} data-tone={one.tone}>
           <div>
+            {one.tone === 'alert' && (
+              <div class={s.toastHead}>
+                <Icon name="bell" /> Alert
+              </div>
+            )}
             <div>{one.text}</div>
             {one.detail && <code class="muted">{one.detail}</code>}
+            {one.action && (
+              <Button
+                size="small"
+                class={s.toastAction ?? ''}
+                onClick={() => {
+                  dismiss(one.id)
+                  one.action?.run()
+                }}
+              >
+                {one.action.text}
+              </Button>
+            )}
           </div>
-          <Button
-            variant="quiet"
-            size="small"
-            icon="close"
-            label="Dismiss"
-            onClick={() => (toasts.value = toasts.value.filter((other) => other.id !== one.id))}
-          />
+          <Button variant="quiet" size="small" icon="close" label="Dismiss" onClick={() => dismiss(one.id)} />
         </div>
       ))}
     </div>

@@ -1,4 +1,5 @@
-// Undo and redo: a step can be undone, and redone until another step is taken.
+// Undo and redo: a step can be undone, and redone until another step is taken. There is one timeline for all charts, so that
+// what was done last is undone first, whether it was a drawing, an alert's line or an indicator.
 
 import { computed, signal, type ReadonlySignal } from '@preact/signals'
 
@@ -16,6 +17,11 @@ export class History {
   })
   readonly canUndo: ReadonlySignal<boolean> = computed(() => this.#steps.value.done.length > 0)
   readonly canRedo: ReadonlySignal<boolean> = computed(() => this.#steps.value.undone.length > 0)
+
+  /** The step that would be undone next. */
+  get last(): Step | undefined {
+    return this.#steps.peek().done.at(-1)
+  }
 
   /** Adds a step that has been done. */
   add(step: Step): void {
@@ -42,3 +48,5 @@ export class History {
     this.#steps.value = { done: [], undone: [] }
   }
 }
+
+export const timeline = new History()

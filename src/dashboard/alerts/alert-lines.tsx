@@ -1,0 +1,360 @@
+// The levels of alerts as lines on a chart. A line is dragged to another price with a mouse or a finger, anywhere along it;
+// its label is a number field for the keyboard, and has the menu with what else can be done.
+//
+// The chart paints lines and tags on its axis; labels are elements, put in their places with every frame it paints.
+
+import { useSignalEffect } from '@preact/signals'
+import type { RefObject } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { onTick, type Cell } from '../chart/cell.ts'
+import { replayOnChart } from '../chart/chart-state.ts'
+import { MenuList, type MenuItem } from '../chart/menu.tsx'
+import type { ChartView } from '../chart/view.ts'
+import { hovered, tool } from '../drawings/drawing-state.ts'
+import { price as priceText } from '../format.ts'
+import { Icon } from '../ui/icon.tsx'
+import { side } from '../workspace.ts'
+import s from './alert-lines.module.css'
+import { editAlert } from './alert-dialog.tsx'
+import {
+  addAlertAt,
+  atPrice,
+  deleteAlert,
+  followAlerts,
+  linesOn,
+  moveLine,
+  type AlertLine,
+} from './on-charts.ts'
+
+/** How far from a line a press still takes hold of it, in CSS pixels: a finger is wider than a mouse. */
+const REACH = { mouse: 5, touch: 14 } as const
+const CLICK_PX = 4
+
+interface Dragged {
+  readonly key: string
+  readonly price: number
+}
+
+export function AlertLines({
+  cell,
+  view,
+  host,
+}: {
+  readonly cell: Cell
+  readonly view: ChartView
+  readonly host: RefObject<HTMLDivElement | null>
+}) {
+  const labels = useRef<HTMLDivElement>(null)
+  const [dragged, setDragged] = useState<Dragged | null>(null)
+  const [menu, setMenu] = useState<{
+    readonly line: AlertLine
+    readonly x: number
+    readonly y: number
+  } | null>(null)
+  useEffect(followAlerts, [])
+  // What a replay hides is not told by where somebody waited for it.
+  const lines = replayOnChart.value === null ? linesOn(cell.market.value).map(atHand(dragged)) : []
+  const now = useRef(lines)
+  now.current = lines
+
+  useEffect(() => {
+    view.set({ alerts: lines.map(({ price }) => ({ price, text: '', tone: 'accent' })) })
+  })
+  useEffect(() => {
+    const stop = view.addOverlay(({ y, vr, height }) => {
+      for (const label of labels.current?.children ?? []) {
+        const line = now.current.find(({ key }) => key === (label as HTMLElement).dataset['key'])
+        const at = line ? y(line.price) / vr : Number.NaN
+        const isIn = at >= 0 && at <= height / vr
+        ;(label as HTMLElement).style.visibility = isIn ? 'visible' : 'hidden'
+        if (isIn) (label as HTMLElement).style.transform = `translateY(${Math.round(at)}px) translateY(-50%)`
+      }
+    })
+    view.redraw()
+    return () => {
+      stop()
+      view.set({ alerts: [] })
+    }
+  }, [view])
+  useDragging({ cell, view, host, lines: now, onDragged: setDragged, onMenu: setMenu })
+
+  const right = `calc(100% - ${cell.paneBoxes.value[0]?.width ?? 0}px)`
+  return (
+    <>
+      <div ref={labels} class={s.labels} style={{ right }}>
+        {lines.map((line) => (
+          <Label
+            key={line.key}
+            line={line}
+            cell={cell}
+            active={dragged?.key === line.key}
+            onStep={setDragged}
+            onMenu={(x, y) => setMenu({ line, x, y })}
+          />
+        ))}
+      </div>
+      <PlusButton cell={cell} view={view} right={right} />
+      {menu && (
+        <MenuList
+          label={menu.line.alert.name}
+          items={itemsOf(menu.line)}
+          x={menu.x}
+          y={menu.y}
+          onClose={() => setMenu(null)}
+        />
+      )}
+    </>
+  )
+}
+
+const atHand = (dragged: Dragged | null) => (line: AlertLine) =>
+  dragged?.key === line.key
+    ? { ...line, price: dragged.price, alert: atPrice(line.alert, line.field, dragged.price) }
+    : line
+
+function itemsOf({ alert }: AlertLine): readonly MenuItem[] {
+  return [
+    {
+      id: 'change',
+      text: 'Change…',
+      icon: 'tune',
+      run: () => {
+        side.value = 'alerts'
+        editAlert(alert)
+      },
+    },
+    { id: 'delete', text: 'Delete the alert', icon: 'trash', run: () => deleteAlert(alert) },
+  ]
+}
+
+function Label({
+  line,
+  cell,
+  active,
+  onStep,
+  onMenu,
+}: {
+  readonly line: AlertLine
+  readonly cell: Cell
+  readonly active: boolean
+  readonly onStep: (to: Dragged | null) => void
+  readonly onMenu: (x: number, y: number) => void
+}) {
+  const { key, price, alert } = line
+  const title = alert.name
+  /** Where the keys have moved it, until it is let go of. */
+  const stepped = useRef<number | null>(null)
+  const commit = () => {
+    const to = stepped.current
+    stepped.current = null
+    if (to === null) return
+    moveLine(storedLine(cell, key) ?? line, to)
+    onStep(null)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.altKey || event.ctrlKey || event.metaKey) return
+    const by = { ArrowUp: 1, ArrowDown: -1, PageUp: 100, PageDown: -100 }[event.key]
+    if (by !== undefined) {
+      const to = onTick(
+        cell,
+        (stepped.current ?? price) + by * (event.shiftKey ? 10 : 1) * cell.mintick.peek(),
+      )
+      stepped.current = to
+      onStep({ key, price: to })
+    } else if (event.key === 'Escape' && stepped.current !== null) {
+      stepped.current = null
+      onStep(null)
+    } else if (event.key === 'Enter' || event.key === ' ') {
+      commit()
+      const box = (event.currentTarget as HTMLElement).getBoundingClientRect()
+      onMenu(box.left, box.bottom + 4)
+    } else if (event.key === 'Delete' || event.key === 'Backspace') deleteAlert(alert)
+    else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+  return (
+    <div class={s.label} data-key={key} data-active={active}>
+      <span
+        class={s.text}
+        role="spinbutton"
+        tabIndex={0}
+        aria-label={`Alert: ${title}`}
+        aria-valuenow={price}
+        aria-valuetext={priceText(price, cell.mintick.value)}
+        title="Drag the line, or use the arrow keys, to move the alert. Enter: more."
+        onKeyDown={onKeyDown}
+        onKeyUp={commit}
+        onBlur={commit}
+      >
+        <Icon name="bell" size={12} />
+        <span>{title}</span>
+      </span>
+      <button
+        type="button"
+        class={s.more}
+        aria-haspopup="menu"
+        aria-label={`More for the alert ${title}`}
+        tabIndex={-1}
+        onClick={(event) => {
+          const box = event.currentTarget.getBoundingClientRect()
+          onMenu(box.left, box.bottom + 4)
+        }}
+      >
+        <Icon name="more" size={14} />
+      </button>
+    </div>
+  )
+}
+
+/** The line as it is kept, without what is being dragged. */
+const storedLine = (cell: Cell, key: string): AlertLine | undefined =>
+  linesOn(cell.market.peek()).find((one) => one.key === key)
+
+interface Dragging {
+  readonly cell: Cell
+  readonly view: ChartView
+  readonly host: RefObject<HTMLDivElement | null>
+  readonly lines: { readonly current: readonly AlertLine[] }
+  readonly onDragged: (to: Dragged | null) => void
+  readonly onMenu: (menu: { readonly line: AlertLine; readonly x: number; readonly y: number }) => void
+}
+
+/** Presses near a line, and on its label, are the line's: neither the chart nor the drawings see them. */
+function useDragging({ cell, view, host, lines, onDragged, onMenu }: Dragging): void {
+  useEffect(() => {
+    const chart = host.current!
+    const frame = chart.parentElement!
+    let held: { key: string; from: number; at: number; moved: boolean } | null = null
+    let isOurs = false
+
+    const heightOf = (event: PointerEvent) => event.clientY - chart.getBoundingClientRect().top
+    const lineAt = (event: PointerEvent): AlertLine | undefined => {
+      const target = event.target as Element
+      const labelled = target.closest<HTMLElement>('[data-key]')?.dataset['key']
+      if (target.closest('button')) return undefined
+      if (labelled !== undefined) return lines.current.find(({ key }) => key === labelled)
+      const pane = cell.paneBoxes.peek()[0]
+      const { paint } = view
+      const y = heightOf(event)
+      const x = event.clientX - chart.getBoundingClientRect().left
+      if (!chart.contains(target) || !pane || !paint || y > pane.height || x > pane.width) return undefined
+      if (tool.peek() !== null || hovered.peek() !== null) return undefined
+      const reach = event.pointerType === 'touch' ? REACH.touch : REACH.mouse
+      const far = (line: AlertLine) => Math.abs(paint.y(line.price) / paint.vr - y)
+      const nearest = lines.current.toSorted((a, b) => far(a) - far(b))[0]
+      return nearest && far(nearest) <= reach ? nearest : undefined
+    }
+    const stop = (event: Event) => {
+      event.stopPropagation()
+      event.preventDefault()
+    }
+    const down = (event: PointerEvent) => {
+      const line = event.button === 0 ? lineAt(event) : undefined
+      isOurs = line !== undefined
+      if (!line) return
+      event.stopPropagation()
+      held = { key: line.key, from: event.clientY, at: line.price, moved: false }
+      frame.setPointerCapture(event.pointerId)
+    }
+    const move = (event: PointerEvent) => {
+      if (!held) {
+        const near = event.buttons === 0 && event.pointerType !== 'touch' && lineAt(event) !== undefined
+        frame.toggleAttribute('data-on-alert', near)
+        return
+      }
+      event.stopPropagation()
+      if (!held.moved && Math.abs(event.clientY - held.from) < CLICK_PX) return
+      const price = view.priceAt(heightOf(event))
+      if (price === null) return
+      held.moved = true
+      held.at = onTick(cell, price)
+      onDragged({ key: held.key, price: held.at })
+    }
+    const up = (event: PointerEvent) => {
+      if (!held) return
+      const { key, at, moved } = held
+      held = null
+      event.stopPropagation()
+      const line = storedLine(cell, key)
+      if (moved && line) moveLine(line, at)
+      else if (line && event.pointerType === 'touch') onMenu({ line, x: event.clientX, y: event.clientY + 8 })
+      onDragged(null)
+    }
+    const cancel = () => {
+      held = null
+      onDragged(null)
+    }
+    const key = (event: KeyboardEvent) => {
+      if (!held || event.key !== 'Escape') return
+      stop(event)
+      cancel()
+    }
+    // The chart listens to mouse and touch events, which follow those of the pointer.
+    const follow = (event: Event) => {
+      if (!isOurs || (event.target as Element).closest('button')) return
+      event.stopPropagation()
+      if (event.type !== 'mousedown') event.preventDefault()
+    }
+    const heard: readonly (readonly [string, (event: never) => void])[] = [
+      ['pointerdown', down],
+      ['pointermove', move],
+      ['pointerup', up],
+      ['pointercancel', cancel],
+      ['mousedown', follow],
+      ['touchstart', follow],
+      ['touchmove', follow],
+    ]
+    for (const [kind, hear] of heard)
+      frame.addEventListener(kind, hear as (event: Event) => void, { capture: true, passive: false })
+    window.addEventListener('keydown', key, { capture: true })
+    return () => {
+      for (const [kind, hear] of heard)
+        frame.removeEventListener(kind, hear as (event: Event) => void, { capture: true })
+      window.removeEventListener('keydown', key, { capture: true })
+      frame.removeAttribute('data-on-alert')
+    }
+  }, [view])
+}
+
+/** Follows the crosshair along the price axis: a press sets an alert there. */
+function PlusButton({
+  cell,
+  view,
+  right,
+}: {
+  readonly cell: Cell
+  readonly view: ChartView
+  readonly right: string
+}) {
+  const button = useRef<HTMLButtonElement>(null)
+  const height = useRef<number | null>(null)
+  useSignalEffect(() => {
+    const element = button.current
+    const hover = cell.hover.value
+    if (!element || element.matches(':hover')) return
+    const isOn = hover !== null && hover.pane === 0 && replayOnChart.value === null && tool.value === null
+    element.toggleAttribute('data-on', isOn)
+    if (!isOn) return
+    height.current = hover.y
+    element.style.transform = `translateY(${Math.round(hover.y)}px) translateY(-50%)`
+  })
+  return (
+    <button
+      ref={button}
+      type="button"
+      class={s.plus}
+      style={{ right }}
+      tabIndex={-1}
+      aria-label="Set an alert at this price"
+      title="Set an alert at this price"
+      onPointerLeave={(event) => event.currentTarget.removeAttribute('data-on')}
+      onClick={() => {
+        const price = height.current === null ? null : view.priceAt(height.current)
+        if (price !== null) addAlertAt(cell.market.peek(), onTick(cell, price))
+      }}
+    >
+      <Icon name="plus" size={12} />
+    </button>
+  )
+}

@@ -1,0 +1,43 @@
+// The toasts of alerts that fired. They look like nothing else, say what has happened, and stay until they are closed.
+
+import type { Firing } from '../../wire/alert.ts'
+import { intervalText } from '../chart/chart-state.ts'
+import { showOnChart } from '../frame/show-on-chart.ts'
+import { toast } from '../ui/ui.tsx'
+import { side } from '../workspace.ts'
+
+/** So many are told one by one when many fire together. */
+const TOLD_MAX = 3
+const TOGETHER_MS = 200
+
+class Fired {
+  #waiting: Firing[] = []
+
+  add(firing: Firing): void {
+    this.#waiting.push(firing)
+    if (this.#waiting.length === 1) setTimeout(() => this.#tell(), TOGETHER_MS)
+  }
+
+  #tell(): void {
+    const all = this.#waiting
+    this.#waiting = []
+    const rest = all.length - TOLD_MAX
+    if (rest > 0)
+      toast(`${rest} more ${rest === 1 ? 'alert' : 'alerts'} fired`, {
+        tone: 'alert',
+        action: { text: 'Show the alerts', run: () => (side.value = 'alerts') },
+      })
+    for (const { exchange, symbol, interval, message, barTime, price } of all.slice(-TOLD_MAX))
+      toast(message, {
+        tone: 'alert',
+        detail: `${exchange}:${symbol} ${intervalText(interval)} at ${price}`,
+        action: {
+          text: 'Show on the chart',
+          run: () => showOnChart({ exchange, symbol, interval }, barTime),
+        },
+      })
+  }
+}
+
+const fired = new Fired()
+export const tellFired = (firing: Firing): void => fired.add(firing)

@@ -1,0 +1,185 @@
+// The alerts that stand as lines on the charts: asked for when the first chart shows them, kept up to date, and made, moved
+// and deleted as steps that can be undone.
+
+import { effect, signal } from '@preact/signals'
+import type { Alert } from '../../wire/alert.ts'
+import type { Args } from '../../wire/operations.ts'
+import { call } from '../api-client.ts'
+import { timeline } from '../chart/history.ts'
+import type { Market } from '../charts.ts'
+import { onLive } from '../live.ts'
+import { toast, toastError } from '../ui/ui.tsx'
+import { levelsOf, type AlertLevel } from './alert-model.ts'
+
+/** Counts up when an alert was created or changed, so that lists load again. */
+export const alertsChanged = signal(0)
+
+/** All of the user's, whatever their state; null = not loaded yet. */
+const known = signal<readonly Alert[] | null>(null)
+
+/** A line on a chart. */
+export interface AlertLine extends AlertLevel {
+  readonly key: string
+  readonly alert: Alert
+}
+
+/** The lines of a symbol, at every interval: those of alerts that wait. */
+export const linesOn = ({ exchange, symbol }: Market): readonly AlertLine[] =>
+  (known.value ?? []).flatMap((alert) =>
+    alert.exchange === exchange && alert.symbol === symbol && isWaiting(alert)
+      ? levelsOf(alert).map((level) => ({
+          ...level,
+          key: `${alert.id} ${level.field}`,
+          alert,
+        }))
+      : [],
+  )
+
+const isWaiting = ({ state }: Alert): boolean => state === 'active' || state === 'throttled'
+
+/** Asks for the alerts as long as charts show them: once for all charts. */
+class Following {
+  #charts = 0
+  #stop: () => void = () => undefined
+  #asked = 0
+
+  begin(): () => void {
+    if (this.#charts++ === 0) this.#follow()
+    return () => {
+      if (--this.#charts === 0) this.#stop()
+    }
+  }
+
+  #follow(): void {
+    const load = () => void this.#load()
+    const stopChanged = effect(() => {
+      void alertsChanged.value
+      load()
+    })
+    const stopLive = onLive('firing', load, load)
+    this.#stop = () => {
+      stopChanged()
+      stopLive()
+    }
+  }
+
+  async #load(): Promise<void> {
+    const mine = ++this.#asked
+    try {
+      const { alerts } = await call('GET /api/platform/alerts')
+      // An answer that was overtaken may be from before a change.
+      if (mine === this.#asked) known.value = alerts
+    } catch {
+      // The next alert that fires or changes asks again, and until then the lines stay as they were.
+    }
+  }
+}
+const following = new Following()
+/** Keeps the alerts up to date until the returned function is called. */
+export const followAlerts = (): (() => void) => following.begin()
+
+const replace = (id: string, by: Alert | null): void => {
+  const all = known.peek() ?? []
+  const others = all.filter((one) => one.id !== id)
+  if (by === null) known.value = others
+  else
+    known.value = all.some((one) => one.id === id)
+      ? all.map((one) => (one.id === id ? by : one))
+      : [by, ...all]
+}
+
+/** The alert with a level moved. The server names those without a name of their own by their levels, and so does this. */
+export const atPrice = (alert: Alert, field: AlertLevel['field'], price: number): Alert => ({
+  ...alert,
+  [field]: price,
+  name: alert.name.replace(String(alert[field]), String(price)),
+})
+
+/** After a refusal what the server has is shown again. */
+function sent(request: Promise<unknown>): void {
+  request.then(
+    () => alertsChanged.value++,
+    (error: unknown) => {
+      toastError(error)
+      alertsChanged.value++
+    },
+  )
+}
+
+/** Moves a line of an alert to another price, as one step. */
+export function moveLine({ alert, field, price }: AlertLine, to: number): void {
+  if (to === price) return
+  const put = (at: number) => {
+    const now = known.peek()?.find(({ id }) => id === alert.id)
+    if (now) replace(alert.id, atPrice(now, field, at))
+    sent(call('PATCH /api/platform/alerts/{id}', { path: { id: alert.id }, body: { [field]: at } }))
+  }
+  put(to)
+  timeline.add({ undo: () => put(price), redo: () => put(to) })
+}
+
+/** Deletes an alert as one step: undone, it is made again, and waits as if it had just been set. */
+export function deleteAlert(alert: Alert): void {
+  let id = alert.id
+  const remove = () => {
+    replace(id, null)
+    sent(call('DELETE /api/platform/alerts/{id}', { path: { id } }))
+  }
+  const make = () => sent(create(bodyOf(alert)).then((made) => (id = made.id)))
+  remove()
+  timeline.add({ undo: make, redo: remove })
+}
+
+/** Sets an alert that the price crosses a level. Who has alerts is told in the same way as by the newest of them. */
+export function addAlertAt(market: Market, price: number): void {
+  const newest = (known.peek() ?? []).toSorted((a, b) => b.createdAt - a.createdAt)[0]
+  const body: Body = {
+    ...market,
+    kind: 'price',
+    op: 'crossing',
+    price,
+    channels: [...(newest?.channels ?? ['email' as const])],
+    webhookIds: [...(newest?.webhookIds ?? [])],
+  }
+  let id = ''
+  const make = async () => {
+    const made = await create(body)
+    id = made.id
+    return made
+  }
+  const remove = () => {
+    replace(id, null)
+    sent(call('DELETE /api/platform/alerts/{id}', { path: { id } }))
+  }
+  make().then((alert) => {
+    alertsChanged.value++
+    toast(`Alert is on: ${alert.name}`, { tone: 'up' })
+    timeline.add({ undo: remove, redo: () => sent(make()) })
+  }, toastError)
+}
+
+type Body = Args<'POST /api/platform/alerts'>['body']
+
+async function create(body: Body): Promise<Alert> {
+  const { alert, warnings = [] } = await call('POST /api/platform/alerts', { body })
+  for (const { message } of warnings) toast(message)
+  replace(alert.id, alert)
+  return alert
+}
+
+const bodyOf = ({
+  id: _id,
+  state: _state,
+  problem: _problem,
+  firings: _firings,
+  lastFiredAt: _lastFiredAt,
+  createdAt: _createdAt,
+  updatedAt: _updatedAt,
+  op,
+  ...fields
+}: Alert): Body => ({
+  ...fields,
+  ...(op !== null && { op }),
+  channels: [...fields.channels],
+  webhookIds: [...fields.webhookIds],
+})

@@ -1,0 +1,175 @@
+// Alerts on the chart: their lines are dragged with a mouse, a finger and the arrow keys, and what has fired is told.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { violations } from './axe.ts'
+import { noBrowser, painted, startSite, type Site } from './browser.ts'
+
+const QUIET = { script: { id: null, name: '', source: '' }, side: '', bottom: '', 'tour.done': true }
+
+interface Kept {
+  readonly id: string
+  readonly name: string
+  readonly price: number
+  readonly state: string
+}
+
+describe.skipIf(noBrowser)('alerts on the chart', () => {
+  let site: Site
+  beforeAll(async () => {
+    site = await startSite()
+  }, 300_000)
+  afterAll(() => site.close())
+
+  async function openChart(options: { readonly width?: number; readonly height?: number } = {}) {
+    const { page, complaints } = await site.open({ remembered: QUIET, ...options })
+    await page.goto(`${site.url}/chart/SP%3ASPX/1d`)
+    await page
+      .getByText(/^Vol|^C /)
+      .first()
+      .waitFor()
+    return { page, complaints }
+  }
+  const alerts = async (page: Page): Promise<readonly Kept[]> =>
+    ((await (await page.request.get(`${site.url}/api/platform/alerts`)).json()) as { alerts: Kept[] }).alerts
+  /** Waits until the server has what the page shows. */
+  async function keptWhen(page: Page, holds: (kept: readonly Kept[]) => boolean): Promise<readonly Kept[]> {
+    for (let attempt = 0; attempt < 600; attempt++) {
+      const kept = await alerts(page)
+      if (holds(kept)) return kept
+      await page.waitForTimeout(100)
+    }
+    throw new Error(`It never came to hold: ${JSON.stringify(await alerts(page))}`)
+  }
+  async function makeAlert(page: Page, fields: object): Promise<void> {
+    const body = {
+      exchange: 'SP',
+      symbol: 'SPX',
+      interval: '1d',
+      kind: 'price',
+      channels: ['email'],
+      ...fields,
+    }
+    const made = await page.request.post(`${site.url}/api/platform/alerts`, { data: body })
+    expect(made.status()).toBe(200)
+  }
+  const removeAll = async (page: Page) => {
+    for (const { id } of await alerts(page))
+      await page.request.delete(`${site.url}/api/platform/alerts/${id}`)
+  }
+  const lineOf = (page: Page, name: string) => page.getByRole('spinbutton', { name: `Alert: ${name}` })
+  /** The middle of a label, which is the height of its line. */
+  async function middleOf(page: Page, name: string): Promise<{ readonly x: number; readonly y: number }> {
+    await lineOf(page, name).waitFor()
+    await painted(page)
+    const { x, y, width, height } = (await lineOf(page, name).boundingBox())!
+    return { x: x + width / 2, y: y + height / 2 }
+  }
+
+  test('a line is dragged anywhere along it, undone, moved by keys and deleted', async () => {
+    const { page, complaints } = await openChart()
+    await makeAlert(page, { op: 'crossing_up', price: 2850 })
+    await page.reload()
+    const { y } = await middleOf(page, 'SPX crosses above 2850')
+    // The toolbar of drawings is there when what is drawn can be taken hold of.
+    await page.getByRole('button', { name: /^List of drawings/ }).waitFor()
+    await page.mouse.move(400, y)
+    await page.mouse.down()
+    await page.mouse.move(400, y + 60, { steps: 4 })
+    await page.mouse.up()
+    const [moved] = await keptWhen(page, ([one]) => one!.price < 2850)
+    expect(moved!.name).toBe(`SPX crosses above ${moved!.price}`)
+    await lineOf(page, moved!.name).waitFor()
+    await page.getByRole('application').focus()
+    await page.keyboard.press('Control+z')
+    await keptWhen(page, ([one]) => one!.price === 2850)
+    await page.keyboard.press('Control+Shift+z')
+    await keptWhen(page, ([one]) => one!.price === moved!.price)
+    await page.keyboard.press('Control+z')
+    await keptWhen(page, ([one]) => one!.price === 2850)
+
+    await lineOf(page, 'SPX crosses above 2850').focus()
+    await page.keyboard.press('ArrowUp')
+    await keptWhen(page, ([one]) => one!.price === 2850.01)
+    await page.keyboard.press('Shift+ArrowDown')
+    await keptWhen(page, ([one]) => one!.price === 2849.91)
+    await page.keyboard.press('Delete')
+    await keptWhen(page, (all) => all.length === 0)
+    await page.getByRole('application').focus()
+    await page.keyboard.press('Control+z')
+    await keptWhen(page, ([one]) => one?.price === 2849.91)
+    await removeAll(page)
+    expect(complaints).toEqual([])
+  }, 300_000)
+
+  test('the button on the price axis and the menu set one at their price; a menu changes it', async () => {
+    const { page, complaints } = await openChart()
+    const chart = page.getByRole('application')
+    const plus = page.getByRole('button', { name: 'Set an alert at this price' })
+    await plus.waitFor({ state: 'attached' })
+    const box = (await chart.boundingBox())!
+    await page.mouse.move(box.x + 300, box.y + 200)
+    await page.mouse.move(box.x + 310, box.y + 200)
+    await page.locator('button[data-on][aria-label="Set an alert at this price"]').waitFor()
+    const at = (await plus.boundingBox())!
+    await page.mouse.click(at.x + at.width / 2, at.y + at.height / 2)
+    const [made] = await keptWhen(page, (all) => all.length === 1)
+    expect(made!.name).toBe(`SPX crosses ${made!.price}`)
+    await page.getByText(`Alert is on: ${made!.name}`).waitFor()
+    expect(Math.abs((await middleOf(page, made!.name)).y - (box.y + 200))).toBeLessThan(3)
+
+    expect(await violations(page)).toEqual([])
+    await chart.click({ button: 'right', position: { x: 400, y: 300 } })
+    await page.getByRole('menuitem', { name: /^Alert when SPX crosses/ }).click()
+    await keptWhen(page, (all) => all.length === 2)
+    await lineOf(page, made!.name).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('menuitem', { name: 'Change…' }).click()
+    const form = page.getByRole('dialog', { name: 'Change the alert' })
+    await form.getByLabel('Level').fill('2800')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await lineOf(page, 'SPX crosses 2800').waitFor({ state: 'attached' })
+    await removeAll(page)
+    expect(complaints).toEqual([])
+  }, 300_000)
+
+  test('one that fires is told as an alert, by what has happened, and its line goes', async () => {
+    const { page, complaints } = await openChart()
+    await makeAlert(page, { op: 'above', price: 2900 })
+    await page.reload()
+    await lineOf(page, 'SPX is above 2900').waitFor({ state: 'attached' })
+    const csv = (volume: number) =>
+      `time,open,high,low,close,volume\n2100-01-04,2900,2960,2890,2950,${volume}`
+    // Who is not connected yet is not told: the stream tells what came meanwhile.
+    const imported = await page.request.post(
+      `${site.url}/api/platform/bars/import?exchange=SP&symbol=SPX&interval=1d`,
+      { headers: { 'content-type': 'text/csv' }, data: csv(1) },
+    )
+    expect(imported.status()).toBe(200)
+    const told = page.getByRole('status').filter({ hasText: 'SPX is above 2900' })
+    await told.waitFor()
+    expect(await told.innerText()).toContain('Alert')
+    await lineOf(page, 'SPX is above 2900').waitFor({ state: 'detached' })
+    await told.getByRole('button', { name: 'Show on the chart' }).click()
+    await told.waitFor({ state: 'detached' })
+    await removeAll(page)
+    expect(complaints).toEqual([])
+  }, 300_000)
+
+  test('on a phone a finger drags the line', async () => {
+    const { page, complaints } = await openChart({ width: 390, height: 844 })
+    await makeAlert(page, { op: 'crossing_down', price: 2850 })
+    await page.reload()
+    const name = 'SPX crosses below 2850'
+    const { x, y } = await middleOf(page, name)
+    const tools = await page.context().newCDPSession(page)
+    const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', to: number | null) =>
+      tools.send('Input.dispatchTouchEvent', { type, touchPoints: to === null ? [] : [{ x, y: to }] })
+    await touch('touchStart', y)
+    for (let step = 1; step <= 5; step++) await touch('touchMove', y - step * 10)
+    await touch('touchEnd', null)
+    await keptWhen(page, ([one]) => one!.price > 2850)
+    await removeAll(page)
+    expect(complaints).toEqual([])
+  }, 300_000)
+})
