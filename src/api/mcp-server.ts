@@ -1,4 +1,4 @@
-// The server behind /mcp: its tools, and how they are called.
+// The server behind /mcp: its tools, and how they are called; what can be read, and prompts.
 //
 // A tool is a route of the API under another name. Its input schema is made from the route's schemas, and calling it calls
 // the route with the agent's credential. So scopes, limits, validation and errors are the API's, and an agent can do
@@ -9,13 +9,19 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import {
   CallToolRequestSchema,
+  GetPromptRequestSchema,
+  ListPromptsRequestSchema,
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
   ListToolsRequestSchema,
+  ReadResourceRequestSchema,
   type CallToolResult,
 } from '@modelcontextprotocol/sdk/types.js'
-import type { Picked } from '../engine/job.ts'
 import type { ShownAnswer } from '../engine/pick-job.ts'
 import type { ApiDeps } from './access.ts'
 import type { Handle } from './mcp.ts'
+import { PROMPTS, promptText } from './mcp-prompts.ts'
+import { listResources, readResource, RESOURCE_TEMPLATES } from './mcp-resources.ts'
 import { standingAlone, type Hooks, type Route } from './openapi.ts'
 
 type Json = Record<string, unknown>
@@ -27,7 +33,9 @@ interface Tool {
   /** Replaces the route's own summary. */
   readonly description?: string
   /** The parts of a report that an agent is shown. */
-  readonly show?: Picked
+  readonly show?: 'figures' | 'trades'
+  /** How many items are answered unless the agent asks for another number: 20, if its route takes a limit. */
+  readonly items?: number
   /** Its answer may have many megabytes, so it is passed on as text that is not parsed here. */
   readonly large?: true
   /** The argument that is sent unchanged as the body, with this media type. */
@@ -64,8 +72,9 @@ const TOOLS: readonly Tool[] = [
     method: 'GET',
     path: `${platform}/backtests/:id`,
     description:
-      'The list of trades of a stored backtest: the last 2,000 of them; `tradeCount` says how many there are.',
+      'The newest trades of a stored backtest, oldest of them first; `tradeCount` says how many there are.',
     show: 'trades',
+    items: 50,
   },
   {
     name: 'run_sweep',
@@ -138,7 +147,7 @@ const TOOLS: readonly Tool[] = [
     path: `${platform}/symbols`,
     description: 'Which symbols and intervals have cached bars.',
   },
-  { name: 'get_bars', method: 'GET', path: `${platform}/bars`, large: true },
+  { name: 'get_bars', method: 'GET', path: `${platform}/bars`, large: true, items: 200 },
   {
     name: 'import_bars',
     method: 'POST',
@@ -222,7 +231,7 @@ function serverFor(
   const server = new Server(
     { name: 'chartroom', version: deps.settings.version },
     {
-      capabilities: { tools: {} },
+      capabilities: { tools: {}, resources: {}, prompts: {} },
       instructions:
         'Backtests, alerts and research on a self-hosted Chartroom. Times are UTC milliseconds, fractions are fractions.',
     },
@@ -246,12 +255,34 @@ function serverFor(
     const isTyped = ok && answerSchemaOf(tool, routes) !== undefined
     return { ...answerOf({ ok, text }), ...(isTyped && { structuredContent: JSON.parse(text) as Json }) }
   })
+  const readable = { articles: deps.features.support.articles, read }
+  server.setRequestHandler(ListResourcesRequestSchema, async () => ({
+    resources: await listResources(readable),
+  }))
+  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
+    resourceTemplates: [...RESOURCE_TEMPLATES],
+  }))
+  server.setRequestHandler(ReadResourceRequestSchema, async ({ params }) => ({
+    contents: [await readResource(params.uri, readable)],
+  }))
+  server.setRequestHandler(ListPromptsRequestSchema, () => ({ prompts: [...PROMPTS] }))
+  server.setRequestHandler(GetPromptRequestSchema, ({ params }) => ({
+    messages: [
+      { role: 'user', content: { type: 'text', text: promptText(params.name, params.arguments ?? {}) } },
+    ],
+  }))
 
+  async function read(path: string): Promise<Performed> {
+    const headers = { ...credential, accept: 'application/json' }
+    const response = await handle(new Request(`http://localhost${path}`, { headers }))
+    return { ok: response.ok, text: await response.text() }
+  }
   async function perform(tool: Tool, args: Json): Promise<Performed> {
     const response = await handle(requestFor(tool, args, hooksOf(tool, routes), credential))
     const { ok, body } = response
     if (!ok || !tool.show || !body) return { ok, text: await response.text() }
-    const text = await deps.features.texts.pick(userId, tool.show, body)
+    const what = tool.show === 'trades' ? { trades: shownTrades(args, tool) } : tool.show
+    const text = await deps.features.texts.pick(userId, what, body)
     return { ok, text }
   }
   return server
@@ -309,11 +340,26 @@ function inputSchemaOf(tool: Tool, routes: readonly Route[]) {
     ...parts.map((part) => part?.properties ?? {}),
   ) as Record<string, object>
   const required = [...ids, ...parts.flatMap((part) => part?.required ?? [])]
+  const items = itemsOf(tool, hooks)
+  if (items !== undefined) properties['limit'] = { type: 'integer', minimum: 1, default: items }
   if (tool.text) {
     properties[tool.text.argument] = { type: 'string', description: tool.text.description }
     required.push(tool.text.argument)
   }
   return { type: 'object' as const, properties, required }
+}
+
+/** How many items a tool answers unless it is asked for another number, so that an answer fits the agent's context. */
+function itemsOf({ items, show }: Tool, { query }: Hooks): number | undefined {
+  const takesLimit = 'limit' in (objectOf(query)?.properties ?? {})
+  return takesLimit || show === 'trades' ? (items ?? 20) : undefined
+}
+
+/** More trades than this fill any context. */
+const TRADES_MAX = 2000
+
+function shownTrades({ limit }: Json, { items = 0 }: Tool): number {
+  return typeof limit === 'number' && limit >= 1 ? Math.min(Math.floor(limit), TRADES_MAX) : items
 }
 
 /** The schema of the route's answer; undefined if the tool shows only a part of the answer. */
@@ -334,6 +380,8 @@ function requestFor(tool: Tool, args: Json, hooks: Hooks, credential: Record<str
   )
   const inQuery = Object.keys(objectOf(hooks.query)?.properties ?? {})
   const inPath = [...tool.path.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '')
+  const items = itemsOf(tool, hooks)
+  if (items !== undefined && inQuery.includes('limit')) url.searchParams.set('limit', String(items))
   for (const name of inQuery)
     if (args[name] !== undefined && args[name] !== null) url.searchParams.set(name, textOf(args[name]))
   const elsewhere = new Set([...inQuery, ...inPath])

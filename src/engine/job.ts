@@ -193,7 +193,8 @@ export interface PickJob {
   /** Which part of an answer with a report is wanted. */
   readonly what: Picked
 }
-export type Picked = 'figures' | 'trades'
+/** The figures of a report, or its newest trades, as many as the number says. */
+export type Picked = 'figures' | { readonly trades: number }
 
 export interface BacktestOutput {
   /** JSON text, whose bytes the worker transfers. */

@@ -13,9 +13,6 @@ export interface ShownAnswer extends Omit<Answered, 'ok' | 'result'> {
   readonly report?: ReturnType<typeof figures>
 }
 
-/** The newest trades are kept; more would fill any context. */
-const TRADES_MAX = 2000
-
 /** Reads the bytes of an answer with a backtest's result, and answers the requested part as JSON text. */
 export async function pickJob({ what }: PickJob, { host }: Desk): Promise<string> {
   const pieces: Uint8Array[] = []
@@ -25,9 +22,9 @@ export async function pickJob({ what }: PickJob, { host }: Desk): Promise<string
     ok: _ok,
     ...answer
   } = JSON.parse(new TextDecoder().decode(Buffer.concat(pieces))) as Answered
-  if (what === 'trades') {
+  if (what !== 'figures') {
     const trades = result?.report.trades ?? []
-    return JSON.stringify({ trades: trades.slice(-TRADES_MAX), tradeCount: trades.length })
+    return JSON.stringify({ trades: trades.slice(-what.trades), tradeCount: trades.length })
   }
   const picked: ShownAnswer = { ...answer, ...(result && { report: figures(result.report) }) }
   return JSON.stringify(picked)

@@ -220,7 +220,8 @@ function nameBefore(tokens: readonly Token[], bracket: number): string | null {
   return parts.length === 0 ? null : parts.join('.')
 }
 
-function builtinNames(isV4: boolean): Completion[] {
+/** Every name of the language, with what it takes or is; v4's own names too if `isV4`. */
+export function builtinNames(isV4: boolean): Completion[] {
   const found: Completion[] = []
   const add = (name: string, kind: CompletionKind, detail: string, doc: string): void => {
     if (!name.startsWith('·')) found.push({ name, kind, detail, doc, own: false })

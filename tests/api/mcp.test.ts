@@ -5,6 +5,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { SCOPES } from '../../src/wire/scopes.ts'
 import { barCsv } from '../bar-csv.ts'
+import { rejection } from '../rejection.ts'
 import { testServer } from './server.ts'
 
 // A busy machine is no failure.
@@ -246,4 +247,96 @@ test('without a credential there is nothing', async () => {
   const { call } = testServer()
   const answer = await call('POST', '/mcp', { body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } })
   expect([answer.status, answer.json.error.code]).toEqual([401, 'unauthenticated'])
+})
+
+describe('what an agent may read', () => {
+  const textOf = async (client: Client, uri: string) => {
+    const { contents } = await client.readResource({ uri })
+    return (contents[0] as { text: string }).text
+  }
+
+  test('is the language, the help, and the scripts of the user, whatever their names are', async () => {
+    const { client, use } = await agent(['scripts:write', 'scripts:read'])
+    const { id } = (await use('save_script', { name: 'Скрипт 📈', source: 'indicator("Ω")' })).answer
+    const { resources } = await client.listResources()
+    const titles = new Map(resources.map(({ uri, title }) => [uri, title]))
+    expect(titles.get(`chartroom://scripts/${id}`)).toBe('Скрипт 📈')
+    expect(titles.get('chartroom://help/fills')).toBeString()
+    expect(await textOf(client, `chartroom://scripts/${id}`)).toBe('indicator("Ω")')
+    expect(await textOf(client, 'chartroom://pine/ta')).toContain('`ta.sma(')
+    expect(await textOf(client, 'chartroom://pine/chart.point')).toContain('chart.point.new(')
+    expect(await textOf(client, 'chartroom://pine/language')).toContain('`close: ')
+    for (const uri of titles.keys()) expect((await textOf(client, uri)).length).toBeGreaterThan(10)
+    const { resourceTemplates } = await client.listResourceTemplates()
+    expect(resourceTemplates.map(({ name }) => name)).toEqual(['language', 'help', 'script'])
+  })
+
+  test('is no script of another, none without the scope, and no address that is made up', async () => {
+    const server = testServer()
+    const mine = await server.signUp()
+    const { id } = (
+      await server.call('POST', '/api/platform/scripts', {
+        headers: mine,
+        body: { name: 's', source: 'indicator("secret")' },
+      })
+    ).json
+    const readers = [
+      await server.token(await server.signUp('other@example.com'), ['scripts:read']),
+      await server.token(mine, ['alerts:read']),
+    ]
+    for (const headers of readers) {
+      const client = new Client({ name: 'test', version: '0' })
+      await client.connect(
+        new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), {
+          requestInit: { headers },
+          fetch: async (url, init) => server.app.handle(new Request(String(url), init)),
+        }),
+      )
+      expect(JSON.stringify(await client.listResources())).not.toContain(id)
+      for (const uri of [
+        `chartroom://scripts/${id}`,
+        'chartroom://scripts/..',
+        'chartroom://pine/nothing',
+        'x',
+      ])
+        expect(String(await rejection(client.readResource({ uri })))).not.toContain('secret')
+    }
+  })
+
+  test('prompts name tools that there are, and say what they need', async () => {
+    const { client } = await agent(['scripts:read'])
+    const { tools } = await client.listTools()
+    const { prompts } = await client.listPrompts()
+    expect(prompts.map(({ name }) => name)).toEqual([
+      'write_strategy',
+      'fix_script',
+      'optimise_strategy',
+      'explain_strategy',
+    ])
+    for (const { name, arguments: taken = [] } of prompts) {
+      const given = Object.fromEntries(taken.map((one) => [one.name, `<${one.name}>`]))
+      const { messages } = await client.getPrompt({ name, arguments: given })
+      const text = JSON.stringify(messages)
+      for (const value of Object.values(given)) expect(text).toContain(value)
+      const named = text.match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? []
+      expect(tools.map((tool) => tool.name)).toEqual(expect.arrayContaining(named))
+      expect(String(await rejection(client.getPrompt({ name, arguments: {} })))).toContain(`${name} needs`)
+    }
+    expect(String(await rejection(client.getPrompt({ name: 'toString' })))).toContain('There is no prompt')
+  })
+})
+
+test('lists are short unless an agent asks for more', async () => {
+  const { use, client } = await agent(['ideas:write', 'ideas:read'])
+  for (let i = 0; i < 22; i++) await use('publish_idea', { title: `t${i}`, body: 'b', visibility: 'private' })
+  expect((await use('list_ideas')).answer.ideas).toHaveLength(20)
+  expect((await use('list_ideas', { limit: 22 })).answer.ideas).toHaveLength(22)
+  const { tools } = await client.listTools()
+  const limits = Object.fromEntries(
+    tools.map(({ name, inputSchema }) => [
+      name,
+      (inputSchema.properties?.['limit'] as { default: number })?.default,
+    ]),
+  )
+  expect(limits).toMatchObject({ list_ideas: 20, get_bars: 200, get_trades: 50, create_alert: undefined })
 })

@@ -19,9 +19,9 @@ test('an agent is shown a report without its long lists', async () => {
 })
 
 test('of trades an agent is shown the last, and how many there are', async () => {
-  const { trades, tradeCount } = JSON.parse(await pickJob({ what: 'trades' }, deskWith(ANSWER)))
+  const { trades, tradeCount } = JSON.parse(await pickJob({ what: { trades: 2000 } }, deskWith(ANSWER)))
   expect([trades.length, trades.at(-1), tradeCount]).toEqual([2000, { n: 2999 }, 3000])
-  expect(JSON.parse(await pickJob({ what: 'trades' }, deskWith({ result: null })))).toEqual({
+  expect(JSON.parse(await pickJob({ what: { trades: 50 } }, deskWith({ result: null })))).toEqual({
     trades: [],
     tradeCount: 0,
   })

@@ -37,8 +37,8 @@ export function Reference({ resource }: { readonly resource?: string }) {
       {...(resource !== undefined && { back: ['/reference', 'All resources'] as const })}
       about={
         <>
-          Also as an <a href={`${base}/api/openapi.json`}>OpenAPI document</a> and a{' '}
-          <a href={`${base}/api/client.ts`}>typed client</a> in one file.
+          Also as an <a href={`${base}/api/openapi.json`}>OpenAPI document</a>, and as clients in one file for{' '}
+          <a href={`${base}/api/client.ts`}>TypeScript</a> and <a href={`${base}/api/client.py`}>Python</a>.
         </>
       }
     >
