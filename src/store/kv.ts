@@ -46,7 +46,8 @@ export class AboveMax extends Error {
 /** A key may occur only once, except that it may also be checked. */
 export interface Commit {
   readonly checks?: readonly Check[]
-  readonly sets?: readonly { readonly key: Key; readonly value: string }[]
+  /** A value is a text, or the UTF-8 of one, which spares encoding it where it is bytes already. */
+  readonly sets?: readonly { readonly key: Key; readonly value: string | Uint8Array }[]
   readonly deletes?: readonly Key[]
   readonly sums?: readonly Sum[]
   /** Lets the commit use the reserve of a full store. For what a user needs to free space, sign in or stop the server. */

@@ -209,7 +209,8 @@ function apply(documents: Table<string>, asked: Commit, assertRoomFor: (commit: 
   const version = documents.getWriteTxnId()
   // Not awaited: inside a transaction writes run in order, and the transaction's promise covers them all.
   for (const key of deletes) void documents.remove(encodeKey(key))
-  for (const [key, value] of rows) void documents.put(key, value, version)
+  // lmdb writes bytes as they are, though its type asks for what is read.
+  for (const [key, value] of rows) void documents.put(key, value as string, version)
   return true
 }
 

@@ -32,7 +32,8 @@ export function memoryKv({ maxBytes = Infinity }: { readonly maxBytes?: number }
     return row ? entry(text, row) : null
   }
 
-  function put(text: string, value: string): void {
+  function put(text: string, given: string | Uint8Array): void {
+    const value = typeof given === 'string' ? given : utf8.decode(given)
     bytes += value.length - (rows.get(text)?.value.length ?? 0)
     if (!rows.has(text)) sorted.splice(lowerBound(sorted, text), 0, text)
     rows.set(text, { value, version: String(writes) })
@@ -80,6 +81,8 @@ export function memoryKv({ maxBytes = Infinity }: { readonly maxBytes?: number }
     async close() {},
   }
 }
+
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** The byte range of a page: the selector's, cut off at `after`. */
 export function pageRange(

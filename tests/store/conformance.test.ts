@@ -43,6 +43,16 @@ describe.each(stores)('%s', (_name, open) => {
     await kv.close()
   })
 
+  test('a value that is set as UTF-8 is read back as its text', async () => {
+    const kv = await open()
+    const texts = ['{"é":"☃"}', '\uFEFF"😀"', '"x"'.repeat(100_000)]
+    const sets = texts.map((text, i) => ({ key: ['utf8', i], value: new TextEncoder().encode(text) }))
+    expect(await kv.commit({ sets, sums: [{ key: ['count'], step: 3 }] })).toBe(true)
+    const entries = await kv.list({ prefix: ['utf8'] }, { limit: 10 })
+    expect(entries.map(({ value }) => value)).toEqual(texts)
+    await kv.close()
+  })
+
   test('many keys are answered in their order, with null where there is none', async () => {
     const kv = await open()
     await kv.commit({ sets: ['a', 'c'].map((name) => ({ key: [name], value: name })) })

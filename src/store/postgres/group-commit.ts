@@ -116,7 +116,7 @@ function isAway(error: unknown): boolean {
 }
 
 function readyOf({ checks = [], sets = [], deletes = [], sums = [] }: Commit): Ready {
-  const rows = sets.map(({ key, value }) => ({ key: encodeKey(key), value: Buffer.from(value, 'utf8') }))
+  const rows = sets.map(({ key, value }) => ({ key: encodeKey(key), value: Buffer.from(value) }))
   return {
     checks: checks.map(({ key, version }) => ({ key: encodeKey(key), version })),
     sets: rows,
