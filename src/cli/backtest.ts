@@ -6,7 +6,7 @@ import { findRepaint } from '../backtest/repaint.ts'
 import { runBacktest } from '../backtest/run.ts'
 import { withSeries } from '../engine/asked-series.ts'
 import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
-import { parseFlags, type Command, UsageError } from './command.ts'
+import { onlyOf, parseArguments, type Command } from './command.ts'
 import { comparisonLines } from './compare-text.ts'
 import { explanationLines } from './explanation-text.ts'
 import { diagnosticLines, diagnosticsOf } from './diagnostics-text.ts'
@@ -54,14 +54,9 @@ export const backtestCommand: Command = {
       '  --verify ID           Instead: run a stored backtest again and compare its report byte by byte',
     ].join('\n'),
   run: async (context) => {
-    const { values: flags, positionals } = parseFlags({
-      args: [...context.args],
-      options: FLAGS,
-      allowPositionals: true,
-    })
+    const { flags, positionals } = parseArguments(context.args, FLAGS)
     if (flags.verify !== undefined) return verifyRun(context, flags, flags.verify)
-    const [path, ...more] = positionals
-    if (path === undefined || more.length > 0) throw new UsageError('Name one script.')
+    const path = onlyOf(positionals, 'script')
     const script = await readScript(context, path)
     const inputs = flags.inputs === undefined ? {} : parseJsonObject(flags.inputs, '--inputs')
     const overrides = flags.set === undefined ? {} : parseJsonObject(flags.set, '--set')

@@ -3,7 +3,7 @@
 import { endReplays } from '../replay/session.ts'
 import { removeRuns, runs, type Run } from '../runs/runs.ts'
 import type { Tx } from '../store/transaction.ts'
-import { parseFlags, type Command, type CommandContext, UsageError, subcommandOf } from './command.ts'
+import { parseArguments, subcommandOf, UsageError, type Command, type CommandContext } from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { formatTime, tableLines } from './table.ts'
 import { findUser } from './user-command.ts'
@@ -101,11 +101,7 @@ function missing({ warn }: CommandContext, count: number): number {
 }
 
 function flagsOf(context: CommandContext) {
-  const { values: flags, positionals } = parseFlags({
-    args: [...context.args],
-    options: BACKTESTS_FLAGS,
-    allowPositionals: true,
-  })
+  const { flags, positionals } = parseArguments(context.args, BACKTESTS_FLAGS)
   if (flags.user === undefined) throw new UsageError('Whose? Name the account with --user EMAIL.')
   return { flags, email: flags.user, ids: positionals }
 }

@@ -12,7 +12,7 @@ import { RESERVE_FILE } from '../store/reserve.ts'
 import { LOCK_FILE, lockData, PID_FILE } from '../store/server-lock.ts'
 import { countReceivers, opensSecrets } from '../webhooks/receivers.ts'
 import { createSecretBox } from '../webhooks/secret-box.ts'
-import { parseFlags, type Command, type CommandContext, UsageError } from './command.ts'
+import { onlyOf, parseArguments, UsageError, type Command, type CommandContext } from './command.ts'
 import { DATA_FLAGS, DATA_HELP, directoryOf } from './data.ts'
 import { formatBytes } from './table.ts'
 
@@ -93,13 +93,8 @@ async function whatItLacks(directory: string, random: CommandContext['random']):
 }
 
 function folderOf(args: readonly string[]) {
-  const { values: flags, positionals } = parseFlags({
-    args: [...args],
-    options: DATA_FLAGS,
-    allowPositionals: true,
-  })
-  const [folder, ...more] = positionals
-  if (folder === undefined || more.length > 0) throw new UsageError('Name one folder.')
+  const { flags, positionals } = parseArguments(args, DATA_FLAGS)
+  const folder = onlyOf(positionals, 'folder')
   return { flags, folder: resolve(folder) }
 }
 

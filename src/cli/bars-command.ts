@@ -8,7 +8,15 @@ import { ownerOf, seriesKey, seriesName, type SeriesKey } from '../market/bar-st
 import { fetchSeries } from '../market/providers/fetch-bars.ts'
 import { type Http, ProviderError } from '../market/providers/provider.ts'
 import { loadSamples } from '../market/sample.ts'
-import { parseFlags, type Command, type CommandContext, UsageError, subcommandOf } from './command.ts'
+import {
+  onlyOf,
+  parseArguments,
+  parseFlags,
+  subcommandOf,
+  UsageError,
+  type Command,
+  type CommandContext,
+} from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { intervalOf, tickerOf } from './script-bars.ts'
 import { formatBytes, formatNumber, formatTime, progressBar, tableLines } from './table.ts'
@@ -55,7 +63,7 @@ export const barsCommand: Command = {
 }
 
 async function listBars(context: CommandContext): Promise<number> {
-  const { values: flags } = parseFlags({ args: [...context.args], options: DATA_FLAGS })
+  const flags = parseFlags(context.args, DATA_FLAGS)
   return withData(context, flags, async ({ bars, kv }) => {
     await loadSamples(bars)
     const emails = new Map((await Array.fromAsync(users(kv).each())).map(({ id, email }) => [id, email]))
@@ -83,18 +91,13 @@ async function listBars(context: CommandContext): Promise<number> {
 }
 
 async function importFile(context: CommandContext): Promise<number> {
-  const { values: flags, positionals } = parseFlags({
-    args: [...context.args],
-    options: {
-      ...SERIES_FLAGS,
-      format: { type: 'string' },
-      session: { type: 'string' },
-      timezone: { type: 'string' },
-    },
-    allowPositionals: true,
+  const { flags, positionals } = parseArguments(context.args, {
+    ...SERIES_FLAGS,
+    format: { type: 'string' },
+    session: { type: 'string' },
+    timezone: { type: 'string' },
   })
-  const [path, ...more] = positionals
-  if (path === undefined || more.length > 0) throw new UsageError('Name one file to import.')
+  const path = onlyOf(positionals, 'file to import')
   const key = keyOf(flags)
   const file = path === '-' ? Bun.stdin : Bun.file(path)
   if (path !== '-' && !(await file.exists())) throw new UsageError(`There is no file ${path}.`)
@@ -128,15 +131,12 @@ function importLines(key: SeriesKey, { series, symbol, inserted, updated }: Impo
 }
 
 async function exportBars(context: CommandContext): Promise<number> {
-  const { values: flags } = parseFlags({
-    args: [...context.args],
-    options: {
-      ...SERIES_FLAGS,
-      output: { type: 'string', short: 'o' },
-      from: { type: 'string' },
-      to: { type: 'string' },
-      last: { type: 'string' },
-    },
+  const flags = parseFlags(context.args, {
+    ...SERIES_FLAGS,
+    output: { type: 'string', short: 'o' },
+    from: { type: 'string' },
+    to: { type: 'string' },
+    last: { type: 'string' },
   })
   const key = keyOf(flags)
   const from = flags.from === undefined ? undefined : timeOf('--from', flags.from)
@@ -173,9 +173,10 @@ function* barLines(bars: Bars): Generator<string> {
 }
 
 async function fetchBars(context: CommandContext): Promise<number> {
-  const { values: flags } = parseFlags({
-    args: [...context.args],
-    options: { ...SERIES_FLAGS, from: { type: 'string' }, to: { type: 'string' } },
+  const flags = parseFlags(context.args, {
+    ...SERIES_FLAGS,
+    from: { type: 'string' },
+    to: { type: 'string' },
   })
   const key = keyOf(flags)
   const from = flags.from === undefined ? undefined : timeOf('--from', flags.from)
@@ -218,7 +219,7 @@ const defaultHttp: Http = (url, signal) =>
   })
 
 async function removeBars(context: CommandContext): Promise<number> {
-  const { values: flags } = parseFlags({ args: [...context.args], options: SERIES_FLAGS })
+  const flags = parseFlags(context.args, SERIES_FLAGS)
   const key = keyOf(flags)
   return withData(context, flags, async ({ bars }) => {
     const removed = await bars.remove(key)

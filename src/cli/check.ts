@@ -13,7 +13,7 @@ import { LANGUAGE_AS_OF, LEFT_OUT } from '../pine/as-of.ts'
 import { compile } from '../pine/compile.ts'
 import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
 import { Source } from '../pine/source.ts'
-import { parseFlags, type Command, type CommandContext, UsageError } from './command.ts'
+import { parseArguments, UsageError, type Command, type CommandContext } from './command.ts'
 import { diagnosticLines, diagnosticsOf } from './diagnostics-text.ts'
 import { BARS_FLAGS, BARS_HELP, type BarsFlags, type ScriptBars, withScriptBars } from './script-bars.ts'
 import type { Ink } from './ink.ts'
@@ -64,11 +64,7 @@ export const checkCommand: Command = {
       '  --json                … with their state, signatures and types, as one JSON text',
     ].join('\n'),
   run: async (context) => {
-    const { values: flags, positionals } = parseFlags({
-      args: [...context.args],
-      options: FLAGS,
-      allowPositionals: true,
-    })
+    const { flags, positionals } = parseArguments(context.args, FLAGS)
     if (flags.json && !flags.builtins)
       throw new UsageError('--json goes with --builtins; for scripts there is --jsonl.')
     if (flags.builtins) return flags.json ? printBuiltins(context) : listBuiltins(context)

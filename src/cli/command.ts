@@ -49,18 +49,59 @@ export interface Command {
 /** A mistake in the command line. Exit code 2. */
 export class UsageError extends Error {}
 
-/** `util.parseArgs`, strict, with its complaints as usage errors. */
-export function parseFlags<const T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
+type FlagTable = NonNullable<ParseArgsConfig['options']>
+
+/** The flags of a command as they are parsed. */
+export type FlagsOf<Options extends FlagTable> = ReturnType<
+  typeof parseArgs<{ readonly options: Options; readonly args: string[]; readonly allowPositionals: true }>
+>['values']
+
+/** `util.parseArgs`, strict, with its complaints as usage errors. Arguments that are no flag are one too. */
+export function parseFlags<const Options extends FlagTable>(
+  args: readonly string[],
+  options: Options,
+): FlagsOf<Options> {
+  return parsed(args, options, false).flags
+}
+
+/** Flags, and the arguments between them. */
+export function parseArguments<const Options extends FlagTable>(
+  args: readonly string[],
+  options: Options,
+): { readonly flags: FlagsOf<Options>; readonly positionals: readonly string[] } {
+  return parsed(args, options, true)
+}
+
+function parsed<const Options extends FlagTable>(
+  args: readonly string[],
+  options: Options,
+  allowPositionals: boolean,
+) {
   try {
-    return parseArgs(config)
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals })
+    return { flags: values, positionals }
   } catch (error) {
     const unknown = /^Unknown option '(-[^' ]+)'/.exec(error instanceof Error ? error.message : '')?.[1]
     if (unknown !== undefined) {
-      const flags = Object.keys(config.options ?? {}).map((name) => `--${name}`)
+      const flags = Object.keys(options).map((name) => `--${name}`)
       throw new UsageError(`There is no flag ${unknown} here.${didYouMean(unknown, flags)}`)
     }
     throw new UsageError(error instanceof Error ? error.message : String(error))
   }
+}
+
+/** The one argument of a command that takes one: a script, a file. */
+export function onlyOf([only, ...more]: readonly string[], noun: string): string {
+  if (only === undefined || more.length > 0) throw new UsageError(`Name one ${noun}.`)
+  return only
+}
+
+/** The whole number that a flag was given. */
+export function wholeOf(text: string, flag: string, least = 1, most?: number): number {
+  const value = Number(text)
+  if (/^\d+$/.test(text) && value >= least && value <= (most ?? 2 ** 32 - 1)) return value
+  const to = most === undefined ? '' : ` to ${most.toLocaleString('en')}`
+  throw new UsageError(`${flag} takes a whole number from ${least}${to}.`)
 }
 
 /** The subcommand that the first argument names, as `list` in `chartroom bars list`. */

@@ -22,7 +22,7 @@ export const configCommand: Command = {
   summary: 'List the settings, their values and where they come from.',
   help: configHelp,
   run: async ({ args, environment, print, warn }) => {
-    const { values: flags } = parseFlags({ args: [...args], options: configFlags(), strict: true })
+    const flags = parseFlags(args, configFlags())
     const { values, mistakes } = readConfig(flags, environment)
     const width = Math.max(...values.map(({ name }) => name.length))
     for (const { name, value, from, secret } of values)

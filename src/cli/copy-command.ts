@@ -38,7 +38,7 @@ export const copyCommand: Command = {
       'but data of an older version is brought up to date first.',
     ].join('\n'),
   run: async (context) => {
-    const { values: flags } = parseFlags({ args: [...context.args], options: FLAGS })
+    const flags = parseFlags(context.args, FLAGS)
     const from = placeOf('from', flags.from)
     const to = placeOf('to', flags.to)
     const opened = await openSource(context, from)

@@ -12,7 +12,7 @@ import { lmdbBars } from '../store/lmdb-bars.ts'
 import type { Kv } from '../store/kv.ts'
 import { openStore } from '../store/open-store.ts'
 import { nodeName, openPostgres, type PostgresStore } from '../store/postgres/open-postgres.ts'
-import { type CommandContext, UsageError } from './command.ts'
+import { UsageError, type CommandContext } from './command.ts'
 import { readConfig } from '../server/config.ts'
 
 export interface Data {

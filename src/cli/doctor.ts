@@ -24,7 +24,7 @@ export const doctorCommand: Command = {
       'Exit code: 0 nothing is wrong, 1 something is, 2 it could not be read. Beside a busy server, look at a backup.',
     ].join('\n'),
   run: (context) => {
-    const { values: flags } = parseFlags({ args: [...context.args], options: DATA_FLAGS })
+    const flags = parseFlags(context.args, DATA_FLAGS)
     const directory = directoryOf(context, flags, 'Ask the database itself, with pg_amcheck.')
     return Promise.resolve(diagnose(directory, context))
   },

@@ -10,7 +10,7 @@ export const healthcheckCommand: Command = {
   summary: 'Ask the running server whether it is ready.',
   help: configHelp,
   run: async ({ args, environment, print, warn }) => {
-    const { values: flags } = parseFlags({ args: [...args], options: configFlags(), strict: true })
+    const flags = parseFlags(args, configFlags())
     const { config } = readConfig(flags, environment)
     const host = config.HOST === '0.0.0.0' || config.HOST === '::' ? '127.0.0.1' : config.HOST
     const url = `http://${host.includes(':') ? `[${host}]` : host}:${config.PORT}/api/ready`

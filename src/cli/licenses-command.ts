@@ -8,7 +8,7 @@ export const licensesCommand: Command = {
   usage: '',
   summary: 'Print the licences of all that is built in.',
   run: async ({ args, print }) => {
-    parseFlags({ args: [...args], options: {}, strict: true })
+    parseFlags(args, {})
     print(new TextDecoder().decode(await loadLicences()).trimEnd())
     return 0
   },

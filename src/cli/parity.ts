@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { parityCommand as measure } from '../tools/parity.ts'
-import { parseFlags, type Command, UsageError } from './command.ts'
+import { onlyOf, parseArguments, UsageError, type Command } from './command.ts'
 
 export const parityCommand: Command = {
   name: 'parity',
@@ -19,13 +19,11 @@ export const parityCommand: Command = {
       '  --jsonl               One line of JSON a case',
     ].join('\n'),
   run: ({ args, print }) => {
-    const { values: flags, positionals } = parseFlags({
-      args: [...args],
-      options: { only: { type: 'string' }, jsonl: { type: 'boolean' } },
-      allowPositionals: true,
+    const { flags, positionals } = parseArguments(args, {
+      only: { type: 'string' },
+      jsonl: { type: 'boolean' },
     })
-    const [folder, ...more] = positionals
-    if (folder === undefined || more.length > 0) throw new UsageError('Name one manifest or folder.')
+    const folder = onlyOf(positionals, 'manifest or folder')
     if (!existsSync(folder)) throw new UsageError(`There is no file or folder ${folder}.`)
     const exact = measure(
       [

@@ -2,25 +2,26 @@
 //
 // The same room as the server's, over the bars of the data directory or of files; what it finds is printed and gone.
 
-import { availableParallelism, totalmem } from 'node:os'
-import process from 'node:process'
-import { JobPool } from '../engine/pool.ts'
-import { threadMs } from '../engine/thread-time.ts'
-import { idSource } from '../lib/ids.ts'
-import { silentLog } from '../lib/log.ts'
+import { availableParallelism } from 'node:os'
 import { BarCache } from '../market/bar-cache.ts'
 import { memoryBars } from '../market/bar-store.ts'
 import { inferInterval } from '../market/import.ts'
 import { formatInterval } from '../market/interval.ts'
 import { loadSamples } from '../market/sample.ts'
-import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
 import { Portfolios, type Portfolio } from '../portfolios/portfolios.ts'
 import { hostFor } from '../runs/runs.ts'
-import { memoryKv } from '../store/memory.ts'
 import type { PortfolioBody, PortfolioResult } from '../wire/portfolio.ts'
-import { parseFlags, UsageError, type Command, type CommandContext } from './command.ts'
+import {
+  parseArguments,
+  UsageError,
+  wholeOf,
+  type Command,
+  type CommandContext,
+  type FlagsOf,
+} from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { scriptProblem } from './diagnostics-text.ts'
+import { overOf, USER, withJobs } from './jobs-here.ts'
 import { barsOfFile, intervalOf, parseJsonObject } from './script-bars.ts'
 import { librariesBeside, readScript } from './script-file.ts'
 import { formatNumber, formatPercent, progressBar, tableLines, type Column } from './table.ts'
@@ -36,8 +37,6 @@ const FLAGS = {
   json: { type: 'boolean' },
 } as const
 
-/** Nobody else is here. */
-const USER = 'cli'
 const LAST = 2_000_000
 
 export const portfolioCommand: Command = {
@@ -59,11 +58,7 @@ export const portfolioCommand: Command = {
       DATA_HELP,
     ].join('\n'),
   run: async (context) => {
-    const { values: flags, positionals } = parseFlags({
-      args: [...context.args],
-      options: FLAGS,
-      allowPositionals: true,
-    })
+    const { flags, positionals } = parseArguments(context.args, FLAGS)
     if (positionals.length === 0) throw new UsageError('Name at least one SCRIPT.pine@MARKET.')
     const parts = positionals.map(partOf)
     const files = parts.filter(({ file }) => file !== null)
@@ -92,13 +87,7 @@ export const portfolioCommand: Command = {
   },
 }
 
-type Flags = ReturnType<
-  typeof parseFlags<{
-    readonly options: typeof FLAGS
-    readonly args: string[]
-    readonly allowPositionals: true
-  }>
->['values']
+type Flags = FlagsOf<typeof FLAGS>
 
 interface AskedPart {
   readonly path: string
@@ -159,7 +148,7 @@ async function bodyOf(
     const text = texts?.[i]
     return text === undefined ? undefined : parseJsonObject(text, flag)
   }
-  const bars = wholeOf(flags.last ?? String(LAST), '--last')
+  const bars = wholeOf(flags.last ?? String(LAST), '--last', 1, LAST)
   const asked: PortfolioBody['parts'][number][] = []
   for (const [i, { path }] of parts.entries()) {
     const { source } = await readScript(context, path)
@@ -185,12 +174,6 @@ async function bodyOf(
   }
 }
 
-function wholeOf(text: string, flag: string): number {
-  const value = Number(text)
-  if (/^\d+$/.test(text) && value >= 1 && value <= LAST) return value
-  throw new UsageError(`${flag} takes a whole number from 1 to ${LAST.toLocaleString('en')}.`)
-}
-
 /** Beside the script of any part. */
 function librariesOf(parts: readonly AskedPart[], folder: string | undefined) {
   const all = parts.map(({ path }) => librariesBeside(path, folder))
@@ -203,44 +186,31 @@ function librariesOf(parts: readonly AskedPart[], folder: string | undefined) {
   }
 }
 
-async function ran(
-  { clock, random, progress, spawnWorker }: CommandContext,
+function ran(
+  context: CommandContext,
   bars: BarCache,
   body: PortfolioBody,
   library: ReturnType<typeof librariesOf>,
 ): Promise<{ readonly portfolio: Portfolio; readonly result: PortfolioResult | null }> {
-  const pool = new JobPool({
-    workers: Math.min(2, availableParallelism()),
-    clock: { now: () => performance.now(), sleep: (ms) => Bun.sleep(ms) },
-    threadMs,
-    spawn: spawnWorker,
-    memory: () => process.memoryUsage.rss(),
-    memoryMax: totalmem(),
-  })
-  const portfolios = new Portfolios({
-    kv: memoryKv(),
-    clock: { now: () => performance.now(), sleep: clock.sleep },
-    newId: idSource({ clock, random }),
-    log: silentLog,
-    bars,
-    pool,
-    limits: DEFAULT_LIMITS,
-    hostFor: (seen, _userId, key, of) => ({
-      ...hostFor(seen, () => Promise.resolve(null), key, of),
-      library,
-    }),
-    tried: () => undefined,
-  })
-  try {
-    const { id } = await portfolios.create(USER, body)
-    await portfolios.watch(USER, id, new AbortController().signal, ({ bar, bars: all }) =>
-      progress?.(`${progressBar(bar / Math.max(1, all))}  ${bar} of ${all} bars`),
+  return withJobs(context, Math.min(2, availableParallelism()), async (here) => {
+    const portfolios = new Portfolios({
+      ...here,
+      bars,
+      hostFor: (seen, _userId, key, of) => ({
+        ...hostFor(seen, () => Promise.resolve(null), key, of),
+        library,
+      }),
+      tried: () => undefined,
+    })
+    const made = await portfolios.create(USER, body)
+    const portfolio = await overOf(
+      portfolios,
+      made,
+      context,
+      ({ bar, bars: all }) => `${progressBar(bar / Math.max(1, all))}  ${bar} of ${all} bars`,
     )
-    return { portfolio: await portfolios.get(USER, id), result: await portfolios.result(USER, id) }
-  } finally {
-    progress?.(null)
-    pool.close()
-  }
+    return { portfolio, result: await portfolios.result(USER, made.id) }
+  })
 }
 
 const shown = ({ name, capital, currency, parts }: Portfolio) => ({

@@ -2,28 +2,31 @@
 //
 // It uses the server's own scans, over the bars of the data directory or of files; the result is printed and not kept.
 
-import { availableParallelism, totalmem } from 'node:os'
+import { availableParallelism } from 'node:os'
 import { basename } from 'node:path'
-import process from 'node:process'
-import { JobPool } from '../engine/pool.ts'
-import { threadMs } from '../engine/thread-time.ts'
 import { idSource } from '../lib/ids.ts'
-import { silentLog } from '../lib/log.ts'
 import { BarCache } from '../market/bar-cache.ts'
 import { memoryBars } from '../market/bar-store.ts'
 import { loadSamples } from '../market/sample.ts'
-import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
 import { scanHost } from '../runs/runs.ts'
 import { csvHead, csvLine } from '../scans/rows.ts'
 import { Scans, type Scan } from '../scans/scans.ts'
-import { memoryKv } from '../store/memory.ts'
 import { createWatchlists, type Watchlist } from '../watchlists/watchlists.ts'
 import type { ScanBody, ScanRow } from '../wire/scan.ts'
-import { parseFlags, UsageError, type Command, type CommandContext } from './command.ts'
+import {
+  onlyOf,
+  parseArguments,
+  UsageError,
+  wholeOf,
+  type Command,
+  type CommandContext,
+  type FlagsOf,
+} from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData, type Data } from './data.ts'
 import { scriptProblem } from './diagnostics-text.ts'
-import { barsOfFile, intervalOf, parseJsonObject } from './script-bars.ts'
-import { librariesBeside, readScript } from './script-file.ts'
+import { overOf, USER, withJobs } from './jobs-here.ts'
+import { barsOfFile, intervalOf } from './script-bars.ts'
+import { librariesBeside, readScript, settingsOf } from './script-file.ts'
 import { formatNumber, formatPercent, formatTime, progressBar, tableLines, type Column } from './table.ts'
 
 const FLAGS = {
@@ -45,8 +48,6 @@ const FLAGS = {
   json: { type: 'boolean' },
 } as const
 
-/** The only user here. */
-const USER = 'cli'
 const BARS = 500
 const SHOWN = 50
 
@@ -76,19 +77,14 @@ export const scanCommand: Command = {
       DATA_HELP,
     ].join('\n'),
   run: async (context) => {
-    const { values: flags, positionals } = parseFlags({
-      args: [...context.args],
-      options: FLAGS,
-      allowPositionals: true,
-    })
-    const [path, ...more] = positionals
-    if (path === undefined || more.length > 0) throw new UsageError('Name one script.')
+    const { flags, positionals } = parseArguments(context.args, FLAGS)
+    const path = onlyOf(positionals, 'script')
     if (flags.interval === undefined) throw new UsageError('Name the interval of the bars: --interval 1d.')
     if ([flags.bars, flags.symbols, flags.watchlist].filter((one) => one !== undefined).length > 1)
       throw new UsageError('Take one of --symbols, --watchlist and --bars.')
     const order = orderOf(flags.order)
-    const limit = wholeOf(flags.limit ?? String(SHOWN), '--limit')
-    const workers = wholeOf(flags.workers ?? String(availableParallelism()), '--workers', 256)
+    const limit = wholeOf(flags.limit ?? String(SHOWN), '--limit', 1, 1_000_000)
+    const workers = wholeOf(flags.workers ?? String(availableParallelism()), '--workers', 1, 256)
     const script = await readScript(context, path)
     const body = bodyOf(flags, script, intervalOf(flags.interval))
     const library = librariesBeside(path, flags.libraries)
@@ -117,13 +113,7 @@ export const scanCommand: Command = {
   },
 }
 
-type Flags = ReturnType<
-  typeof parseFlags<{
-    readonly options: typeof FLAGS
-    readonly args: string[]
-    readonly allowPositionals: true
-  }>
->['values']
+type Flags = FlagsOf<typeof FLAGS>
 
 function bodyOf(
   flags: Flags,
@@ -137,24 +127,15 @@ function bodyOf(
     name,
     source,
     interval,
-    bars: wholeOf(flags.last ?? String(BARS), '--last', 50_000),
+    bars: wholeOf(flags.last ?? String(BARS), '--last', 1, 50_000),
     ...(symbols && { symbols }),
-    ...(flags.inputs !== undefined && { inputs: parseJsonObject(flags.inputs, '--inputs') }),
-    ...(flags.properties !== undefined && {
-      overrides: parseJsonObject(flags.properties, '--properties') as NonNullable<ScanBody['overrides']>,
-    }),
+    ...settingsOf(flags),
   }
 }
 
 function orderOf(text: string | undefined): 'asc' | 'desc' | undefined {
   if (text === undefined || text === 'asc' || text === 'desc') return text
   throw new UsageError('--order takes asc or desc.')
-}
-
-function wholeOf(text: string, flag: string, most = 1_000_000): number {
-  const value = Number(text)
-  if (/^\d+$/.test(text) && value >= 1 && value <= most) return value
-  throw new UsageError(`${flag} takes a whole number from 1 to ${most.toLocaleString('en')}.`)
 }
 
 /** A watchlist by its id, or by a name that only one has. */
@@ -197,47 +178,32 @@ interface Asked {
   readonly chosen: Parameters<Scans['rows']>[2]
 }
 
-async function scanned(
-  { clock, random, progress, spawnWorker }: CommandContext,
+function scanned(
+  context: CommandContext,
   bars: BarCache,
   body: ScanBody,
   { workers, library, list, chosen }: Asked,
 ): Promise<{ readonly scan: Scan; readonly rows: readonly ScanRow[] }> {
-  const pool = new JobPool({
-    // One more than the threads that run scripts, since the pool keeps one for urgent jobs.
-    workers: workers + 1,
-    clock: { now: () => performance.now(), sleep: (ms) => Bun.sleep(ms) },
-    threadMs,
-    spawn: spawnWorker,
-    memory: () => process.memoryUsage.rss(),
-    memoryMax: totalmem(),
-  })
-  const scans = new Scans({
-    kv: memoryKv(),
-    clock: { now: () => performance.now(), sleep: clock.sleep },
-    newId: idSource({ clock, random }),
-    log: silentLog,
-    bars,
-    pool,
-    limits: DEFAULT_LIMITS,
-    hostFor: (seen) => ({ ...scanHost(seen, () => Promise.resolve(null)), library }),
-    watched: () => Promise.resolve(list?.items ?? []),
-    ownsReceiver: () => Promise.resolve(false),
-    watchedIsDone: () => undefined,
-    atOnce: workers + 1,
-  })
-  const user = list?.ownerId ?? USER
-  try {
-    const { id } = await scans.create(user, body)
-    await scans.watch(user, id, new AbortController().signal, ({ done, markets }) =>
-      progress?.(`${progressBar(done / Math.max(1, markets))}  ${done} of ${markets} markets`),
+  // One more than the threads that run scripts, since the pool keeps one for urgent jobs.
+  return withJobs(context, workers + 1, async (here) => {
+    const scans = new Scans({
+      ...here,
+      bars,
+      hostFor: (seen) => ({ ...scanHost(seen, () => Promise.resolve(null)), library }),
+      watched: () => Promise.resolve(list?.items ?? []),
+      ownsReceiver: () => Promise.resolve(false),
+      watchedIsDone: () => undefined,
+      atOnce: workers + 1,
+    })
+    const user = list?.ownerId ?? USER
+    const scan = await overOf(
+      scans,
+      await scans.create(user, body),
+      context,
+      ({ done, markets }) => `${progressBar(done / Math.max(1, markets))}  ${done} of ${markets} markets`,
     )
-    const scan = await scans.get(user, id)
-    return scan.error ? { scan, rows: [] } : await scans.rows(user, id, chosen)
-  } finally {
-    progress?.(null)
-    pool.close()
-  }
+    return scan.error ? { scan, rows: [] } : scans.rows(user, scan.id, chosen)
+  })
 }
 
 const shownScan = ({ name, interval, bars, kind, values, conditions, markets, failed }: Scan) => ({

@@ -5,7 +5,15 @@ import { wireDiagnostic } from '../backtest/run.ts'
 import { compile } from '../pine/compile.ts'
 import { Source } from '../pine/source.ts'
 import { createScripts, libraryFor } from '../scripts/scripts.ts'
-import { parseFlags, type Command, type CommandContext, UsageError, subcommandOf } from './command.ts'
+import {
+  onlyOf,
+  parseArguments,
+  parseFlags,
+  subcommandOf,
+  UsageError,
+  type Command,
+  type CommandContext,
+} from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { diagnosticLines } from './diagnostics-text.ts'
 import { readScript } from './script-file.ts'
@@ -46,7 +54,7 @@ export const scriptCommand: Command = {
 const SUBCOMMANDS = { 'add-library': addLibrary, 'wanted-libraries': wantedLibraries }
 
 async function wantedLibraries(context: CommandContext): Promise<number> {
-  const { values: flags } = parseFlags({ args: [...context.args], options: DATA_FLAGS })
+  const flags = parseFlags(context.args, DATA_FLAGS)
   return withData(context, flags, async ({ kv, accounts: { clock, newId } }) => {
     const wanted = await new WantedLibraries({ kv, clock, newId, log: () => {} }).list()
     if (wanted.length === 0) context.print('No script has asked for a library that is not here.')
@@ -59,13 +67,8 @@ async function wantedLibraries(context: CommandContext): Promise<number> {
 }
 
 async function addLibrary(context: CommandContext): Promise<number> {
-  const { values: flags, positionals } = parseFlags({
-    args: [...context.args],
-    options: SCRIPT_FLAGS,
-    allowPositionals: true,
-  })
-  const [file, ...more] = positionals
-  if (file === undefined || more.length > 0) throw new UsageError('Name one file.')
+  const { flags, positionals } = parseArguments(context.args, SCRIPT_FLAGS)
+  const file = onlyOf(positionals, 'file')
   const { as: path, user: email } = flags
   if (path === undefined || !PATH.test(path))
     throw new UsageError('--as is the path scripts import it by, such as TradingView/ta/7.')

@@ -2,7 +2,9 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { JobScript } from '../jobs/stored-jobs.ts'
 import { UsageError, type CommandContext } from './command.ts'
+import { parseJsonObject } from './script-bars.ts'
 
 export interface ScriptFile {
   readonly name: string
@@ -15,6 +17,21 @@ export async function readScript(context: CommandContext, path: string): Promise
   const file = Bun.file(path)
   if (!(await file.exists())) throw new UsageError(`There is no file ${path}.`)
   return { name: path, source: await file.text() }
+}
+
+/** Inputs and properties as the flags say, for a body of the API. */
+export function settingsOf(flags: {
+  readonly inputs?: string | undefined
+  readonly properties?: string | undefined
+}) {
+  const { inputs, properties } = flags
+  return {
+    ...(inputs !== undefined && { inputs: parseJsonObject(inputs, '--inputs') }),
+    ...(properties !== undefined && {
+      // The room that is asked checks the values.
+      overrides: parseJsonObject(properties, '--properties') as JobScript['overrides'],
+    }),
+  }
 }
 
 /** `import user/library/version` is user/library/version.pine or user/library.pine beside the script, or below `folder`. */

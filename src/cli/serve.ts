@@ -16,7 +16,7 @@ export const serveCommand: Command = {
   help: () =>
     `${configHelp()}\n\n  --new-key  Start with a fresh instance.key where the database's is lost; webhooks need new secrets then`,
   run: async (context) => {
-    const { values } = parseFlags({ args: [...context.args], options: { ...configFlags(), ...NEW_KEY } })
+    const values = parseFlags(context.args, { ...configFlags(), ...NEW_KEY })
     const { 'new-key': newKey, ...flags } = values
     const { config, mistakes } = readConfig(flags, context.environment)
     for (const mistake of mistakes) context.warn(mistake)

@@ -2,24 +2,26 @@
 //
 // It uses the server's own sweeps, over a store in memory, so that a seed gives the same trials in both.
 
-import { availableParallelism, totalmem } from 'node:os'
-import process from 'node:process'
-import { JobPool } from '../engine/pool.ts'
-import { threadMs } from '../engine/thread-time.ts'
-import { idSource } from '../lib/ids.ts'
-import { silentLog } from '../lib/log.ts'
+import { availableParallelism } from 'node:os'
 import { BarCache } from '../market/bar-cache.ts'
 import { memoryBars } from '../market/bar-store.ts'
-import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
-import { memoryKv } from '../store/memory.ts'
 import { Ledger } from '../sweeps/ledger.ts'
 import { Sweeps, type Sweep } from '../sweeps/sweeps.ts'
 import { csvHead, csvLine } from '../sweeps/trials.ts'
 import type { SweepBody, SweepTrial, Verdict } from '../wire/sweep.ts'
-import { parseFlags, UsageError, type Command, type CommandContext } from './command.ts'
+import {
+  onlyOf,
+  parseArguments,
+  UsageError,
+  wholeOf,
+  type Command,
+  type CommandContext,
+  type FlagsOf,
+} from './command.ts'
 import { scriptProblem } from './diagnostics-text.ts'
-import { BARS_FLAGS, BARS_HELP, parseJsonObject, withScriptBars, type ScriptBars } from './script-bars.ts'
-import { librariesBeside, readScript } from './script-file.ts'
+import { overOf, USER, withJobs } from './jobs-here.ts'
+import { BARS_FLAGS, BARS_HELP, withScriptBars, type ScriptBars } from './script-bars.ts'
+import { librariesBeside, readScript, settingsOf } from './script-file.ts'
 import { variedOfFlag } from './sweep-space.ts'
 import { verdictLines } from './sweep-text.ts'
 import { progressBar } from './table.ts'
@@ -50,7 +52,6 @@ const FLAGS = {
 } as const
 
 /** The only user of the store in memory. */
-const USER = 'cli'
 const PAGE = 1000
 
 export const sweepCommand: Command = {
@@ -84,13 +85,8 @@ export const sweepCommand: Command = {
       '  --json                Verdict and trials as JSON on standard output',
     ].join('\n'),
   run: async (context) => {
-    const { values: flags, positionals } = parseFlags({
-      args: [...context.args],
-      options: FLAGS,
-      allowPositionals: true,
-    })
-    const [path, ...more] = positionals
-    if (path === undefined || more.length > 0) throw new UsageError('Name one script.')
+    const { flags, positionals } = parseArguments(context.args, FLAGS)
+    const path = onlyOf(positionals, 'script')
     const script = await readScript(context, path)
     const asked = askedOf(flags, script.source)
     return withScriptBars(context, flags, async (bars) => {
@@ -113,13 +109,7 @@ export const sweepCommand: Command = {
   },
 }
 
-type Flags = ReturnType<
-  typeof parseFlags<{
-    readonly options: typeof FLAGS
-    readonly args: string[]
-    readonly allowPositionals: true
-  }>
->['values']
+type Flags = FlagsOf<typeof FLAGS>
 type Asked = Omit<SweepBody, 'name' | 'symbol' | 'exchange' | 'interval' | 'bars'>
 
 function askedOf(flags: Flags, source: string): Asked {
@@ -131,10 +121,7 @@ function askedOf(flags: Flags, source: string): Asked {
     constraints: flags.require ?? [],
     windows: windowsOf(flags),
     ...halvingOf(flags),
-    ...(flags.inputs !== undefined && { inputs: parseJsonObject(flags.inputs, '--inputs') }),
-    ...(flags.properties !== undefined && {
-      overrides: parseJsonObject(flags.properties, '--properties') as NonNullable<SweepBody['overrides']>,
-    }),
+    ...settingsOf(flags),
     ...(flags.sampler !== undefined && { sampler: samplerOf(flags.sampler) }),
     ...(flags.trials !== undefined && { trials: wholeOf(flags.trials, '--trials') }),
     ...(flags.seed !== undefined && { seed: wholeOf(flags.seed, '--seed', 0) }),
@@ -172,12 +159,6 @@ function windowsOf(flags: Flags): NonNullable<SweepBody['windows']> {
   }
 }
 
-function wholeOf(text: string, flag: string, least = 1, most = 2 ** 32 - 1): number {
-  const value = Number(text)
-  if (/^\d+$/.test(text) && value >= least && value <= most) return value
-  throw new UsageError(`${flag} takes a whole number from ${least}${most < 1e6 ? ` to ${most}` : ''}.`)
-}
-
 function shareOf(text: string, flag: string): number {
   const value = Number(text)
   if (text.trim() !== '' && value >= 0.05 && value <= 0.5) return value
@@ -191,7 +172,7 @@ interface Swept {
 }
 
 async function swept(
-  { clock, random, progress, spawnWorker }: CommandContext,
+  context: CommandContext,
   asked: Asked,
   { key, bars, symbol, finer, series }: ScriptBars,
   {
@@ -203,50 +184,26 @@ async function swept(
   const cache = new BarCache(memoryBars())
   await cache.store.putSymbol(symbol)
   await cache.upsert(key, bars)
-  const kv = memoryKv()
-  const pool = new JobPool({
-    // One more than the threads that run scripts, since the pool keeps one for urgent jobs.
-    workers: workers + 1,
-    clock: { now: () => performance.now(), sleep: (ms) => Bun.sleep(ms) },
-    threadMs,
-    spawn: spawnWorker,
-    memory: () => process.memoryUsage.rss(),
-    memoryMax: totalmem(),
-  })
   const library = librariesBeside(path, libraries)
-  const sweeps = new Sweeps({
-    kv,
-    clock: { now: () => performance.now(), sleep: clock.sleep },
-    newId: idSource({ clock, random }),
-    log: silentLog,
-    bars: cache,
-    pool,
-    limits: DEFAULT_LIMITS,
-    ledger: new Ledger({ kv, log: silentLog }),
-    hostFor: () => ({ library, series, finer: () => finer }),
-    atOnce: workers,
-  })
-  try {
+  // One more than the threads that run scripts, since the pool keeps one for urgent jobs.
+  return withJobs(context, workers + 1, async (here) => {
+    const sweeps = new Sweeps({
+      ...here,
+      bars: cache,
+      ledger: new Ledger(here),
+      hostFor: () => ({ library, series, finer: () => finer }),
+      atOnce: workers,
+    })
     const made = await sweeps.create(USER, { ...asked, ...key, name: path, bars: bars.length })
-    await sweeps.watch(
-      USER,
-      made.id,
-      new AbortController().signal,
-      ({ tried, filtered, planned, perSecond }) => {
-        const seen = tried + filtered
-        const left = perSecond ? `, ${Math.ceil((planned - seen) / perSecond)} s left` : ''
-        const rate = perSecond ? `, ${Math.round(perSecond)} a second${left}` : ''
-        progress?.(`${progressBar(seen / planned)}  ${seen} of ${planned}${rate}`)
-      },
-    )
-    progress?.(null)
+    const sweep = await overOf(sweeps, made, context, ({ tried, filtered, planned, perSecond }) => {
+      const seen = tried + filtered
+      const left = perSecond ? `, ${Math.ceil((planned - seen) / perSecond)} s left` : ''
+      const rate = perSecond ? `, ${Math.round(perSecond)} a second${left}` : ''
+      return `${progressBar(seen / planned)}  ${seen} of ${planned}${rate}`
+    })
     const trials: SweepTrial[] = []
-    const sweep = await sweeps.get(USER, made.id)
     while (trials.length < sweep.tried)
       trials.push(...(await sweeps.results(USER, made.id, { limit: PAGE, from: trials.length })).trials)
     return { sweep, verdict: await sweeps.verdict(USER, made.id), trials }
-  } finally {
-    progress?.(null)
-    pool.close()
-  }
+  })
 }

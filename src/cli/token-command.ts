@@ -2,7 +2,7 @@
 
 import { SCOPES, type Scope } from '../wire/scopes.ts'
 import { createToken, listTokens, revokeToken, tokenStatus } from '../accounts/tokens.ts'
-import { parseFlags, type Command, type CommandContext, UsageError, subcommandOf } from './command.ts'
+import { parseArguments, subcommandOf, UsageError, type Command, type CommandContext } from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { formatTime, tableLines } from './table.ts'
 import { findUser } from './user-command.ts'
@@ -92,11 +92,7 @@ async function revoke(context: CommandContext): Promise<number> {
 }
 
 function flagsOf(context: CommandContext) {
-  const { values: flags, positionals } = parseFlags({
-    args: [...context.args],
-    options: TOKEN_FLAGS,
-    allowPositionals: true,
-  })
+  const { flags, positionals } = parseArguments(context.args, TOKEN_FLAGS)
   if (flags.user === undefined) throw new UsageError('Whose? Name the account with --user EMAIL.')
   return { flags, email: flags.user, positionals }
 }

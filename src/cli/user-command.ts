@@ -2,7 +2,15 @@
 
 import { type AccountDeps, GIVEN_ROLES, type User, users } from '../accounts/accounts.ts'
 import { addUser, emailKey, setPassword, setRole } from '../accounts/users.ts'
-import { parseFlags, type Command, type CommandContext, UsageError, subcommandOf } from './command.ts'
+import {
+  onlyOf,
+  parseArguments,
+  parseFlags,
+  subcommandOf,
+  UsageError,
+  type Command,
+  type CommandContext,
+} from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { formatTime, tableLines } from './table.ts'
 
@@ -60,7 +68,7 @@ async function resetPassword(context: CommandContext): Promise<number> {
 }
 
 async function list(context: CommandContext): Promise<number> {
-  const { values: flags } = parseFlags({ args: [...context.args], options: DATA_FLAGS })
+  const flags = parseFlags(context.args, DATA_FLAGS)
   return withData(context, flags, async ({ accounts }) => {
     const columns = [
       { title: 'E-MAIL' },
@@ -82,11 +90,7 @@ async function list(context: CommandContext): Promise<number> {
 }
 
 async function role(context: CommandContext): Promise<number> {
-  const { values: flags, positionals } = parseFlags({
-    args: [...context.args],
-    options: DATA_FLAGS,
-    allowPositionals: true,
-  })
+  const { flags, positionals } = parseArguments(context.args, DATA_FLAGS)
   const [email, name, ...more] = positionals
   const given = GIVEN_ROLES.find((one) => one === name)
   if (email === undefined || !given || more.length > 0)
@@ -107,13 +111,8 @@ export async function findUser(accounts: AccountDeps, email: string): Promise<Us
 }
 
 function emailOf(context: CommandContext) {
-  const { values: flags, positionals } = parseFlags({
-    args: [...context.args],
-    options: USER_FLAGS,
-    allowPositionals: true,
-  })
-  const [email, ...more] = positionals
-  if (email === undefined || more.length > 0) throw new UsageError('Name one e-mail address.')
+  const { flags, positionals } = parseArguments(context.args, USER_FLAGS)
+  const email = onlyOf(positionals, 'e-mail address')
   return { email, flags }
 }
 
