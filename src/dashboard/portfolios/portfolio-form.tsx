@@ -11,6 +11,7 @@ import { Button, Empty, Field, Select } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import type { Backtest } from '../../wire/backtest.ts'
 import { marketOf, partOf } from './portfolio-model.ts'
+import j from '../jobs/jobs.module.css'
 import s from './portfolios.module.css'
 
 const FIELDS = bodyFields('POST /api/platform/portfolios')
@@ -129,14 +130,14 @@ function Parts({ backtests }: { readonly backtests: readonly Backtest[] }) {
           },
         ]}
       />
-      <p role="status" class={s.note}>
+      <p role="status" class={j.note}>
         {chosen.size === 0
           ? 'Choose at least one backtest.'
           : `${chosen.size} of ${PARTS_MAX} parts. Where the money does not do for all, the higher priority goes first.`}
       </p>
       {chosen.size > 0 && (
-        <Form of={form} class={s.form} action={form.busy ? 'Starting' : 'Run together'} variant="primary">
-          <div class={s.fields}>
+        <Form of={form} class={j.form} action={form.busy ? 'Starting' : 'Run together'} variant="primary">
+          <div class={j.fields}>
             <Field label="Name" {...form.field('name')} />
             <Field
               label="Capital"

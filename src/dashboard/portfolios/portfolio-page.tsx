@@ -1,13 +1,12 @@
 // One portfolio: what the money became, what each part did for it, and how the parts go together.
 
-import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { count, money, percent, ratio, time } from '../format.ts'
-import { attempt, Confirm, Page, Show, useLoad, useReloadWhile } from '../frame/page.tsx'
-import { navigate } from '../router.ts'
+import { useLoad } from '../frame/page.tsx'
+import { JobPage, JobProgress } from '../jobs/job-page.tsx'
+import j from '../jobs/jobs.module.css'
 import { DataTable, type Column } from '../ui/data-table.tsx'
-import { Button, Failure, Progress } from '../ui/ui.tsx'
-import { isUnderWay } from '../../wire/job-state.ts'
+import { cx } from '../ui/ui.tsx'
 import type { Portfolio, PortfolioResult } from '../../wire/portfolio.ts'
 import { marketOf, pathOf, togetherness } from './portfolio-model.ts'
 import s from './portfolios.module.css'
@@ -17,66 +16,32 @@ const LOOK_MS = 700
 export function PortfolioPage({ id = '' }: { readonly id?: string }) {
   const path = { id }
   const portfolio = useLoad((signal) => call('GET /api/platform/portfolios/{id}', { path, signal }), [id])
-  const [removing, setRemoving] = useState(false)
-  const state = portfolio.data?.portfolio
-  const waits = state !== undefined && isUnderWay(state)
-  useReloadWhile(waits, portfolio, LOOK_MS)
-  const stop = async () => {
-    await call('POST /api/platform/portfolios/{id}/cancel', { path })
-    portfolio.reload()
-  }
   return (
-    <Page
-      title={state?.name ?? 'Portfolio'}
+    <JobPage
+      noun="Portfolio"
       back={['/portfolios', 'Portfolios']}
-      about={state && `${count(state.parts.length)} parts: ${state.parts.map(marketOf).join(', ')}.`}
-      wide
-      actions={
-        state && (
-          <>
-            {waits && <Button onClick={() => attempt(stop())}>Stop</Button>}
-            <Button variant="danger" icon="trash" onClick={() => setRemoving(true)}>
-              Delete
-            </Button>
-          </>
-        )
-      }
+      loaded={portfolio}
+      jobOf={({ portfolio: one }) => one}
+      about={({ portfolio: { parts } }) => `${count(parts.length)} parts: ${parts.map(marketOf).join(', ')}.`}
+      lookMs={LOOK_MS}
+      stop={() => call('POST /api/platform/portfolios/{id}/cancel', { path })}
+      remove={() => call('DELETE /api/platform/portfolios/{id}', { path })}
+      goesToo="Its result and the reports of its parts are gone then."
     >
-      <Show of={portfolio}>
-        {({ portfolio: one, result }) => (
-          <div class={s.portfolio}>
-            <State portfolio={one} />
-            {result && <Result portfolio={one} result={result} />}
-          </div>
-        )}
-      </Show>
-      {removing && (
-        <Confirm
-          title="Delete this portfolio?"
-          action="Delete"
-          onClose={() => setRemoving(false)}
-          onConfirm={async () => {
-            await call('DELETE /api/platform/portfolios/{id}', { path })
-            navigate('/portfolios')
-          }}
-        >
-          Its result and the reports of its parts are gone then.
-        </Confirm>
+      {({ portfolio: one, result }) => (
+        <div class={j.job}>
+          <JobProgress
+            job={one}
+            stopped="Stopped before it was done."
+            label="The parts are run"
+            fraction={null}
+          >
+            The parts are run, bar by bar.
+          </JobProgress>
+          {result && <Result portfolio={one} result={result} />}
+        </div>
       )}
-    </Page>
-  )
-}
-
-function State({ portfolio }: { readonly portfolio: Portfolio }) {
-  if (portfolio.state === 'failed' && portfolio.error)
-    return <Failure error={new Error(portfolio.error.message)} />
-  if (portfolio.state === 'cancelled') return <p class={s.note}>Stopped before it was done.</p>
-  if (!isUnderWay(portfolio)) return null
-  return (
-    <div class={s.progress} role="status">
-      <Progress fraction={null} label="The parts are run" />
-      <span>{portfolio.state === 'queued' ? 'Waits for its turn.' : 'The parts are run, bar by bar.'}</span>
-    </div>
+    </JobPage>
   )
 }
 
@@ -104,10 +69,10 @@ function Result({ portfolio, result }: ResultProps) {
   ]
   return (
     <>
-      <p class={s.sentence}>
+      <p class={j.sentence}>
         {money(capital, currency)} became {money(whole.final, currency)}.
       </p>
-      <dl class={s.figures}>
+      <dl class={j.figures}>
         {figures.map(([name, value, note]) => (
           <div key={name}>
             <dt>{name}</dt>
@@ -119,7 +84,7 @@ function Result({ portfolio, result }: ResultProps) {
         ))}
       </dl>
       <Curve portfolio={portfolio} result={result} />
-      <section class={s.section}>
+      <section class={j.section}>
         <h2>What each part did</h2>
         <Parts portfolio={portfolio} result={result} />
       </section>
@@ -142,7 +107,7 @@ function Curve({ portfolio, result: { curve, capital, currency } }: ResultProps)
   const rows = curve.time.map((at, i) => ({ at, i }))
   const day = (at: number) => time(at, 'UTC', false)
   return (
-    <section class={s.picture}>
+    <section class={cx(j.picture, s.curve)}>
       <h2>Equity</h2>
       <svg
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
@@ -252,7 +217,7 @@ function Parts({ portfolio, result }: ResultProps) {
 function Correlation({ portfolio, result: { correlation, period } }: ResultProps) {
   const rows = correlation.map((values, i) => ({ values, i }))
   return (
-    <section class={s.section}>
+    <section class={j.section}>
       <h2>How they go together</h2>
       <DataTable
         label="Correlation"

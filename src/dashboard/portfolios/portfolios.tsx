@@ -1,23 +1,16 @@
 // All portfolios: which strategies trade with the same money, and what came of it.
 
 import { call } from '../api-client.ts'
-import { ago, money, percent } from '../format.ts'
-import { Page, Show, useLoad, useReloadWhile } from '../frame/page.tsx'
-import { href, navigate } from '../router.ts'
-import { DataTable, type Column } from '../ui/data-table.tsx'
-import { Badge, Button, Empty } from '../ui/ui.tsx'
+import { money, percent } from '../format.ts'
+import { usePages } from '../frame/page.tsx'
+import { JobList } from '../jobs/job-list.tsx'
+import type { Column } from '../ui/data-table.tsx'
+import { Badge } from '../ui/ui.tsx'
 import type { Portfolio } from '../../wire/portfolio.ts'
-import { isUnderWay } from '../../wire/job-state.ts'
 
 const LOOK_MS = 1000
 
 const COLUMNS: readonly Column<Portfolio>[] = [
-  {
-    of: 'name',
-    head: 'Portfolio',
-    look: 'main',
-    cell: (one) => <a href={href(`/portfolios/${one.id}`)}>{one.name}</a>,
-  },
   {
     of: 'parts',
     head: 'Parts',
@@ -45,51 +38,26 @@ const COLUMNS: readonly Column<Portfolio>[] = [
     sort: ({ maxDrawdownPct }) => maxDrawdownPct,
     cell: ({ maxDrawdownPct }) => percent(maxDrawdownPct),
   },
-  {
-    of: 'createdAt',
-    head: 'Made',
-    look: 'date',
-    cell: ({ createdAt }) => ago(createdAt),
-    sort: ({ createdAt }) => createdAt,
-  },
 ]
 
 export function PortfolioList() {
-  const list = useLoad(
-    (signal) => call('GET /api/platform/portfolios', { query: { limit: 100 }, signal }),
-    [],
-  )
-  useReloadWhile(list.data?.portfolios.some(isUnderWay) ?? false, list, LOOK_MS)
+  const list = usePages(async (query, signal) => {
+    const { portfolios, nextCursor } = await call('GET /api/platform/portfolios', { query, signal })
+    return { items: portfolios, nextCursor }
+  }, [])
   return (
-    <Page
+    <JobList
       title="Portfolios"
       about="Several strategies, each on its market, that trade with the same money."
-      wide
-      actions={
-        <Button variant="primary" icon="plus" onClick={() => navigate('/portfolios/new')}>
-          New portfolio
-        </Button>
-      }
+      path="/portfolios"
+      list={list}
+      lookMs={LOOK_MS}
+      make={['New portfolio', 'plus']}
+      nameHead="Portfolio"
+      columns={COLUMNS}
     >
-      <Show of={list}>
-        {({ portfolios }) => (
-          <DataTable
-            label="Portfolios"
-            rows={portfolios}
-            keyOf={({ id }) => id}
-            columns={COLUMNS}
-            empty={
-              <Empty
-                title="No portfolios yet"
-                action={<Button onClick={() => navigate('/portfolios/new')}>New portfolio</Button>}
-              >
-                A portfolio shows what several strategies would have made of one account, where adding up
-                their backtests counts the same capital for each of them.
-              </Empty>
-            }
-          />
-        )}
-      </Show>
-    </Page>
+      A portfolio shows what several strategies would have made of one account, where adding up their
+      backtests counts the same capital for each of them.
+    </JobList>
   )
 }

@@ -10,7 +10,7 @@ import { Button, Empty, Field, Select } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { loadWatchlists, watchlists } from '../watchlists/lists.ts'
 import { inputs, market, script } from '../workspace.ts'
-import s from './scans.module.css'
+import j from '../jobs/jobs.module.css'
 
 const SCAN_FIELDS = bodyFields('POST /api/platform/scans')
 
@@ -57,8 +57,8 @@ function Fields() {
   })
   const lists = (watchlists.value ?? []).map(({ id, name }) => [id, name] as const)
   return (
-    <Form of={form} class={s.form} action={form.busy ? 'Starting' : 'Scan'} variant="primary">
-      <div class={s.fields}>
+    <Form of={form} class={j.form} action={form.busy ? 'Starting' : 'Scan'} variant="primary">
+      <div class={j.fields}>
         <Select
           label="Markets"
           value={list}

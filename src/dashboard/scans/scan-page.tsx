@@ -4,15 +4,15 @@ import { useEffect, useState } from 'preact/hooks'
 import { apiUrl, call } from '../api-client.ts'
 import { showMarket } from '../chart/chart-state.ts'
 import { count, percent, quantity, time } from '../format.ts'
-import { navigate } from '../router.ts'
+import { attempt, useLoad } from '../frame/page.tsx'
+import { JobPage, JobProgress } from '../jobs/job-page.tsx'
+import j from '../jobs/jobs.module.css'
 import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Form, useForm } from '../ui/form.tsx'
-import { Badge, Button, Empty, Failure, Field, Progress } from '../ui/ui.tsx'
-import { attempt, Confirm, Page, Show, useLoad, useReloadWhile } from '../frame/page.tsx'
+import { Badge, Button, Empty, Field } from '../ui/ui.tsx'
 import type { Scan, ScanRow } from '../../wire/scan.ts'
 import { nameInCondition } from './scan-model.ts'
 import s from './scans.module.css'
-import { isUnderWay } from '../../wire/job-state.ts'
 
 const LOOK_MS = 700
 const PAGE = 1000
@@ -20,17 +20,13 @@ const PAGE = 1000
 export function ScanPage({ id = '' }: { readonly id?: string }) {
   const path = { id }
   const scan = useLoad((signal) => call('GET /api/platform/scans/{id}', { path, signal }), [id])
-  const [removing, setRemoving] = useState(false)
   const [where, setWhere] = useState('')
-  const state = scan.data?.scan
-  const waits = state !== undefined && isUnderWay(state)
-  useReloadWhile(waits, scan, LOOK_MS)
-  const change = async (operation: 'cancel' | 'run') => {
-    await call(`POST /api/platform/scans/{id}/${operation}`, { path })
+  const again = async () => {
+    await call('POST /api/platform/scans/{id}/run', { path })
     scan.reload()
   }
-  const watch = async (begins: boolean) => {
-    const only = state?.conditions.filter(({ title }) => nameInCondition(title) === where) ?? []
+  const watch = async ({ conditions }: Scan, begins: boolean) => {
+    const only = conditions.filter(({ title }) => nameInCondition(title) === where)
     const body = {
       watch: begins
         ? { conditions: only.map(({ title }) => title), channels: ['email' as const, 'webhook' as const] }
@@ -40,65 +36,55 @@ export function ScanPage({ id = '' }: { readonly id?: string }) {
     scan.reload()
   }
   return (
-    <Page
-      title={state?.name ?? 'Scan'}
+    <JobPage
+      noun="Scan"
       back={['/scans', 'Scans']}
-      about={state && aboutOf(state)}
-      wide
-      actions={
-        state && (
-          <>
-            {waits ? (
-              <Button onClick={() => attempt(change('cancel'))}>Stop</Button>
-            ) : (
-              <Button icon="play" onClick={() => attempt(change('run'))}>
-                Scan again
-              </Button>
-            )}
-            {(state.watch !== null || state.conditions.length > 0) && (
-              <Button
-                icon="bell"
-                title="Be told by e-mail and webhooks when a condition becomes true on a market"
-                aria-pressed={state.watch !== null}
-                onClick={() => attempt(watch(state.watch === null))}
-              >
-                {state.watch === null ? 'Watch' : 'Stop watching'}
-              </Button>
-            )}
-            <Button icon="download" onClick={() => location.assign(apiUrl(csvPath(id, where)))}>
-              CSV
+      loaded={scan}
+      jobOf={({ scan: one }) => one}
+      about={({ scan: one }) => aboutOf(one)}
+      lookMs={LOOK_MS}
+      stop={() => call('POST /api/platform/scans/{id}/cancel', { path })}
+      remove={() => call('DELETE /api/platform/scans/{id}', { path })}
+      goesToo="Its rows are gone then."
+      actions={({ scan: one }, waits) => (
+        <>
+          {!waits && (
+            <Button icon="play" onClick={() => attempt(again())}>
+              Scan again
             </Button>
-            <Button variant="danger" icon="trash" onClick={() => setRemoving(true)}>
-              Delete
+          )}
+          {(one.watch !== null || one.conditions.length > 0) && (
+            <Button
+              icon="bell"
+              title="Be told by e-mail and webhooks when a condition becomes true on a market"
+              aria-pressed={one.watch !== null}
+              onClick={() => attempt(watch(one, one.watch === null))}
+            >
+              {one.watch === null ? 'Watch' : 'Stop watching'}
             </Button>
-          </>
-        )
-      }
-    >
-      <Show of={scan}>
-        {({ scan: one }) => (
-          <div class={s.scan}>
-            <State scan={one} />
-            {one.watch && <p class={s.note}>{watchedText(one)}</p>}
-            {one.news.length > 0 && <News scan={one} />}
-            {one.kind !== null && <Rows scan={one} where={where} setWhere={setWhere} />}
-          </div>
-        )}
-      </Show>
-      {removing && (
-        <Confirm
-          title="Delete this scan?"
-          action="Delete"
-          onClose={() => setRemoving(false)}
-          onConfirm={async () => {
-            await call('DELETE /api/platform/scans/{id}', { path })
-            navigate('/scans')
-          }}
-        >
-          Its rows are gone then.
-        </Confirm>
+          )}
+          <Button icon="download" onClick={() => location.assign(apiUrl(csvPath(id, where)))}>
+            CSV
+          </Button>
+        </>
       )}
-    </Page>
+    >
+      {({ scan: one }) => (
+        <div class={j.job}>
+          <JobProgress
+            job={one}
+            stopped={`Stopped after ${count(one.done)} of ${count(one.markets)} markets.`}
+            label="Markets done"
+            fraction={one.done / Math.max(1, one.markets)}
+          >
+            {count(one.done)} of {count(one.markets)} markets
+          </JobProgress>
+          {one.watch && <p class={j.note}>{watchedText(one)}</p>}
+          {one.news.length > 0 && <News scan={one} />}
+          {one.kind !== null && <Rows scan={one} where={where} setWhere={setWhere} />}
+        </div>
+      )}
+    </JobPage>
   )
 }
 
@@ -143,30 +129,6 @@ function News({ scan }: { readonly scan: Scan }) {
         },
       ]}
     />
-  )
-}
-
-function State({ scan }: { readonly scan: Scan }) {
-  if (scan.state === 'failed' && scan.error) return <Failure error={new Error(scan.error.message)} />
-  if (scan.state === 'cancelled')
-    return (
-      <p class={s.note}>
-        Stopped after {count(scan.done)} of {count(scan.markets)} markets.
-      </p>
-    )
-  if (!isUnderWay(scan)) return null
-  return (
-    <div class={s.progress} role="status">
-      <Progress
-        fraction={scan.state === 'queued' ? null : scan.done / Math.max(1, scan.markets)}
-        label="Markets done"
-      />
-      <span>
-        {scan.state === 'queued'
-          ? 'Waits for its turn.'
-          : `${count(scan.done)} of ${count(scan.markets)} markets`}
-      </span>
-    </div>
   )
 }
 
@@ -221,7 +183,7 @@ function Rows({ scan, where, setWhere }: RowsProps) {
           hint={'Names of plots and conditions, close, change; those with blanks in double quotes'}
         />
       </Form>
-      <p role="status" class={s.note}>
+      <p role="status" class={j.note}>
         {rows === null ? 'Reading' : `${count(rows.length)} of ${count(scan.done)} markets`}
         {scan.failed > 0 && `, ${count(scan.failed)} without bars or with an error`}
       </p>

@@ -12,6 +12,7 @@ import { runBars } from '../run-script.ts'
 import { titleOf } from '../editor/title-of.ts'
 import { inputs, market, script } from '../workspace.ts'
 import { choicesOf, propertyRows, rowProblem, rowsOf, variedOf, type Row } from './sweep-model.ts'
+import j from '../jobs/jobs.module.css'
 import s from './sweeps.module.css'
 
 const HALVING = [
@@ -129,7 +130,7 @@ function OptimiseForm({ start }: { readonly start: readonly Row[] }) {
   return (
     <Form
       of={form}
-      class={s.form}
+      class={j.form}
       action={form.busy ? 'Starting' : 'Optimise'}
       variant="primary"
       disabled={problem !== null || faulty || !(tries !== null && tries >= 1 && tries <= TRIALS_MAX)}
@@ -142,7 +143,7 @@ function OptimiseForm({ start }: { readonly start: readonly Row[] }) {
           ) : null,
         )}
         {inputCount === 0 && (
-          <p class={s.summary}>The script has no input that is a number, a choice or a switch.</p>
+          <p class={j.note}>The script has no input that is a number, a choice or a switch.</p>
         )}
       </fieldset>
       <details class={s.inputs}>
@@ -153,7 +154,7 @@ function OptimiseForm({ start }: { readonly start: readonly Row[] }) {
           ),
         )}
       </details>
-      <div class={s.fields}>
+      <div class={j.fields}>
         <Field
           label="Condition between them"
           placeholder="Fast < Slow"
@@ -174,7 +175,7 @@ function OptimiseForm({ start }: { readonly start: readonly Row[] }) {
         )}
         {!isGrid && <Field label="Trials" {...form.field('trials')} />}
       </div>
-      <p class={s.summary} role="status">
+      <p class={j.note} role="status">
         {problem ??
           (faulty
             ? 'A range is not complete.'

@@ -5,6 +5,7 @@ import { count, ratio } from '../format.ts'
 import { Button } from '../ui/ui.tsx'
 import type { SweepTrial } from '../../wire/sweep.ts'
 import { axesOf, drawn, isChosen, linesOf, WHOLE, type Axis, type Band } from './parallel-model.ts'
+import j from '../jobs/jobs.module.css'
 import s from './sweeps.module.css'
 
 const [GAP, HEIGHT, TOP, BOTTOM, SIDE] = [120, 240, 34, 22, 60]
@@ -40,9 +41,9 @@ export function Parallel({ axes, trials, chosen, bands, setBands, open }: Parall
   )
   const isBrushed = chosen.length < trials.length
   return (
-    <section class={s.section}>
+    <section class={j.section}>
       <h2>Trials side by side</h2>
-      <p class={s.note}>
+      <p class={j.note}>
         Every line is a trial. Drag along an axis, or move its sliders, to keep only the trials that pass
         there.
       </p>

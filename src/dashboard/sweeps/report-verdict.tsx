@@ -7,6 +7,7 @@ import { Button, Empty } from '../ui/ui.tsx'
 import { navigate } from '../router.ts'
 import type { Run } from '../workspace.ts'
 import { VerdictFigures } from './verdict-figures.tsx'
+import j from '../jobs/jobs.module.css'
 import s from './sweeps.module.css'
 
 export function ReportVerdict({ run }: { readonly run: Run }) {
@@ -26,7 +27,7 @@ function Judged() {
       <Show of={judged}>
         {({ verdict }) => (
           <>
-            <p class={s.sentence}>{verdict.sentence}</p>
+            <p class={j.sentence}>{verdict.sentence}</p>
             <VerdictFigures verdict={verdict} />
             <div>
               <Button size="small" icon="tune" onClick={() => navigate('/sweeps/new')}>

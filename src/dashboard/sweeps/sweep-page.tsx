@@ -3,11 +3,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { apiUrl, call } from '../api-client.ts'
 import { count, percent, ratio } from '../format.ts'
+import { attempt, useLoad } from '../frame/page.tsx'
+import { JobPage, JobProgress } from '../jobs/job-page.tsx'
+import j from '../jobs/jobs.module.css'
 import { navigate } from '../router.ts'
 import { openBacktest } from '../run-script.ts'
 import { DataTable, type Column } from '../ui/data-table.tsx'
-import { Badge, Button, Failure, Progress, Select } from '../ui/ui.tsx'
-import { attempt, Confirm, Page, Show, useLoad, useReloadWhile } from '../frame/page.tsx'
+import { Badge, Button, Select } from '../ui/ui.tsx'
 import { bottom, inputs, script } from '../workspace.ts'
 import type { Sweep, SweepTrial, Verdict } from '../../wire/sweep.ts'
 import { HeatMap } from './heat-map.tsx'
@@ -16,7 +18,6 @@ import { ShareSweep } from './share-sweep.tsx'
 import { heatOf, nameOf, shownChoice, trialRun } from './sweep-model.ts'
 import s from './sweeps.module.css'
 import { VerdictView } from './verdict-view.tsx'
-import { isUnderWay } from '../../wire/job-state.ts'
 
 const LOOK_MS = 1000
 const PAGE = 1000
@@ -24,32 +25,32 @@ const PAGE = 1000
 export function SweepPage({ id = '' }: { readonly id?: string }) {
   const path = { id }
   const sweep = useLoad((signal) => call('GET /api/platform/sweeps/{id}', { path, signal }), [id])
-  const [removing, setRemoving] = useState(false)
   const [sharing, setSharing] = useState(false)
-  const state = sweep.data?.sweep
-  const waits = state !== undefined && isUnderWay(state)
-  useReloadWhile(waits, sweep, LOOK_MS)
-  const trials = useTrials(id, state?.tried ?? 0)
-  const change = async (operation: 'cancel' | 'resume') => {
-    await call(`POST /api/platform/sweeps/{id}/${operation}`, { path })
+  const trials = useTrials(id, sweep.data?.sweep.tried ?? 0)
+  const resume = async () => {
+    await call('POST /api/platform/sweeps/{id}/resume', { path })
     sweep.reload()
   }
   return (
-    <Page
-      title={state?.name ?? 'Sweep'}
-      back={['/sweeps', 'Sweeps']}
-      about={state && aboutOf(state)}
-      wide
-      actions={
-        state && (
+    <>
+      <JobPage
+        noun="Sweep"
+        back={['/sweeps', 'Sweeps']}
+        loaded={sweep}
+        jobOf={({ sweep: one }) => one}
+        about={({ sweep: one }) => aboutOf(one)}
+        lookMs={LOOK_MS}
+        stop={() => call('POST /api/platform/sweeps/{id}/cancel', { path })}
+        remove={() => call('DELETE /api/platform/sweeps/{id}', { path })}
+        goesToo="Its trials and its verdict are gone then. They stay counted."
+        actions={({ sweep: { state }, verdict }) => (
           <>
-            {waits && <Button onClick={() => attempt(change('cancel'))}>Stop</Button>}
-            {(state.state === 'cancelled' || state.state === 'failed') && (
-              <Button icon="play" onClick={() => attempt(change('resume'))}>
+            {(state === 'cancelled' || state === 'failed') && (
+              <Button icon="play" onClick={() => attempt(resume())}>
                 Go on
               </Button>
             )}
-            {sweep.data?.verdict && state.state === 'done' && (
+            {verdict && state === 'done' && (
               <Button icon="bulb" onClick={() => setSharing(true)}>
                 Share
               </Button>
@@ -60,16 +61,11 @@ export function SweepPage({ id = '' }: { readonly id?: string }) {
             >
               CSV
             </Button>
-            <Button variant="danger" icon="trash" onClick={() => setRemoving(true)}>
-              Delete
-            </Button>
           </>
-        )
-      }
-    >
-      <Show of={sweep}>
+        )}
+      >
         {({ sweep: one, verdict }) => <Body sweep={one} verdict={verdict} trials={trials} />}
-      </Show>
+      </JobPage>
       {sharing && sweep.data?.verdict && (
         <ShareSweep
           sweep={sweep.data.sweep}
@@ -78,20 +74,7 @@ export function SweepPage({ id = '' }: { readonly id?: string }) {
           onClose={() => setSharing(false)}
         />
       )}
-      {removing && (
-        <Confirm
-          title="Delete this sweep?"
-          action="Delete"
-          onClose={() => setRemoving(false)}
-          onConfirm={async () => {
-            await call('DELETE /api/platform/sweeps/{id}', { path })
-            navigate('/sweeps')
-          }}
-        >
-          Its trials and its verdict are gone then. They stay counted.
-        </Confirm>
-      )}
-    </Page>
+    </>
   )
 }
 
@@ -152,14 +135,14 @@ function Body({ sweep, verdict, trials }: BodyProps) {
   const open = (trial: number) => attempt(openTrial(sweep, trials, trial))
   const brush = useBands(sweep.space.map(nameOf), trials)
   return (
-    <div class={s.sweep}>
-      <State sweep={sweep} />
+    <div class={j.job}>
+      <TrialsDone sweep={sweep} />
       {verdict && <VerdictView sweep={sweep} verdict={verdict} trials={trials} open={open} />}
       {trials.length > 0 && (
         <>
           <Map sweep={sweep} trials={trials} open={open} />
           <Parallel {...brush} trials={trials} open={open} />
-          <section class={s.section}>
+          <section class={j.section}>
             <h2>Trials</h2>
             <DataTable
               label="Trials"
@@ -175,29 +158,23 @@ function Body({ sweep, verdict, trials }: BodyProps) {
   )
 }
 
-function State({ sweep }: { readonly sweep: Sweep }) {
+function TrialsDone({ sweep }: Pick<BodyProps, 'sweep'>) {
   const seen = sweep.tried + sweep.filtered
   const began = useRef({ at: Date.now(), seen })
-  if (sweep.state === 'failed' && sweep.error) return <Failure error={new Error(sweep.error.message)} />
-  if (sweep.state === 'cancelled')
-    return (
-      <p class={s.note}>
-        Stopped after {count(sweep.tried)} of {count(sweep.trials)} trials. Go on when you like.
-      </p>
-    )
-  if (!isUnderWay(sweep)) return null
   const seconds = (Date.now() - began.current.at) / 1000
   const rate = seconds > 1 ? (seen - began.current.seen) / seconds : 0
   const left = rate > 0 ? Math.ceil((sweep.trials - seen) / rate) : null
   return (
-    <div class={s.progress} role="status">
-      <Progress fraction={sweep.state === 'queued' ? null : seen / sweep.trials} label="Trials done" />
-      <span>
-        {sweep.state === 'queued' ? 'Waits for its turn.' : `${count(seen)} of ${count(sweep.trials)} tried`}
-        {rate > 0 && `, ${ratio(rate, rate < 10 ? 1 : 0)} a second`}
-        {left !== null && `, about ${count(left)} s left`}
-      </span>
-    </div>
+    <JobProgress
+      job={sweep}
+      stopped={`Stopped after ${count(sweep.tried)} of ${count(sweep.trials)} trials. Go on when you like.`}
+      label="Trials done"
+      fraction={seen / sweep.trials}
+    >
+      {count(seen)} of {count(sweep.trials)} tried
+      {rate > 0 && `, ${ratio(rate, rate < 10 ? 1 : 0)} a second`}
+      {left !== null && `, about ${count(left)} s left`}
+    </JobProgress>
   )
 }
 
@@ -213,7 +190,7 @@ function Map({
   const options = names.map((name, i) => [String(i), name] as const)
   const heat = heatOf(trials, Number(across), down === '' ? null : Number(down), of)
   return (
-    <section class={s.section}>
+    <section class={j.section}>
       <h2>Map of the scores</h2>
       {names.length > 1 && (
         <div class={s.choices}>

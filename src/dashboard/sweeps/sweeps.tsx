@@ -2,25 +2,18 @@
 
 import { useEffect } from 'preact/hooks'
 import { call } from '../api-client.ts'
-import { ago, count } from '../format.ts'
+import { count } from '../format.ts'
+import { usePages } from '../frame/page.tsx'
+import { JobList } from '../jobs/job-list.tsx'
 import { onLive } from '../live.ts'
-import { href, navigate } from '../router.ts'
-import { DataTable, type Column } from '../ui/data-table.tsx'
-import { Badge, Button, Empty } from '../ui/ui.tsx'
-import { Page, Show, usePages, useReloadWhile } from '../frame/page.tsx'
+import type { Column } from '../ui/data-table.tsx'
+import { Badge } from '../ui/ui.tsx'
 import type { Sweep } from '../../wire/sweep.ts'
 import { nameOf } from './sweep-model.ts'
-import { isUnderWay } from '../../wire/job-state.ts'
 
 const LOOK_MS = 2000
 
 const COLUMNS: readonly Column<Sweep>[] = [
-  {
-    of: 'name',
-    head: 'Script',
-    look: 'main',
-    cell: (one) => <a href={href(`/sweeps/${one.id}`)}>{one.name}</a>,
-  },
   { of: 'market', head: 'Market', cell: (one) => `${one.exchange}:${one.symbol} ${one.interval}` },
   { of: 'space', head: 'Varied', look: 'muted', cell: ({ space }) => space.map(nameOf).join(', ') },
   {
@@ -35,13 +28,6 @@ const COLUMNS: readonly Column<Sweep>[] = [
     head: 'Verdict',
     cell: (one) => one.sentence ?? one.error?.message ?? <Badge tone="accent">{one.state}</Badge>,
   },
-  {
-    of: 'createdAt',
-    head: 'Made',
-    look: 'date',
-    cell: ({ createdAt }) => ago(createdAt),
-    sort: ({ createdAt }) => createdAt,
-  },
 ]
 
 export function SweepList() {
@@ -50,38 +36,18 @@ export function SweepList() {
     return { items: sweeps, nextCursor }
   }, [])
   useEffect(() => onLive('sweep', list.reload, list.reload), [])
-  const waits = list.data?.items.some(isUnderWay) ?? false
-  useReloadWhile(waits, list, LOOK_MS)
   return (
-    <Page
+    <JobList
       title="Sweeps"
       about="A script run with many choices of its inputs, and how much of the best is luck."
-      wide
-      actions={
-        <Button variant="primary" icon="tune" onClick={() => navigate('/sweeps/new')}>
-          Optimise the open script
-        </Button>
-      }
+      path="/sweeps"
+      list={list}
+      lookMs={LOOK_MS}
+      make={['Optimise the open script', 'tune']}
+      nameHead="Script"
+      columns={COLUMNS}
     >
-      <Show of={list}>
-        {({ items, onMore }) => (
-          <DataTable
-            label="Sweeps"
-            rows={items}
-            onMore={onMore}
-            keyOf={({ id }) => id}
-            columns={COLUMNS}
-            empty={
-              <Empty
-                title="No sweeps yet"
-                action={<Button onClick={() => navigate('/sweeps/new')}>Optimise the open script</Button>}
-              >
-                A sweep finds the best inputs of a script, and says whether they are more than luck.
-              </Empty>
-            }
-          />
-        )}
-      </Show>
-    </Page>
+      A sweep finds the best inputs of a script, and says whether they are more than luck.
+    </JobList>
   )
 }

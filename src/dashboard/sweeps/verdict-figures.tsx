@@ -1,7 +1,9 @@
 // The figures of a verdict, each with a value to compare it with.
 
 import { count, percent, ratio } from '../format.ts'
+import j from '../jobs/jobs.module.css'
 import { href } from '../router.ts'
+import { cx } from '../ui/ui.tsx'
 import type { Verdict } from '../../wire/sweep.ts'
 import s from './sweeps.module.css'
 
@@ -54,12 +56,12 @@ export function VerdictFigures({ verdict }: { readonly verdict: Verdict }) {
     ],
   ]
   return (
-    <section class={s.section}>
+    <section class={j.section}>
       <h2>What is left</h2>
-      <p class={s.note}>
+      <p class={j.note}>
         <a href={href('/help/sweep-verdict')}>What each of these means</a>
       </p>
-      <dl class={s.figures}>
+      <dl class={cx(j.figures, s.wide)}>
         {rows
           .filter((row) => row !== null && row !== false)
           .map(([name, value, note]) => (

@@ -7,6 +7,7 @@ import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Button, cx } from '../ui/ui.tsx'
 import type { Sweep, SweepTrial, Verdict } from '../../wire/sweep.ts'
 import { nameOf, shownChoice } from './sweep-model.ts'
+import j from '../jobs/jobs.module.css'
 import s from './sweeps.module.css'
 import { VerdictFigures } from './verdict-figures.tsx'
 
@@ -21,7 +22,7 @@ export function VerdictView(props: VerdictProps) {
   const { verdict } = props
   return (
     <>
-      <p class={s.sentence}>{verdict.sentence}</p>
+      <p class={j.sentence}>{verdict.sentence}</p>
       <div class={s.chosen}>
         {verdict.best && <Chosen {...props} title="Best" number={verdict.best.trial} />}
         {verdict.robust && <Chosen {...props} title="Most robust" number={verdict.robust.trial} />}
@@ -81,7 +82,7 @@ function Picture({
   readonly numbers: ComponentChildren
 }) {
   return (
-    <section class={s.picture}>
+    <section class={cx(j.picture, s.numbers)}>
       <h2>{title}</h2>
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label}>
         {children}
@@ -213,7 +214,7 @@ function WalkForward({ found: { cells, passed } }: { readonly found: NonNullable
   const shares = [...new Set(cells.map(({ share }) => share))]
   const runs = [...new Set(cells.map((cell) => cell.runs))]
   return (
-    <section class={s.picture}>
+    <section class={cx(j.picture, s.numbers)}>
       <h2>Walk-forward matrix</h2>
       <DataTable
         label="Walk-forward matrix"

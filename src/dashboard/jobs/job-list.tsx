@@ -1,0 +1,88 @@
+// A list of stored jobs of one kind (sweeps, scans, portfolios), read again while one of them is under way.
+
+import type { ComponentChildren } from 'preact'
+import { ago } from '../format.ts'
+import { Page, Show, useReloadWhile, type Loaded, type Paged } from '../frame/page.tsx'
+import { href, navigate } from '../router.ts'
+import { DataTable, type Column } from '../ui/data-table.tsx'
+import type { IconName } from '../ui/icon.tsx'
+import { Button, Empty } from '../ui/ui.tsx'
+import { isUnderWay, type JobState } from '../../wire/job-state.ts'
+
+interface ListedJob {
+  readonly id: string
+  readonly name: string
+  readonly state: JobState
+  readonly createdAt: number
+}
+
+interface JobListProps<Job extends ListedJob> {
+  readonly title: string
+  readonly about: string
+  /** The address of the list; a job's and the form's are below it. */
+  readonly path: string
+  readonly list: Loaded<Paged<Job>>
+  /** Asks again so often while one is under way. */
+  readonly lookMs: number
+  readonly make: readonly [label: string, icon: IconName]
+  /** Between name and date. */
+  readonly columns: readonly Column<Job>[]
+  readonly nameHead: string
+  /** Says what such a job is for, where there is none. */
+  readonly children: ComponentChildren
+}
+
+export function JobList<Job extends ListedJob>(props: JobListProps<Job>) {
+  const { title, about, path, list, lookMs, make, columns, nameHead, children } = props
+  useReloadWhile(list.data?.items.some(isUnderWay) ?? false, list, lookMs)
+  const [label, icon] = make
+  const begin = () => navigate(`${path}/new`)
+  const all: Column<Job>[] = [
+    {
+      of: 'name',
+      head: nameHead,
+      look: 'main',
+      cell: (job) => <a href={href(`${path}/${job.id}`)}>{job.name}</a>,
+    },
+    ...columns,
+    {
+      of: 'createdAt',
+      head: 'Made',
+      look: 'date',
+      cell: ({ createdAt }) => ago(createdAt),
+      sort: ({ createdAt }) => createdAt,
+    },
+  ]
+  return (
+    <Page
+      title={title}
+      about={about}
+      wide
+      actions={
+        <Button variant="primary" icon={icon} onClick={begin}>
+          {label}
+        </Button>
+      }
+    >
+      <Show of={list}>
+        {({ items, onMore }) => (
+          <DataTable
+            label={title}
+            rows={items}
+            onMore={onMore}
+            keyOf={({ id }) => id}
+            columns={all}
+            empty={
+              <Empty
+                title={`No ${title.toLowerCase()} yet`}
+                action={<Button onClick={begin}>{label}</Button>}
+              >
+                {children}
+              </Empty>
+            }
+          />
+        )}
+      </Show>
+    </Page>
+  )
+}

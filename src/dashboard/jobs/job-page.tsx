@@ -1,0 +1,100 @@
+// The page of one stored job: its head with what can be done to it, and how far it is while it is under way.
+
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { attempt, Confirm, Page, Show, useReloadWhile, type Loaded } from '../frame/page.tsx'
+import { navigate } from '../router.ts'
+import { Button, Failure, Progress } from '../ui/ui.tsx'
+import { isUnderWay, type JobState } from '../../wire/job-state.ts'
+import s from './jobs.module.css'
+
+interface ShownJob {
+  readonly name: string
+  readonly state: JobState
+  readonly error: { readonly message: string } | null
+}
+
+interface JobPageProps<Answer> {
+  readonly noun: string
+  /** The address and the title of the list. */
+  readonly back: readonly [to: string, text: string]
+  readonly loaded: Loaded<Answer>
+  readonly jobOf: (answer: Answer) => ShownJob
+  readonly about: (answer: Answer) => string
+  /** Asks again so often while it is under way. */
+  readonly lookMs: number
+  readonly stop: () => Promise<unknown>
+  readonly remove: () => Promise<unknown>
+  /** Says what goes with it. */
+  readonly goesToo: string
+  /** Between stopping and deleting. */
+  readonly actions?: ((answer: Answer, waits: boolean) => ComponentChildren) | undefined
+  readonly children: (answer: Answer) => ComponentChildren
+}
+
+export function JobPage<Answer>(props: JobPageProps<Answer>) {
+  const { noun, back, loaded, jobOf, about, lookMs, stop, remove, goesToo, actions, children } = props
+  const [removing, setRemoving] = useState(false)
+  const { data } = loaded
+  const waits = data !== null && isUnderWay(jobOf(data))
+  useReloadWhile(waits, loaded, lookMs)
+  return (
+    <Page
+      title={data === null ? noun : jobOf(data).name}
+      back={back}
+      about={data !== null && about(data)}
+      wide
+      actions={
+        data !== null && (
+          <>
+            {waits && <Button onClick={() => attempt(stop().then(loaded.reload))}>Stop</Button>}
+            {actions?.(data, waits)}
+            <Button variant="danger" icon="trash" onClick={() => setRemoving(true)}>
+              Delete
+            </Button>
+          </>
+        )
+      }
+    >
+      <Show of={loaded}>{children}</Show>
+      {removing && (
+        <Confirm
+          title={`Delete this ${noun.toLowerCase()}?`}
+          action="Delete"
+          onClose={() => setRemoving(false)}
+          onConfirm={async () => {
+            await remove()
+            navigate(back[0])
+          }}
+        >
+          {goesToo}
+        </Confirm>
+      )}
+    </Page>
+  )
+}
+
+interface JobProgressProps {
+  readonly job: ShownJob
+  /** Says how far one came that was stopped. */
+  readonly stopped: string
+  readonly label: string
+  /** null = unknown. */
+  readonly fraction: number | null
+  /** Says how far it is. */
+  readonly children: ComponentChildren
+}
+
+/** Nothing once it is done. */
+export function JobProgress({ job, stopped, label, fraction, children }: JobProgressProps) {
+  if (job.state === 'failed' && job.error) return <Failure error={new Error(job.error.message)} />
+  if (job.state === 'cancelled') return <p class={s.note}>{stopped}</p>
+  if (!isUnderWay(job)) return null
+  const isQueued = job.state === 'queued'
+  return (
+    <div class={s.progress} role="status">
+      <Progress fraction={isQueued ? null : fraction} label={label} />
+      <span>{isQueued ? 'Waits for its turn.' : children}</span>
+    </div>
+  )
+}
