@@ -73,7 +73,7 @@ function Parts({ backtests }: { readonly backtests: readonly Backtest[] }) {
     setChosen(next)
   }
   return (
-    <div class={s.portfolio}>
+    <div class={j.job}>
       <DataTable
         label="Backtests"
         rows={backtests}

@@ -123,7 +123,7 @@ function Bumpy({ report }: { readonly report: Report }) {
   let most = 0.01
   for (const { profitPct } of equity.months) most = Math.max(most, Math.abs(profitPct))
   return (
-    <section class={cx(s.question, s.months)} aria-label="How bumpy was it?">
+    <section class={s.question} aria-label="How bumpy was it?">
       <h3>How bumpy</h3>
       <dl class={s.pairs}>
         <Figure

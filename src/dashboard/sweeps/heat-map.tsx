@@ -24,9 +24,7 @@ export function HeatMap({ heat, across, down, open }: HeatMapProps) {
         <caption class="visually-hidden">{label}. Each cell runs its best trial.</caption>
         <thead>
           <tr>
-            <th scope="col" class={s.corner}>
-              {down === null ? across : `${down} ↓ ${across} →`}
-            </th>
+            <th scope="col">{down === null ? across : `${down} ↓ ${across} →`}</th>
             {columns.map((name) => (
               <th key={name} scope="col">
                 {name}
