@@ -19,6 +19,8 @@ function world(...lanes: ((symbol: string, step: number) => boolean | Promise<bo
   let now = 0
   /** How often the store cannot be read from now on. */
   const away = { reads: 0 }
+  /** What happens while a note is being cleared. */
+  const during = { clearing: async () => {} }
   const looks = createLookQueue({
     clock: { now: () => now, sleep: () => Promise.resolve() },
     log: (level, message) => lines.push(`${level} ${message}`),
@@ -28,6 +30,7 @@ function world(...lanes: ((symbol: string, step: number) => boolean | Promise<bo
     },
     clear: async (note) => {
       if (notes.get(note.key.symbol)?.change === note.change) notes.delete(note.key.symbol)
+      await during.clearing()
     },
     async *unsettled() {},
     async *forming() {},
@@ -48,6 +51,7 @@ function world(...lanes: ((symbol: string, step: number) => boolean | Promise<bo
     steps,
     lines,
     away,
+    during,
     add: (symbol: string, change?: number) => notes.set(symbol, noteOf(symbol, change)),
     pass: (ms: number) => (now += ms),
   }
@@ -78,6 +82,30 @@ test('a series is looked at by one look at a time, and again when bars come mean
   await looks.settle()
   expect([...notes.keys()]).toEqual([])
   expect(steps).toHaveLength(6)
+})
+
+test('a note that comes while the one before it is cleared begins no second look beside the first', async () => {
+  let [running, most] = [0, 0]
+  const { looks, notes, steps, add, during } = world(async (symbol) => {
+    most = Math.max(most, ++running)
+    if (steps.length === 2) {
+      add(symbol, 3)
+      void looks.settle()
+    }
+    for (let i = 0; i < 20; i++) await Promise.resolve()
+    running--
+    return true
+  })
+  during.clearing = async () => {
+    during.clearing = async () => {}
+    add('A', 2)
+    void looks.settle()
+    for (let i = 0; i < 20; i++) await Promise.resolve()
+  }
+  add('A')
+  await looks.settle()
+  await looks.settle()
+  expect([most, steps.length, notes.size]).toEqual([1, 3, 0])
 })
 
 test('a look that fails keeps its note, waits longer each time and is told of once', async () => {

@@ -1,6 +1,7 @@
 // Which series an alert watches: the one that its name means to its owner, today and tomorrow.
 
 import { expect, test } from 'bun:test'
+import { alertRecords } from '../../src/alerts/records.ts'
 import { testServer } from './server.ts'
 
 const DAY = 86_400_000
@@ -34,7 +35,7 @@ async function town() {
     const { json } = await call('GET', '/api/platform/alerts/firings', { headers })
     return json.firings.map(({ barTime }: { barTime: number }) => (barTime - START) / DAY).toSorted()
   }
-  return { call, owner, member, send, watch, days }
+  return { call, owner, member, send, watch, days, kv: services.kv }
 }
 
 test('an alert watches its owner’s private bars while there are some, and everybody’s else', async () => {
@@ -85,4 +86,24 @@ test('a series that is deleted and comes again fires for what is new only', asyn
   await send(owner, 0, [90, 101, 90])
   await send(owner, 3, [90, 90, 101])
   expect(await days(owner)).toEqual([2, 5])
+})
+
+test('private bars move the alerts whose series they become, and leave all others as they are', async () => {
+  const { member, send, watch, days, kv } = await town()
+  await send(member, 0, [90, 90])
+  await send(member, 0, [90, 90], 'exchange=E&symbol=OTHER&interval=1d')
+  await watch(member)
+  await days(member)
+  const { alerts } = alertRecords(kv, 0)
+  const stored = async () => (await Array.fromAsync(alerts.each())).map((alert) => JSON.stringify(alert))
+  const before = await stored()
+  expect(before).toHaveLength(1)
+  // The day's alert has its bars; those of an hour make no day of it.
+  await send(member, 0, [90, 101], 'exchange=E&symbol=S&interval=1h')
+  await send(member, 0, [90, 101], 'exchange=E&symbol=ELSE&interval=1d')
+  await days(member)
+  expect(await stored()).toEqual(before)
+  // It runs no script, so those that run scripts do not come by it.
+  expect(await Array.fromAsync(alerts.each('scripts'))).toEqual([])
+  expect(await Array.fromAsync(alerts.each('watching'))).toHaveLength(1)
 })

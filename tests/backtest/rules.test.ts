@@ -465,6 +465,15 @@ const CASES: readonly RuleCase[] = [
     trades: ['long 1 L@1 100 → X@2 101.9 = 1.9'],
   },
   {
+    rule: 'E1: an open beyond the activation arms it, and the way down from there fills it',
+    bars: `${FLAT} ${FLAT} 106/110/103/109 109/109/109/109`,
+    script: ({ bar, long, exit }) => {
+      if (bar === 0) long('L')
+      if (bar === 1) exit('X', 'L', { trailPoints: 500, trailOffset: 200 })
+    },
+    trades: ['long 1 L@1 100 → X@2 104 = 4'],
+  },
+  {
     rule: 'E3: an open beyond the carried mark moves it, though the path sets out against it',
     bars: `${FLAT} 100/100.2/100/100.1 100.5/102/100.4/102 102.05/103.2/101/102`,
     script: ({ bar, long, exit }) => {

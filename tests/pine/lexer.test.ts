@@ -32,6 +32,15 @@ describe('tokens', () => {
     ['"a\n\tb" c', '|0:"a |4:b " c'],
     ['"""a "b"\n""" c', '|0:"""a "b"\n""" c'],
     ['a||b&&c', '|0:a || b && c'],
+    ['Az aZ _9 A_ z0', '|0:Az aZ _9 A_ z0'],
+    ['0z', '|0:0z'],
+    // Behind a backslash a quote is the string's, and a backslash no longer guards what follows.
+    ['"""a\\\\""" b', '|0:"""a\\\\""" b'],
+    ['"""a\\"""" b', '|0:"""a\\"""" b'],
+    // A string that no quote ends goes to the end of its first line.
+    ['"a\n b\nc', '|0:"a |1:b |0:c'],
+    ['"a', '|0:"a'],
+    ['"a\\', '|0:"a\\'],
   ]
   for (const [source, tokens] of rows) {
     test(JSON.stringify(source), () => {
@@ -83,6 +92,26 @@ describe('the value of a string', () => {
       expect(stringValue(text)).toBe(value)
     })
   }
+})
+
+test('a string is looked for over 64 lines, and no further', () => {
+  const over = (lines: number) => tokenize(`"${'\n x'.repeat(lines)}"`).diagnostics.map(({ code }) => code)
+  expect(over(64)).toEqual([])
+  expect(over(65)).toContain('unterminated-string')
+})
+
+test('comments stand in the order of the text, those that Pine does not have among them', () => {
+  const { comments, diagnostics } = tokenize('// a\n/* b */ x // c\n/* d')
+  expect(comments).toEqual([
+    { start: 0, end: 4 },
+    { start: 5, end: 12 },
+    { start: 15, end: 19 },
+    { start: 20, end: 24 },
+  ])
+  expect(diagnostics.map(({ code, start, end }) => [code, start, end])).toEqual([
+    ['block-comment', 5, 7],
+    ['block-comment', 20, 22],
+  ])
 })
 
 test('one missing quote costs one line', () => {

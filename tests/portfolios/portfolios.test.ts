@@ -1,7 +1,9 @@
 // Portfolios over HTTP: asked for, followed, looked at whole and part by part, stopped and gone.
 
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
+import { JobPool } from '../../src/engine/pool.ts'
 import type { PortfolioBody } from '../../src/wire/portfolio.ts'
+import { rejection } from '../rejection.ts'
 import { scanServer } from '../scans/scan-server.ts'
 
 const BUYS = (qty: number) => `//@version=6
@@ -56,10 +58,10 @@ describe('a portfolio', () => {
       priority: 1,
       source: BUYS(2),
     })
-    // 103 → 120 is 5 × 17; 210 → 230 is 2 × 20: each order fills at the next bar's open, the last bar's close.
+    // Each order fills at the next bar's open, which is the close before it: 101 → 110 and 210 → 180.
     const { whole } = result
-    expect(whole.trades).toBe(2)
-    expect(whole.netProfit).toBeCloseTo(result.parts[0].netProfit + result.parts[1].netProfit, 6)
+    expect([whole.trades, whole.netProfit]).toEqual([2, 5 * 9 - 2 * 30])
+    expect(result.parts.map(({ netProfit }: { netProfit: number }) => netProfit)).toEqual([45, -60])
     expect(portfolio.netProfit).toBe(whole.netProfit)
     expect(result.correlation[0][0]).toBeCloseTo(1, 9)
     const { json } = await call('GET', `/api/platform/portfolios/${portfolio.id}/parts/1`)
@@ -124,6 +126,84 @@ describe('a portfolio', () => {
       left.push(...(await services.kv.list({ prefix: [kind] }, { limit: 10 })))
     expect(left).toEqual([])
     expect((await made(TWO)).portfolio.state).toBe('done')
+  })
+
+  test('runs on the bars that its owner sees, and nobody else sees what came of it', async () => {
+    const { call, made, put, services, signUp, user } = await portfolioServer()
+    const member = await signUp('member@example.com')
+    // Bars of the member's own, which nobody else sees, double.
+    await put('X:RISES', [100, 100, 100, 200, 200, 200], '1d', member)
+    await put('X:OWN', [100, 100, 100, 300, 300, 300], '1d', member)
+    const asked = { name: 'own', parts: [part('X:RISES', BUYS(1)), part('X:OWN', BUYS(1))] }
+    const { json } = await call('POST', '/api/platform/portfolios', asked, member)
+    await call('GET', `/api/platform/portfolios/${json.id}/events`, undefined, member)
+    const { result } = (await call('GET', `/api/platform/portfolios/${json.id}`, undefined, member)).json
+    expect(result.parts.map(({ netProfit }: { netProfit: number }) => netProfit)).toEqual([100, 200])
+    const theirs = await call('POST', '/api/platform/portfolios', asked)
+    expect([theirs.status, theirs.json.error.code]).toEqual([404, 'bars_not_found'])
+    const { portfolios } = services.features
+    for (const look of [
+      () => portfolios.result(user.id, json.id),
+      () => portfolios.report(user.id, json.id, 0),
+      () => portfolios.script(user.id, json.id),
+      () => portfolios.get(user.id, json.id),
+    ])
+      expect(await rejection(look())).toMatchObject({ code: 'portfolio_not_found' })
+    // The owner's stay the shared ones.
+    const shared = await made({ name: 'shared', parts: [part('X:RISES', BUYS(1))] })
+    expect(shared.result.whole.netProfit).toBe(9)
+  })
+
+  test('gives each part its own finer bars, counts each as a trial, and all of them as much time', async () => {
+    const budgets = spyOn(JobPool.prototype, 'do')
+    const { call, made, put, ledger } = await portfolioServer()
+    // On the way down and up again within the second day, hours reach the limit only in one of the markets.
+    await put('X:COARSE', [100, 100, 100, 100])
+    await put('X:FINE', [100, 100, 100, 100])
+    const hours = Array.from({ length: 96 }, (_, i) => (i === 30 ? 90 : 100))
+    await put('X:FINE', hours, '1h')
+    const limit = `//@version=6
+strategy("limit", initial_capital = 1000, use_bar_magnifier = true)
+if bar_index == 0
+    strategy.entry("L", strategy.long, qty = 1, limit = 95)
+`
+    const parts = [part('X:COARSE', BUYS(1)), part('X:FINE', limit)]
+    const { portfolio } = await made({ name: 'finer', parts })
+    expect(portfolio.state).toBe('done')
+    const { report } = (await call('GET', `/api/platform/portfolios/${portfolio.id}/parts/1`)).json
+    const { json } = await call('POST', '/api/platform/backtests', parts[1])
+    const alone = (await call('GET', `/api/platform/backtests/${json.id}`)).json.result.report
+    expect(report.orders).toEqual(alone.orders)
+    expect(report.warnings).toEqual(alone.warnings)
+    await ledger.settled()
+    expect((await call('GET', `/api/platform/trials?of=${json.id}`)).json.counted).toBe(1)
+    const { budget } = budgets.mock.calls.find(([kind]) => kind === 'portfolio')![2]
+    const single = budgets.mock.calls.find(([kind]) => kind === 'run')![2].budget
+    expect(budget.timeMs).toBe(2 * single.timeMs)
+    budgets.mockRestore()
+  })
+
+  test('has two million bars at most, in all its parts together', async () => {
+    const server = await portfolioServer()
+    const minutes = Array.from({ length: 100_001 }, (_, i) => `${Date.UTC(2024, 0, 1, 0, i)},1,1,1,1,1`)
+    const sent = await server.call(
+      'POST',
+      '/api/platform/bars/import?symbol=LONG&exchange=X&interval=1m',
+      ['time,open,high,low,close,volume', ...minutes].join('\n'),
+      { ...server.cookie, 'content-type': 'text/csv' },
+    )
+    expect(sent.status).toBe(200)
+    const { call } = server
+    const long = part('X:LONG', BUYS(1), { interval: '1m', bars: 2_000_000 })
+    const { status, json } = await call('POST', '/api/platform/portfolios', {
+      name: 'long',
+      parts: Array.from({ length: 20 }, () => long),
+    })
+    expect([status, json.error.fields[0]]).toEqual([
+      422,
+      expect.objectContaining({ path: '/parts', code: 'too_many_bars' }),
+    ])
+    expect(json.error.message).toContain('The parts have 2,000,020 bars; 2,000,000 are allowed')
   })
 
   test('that fails says why, and which part it was', async () => {

@@ -8,7 +8,12 @@ import { storageFull } from '../../src/store/memory.ts'
 import { parseAllowList } from '../../src/webhooks/address.ts'
 import { createDeliverer } from '../../src/webhooks/deliverer.ts'
 import { createOutbox, type Delivery } from '../../src/webhooks/deliveries.ts'
-import { countReceivers, createReceivers, markSecretsLost } from '../../src/webhooks/receivers.ts'
+import {
+  countReceivers,
+  createReceivers,
+  markSecretsLost,
+  opensSecrets,
+} from '../../src/webhooks/receivers.ts'
 import { createSecretBox } from '../../src/webhooks/secret-box.ts'
 import type { Reply, Attempt } from '../../src/webhooks/send.ts'
 import { serviceSignature } from '../../src/webhooks/signing.ts'
@@ -94,6 +99,7 @@ async function world(store: Kv = testKv()) {
   const running = deliverer.run(stop.signal)
   return {
     receivers,
+    box,
     outbox,
     deliverer,
     async stop() {
@@ -507,6 +513,20 @@ describe('the log', () => {
       await serviceSignature(secret, sent[0]?.body ?? new Uint8Array()),
     )
     await stop()
+  })
+  test('whether a key is the right one, those secrets say that are not lost', async () => {
+    const { receivers, register, box } = await world()
+    const boxOf = () => createSecretBox(random.bytes(32), (count) => random.bytes(count))
+    expect(await opensSecrets(kv, await boxOf())).toBeNull()
+    const lost = await register()
+    await markSecretsLost({ kv, clock })
+    expect(await opensSecrets(kv, await boxOf())).toBeNull()
+    await register()
+    expect(await opensSecrets(kv, await boxOf())).toBe(false)
+    expect(await opensSecrets(kv, box)).toBe(true)
+    // One that got a new secret counts again.
+    await receivers.rotate('usr_1', lost.receiver.id)
+    expect(await opensSecrets(kv, await boxOf())).toBe(false)
   })
   test('sends again by hand, as a delivery of its own', async () => {
     const { register, report, outbox, deliverer, log, stop } = await world()

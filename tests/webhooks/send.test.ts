@@ -122,6 +122,12 @@ describe('an attempt', () => {
       failure: 'connection_refused',
     })
   })
+  test('says that what answers is no web server', async () => {
+    expect(await attempt(await reply('SSH-2.0-OpenSSH_9.6\r\n'))).toMatchObject({
+      status: 0,
+      failure: 'network',
+    })
+  })
   test('says that TLS failed', async () => {
     const url = await reply('this is not TLS')
     expect(await attempt(new URL(url.href.replace('http:', 'https:')))).toMatchObject({
