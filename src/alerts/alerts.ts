@@ -245,6 +245,15 @@ export function createAlerts(all: AlertDeps) {
       }
     },
     formingBars: () => formingBars(deps),
+    /** The bars whose looks concern an alert that another server has set or changed; null if none of `isOurs` do. */
+    async sourceOf(id: string, isOurs: (series: SeriesKey) => boolean): Promise<SeriesKey | null> {
+      const alert = await alerts.get(id)
+      if (alert?.state !== 'active' || !isOurs(seriesOf(alert))) return null
+      const series = seriesOf(alert)
+      const source = await deps.source(series)
+      return source && { ...series, interval: source.interval }
+    },
+    firing: (id: string): Promise<Firing | null> => firings.get(id),
     /** Removes what interrupted deletions have left behind. */
     async sweep(): Promise<void> {
       for (const { key } of await kv.list({ prefix: GONE }, { limit: 1000 })) await forget(String(key.at(-1)))

@@ -8,11 +8,14 @@ import { Backoff } from '../lib/backoff.ts'
 import { createLoop } from '../lib/loop.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { ALL_SHARDS, type Shards } from '../lib/shards.ts'
 import { ownerOf, seriesName, type BarNote, type SeriesKey } from '../market/bar-store.ts'
 
 export interface LookQueueDeps {
   readonly clock: Clock
   readonly log: Log
+  /** The symbols whose alerts this server looks at. */
+  readonly shards?: Shards
   readonly notes: () => Promise<readonly BarNote[]>
   readonly clear: (note: BarNote) => Promise<void>
   /** Series to look at when the server starts, even without a note. */
@@ -62,7 +65,7 @@ const PARALLEL = 16
 export type LookQueue = ReturnType<typeof createLookQueue>
 
 export function createLookQueue(deps: LookQueueDeps) {
-  const { clock } = deps
+  const { clock, shards = ALL_SHARDS } = deps
   const jobs = new Map<string, Job>()
   const closings = new Map<string, Closing>()
   const lanes = deps.lanes.map((look, i) => lane(look, i))
@@ -84,9 +87,22 @@ export function createLookQueue(deps: LookQueueDeps) {
     { mostMs: RETRY_MOST_MS },
   )
   const waiting: (() => void)[] = []
+  /** Jobs that make a step now, and who waits for any of them to have made it. */
+  const stepping = new Set<Job>()
+  const waitingForStep: (() => void)[] = []
   let stopped = false
+  const isOurs = (key: SeriesKey) => shards.holds(symbolShard(key))
+  shards.onGained(() => {
+    begun = false
+    loop.wake()
+  })
+  shards.beforeGiving(async () => {
+    while ([...stepping].some(({ key }) => !isOurs(key)))
+      await new Promise<void>((resolve) => waitingForStep.push(resolve))
+  })
 
   function want(note: BarNote): void {
+    if (!isOurs(note.key)) return
     const name = nameOf(note.key)
     const job = jobs.get(name) ?? {
       key: note.key,
@@ -137,7 +153,10 @@ export function createLookQueue(deps: LookQueueDeps) {
         if (!turn) return
         running++
         turn.state = 'running'
+        stepping.add(turn.job)
         void step(turn).finally(() => {
+          stepping.delete(turn.job)
+          for (const tell of waitingForStep.splice(0)) tell()
           running--
           pump()
           if (running > 0) return
@@ -149,6 +168,12 @@ export function createLookQueue(deps: LookQueueDeps) {
 
     async function step(turn: Turn): Promise<void> {
       const { job } = turn
+      if (!isOurs(job.key)) {
+        // Another server goes on with it, from what is stored.
+        turns.delete(job)
+        jobs.delete(nameOf(job.key))
+        return
+      }
       try {
         if (!turn.steps) {
           turn.covers = job.note.change
@@ -187,6 +212,7 @@ export function createLookQueue(deps: LookQueueDeps) {
   async function start(): Promise<void> {
     for (const note of await deps.notes()) want(note)
     for (const [name, { key, at }] of closings) {
+      if (!isOurs(key)) closings.delete(name)
       // A look that is running may have seen the bar before its end, so ask for another one after it.
       if (at > clock.now() || jobs.has(name)) continue
       closings.delete(name)
@@ -220,6 +246,11 @@ export function createLookQueue(deps: LookQueueDeps) {
   return {
     /** Bars came. */
     wake: () => loop.wake(),
+    /** Looks at a series as if bars had come: another server has changed its alerts. */
+    lookAgain(key: SeriesKey): void {
+      want({ key, from: 0, to: 0, change: 0 })
+      loop.wake()
+    },
     /** Looks at a series when its bar is over. */
     lookAtEnd,
     /** Looks once at everything that has notes. */
@@ -236,6 +267,11 @@ export function createLookQueue(deps: LookQueueDeps) {
       await whenIdle()
     },
   }
+}
+
+/** All series of a symbol are one server's. */
+export function symbolShard(key: SeriesKey): string {
+  return `${ownerOf(key)}\0${key.exchange}\0${key.symbol}`
 }
 
 function nameOf(key: SeriesKey): string {

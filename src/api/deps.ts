@@ -29,6 +29,7 @@ import type { Layouts } from '../charts/layouts.ts'
 import type { Watchlists } from '../watchlists/watchlists.ts'
 import type { Outbox } from '../webhooks/deliveries.ts'
 import type { Receivers } from '../webhooks/receivers.ts'
+import type { Key } from '../store/kv.ts'
 import type { RatePolicies } from './limits.ts'
 
 /** The features, tied together by `server/features.ts`. */
@@ -66,6 +67,10 @@ export interface Features {
   onFired(listener: (firing: Firing) => void): () => void
   /** Does the same for every finished backtest. */
   onRunDone(listener: (run: Run) => void): () => void
+  /** Told of what other processes have written. */
+  readonly others: { hear(keys: readonly Key[]): void; settled(): Promise<void> }
+  /** `listener` is called when another process has changed a backtest, or removed it (null). */
+  onRunHeard(listener: (id: string, run: Run | null) => void): () => void
   /** Called when a backtest has finished. */
   readonly onFinished: FinishedHook
   /** Builds the index and runs the loops until the signal aborts. */
@@ -98,8 +103,20 @@ export function basePath({ publicUrl }: Pick<ApiSettings, 'publicUrl'>): string 
  */
 export type ServeDashboard = (request: Request, path: string, head: string | null) => Response | null
 
+/** The servers on one database, as one of them sees them. */
+export interface FleetView {
+  /** This one. */
+  readonly node: string
+  /** Shards whose work this one does. */
+  readonly held: readonly number[]
+  /** Those that nobody has found gone, as the database knows it now. */
+  aliveNodes(): Promise<ReadonlySet<string>>
+}
+
 export interface Services extends AccountDeps {
   readonly log: Log
+  /** null: this server is alone on its store. */
+  readonly fleet: FleetView | null
   readonly settings: ApiSettings
   readonly bars: BarCache
   readonly runs: Runs

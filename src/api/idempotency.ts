@@ -32,6 +32,8 @@ export interface IdempotencyDeps {
   readonly kv: Kv
   readonly clock: Clock
   readonly random: Random
+  /** The servers on the store; null or absent: this one is alone. */
+  readonly fleet?: { readonly node: string; aliveNodes(): Promise<ReadonlySet<string>> } | null
 }
 
 /** A request that has claimed its key and must finish or abandon it. */
@@ -57,7 +59,7 @@ export class Idempotency {
 
   constructor(deps: IdempotencyDeps) {
     this.#deps = deps
-    this.#boot = Buffer.from(deps.random.bytes(9)).toString('base64url')
+    this.#boot = deps.fleet?.node ?? Buffer.from(deps.random.bytes(9)).toString('base64url')
   }
 
   /** The answer given before, or a claim for this request. */
@@ -85,7 +87,7 @@ export class Idempotency {
             'This Idempotency-Key was used with another body or query.',
           )
         if (kept.state === 'done') return { answer: this.#open(kept, secret), status: kept.status ?? 200 }
-        if (kept.boot === this.#boot) throw inProgress()
+        if (await this.#isRunning(kept)) throw inProgress()
       }
       const at = clock.now()
       const running: Kept = { state: 'running', bodyHash, boot: this.#boot, at }
@@ -117,6 +119,12 @@ export class Idempotency {
       if (!entry || !this.#isOf(claim, entry) || keptIn(entry).state === 'done') return {}
       return { deletes: [key, expiry(at, key).key] }
     })
+  }
+
+  async #isRunning({ boot }: Kept): Promise<boolean> {
+    if (boot === this.#boot) return true
+    const alive = await this.#deps.fleet?.aliveNodes()
+    return alive?.has(boot) ?? false
   }
 
   /** false if another server took the key over because it believed that this one had crashed. */

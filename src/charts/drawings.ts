@@ -85,6 +85,11 @@ export function createDrawings({ kv, clock }: DrawingsDeps) {
       for (const listener of listeners) listener(sheet)
       return sheet
     },
+    /** Another process has changed a sheet. */
+    async heard(id: string): Promise<void> {
+      const sheet = await sheets.get(id)
+      if (sheet) for (const listener of listeners) listener(sheet)
+    },
     onChange(listener: (sheet: Sheet) => void): () => void {
       listeners.add(listener)
       return () => listeners.delete(listener)

@@ -20,6 +20,8 @@ export interface FeedDeps {
   readonly poller: Poller | null
   /** Series that alerts wait for or watchlists contain. */
   readonly wanted: () => AsyncIterable<SeriesKey>
+  /** Whether this server is the one to fetch the series. */
+  readonly isOurs?: (key: SeriesKey) => boolean
 }
 
 export interface Feed extends FeedStatus {
@@ -32,7 +34,7 @@ const FOLLOWS_MAX = 1000
 
 export type Feeds = ReturnType<typeof createFeeds>
 
-export function createFeeds({ kv, clock, log, poller, wanted }: FeedDeps) {
+export function createFeeds({ kv, clock, log, poller, wanted, isOurs = () => true }: FeedDeps) {
   const keyOf = ({ exchange, symbol, interval }: SeriesKey): Key => ['follows', exchange, symbol, interval]
 
   let syncing: Promise<void> = Promise.resolve()
@@ -57,7 +59,8 @@ export function createFeeds({ kv, clock, log, poller, wanted }: FeedDeps) {
     if (!poller) return
     // A series that no provider has is reported only to those who followed it.
     const others = (await Array.fromAsync(wanted())).filter(({ exchange }) => providerOf(exchange) !== null)
-    const all = new Map([...(await follows()), ...others].map((key) => [seriesName(key), key]))
+    const ours = [...(await follows()), ...others].filter(isOurs)
+    const all = new Map(ours.map((key) => [seriesName(key), key]))
     for (const { key } of await poller.status()) if (!all.has(seriesName(key))) poller.unfollow(key)
     for (const key of all.values()) poller.follow(key)
   }
@@ -71,7 +74,8 @@ export function createFeeds({ kv, clock, log, poller, wanted }: FeedDeps) {
       const shown = running.map((status) => ({ ...status, followed: followed.has(seriesName(status.key)) }))
       const known = new Set(running.map(({ key }) => seriesName(key)))
       const idle = [...followed.values()].filter((key) => !known.has(seriesName(key)))
-      return [...shown, ...idle.map((key) => ({ ...SWITCHED_OFF, key, followed: true }))]
+      const state = poller ? ELSEWHERE : SWITCHED_OFF
+      return [...shown, ...idle.map((key) => ({ ...state, key, followed: true }))]
     },
     isFollowed: async (key: SeriesKey): Promise<boolean> => (await kv.get(keyOf(key))) !== null,
     async follow(key: SeriesKey): Promise<void> {
@@ -96,6 +100,17 @@ export function createFeeds({ kv, clock, log, poller, wanted }: FeedDeps) {
     },
   }
 }
+
+/** Another server on the same database fetches it, and it alone knows how that goes. */
+const ELSEWHERE = {
+  state: 'waiting',
+  provider: null,
+  lastSuccessAt: null,
+  lastError: null,
+  failures: 0,
+  nextAt: null,
+  newestBar: null,
+} as const
 
 const SWITCHED_OFF = {
   state: 'stopped',

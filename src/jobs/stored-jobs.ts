@@ -8,6 +8,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { Problem } from '../lib/problem.ts'
+import { ALL_SHARDS, type Shards } from '../lib/shards.ts'
 import type { ProblemCode } from '../lib/problem-codes.ts'
 import type { Collection, Page, PageOptions } from '../store/collection.ts'
 import type { Key, Kv, Reader } from '../store/kv.ts'
@@ -20,6 +21,8 @@ export interface JobDeps {
   readonly clock: Clock
   readonly newId: NewId
   readonly log: Log
+  /** The users whose jobs this server does. */
+  readonly shards?: Shards
 }
 
 export interface StoredJob extends KeptJob {
@@ -58,15 +61,24 @@ export abstract class StoredJobs<
   constructor(deps: JobDeps, noun: JobNoun<Job>) {
     this.#deps = deps
     this.#noun = noun
+    const { shards = ALL_SHARDS } = deps
     this.jobs = new UserJobs<Job, Progress>({
       noun: [noun.one, noun.many],
       log: deps.log,
       find: (id) => noun.records.get(id),
       progressOf: (job) => this.progressOf(job),
+      isOurs: (userId) => shards.holds(userId),
+      countUnderWay: (userId) => this.#countUnderWay(userId),
       work: (id, live) => this.work(id, live),
       fail: (id, error) => this.#finish(id, 'failed', error),
       over: (job) => this.over(job),
     })
+    shards.onGained(() => {
+      this.recover().catch((error: unknown) =>
+        deps.log('error', `${noun.many} could not be gone on with`, { error: String(error) }),
+      )
+    })
+    shards.beforeGiving(() => this.jobs.giveUp())
   }
 
   protected abstract progressOf(job: Job): Progress
@@ -126,9 +138,22 @@ export abstract class StoredJobs<
     await this.jobs.watch(await this.get(userId, id), signal, watch)
   }
 
-  /** Resumes at the start what an earlier server did not finish. */
+  /** Resumes what another server, or an earlier one, did not finish. */
   async recover(): Promise<void> {
-    for await (const job of this.#noun.records.each('unfinished')) this.jobs.begin(job)
+    const { shards = ALL_SHARDS } = this.#deps
+    for await (const job of this.#noun.records.each('unfinished'))
+      if (shards.holds(job.userId)) this.jobs.resume(job)
+  }
+
+  /** Another process has changed a record. */
+  heard(id: string): Promise<void> {
+    return this.jobs.heard(id)
+  }
+
+  async #countUnderWay(userId: string): Promise<number> {
+    let count = 0
+    for await (const job of this.#noun.records.each('unfinished')) if (job.userId === userId) count++
+    return count
   }
 
   /** The server is stopping. What was found is written already, and the next server goes on from there. */

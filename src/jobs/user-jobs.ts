@@ -21,6 +21,7 @@ export class LiveJob<Progress extends { readonly state: JobState }> {
   progress: Progress
   readonly #abort = new AbortController()
   readonly #watchers = new Set<(progress: Progress) => void>()
+  readonly #endings = new Set<() => void>()
 
   constructor(userId: string, progress: Progress) {
     this.userId = userId
@@ -37,6 +38,11 @@ export class LiveJob<Progress extends { readonly state: JobState }> {
     this.#abort.abort()
   }
 
+  /** Nobody is told anything more, though the job is not over. */
+  dismiss(): void {
+    for (const end of this.#endings) end()
+  }
+
   /** Calls `watch` until the job is over, `isGone` answers true, or the signal aborts. */
   watched(watch: (progress: Progress) => void, signal: AbortSignal, isGone: () => boolean): Promise<void> {
     watch(this.progress)
@@ -45,6 +51,7 @@ export class LiveJob<Progress extends { readonly state: JobState }> {
     return new Promise((resolve) => {
       const done = () => {
         this.#watchers.delete(listen)
+        this.#endings.delete(done)
         resolve()
       }
       const listen = (progress: Progress) => {
@@ -52,6 +59,7 @@ export class LiveJob<Progress extends { readonly state: JobState }> {
         if (!isUnderWay(progress)) done()
       }
       this.#watchers.add(listen)
+      this.#endings.add(done)
       signal.addEventListener('abort', done, { once: true })
       if (signal.aborted || isGone()) done()
     })
@@ -71,6 +79,10 @@ export interface UserJobsOptions<Job extends KeptJob, Progress extends { readonl
   readonly log: Log
   readonly find: (id: string) => Promise<Job | null>
   readonly progressOf: (job: Job) => Progress
+  /** Whether this server is the one to do jobs of the user; jobs of others are only watched here. */
+  readonly isOurs: (userId: string) => boolean
+  /** How many jobs of the user wait or run, wherever. */
+  readonly countUnderWay: (userId: string) => Promise<number>
   /** Does the job to its end and writes the result; throws if it cannot. */
   readonly work: (id: string, live: LiveJob<Progress>) => Promise<void>
   readonly fail: (id: string, failure: JobFailure) => Promise<unknown>
@@ -88,6 +100,8 @@ export class UserJobs<Job extends KeptJob, Progress extends { readonly state: Jo
   readonly #arriving: string[] = []
   /** The last job of each user's queue. */
   readonly #queues = new Map<string, Promise<void>>()
+  /** Who watches jobs that another server does. */
+  readonly #afar = new Map<string, Set<LiveJob<Progress>>>()
   #isStopping = false
 
   constructor(options: UserJobsOptions<Job, Progress>) {
@@ -99,8 +113,11 @@ export class UserJobs<Job extends KeptJob, Progress extends { readonly state: Jo
    * those that are being stored count too, or many requests at once would pass the limit.
    */
   async admit<Stored extends Job | null>(userId: string, store: () => Promise<Stored>): Promise<Stored> {
-    const users = [...[...this.#live.values()].map((live) => live.userId), ...this.#arriving]
-    if (users.filter((one) => one === userId).length >= UNDER_WAY_MAX)
+    const isOurs = this.#options.isOurs(userId)
+    const live = [...this.#live.values()].filter((one) => one.userId === userId).length
+    const here = () => this.#arriving.filter((one) => one === userId).length
+    const others = isOurs ? live : await this.#options.countUnderWay(userId)
+    if (others + here() >= UNDER_WAY_MAX)
       throw new Problem(
         429,
         'concurrency_limited',
@@ -114,8 +131,13 @@ export class UserJobs<Job extends KeptJob, Progress extends { readonly state: Jo
     } finally {
       this.#arriving.splice(this.#arriving.indexOf(userId), 1)
     }
-    if (stored) this.begin(stored)
+    if (stored && this.#options.isOurs(userId)) this.begin(stored)
     return stored
+  }
+
+  /** Goes on with a job, unless it is under way here already. */
+  resume(job: Job): void {
+    if (this.#live.get(job.id)?.signal.aborted ?? true) this.begin(job)
   }
 
   begin(job: Job): void {
@@ -144,7 +166,49 @@ export class UserJobs<Job extends KeptJob, Progress extends { readonly state: Jo
   async watch(job: Job, signal: AbortSignal, watch: (progress: Progress) => void): Promise<void> {
     const live = this.#live.get(job.id)
     if (live) await live.watched(watch, signal, () => !this.#live.has(job.id))
-    else watch(this.#options.progressOf(job))
+    else if (this.#options.isOurs(job.userId)) watch(this.#options.progressOf(job))
+    if (!signal.aborted && !this.#options.isOurs(job.userId)) await this.#watchAfar(job, signal, watch)
+  }
+
+  /** A record was changed by another process: the job may be new here, ended, or watched here. */
+  async heard(id: string): Promise<void> {
+    const { find, progressOf, isOurs, over } = this.#options
+    const job = await find(id)
+    const watchers = this.#afar.get(id)
+    if (watchers)
+      for (const watcher of watchers)
+        watcher.tell(job ? progressOf(job) : { ...watcher.progress, state: 'cancelled' })
+    if (job && isUnderWay(job)) {
+      if (isOurs(job.userId)) this.resume(job)
+      return
+    }
+    const live = this.#live.get(id)
+    if (live) live.end()
+    else if (job) over?.(job)
+  }
+
+  /** Stops what is not this server's any more; whose it is goes on from what is written. */
+  async giveUp(): Promise<void> {
+    const given = [...this.#live.values()].filter(({ userId }) => !this.#options.isOurs(userId))
+    for (const live of given) live.end()
+    for (const { userId } of given) await this.#queues.get(userId)
+  }
+
+  async #watchAfar(job: Job, signal: AbortSignal, watch: (progress: Progress) => void): Promise<void> {
+    const { find, progressOf } = this.#options
+    const afar = new LiveJob(job.userId, progressOf(job))
+    const all = this.#afar.get(job.id) ?? new Set()
+    this.#afar.set(job.id, all.add(afar))
+    try {
+      // It may have ended before anybody listened.
+      const now = await find(job.id)
+      if (!now) return
+      afar.progress = progressOf(now)
+      await afar.watched(watch, signal, () => false)
+    } finally {
+      all.delete(afar)
+      if (all.size === 0 && this.#afar.get(job.id) === all) this.#afar.delete(job.id)
+    }
   }
 
   /** The server is stopping; the next one goes on from what is written. */
@@ -155,7 +219,7 @@ export class UserJobs<Job extends KeptJob, Progress extends { readonly state: Jo
   }
 
   async #run(id: string, live: LiveJob<Progress>): Promise<void> {
-    const { find, progressOf, work, fail, over } = this.#options
+    const { work, fail } = this.#options
     try {
       // One that was ended while it waited has watchers too.
       if (!live.signal.aborted) await work(id, live)
@@ -164,10 +228,17 @@ export class UserJobs<Job extends KeptJob, Progress extends { readonly state: Jo
       if (live.signal.aborted || this.#isStopping || isShuttingDown(error)) return
       await fail(id, this.#failureOf(id, error))
     } finally {
-      const job = await find(id)
-      live.tell(job ? progressOf(job) : { ...live.progress, state: 'cancelled' })
-      if (job && !isUnderWay(job)) over?.(job)
+      await this.#tellEnd(id, live)
     }
+  }
+
+  async #tellEnd(id: string, live: LiveJob<Progress>): Promise<void> {
+    const { find, progressOf, over, isOurs } = this.#options
+    const job = await find(id)
+    // Another server has it now.
+    if (job && isUnderWay(job) && !isOurs(job.userId)) return live.dismiss()
+    live.tell(job ? progressOf(job) : { ...live.progress, state: 'cancelled' })
+    if (job && !isUnderWay(job)) over?.(job)
   }
 
   #failureOf(id: string, error: unknown): JobFailure {

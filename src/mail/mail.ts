@@ -13,6 +13,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { createLoop } from '../lib/loop.ts'
+import { ALL_SHARDS, type Shards } from '../lib/shards.ts'
 import { collection, type Page, type PageOptions } from '../store/collection.ts'
 import { transact, type Changes } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
@@ -47,6 +48,8 @@ export interface MailDeps {
   /** null = no SMTP settings. */
   readonly transport: Transport | null
   readonly log: Log
+  /** The users whose letters this server sends. */
+  readonly shards?: Shards
 }
 
 const MINUTE = 60_000
@@ -63,7 +66,7 @@ const KEPT_MS = 30 * 24 * 60 * MINUTE
 
 export type Mail = ReturnType<typeof createMail>
 
-export function createMail({ kv, clock, newId, transport, log }: MailDeps) {
+export function createMail({ kv, clock, newId, transport, log, shards = ALL_SHARDS }: MailDeps) {
   const letters = collection<Letter>(kv, 'letters', {
     indexes: {
       turn: ({ ownerId, nextAt }) => (nextAt === null ? null : [ownerId, nextAt]),
@@ -72,16 +75,25 @@ export function createMail({ kv, clock, newId, transport, log }: MailDeps) {
   })
   const store = new Backoff({ clock, log }, 'writing down letters')
   const loop = createLoop({ clock, log }, 'sending mail', sendDue)
+  /** The letter that is being sent. */
+  let underWay: { readonly ownerId: string; readonly work: Promise<void> } | null = null
+  shards.onGained(() => loop.wake())
+  shards.beforeGiving(async () => {
+    if (underWay && !shards.holds(underWay.ownerId)) await underWay.work.catch(() => {})
+  })
 
   /** Sends the first letter of every user, if it is due. Throws when the mail server accepts none at all. */
   async function sendDue(signal: AbortSignal): Promise<number> {
     let next = clock.now() + NAP_MS
     let tried = false
-    for await (const [, at, id] of letters.firsts('turn', [], 1)) {
+    for await (const [owner, at, id] of letters.firsts('turn', [], 1)) {
       if (signal.aborted) break
+      const ownerId = String(owner)
+      if (!shards.holds(ownerId)) continue
       if (Number(at) <= clock.now()) {
         tried = true
-        await attempt(String(id), signal)
+        underWay = { ownerId, work: attempt(String(id), signal) }
+        await underWay.work.finally(() => (underWay = null))
       } else if (await planAnew(String(id))) tried = true
       else next = Math.min(next, Number(at))
     }

@@ -80,6 +80,15 @@ export interface Run extends Omit<RunRequest, keyof RunScript> {
   readonly tried?: string
   /** Times of the first and last bar it ran on, and how many; null until it is done. */
   readonly range: Backtest['range']
+  /** The server that does it, while it is under way and its caller does not wait. */
+  readonly node?: string
+}
+
+/** The servers that share a store. */
+export interface RunNodes {
+  /** This one. */
+  readonly node: string
+  aliveNodes(): Promise<ReadonlySet<string>>
 }
 
 export type Library = (user: string, library: string, version: number) => Promise<string | null>
@@ -100,6 +109,8 @@ export interface RunDeps {
   readonly tried?: (userId: string, series: SeriesKey, tried: BacktestOutput['tried']) => void
   /** Source of a library that this user may import, for `import user/library/version`; null = there is none. */
   readonly libraryFor: (userId: string) => Library
+  /** null: nobody else works on the store. */
+  readonly nodes?: RunNodes | null
 }
 
 export interface FinishedHook {
@@ -205,6 +216,8 @@ const BEGUN: Key = ['meta', 'backtest-beginnings']
 export class Runs {
   readonly #deps: RunDeps
   readonly #live = new Map<string, Live>()
+  /** Who watches runs that another server does. */
+  readonly #afar = new Map<string, Set<() => void>>()
   readonly #hashes = new BarHashes()
   /** Runs whose caller does not wait, while their outcome is not stored yet. */
   readonly #later = new Set<Promise<unknown>>()
@@ -269,15 +282,16 @@ export class Runs {
   /** Stores the run as queued and returns; it runs after the answer. */
   async runLater(userId: string, request: RunRequest, also?: Also<QueuedRun>): Promise<QueuedRun> {
     const plan = await this.#plan(userId, request)
-    const { kv, log, onFinished } = this.#deps
+    const { kv, log, onFinished, nodes } = this.#deps
     const live = this.#enter(plan.run)
+    const kept = nodes ? { ...plan.run, node: nodes.node } : plan.run
     let made: readonly Run[] = []
     try {
       await transact(kv, async (tx) => {
         made = await this.#madeWay(userId, tx)
         return [
           ...(await removal(this.#deps, tx, made, 'room', onFinished)),
-          runs(kv).insert(plan.run),
+          runs(kv).insert(kept),
           keepScript(plan),
           also?.(plan, tx),
         ]
@@ -523,11 +537,7 @@ export class Runs {
   ): Promise<void> {
     await this.get(userId, id)
     const live = this.#live.get(id)
-    if (!live) {
-      // Read again: the run may have ended since.
-      const run = await this.get(userId, id)
-      return watch({ state: run.state, bar: run.range?.bars ?? 0, bars: run.range?.bars ?? run.bars })
-    }
+    if (!live) return this.#watchAfar(userId, id, signal, watch)
     watch(live.progress)
     if (live.progress.state !== 'queued' && live.progress.state !== 'running') return
     await new Promise<void>((resolve) => {
@@ -544,22 +554,59 @@ export class Runs {
     })
   }
 
+  /** A run that is over, or that another server does. */
+  async #watchAfar(
+    userId: string,
+    id: string,
+    signal: AbortSignal,
+    watch: (progress: RunProgress) => void,
+  ): Promise<void> {
+    const woken = { wake: () => {} }
+    const all = this.#afar.get(id) ?? new Set()
+    const wake = () => woken.wake()
+    this.#afar.set(id, all.add(wake))
+    signal.addEventListener('abort', wake, { once: true })
+    try {
+      for (;;) {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        woken.wake = resolve
+        // Read only now: it may have ended before anybody listened.
+        const run = await this.find(userId, id)
+        if (!run) return
+        watch({ state: run.state, bar: run.range?.bars ?? 0, bars: run.range?.bars ?? run.bars })
+        if (!isUnderWay(run) || signal.aborted) return
+        await promise
+      }
+    } finally {
+      signal.removeEventListener('abort', wake)
+      all.delete(wake)
+      if (all.size === 0 && this.#afar.get(id) === all) this.#afar.delete(id)
+    }
+  }
+
+  /** Another process has changed a run, or removed it. */
+  heard(id: string, run: Run | null): void {
+    if (!run || !isUnderWay(run)) this.#live.get(id)?.abort.abort()
+    for (const wake of this.#afar.get(id) ?? []) wake()
+  }
+
   /** Resolves when the outcomes of runs without a waiting caller are stored; call it once the pool has ended all jobs. */
   async settled(): Promise<void> {
     await Promise.all(this.#later)
   }
 
-  /** At start: marks runs that an earlier server did not finish as failed. */
+  /** Marks runs as failed that a server began which is gone. At the start, and when one of the others goes. */
   async recover(): Promise<void> {
-    const { kv, clock } = this.#deps
-    await dropDrafts(kv)
-    for await (const { id } of runs(kv).each('unfinished'))
-      await runs(kv).update(id, (run) => ({
-        ...run,
-        state: 'failed',
-        finishedAt: clock.now(),
-        error: INTERRUPTED,
-      }))
+    const { kv, clock, nodes } = this.#deps
+    const alive = await nodes?.aliveNodes()
+    if (!alive || alive.size === 1) await dropDrafts(kv)
+    for await (const { id, node } of runs(kv).each('unfinished')) {
+      // Asked again, since a server may have come after the answer before, and begun the run.
+      if (nodes && node !== undefined && (await nodes.aliveNodes()).has(node)) continue
+      await runs(kv).update(id, (run) =>
+        isUnderWay(run) ? { ...run, state: 'failed', finishedAt: clock.now(), error: INTERRUPTED } : null,
+      )
+    }
   }
 
   /** Checks everything that can be refused without a worker. */

@@ -8,6 +8,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { createLoop } from '../lib/loop.ts'
 import { Problem } from '../lib/problem.ts'
+import { ALL_SHARDS, type Shards } from '../lib/shards.ts'
 import type { BarCache } from '../market/bar-cache.ts'
 import { ownerOf, type SeriesKey } from '../market/bar-store.ts'
 import { canBuild, parseInterval } from '../market/interval.ts'
@@ -37,6 +38,8 @@ export interface WatchDeps extends LookDeps {
   readonly clock: Clock
   readonly log: Log
   readonly bars: BarCache
+  /** The users whose scans this server watches. */
+  readonly shards?: Shards
   /** Letters and deliveries, for the commit of the rows that they report. */
   readonly deliver: (tx: Tx, scan: Scan, watch: ScanWatch, news: readonly News[]) => Promise<Changes[]>
   /** Called after that commit. */
@@ -57,9 +60,10 @@ export interface ScanWatching {
 }
 
 export function createScanWatch(deps: WatchDeps): ScanWatching {
-  const { kv, bars, clock } = deps
+  const { kv, bars, clock, shards = ALL_SHARDS } = deps
   /** Series whose bars have changed; null = unknown, so all of them. */
   let changed: Map<string, SeriesKey> | null = null
+  let underWay: { readonly userId: string; readonly work: Promise<void> } | null = null
   bars.onChange(({ key }) => {
     changed?.set(JSON.stringify([ownerOf(key), key.exchange, key.symbol, key.interval]), key)
     loop.wake()
@@ -73,7 +77,9 @@ export function createScanWatch(deps: WatchDeps): ScanWatching {
     try {
       for await (const scan of scans(kv).each('watched')) {
         signal.throwIfAborted()
-        await lookAgain(deps, scan, series, signal)
+        if (!shards.holds(scan.userId)) continue
+        underWay = { userId: scan.userId, work: lookAgain(deps, scan, series, signal) }
+        await underWay.work.finally(() => (underWay = null))
         // There may be thousands of scans, and other work waits.
         await clock.sleep(0)
       }
@@ -84,13 +90,15 @@ export function createScanWatch(deps: WatchDeps): ScanWatching {
     }
     return changed === null || changed.size > 0 ? 0 : NAP_MS
   })
-  return {
-    run: (signal) => loop.run(signal),
-    lookAtAll() {
-      changed = null
-      loop.wake()
-    },
+  function lookAtAll(): void {
+    changed = null
+    loop.wake()
   }
+  shards.onGained(lookAtAll)
+  shards.beforeGiving(async () => {
+    if (underWay && !shards.holds(underWay.userId)) await underWay.work.catch(() => {})
+  })
+  return { run: (signal) => loop.run(signal), lookAtAll }
 }
 
 async function lookAgain(

@@ -9,13 +9,14 @@ import { ideaItem, runItem, scriptItem, watchlistItem } from '../api/search-item
 import { users, type AccountDeps } from '../accounts/accounts.ts'
 import type { Alert, Firing } from '../alerts/alert.ts'
 import { createAlerts } from '../alerts/alerts.ts'
-import { createLookQueue } from '../alerts/look-queue.ts'
+import { createLookQueue, symbolShard } from '../alerts/look-queue.ts'
 import { stageInWorker } from '../engine/import-job.ts'
 import type { JobPool } from '../engine/pool.ts'
 import { KeptRuns } from '../engine/kept-runs.ts'
 import { createTexts } from '../engine/texts.ts'
 import type { ReceiverData } from '../wire/event.ts'
 import type { ReportSummary } from '../wire/report.ts'
+import { hearOthers } from './hear-others.ts'
 import { createDrawings } from '../charts/drawings.ts'
 import { createLayouts } from '../charts/layouts.ts'
 import { createFeeds } from '../feeds/feeds.ts'
@@ -24,6 +25,7 @@ import { createIdeas } from '../ideas/ideas.ts'
 import { Backoff, untilDone } from '../lib/backoff.ts'
 import { createLoop } from '../lib/loop.ts'
 import type { Log } from '../lib/log.ts'
+import { ALL_SHARDS, type Shards } from '../lib/shards.ts'
 import { createMail, type Transport } from '../mail/mail.ts'
 import type { BarCache } from '../market/bar-cache.ts'
 import { calendarOf } from '../market/calendar.ts'
@@ -75,6 +77,8 @@ export interface FeatureDeps extends AccountDeps {
   /** Starts a thread that searches. */
   readonly spawnSearch: () => SearchThread
   readonly limits: Limits
+  /** What of the work behind requests this server does; all of it if it is alone. */
+  readonly shards?: Shards
 }
 
 const TIDY_MS = 3_600_000
@@ -85,6 +89,7 @@ const NAMED_MAX = 200
 const TRIM_MS = 20
 export function createFeatures(deps: FeatureDeps): Features {
   const { kv, clock, random, newId, log, bars, box, webhookAllow: allow, resolve } = deps
+  const { shards = ALL_SHARDS } = deps
   const ideas = createIdeas({ kv, clock, newId, random })
   const texts = createTexts(deps.pool, deps.limits, (userId) => libraryFor(kv, userId))
   const wantedLibraries = new WantedLibraries({ kv, clock, newId, log })
@@ -101,6 +106,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     clock,
     newId,
     log,
+    shards,
     bars,
     pool: deps.pool,
     limits: deps.limits,
@@ -113,6 +119,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     clock,
     newId,
     log,
+    shards,
     bars,
     pool: deps.pool,
     limits: deps.limits,
@@ -125,6 +132,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     clock,
     newId,
     log,
+    shards,
     bars,
     pool: deps.pool,
     limits: deps.limits,
@@ -143,6 +151,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     newId,
     transport: deps.mailTransport,
     log,
+    shards,
   })
   const deliverer = createDeliverer({
     kv,
@@ -154,6 +163,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     spread: () => (random.bytes(1)[0] ?? 0) / 256,
     userAgent: `Chartroom/${deps.version}`,
     log,
+    shards,
   })
   const search = createSearch({
     async *everybodys() {
@@ -252,6 +262,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     kv,
     clock,
     log,
+    shards,
     bars,
     pool: deps.pool,
     limits: deps.limits,
@@ -266,6 +277,7 @@ export function createFeatures(deps: FeatureDeps): Features {
   const looks = createLookQueue({
     clock,
     log,
+    shards,
     notes: () => bars.store.notes(),
     clear: (note) => bars.store.clearNote(note),
     unsettled: () => alerts.unsettledSeries(),
@@ -279,6 +291,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     clock,
     log,
     poller: deps.feeds ? new Poller({ cache: bars, http: deps.http, clock }) : null,
+    isOurs: (key) => shards.holds(symbolShard(key)),
     async *wanted() {
       yield* alerts.watchedSeries()
       for await (const { items } of watchlists.each())
@@ -286,7 +299,41 @@ export function createFeatures(deps: FeatureDeps): Features {
     },
   })
 
+  shards.onGained(() => void feeds.sync())
+  shards.beforeGiving(() => feeds.sync())
+  const drawings = createDrawings({ kv, clock })
+  const runsHeard = new Set<(id: string, run: Run | null) => void>()
+  const others = hearOthers({
+    kv,
+    log,
+    search,
+    alerts,
+    isOurs: (series) => shards.holds(symbolShard(series)),
+    lookAgain: (source) => looks.lookAgain(source),
+    jobs: { sweeps, scans, portfolios },
+    drawings,
+    wakeDeliveries: deliverer.wake,
+    wakeMail: mail.wake,
+    syncFeeds: () => feeds.sync(),
+    fired(firing) {
+      for (const listener of listeners) listener(firing)
+    },
+    changedRun(id, run) {
+      for (const listener of runsHeard) listener(id, run)
+    },
+    finishedRun(run) {
+      for (const listener of runListeners) listener(run)
+    },
+  })
+  /** Work that is done once now and then, by whoever has its shard. */
+  const isOursToTidy = () => shards.holds('tidying up')
+
   return {
+    others,
+    onRunHeard(listener) {
+      runsHeard.add(listener)
+      return () => runsHeard.delete(listener)
+    },
     alerts,
     looks,
     feeds,
@@ -308,7 +355,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     wantedLibraries,
     readerFor: (userId, signal) => stageInWorker(deps.pool, userId, signal),
     watchlists,
-    drawings: createDrawings({ kv, clock }),
+    drawings,
     layouts: createLayouts({ kv, clock, newId }),
     wakeDeliveries: deliverer.wake,
     onFinished: {
@@ -338,6 +385,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     },
     async start(signal) {
       const tidy = createLoop(deps, 'tidying up', async () => {
+        if (!isOursToTidy()) return TIDY_MS
         await outbox.purge()
         await mail.purge()
         await purgeGone(deps)

@@ -32,6 +32,7 @@ import { seriesName } from '../market/bar-store.ts'
 import { judgeKey, type KeyVerdict, settleKey } from '../store/instance-key.ts'
 import { loadDashboard, loadLicences } from './assets.ts'
 import { type Config, keyPath } from './config.ts'
+import type { Key, Kv } from '../store/kv.ts'
 import type { ChangeFeed } from '../store/postgres/feed.ts'
 import { seriesOfChange } from '../store/postgres/postgres-bars.ts'
 import { openStoreOf } from './server-store.ts'
@@ -74,7 +75,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
   const { kv } = store
   void store.lost.then(() => {
     // Whatever is still going on cannot be stored any more.
-    log('error', 'another server has taken over')
+    log('error', 'other servers have taken this one for gone')
     process.exit(1)
   })
   if (verdict.kind === 'lost') {
@@ -95,6 +96,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     memoryMax: Math.min(totalmem(), process.constrainedMemory() || Infinity),
   })
   const newId = idSource({ clock, random })
+  const { fleet } = store
   const limits = {
     ...DEFAULT_LIMITS,
     timeMs: config.SCRIPT_TIME_MS,
@@ -124,6 +126,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     http: (url, signal) => fetch(url, { redirect: 'error', ...(signal && { signal }) }),
     feeds: config.FEEDS === 'on',
     alertsMax: config.MAX_ALERTS,
+    ...(fleet && { shards: fleet }),
   })
   const runs = new Runs({
     kv,
@@ -135,11 +138,21 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     limits,
     maxRuns: config.MAX_BACKTESTS,
     onFinished: [features.onFinished],
+    nodes: fleet,
     libraryFor: (userId) => features.wantedLibraries.counting(userId),
     tried: (userId, { exchange, symbol, interval }, tried) =>
       features.ledger.note({ ...tried, userId, market: seriesName({ exchange, symbol, interval }) }),
   })
+  await fleet?.look()
+  features.onRunHeard((id, run) => runs.heard(id, run))
   await runs.recover()
+  fleet?.onBuried(() => {
+    runs
+      .recover()
+      .catch((error: unknown) =>
+        log('error', 'runs of a server that is gone could not be ended', { error: String(error) }),
+      )
+  })
   await features.sweeps.recover()
   await features.portfolios.recover()
   await features.scans.recover()
@@ -164,7 +177,8 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
       rates: config.rates,
       metrics: config.METRICS,
     },
-    setupCode: Buffer.from(random.bytes(24)).toString('base64url'),
+    fleet,
+    setupCode: await setupCodeOf(kv, fleet !== null, Buffer.from(random.bytes(24)).toString('base64url')),
     dashboard: await dashboardOf(context, basePath({ publicUrl: config.PUBLIC_URL })),
     licences: loadLicences,
     stopping: stopping.signal,
@@ -208,15 +222,21 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
 
   const sweep = createLoop({ clock, log }, 'sweeping', async () => {
     await Promise.all([
-      app.gate.idempotency.sweep(),
-      sweepSessions(services),
-      sweepTokens(services),
       store.feed?.prune(),
+      ...(fleet === null || fleet.holds('sweeping')
+        ? [app.gate.idempotency.sweep(), sweepSessions(services), sweepTokens(services)]
+        : []),
     ])
     return SWEEP_MS
   })
   const sweeping = sweep.run(stopLoops.signal)
-  const following = followOthers(store.feed, bars, { clock, log }, stopLoops.signal)
+  const following = followOthers(
+    store.feed,
+    { bars, others: features.others },
+    { clock, log },
+    stopLoops.signal,
+  )
+  const sharing = fleet?.run({ clock, log }, stopLoops.signal)
   const signal = await asked
   log('info', 'stopping', { signal })
   clearTimeout(warm)
@@ -231,7 +251,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
   await app.stop()
   doing = 'ending deliveries'
   stopLoops.abort()
-  await Promise.all([loops, sweeping, following])
+  await Promise.all([loops, sweeping, following, sharing])
   clearTimeout(cut)
   clearTimeout(cutRuns)
   pool.close()
@@ -245,18 +265,34 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
   return process.exit(0)
 }
 
-/** Bars that a command beside the server imports are on every chart as soon as those of the server itself. */
+/** The code of the setup link: one for all servers that share a store, each start's own for one that is alone. */
+async function setupCodeOf(kv: Kv, isShared: boolean, fresh: string): Promise<string> {
+  if (!isShared) return fresh
+  const key: Key = ['meta', 'setup-code']
+  await kv.commit({ checks: [{ key, version: null }], sets: [{ key, value: JSON.stringify(fresh) }] })
+  const entry = await kv.get(key)
+  return entry ? (JSON.parse(entry.value) as string) : fresh
+}
+
+/** What commands and other servers write is on every chart, and in every index, as soon as what this server does. */
 async function followOthers(
   feed: ChangeFeed | null,
-  bars: BarCache,
+  { bars, others }: { readonly bars: BarCache; readonly others: Services['features']['others'] },
   deps: { readonly clock: Clock; readonly log: Log },
   signal: AbortSignal,
 ): Promise<void> {
   feed?.onChange(({ isOwn, keys }) => {
-    for (const series of isOwn ? [] : keys.flatMap((key) => seriesOfChange(key) ?? []))
+    if (isOwn) return
+    others.hear(keys)
+    for (const series of keys.flatMap((key) => seriesOfChange(key) ?? []))
       bars.changedElsewhere(series).catch((error: unknown) => {
         deps.log('warn', 'a change of bars was not told', { error: String(error) })
       })
+  })
+  // Nobody keeps changes for a server that did not read them for a minute: it has to begin anew.
+  feed?.onMissed(() => {
+    deps.log('error', 'changes of other servers were missed')
+    process.exit(1)
   })
   await feed?.run(deps, signal)
 }

@@ -1,4 +1,4 @@
-// The store that the settings name, as a server holds it: alone, until it closes it.
+// The store that the settings name, as a server holds it until it closes it: a folder alone, a database with others.
 
 import { mkdirSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -10,26 +10,35 @@ import type { Kv } from '../store/kv.ts'
 import { lmdbBars } from '../store/lmdb-bars.ts'
 import { openServerStore } from '../store/open-store.ts'
 import type { ChangeFeed } from '../store/postgres/feed.ts'
+import type { Fleet, FleetNode } from '../store/postgres/fleet.ts'
 import { nodeName, openServerPostgres } from '../store/postgres/open-postgres.ts'
 import type { Config } from './config.ts'
 
 interface ServerStore {
   readonly kv: Kv
   readonly bars: BarStore
-  /** Resolves when another server has taken over. */
+  /** Resolves when others have taken over what this server does. */
   readonly lost: Promise<void>
   /** What this process and others write to it; null if nobody tells. */
   readonly feed: ChangeFeed | null
+  /** The servers on the same database; null if there can be no others. */
+  readonly fleet: Fleet | null
+  nodes(): Promise<FleetNode[]>
   close(): Promise<void>
 }
 
 /** `admit` may look at the data and throw before anything is written to it. */
 export async function openStoreOf(
-  surroundings: { readonly clock: Clock; readonly random: Random; warn(line: string): void },
+  surroundings: {
+    readonly clock: Clock
+    readonly random: Random
+    readonly version: string
+    warn(line: string): void
+  },
   { DATA_DIR, MAX_STORAGE_MB, STORE }: Pick<Config, 'DATA_DIR' | 'MAX_STORAGE_MB' | 'STORE'>,
   { admit, log }: { admit(kv: Kv): Promise<void>; readonly log: Log },
 ): Promise<ServerStore> {
-  const { clock, random, warn } = surroundings
+  const { clock, random, warn, version } = surroundings
   if (STORE !== null) {
     // For the key file.
     mkdirSync(DATA_DIR, { recursive: true, mode: 0o700 })
@@ -39,6 +48,7 @@ export async function openStoreOf(
       clock: { now: () => performance.now(), sleep: clock.sleep },
       random,
       node: nodeName(hostname(), random.bytes(4)),
+      version,
       admit,
       waits: (holder) => log('info', 'waiting for the server that serves from the database', { holder }),
     })
@@ -54,6 +64,8 @@ export async function openStoreOf(
     bars: lmdbBars(kv),
     lost: new Promise(() => {}),
     feed: null,
+    fleet: null,
+    nodes: async () => [],
     async close() {
       await kv.close()
       lock.release()

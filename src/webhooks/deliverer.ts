@@ -10,6 +10,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { createLoop } from '../lib/loop.ts'
 import { Problem } from '../lib/problem.ts'
+import { ALL_SHARDS, type Shards } from '../lib/shards.ts'
 import { within } from '../lib/within.ts'
 import { transact, type Tx } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
@@ -34,6 +35,8 @@ export interface DelivererDeps {
   /** The User-Agent: product and version. */
   readonly userAgent: string
   readonly log: Log
+  /** The users whose deliveries this server sends. */
+  readonly shards?: Shards
 }
 
 /** The most receivers served at a time. */
@@ -59,12 +62,12 @@ interface Claim {
 const NO_ANSWER: Reply = { status: 0, retryAfter: null, excerpt: '', failure: null }
 
 export function createDeliverer(deps: DelivererDeps) {
-  const { kv, clock, spread, log } = deps
+  const { kv, clock, spread, log, shards = ALL_SHARDS } = deps
   const receivers = receiverCollection(kv)
   const deliveries = deliveryCollection(kv)
   const turns = new Turns(SLOTS)
   const store = new Backoff(deps, 'writing down deliveries')
-  const busy = new Map<string, Promise<void>>()
+  const busy = new Map<string, { readonly ownerId: string; readonly work: Promise<void> }>()
   /** Owners for whom something was added to the outbox. */
   const told = new Set<string>()
   let lookedAt = Number.NEGATIVE_INFINITY
@@ -72,6 +75,15 @@ export function createDeliverer(deps: DelivererDeps) {
   /** The server has stopped, and the store may be closed. */
   let over = false
   const loop = createLoop(deps, 'delivering webhooks', startDue)
+  shards.onGained(() => {
+    lookedAt = Number.NEGATIVE_INFINITY
+    loop.wake()
+  })
+  shards.beforeGiving(async () => {
+    for (const ownerId of turns.owners()) if (!shards.holds(ownerId)) turns.learn(ownerId, [])
+    const given = [...busy.values()].filter(({ ownerId }) => !shards.holds(ownerId))
+    await Promise.all(given.map(({ work }) => work))
+  })
 
   /** Starts what is due while there are slots. Answers how many ms to nap. */
   async function startDue(): Promise<number> {
@@ -81,6 +93,7 @@ export function createDeliverer(deps: DelivererDeps) {
     for (const ownerId of owners) {
       // Cleared first, so that an owner added during the queries is asked about again.
       told.delete(ownerId)
+      if (!shards.holds(ownerId)) continue
       try {
         turns.learn(ownerId, await headsOf(ownerId))
       } catch (error) {
@@ -99,6 +112,7 @@ export function createDeliverer(deps: DelivererDeps) {
   async function lookAtAll(): Promise<void> {
     const found = new Map<string, Head[]>(turns.owners().map((ownerId) => [ownerId, []]))
     for await (const [ownerId, receiverId, at] of deliveries.firsts('turn', [], 2)) {
+      if (!shards.holds(String(ownerId))) continue
       await planAnew(String(ownerId), String(receiverId))
       const heads = found.get(String(ownerId)) ?? []
       heads.push(await headOf(String(receiverId), Number(at)))
@@ -152,10 +166,12 @@ export function createDeliverer(deps: DelivererDeps) {
         told.add(turn.ownerId)
         loop.wake()
       })
-    busy.set(turn.receiverId, work)
+    busy.set(turn.receiverId, { ownerId: turn.ownerId, work })
   }
 
   async function attempt(turn: Turn): Promise<void> {
+    // It may have gone to another server since its turn was planned.
+    if (!shards.holds(turn.ownerId)) return
     const claim = await begin(turn)
     store.worked()
     if (claim === null) return
@@ -277,7 +293,8 @@ export function createDeliverer(deps: DelivererDeps) {
     async run(signal: AbortSignal): Promise<void> {
       stopping = signal
       await loop.run(signal)
-      if (busy.size > 0) await within(clock, STOP_MS, Promise.all(busy.values()))
+      const works = [...busy.values()].map(({ work }) => work)
+      if (works.length > 0) await within(clock, STOP_MS, Promise.all(works))
       over = true
     },
   }

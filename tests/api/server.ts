@@ -5,12 +5,13 @@ import { appendFileSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { DEFAULT_RATES, type RatePolicies } from '../../src/api/limits.ts'
 import { addressList } from '../../src/api/peer.ts'
-import type { Services } from '../../src/api/deps.ts'
+import type { FleetView, Services } from '../../src/api/deps.ts'
 import { createFeatures } from '../../src/server/features.ts'
 import { createApi } from '../../src/api/index.ts'
 import { JobPool } from '../../src/engine/pool.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import { silentLog } from '../../src/lib/log.ts'
+import type { Shards } from '../../src/lib/shards.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
 import { type FinishedHook, Runs } from '../../src/runs/runs.ts'
@@ -132,6 +133,7 @@ export function testServer(
     maxRuns = 5000,
     workers = 1,
     bars = new BarCache(testBars()),
+    fleet = null,
   }: {
     engine?: 'stand-in' | 'real'
     kv?: Kv
@@ -139,6 +141,8 @@ export function testServer(
     maxRuns?: number
     workers?: number
     bars?: BarCache
+    /** One of several servers on the same store. */
+    fleet?: (Shards & FleetView) | null
   } = {},
 ) {
   const clock = new FakeClock()
@@ -177,6 +181,7 @@ export function testServer(
     pool,
     spawnSearch: searchHere,
     limits,
+    ...(fleet && { shards: fleet }),
   })
   onFinished.push(features.onFinished)
   const runs = new Runs({
@@ -189,6 +194,7 @@ export function testServer(
     limits,
     maxRuns,
     onFinished,
+    nodes: fleet,
     libraryFor: (userId) => features.wantedLibraries.counting(userId),
     tried: (userId, { exchange, symbol, interval }, tried) =>
       features.ledger.note({ ...tried, userId, market: seriesName({ exchange, symbol, interval }) }),
@@ -213,6 +219,7 @@ export function testServer(
       rates: DEFAULT_RATES,
       metrics: 'local',
     },
+    fleet,
     setupCode: 'setup-code',
     dashboard: () => null,
     licences: async () => new Uint8Array(),

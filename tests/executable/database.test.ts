@@ -1,4 +1,4 @@
-// The server on a PostgreSQL, as people start it: one that serves, and one that waits to take its place.
+// Servers on a PostgreSQL, as people start them: several at a time, of which one goes.
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
@@ -25,93 +25,64 @@ async function freshDatabase(mode: string): Promise<URL> {
   return url
 }
 
-/** One that finds another in its place. */
-async function startBehind(place: Place): Promise<() => Promise<Server>> {
-  const child = place.spawn(['serve', '--port', '0'])
-  const reader = child.stderr.getReader()
-  let said = ''
-  const until = async (pattern: RegExp): Promise<RegExpExecArray> => {
-    for (;;) {
-      const found = pattern.exec(said)
-      if (found) return found
-      const { value, done } = await reader.read()
-      if (done) throw new Error(`it ended: ${said}`)
-      said += new TextDecoder().decode(value)
-    }
-  }
-  await until(/waiting for the server that serves from the database/)
-  return async () => {
-    const [, port] = await until(/"message":"listening".*"port":(\d+)/)
-    reader.releaseLock()
-    return new Server(child, `http://127.0.0.1:${port}`, '', null as never)
-  }
-}
-
 // What is particular to the executable shows in it, and the rest in either: it takes seconds.
 describe.each([isMissing('executable') ? 'source' : 'executable'] as const)('%s', (mode) => {
   describe('on a database', () => {
-    test('serves, and is followed by another when it is gone: nothing that was answered is lost', async () => {
+    test('several serve at a time, and when one is gone the others have all that was answered', async () => {
       const url = await freshDatabase(mode)
       const place = new Place(mode, { STORE: url.href })
       const database = new SQL(url.href, { max: 1 })
-      /** What five seconds do. */
-      const expire = () => database`update chartroom.leases set until = '-infinity'`
+      const all: Server[] = []
+      const serve = async (headers?: Record<string, string>) => {
+        const server = await place.serve()
+        if (headers) server.headers = headers
+        all.push(server)
+        return server
+      }
       try {
-        const first = await place.serve()
+        const first = await serve()
         await first.signUp()
+        const second = await serve(first.headers)
         expect((await first.importCsv('symbol=BTCUSDT&exchange=ACME&interval=1h', csvOf(9000))).status).toBe(
           200,
         )
+        // What either does is known to both, and what a command does as well.
+        const stream = await fetch(`${second.base}/api/platform/stream`, { headers: first.headers })
+        const events = stream.body?.getReader()
+        let said = ''
+        const hear = async (pattern: RegExp) => {
+          while (!pattern.test(said)) said += new TextDecoder().decode((await events?.read())?.value)
+        }
         const run = await first.call('POST', '/api/platform/backtests', backtestOf(STRATEGY, 'Kept 字'))
         expect(run.status).toBe(200)
-        // What a command beside the server does is on the charts.
-        const stream = await fetch(`${first.base}/api/platform/stream`, { headers: first.headers })
+        await hear(/event: backtest\ndata: .*Kept 字/)
         writeFileSync(`${place.folder}/more.csv`, csvOf(24, Date.UTC(2025, 5, 1)))
-        const imported = await place.run(
-          'bars',
-          'import',
-          'more.csv',
-          '--symbol',
-          'BTCUSDT',
-          '--exchange',
-          'ACME',
-          '--interval',
-          '1h',
-        )
-        expect(imported.code).toBe(0)
-        const events = stream.body?.getReader()
-        for (let said = ''; !/event: bars\ndata: .*BTCUSDT/.test(said);)
-          said += new TextDecoder().decode((await events?.read())?.value)
+        const series = '--symbol BTCUSDT --exchange ACME --interval 1h'.split(' ')
+        expect((await place.run('bars', 'import', 'more.csv', ...series)).code).toBe(0)
+        await hear(/event: bars\ndata: .*BTCUSDT/)
         await events?.cancel()
-        const behind = await startBehind(place)
         expect((await place.run('user', 'list')).out).toContain(OWNER.email)
         expect((await place.run('backup', 'copy')).err).toContain('STORE names a database')
-        await first.kill()
-        await expire()
-
-        const second = await behind()
-        second.headers = first.headers
-        const { json } = await second.call('GET', '/api/platform/backtests')
-        expect(json.backtests).toMatchObject([{ name: 'Kept 字', state: 'done' }])
-        const bars = await second.call(
-          'GET',
-          '/api/platform/bars?symbol=BTCUSDT&exchange=ACME&interval=1h&limit=9024',
-        )
-        expect(bars.json.bars.time).toHaveLength(9024)
-        const report = await second.call('GET', `/api/platform/backtests/${run.json.id}`)
-        expect(report.json.report).toEqual(run.json.report)
 
         // One that stands still for too long finds out, and has done nothing meanwhile.
-        const third = await startBehind(place)
-        second.process.kill('SIGSTOP')
-        await expire()
-        const last = await third()
-        second.process.kill('SIGCONT')
-        expect(await second.process.exited).toBe(1)
-        last.headers = first.headers
-        expect((await last.call('GET', '/api/platform/backtests')).json.backtests).toHaveLength(1)
-        expect(await last.stop()).toBe(0)
-        expect(first.said + first.log.text).not.toContain('secret-word')
+        first.process.kill('SIGSTOP')
+        await database`update chartroom.leases set until = '-infinity' where node <> 'all nodes'`
+        const third = await serve(first.headers)
+        for (let left = 1; left > 0;)
+          [{ left }] =
+            await database`select count(*)::int as left from chartroom.leases where until = '-infinity'`
+        first.process.kill('SIGCONT')
+        expect(await first.process.exited).toBe(1)
+
+        await second.kill()
+        const { json } = await third.call('GET', '/api/platform/backtests')
+        expect(json.backtests).toMatchObject([{ name: 'Kept 字', state: 'done' }])
+        const query = 'symbol=BTCUSDT&exchange=ACME&interval=1h&limit=9024'
+        expect((await third.call('GET', `/api/platform/bars?${query}`)).json.bars.time).toHaveLength(9024)
+        const report = await third.call('GET', `/api/platform/backtests/${run.json.id}`)
+        expect(report.json.report).toEqual(run.json.report)
+        expect(await third.stop()).toBe(0)
+        for (const { said: told, log } of all) expect(told + log.text).not.toContain('secret-word')
         expect((await place.run('config')).out).not.toContain('secret-word')
       } finally {
         await database.close()

@@ -13,6 +13,8 @@ function playedJobs(over: (job: KeptJob) => void = () => undefined) {
     noun: ['job', 'jobs'],
     log: () => undefined,
     find: async (id) => records.get(id) ?? null,
+    isOurs: () => true,
+    countUnderWay: async () => 0,
     progressOf: ({ state }) => ({ state }),
     work: (id) => new Promise((resolve) => ends.set(id, resolve)),
     fail: async () => undefined,

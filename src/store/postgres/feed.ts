@@ -47,6 +47,8 @@ export class ChangeFeed {
   readonly #missed = new Set<() => void>()
   #at: { readonly xid: string; readonly n: string } | null = null
   #seenAt = -Infinity
+  /** When everything that there was had been read, by the clock of `run`. */
+  #caughtUpAt: number | null = null
 
   constructor(connection: Connection) {
     this.#connection = connection
@@ -64,7 +66,17 @@ export class ChangeFeed {
     return () => this.#missed.delete(listener)
   }
 
-  /** Begins with what is written from now on. Resolves once the signal aborts. */
+  /** For how long it may not have heard of what the others wrote. */
+  lagMs(now: number): number {
+    return this.#caughtUpAt === null ? 0 : Math.max(0, now - this.#caughtUpAt)
+  }
+
+  /** What is written from now on is told by `run`, and kept until then. */
+  async begin(): Promise<void> {
+    await this.#sayAlive()
+  }
+
+  /** Begins with what is written from now on, or from `begin` on. Resolves once the signal aborts. */
   async run(
     { clock, log }: { readonly clock: Clock; readonly log: Log },
     signal: AbortSignal,
@@ -74,7 +86,9 @@ export class ChangeFeed {
         await this.#sayAlive()
         this.#seenAt = clock.now()
       }
-      return (await this.read()) === PAGE ? 0 : POLL_MS
+      const count = await this.read()
+      if (count < PAGE) this.#caughtUpAt = clock.now()
+      return count === PAGE ? 0 : POLL_MS
     })
     const listening = this.#listen(loop.wake)
     await loop.run(signal)

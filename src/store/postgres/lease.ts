@@ -14,8 +14,8 @@ import type { Schema } from './schema.ts'
 import { COMMIT_LOCKS } from './commit-function.ts'
 
 /** Long enough for a node to be busy for a while, and short enough to wait for when one is gone. */
-const LEASE_MS = 5000
-const RENEW_MS = LEASE_MS / 3
+export const LEASE_MS = 4000
+const RENEW_MS = LEASE_MS / 4
 const ASK_AGAIN_MS = 500
 
 export interface Lease {
@@ -31,10 +31,21 @@ export interface Lease {
 /** Waits until the lease is free. `waits` is told once who has it. */
 export async function takeLease(
   connection: Connection,
-  { work, clock, waits }: { readonly work: string; readonly clock: Clock; waits(holder: string): void },
+  {
+    work,
+    clock,
+    waits,
+    isKept = true,
+  }: {
+    readonly work: string | Key
+    readonly clock: Clock
+    waits(holder: string): void
+    /** false: somebody else renews it. */
+    readonly isKept?: boolean
+  },
 ): Promise<Lease> {
   const { schema, node, writing } = connection
-  const key: Key = ['lease', work]
+  const key: Key = ['lease', ...(typeof work === 'string' ? [work] : work)]
   const name = encodeKey(key)
   let isWaiting = false
   for (;;) {
@@ -43,14 +54,20 @@ export async function takeLease(
       [name, slotOf(name), node, LEASE_MS],
     )
     const fence = row?.fence ?? null
-    if (fence !== null) return kept(connection, clock, key, fence)
+    if (fence !== null) return kept(connection, clock, key, fence, isKept)
     if (!isWaiting) waits(row?.holder ?? '')
     isWaiting = true
     await clock.sleep(ASK_AGAIN_MS)
   }
 }
 
-function kept({ schema, node, writing }: Connection, clock: Clock, key: Key, fence: Version): Lease {
+function kept(
+  { schema, node, writing }: Connection,
+  clock: Clock,
+  key: Key,
+  fence: Version,
+  isKept: boolean,
+): Lease {
   const released = new AbortController()
   const mine = [encodeKey(key), node, fence]
   async function renew(): Promise<boolean> {
@@ -76,7 +93,7 @@ function kept({ schema, node, writing }: Connection, clock: Clock, key: Key, fen
   return {
     key,
     fence,
-    lost: keep(),
+    lost: isKept ? keep() : new Promise(() => {}),
     async release() {
       released.abort()
       await writing.query(

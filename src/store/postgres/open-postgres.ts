@@ -8,8 +8,9 @@ import { assertNoHalfCopy } from '../copy.ts'
 import { assertKnownLayout, migrate } from '../migrate.ts'
 import { type Connection, connect, type PostgresOptions } from './connection.ts'
 import { ChangeFeed } from './feed.ts'
-import { fencedKv, type Lease, takeLease } from './lease.ts'
-import { postgresArchive, servingNode } from './postgres-archive.ts'
+import { Fleet, type FleetNode, fleetNodes } from './fleet.ts'
+import { fencedKv } from './lease.ts'
+import { postgresArchive, servingNodes } from './postgres-archive.ts'
 import { postgresBars } from './postgres-bars.ts'
 import { postgresKv } from './postgres-kv.ts'
 
@@ -19,51 +20,66 @@ export interface PostgresStore {
 }
 
 export interface ServedPostgres extends PostgresStore {
-  /** Resolves when another server serves from the database. */
+  /** Resolves when the others have taken this server for dead. */
   readonly lost: Promise<void>
   readonly feed: ChangeFeed
+  readonly fleet: Fleet
+  /** What any server may be asked of the others. */
+  nodes(): Promise<FleetNode[]>
   close(): Promise<void>
 }
 
 /**
- * For a server, which is the only one on the database until it is gone: a second one waits here to take its place.
- * `admit` may look at the documents and throw; it is asked before the wait and after it.
+ * For a server, beside any number of others. `admit` may look at the documents and throw before anything is written. One
+ * of before there were several is waited for, and `waits` is told its name.
  */
 export async function openServerPostgres({
   admit,
   waits,
+  version,
   ...options
 }: PostgresOptions & {
+  readonly version: string
   admit(kv: Kv): Promise<void>
   waits(holder: string): void
 }): Promise<ServedPostgres> {
   const connection = await connect(options)
-  let lease: Lease | null = null
+  let fleet: Fleet | null = null
   try {
-    // A server that could not take the place says so while somebody looks, and not once it is needed.
+    // A server that could not take its place says so before it waits, while somebody looks.
     const seen = postgresKv(connection)
     await assertKnownLayout(seen)
     await assertNoHalfCopy(seen)
     await admit(seen)
-    lease = await takeLease(connection, { work: 'serving', clock: options.clock, waits })
-    const { lost, release } = lease
+    const feed = new ChangeFeed(connection)
+    fleet = await Fleet.join(connection, {
+      clock: options.clock,
+      version,
+      waits,
+      lagMs: () => feed.lagMs(options.clock.now()),
+    })
+    const { lost, lease } = fleet
     const kv = fencedKv(postgresKv(connection), lease)
     await assertKnownLayout(kv)
     await assertNoHalfCopy(kv)
     await admit(kv)
     await migrate(kv)
+    await feed.begin()
+    const joined = fleet
     return {
       kv,
       bars: postgresBars(connection),
       lost,
-      feed: new ChangeFeed(connection),
+      feed,
+      fleet,
+      nodes: () => fleetNodes(connection),
       async close() {
-        await release()
+        await joined.leave()
         await connection.close()
       },
     }
   } catch (error) {
-    await lease?.release()
+    await fleet?.leave()
     await connection.close()
     throw error
   }
@@ -87,8 +103,8 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
 export async function openPostgresToCopy(options: PostgresOptions): Promise<Archive> {
   const connection = await connect(options)
   try {
-    const node = await servingNode(connection)
-    if (node !== null)
+    const [node] = await servingNodes(connection)
+    if (node !== undefined)
       throw new DataRefused(
         `The server ${node} serves from the database. Stop it first; nothing was changed.`,
       )

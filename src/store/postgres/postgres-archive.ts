@@ -3,8 +3,9 @@
 import { assert } from '../../lib/assert.ts'
 import type { BarNote } from '../../market/bar-store.ts'
 import type { Archive, Chunk } from '../archive.ts'
-import { encodeKey } from '../key.ts'
+import { prefixRange } from '../key.ts'
 import type { Connection } from './connection.ts'
+import { SERVING_KEY, TOGETHER } from './fleet.ts'
 import { chunkParameters, nameKey, postgresBars, seriesOf } from './postgres-bars.ts'
 import { postgresKv } from './postgres-kv.ts'
 
@@ -115,17 +116,19 @@ export function postgresArchive(connection: Connection): Archive {
     },
     async clear() {
       const tables = [...TABLES, ...BAR_TABLES].map((table) => `${schema}.${table}`)
-      await writing.script(`truncate ${tables.join(', ')}`)
+      await writing.script(`truncate ${tables.join(', ')}; update ${schema}.shards set holder = null`)
     },
     close: () => connection.close(),
   }
 }
 
-/** Whether a server serves from it. */
-export async function servingNode({ schema, reading }: Connection): Promise<string | null> {
-  const [row] = await reading.query<{ node: string }>(
-    `select node from ${schema}.leases where work = $1 and until > clock_timestamp()`,
-    [encodeKey(['lease', 'serving'])],
+/** The servers that serve from it. */
+export async function servingNodes({ schema, reading }: Connection): Promise<string[]> {
+  const { start, end } = prefixRange(['lease', 'node'])
+  const rows = await reading.query<{ node: string }>(
+    `select node from ${schema}.leases
+     where until > clock_timestamp() and (work = $1 and node <> $4 or work >= $2 and work < $3) order by node`,
+    [SERVING_KEY, start, end, TOGETHER],
   )
-  return row?.node ?? null
+  return rows.map(({ node }) => node)
 }

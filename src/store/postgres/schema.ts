@@ -10,6 +10,7 @@ import type { Database } from './database.ts'
 import { COMMIT } from './commit-function.ts'
 import { WRITE_BARS } from './bar-functions.ts'
 import { FEED } from './feed.ts'
+import { FLEET } from './fleet.ts'
 import { LEASES } from './lease.ts'
 
 /** Where it stands, as SQL writes it. */
@@ -96,9 +97,10 @@ const STEPS: readonly Step[] = [
   },
   { to: 3, usableFrom: 1, script: LEASES },
   { to: 4, usableFrom: 1, script: FEED },
+  { to: 5, usableFrom: 1, script: FLEET },
 ]
 
-const NEWEST = 4
+const NEWEST = 5
 /** This is how PostgreSQL writes its version 15. */
 const SERVER_MIN = 150_000
 

@@ -1,0 +1,20 @@
+// Shards: which of several servers on one database does the work behind a name.
+//
+// The names of work (a symbol whose alerts are looked at, a user whose deliveries are sent) are shared out to 256 shards,
+// and each shard is one server's at a time. Where there is one server it has all of them, and none ever moves.
+
+export const SHARDS = 256
+
+export interface Shards {
+  /** Whether this process does the work of that name now. */
+  holds(name: string): boolean
+  /** `listener` is called after shards have come, whose work nobody may have looked at for a while. */
+  onGained(listener: () => void): void
+  /** Before shards go, `settled` is called, and must resolve when nothing that is not held any more is still being done. */
+  beforeGiving(settled: () => Promise<void>): void
+}
+
+export const ALL_SHARDS: Shards = { holds: () => true, onGained: () => {}, beforeGiving: () => {} }
+
+/** CRC-32, since every server of every version must find the same. */
+export const shardOf = (name: string): number => Bun.hash.crc32(name) % SHARDS

@@ -1,0 +1,312 @@
+// The nodes on one database: who is alive, and which of them does the work of which shard.
+//
+// A node is alive while it renews a lease on its own name, and each of its commits checks the fence of that lease. When it
+// has not renewed for long enough, another node buries it: the fence goes, so that nothing it may still be about to write
+// is taken, and in the same transaction its shards become nobody's. Then every node claims up to its fair share of what
+// is nobody's. A node that has more than its share, since others have come, finishes what it is doing for some of its
+// shards and gives them back. So a shard is done by one node at a time, and nobody has to be the first among them.
+
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import { createLoop } from '../../lib/loop.ts'
+import { SHARDS, type Shards, shardOf } from '../../lib/shards.ts'
+import { decodeKey, encodeKey, prefixRange } from '../key.ts'
+import type { Key } from '../kv.ts'
+import { intArray } from './arrays.ts'
+import { COMMIT_LOCKS } from './commit-function.ts'
+import type { Connection } from './connection.ts'
+import { slotOf } from './group-commit.ts'
+import { LEASE_MS, type Lease, takeLease } from './lease.ts'
+import type { Schema } from './schema.ts'
+
+/** How often nodes look after each other. A node that was killed is replaced after a lease and one of these. */
+const LOOK_MS = 500
+const NODES: Key = ['lease', 'node']
+/** Servers from before there were several at a time wait for this one, and are waited for. */
+const SERVING = 'serving'
+export const SERVING_KEY = encodeKey(['lease', SERVING])
+export const TOGETHER = 'all nodes'
+
+export interface FleetNode {
+  readonly name: string
+  /** null: of a program from before it was written down. */
+  readonly version: string | null
+  readonly startedAt: Date
+  /** How long it has not been heard of, and how far behind the others' changes it was then. */
+  readonly silentMs: number
+  readonly lagMs: number | null
+  readonly shards: readonly number[]
+}
+
+interface Member {
+  readonly name: string
+  readonly isAlive: boolean
+}
+
+export class Fleet implements Shards {
+  readonly node: string
+  /** Of this node's own name. */
+  readonly lease: Lease
+  /** Resolves when others have taken this node for dead. */
+  readonly lost: Promise<void>
+  readonly #connection: Connection
+  readonly #version: string
+  readonly #lagMs: () => number
+  #held: ReadonlySet<number> = new Set()
+  #members: readonly string[] = []
+  #isGiving = false
+  readonly #gained: (() => void)[] = []
+  readonly #settled: (() => Promise<void>)[] = []
+  readonly #buried: (() => void)[] = []
+  readonly #lose: () => void
+
+  private constructor(connection: Connection, lease: Lease, version: string, lagMs: () => number) {
+    this.node = connection.node
+    this.lease = lease
+    this.#connection = connection
+    this.#version = version
+    this.#lagMs = lagMs
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#lose = resolve
+    this.lost = Promise.race([promise, lease.lost])
+  }
+
+  /** Waits while a server serves that knows of no others; `waits` is told its name once. `lagMs`: how far behind it is. */
+  static async join(
+    connection: Connection,
+    {
+      clock,
+      version,
+      waits,
+      lagMs,
+    }: { readonly clock: Clock; readonly version: string; waits(holder: string): void; lagMs(): number },
+  ): Promise<Fleet> {
+    await takeLease({ ...connection, node: TOGETHER }, { work: SERVING, clock, waits, isKept: false })
+    const lease = await takeLease(connection, { work: ['node', connection.node], clock, waits })
+    return new Fleet(connection, lease, version, lagMs)
+  }
+
+  holds(name: string): boolean {
+    return this.#held.has(shardOf(name))
+  }
+
+  onGained(listener: () => void): void {
+    this.#gained.push(listener)
+  }
+
+  beforeGiving(settled: () => Promise<void>): void {
+    this.#settled.push(settled)
+  }
+
+  /** `listener` is called when a node has gone. */
+  onBuried(listener: () => void): void {
+    this.#buried.push(listener)
+  }
+
+  /** Shards that this node has now, sorted. */
+  get held(): readonly number[] {
+    return [...this.#held].sort((a, b) => a - b)
+  }
+
+  /** Nodes that were alive a moment ago, this one among them. */
+  get members(): readonly string[] {
+    return this.#members
+  }
+
+  /** Nodes that nobody has buried, as the database knows them now. */
+  async aliveNodes(): Promise<ReadonlySet<string>> {
+    return new Set((await this.#all()).map(({ name }) => name))
+  }
+
+  async run(deps: { readonly clock: Clock; readonly log: Log }, signal: AbortSignal): Promise<void> {
+    const loop = createLoop(
+      deps,
+      'looking after the other servers',
+      async () => {
+        await this.look()
+        return LOOK_MS
+      },
+      { mostMs: LOOK_MS },
+    )
+    await loop.run(signal)
+  }
+
+  /** Buries who is dead, and takes or gives back shards. */
+  async look(): Promise<void> {
+    await this.#stay()
+    const all = await this.#all()
+    let isFewer = false
+    for (const { name, isAlive } of all)
+      if (!isAlive && name !== this.node && (await this.#bury(name))) isFewer = true
+    const members = all
+      .filter(({ name, isAlive }) => isAlive || name === this.node)
+      .map(({ name }) => name)
+      .sort()
+    isFewer ||= this.#members.some((name) => !members.includes(name))
+    this.#members = members
+    if (isFewer) for (const listener of this.#buried) listener()
+    const share = shareOf(members.indexOf(this.node), members.length)
+    if (this.#held.size < share) await this.#claim(share - this.#held.size)
+    else if (this.#held.size > share && !this.#isGiving) void this.#give(share)
+  }
+
+  /** Lets the others have at once what this node has. */
+  async leave(): Promise<void> {
+    const { schema, writing } = this.#connection
+    this.#held = new Set()
+    await this.lease.release()
+    await this.#bury(this.node)
+    if ((await this.#all()).length === 0)
+      await writing.query(`update ${schema}.leases set until = '-infinity' where work = $1 and node = $2`, [
+        SERVING_KEY,
+        TOGETHER,
+      ])
+  }
+
+  async #stay(): Promise<void> {
+    const { schema, writing } = this.#connection
+    const kept = await writing.query(
+      `with told as (update ${schema}.nodes set version = $4, lag_ms = $5 where node = $6)
+       update ${schema}.leases set until = clock_timestamp() + $3 * interval '1 ms'
+       where work = $1 and node = $2 returning fence`,
+      [SERVING_KEY, TOGETHER, LEASE_MS, this.#version, this.#lagMs(), this.node],
+    )
+    if (kept.length === 0) this.#lose()
+  }
+
+  async #all(): Promise<Member[]> {
+    const { schema, writing } = this.#connection
+    const { start, end } = prefixRange(NODES)
+    const rows = await writing.query<{ work: Uint8Array; alive: boolean }>(
+      `select work, until > clock_timestamp() as alive from ${schema}.leases where work >= $1 and work < $2`,
+      [start, end],
+    )
+    return rows.map(({ work, alive }) => ({ name: String(decodeKey(work)[2]), isAlive: alive }))
+  }
+
+  async #bury(name: string): Promise<boolean> {
+    const { schema, writing, node } = this.#connection
+    const key = leaseKey(name)
+    const [row] = await writing.query<{ done: boolean }>(`select ${schema}.bury_1($1, $2, $3, $4) as done`, [
+      key,
+      slotOf(key),
+      name,
+      node,
+    ])
+    return row?.done === true
+  }
+
+  async #claim(most: number): Promise<void> {
+    const { schema, writing } = this.#connection
+    const rows = await writing.query<{ shard: number }>(
+      `select shard from ${schema}.claim_1($1, $2) as c (shard)`,
+      [leaseKey(this.node), most],
+    )
+    const mine = rows.map(({ shard }) => shard).filter((shard) => !this.#held.has(shard))
+    if (mine.length === 0) return
+    this.#held = new Set([...this.#held, ...mine])
+    for (const listener of this.#gained) listener()
+  }
+
+  async #give(share: number): Promise<void> {
+    const { schema, writing } = this.#connection
+    const [kept, given] = [this.held.slice(0, share), this.held.slice(share)]
+    this.#isGiving = true
+    this.#held = new Set(kept)
+    try {
+      await Promise.all(this.#settled.map((settled) => settled()))
+      await writing.query(
+        `update ${schema}.shards set holder = null where holder = $1 and shard = any($2::int[])`,
+        [leaseKey(this.node), intArray(given)],
+      )
+    } catch {
+      // They are still this node's by the database, which is asked again which those are.
+      await this.#recall().catch(() => {})
+    } finally {
+      this.#isGiving = false
+    }
+  }
+
+  async #recall(): Promise<void> {
+    const { schema, reading } = this.#connection
+    const rows = await reading.query<{ shard: number }>(
+      `select shard from ${schema}.shards where holder = $1`,
+      [leaseKey(this.node)],
+    )
+    this.#held = new Set(rows.map(({ shard }) => shard))
+    for (const listener of this.#gained) listener()
+  }
+}
+
+const leaseKey = (node: string) => encodeKey([...NODES, node])
+
+/** How many shards the node at this place among so many has. */
+function shareOf(place: number, nodes: number): number {
+  return Math.floor(SHARDS / nodes) + (place < SHARDS % nodes ? 1 : 0)
+}
+
+/** The nodes on a database, as anybody may ask. */
+export async function fleetNodes({
+  schema,
+  reading,
+}: Pick<Connection, 'schema' | 'reading'>): Promise<FleetNode[]> {
+  const { start, end } = prefixRange(NODES)
+  const rows = await reading.query<{
+    work: Uint8Array
+    version: string | null
+    started: Date
+    silent: number
+    lag: number | null
+    shards: Iterable<number> | null
+  }>(
+    `select l.work, n.version, coalesce(n.started, clock_timestamp()) as started, n.lag_ms as lag,
+       extract(epoch from clock_timestamp() - coalesce(n.seen, l.until))::float8 * 1000 as silent,
+       (select array_agg(s.shard order by s.shard) from ${schema}.shards s where s.holder = l.work) as shards
+     from ${schema}.leases l left join ${schema}.nodes n on n.node = l.node
+     where l.work >= $1 and l.work < $2 and l.until > clock_timestamp() order by l.work`,
+    [start, end],
+  )
+  return rows.map(({ work, version, started, silent, lag, shards }) => ({
+    name: String(decodeKey(work)[2]),
+    version,
+    startedAt: started,
+    silentMs: silent,
+    lagMs: lag,
+    shards: Array.from(shards ?? []),
+  }))
+}
+
+export const FLEET = (schema: Schema) => `
+alter table ${schema}.nodes add column version text, add column lag_ms float8;
+
+-- Whose lease it is whose node does the work of the shard; null: nobody's.
+create table ${schema}.shards (shard int primary key, holder bytea);
+insert into ${schema}.shards (shard) select generate_series(0, ${SHARDS - 1});
+
+-- Ends a lease that has run out, with its fence and what its node had. The document goes under the lock that commits take
+-- which check it. Answers whether there was such a lease.
+create function ${schema}.bury_1(p_work bytea, p_slot int, p_dead text, p_node text)
+returns boolean language plpgsql as $function$
+begin
+  perform pg_advisory_xact_lock(${COMMIT_LOCKS(schema)}, p_slot);
+  delete from ${schema}.leases l where l.work = p_work and l.until <= clock_timestamp();
+  if not found then return false; end if;
+  delete from ${schema}.documents d where d.key = p_work;
+  update ${schema}.shards s set holder = null where s.holder = p_work;
+  delete from ${schema}.nodes n where n.node = p_dead;
+  insert into ${schema}.changes (n, node, keys) values (nextval('${schema}.change_number'), p_node, array[p_work]);
+  return true;
+end $function$;
+
+-- Takes shards that are nobody's, unless the lease has run out: it may be about to be ended.
+create function ${schema}.claim_1(p_work bytea, p_most int)
+returns setof int language plpgsql as $function$
+begin
+  perform from ${schema}.leases l where l.work = p_work and l.until > clock_timestamp() for share;
+  if not found then return; end if;
+  return query update ${schema}.shards s set holder = p_work
+    where s.shard in (
+      select x.shard from ${schema}.shards x where x.holder is null order by x.shard limit p_most for update skip locked
+    ) returning s.shard;
+end $function$;
+`

@@ -1,0 +1,152 @@
+// Two servers on one store in memory, where a test says when each hears of what the other has written.
+
+import type { FleetView } from '../../src/api/deps.ts'
+import { type Shards, shardOf } from '../../src/lib/shards.ts'
+import { BarCache } from '../../src/market/bar-cache.ts'
+import { type BarStore, memoryBars, type SeriesKey } from '../../src/market/bar-store.ts'
+import type { Key, Kv } from '../../src/store/kv.ts'
+import { memoryKv } from '../../src/store/memory.ts'
+import { barCsv } from '../bar-csv.ts'
+import { testServer, unlimited } from './server.ts'
+
+/** What one has written and the other has not heard of. */
+interface News {
+  keys: Key[]
+  series: SeriesKey[]
+}
+
+/** The store as one of the servers writes to it. */
+function told(kv: Kv, news: News): Kv {
+  return {
+    ...kv,
+    async commit(commit) {
+      const done = await kv.commit(commit)
+      const { sets = [], deletes = [], sums = [] } = commit
+      if (done) news.keys.push(...[...sets, ...sums].map(({ key }) => key), ...deletes)
+      return done
+    },
+  }
+}
+
+function toldBars(store: BarStore, news: News): BarStore {
+  return {
+    ...store,
+    async upsert(key, bars) {
+      const result = await store.upsert(key, bars)
+      news.series.push(key)
+      return result
+    },
+    draft(key) {
+      const draft = store.draft(key)
+      return {
+        ...draft,
+        async commit() {
+          const result = await draft.commit()
+          news.series.push(key)
+          return result
+        },
+      }
+    },
+  }
+}
+
+class HandFleet implements Shards, FleetView {
+  readonly node: string
+  readonly #alive: ReadonlySet<string>
+  readonly #owner: (shard: number) => string
+  readonly gained: (() => void)[] = []
+  readonly giving: (() => Promise<void>)[] = []
+
+  constructor(node: string, alive: ReadonlySet<string>, owner: (shard: number) => string) {
+    this.node = node
+    this.#alive = alive
+    this.#owner = owner
+  }
+
+  get held(): number[] {
+    return Array.from({ length: 256 }, (_, shard) => shard).filter(
+      (shard) => this.#owner(shard) === this.node,
+    )
+  }
+
+  holds(name: string): boolean {
+    return this.#owner(shardOf(name)) === this.node
+  }
+
+  onGained(listener: () => void): void {
+    this.gained.push(listener)
+  }
+
+  beforeGiving(settled: () => Promise<void>): void {
+    this.giving.push(settled)
+  }
+
+  aliveNodes(): Promise<ReadonlySet<string>> {
+    return Promise.resolve(new Set(this.#alive))
+  }
+}
+
+export function testFleet() {
+  const stops: (() => void)[] = []
+  return {
+    end(): void {
+      for (const stop of stops.splice(0)) stop()
+    },
+    /** `a` has the even shards, `b` the odd ones. */
+    async twoServers(engine: 'stand-in' | 'real' = 'stand-in') {
+      const kv = memoryKv()
+      const store = memoryBars()
+      const alive = new Set(['a', 'b'])
+      const moved = new Map<number, string>()
+      const owner = (shard: number) => moved.get(shard) ?? (shard % 2 === 0 ? 'a' : 'b')
+      const make = (node: string, seed: number) => {
+        const news: News = { keys: [], series: [] }
+        const fleet = new HandFleet(node, alive, owner)
+        const server = testServer(unlimited, {
+          engine,
+          seed,
+          kv: told(kv, news),
+          bars: new BarCache(toldBars(store, news)),
+          fleet,
+        })
+        const { features, runs } = server.services
+        features.onRunHeard((id, run) => runs.heard(id, run))
+        stops.push(() => server.pool.close())
+        return { ...server, fleet, news }
+      }
+      const a = make('a', 1)
+      const b = make('b', 2)
+      const servers = [a, b]
+      /** Each is told what the other has written, until neither has anything to tell. */
+      const heard = async () => {
+        const pairs = [
+          [a, b],
+          [b, a],
+        ] as const
+        while (servers.some(({ news }) => news.keys.length + news.series.length > 0))
+          for (const [from, to] of pairs) {
+            to.services.features.others.hear(from.news.keys.splice(0))
+            for (const key of from.news.series.splice(0)) await to.services.bars.changedElsewhere(key)
+            await to.services.features.others.settled()
+          }
+      }
+      const headers = await a.signUp()
+      const { id: userId } = (await a.call('GET', '/api/auth/session', { headers })).json.user as {
+        id: string
+      }
+      await a.call('POST', '/api/platform/bars/import?exchange=E&symbol=S&interval=1h', {
+        headers: { ...headers, 'content-type': 'text/csv' },
+        body: barCsv(50),
+      })
+      await heard()
+      /** The work of that name goes to the other server. */
+      const give = async (name: string) => {
+        const [from, to] = a.fleet.holds(name) ? [a, b] : [b, a]
+        moved.set(shardOf(name), to.fleet.node)
+        await Promise.all(from.fleet.giving.map((settled) => settled()))
+        for (const gained of to.fleet.gained) gained()
+      }
+      return { a, b, servers, kv, headers, userId, alive, heard, give }
+    },
+  }
+}

@@ -1,0 +1,197 @@
+// Two servers on one store: what is done on one is known on the other, and what is to be done is done by one of them.
+
+import { afterEach, expect, test } from 'bun:test'
+import { runs } from '../../src/runs/runs.ts'
+import type { Kv } from '../../src/store/kv.ts'
+import { barCsv } from '../bar-csv.ts'
+import { testFleet } from './fleet.ts'
+
+const { twoServers, end } = testFleet()
+afterEach(end)
+
+const BACKTEST = { name: 'run', symbol: 'S', exchange: 'E', interval: '1h', bars: 50 }
+
+test('what one publishes, changes or removes is found by the other’s search', async () => {
+  const { a, b, headers, heard } = await twoServers()
+  const titles = async () =>
+    (await b.call('GET', '/api/search?q=zebra', { headers })).json.results.map(
+      ({ title }: { title: string }) => title,
+    )
+  expect(await titles()).toEqual([])
+  const idea = { title: 'A zebra', body: 'stripes', visibility: 'private' }
+  const { json } = await a.call('POST', '/api/platform/ideas', { headers, body: idea })
+  await a.call('POST', '/api/platform/watchlists/import', {
+    headers,
+    body: { name: 'Zebra list', items: [{ exchange: 'E', symbol: 'S' }] },
+  })
+  await heard()
+  expect((await titles()).toSorted()).toEqual(['A zebra', 'Zebra list'])
+  await a.call('PATCH', `/api/platform/ideas/${json.id}`, { headers, body: { title: 'Two zebras' } })
+  await heard()
+  expect((await titles()).toSorted()).toEqual(['Two zebras', 'Zebra list'])
+  await a.call('DELETE', `/api/platform/ideas/${json.id}`, { headers })
+  await heard()
+  expect(await titles()).toEqual(['Zebra list'])
+})
+
+test('a session that one ends is over on the other at once, also for who used it a moment ago', async () => {
+  const { a, b, headers } = await twoServers()
+  expect((await b.call('GET', '/api/auth/session', { headers })).status).toBe(200)
+  const token = await a.token(headers, ['watchlists:read'])
+  expect((await b.call('GET', '/api/platform/watchlists', { headers: token })).status).toBe(200)
+  const [{ id } = { id: '' }] = (await a.call('GET', '/api/platform/tokens', { headers })).json.tokens
+  await a.call('DELETE', `/api/platform/tokens?id=${id}`, { headers })
+  expect((await b.call('GET', '/api/platform/watchlists', { headers: token })).status).toBe(401)
+  await a.call('POST', '/api/auth/sign-out', { headers })
+  expect((await b.call('GET', '/api/platform/watchlists', { headers })).status).toBe(401)
+})
+
+test('a backtest that one runs is watched, told of and ended on the other', async () => {
+  const { a, b, headers, heard, userId } = await twoServers()
+  const told: string[] = []
+  b.services.features.onRunDone(({ name }) => told.push(name))
+  const later = { ...headers, prefer: 'respond-async' }
+  const made = await a.call('POST', '/api/platform/backtests', {
+    headers: later,
+    body: { ...BACKTEST, source: 'sum' },
+  })
+  expect(made.status).toBe(202)
+  const states: string[] = []
+  const watching = b.services.runs.watch(userId, made.json.id, new AbortController().signal, ({ state }) =>
+    states.push(state),
+  )
+  await a.services.runs.settled()
+  await heard()
+  await watching
+  expect(states.at(-1)).toBe('done')
+  expect(told).toEqual(['run'])
+  // Its name is no news of that kind.
+  await a.call('PATCH', `/api/platform/backtests/${made.json.id}`, { headers, body: { name: 'other' } })
+  await heard()
+  expect(told).toEqual(['run'])
+
+  const endless = await a.call('POST', '/api/platform/backtests', {
+    headers: later,
+    body: { ...BACKTEST, source: 'for ever' },
+  })
+  expect((await b.call('DELETE', `/api/platform/backtests/${endless.json.id}`, { headers })).status).toBe(200)
+  await heard()
+  await a.services.runs.settled()
+  expect(a.services.runs.running).toBe(0)
+})
+
+test('backtests of a server that is gone are ended by another, and those of one that is not go on', async () => {
+  const { a, b, headers, kv, alive } = await twoServers()
+  const later = { ...headers, prefer: 'respond-async' }
+  const body = { ...BACKTEST, source: 'for ever' }
+  const { id } = (await a.call('POST', '/api/platform/backtests', { headers: later, body })).json
+  await b.services.runs.recover()
+  expect((await runs(kv).get(id))?.state).toBe('queued')
+  alive.delete('a')
+  await b.services.runs.recover()
+  expect(await runs(kv).get(id)).toMatchObject({ state: 'failed', error: { code: 'interrupted' } })
+})
+
+test('an alert that one sets is judged by whoever has its symbol, once, and both tell their dashboards', async () => {
+  const { a, b, headers, heard, servers } = await twoServers()
+  const fired: string[][] = [[], []]
+  for (const [i, { services }] of servers.entries())
+    services.features.onFired(({ barTime }) => fired[i]?.push(String(barTime)))
+  const alert = {
+    symbol: 'S',
+    exchange: 'E',
+    interval: '1h',
+    kind: 'price',
+    op: 'above',
+    price: 1,
+    frequency: 'every_time',
+    channels: ['email'],
+  }
+  await a.call('POST', '/api/platform/alerts', { headers, body: alert })
+  for (const [at, server] of [b, a].entries()) {
+    const csv = barCsv(2, Date.UTC(2026, 0, 10 + at))
+    expect(
+      (
+        await server.call('POST', '/api/platform/bars/import?exchange=E&symbol=S&interval=1h', {
+          headers: { ...headers, 'content-type': 'text/csv' },
+          body: csv,
+        })
+      ).status,
+    ).toBe(200)
+    await heard()
+    for (const { services } of servers) await services.features.looks.settle()
+    await heard()
+  }
+  expect(fired[0]?.length).toBeGreaterThan(1)
+  expect(fired[0]).toEqual(fired[1] ?? [])
+  expect(new Set(fired[0]).size).toBe(fired[0]?.length ?? 0)
+})
+
+test('a sweep that one is asked for is done by whoever has its user, and watched on both', async () => {
+  const { servers, headers, heard, userId, give } = await twoServers('real')
+  const [asked, doing] = servers.toSorted((x) => (x.fleet.holds(userId) ? 1 : -1))
+  const body = {
+    name: 'sweep',
+    symbol: 'S',
+    interval: '1h',
+    exchange: 'E',
+    bars: 50,
+    source:
+      '//@version=6\nstrategy("s")\nn = input.int(1, "n")\nif bar_index % n == 0\n    strategy.entry("L", strategy.long)\n',
+    space: [{ input: 'n', min: 2, max: 6, step: 1 }],
+  }
+  const made = await asked!.call('POST', '/api/platform/sweeps', { headers, body })
+  expect(made.status).toBe(200)
+  const over: string[] = []
+  asked!.services.features.sweeps.onOver(({ state }) => over.push(state))
+  const watching = asked!.services.features.sweeps.watch(
+    userId,
+    made.json.id,
+    new AbortController().signal,
+    () => {},
+  )
+  await heard()
+  await doing!.services.features.sweeps.watch(userId, made.json.id, new AbortController().signal, () => {})
+  await heard()
+  await watching
+  expect(over).toEqual(['done'])
+  expect(asked!.pool.running).toBe(0)
+  const read = (await asked!.call('GET', `/api/platform/sweeps/${made.json.id}`, { headers })).json
+  expect(read).toMatchObject({ sweep: { state: 'done', tried: 5 } })
+
+  // One that is under way when its user goes to another server is gone on with there.
+  const second = await doing!.call('POST', '/api/platform/sweeps', { headers, body })
+  await give(userId)
+  await heard()
+  await asked!.services.features.sweeps.watch(userId, second.json.id, new AbortController().signal, () => {})
+  const done = (await doing!.call('GET', `/api/platform/sweeps/${second.json.id}`, { headers })).json
+  expect(done).toMatchObject({ sweep: { state: 'done', tried: 5 } })
+})
+
+test('what is sent again to another server while the first still works on it is not done twice', async () => {
+  const { a, b, headers, alive, userId } = await twoServers()
+  const keyed = { ...headers, 'idempotency-key': 'one' }
+  const idea = { title: 'Once', body: 'x', visibility: 'private' }
+  const before = a.services.kv.commit
+  const held = Promise.withResolvers<void>()
+  const reached = Promise.withResolvers<void>()
+  const kv = a.services.kv as { commit: Kv['commit'] }
+  kv.commit = async (commit) => {
+    if (commit.sets?.some(({ key }) => key[0] === 'ideas')) {
+      reached.resolve()
+      await held.promise
+    }
+    return before(commit)
+  }
+  const first = a.call('POST', '/api/platform/ideas', { headers: keyed, body: idea })
+  await reached.promise
+  const second = await b.call('POST', '/api/platform/ideas', { headers: keyed, body: idea })
+  expect(second).toMatchObject({ status: 409, json: { error: { code: 'idempotency_in_progress' } } })
+  // Taken for gone, it can finish nothing any more that another has begun again.
+  alive.delete('a')
+  const third = await b.call('POST', '/api/platform/ideas', { headers: keyed, body: idea })
+  expect(third.status).toBe(200)
+  held.resolve()
+  expect((await first).status).toBe(409)
+  expect((await b.services.features.ideas.listOf(userId, { limit: 9 })).items).toHaveLength(1)
+})

@@ -1,0 +1,158 @@
+// The nodes on one database share out 256 shards among them, and nobody does what another does.
+
+import { afterAll, expect, test } from 'bun:test'
+import { SQL } from 'bun'
+import type { Clock } from '../../src/lib/clock.ts'
+import { SHARDS, shardOf } from '../../src/lib/shards.ts'
+import { encodeKey } from '../../src/store/key.ts'
+import type { Connection } from '../../src/store/postgres/connection.ts'
+import { Fleet, fleetNodes } from '../../src/store/postgres/fleet.ts'
+import { fencedKv, takeLease } from '../../src/store/postgres/lease.ts'
+import { postgresKv } from '../../src/store/postgres/postgres-kv.ts'
+import { rejection } from '../rejection.ts'
+import { postgresStores, realClock } from './postgres-stores.ts'
+
+const postgres = await postgresStores()
+const sql = new SQL(postgres.url, { max: 1 })
+afterAll(async () => {
+  await sql.close()
+  await postgres.stop()
+})
+
+/** Nobody waits longer than the database takes to answer. */
+const hasty: Clock = { now: () => 0, sleep: () => realClock.sleep(1) }
+/** Nobody renews anything by itself. */
+const still: Clock = {
+  now: () => 0,
+  sleep: (_, signal) =>
+    new Promise((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true })),
+}
+const write = { sets: [{ key: ['a'], value: '1' }] }
+
+interface Joined {
+  readonly fleet: Fleet
+  readonly connection: Connection
+}
+
+async function joined(schema: string, clock = still): Promise<Joined> {
+  const connection = await postgres.connect(schema)
+  const fleet = await Fleet.join(connection, { clock, version: '1.2.3', waits: () => {}, lagMs: () => 7 })
+  return { connection, fleet }
+}
+
+/** As often as it takes until nothing moves any more. */
+async function settle(nodes: readonly Joined[]): Promise<void> {
+  for (let round = 0; round < 4; round++) for (const { fleet } of nodes) await fleet.look()
+}
+
+const expire = (schema: string, node: Joined) =>
+  sql.unsafe(`update "${schema}".leases set until = '-infinity' where work = $1`, [
+    encodeKey(['lease', 'node', node.fleet.node]),
+  ])
+
+const counts = (nodes: readonly Joined[]) => nodes.map(({ fleet }) => fleet.held.length)
+const together = (nodes: readonly Joined[]) =>
+  nodes.flatMap(({ fleet }) => fleet.held).toSorted((a, b) => a - b)
+const EVERY = Array.from({ length: SHARDS }, (_, shard) => shard)
+
+test('each shard is one node’s, all have as many as each other, and those of one that is gone are taken over', async () => {
+  const schema = crypto.randomUUID()
+  const first = await joined(schema)
+  await settle([first])
+  expect(first.fleet.held).toEqual(EVERY)
+  expect(first.fleet.holds('anything')).toBe(true)
+
+  const nodes = [first, await joined(schema), await joined(schema)]
+  await settle(nodes)
+  expect(counts(nodes).toSorted((a, b) => a - b)).toEqual([85, 85, 86])
+  expect(together(nodes)).toEqual(EVERY)
+  for (const name of ['usr_1', 'BINANCE\0BTCUSDT', '平安'])
+    expect(nodes.filter(({ fleet }) => fleet.holds(name))).toHaveLength(1)
+
+  const [, dead, other] = nodes as [Joined, Joined, Joined]
+  const kv = fencedKv(postgresKv(dead.connection), dead.fleet.lease)
+  expect(await kv.commit(write)).toBe(true)
+  await expire(schema, dead)
+  let buried = 0
+  first.fleet.onBuried(() => buried++)
+  other.fleet.onBuried(() => buried++)
+  await settle([first, other])
+  expect(counts([first, other])).toEqual([128, 128])
+  expect(together([first, other])).toEqual(EVERY)
+  expect(buried).toBe(2)
+  expect(await first.fleet.aliveNodes()).toEqual(new Set([first.fleet.node, other.fleet.node]))
+  // It still believes that it has them, and can do nothing with them any more.
+  expect(dead.fleet.held).toHaveLength(85)
+  expect(await rejection(kv.commit(write))).toMatchObject({ status: 503, code: 'store_unavailable' })
+
+  await other.fleet.leave()
+  await settle([first])
+  expect(first.fleet.held).toEqual(EVERY)
+  await Promise.all(nodes.map(({ connection }) => connection.close()))
+})
+
+test('a shard goes to another node only when what was under way for it is done', async () => {
+  const schema = crypto.randomUUID()
+  const first = await joined(schema)
+  await settle([first])
+  const name = 'usr_busy'
+  const done = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<void>()
+  first.fleet.beforeGiving(() => {
+    asked.resolve()
+    return done.promise
+  })
+  const second = await joined(schema)
+  let gained = 0
+  second.fleet.onGained(() => gained++)
+  await settle([first, second])
+  await asked.promise
+  expect(counts([first, second])).toEqual([128, 0])
+  expect(gained).toBe(0)
+  done.resolve()
+  // Whoever had it given to them has it, and nobody else.
+  while (second.fleet.held.length < 128) await settle([first, second])
+  expect(gained).toBeGreaterThan(0)
+  expect(together([first, second])).toEqual(EVERY)
+  expect([first, second].filter(({ fleet }) => fleet.holds(name))).toHaveLength(1)
+  expect(shardOf(name)).toBe(Bun.hash.crc32(name) % 256)
+  await Promise.all([first, second].map(({ connection }) => connection.close()))
+})
+
+test('a server of before there were several is waited for, and waits for all of them', async () => {
+  const schema = crypto.randomUUID()
+  const old = await postgres.connect(schema)
+  const lease = await takeLease(old, { work: 'serving', clock: still, waits: () => {} })
+  const connection = await postgres.connect(schema)
+  const held = Promise.withResolvers<string>()
+  const joining = Fleet.join(connection, { clock: hasty, version: '2', waits: held.resolve, lagMs: () => 0 })
+  expect(await held.promise).toBe(old.node)
+  await lease.release()
+  const fleet = await joining
+  await fleet.look()
+
+  const again = Promise.withResolvers<string>()
+  const waiting = takeLease(old, { work: 'serving', clock: hasty, waits: again.resolve })
+  await again.promise
+  const second = await joined(schema)
+  await fleet.leave()
+  await second.fleet.look()
+  await second.fleet.leave()
+  await (await waiting).release()
+  await Promise.all([old, connection, second.connection].map((one) => one.close()))
+})
+
+test('anybody is told which nodes there are, of which version, and what each of them has', async () => {
+  const schema = crypto.randomUUID()
+  const nodes = [await joined(schema), await joined(schema)]
+  for (const { fleet } of nodes)
+    await sql.unsafe(`insert into "${schema}".nodes (node, at_xid) values ($1, '3')`, [fleet.node])
+  await settle(nodes)
+  const told = await fleetNodes(nodes[0]!.connection)
+  expect(told).toMatchObject(
+    nodes
+      .toSorted((a, b) => (a.fleet.node < b.fleet.node ? -1 : 1))
+      .map(({ fleet }) => ({ name: fleet.node, version: '1.2.3', lagMs: 7, shards: [...fleet.held] })),
+  )
+  await Promise.all(nodes.map(({ connection }) => connection.close()))
+})
