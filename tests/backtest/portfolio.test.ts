@@ -260,6 +260,16 @@ if bar_index == 4
       ).length
     const idle = buys('1', 99)
     expect([109, 111, 219].map((allowed) => entries(allowed, idle))).toEqual([1, 2, 2])
+    // After a win of 110 the peak is 110 higher, and the loss of 60 behind it is measured from there.
+    const up = priced([100, 100, 100, 100, 111, 111, 111, 111, 105, 105, 105, 105])
+    const again = (allowed: number) =>
+      careful(allowed).replace('bar_index == 4\n', 'bar_index == 4 or bar_index == 8\n') +
+      'if bar_index == 9\n    strategy.entry("L", strategy.long, qty = 10)\n'
+    const after = (allowed: number) =>
+      run([request(again(allowed), up), request(idle, flat)], 5000).parts[0]!.report.orders.filter(
+        ({ side }) => side === 'buy',
+      ).length
+    expect([59, 61, 169].map(after)).toEqual([2, 3, 3])
     // What another has realised before is in it.
     const costs = `//@version=6
 strategy("x", commission_type = strategy.commission.cash_per_order, commission_value = 25)
@@ -471,6 +481,14 @@ describe('every figure of a portfolio', () => {
       request(buys('1', 99), priced([1, 1])),
     ]).result
     expect([whole.maxDrawdown, whole.maxDrawdownPct]).toEqual([250, 0.2])
+    // What the first bar costs is a fall too.
+    const costs =
+      ', process_orders_on_close = true, commission_type = strategy.commission.cash_per_order, commission_value = 7'
+    const first = run([
+      request(buys('1', 0, costs), priced([10, 10])),
+      request(buys('1', 99), priced([1, 1])),
+    ])
+    expect([first.result.whole.maxDrawdown, first.result.parts[0]!.maxDrawdown]).toEqual([7, 7])
   })
 
   test('months, their ratios and growth are those of one backtest over all trades, by time', () => {
@@ -506,7 +524,16 @@ describe('every figure of a portfolio', () => {
     expect(whole.sharpe).toBeCloseTo((mean - 0.02 / 12) / deviation, 10)
     expect(whole.sortino).toBeCloseTo((mean - 0.02 / 12) / Math.sqrt((0.02 / 12) ** 2 / 4), 10)
     expect(whole.cagr).toBeCloseTo(1.012 ** (365 / 119) - 1, 10)
-    // Two months are too few, so days are taken for them.
+    // Three months are enough; two are too few, so days are taken for them.
+    const three = { ...trade(63), bars: days(90) }
+    const single = runBacktest({ ...three, overrides: { initial_capital: 1000 } }).report.equity
+    const flat = request(buys('1', 99), days(20), { interval: '1d' })
+    expect(run([three, flat]).result.whole).toMatchObject({ sharpe: single.sharpe, sortino: single.sortino })
+    expect(single.sharpe).not.toBeNull()
+    expect(run([{ ...flat, bars: days(90) }, flat]).result.whole).toMatchObject({
+      sharpe: null,
+      sortino: null,
+    })
     const short = runBacktest({ ...trade(9), bars: days(59), overrides: { initial_capital: 1000 } }).report
     const idle = request(buys('1', 99), days(20), { interval: '1d' })
     const pair = run([{ ...trade(9), bars: days(59) }, idle]).result

@@ -165,22 +165,46 @@ describe('a portfolio', () => {
     const limit = `//@version=6
 strategy("limit", initial_capital = 1000, use_bar_magnifier = true)
 if bar_index == 0
-    strategy.entry("L", strategy.long, qty = 1, limit = 95)
+    strategy.entry("L", strategy.long, qty = 1, limit = input.float(95, "Limit"))
 `
     const parts = [part('X:COARSE', BUYS(1)), part('X:FINE', limit)]
     const { portfolio } = await made({ name: 'finer', parts })
     expect(portfolio.state).toBe('done')
     const { report } = (await call('GET', `/api/platform/portfolios/${portfolio.id}/parts/1`)).json
+    // A trial of the same script on the same market, with another choice: the second.
+    const other = await call('POST', '/api/platform/backtests', { ...parts[1], inputs: { Limit: 94 } })
+    await ledger.settled()
+    expect((await call('GET', `/api/platform/trials?of=${other.json.id}`)).json.counted).toBe(2)
     const { json } = await call('POST', '/api/platform/backtests', parts[1])
     const alone = (await call('GET', `/api/platform/backtests/${json.id}`)).json.result.report
     expect(report.orders).toEqual(alone.orders)
     expect(report.warnings).toEqual(alone.warnings)
-    await ledger.settled()
-    expect((await call('GET', `/api/platform/trials?of=${json.id}`)).json.counted).toBe(1)
     const { budget } = budgets.mock.calls.find(([kind]) => kind === 'portfolio')![2]
     const single = budgets.mock.calls.find(([kind]) => kind === 'run')![2].budget
     expect(budget.timeMs).toBe(2 * single.timeMs)
     budgets.mockRestore()
+  })
+
+  test('that is cancelled when its reports are made already keeps none of them', async () => {
+    const { call, services, user, ended } = await portfolioServer()
+    const { portfolios } = services.features
+    const real = JobPool.prototype.do
+    const { promise, resolve } = Promise.withResolvers<string>()
+    const pool = spyOn(JobPool.prototype, 'do').mockImplementation(async function cancelled(
+      this: JobPool,
+      ...args: never[]
+    ) {
+      const found: unknown = await (real as (...all: never[]) => Promise<unknown>).apply(this, args)
+      await portfolios.cancel(user.id, await promise)
+      return found
+    } as unknown as typeof real)
+    const { json } = await call('POST', '/api/platform/portfolios', TWO)
+    resolve(json.id)
+    await ended(json.id)
+    pool.mockRestore()
+    expect((await portfolios.get(user.id, json.id)).state).toBe('cancelled')
+    for (const kind of ['portfolio-result', 'portfolio-report'])
+      expect(await services.kv.list({ prefix: [kind] }, { limit: 10 })).toEqual([])
   })
 
   test('has two million bars at most, in all its parts together', async () => {

@@ -13,7 +13,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   broker: { sources: ['src/backtest/broker/**/*.ts'], tests: ['tests/backtest/*.test.ts'] },
   report: {
     sources: ['src/backtest/report/*.ts', 'src/backtest/equity.ts'],
-    tests: ['tests/backtest/*.test.ts'],
+    tests: ['tests/backtest/*.test.ts', 'tests/wire/*.test.ts', 'tests/api/columns.test.ts'],
   },
   alerts: { sources: ['src/alerts/*.ts'], tests: ['tests/alerts/*.test.ts', 'tests/api/alert-*.test.ts'] },
   access: {
@@ -21,6 +21,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     tests: [
       'tests/accounts/*.test.ts',
       'tests/api/{access,auth,authorization,frame,scopes,letter,races,pace,peer}.test.ts',
+      'tests/api/{bodies,columns,encode,idempotency,idempotency-keys,kept-answers}.test.ts',
     ],
   },
   idempotency: {
