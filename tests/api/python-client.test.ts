@@ -1,10 +1,14 @@
 // The Python client that the server writes, used by Python itself against a server that listens.
 
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect, test as anyTest } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { columnPieces, COLUMNS_TYPE, pack } from '../../src/wire/columns.ts'
 import { testServer, unlimited } from './server.ts'
+
+const noPython = Bun.which('python3') === null
+if (noPython) console.warn('No python3 found: the tests of the Python client are skipped.')
+const test = anyTest.skipIf(noPython)
 
 const folder = mkdtempSync(`${tmpdir()}/chartroom-python-`)
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -71,7 +75,8 @@ told.append(failed(lambda: room.get_idea("a/../b?c")))`,
     (request) => app.handle(request),
   )
   expect(idea).toBe('Идея 📈')
-  expect(titles).toEqual(['t2', 't1', 't0', 'Идея 📈'])
+  // The newest first: what another test has made stands behind them.
+  expect(titles.slice(0, 4)).toEqual(['t2', 't1', 't0', 'Идея 📈'])
   expect(cleared).toEqual([])
   expect(wrong.slice(0, 3)).toEqual([422, 'validation_failed', expect.arrayContaining(['/title'])])
   expect(forbidden.slice(0, 2)).toEqual([403, 'insufficient_scope'])
