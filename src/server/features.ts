@@ -51,8 +51,8 @@ import { createScanWatch, type News } from '../scans/watch.ts'
 import { Sweeps } from '../sweeps/sweeps.ts'
 import { createWatchlists, WATCHED_INTERVAL } from '../watchlists/watchlists.ts'
 import type { AllowList, Resolve } from '../webhooks/address.ts'
-import { createDeliverer } from '../webhooks/deliverer.ts'
 import { createOutbox } from '../webhooks/deliveries.ts'
+import { createWebhookDeliverer } from '../webhooks/post.ts'
 import { createReceivers } from '../webhooks/receivers.ts'
 import type { SecretBox } from '../webhooks/secret-box.ts'
 import type { Send } from '../webhooks/send.ts'
@@ -153,18 +153,9 @@ export function createFeatures(deps: FeatureDeps): Features {
     log,
     shards,
   })
-  const deliverer = createDeliverer({
-    kv,
-    clock,
-    box,
-    allow,
-    resolve,
-    send: deps.send,
-    spread: () => (random.bytes(1)[0] ?? 0) / 256,
-    userAgent: `Chartroom/${deps.version}`,
-    log,
-    shards,
-  })
+  const posting = { clock, box, allow, resolve, send: deps.send, userAgent: `Chartroom/${deps.version}` }
+  const spread = () => (random.bytes(1)[0] ?? 0) / 256
+  const deliverer = createWebhookDeliverer({ kv, log, spread, shards, ...posting })
   const search = createSearch({
     async *everybodys() {
       for await (const script of scripts.eachPublic()) yield scriptItem(script)

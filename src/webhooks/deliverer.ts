@@ -14,27 +14,68 @@ import { ALL_SHARDS, type Shards } from '../lib/shards.ts'
 import { within } from '../lib/within.ts'
 import { transact, type Tx } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
-import { parseReceiverUrl, permittedAddresses, type AllowList, type Resolve } from './address.ts'
-import { deliveryCollection, type AttemptRecord, type Delivery } from './deliveries.ts'
-import { receiverCollection, type Receiver } from './receivers.ts'
+import type { Collection } from '../store/collection.ts'
 import { ATTEMPTS, DEAD_AFTER_MS, parseRetryAfter, retryDelay } from './schedule.ts'
-import type { SecretBox } from './secret-box.ts'
-import type { Reply, Send } from './send.ts'
-import { serviceSignature, standardSignature } from './signing.ts'
+import { NO_REPLY, UnreadableSecret, type Reply } from './send.ts'
 import { Turns, type Head, type Turn } from './turns.ts'
 
-export interface DelivererDeps {
+/** Whom something is delivered to, as far as the deliverer knows and changes it. */
+export interface Destination {
+  readonly id: string
+  readonly ownerId: string
+  readonly status: 'active' | 'disabled'
+  readonly disabledReason: string | null
+  readonly lastSuccessAt: number | null
+  /** The time of the first failure since the last success; null if that was the last attempt. */
+  readonly failingSince: number | null
+}
+
+export interface AttemptRecord {
+  readonly at: number
+  /** The HTTP status; 0 if there was no answer. */
+  readonly status: number
+  readonly durationMs: number
+  /** Why there was no status; `blocked` if the address is no longer permitted. */
+  readonly failure: string | null
+  /** The first 4 kB of the answer. */
+  readonly excerpt: string
+}
+
+/** What is delivered, as far as the deliverer knows and changes it. */
+export interface Parcel {
+  readonly id: string
+  readonly receiverId: string
+  readonly ownerId: string
+  /** cancelled: the receiver was deleted or disabled before the delivery was sent. */
+  readonly state: 'pending' | 'delivered' | 'failed' | 'cancelled'
+  readonly attempts: readonly AttemptRecord[]
+  /** When it is due, if it is pending. */
+  readonly nextAt: number | null
+  /** When the unfinished attempt began; missing in old records. */
+  readonly begunAt?: number | null
+  readonly createdAt: number
+}
+
+export interface Claim<D, P> {
+  readonly receiver: D
+  readonly delivery: P
+}
+
+export interface DelivererDeps<D extends Destination, P extends Parcel> {
   readonly kv: Kv
   readonly clock: Clock
   /** A random number in [0, 1), which spreads the retries. */
   readonly spread: () => number
-  readonly box: SecretBox
-  readonly allow: AllowList
-  readonly resolve: Resolve
-  readonly send: Send
-  /** The User-Agent: product and version. */
-  readonly userAgent: string
   readonly log: Log
+  /** What a receiver is called in the log: `webhook`. */
+  readonly noun: string
+  readonly receivers: Collection<D>
+  /** With the index `turn`: owner, receiver, and when it is due. */
+  readonly deliveries: Collection<P>
+  /** Makes one attempt. Rejects with Problem if the address is no longer permitted. */
+  readonly post: (claim: Claim<D, P>, now: number) => Promise<Reply>
+  /** Whether an answer with this status says that trying again is of no use. */
+  readonly isFinal: (status: number) => boolean
   /** The users whose deliveries this server sends. */
   readonly shards?: Shards
 }
@@ -43,9 +84,6 @@ export interface DelivererDeps {
 const SLOTS = 64
 /** The longest nap between looks at the outbox, so that a changed clock is noticed. */
 const NAP_MS = 60_000
-/** Time limits for resolving the name, and for one attempt as a whole. */
-const RESOLVE_MS = 5000
-const ATTEMPT_MS = 15_000
 /** When the server stops, attempts under way may take this long; the others are repeated at the next start. */
 const STOP_MS = 2000
 /** How many deliveries of a deleted receiver are cancelled at once. */
@@ -55,16 +93,8 @@ const PLANNED_AT_ONCE = 200
 /** A correction of the clock up to this does not count as setting it. */
 const SLEWED_MS = 1000
 
-interface Claim {
-  readonly receiver: Receiver
-  readonly delivery: Delivery
-}
-const NO_ANSWER: Reply = { status: 0, retryAfter: null, excerpt: '', failure: null }
-
-export function createDeliverer(deps: DelivererDeps) {
-  const { kv, clock, spread, log, shards = ALL_SHARDS } = deps
-  const receivers = receiverCollection(kv)
-  const deliveries = deliveryCollection(kv)
+export function createDeliverer<D extends Destination, P extends Parcel>(deps: DelivererDeps<D, P>) {
+  const { kv, clock, spread, log, noun, receivers, deliveries, shards = ALL_SHARDS } = deps
   const turns = new Turns(SLOTS)
   const store = new Backoff(deps, 'writing down deliveries')
   const busy = new Map<string, { readonly ownerId: string; readonly work: Promise<void> }>()
@@ -74,7 +104,7 @@ export function createDeliverer(deps: DelivererDeps) {
   let stopping: AbortSignal = new AbortController().signal
   /** The server has stopped, and the store may be closed. */
   let over = false
-  const loop = createLoop(deps, 'delivering webhooks', startDue)
+  const loop = createLoop(deps, `delivering ${noun}s`, startDue)
   shards.onGained(() => {
     lookedAt = Number.NEGATIVE_INFINITY
     loop.wake()
@@ -125,7 +155,7 @@ export function createDeliverer(deps: DelivererDeps) {
   /** The clock was set back. Deliveries that were planned from a time still to come now wait as long from the present. */
   async function planAnew(ownerId: string, receiverId: string): Promise<void> {
     const now = clock.now()
-    const isAhead = (delivery: Delivery) => plannedAt(delivery) > now + SLEWED_MS
+    const isAhead = (delivery: P) => plannedAt(delivery) > now + SLEWED_MS
     // Deliveries made later are due earlier, so those to change are at the end, and the last one tells whether there are
     // any.
     const lastOnes = (limit: number) =>
@@ -191,8 +221,8 @@ export function createDeliverer(deps: DelivererDeps) {
   }
 
   /** Commits that an attempt of the receiver's first delivery begins. Answers null if none is due after all. */
-  async function begin({ ownerId, receiverId }: Turn): Promise<Claim | null> {
-    let claim: Claim | null = null
+  async function begin({ ownerId, receiverId }: Turn): Promise<Claim<D, P> | null> {
+    let claim: Claim<D, P> | null = null
     await transact(kv, async (tx) => {
       claim = null
       const receiver = await receivers.at(tx).get(receiverId)
@@ -221,27 +251,31 @@ export function createDeliverer(deps: DelivererDeps) {
   }
 
   /** Never rejects: a mistake of ours is an outcome too, or the delivery would be tried without end. */
-  async function post(claim: Claim, now: number): Promise<Reply> {
+  async function post(claim: Claim<D, P>, now: number): Promise<Reply> {
     try {
-      return await sendTo(deps, claim, now)
+      return await deps.post(claim, now)
     } catch (error) {
-      if (error instanceof Problem) return { ...NO_ANSWER, failure: 'blocked', excerpt: error.message }
+      if (error instanceof Problem) return { ...NO_REPLY, failure: 'blocked', excerpt: error.message }
       if (error instanceof UnreadableSecret)
-        return { ...NO_ANSWER, failure: 'secret_unreadable', excerpt: error.message }
+        return { ...NO_REPLY, failure: 'secret_unreadable', excerpt: error.message }
       log('error', 'a delivery failed for a reason of ours', {
         delivery: claim.delivery.id,
         error: String(error),
       })
-      return { ...NO_ANSWER, failure: 'internal_error' }
+      return { ...NO_REPLY, failure: 'internal_error' }
     }
   }
 
   /** Commits the outcome: the delivery's next state and the receiver's health together. */
-  async function settle(claim: Claim, record: AttemptRecord, retryAfterMs: number | null): Promise<void> {
+  async function settle(
+    claim: Claim<D, P>,
+    record: AttemptRecord,
+    retryAfterMs: number | null,
+  ): Promise<void> {
     const random = spread()
     const now = record.at + record.durationMs
-    let before: Receiver | null = null
-    let after: Receiver | null = null
+    let before: D | null = null
+    let after: D | null = null
     await transact(kv, async (tx) => {
       const delivery = await deliveries.at(tx).stored(claim.delivery.id)
       if (!delivery) return []
@@ -249,9 +283,9 @@ export function createDeliverer(deps: DelivererDeps) {
       const receiver = await receivers.at(tx).stored(claim.receiver.id)
       before = receiver?.record ?? null
       after = before && healthAfter(before, record, now)
-      const gone = after?.status === 'disabled'
+      const gone = after?.status === 'disabled' || deps.isFinal(record.status)
       const delay = succeeded(record) || gone ? null : retryDelay(attempts.length, random, retryAfterMs)
-      const next: Delivery = {
+      const next: P = {
         ...delivery.record,
         attempts: attempts.slice(-ATTEMPTS),
         state: succeeded(record) ? 'delivered' : delay === null ? 'failed' : 'pending',
@@ -268,19 +302,19 @@ export function createDeliverer(deps: DelivererDeps) {
 
   /** The log of deliveries has every attempt; the server's log gets a line only when something changes. */
   function tell(
-    { delivery, receiver: { id: webhook } }: Claim,
+    { delivery, receiver: { id } }: Claim<D, P>,
     { status, failure, durationMs }: AttemptRecord,
-    before: Receiver | null,
-    after: Receiver | null,
+    before: D | null,
+    after: D | null,
   ): void {
-    log('debug', 'webhook attempt', { delivery: delivery.id, webhook, status, failure, ms: durationMs })
+    log('debug', `${noun} attempt`, { delivery: delivery.id, [noun]: id, status, failure, ms: durationMs })
     if (before === null || after === null) return
     const { disabledReason: reason } = after
     if (before.failingSince === null && after.failingSince !== null)
-      log('warn', 'a webhook fails', { webhook, status, failure })
+      log('warn', `a ${noun} fails`, { [noun]: id, status, failure })
     if (before.failingSince !== null && after.failingSince === null)
-      log('info', 'a webhook works again', { webhook })
-    if (before.status !== after.status) log('warn', 'a webhook was disabled', { webhook, reason })
+      log('info', `a ${noun} works again`, { [noun]: id })
+    if (before.status !== after.status) log('warn', `a ${noun} was disabled`, { [noun]: id, reason })
   }
 
   return {
@@ -301,7 +335,7 @@ export function createDeliverer(deps: DelivererDeps) {
 }
 
 /** The time from which a delivery's wait is counted. */
-function plannedAt({ createdAt, attempts }: Delivery): number {
+function plannedAt({ createdAt, attempts }: Parcel): number {
   const last = attempts.at(-1)
   return last ? last.at + last.durationMs : createdAt
 }
@@ -309,83 +343,10 @@ function plannedAt({ createdAt, attempts }: Delivery): number {
 const succeeded = ({ status }: AttemptRecord) => status >= 200 && status < 300
 
 /** The receiver after this attempt: since when it has been failing, and whether it is disabled now. */
-function healthAfter(receiver: Receiver, record: AttemptRecord, now: number): Receiver {
+function healthAfter<D extends Destination>(receiver: D, record: AttemptRecord, now: number): D {
   if (succeeded(record)) return { ...receiver, failingSince: null, lastSuccessAt: now }
   const failingSince = receiver.failingSince ?? record.at
   const reason = record.status === 410 ? 'gone' : now - failingSince >= DEAD_AFTER_MS ? 'failing' : null
   if (reason === null) return { ...receiver, failingSince }
   return { ...receiver, failingSince, status: 'disabled', disabledReason: reason }
-}
-
-/**
- * Sends one request, to the first of the receiver's addresses that accepts a connection. Throws Problem if none is
- * permitted.
- */
-async function sendTo(
-  { allow, resolve, clock, box, userAgent, send }: DelivererDeps,
-  { receiver, delivery }: Claim,
-  now: number,
-): Promise<Reply> {
-  const url = parseReceiverUrl(receiver.url, allow)
-  const addresses = await within(clock, RESOLVE_MS, permittedAddresses(url, allow, resolve))
-  if (addresses === null)
-    return { ...NO_ANSWER, failure: 'timeout', excerpt: 'The host name was not resolved within 5 s.' }
-  const body = new TextEncoder().encode(
-    JSON.stringify({
-      event: delivery.event,
-      delivered_at: new Date(now).toISOString(),
-      data: delivery.data,
-    }),
-  )
-  const headers = await signedHeaders({ box, userAgent }, { receiver, delivery }, now, body)
-  let answer = NO_ANSWER
-  // The next address is tried only if this one did not accept a connection.
-  for (const address of addresses.slice(0, 4)) {
-    // Limited to the whole time of an attempt, even if the clock was set back meanwhile.
-    const budgetMs = Math.min(ATTEMPT_MS, now + ATTEMPT_MS - clock.now())
-    if (budgetMs <= 0) return { ...NO_ANSWER, failure: 'timeout' }
-    answer = await send({ url, address, headers, body, budgetMs })
-    if (answer.failure !== 'connection_refused' && answer.failure !== 'network') break
-  }
-  return answer
-}
-
-async function signedHeaders(
-  { box, userAgent }: Pick<DelivererDeps, 'box' | 'userAgent'>,
-  { receiver, delivery }: Claim,
-  now: number,
-  body: Uint8Array<ArrayBuffer>,
-): Promise<Record<string, string>> {
-  const opened = (sealed: string) =>
-    box.open(sealed, receiver.id).catch(() => {
-      throw new UnreadableSecret()
-    })
-  const secret = await opened(receiver.sealedSecret)
-  const old = receiver.sealedOldSecret === null ? null : await opened(receiver.sealedOldSecret)
-  const overlapping = old !== null && (receiver.oldSecretUntil ?? 0) > now
-  const seconds = Math.floor(now / 1000)
-  return {
-    'content-type': 'application/json',
-    'user-agent': userAgent,
-    'X-Service-Signature': await serviceSignature(old ?? secret, body),
-    'X-Service-Event': delivery.event,
-    'X-Service-Attempt': String(delivery.attempts.length + 1),
-    'webhook-id': delivery.id,
-    'webhook-timestamp': String(seconds),
-    'webhook-signature': await standardSignature(
-      overlapping ? [secret, old] : [secret],
-      delivery.id,
-      seconds,
-      body,
-    ),
-  }
-}
-
-/** The secret was sealed with another key than the one in the key file. */
-class UnreadableSecret extends Error {
-  constructor() {
-    super(
-      'The secret of this webhook cannot be read with this server’s key file. Delete it and register it again.',
-    )
-  }
 }

@@ -10,35 +10,14 @@ import { collection, type Collection, type Page, type PageOptions } from '../sto
 import { transact, type Also, type Changes, type Tx } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
 import type { ReceiverData, ReceiverEvent } from '../wire/event.ts'
+import type { Parcel } from './deliverer.ts'
 import { receiverCollection, type EventKind, type Receiver } from './receivers.ts'
 import { LOG_MS } from './schedule.ts'
 
-export interface AttemptRecord {
-  readonly at: number
-  /** The HTTP status; 0 if there was no answer. */
-  readonly status: number
-  readonly durationMs: number
-  /** Why there was no status; `blocked` if the address is no longer permitted. */
-  readonly failure: string | null
-  /** The first 4 kB of the answer. */
-  readonly excerpt: string
-}
-
-export interface Delivery {
-  readonly id: string
-  readonly receiverId: string
-  readonly ownerId: string
+export interface Delivery extends Parcel {
   readonly event: ReceiverEvent
   /** The event's data. */
   readonly data: ReceiverData[ReceiverEvent]
-  /** cancelled: the receiver was deleted or disabled before the delivery was sent. */
-  readonly state: 'pending' | 'delivered' | 'failed' | 'cancelled'
-  readonly attempts: readonly AttemptRecord[]
-  /** When it is due, if it is pending. */
-  readonly nextAt: number | null
-  /** When the unfinished attempt began; missing in old records. */
-  readonly begunAt?: number | null
-  readonly createdAt: number
   /** The delivery that this one repeats at a user's request. */
   readonly resendOf: string | null
 }

@@ -1,4 +1,4 @@
-// Makes one attempt over the network: a POST to a checked address, and its answer, bounded in time and size.
+// Makes one attempt over the network: a request to a checked address, and its answer, bounded in time and size.
 //
 // The connection goes to the address that was checked, while Host, SNI and the certificate's name stay the URL's. No
 // redirect is followed (it would leave the checked address), no proxy is used, nothing is decompressed, and at most 20 kB
@@ -10,6 +10,7 @@ import { isIP } from 'node:net'
 
 export interface Attempt {
   readonly url: URL
+  readonly method: 'POST' | 'PUT'
   readonly address: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
@@ -26,6 +27,17 @@ export interface Reply {
   /** Why there is no status: `timeout`, `connection_refused`, `connection_reset`, `tls`, `network`. */
   readonly failure: string | null
 }
+export const NO_REPLY: Reply = { status: 0, retryAfter: null, excerpt: '', failure: null }
+
+/** A secret was sealed with another key than the one in the key file. */
+export class UnreadableSecret extends Error {
+  constructor(noun: string) {
+    super(
+      `The secret of this ${noun} cannot be read with this server’s key file. Delete it and ${noun === 'webhook' ? 'register it' : 'set it up'} again.`,
+    )
+  }
+}
+
 export type Send = (attempt: Attempt) => Promise<Reply>
 
 export interface SendLimits {
@@ -38,7 +50,7 @@ const READ_BYTES = 20 * 1024
 const EXCERPT_BYTES = 4096
 
 export function createSend(limits: SendLimits = { connectMs: 5000, totalMs: 15_000 }): Send {
-  return ({ url, address, headers, body, budgetMs }) =>
+  return ({ url, address, method, headers, body, budgetMs }) =>
     new Promise((settle) => {
       const secure = url.protocol === 'https:'
       let done = false
@@ -55,7 +67,7 @@ export function createSend(limits: SendLimits = { connectMs: 5000, totalMs: 15_0
         host: address,
         port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
         path: url.pathname + url.search,
-        method: 'POST',
+        method,
         agent: false,
         headers: {
           ...headers,

@@ -6,8 +6,8 @@ import { transact } from '../../src/store/transaction.ts'
 import type { Kv } from '../../src/store/kv.ts'
 import { storageFull } from '../../src/store/memory.ts'
 import { parseAllowList } from '../../src/webhooks/address.ts'
-import { createDeliverer } from '../../src/webhooks/deliverer.ts'
 import { createOutbox, type Delivery } from '../../src/webhooks/deliveries.ts'
+import { createWebhookDeliverer } from '../../src/webhooks/post.ts'
 import {
   countReceivers,
   createReceivers,
@@ -81,7 +81,7 @@ async function world(store: Kv = testKv()) {
   const resolve = () => resolved()
   const receivers = createReceivers({ kv, clock, random, newId, box, allow, resolve })
   const outbox = createOutbox({ kv, clock, newId })
-  const deliverer = createDeliverer({
+  const deliverer = createWebhookDeliverer({
     kv,
     clock,
     spread: () => 0.5,

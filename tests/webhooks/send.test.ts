@@ -29,6 +29,7 @@ const send = createSend({ connectMs: 300, totalMs: 500 })
 const attempt = (url: URL, body = '{"a":1}') =>
   send({
     url,
+    method: 'POST',
     address: '127.0.0.1',
     headers: { 'content-type': 'application/json', 'x-a': 'b' },
     body: new TextEncoder().encode(body),
