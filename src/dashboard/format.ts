@@ -2,6 +2,17 @@
 
 import { memo } from '../lib/memo.ts'
 
+/** An interval as TradingView shows it: 15m, 1h, 1D, 1W, 1M. */
+export const intervalText = (interval: string): string =>
+  interval.replace(/[dw]$/, (unit) => unit.toUpperCase())
+
+/** A series by its name: SP:SPX 1D. */
+export const marketText = (of: {
+  readonly exchange: string
+  readonly symbol: string
+  readonly interval: string
+}): string => `${of.exchange}:${of.symbol} ${intervalText(of.interval)}`
+
 const decimalsNamed = memo(100, (text): Intl.NumberFormat => {
   const places = Number(text)
   return new Intl.NumberFormat('en-US', { minimumFractionDigits: places, maximumFractionDigits: places })

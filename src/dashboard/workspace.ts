@@ -17,8 +17,8 @@ export const side = remembered<Side | ''>('side', innerWidth > 760 ? 'watchlists
 
 export const BOTTOMS = ['script', 'report', 'trades', 'replay', 'deliveries'] as const
 export type Bottom = (typeof BOTTOMS)[number]
-/** The drawer below the chart; '' = closed. */
-export const bottom = remembered<Bottom | ''>('bottom', 'script')
+/** The drawer below the chart; '' = closed. On a phone nobody writes a script first. */
+export const bottom = remembered<Bottom | ''>('bottom', innerWidth > 760 ? 'script' : 'report')
 export const bottomMaximised = signal(false)
 
 /** The script in the editor. `id` is null until it is saved. */

@@ -98,11 +98,10 @@ export async function bundleDashboard(): Promise<Map<string, Uint8Array<ArrayBuf
   built.set(worker, workerCode)
   built.set(earlyTheme, earlyThemeCode)
   for (const [name, file] of faces) built.set(name, await Bun.file(file).bytes())
-  // Above the style sheet, so that it need not wait for that.
+  // It runs as it is read, the page's own module after that.
   const page = new TextDecoder()
     .decode(built.get(PAGE))
-    .replace('<link rel="stylesheet"', `<script src="./${earlyTheme}"></script>$&`)
-  assert(page.includes(earlyTheme), 'the page has a style sheet')
+    .replace('</head>', `<script src="./${earlyTheme}"></script>$&`)
   built.set(PAGE, new TextEncoder().encode(page))
   for (const name of built.keys()) if (name.endsWith('.css') && !page.includes(name)) built.delete(name)
   built.set(CHART_PAGE, new TextEncoder().encode(withPreloads(page, built)))

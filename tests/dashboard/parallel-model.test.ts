@@ -1,7 +1,8 @@
 // Trials side by side: where their lines pass the axes, and which of them bands choose.
 
 import { expect, test } from 'bun:test'
-import { marketOf, partOf, pathOf, togetherness } from '../../src/dashboard/portfolios/portfolio-model.ts'
+import { marketText } from '../../src/dashboard/format.ts'
+import { partOf, pathOf, togetherness } from '../../src/dashboard/portfolios/portfolio-model.ts'
 import { axesOf, drawn, isChosen, linesOf, WHOLE } from '../../src/dashboard/sweeps/parallel-model.ts'
 import type { Backtest } from '../../src/wire/backtest.ts'
 import type { SweepTrial } from '../../src/wire/sweep.ts'
@@ -72,7 +73,7 @@ test('a backtest as a part leaves its capital and its currency behind', () => {
   } as unknown as Backtest
   expect(partOf(backtest, 3)).toMatchObject({ priority: 3, inputs: { n: 1 }, overrides: { slippage: 2 } })
   expect(partOf(backtest, 3).overrides).toEqual({ slippage: 2 })
-  expect(marketOf(backtest)).toBe('X:ABC 1d')
+  expect(marketText(backtest)).toBe('X:ABC 1D')
 })
 
 test('a correlation is said in words, and a curve fills its frame', () => {

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
-import { ago } from '../format.ts'
+import { ago, marketText } from '../format.ts'
 import { onLive } from '../live.ts'
 import { Menu } from '../ui/menu.tsx'
 import { Badge } from '../ui/ui.tsx'
@@ -43,7 +43,7 @@ export function AlertRow({ alert }: { readonly alert: Alert }) {
       <div class={s.main}>
         <strong>{alert.name || conditionText(alert)}</strong>
         <span class={s.note}>
-          {alert.exchange}:{alert.symbol} {alert.interval}
+          {marketText(alert)}
           {alert.name && ` · ${conditionText(alert)}`}
           {destinations && ` · to ${destinations}`}
         </span>
@@ -105,7 +105,7 @@ export function FiringRow({ firing }: { readonly firing: Firing }) {
         <span class={s.main}>
           <strong>{firing.message}</strong>
           <span class={s.note}>
-            {firing.exchange}:{firing.symbol} {firing.interval}
+            {marketText(firing)}
             {firing.channels.length > 0 && ` · ${firing.channels.join(', ')}`}
           </span>
         </span>

@@ -1,7 +1,7 @@
 // The toasts of alerts that fired. They look like nothing else, say what has happened, and stay until they are closed.
 
 import type { Firing } from '../../wire/alert.ts'
-import { intervalText } from '../chart/chart-state.ts'
+import { intervalText } from '../format.ts'
 import { showOnChart } from '../frame/show-on-chart.ts'
 import { toast } from '../ui/ui.tsx'
 import { side } from '../workspace.ts'

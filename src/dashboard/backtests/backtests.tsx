@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
-import { count, money, percent, ratio, time, tone } from '../format.ts'
+import { count, money, percent, ratio, time, tone, marketText } from '../format.ts'
 import { onLive } from '../live.ts'
 import { navigate } from '../router.ts'
 import { openBacktest } from '../run-script.ts'
@@ -288,7 +288,7 @@ function Title({ one }: { readonly one: Backtest }) {
         {one.name}
       </button>
       <span class={p['cellNote']}>
-        {one.exchange}:{one.symbol} {one.interval}
+        {marketText(one)}
         {one.range && ` · ${count(one.range.bars)} bars`}{' '}
         {one.state !== 'done' && <Badge tone={STATE_TONES[one.state]}>{one.state}</Badge>}{' '}
         {one.error?.message}

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Series } from '../../wire/bars.ts'
 import type { Feed } from '../../wire/feed.ts'
 import { call } from '../api-client.ts'
-import { count, time } from '../format.ts'
+import { count, time, intervalText, marketText } from '../format.ts'
 import { SYMBOL_TYPES } from '../../market/symbol.ts'
 import { Menu } from '../ui/menu.tsx'
 import { DataTable } from '../ui/data-table.tsx'
@@ -67,7 +67,12 @@ export function BarsSettings() {
                     </>
                   ),
                 },
-                { of: 'interval', head: 'Interval', look: 'date', sort: false },
+                {
+                  of: 'interval',
+                  head: 'Interval',
+                  sort: false,
+                  cell: ({ interval }) => intervalText(interval),
+                },
                 { of: 'count', head: 'Bars' },
                 {
                   of: 'first',
@@ -117,7 +122,7 @@ export function BarsSettings() {
       <Providers onFetched={reload} />
       {deleting && (
         <Confirm
-          title={`Delete ${deleting.exchange}:${deleting.symbol} ${deleting.interval}?`}
+          title={`Delete ${marketText(deleting)}?`}
           action="Delete the bars"
           onConfirm={async () => {
             const { exchange, symbol, interval } = deleting
@@ -401,9 +406,7 @@ function Providers({ onFetched }: { readonly onFetched: () => void }) {
               look: 'main',
               cell: (one) => (
                 <>
-                  <span>
-                    {one.exchange}:{one.symbol} {one.interval}
-                  </span>
+                  <span>{marketText(one)}</span>
                   {one.lastError && <span class={`${p['cellNote']} down`}>{one.lastError}</span>}
                 </>
               ),

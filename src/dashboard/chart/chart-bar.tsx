@@ -3,7 +3,7 @@
 import { keyText } from '../commands.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { Button } from '../ui/ui.tsx'
-import { count } from '../format.ts'
+import { count, intervalText } from '../format.ts'
 import { runBars, runScript } from '../run-script.ts'
 import { drawingBar, timezone } from '../settings.ts'
 import { bottom, market } from '../workspace.ts'
@@ -14,7 +14,6 @@ import {
   comparing,
   dateDialog,
   intervalsOf,
-  intervalText,
   priceScale,
   replayOnChart,
   showMarket,

@@ -8,7 +8,7 @@ import { ApiError } from '../api-client.ts'
 import { isSameMarket, placed, scriptId, type Market } from '../charts.ts'
 import { keyText } from '../commands.ts'
 import { barsDrawn } from '../first-paint.ts'
-import { money, percent, price, quantity, time as timeText } from '../format.ts'
+import { money, percent, price, quantity, time as timeText, intervalText } from '../format.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { onLive } from '../live.ts'
 import { href, navigate } from '../router.ts'
@@ -617,7 +617,7 @@ function ChartProblem({ cell, problem }: { readonly cell: Cell; readonly problem
   const { exchange, symbol: name, interval } = cell.market.value
   return (
     <Empty
-      title={`No bars of ${exchange}:${name} at ${interval}`}
+      title={`No bars of ${exchange}:${name} at ${intervalText(interval)}`}
       action={
         <span class={s.choices}>
           <Button variant="primary" onClick={() => (symbolSearch.value = '')}>

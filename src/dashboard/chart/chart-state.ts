@@ -112,10 +112,6 @@ export function intervalsOf(listed: SymbolFacts | null): readonly string[] {
   )
 }
 
-/** An interval as TradingView shows it: 15m, 1h, 1D, 1W, 1M. */
-export const intervalText = (interval: string): string =>
-  interval.replace(/[dw]$/, (unit) => unit.toUpperCase())
-
 export function stepInterval(by: 1 | -1): void {
   const all = intervalsOf(symbol.value)
   const next = all[all.indexOf(market.value.interval) + by]

@@ -1,9 +1,10 @@
 // The charts of a grid as tabs, where one of them is shown at a time: a tap or a swipe along them goes to another.
 
+import { intervalText } from '../format.ts'
 import { useEffect, useRef } from 'preact/hooks'
 import { activeId, neighbourOf } from '../charts.ts'
 import s from './chart.module.css'
-import { activate, cellOf, intervalText } from './chart-state.ts'
+import { activate, cellOf } from './chart-state.ts'
 
 const SWIPE_PX = 40
 

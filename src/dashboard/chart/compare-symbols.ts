@@ -1,5 +1,6 @@
 // The symbols that are drawn over a chart: put on, changed, taken off, and their bars fetched and followed.
 
+import { intervalText } from '../format.ts'
 import { effect } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { COMPARED_MAX, type Compared, type Market } from '../charts.ts'
@@ -7,7 +8,7 @@ import { onLive } from '../live.ts'
 import { toast } from '../ui/ui.tsx'
 import { loadBars } from './bars.ts'
 import { factsOf, partsOf, symbols, type Cell } from './cell.ts'
-import { intervalsOf, intervalText } from './chart-state.ts'
+import { intervalsOf } from './chart-state.ts'
 
 type Named = Pick<Market, 'exchange' | 'symbol'>
 

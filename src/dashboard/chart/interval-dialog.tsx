@@ -1,12 +1,13 @@
 // The dialog for typing an interval: a digit on the chart opens it, it understands `4h`, `15` and `1D`, and Enter applies
 // it.
 
+import { intervalText } from '../format.ts'
 import { intervalMs, normalizeInterval, parseInterval } from '../../market/interval.ts'
 import { Dialog } from '../ui/ui.tsx'
 import { market } from '../workspace.ts'
 import { symbols } from './cell.ts'
 import s from './chart.module.css'
-import { entered, intervalEntry, intervalsOf, intervalText, showMarket, symbol } from './chart-state.ts'
+import { entered, intervalEntry, intervalsOf, showMarket, symbol } from './chart-state.ts'
 import { useEntered } from './entered.ts'
 
 export function IntervalDialog() {

@@ -2,7 +2,7 @@
 
 import type { Bars } from '../../market/bars.ts'
 import type { Compared } from '../charts.ts'
-import { compact, percent, price } from '../format.ts'
+import { compact, percent, price, intervalText } from '../format.ts'
 import { remembered, theme } from '../settings.ts'
 import { changeStudy, removeStudy, settingsOf, type Layer, type Study } from '../studies/studies.ts'
 import { Button, cx } from '../ui/ui.tsx'
@@ -12,7 +12,7 @@ import s from './chart.module.css'
 import { barAt } from './bars.ts'
 import { factsOf, symbols, type Cell } from './cell.ts'
 import { changeCompared, COMPARE_SCALES, nameOf, removeCompared } from './compare-symbols.ts'
-import { intervalText, replayOnChart, symbolSearch } from './chart-state.ts'
+import { replayOnChart, symbolSearch } from './chart-state.ts'
 import { legible } from './paint.ts'
 import { colorAt, DISPLAY, paneOf, type Mark, type PlotMark, type Scene } from './scene.ts'
 

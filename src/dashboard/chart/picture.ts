@@ -1,10 +1,10 @@
 // A picture of the chart: its canvases, with the title painted on, since on the page that is HTML.
 
 import type { Bars } from '../../market/bars.ts'
-import { price, time } from '../format.ts'
+import { price, time, intervalText } from '../format.ts'
 import type { Market } from '../workspace.ts'
 import { showsClock } from './bars.ts'
-import { intervalText, mintick, symbol, zone } from './chart-state.ts'
+import { mintick, symbol, zone } from './chart-state.ts'
 import { themeOf } from './paint.ts'
 
 interface Pictured {

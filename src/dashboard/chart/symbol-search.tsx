@@ -3,21 +3,13 @@
 import { isFormula, parseSpread, SPREAD_EXCHANGE } from '../../market/spread.ts'
 import type { SymbolFacts } from '../../wire/bars.ts'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { count, time } from '../format.ts'
+import { count, time, intervalText } from '../format.ts'
 import { href, navigate } from '../router.ts'
 import { Badge, Dialog, Empty, Failure, Skeleton } from '../ui/ui.tsx'
 import { market } from '../workspace.ts'
 import { factsOf, loadSymbols, symbols } from './cell.ts'
 import s from './chart.module.css'
-import {
-  activeCell,
-  comparing,
-  entered,
-  intervalsOf,
-  intervalText,
-  showMarket,
-  symbolSearch,
-} from './chart-state.ts'
+import { activeCell, comparing, entered, intervalsOf, showMarket, symbolSearch } from './chart-state.ts'
 import { addCompared, nameOf } from './compare-symbols.ts'
 import { useEntered } from './entered.ts'
 

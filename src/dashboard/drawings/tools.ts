@@ -153,7 +153,7 @@ export const TOOL_KEYS: Readonly<Partial<Record<DrawingTool, string>>> = {
   'horizontal-line': 'Alt+H',
   'horizontal-ray': 'Alt+J',
   'vertical-line': 'Alt+V',
-  'cross-line': 'Alt+C',
+  'cross-line': 'Alt+Shift+C',
   rectangle: 'Alt+Shift+R',
 }
 

@@ -1,5 +1,6 @@
 // The page of the chart and its two drawers. A drawer remembers its size; a double click on its edge opens it wide.
 
+import { marketText } from '../format.ts'
 import { useEffect } from 'preact/hooks'
 import { addCommands, type Command } from '../commands.ts'
 import { firstPaint } from '../first-paint.ts'
@@ -102,9 +103,7 @@ export function ChartPage({
   return (
     <>
       <main id="main" class={s.stage} tabIndex={-1}>
-        <h1 class="visually-hidden">
-          {market.value.exchange}:{market.value.symbol} {market.value.interval}
-        </h1>
+        <h1 class="visually-hidden">{marketText(market.value)}</h1>
         <div class={s.chart} hidden={bottomMaximised.value && BottomBody !== null}>
           {drawingBar.value && (
             <div class={s.drawingBar}>

@@ -63,8 +63,9 @@ export function ranked<T>(
   return items
     .flatMap((item) => {
       const match = fuzzy(query, textOf(item))
-      // Letters scattered over a long text are no match: `spx` should not find "reverse proxy".
-      return match && match.score >= 3.3 * match.at.length ? [{ item, match }] : []
+      // Letters scattered over a long text are no match: `spx` should not find "reverse proxy", nor `rsi` "coarser interval".
+      const least = match && match.at.length < 4 ? 6 : 3.3
+      return match && match.score >= least * match.at.length ? [{ item, match }] : []
     })
     .toSorted((a, b) => b.match.score - a.match.score)
     .slice(0, limit)

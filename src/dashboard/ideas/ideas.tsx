@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
-import { ago } from '../format.ts'
+import { ago, intervalText } from '../format.ts'
 import { href, navigate } from '../router.ts'
 import { visiting } from '../session.ts'
 import { copyText } from '../ui/copy-text.ts'
@@ -127,7 +127,7 @@ function Byline({ idea }: { readonly idea: Idea }) {
       {idea.symbol && (
         <span class="num">
           {idea.exchange ? `${idea.exchange}:` : ''}
-          {idea.symbol} {idea.interval}
+          {idea.symbol} {intervalText(idea.interval ?? '')}
         </span>
       )}
       {idea.mine && idea.visibility !== 'public' && <Badge tone="warn">{idea.visibility}</Badge>}
@@ -338,7 +338,7 @@ export function IdeaEditor({ idea, onClose, onSaved }: IdeaEditorProps) {
         />
       </div>
       <Check checked={form.values.withChart} onChange={(on) => form.set('withChart', on)}>
-        About {place.exchange}:{place.symbol} {place.interval}
+        About {place.exchange}:{place.symbol} {intervalText(place.interval ?? '')}
       </Check>
     </FormDialog>
   )

@@ -13,7 +13,7 @@ import { call } from '../api-client.ts'
 import { barAt, showsClock } from '../chart/bars.ts'
 import { zone } from '../chart/chart-state.ts'
 import { ChartView } from '../chart/view.ts'
-import { count, money, percent, price, quantity, time as timeText, tone } from '../format.ts'
+import { count, money, percent, price, quantity, time as timeText, tone, marketText } from '../format.ts'
 import { Show, pageStyles as p, useLoad } from '../frame/page.tsx'
 import { Overview } from '../report/overview.tsx'
 import { VerdictFigures } from '../sweeps/verdict-figures.tsx'
@@ -42,9 +42,7 @@ function Published({ snapshot }: { readonly snapshot: Snapshot }) {
   const { exchange, symbol, interval, range, engine } = snapshot
   return (
     <section class={s.published} aria-label="Published backtest">
-      <h2>
-        {exchange}:{symbol} {interval}
-      </h2>
+      <h2>{marketText({ exchange, symbol, interval })}</h2>
       <p class="muted">
         {count(range.bars)} bars, {timeText(range.from, zone.value, showsClock(interval))} –{' '}
         {timeText(range.to, zone.value, showsClock(interval))} · {settingsText(snapshot)} · {engine.name}{' '}

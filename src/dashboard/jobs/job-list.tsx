@@ -48,7 +48,7 @@ export function JobList<Job extends ListedJob>(props: JobListProps<Job>) {
     {
       of: 'createdAt',
       head: 'Made',
-      look: 'date',
+      look: 'muted',
       cell: ({ createdAt }) => ago(createdAt),
       sort: ({ createdAt }) => createdAt,
     },

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
-import { ago, percent } from '../format.ts'
+import { ago, percent, marketText } from '../format.ts'
 import { Page, Show, useLoad } from '../frame/page.tsx'
 import { navigate } from '../router.ts'
 import { DataTable } from '../ui/data-table.tsx'
@@ -10,7 +10,7 @@ import { Form, useForm } from '../ui/form.tsx'
 import { Button, Empty, Field, Select } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import type { Backtest } from '../../wire/backtest.ts'
-import { marketOf, partOf } from './portfolio-model.ts'
+import { partOf } from './portfolio-model.ts'
 import j from '../jobs/jobs.module.css'
 import s from './portfolios.module.css'
 
@@ -85,18 +85,20 @@ function Parts({ backtests }: { readonly backtests: readonly Backtest[] }) {
             head: 'Part',
             look: 'main',
             cell: ({ id, name }) => (
-              <label class={s.choice}>
-                <input
-                  type="checkbox"
-                  checked={chosen.has(id)}
-                  disabled={!chosen.has(id) && chosen.size >= PARTS_MAX}
-                  onChange={() => choose(id, chosen.has(id) ? null : '1')}
-                />
-                {name}
-              </label>
+              <div>
+                <label class={s.choice}>
+                  <input
+                    type="checkbox"
+                    checked={chosen.has(id)}
+                    disabled={!chosen.has(id) && chosen.size >= PARTS_MAX}
+                    onChange={() => choose(id, chosen.has(id) ? null : '1')}
+                  />
+                  {name}
+                </label>
+              </div>
             ),
           },
-          { of: 'symbol', head: 'Market', cell: marketOf },
+          { of: 'symbol', head: 'Market', cell: marketText },
           {
             of: 'priority',
             head: 'Priority',
@@ -124,7 +126,7 @@ function Parts({ backtests }: { readonly backtests: readonly Backtest[] }) {
           {
             of: 'createdAt',
             head: 'Made',
-            look: 'date',
+            look: 'muted',
             sort: ({ createdAt }) => createdAt,
             cell: ({ createdAt }) => ago(createdAt),
           },

@@ -22,12 +22,6 @@ export function partOf(backtest: Backtest, priority: number): Part {
   }
 }
 
-export const marketOf = ({
-  exchange,
-  symbol,
-  interval,
-}: Pick<Part, 'exchange' | 'symbol' | 'interval'>): string => `${exchange}:${symbol} ${interval}`
-
 /** A correlation as traders speak of it. */
 export function togetherness(value: number | null): string {
   if (value === null) return 'nothing to compare'

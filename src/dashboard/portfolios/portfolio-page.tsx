@@ -1,14 +1,14 @@
 // One portfolio: what the money became, what each part did for it, and how the parts go together.
 
 import { call } from '../api-client.ts'
-import { count, money, percent, ratio, time } from '../format.ts'
+import { count, marketText, money, percent, ratio, time, tone } from '../format.ts'
 import { useLoad } from '../frame/page.tsx'
 import { JobPage, JobProgress } from '../jobs/job-page.tsx'
 import j from '../jobs/jobs.module.css'
 import { DataTable, type Column } from '../ui/data-table.tsx'
 import { cx } from '../ui/ui.tsx'
 import type { Portfolio, PortfolioResult } from '../../wire/portfolio.ts'
-import { marketOf, pathOf, togetherness } from './portfolio-model.ts'
+import { pathOf, togetherness } from './portfolio-model.ts'
 import s from './portfolios.module.css'
 
 const LOOK_MS = 700
@@ -22,7 +22,9 @@ export function PortfolioPage({ id = '' }: { readonly id?: string }) {
       back={['/portfolios', 'Portfolios']}
       loaded={portfolio}
       jobOf={({ portfolio: one }) => one}
-      about={({ portfolio: { parts } }) => `${count(parts.length)} parts: ${parts.map(marketOf).join(', ')}.`}
+      about={({ portfolio: { parts } }) =>
+        `${count(parts.length)} parts: ${parts.map(marketText).join(', ')}.`
+      }
       lookMs={LOOK_MS}
       stop={() => call('POST /api/platform/portfolios/{id}/cancel', { path })}
       remove={() => call('DELETE /api/platform/portfolios/{id}', { path })}
@@ -53,16 +55,22 @@ interface ResultProps {
 function Result({ portfolio, result }: ResultProps) {
   const { whole, currency, capital } = result
   const amount = (value: number) => money(value, currency, { plus: true })
-  const figures: readonly (readonly [name: string, value: string, note?: string])[] = [
-    ['Net profit', amount(whole.netProfit), percent(whole.netProfitPct, { plus: true })],
+  const figures: readonly (readonly [name: string, value: string, note?: string, tone?: string])[] = [
+    [
+      'Net profit',
+      amount(whole.netProfit),
+      percent(whole.netProfitPct, { plus: true }),
+      tone(whole.netProfit),
+    ],
     ['Open profit', amount(whole.openProfit)],
     [
       'Max drawdown',
-      percent(whole.maxDrawdownPct),
-      `${money(whole.maxDrawdown, currency)} at the closes of bars`,
+      percent(-whole.maxDrawdownPct),
+      `${money(-whole.maxDrawdown, currency)} at the closes of bars`,
+      tone(-whole.maxDrawdown),
     ],
     ['Sharpe ratio', ratio(whole.sharpe)],
-    ['Growth a year', percent(whole.cagr, { plus: true })],
+    ['A year (CAGR)', percent(whole.cagr, { plus: true })],
     ['Trades', count(whole.trades), `${percent(whole.winRate)} won`],
     ['Bound as margin', percent(whole.marginPeakPct), 'of equity, at most'],
     ['Margin calls', count(whole.marginCalls)],
@@ -72,12 +80,12 @@ function Result({ portfolio, result }: ResultProps) {
       <p class={j.sentence}>
         {money(capital, currency)} became {money(whole.final, currency)}.
       </p>
-      <dl class={j.figures}>
-        {figures.map(([name, value, note]) => (
+      <dl class={cx(j.figures, s.figures)}>
+        {figures.map(([name, value, note, colour]) => (
           <div key={name}>
             <dt>{name}</dt>
             <dd>
-              {value}
+              <span class={colour}>{value}</span>
               {note !== undefined && <small>{note}</small>}
             </dd>
           </div>
@@ -106,21 +114,40 @@ function Curve({ portfolio, result: { curve, capital, currency } }: ResultProps)
   const last = curve.equity.at(-1) ?? capital
   const rows = curve.time.map((at, i) => ({ at, i }))
   const day = (at: number) => time(at, 'UTC', false)
+  /** How high a value stands in the picture, in per cent. */
+  const share = (value: number) => (100 * (value - frame.least)) / (frame.most - frame.least)
+  const APART = 12
+  const marks = [capital, least, most].filter(
+    (value, i) => i === 0 || Math.abs(share(value) - share(capital)) > APART,
+  )
   return (
     <section class={cx(j.picture, s.curve)}>
       <h2>Equity</h2>
-      <svg
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={`Equity from ${money(capital, currency)} to ${money(last, currency)}, and what each part has earned.`}
-      >
-        <path class={s.axis} d={pathOf([capital, capital], frame)} />
-        {lines.map((line, i) => (
-          <path key={i} class={s.part} data-part={i % 6} d={pathOf(line, frame)} />
-        ))}
-        <path class={s.whole} d={pathOf(curve.equity, frame)} />
-      </svg>
+      <div class={s.plot}>
+        <svg
+          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={`Equity from ${money(capital, currency)} to ${money(last, currency)}, and what each part has earned.`}
+        >
+          <path class={s.axis} d={pathOf([capital, capital], frame)} />
+          {lines.map((line, i) => (
+            <path key={i} class={s.part} data-part={i % 6} d={pathOf(line, frame)} />
+          ))}
+          <path class={s.whole} d={pathOf(curve.equity, frame)} />
+        </svg>
+        <p class={s.scale} aria-hidden="true">
+          {marks.map((value) => (
+            <span key={value} class="num" style={{ top: `${100 - share(value)}%` }}>
+              {money(value, '').trim()}
+            </span>
+          ))}
+        </p>
+      </div>
+      <p class={s.span} aria-hidden="true">
+        <span class="num">{day(curve.time[0] ?? 0)}</span>
+        <span class="num">{day(curve.time.at(-1) ?? 0)}</span>
+      </p>
       <p class={s.legend}>
         <span class={s.key} data-part="whole">
           All
@@ -192,7 +219,7 @@ function Parts({ portfolio, result }: ResultProps) {
           sort: ({ i }) => i,
           cell: ({ i }) => `${i + 1} ${portfolio.parts[i]!.name}`,
         },
-        { of: 'market', head: 'Market', sort: false, cell: ({ i }) => marketOf(portfolio.parts[i]!) },
+        { of: 'market', head: 'Market', sort: false, cell: ({ i }) => marketText(portfolio.parts[i]!) },
         {
           of: 'priority',
           head: 'Priority',
@@ -205,7 +232,7 @@ function Parts({ portfolio, result }: ResultProps) {
         number('contribution', 'Of the profit', percent),
         number('risk', 'Of the risk', percent),
         number('correlation', 'With the others', (value) => ratio(value)),
-        number('maxDrawdown', 'Max drawdown', (value) => money(value, currency)),
+        number('maxDrawdown', 'Max drawdown', (value) => money(value === null ? null : -value, currency)),
         number('trades', 'Trades', count),
         number('winRate', 'Won', percent),
         number('marginCalls', 'Margin calls', count),

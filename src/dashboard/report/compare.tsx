@@ -8,7 +8,7 @@ import { zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
 import type { Backtest, Comparison } from '../../wire/backtest.ts'
 import type { Report } from '../../wire/report.ts'
-import { ago, count, time as timeText, tone } from '../format.ts'
+import { ago, count, time as timeText, tone, intervalText } from '../format.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import type { WireField } from '../ui/wire-fields.ts'
 import { Badge, Button, Empty, Failure, Progress, Select, Skeleton } from '../ui/ui.tsx'
@@ -84,7 +84,10 @@ function WithRun({ run }: { readonly run: Run }) {
             ['', 'Choose a run…'],
             ...listed.map(
               (one) =>
-                [one.id, `${one.name} · ${one.symbol} ${one.interval} · ${ago(one.createdAt)}`] as const,
+                [
+                  one.id,
+                  `${one.name} · ${one.symbol} ${intervalText(one.interval)} · ${ago(one.createdAt)}`,
+                ] as const,
             ),
           ]}
         />

@@ -99,7 +99,7 @@ function Money({ run }: { readonly run: Run }) {
           note={ahead === null ? '' : `${percent(ahead, { plus: true })} against it`}
         />
         <Figure {...equity('maxDrawdownPct')} name="Max drawdown" note={equity('maxDrawdown').value} />
-        <Figure {...equity('cagr')} name="A year" note="compounded" />
+        <Figure {...equity('cagr')} name="A year (CAGR)" />
         <Figure {...all('profitFactor')} note="won / lost" />
         <Figure {...all('winRate')} note={`${count(winningTrades)} of ${count(trades)}`} />
         {openTrades > 0 && (

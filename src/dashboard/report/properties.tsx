@@ -3,7 +3,7 @@
 import type { Report } from '../../wire/report.ts'
 import { zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
-import { count, duration, money, time as timeText } from '../format.ts'
+import { count, duration, money, time as timeText, intervalText } from '../format.ts'
 import { Badge } from '../ui/ui.tsx'
 import { lookAt } from '../workspace.ts'
 import s from './report.module.css'
@@ -15,7 +15,7 @@ export function Properties({ report }: { readonly report: Report }) {
   const at = (ms: number | null) => timeText(ms, zone.value, clock)
   const market: Rows = [
     ['Symbol', `${report.exchange}:${report.symbol}`],
-    ['Interval', report.interval],
+    ['Interval', intervalText(report.interval)],
     ['Range', `${at(report.range.from)} – ${at(report.range.to)} (${zone.value})`],
     ['Bars', count(report.range.bars)],
     ['Tick size', String(report.mintick)],

@@ -6,7 +6,7 @@ import { call } from '../api-client.ts'
 import { replayOnChart, zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
 import { lazy } from '../frame/lazy.tsx'
-import { count, duration, time as timeText } from '../format.ts'
+import { count, duration, time as timeText, marketText } from '../format.ts'
 import { keptRun, runScript } from '../run-script.ts'
 import { Badge, Button, Empty, Failure, Skeleton, toast, toastError } from '../ui/ui.tsx'
 import { Icon } from '../ui/icon.tsx'
@@ -102,12 +102,12 @@ function ReportOf({ run: current }: { readonly run: Run }) {
         <div class={s.headText}>
           <h2 title={current.name}>{current.name}</h2>
           <span class="muted">
-            {report.exchange}:{report.symbol} {report.interval} · {count(report.range.bars)} bars,{' '}
+            {marketText(report)} · {count(report.range.bars)} bars,{' '}
             <span class="num">
               {timeText(report.range.from, zone.value, clock)} –{' '}
               {timeText(report.range.to, zone.value, clock)}
-            </span>{' '}
-            · ran in {duration(report.timings.runMs)}
+            </span>
+            <span class={s.wideOnly}> · ran in {duration(report.timings.runMs)}</span>
           </span>
         </div>
         {running.value && <Badge tone="accent">Running…</Badge>}

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
-import { count, money, percent, ratio } from '../format.ts'
+import { count, money, percent, ratio, intervalText } from '../format.ts'
 import { href } from '../router.ts'
 import { cellOf } from '../chart/chart-state.ts'
 import { scriptId } from '../charts.ts'
@@ -22,7 +22,7 @@ export function Share({ run, onClose }: { readonly run: Run; readonly onClose: (
   const form = useForm({
     wire: FIELDS,
     start: {
-      title: `${run.name} on ${report.symbol} ${report.interval}`,
+      title: `${run.name} on ${report.symbol} ${intervalText(report.interval)}`,
       body: summaryOf(run),
       withResult: report.script.kind === 'strategy',
     },
@@ -92,7 +92,7 @@ async function pictureNow(): Promise<string | null> {
 function summaryOf({ report }: Run): string {
   const { all, equity, currency } = report
   return [
-    `${report.exchange}:${report.symbol}, ${report.interval}, ${count(report.range.bars)} bars.`,
+    `${report.exchange}:${report.symbol}, ${intervalText(report.interval)}, ${count(report.range.bars)} bars.`,
     '',
     `- Net profit: ${money(all.netProfit, currency, { plus: true })} (${percent(all.netProfitPct, { plus: true })})`,
     `- Buy & hold: ${percent(equity.buyHoldPct, { plus: true })}`,

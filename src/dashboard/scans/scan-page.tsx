@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { apiUrl, call } from '../api-client.ts'
 import { showMarket } from '../chart/chart-state.ts'
-import { count, percent, quantity, time } from '../format.ts'
+import { count, intervalText, percent, quantity, time } from '../format.ts'
 import { attempt, useLoad } from '../frame/page.tsx'
 import { JobPage, JobProgress } from '../jobs/job-page.tsx'
 import j from '../jobs/jobs.module.css'
@@ -57,7 +57,7 @@ export function ScanPage({ id = '' }: { readonly id?: string }) {
             <Button
               icon="bell"
               title="Be told by e-mail and webhooks when a condition becomes true on a market"
-              aria-pressed={one.watch !== null}
+              pressed={one.watch !== null}
               onClick={() => attempt(watch(one, one.watch === null))}
             >
               {one.watch === null ? 'Watch' : 'Stop watching'}
@@ -100,7 +100,7 @@ function aboutOf({ interval, bars, watchlistId, symbols }: Scan): string {
       : symbols !== null
         ? `${count(symbols)} named symbols`
         : 'everything that has bars'
-  return `${interval}, the last ${count(bars)} bars of ${which}.`
+  return `${intervalText(interval)}, the last ${count(bars)} bars of ${which}.`
 }
 
 function watchedText({ watch }: Scan): string {
@@ -158,18 +158,13 @@ function Rows({ scan, where, setWhere }: RowsProps) {
   return (
     <>
       <div class={s.conditions} role="group" aria-label="Conditions">
-        <Button size="small" aria-pressed={where === ''} onClick={() => choose('')}>
+        <Button size="small" pressed={where === ''} onClick={() => choose('')}>
           All {count(scan.done)}
         </Button>
         {scan.conditions.map(({ title, holds }) => {
           const condition = nameInCondition(title)
           return (
-            <Button
-              key={title}
-              size="small"
-              aria-pressed={where === condition}
-              onClick={() => choose(condition)}
-            >
+            <Button key={title} size="small" pressed={where === condition} onClick={() => choose(condition)}>
               {title} {count(holds)}
             </Button>
           )
@@ -253,6 +248,7 @@ function columnsOf(scan: Scan): Column<ScanRow>[] {
       cell: ({ exchange, symbol, error }) => (
         <>
           <Button
+            class={s.market}
             size="small"
             variant="quiet"
             aria-label={`Show ${exchange}:${symbol} on the chart`}

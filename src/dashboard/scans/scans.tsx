@@ -1,7 +1,7 @@
 // The list of scans: the script and the markets of each, and what held.
 
 import { call } from '../api-client.ts'
-import { count } from '../format.ts'
+import { count, intervalText } from '../format.ts'
 import { usePages } from '../frame/page.tsx'
 import { JobList } from '../jobs/job-list.tsx'
 import type { Column } from '../ui/data-table.tsx'
@@ -11,7 +11,7 @@ import type { Scan } from '../../wire/scan.ts'
 const LOOK_MS = 1000
 
 const COLUMNS: readonly Column<Scan>[] = [
-  { of: 'interval', head: 'Interval' },
+  { of: 'interval', head: 'Interval', cell: ({ interval }) => intervalText(interval) },
   { of: 'markets', head: 'Markets', look: 'number', cell: ({ markets }) => count(markets) },
   {
     of: 'conditions',

@@ -8,7 +8,7 @@ import { aboutScript } from '../editor/about-script.ts'
 import { mountCodeReader } from '../editor/code-editor.ts'
 import { openScript, publishOrNot, type StoredScript } from '../editor/documents.ts'
 import type { ScriptInput } from '../editor/input-model.ts'
-import { ago, count } from '../format.ts'
+import { ago, count, intervalText } from '../format.ts'
 import { href, navigate } from '../router.ts'
 import { visiting } from '../session.ts'
 import { copyText } from '../ui/copy-text.ts'
@@ -61,7 +61,7 @@ function Reader({ id }: { readonly id: string }) {
                 icon="play"
                 onClick={() => attempt(onChart(id, script.kind === 'strategy' ? 'report' : 'script'))}
               >
-                Run on {symbol} {interval}
+                Run on {symbol} {intervalText(interval)}
               </Button>
             )}
             {script.mine ? (

@@ -1,9 +1,10 @@
 // The settings of a study: its inputs, the style of its plots, and the intervals it is shown on. Changes show on the chart
 // at once.
 
+import { intervalText } from '../format.ts'
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
-import { intervalText, intervalsOf, symbol } from '../chart/chart-state.ts'
+import { intervalsOf, symbol } from '../chart/chart-state.ts'
 import { InputFields } from '../editor/inputs-panel.tsx'
 import { openCopy, openScript } from '../editor/documents.ts'
 import { attempt, Check, Segments, useLoad } from '../frame/page.tsx'

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
-import { count } from '../format.ts'
+import { count, marketText } from '../format.ts'
 import { Form, useForm } from '../ui/form.tsx'
 import { Button, cx, Empty, Field, Select, uiStyles as ui } from '../ui/ui.tsx'
 import { Page, Show, useLoad } from '../frame/page.tsx'
@@ -57,7 +57,7 @@ export function Optimise() {
     <Page
       title="Optimise"
       back={['/sweeps', 'Sweeps']}
-      about={`The script in the editor on ${exchange}:${symbol} ${interval}, run with many choices of its inputs. The result says how much of the best is luck.`}
+      about={`The script in the editor on ${marketText({ exchange, symbol, interval })}, run with many choices of its inputs. The result says how much of the best is luck.`}
     >
       {source.trim() === '' ? (
         <NoScript />

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { apiUrl, call } from '../api-client.ts'
-import { count, percent, ratio } from '../format.ts'
+import { count, marketText, percent, ratio } from '../format.ts'
 import { attempt, useLoad } from '../frame/page.tsx'
 import { JobPage, JobProgress } from '../jobs/job-page.tsx'
 import j from '../jobs/jobs.module.css'
@@ -90,7 +90,7 @@ function aboutOf({
 }: Sweep): string {
   const limits = constraints.length > 0 ? `, if ${constraints.join(' and ')}` : ''
   const sorted = filtered > 0 ? ` ${count(filtered)} sorted out by the first bars.` : ''
-  return `${space.map(nameOf).join(', ')} on ${exchange}:${symbol} ${interval}, ${count(range.bars)} bars. Wanted: ${objective}${limits}.${sorted}`
+  return `${space.map(nameOf).join(', ')} on ${marketText({ exchange, symbol, interval })}, ${count(range.bars)} bars. Wanted: ${objective}${limits}.${sorted}`
 }
 
 /** The trials as they come: those loaded stay, and the last page is read again when there are more. */

@@ -2,7 +2,7 @@
 
 import { useEffect } from 'preact/hooks'
 import { call } from '../api-client.ts'
-import { count } from '../format.ts'
+import { count, marketText } from '../format.ts'
 import { usePages } from '../frame/page.tsx'
 import { JobList } from '../jobs/job-list.tsx'
 import { onLive } from '../live.ts'
@@ -14,7 +14,7 @@ import { nameOf } from './sweep-model.ts'
 const LOOK_MS = 2000
 
 const COLUMNS: readonly Column<Sweep>[] = [
-  { of: 'market', head: 'Market', cell: (one) => `${one.exchange}:${one.symbol} ${one.interval}` },
+  { of: 'market', head: 'Market', cell: marketText },
   { of: 'space', head: 'Varied', look: 'muted', cell: ({ space }) => space.map(nameOf).join(', ') },
   {
     of: 'tried',
