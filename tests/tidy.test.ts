@@ -106,6 +106,8 @@ interface Import {
   readonly file: string
   readonly target: string
   readonly typeOnly: boolean
+  /** Loaded where the code asks for it, and not with the file. */
+  readonly later: boolean
 }
 
 const files = [...new Bun.Glob('**/*.{ts,tsx}').scanSync(`${root}/src`)].sort()
@@ -119,6 +121,7 @@ const imports: Import[] = files.flatMap((file) => {
       file,
       target: match[2] ?? match[3] ?? match[4] ?? '',
       typeOnly: Boolean(match[1]),
+      later: match[3] !== undefined,
     })
   return found
 })
@@ -214,6 +217,20 @@ describe('rooms', () => {
     }
     for (const file of files) follow(file, [])
     expect(circles).toEqual([])
+  })
+
+  test('a server starts without the compiler, the broker, and what few servers need', () => {
+    const reached = new Map<string, string>([['server/serve.ts', '']])
+    for (const file of reached.keys())
+      for (const { target, typeOnly, later, file: from } of imports)
+        if (from === file && !typeOnly && !later) {
+          const next = resolve(file, target) ?? target
+          if (!reached.has(next)) reached.set(next, file)
+        }
+    const unwanted =
+      /^(pine\/[\w-]+\/(?!runtime\.ts)|pine\/[\w-]+\.ts|backtest\/(run|trial|broker|compiled)|store\/postgres\/|node:(http|https|zlib)$|nodemailer)/
+    expect([...reached].filter(([file]) => unwanted.test(file)).map((pair) => pair.join(' by '))).toEqual([])
+    expect(reached.size).toBeGreaterThan(200)
   })
 
   test('what changes belongs to an owner: no module keeps state', () => {

@@ -316,7 +316,10 @@ export class Gate {
     if (caller?.via === 'session' || options.sameOrigin) refuseCrossOrigin(request, visit.peer)
     if (caller?.via === 'api-token' && label !== 'none') requireScopes(caller.token, scopes, tokens)
     visit.visitor = scopes.every((scope) => reaches(caller, scope)) ? caller : null
-    if (caller) await this.#touch(caller)
+    if (caller) {
+      this.#services.userCame()
+      await this.#touch(caller)
+    }
     refuseDuplicates(request)
     refuseBrokenText(request)
   }

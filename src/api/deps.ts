@@ -126,6 +126,8 @@ export interface Services extends AccountDeps {
   readonly dashboard: ServeDashboard
   /** The licence texts of all that is built in, as UTF-8. */
   readonly licences: () => Promise<Uint8Array<ArrayBuffer>>
+  /** Called with every request of a signed-in user, who will most likely run something soon. */
+  readonly userCame: () => void
   /** Aborts when the server begins to stop: streams end, and it is no longer ready. */
   readonly stopping: AbortSignal
 }

@@ -3,17 +3,7 @@
 // The threads of zlib do all of it, at the levels that cost least: the network is hardly ever so slow that a better level
 // pays. JSON of numbers shrinks to a third, at 300 MB a second.
 
-import { Readable, pipeline } from 'node:stream'
 import { promisify } from 'node:util'
-import {
-  brotliCompress,
-  constants,
-  createBrotliCompress,
-  createGzip,
-  createZstdCompress,
-  gzip,
-  zstdCompress,
-} from 'node:zlib'
 import { turn } from '../lib/turn.ts'
 import { free, type Chunk } from './chunks.ts'
 
@@ -39,23 +29,26 @@ export function encodingFor({ headers }: Request): Encoding | null {
   return liked(best) >= (likes.get('identity') ?? 0) ? best : null
 }
 
-const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 3 } }
-const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
+/** Loaded with the first answer that is compressed. */
+const zlib = () => process.getBuiltinModule('node:zlib')
+
+const brotli = () => ({ params: { [zlib().constants.BROTLI_PARAM_QUALITY]: 3 } })
+const zstd = () => ({ params: { [zlib().constants.ZSTD_c_compressionLevel]: 1 } })
 const GZIP = { level: 1 }
 
 /** Functions that compress a whole text, and streams that compress piece by piece. */
 const PACKERS = {
   zstd: {
-    whole: (bytes: Uint8Array) => promisify(zstdCompress)(bytes, ZSTD),
-    pieces: () => createZstdCompress(ZSTD),
+    whole: (bytes: Uint8Array) => promisify(zlib().zstdCompress)(bytes, zstd()),
+    pieces: () => zlib().createZstdCompress(zstd()),
   },
   br: {
-    whole: (bytes: Uint8Array) => promisify(brotliCompress)(bytes, BROTLI),
-    pieces: () => createBrotliCompress(BROTLI),
+    whole: (bytes: Uint8Array) => promisify(zlib().brotliCompress)(bytes, brotli()),
+    pieces: () => zlib().createBrotliCompress(brotli()),
   },
   gzip: {
-    whole: (bytes: Uint8Array) => promisify(gzip)(bytes, GZIP),
-    pieces: () => createGzip(GZIP),
+    whole: (bytes: Uint8Array) => promisify(zlib().gzip)(bytes, GZIP),
+    pieces: () => zlib().createGzip(GZIP),
   },
 } as const satisfies Record<Encoding, object>
 
@@ -66,6 +59,7 @@ export function encoded(encoding: Encoding, bytes: Uint8Array): Promise<Uint8Arr
 /** Compresses chunk by chunk, as fast as the client takes it. */
 export function encodedStream(encoding: Encoding, chunks: AsyncGenerator<Chunk>): ReadableStream<Uint8Array> {
   const packer = PACKERS[encoding].pieces()
+  const { Readable, pipeline } = process.getBuiltinModule('node:stream')
   // If the client goes away the whole pipeline ends, and there is nobody to tell.
   pipeline(contentOf(chunks, packer.writableHighWaterMark), packer, () => undefined)
   return Readable.toWeb(packer)

@@ -8,7 +8,7 @@
 import type { SharedColumn, SharedColumns } from '../pine/environment.ts'
 import type { ColumnShare } from '../pine/runtime/executable.ts'
 import { labelOf } from '../pine/runtime/inputs.ts'
-import type { TrialInputs } from './trial.ts'
+import type { TrialInputs } from './measured.ts'
 
 /** The limit for one worker: 160 columns of 50,000 bars. */
 const KEPT_BYTES_MAX = 64 * 2 ** 20

@@ -8,38 +8,20 @@
 import { Problem } from '../lib/problem.ts'
 import { isTrue, numberIn, parseExpression, type Expression } from '../lib/expression.ts'
 import { momentsOfPowers } from '../statistics/moments.ts'
+import {
+  rowLayout,
+  type Measured,
+  type RowLayout,
+  type TrialInputs,
+  type TrialSpan,
+  type WindowWinner,
+} from './measured.ts'
 import { openBacktest, type Backtest, type BacktestRequest } from './run.ts'
 import { figureNamed } from './figures.ts'
 import { SpanFigures, SPAN_FIGURES, type SpanRecord } from './span-figures.ts'
 import { CompiledScripts } from './compiled-scripts.ts'
 import { TrialColumns, variedAmong } from './trial-columns.ts'
 import { trialName } from './trial-name.ts'
-
-interface TrialSpan {
-  readonly from: number
-  readonly to: number
-}
-
-/** What is measured for every trial. */
-export interface Measured {
-  readonly objective: string
-  /** All of them must hold, or the trial has no score. */
-  readonly constraints: readonly string[]
-  /** Names of the figures that are stored. */
-  readonly figures: readonly string[]
-  readonly inside: TrialSpan
-  readonly outside: TrialSpan | null
-  /** Walk-forward windows, each of which has its own best trial. */
-  readonly windows: readonly { readonly inside: TrialSpan; readonly outside: TrialSpan }[]
-  /** Blocks for the test of overfitting, and finer pieces for the tests of data snooping. */
-  readonly blocks: number
-  readonly pieces: number
-}
-
-export interface TrialInputs {
-  readonly inputs: BacktestRequest['inputs']
-  readonly overrides: NonNullable<BacktestRequest['overrides']>
-}
 
 /** A batch of trials in order: rows of numbers, and everything that does not fit into them. */
 export interface TrialBatch {
@@ -51,63 +33,6 @@ export interface TrialBatch {
   readonly names: readonly string[]
   /** The best trial of this batch in each window; null if none has a score. */
   readonly winners: readonly (WindowWinner | null)[]
-}
-
-export interface WindowWinner {
-  readonly trial: number
-  readonly score: number
-  readonly inProfit: number
-  readonly outProfit: number
-  readonly outDrawdownPct: number
-}
-
-export interface RowLayout {
-  readonly score: number
-  readonly bars: number
-  readonly sharpe: number
-  readonly skewness: number
-  readonly kurtosis: number
-  readonly figures: number
-  readonly outside: number
-  readonly sums: number
-  readonly squares: number
-  readonly pieces: number
-  readonly width: number
-}
-
-/** Figures of the held-out bars, in the order of a row. */
-export const OUTSIDE_FIGURES = SPAN_FIGURES
-
-export function rowLayout({ figures, outside, blocks, pieces }: Measured): RowLayout {
-  const afterFigures = 5 + figures.length
-  const afterOutside = afterFigures + (outside ? 1 + OUTSIDE_FIGURES.length : 0)
-  return {
-    score: 0,
-    bars: 1,
-    sharpe: 2,
-    skewness: 3,
-    kurtosis: 4,
-    figures: 5,
-    outside: afterFigures,
-    sums: afterOutside,
-    squares: afterOutside + blocks,
-    pieces: afterOutside + 2 * blocks,
-    width: afterOutside + 2 * blocks + pieces,
-  }
-}
-
-/** Measures a single run over all of its bars. */
-export function wholeRun(bars: number): Measured {
-  return {
-    objective: 'netProfit',
-    constraints: [],
-    figures: [],
-    inside: { from: 0, to: bars },
-    outside: null,
-    windows: [],
-    blocks: 2,
-    pieces: Math.min(64, bars),
-  }
 }
 
 /** Runs every point. A script that does not compile throws; a point that fails is reported among the failures. */
@@ -225,7 +150,7 @@ class Judge {
     if (outside && spans) {
       const found = spans.of(outside)
       row[layout.outside] = this.#scoreOf((name) => found[name as keyof SpanRecord] ?? null)
-      for (const [i, name] of OUTSIDE_FIGURES.entries()) row[layout.outside + 1 + i] = found[name]
+      for (const [i, name] of SPAN_FIGURES.entries()) row[layout.outside + 1 + i] = found[name]
     }
     return { row, windows: spans === null ? [] : windows.map((_, window) => this.#windowOf(spans, window)) }
   }

@@ -1,7 +1,7 @@
 // Judges a sweep: finds its best trial, and what remains of it without luck. That takes seconds of arithmetic over
 // thousands of trials, so it is a job; the best is run once more for its trades.
 
-import { rowLayout, type Measured, type TrialInputs, type WindowWinner } from '../backtest/trial.ts'
+import { rowLayout, type Measured, type TrialInputs, type WindowWinner } from '../backtest/measured.ts'
 import { openBacktest } from '../backtest/run.ts'
 import type { TradeRow } from '../backtest/report/build.ts'
 import { leastBacktestLength } from '../statistics/backtest-length.ts'

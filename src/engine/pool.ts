@@ -199,6 +199,7 @@ export class JobPool {
 
   /** Starts a worker before the first job, which then does not wait for the engine to load. */
   warm(): void {
+    if (this.#closed) return
     if (this.#idle.length + this.#running.size === 0) this.#idle.push(this.#spawn())
   }
 

@@ -5,13 +5,18 @@
 // edition, 5 and 11.
 
 import { promisify } from 'node:util'
-import { crc32, inflate, type ZlibOptions } from 'node:zlib'
+import type { ZlibOptions } from 'node:zlib'
 
 /** With `info` the answer also says how many bytes were read, as Node.js documents and its types do not. */
-const inflated = promisify(inflate) as unknown as (
+type Inflated = (
   packed: Uint8Array,
   options: ZlibOptions & { readonly info: true },
 ) => Promise<{ readonly buffer: Uint8Array; readonly engine: { readonly bytesWritten: number } }>
+
+/** Loaded with the first picture. */
+const inflated: Inflated = (packed, options) =>
+  (promisify(process.getBuiltinModule('node:zlib').inflate) as unknown as Inflated)(packed, options)
+const { crc32 } = Bun.hash
 
 const SIGNATURE = new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10])
 /** Length, name and sum of a chunk. */

@@ -4,7 +4,7 @@
 // start, so that it can be found. At the end record, report, tracks and what others add (a delivery for each
 // webhook receiver) are one commit: a report exists if and only if its event does.
 
-import { wholeRun } from '../backtest/trial.ts'
+import { wholeRun } from '../backtest/measured.ts'
 import type { TextBytes } from '../engine/answer.ts'
 import type { BacktestOutput, Jobs, RunJob, ScriptHost, VerifyOutput } from '../engine/job.ts'
 import { storedHost } from '../engine/stored-text.ts'

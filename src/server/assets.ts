@@ -5,7 +5,6 @@
 
 import { readdirSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { brotliDecompress, brotliDecompressSync, gzipSync } from 'node:zlib'
 import type { ServeDashboard } from '../api/deps.ts'
 import { bundleDashboard, CHART_PAGE, PAGE, PAGES, type Files } from '../tools/dashboard-bundle.ts'
 import { LICENSES_FILE, licenseTexts } from '../tools/licenses.ts'
@@ -82,12 +81,15 @@ function asItIs(type: string, bytes: Uint8Array<ArrayBuffer>): Asset {
   return { type, etag: etagOf(bytes), raw: () => bytes, br: undefined, gzip: undefined }
 }
 
+/** Loaded when a client first needs it. */
+const zlib = () => process.getBuiltinModule('node:zlib')
+
 /** Most clients take Brotli. The other forms are made for the first client that does not, and kept. */
 function fromBrotli(type: string, br: Uint8Array<ArrayBuffer>): Asset {
   let plain: Uint8Array<ArrayBuffer> | undefined
   let zipped: Uint8Array<ArrayBuffer> | undefined
-  const raw = () => (plain ??= brotliDecompressSync(br))
-  return { type, etag: etagOf(br), raw, br, gzip: () => (zipped ??= gzipSync(raw())) }
+  const raw = () => (plain ??= zlib().brotliDecompressSync(br))
+  return { type, etag: etagOf(br), raw, br, gzip: () => (zipped ??= zlib().gzipSync(raw())) }
 }
 /** The end of the names of files that the build has compressed. */
 export const COMPRESSED = '.br'
@@ -105,7 +107,7 @@ const etagOf = (bytes: Uint8Array): string => `"${Bun.hash(bytes).toString(36)}"
 export async function loadLicences(): Promise<Uint8Array<ArrayBuffer>> {
   if (!Bun.isStandaloneExecutable) return new TextEncoder().encode(licenseTexts())
   const packed = await Bun.file(`${import.meta.dir}/${LICENCE_ASSETS}/${LICENSES_FILE}${COMPRESSED}`).bytes()
-  return new Uint8Array(await promisify(brotliDecompress)(packed))
+  return new Uint8Array(await promisify(zlib().brotliDecompress)(packed))
 }
 
 async function embedded(folder: string): Promise<Map<string, Uint8Array<ArrayBuffer>>> {

@@ -34,7 +34,6 @@ import { loadDashboard, loadLicences } from './assets.ts'
 import { type Config, keyPath } from './config.ts'
 import type { Key, Kv } from '../store/kv.ts'
 import type { ChangeFeed } from '../store/postgres/feed.ts'
-import { seriesOfChange } from '../store/postgres/postgres-bars.ts'
 import { openStoreOf } from './server-store.ts'
 import { addressOf, welcome } from './welcome.ts'
 
@@ -157,6 +156,8 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
   await features.portfolios.recover()
   await features.scans.recover()
   const stopping = new AbortController()
+  // A server that nobody uses needs no engine, which takes 10 MB. Loading it at once would delay the first answers.
+  let warm: ReturnType<typeof setTimeout> | undefined
   const services: Services = {
     kv,
     clock,
@@ -181,6 +182,9 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     setupCode: await setupCodeOf(kv, fleet !== null, Buffer.from(random.bytes(24)).toString('base64url')),
     dashboard: await dashboardOf(context, basePath({ publicUrl: config.PUBLIC_URL })),
     licences: loadLicences,
+    userCame() {
+      warm ??= setTimeout(() => pool.warm(), WARM_MS)
+    },
     stopping: stopping.signal,
   }
   const app = createApi(services)
@@ -215,8 +219,6 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
   ))
     print(line)
   log('info', 'listening', { host: config.HOST, port })
-  // Wait a little: loading the engine in a worker would delay the first answers.
-  const warm = setTimeout(() => pool.warm(), WARM_MS)
   const stopLoops = new AbortController()
   const loops = features.start(stopLoops.signal)
 
@@ -281,7 +283,9 @@ async function followOthers(
   deps: { readonly clock: Clock; readonly log: Log },
   signal: AbortSignal,
 ): Promise<void> {
-  feed?.onChange(({ isOwn, keys }) => {
+  if (feed === null) return
+  const { seriesOfChange } = await import('../store/postgres/postgres-bars.ts')
+  feed.onChange(({ isOwn, keys }) => {
     if (isOwn) return
     others.hear(keys)
     for (const series of keys.flatMap((key) => seriesOfChange(key) ?? []))
@@ -290,11 +294,11 @@ async function followOthers(
       })
   })
   // Nobody keeps changes for a server that did not read them for a minute: it has to begin anew.
-  feed?.onMissed(() => {
+  feed.onMissed(() => {
     deps.log('error', 'changes of other servers were missed')
     process.exit(1)
   })
-  await feed?.run(deps, signal)
+  await feed.run(deps, signal)
 }
 
 /** Resolves with the name of the signal that asks for a stop; a second one is not waited for. */

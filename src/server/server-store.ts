@@ -11,7 +11,6 @@ import { lmdbBars } from '../store/lmdb-bars.ts'
 import { openServerStore } from '../store/open-store.ts'
 import type { ChangeFeed } from '../store/postgres/feed.ts'
 import type { Fleet, FleetNode } from '../store/postgres/fleet.ts'
-import { nodeName, openServerPostgres } from '../store/postgres/open-postgres.ts'
 import type { Config } from './config.ts'
 
 interface ServerStore {
@@ -42,6 +41,7 @@ export async function openStoreOf(
   if (STORE !== null) {
     // For the key file.
     mkdirSync(DATA_DIR, { recursive: true, mode: 0o700 })
+    const { nodeName, openServerPostgres } = await import('../store/postgres/open-postgres.ts')
     return openServerPostgres({
       url: STORE,
       // How long an answer takes is measured by a clock that nobody can set back.

@@ -54,18 +54,7 @@ export function parseArticle(id: string, text: string): Article {
 
 export type Support = ReturnType<typeof createSupport>
 
-export function createSupport({
-  kv,
-  clock,
-  newId,
-  articles,
-}: {
-  readonly kv: Kv
-  readonly clock: Clock
-  readonly newId: NewId
-  readonly articles: readonly Article[]
-}) {
-  const tickets = collection<Ticket>(kv, 'tickets', { indexes: { all: () => [] } })
+function indexOf(articles: readonly Article[]): MiniSearch<Article> {
   const index = new MiniSearch<Article>({
     fields: ['title', 'keywords', 'body'],
     storeFields: ['title', 'body'],
@@ -80,6 +69,23 @@ export function createSupport({
     },
   })
   index.addAll(articles)
+  return index
+}
+
+export function createSupport({
+  kv,
+  clock,
+  newId,
+  articles,
+}: {
+  readonly kv: Kv
+  readonly clock: Clock
+  readonly newId: NewId
+  readonly articles: readonly Article[]
+}) {
+  const tickets = collection<Ticket>(kv, 'tickets', { indexes: { all: () => [] } })
+  /** Built for the first question: at a start it would take longer than opening the store. */
+  let index: MiniSearch<Article> | null = null
 
   return {
     articles,
@@ -92,6 +98,7 @@ export function createSupport({
     ask(query: string): FoundArticle[] {
       // The first words of a long question are enough, and each further word costs time.
       const terms = query.split(/\s+/).slice(0, 24).join(' ')
+      index ??= indexOf(articles)
       return index
         .search(terms)
         .filter((hit) => hit.score >= SCORE_LEAST)

@@ -5,7 +5,7 @@
 // but it was looked at, so the ledger counts it. Within a batch the ranks depend on the choices alone, never on the workers.
 
 import { invalidField } from '../lib/problem.ts'
-import { wholeRun, type Measured } from '../backtest/trial.ts'
+import { wholeRun, type Measured } from '../backtest/measured.ts'
 import type { SweepBody } from '../wire/sweep.ts'
 
 export type Halving = Required<NonNullable<SweepBody['halving']>>

@@ -6,7 +6,7 @@
 
 import { checkFigures, namesOf } from '../backtest/figures.ts'
 import type { Varied } from '../backtest/trial-columns.ts'
-import { rowLayout, type Measured, type TrialInputs, type WindowWinner } from '../backtest/trial.ts'
+import { rowLayout, type Measured, type TrialInputs, type WindowWinner } from '../backtest/measured.ts'
 import { barsHash, canonicalJson } from '../backtest/report/hash.ts'
 import type { ScriptHost, TrialsJob, TrialsOutput } from '../engine/job.ts'
 import type { JobPool } from '../engine/pool.ts'

@@ -1,6 +1,6 @@
 // A stored trial as it is shown, in an answer or as a line of CSV.
 
-import { OUTSIDE_FIGURES, rowLayout } from '../backtest/trial.ts'
+import { OUTSIDE_FIGURES, rowLayout } from '../backtest/measured.ts'
 import { csvRow } from '../lib/csv-text.ts'
 import type { SweepTrial } from '../wire/sweep.ts'
 import type { Batch, Sweep } from './records.ts'

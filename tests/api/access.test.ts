@@ -71,3 +71,17 @@ test('a token that would have expired before it was made names the field', async
     }),
   ])
 })
+
+test('the engine is made ready for who is signed in, and for nobody else', async () => {
+  let came = 0
+  const { call, signUp } = testServer((services) => ({
+    ...services,
+    userCame: () => void came++,
+  }))
+  const owner = await signUp('owner@example.com')
+  await call('GET', '/api/auth/visitor')
+  await call('GET', '/api/platform/alerts', { headers: { authorization: 'Bearer nothing' } })
+  expect(came).toBe(0)
+  await call('GET', '/api/platform/alerts', { headers: owner })
+  expect(came).toBe(1)
+})

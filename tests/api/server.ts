@@ -223,6 +223,7 @@ export function testServer(
     setupCode: 'setup-code',
     dashboard: () => null,
     licences: async () => new Uint8Array(),
+    userCame: () => undefined,
     stopping: new AbortController().signal,
   }
   const services = { ...base, ...change(base) }

@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from 'bun:test'
 import { TrialColumns } from '../../src/backtest/trial-columns.ts'
-import { runTrials, wholeRun } from '../../src/backtest/trial.ts'
+import { wholeRun } from '../../src/backtest/measured.ts'
+import { runTrials } from '../../src/backtest/trial.ts'
 import { KeptColumns } from '../../src/engine/kept-columns.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
 import { TEST_SYMBOL, barsFrom } from '../backtest/drive.ts'

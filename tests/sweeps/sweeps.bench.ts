@@ -5,7 +5,8 @@
 
 import { CompiledScripts } from '../../src/backtest/compiled-scripts.ts'
 import { runBacktest } from '../../src/backtest/run.ts'
-import { runTrials, type Measured } from '../../src/backtest/trial.ts'
+import type { Measured } from '../../src/backtest/measured.ts'
+import { runTrials } from '../../src/backtest/trial.ts'
 import { emptyBars } from '../../src/market/bars.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
 import { median } from '../../src/statistics/moments.ts'
