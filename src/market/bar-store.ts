@@ -129,6 +129,11 @@ export function owned(owner: string): { readonly owner?: string } {
   return owner === '' ? {} : { owner }
 }
 
+/** Only the key's own fields, since the caller's object may have more. */
+export function bareKey({ exchange, symbol, interval, owner = '' }: SeriesKey): SeriesKey {
+  return { ...owned(owner), exchange, symbol, interval }
+}
+
 /** `NASDAQ:AAPL 1d`, the form that people read. */
 export function seriesName({ exchange, symbol, interval }: SeriesKey): string {
   return `${exchange}:${symbol} ${interval}`
@@ -169,8 +174,7 @@ export function memoryBars(): BarStore {
   const symbolId = (exchange: string, symbol: string, owner: string) => `${owner}\0${exchange}\0${symbol}`
 
   function note(series: SeriesKey, from: number, to: number, change: number): void {
-    const { exchange, symbol, interval } = series
-    const key = { ...owned(ownerOf(series)), exchange, symbol, interval }
+    const key = bareKey(series)
     notes.set(idOf(key), mergeNotes(notes.get(idOf(key)) ?? null, { key, from, to, change }))
   }
 
@@ -183,12 +187,8 @@ export function memoryBars(): BarStore {
       // Copied, because the caller may reuse its columns.
       const merged = concatBars([mergeBars(old?.bars ?? emptyBars(0), bars), emptyBars(0)])
       const change = ++changes
-      const { exchange, symbol, interval } = key
       const info: SeriesInfo = {
-        ...owned(ownerOf(key)),
-        exchange,
-        symbol,
-        interval,
+        ...bareKey(key),
         count: merged.length,
         first: merged.time[0] ?? 0,
         last: merged.time.at(-1) ?? 0,

@@ -6,16 +6,9 @@
 
 import type { Transaction } from 'lmdb'
 import { turn } from '../lib/turn.ts'
+import { type BarRange, type Bars, emptyBars, mergeBars, selectBars, sliceBars } from '../market/bars.ts'
 import {
-  type BarRange,
-  type Bars,
-  concatBars,
-  emptyBars,
-  mergeBars,
-  selectBars,
-  sliceBars,
-} from '../market/bars.ts'
-import {
+  bareKey,
   type BarDraft,
   type BarNote,
   type BarStore,
@@ -24,13 +17,12 @@ import {
   type MakeColumns,
   mergeNotes,
   NOTES_MAX,
-  owned,
   ownerOf,
   type SeriesInfo,
   type SeriesKey,
-  type UpsertResult,
 } from '../market/bar-store.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
+import { barDraft, nothingWritten, STEP_CHUNKS } from './bar-drafts.ts'
 import { CHUNK_BARS, chunkLength, chunksOf, decodeAll, decodeChunk } from './bar-chunks.ts'
 import { decodeKey, encodeKey, prefixRange } from './key.ts'
 import type { LmdbKv } from './lmdb.ts'
@@ -55,8 +47,6 @@ export interface SeriesRecord extends SeriesInfo {
   readonly id: number
 }
 
-/** How many chunks a step of a large write touches: 65,536 bars, 2 MB, some 10 ms. */
-const STEP_CHUNKS = 16
 /** How many chunks are decoded before others get their turn: some 2 ms. */
 const TURN_CHUNKS = 16
 const FIRST_TIME = -8_640_000_000_000_000
@@ -89,7 +79,7 @@ export function lmdbBars(
 
   /** Call it inside the transaction that makes the change. */
   function note(series: SeriesKey, from: number, to: number, change: number): void {
-    const key = bare(series)
+    const key = bareKey(series)
     const text = records.get(noteKey(key))
     const before = text === undefined ? null : (JSON.parse(text) as BarNote)
     void records.put(noteKey(key), JSON.stringify(mergeNotes(before, { key, from, to, change })))
@@ -220,97 +210,28 @@ export function lmdbBars(
     })
   }
 
-  /** Merges both into a new id, with `newer` winning; only a few chunks of each are in memory at a time. */
-  async function mergeIds(older: number, newer: number): Promise<{ id: number; count: number }> {
-    const starts = [...new Set([...idKeys(older), ...idKeys(newer)].map(([, start]) => start))].sort(
-      (a, b) => a - b,
-    )
-    let id: number | null = null
-    let count = 0
-    // Bars that do not fill a chunk wait for the next ones.
-    let rest = emptyBars(0)
-    for (let at = 0; at < starts.length; at += STEP_CHUNKS) {
-      const to = starts[at + STEP_CHUNKS]
-      const range = { from: starts[at] ?? FIRST_TIME, ...(to !== undefined && { to }) }
-      const all = concatBars([rest, mergeBars(readId(older, range), readId(newer, range))])
-      const full = to === undefined ? all.length : all.length - (all.length % CHUNK_BARS)
-      rest = sliceBars(all, full, all.length)
-      if (full === 0) continue
-      id = await extend(id, sliceBars(all, 0, full))
-      count += full
-    }
-    return { id: id ?? newer, count }
-  }
-
   function draft(series: SeriesKey): BarDraft {
-    const key = bare(series)
-    let id: number | null = null
-    let added = 0
-    let first = LAST_TIME
-    let last = FIRST_TIME
-
-    /** Makes `whole` the series, unless it was written to since `old` was read. */
-    function publish(
-      old: SeriesRecord | null,
-      whole: { id: number; count: number },
-    ): Promise<UpsertResult | null> {
-      return write(() => {
-        if (record(key)?.change !== old?.change) return null
-        const change = next()
-        const written: SeriesRecord = {
-          ...key,
-          count: whole.count,
-          first: Math.min(old?.first ?? first, first),
-          last: Math.max(old?.last ?? last, last),
-          begun: old ? old.begun : last,
-          change,
-          id: whole.id,
-        }
-        void records.put(seriesRecordKey(key), JSON.stringify(written))
-        note(key, first, last, change)
-        void records.remove(draftKey(whole.id))
-        if (old) void records.put(draftKey(old.id), String(process.pid))
-        const inserted = whole.count - (old?.count ?? 0)
-        return {
-          inserted,
-          updated: added - inserted,
-          change,
-          before: old && infoOf(old),
-          series: infoOf(written),
-        }
-      })
-    }
-
-    return {
-      async add(bars) {
-        if (bars.length === 0) return
-        id = await extend(id, bars)
-        added += bars.length
-        first = Math.min(first, bars.time[0] ?? 0)
-        last = Math.max(last, bars.time.at(-1) ?? 0)
+    const key = bareKey(series)
+    return barDraft<number>({
+      stored: () => storedOf(record(key)),
+      extend,
+      read: readId,
+      starts: (ids) => {
+        const starts = new Set(ids.flatMap((id) => idKeys(id)).map(([, start]) => start))
+        return [...starts].sort((a, b) => a - b)
       },
-      read: async (range = {}) => (id === null ? emptyBars(0) : readId(id, range)),
-      async commit() {
-        if (id === null) return nothingWritten(record(key))
-        for (;;) {
-          const old = record(key)
-          const whole = old ? await mergeIds(old.id, id) : { id, count: added }
-          const result = await publish(old, whole)
-          if (!result) {
-            if (old) await drop(whole.id)
-            continue
-          }
-          if (old) await drop(old.id)
-          if (whole.id !== id) await drop(id)
-          id = null
-          return result
-        }
-      },
-      async discard() {
-        if (id !== null) await drop(id)
-        id = null
-      },
-    }
+      drop,
+      publish: (old, whole) =>
+        write(() => {
+          if (record(key)?.change !== old?.info.change) return null
+          const written = grown(key, old && old.info, { ...whole, change: next() })
+          void records.put(seriesRecordKey(key), JSON.stringify(written))
+          note(key, whole.from, whole.to, written.change)
+          void records.remove(draftKey(whole.id))
+          if (old) void records.put(draftKey(old.id), String(process.pid))
+          return infoOf(written)
+        }),
+    })
   }
 
   return {
@@ -322,7 +243,7 @@ export function lmdbBars(
     },
 
     async upsert(key, bars) {
-      if (bars.length === 0) return nothingWritten(record(key))
+      if (bars.length === 0) return nothingWritten(storedOf(record(key)))
       return write(() => {
         const old = record(key)
         const first = bars.time[0] ?? 0
@@ -337,15 +258,8 @@ export function lmdbBars(
         for (const [start, bytes] of parts) void chunks.put(chunkKey(id, start), bytes)
         for (const start of starts) if (!parts.has(start)) void chunks.remove(chunkKey(id, start))
         const inserted = after.length - before.length
-        const written: SeriesRecord = {
-          ...bare(key),
-          count: (old?.count ?? 0) + inserted,
-          first: Math.min(old?.first ?? first, first),
-          last: Math.max(old?.last ?? last, last),
-          begun: old ? old.begun : last,
-          change: next(),
-          id,
-        }
+        const count = (old?.count ?? 0) + inserted
+        const written = grown(bareKey(key), old, { id, count, from: first, to: last, change: next() })
         void records.put(seriesRecordKey(key), JSON.stringify(written))
         note(key, first, last, written.change)
         return {
@@ -447,10 +361,21 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Only the key's own fields, since the caller's object may have more. */
-function bare(key: SeriesKey): SeriesKey {
-  const { exchange, symbol, interval } = key
-  return { ...owned(ownerOf(key)), exchange, symbol, interval }
+/** The record of a series after a write of bars from `from` to `to`. */
+function grown(
+  key: SeriesKey,
+  old: SeriesInfo | null,
+  { id, count, from, to, change }: Record<'id' | 'count' | 'from' | 'to' | 'change', number>,
+): SeriesRecord {
+  return {
+    ...key,
+    count,
+    first: Math.min(old?.first ?? from, from),
+    last: Math.max(old?.last ?? to, to),
+    begun: old ? old.begun : to,
+    change,
+    id,
+  }
 }
 
 /** Drops `last` if it covers all bars, since counting from the end reads each chunk once more. */
@@ -458,10 +383,7 @@ function uncounted({ last, ...rest }: BarRange, count: number): BarRange {
   return last === undefined || last >= count ? rest : { ...rest, last }
 }
 
-function nothingWritten(found: SeriesRecord | null): UpsertResult {
-  const series = found && infoOf(found)
-  return { inserted: 0, updated: 0, change: series?.change ?? 0, before: series, series }
-}
+const storedOf = (found: SeriesRecord | null) => found && { id: found.id, info: infoOf(found) }
 
 function infoOf({ id: _id, ...info }: SeriesRecord): SeriesInfo {
   return info

@@ -6,16 +6,9 @@
 
 import { assert } from '../../lib/assert.ts'
 import { turn } from '../../lib/turn.ts'
+import { type BarRange, type Bars, emptyBars, mergeBars, selectBars, sliceBars } from '../../market/bars.ts'
 import {
-  type BarRange,
-  type Bars,
-  concatBars,
-  emptyBars,
-  mergeBars,
-  selectBars,
-  sliceBars,
-} from '../../market/bars.ts'
-import {
+  bareKey,
   type BarDraft,
   type BarStore,
   compareSeries,
@@ -30,6 +23,7 @@ import {
   type UpsertResult,
 } from '../../market/bar-store.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
+import { barDraft, nothingWritten, STEP_CHUNKS, type StoredSeries } from '../bar-drafts.ts'
 import { CHUNK_BARS, chunkLength, chunksOf, decodeAll, decodeChunk } from '../bar-chunks.ts'
 import { decodeKey, encodeKey, prefixRange } from '../key.ts'
 import type { Key } from '../kv.ts'
@@ -53,16 +47,10 @@ interface ChunkRow {
   readonly bytes: Uint8Array | null
 }
 
-/** A series as it stands in the database. */
-interface Stored {
-  readonly id: string
-  readonly info: SeriesInfo
-}
+type Stored = StoredSeries<string>
 
 /** Chunks that one statement answers, of 100 kB each. */
 const SHORT_CHUNKS = 64
-/** Chunks a step of a large write reads and writes, and a step of taking them away. */
-const STEP_CHUNKS = 16
 /** Chunks that are decoded before others have their turn. */
 const TURN_CHUNKS = 16
 /** Imports that have not gone on for so long were cut short. */
@@ -211,20 +199,16 @@ export function postgresBars({ schema, node, reading, writing, newId, written }:
     const change = row?.change ?? null
     if (change === null) return null
     written()
-    return { change, info: { ...bare(key), count: next.count, first, last, begun, change } }
+    return { change, info: { ...bareKey(key), count: next.count, first, last, begun, change } }
   }
 
   async function info(key: SeriesKey): Promise<SeriesInfo | null> {
     return (await stored((text, values) => reading.query(text, values), key))?.info ?? null
   }
 
-  async function nothingWritten(key: SeriesKey): Promise<UpsertResult> {
-    const series = await info(key)
-    return { inserted: 0, updated: 0, change: series?.change ?? 0, before: series, series }
-  }
-
   async function upsert(key: SeriesKey, bars: Bars): Promise<UpsertResult> {
-    if (bars.length === 0) return nothingWritten(key)
+    if (bars.length === 0)
+      return nothingWritten(await stored((text, values) => reading.query(text, values), key))
     const from = bars.time[0] ?? 0
     const to = bars.time.at(-1) ?? 0
     for (;;) {
@@ -285,28 +269,6 @@ export function postgresBars({ schema, node, reading, writing, newId, written }:
     return rows.map(({ first }) => first)
   }
 
-  /** Both in one under a new id, where `newer` wins; a few chunks of each are in memory at a time. */
-  async function mergeIds(older: string, newer: string): Promise<{ id: string; count: number }> {
-    const starts = await firstsOf([older, newer])
-    let id: string | null = null
-    let count = 0
-    // What does not fill a chunk waits for what comes behind it.
-    let rest = emptyBars(0)
-    for (let at = 0; at < starts.length; at += STEP_CHUNKS) {
-      const to = starts[at + STEP_CHUNKS]
-      // From the first of all bars on, and to the last: a chunk may begin before the others.
-      const range = { ...(at > 0 && { from: starts[at] ?? 0 }), ...(to !== undefined && { to }) }
-      const [before, after] = await Promise.all([readId(older, range), readId(newer, range)])
-      const all = concatBars([rest, mergeBars(before, after)])
-      const full = to === undefined ? all.length : all.length - (all.length % CHUNK_BARS)
-      rest = sliceBars(all, full, all.length)
-      if (full === 0) continue
-      id = await extend(id, sliceBars(all, 0, full))
-      count += full
-    }
-    return { id: id ?? newer, count }
-  }
-
   /** Forgets all chunks of an id that no series has, a few at a time. */
   async function drop(id: string): Promise<void> {
     for (;;) {
@@ -320,51 +282,18 @@ export function postgresBars({ schema, node, reading, writing, newId, written }:
     await writing.query(`delete from ${schema}.bar_drafts where id = $1`, [id])
   }
 
-  function draft(key: SeriesKey): BarDraft {
-    let id: string | null = null
-    let added = 0
-    let from = Infinity
-    let to = -Infinity
-    return {
-      async add(bars) {
-        if (bars.length === 0) return
-        id = await extend(id, bars)
-        added += bars.length
-        from = Math.min(from, bars.time[0] ?? 0)
-        to = Math.max(to, bars.time.at(-1) ?? 0)
+  const draft = (key: SeriesKey): BarDraft =>
+    barDraft<string>({
+      stored: () => stored((text, values) => writing.query(text, values), key),
+      extend,
+      read: readId,
+      starts: firstsOf,
+      drop,
+      async publish(old, { id, count, from, to }) {
+        const done = await write(key, old, { series: id, count, from, to, gone: [], parts: new Map() })
+        return done && done.info
       },
-      read: async (range = {}) => (id === null ? emptyBars(0) : readId(id, range)),
-      async commit() {
-        if (id === null) return nothingWritten(key)
-        for (;;) {
-          const old = await stored((text, values) => writing.query(text, values), key)
-          const whole: { id: string; count: number } = old ? await mergeIds(old.id, id) : { id, count: added }
-          const done = await write(key, old, {
-            series: whole.id,
-            count: whole.count,
-            from,
-            to,
-            gone: [],
-            parts: new Map(),
-          })
-          if (!done) {
-            if (whole.id !== id) await drop(whole.id)
-            continue
-          }
-          if (old) await drop(old.id)
-          if (whole.id !== id) await drop(id)
-          id = null
-          const inserted = whole.count - (old?.info.count ?? 0)
-          const { change, info: series } = done
-          return { inserted, updated: added - inserted, change, before: old && old.info, series }
-        }
-      },
-      async discard() {
-        if (id !== null) await drop(id)
-        id = null
-      },
-    }
-  }
+    })
 
   async function setSymbol(name: Buffer, change: string, values: readonly unknown[]): Promise<void> {
     await writing.query(
@@ -506,12 +435,6 @@ function storedOf({ key, id, change, count, first, last, begun }: SeriesRow): St
 
 function symbolOf({ info }: { readonly info: Uint8Array }): SymbolInfo {
   return JSON.parse(Buffer.from(info).toString('utf8')) as SymbolInfo
-}
-
-/** A key and nothing else that the caller's object may carry. */
-function bare(key: SeriesKey): SeriesKey {
-  const { exchange, symbol, interval } = key
-  return { ...owned(ownerOf(key)), exchange, symbol, interval }
 }
 
 /** CRC-32, since every node of every version must find the same. */
