@@ -58,7 +58,8 @@ export async function loadNewer(market: Market, bars: Bars, signal: AbortSignal)
   return joined([sliceBars(bars, 0, bars.length - 1), newer], bars.length - 1 + newer.length)
 }
 
-function toBars(columns: Columns): Bars {
+/** The bars of an answer as typed columns. */
+export function toBars(columns: Columns): Bars {
   return {
     length: columns.time.length,
     time: Float64Array.from(columns.time),

@@ -13,7 +13,7 @@ import { defaultKeymap, history, historyKeymap, indentWithTab, toggleComment } f
 import { bracketMatching, HighlightStyle, indentUnit, syntaxHighlighting } from '@codemirror/language'
 import { lintGutter, lintKeymap, setDiagnostics, type Diagnostic } from '@codemirror/lint'
 import { highlightSelectionMatches, openSearchPanel, search, searchKeymap } from '@codemirror/search'
-import { EditorState, type Extension, type Text } from '@codemirror/state'
+import { type ChangeSpec, EditorState, type Extension, type Text } from '@codemirror/state'
 import {
   drawSelection,
   EditorView,
@@ -284,8 +284,7 @@ export function mountCodeEditor(parent: HTMLElement, options: CodeEditorOptions)
       const { from, to } = rangeOf(view.state.doc, problem)
       const offered = fixesOf(problem, view.state.sliceDoc(from, to)).some((one) => one.label === label)
       if (!offered) return
-      view.dispatch({ changes: { from: from + skipped, to, insert }, userEvent: 'input.fix' })
-      view.focus()
+      applyFix(view, { from: from + skipped, to, insert })
     },
     markedBy(problem) {
       const { from, to } = rangeOf(view.state.doc, problem)
@@ -347,6 +346,11 @@ function rangeOf(doc: Text, problem: ScriptDiagnostic): { from: number; to: numb
   return { from, to: Math.max(from, offsetOf(doc, problem.endLine, problem.endColumn)) }
 }
 
+function applyFix(view: EditorView, changes: ChangeSpec): void {
+  view.dispatch({ changes, userEvent: 'input.fix' })
+  view.focus()
+}
+
 function mark(doc: Text, problem: ScriptDiagnostic): Diagnostic {
   const { from, to } = rangeOf(doc, problem)
   return {
@@ -354,10 +358,7 @@ function mark(doc: Text, problem: ScriptDiagnostic): Diagnostic {
     to,
     actions: fixesOf(problem, doc.sliceString(from, to)).map(({ label, from: skipped, insert }) => ({
       name: label,
-      apply: (view, start, end) => {
-        view.dispatch({ changes: { from: start + skipped, to: end, insert }, userEvent: 'input.fix' })
-        view.focus()
-      },
+      apply: (view, start, end) => applyFix(view, { from: start + skipped, to: end, insert }),
     })),
     severity: problem.severity ?? 'error',
     message: problem.message,

@@ -5,12 +5,11 @@
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useSignalEffect } from '@preact/signals'
-import { BAR_FIELDS, type Bars } from '../../market/bars.ts'
 import type { Proof, Snapshot } from '../../wire/idea.ts'
 import type { ReportTrade } from '../../wire/report.ts'
 import type { Track } from '../../wire/track.ts'
 import { call } from '../api-client.ts'
-import { barAt, showsClock } from '../chart/bars.ts'
+import { barAt, showsClock, toBars } from '../chart/bars.ts'
 import { zone } from '../chart/chart-state.ts'
 import { ChartView } from '../chart/view.ts'
 import { count, money, percent, price, quantity, time as timeText, tone, marketText } from '../format.ts'
@@ -116,11 +115,6 @@ export function runOf(snapshot: Snapshot): Run {
   return { id: null, name: script.title, report, tracks }
 }
 
-function barsOf({ bars }: Snapshot): Bars {
-  const columns = BAR_FIELDS.map((field) => [field, Float64Array.from(bars[field])])
-  return { length: bars.time.length, ...Object.fromEntries(columns) } as Bars
-}
-
 /** The settings that decide a result besides the script: capital, commission, slippage. */
 function settingsText({ initialCapital, currency, script: { declaration } }: Snapshot): string {
   const { commission_value: fee, commission_type: kind, slippage } = declaration
@@ -135,7 +129,7 @@ function settingsText({ initialCapital, currency, script: { declaration } }: Sna
 function ReplayableChart({ snapshot }: { readonly snapshot: Snapshot }) {
   const host = useRef<HTMLDivElement>(null)
   const [view, setView] = useState<ChartView | null>(null)
-  const bars = useMemo(() => barsOf(snapshot), [snapshot])
+  const bars = useMemo(() => toBars(snapshot.bars), [snapshot])
   const last = bars.length - 1
   /** The last bar shown; null = all of them. */
   const [cut, setCut] = useState<number | null>(null)
