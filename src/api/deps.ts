@@ -109,6 +109,13 @@ export interface FleetView {
   readonly node: string
   /** Shards whose work this one does. */
   readonly held: readonly number[]
+  /** Those that were alive a moment ago, this one among them. */
+  readonly members: readonly string[]
+  /** For how long this one may not have heard of what the others wrote. */
+  readonly lagMs: number
+  /** How often it has found another gone, and has sent the database a statement again. */
+  readonly buried: number
+  readonly retries: number
   /** Those that nobody has found gone, as the database knows it now. */
   aliveNodes(): Promise<ReadonlySet<string>>
 }

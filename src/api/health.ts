@@ -1,6 +1,7 @@
 // Health, readiness and metrics, for orchestrators and Prometheus.
 
 import { Elysia } from 'elysia'
+import { ranges } from '../lib/shards.ts'
 import { Problem } from '../lib/problem.ts'
 import { access, type ApiDeps } from './access.ts'
 import type { Metrics } from './metrics.ts'
@@ -25,7 +26,10 @@ export function healthRoutes(deps: ApiDeps, metrics: Metrics) {
           throw new Problem(503, 'shutting_down', 'The server is stopping.', { retryAfter: 5 })
         // A successful read shows that the store is open.
         await deps.kv.get(['meta', 'schema'])
-        return { status: 'ready' }
+        const { fleet } = deps
+        if (!fleet) return { status: 'ready' }
+        const shards = ranges(fleet.held)
+        return { status: 'ready', node: fleet.node, shards: { symbols: shards, users: shards } }
       },
       route('GET /api/ready', UNLIMITED),
     )

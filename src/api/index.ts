@@ -48,7 +48,7 @@ import { backtestCheckRoutes } from './backtest-checks.ts'
 import { backtestRoutes } from './backtests.ts'
 import { barRoutes } from './bars.ts'
 import { addCommonHeaders } from './common-headers.ts'
-import type { Services } from './deps.ts'
+import type { FleetView, Services } from './deps.ts'
 import { docsRoutes } from './docs.ts'
 import { errorRoutes } from './errors.ts'
 import { feedRoutes } from './feeds.ts'
@@ -241,10 +241,23 @@ export function createApi(services: Services) {
     ['chartroom_backtests_running', 'Scripts running.', services.runs.running],
     ['chartroom_backtests_waiting', 'Backtests waiting for a worker.', services.runs.waiting],
     ['chartroom_event_streams', 'Streams of events open.', streams.size],
+    ...fleetGauges(services.fleet),
     ['chartroom_start_time_seconds', 'When the server started, Unix time.', startedAt / 1000],
   ])
   const startedAt = clock.now()
   return Object.assign(app, { gate, metrics })
+}
+
+/** Nothing where a server is alone. */
+function fleetGauges(fleet: FleetView | null): (readonly [string, string, number])[] {
+  if (!fleet) return []
+  return [
+    ['chartroom_fleet_nodes', 'Servers alive on the database.', fleet.members.length],
+    ['chartroom_fleet_shards', 'Shards of work that this server does, of 256.', fleet.held.length],
+    ['chartroom_fleet_lag_seconds', 'For how long it may not have heard of changes.', fleet.lagMs / 1000],
+    ['chartroom_fleet_buried', 'Servers that it found gone and took the leases of.', fleet.buried],
+    ['chartroom_store_retries', 'Statements that it sent to the database again.', fleet.retries],
+  ]
 }
 
 /** Longer than any valid address, even with a symbol of 64 emoji, and shorter than the longest key of the store. */

@@ -21,6 +21,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   token: async () => (await import('./token-command.ts')).tokenCommand,
   backup: async () => (await import('./backup-command.ts')).backupCommand,
   restore: async () => (await import('./backup-command.ts')).restoreCommand,
+  nodes: async () => (await import('./nodes-command.ts')).nodesCommand,
   copy: async () => (await import('./copy-command.ts')).copyCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
   config: async () => (await import('./config-command.ts')).configCommand,

@@ -11,9 +11,14 @@ import { BarCache } from '../market/bar-cache.ts'
 import { lmdbBars } from '../store/lmdb-bars.ts'
 import type { Kv } from '../store/kv.ts'
 import { openStore } from '../store/open-store.ts'
-import { nodeName, openPostgres, type PostgresStore } from '../store/postgres/open-postgres.ts'
+import {
+  type CommandPostgres,
+  nodeName,
+  openPostgres,
+  type PostgresStore,
+} from '../store/postgres/open-postgres.ts'
 import { UsageError, type CommandContext } from './command.ts'
-import { readConfig } from '../server/config.ts'
+import { type Config, readConfig } from '../server/config.ts'
 
 export interface Data {
   readonly kv: Kv
@@ -48,13 +53,35 @@ export async function withData<T>(
   }
 }
 
+/** The database of a command that asks about its servers. */
+export async function withDatabase<T>(
+  { environment, clock, random }: CommandContext,
+  flags: DataFlags,
+  work: (store: CommandPostgres) => Promise<T>,
+): Promise<T> {
+  const { STORE } = configOf(environment, flags)
+  if (STORE === null)
+    throw new UsageError('Name the database with --store: a data directory has one server at most.')
+  const store = await openPostgres({ url: STORE, clock, random, node: nodeName('command', random.bytes(4)) })
+  try {
+    return await work(store)
+  } finally {
+    await store.kv.close()
+  }
+}
+
+function configOf(environment: CommandContext['environment'], flags: DataFlags): Config {
+  const { config, mistakes } = readConfig({ 'data-dir': flags['data-dir'], store: flags.store }, environment)
+  const mistake = mistakes.find((text) => /^(?:--store|STORE):/.test(text))
+  if (mistake !== undefined) throw new UsageError(mistake)
+  return config
+}
+
 async function opened(
   { environment, clock, random, warn }: CommandContext,
   flags: DataFlags,
 ): Promise<PostgresStore> {
-  const { config, mistakes } = readConfig({ 'data-dir': flags['data-dir'], store: flags.store }, environment)
-  const mistake = mistakes.find((text) => /^(?:--store|STORE):/.test(text))
-  if (mistake !== undefined) throw new UsageError(mistake)
+  const config = configOf(environment, flags)
   if (config.STORE !== null)
     return openPostgres({ url: config.STORE, clock, random, node: nodeName('command', random.bytes(4)) })
   const kv = await openStore({ directory: config.DATA_DIR, tell: warn })

@@ -16,5 +16,16 @@ export interface Shards {
 
 export const ALL_SHARDS: Shards = { holds: () => true, onGained: () => {}, beforeGiving: () => {} }
 
+/** Sorted numbers as people read many of them: `0-84,170`. */
+export function ranges(numbers: readonly number[]): string {
+  const found: { from: number; to: number }[] = []
+  for (const number of numbers) {
+    const last = found.at(-1)
+    if (last && number === last.to + 1) last.to = number
+    else found.push({ from: number, to: number })
+  }
+  return found.map(({ from, to }) => (from === to ? String(from) : `${from}-${to}`)).join(',')
+}
+
 /** CRC-32, since every server of every version must find the same. */
 export const shardOf = (name: string): number => Bun.hash.crc32(name) % SHARDS

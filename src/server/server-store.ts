@@ -10,7 +10,7 @@ import type { Kv } from '../store/kv.ts'
 import { lmdbBars } from '../store/lmdb-bars.ts'
 import { openServerStore } from '../store/open-store.ts'
 import type { ChangeFeed } from '../store/postgres/feed.ts'
-import type { Fleet, FleetNode } from '../store/postgres/fleet.ts'
+import type { Fleet } from '../store/postgres/fleet.ts'
 import type { Config } from './config.ts'
 
 interface ServerStore {
@@ -22,7 +22,6 @@ interface ServerStore {
   readonly feed: ChangeFeed | null
   /** The servers on the same database; null if there can be no others. */
   readonly fleet: Fleet | null
-  nodes(): Promise<FleetNode[]>
   close(): Promise<void>
 }
 
@@ -65,7 +64,6 @@ export async function openStoreOf(
     lost: new Promise(() => {}),
     feed: null,
     fleet: null,
-    nodes: async () => [],
     async close() {
       await kv.close()
       lock.release()

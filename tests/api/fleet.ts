@@ -69,6 +69,14 @@ class HandFleet implements Shards, FleetView {
     )
   }
 
+  readonly lagMs = 20
+  readonly buried = 3
+  readonly retries = 4
+
+  get members(): string[] {
+    return [...this.#alive]
+  }
+
   holds(name: string): boolean {
     return this.#owner(shardOf(name)) === this.node
   }

@@ -1,6 +1,7 @@
 // Two servers on one store: what is done on one is known on the other, and what is to be done is done by one of them.
 
 import { afterEach, expect, test } from 'bun:test'
+import { ranges } from '../../src/lib/shards.ts'
 import { runs } from '../../src/runs/runs.ts'
 import type { Kv } from '../../src/store/kv.ts'
 import { barCsv } from '../bar-csv.ts'
@@ -32,6 +33,26 @@ test('what one publishes, changes or removes is found by the other’s search', 
   await a.call('DELETE', `/api/platform/ideas/${json.id}`, { headers })
   await heard()
   expect(await titles()).toEqual(['Zebra list'])
+})
+
+test('each says which shards of which work it does, and how it fares', async () => {
+  const { a, b } = await twoServers()
+  const { status, json } = await b.call('GET', '/api/ready')
+  const odd = Array.from({ length: 128 }, (_, i) => 2 * i + 1).join(',')
+  expect([status, json]).toEqual([
+    200,
+    { ok: true, status: 'ready', node: 'b', shards: { symbols: odd, users: odd } },
+  ])
+  expect(ranges([0, 1, 2, 5, 7, 8])).toBe('0-2,5,7-8')
+  const { text } = await a.call('GET', '/metrics')
+  const gauges = [...text.matchAll(/^chartroom_(fleet\w+|store\w+) (.*)$/gm)]
+  expect(gauges.map(([, name, value]) => [name, value])).toEqual([
+    ['fleet_nodes', '2'],
+    ['fleet_shards', '128'],
+    ['fleet_lag_seconds', '0.02'],
+    ['fleet_buried', '3'],
+    ['store_retries', '4'],
+  ])
 })
 
 test('a session that one ends is over on the other at once, also for who used it a moment ago', async () => {

@@ -46,6 +46,8 @@ describe.each([isMissing('executable') ? 'source' : 'executable'] as const)('%s'
         expect((await first.importCsv('symbol=BTCUSDT&exchange=ACME&interval=1h', csvOf(9000))).status).toBe(
           200,
         )
+        // The first has given half of what there is to do to the second.
+        while ((await second.call('GET', '/api/ready')).json.shards.users !== '128-255');
         // What either does is known to both, and what a command does as well.
         const stream = await fetch(`${second.base}/api/platform/stream`, { headers: first.headers })
         const events = stream.body?.getReader()
@@ -62,6 +64,12 @@ describe.each([isMissing('executable') ? 'source' : 'executable'] as const)('%s'
         await hear(/event: bars\ndata: .*BTCUSDT/)
         await events?.cancel()
         expect((await place.run('user', 'list')).out).toContain(OWNER.email)
+        const rows = (await place.run('nodes', '--store', url.href)).out.trimEnd().split('\n')
+        expect(rows.map((row) => row.split(/ {2,}/).length)).toEqual([6, 6, 6])
+        const { json: ready } = await second.call('GET', '/api/ready')
+        expect(
+          rows.filter((row) => row.startsWith(ready.node) && row.includes(ready.shards.users)),
+        ).toHaveLength(1)
         expect((await place.run('backup', 'copy')).err).toContain('STORE names a database')
 
         // One that stands still for too long finds out, and has done nothing meanwhile.
@@ -86,6 +94,7 @@ describe.each([isMissing('executable') ? 'source' : 'executable'] as const)('%s'
         expect((await place.run('config')).out).not.toContain('secret-word')
       } finally {
         await database.close()
+        for (const server of all) server.process.kill('SIGKILL')
         place.remove()
       }
     })

@@ -36,10 +36,16 @@ export class Database {
   readonly #options: DatabaseOptions
   #sql: SQL
   #isClosed = false
+  #retries = 0
 
   constructor(options: DatabaseOptions) {
     this.#options = options
     this.#sql = this.#pool()
+  }
+
+  /** How often something was sent again, since the database was away or somebody else was faster. */
+  get retries(): number {
+    return this.#retries
   }
 
   /** Runs a statement that may be run twice, and answers its rows. Rejects with 503 if the database is away. */
@@ -84,6 +90,7 @@ export class Database {
       } catch (error) {
         if (!isPassing(error) || this.#isClosed) throw meant(error)
         if (clock.now() + pause > until) throw away()
+        this.#retries++
         await clock.sleep(pause)
       }
     }

@@ -52,6 +52,7 @@ export class Fleet implements Shards {
   readonly #connection: Connection
   readonly #version: string
   readonly #lagMs: () => number
+  #buriedCount = 0
   #held: ReadonlySet<number> = new Set()
   #members: readonly string[] = []
   #isGiving = false
@@ -113,6 +114,21 @@ export class Fleet implements Shards {
     return this.#members
   }
 
+  get lagMs(): number {
+    return this.#lagMs()
+  }
+
+  /** How many others it has buried. */
+  get buried(): number {
+    return this.#buriedCount
+  }
+
+  /** How often a statement was sent to the database again. */
+  get retries(): number {
+    const { reading, writing } = this.#connection
+    return reading.retries + writing.retries
+  }
+
   /** Nodes that nobody has buried, as the database knows them now. */
   async aliveNodes(): Promise<ReadonlySet<string>> {
     return new Set((await this.#all()).map(({ name }) => name))
@@ -166,7 +182,7 @@ export class Fleet implements Shards {
   async #stay(): Promise<void> {
     const { schema, writing } = this.#connection
     const kept = await writing.query(
-      `with told as (update ${schema}.nodes set version = $4, lag_ms = $5 where node = $6)
+      `with told as (update ${schema}.nodes set version = $4, lag_ms = $5, seen = clock_timestamp() where node = $6)
        update ${schema}.leases set until = clock_timestamp() + $3 * interval '1 ms'
        where work = $1 and node = $2 returning fence`,
       [SERVING_KEY, TOGETHER, LEASE_MS, this.#version, this.#lagMs(), this.node],
@@ -193,7 +209,9 @@ export class Fleet implements Shards {
       name,
       node,
     ])
-    return row?.done === true
+    const isDone = row?.done === true
+    if (isDone) this.#buriedCount++
+    return isDone
   }
 
   async #claim(most: number): Promise<void> {

@@ -19,13 +19,16 @@ export interface PostgresStore {
   readonly bars: BarStore
 }
 
+export interface CommandPostgres extends PostgresStore {
+  /** The servers that serve from it. */
+  nodes(): Promise<FleetNode[]>
+}
+
 export interface ServedPostgres extends PostgresStore {
   /** Resolves when the others have taken this server for dead. */
   readonly lost: Promise<void>
   readonly feed: ChangeFeed
   readonly fleet: Fleet
-  /** What any server may be asked of the others. */
-  nodes(): Promise<FleetNode[]>
   close(): Promise<void>
 }
 
@@ -72,7 +75,6 @@ export async function openServerPostgres({
       lost,
       feed,
       fleet,
-      nodes: () => fleetNodes(connection),
       async close() {
         await joined.leave()
         await connection.close()
@@ -86,13 +88,13 @@ export async function openServerPostgres({
 }
 
 /** For a command, beside a server or without one. Its store is closed by its documents. */
-export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
+export async function openPostgres(options: PostgresOptions): Promise<CommandPostgres> {
   const connection: Connection = await connect(options)
   const kv = postgresKv(connection)
   try {
     await assertNoHalfCopy(kv)
     await migrate(kv)
-    return { kv, bars: postgresBars(connection) }
+    return { kv, bars: postgresBars(connection), nodes: () => fleetNodes(connection) }
   } catch (error) {
     await connection.close()
     throw error
