@@ -25,6 +25,7 @@ import type { CompiledScripts } from './compiled-scripts.ts'
 import { DevelopingBars } from './developing.ts'
 import { ENGINE } from './engine.ts'
 import { buildResults, type Results } from './report/build.ts'
+import { PlottedScripts } from './plotted-scripts.ts'
 import { barsHash, canonicalJson } from './report/hash.ts'
 import type { Rows } from '../wire/columns.ts'
 import type { Report, ReportOrder, ReportTrade } from '../wire/report.ts'
@@ -35,6 +36,8 @@ import { buildTracks, columnTracks, trackTexts, type StrategyTracks, type TrackK
 export interface BacktestRequest {
   readonly source: string
   readonly inputs: Readonly<Record<string, unknown>>
+  /** How many scripts stand between this one and the one that was asked for, each reading a plot of the next. */
+  readonly plottedFor?: number
   readonly bars: Bars
   /** The hash of all these bars if it is known: hashing a million takes 30 ms. */
   readonly barsHash?: string | null
@@ -194,6 +197,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
   let spentUntil = Infinity
   let looked = 0
   const guarded = <T>(work: () => T) => translated(work, source)
+  const plotted = new PlottedScripts(request, bars.length, openBacktest)
   const run = guarded(() =>
     script.instantiate({
       bars: developing?.bars ?? bars,
@@ -203,12 +207,13 @@ export function openBacktest(request: BacktestRequest): Backtest {
       broker,
       limits: request.limits,
       series: find,
+      plotSource: (of, end) => plotted.column(of, end),
       stepwise: request.stepwise ?? false,
       ...(developing ? { ticks: developing } : {}),
       ...(request.shared ? { shared: request.shared } : {}),
       ...(request.developing ? { developing: true } : {}),
       ...(request.progress ? { progress: request.progress } : {}),
-      ...(request.used ? { used: request.used } : {}),
+      ...(request.used ? { used: (bytes: number) => plotted.tell(bytes) } : {}),
       ...(request.collect ? { collect: request.collect } : {}),
       watch: () => {
         const at = now()
@@ -247,7 +252,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
     get unsettledFrom() {
       // All bars may change if the window moves, the rate of a day is not known yet, or finer bars may still arrive.
       const moves = last > 0 || rateAt !== null || (settings.barMagnifier && !reaches(request.finer, bars))
-      return moves ? 0 : run.unsettledFrom
+      return moves ? 0 : Math.min(run.unsettledFrom, plotted.unsettledFrom)
     },
     restore(snapshot) {
       guarded(() => run.restore(snapshot.run))

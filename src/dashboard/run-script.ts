@@ -3,12 +3,13 @@
 // There is one run at a time: a new one cancels the one before. The last good result stays on screen
 // until the next one is there.
 
-import { batch } from '@preact/signals'
+import { batch, effect } from '@preact/signals'
 import type { Args } from '../wire/operations.ts'
 import { ApiError, call } from './api-client.ts'
 import { lastRun, remembered } from './settings.ts'
 import { titleOf } from './editor/title-of.ts'
-import { activeId, charts, isSameMarket, market, scriptMarket } from './charts.ts'
+import { activeId, charts, fieldOf, isSameMarket, market, scriptId, scriptMarket } from './charts.ts'
+import { isStudyPlot, runInputs } from './studies/plot-sources.ts'
 import { bottom, diagnostics, inputs, run, running, runProblem, script } from './workspace.ts'
 
 /** How many of the newest bars a run sees. */
@@ -46,9 +47,9 @@ export async function runScript({ reveal = false, keep = true, here = true } = {
   const mine = new AbortController()
   current = mine
   running.value = true
-  const body = requestNow()
-  latest = body
   try {
+    const body = requestNow()
+    latest = body
     const { id, result } = await asks(body, keep, mine.signal)
     asked = body
     diagnostics.value = []
@@ -77,6 +78,9 @@ function putScript(): void {
   if (now.script !== activeId.peek()) charts.value = { ...now, script: now.active }
 }
 
+/** The inputs of the open script as a run takes them. Throws if a source reads an indicator that is gone. */
+export const plainInputs = () => runInputs(inputs.peek(), fieldOf('studies', scriptId.peek()).peek())
+
 function requestNow(): Asked {
   const { source, name } = script.peek()
   const { exchange, symbol, interval } = scriptMarket.peek()
@@ -87,7 +91,7 @@ function requestNow(): Asked {
     interval,
     bars: runBars.peek(),
     source,
-    inputs: inputs.peek(),
+    inputs: plainInputs(),
   }
 }
 
@@ -193,6 +197,15 @@ export async function rerunWith(
   lastRun.value = id
 }
 
+/** What would be asked for now; '' if it cannot be, which a run will say. */
+function nowText(): string {
+  try {
+    return JSON.stringify(requestNow())
+  } catch {
+    return ''
+  }
+}
+
 /** Runs again when an input or the market changes, once there is a result to replace. The returned function ends that. */
 export function rerunOnChange(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -200,10 +213,15 @@ export function rerunOnChange(): () => void {
     clearTimeout(timer)
     timer = setTimeout(() => {
       // A script that was just opened has its inputs set, and was run with them.
-      if (JSON.stringify(latest) === JSON.stringify(requestNow())) return
+      if (JSON.stringify(latest) === nowText()) return
       if (run.peek() || running.peek() || runProblem.peek()) void runScript({ keep: false, here: false })
     }, INPUT_DELAY_MS)
   }
+  // What its sources read may have changed, or gone.
+  const stopStudies = effect(() => {
+    void fieldOf('studies', scriptId.value).value
+    if (Object.values(inputs.peek()).some(isStudyPlot)) later()
+  })
   let firstInputs = true
   const stopInputs = inputs.subscribe(() => {
     if (!firstInputs) later()
@@ -215,6 +233,7 @@ export function rerunOnChange(): () => void {
   })
   return () => {
     clearTimeout(timer)
+    stopStudies()
     stopInputs()
     stopMarket()
   }

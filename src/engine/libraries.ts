@@ -2,18 +2,20 @@
 // cannot wait.
 
 import { outline } from '../pine/outline.ts'
+import { scriptsReadBy } from '../backtest/plotted-scripts.ts'
 import type { Desk } from './worker-loop.ts'
 
 /** The most libraries that one script may lead to. */
 const LIBRARIES_MAX = 200
 
-/** The sources by `user/library/version`. */
+/** The sources by `user/library/version`, of what a script and those whose plots it reads import. */
 export async function librariesOf(
   source: string,
   host: Pick<Desk['host'], 'library'>,
+  inputs: Readonly<Record<string, unknown>> = {},
 ): Promise<Map<string, string | null>> {
   const found = new Map<string, string | null>()
-  const open = [source]
+  const open = [source, ...scriptsReadBy(inputs)]
   for (let text = open.pop(); text !== undefined; text = open.pop())
     for (const { user, library, version } of outline(text).imports) {
       const path = `${user}/${library}/${version}`

@@ -107,7 +107,7 @@ export async function withAllItAsks<Answer>(
 export async function requestOf(job: RunJob, desk: Desk) {
   const { source, symbol, interval, inputs, overrides } = job
   const { magnifier, series: wanted } = outline(source, { symbol, interval, inputs })
-  const libraries = await librariesOf(source, desk.host)
+  const libraries = await librariesOf(source, desk.host, inputs)
   const finer: FinerBars | null =
     (overrides['use_bar_magnifier'] ?? magnifier) ? await desk.host.finer() : null
   const request: Omit<BacktestRequest, 'series'> = {

@@ -23,7 +23,7 @@ import { drawingsLeftOut, messagesLeftOut } from './messages/running.ts'
 import { Run } from './runtime/run.ts'
 import { ScriptError } from './runtime/runtime.ts'
 
-export { InputError, inputViews } from './runtime/inputs.ts'
+export { InputError, inputViews, isPlotSource, type PlotSource } from './runtime/inputs.ts'
 
 export interface CompileOptions {
   /** Source of a library stored here, for `import user/library/version`; null = not found. */

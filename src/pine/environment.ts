@@ -5,6 +5,7 @@ import type { SymbolInfo } from '../market/symbol.ts'
 import type { Broker } from './broker.ts'
 import type { Budget } from './runtime/budget.ts'
 import type { Drawings } from './runtime/drawings.ts'
+import type { PlotSource } from './runtime/inputs.ts'
 import type { PlotTrack } from './runtime/plots.ts'
 import type { ColumnShare } from './runtime/executable.ts'
 import type { Limits } from './runtime/runtime.ts'
@@ -35,6 +36,8 @@ export interface RunEnvironment extends Series {
   readonly main?: Pick<Series, 'symbol' | 'interval'>
   /** What the user chose, by the input's title or variable name. */
   readonly inputs: Readonly<Record<string, unknown>>
+  /** The values, up to the bar `end` at least, of a plot that a source input reads; without it no input may name one. */
+  readonly plotSource?: (of: PlotSource, end: number) => Float64Array
   readonly broker: Broker
   readonly limits: Limits
   /** Bars for request.*: null = there are none (na or a run-time error), undefined = not loaded (throws SeriesNeeded). */

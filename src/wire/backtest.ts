@@ -27,7 +27,12 @@ const BacktestBody = Type.Object({
   ...namesSeries,
   bars: Type.Integer({ minimum: 1, maximum: 2_000_000 }),
   source: Raw(1 << 20),
-  inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  inputs: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description:
+        'Values by the input’s title or variable name. A source is a price, such as `hl2`, or a plot of another script over the same bars: `{script, inputs, plot}` with its source, its inputs and the plot’s title (or its number, from 0). At most five scripts may follow each other in this way.',
+    }),
+  ),
   overrides: Type.Optional(
     Type.Record(Type.String(), Type.Union([Type.Number(), Type.String(), Type.Boolean()])),
   ),

@@ -22,7 +22,10 @@ const Study = Type.Object({
   shortName: Text(200),
   source: Raw(100_000),
   from: Text(200, 0),
-  inputs: Type.Record(Type.String(), Type.Unknown()),
+  inputs: Type.Record(Type.String(), Type.Unknown(), {
+    description:
+      'Values that differ from the script’s defaults, by label. A source may be a plot of another study of the chart, as `{study, plot}`.',
+  }),
   hidden: Type.Boolean(),
   intervals: nullable(Type.Array(IntervalName, { maxItems: 100 })),
   plots: Type.Record(
@@ -31,6 +34,13 @@ const Study = Type.Object({
       color: Type.Optional(Type.String({ pattern: '^#[0-9a-fA-F]{6}$' })),
       width: Type.Optional(Type.Number({ minimum: 1, maximum: 20 })),
       hidden: Type.Optional(Type.Boolean()),
+    }),
+  ),
+  pane: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description:
+        'Where it is drawn: `price`, `own`, or with another study, by its id. Absent or empty: as the script says.',
     }),
   ),
 })

@@ -41,6 +41,25 @@ describe('several scripts on one chart', () => {
     expect(stacked([])).toBeNull()
   })
 
+  test('are put together in a pane, but for the colours of bars', () => {
+    const color = {
+      id: 'k',
+      kind: 'barcolor',
+      pane: 'price',
+      title: 'k',
+      data: ['#ff0000'],
+    } as unknown as Track
+    const chart = stacked([
+      { id: 's1', scene: sceneOf(plotTrack('a', 'script')) },
+      { id: 's2', scene: sceneOf(plotTrack('b', 'price'), plotTrack('c', 'script'), color), pane: 's1' },
+      { id: 's3', scene: sceneOf(plotTrack('d', 'script')), pane: 'price' },
+    ])
+    expect(chart!.panes.map(({ name, marks }) => [name, marks.map(({ title }) => title)])).toEqual([
+      ['s1', ['a', 'b', 'c']],
+      ['price', ['k', 'd']],
+    ])
+  })
+
   test('lines of a run stay those that its own linefills name', () => {
     const line = (x: number) => ({ kind: 'line', x1: x }) as never
     const tracks = (x: number) =>
@@ -139,6 +158,55 @@ describe.skipIf(noBrowser)('on the chart', () => {
     await page.keyboard.press('Enter')
     await legend('ATR').waitFor()
     expect(await legend('MACD').count()).toBe(0)
+    expect(complaints).toEqual([])
+  }, 300_000)
+
+  test('an indicator reads the plot of another, in its pane, also after a reload; taking that off can be undone', async () => {
+    const quiet = { script: { id: null, name: '', source: '' }, side: '', bottom: '', 'tour.done': true }
+    const { page, complaints } = await site.open({ remembered: quiet })
+    await page.goto(`${site.url}/chart/SP%3ASPX/1d`)
+    await page.getByText(/^Vol/).first().waitFor()
+    const asked: { inputs: { Source?: { plot?: string } } }[] = []
+    page.on('request', (request) => {
+      if (request.url().includes('/preview')) asked.push(request.postDataJSON() as (typeof asked)[0])
+    })
+    await page.getByRole('application').focus()
+    await page.keyboard.press('Alt+i')
+    const search = page.getByRole('combobox', { name: 'Search indicators' })
+    for (const words of ['rsi', 'sma']) {
+      await search.fill(words)
+      await page.getByRole('option', { selected: true }).waitFor()
+      await page.keyboard.press('Enter')
+    }
+    await page.keyboard.press('Escape')
+    await page.getByText('57.36').first().waitFor()
+    const average = page.getByRole('button', { name: 'Settings of SMA', exact: true })
+    await average.click()
+    const source = page.getByRole('dialog').getByLabel('Source')
+    await source.selectOption({ label: 'RSI: RSI' })
+    await page.keyboard.press('Escape')
+    // Away from the chart the legend tells the newest values.
+    await page.mouse.move(2, 2)
+    // What one script says that computes both.
+    const both = 'indicator("Both")\nplot(ta.sma(ta.rsi(close, 14), 20))'
+    const body = { name: 'Both', exchange: 'SP', symbol: 'SPX', interval: '1d', bars: 20_000, source: both }
+    const answer = await page.request.post(`${site.url}/api/platform/backtests/preview`, { data: body })
+    const { tracks } = ((await answer.json()) as { result: { tracks: { kind: string; data: number[] }[] } })
+      .result
+    const expected = tracks.find(({ kind }) => kind === 'plot')!.data.at(-1)!
+    const value = page.getByText(expected.toFixed(3), { exact: true }).first()
+    await value.waitFor()
+    expect(asked.at(-1)!.inputs.Source?.plot).toBe('RSI')
+    await page.reload()
+    await value.waitFor()
+    await page.getByRole('button', { name: 'Take RSI off the chart' }).click()
+    await page.mouse.move(2, 2)
+    await page.getByText('RSI was read by SMA: choose another source there, or undo.').waitFor()
+    await page.getByText('no longer on the chart').first().waitFor()
+    await page.getByRole('button', { name: /^List of drawings/ }).waitFor()
+    await page.getByRole('application').focus()
+    await page.keyboard.press('Control+z')
+    await value.waitFor()
     expect(complaints).toEqual([])
   }, 300_000)
 

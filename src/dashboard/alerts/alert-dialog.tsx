@@ -10,17 +10,12 @@ import { toDateTime } from '../editor/input-model.ts'
 import type { Values } from '../editor/inputs-panel.tsx'
 import { lazy } from '../frame/lazy.tsx'
 import { href } from '../router.ts'
+import { plainInputs } from '../run-script.ts'
 import { user } from '../session.ts'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Field, Select, Skeleton, toast } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
-import {
-  inputs as editorInputs,
-  market,
-  script as editorScript,
-  type AlertWish,
-  type Market,
-} from '../workspace.ts'
+import { market, script as editorScript, type AlertWish, type Market } from '../workspace.ts'
 import {
   FREQUENCIES,
   KINDS,
@@ -176,7 +171,7 @@ function AlertForm({
   const chooseScript = (scriptId: string) =>
     form.change({
       scriptId,
-      inputs: scriptId !== '' && scriptId === editorScript.peek().id ? editorInputs.peek() : {},
+      inputs: scriptId !== '' && scriptId === editorScript.peek().id ? plainInputs() : {},
     })
   const chooseKind = (next: Alert['kind']) => {
     set('kind', next)

@@ -121,7 +121,7 @@ export function ChartCell({
     () =>
       stacked([
         ...(main ? [{ id: MAIN_LAYER, scene: main }] : []),
-        ...layers.flatMap(({ study, scene: own }) => (own ? [{ id: study.id, scene: own }] : [])),
+        ...layers.flatMap(({ study, scene: own, pane }) => (own ? [{ id: study.id, scene: own, pane }] : [])),
       ]),
     [main, layers],
   )

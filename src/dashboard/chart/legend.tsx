@@ -80,7 +80,8 @@ export function Legends({
 }
 
 /** The panes whose legends name a study: its own, and the price's for plots that overlay it or are not drawn. */
-function panesOf({ study, scene }: Layer): readonly string[] {
+function panesOf({ study, scene, pane }: Layer): readonly string[] {
+  if (pane !== null) return [pane]
   const own = scene?.panes.map(({ name }) => paneOf(study.id, name)) ?? []
   return own.length === 0 ? ['price'] : own.length > 1 ? own.filter((name) => name !== 'price') : own
 }
@@ -273,7 +274,7 @@ function ComparedValue({
 
 /** A study's line: its values at the crosshair, and what can be done with it. */
 function StudyLine({
-  layer: { study, title, scene, problem, running: busy },
+  layer: { study, title, scene, pane: chosen, problem, running: busy },
   pane,
   bar,
 }: {
@@ -281,7 +282,9 @@ function StudyLine({
   readonly pane: string
   readonly bar: number
 }) {
-  const marks = scene?.panes.find(({ name }) => paneOf(study.id, name) === pane)?.marks ?? []
+  const marks = (scene?.panes ?? []).flatMap((one) =>
+    paneOf(study.id, one.name, chosen) === pane ? one.marks : [],
+  )
   return (
     <div class={s.legendLine} data-dim={scene === null && !busy}>
       <button
@@ -296,8 +299,8 @@ function StudyLine({
       {problem === null ? (
         <Values marks={marks} bar={bar} />
       ) : (
-        <span class="down" title={problem}>
-          could not run
+        <span class={cx('down', s.legendProblem)} title={problem}>
+          could not run: {problem}
         </span>
       )}
       <span class={s.legendTools}>

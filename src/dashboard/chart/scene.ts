@@ -134,21 +134,36 @@ export const MAIN_LAYER = 'main'
  * Several scripts on one chart: their overlays are all drawn over the price, in their order, and each has a pane of its
  * own, named after its layer, for the rest.
  */
-export function stacked(layers: readonly { readonly id: string; readonly scene: Scene }[]): Scene | null {
+export function stacked(layers: readonly StackedLayer[]): Scene | null {
   const first = layers[0]?.scene
   if (!first) return null
   const panes = new Map<string, Mark[]>()
-  for (const { id, scene } of layers)
+  for (const { id, scene, pane: chosen = null } of layers)
     for (const { name, marks } of scene.panes) {
-      const pane = paneOf(id, name)
-      panes.set(pane, [...(panes.get(pane) ?? []), ...marks])
+      const add = (pane: string, some: readonly Mark[]) => {
+        if (some.length > 0) panes.set(pane, [...(panes.get(pane) ?? []), ...some])
+      }
+      const pane = paneOf(id, name, chosen)
+      // Colours of bars are the price's, wherever the rest is drawn.
+      const ofBars = (mark: Mark) => pane !== name && name === 'price' && mark.kind === 'barcolor'
+      add(
+        pane,
+        marks.filter((mark) => !ofBars(mark)),
+      )
+      add('price', marks.filter(ofBars))
     }
   return { ...first, panes: [...panes].map(([name, marks]) => ({ name, marks })) }
 }
 
-/** The name of a layer's pane on the chart. */
-export const paneOf = (layer: string, pane: string): string =>
-  pane === 'price' || layer === MAIN_LAYER ? pane : layer
+/** The name of a layer's pane on the chart; `chosen` is the pane that all of it was put into. */
+export const paneOf = (layer: string, pane: string, chosen: string | null = null): string =>
+  chosen ?? (pane === 'price' || layer === MAIN_LAYER ? pane : layer)
+
+interface StackedLayer {
+  readonly id: string
+  readonly scene: Scene
+  readonly pane?: string | null
+}
 
 function baseOf(times: readonly number[], shown: Float64Array): number {
   const [first, oldest] = [times[0], shown[0]]

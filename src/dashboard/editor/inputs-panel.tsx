@@ -5,6 +5,10 @@ import type { JSX } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
 import { Icon } from '../ui/icon.tsx'
 import { Button, uiStyles } from '../ui/ui.tsx'
+import { scriptId } from '../charts.ts'
+import { cellOf } from '../chart/chart-state.ts'
+import type { OfferedPlot } from '../studies/plot-sources.ts'
+import { plotsFor } from '../studies/studies.ts'
 import { inputs } from '../workspace.ts'
 import s from './editor.module.css'
 import {
@@ -37,6 +41,7 @@ export function InputsPanel({ list }: { readonly list: readonly ScriptInput[] })
       <InputFields
         list={list}
         values={inputs.value}
+        plots={plotsFor(cellOf(scriptId.value), '')}
         // Read at the time of the call, since two fields may change in one event.
         onChange={(change) => (inputs.value = change(inputs.value))}
       />
@@ -47,10 +52,13 @@ export function InputsPanel({ list }: { readonly list: readonly ScriptInput[] })
 export function InputFields({
   list,
   values,
+  plots = [],
   onChange,
 }: {
   readonly list: readonly ScriptInput[]
   readonly values: Values
+  /** Plots of other indicators that a source may read. */
+  readonly plots?: readonly OfferedPlot[]
   readonly onChange: (change: (before: Values) => Values) => void
 }) {
   const set = (label: string, value: unknown) =>
@@ -65,7 +73,7 @@ export function InputFields({
           {rows.map((row) => (
             <div key={row[0]?.label} class={s.inputRow} data-inline={row.length > 1}>
               {row.map((input) => (
-                <InputField key={input.label} input={input} values={values} set={set} />
+                <InputField key={input.label} input={input} values={values} plots={plots} set={set} />
               ))}
             </div>
           ))}
@@ -78,10 +86,12 @@ export function InputFields({
 function InputField({
   input,
   values,
+  plots,
   set: setValue,
 }: {
   readonly input: ScriptInput
   readonly values: Values
+  readonly plots: readonly OfferedPlot[]
   readonly set: (label: string, value: unknown) => void
 }) {
   const id = useId()
@@ -117,7 +127,7 @@ function InputField({
   return (
     <div class={s.input} data-kind={input.kind}>
       {label}
-      <Control id={id} input={input} value={value} set={set} />
+      <Control id={id} input={input} value={value} plots={plots} set={set} />
       {tip}
     </div>
   )
@@ -126,14 +136,18 @@ function InputField({
 const textOf = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 
+const plotText = (value: object): string =>
+  `${'plot' in value ? String(value.plot) : 'A plot'} of another script`
+
 interface ControlProps {
   readonly id: string
   readonly input: ScriptInput
   readonly value: unknown
+  readonly plots?: readonly OfferedPlot[]
   readonly set: (value: unknown) => void
 }
 
-function Control({ id, input, value, set }: ControlProps): JSX.Element {
+function Control({ id, input, value, plots = [], set }: ControlProps): JSX.Element {
   const disabled = !input.active
   const isNumber = input.kind === 'int' || input.kind === 'float' || input.kind === 'price'
   if (input.options) {
@@ -157,13 +171,23 @@ function Control({ id, input, value, set }: ControlProps): JSX.Element {
       return <NumberControl id={id} input={input} value={value} set={set} />
     case 'source': {
       const own = value === null || value === '' ? [['', 'Script’s own'] as const] : []
+      const offered = plots.map((one) => [JSON.stringify(one.value), one.text] as const)
+      const isPlot = typeof value === 'object' && value !== null
+      const chosen = isPlot ? JSON.stringify(value) : textOf(value)
+      // It has gone from the chart, has not run yet, or is a script of its own as a stored run has it.
+      const gone = isPlot && !offered.some(([option]) => option === chosen)
       return (
         <Choice
           id={id}
-          value={textOf(value)}
+          value={chosen}
           disabled={disabled}
-          set={set}
-          options={[...own, ...SOURCES.map((one) => [one, one] as const)]}
+          set={(text) => set(text.startsWith('{') ? JSON.parse(text) : text)}
+          options={[
+            ...own,
+            ...SOURCES.map((one) => [one, one] as const),
+            ...offered,
+            ...(gone ? [[chosen, plotText(value)] as const] : []),
+          ]}
         />
       )
     }

@@ -18,6 +18,7 @@ import type { Explanation } from '../../wire/explanation.ts'
 import { WhyItDiffers } from './explanation.tsx'
 import { EquityChart } from './equity-chart.tsx'
 import { asRead, FIGURES, figureName, figureText, type EquityFigure } from './figure-text.ts'
+import { valueText } from './properties.tsx'
 import s from './report.module.css'
 
 export function Compare({ run }: { readonly run: Run }) {
@@ -163,8 +164,8 @@ function Differences({ run, other }: { readonly run: Run; readonly other: Run })
     ...COMPARED.map((compared) => figureRow(compared, a, b)),
     ...changed.map((name) => ({
       name: `Input ${name}`,
-      one: JSON.stringify(a.inputs[name]) ?? '—',
-      two: JSON.stringify(b.inputs[name]) ?? '—',
+      one: name in a.inputs ? valueText(a.inputs[name]) : '—',
+      two: name in b.inputs ? valueText(b.inputs[name]) : '—',
       difference: <Badge tone="accent">changed</Badge>,
     })),
   ]

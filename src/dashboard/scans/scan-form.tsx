@@ -9,7 +9,8 @@ import { Form, useForm } from '../ui/form.tsx'
 import { Button, Empty, Field, Select } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { loadWatchlists, watchlists } from '../watchlists/lists.ts'
-import { inputs, market, script } from '../workspace.ts'
+import { plainInputs } from '../run-script.ts'
+import { market, script } from '../workspace.ts'
 import j from '../jobs/jobs.module.css'
 
 const SCAN_FIELDS = bodyFields('POST /api/platform/scans')
@@ -48,7 +49,7 @@ function Fields() {
           interval,
           bars: Number(bars),
           source,
-          inputs: inputs.peek(),
+          inputs: plainInputs(),
           ...(list !== '' && { watchlistId: list }),
         },
       })

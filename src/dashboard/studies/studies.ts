@@ -14,6 +14,7 @@ import { runBars } from '../run-script.ts'
 import { toast } from '../ui/ui.tsx'
 import type { Track } from '../../wire/track.ts'
 import type { Values } from '../editor/inputs-panel.tsx'
+import { isStudyPlot, offeredTo, readersOf, runInputs, type OfferedPlot } from './plot-sources.ts'
 import { styled, type PlotStyles } from './plot-styles.ts'
 
 export interface Study {
@@ -30,6 +31,8 @@ export interface Study {
   /** The intervals that it is shown on; null = all. */
   readonly intervals: readonly string[] | null
   readonly plots: PlotStyles
+  /** Where it is drawn: `price`, `own`, or with another study, by its id; absent or '' = as the script says. */
+  readonly pane?: string
 }
 
 interface Result {
@@ -47,6 +50,8 @@ export interface Layer {
   readonly title: string
   /** null = it is hidden, has not run yet, or failed. */
   readonly scene: Scene | null
+  /** The name of the pane that it was put into; null = its plots are where the script has them. */
+  readonly pane: string | null
   readonly problem: string | null
   readonly running: boolean
 }
@@ -73,7 +78,7 @@ class Layers {
   of(cell: Cell): ReadonlySignal<readonly Layer[]> {
     let made = this.#made.get(cell.id)
     if (!made) {
-      made = computed(() => cell.studies.value.map((study) => this.#layer(cell, study)))
+      made = computed(() => inPanes(cell.studies.value.map((study) => this.#layer(cell, study))))
       this.#made.set(cell.id, made)
     }
     return made
@@ -89,10 +94,29 @@ class Layers {
       study,
       title: result?.title || study.shortName,
       scene: here && result.problem === null ? this.#scenes.of(place, study, result, chart.bars) : null,
+      pane: null,
       problem: result?.problem ?? null,
       running: runningKeys.value.has(place),
     }
   }
+}
+
+/** Says where each is drawn. What is drawn over the price goes to the pane of the study whose plot it reads. */
+export function inPanes(all: readonly Layer[]): readonly Layer[] {
+  const chosen = ({ study, scene }: Layer, depth = 0): string | null => {
+    const { pane } = study
+    if (pane === 'price') return 'price'
+    if (pane === 'own') return study.id
+    const overlays = scene?.panes.every(({ name }) => name === 'price') ?? false
+    const wanted = pane || (overlays ? Object.values(study.inputs).find(isStudyPlot)?.study : undefined)
+    const other = wanted === undefined ? undefined : all.find((one) => one.study.id === wanted)
+    return other && other.study.id !== study.id && depth < all.length ? home(other, depth + 1) : null
+  }
+  const home = (layer: Layer, depth: number): string => {
+    const isOwn = layer.scene?.panes.some(({ name }) => name !== 'price') ?? false
+    return chosen(layer, depth) ?? (isOwn ? layer.study.id : 'price')
+  }
+  return all.map((layer) => ({ ...layer, pane: chosen(layer) }))
 }
 
 const isVisible = ({ hidden, intervals }: Study, interval: string): boolean =>
@@ -133,9 +157,23 @@ export function changeStudy(id: string, change: Partial<Study>): void {
 }
 
 export function removeStudy(id: string): void {
-  studies.value = studies.peek().filter((one) => one.id !== id)
+  const before = studies.peek()
+  const gone = before.find((one) => one.id === id)
+  const readers = readersOf(id, before).map(({ shortName }) => shortName)
+  if (gone && readers.length > 0)
+    toast(`${gone.shortName} was read by ${readers.join(', ')}: choose another source there, or undo.`)
+  studies.value = before.filter((one) => one.id !== id)
   const { [`${activeCell.peek().id}/${id}`]: _gone, ...others } = results.peek()
   results.value = others
+}
+
+/** The plots of other studies on a chart that a study's source inputs may read; '' = the editor's script. */
+export function plotsFor(cell: Cell, id: string): readonly OfferedPlot[] {
+  return offeredTo(id, cell.studies.value, (of) =>
+    (results.value[`${cell.id}/${of}`]?.tracks ?? []).flatMap((track) =>
+      track.kind === 'plot' ? [track.title] : [],
+    ),
+  )
 }
 
 /** Moves a study up or down among the others: the order of panes, and of what is drawn over what. */
@@ -194,15 +232,16 @@ class StudyRuns {
     runningKeys.value = new Set(this.#current.keys())
   }
 
-  async #run({ study, place, key, market }: Wanted): Promise<void> {
+  async #run({ study, place, inputs, key, market }: Wanted): Promise<void> {
     const abort = new AbortController()
     this.#current.set(place, { key, abort })
     const { exchange, symbol, interval } = market
-    const { source, inputs, name, shortName } = study
+    const { source, name, shortName } = study
     const done = (result: Pick<Result, 'title' | 'tracks' | 'problem'>) => {
       results.value = { ...results.peek(), [place]: { key, market, ...result } }
     }
     try {
+      if (typeof inputs === 'string') throw new Error(inputs)
       const { result } = await call('POST /api/platform/backtests/preview', {
         body: { name, exchange, symbol, interval, bars: runBars.peek(), source, inputs },
         signal: abort.signal,
@@ -221,6 +260,8 @@ class StudyRuns {
 
 interface Wanted {
   readonly place: string
+  /** As the run takes them; a sentence where there can be no run. */
+  readonly inputs: Values | string
   readonly study: Study
   readonly key: string
   readonly market: Market
@@ -233,11 +274,22 @@ function wantedOn(cell: Cell): readonly Wanted[] {
   return cell.studies
     .peek()
     .filter((one) => isVisible(one, market.interval))
-    .map((study) => ({ place: placeOf(cell, study), study, key: keyOf(study, chart), market }))
+    .map((study) => {
+      const inputs = inputsOf(study, cell.studies.peek())
+      return { place: placeOf(cell, study), study, inputs, key: keyOf(study, inputs, chart), market }
+    })
+}
+
+function inputsOf({ id, inputs }: Study, all: readonly Study[]): Values | string {
+  try {
+    return runInputs(inputs, all, [id])
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
 }
 
 /** Everything that a result depends on. The newest bar may still change, so its values are included. */
-function keyOf({ source, inputs }: Study, { market, bars }: ShownBars): string {
+function keyOf({ source }: Study, inputs: Values | string, { market, bars }: ShownBars): string {
   const last = bars.length - 1
   const newest = [bars.time[last], bars.high[last], bars.low[last], bars.close[last], bars.volume[last]]
   return JSON.stringify([source, inputs, market, newest, runBars.peek()])

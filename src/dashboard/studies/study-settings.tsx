@@ -4,15 +4,15 @@
 import { intervalText } from '../format.ts'
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
-import { intervalsOf, symbol } from '../chart/chart-state.ts'
+import { activeCell, intervalsOf, symbol } from '../chart/chart-state.ts'
 import { InputFields } from '../editor/inputs-panel.tsx'
 import { openCopy, openScript } from '../editor/documents.ts'
 import { attempt, Check, Segments, useLoad } from '../frame/page.tsx'
-import { Button, Dialog, Empty, Failure, Skeleton } from '../ui/ui.tsx'
+import { Button, Dialog, Empty, Failure, Select, Skeleton } from '../ui/ui.tsx'
 import { bottom } from '../workspace.ts'
 import { plotsOf, type PlotStyle } from './plot-styles.ts'
 import s from './studies.module.css'
-import { changeStudy, layers, moveStudy, settingsOf, studies, type Study } from './studies.ts'
+import { changeStudy, layers, moveStudy, plotsFor, settingsOf, studies, type Study } from './studies.ts'
 
 type Tab = 'inputs' | 'style' | 'intervals'
 
@@ -47,7 +47,7 @@ export function StudySettings({ id }: { readonly id: string }) {
           <Button
             size="small"
             variant="danger"
-            onClick={() => changeStudy(id, { inputs: {}, plots: {}, intervals: null })}
+            onClick={() => changeStudy(id, { inputs: {}, plots: {}, intervals: null, pane: '' })}
           >
             Reset
           </Button>
@@ -91,6 +91,7 @@ function Inputs({ study }: { readonly study: Study }) {
       <InputFields
         list={checked.data.inputs}
         values={study.inputs}
+        plots={plotsFor(activeCell.value, study.id)}
         onChange={(change) => {
           const now = studies.peek().find((one) => one.id === study.id)
           if (now) changeStudy(study.id, { inputs: change(now.inputs) })
@@ -105,36 +106,57 @@ const WIDTHS = [1, 2, 3, 4]
 function Styles({ study }: { readonly study: Study }) {
   const scene = layers.value.find((one) => one.study.id === study.id)?.scene
   const plots = scene ? plotsOf(scene) : []
-  if (plots.length === 0) return <Empty title="It has no plots to style" />
   const set = (key: string, change: PlotStyle) =>
     changeStudy(study.id, { plots: { ...study.plots, [key]: { ...study.plots[key], ...change } } })
   return (
-    <ul class={s.plots}>
-      {plots.map(({ key, name, color, width }) => (
-        <li key={key} class={s.plot}>
-          <Check checked={!study.plots[key]?.hidden} onChange={(on) => set(key, { hidden: !on })}>
-            {name}
-          </Check>
-          <input
-            type="color"
-            aria-label={`Colour of ${name}`}
-            value={study.plots[key]?.color ?? color}
-            onChange={(event) => set(key, { color: event.currentTarget.value })}
-          />
-          <select
-            aria-label={`Width of ${name}`}
-            value={String(study.plots[key]?.width ?? width)}
-            onChange={(event) => set(key, { width: Number(event.currentTarget.value) })}
-          >
-            {[...new Set([...WIDTHS, width])].map((one) => (
-              <option key={one} value={String(one)}>
-                {one} px
-              </option>
-            ))}
-          </select>
-        </li>
-      ))}
-    </ul>
+    <>
+      <Pane study={study} />
+      {plots.length === 0 && <Empty title="It has no plots to style" />}
+      <ul class={s.plots}>
+        {plots.map(({ key, name, color, width }) => (
+          <li key={key} class={s.plot}>
+            <Check checked={!study.plots[key]?.hidden} onChange={(on) => set(key, { hidden: !on })}>
+              {name}
+            </Check>
+            <input
+              type="color"
+              aria-label={`Colour of ${name}`}
+              value={study.plots[key]?.color ?? color}
+              onChange={(event) => set(key, { color: event.currentTarget.value })}
+            />
+            <select
+              aria-label={`Width of ${name}`}
+              value={String(study.plots[key]?.width ?? width)}
+              onChange={(event) => set(key, { width: Number(event.currentTarget.value) })}
+            >
+              {[...new Set([...WIDTHS, width])].map((one) => (
+                <option key={one} value={String(one)}>
+                  {one} px
+                </option>
+              ))}
+            </select>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+/** Where the study is drawn. */
+function Pane({ study }: { readonly study: Study }) {
+  const others = studies.value.filter((one) => one.id !== study.id)
+  return (
+    <Select
+      label="Pane"
+      value={study.pane ?? ''}
+      options={[
+        ['', 'As the script says'],
+        ['price', 'Over the price'],
+        ['own', 'A pane of its own'],
+        ...others.map((one) => [one.id, `With ${one.shortName}`] as const),
+      ]}
+      onChange={(pane) => changeStudy(study.id, { pane })}
+    />
   )
 }
 

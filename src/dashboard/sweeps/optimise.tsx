@@ -8,9 +8,9 @@ import { Button, cx, Empty, Field, Select, uiStyles as ui } from '../ui/ui.tsx'
 import { Page, Show, useLoad } from '../frame/page.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { navigate } from '../router.ts'
-import { runBars } from '../run-script.ts'
+import { plainInputs, runBars } from '../run-script.ts'
 import { titleOf } from '../editor/title-of.ts'
-import { inputs, market, script } from '../workspace.ts'
+import { market, script } from '../workspace.ts'
 import { choicesOf, propertyRows, rowProblem, rowsOf, variedOf, type Row } from './sweep-model.ts'
 import j from '../jobs/jobs.module.css'
 import s from './sweeps.module.css'
@@ -102,7 +102,7 @@ function OptimiseForm({ start }: { readonly start: readonly Row[] }) {
     start: { where: '', objective: 'netProfit', constraints: 'trades >= 30', trials: '1000' },
     async send({ where, objective, constraints, trials }) {
       const { source, name } = script.peek()
-      const others = inputs.peek()
+      const others = plainInputs()
       const { id } = await call('POST /api/platform/sweeps', {
         body: {
           name: name || titleOf(source) || 'Untitled',

@@ -31,6 +31,10 @@ export const notASession = (text: string): RunWarning => ({
   code: 'not-a-session',
   message: `'${text}' names no hours of a session: the symbol's own session counts.`,
 })
+export const plotElsewhere = (input: string): RunWarning => ({
+  code: 'plot-elsewhere',
+  message: `Input "${input}" reads the plot of another script, which has values on the chart's bars alone: in request.*() it is na.`,
+})
 /** What an indicator with a timeframe of its own leaves out. */
 export const drawingsLeftOut = (): RunWarning => ({
   code: 'drawings-of-timeframe',

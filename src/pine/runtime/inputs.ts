@@ -44,6 +44,21 @@ export interface InputSpec {
   readonly enum: { readonly members: readonly Member[] } | null
 }
 
+/** A source input that reads a plot of another script, which is run on the same bars. */
+export interface PlotSource {
+  readonly script: string
+  readonly inputs: Readonly<Record<string, unknown>>
+  /** Its title; without one its number, counted from 0. */
+  readonly plot: string
+}
+
+export function isPlotSource(value: unknown): value is PlotSource {
+  if (typeof value !== 'object' || value === null) return false
+  const { script, inputs, plot } = value as Partial<Record<keyof PlotSource, unknown>>
+  const hasInputs = typeof inputs === 'object' && inputs !== null && !Array.isArray(inputs)
+  return typeof script === 'string' && typeof plot === 'string' && hasInputs
+}
+
 interface Script {
   readonly inputs: readonly InputSpec[]
 }
@@ -59,7 +74,7 @@ export class InputError extends Error {
 }
 
 export interface ResolvedInputs {
-  /** Run-time values by number; for a source input the name of its column, '' = the script's own default. */
+  /** Run-time values by number; for a source input the name of its column, '' = the script's own default, or another's plot. */
   readonly values: readonly unknown[]
   /** The values as the report shows them, by title. */
   readonly shown: Readonly<Record<string, unknown>>
@@ -168,9 +183,10 @@ function readInput(input: InputSpec, value: unknown): InputSpec['defval'] {
       return member ?? wrong(oneOf(input))
     }
     case 'source':
+      if (isPlotSource(value)) return value
       return typeof value === 'string' && (SOURCES as readonly string[]).includes(value)
         ? value
-        : wrong(`one of ${SOURCES.join(', ')}`)
+        : wrong(`one of ${SOURCES.join(', ')}, or a plot of another script as {script, inputs, plot}`)
     default:
       if (typeof value !== 'string') return wrong('a text')
       if (input.options && !input.options.includes(value)) return wrong(oneOf(input))
@@ -193,6 +209,7 @@ function shownValue(input: InputSpec, value: InputSpec['defval']): unknown {
   if (input.kind === 'color' && typeof value === 'number' && !Number.isNaN(value))
     return `#${value.toString(16).padStart(8, '0').toUpperCase()}`
   if (typeof value === 'number' && Number.isNaN(value)) return null
+  if (isPlotSource(value)) return value
   if (typeof value === 'object' && value !== null) return (value as Member).title
   return value
 }

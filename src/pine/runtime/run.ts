@@ -23,7 +23,15 @@ import { Budget } from './budget.ts'
 import { RunContext, strideAfter, type ColumnData } from './run-context.ts'
 import { ChartPoint, Drawings, forgetPast } from './drawings.ts'
 import { History } from './history.ts'
-import { resolveInputs, type ResolvedInputs } from './inputs.ts'
+import { plotElsewhere } from '../messages/running.ts'
+import {
+  isPlotSource,
+  labelOf,
+  resolveInputs,
+  type InputSpec,
+  type PlotSource,
+  type ResolvedInputs,
+} from './inputs.ts'
 import { located } from './locate.ts'
 import { PineMatrix } from './matrix.ts'
 import { plotValues, tracksOf, type PlotTrack } from './plots.ts'
@@ -438,9 +446,22 @@ export class Run implements ScriptRun {
     for (const input of this.#executable.program.inputs) {
       if (input.kind !== 'source') continue
       const name = this.#resolved.values[input.index]
+      if (isPlotSource(name)) this.#readPlot(input, name, end)
       if (typeof name !== 'string' || name === '') continue
       this.#sources[input.index] = sourceColumn(bars, name, from, end, this.#sources[input.index] ?? null)
     }
+  }
+
+  /** What request.*() evaluates on other bars may have the input, but the plot belongs to the chart's bars. */
+  #readPlot(input: InputSpec, plot: PlotSource, end: number): void {
+    const { env, bars } = this.context
+    if (this.#depth === 0 && env.plotSource) {
+      this.#sources[input.index] = env.plotSource(plot, end)
+      return
+    }
+    if ((this.#sources[input.index]?.length ?? 0) >= end) return
+    this.#sources[input.index] = new Float64Array(Math.max(end, bars.length)).fill(Number.NaN)
+    this.context.warn(plotElsewhere(labelOf(input)))
   }
 
   #located<T>(work: () => T): T {
