@@ -67,6 +67,7 @@ describe('rows', () => {
     expect(chosen(rows, { sort: 'change' }).at(-1)).toBe('C')
     // A condition that holds is more than one that does not; of a market that failed nothing is known.
     expect(chosen(rows, { sort: 'Up' })).toEqual(['B', 'C', 'A', 'D'])
+    expect(chosen(rows, { sort: 'Up', order: 'asc' })).toEqual(['A', 'B', 'C', 'D'])
   })
   test('are read by the script’s own names before the fields that every row has', () => {
     expect(chosen(rows, { where: 'close > 7' })).toEqual(['A', 'C'])

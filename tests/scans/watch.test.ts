@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { memoryKv } from '../../src/store/memory.ts'
-import { scanServer } from './scan-server.ts'
+import { SCAN, scanServer } from './scan-server.ts'
 
 const PATH = '/api/platform/scans'
 const UP = [50, 50, 50, 50, 50, 50, 60]
@@ -120,7 +120,7 @@ test.each([
 })
 
 test('ten scans of a user are watched at most, and nobody changes those of another', async () => {
-  const { scan, call, signUp, pool } = await scanServer()
+  const { scan, call, signUp, ended, pool } = await scanServer()
   const watch = { channels: ['email'] }
   const ids: string[] = []
   for (let i = 0; i < 11; i++) ids.push((await scan({ symbols: [{ symbol: 'X:FLAT' }] })).id)
@@ -128,7 +128,13 @@ test('ten scans of a user are watched at most, and nobody changes those of anoth
     expect((await call('PATCH', `${PATH}/${id}`, { watch })).status).toBe(200)
   const refused = await call('PATCH', `${PATH}/${ids[10]}`, { watch })
   expect([refused.status, refused.json.error.code]).toEqual([422, 'quota_exceeded'])
+  // One of the ten is watched otherwise, and another user's are not counted.
+  const conditions = { ...watch, conditions: ['Above'] }
+  expect((await call('PATCH', `${PATH}/${ids[0]}`, { watch: conditions })).status).toBe(200)
   const other = await signUp('other@example.com')
+  const theirs = await call('POST', PATH, { ...SCAN, symbols: [{ symbol: 'X:FLAT' }] }, other)
+  await ended(theirs.json.id, other)
+  expect((await call('PATCH', `${PATH}/${theirs.json.id}`, { watch }, other)).status).toBe(200)
   expect((await call('PATCH', `${PATH}/${ids[0]}`, { watch: null }, other)).status).toBe(404)
   pool.close()
 })
