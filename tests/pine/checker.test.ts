@@ -287,6 +287,8 @@ describe('mistakes', () => {
   rows(6, [
     ['x = clsoe', 'undeclared-name@1:5'],
     ['x = foo(1)', 'undeclared-function@1:5'],
+    // What a collection holds is of one type, and no int becomes a string in it.
+    ['x = array.concat(array.from(1, 2), array.from("a"))', 'argument-type@1:36'],
     ['x = sma(close, 5)', 'renamed@1:5'],
     ['f(x) => x\ny = f', 'not-a-value@2:5'],
     ['x = 1\ny = x(2)', 'not-a-function@2:5'],
@@ -580,6 +582,15 @@ describe('hints', () => {
   })
 })
 
+test('a script of nothing but unknown names soon gets no more hints, as each costs time', () => {
+  const lines = Array.from({ length: 3000 }, (_, i) => `x${i} = clsoe${i}`)
+  const { diagnostics } = check(parse(`//@version=6\nindicator("")\n${lines.join('\n')}`).script)
+  expect(diagnostics[0]?.hint).toContain('Did you mean')
+  const unknown = diagnostics.filter(({ code }) => code === 'undeclared-name')
+  expect(unknown).toHaveLength(3000)
+  expect(unknown.slice(-100).filter(({ hint }) => hint)).toEqual([])
+})
+
 describe('the declaration', () => {
   test('has the defaults of its version', () => {
     const args = (version: number) => {
@@ -620,6 +631,15 @@ describe('inputs', () => {
       { kind: 'string', name: 'b', title: 'b', defval: 'x', options: ['x', 'y'] },
       { kind: 'source', name: 'c', defval: 'hl2', sourceExpr: null },
       { kind: 'color', name: 'd', defval: 0x11223380 },
+    ])
+  })
+
+  test('have the name of the variable that receives them, and of none inside of an expression', () => {
+    const found = inputs(6, 'a = input.int(5)\nb = math.max(input.int(6), 1)\nplot(input.float(7))')
+    expect(found?.map(({ name, title }) => [name, title])).toEqual([
+      ['a', 'a'],
+      ['', ''],
+      ['', ''],
     ])
   })
 

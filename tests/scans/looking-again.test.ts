@@ -20,6 +20,7 @@ import {
   type Scan,
   type StoredRow,
 } from '../../src/scans/records.ts'
+import type { Key } from '../../src/store/kv.ts'
 import { createScanWatch, type News } from '../../src/scans/watch.ts'
 import { HandClock } from '../lib/hand-clock.ts'
 import { testBars, testKv } from '../store/test-store.ts'
@@ -124,7 +125,7 @@ async function world(rows: readonly Answer[], watch: Scan['watch'], more: Partia
             const answer = answers.has(place) ? answers.get(place)! : (rows[place] ?? null)
             if (!answer) return { error: FAILED }
             const { holds, time = TIME } = answer
-            return { time, close: 20, change: 1, values: [], holds, summary: null, position: null }
+            return { time, bars: 1, close: 20, change: 1, values: [], holds, summary: null, position: null }
           }),
         }
       },
@@ -166,7 +167,7 @@ async function world(rows: readonly Answer[], watch: Scan['watch'], more: Partia
   }
 }
 
-const set = (key: readonly (string | number)[], value: unknown) => ({ key, value: JSON.stringify(value) })
+const set = (key: Key, value: unknown) => ({ key, value: JSON.stringify(value) })
 const ALL = { conditions: [], channels: ['email' as const], webhookIds: [] }
 const UP = { ...ALL, conditions: ['Up'] }
 

@@ -179,6 +179,16 @@ test.each(['lmdb', 'postgres'] as const)('what is in %s already is neither mixed
   })
   expect(await full.countDocuments()).toBe(before)
 
+  // One that has bars only, or documents only, is not empty either.
+  for (const has of ['bars', 'documents']) {
+    const { archive, bars } = await KINDS[to]()
+    if (has === 'bars') await bars.upsert(seriesKey('X', 'S', '1m'), minutes(0, 3))
+    else await archive.kv.commit({ sets: [{ key: ['things', 'id', 1], value: '1' }] })
+    expect(await rejection(copyStore({ source, target: archive, ...silent }))).toMatchObject({
+      message: expect.stringContaining('The target is not empty'),
+    })
+  }
+
   const { archive: target } = await KINDS[to]()
   const stopped = { ...target, putSeries: () => Promise.reject(new Error('killed')) }
   await rejection(copyStore({ source, target: stopped, ...silent }))

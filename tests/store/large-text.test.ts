@@ -42,6 +42,8 @@ test('what was staged and never committed is taken away, and what was committed 
   await stageText(kv, ['report', 'bt_2'], pieces(LARGE))
   await stageText(kv, ['report', 'bt_3'], pieces(LARGE))
   await dropText(kv, ['report', 'bt_2'])
+  // More than are listed at a time.
+  for (let i = 0; i < 120; i++) await kv.commit({ sets: [{ key: ['text-draft', 'note', i], value: '1' }] })
   await dropDrafts(kv)
   expect((await keys(kv)).every((key) => key[1] === 'bt_1')).toBe(true)
   await dropText(kv, KEY)
