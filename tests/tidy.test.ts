@@ -56,7 +56,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const PHASES: Readonly<Record<string, readonly string[]>> = {
   messages: [],
   runtime: ['messages'],
-  builtins: ['runtime', '2-check'],
+  builtins: ['messages', 'runtime', '2-check'],
   '1-parse': ['messages'],
   '2-check': ['messages', '1-parse', 'builtins', 'runtime'],
   '3-plan': ['2-check', 'builtins', 'runtime'],

@@ -4,6 +4,7 @@
 // It is pure: the same script, bars, inputs and settings give a byte-equal report on any machine, in a worker or not. Only
 // `timings` differ, and they are measured with a clock that the caller passes.
 
+import { ranTooLong } from '../pine/messages/failing.ts'
 import { type Bars, selectBars } from '../market/bars.ts'
 import { calendarOf } from '../market/calendar.ts'
 import { exchangeRate, seriesOfRate } from '../market/exchange-rates.ts'
@@ -15,7 +16,8 @@ import { InputError, compile, type CompiledScript } from '../pine/compile.ts'
 import type { Program } from '../pine/2-check/program.ts'
 import type { ScriptRun, Series, SharedColumns } from '../pine/environment.ts'
 import type { Diagnostic as Found } from '../pine/diagnostic.ts'
-import { ScriptError, SeriesNeeded, type Limits } from '../pine/runtime/runtime.ts'
+import { SeriesNeeded, type Limits } from '../pine/runtime/runtime.ts'
+import { ScriptError } from '../pine/script-error.ts'
 import { Source } from '../pine/source.ts'
 import { BrokerEmulator } from './broker/broker.ts'
 import { magnifierBars } from './broker/magnifier.ts'
@@ -218,11 +220,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
       watch: () => {
         const at = now()
         // Processor time never exceeds clock time, so ask for it, which costs more, only when the clock is over the limit.
-        if (at > until && spent() > spentUntil)
-          throw new ScriptError(
-            `The script ran for more than ${timeMs / 1000} s and was stopped.`,
-            'script_limit_exceeded',
-          )
+        if (at > until && spent() > spentUntil) throw ranTooLong(timeMs / 1000)
         const elapsed = at - looked
         looked = at
         return elapsed

@@ -5,6 +5,7 @@
 //
 // compile() never throws on a bad script.
 
+import { tooLargeToRun } from './messages/failing.ts'
 import { compareIntervals, parseInterval } from '../market/interval.ts'
 import { parse } from './1-parse/parser.ts'
 import { checkBroken } from './2-check/broken.ts'
@@ -21,7 +22,6 @@ import type { RunWarning } from './messages/message.ts'
 import { tooDeep } from './messages/parsing.ts'
 import { drawingsLeftOut, messagesLeftOut } from './messages/running.ts'
 import { Run } from './runtime/run.ts'
-import { ScriptError } from './runtime/runtime.ts'
 
 export { InputError, inputViews, isPlotSource, type PlotSource } from './runtime/inputs.ts'
 
@@ -144,9 +144,6 @@ function runnable(program: Program, options: Parameters<typeof executable>[1] = 
     return executable(program, options)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    throw new ScriptError(
-      'The script is too large or nested too deep to be run. Give parts of it to functions, or split it.',
-      'script_limit_exceeded',
-    )
+    throw tooLargeToRun()
   }
 }

@@ -5,7 +5,8 @@ import { previewJob, runJob } from '../../src/engine/run-job.ts'
 import { serveJobs, type Kinds } from '../../src/engine/worker-loop.ts'
 import { Problem } from '../../src/lib/problem.ts'
 import { seriesName } from '../../src/market/bar-store.ts'
-import { ScriptError, SeriesNeeded } from '../../src/pine/runtime/runtime.ts'
+import { SeriesNeeded } from '../../src/pine/runtime/runtime.ts'
+import { ScriptError } from '../../src/pine/script-error.ts'
 import type { BacktestRequest, BacktestResult } from '../../src/backtest/run.ts'
 const hoard: unknown[] = []
 

@@ -3,7 +3,8 @@
 
 import { describe, expect, test } from 'bun:test'
 import { Budget } from '../../src/pine/runtime/budget.ts'
-import { DEFAULT_LIMITS, ScriptError } from '../../src/pine/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
+import { ScriptError } from '../../src/pine/script-error.ts'
 import { runBacktest } from '../../src/backtest/run.ts'
 import { barsOf, runScript, SYMBOL, walk } from './run-script.ts'
 

@@ -10,7 +10,7 @@ import { compile } from '../../src/pine/compile.ts'
 import { planProgram } from '../../src/pine/3-plan/plan.ts'
 import { generate } from '../../src/pine/4-generate/generate.ts'
 import { InputError } from '../../src/pine/compile.ts'
-import { ScriptError } from '../../src/pine/runtime/runtime.ts'
+import { ScriptError } from '../../src/pine/script-error.ts'
 import { scripts } from './random-script.ts'
 import { barsOf, plotted, runScript } from './run-script.ts'
 

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import * as checking from '../../src/pine/messages/checking.ts'
+import * as failing from '../../src/pine/messages/failing.ts'
 import type { Message } from '../../src/pine/messages/message.ts'
 import * as parsing from '../../src/pine/messages/parsing.ts'
 import * as running from '../../src/pine/messages/running.ts'
@@ -55,6 +56,30 @@ describe.each(CATALOGUE)('$stage: $name', ({ name, made }) => {
     expect(compiler).toMatch(new RegExp(`\\b${name}\\(`))
     expect(tests).toContain(code)
   })
+})
+
+/** Those that ask what they are told: of what kind a collection is, how many bytes. */
+const TOLD: Readonly<Record<string, readonly unknown[]>> = {
+  collectionIsNa: ['array.get', 'array'],
+  tooLarge: ['map', 3, 2],
+  tookTooMuchMemory: [2 ** 30],
+}
+
+describe.each(Object.entries(failing))('failing: %s', (name, make) => {
+  test('is a sentence that the run says', () => {
+    const told = TOLD[name] ?? ['price', 'open', 'low', 'high']
+    const { message } = (make as (...told: readonly unknown[]) => Error)(...told)
+    expect(message).toMatch(/^[A-Z`"\w'][^\n]*\.$/)
+    expect(message).not.toMatch(/ {2}|\.\.$|undefined|NaN| shall | anew/)
+    expect(`${compiler}${texts(['src/backtest'])}`).toMatch(new RegExp(`\\b${name}\\(`))
+  })
+})
+
+test('what ends a run is worded in the catalogue, but for what a script says itself', () => {
+  const elsewhere = [...new Bun.Glob('src/**/*.ts').scanSync(root)].filter((file) =>
+    readFileSync(`${root}/${file}`, 'utf8').includes('new ScriptError('),
+  )
+  expect(elsewhere.toSorted()).toEqual(['src/pine/builtins/log.ts', 'src/pine/messages/failing.ts'])
 })
 
 test('no two stages share a code', () => {

@@ -6,7 +6,7 @@ import { planProgram } from '../../src/pine/3-plan/plan.ts'
 import { compile } from '../../src/pine/compile.ts'
 import { executable } from '../../src/pine/executable.ts'
 import { Run } from '../../src/pine/runtime/run.ts'
-import { ScriptError } from '../../src/pine/runtime/runtime.ts'
+import { ScriptError } from '../../src/pine/script-error.ts'
 import { scripts } from './random-script.ts'
 import { barsOf, environment, plotted, walk } from './run-script.ts'
 

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { PriceBars } from '../../src/pine/runtime/price-bars.ts'
 import type { ChartType } from '../../src/pine/runtime/ticker.ts'
-import { ScriptError } from '../../src/pine/runtime/runtime.ts'
+import { ScriptError } from '../../src/pine/script-error.ts'
 import { barsOf, plotted, runScript, walk } from './run-script.ts'
 
 const NA = Number.NaN

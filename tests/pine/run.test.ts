@@ -5,7 +5,8 @@ import { sliceBars } from '../../src/market/bars.ts'
 import type { CloseRequest } from '../../src/pine/broker.ts'
 import { InputError } from '../../src/pine/compile.ts'
 import type { ScriptRun } from '../../src/pine/environment.ts'
-import { DEFAULT_LIMITS, ScriptError } from '../../src/pine/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
+import { ScriptError } from '../../src/pine/script-error.ts'
 import { barsOf, open, plotted, recordingBroker, runScript, walk, type Order } from './run-script.ts'
 
 const VARIED = `//@version=6

@@ -1,6 +1,6 @@
 // The order book: what waits, and whether anything does. The desk adds orders, the floor removes them.
 
-import { ScriptError } from '../../pine/runtime/runtime.ts'
+import { tooManyOrders } from '../../pine/messages/failing.ts'
 import { removeAt, type ExitTemplate, type Leg, type Order } from './orders.ts'
 import type { Watch } from './watch.ts'
 
@@ -175,10 +175,6 @@ export class Book {
 }
 
 function queue(orders: Order[], order: Order): void {
-  if (orders.length >= ORDERS_MAX)
-    throw new ScriptError(
-      `More than ${ORDERS_MAX.toLocaleString('en')} orders wait at once. Cancel old ones, or place fewer on a bar.`,
-      'script_limit_exceeded',
-    )
+  if (orders.length >= ORDERS_MAX) throw tooManyOrders(ORDERS_MAX)
   orders.push(order)
 }

@@ -3,7 +3,7 @@
 // Some arguments have to be known when the script is compiled: the declaration's, titles, defaults of inputs. They may
 // be written as expressions of constants: `color.new(color.red, 50)`, `"RSI " + "(14)"`, `60 * 60 * 24`.
 
-import { ScriptError } from '../runtime/runtime.ts'
+import { ScriptError } from '../script-error.ts'
 import { FOLDED_LETTERS_MAX } from './caps.ts'
 import { Check, type ConstValue } from './place.ts'
 import type { BinaryExpr, BuiltinCallExpr, Expr } from './program.ts'

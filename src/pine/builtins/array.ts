@@ -1,8 +1,17 @@
 // array.*: lists. `runtime/collections.ts` says what they hold and how slices share it.
 
+import {
+  arrayIsEmpty,
+  arraySizeBelow0,
+  cannotSortBy,
+  collectionIsNa,
+  covarianceOfSizes,
+  searchesTexts,
+  sortsByFieldOfNa,
+  tooLarge,
+} from '../messages/failing.ts'
 import type { Budget } from '../runtime/budget.ts'
 import { PineArray } from '../runtime/collections.ts'
-import { ScriptError } from '../runtime/runtime.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import * as statistics from '../runtime/statistics.ts'
 import { EPSILON } from './ta/window.ts'
@@ -16,7 +25,7 @@ type Numbers = PineArray<number> | null
 
 /** The array is na. */
 function absent(name: string): never {
-  throw new ScriptError(`Cannot call '${name}()' because the array is na. Create it with array.new<type>().`)
+  throw collectionIsNa(name, 'array')
 }
 
 /** Types that have a constructor of their own from before generics. */
@@ -291,13 +300,8 @@ export const ARRAY: readonly BuiltinEntry[] = [
 function newArray(runtime: Runtime, size: number, initial: unknown): PineArray {
   const count = Number.isNaN(size) ? 0 : Math.trunc(size)
   const limit = runtime.limits.collectionSize
-  if (count < 0)
-    throw new ScriptError(`Cannot create an array of ${count} elements: 'size' must be 0 or more.`)
-  if (count > limit)
-    throw new ScriptError(
-      `The array would have ${count} elements, more than the limit of ${limit}. Ask for fewer with 'size'.`,
-      'script_limit_exceeded',
-    )
+  if (count < 0) throw arraySizeBelow0(count)
+  if (count > limit) throw tooLarge('newArray', count, limit)
   return new PineArray<unknown>(
     Array.from({ length: count }, () => initial),
     naLike(initial),
@@ -312,10 +316,7 @@ export function naLike(value: unknown): number | null {
 
 function filled(id: Any, name: string): PineArray {
   const array = id ?? absent(name)
-  if (array.size === 0)
-    throw new ScriptError(
-      `Cannot call '${name}()' because the array is empty. Test 'array.size(id) > 0' first.`,
-    )
+  if (array.size === 0) throw arrayIsEmpty(name)
   return array
 }
 
@@ -344,9 +345,7 @@ export function sortedIndices(
 ): number[] {
   const keys = values.map((value) => sortKey(value, field))
   if (values.includes(null) && values.some((value) => typeof value === 'object' && value !== null))
-    throw new ScriptError(
-      'Cannot sort by a field of objects when one of them is na. Remove those that are na.',
-    )
+    throw sortsByFieldOfNa()
   const direction = order === 'descending' ? -1 : 1
   // na is after all numbers, but before all strings. [measured on TradingView by PyneCore]
   if (keys.some((key) => typeof key === 'string'))
@@ -367,15 +366,13 @@ function sortKey(value: unknown, field: SortField): number | string {
   const key = typeof value === 'object' ? fieldOf(value, field ?? 0) : undefined
   if (typeof key === 'number' || typeof key === 'string') return key
   if (key === null) return Number.NaN
-  throw new ScriptError(
-    `Cannot sort by ${typeof field === 'string' ? `the field '${field}'` : `field ${field ?? 0}`}: it has to be a number or a string of every object. Name another with 'sort_field'.`,
-  )
+  throw cannotSortBy(field)
 }
 
 function numberOf(value: unknown, field: SortField): number {
   const key = sortKey(value, field)
   if (typeof key === 'number') return key
-  throw new ScriptError('Only numbers can be searched for by halves: the field of the objects is a string.')
+  throw searchesTexts()
 }
 
 /** Objects of a script's types are of generated classes that list their fields, kept as p0, p1…, by name. */
@@ -433,10 +430,7 @@ function partition(size: number, isBefore: (index: number) => boolean): number {
 function covariance(id1: Numbers, id2: Numbers, isBiased: boolean): number {
   const xs = (id1 ?? absent('array.covariance')).values()
   const ys = (id2 ?? absent('array.covariance')).values()
-  if (xs.length !== ys.length)
-    throw new ScriptError(
-      `Cannot take the covariance of arrays of ${xs.length} and ${ys.length} elements: they must have the same size.`,
-    )
+  if (xs.length !== ys.length) throw covarianceOfSizes(xs.length, ys.length)
   return statistics.covariance(xs, ys, isBiased)
 }
 

@@ -3,6 +3,7 @@
 // Setters and getters are the same few lines for each field, so they are made from lists. On an object that is na they
 // do nothing and answer na, as on TradingView.
 
+import { invalidTable, noSuchCell, polylineTooLong, priceNeedsBarIndex } from '../messages/failing.ts'
 import { PineArray } from '../runtime/collections.ts'
 import { ChartPoint } from '../runtime/drawings.ts'
 import type {
@@ -16,7 +17,6 @@ import type {
   Polyline,
   Table,
 } from '../runtime/drawings.ts'
-import { ScriptError } from '../runtime/runtime.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { fn, variable } from './define.ts'
 import type { BuiltinEntry, BuiltinFunction, BuiltinVariable } from './registry.ts'
@@ -117,10 +117,7 @@ const LINE: readonly BuiltinEntry[] = [
     {
       fn: (line: Line | null, x: number) => {
         if (line === null) return NAN
-        if (line.xloc === 'bar_time')
-          throw new ScriptError(
-            'line.get_price() needs a line with xloc.bar_index; this one has xloc.bar_time.',
-          )
+        if (line.xloc === 'bar_time') throw priceNeedsBarIndex()
         return line.y1 + ((x - line.x1) / (line.x2 - line.x1)) * (line.y2 - line.y1)
       },
     },
@@ -524,9 +521,7 @@ function newTable(
   // TradingView's reference contains `table.new(position.top_left, na, na)`: a table that stays empty.
   const isBlank = Number.isNaN(columns) && Number.isNaN(rows)
   if (!isBlank && !(columns >= 1 && rows >= 1 && columns * rows <= runtime.limits.collectionSize))
-    throw new ScriptError(
-      `Cannot make a table of ${columns} × ${rows} cells: give it fewer, and one at least.`,
-    )
+    throw invalidTable(columns, rows)
   const { drawings, bar } = runtime
   // Only the last table at a place is shown; scripts that make one on every bar rely on it.
   const before = drawings.alive.table.find((table) => table.kind === 'table' && table.position === position)
@@ -620,9 +615,7 @@ function writableCells(runtime: Runtime, table: Table): Map<number, Cell> {
 function cellPlace(table: Table, column: number, row: number): number {
   const [x, y] = [Math.trunc(column), Math.trunc(row)]
   if (!(x >= 0 && x < table.columns && y >= 0 && y < table.rows))
-    throw new ScriptError(
-      `Column ${column}, row ${row} is out of the table's bounds: it has ${table.columns} columns and ${table.rows} rows.`,
-    )
+    throw noSuchCell(column, row, table.columns, table.rows)
   return y * table.columns + x
 }
 
@@ -668,11 +661,7 @@ function newPolyline(
   const copies = (points?.values() ?? []).flatMap((point) =>
     point === null ? [] : [new ChartPoint(point.time, point.index, point.price)],
   )
-  if (copies.length > 10_000)
-    throw new ScriptError(
-      `A polyline of ${copies.length} points is more than the limit of 10,000. Draw several.`,
-      'script_limit_exceeded',
-    )
+  if (copies.length > 10_000) throw polylineTooLong(copies.length)
   runtime.budget.take(POINT_BYTES * copies.length)
   return runtime.drawings.add<Polyline>({
     kind: 'polyline',

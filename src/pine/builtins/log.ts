@@ -1,7 +1,7 @@
 // log.* and runtime.error(): messages of the script.
 
 import { formatMessage } from '../runtime/message-format.ts'
-import { ScriptError } from '../runtime/runtime.ts'
+import { ScriptError } from '../script-error.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { valueText } from '../runtime/value-text.ts'
 import { fn } from './define.ts'

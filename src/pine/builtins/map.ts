@@ -1,7 +1,7 @@
 // map.*: values by key, in the order their keys were put in.
 
+import { collectionIsNa } from '../messages/failing.ts'
 import { PineArray, PineMap } from '../runtime/collections.ts'
-import { ScriptError } from '../runtime/runtime.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { naLike } from './array.ts'
 import { fn } from './define.ts'
@@ -10,9 +10,7 @@ import type { BuiltinEntry } from './registry.ts'
 type Any = PineMap | null
 
 function absent(name: string): never {
-  throw new ScriptError(
-    `Cannot call '${name}()' because the map is na. Create it with map.new<type, type>().`,
-  )
+  throw collectionIsNa(name, 'map')
 }
 
 export const MAP: readonly BuiltinEntry[] = [

@@ -1,9 +1,21 @@
 // matrix.*: tables of values, and linear algebra on those of numbers.
 
+import {
+  cannotMultiply,
+  collectionIsNa,
+  invalidShape,
+  joinsOtherColumns,
+  lineOfOtherSize,
+  matricesOfSizes,
+  matrixSizeBelow0,
+  noSuchLines,
+  notSquare,
+  powerBelow0,
+  tooLarge,
+} from '../messages/failing.ts'
 import { PineArray } from '../runtime/collections.ts'
 import * as algebra from '../runtime/linear-algebra.ts'
 import { PineMatrix } from '../runtime/matrix.ts'
-import { ScriptError } from '../runtime/runtime.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import * as statistics from '../runtime/statistics.ts'
 import { naLike, sortedIndices, type SortField } from './array.ts'
@@ -14,9 +26,7 @@ type Any = PineMatrix | null
 type Numbers = PineMatrix<number> | null
 
 function absent(name: string): never {
-  throw new ScriptError(
-    `Cannot call '${name}()' because the matrix is na. Create it with matrix.new<type>(rows, columns).`,
-  )
+  throw collectionIsNa(name, 'matrix')
 }
 
 export const MATRIX: readonly BuiltinEntry[] = [
@@ -233,13 +243,8 @@ function newMatrix(runtime: Runtime, rows: number, columns: number, initial: unk
   const height = Number.isNaN(rows) ? 0 : Math.trunc(rows)
   const width = Number.isNaN(columns) ? 0 : Math.trunc(columns)
   const limit = runtime.limits.collectionSize
-  if (height < 0 || width < 0)
-    throw new ScriptError(`Cannot create a matrix of ${height} × ${width} elements: both must be 0 or more.`)
-  if (height * width > limit)
-    throw new ScriptError(
-      `The matrix would have ${height * width} elements, more than the limit of ${limit}. Use fewer rows or columns.`,
-      'script_limit_exceeded',
-    )
+  if (height < 0 || width < 0) throw matrixSizeBelow0(height, width)
+  if (height * width > limit) throw tooLarge('matrix', height * width, limit)
   const items = Array.from({ length: height * width }, () => initial)
   return new PineMatrix<unknown>(height, width, items, naLike(initial), runtime.budget)
 }
@@ -258,13 +263,10 @@ function part(
   fromColumn: number,
   toColumn: number,
 ): Part {
-  const range = (what: string, from: number, to: number, count: number) => {
+  const range = (what: 'row' | 'column', from: number, to: number, count: number) => {
     const start = Number.isNaN(from) ? 0 : Math.trunc(from)
     const end = Number.isNaN(to) ? count : Math.trunc(to)
-    if (start < 0 || end > count || start > end)
-      throw new ScriptError(
-        `The ${what}s from ${start} to ${end} are out of bounds, the matrix has ${count} ${what}s.`,
-      )
+    if (start < 0 || end > count || start > end) throw noSuchLines(what, start, end, count)
     return [start, end] as const
   }
   const [startRow, endRow] = range('row', fromRow, toRow, matrix.rows)
@@ -330,10 +332,7 @@ function lineOf(
   what: 'row' | 'column',
 ): unknown[] {
   const added = values === null ? Array.from({ length: size ?? 0 }, () => matrix.na) : values.values().slice()
-  if (size !== null && added.length !== size)
-    throw new ScriptError(
-      `Cannot add a ${what} of ${added.length} elements: the other ${what}s of the matrix have ${size}.`,
-    )
+  if (size !== null && added.length !== size) throw lineOfOtherSize(what, added.length, size)
   return added
 }
 
@@ -365,9 +364,7 @@ function concat(id: Any, other: Any): PineMatrix {
   const matrix = id ?? absent('matrix.concat')
   const added = other ?? absent('matrix.concat')
   if (matrix.columns !== added.columns && matrix.items.length > 0)
-    throw new ScriptError(
-      `Cannot join matrices of ${matrix.columns} and ${added.columns} columns: they must have the same number.`,
-    )
+    throw joinsOtherColumns(matrix.columns, added.columns)
   matrix.become(matrix.rows + added.rows, added.columns, matrix.items.concat(added.items))
   return matrix
 }
@@ -377,9 +374,7 @@ function reshape(id: Any, rows: number, columns: number): void {
   const height = Math.trunc(rows)
   const width = Math.trunc(columns)
   if (height * width !== matrix.items.length || height < 0)
-    throw new ScriptError(
-      `Cannot reshape ${matrix.items.length} elements to ${height} × ${width}: the number of elements must stay the same.`,
-    )
+    throw invalidShape(matrix.items.length, height, width)
   matrix.become(height, width, matrix.items)
 }
 
@@ -421,9 +416,7 @@ function combine(
     )
   const second = other ?? absent(name)
   if (matrix.rows !== second.rows || matrix.columns !== second.columns)
-    throw new ScriptError(
-      `Cannot call '${name}()' on matrices of ${sizeText(matrix)} and ${sizeText(second)} elements: they must have the same size.`,
-    )
+    throw matricesOfSizes(name, sizeText(matrix), sizeText(second))
   const items = matrix.items.map((value, i) => operation(value, second.items[i]!))
   return matrix.derive(matrix.rows, matrix.columns, items, Number.NaN)
 }
@@ -436,10 +429,7 @@ function product(
   if (typeof other === 'number') return combine('matrix.mult', matrix, other, (a, b) => a * b)
   const second = other ?? absent('matrix.mult')
   const rows = second instanceof PineArray ? second.values().map((value) => [value]) : rowsOf(second)
-  if (matrix.columns !== rows.length)
-    throw new ScriptError(
-      `Cannot multiply a matrix of ${matrix.columns} columns by one of ${rows.length} rows: the numbers must be the same.`,
-    )
+  if (matrix.columns !== rows.length) throw cannotMultiply(matrix.columns, rows.length)
   const result = algebra.multiply(rowsOf(matrix), rows, workOf(matrix))
   return second instanceof PineArray ? matrix.array(result.flat()) : matrixOf(matrix, result)
 }
@@ -449,11 +439,7 @@ function kronecker(id1: Numbers, id2: Numbers): PineMatrix<number> {
   const b = id2 ?? absent('matrix.kron')
   const count = a.items.length * b.items.length
   const most = a.budget.collectionSize
-  if (count > most)
-    throw new ScriptError(
-      `The matrix would have ${count} elements, more than the limit of ${most}. Use fewer rows or columns.`,
-      'script_limit_exceeded',
-    )
+  if (count > most) throw tooLarge('matrix', count, most)
   const rows = rowsOf(a).flatMap((rowA) =>
     rowsOf(b).map((rowB) => rowA.flatMap((x) => rowB.map((y) => x * y))),
   )
@@ -464,8 +450,7 @@ function kronecker(id1: Numbers, id2: Numbers): PineMatrix<number> {
 function power(id: Numbers, exponent: number): PineMatrix<number> {
   const matrix = squareOf(id, 'matrix.pow')
   let left = Math.trunc(exponent)
-  if (!(left >= 0))
-    throw new ScriptError(`Cannot raise a matrix to the power ${exponent}: 'power' must be 0 or more.`)
+  if (!(left >= 0)) throw powerBelow0(exponent)
   const work = workOf(matrix)
   let result = algebra.identity(matrix.rows)
   for (let base = rowsOf(matrix); left > 0; left = Math.floor(left / 2)) {
@@ -481,10 +466,7 @@ function sizeText(matrix: PineMatrix<number>): string {
 
 function squareOf(id: Numbers, name: string): PineMatrix<number> {
   const matrix = id ?? absent(name)
-  if (matrix.rows !== matrix.columns)
-    throw new ScriptError(
-      `Cannot call '${name}()' on a matrix of ${sizeText(matrix)} elements: it needs as many rows as columns.`,
-    )
+  if (matrix.rows !== matrix.columns) throw notSquare(name, sizeText(matrix))
   return matrix
 }
 

@@ -2,6 +2,7 @@
 //
 // na text in, na out, but for str.tostring and str.format, which write NaN. Whatever makes text longer checks the limit.
 
+import { invalidSubstring, stringWouldBeTooLong } from '../messages/failing.ts'
 import { zoneNamed } from '../runtime/date-parts.ts'
 import { PineArray } from '../runtime/collections.ts'
 import { DEFAULT_DATE_PATTERN, formatDate } from '../runtime/date-format.ts'
@@ -16,7 +17,7 @@ import {
   formatVolume,
 } from '../runtime/number-format.ts'
 import { matchRegex } from '../runtime/regex.ts'
-import { ScriptError } from '../runtime/runtime.ts'
+import type { ScriptError } from '../script-error.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { valueText } from '../runtime/value-text.ts'
 import { fn } from './define.ts'
@@ -148,20 +149,14 @@ export function limited(runtime: Runtime, text: string): string {
 }
 
 function tooLong(runtime: Runtime, length: number): ScriptError {
-  return new ScriptError(
-    `The string would have ${length} characters, more than the limit of ${runtime.limits.stringLength}. Build shorter strings, or several of them.`,
-    'script_limit_exceeded',
-  )
+  return stringWouldBeTooLong(length, runtime.limits.stringLength)
 }
 
 function substring(source: Text, begin: number, end: number): Text {
   if (source === null) return null
   const from = Number.isNaN(begin) ? 0 : Math.trunc(begin)
   const to = Number.isNaN(end) ? source.length : Math.trunc(end)
-  if (from < 0 || to < from)
-    throw new ScriptError(
-      `Cannot take the characters from ${from} to ${to}: 'begin_pos' must be 0 or more and not above 'end_pos'.`,
-    )
+  if (from < 0 || to < from) throw invalidSubstring(from, to)
   return source.slice(from, to)
 }
 

@@ -1,5 +1,6 @@
 // strategy.*: orders go to the broker's desk, numbers come from its account.
 
+import { orderWithoutDirection, unknownDirection, unknownRiskType } from '../messages/failing.ts'
 import type {
   BrokerAccount,
   BrokerDesk,
@@ -9,7 +10,6 @@ import type {
   OcaType,
   TradeView,
 } from '../broker.ts'
-import { ScriptError } from '../runtime/runtime.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { fn, variable } from './define.ts'
 import type { BuiltinEntry, BuiltinFunction, BuiltinVariable, Implementation } from './registry.ts'
@@ -90,8 +90,7 @@ const RISK: readonly BuiltinEntry[] = [
     'Which directions may be entered.',
     '(simple string value)',
     (desk: BrokerDesk, value: Text) => {
-      if (value !== 'all' && value !== 'long' && value !== 'short')
-        throw new ScriptError(`Unknown direction '${value}'. Use strategy.direction.all, .long or .short.`)
+      if (value !== 'all' && value !== 'long' && value !== 'short') throw unknownDirection(value)
       desk.allowEntryIn(value)
     },
   ),
@@ -277,10 +276,7 @@ function place(kind: 'entry' | 'order', doc: string): BuiltinFunction {
     disableAlert: boolean | null,
     site: number,
   ): void => {
-    if (direction !== 'long' && direction !== 'short')
-      throw new ScriptError(
-        `The direction of strategy.${kind}() must be strategy.long or strategy.short, not '${direction}'.`,
-      )
+    if (direction !== 'long' && direction !== 'short') throw orderWithoutDirection(kind, direction)
     runtime.broker.desk.place(
       kind,
       id ?? '',
@@ -312,7 +308,7 @@ function risk(
 
 function amountType(type: Text): 'percent_of_equity' | 'cash' {
   if (type === 'percent_of_equity' || type === 'cash') return type
-  throw new ScriptError(`Unknown type '${type}'. Use strategy.percent_of_equity or strategy.cash.`)
+  throw unknownRiskType(type)
 }
 
 function state(name: string, doc: string, read: (account: BrokerAccount) => number): BuiltinVariable {

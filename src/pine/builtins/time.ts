@@ -1,5 +1,6 @@
 // Time: the parts of a date as variables and functions, time(), time_close() and timestamp().
 
+import { unknownDate } from '../messages/failing.ts'
 import type { Zone } from '../../market/zone.ts'
 import type { Calendar, Period } from '../../market/calendar.ts'
 import { parseDate } from '../runtime/date-format.ts'
@@ -7,7 +8,6 @@ import * as dates from '../runtime/date-parts.ts'
 import { isIntraday } from '../../market/interval.ts'
 import { chartInterval, instantOf, intervalOf, periodOf, symbolCalendar } from '../runtime/periods.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { ScriptError } from '../runtime/runtime.ts'
 import type { StateClass } from '../runtime/state-class.ts'
 import { fn, variable } from './define.ts'
 import type { BuiltinEntry } from './registry.ts'
@@ -292,10 +292,7 @@ function openUntil(calendar: Calendar, time: number): number | null {
 
 function timeOfText(text: Text): number {
   const time = parseDate(text ?? '')
-  if (Number.isNaN(time))
-    throw new ScriptError(
-      `Cannot read the date '${text}'. Write it as "2020-02-20 15:30", "20 Feb 2020 15:30 GMT+2" or "Feb 20 2020 15:30".`,
-    )
+  if (Number.isNaN(time)) throw unknownDate(text)
   return time
 }
 

@@ -1,4 +1,4 @@
-// What a run says besides its results: the warnings of the report. What ends a run is a ScriptError, made where it happens.
+// What a run says besides its results: the warnings of the report. What ends a run is in `failing.ts`.
 
 import { seriesOfRate } from '../../market/exchange-rates.ts'
 import type { RunWarning } from './message.ts'

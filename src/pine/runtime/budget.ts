@@ -6,8 +6,9 @@
 // the limit, everything that the run can still reach is measured, and the count continues from there. So a run that keeps
 // making and dropping texts pays for a walk whenever it has made as much as the limit, but is never stopped.
 
+import { tookTooMuchMemory } from '../messages/failing.ts'
 import { reachableBytes } from './reach.ts'
-import { ScriptError, type Limits } from './runtime.ts'
+import { type Limits } from './runtime.ts'
 
 /** Shorter texts are not counted, since they are small compared with what holds them. */
 const TEXT_MIN = 32
@@ -101,10 +102,7 @@ export class Budget {
     if (bytes > this.#most) {
       // The run checks once more to find the line, and has to be stopped again there.
       this.used = Math.max(bytes, this.#next + 1)
-      throw new ScriptError(
-        `The script took more than ${Math.round(this.#most / 2 ** 20).toLocaleString('en')} MB of memory and was stopped. Keep less in arrays, maps, texts and drawings, plot less, or run it on fewer bars.`,
-        'script_limit_exceeded',
-      )
+      throw tookTooMuchMemory(this.#most)
     }
     this.#next = Math.max(this.#most, this.used + BETWEEN_WALKS * this.#most)
     // Collecting takes 12 ms in a thread that knows a thousand scripts: more than an alert's script needs for a bar.

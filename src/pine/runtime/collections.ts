@@ -6,8 +6,8 @@
 //
 // Fields are plain data (no closures, no private names), since a snapshot of a run copies them.
 
+import { invalidSlice, outOfBounds, tooLarge } from '../messages/failing.ts'
 import type { Budget } from './budget.ts'
-import { ScriptError } from './runtime.ts'
 
 /** Bytes of an element, of a pair of a map, and of a collection besides its contents. */
 const ELEMENT = 8
@@ -131,10 +131,7 @@ export class PineArray<T = unknown> {
     const end = Number.isNaN(to) ? size : Math.trunc(to)
     if (start < 0 || start > size) throw outOfBounds(start, size)
     if (end < 0 || end > size) throw outOfBounds(end, size)
-    if (start > end)
-      throw new ScriptError(
-        `Cannot take a slice from index ${start} to index ${end}: 'index_from' must not be greater than 'index_to'.`,
-      )
+    if (start > end) throw invalidSlice(start, end)
     return new PineArray(this.items, this.na, this.budget, this, this.from + start, end - start)
   }
 
@@ -204,20 +201,4 @@ export class PineMap<K = unknown, V = unknown> {
 function grow<T>(array: PineArray<T>, by: number): void {
   for (let view: PineArray<T> | null = array; view !== null && view.parent !== null; view = view.parent)
     view.count += by
-}
-
-function outOfBounds(index: number, size: number): ScriptError {
-  return new ScriptError(`Index ${index} is out of bounds, array size is ${size}.`)
-}
-
-export function tooLarge(what: 'array' | 'matrix' | 'map', size: number, limit: number): ScriptError {
-  const [parts, remedy] = {
-    array: ['elements', 'Remove old elements with array.shift() before adding new ones.'],
-    matrix: ['elements', 'Use fewer rows or columns.'],
-    map: ['pairs', 'Remove pairs with map.remove() before adding new ones.'],
-  }[what]
-  return new ScriptError(
-    `The ${what} would have ${size} ${parts}, more than the limit of ${limit}. ${remedy}`,
-    'script_limit_exceeded',
-  )
 }

@@ -6,9 +6,9 @@
 //
 // Every part of na is na.
 
+import { unknownZone } from '../messages/failing.ts'
 import { zoneOf } from '../../market/zone.ts'
 import type { Zone } from '../../market/zone.ts'
-import { ScriptError } from './runtime.ts'
 
 const MINUTE = 60_000
 const HOUR = 3_600_000
@@ -17,10 +17,7 @@ export const DAY = 86_400_000
 /** The zone a script names: `America/New_York`, `UTC-5`, `GMT+0530`. */
 export function zoneNamed(name: string): Zone {
   const zone = zoneOf(name)
-  if (zone === null)
-    throw new ScriptError(
-      `Unknown time zone '${name}'. Use an IANA name such as "America/New_York", or an offset such as "UTC-5".`,
-    )
+  if (zone === null) throw unknownZone(name)
   return zone
 }
 

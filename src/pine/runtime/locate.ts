@@ -1,7 +1,8 @@
 // Where in the script an error happened: the line of the generated text in the error's stack, looked up in the table
 // that came with the text. Nothing is kept while the script runs, so this costs nothing until something goes wrong.
 
-import { ScriptError } from './runtime.ts'
+import { calledTooDeeply, outOfMemory } from '../messages/failing.ts'
+import { ScriptError } from '../script-error.ts'
 
 /** Stack traces of generated code carry this name. */
 export const GENERATED_NAME = 'pine-script'
@@ -17,12 +18,7 @@ export function located(error: unknown, offsets: Int32Array): unknown {
 
 function asScriptError(error: unknown): unknown {
   if (!(error instanceof RangeError)) return error
-  const limit = new ScriptError(
-    /call stack/i.test(error.message)
-      ? 'The script calls functions too deeply.'
-      : `The script needs more memory than it may have (${error.message}).`,
-    'script_limit_exceeded',
-  )
+  const limit = /call stack/i.test(error.message) ? calledTooDeeply() : outOfMemory(error.message)
   limit.cause = error
   return limit
 }

@@ -1,8 +1,9 @@
 // Matrices as scripts hold them: elements row after row in one array, so that a row is a stretch of it.
 
-import { PineArray, tooLarge } from './collections.ts'
+import { noSuchLine } from '../messages/failing.ts'
+import { PineArray } from './collections.ts'
+import { tooLarge } from '../messages/failing.ts'
 import type { Budget } from './budget.ts'
-import { ScriptError } from './runtime.ts'
 
 export class PineMatrix<T = unknown> {
   rows: number
@@ -88,5 +89,5 @@ export class PineMatrix<T = unknown> {
 function line(what: 'row' | 'column', index: number, count: number, inserting: boolean): number {
   const place = Math.trunc(index)
   if (place >= 0 && (inserting ? place <= count : place < count)) return place
-  throw new ScriptError(`The ${what} index ${index} is out of bounds, the matrix has ${count} ${what}s.`)
+  throw noSuchLine(what, index, count)
 }

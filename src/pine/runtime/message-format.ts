@@ -4,10 +4,10 @@
 // `integer`, `currency`, `percent`; `{0,date,yyyy-MM-dd}` and `{0,time,HH:mm}` a time in UTC. What stands between
 // single quotes is literal, two of them are one.
 
+import { noPlaceholder, openBrace } from '../messages/failing.ts'
 import { zoneOf } from '../../market/zone.ts'
 import { formatDate } from './date-format.ts'
 import { MESSAGE_PATTERN, formatNumber } from './number-format.ts'
-import { ScriptError } from './runtime.ts'
 import { valueText } from './value-text.ts'
 
 const NUMBER_STYLES: ReadonlyMap<string, string> = new Map([
@@ -56,17 +56,12 @@ function closingBrace(pattern: string, open: number): number {
     else if (!quoted && pattern[i] === '{') depth++
     else if (!quoted && pattern[i] === '}' && --depth === 0) return i
   }
-  throw new ScriptError(
-    `Cannot use the format string '${pattern}': a '{' has no '}'. For a brace itself, write it in single quotes: '{'.`,
-  )
+  throw openBrace(pattern)
 }
 
 function placeholder(inner: string, args: readonly unknown[], pattern: string): string {
   const [, index = '', kind = '', style = ''] = /^\s*(\d*)\s*(?:,\s*(\w+)\s*(?:,([^]*))?)?$/.exec(inner) ?? []
-  if (index === '')
-    throw new ScriptError(
-      `Cannot use the format string '${pattern}': '{${inner}}' is no placeholder. Write '{0}' for the first argument.`,
-    )
+  if (index === '') throw noPlaceholder(pattern, inner)
   // Java leaves a placeholder without an argument as it is.
   if (Number(index) >= args.length) return `{${index}}`
   const value = args[Number(index)]

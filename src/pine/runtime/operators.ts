@@ -1,6 +1,7 @@
 // What operators and casts do, where JavaScript's own do something else. The generated code calls these.
 
-import { ScriptError, type Runtime } from './runtime.ts'
+import { fieldOfNa, offsetBelow0, stepNotAbove0, stringTooLong } from '../messages/failing.ts'
+import { type Runtime } from './runtime.ts'
 
 /** Bool column entry of a three-state bool (version 4 and 5). */
 export function encodeBool(value: boolean | null): number {
@@ -25,7 +26,7 @@ export function truthyOrNa(value: number): boolean | null {
 
 /** The step of a `for`, which has no direction: that comes from its ends. With na the loop runs once [measured by PyneCore]. */
 export function loopStep(by: number): number {
-  if (by <= 0) throw new ScriptError(`The step of a for loop is ${by}; it must be above 0.`)
+  if (by <= 0) throw stepNotAbove0(by)
   return by
 }
 
@@ -66,28 +67,20 @@ export function concatenate(
   if (left === null || right === null) return null
   const text = left + right
   const limit = limits.stringLength
-  if (text.length > limit)
-    throw new ScriptError(
-      `A string may have ${limit} characters at most; this one would have ${text.length}.`,
-      'script_limit_exceeded',
-    )
+  if (text.length > limit) throw stringTooLong(text.length, limit)
   return budget.text(text)
 }
 
 /** The object whose field is read or written; na has none. */
 export function objectOf<T>(object: T | null): T {
-  if (object === null || object === undefined)
-    throw new ScriptError('Cannot access a field of an object that is na.')
+  if (object === null || object === undefined) throw fieldOfNa()
   return object
 }
 
 /** How far back `x[n]` looks: whole bars, na for na. */
 export function historyOffset(offset: number): number {
   const whole = Math.floor(offset)
-  if (whole < 0)
-    throw new ScriptError(
-      `History offset ${whole} is negative: x[n] looks n bars back, so n must be 0 or more.`,
-    )
+  if (whole < 0) throw offsetBelow0(whole)
   return whole
 }
 

@@ -3,6 +3,7 @@
 // The grid is `market/calendar.ts`. A session given to time() replaces the symbol's own: a bar is in it if its opening
 // time is, and the periods are counted from the session's open and cut at its close (L1).
 
+import { unknownSession, unknownTimeframe } from '../messages/failing.ts'
 import { memo } from '../../lib/memo.ts'
 import { Calendar, calendarOf, periodFinder } from '../../market/calendar.ts'
 import type { Period } from '../../market/calendar.ts'
@@ -12,7 +13,6 @@ import { EVERY_DAY, parseSession } from '../../market/session.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
 import { notASession } from '../messages/running.ts'
 import { zoneNamed } from './date-parts.ts'
-import { ScriptError } from './runtime.ts'
 import type { Runtime } from './runtime.ts'
 
 const DAY = 86_400_000
@@ -71,10 +71,7 @@ export class Grids {
     let grid = this.#sessions.get(key)
     if (grid === undefined) {
       const parsed = parseSession(session, EVERY_DAY)
-      if (parsed === null)
-        throw new ScriptError(
-          `Cannot read the session '${session}'. Write it as "0930-1600" or, with days from 1 (Sunday) to 7, "0930-1600:23456".`,
-        )
+      if (parsed === null) throw unknownSession(session)
       grid = new Grid(new Calendar(zoneNamed(zone), parsed))
       // A script may make up a session on each bar.
       if (this.#sessions.size === SESSIONS_MAX) this.#sessions.clear()
@@ -101,10 +98,7 @@ export function intervalOf(runtime: Runtime, timeframe: string | null): Interval
 
 export const intervalNamed = memo(1000, (text): Interval => {
   const interval = parseInterval(text)
-  if (interval === null)
-    throw new ScriptError(
-      `Unknown timeframe '${text}'. Use minutes ("60"), or a number and S, D, W or M ("15S", "1D", "1W", "1M").`,
-    )
+  if (interval === null) throw unknownTimeframe(text)
   return interval
 })
 

@@ -7,8 +7,8 @@
 // passed. An ATR box is that of the last bar there is when the request is first evaluated, for all of history: so it is on
 // TradingView, where such bricks change when the chart is loaded again.
 
+import { boxNotAbove0, tooManyPriceBars, unknownBoxStyle } from '../messages/failing.ts'
 import type { Bars } from '../../market/bars.ts'
-import { ScriptError } from './runtime.ts'
 import type { ChartType } from './ticker.ts'
 
 /** Some symbols make a brick a bar; a thousand a bar mean that the box was meant for another symbol. */
@@ -222,11 +222,7 @@ export class PriceBars implements Bars {
   #add(time: number, open: number, close: number, low: number, high: number): void {
     const state = this.#state
     const at = this.length++
-    if (at >= BAR_LIMIT)
-      throw new ScriptError(
-        `ticker.${this.#chart.kind}() makes more than ${BAR_LIMIT.toLocaleString('en')} bars with a box of ${this.#size}. Take a larger one.`,
-        'script_limit_exceeded',
-      )
+    if (at >= BAR_LIMIT) throw tooManyPriceBars(this.#chart.kind, BAR_LIMIT, this.#size)
     if (at === this.time.length)
       for (const field of FIELDS) {
         const grown = new Float64Array(at * 2)
@@ -254,10 +250,7 @@ export class PriceBars implements Bars {
           ? 'reversal'
           : 'param'
     const value = Number(parameters[name])
-    if (!(value > 0))
-      throw new ScriptError(
-        `ticker.${kind}() needs a ${name} above 0, but it is ${parameters[name] ?? 'na'}.`,
-      )
+    if (!(value > 0)) throw boxNotAbove0(kind, name, String(parameters[name] ?? 'na'))
     if (kind === 'linebreak') return Math.max(1, Math.trunc(value))
     const style = name === 'reversal' ? 'Traditional' : parameters['style']
     if (style === 'Traditional') return value
@@ -265,9 +258,7 @@ export class PriceBars implements Bars {
     if (style === 'ATR')
       return this.#onTicks(lastAverageTrueRange(this.#source, Math.max(1, Math.trunc(value))))
     if (style === 'PercentageLTP') return this.#onTicks((close[length - 1]! * value) / 100)
-    throw new ScriptError(
-      `"${String(style)}" is no style of ticker.${kind}(). There are "ATR", "Traditional" and "PercentageLTP".`,
-    )
+    throw unknownBoxStyle(kind, String(style))
   }
 
   #onTicks(price: number): number {

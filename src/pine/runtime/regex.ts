@@ -7,8 +7,9 @@
 // it tells at which places what stands before ends, backwards and turned around where what comes begins. Of Java's
 // syntax, back references are not there (no such machine can have them); a pattern with one is refused, saying so.
 
+import { invalidRegex } from '../messages/failing.ts'
 import { memo } from '../../lib/memo.ts'
-import { ScriptError } from './runtime.ts'
+import type { ScriptError } from '../script-error.ts'
 
 const PROGRAM_MAX = 5000
 /** Pieces of a pattern handled while compiling it: repeats of nothing would take for ever without adding to the program. */
@@ -273,7 +274,7 @@ class Compiler {
   }
 
   #wrong(what: string): ScriptError {
-    return new ScriptError(`Cannot use the regular expression '${this.#pattern.slice(0, 80)}': ${what}.`)
+    return invalidRegex(this.#pattern, what)
   }
 
   #choice(): Node {

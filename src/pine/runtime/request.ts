@@ -10,6 +10,13 @@
 // the store.
 // Everything is a function of bars, never of what was asked before, so a run may go back and forth.
 
+import {
+  barsMissing,
+  handsOutTooMuch,
+  noTicks,
+  notALowerTimeframe,
+  notATimeframe,
+} from '../messages/failing.ts'
 import type { Bars } from '../../market/bars.ts'
 import { calendarOf, periodFinder } from '../../market/calendar.ts'
 import {
@@ -31,7 +38,7 @@ import { shallowCopy } from './operators.ts'
 import { PriceBars } from './price-bars.ts'
 import type { Run } from './run.ts'
 import { boxOfLastBar, noBars, sessionInferred } from '../messages/running.ts'
-import { ScriptError, SeriesNeeded } from './runtime.ts'
+import { SeriesNeeded } from './runtime.ts'
 import { decodeTicker, type ChartType } from './ticker.ts'
 
 /** A slice at work. `value` is one of the wanted values on one of its bars. */
@@ -58,11 +65,7 @@ export function handedOut(context: RunContext, value: object | null): object | n
     size = value.entries.size
   } else copy = shallowCopy(value)
   context.handedOut += size
-  if (context.handedOut > HANDED_OUT_LIMIT)
-    throw new ScriptError(
-      `request.*() copies the collection it asks for on every bar: that is more than ${HANDED_OUT_LIMIT.toLocaleString('en')} elements by now. Ask for the value you need rather than for all of them.`,
-      'script_limit_exceeded',
-    )
+  if (context.handedOut > HANDED_OUT_LIMIT) throw handsOutTooMuch(HANDED_OUT_LIMIT)
   return copy
 }
 
@@ -122,10 +125,7 @@ export class Request {
   ): unknown[] {
     if (symbol !== this.#symbol || timeframe !== this.#timeframe || currency !== this.#currency) {
       this.#coarser = this.#lower && this.#isCoarser(timeframe)
-      if (this.#coarser && ignoreTimeframe !== true)
-        throw new ScriptError(
-          `request.security_lower_tf() asks for "${timeframe}", which is no lower timeframe than the chart's. Pass ignore_invalid_timeframe = true to get na then.`,
-        )
+      if (this.#coarser && ignoreTimeframe !== true) throw notALowerTimeframe(timeframe)
       this.#feed = this.#coarser
         ? null
         : this.#find(symbol, timeframe, ignore === true, currency, `${gaps} ${lookahead}`)
@@ -206,13 +206,11 @@ export class Request {
     const wanted = parseInterval(written)
     const chart = parseInterval(context.interval)
     if (TICKS.test(written)) {
-      if (!ignore && !this.#lower)
-        throw new ScriptError(`request.security() needs "${written}" bars of ticks; there are none here.`)
+      if (!ignore && !this.#lower) throw noTicks(written)
       context.warn(noBars('bars of ticks'))
       return null
     }
-    if (!wanted || !chart)
-      throw new ScriptError(`"${written}" is no timeframe. Examples: "60", "240", "D", "W".`)
+    if (!wanted || !chart) throw notATimeframe(written)
     const interval = formatInterval(wanted)
     const chartType = ticker.chart === null ? '' : JSON.stringify(ticker.chart)
     context.countRequest(
@@ -231,9 +229,7 @@ export class Request {
           context.warn(noBars(`${interval} bars of ${exchange}:${name}`))
           return null
         }
-        throw new ScriptError(
-          `request.security() needs ${interval} bars of ${exchange}:${name}. Import them, or pass ignore_invalid_symbol = true.`,
-        )
+        throw barsMissing(interval, `${exchange}:${name}`)
       }
       source = new OtherBars(context, series, wanted)
     }

@@ -1,5 +1,6 @@
 // A run's context: what built-ins and the generated code see of the run they are part of. See `runtime.ts` for the port.
 
+import { tooManyRequests, tooManyRounds, tooManySeries } from '../messages/failing.ts'
 import { type Bars } from '../../market/bars.ts'
 import { calendarOf, periodFinder } from '../../market/calendar.ts'
 import { exchangeRate, type RateAt } from '../../market/exchange-rates.ts'
@@ -14,7 +15,7 @@ import type { Drawings } from './drawings.ts'
 import type { Budget } from './budget.ts'
 import { Grids } from './periods.ts'
 import type { ChildRun, Feed, Request } from './request.ts'
-import { ScriptError, SeriesNeeded, type Limits, type PineVersion, type Runtime } from './runtime.ts'
+import { SeriesNeeded, type Limits, type PineVersion, type Runtime } from './runtime.ts'
 
 export type ColumnData = Float64Array | Uint8Array | unknown[]
 
@@ -186,11 +187,7 @@ export class RunContext implements Runtime {
     if (end <= this.#capacity) return
     const capacity = this.#capacity === 0 ? end : Math.max(end, this.#capacity * 2)
     const kept = this.#kinds.filter((column) => column.kept).length
-    if (kept * capacity * 8 > this.limits.memoryBytes)
-      throw new ScriptError(
-        `The script keeps ${kept} series, too many for ${end.toLocaleString('en')} bars. Plot fewer of them, or run it on fewer bars.`,
-        'script_limit_exceeded',
-      )
+    if (kept * capacity * 8 > this.limits.memoryBytes) throw tooManySeries(kept, end)
     for (const [i, { kind, kept }] of this.#kinds.entries()) {
       const old = this.columns[i]
       if (!kept) continue
@@ -213,11 +210,7 @@ export class RunContext implements Runtime {
   countRequest(site: number, path: string, asked: string): void {
     if (this.#requests === null) return
     this.#requests.add(`${asked} ${this.requestKey(site, path)}`)
-    if (this.#requests.size > this.limits.requests)
-      throw new ScriptError(
-        `A script may call request.*() in ${this.limits.requests} different ways; this is one more. Ask for several values at once, as a tuple or an object.`,
-        'script_limit_exceeded',
-      )
+    if (this.#requests.size > this.limits.requests) throw tooManyRequests(this.limits.requests)
   }
 
   /** The last answer may be different when the next bar comes. */
@@ -228,11 +221,7 @@ export class RunContext implements Runtime {
 
   /** Called by loops every 256 rounds. */
   looped(rounds: number): void {
-    if (rounds > this.limits.loopsPerBar)
-      throw new ScriptError(
-        `The loops of one bar may run ${this.limits.loopsPerBar.toLocaleString('en')} rounds in all.`,
-        'script_limit_exceeded',
-      )
+    if (rounds > this.limits.loopsPerBar) throw tooManyRounds(this.limits.loopsPerBar)
     this.#rounds += ROUNDS_A_CALL
     if (this.#rounds < this.stride) return
     this.#rounds = 0

@@ -3,6 +3,7 @@
 // A block's columns stay in the processor's cache until the bars are run, and what was computed ahead is never more than
 // a block ahead: handing bars in one at a time gives the same numbers as all at once.
 
+import { requestsItself, tooManyFrames } from '../messages/failing.ts'
 import { assert } from '../../lib/assert.ts'
 import { GraphReader, GraphWriter } from '../../lib/graph-bytes.ts'
 import type { Bars } from '../../market/bars.ts'
@@ -36,7 +37,6 @@ import { located } from './locate.ts'
 import { PineMatrix } from './matrix.ts'
 import { plotValues, tracksOf, type PlotTrack } from './plots.ts'
 import type { ChildRun, Opened } from './request.ts'
-import { ScriptError } from './runtime.ts'
 
 /** Frames of call sites; calls of calls of calls multiply, and a million of them would fill the memory. */
 const FRAME_LIMIT = 200_000
@@ -101,11 +101,7 @@ export class Run implements ScriptRun {
       if (env.collect) this.#budget.collect = env.collect
     }
     this.context = new RunContext(executable, env, drawings, this.#budget, depth > 0)
-    if (executable.frameCount > FRAME_LIMIT)
-      throw new ScriptError(
-        `The script's functions call each other in ${executable.frameCount.toLocaleString('en')} places in all; ${FRAME_LIMIT.toLocaleString('en')} are allowed.`,
-        'script_limit_exceeded',
-      )
+    if (executable.frameCount > FRAME_LIMIT) throw tooManyFrames(executable.frameCount, FRAME_LIMIT)
     this.#sources = this.#resolved.values.map(() => null)
     this.#instance = this.#located(() =>
       executable.instantiate(this.context, this.#resolved.values, this.#sources),
@@ -393,10 +389,7 @@ export class Run implements ScriptRun {
 
   /** The slice behind a request's call site, on other bars. */
   #spawn(site: number, path: string, series: Series): ChildRun {
-    if (this.#depth >= REQUEST_DEPTH)
-      throw new ScriptError(
-        'A request.security() needs its own result: what it evaluates leads back to the call itself.',
-      )
+    if (this.#depth >= REQUEST_DEPTH) throw requestsItself()
     const { env } = this.context
     const run = new Run(
       this.#executable.slice(site, path),

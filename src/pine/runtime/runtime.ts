@@ -82,22 +82,6 @@ export const DEFAULT_LIMITS: Limits = {
   answerBytes: 256 << 20,
 }
 
-/**
- * A script's own mistake at run time (`runtime.error`, an index out of range, a limit). `code` is
- * `script_runtime_error` or `script_limit_exceeded`; where in the script it happened is found from the stack of the
- * generated code, so throwing costs nothing until it happens.
- */
-export class ScriptError extends Error {
-  readonly code: 'script_runtime_error' | 'script_limit_exceeded'
-  /** The offset in the source, like a diagnostic's `start`; -1 until the run has found it. */
-  offset = -1
-  constructor(message: string, code: ScriptError['code'] = 'script_runtime_error') {
-    super(message)
-    this.name = 'ScriptError'
-    this.code = code
-  }
-}
-
 /** request.* needs bars that were not handed in. The host loads them and starts the run again. */
 export class SeriesNeeded extends Error {
   readonly exchange: string

@@ -11,7 +11,8 @@ import type { LengthColumns, LengthFill } from '../../runtime/state-class.ts'
 import { fillByFours } from './by-fours.ts'
 import { RollingSum } from './rolling-sum.ts'
 import { WeightedSums } from './weighted-sums.ts'
-import { History, invalidArgument, lengthOf } from './window.ts'
+import { History, lengthOf } from './window.ts'
+import { invalidArgument } from '../../messages/failing.ts'
 
 export class Sma implements LengthFill {
   static readonly fills = 'length'

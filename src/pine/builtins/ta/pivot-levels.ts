@@ -2,9 +2,10 @@
 //
 // A period begins where `anchor` is true. The formulas are those of TradingView's help page "Pivot Points Standard".
 
+import { invalidArgument, noDevelopingWoodie } from '../../messages/failing.ts'
 import type { Budget } from '../../runtime/budget.ts'
 import { PineArray } from '../../runtime/collections.ts'
-import { type Runtime, ScriptError } from '../../runtime/runtime.ts'
+import { type Runtime } from '../../runtime/runtime.ts'
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
 
@@ -137,13 +138,13 @@ export class PivotLevels {
 function knownType(type: string | null, developing: boolean): PivotType {
   const known = PIVOT_TYPES.find((each) => each === type)
   if (known === undefined)
-    throw new ScriptError(
-      `\`ta.pivot_point_levels\` got ${type === null ? 'na' : `"${type}"`} as its \`type\`; it must be one of ${PIVOT_TYPES.join(', ')}`,
+    throw invalidArgument(
+      'type',
+      type === null ? null : `"${type}"`,
+      'ta.pivot_point_levels',
+      `one of ${PIVOT_TYPES.join(', ')}`,
     )
-  if (developing && known === 'Woodie')
-    throw new ScriptError(
-      '`ta.pivot_point_levels` has no developing Woodie levels: they start from the open of the period after',
-    )
+  if (developing && known === 'Woodie') throw noDevelopingWoodie()
   return known
 }
 

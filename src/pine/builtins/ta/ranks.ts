@@ -6,7 +6,8 @@
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
 import { SortedValues, SortedWindow, TolerantValues, replaceWithin } from './sorted-window.ts'
-import { EPSILON, History, invalidArgument, lengthOf } from './window.ts'
+import { EPSILON, History, lengthOf } from './window.ts'
+import { invalidArgument } from '../../messages/failing.ts'
 
 /** na values are not part of the window. */
 export class Median {

@@ -9,7 +9,8 @@ import type { BuiltinEntry } from '../registry.ts'
 import type { LengthColumns, LengthFill } from '../../runtime/state-class.ts'
 import { fillByFours } from './by-fours.ts'
 import { WeightedSums } from './weighted-sums.ts'
-import { invalidArgument, lengthOf } from './window.ts'
+import { lengthOf } from './window.ts'
+import { invalidArgument } from '../../messages/failing.ts'
 
 export class Linreg implements LengthFill {
   static readonly fills = 'length'

@@ -3,7 +3,7 @@
 // A length may change on every bar. So a value is not forgotten as soon as it leaves the window: the memory holds at least
 // the last 1,024 values and twice the longest length so far, and a window may grow again.
 
-import { ScriptError } from '../../runtime/runtime.ts'
+import { invalidArgument } from '../../messages/failing.ts'
 
 /** K1: Pine compares floats with this slack, absolute. [measured on TradingView at four decades of magnitude] */
 export const EPSILON = 1e-10
@@ -26,16 +26,6 @@ export function countOf(count: number, argument: string, name: string): number {
   const whole = Math.trunc(count)
   if (whole >= 0) return whole
   throw invalidArgument(argument, count, name, '0 or above')
-}
-
-export function invalidArgument(
-  argument: string,
-  value: number | null,
-  name: string,
-  expected: string,
-): ScriptError {
-  const found = value === null || Number.isNaN(value) ? 'na' : String(value)
-  return new ScriptError(`\`${name}\` got ${found} as its \`${argument}\`; it must be ${expected}`)
 }
 
 /**
