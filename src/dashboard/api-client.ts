@@ -6,6 +6,7 @@ import { COLUMNS_TYPE, decodeColumns } from '../wire/columns.ts'
 import type { Answer, Args, OperationName } from '../wire/operations.ts'
 import type { ProblemData } from '../wire/problem.ts'
 import { base } from './base.ts'
+import { ACCEPT, takeFirst } from './first-requests.ts'
 import { sentenceOf } from './ui/field-words.ts'
 
 /** What the server refused with; `status` 0 and code `offline` when it could not be reached. */
@@ -80,21 +81,23 @@ export async function call<K extends OperationName>(
   const address = template.replace(/\{(\w+)\}/g, (_whole, name: string) =>
     encodeURIComponent(path[name] ?? ''),
   )
+  const url = apiUrl(address, query)
   let response: Response
   try {
-    response = await fetch(apiUrl(address, query), {
-      method,
-      credentials: 'same-origin',
-      headers: {
-        // The server uses columns only for answers with long lists; all others stay JSON.
-        accept: `${COLUMNS_TYPE}, application/json`,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      ...(signal && { signal }),
-      ...(keepalive && { keepalive }),
-    })
+    const first = method === 'GET' ? takeFirst(url.href) : undefined
+    response = await (first ??
+      fetch(url, {
+        method,
+        credentials: 'same-origin',
+        headers: {
+          accept: ACCEPT,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(signal && { signal }),
+        ...(keepalive && { keepalive }),
+      }))
   } catch (error) {
     if (signal?.aborted) throw error
     watch.onReached(false)

@@ -74,7 +74,7 @@ async function bundleClassic(
 /** Builds the dashboard for a browser, in 50 to 70 ms. Answers contents by file name. */
 export async function bundleDashboard(): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
   const [worker, workerCode] = await bundleClassic('live-worker.ts')
-  const [earlyTheme, earlyThemeCode] = await bundleClassic('early-theme.ts')
+  const [early, earlyCode] = await bundleClassic('early.ts')
   const faces = new Map<string, string>()
   const { outputs } = await Bun.build({
     entrypoints: [`${DASHBOARD}/index.html`],
@@ -96,12 +96,13 @@ export async function bundleDashboard(): Promise<Map<string, Uint8Array<ArrayBuf
   })
   const built = new Map(await Promise.all(files))
   built.set(worker, workerCode)
-  built.set(earlyTheme, earlyThemeCode)
+  built.set(early, earlyCode)
   for (const [name, file] of faces) built.set(name, await Bun.file(file).bytes())
   // It runs as it is read, the page's own module after that.
   const page = new TextDecoder()
     .decode(built.get(PAGE))
-    .replace('</head>', `<script src="./${earlyTheme}"></script>$&`)
+    // Above the style sheet, since a script below one waits for it.
+    .replace(/<link rel="stylesheet"|<\/head>/, `<script src="./${early}"></script>$&`)
   built.set(PAGE, new TextEncoder().encode(page))
   for (const name of built.keys()) if (name.endsWith('.css') && !page.includes(name)) built.delete(name)
   built.set(CHART_PAGE, new TextEncoder().encode(withPreloads(page, built)))

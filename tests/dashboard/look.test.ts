@@ -33,7 +33,7 @@ describe.skipIf(noBrowser)('the look', () => {
     expect(await page.locator('meta[name=theme-color]').getAttribute('content')).toBe('#ffffff')
 
     // What was chosen is there before the page's own code is: nothing dark flashes by.
-    await page.route(/\/assets\/(?!early-theme)[^/]*\.js$/, (route) => route.abort())
+    await page.route(/\/assets\/(?!early-)[^/]*\.js$/, (route) => route.abort())
     await page.goto(`${site.url}/settings/appearance`, { waitUntil: 'commit' })
     await page.waitForFunction(() => document.body !== null && document.styleSheets.length > 0)
     expect(await ground(page)).toBe(LIGHT)

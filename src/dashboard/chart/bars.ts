@@ -5,7 +5,8 @@ import { intervalMs, isIntraday, parseInterval } from '../../market/interval.ts'
 import { call } from '../api-client.ts'
 import { firstPaint } from '../first-paint.ts'
 import type { Market } from '../workspace.ts'
-import { FIRST_PAGE, newestBars } from './first-bars.ts'
+import { FIRST_PAGE } from '../first-requests.ts'
+import { newestBars } from './first-bars.ts'
 
 /** The most bars that a chart holds. */
 const BARS_SHOWN = 200_000

@@ -1,17 +1,15 @@
 // The newest bars of the chart, which may be requested before the chart's code is loaded.
 
 import { call } from '../api-client.ts'
+import { firstBars } from '../first-requests.ts'
 import type { Market } from '../workspace.ts'
-
-/** More than fit on any screen at the chart's initial zoom. */
-export const FIRST_PAGE = 1000
 
 type NewestBars = ReturnType<typeof ask>
 
 let early: { readonly market: Market; readonly bars: NewestBars } | null = null
 
 function ask(market: Market, signal?: AbortSignal) {
-  return call('GET /api/platform/bars', { query: { ...market, limit: FIRST_PAGE }, signal })
+  return call('GET /api/platform/bars', { query: firstBars(market), signal })
 }
 
 /** Sends early the request that `newestBars` will make first. */

@@ -1,0 +1,35 @@
+// Asks who is signed in, and for the bars of the chart, before the page's own code is there.
+//
+// The bars are asked for if somebody has run a script in this browser, who is most likely signed in still; the same rule is in
+// `main.tsx`.
+
+import { askFirst, firstBars, type Named } from './first-requests.ts'
+
+const { src } = document.currentScript as HTMLScriptElement
+const root = src.replace(/\/assets\/[^/]*$/, '')
+
+function stored(key: string): unknown {
+  try {
+    return JSON.parse(localStorage.getItem(`chartroom.${key}`) ?? 'null')
+  } catch {
+    return null
+  }
+}
+
+/** What the active chart showed last. */
+function lastMarket(): Named {
+  const charts = stored('charts') as {
+    readonly active: string
+    readonly all: readonly { readonly id: string; readonly market: Named }[]
+  } | null
+  const active = charts?.all.find(({ id }) => id === charts.active)?.market
+  return active ?? (stored('market') as Named | null) ?? { exchange: 'SP', symbol: 'SPX', interval: '1d' }
+}
+
+askFirst(`${root}/api/auth/visitor`)
+if (location.href.replace(/[?#].*$/, '') === `${root}/` && stored('run.last'))
+  askFirst(
+    `${root}/api/platform/bars?${new URLSearchParams(
+      Object.entries(firstBars(lastMarket())).map(([name, value]) => [name, String(value)]),
+    )}`,
+  )
