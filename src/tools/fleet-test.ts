@@ -1,5 +1,6 @@
-// `bun run fleet-test [--kills N] [--crashes N] [--partitions N] [--nodes N]`: several nodes on one PostgreSQL, of which some
-// are killed all the time; the history of what they were answered is then held against what is stored.
+// `bun run fleet-test [--kills N] [--crashes N] [--partitions N] [--nodes N] [--servers N]`: several nodes on one PostgreSQL,
+// of which some are killed all the time; the history of what they were answered is then held against what is stored. Nodes
+// are the store alone; servers (`fleet-servers.ts`) are all there is.
 //
 // It brings PostgreSQL along and runs as anybody. The load is what a machine can bear: counts and invariants are what it
 // shows, not speed.
@@ -12,6 +13,7 @@ import { postgresKv } from '../store/postgres/postgres-kv.ts'
 import type { Key, Kv } from '../store/kv.ts'
 import { silentLog } from '../lib/log.ts'
 import { commandLine, wholeNumber } from './command-line.ts'
+import { fleetOfServers } from './fleet-servers.ts'
 
 const HELP = `bun run fleet-test [--kills N] [--crashes N] [--partitions N] [--nodes N] [--seed S]
 
@@ -21,6 +23,7 @@ Several nodes on one PostgreSQL, which comes along. Ends with 1 if anything that
   --crashes N      How often the database is killed (1)
   --partitions N   How often a node is cut off from the database (2)
   --nodes N        How many nodes (3)
+  --servers N      Whole servers instead, that all serve at a time
   --seed S         Whom it hits, and in which order`
 
 const { values: flags } = commandLine(HELP, {
@@ -28,9 +31,10 @@ const { values: flags } = commandLine(HELP, {
   crashes: { type: 'string' },
   partitions: { type: 'string' },
   nodes: { type: 'string' },
+  servers: { type: 'string' },
   seed: { type: 'string' },
 })
-const number = (name: 'kills' | 'crashes' | 'partitions' | 'nodes' | 'seed', fallback: number) =>
+const number = (name: 'kills' | 'crashes' | 'partitions' | 'nodes' | 'servers' | 'seed', fallback: number) =>
   wholeNumber(HELP, name, flags[name]) ?? fallback
 
 const PATIENCE_MS = 30_000
@@ -116,7 +120,7 @@ function randomNumbers(seed: number): (below: number) => number {
   }
 }
 
-type Blow = 'kill' | 'crash' | 'cut' | 'silence'
+export type Blow = 'kill' | 'crash' | 'cut' | 'silence'
 
 /** Every blow of the run, in a random order. */
 function blows(random: (below: number) => number): Blow[] {
@@ -147,6 +151,8 @@ async function allOf(kv: Kv, prefix: Key): Promise<Map<string, string>> {
 async function main(): Promise<number> {
   const seed = number('seed', Math.floor(Math.random() * 2 ** 31))
   const random = randomNumbers(seed)
+  const servers = number('servers', 0)
+  if (servers > 0) return fleetOfServers({ servers, seed, random, blows: blows(random) })
   const postgres = await startPostgres()
   const clock = { now: () => performance.now(), sleep: nap }
   const watcher = await connect({

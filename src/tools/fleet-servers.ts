@@ -1,0 +1,437 @@
+// `bun run fleet-test --servers N`: servers that all serve at a time, under load, of which some are killed all the time.
+//
+// Every request goes to any of them and is repeated, with the same Idempotency-Key, until one has answered it. At the end
+// what was answered is held against what is stored, the firings of alerts against the bars that were sent, and what a
+// receiver of webhooks was sent against the deliveries. Meanwhile the database is asked whether every shard has a server.
+
+import { SQL } from 'bun'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { postgresProxy, type Proxy } from '../../tests/store/postgres-proxy.ts'
+import { type OwnPostgres, startPostgres } from '../../tests/store/postgres-server.ts'
+import type { Delivery } from '../webhooks/deliveries.ts'
+import type { Firing } from '../alerts/alert.ts'
+import type { Key, Kv } from '../store/kv.ts'
+import { connect } from '../store/postgres/connection.ts'
+import { postgresKv } from '../store/postgres/postgres-kv.ts'
+import type { Blow } from './fleet-test.ts'
+
+export interface ServersOptions {
+  readonly servers: number
+  readonly seed: number
+  readonly random: (below: number) => number
+  /** What is done to servers and database, in this order. */
+  readonly blows: readonly Blow[]
+}
+
+const SYMBOLS = 6
+const WRITERS = 4
+const HOUR_MS = 3_600_000
+const PATIENCE_MS = 120_000
+/** A request whose server was stopped in the middle of it is given up after so long. */
+const REQUEST_MS = 15_000
+/** What the issue allows from a kill until every shard has a server again. */
+const TAKEOVER_MS = 10_000
+
+const clock = { now: () => performance.now(), sleep: (ms: number) => Bun.sleep(ms) }
+
+class Server {
+  readonly proxy: Proxy
+  readonly #folder: string
+  readonly #name: string
+  #child: Bun.Subprocess<'ignore', 'ignore', 'pipe'> | null = null
+  base: string | null = null
+  /** How often it ended by itself, since the others had taken it for gone. */
+  buried = 0
+  #isWanted = false
+
+  constructor(name: string, url: string, folder: string) {
+    this.#name = name
+    this.#folder = folder
+    this.proxy = postgresProxy(url)
+  }
+
+  /** Resolves once it is at work. Whenever it ends by itself it is started again, as a supervisor would. */
+  async start(): Promise<void> {
+    this.#isWanted = true
+    const data = `${this.#folder}/${this.#name}`
+    mkdirSync(data, { recursive: true })
+    const child = Bun.spawn([process.execPath, `${import.meta.dir}/../main.ts`, 'serve', '--port', '0'], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      cwd: data,
+      env: {
+        ...process.env,
+        STORE: this.proxy.url,
+        DATA_DIR: data,
+        KEY_FILE: `${this.#folder}/shared.key`,
+        WEBHOOK_ALLOW: 'loopback',
+        FEEDS: 'off',
+        WORKERS: '1',
+        SIGNUP: 'open',
+        RATE_USER: '0',
+        RATE_ANONYMOUS: '0',
+      },
+    })
+    this.#child = child
+    const ready = Promise.withResolvers<void>()
+    void this.#listen(child.stderr, ready.resolve)
+    await Promise.race([ready.promise, child.exited])
+    void child.exited.then(async () => {
+      if (this.#child !== child) return
+      this.base = null
+      if (!this.#isWanted) return
+      this.buried++
+      await this.start()
+    })
+  }
+
+  async kill(): Promise<void> {
+    this.#isWanted = false
+    this.base = null
+    this.#child?.kill('SIGKILL')
+    await this.#child?.exited
+  }
+
+  async #listen(stream: ReadableStream<Uint8Array>, ready: () => void): Promise<void> {
+    let said = ''
+    for await (const bytes of stream) {
+      said = (said + new TextDecoder().decode(bytes)).slice(-4000)
+      const port = /"message":"listening".*"port":(\d+)/.exec(said)?.[1]
+      if (port === undefined || this.base !== null) continue
+      this.base = `http://127.0.0.1:${port}`
+      ready()
+    }
+  }
+}
+
+/** Takes what is sent, and knows each message by its id. */
+class Receiver {
+  /** Ids of messages by firing. */
+  readonly messages = new Map<string, Set<string>>()
+  requests = 0
+  readonly #server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: async (request) => {
+      const { data } = (await request.json()) as { data: { firingId: string } }
+      const ids = this.messages.get(data.firingId) ?? new Set()
+      this.messages.set(data.firingId, ids.add(request.headers.get('webhook-id') ?? ''))
+      this.requests++
+      return new Response('ok')
+    },
+  })
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#server.port}/`
+  }
+
+  stop(): void {
+    void this.#server.stop(true)
+  }
+}
+
+interface Answered {
+  readonly status: number
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly json: any
+  readonly server: Server
+}
+
+class Load {
+  readonly #servers: readonly Server[]
+  readonly #random: (below: number) => number
+  headers: Readonly<Record<string, string>> = {}
+  /** Ideas by the id that was answered. */
+  readonly acked = new Map<string, string>()
+  readonly wrong: string[] = []
+  /** Bars that were acknowledged, by symbol. */
+  readonly bars = Array.from({ length: SYMBOLS }, () => 0)
+  repeated = 0
+  isOver = false
+
+  constructor(servers: readonly Server[], random: (below: number) => number) {
+    this.#servers = servers
+    this.#random = random
+  }
+
+  /** Asks one after the other until one answers what is no refusal. */
+  async ask(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answered> {
+    const until = performance.now() + PATIENCE_MS
+    for (;;) {
+      const server = this.#servers[this.#random(this.#servers.length)]
+      const answered = server?.base ? await this.#asked(server, method, path, body, headers) : null
+      if (answered && answered.status < 500 && answered.status !== 409) return answered
+      if (performance.now() > until)
+        throw new Error(`${method} ${path} was not answered: ${JSON.stringify(answered?.json)}`)
+      this.repeated++
+      await Bun.sleep(50)
+    }
+  }
+
+  async #asked(
+    server: Server,
+    method: string,
+    path: string,
+    body: unknown,
+    headers: Record<string, string>,
+  ): Promise<Answered | null> {
+    try {
+      const response = await fetch(server.base + path, {
+        method,
+        headers: { 'content-type': 'application/json', ...this.headers, ...headers },
+        signal: AbortSignal.timeout(REQUEST_MS),
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      })
+      const text = await response.text()
+      const cookie = /^[^;]+/.exec(response.headers.get('set-cookie') ?? '')?.[0]
+      if (cookie !== undefined) this.headers = { cookie }
+      return { status: response.status, json: text.startsWith('{') ? JSON.parse(text) : null, server }
+    } catch {
+      return null
+    }
+  }
+
+  /** Ideas, each of which must be there once it is acknowledged: at once on the server that did it. */
+  async write(writer: number): Promise<void> {
+    for (let i = 0; !this.isOver; i++) {
+      const title = `idea ${writer}.${i}`
+      const { status, json, server } = await this.ask(
+        'POST',
+        '/api/platform/ideas',
+        { title, body: 'x', visibility: 'private' },
+        { 'idempotency-key': title },
+      )
+      if (status !== 200) {
+        this.wrong.push(`${title} was answered ${status}: ${JSON.stringify(json)}`)
+        continue
+      }
+      this.acked.set(json.id, title)
+      const read = await this.#asked(server, 'GET', `/api/platform/ideas/${json.id}`, undefined, {})
+      if (read?.status === 404)
+        this.wrong.push(`stale: ${title} was not read by the server that had stored it`)
+    }
+  }
+
+  /** One bar after the other, each of which fires the alert of its symbol. */
+  async feed(symbol: number): Promise<void> {
+    while (!this.isOver) {
+      const time = START + (this.bars[symbol] ?? 0) * HOUR_MS
+      const { status, json } = await this.ask(
+        'POST',
+        `/api/platform/bars/import?exchange=T&symbol=S${symbol}&interval=1h`,
+        `time,open,high,low,close,volume\n${time},10,12,9,11,5\n`,
+        { 'content-type': 'text/csv' },
+      )
+      if (status === 200) this.bars[symbol] = (this.bars[symbol] ?? 0) + 1
+      else this.wrong.push(`a bar was answered ${status}: ${JSON.stringify(json)}`)
+      await Bun.sleep(20)
+    }
+  }
+}
+const START = Date.UTC(2020, 0, 1)
+
+/** For how long at most some shard had no server that was alive. */
+class Watch {
+  longestMs = 0
+  readonly #sql: SQL
+  #since: number | null = null
+  #isOver = false
+  readonly #running: Promise<void>
+
+  constructor(url: string) {
+    this.#sql = new SQL(url, { max: 1 })
+    this.#running = this.#run()
+  }
+
+  async stop(): Promise<void> {
+    this.#isOver = true
+    await this.#running
+    await this.#sql.close()
+  }
+
+  /** While the database is away nobody does anything, and that is not the servers' fault. */
+  async #run(): Promise<void> {
+    while (!this.#isOver) {
+      const [row] = await this.#sql
+        .unsafe(
+          `select count(*)::int as held from chartroom.shards s join chartroom.leases l on l.work = s.holder
+           where l.until > clock_timestamp()`,
+        )
+        .catch(() => [undefined])
+      const now = performance.now()
+      if (row === undefined || row.held === 256) this.#since = null
+      else this.#since ??= now
+      if (this.#since !== null) this.longestMs = Math.max(this.longestMs, now - this.#since)
+      await Bun.sleep(50)
+    }
+  }
+}
+
+export async function fleetOfServers({
+  servers: count,
+  seed,
+  random,
+  blows,
+}: ServersOptions): Promise<number> {
+  const postgres = await startPostgres()
+  const folder = mkdtempSync(`${tmpdir()}/chartroom-fleet-`)
+  const receiver = new Receiver()
+  const servers = Array.from({ length: count }, (_, i) => new Server(`s${i}`, postgres.url, folder))
+  // One makes schema and key, the others find them.
+  await servers[0]?.start()
+  await Promise.all(servers.slice(1).map((server) => server.start()))
+  const load = new Load(servers, random)
+  await prepare(load, receiver)
+  const watch = new Watch(postgres.url)
+  const working = [
+    ...Array.from({ length: WRITERS }, (_, writer) => load.write(writer)),
+    ...Array.from({ length: SYMBOLS }, (_, symbol) => load.feed(symbol)),
+  ]
+  const counts = await struck(postgres, servers, blows, random)
+  await Bun.sleep(1000)
+  load.isOver = true
+  await Promise.all(working)
+  const kv = postgresKv(await connect({ url: postgres.url, clock, random: bytes, node: 'watcher' }))
+  const outcome = await settled(kv, load)
+  await watch.stop()
+  const findings = [
+    ...load.wrong,
+    ...findingsOf(load, receiver, outcome),
+    ...(watch.longestMs > TAKEOVER_MS ? [`a shard had no server for ${seconds(watch.longestMs)}`] : []),
+  ]
+  const buried = servers.reduce((sum, server) => sum + server.buried, 0)
+  const said = [...counts].map(([blow, number]) => `${blow} ${number}`).join(', ')
+  console.log(`seed ${seed}; ${count} servers; ${said}; ${buried} ended since the others took them for gone`)
+  console.log(
+    `${load.acked.size} ideas acknowledged, ${load.bars.reduce((a, b) => a + b)} bars, ${outcome.firings.length} firings, ${receiver.requests} webhook requests for ${receiver.messages.size} firings; ${load.repeated} requests repeated; longest without a server for some shard ${seconds(watch.longestMs)}`,
+  )
+  for (const finding of findings.slice(0, 20)) console.log(finding)
+  console.log(`${findings.length} findings`)
+  await Promise.all(servers.map((server) => server.kill()))
+  for (const { proxy } of servers) proxy.stop()
+  receiver.stop()
+  await kv.close()
+  await postgres.stop()
+  rmSync(folder, { recursive: true, force: true })
+  return findings.length === 0 ? 0 : 1
+}
+
+const bytes = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
+const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
+
+async function prepare(load: Load, receiver: Receiver): Promise<void> {
+  // From this machine the first account needs no invitation.
+  await load.ask('POST', '/api/auth/sign-up', {
+    email: 'owner@example.com',
+    password: 'correct horse battery',
+  })
+  const hook = await load.ask('POST', '/api/platform/webhooks', {
+    name: 'test',
+    url: receiver.url,
+    events: ['alert.triggered'],
+  })
+  if (hook.status !== 200) throw new Error(`no webhook: ${JSON.stringify(hook.json)}`)
+  for (let symbol = 0; symbol < SYMBOLS; symbol++) {
+    const alert = await load.ask('POST', '/api/platform/alerts', {
+      name: `alert ${symbol}`,
+      symbol: `S${symbol}`,
+      exchange: 'T',
+      interval: '1h',
+      kind: 'price',
+      op: 'above',
+      price: 1,
+      frequency: 'every_time',
+      channels: ['webhook'],
+    })
+    if (alert.status !== 200) throw new Error(`no alert: ${JSON.stringify(alert.json)}`)
+  }
+}
+
+async function struck(
+  postgres: OwnPostgres,
+  servers: readonly Server[],
+  blows: readonly Blow[],
+  random: (below: number) => number,
+): Promise<Map<Blow, number>> {
+  const counts = new Map<Blow, number>()
+  for (const blow of blows) {
+    await Bun.sleep(500 + random(2000))
+    counts.set(blow, (counts.get(blow) ?? 0) + 1)
+    const server = servers[random(servers.length)]
+    if (!server) continue
+    if (blow === 'crash') await postgres.crash()
+    else if (blow === 'kill') {
+      await server.kill()
+      await server.start()
+    } else {
+      if (blow === 'cut') server.proxy.close()
+      else server.proxy.silence()
+      await Bun.sleep(500 + random(6000))
+      server.proxy.open()
+    }
+  }
+  return counts
+}
+
+interface Outcome {
+  readonly ideas: ReadonlyMap<string, string>
+  readonly firings: readonly Firing[]
+  readonly deliveries: readonly Delivery[]
+}
+
+/** What is stored once all bars have been looked at and all deliveries sent. */
+async function settled(kv: Kv, load: Load): Promise<Outcome> {
+  const wanted = load.bars.reduce((a, b) => a + b)
+  const until = performance.now() + PATIENCE_MS
+  for (;;) {
+    const firings = await recordsOf<Firing>(kv, 'firings')
+    const deliveries = await recordsOf<Delivery>(kv, 'deliveries')
+    const isDone = firings.length >= wanted && deliveries.every(({ state }) => state !== 'pending')
+    if (isDone || performance.now() > until) {
+      const ideas = await recordsOf<{ id: string; title: string }>(kv, 'ideas')
+      return { firings, deliveries, ideas: new Map(ideas.map(({ id, title }) => [id, title])) }
+    }
+    await Bun.sleep(200)
+  }
+}
+
+async function recordsOf<T>(kv: Kv, collection: string): Promise<T[]> {
+  const found: T[] = []
+  for (let after: Key | undefined; ;) {
+    const page = await kv.list({ prefix: [collection, 'id'] }, { limit: 1000, ...(after && { after }) })
+    found.push(...page.map(({ value }) => JSON.parse(value) as T))
+    after = page.at(-1)?.key
+    if (page.length < 1000) return found
+  }
+}
+
+function findingsOf(load: Load, receiver: Receiver, { ideas, firings, deliveries }: Outcome): string[] {
+  const lost = [...load.acked].filter(([id]) => !ideas.has(id)).map(([, title]) => `lost: ${title}`)
+  const titles = [...ideas.values()]
+  const twice = titles
+    .filter((title, i) => titles.indexOf(title) !== i)
+    .map((title) => `${title} was stored twice`)
+  const fired = Map.groupBy(firings, ({ alertId, barTime }) => `${alertId} ${barTime}`)
+  const again = [...fired].filter(([, all]) => all.length > 1).map(([name]) => `fired twice: ${name}`)
+  const bars = load.bars.reduce((a, b) => a + b)
+  // An alert is set before there are bars: the first of them is where it begins.
+  const missing = fired.size >= bars ? [] : [`${bars} bars were acknowledged, and ${fired.size} fired`]
+  const several = [...receiver.messages]
+    .filter(([, ids]) => ids.size !== 1)
+    .map(([firing, ids]) => `firing ${firing} was sent under ${ids.size} ids`)
+  const unsent = firings
+    .filter(({ id }) => !receiver.messages.has(id))
+    .map(({ id }) => `firing ${id} was never sent`)
+  const successes = deliveries
+    .filter(({ attempts }) => attempts.filter(({ status }) => status >= 200 && status < 300).length !== 1)
+    .map(
+      ({ id, state, attempts }) =>
+        `delivery ${id} (${state}) has ${attempts.length} attempts, not one success`,
+    )
+  return [...lost, ...twice, ...again, ...missing, ...several, ...unsent, ...successes]
+}
