@@ -157,6 +157,11 @@ export class JobPool {
     return this.#running.size
   }
 
+  /** Whether a long job would begin at once. */
+  get hasFreeWorker(): boolean {
+    return !this.#closed && this.waiting === 0 && this.#isFree('long')
+  }
+
   get waiting(): number {
     return LANES.reduce((sum, lane) => sum + this.#waiting[lane].length, 0)
   }

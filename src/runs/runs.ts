@@ -39,6 +39,10 @@ export const RUNS_MAX = 5000
 const LIST_MAX = 9999
 /** How many characters of a source are searched for its runs. */
 const BEGINNING = 500
+/** Servers that may begin a run, since each of them may be gone before its end. */
+const BEGUN_MAX = 2
+/** Runs that wait for any server, as far as one looks for them at a time. */
+const OPEN_MAX = 50
 /** Bars before a run's first that are tried for it. */
 const EARLIER_MAX = 100_000
 /** After the limit was lowered, at most this many runs make room for a new one. */
@@ -80,8 +84,10 @@ export interface Run extends Omit<RunRequest, keyof RunScript> {
   readonly tried?: string
   /** Times of the first and last bar it ran on, and how many; null until it is done. */
   readonly range: Backtest['range']
-  /** The server that does it, while it is under way and its caller does not wait. */
-  readonly node?: string
+  /** The server that does it, while it is under way and its caller does not wait; null: whichever has a free worker. */
+  readonly node?: string | null
+  /** How many servers have begun it: one that ends its servers is not given to all of them, one after the other. */
+  readonly begun?: number
 }
 
 /** The servers that share a store. */
@@ -282,16 +288,17 @@ export class Runs {
   /** Stores the run as queued and returns; it runs after the answer. */
   async runLater(userId: string, request: RunRequest, also?: Also<QueuedRun>): Promise<QueuedRun> {
     const plan = await this.#plan(userId, request)
-    const { kv, log, onFinished, nodes } = this.#deps
+    const { kv, onFinished, nodes, pool } = this.#deps
+    const isHere = !nodes || pool.hasFreeWorker
     const live = this.#enter(plan.run)
-    const kept = nodes ? { ...plan.run, node: nodes.node } : plan.run
+    const here = nodes && { node: isHere ? nodes.node : null, begun: isHere ? 1 : 0 }
     let made: readonly Run[] = []
     try {
       await transact(kv, async (tx) => {
         made = await this.#madeWay(userId, tx)
         return [
           ...(await removal(this.#deps, tx, made, 'room', onFinished)),
-          runs(kv).insert(kept),
+          runs(kv).insert({ ...plan.run, ...here }),
           keepScript(plan),
           also?.(plan, tx),
         ]
@@ -301,13 +308,58 @@ export class Runs {
       throw error
     }
     this.#gone(made)
-    const done = this.#execute(live, plan, plan.run)
+    if (isHere) this.#goOn(live, () => Promise.resolve(plan))
+    else this.#live.delete(live.run.id)
+    return { run: plan.run, warnings: plan.warnings }
+  }
+
+  /** Runs what is stored already; nobody waits for it. */
+  #goOn(live: Live, planned: () => Promise<Plan>): void {
+    const { log } = this.#deps
+    const { run } = live
+    const done = planned()
+      .then((plan) => this.#execute(live, plan, run))
+      .then(() => undefined)
       .catch((error: unknown) => this.#fail(live, error))
       .catch((error: unknown) => log('error', 'a failed run could not be stored', { error: String(error) }))
-      .finally(() => this.#live.delete(live.run.id))
+      .finally(() => this.#live.delete(run.id))
     this.#later.add(done)
     void done.then(() => this.#later.delete(done))
-    return { run: plan.run, warnings: plan.warnings }
+  }
+
+  /**
+   * Where several servers share the store: begins runs that no server does, as long as there is a free worker. Answers
+   * whether some may be left.
+   */
+  async takeUp(): Promise<boolean> {
+    const { kv, nodes, pool } = this.#deps
+    if (!nodes) return false
+    const { items } = await runs(kv).list('unfinished', [], { limit: OPEN_MAX, reverse: false })
+    const open = items.filter(({ node }) => node === null)
+    for (const { id } of open) {
+      if (!pool.hasFreeWorker) return true
+      const mine = await runs(kv).update(id, (run) =>
+        run.node === null && isUnderWay(run)
+          ? { ...run, node: nodes.node, begun: (run.begun ?? 0) + 1 }
+          : null,
+      )
+      if (mine?.node !== nodes.node || this.#live.has(id)) continue
+      const { node: _node, begun: _begun, ...run } = mine
+      this.#goOn(this.#enter(run), () => this.#planStored(run))
+    }
+    return false
+  }
+
+  async #planStored(run: Run): Promise<Plan> {
+    const { kv, bars: cache } = this.#deps
+    const script = await scriptOf(kv, run.id)
+    // It was removed together with the run.
+    if (script === null) throw cancelled()
+    const seen = barsSeenBy(cache, run.userId)
+    const key = seriesOf(run, run.seriesOwner ?? '')
+    const bars = await seen.read(key, { last: run.bars })
+    if (bars.length === 0) throw await barsGone(seen, run)
+    return { run, script, key, symbol: await seen.symbol(key.exchange, key.symbol), bars, warnings: [] }
   }
 
   /** Runs a finished backtest again on its bars, as they are now, and compares the reports. Stores nothing. */
@@ -595,17 +647,24 @@ export class Runs {
     await Promise.all(this.#later)
   }
 
-  /** Marks runs as failed that a server began which is gone. At the start, and when one of the others goes. */
+  /**
+   * At the start, and when one of the others goes: what a server began that is gone is given to any of those that are
+   * there, or marked as failed where there can be no others.
+   */
   async recover(): Promise<void> {
     const { kv, clock, nodes } = this.#deps
     const alive = await nodes?.aliveNodes()
     if (!alive || alive.size === 1) await dropDrafts(kv)
     for await (const { id, node } of runs(kv).each('unfinished')) {
+      if (nodes && node === null) continue
       // Asked again, since a server may have come after the answer before, and begun the run.
-      if (nodes && node !== undefined && (await nodes.aliveNodes()).has(node)) continue
-      await runs(kv).update(id, (run) =>
-        isUnderWay(run) ? { ...run, state: 'failed', finishedAt: clock.now(), error: INTERRUPTED } : null,
-      )
+      if (nodes && typeof node === 'string' && (await nodes.aliveNodes()).has(node)) continue
+      await runs(kv).update(id, (run) => {
+        if (!isUnderWay(run) || run.node !== node) return null
+        return nodes && (run.begun ?? BEGUN_MAX) < BEGUN_MAX
+          ? { ...run, node: null, state: 'queued' }
+          : { ...run, state: 'failed', finishedAt: clock.now(), error: INTERRUPTED }
+      })
     }
   }
 
@@ -750,8 +809,15 @@ export class Runs {
   }
 
   async #fail(live: Live, error: unknown): Promise<void> {
-    const { kv, clock, log } = this.#deps
+    const { kv, clock, log, nodes } = this.#deps
     const known = error instanceof Problem ? error : null
+    if (nodes && known?.code === 'shutting_down') {
+      // This server stops, and the others do not.
+      await runs(kv).update(live.run.id, (run) =>
+        isUnderWay(run) ? { ...run, node: null, begun: 0, state: 'queued' } : null,
+      )
+      return
+    }
     if (!known) log('error', 'a backtest failed', { id: live.run.id, error: String(error) })
     const state = live.abort.signal.aborted ? 'cancelled' : 'failed'
     const diagnostics = known?.details.diagnostics

@@ -45,6 +45,9 @@ const RUNS_DRAIN_MS = 1000
 const CLOSE_MS = 5000
 const SWEEP_MS = 3600_000
 const WARM_MS = 150
+/** How often a server looks for backtests that it could take up: none is told of, and some are and it had no free worker. */
+const TAKE_UP_MS = 1000
+const TAKE_UP_BUSY_MS = 100
 
 /** The real things, which only `main.ts` plugs in. */
 export interface Surroundings {
@@ -239,6 +242,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     stopLoops.signal,
   )
   const sharing = fleet?.run({ clock, log }, stopLoops.signal)
+  const taking = fleet && takeUpRuns({ clock, log }, services, stopLoops.signal)
   const signal = await asked
   log('info', 'stopping', { signal })
   clearTimeout(warm)
@@ -253,7 +257,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
   await app.stop()
   doing = 'ending deliveries'
   stopLoops.abort()
-  await Promise.all([loops, sweeping, following, sharing])
+  await Promise.all([loops, sweeping, following, sharing, taking])
   clearTimeout(cut)
   clearTimeout(cutRuns)
   pool.close()
@@ -274,6 +278,24 @@ async function setupCodeOf(kv: Kv, isShared: boolean, fresh: string): Promise<st
   await kv.commit({ checks: [{ key, version: null }], sets: [{ key, value: JSON.stringify(fresh) }] })
   const entry = await kv.get(key)
   return entry ? (JSON.parse(entry.value) as string) : fresh
+}
+
+/** Backtests that nobody waits for go to whichever server has a free worker. */
+async function takeUpRuns(
+  deps: { readonly clock: Clock; readonly log: Log },
+  { runs, features }: Pick<Services, 'runs' | 'features'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const loop = createLoop(
+    deps,
+    'taking up backtests',
+    async () => ((await runs.takeUp()) ? TAKE_UP_BUSY_MS : TAKE_UP_MS),
+    { mostMs: TAKE_UP_MS },
+  )
+  features.onRunHeard((_, run) => {
+    if (run?.node === null) loop.wake()
+  })
+  await loop.run(signal)
 }
 
 /** What commands and other servers write is on every chart, and in every index, as soon as what this server does. */

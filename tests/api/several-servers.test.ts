@@ -101,16 +101,34 @@ test('a backtest that one runs is watched, told of and ended on the other', asyn
   expect(a.services.runs.running).toBe(0)
 })
 
-test('backtests of a server that is gone are ended by another, and those of one that is not go on', async () => {
-  const { a, b, headers, kv, alive } = await twoServers()
+test('a backtest that nobody waits for is run by whichever server has a free worker, and begun by two at most', async () => {
+  const { a, b, headers, heard, kv, alive } = await twoServers()
   const later = { ...headers, prefer: 'respond-async' }
-  const body = { ...BACKTEST, source: 'for ever' }
-  const { id } = (await a.call('POST', '/api/platform/backtests', { headers: later, body })).json
+  const post = async (source: string) =>
+    (await a.call('POST', '/api/platform/backtests', { headers: later, body: { ...BACKTEST, source } })).json
+      .id
+  const long = await post('for ever')
+  const short = await post('sum')
+  expect(await runs(kv).get(long)).toMatchObject({ node: 'a', begun: 1 })
+  expect(await runs(kv).get(short)).toMatchObject({ state: 'queued', node: null })
+  expect(await a.services.runs.takeUp()).toBe(true)
+  expect(await b.services.runs.takeUp()).toBe(false)
+  await b.services.runs.settled()
+  expect(await runs(kv).get(short)).toMatchObject({ state: 'done', summary: { trades: 0 } })
+
+  // What a server does that is there stays its own; of one that is gone, another takes it up.
   await b.services.runs.recover()
-  expect((await runs(kv).get(id))?.state).toBe('queued')
+  expect(await runs(kv).get(long)).toMatchObject({ node: 'a' })
   alive.delete('a')
   await b.services.runs.recover()
-  expect(await runs(kv).get(id)).toMatchObject({ state: 'failed', error: { code: 'interrupted' } })
+  await b.services.runs.takeUp()
+  expect(await runs(kv).get(long)).toMatchObject({ state: 'queued', node: 'b', begun: 2 })
+  alive.delete('b')
+  alive.add('c')
+  await b.services.runs.recover()
+  expect(await runs(kv).get(long)).toMatchObject({ state: 'failed', error: { code: 'interrupted' } })
+  await heard()
+  await Promise.all([a, b].map(({ services }) => services.runs.settled()))
 })
 
 test('an alert that one sets is judged by whoever has its symbol, once, and both tell their dashboards', async () => {
