@@ -43,7 +43,7 @@ import {
 } from './json-text.ts'
 import { isKept, type KeptAnswers, type KeptText } from './kept-answers.ts'
 import { KeptPages } from './kept-pages.ts'
-import { RateLimiter, type Rate } from './limits.ts'
+import { RateLimiter, SharedLimiter, type Rate } from './limits.ts'
 import { commonHeaders } from './common-headers.ts'
 import { peersBehind, type Peer } from './peer.ts'
 import type { StreamSlots } from './stream-slots.ts'
@@ -196,6 +196,8 @@ export type Once = <T, A extends Record<string, unknown>>(
 export class Gate {
   readonly #services: Services
   readonly #limiter: RateLimiter
+  /** Takes its place where several servers count together. */
+  readonly #shared: SharedLimiter | null
   readonly #basePath: string
   readonly #peerOf: (request: Request, address: string) => Peer
   readonly #credentials: Credentials
@@ -211,7 +213,9 @@ export class Gate {
   constructor(services: Services, kept: KeptAnswers) {
     this.#services = services
     this.#kept = kept
-    this.#limiter = new RateLimiter(services.clock, services.settings.rates)
+    const { clock, settings, fleet } = services
+    this.#limiter = new RateLimiter(clock, settings.rates)
+    this.#shared = fleet && new SharedLimiter(clock, settings.rates, fleet.takeShared)
     this.#basePath = basePath(services.settings)
     this.#peerOf = peersBehind(services.settings.trustedProxies)
     this.#credentials = new Credentials(services)
@@ -310,7 +314,8 @@ export class Gate {
     const found = await this.#identify(request, visit.peer, bearer)
     const caller = found instanceof Problem || found === 'expired' ? null : found
     visit.caller = caller
-    this.#limit(visit, options)
+    if (this.#shared) await this.#limitTogether(this.#shared, visit, options)
+    else this.#limit(visit, options)
     if (found instanceof Problem) throw found
     if (caller === null && label !== 'none') throw unauthenticated(found === 'expired')
     if (caller?.via === 'session' || options.sameOrigin) refuseCrossOrigin(request, visit.peer)
@@ -443,6 +448,17 @@ export class Gate {
       if (error instanceof Problem) return error
       throw error
     }
+  }
+
+  async #limitTogether(
+    shared: SharedLimiter,
+    { caller, peer, limits }: Visit,
+    { rate, unlimited = false }: AccessOptions,
+  ): Promise<void> {
+    if (unlimited) return
+    const client = caller?.user.id ?? peer.network
+    Object.assign(limits, await shared.take(caller ? 'user' : 'anonymous', client))
+    if (rate && !(rate === 'search' && caller)) Object.assign(limits, await shared.take(rate, client))
   }
 
   #limit({ caller, peer, limits }: Visit, { rate, unlimited = false }: AccessOptions): void {

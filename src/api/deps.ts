@@ -30,7 +30,7 @@ import type { Watchlists } from '../watchlists/watchlists.ts'
 import type { Outbox } from '../webhooks/deliveries.ts'
 import type { Receivers } from '../webhooks/receivers.ts'
 import type { Key } from '../store/kv.ts'
-import type { RatePolicies } from './limits.ts'
+import type { RatePolicies, TakeShared } from './limits.ts'
 
 /** The features, tied together by `server/features.ts`. */
 export interface Features {
@@ -118,6 +118,8 @@ export interface FleetView {
   readonly retries: number
   /** Those that nobody has found gone, as the database knows it now. */
   aliveNodes(): Promise<ReadonlySet<string>>
+  /** Out of the buckets of limits that all of them share. */
+  readonly takeShared: TakeShared
 }
 
 export interface Services extends AccountDeps {

@@ -4,6 +4,7 @@
 // Answers carry the headers of draft-ietf-httpapi-ratelimit-headers: `RateLimit-Policy: "user";q=1200;w=60` and `RateLimit:
 // "user";r=1199;t=1`.
 
+import { assert } from '../lib/assert.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Problem } from '../lib/problem.ts'
 
@@ -43,6 +44,13 @@ interface Bucket {
   readonly at: number
 }
 
+/** Takes tokens out of a bucket that several servers share. Answers how many it gave, and how many are left in it. */
+export type TakeShared = (
+  bucket: string,
+  policy: { readonly quota: number; readonly windowSeconds: number },
+  wanted: number,
+) => Promise<{ readonly granted: number; readonly left: number }>
+
 /** With more buckets than this some are forgotten, full ones first, since a full bucket means nothing. */
 export const BUCKETS_MAX = 100_000
 
@@ -78,23 +86,7 @@ export class RateLimiter {
     this.#buckets.delete(key)
     this.#buckets.set(key, { tokens: left, at: now })
     if (this.#buckets.size > BUCKETS_MAX) this.#forget(now)
-    // Seconds until the next token; at least 1, since 0 would say "now".
-    const seconds = Math.max(1, Math.ceil(((1 - (left % 1)) * windowSeconds) / quota))
-    const headers = {
-      'ratelimit-policy': `"${rate}";q=${quota};w=${windowSeconds}`,
-      ratelimit: `"${rate}";r=${Math.floor(left)};t=${seconds}`,
-    }
-    if (allowed) return headers
-    const per = windowSeconds === 3600 ? 'an hour' : windowSeconds === 60 ? 'a minute' : `${windowSeconds} s`
-    throw new Problem(
-      429,
-      'rate_limited',
-      `At most ${quota} requests of this kind ${per}. Wait ${seconds} s.`,
-      {
-        retryAfter: seconds,
-        headers,
-      },
-    )
+    return answered(rate, this.#policies[rate], allowed, left)
   }
 
   #forget(now: number): void {
@@ -108,6 +100,115 @@ export class RateLimiter {
     for (const key of this.#buckets.keys()) {
       if (excess-- <= 0) break
       this.#buckets.delete(key)
+    }
+  }
+}
+
+/** What a request is told of its bucket. Throws 429 if it got no token. */
+function answered(
+  rate: Rate,
+  { quota, windowSeconds }: RatePolicy,
+  isAllowed: boolean,
+  left: number,
+): Readonly<Record<string, string>> {
+  // Seconds until the next token; at least 1, since 0 would say "now".
+  const seconds = Math.max(1, Math.ceil(((1 - (left % 1)) * windowSeconds) / quota))
+  const headers = {
+    'ratelimit-policy': `"${rate}";q=${quota};w=${windowSeconds}`,
+    ratelimit: `"${rate}";r=${Math.floor(left)};t=${seconds}`,
+  }
+  if (isAllowed) return headers
+  const per = windowSeconds === 3600 ? 'an hour' : windowSeconds === 60 ? 'a minute' : `${windowSeconds} s`
+  throw new Problem(
+    429,
+    'rate_limited',
+    `At most ${quota} requests of this kind ${per}. Wait ${seconds} s.`,
+    {
+      retryAfter: seconds,
+      headers,
+    },
+  )
+}
+
+interface Share {
+  /** Tokens that this server has taken and not given to a request yet. */
+  held: number
+  /** As many as were left for all servers when it took them. */
+  left: number
+  at: number
+  /** There is no token before this time, so that nobody need be asked. */
+  emptyUntil: number
+  taking: Promise<void> | null
+}
+
+/** So much of a bucket a server takes at a time: what several of them hold unused is less than a tenth of it. */
+const SHARE = 0.02
+/** Another server may give tokens back by taking none, so an empty bucket is asked for again before long. */
+const EMPTY_MS = 1000
+
+/**
+ * The same limits for several servers together: the buckets are in their database, and each server takes a few tokens at a
+ * time, so that most requests are answered without asking. While the database does not answer, each counts by itself.
+ */
+export class SharedLimiter {
+  readonly #clock: Clock
+  readonly #policies: RatePolicies
+  readonly #take: TakeShared
+  readonly #alone: RateLimiter
+  readonly #shares = new Map<string, Share>()
+
+  constructor(clock: Clock, policies: RatePolicies, take: TakeShared) {
+    this.#clock = clock
+    this.#policies = policies
+    this.#take = take
+    this.#alone = new RateLimiter(clock, policies)
+  }
+
+  /** As `RateLimiter.take`. */
+  async take(rate: Rate, client: string): Promise<Readonly<Record<string, string>>> {
+    const policy = this.#policies[rate]
+    if (policy.quota === 0) return {}
+    const bucket = `${rate} ${client}`
+    const share = this.#shareOf(bucket, policy)
+    while (share.held < 1) {
+      if (this.#clock.now() < share.emptyUntil) return answered(rate, policy, false, share.left)
+      try {
+        await (share.taking ??= this.#refill(bucket, policy, share))
+      } catch {
+        return this.#alone.take(rate, client)
+      }
+    }
+    share.held--
+    return answered(rate, policy, true, share.left + share.held)
+  }
+
+  #shareOf(bucket: string, { windowSeconds }: RatePolicy): Share {
+    const now = this.#clock.now()
+    const known = this.#shares.get(bucket)
+    // What was taken long ago has flowed back into the bucket since.
+    const share =
+      known && now - known.at < windowSeconds * 1000
+        ? known
+        : { held: 0, left: 0, at: now, emptyUntil: 0, taking: null }
+    this.#shares.delete(bucket)
+    this.#shares.set(bucket, share)
+    const [oldest] = this.#shares.keys()
+    if (this.#shares.size > BUCKETS_MAX && oldest !== undefined) this.#shares.delete(oldest)
+    return share
+  }
+
+  async #refill(bucket: string, policy: RatePolicy, share: Share): Promise<void> {
+    const wanted = Math.max(1, Math.floor(policy.quota * SHARE))
+    try {
+      const { granted, left } = await this.#take(bucket, policy, wanted)
+      assert(granted <= wanted, 'more tokens than were asked for')
+      share.held += granted
+      share.left = left
+      share.at = this.#clock.now()
+      const nextMs = ((1 - (left % 1)) * policy.windowSeconds * 1000) / policy.quota
+      if (granted < 1) share.emptyUntil = share.at + Math.min(EMPTY_MS, nextMs)
+    } finally {
+      share.taking = null
     }
   }
 }

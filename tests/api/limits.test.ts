@@ -1,7 +1,14 @@
 // Rate limits: what a client may take, when there is more, and what it is told. Worked out by hand.
 
 import { describe, expect, test } from 'bun:test'
-import { BUCKETS_MAX, DEFAULT_RATES, RateLimiter, type RatePolicies } from '../../src/api/limits.ts'
+import {
+  BUCKETS_MAX,
+  DEFAULT_RATES,
+  RateLimiter,
+  type RatePolicies,
+  SharedLimiter,
+  type TakeShared,
+} from '../../src/api/limits.ts'
 import type { Problem } from '../../src/lib/problem.ts'
 
 /** Six a minute: one in ten seconds. */
@@ -123,4 +130,78 @@ test('of too many clients those are forgotten first that could take all again, t
   // It was used since, so that it is not among the oldest.
   expect(limiter.take('user', 'new0')['ratelimit']).toStartWith('"user";r=3;')
   expect(limiter.take('user', 'new1')['ratelimit']).toStartWith('"user";r=5;')
+})
+
+describe('several servers that count together', () => {
+  /** The bucket in the database, plainly. */
+  function fleet(count: number, policies: RatePolicies = DEFAULT_RATES) {
+    let now = 1_000_000
+    let asked = 0
+    let isAway = false
+    const buckets = new Map<string, { tokens: number; at: number }>()
+    const take: TakeShared = async (bucket, { quota, windowSeconds }, wanted) => {
+      asked++
+      if (isAway) throw new Error('away')
+      const { tokens, at } = buckets.get(bucket) ?? { tokens: quota, at: now }
+      const full = Math.min(quota, tokens + ((now - at) / 1000) * (quota / windowSeconds))
+      const granted = Math.min(wanted, Math.floor(full))
+      buckets.set(bucket, { tokens: full - granted, at: now })
+      return { granted, left: full - granted }
+    }
+    const clock = { now: () => now, sleep: () => Promise.resolve() }
+    const servers = Array.from({ length: count }, () => new SharedLimiter(clock, policies, take))
+    /** How many of so many requests are answered, if they go to the servers in turn. */
+    const answered = async (requests: number) => {
+      const all = await Promise.all(
+        Array.from({ length: requests }, (_, i) =>
+          servers[i % count]!.take('user', 'ann').then(
+            () => 1,
+            () => 0,
+          ),
+        ),
+      )
+      return all.reduce<number>((sum, one) => sum + one, 0)
+    }
+    return {
+      servers,
+      answered,
+      asked: () => asked,
+      pass: (ms: number) => (now += ms),
+      goAway: () => (isAway = true),
+    }
+  }
+
+  test.each([1, 3, 5])('%d of them let as many through as one would, within a tenth', async (count) => {
+    const { answered, asked, pass } = fleet(count)
+    const burst = await answered(3000)
+    expect(burst).toBeLessThanOrEqual(1200)
+    expect(burst).toBeGreaterThanOrEqual(1080)
+    // Most requests are answered without asking, and so are refusals.
+    expect(asked()).toBeLessThan(50 + 2 * count + 5)
+    let later = 0
+    for (let second = 0; second < 60; second++) {
+      pass(1000)
+      later += await answered(60)
+    }
+    expect(later).toBeGreaterThan(1080)
+    expect(burst + later).toBeLessThanOrEqual(2400)
+  })
+
+  test('one that holds few tokens tells of those, and of the wait once there are none', async () => {
+    const { servers, pass } = fleet(2, SIX)
+    const [one, other] = servers as [SharedLimiter, SharedLimiter]
+    for (const left of [5, 4, 3]) expect((await one.take('user', 'ann'))['ratelimit']).toContain(`r=${left};`)
+    for (const left of [2, 1, 0])
+      expect((await other.take('user', 'ann'))['ratelimit']).toContain(`r=${left};`)
+    const refused = await one.take('user', 'ann').catch((error: unknown) => error as Problem)
+    expect(refused).toMatchObject({ status: 429, details: { retryAfter: 10 } })
+    pass(10_000)
+    expect((await other.take('user', 'ann'))['ratelimit']).toContain('r=0;')
+  })
+
+  test('while the database is away each counts by itself, and lets nobody wait', async () => {
+    const { answered, goAway } = fleet(2)
+    goAway()
+    expect(await answered(6000)).toBe(2400)
+  })
 })

@@ -156,3 +156,18 @@ test('anybody is told which nodes there are, of which version, and what each of 
   )
   await Promise.all(nodes.map(({ connection }) => connection.close()))
 })
+
+test('nodes that take tokens out of one bucket at the same time get what is in it, and what flows in', async () => {
+  const schema = crypto.randomUUID()
+  const nodes = [await joined(schema), await joined(schema)]
+  const policy = { quota: 50, windowSeconds: 3600 }
+  const grants = await Promise.all(
+    Array.from({ length: 40 }, (_, i) => nodes[i % 2]!.fleet.takeShared('user 平安', policy, 3)),
+  )
+  expect(grants.reduce((sum, { granted }) => sum + granted, 0)).toBe(50)
+  expect(grants.every(({ left }) => left >= 0 && left <= 50)).toBe(true)
+  await sql.unsafe(`update "${schema}".buckets set at = at - interval '10 minutes'`)
+  expect((await nodes[0]!.fleet.takeShared('user 平安', policy, 20)).granted).toBe(8)
+  expect((await nodes[1]!.fleet.takeShared('another', policy, 20)).granted).toBe(20)
+  await Promise.all(nodes.map(({ connection }) => connection.close()))
+})

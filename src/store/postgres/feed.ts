@@ -39,6 +39,8 @@ const SEEN_MS = 5000
 const ALIVE = `interval '1 minute'`
 /** No answer is asked for again after so long. */
 const ASKED_AGAIN = `interval '1 hour'`
+/** No limit has a longer window than an hour. */
+const BUCKET_FULL = `interval '2 hours'`
 const FORGOTTEN = `interval '1 day'`
 
 export class ChangeFeed {
@@ -134,6 +136,7 @@ export class ChangeFeed {
       )
       update ${schema}.feed f set pruned = h.xid from horizon h where h.xid > f.pruned`)
     await writing.query(`delete from ${schema}.commits where at < clock_timestamp() - ${ASKED_AGAIN}`)
+    await writing.query(`delete from ${schema}.buckets where at < clock_timestamp() - ${BUCKET_FULL}`)
     await writing.query(`delete from ${schema}.nodes where seen < clock_timestamp() - ${FORGOTTEN}`)
   }
 

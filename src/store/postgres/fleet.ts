@@ -129,6 +129,20 @@ export class Fleet implements Shards {
     return reading.retries + writing.retries
   }
 
+  /** Takes tokens out of a bucket that refills evenly, on the database's clock; see `api/limits.ts`. */
+  readonly takeShared = async (
+    bucket: string,
+    { quota, windowSeconds }: { readonly quota: number; readonly windowSeconds: number },
+    wanted: number,
+  ): Promise<{ granted: number; left: number }> => {
+    const { schema, writing } = this.#connection
+    const [row] = await writing.query<{ granted: number; remain: number }>(
+      `select granted, remain from ${schema}.take_tokens_1($1, $2, $3, $4)`,
+      [Buffer.from(bucket), quota, windowSeconds, wanted],
+    )
+    return { granted: row?.granted ?? 0, left: row?.remain ?? 0 }
+  }
+
   /** Nodes that nobody has buried, as the database knows them now. */
   async aliveNodes(): Promise<ReadonlySet<string>> {
     return new Set((await this.#all()).map(({ name }) => name))
@@ -326,5 +340,32 @@ begin
     where s.shard in (
       select x.shard from ${schema}.shards x where x.holder is null order by x.shard limit p_most for update skip locked
     ) returning s.shard;
+end $function$;
+`
+
+// Unlogged: after a crash of the database every bucket is full again, which is less than a window's worth of requests.
+export const LIMITS = (schema: Schema) => `
+create unlogged table ${schema}.buckets (
+  bucket bytea primary key,
+  tokens float8 not null,
+  at timestamptz not null default clock_timestamp()
+);
+
+create function ${schema}.take_tokens_1(p_bucket bytea, p_quota float8, p_window float8, p_wanted float8)
+returns table (granted float8, remain float8) language plpgsql as $function$
+declare
+  v_now timestamptz;
+  v_tokens float8;
+  v_granted float8;
+begin
+  insert into ${schema}.buckets (bucket, tokens) values (p_bucket, p_quota) on conflict do nothing;
+  -- The time is that of whoever has the row, not of whoever began to wait for it.
+  perform from ${schema}.buckets b where b.bucket = p_bucket for update;
+  v_now := clock_timestamp();
+  select least(p_quota, b.tokens + greatest(0, extract(epoch from v_now - b.at)) * p_quota / p_window)
+    into v_tokens from ${schema}.buckets b where b.bucket = p_bucket;
+  v_granted := least(p_wanted, floor(v_tokens));
+  update ${schema}.buckets b set tokens = v_tokens - v_granted, at = v_now where b.bucket = p_bucket;
+  return query select v_granted, v_tokens - v_granted;
 end $function$;
 `

@@ -10,7 +10,7 @@ import type { Database } from './database.ts'
 import { COMMIT } from './commit-function.ts'
 import { WRITE_BARS } from './bar-functions.ts'
 import { FEED } from './feed.ts'
-import { FLEET } from './fleet.ts'
+import { FLEET, LIMITS } from './fleet.ts'
 import { LEASES } from './lease.ts'
 
 /** Where it stands, as SQL writes it. */
@@ -98,9 +98,10 @@ const STEPS: readonly Step[] = [
   { to: 3, usableFrom: 1, script: LEASES },
   { to: 4, usableFrom: 1, script: FEED },
   { to: 5, usableFrom: 1, script: FLEET },
+  { to: 6, usableFrom: 1, script: LIMITS },
 ]
 
-const NEWEST = 5
+const NEWEST = 6
 /** This is how PostgreSQL writes its version 15. */
 const SERVER_MIN = 150_000
 
