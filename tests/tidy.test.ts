@@ -23,6 +23,7 @@ const FEATURES = {
   mail: ['lib', 'store'],
   feeds: ['lib', 'market', 'store'],
   webhooks: ['lib', 'wire', 'store'],
+  channels: ['lib', 'wire', 'store', 'webhooks'],
   search: ['lib', 'store'],
 } as const
 const features = Object.keys(FEATURES)

@@ -55,6 +55,8 @@ export interface Alert {
   readonly channels: readonly Channel[]
   /** Empty = every receiver that listens to alert.triggered. */
   readonly webhookIds: readonly string[]
+  /** Missing in old records. */
+  readonly channelIds?: readonly string[]
   readonly frequency: Frequency
   readonly message: string
   readonly cooldownSec: number
@@ -100,7 +102,7 @@ export function withoutMemory(alert: Alert) {
     recent: _recent,
     ...shown
   } = alert
-  return shown
+  return { ...shown, channelIds: shown.channelIds ?? [] }
 }
 
 export interface Firing {
@@ -134,6 +136,7 @@ export interface AlertFields {
   readonly plot?: string | undefined
   readonly channels: readonly Channel[]
   readonly webhookIds?: readonly string[] | undefined
+  readonly channelIds?: readonly string[] | undefined
   readonly frequency?: Frequency | undefined
   readonly message?: string | undefined
   readonly cooldownSec?: number | undefined
@@ -170,6 +173,12 @@ export function checkedFields(fields: AlertFields, now: number) {
   } else if (wanted && price === null) throw invalidField('/price', 'required', 'Say at which price.')
   if (wanted && CHANNEL_OPERATORS.includes(wanted) && price2 === null)
     throw invalidField('/price2', 'required', 'A channel has two bounds: price and price2.')
+  if (fields.channels.length === 0 && !fields.channelIds?.length)
+    throw invalidField(
+      '/channels',
+      'required',
+      'Say how to be told: email, webhook or both, or name a channel in channelIds.',
+    )
   const expiresAt = fields.expiresAt ?? null
   if (expiresAt !== null && expiresAt <= now)
     throw invalidField('/expiresAt', 'past', 'The alert would expire in the past.')
@@ -189,6 +198,7 @@ export function checkedFields(fields: AlertFields, now: number) {
     plot: fields.plot ?? '',
     channels: [...new Set(fields.channels)],
     webhookIds: [...new Set(fields.webhookIds)],
+    channelIds: [...new Set(fields.channelIds)],
     frequency: fields.frequency ?? ('once' as const),
     message: fields.message ?? '',
     cooldownSec: fields.cooldownSec ?? 0,

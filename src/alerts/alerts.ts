@@ -25,6 +25,7 @@ export interface AlertDeps extends Omit<LookDeps, 'records'>, Pick<ScriptLookDep
   /** How many alerts a user may have; 0 = any number. */
   readonly alertsMax: number
   readonly ownsReceiver: (ownerId: string, receiverId: string) => Promise<boolean>
+  readonly ownsChannel: (ownerId: string, channelId: string) => Promise<boolean>
   /** The series that a name means to a user: their own, or a shared one. */
   readonly resolve: (userId: string, series: SeriesKey) => Promise<SeriesKey>
 }
@@ -150,13 +151,14 @@ export function createAlerts(all: AlertDeps) {
 
   async function checkWays(
     ownerId: string,
-    { channels, webhookIds = [] }: Partial<AlertFields>,
+    { webhookIds = [], channelIds = [] }: Partial<AlertFields>,
   ): Promise<void> {
-    if (channels?.length === 0)
-      throw invalidField('/channels', 'required', 'Say how to be told: email, webhook or both.')
     for (const [i, receiver] of webhookIds.entries())
       if (!(await deps.ownsReceiver(ownerId, receiver)))
         throw invalidField(`/webhookIds/${i}`, 'not_found', 'There is no webhook of yours with this id.')
+    for (const [i, channel] of channelIds.entries())
+      if (!(await deps.ownsChannel(ownerId, channel)))
+        throw invalidField(`/channelIds/${i}`, 'not_found', 'There is no channel of yours with this id.')
   }
 
   async function remove(ownerId: string, id: string): Promise<void> {

@@ -28,6 +28,8 @@ import type { Drawings } from '../charts/drawings.ts'
 import type { Layouts } from '../charts/layouts.ts'
 import type { Watchlists } from '../watchlists/watchlists.ts'
 import type { Outbox } from '../webhooks/deliveries.ts'
+import type { Channels } from '../channels/channels.ts'
+import type { Notice } from '../channels/kind.ts'
 import type { Receivers } from '../webhooks/receivers.ts'
 import type { Key } from '../store/kv.ts'
 import type { RatePolicies, TakeShared } from './limits.ts'
@@ -45,6 +47,7 @@ export interface Features {
   readonly outbox: Outbox
   readonly places: Places
   readonly receivers: Receivers
+  readonly channels: Channels
   readonly scripts: Scripts
   readonly search: Search
   readonly support: Support
@@ -63,6 +66,10 @@ export interface Features {
   readonly readerFor: (userId: string, signal: AbortSignal) => StageBars
   /** Called after something was added to the outbox of this user's webhooks. */
   wakeDeliveries(ownerId: string): void
+  /** Does the same for their channels. */
+  wakeNotifications(ownerId: string): void
+  /** What a test of a channel with this name says. */
+  testNotice(name: string): Notice
   /** `listener` is called for every firing after its commit. The returned function ends that. */
   onFired(listener: (firing: Firing) => void): () => void
   /** Does the same for every finished backtest. */

@@ -74,6 +74,7 @@ import { tokenRoutes } from './tokens.ts'
 import { drawingRoutes } from './drawings.ts'
 import { layoutRoutes } from './layouts.ts'
 import { watchlistRoutes } from './watchlists.ts'
+import { channelRoutes } from './channels.ts'
 import { webhookRoutes } from './webhooks.ts'
 
 const resources = (deps: ApiDeps, events: StreamLog) =>
@@ -93,6 +94,7 @@ const resources = (deps: ApiDeps, events: StreamLog) =>
     .use(layoutRoutes(deps))
     .use(replayRoutes(deps))
     .use(webhookRoutes(deps))
+    .use(channelRoutes(deps))
     .use(searchRoutes(deps))
     .use(supportRoutes(deps))
     .use(errorRoutes(deps))

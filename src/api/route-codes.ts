@@ -26,6 +26,7 @@ const SCRIPT: Codes = ['script_not_found']
 const LAYOUT: Codes = ['layout_not_found']
 const WATCHLIST: Codes = ['watchlist_not_found']
 const WEBHOOK: Codes = ['webhook_not_found']
+const CHANNEL: Codes = ['channel_not_found']
 const OWNER: Codes = ['not_found']
 
 export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
@@ -133,6 +134,13 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'GET /api/platform/replay': ['bars_not_found'],
   'POST /api/platform/replay/bookmarks': KEPT,
 
+  'POST /api/platform/channels': KEPT,
+  'GET /api/platform/channels/:id': CHANNEL,
+  'PATCH /api/platform/channels/:id': CHANNEL,
+  'DELETE /api/platform/channels/:id': CHANNEL,
+  'POST /api/platform/channels/:id/test': [...CHANNEL, 'conflict'],
+  'GET /api/platform/channels/:id/notifications': CHANNEL,
+  'POST /api/platform/channels/notifications/:id/resend': [...CHANNEL, 'notification_not_found', 'conflict'],
   'POST /api/platform/webhooks': [...KEPT, 'webhook_url_blocked'],
   'GET /api/platform/webhooks/:id': WEBHOOK,
   'GET /api/platform/webhooks/:id/deliveries': WEBHOOK,

@@ -52,6 +52,8 @@ import { Sweeps } from '../sweeps/sweeps.ts'
 import { createWatchlists, WATCHED_INTERVAL } from '../watchlists/watchlists.ts'
 import type { AllowList, Resolve } from '../webhooks/address.ts'
 import { createOutbox } from '../webhooks/deliveries.ts'
+import { createChannelDeliverer, createChannels } from '../channels/channels.ts'
+import type { Notice } from '../channels/kind.ts'
 import { createWebhookDeliverer } from '../webhooks/post.ts'
 import { createReceivers } from '../webhooks/receivers.ts'
 import type { SecretBox } from '../webhooks/secret-box.ts'
@@ -67,6 +69,8 @@ export interface FeatureDeps extends AccountDeps {
   readonly mailTransport: Transport | null
   readonly articles: readonly Article[]
   readonly version: string
+  /** Where browsers reach the server, for links in notifications; null or missing = not known. */
+  readonly publicUrl?: string | null
   readonly http: Http
   /** How many alerts a user may have; 0 = any number. */
   readonly alertsMax: number
@@ -156,6 +160,8 @@ export function createFeatures(deps: FeatureDeps): Features {
   const posting = { clock, box, allow, resolve, send: deps.send, userAgent: `Chartroom/${deps.version}` }
   const spread = () => (random.bytes(1)[0] ?? 0) / 256
   const deliverer = createWebhookDeliverer({ kv, log, spread, shards, ...posting })
+  const channels = createChannels({ kv, newId, ...posting })
+  const notifier = createChannelDeliverer({ kv, log, spread, shards, ...posting })
   const search = createSearch({
     async *everybodys() {
       for await (const script of scripts.eachPublic()) yield scriptItem(script)
@@ -205,6 +211,11 @@ export function createFeatures(deps: FeatureDeps): Features {
       )
     if (alert.channels.includes('email'))
       changes.push(...(await letterTo(tx, alert.ownerId, `Alert: ${alert.name}`, letterText(alert, firing))))
+    const { channelIds = [] } = alert
+    if (channelIds.length > 0)
+      changes.push(
+        ...(await channels.enqueue(tx, alert.ownerId, channelIds, firedNotice(deps, alert, firing))),
+      )
     return changes
   }
 
@@ -222,11 +233,15 @@ export function createFeatures(deps: FeatureDeps): Features {
     },
     alertsMax: deps.alertsMax,
     ownsReceiver: (ownerId, id) => receivers.has(ownerId, id),
+    ownsChannel: (ownerId, id) => channels.has(ownerId, id),
     runScript: alertScripts(deps, scripts, new KeptRuns(deps.pool)),
     deliver,
     lookAtEnd: (closing) => looks.lookAtEnd(closing),
     fired(firings) {
-      for (const { ownerId } of firings) deliverer.wake(ownerId)
+      for (const { ownerId } of firings) {
+        deliverer.wake(ownerId)
+        notifier.wake(ownerId)
+      }
       mail.wake()
       for (const firing of firings) for (const listener of listeners) listener(firing)
     },
@@ -304,6 +319,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     jobs: { sweeps, scans, portfolios },
     drawings,
     wakeDeliveries: deliverer.wake,
+    wakeNotifications: notifier.wake,
     wakeMail: mail.wake,
     syncFeeds: () => feeds.sync(),
     fired(firing) {
@@ -348,7 +364,10 @@ export function createFeatures(deps: FeatureDeps): Features {
     watchlists,
     drawings,
     layouts: createLayouts({ kv, clock, newId }),
+    channels,
+    testNotice: (name) => testNotice(deps, name),
     wakeDeliveries: deliverer.wake,
+    wakeNotifications: notifier.wake,
     onFinished: {
       changes: (tx, run) => outbox.enqueue(tx, run.userId, 'backtest.reportReady', reportReadyEvent(run)),
       written(run, { source }) {
@@ -378,6 +397,7 @@ export function createFeatures(deps: FeatureDeps): Features {
       const tidy = createLoop(deps, 'tidying up', async () => {
         if (!isOursToTidy()) return TIDY_MS
         await outbox.purge()
+        await channels.purge()
         await mail.purge()
         await purgeGone(deps)
         return TIDY_MS
@@ -385,6 +405,7 @@ export function createFeatures(deps: FeatureDeps): Features {
       await Promise.all([
         untilDone(clock, new Backoff(deps, 'building the search index'), signal, () => search.rebuild()),
         deliverer.run(signal),
+        notifier.run(signal),
         mail.run(signal),
         looks.run(signal),
         scanWatch.run(signal),
@@ -412,6 +433,33 @@ function reportReadyEvent(
 }
 
 /** `data` of the event alert.triggered. */
+function firedNotice({ publicUrl = null }: FeatureDeps, alert: Alert, firing: Firing): Notice {
+  const { symbol, exchange, interval } = alert
+  return {
+    title: alert.name,
+    text: `${firing.message}\n${exchange}:${symbol} ${interval}, close ${firing.price}`,
+    url: publicUrl === null ? null : `${publicUrl}/alerts`,
+    at: firing.firedAt,
+    symbol,
+    exchange,
+    interval,
+    price: firing.price,
+  }
+}
+
+function testNotice({ publicUrl = null, clock }: FeatureDeps, name: string): Notice {
+  return {
+    title: 'Test from Chartroom',
+    text: `The channel ${name} works: alerts that name it arrive here.`,
+    url: publicUrl,
+    at: clock.now(),
+    symbol: 'TEST',
+    exchange: '',
+    interval: '',
+    price: null,
+  }
+}
+
 function firedEvent(alert: Alert, firing: Firing): ReceiverData['alert.triggered'] {
   const { id, name, kind, op, price, price2, percent } = alert
   return {

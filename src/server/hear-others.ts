@@ -37,6 +37,7 @@ export interface HearDeps {
   readonly jobs: Readonly<Record<'sweeps' | 'scans' | 'portfolios', HearingJobs>>
   readonly drawings: HearingJobs
   wakeDeliveries(ownerId: string): void
+  wakeNotifications(ownerId: string): void
   wakeMail(): void
   syncFeeds(): Promise<void>
   fired(firing: Firing): void
@@ -75,6 +76,7 @@ async function told(deps: HearDeps, keys: readonly Key[]): Promise<void> {
   const changed = new Map<string, Set<string>>()
   const owners = new Map<string, string>()
   const senders = new Set<string>()
+  const notifiers = new Set<string>()
   /** Runs whose report has come: later changes of their records are of names and pins. */
   const reported = new Set<string>()
   for (const [kind = '', what, ...rest] of keys) {
@@ -84,9 +86,11 @@ async function told(deps: HearDeps, keys: readonly Key[]): Promise<void> {
       owners.set(`${collection} ${String(rest.at(-1))}`, String(rest[1]))
     if (collection === 'backtest-report') reported.add(String(what))
     if (collection === 'deliveries' && what === 'by' && rest[0] === 'turn') senders.add(String(rest[1]))
+    if (collection === 'notifications' && what === 'by' && rest[0] === 'turn') notifiers.add(String(rest[1]))
   }
   const idsOf = (collection: string) => [...(changed.get(collection) ?? [])]
   for (const ownerId of senders) deps.wakeDeliveries(ownerId)
+  for (const ownerId of notifiers) deps.wakeNotifications(ownerId)
   if (changed.has('letters')) deps.wakeMail()
   if (keys.some(([kind]) => kind === 'follows')) await deps.syncFeeds()
   for (const [collection, type] of SEARCHED) {

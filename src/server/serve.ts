@@ -125,6 +125,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     mailTransport: config.SMTP_URL === null ? null : await mailTransport(config.SMTP_URL, senderOf(config)),
     articles: ARTICLES,
     version: context.version,
+    publicUrl: config.PUBLIC_URL,
     http: (url, signal) => fetch(url, { redirect: 'error', ...(signal && { signal }) }),
     feeds: config.FEEDS === 'on',
     alertsMax: config.MAX_ALERTS,

@@ -51,6 +51,7 @@ const AlertBody = Type.Object({
   plot: Type.Optional(Text(200, 0)),
   channels: Type.Array(Channel, { maxItems: 10 }),
   webhookIds: Type.Optional(Type.Array(idOf('wh'), { maxItems: 10 })),
+  channelIds: Type.Optional(Type.Array(idOf('ch'), { maxItems: 10 })),
   frequency: Type.Optional(Frequency),
   message: Type.Optional(Prose(2000, 0)),
   cooldownSec: Type.Optional(Type.Integer({ minimum: 0, maximum: 31_536_000 })),
@@ -79,6 +80,9 @@ export const Alert = Type.Object(
     }),
     channels: Type.Array(Channel),
     webhookIds: Type.Array(Type.String(), { description: 'Empty = all webhooks that listen to alerts.' }),
+    channelIds: Type.Array(Type.String(), {
+      description: 'Channels that are told besides, such as a phone or a chat.',
+    }),
     frequency: Frequency,
     message: Type.String(),
     cooldownSec: Type.Integer(),
@@ -133,7 +137,7 @@ export const ALERTS = {
     access: 'session alerts:write',
     summary: 'Create an alert',
     description:
-      'At least one of `channels`; `webhookIds` are your own. Every bar that comes after the newest one is looked at once, however late: cooldown, `once_per_minute`, throttling and `expiresAt` go by the times at which bars closed, so that bars that arrive all at once fire the same as if they had arrived one by one.',
+      'At least one of `channels` or `channelIds`; `webhookIds` and `channelIds` are your own. Every bar that comes after the newest one is looked at once, however late: cooldown, `once_per_minute`, throttling and `expiresAt` go by the times at which bars closed, so that bars that arrive all at once fire the same as if they had arrived one by one.',
     body: AlertBody,
     answer: { id: idOf('al'), alert: Alert },
   },

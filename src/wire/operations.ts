@@ -6,6 +6,7 @@ import { ACCOUNTS } from './account.ts'
 import { ALERTS } from './alert.ts'
 import { BACKTESTS } from './backtest.ts'
 import { BARS } from './bars.ts'
+import { CHANNELS } from './channel.ts'
 import { CLIENT_ERRORS } from './client-error.ts'
 import { DRAWINGS } from './drawing.ts'
 import { FEEDS } from './feed.ts'
@@ -41,6 +42,7 @@ export const OPERATIONS = {
   ...LAYOUTS,
   ...REPLAYS,
   ...WEBHOOKS,
+  ...CHANNELS,
   ...SEARCH,
   ...SUPPORT,
   ...CLIENT_ERRORS,

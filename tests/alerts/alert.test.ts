@@ -35,6 +35,7 @@ describe('fields', () => {
       plot: '',
       channels: ['email', 'webhook'],
       webhookIds: [],
+      channelIds: [],
       frequency: 'once',
       message: '',
       cooldownSec: 0,
@@ -118,6 +119,7 @@ describe('fields', () => {
       id: 'al_1',
       state: 'active',
       firings: 2,
+      channelIds: [],
     })
   })
 })

@@ -152,6 +152,7 @@ function world(kv: Kv = testKv()) {
     closesAt: async () => (time) => time + barMs,
     alertsMax: 400,
     ownsReceiver: async (_userId, id) => id === 'wh_1',
+    ownsChannel: async (_userId, id) => id === 'wh_1',
     runScript: async (alert, bars) => script(bars, alert),
     deliver: async (_tx, _alert, firing) => [{ sets: [{ key: ['outbox', firing.id], value: 'null' }] }],
     fired: (firings) => fired.push(...firings),

@@ -39,6 +39,7 @@ export function openAlerts({ path, clock, barMs, runScript, deliver }: DiskAlert
     fired: (firings) => (fired += firings.length),
     alertsMax: 0,
     ownsReceiver: async () => true,
+    ownsChannel: async () => true,
     lookAtEnd: () => {},
   })
   const looks = createLookQueue({

@@ -109,6 +109,7 @@ class World {
       fired: () => {},
       alertsMax: 0,
       ownsReceiver: async () => true,
+      ownsChannel: async () => true,
       lookAtEnd: () => {},
     })
   }

@@ -81,6 +81,7 @@ class World {
       fired: (firings) => this.fired.push(...firings),
       alertsMax: 0,
       ownsReceiver: async () => true,
+      ownsChannel: async () => true,
       lookAtEnd: () => {},
     })
   }

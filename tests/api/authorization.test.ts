@@ -167,6 +167,11 @@ test("somebody else's objects are not there", async () => {
     url: 'https://e.example/',
     events: ['backtest.reportReady'],
   })
+  const channel = await post('/api/platform/channels', {
+    name: 'phone',
+    kind: 'ntfy',
+    settings: { topic: 'mine' },
+  })
   const { sessions } = (await call('GET', '/api/auth/sessions', { headers: cookie })).json as {
     sessions: readonly { id: string }[]
   }
@@ -199,6 +204,8 @@ test("somebody else's objects are not there", async () => {
     }),
     '/api/platform/webhooks/': webhook,
     '/api/platform/webhooks/deliveries/': await post(`/api/platform/webhooks/${webhook}/test`, {}),
+    '/api/platform/channels/': channel,
+    '/api/platform/channels/notifications/': await post(`/api/platform/channels/${channel}/test`, {}),
     '/api/platform/backtests/': await post('/api/platform/backtests', {
       ...market,
       name: 'mine',

@@ -31,6 +31,14 @@ async function makeDelivery(world: World) {
   return (await world.call('POST', path, { headers: world.cookie })).json.id as string
 }
 
+const NTFY = { name: 'phone', kind: 'ntfy', settings: { topic: 'mine' } }
+const makeChannel = async ({ call, cookie }: World) =>
+  (await call('POST', '/api/platform/channels', { body: NTFY, headers: cookie })).json.id as string
+async function makeNotification(world: World) {
+  const path = `/api/platform/channels/${await makeChannel(world)}/test`
+  return (await world.call('POST', path, { headers: world.cookie })).json.id as string
+}
+
 const MAKING: readonly Scenario[] = [
   {
     name: 'an alert',
@@ -140,6 +148,19 @@ const MAKING: readonly Scenario[] = [
     route: '/api/platform/webhooks/:id/rotate',
     before: makeWebhook,
     made: [],
+  },
+  { name: 'a channel', route: '/api/platform/channels', body: NTFY, made: ['channels', 'id'] },
+  {
+    name: 'a test of a channel',
+    route: '/api/platform/channels/:id/test',
+    before: makeChannel,
+    made: ['notifications', 'id'],
+  },
+  {
+    name: 'a notification sent again',
+    route: '/api/platform/channels/notifications/:id/resend',
+    before: makeNotification,
+    made: ['notifications', 'id'],
   },
   {
     name: 'a ticket',

@@ -1,0 +1,319 @@
+// Channels of users: what was set up, its secrets sealed, and the notifications that wait or were sent.
+//
+// A notification is written in the same commit as the firing that it tells of, and handed over by the deliverer that also
+// serves webhooks: the same turns, retries and log.
+
+import type { Clock } from '../lib/clock.ts'
+import type { NewId } from '../lib/ids.ts'
+import { invalidField, Problem } from '../lib/problem.ts'
+import { collection, type Collection, type Page, type PageOptions } from '../store/collection.ts'
+import type { Kv } from '../store/kv.ts'
+import { transact, type Also, type Changes, type Tx } from '../store/transaction.ts'
+import { parseReceiverUrl, permittedAddresses } from '../webhooks/address.ts'
+import {
+  createDeliverer,
+  type Claim,
+  type DelivererDeps,
+  type Destination,
+  type Parcel,
+} from '../webhooks/deliverer.ts'
+import { sendTo, type PostDeps } from '../webhooks/post.ts'
+import { LOG_MS } from '../webhooks/schedule.ts'
+import { UnreadableSecret, type Reply } from '../webhooks/send.ts'
+import type { ChannelKindName } from '../wire/channel.ts'
+import { jsonOf, type ChannelKind, type Notice, type Settings } from './kind.ts'
+import { KINDS } from './kinds.ts'
+
+export const CHANNELS_PER_USER = 20
+
+export interface Channel extends Destination {
+  readonly name: string
+  readonly kind: ChannelKindName
+  /** What is not secret. */
+  readonly settings: Settings
+  /** The secret ones, as JSON in a sealed box, and their names. */
+  readonly sealedSecrets: string
+  readonly secrets: readonly string[]
+  readonly disabledReason: 'owner' | 'gone' | 'failing' | null
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+export interface Notification extends Parcel {
+  readonly notice: Notice
+  /** The notification that this one repeats at a user's request. */
+  readonly resendOf: string | null
+}
+
+export interface ChannelFields {
+  readonly name: string
+  readonly kind: ChannelKindName
+  readonly settings: Settings
+}
+
+export interface ChannelDeps extends PostDeps {
+  readonly kv: Kv
+  readonly clock: Clock
+  readonly newId: NewId
+}
+
+function channelCollection(kv: Kv): Collection<Channel> {
+  return collection<Channel>(kv, 'channels', {
+    indexes: { owner: (channel) => [channel.ownerId] },
+    counts: { owner: { of: (channel) => [channel.ownerId], max: CHANNELS_PER_USER, noun: 'channels' } },
+  })
+}
+
+function notificationCollection(kv: Kv): Collection<Notification> {
+  return collection<Notification>(kv, 'notifications', {
+    indexes: {
+      turn: ({ ownerId, receiverId, nextAt }) => (nextAt === null ? null : [ownerId, receiverId, nextAt]),
+      receiver: (notification) => [notification.receiverId],
+      age: (notification) => [notification.createdAt],
+    },
+  })
+}
+
+export type Channels = ReturnType<typeof createChannels>
+
+/**
+ * Throws Problem 422 for wrong settings, `webhook_url_blocked` and `quota_exceeded`, and 404 `channel_not_found` for
+ * another user's channel.
+ */
+export function createChannels(deps: ChannelDeps) {
+  const { kv, clock, newId, box } = deps
+  const channels = channelCollection(kv)
+  const notifications = notificationCollection(kv)
+
+  async function owned(ownerId: string, id: string): Promise<Channel> {
+    const channel = await channels.get(id)
+    if (channel?.ownerId !== ownerId) throw new Problem(404, 'channel_not_found', 'There is no such channel.')
+    return channel
+  }
+  const fresh = (channel: Channel, notice: Notice, resendOf: string | null): Notification => ({
+    id: newId('ntc'),
+    receiverId: channel.id,
+    ownerId: channel.ownerId,
+    notice,
+    state: 'pending',
+    attempts: [],
+    nextAt: clock.now(),
+    createdAt: clock.now(),
+    resendOf,
+  })
+  async function put(notification: Notification, also?: Also<Notification>): Promise<Notification> {
+    await transact(kv, (tx) => [notifications.insert(notification), also?.(notification, tx)])
+    return notification
+  }
+  /** The settings as they are kept: what is secret in a sealed box. */
+  async function kept(kind: ChannelKind, id: string, settings: Settings) {
+    await checkAddress(deps, kind, settings)
+    const isSecret = (name: string) => kind.fields[name]?.secret === true && settings[name] !== ''
+    const names = Object.keys(settings)
+    const secrets = names.filter(isSecret)
+    const some = (chosen: readonly string[]) =>
+      Object.fromEntries(chosen.map((name) => [name, settings[name] ?? '']))
+    return {
+      settings: some(names.filter((name) => kind.fields[name]?.secret !== true)),
+      sealedSecrets: await box.seal(JSON.stringify(some(secrets)), id),
+      secrets,
+    }
+  }
+
+  return {
+    has: async (ownerId: string, id: string) => (await channels.get(id))?.ownerId === ownerId,
+    get: owned,
+    list: (ownerId: string, options: PageOptions): Promise<Page<Channel>> =>
+      channels.list('owner', [ownerId], options),
+
+    async create(ownerId: string, fields: ChannelFields, also?: Also<Channel>): Promise<Channel> {
+      const kind = KINDS[fields.kind]
+      const id = newId('ch')
+      const now = clock.now()
+      const channel: Channel = {
+        id,
+        ownerId,
+        name: fields.name,
+        kind: fields.kind,
+        ...(await kept(kind, id, checkedSettings(kind, fields.settings))),
+        status: 'active',
+        disabledReason: null,
+        createdAt: now,
+        updatedAt: now,
+        lastSuccessAt: null,
+        failingSince: null,
+      }
+      await transact(kv, (tx) => [channels.insert(channel), also?.(channel, tx)])
+      return channel
+    },
+
+    /** Settings that are not given stay; enabling a channel forgets its failures. */
+    async change(
+      ownerId: string,
+      id: string,
+      fields: { readonly name?: string; readonly settings?: Settings; readonly status?: Channel['status'] },
+    ): Promise<Channel> {
+      const before = await owned(ownerId, id)
+      const kind = KINDS[before.kind]
+      const settings =
+        fields.settings &&
+        (await kept(
+          kind,
+          id,
+          checkedSettings(kind, { ...(await settingsOf(box, before)), ...fields.settings }),
+        ))
+      const changed = await channels.update(id, (channel) => ({
+        ...channel,
+        ...(fields.name !== undefined && { name: fields.name }),
+        ...settings,
+        ...(fields.status === 'active' && { status: 'active', disabledReason: null, failingSince: null }),
+        ...(fields.status === 'disabled' && {
+          status: 'disabled',
+          disabledReason: channel.disabledReason ?? 'owner',
+        }),
+        updatedAt: clock.now(),
+      }))
+      return changed ?? owned(ownerId, id)
+    },
+
+    async remove(ownerId: string, id: string): Promise<void> {
+      await owned(ownerId, id)
+      await channels.delete(id)
+    },
+
+    /** What to commit so that the named channels of the owner that are active are told. Part of a plan. */
+    async enqueue(tx: Tx, ownerId: string, ids: readonly string[], notice: Notice): Promise<Changes[]> {
+      const named = await channels.at(tx).getMany(ids)
+      return named
+        .filter((channel) => channel.ownerId === ownerId && channel.status === 'active')
+        .map((channel) => notifications.insert(fresh(channel, notice, null)))
+    },
+
+    /** Sends a sample. */
+    test: (channel: Channel, notice: Notice, also?: Also<Notification>): Promise<Notification> =>
+      put(fresh(channel, notice, null), also),
+
+    /** Sends the same notice again. */
+    async resend(ownerId: string, id: string, also?: Also<Notification>): Promise<Notification> {
+      const before = await notifications.get(id)
+      if (before?.ownerId !== ownerId)
+        throw new Problem(404, 'notification_not_found', 'There is no such notification.')
+      const channel = await owned(ownerId, before.receiverId)
+      if (channel.status !== 'active')
+        throw new Problem(409, 'conflict', 'The channel is disabled. Enable it before sending again.')
+      return put(fresh(channel, before.notice, before.id), also)
+    },
+
+    log: (channelId: string, options: PageOptions): Promise<Page<Notification>> =>
+      notifications.list('receiver', [channelId], options),
+
+    /** Removes what the log no longer keeps. */
+    async purge(): Promise<void> {
+      for await (const notification of notifications.each('age')) {
+        if (notification.createdAt > clock.now() - LOG_MS) break
+        if (notification.state !== 'pending') await notifications.delete(notification.id)
+      }
+    },
+  }
+}
+
+// ——— settings ———
+
+/** The settings with their defaults. Throws Problem 422 that names the one that is missing, unknown or malformed. */
+function checkedSettings({ label, fields }: ChannelKind, given: Settings): Settings {
+  for (const name of Object.keys(given))
+    if (!Object.hasOwn(fields, name))
+      throw invalidField(
+        `/settings/${name}`,
+        'unknown_field',
+        `${label} has no such setting; it has ${Object.keys(fields).join(', ')}.`,
+      )
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, { label: called, required, form, default: usual = '' }]) => {
+      const value = given[name]?.trim() || usual
+      if (value === '' && required)
+        throw invalidField(`/settings/${name}`, 'required', `${label} needs this: ${called}.`)
+      if (value !== '' && form && !form[0].test(value))
+        throw invalidField(`/settings/${name}`, 'format', `${called} must be ${form[1]}.`)
+      return [name, value]
+    }),
+  )
+}
+
+async function settingsOf(box: PostDeps['box'], channel: Channel): Promise<Settings> {
+  const opened = await box.open(channel.sealedSecrets, channel.id).catch(() => {
+    throw new UnreadableSecret('channel')
+  })
+  // Defaults of settings that a later version added.
+  const usual = Object.entries(KINDS[channel.kind].fields).map(([name, field]) => [name, field.default ?? ''])
+  return { ...Object.fromEntries(usual), ...channel.settings, ...(JSON.parse(opened) as Settings) }
+}
+
+const SAMPLE: Notice = {
+  title: '',
+  text: '',
+  url: null,
+  at: 0,
+  symbol: '',
+  exchange: '',
+  interval: '',
+  price: null,
+}
+
+async function checkAddress({ allow, resolve }: PostDeps, kind: ChannelKind, settings: Settings) {
+  try {
+    const url = parseReceiverUrl(kind.request(settings, SAMPLE, 'ntc_0').url, allow)
+    await permittedAddresses(url, allow, resolve)
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    // The rules are those of webhooks; the field is one of the settings.
+    throw invalidField(`/settings/${kind.address}`, error.code, error.message)
+  }
+}
+
+// ——— delivering ———
+
+/** Answers by which a service says that the same request will never be taken: what was set up is wrong, or gone. */
+const FINAL: readonly number[] = [400, 401, 403, 404, 405, 410, 413, 422]
+
+/** Hands over the notifications that wait. */
+export function createChannelDeliverer(
+  deps: PostDeps & Pick<DelivererDeps<Channel, Notification>, 'kv' | 'spread' | 'log' | 'shards'>,
+) {
+  const { kv, clock, spread, log, shards } = deps
+  return createDeliverer<Channel, Notification>({
+    kv,
+    clock,
+    spread,
+    log,
+    ...(shards && { shards }),
+    noun: 'channel',
+    receivers: channelCollection(kv),
+    deliveries: notificationCollection(kv),
+    post: (claim, now) => post(deps, claim, now),
+    isFinal: (status) => FINAL.includes(status),
+  })
+}
+
+async function post(
+  deps: PostDeps,
+  { receiver: channel, delivery }: Claim<Channel, Notification>,
+  now: number,
+): Promise<Reply> {
+  const kind = KINDS[channel.kind]
+  const { url, ...request } = kind.request(
+    await settingsOf(deps.box, channel),
+    delivery.notice,
+    // The same for a repetition by hand would make a service that knows it keep silent.
+    delivery.id,
+  )
+  const reply = await sendTo(deps, url, now, () =>
+    Promise.resolve({
+      method: request.method,
+      headers: { 'user-agent': deps.userAgent, ...request.headers },
+      body: new TextEncoder().encode(request.body),
+    }),
+  )
+  const seconds = reply.status === 429 ? kind.waits?.(jsonOf(reply)) : undefined
+  return seconds === undefined ? reply : { ...reply, retryAfter: String(Math.ceil(seconds)) }
+}

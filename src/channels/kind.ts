@@ -1,0 +1,88 @@
+// A kind of channel: what its owner has to fill in, and how a notice becomes a request that the service understands.
+//
+// Requests and answers follow the services' public documentation. None of the services could be reached while this was
+// written, so the tests play them with local servers.
+
+import type { Reply } from '../webhooks/send.ts'
+
+/** What is to be told, whatever it is told through. */
+export interface Notice {
+  /** A line: `BTCUSDT above 70,000`. */
+  readonly title: string
+  readonly text: string
+  /** The page to open; null if the server does not know its own address. */
+  readonly url: string | null
+  /** UTC ms. */
+  readonly at: number
+  readonly symbol: string
+  readonly exchange: string
+  readonly interval: string
+  /** The price at which it happened; null for a test. */
+  readonly price: number | null
+}
+
+export interface SettingField {
+  readonly label: string
+  /** Where the value is found, in the words of the service. */
+  readonly hint: string
+  /** It is sealed, and never shown again. */
+  readonly secret?: true
+  readonly required?: true
+  /** What it is if it is left out. */
+  readonly default?: string
+  /** The form that the value must have, and how a refusal says so. */
+  readonly form?: readonly [pattern: RegExp, words: string]
+  readonly lines?: true
+}
+
+export type Settings = Readonly<Record<string, string>>
+
+export interface ChannelRequest {
+  readonly method: 'POST' | 'PUT'
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+export interface ChannelKind {
+  readonly label: string
+  readonly fields: Readonly<Record<string, SettingField>>
+  /** The field whose value is the address; what a refusal of the address points at. */
+  readonly address: string
+  /** `id` is the same for every attempt at one notice, for services that recognise a repetition by it. */
+  readonly request: (settings: Settings, notice: Notice, id: string) => ChannelRequest
+  /** Seconds to wait, for services that say so in the answer's body instead of in `Retry-After`. */
+  readonly waits?: (answer: Json) => number | undefined
+}
+
+type Json = { readonly [name: string]: unknown }
+
+export const jsonRequest = (
+  url: string,
+  content: object,
+  headers: Readonly<Record<string, string>> = {},
+): ChannelRequest => ({
+  method: 'POST',
+  url,
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify(content),
+})
+
+/** At most `most` UTF-16 units. Services count bytes, characters or units; only of bytes there may be more, up to three each. */
+export const cut = (text: string, most: number): string =>
+  text.length <= most ? text : text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '')
+
+/** The address of a service's server without a slash at its end. */
+export const serverOf = ({ server = '' }: Settings): string => server.replace(/\/+$/, '')
+
+export const WEB_ADDRESS = [/^https?:\/\/[^\s/]+\S*$/i, 'an address that begins with https://'] as const
+
+/** An answer's body as JSON; an empty object if it is none. */
+export function jsonOf({ excerpt }: Pick<Reply, 'excerpt'>): Json {
+  try {
+    const value: unknown = JSON.parse(excerpt)
+    return typeof value === 'object' && value !== null ? (value as Json) : {}
+  } catch {
+    return {}
+  }
+}

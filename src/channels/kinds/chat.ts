@@ -1,0 +1,150 @@
+// Chats: Telegram, Discord, Slack and Matrix.
+
+import { cut, jsonRequest, serverOf, WEB_ADDRESS, type ChannelKind, type Notice } from '../kind.ts'
+
+const escapeHtml = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+
+/** The text, cut so that what is put around it still fits. */
+const shortText = ({ text }: Notice, most: number) => cut(text, most)
+
+/** https://core.telegram.org/bots/api#sendmessage: 4,096 characters after the marks are read. */
+export const telegram: ChannelKind = {
+  label: 'Telegram',
+  address: 'server',
+  fields: {
+    token: {
+      label: 'Bot token',
+      hint: 'From @BotFather, after /newbot.',
+      secret: true,
+      required: true,
+      form: [/^\d+:[\w-]{20,}$/, 'a token like 123456789:AAH…'],
+    },
+    chat: {
+      label: 'Chat',
+      hint: 'The number of the chat, or @name of a channel. Write to the bot first, or add it to the group.',
+      required: true,
+      form: [/^(-?\d+|@\w+)$/, 'a number, or a name that begins with @'],
+    },
+    server: {
+      label: 'Server',
+      hint: 'Only with a Bot API server of your own.',
+      default: 'https://api.telegram.org',
+      form: WEB_ADDRESS,
+    },
+  },
+  request: (settings, notice) => {
+    const title = `<b>${escapeHtml(cut(notice.title, 250))}</b>`
+    const link = notice.url === null ? '' : `\n<a href="${escapeHtml(notice.url)}">Open the chart</a>`
+    return jsonRequest(`${serverOf(settings)}/bot${settings['token']}/sendMessage`, {
+      chat_id: settings['chat'],
+      text: `${title}\n${escapeHtml(shortText(notice, 3500))}${link}`,
+      parse_mode: 'HTML',
+      link_preview_options: { is_disabled: true },
+    })
+  },
+  waits: ({ parameters }) => (parameters as { retry_after?: number } | undefined)?.retry_after,
+}
+
+/** https://discord.com/developers/docs/resources/webhook#execute-webhook: a title of 256 characters, a text of 4,096. */
+export const discord: ChannelKind = {
+  label: 'Discord',
+  address: 'url',
+  fields: {
+    url: {
+      label: 'Webhook address',
+      hint: 'In the channel’s settings: Integrations, Webhooks, Copy webhook URL.',
+      secret: true,
+      required: true,
+      form: WEB_ADDRESS,
+    },
+  },
+  request: ({ url = '' }, notice) =>
+    jsonRequest(url, {
+      // A message must not ping everybody because a script says so.
+      allowed_mentions: { parse: [] },
+      embeds: [
+        {
+          title: cut(notice.title, 256),
+          description: shortText(notice, 4000),
+          timestamp: new Date(notice.at).toISOString(),
+          ...(notice.url !== null && { url: notice.url }),
+        },
+      ],
+    }),
+  waits: ({ retry_after: seconds }) => (typeof seconds === 'number' ? seconds : undefined),
+}
+
+/** https://api.slack.com/messaging/webhooks; a header of 150 characters and a section of 3,000. */
+export const slack: ChannelKind = {
+  label: 'Slack',
+  address: 'url',
+  fields: {
+    url: {
+      label: 'Webhook address',
+      hint: 'Of an app with Incoming Webhooks; Mattermost and Rocket.Chat take the same.',
+      secret: true,
+      required: true,
+      form: WEB_ADDRESS,
+    },
+  },
+  request: ({ url = '' }, notice) => {
+    const escaped = (text: string) =>
+      text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+    const link = notice.url === null ? '' : `\n<${notice.url}|Open the chart>`
+    // An escaped character that the cut would split is left out.
+    const short = cut(escaped(notice.text), 2500).replace(/&[a-z]{0,3}$/, '')
+    return jsonRequest(url, {
+      text: escaped(cut(`${notice.title}: ${notice.text}`, 3000)),
+      blocks: [
+        { type: 'header', text: { type: 'plain_text', text: cut(notice.title, 150) } },
+        { type: 'section', text: { type: 'mrkdwn', text: `${short}${link}` } },
+      ],
+    })
+  },
+}
+
+/** https://spec.matrix.org: PUT with the notice's id, by which a repetition is recognised. */
+export const matrix: ChannelKind = {
+  label: 'Matrix',
+  address: 'server',
+  fields: {
+    server: {
+      label: 'Home server',
+      hint: 'Such as https://matrix.org.',
+      required: true,
+      form: WEB_ADDRESS,
+    },
+    token: {
+      label: 'Access token',
+      hint: 'Of the account that writes; in Element under Help & About.',
+      secret: true,
+      required: true,
+    },
+    room: {
+      label: 'Room',
+      hint: 'Its internal id, which begins with an exclamation mark. The account must have joined it.',
+      required: true,
+      form: [/^!\S+$/, 'an internal id that begins with !'],
+    },
+  },
+  request: (settings, notice, id) => {
+    const link = notice.url === null ? '' : `<br><a href="${escapeHtml(notice.url)}">Open the chart</a>`
+    const room = encodeURIComponent(settings['room'] ?? '')
+    const text = shortText(notice, 8000)
+    return {
+      ...jsonRequest(
+        `${serverOf(settings)}/_matrix/client/v3/rooms/${room}/send/m.room.message/${id}`,
+        {
+          msgtype: 'm.text',
+          body: `${notice.title}\n${text}${notice.url === null ? '' : `\n${notice.url}`}`,
+          format: 'org.matrix.custom.html',
+          formatted_body: `<b>${escapeHtml(notice.title)}</b><br>${escapeHtml(text).replaceAll('\n', '<br>')}${link}`,
+        },
+        { authorization: `Bearer ${settings['token']}` },
+      ),
+      method: 'PUT',
+    }
+  },
+  waits: ({ retry_after_ms: ms }) => (typeof ms === 'number' ? ms / 1000 : undefined),
+}

@@ -1,0 +1,138 @@
+// Notifications on a phone: ntfy, Gotify and Pushover.
+
+import { cut, jsonRequest, serverOf, WEB_ADDRESS, type ChannelKind } from '../kind.ts'
+
+/** https://docs.ntfy.sh/publish/#publish-as-json: a message of 4,096 bytes. */
+export const ntfy: ChannelKind = {
+  label: 'ntfy',
+  address: 'server',
+  fields: {
+    topic: {
+      label: 'Topic',
+      hint: 'The one you subscribed to in the app. On a public server, whoever knows it can read it.',
+      required: true,
+      form: [/^[-\w]{1,64}$/, 'up to 64 letters, digits, - and _'],
+    },
+    server: {
+      label: 'Server',
+      hint: 'Only with a server of your own.',
+      default: 'https://ntfy.sh',
+      form: WEB_ADDRESS,
+    },
+    token: {
+      label: 'Access token',
+      hint: 'Only if the topic is protected.',
+      secret: true,
+    },
+    priority: {
+      label: 'Priority',
+      hint: '1 makes no sound, 5 rings until it is read.',
+      default: '4',
+      form: [/^[1-5]$/, 'a number from 1 to 5'],
+    },
+  },
+  request: (settings, notice) =>
+    jsonRequest(
+      serverOf(settings),
+      {
+        topic: settings['topic'],
+        title: cut(notice.title, 250),
+        // A UTF-16 unit takes up to three bytes.
+        message: cut(notice.text, 1300),
+        priority: Number(settings['priority']),
+        tags: ['chart_with_upwards_trend'],
+        ...(notice.url !== null && { click: notice.url }),
+      },
+      settings['token'] ? { authorization: `Bearer ${settings['token']}` } : {},
+    ),
+}
+
+/** https://gotify.net/api-docs */
+export const gotify: ChannelKind = {
+  label: 'Gotify',
+  address: 'server',
+  fields: {
+    server: {
+      label: 'Server',
+      hint: 'Such as https://gotify.example.com.',
+      required: true,
+      form: WEB_ADDRESS,
+    },
+    token: {
+      label: 'Application token',
+      hint: 'Under Apps, after Create application.',
+      secret: true,
+      required: true,
+    },
+    priority: {
+      label: 'Priority',
+      hint: 'From 0, which makes no sound, to 10.',
+      default: '8',
+      form: [/^(\d|10)$/, 'a number from 0 to 10'],
+    },
+  },
+  request: (settings, notice) =>
+    jsonRequest(
+      `${serverOf(settings)}/message`,
+      {
+        title: cut(notice.title, 250),
+        message: cut(notice.text, 4000),
+        priority: Number(settings['priority']),
+        ...(notice.url !== null && {
+          extras: { 'client::notification': { click: { url: notice.url } } },
+        }),
+      },
+      { 'x-gotify-key': settings['token'] ?? '' },
+    ),
+}
+
+/** https://pushover.net/api: a title of 250 characters, a text of 1,024, an address of 512. */
+export const pushover: ChannelKind = {
+  label: 'Pushover',
+  address: 'server',
+  fields: {
+    token: {
+      label: 'API token',
+      hint: 'Of your application on pushover.net.',
+      secret: true,
+      required: true,
+      form: [/^[A-Za-z0-9]{30}$/, '30 letters and digits'],
+    },
+    user: {
+      label: 'User key',
+      hint: 'On the first page of pushover.net; the key of a group does too.',
+      secret: true,
+      required: true,
+      form: [/^[A-Za-z0-9]{30}$/, '30 letters and digits'],
+    },
+    device: {
+      label: 'Device',
+      hint: 'Its name, or empty for all.',
+      form: [/^[\w,-]{1,250}$/, 'names of devices, with commas between them'],
+    },
+    priority: {
+      label: 'Priority',
+      hint: '-2 shows nothing, 0 is usual, 1 sounds in quiet hours too.',
+      default: '0',
+      form: [/^(-2|-1|0|1)$/, '-2, -1, 0 or 1'],
+    },
+    server: {
+      label: 'Server',
+      hint: 'Only for a service that takes the same.',
+      default: 'https://api.pushover.net',
+      form: WEB_ADDRESS,
+    },
+  },
+  request: (settings, notice) =>
+    jsonRequest(`${serverOf(settings)}/1/messages.json`, {
+      token: settings['token'],
+      user: settings['user'],
+      title: cut(notice.title, 250),
+      message: cut(notice.text, 1024),
+      priority: Number(settings['priority']),
+      timestamp: Math.floor(notice.at / 1000),
+      ...(settings['device'] && { device: settings['device'] }),
+      ...(notice.url !== null &&
+        notice.url.length <= 512 && { url: notice.url, url_title: 'Open the chart' }),
+    }),
+}

@@ -1,0 +1,151 @@
+// Channels: ways to be told beside e-mail and webhooks. Each was set up once, and alerts name it by its id.
+
+import { Type } from '@sinclair/typebox'
+import type { OperationTable } from './operation.ts'
+import { idOf, Listed, nullable, oneOf, PageQuery, Raw, Text, Time, type Wire } from './schema.ts'
+
+export const CHANNEL_KINDS = [
+  'ntfy',
+  'telegram',
+  'discord',
+  'slack',
+  'gotify',
+  'pushover',
+  'matrix',
+  'http',
+] as const
+export type ChannelKindName = (typeof CHANNEL_KINDS)[number]
+
+const Kind = oneOf(CHANNEL_KINDS)
+
+const Channel = Type.Object(
+  {
+    id: idOf('ch'),
+    name: Type.String(),
+    kind: Kind,
+    settings: Type.Record(Type.String(), Type.String(), {
+      description: 'What is not secret of its settings.',
+    }),
+    secrets: Type.Array(Type.String(), { description: 'Names of the secret settings that are set.' }),
+    status: oneOf(['active', 'disabled']),
+    disabledReason: nullable(oneOf(['owner', 'gone', 'failing'])),
+    createdAt: Time,
+    updatedAt: Time,
+    lastSuccessAt: nullable(Time),
+    failingSince: nullable(Time),
+  },
+  { $id: 'Channel' },
+)
+export type Channel = Wire<typeof Channel>
+
+const ChannelKind = Type.Object(
+  {
+    kind: Kind,
+    label: Type.String(),
+    fields: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        label: Type.String(),
+        hint: Type.String({ description: 'Where the value is found.' }),
+        secret: Type.Boolean(),
+        required: Type.Boolean(),
+        lines: Type.Boolean({ description: 'It may have several lines.' }),
+        default: Type.String(),
+      }),
+    ),
+  },
+  { $id: 'ChannelKind' },
+)
+export type ChannelKind = Wire<typeof ChannelKind>
+
+const Notification = Type.Object(
+  {
+    id: idOf('ntc'),
+    channelId: idOf('ch'),
+    state: oneOf(['pending', 'delivered', 'failed', 'cancelled']),
+    title: nullable(Type.String()),
+    text: nullable(Type.String()),
+    attempts: Type.Array(
+      Type.Object({
+        at: Time,
+        status: Type.Integer(),
+        durationMs: Type.Integer(),
+        failure: nullable(Type.String()),
+        excerpt: Type.String(),
+      }),
+    ),
+    nextAt: nullable(Time),
+    createdAt: Time,
+    resendOf: nullable(Type.String()),
+  },
+  { $id: 'Notification' },
+)
+export type Notification = Wire<typeof Notification>
+
+const Settings = Type.Record(Type.String({ maxLength: 40 }), Raw(4000), {
+  description: 'By field; `GET /api/platform/channels/kinds` lists the fields of every kind.',
+})
+
+const ABOUT_TEXT = '`title` and `text` are null for a token without the scope `alerts:read`.'
+
+export const CHANNELS = {
+  'GET /api/platform/channels/kinds': {
+    access: 'session webhooks:read',
+    summary: 'Kinds of channels, and what each needs',
+    answer: { kinds: Type.Array(ChannelKind) },
+  },
+  'POST /api/platform/channels': {
+    access: 'session webhooks:write',
+    summary: 'Set up a channel',
+    description:
+      'Secret settings are sealed and never shown again. Alerts name channels in `channelIds`. Addresses are bound by the same rules as webhooks.',
+    body: Type.Object({ name: Text(200), kind: Kind, settings: Settings }),
+    answer: { id: idOf('ch'), channel: Channel },
+  },
+  'GET /api/platform/channels': {
+    access: 'session webhooks:read',
+    summary: 'List channels',
+    query: PageQuery,
+    answer: Listed('channels', Channel),
+  },
+  'GET /api/platform/channels/{id}': {
+    access: 'session webhooks:read',
+    summary: 'One channel',
+    answer: { channel: Channel },
+  },
+  'PATCH /api/platform/channels/{id}': {
+    access: 'session webhooks:write',
+    summary: 'Change a channel',
+    description:
+      'Settings that are not given stay as they are; an empty one gets its default. Enabling a channel forgets its failures.',
+    body: Type.Object({
+      name: Type.Optional(Text(200)),
+      settings: Type.Optional(Settings),
+      status: Type.Optional(oneOf(['active', 'disabled'])),
+    }),
+    answer: { channel: Channel },
+  },
+  'DELETE /api/platform/channels/{id}': {
+    access: 'session webhooks:write',
+    summary: 'Delete a channel',
+    description: 'What waits for it is cancelled. Alerts that name it are told through their other ways.',
+    answer: { id: idOf('ch') },
+  },
+  'POST /api/platform/channels/{id}/test': {
+    access: 'session webhooks:write',
+    summary: 'Send a test notification',
+    answer: { id: idOf('ntc'), notification: Notification },
+  },
+  'GET /api/platform/channels/{id}/notifications': {
+    access: 'session webhooks:read',
+    summary: 'Notifications of a channel',
+    description: ABOUT_TEXT,
+    query: PageQuery,
+    answer: Listed('notifications', Notification),
+  },
+  'POST /api/platform/channels/notifications/{id}/resend': {
+    access: 'session webhooks:write',
+    summary: 'Send a notification again',
+    answer: { id: idOf('ntc'), notification: Notification },
+  },
+} as const satisfies OperationTable

@@ -1,0 +1,136 @@
+// Channels over the API: set up, named by an alert, told when it fires, and read in the log.
+
+import { expect, test } from 'bun:test'
+import type { Channel, ChannelKind, Notification } from '../../src/wire/channel.ts'
+import { barCsv } from '../bar-csv.ts'
+import { testServer, unlimited } from './server.ts'
+
+const TELEGRAM = {
+  name: 'Телефон 📱',
+  kind: 'telegram',
+  settings: { token: '123:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw', chat: '5' },
+}
+const ALERT = {
+  symbol: 'ABC',
+  exchange: 'X',
+  interval: '1h',
+  kind: 'price',
+  op: 'above',
+  price: 1,
+  channels: [],
+}
+
+async function world() {
+  const server = testServer(unlimited)
+  const cookie = await server.signUp()
+  const as =
+    (headers: Readonly<Record<string, string>>) => async (method: string, path: string, body?: object) =>
+      server.call(method, `/api/platform${path}`, { headers, ...(body && { body }) })
+  const call = as(cookie)
+  await server.call('POST', '/api/platform/bars/import?symbol=ABC&exchange=X&interval=1h', {
+    headers: { ...cookie, 'content-type': 'text/csv' },
+    body: barCsv(10),
+  })
+  return { ...server, call, as, cookie }
+}
+
+test('every kind says what it needs, and what of it is secret', async () => {
+  const { call } = await world()
+  const { kinds } = (await call('GET', '/channels/kinds')).json as { kinds: ChannelKind[] }
+  expect(kinds.map(({ kind }) => kind)).toEqual([
+    'ntfy',
+    'telegram',
+    'discord',
+    'slack',
+    'gotify',
+    'pushover',
+    'matrix',
+    'http',
+  ])
+  const fields = kinds.find(({ kind }) => kind === 'telegram')?.fields ?? []
+  expect(fields.map(({ name, secret, required, lines }) => [name, secret, required, lines])).toEqual([
+    ['token', true, true, false],
+    ['chat', false, true, false],
+    ['server', false, false, false],
+  ])
+  expect(fields[2]?.default).toBe('https://api.telegram.org')
+  for (const { label, hint } of kinds.flatMap((one) => one.fields)) expect([label, hint]).not.toContain('')
+})
+
+test('an alert may name a channel alone, and its firing is told there and in the log', async () => {
+  const { call, services } = await world()
+  const { id, channel } = (await call('POST', '/channels', TELEGRAM)).json as { id: string; channel: Channel }
+  expect(channel).toMatchObject({ name: 'Телефон 📱', settings: { chat: '5' }, secrets: ['token'] })
+  expect(JSON.stringify((await call('GET', '/channels')).json)).not.toContain('AAHdq')
+  const made = await call('POST', '/alerts', { ...ALERT, name: 'high', channelIds: [id] })
+  expect(made.json.alert).toMatchObject({ channels: [], channelIds: [id], firings: 1 })
+  const told = async () =>
+    (await call('GET', `/channels/${id}/notifications`)).json.notifications as Notification[]
+  const [notification] = await told()
+  expect(notification).toMatchObject({ channelId: id, title: 'high', resendOf: null })
+  expect(notification?.text).toContain('X:ABC 1h, close')
+
+  const again = await call('POST', `/channels/notifications/${notification?.id}/resend`)
+  expect(again.json.notification).toMatchObject({ channelId: id, resendOf: notification?.id })
+  const test = await call('POST', `/channels/${id}/test`)
+  expect(test.json.notification).toMatchObject({ channelId: id, title: 'Test from Chartroom' })
+  expect(await told()).toHaveLength(3)
+
+  const stop = new AbortController()
+  const running = services.features.start(stop.signal)
+  while ((await told()).some(({ state }) => state === 'pending')) await Bun.sleep(0)
+  stop.abort()
+  await running
+  expect((await told()).every(({ state, attempts }) => state === 'delivered' && attempts.length === 1)).toBe(
+    true,
+  )
+})
+
+test('an alert needs one way to be told, and takes only channels of its owner', async () => {
+  const { call, as, signUp } = await world()
+  const theirs = as(await signUp('other@example.com'))
+  const { id: foreign } = (await theirs('POST', '/channels', TELEGRAM)).json
+  const fieldOf = async (body: object) =>
+    (await call('POST', '/alerts', { ...ALERT, ...body })).json.error.fields[0]
+  expect(await fieldOf({})).toMatchObject({ path: '/channels', code: 'required' })
+  expect(await fieldOf({ channelIds: [foreign] })).toMatchObject({ path: '/channelIds/0', code: 'not_found' })
+  const { id } = (await call('POST', '/channels', TELEGRAM)).json
+  const alert = (await call('POST', '/alerts', { ...ALERT, channels: ['webhook'], channelIds: [id] })).json.id
+  expect((await call('PATCH', `/alerts/${alert}`, { channels: [] })).json.alert.channels).toEqual([])
+  expect((await call('PATCH', `/alerts/${alert}`, { channelIds: [] })).status).toBe(422)
+})
+
+test('a channel is changed, disabled and deleted, and then told nothing', async () => {
+  const { call } = await world()
+  const { id } = (await call('POST', '/channels', TELEGRAM)).json
+  const changed = await call('PATCH', `/channels/${id}`, {
+    name: 'n',
+    settings: { chat: '@x' },
+    status: 'disabled',
+  })
+  expect(changed.json.channel).toMatchObject({
+    name: 'n',
+    settings: { chat: '@x' },
+    secrets: ['token'],
+    status: 'disabled',
+    disabledReason: 'owner',
+  })
+  await call('POST', '/alerts', { ...ALERT, channelIds: [id] })
+  expect((await call('GET', `/channels/${id}/notifications`)).json.notifications).toEqual([])
+  expect((await call('DELETE', `/channels/${id}`)).json.id).toBe(id)
+  expect((await call('GET', `/channels/${id}`)).json.error.code).toBe('channel_not_found')
+  expect((await call('POST', '/channels/notifications/ntc_none/resend')).json.error.code).toBe(
+    'notification_not_found',
+  )
+})
+
+test('the log hides what was told from a token that may not read alerts', async () => {
+  const { call, as, token, cookie } = await world()
+  const { id } = (await call('POST', '/channels', TELEGRAM)).json
+  await call('POST', '/alerts', { ...ALERT, channelIds: [id] })
+  const blind = as(await token(cookie, ['webhooks:read']))
+  expect((await blind('GET', `/channels/${id}/notifications`)).json.notifications[0]).toMatchObject({
+    title: null,
+    text: null,
+  })
+})

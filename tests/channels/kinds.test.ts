@@ -1,0 +1,218 @@
+// What each service is sent, by its own documentation: addresses, headers, names of fields and limits, written by hand.
+
+import { describe, expect, test } from 'bun:test'
+import type { ChannelKind, Notice, Settings } from '../../src/channels/kind.ts'
+import { KINDS } from '../../src/channels/kinds.ts'
+import { CHANNEL_KINDS, type ChannelKindName } from '../../src/wire/channel.ts'
+
+const NOTICE: Notice = {
+  title: 'BTC <above> 70,000 & rising',
+  text: 'Пробой "вверх" 📈\nBINANCE:BTCUSDT 1h, close 70001.5',
+  url: 'https://room.example/alerts',
+  at: Date.UTC(2026, 10, 22, 12),
+  symbol: 'BTCUSDT',
+  exchange: 'BINANCE',
+  interval: '1h',
+  price: 70001.5,
+}
+const defaults = ({ fields }: ChannelKind): Settings =>
+  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.default ?? '']))
+
+function sent(kind: ChannelKindName, settings: Settings, notice: Partial<Notice> = {}) {
+  const request = KINDS[kind].request(
+    { ...defaults(KINDS[kind]), ...settings },
+    { ...NOTICE, ...notice },
+    'ntc_1',
+  )
+  return { ...request, body: JSON.parse(request.body) }
+}
+
+const SETTINGS: Readonly<Record<ChannelKindName, Settings>> = {
+  ntfy: { topic: 'mine' },
+  telegram: { token: '123:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw', chat: '-100' },
+  discord: { url: 'https://discord.example/api/webhooks/1/x' },
+  slack: { url: 'https://hooks.slack.example/services/T/B/x' },
+  gotify: { server: 'https://push.example/', token: 'AbC' },
+  pushover: { token: 'a'.repeat(30), user: 'u'.repeat(30) },
+  matrix: { server: 'https://matrix.example', token: 'syt_x', room: '!abc:matrix.example' },
+  http: { url: 'https://mine.example/in' },
+}
+
+test('ntfy is sent JSON to the root of its server, and a token only if there is one', () => {
+  expect(sent('ntfy', { topic: 'mine' })).toEqual({
+    method: 'POST',
+    url: 'https://ntfy.sh',
+    headers: { 'content-type': 'application/json' },
+    body: {
+      topic: 'mine',
+      title: NOTICE.title,
+      message: NOTICE.text,
+      priority: 4,
+      tags: ['chart_with_upwards_trend'],
+      click: 'https://room.example/alerts',
+    },
+  })
+  const own = sent('ntfy', { topic: 't', server: 'https://push.home/', token: 'tk_x', priority: '5' })
+  expect([own.url, own.headers, own.body.priority]).toEqual([
+    'https://push.home',
+    { 'content-type': 'application/json', authorization: 'Bearer tk_x' },
+    5,
+  ])
+})
+
+test('Telegram is sent HTML in which nothing of the alert is a mark, and no preview', () => {
+  expect(sent('telegram', SETTINGS.telegram)).toEqual({
+    method: 'POST',
+    url: 'https://api.telegram.org/bot123:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw/sendMessage',
+    headers: { 'content-type': 'application/json' },
+    body: {
+      chat_id: '-100',
+      text: '<b>BTC &lt;above&gt; 70,000 &amp; rising</b>\nПробой &quot;вверх&quot; 📈\nBINANCE:BTCUSDT 1h, close 70001.5\n<a href="https://room.example/alerts">Open the chart</a>',
+      parse_mode: 'HTML',
+      link_preview_options: { is_disabled: true },
+    },
+  })
+})
+
+test('Discord is sent an embed that mentions nobody', () => {
+  expect(sent('discord', SETTINGS.discord, { text: '@everyone' })).toEqual({
+    method: 'POST',
+    url: 'https://discord.example/api/webhooks/1/x',
+    headers: { 'content-type': 'application/json' },
+    body: {
+      allowed_mentions: { parse: [] },
+      embeds: [
+        {
+          title: NOTICE.title,
+          description: '@everyone',
+          timestamp: '2026-11-22T12:00:00.000Z',
+          url: 'https://room.example/alerts',
+        },
+      ],
+    },
+  })
+})
+
+test('Slack is sent blocks, and a text for notifications, with its three characters escaped', () => {
+  const { body } = sent('slack', SETTINGS.slack, { text: '<!channel> a&b' })
+  expect(body).toEqual({
+    text: 'BTC &lt;above&gt; 70,000 &amp; rising: &lt;!channel&gt; a&amp;b',
+    blocks: [
+      { type: 'header', text: { type: 'plain_text', text: NOTICE.title } },
+      {
+        type: 'section',
+        text: {
+          type: 'mrkdwn',
+          text: '&lt;!channel&gt; a&amp;b\n<https://room.example/alerts|Open the chart>',
+        },
+      },
+    ],
+  })
+})
+
+test('Gotify is sent its key in a header and the page to open as an extra', () => {
+  expect(sent('gotify', SETTINGS.gotify)).toEqual({
+    method: 'POST',
+    url: 'https://push.example/message',
+    headers: { 'content-type': 'application/json', 'x-gotify-key': 'AbC' },
+    body: {
+      title: NOTICE.title,
+      message: NOTICE.text,
+      priority: 8,
+      extras: { 'client::notification': { click: { url: 'https://room.example/alerts' } } },
+    },
+  })
+})
+
+test('Pushover is sent both keys, and seconds', () => {
+  expect(sent('pushover', { ...SETTINGS.pushover, device: 'phone' })).toEqual({
+    method: 'POST',
+    url: 'https://api.pushover.net/1/messages.json',
+    headers: { 'content-type': 'application/json' },
+    body: {
+      token: 'a'.repeat(30),
+      user: 'u'.repeat(30),
+      title: NOTICE.title,
+      message: NOTICE.text,
+      priority: 0,
+      timestamp: 1795348800,
+      device: 'phone',
+      url: 'https://room.example/alerts',
+      url_title: 'Open the chart',
+    },
+  })
+})
+
+test('Matrix is put an event under the notification’s own id, so that a repetition is recognised', () => {
+  const { method, url, headers, body } = sent('matrix', SETTINGS.matrix)
+  expect([method, url, headers]).toEqual([
+    'PUT',
+    'https://matrix.example/_matrix/client/v3/rooms/!abc%3Amatrix.example/send/m.room.message/ntc_1',
+    { 'content-type': 'application/json', authorization: 'Bearer syt_x' },
+  ])
+  expect(body).toMatchObject({ msgtype: 'm.text', format: 'org.matrix.custom.html' })
+  expect(body.formatted_body).toContain('<b>BTC &lt;above&gt; 70,000 &amp; rising</b><br>Пробой')
+  expect(body.body).toContain('https://room.example/alerts')
+})
+
+describe('an HTTP endpoint', () => {
+  test('is sent its template, in which every value stays a JSON text', () => {
+    const { method, headers, body } = sent('http', {
+      ...SETTINGS.http,
+      headers: 'Authorization: Bearer x\nHost: y',
+    })
+    expect([method, headers]).toEqual([
+      'POST',
+      { 'content-type': 'application/json', 'idempotency-key': 'ntc_1', authorization: 'Bearer x' },
+    ])
+    expect(body).toEqual({ title: NOTICE.title, text: NOTICE.text, symbol: 'BTCUSDT', price: 70001.5 })
+    expect(sent('http', SETTINGS.http, { price: null }).body.price).toBeNull()
+  })
+  test('may be sent any other text, in which nothing is escaped and unknown names stay', () => {
+    const { body, method } = KINDS.http.request(
+      {
+        url: 'https://x/',
+        method: 'PUT',
+        headers: 'Content-Type: text/plain',
+        body: '{{ title }} {{nothing}} {{toString}}',
+      },
+      NOTICE,
+      'ntc_1',
+    )
+    expect([method, body]).toEqual(['PUT', `${NOTICE.title} {{nothing}} {{toString}}`])
+  })
+})
+
+test('however long an alert is, no service is sent more than it takes', () => {
+  const long = { title: 'я'.repeat(3000), text: '📈<'.repeat(20_000), url: null }
+  for (const kind of CHANNEL_KINDS) {
+    const { body } = KINDS[kind].request(
+      { ...defaults(KINDS[kind]), ...SETTINGS[kind] },
+      { ...NOTICE, ...long },
+      'ntc_1',
+    )
+    const json = JSON.parse(body)
+    if (kind === 'ntfy') expect(new TextEncoder().encode(json.message).length).toBeLessThanOrEqual(4096)
+    if (kind === 'telegram') expect(json.text.replaceAll('&lt;', '<').length).toBeLessThanOrEqual(4096)
+    if (kind === 'discord')
+      expect([json.embeds[0].title.length <= 256, json.embeds[0].description.length <= 4096]).toEqual([
+        true,
+        true,
+      ])
+    if (kind === 'slack') {
+      expect(json.blocks[0].text.text.length).toBeLessThanOrEqual(150)
+      expect(json.blocks[1].text.text.length).toBeLessThanOrEqual(3000)
+    }
+    if (kind === 'pushover')
+      expect([json.title.length <= 250, json.message.length <= 1024]).toEqual([true, true])
+    expect(body.isWellFormed()).toBe(true)
+  }
+})
+
+test('a wait that stands in the body of an answer is read as seconds', () => {
+  expect(KINDS.telegram.waits?.({ ok: false, error_code: 429, parameters: { retry_after: 5 } })).toBe(5)
+  expect(KINDS.discord.waits?.({ message: 'You are being rate limited.', retry_after: 0.65 })).toBe(0.65)
+  expect(KINDS.matrix.waits?.({ errcode: 'M_LIMIT_EXCEEDED', retry_after_ms: 2500 })).toBe(2.5)
+  for (const kind of ['telegram', 'discord', 'matrix'] as const)
+    expect(KINDS[kind].waits?.({})).toBeUndefined()
+})
