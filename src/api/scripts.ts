@@ -17,7 +17,11 @@ export function scriptRoutes(deps: ApiDeps) {
   const { scripts, search, texts } = deps.features
   const wireFor =
     (userId: string | null) =>
-    ({ ownerId, ...shown }: Script): ScriptWire => ({ ...shown, mine: ownerId === userId })
+    ({ ownerId, overrides = {}, ...shown }: Script): ScriptWire => ({
+      ...shown,
+      overrides,
+      mine: ownerId === userId,
+    })
 
   return new Elysia({ prefix: '/api/platform/scripts', tags: ['Scripts'], normalize: false })
     .use(access(deps))
@@ -47,6 +51,7 @@ export function scriptRoutes(deps: ApiDeps) {
           pineVersion,
           inputs: new JsonText(found.inputs),
           plots: new JsonText(found.plots),
+          declaration: new JsonText(found.declaration),
           diagnostics: new JsonText(found.diagnostics),
         }
       },

@@ -14,7 +14,7 @@ import { reportLines } from './report-text.ts'
 import { repaintLines } from './repaint-text.ts'
 import { plotsCsv, tradesCsv } from './run-files.ts'
 import { BARS_FLAGS, BARS_HELP, parseJsonObject, withScriptBars } from './script-bars.ts'
-import { librariesBeside, readScript } from './script-file.ts'
+import { scriptToRun } from './script-file.ts'
 import { progressBar } from './table.ts'
 import { verifyRun } from './verify-run.ts'
 
@@ -39,7 +39,7 @@ export const backtestCommand: Command = {
   summary: 'Run a Pine script and show the report.',
   help: () =>
     [
-      '  SCRIPT.pine           Version 4, 5 or 6; - reads standard input',
+      '  SCRIPT.pine           Version 4, 5 or 6; - reads standard input; the id of a stored script (scr_…) runs that with its properties',
       ...BARS_HELP,
       `  --inputs JSON         Input values by title or variable name: '{"Length": 20}'`,
       `  --set JSON            Declaration arguments instead of the script's: '{"initial_capital": 50000}'`,
@@ -57,21 +57,21 @@ export const backtestCommand: Command = {
     const { flags, positionals } = parseArguments(context.args, FLAGS)
     if (flags.verify !== undefined) return verifyRun(context, flags, flags.verify)
     const path = onlyOf(positionals, 'script')
-    const script = await readScript(context, path)
+    const script = await scriptToRun(context, flags, path)
     const inputs = flags.inputs === undefined ? {} : parseJsonObject(flags.inputs, '--inputs')
-    const overrides = flags.set === undefined ? {} : parseJsonObject(flags.set, '--set')
+    const set = flags.set === undefined ? {} : parseJsonObject(flags.set, '--set')
     return withScriptBars(context, flags, async ({ bars, all, symbol, interval, finer, series }) => {
       const { print, ink, warn, progress } = context
       try {
         const request = {
           source: script.source,
           inputs,
-          overrides: overrides as Record<string, number | string | boolean>,
+          overrides: { ...script.overrides, ...(set as typeof script.overrides) },
           bars,
           symbol,
           interval,
           finer,
-          library: librariesBeside(path, flags.libraries),
+          library: script.library,
           limits: DEFAULT_LIMITS,
           scripts: new CompiledScripts(),
           now: () => performance.now(),

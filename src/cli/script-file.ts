@@ -3,12 +3,42 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { JobScript } from '../jobs/stored-jobs.ts'
+import { librariesOf } from '../engine/libraries.ts'
+import { libraryFor, storedScript } from '../scripts/scripts.ts'
 import { UsageError, type CommandContext } from './command.ts'
+import { withData } from './data.ts'
 import { parseJsonObject } from './script-bars.ts'
 
 export interface ScriptFile {
   readonly name: string
   readonly source: string
+}
+
+/** A script to run, with its properties and the libraries that it imports. */
+export interface ScriptToRun extends ScriptFile {
+  readonly overrides: Readonly<Record<string, number | string | boolean>>
+  readonly library: (user: string, library: string, version: number) => string | null
+}
+
+/** A file, or a stored script by its id, which is run with the properties that are kept with it. */
+export async function scriptToRun(
+  context: CommandContext,
+  flags: { readonly 'data-dir'?: string | undefined; readonly libraries?: string | undefined },
+  path: string,
+): Promise<ScriptToRun> {
+  if (!/^scr_[0-9a-z]+$/.test(path)) {
+    const script = await readScript(context, path)
+    return { ...script, overrides: {}, library: librariesBeside(path, flags.libraries) }
+  }
+  return withData(context, flags, async ({ kv }) => {
+    const script = await storedScript(kv, path)
+    if (!script) throw new UsageError(`There is no script ${path}.`)
+    const { name, source, overrides = {}, ownerId } = script
+    const found = await librariesOf(source, { library: libraryFor(kv, ownerId) })
+    const library = (user: string, lib: string, version: number) =>
+      found.get(`${user}/${lib}/${version}`) ?? null
+    return { name, source, overrides, library }
+  })
 }
 
 /** `-` is standard input. */

@@ -3,7 +3,7 @@
 // There is one run at a time: a new one cancels the one before. The last good result stays on screen
 // until the next one is there.
 
-import { batch, effect } from '@preact/signals'
+import { batch, computed, effect } from '@preact/signals'
 import type { Args } from '../wire/operations.ts'
 import { ApiError, call } from './api-client.ts'
 import { lastRun, remembered } from './settings.ts'
@@ -82,7 +82,7 @@ function putScript(): void {
 export const plainInputs = () => runInputs(inputs.peek(), fieldOf('studies', scriptId.peek()).peek())
 
 function requestNow(): Asked {
-  const { source, name } = script.peek()
+  const { source, name, overrides = {} } = script.peek()
   const { exchange, symbol, interval } = scriptMarket.peek()
   return {
     name: name || titleOf(source) || 'Untitled',
@@ -92,6 +92,7 @@ function requestNow(): Asked {
     bars: runBars.peek(),
     source,
     inputs: plainInputs(),
+    ...(Object.keys(overrides).length > 0 && { overrides }),
   }
 }
 
@@ -217,6 +218,12 @@ export function rerunOnChange(): () => void {
       if (run.peek() || running.peek() || runProblem.peek()) void runScript({ keep: false, here: false })
     }, INPUT_DELAY_MS)
   }
+  const properties = computed(() => script.value.overrides)
+  let firstProperties = true
+  const stopProperties = properties.subscribe(() => {
+    if (!firstProperties) later()
+    firstProperties = false
+  })
   // What its sources read may have changed, or gone.
   const stopStudies = effect(() => {
     void fieldOf('studies', scriptId.value).value
@@ -233,6 +240,7 @@ export function rerunOnChange(): () => void {
   })
   return () => {
     clearTimeout(timer)
+    stopProperties()
     stopStudies()
     stopInputs()
     stopMarket()

@@ -26,7 +26,10 @@ export interface OpenScript {
   readonly id: string | null
   readonly name: string
   readonly source: string
+  /** Properties: arguments that its runs replace in the declaration. */
+  readonly overrides?: Overrides
 }
+export type Overrides = Readonly<Record<string, number | string | boolean>>
 export const script = remembered<OpenScript>('script', { id: null, name: '', source: '' })
 /** Values the user gave the script's inputs, by title. */
 export const inputs = signal<Readonly<Record<string, unknown>>>({})

@@ -225,6 +225,8 @@ export interface CheckOutput {
   /** JSON texts of arrays. */
   readonly inputs: string
   readonly plots: string
+  /** JSON text: the arguments of a strategy, else null. */
+  readonly declaration: string
   readonly diagnostics: string
 }
 

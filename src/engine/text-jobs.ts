@@ -14,12 +14,14 @@ export async function checkJob({ source }: TextJob, { host }: Desk): Promise<Che
     library: (user, library, version) => libraries.get(`${user}/${library}/${version}`) ?? null,
   })
   const text = new Source(source)
+  const declared = script?.program.declaration
   const plots = [...new Set(script?.program.plotTitles)].filter((title) => title !== '')
   return {
     kind: script?.program.declaration.kind ?? 'draft',
     pineVersion: script?.program.version ?? null,
     inputs: JSON.stringify(script ? inputViews(script.program) : []),
     plots: JSON.stringify(plots),
+    declaration: JSON.stringify(declared?.kind === 'strategy' ? declared.args : null),
     diagnostics: JSON.stringify(diagnostics.map((diagnostic) => wireDiagnostic(diagnostic, text))),
   }
 }

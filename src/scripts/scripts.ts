@@ -25,9 +25,13 @@ export interface Script {
   readonly pineVersion: number | null
   /** Number of the saved text, from 1. */
   readonly revision: number
+  /** Arguments that its runs replace in the declaration; absent in what an older version has stored. */
+  readonly overrides?: ScriptOverrides | undefined
   readonly createdAt: number
   readonly updatedAt: number
 }
+
+export type ScriptOverrides = Readonly<Record<string, number | string | boolean>>
 
 export interface ScriptRevision {
   readonly id: string
@@ -41,6 +45,7 @@ export interface ScriptFields {
   readonly name: string
   readonly source: string
   readonly visibility?: ScriptVisibility | undefined
+  readonly overrides?: ScriptOverrides | undefined
 }
 
 /** Why a text is refused as a library. */
@@ -75,6 +80,9 @@ export interface ScriptMade {
   /** JSON text of an array. */
   readonly diagnostics: string
 }
+
+/** A script of anybody's, for commands beside the server. */
+export const storedScript = (kv: Kv, id: string): Promise<Script | null> => scriptsIn(kv).get(id)
 
 export type Scripts = ReturnType<typeof createScripts>
 
@@ -187,6 +195,7 @@ export function createScripts({ kv, clock, newId, examine }: ScriptDeps) {
         kind,
         pineVersion,
         revision: 1,
+        overrides: fields.overrides ?? {},
         createdAt: now,
         updatedAt: now,
       }
@@ -232,6 +241,7 @@ export function createScripts({ kv, clock, newId, examine }: ScriptDeps) {
           ...(fields.name !== undefined && { name: fields.name }),
           ...(fields.visibility !== undefined && { visibility: fields.visibility }),
           ...(fields.source !== undefined && { source: fields.source }),
+          ...(fields.overrides !== undefined && { overrides: fields.overrides }),
           // Unless this changes only the name while somebody saved another text.
           ...((edited || before.source === examined) && { kind, pineVersion }),
           revision: before.revision + (edited ? 1 : 0),

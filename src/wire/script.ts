@@ -23,6 +23,17 @@ export const Diagnostic = Type.Object(
 )
 export type Diagnostic = Wire<typeof Diagnostic>
 
+/** Arguments of the declaration that a strategy's runs replace: initial_capital, commission_value, … */
+const Overrides = Type.Record(
+  Type.String({ maxLength: 100 }),
+  Type.Union([Type.Number(), Type.String({ maxLength: 200 }), Type.Boolean()]),
+  {
+    maxProperties: 60,
+    description:
+      'Properties: arguments of the declaration that the editor’s runs replace, as `overrides` of a backtest does.',
+  },
+)
+
 const Script = Type.Object(
   {
     id: idOf('scr'),
@@ -34,6 +45,7 @@ const Script = Type.Object(
     revision: Type.Integer(),
     author: Type.String(),
     mine: Type.Boolean(),
+    overrides: Overrides,
     createdAt: Time,
     updatedAt: Time,
   },
@@ -82,6 +94,7 @@ const ScriptBody = Type.Object({
   name: Text(200),
   source: Source,
   visibility: Type.Optional(Visibility),
+  overrides: Type.Optional(Overrides),
 })
 
 const checked = {
@@ -89,6 +102,11 @@ const checked = {
   pineVersion: nullable(Type.Integer()),
   inputs: Type.Array(Input),
   plots: Type.Array(Type.String()),
+  declaration: nullable(
+    Type.Record(Type.String(), Type.Union([Type.Number(), Type.String(), Type.Boolean(), Type.Null()]), {
+      description: 'All arguments of a strategy’s declaration, given or default.',
+    }),
+  ),
   diagnostics: Type.Array(Diagnostic),
 }
 

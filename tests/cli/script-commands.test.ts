@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { formatBytes, formatNumber, formatPercent, progressBar, tableLines } from '../../src/cli/table.ts'
 import { runs, type Run } from '../../src/runs/runs.ts'
+import { createScripts } from '../../src/scripts/scripts.ts'
 import { lmdbKv } from '../../src/store/lmdb.ts'
 import { chartroom, temporaryFolder, withInput } from './run.ts'
 
@@ -27,6 +28,32 @@ function scripts(files: Readonly<Record<string, string>>): string {
 }
 
 describe('backtest', () => {
+  test('runs a stored script with the properties that are kept with it; --set goes before them', async () => {
+    const data = temporaryFolder()
+    mkdirSync(`${data}/db`, { recursive: true })
+    const kv = lmdbKv({ path: `${data}/db` })
+    const store = createScripts({
+      kv,
+      clock: { now: () => 0, sleep: () => Promise.resolve() },
+      newId: (kind) => `${kind}_0123456789abcdef01234567`,
+      examine: () => Promise.resolve({ kind: 'strategy', pineVersion: 6, diagnostics: '[]' }),
+    })
+    const overrides = { initial_capital: 5000, slippage: 3 }
+    const { script } = await store.create('usr_1', 'Ann', { name: 'Cross', source: CROSS, overrides })
+    await kv.close()
+    const declared = async (...more: string[]) => {
+      const ran = await chartroom(data, 'backtest', script.id, ...SERIES, '--last', '300', '--json', ...more)
+      const { report } = JSON.parse(ran.out) as {
+        report: { script: { declaration: { initial_capital: number; slippage: number } } }
+      }
+      const { initial_capital: capital, slippage } = report.script.declaration
+      return [capital, slippage]
+    }
+    expect(await declared()).toEqual([5000, 3])
+    expect(await declared('--set', '{"slippage": 0}')).toEqual([5000, 0])
+    const gone = await chartroom(data, 'backtest', 'scr_gone', ...SERIES)
+    expect([gone.code, gone.err]).toEqual([2, expect.stringContaining('There is no script scr_gone.')])
+  })
   test("holds the run against TradingView's list of trades", async () => {
     const folder = scripts({ 'cross.pine': CROSS })
     const base = ['backtest', `${folder}/cross.pine`, ...SERIES, '--last', '1000']

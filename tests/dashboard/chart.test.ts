@@ -492,4 +492,45 @@ hline(0)
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(380)
     expect(complaints).toEqual([])
   }, 300_000)
+
+  test('properties of a strategy change its run, are kept with the script, and go back to its own', async () => {
+    const { page, complaints } = await site.open({
+      remembered: withScript({ bottom: 'script' }),
+      width: 1440,
+      height: 900,
+    })
+    const asked: { overrides?: object }[] = []
+    page.on('request', (request) => {
+      if (/backtests(\/preview)?$/.test(request.url()) && request.method() === 'POST')
+        asked.push(request.postDataJSON() as { overrides?: object })
+    })
+    await page.goto(site.url)
+    await legend(page).first().waitFor()
+    await page
+      .getByRole('radio', { name: 'Properties' })
+      .or(page.getByRole('button', { name: 'Properties' }))
+      .click()
+    const capital = page.getByLabel('Initial capital')
+    expect(await capital.inputValue()).toBe('100000')
+    expect(await page.getByLabel('Size is in').inputValue()).toBe('percent_of_equity')
+    await capital.fill('5000')
+    await page.getByText('1 property changed').waitFor()
+    await page.getByLabel('Slippage, ticks').fill('-1')
+    await page.getByText('0 or more.').waitFor()
+    await page.getByLabel('Slippage, ticks').fill('3')
+    await page.getByText('2 properties changed').waitFor()
+    while (JSON.stringify(asked.at(-1)?.overrides) !== '{"initial_capital":5000,"slippage":3}')
+      await page.waitForTimeout(50)
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Saved as version 1').waitFor()
+    const { scripts } = (await (await page.request.get(`${site.url}/api/platform/scripts`)).json()) as {
+      scripts: { overrides: object }[]
+    }
+    expect(scripts[0]!.overrides).toEqual({ initial_capital: 5000, slippage: 3 })
+    await page.getByRole('button', { name: /^Back to the script’s own/ }).click()
+    await page.getByText('properties changed').waitFor({ state: 'detached' })
+    expect(await capital.inputValue()).toBe('100000')
+    while (asked.at(-1)?.overrides !== undefined) await page.waitForTimeout(50)
+    expect(complaints).toEqual([])
+  }, 300_000)
 })

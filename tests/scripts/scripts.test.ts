@@ -44,6 +44,7 @@ test('a script is kept as it was made, with what compiling told', async () => {
       kind: 'strategy',
       pineVersion: 6,
       revision: 1,
+      overrides: {},
       createdAt: clock.now(),
       updatedAt: clock.now(),
     },
@@ -52,6 +53,21 @@ test('a script is kept as it was made, with what compiling told', async () => {
   expect(await scripts.get(made.script.id, 'ann')).toEqual(made.script)
   const draft = await scripts.create('ann', 'Ann', { name: 'Broken', source: 'plot(' })
   expect(draft.script).toMatchObject({ kind: 'draft', pineVersion: null })
+})
+
+test('properties are kept with the script, and are no new revision', async () => {
+  const { scripts } = world()
+  const { script } = await scripts.create('ann', 'Ann', {
+    name: 'Cross',
+    source: 'strategy 1',
+    overrides: { slippage: 2 },
+  })
+  expect(script.overrides).toEqual({ slippage: 2 })
+  const changed = await scripts.change('ann', script.id, { overrides: { initial_capital: 500 } })
+  expect(changed.script).toMatchObject({ overrides: { initial_capital: 500 }, revision: 1 })
+  expect((await scripts.change('ann', script.id, { source: 'strategy 2' })).script.overrides).toEqual({
+    initial_capital: 500,
+  })
 })
 
 test('a private script is its owner’s, a public one everybody’s to read, and only its owner’s to change', async () => {

@@ -7,24 +7,27 @@ import { ApiError, call } from '../api-client.ts'
 import { runScript } from '../run-script.ts'
 import { remembered } from '../settings.ts'
 import { toast, toastError } from '../ui/ui.tsx'
-import { bottom, diagnostics, inputs, run, script, type OpenScript } from '../workspace.ts'
+import { bottom, diagnostics, inputs, run, script, type OpenScript, type Overrides } from '../workspace.ts'
 
 export type { StoredScript }
 export type Checked = Answer<'POST /api/platform/scripts/check'>
 
 /** The text and name as they are stored; null = never stored, or not known yet. */
-const saved = remembered<Pick<StoredScript, 'id' | 'name' | 'source' | 'visibility'> | null>(
-  'script.saved',
-  null,
-)
+const saved = remembered<
+  (Pick<StoredScript, 'id' | 'name' | 'source' | 'visibility'> & Pick<OpenScript, 'overrides'>) | null
+>('script.saved', null)
 export const visibility = computed(() =>
   saved.value && saved.value.id === script.value.id ? saved.value.visibility : 'private',
 )
 export const unsaved = computed(() => {
-  const { id, name, source } = script.value
+  const { id, name, source, overrides } = script.value
   if (id === null) return source.trim() !== ''
-  return saved.value?.id !== id || saved.value.name !== name || saved.value.source !== source
+  const kept = saved.value
+  return kept?.id !== id || kept.name !== name || kept.source !== source || !isSame(kept.overrides, overrides)
 })
+
+const isSame = (a: Overrides = {}, b: Overrides = {}): boolean =>
+  [...new Set([...Object.keys(a), ...Object.keys(b)])].every((name) => a[name] === b[name])
 
 export const checked = signal<Checked | null>(null)
 const checking = signal(false)
@@ -57,7 +60,8 @@ function keepDraft(): void {
 export function openDraft(draft: Draft): void {
   keepDraft()
   drafts.value = drafts.peek().filter((one) => one !== draft)
-  put({ id: draft.id, name: draft.name, source: draft.source })
+  const { at: _at, ...open } = draft
+  put(open)
   opened.value = ''
   void runScript()
 }
@@ -68,11 +72,14 @@ strategy("My strategy", overlay = true, initial_capital = 10000,
 
 `
 
-function show(name: string, source: string, stored: StoredScript | null): void {
+function show(name: string, source: string, stored: StoredScript | null, given: Overrides = {}): void {
   keepDraft()
-  saved.value = stored && stored.mine ? { id: stored.id, name, source, visibility: stored.visibility } : null
+  const overrides = stored?.overrides ?? given
+  saved.value = stored?.mine
+    ? { id: stored.id, name, source, visibility: stored.visibility, overrides }
+    : null
   // Saving another user's script makes a copy that belongs to the caller.
-  put({ id: stored?.mine ? stored.id : null, name, source })
+  put({ id: stored?.mine ? stored.id : null, name, source, overrides })
 }
 
 function put(next: OpenScript): void {
@@ -89,8 +96,8 @@ export function newScript(): void {
   show('My strategy', EMPTY, null)
 }
 
-export function openCopy(name: string, source: string): void {
-  show(name, source, null)
+export function openCopy(name: string, source: string, overrides: Overrides = {}): void {
+  show(name, source, null, overrides)
   void runScript()
 }
 
@@ -101,14 +108,14 @@ export async function openScript(id: string): Promise<void> {
 }
 
 export async function saveScript(): Promise<void> {
-  const { id, source } = script.value
+  const { id, source, overrides = {} } = script.value
   const name = script.value.name.trim() || 'Untitled script'
   try {
     const { script: stored } =
       id === null
-        ? await call('POST /api/platform/scripts', { body: { name, source } })
-        : await call('PATCH /api/platform/scripts/{id}', { path: { id }, body: { name, source } })
-    saved.value = { id: stored.id, name, source, visibility: stored.visibility }
+        ? await call('POST /api/platform/scripts', { body: { name, source, overrides } })
+        : await call('PATCH /api/platform/scripts/{id}', { path: { id }, body: { name, source, overrides } })
+    saved.value = { id: stored.id, name, source, visibility: stored.visibility, overrides }
     // Keep what was typed while the answer was on its way.
     script.value = {
       ...script.value,

@@ -10,6 +10,9 @@ import { cellOf } from '../chart/chart-state.ts'
 import type { OfferedPlot } from '../studies/plot-sources.ts'
 import { plotsFor } from '../studies/studies.ts'
 import { inputs } from '../workspace.ts'
+import { checked } from './documents.ts'
+import { PropertiesPanel } from './properties-panel.tsx'
+import { Segments } from '../frame/page.tsx'
 import s from './editor.module.css'
 import {
   groupsOf,
@@ -27,24 +30,43 @@ const TIMEFRAMES = ['', '1', '5', '15', '30', '60', '240', '1D', '1W', '1M']
 export type Values = Readonly<Record<string, unknown>>
 
 export function InputsPanel({ list }: { readonly list: readonly ScriptInput[] }) {
+  const { declaration = null, pineVersion = null } = checked.value ?? {}
+  const [chosen, setChosen] = useState<'inputs' | 'properties'>('inputs')
+  const tab = declaration === null ? 'inputs' : list.length === 0 ? 'properties' : chosen
   const changed = list.filter((one) => isChanged(one, inputs.value))
   return (
     <div class={s.inputs}>
       <div class={s.inputsHead}>
-        <h2>Inputs</h2>
-        {changed.length > 0 && (
+        {declaration === null || list.length === 0 ? (
+          <h2>{tab === 'inputs' ? 'Inputs' : 'Properties'}</h2>
+        ) : (
+          <Segments
+            label="Settings of the script"
+            value={tab}
+            options={[
+              ['inputs', 'Inputs'],
+              ['properties', 'Properties'],
+            ]}
+            onChange={setChosen}
+          />
+        )}
+        {tab === 'inputs' && changed.length > 0 && (
           <Button size="small" variant="quiet" onClick={() => (inputs.value = {})}>
             Reset {changed.length === 1 ? 'one' : `all ${changed.length}`}
           </Button>
         )}
       </div>
-      <InputFields
-        list={list}
-        values={inputs.value}
-        plots={plotsFor(cellOf(scriptId.value), '')}
-        // Read at the time of the call, since two fields may change in one event.
-        onChange={(change) => (inputs.value = change(inputs.value))}
-      />
+      {tab === 'properties' && declaration !== null ? (
+        <PropertiesPanel declaration={declaration} version={pineVersion ?? 6} />
+      ) : (
+        <InputFields
+          list={list}
+          values={inputs.value}
+          plots={plotsFor(cellOf(scriptId.value), '')}
+          // Read at the time of the call, since two fields may change in one event.
+          onChange={(change) => (inputs.value = change(inputs.value))}
+        />
+      )}
     </div>
   )
 }

@@ -8,7 +8,7 @@ import { navigate } from '../router.ts'
 import { cancelRun, runScript } from '../run-script.ts'
 import { remembered } from '../settings.ts'
 import { Menu } from '../ui/menu.tsx'
-import { Button } from '../ui/ui.tsx'
+import { Badge, Button } from '../ui/ui.tsx'
 import { bottom, jumpTo, run, running, script } from '../workspace.ts'
 import { AddLibrary, importedIn } from './add-library.tsx'
 import { mountCodeEditor, type CodeEditor } from './code-editor.ts'
@@ -129,7 +129,9 @@ export function ScriptDrawer() {
 
   const { id, name } = script.value
   const list = checked.value?.inputs ?? []
-  const showInputs = list.length > 0 && inputsShown.value
+  const hasSettings = list.length > 0 || (checked.value?.declaration ?? null) !== null
+  const showInputs = hasSettings && inputsShown.value
+  const properties = Object.keys(script.value.overrides ?? {}).length
   return (
     <div class={s.drawer}>
       <div class={s.tools}>
@@ -182,7 +184,14 @@ export function ScriptDrawer() {
         <Button size="small" variant="quiet" class={s.wide ?? ''} onClick={() => setDialog('gallery')}>
           Examples
         </Button>
-        {list.length > 0 && (
+        {properties > 0 && hasSettings && (
+          <span title="The script runs with properties that differ from its declaration">
+            <Badge tone="accent">
+              {properties} {properties === 1 ? 'property' : 'properties'} changed
+            </Badge>
+          </span>
+        )}
+        {hasSettings && (
           <Button
             size="small"
             variant="quiet"
@@ -232,7 +241,11 @@ export function ScriptDrawer() {
                 if (id !== null) attempt(publishOrNot({ id, visibility: visibility.value }))
               },
             },
-            { text: 'Make a copy', icon: 'copy', run: () => openCopy(`${name} copy`, script.value.source) },
+            {
+              text: 'Make a copy',
+              icon: 'copy',
+              run: () => openCopy(`${name} copy`, script.value.source, script.value.overrides),
+            },
             '-',
             {
               text: 'Delete',
