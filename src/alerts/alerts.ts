@@ -6,7 +6,7 @@
 
 import { invalidField } from '../lib/problem.ts'
 import { ownerOf, type SeriesKey } from '../market/bar-store.ts'
-import type { Page, PageOptions } from '../store/collection.ts'
+import type { Collection, Page, PageOptions } from '../store/collection.ts'
 import { transact, type Also, type Changes, type Tx } from '../store/transaction.ts'
 import type { Key } from '../store/kv.ts'
 import { alertNotFound, checkedFields, type Alert, type AlertFields, type Firing } from './alert.ts'
@@ -214,6 +214,10 @@ export function createAlerts(all: AlertDeps) {
     stamp: (id: string): Promise<string> => alerts.stamp(id),
     list: (ownerId: string, options: PageOptions): Promise<Page<Alert>> =>
       alerts.list('owner', [ownerId], options),
+    ids: (ownerId: string, options: PageOptions): Promise<Page<string>> =>
+      alerts.ids('owner', [ownerId], options),
+    /** For who keeps what was made of records. */
+    records: alerts as Pick<Collection<Alert>, 'versions' | 'storedMany'>,
     /** Changes when one of the owner's alerts does. */
     listStamp: (ownerId: string): Promise<string> => alerts.listStamp('owner', [ownerId]),
     firings: async (ownerId: string, id: string, options: PageOptions): Promise<Page<Firing>> => {

@@ -6,6 +6,7 @@ import type { Letter } from '../mail/mail.ts'
 import type { Alert as AlertWire, Firing as FiringWire, Letter as LetterWire } from '../wire/alert.ts'
 import { access, type ApiDeps } from './access.ts'
 import { instantOf, listed, pageName, pageOf } from './fields.ts'
+import { ItemTexts } from './item-texts.ts'
 import { route } from './route.ts'
 
 const letterWire = ({ ownerId: _owner, ...shown }: Letter): LetterWire => shown
@@ -15,6 +16,7 @@ const firingWire = ({ ownerId: _owner, ...shown }: Firing): FiringWire => shown
 export function alertRoutes(deps: ApiDeps) {
   const { kept } = deps
   const { alerts, mail } = deps.features
+  const texts = new ItemTexts(alerts.records, wire)
   /** Without a mail server letters stay in the outbox, which the caller should know. */
   const warningsFor = (alert: Alert) =>
     alert.channels.includes('email') && !mail.configured
@@ -49,7 +51,10 @@ export function alertRoutes(deps: ApiDeps) {
         return kept.answer(
           pageName('alerts', user.id, page),
           () => alerts.listStamp(user.id),
-          async () => listed('alerts', await alerts.list(user.id, page), wire),
+          async () => {
+            const { items, nextCursor } = await alerts.ids(user.id, page)
+            return { alerts: await texts.list(items, user.id), nextCursor }
+          },
         )
       },
       route('GET /api/platform/alerts'),

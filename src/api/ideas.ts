@@ -8,7 +8,8 @@ import { requireInterval } from '../market/interval.ts'
 import { PICTURE, type Idea as IdeaWire, type Proof } from '../wire/idea.ts'
 import { access, type ApiDeps } from './access.ts'
 import { ideaItem } from './search-items.ts'
-import { listed, pageName, pageOf } from './fields.ts'
+import { pageName, pageOf } from './fields.ts'
+import { ItemTexts } from './item-texts.ts'
 import { JsonText } from './json-text.ts'
 import { route } from './route.ts'
 
@@ -18,14 +19,17 @@ const SNAPSHOT_BODY_BYTES = PICTURE.bytes * 2
 export function ideaRoutes(deps: ApiDeps) {
   const { kept } = deps
   const { ideas, search } = deps.features
-  const wireFor =
-    (userId: string | null) =>
-    ({ ownerId, wasPublic: _wasPublic, tags, snapshot, ...shown }: Idea): IdeaWire => ({
-      ...shown,
-      tags: [...tags],
-      mine: ownerId === userId,
-      snapshot: snapshot ? { publishedAt: snapshot.at, picture: snapshot.picture } : null,
-    })
+  const wire = (
+    { ownerId: _owner, wasPublic: _wasPublic, tags, snapshot, ...shown }: Idea,
+    mine: boolean,
+  ): IdeaWire => ({
+    ...shown,
+    tags: [...tags],
+    mine,
+    snapshot: snapshot ? { publishedAt: snapshot.at, picture: snapshot.picture } : null,
+  })
+  const wireFor = (userId: string | null) => (idea: Idea) => wire(idea, idea.ownerId === userId)
+  const texts = new ItemTexts(ideas.records, wire)
   /** Unlisted ideas are in no search index, not even in their owner's. */
   const indexed = (idea: Idea) =>
     idea.visibility === 'unlisted' ? search.remove('idea', idea.id, idea.ownerId) : search.put(ideaItem(idea))
@@ -59,14 +63,20 @@ export function ideaRoutes(deps: ApiDeps) {
           return kept.answer(
             pageName('feed', userId, page),
             () => ideas.feedStamp(),
-            async () => listed('ideas', await ideas.feed(page), wireFor(userId)),
+            async () => {
+              const { items, nextCursor } = await ideas.feedIds(page)
+              return { ideas: await texts.list(items, userId), nextCursor }
+            },
           )
         }
         const page = pageOf(query, IDEAS_PER_USER)
         return kept.answer(
           pageName('ideas', userId, page),
           () => ideas.listStamp(userId),
-          async () => listed('ideas', await ideas.listOf(userId, page), wireFor(userId)),
+          async () => {
+            const { items, nextCursor } = await ideas.idsOf(userId, page)
+            return { ideas: await texts.list(items, userId), nextCursor }
+          },
         )
       },
       route('GET /api/platform/ideas'),

@@ -6,7 +6,7 @@ import type { NewId } from '../lib/ids.ts'
 import type { Random } from '../lib/random.ts'
 import { base32 } from '../lib/ids.ts'
 import { marketName } from '../lib/text.ts'
-import { collection, type Page, type PageOptions } from '../store/collection.ts'
+import { collection, type Collection, type Page, type PageOptions } from '../store/collection.ts'
 import { dropText, largeText, stageText, textKeys, type LargeText } from '../store/large-text.ts'
 import { transact, type Also, type Changes, type Tx } from '../store/transaction.ts'
 import type { Key, Kv } from '../store/kv.ts'
@@ -123,11 +123,16 @@ export function createIdeas({ kv, clock, newId, random }: IdeaDeps) {
     },
     /** Changes when the idea does. */
     stamp: (id: string): Promise<string> => ideas.stamp(id),
+    /** For who keeps what was made of records. */
+    records: ideas as Pick<Collection<Idea>, 'versions' | 'storedMany'>,
     feed: (options: PageOptions): Promise<Page<Idea>> => ideas.list('feed', [], options),
+    feedIds: (options: PageOptions): Promise<Page<string>> => ideas.ids('feed', [], options),
     /** Changes when a public idea does, or one becomes public, or is no more. */
     feedStamp: (): Promise<string> => ideas.listStamp('feed', []),
     listOf: (ownerId: string, options: PageOptions): Promise<Page<Idea>> =>
       ideas.list('owner', [ownerId], options),
+    idsOf: (ownerId: string, options: PageOptions): Promise<Page<string>> =>
+      ideas.ids('owner', [ownerId], options),
     listStamp: (ownerId: string): Promise<string> => ideas.listStamp('owner', [ownerId]),
     /** All public ones. */
     eachPublic: (): AsyncGenerator<Idea> => ideas.each('feed'),

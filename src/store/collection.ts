@@ -65,6 +65,8 @@ interface Records<T> {
   find(unique: string, parts: Key): Promise<T | null>
   findStored(unique: string, parts: Key): Promise<Stored<T> | null>
   list(index: string, parts: Key, options: PageOptions): Promise<Page<T>>
+  /** The ids of that list alone. */
+  ids(index: string, parts: Key, options: PageOptions): Promise<Page<string>>
   /** Every record of an index, or of the whole collection, page by page; for jobs and rebuilds. */
   each(index?: string, parts?: Key): AsyncGenerator<T>
   /**
@@ -94,6 +96,8 @@ export interface Stamps {
 export interface Collection<T extends { readonly id: string }> extends Records<T>, Stamps {
   /** The key of a record in the store. */
   keyOf(id: string): Key
+  /** The version of each record, null where there is none: it tells whether what was made of the record still holds. */
+  versions(ids: readonly string[]): Promise<(Version | null)[]>
   /** The collection as a plan reads it. */
   at(tx: Reader): Records<T>
   insert(record: T): Changes
@@ -197,7 +201,11 @@ export function collection<T extends { readonly id: string }>(
         const entry = named && (await reader.get(recordKey(JSON.parse(named.value) as string)))
         return entry && storedAs(entry)
       },
-      async list(index, parts, { limit, cursor, reverse = true }) {
+      async list(index, parts, options) {
+        const { items, nextCursor } = await self.ids(index, parts, options)
+        return { items: await self.getMany(items), nextCursor }
+      },
+      async ids(index, parts, { limit, cursor, reverse = true }) {
         const prefix = [name, 'by', index, ...parts]
         const after = cursor ? { after: [...prefix, ...decodeCursor(cursor)] } : {}
         // Reading one more than requested tells whether there is a next page.
@@ -205,7 +213,7 @@ export function collection<T extends { readonly id: string }>(
         const page = entries.slice(0, limit)
         const last = entries.length > limit ? page.at(-1) : undefined
         return {
-          items: await self.getMany(page.map(idOf)),
+          items: page.map(idOf),
           nextCursor: last ? encodeCursor(last.key.slice(prefix.length)) : null,
         }
       },
@@ -245,6 +253,7 @@ export function collection<T extends { readonly id: string }>(
   const self: Collection<T> = {
     ...recordsIn(kv),
     keyOf: recordKey,
+    versions: (ids) => kv.versions(ids.map(recordKey)),
     stamp: (id) => stampAt(recordKey(id)),
     listStamp(index, parts) {
       assert(stamped.includes(index), `the lists of ${name} by ${index} have no stamps`)

@@ -1,0 +1,90 @@
+// Keeps the JSON text of the items of lists, by the version of the record that each was made of.
+//
+// A list of a hundred is read and printed anew when one of them has changed, or when somebody asks for another page. What the
+// others look like on the wire is known already: their records need not be read, parsed and printed again, which was nine tenths
+// of the time.
+
+import type { Collection } from '../store/collection.ts'
+import type { Version } from '../store/kv.ts'
+import { JsonText } from './json-text.ts'
+
+interface Owned {
+  readonly id: string
+  readonly ownerId: string
+}
+
+interface Item {
+  readonly version: Version
+  readonly ownerId: string
+  /** As its owner sees it, or as others do. */
+  readonly own: string | null
+  readonly others: string | null
+}
+
+/** Letters of all texts; the one made first makes room. */
+const LETTERS_MAX = 4 << 20
+
+export class ItemTexts<T extends Owned> {
+  readonly #records: Pick<Collection<T>, 'versions' | 'storedMany'>
+  readonly #wire: (record: T, isOwn: boolean) => object
+  readonly #known = new Map<string, Item>()
+  #letters = 0
+
+  /** `wire` may depend on whether the reader owns the record, and on nothing else but the record. */
+  constructor(
+    records: Pick<Collection<T>, 'versions' | 'storedMany'>,
+    wire: (record: T, isOwn: boolean) => object,
+  ) {
+    this.#records = records
+    this.#wire = wire
+  }
+
+  /** The records of these ids that exist, as a list of JSON. `reader` is null for nobody. */
+  async list(ids: readonly string[], reader: string | null): Promise<JsonText> {
+    const versions = await this.#records.versions(ids)
+    const texts = new Map<string, string>()
+    const missing: string[] = []
+    for (const [i, id] of ids.entries()) {
+      const item = this.#known.get(id)
+      const text = item && item.version === versions[i] ? textFor(item, reader) : null
+      if (text === null) missing.push(id)
+      else texts.set(id, text)
+    }
+    for (const { record, version } of await this.#records.storedMany(missing)) {
+      const isOwn = record.ownerId === reader
+      const text = JSON.stringify(this.#wire(record, isOwn))
+      texts.set(record.id, text)
+      this.#keep(record, version, isOwn, text)
+    }
+    return new JsonText(`[${ids.flatMap((id) => texts.get(id) ?? []).join(',')}]`)
+  }
+
+  #keep({ id, ownerId }: Owned, version: Version, isOwn: boolean, text: string): void {
+    const before = this.#known.get(id)
+    const same = before?.version === version ? before : null
+    this.#drop(id, before)
+    const item: Item = {
+      version,
+      ownerId,
+      own: isOwn ? text : (same?.own ?? null),
+      others: isOwn ? (same?.others ?? null) : text,
+    }
+    this.#known.set(id, item)
+    this.#letters += lettersOf(item)
+    for (const [oldest, one] of this.#known) {
+      if (this.#letters <= LETTERS_MAX) break
+      this.#drop(oldest, one)
+    }
+  }
+
+  #drop(id: string, item: Item | undefined): void {
+    if (!item) return
+    this.#letters -= lettersOf(item)
+    this.#known.delete(id)
+  }
+}
+
+const textFor = ({ ownerId, own, others }: Item, reader: string | null): string | null =>
+  ownerId === reader ? own : others
+
+const lettersOf = ({ own, others }: Item): number => (own?.length ?? 0) + (others?.length ?? 0)
