@@ -653,9 +653,11 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
 
 /** Tells caches to keep one answer for each value of the header. */
 function varyBy({ headers }: LeaveContext['set'], name: string): void {
-  headers['vary'] = [...new Set([...String(headers['vary'] ?? '').split(', '), name])]
-    .filter(Boolean)
-    .join(', ')
+  if (headers['vary'] === undefined) {
+    headers['vary'] = name
+    return
+  }
+  headers['vary'] = [...new Set([...String(headers['vary']).split(', '), name])].filter(Boolean).join(', ')
 }
 
 async function withEtag(

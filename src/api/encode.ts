@@ -4,6 +4,7 @@
 // pays. JSON of numbers shrinks to a third, at 300 MB a second.
 
 import { promisify } from 'node:util'
+import { memo } from '../lib/memo.ts'
 import { turn } from '../lib/turn.ts'
 import { free, type Chunk } from './chunks.ts'
 
@@ -16,18 +17,26 @@ export type Encoding = (typeof ENCODINGS)[number]
 
 /** The encoding that the client likes best among ours; null = send the answer uncompressed. */
 export function encodingFor({ headers }: Request): Encoding | null {
+  const chosen = chosenOf(headers.get('accept-encoding') ?? '')
+  return chosen === 'identity' ? null : chosen
+}
+
+/** Clients send few different headers: how many have their choice remembered. */
+const HEADERS_MAX = 100
+
+const chosenOf = memo(HEADERS_MAX, (accepted): Encoding | 'identity' => {
   const likes = new Map<string, number>()
-  for (const part of (headers.get('accept-encoding') ?? '').toLowerCase().split(',')) {
+  for (const part of accepted.toLowerCase().split(',')) {
     const [name = '', quality = 'q=1'] = part.split(';').map((one) => one.trim())
     const weight = /^q=([01](?:\.\d{0,3})?)$/.exec(quality)?.[1]
     likes.set(name, Number(weight ?? 0))
   }
   const liked = (name: string) => likes.get(name) ?? likes.get('*') ?? 0
   const [best] = ENCODINGS.toSorted((a, b) => liked(b) - liked(a))
-  if (best === undefined || liked(best) === 0) return null
+  if (best === undefined || liked(best) === 0) return 'identity'
   // Everybody accepts an uncompressed answer, but some clients state that they prefer it.
-  return liked(best) >= (likes.get('identity') ?? 0) ? best : null
-}
+  return liked(best) >= (likes.get('identity') ?? 0) ? best : 'identity'
+})
 
 /** Loaded with the first answer that is compressed. */
 const zlib = () => process.getBuiltinModule('node:zlib')

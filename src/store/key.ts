@@ -30,10 +30,10 @@ export function prefixRange(prefix: Key): { readonly start: Buffer; readonly end
   return { start: Buffer.concat([bytes, Buffer.of(0)]), end: Buffer.concat([bytes, Buffer.of(END)]) }
 }
 
-export function decodeKey(bytes: Uint8Array): Key {
+/** `prefix` is what the first `at` bytes are known to say: all keys of a list begin alike. */
+export function decodeKey(bytes: Uint8Array, prefix: Key = [], at = 0): Key {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const key: KeyPart[] = []
-  let at = 0
+  const key: KeyPart[] = [...prefix]
   while (at < view.length) {
     const tag = view[at++]
     if (tag === FALSE || tag === TRUE) key.push(tag === TRUE)
@@ -43,7 +43,8 @@ export function decodeKey(bytes: Uint8Array): Key {
     } else {
       assert(tag === STRING, `key tag ${tag}`)
       const end = stringEnd(view, at)
-      key.push(view.toString('utf8', at, end).replaceAll('\0\uFFFD', '\0'))
+      const text = view.toString('utf8', at, end)
+      key.push(text.includes('\0') ? text.replaceAll('\0\uFFFD', '\0') : text)
       at = end + 1
     }
   }

@@ -159,8 +159,10 @@ export function lmdbKv({ path, maxBytes, reserve }: LmdbOptions): LmdbKv {
             versions: true,
           })
         : documents.getRange({ start, end, limit, versions: true })
+      const prefix = 'prefix' in selector ? selector.prefix : []
+      const known = prefix.length > 0 ? encodeKey(prefix).length : 0
       return Array.from(range, ({ key, value, version }): Entry => ({
-        key: decodeKey(key),
+        key: decodeKey(key, prefix, known),
         value,
         version: String(version),
       }))

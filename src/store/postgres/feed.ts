@@ -118,7 +118,11 @@ export class ChangeFeed {
     const rows = found.filter(({ keys }) => keys !== null)
     for (const { xid, n, node, keys } of rows) {
       this.#at = { xid, n }
-      const change = { node, isOwn: node === this.#connection.node, keys: (keys ?? []).map(decodeKey) }
+      const change = {
+        node,
+        isOwn: node === this.#connection.node,
+        keys: (keys ?? []).map((key) => decodeKey(key)),
+      }
       for (const listener of this.#listeners) listener(change)
     }
     return rows.length
