@@ -1,7 +1,10 @@
-// How fast a server is ready, and how fast it answers while a script runs into its limit. `bun run build` before.
+// How fast a server is ready and what it takes then, how fast `--version` is, and how fast a server answers while a script runs
+// into its limit. The least that an executable can take is printed first: a compiled server that answers one word.
+// `bun run build` before.
 
 import { Agent, get } from 'node:http'
-import { readFileSync, statSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { noteRow } from '../bench-rows.ts'
 import { backtestOf, executable, isMissing, MODES, Place } from './server.ts'
 
@@ -30,6 +33,39 @@ function factsOf(pid: number, file: 'stat' | 'status'): string {
   }
 }
 
+const middle = (list: readonly number[]) =>
+  at(
+    list.toSorted((a, b) => a - b),
+    0.5,
+  )
+
+/** A server that answers one word, compiled as ours is. */
+async function measureLeast(): Promise<void> {
+  const folder = mkdtempSync(`${tmpdir()}/chartroom-hello-`)
+  const [source, outfile] = [`${folder}/hello.ts`, `${folder}/hello`]
+  await Bun.write(source, 'console.log(Bun.serve({ port: 0, fetch: () => new Response("hello") }).port)')
+  await Bun.build({ entrypoints: [source], target: 'bun', bytecode: true, compile: { outfile } })
+  const [starts, spent, resident]: [number[], number[], number[]] = [[], [], []]
+  for (let round = 0; round <= ROUNDS; round++) {
+    const before = performance.now()
+    const child = Bun.spawn([outfile], { stdout: 'pipe' })
+    await child.stdout.getReader().read()
+    if (round > 0) {
+      starts.push(performance.now() - before)
+      spent.push(spentMs(child.pid))
+      resident.push(residentMb(child.pid))
+    }
+    child.kill()
+    await child.exited
+  }
+  console.log(
+    `the least: start ${middle(starts).toFixed(0)} ms, ${middle(spent).toFixed(0)} ms of processors, ` +
+      `${middle(resident).toFixed(0)} MB when ready, ${(statSync(outfile).size / 1e6).toFixed(1)} MB on disk`,
+  )
+  rmSync(folder, { recursive: true })
+}
+
+await measureLeast()
 for (const mode of MODES) {
   if (isMissing(mode)) continue
   const place = new Place(mode)
@@ -54,8 +90,16 @@ for (const mode of MODES) {
   console.log(
     `${mode}: first start ${first.toFixed(0)} ms, then median ${at(starts, 0.5).toFixed(0)} ms of ${ROUNDS}` +
       ` (${at(starts, 0).toFixed(0)} to ${at(starts, 0.999).toFixed(0)}), ` +
-      `${at(spent, 0.5).toFixed(0)} ms of processors, ${at(resident, 0.5).toFixed(0)} MB when ready`,
+      `${at(spent, 0.5).toFixed(0)} ms of processors (wanted 60), ${at(resident, 0.5).toFixed(0)} MB when ready (wanted 80)`,
   )
+  const versions: number[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const child = place.spawn(['--version'])
+    await child.exited
+    versions.push(Number(child.resourceUsage()?.cpuTime.total ?? Number.NaN) / 1000)
+  }
+  console.log(`${mode}: --version ${middle(versions).toFixed(0)} ms of processors (wanted 20)`)
+  noteRow(`${mode}: --version, of processors`, middle(versions), 'ms')
   noteRow(`${mode}: start`, at(starts, 0.5), 'ms')
   noteRow(`${mode}: start, of processors`, at(spent, 0.5), 'ms')
   noteRow(`${mode}: memory when ready`, at(resident, 0.5), 'MB')
