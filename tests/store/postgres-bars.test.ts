@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { emptyBars } from '../../src/market/bars.ts'
-import { seriesKey } from '../../src/market/bar-store.ts'
+import { memoryBars, seriesKey } from '../../src/market/bar-store.ts'
 import { postgresBars } from '../../src/store/postgres/postgres-bars.ts'
 import { barStoreConformance, minuteBars, rows } from '../market/bar-store.conformance.ts'
 import { postgresProxy } from './postgres-proxy.ts'
@@ -87,3 +87,46 @@ test('an import that was cut short is swept up once nobody can be at it any more
   expect(rows((await store.read(KEY)).bars)).toEqual(rows(minuteBars(0, 10_000)))
   await connection.close()
 })
+
+test('bars that come at the end have a small chunk, which joins the one before it now and then', async () => {
+  const schema = crypto.randomUUID()
+  const connection = await postgres.connect(schema)
+  const store = postgresBars(connection)
+  const plain = memoryBars()
+  const write = async (from: number, to: number, price = 100) => {
+    for (const one of [store, plain]) await one.upsert(KEY, minuteBars(from, to, { price }))
+  }
+  const lengths = async () => {
+    const found: { bars: number }[] = await sql.unsafe(
+      `select bars from "${schema}".bar_chunks order by first`,
+    )
+    return found.map(({ bars }) => bars)
+  }
+  await write(0, 5000)
+  expect(await lengths()).toEqual([4096, 904])
+  // A feed brings the newest bar again, as it is now, and the next one.
+  const seen: number[] = []
+  for (let minute = 4999; minute < 5139; minute++) {
+    await write(minute, minute + 2, minute)
+    seen.push((await lengths()).at(-1) ?? 0)
+  }
+  expect(Math.max(...seen)).toBe(64)
+  const [full, large, small] = await lengths()
+  expect([full, (large ?? 0) + (small ?? 0)]).toEqual([4096, 1044])
+  // A large write is as large as it is, and one into the middle goes where it belongs.
+  await write(5140, 5500)
+  await write(5500, 5501)
+  await write(4000, 5450, 9)
+  await write(5600, 9000)
+  await write(9000, 9001)
+  const range = { from: 0 }
+  expect(rows((await store.read(KEY, range)).bars)).toEqual(rows((await plain.read(KEY, range)).bars))
+  expect((await lengths()).reduce((sum, bars) => sum + bars, 0)).toBe((await store.info(KEY))?.count ?? 0)
+  for (let minute = 9001; minute < 17_500; minute += 250) await write(minute, minute + 250)
+  expect((await lengths()).every((bars) => bars <= 4096)).toBe(true)
+  expect((await lengths()).length).toBeLessThan(45)
+  expect(rows((await store.read(KEY, { last: 3000 })).bars)).toEqual(
+    rows((await plain.read(KEY, { last: 3000 })).bars),
+  )
+  await connection.close()
+}, 60_000)

@@ -222,6 +222,25 @@ describe('a database is refused', () => {
     expect(said).not.toContain('secret-word')
   })
 
+  test('with what can be done where it has no connection left', async () => {
+    const role = `full_${crypto.randomUUID().slice(0, 8)}`
+    await sql.unsafe(`create role ${role} login connection limit 0`)
+    const url = new URL(postgres.url)
+    url.username = role
+    let time = 0
+    const clock = {
+      now: () => (time += 2000),
+      sleep: (ms: number, signal?: AbortSignal) =>
+        ms < 1000
+          ? Promise.resolve()
+          : new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve())),
+    }
+    const said = String(await rejection(postgres.open(undefined, { url: url.href, clock })))
+    expect(said).toContain('STORE: the database has no connection left.')
+    expect(said).toContain('max_connections')
+    await sql.unsafe(`drop role ${role}`)
+  })
+
   test('with what can be done about encryption', async () => {
     const proxy = postgresProxy(postgres.url)
     const url = new URL(proxy.url)

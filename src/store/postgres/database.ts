@@ -67,7 +67,7 @@ export class Database {
     try {
       await this.#sql.begin((tx) => tx.unsafe(text))
     } catch (error) {
-      throw isPassing(error) ? away() : meant(error)
+      throw isPassing(error) ? away(error) : meant(error)
     }
   }
 
@@ -89,7 +89,7 @@ export class Database {
         return await this.#unlessSilent(ask)
       } catch (error) {
         if (!isPassing(error) || this.#isClosed) throw meant(error)
-        if (clock.now() + pause > until) throw away()
+        if (clock.now() + pause > until) throw away(error)
         this.#retries++
         await clock.sleep(pause)
       }
@@ -133,17 +133,25 @@ function meant(error: unknown): unknown {
   return error
 }
 
-function away(): Problem {
-  return new Problem(
+function away(cause: unknown): Problem {
+  const problem = new Problem(
     503,
     'store_unavailable',
     'The database does not answer. Whether the change was stored is not known; nothing that was answered before is lost. Try again.',
     { retryAfter: RETRY_AFTER_SECONDS },
   )
+  problem.cause = cause
+  return problem
 }
+
+const isFull = ({ cause }: Problem) => cause instanceof SQL.PostgresError && cause.errno === '53300'
 
 /** Says to the person who starts the program why the database cannot be used. The address is never shown: it may hold a password. */
 export function refused(error: unknown): unknown {
+  if (error instanceof Problem && isFull(error))
+    return new DataRefused(
+      'STORE: the database has no connection left. Each server takes ten: raise max_connections there, or put pgbouncer between.',
+    )
   if (error instanceof Problem && error.code === 'store_unavailable')
     return new DataRefused(
       'STORE: the database does not answer. Check that it runs, and that address, port and sslmode of --store are right.',

@@ -30,6 +30,7 @@ import type { Key } from '../kv.ts'
 import { intArray } from './arrays.ts'
 import type { Connection } from './connection.ts'
 import type { Query } from './database.ts'
+import { isLongEnd, writtenAtEnd } from './tail.ts'
 
 interface SeriesRow {
   readonly key: Uint8Array
@@ -206,6 +207,31 @@ export function postgresBars({ schema, node, reading, writing, newId, written }:
     return (await stored((text, values) => reading.query(text, values), key))?.info ?? null
   }
 
+  /** The chunks that a write makes of those that it touches, and which of them go. */
+  async function placed(
+    old: Stored | null,
+    chunks: readonly ChunkRow[],
+    { before, after, from }: { readonly before: Bars; readonly after: Bars; readonly from: number },
+  ): Promise<{ readonly parts: ReadonlyMap<number, Uint8Array>; readonly gone: readonly number[] }> {
+    const first = chunks.length === 1 ? chunks[0]?.chunk : null
+    if (old && typeof first === 'number' && before.time.at(-1) === old.info.last) {
+      const last = { first, bars: before }
+      if (isLongEnd(last, after, from))
+        return writtenAtEnd(last, after, from, () => chunkBefore(old.id, first))
+    }
+    const parts = chunksOf(after)
+    return { parts, gone: chunks.flatMap(({ chunk }) => (chunk === null || parts.has(chunk) ? [] : [chunk])) }
+  }
+
+  async function chunkBefore(id: string, first: number) {
+    const [row] = await writing.query<{ first: number; bytes: Uint8Array }>(
+      `select c.first, c.bytes from ${schema}.bar_chunks c where c.series = $1 and c.first < $2
+       order by c.first desc limit 1`,
+      [id, first],
+    )
+    return row ?? null
+  }
+
   async function upsert(key: SeriesKey, bars: Bars): Promise<UpsertResult> {
     if (bars.length === 0)
       return nothingWritten(await stored((text, values) => reading.query(text, values), key))
@@ -215,8 +241,7 @@ export function postgresBars({ schema, node, reading, writing, newId, written }:
       const { old, chunks } = await touched(key, from, to)
       const before = decodeAll(chunks.flatMap(({ bytes }) => bytes ?? []))
       const after = mergeBars(before, bars)
-      const parts = chunksOf(after)
-      const gone = chunks.flatMap(({ chunk }) => (chunk === null || parts.has(chunk) ? [] : [chunk]))
+      const { parts, gone } = await placed(old, chunks, { before, after, from })
       const inserted = after.length - before.length
       const count = (old?.info.count ?? 0) + inserted
       const done = await write(key, old, { series: null, count, from, to, gone, parts })
