@@ -106,6 +106,11 @@ export function backtestRoutes(deps: ApiDeps) {
       route('GET /api/platform/backtests'),
     )
     .get(
+      '/running',
+      ({ caller }) => ({ running: [...runs.underWay(caller.user.id)] }),
+      route('GET /api/platform/backtests/running'),
+    )
+    .get(
       '/:id',
       async ({ caller, params: { id } }) => {
         const run = await runs.get(caller.user.id, id)

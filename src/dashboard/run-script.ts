@@ -10,10 +10,13 @@ import { lastRun, remembered } from './settings.ts'
 import { titleOf } from './editor/title-of.ts'
 import { activeId, charts, fieldOf, isSameMarket, market, scriptId, scriptMarket } from './charts.ts'
 import { isStudyPlot, runInputs } from './studies/plot-sources.ts'
-import { bottom, diagnostics, inputs, run, running, runProblem, script } from './workspace.ts'
+import { bottom, diagnostics, inputs, run, running, runProblem, runProgress, script } from './workspace.ts'
 
 /** How many of the newest bars a run sees. */
 export const runBars = remembered('run.bars', 20_000)
+
+/** How often a run that takes long is asked how far it is. */
+const PROGRESS_EVERY_MS = 500
 
 /** How long to wait for further changes of inputs before running. */
 const INPUT_DELAY_MS = 60
@@ -50,6 +53,7 @@ export async function runScript({ reveal = false, keep = true, here = true } = {
   try {
     const body = requestNow()
     latest = body
+    void followProgress(body, mine.signal)
     const { id, result } = await asks(body, keep, mine.signal)
     asked = body
     diagnostics.value = []
@@ -101,6 +105,31 @@ async function asks(body: Asked, keep: boolean, signal: AbortSignal) {
   if (keep) return call('POST /api/platform/backtests', { body, signal })
   const { result } = await call('POST /api/platform/backtests/preview', { body, signal })
   return { id: null, result }
+}
+
+/** A run that takes long is asked how far it is, until it has been answered. */
+async function followProgress(
+  { name, exchange, symbol, interval }: Asked,
+  signal: AbortSignal,
+): Promise<void> {
+  runProgress.value = null
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, PROGRESS_EVERY_MS))
+    if (signal.aborted || !running.peek() || current?.signal !== signal) return
+    try {
+      const { running: all } = await call('GET /api/platform/backtests/running', { signal })
+      const own = all.findLast(
+        (one) =>
+          one.name === name &&
+          one.symbol === symbol &&
+          one.exchange === exchange &&
+          one.interval === interval,
+      )
+      if (own && current?.signal === signal) runProgress.value = own.bars > 0 ? own.bar / own.bars : null
+    } catch {
+      // The bar stays as it is.
+    }
+  }
 }
 
 function catchUp(): void {

@@ -50,6 +50,8 @@ export const outrun = computed(
   () => run.value?.source !== undefined && run.value.source !== script.value.source,
 )
 export const running = signal(false)
+/** How far the present run is, from 0 to 1; null = not known. */
+export const runProgress = signal<number | null>(null)
 export const diagnostics = signal<readonly ScriptDiagnostic[]>([])
 /** Why the last run failed, if not because of errors in the script. */
 export const runProblem = signal<Error | null>(null)

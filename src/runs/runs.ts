@@ -141,6 +141,13 @@ export interface RunProgress {
   readonly bars: number
 }
 
+export interface RunningNow extends Pick<Run, 'name' | 'exchange' | 'symbol' | 'interval'> {
+  readonly state: 'queued' | 'running'
+  /** Bars that it has run over, of all. */
+  readonly bar: number
+  readonly bars: number
+}
+
 interface Live {
   readonly run: Run
   progress: RunProgress
@@ -503,6 +510,15 @@ export class Runs {
   async list(userId: string, page: { readonly limit: number; readonly cursor?: string }) {
     const found = await runs(this.#deps.kv).list('user', [userId], page)
     return { ...found, items: found.items.map((run) => this.#asItIs(run)) }
+  }
+
+  /** The user's runs that wait or run here, previews too, with how far they are; the newest last. */
+  underWay(userId: string): readonly RunningNow[] {
+    return [...this.#live.values()].flatMap(({ run, progress: { state, bar, bars } }) => {
+      if (run.userId !== userId || (state !== 'queued' && state !== 'running')) return []
+      const { name, exchange, symbol, interval } = run
+      return [{ name, exchange, symbol, interval, state, bar, bars }]
+    })
   }
 
   /** Only this process knows whether the run waits or runs; only the record says how it ended. */

@@ -72,6 +72,20 @@ const Backtest = Type.Object(
 )
 export type Backtest = Wire<typeof Backtest>
 
+const RunningNow = Type.Object(
+  {
+    name: Type.String(),
+    exchange: Type.String(),
+    symbol: Type.String(),
+    interval: Type.String(),
+    state: oneOf(['queued', 'running']),
+    bar: Type.Integer(),
+    bars: Type.Integer(),
+  },
+  { $id: 'RunningNow' },
+)
+export type RunningNow = Wire<typeof RunningNow>
+
 const Result = Type.Object({ report: Report, tracks: Type.Array(Track) }, { $id: 'BacktestResult' })
 type Result = Wire<typeof Result>
 
@@ -195,6 +209,13 @@ export const BACKTESTS = {
     description: 'A pinned one stays when the oldest make room for newer ones.',
     body: Type.Object({ pinned: Type.Optional(Type.Boolean()), name: Type.Optional(Text(200)) }),
     answer: { backtest: Backtest },
+  },
+  'GET /api/platform/backtests/running': {
+    access: 'session backtests:read',
+    summary: 'How far your runs are',
+    description:
+      'Those that wait or run on the server that is asked, previews and those whose request still waits for its answer too: `bar` of `bars` is done. For a bar that says how long it takes; a stored run can also be followed at `/events`.',
+    answer: { running: Type.Array(RunningNow) },
   },
   'GET /api/platform/backtests/{id}/events': {
     access: 'session backtests:read',

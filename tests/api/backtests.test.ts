@@ -164,6 +164,20 @@ test('events of a run say no more when their token was revoked', async () => {
   pool.close()
 })
 
+test('how far runs are is told their user, of those too whose answer is waited for', async () => {
+  const { post, get, call, signUp, pool } = await open()
+  const running = () => get('/api/platform/backtests/running')
+  expect((await running()).json.running).toEqual([])
+  const { id } = (await post({ ...RUN, source: 'for ever' }, { prefer: 'respond-async' })).json
+  while (pool.running === 0) await new Promise(setImmediate)
+  const told = { name: 'mine', exchange: 'X', symbol: 'ABC', interval: '1d', bar: 0, bars: 20 }
+  expect((await running()).json.running).toEqual([{ ...told, state: 'running' }])
+  const other = await signUp('other@example.com')
+  expect((await call('GET', '/api/platform/backtests/running', { headers: other })).json.running).toEqual([])
+  expect(id).toStartWith('bt_')
+  pool.close()
+})
+
 test('an asynchronous run that fails says why, one that is removed is gone', async () => {
   const { post, get, call, cookie, pool } = await open()
   const failing = await post({ ...RUN, source: 'invalid' }, { prefer: 'respond-async' })

@@ -17,7 +17,7 @@ import { palette, theme } from '../settings.ts'
 import { layersOf, type Layer } from '../studies/studies.ts'
 import { copyText } from '../ui/copy-text.ts'
 import { Button, cx, Empty, Failure, Progress, toastError } from '../ui/ui.tsx'
-import { alertAt, bottom, lookAt, run, running, runProblem, side } from '../workspace.ts'
+import { alertAt, bottom, lookAt, run, running, runProblem, runProgress, side } from '../workspace.ts'
 import { barAt, endOfBar, lastOver, loadBars, loadNewer, showsClock } from './bars.ts'
 import { onTick, partsOf, type Cell, type ShownBars } from './cell.ts'
 import s from './chart.module.css'
@@ -263,9 +263,9 @@ export function ChartCell({
       />
       {withScript && running.value && (
         <div class={s.running}>
-          <Progress fraction={null} label="The script is running" />
+          <Progress fraction={runProgress.value} label="The script is running" />
           <Button size="small" class={s.cancel ?? ''} onClick={cancelRun}>
-            Cancel the run
+            {runProgress.value === null ? '' : `${Math.round(runProgress.value * 100)} % · `}Cancel the run
           </Button>
         </div>
       )}

@@ -164,7 +164,6 @@ export class Run implements ScriptRun {
           this.#position = this.context.bar
           throw error
         }
-        env.progress?.(to)
       }
     })
     computed?.()
@@ -212,6 +211,7 @@ export class Run implements ScriptRun {
       this.#instance.body(to - 1)
       throw error
     }
+    env.progress?.(to)
   }
 
   /** Runs the body on each tick of a bar, each time from the state after the previous bar, and on its close (A10). */
