@@ -438,7 +438,10 @@ function firedNotice({ publicUrl = null }: FeatureDeps, alert: Alert, firing: Fi
   return {
     title: alert.name,
     text: `${firing.message}\n${exchange}:${symbol} ${interval}, close ${firing.price}`,
-    url: publicUrl === null ? null : `${publicUrl}/alerts`,
+    url:
+      publicUrl === null
+        ? null
+        : `${publicUrl}/chart/${encodeURIComponent(`${exchange}:${symbol}`)}/${interval}`,
     at: firing.firedAt,
     symbol,
     exchange,

@@ -82,7 +82,7 @@ const Notification = Type.Object(
 )
 export type Notification = Wire<typeof Notification>
 
-const Settings = Type.Record(Type.String({ maxLength: 40 }), Raw(4000), {
+const Settings = Type.Record(Type.String({ maxLength: 40 }), Raw(4000, 0), {
   description: 'By field; `GET /api/platform/channels/kinds` lists the fields of every kind.',
 })
 

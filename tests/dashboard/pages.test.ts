@@ -15,6 +15,7 @@ const PAGES = [
   '/watchlists',
   '/alerts',
   '/webhooks',
+  '/channels',
   '/reference',
   '/reference/alerts',
   '/help',
@@ -328,6 +329,66 @@ describe.skipIf(noBrowser)('pages', () => {
     expect(await stored()).toMatchObject({ inputs: { Length: 200 }, webhookIds: [] })
     await page.request.delete(`${api}/alerts/${((await stored()) as { id: string }).id}`)
     expect(complaints).toEqual([])
+  }, 300_000)
+
+  test('a phone is set up with a test, and told when an alert fires', async () => {
+    const { page, complaints } = await openAt('/channels')
+    const api = `${site.url}/api/platform`
+    let answers = 403
+    const received: { readonly path: string; readonly body: Record<string, unknown> }[] = []
+    const ntfy = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      async fetch(request) {
+        received.push({
+          path: new URL(request.url).pathname,
+          body: (await request.json()) as Record<string, unknown>,
+        })
+        return answers === 200
+          ? Response.json({ id: 'x', event: 'message' })
+          : Response.json({ code: 40301, http: 403, error: 'forbidden' }, { status: 403 })
+      },
+    })
+    await page.getByRole('button', { name: 'Add a channel' }).click()
+    await page.getByLabel('Name').fill('Телефон')
+    await page.getByLabel('Topic').fill('my topic')
+    await page.getByLabel('Server (optional)').fill(`http://127.0.0.1:${ntfy.port}`)
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await page.getByText('Topic must be up to 64 letters').waitFor()
+    await page.getByLabel('Topic').fill('my-topic')
+    expect(await violations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    const row = page.getByRole('list', { name: 'Channels' }).getByRole('listitem')
+    await row.filter({ hasText: 'not tried yet' }).waitFor()
+    await page.getByRole('button', { name: 'Send a test to Телефон' }).click()
+    await page.getByText(/did not take the test: 403: .*forbidden/).waitFor()
+    await row.filter({ hasText: 'failing since' }).waitFor()
+    answers = 200
+    await page.getByRole('button', { name: 'Send a test to Телефон' }).click()
+    await page.getByText('has taken the test').waitFor()
+    await row.filter({ hasText: 'works' }).waitFor()
+
+    await page.goto(`${site.url}/alerts`)
+    await page.getByRole('button', { name: 'New alert' }).first().click()
+    await page.getByLabel('Level').fill('1')
+    await page.getByRole('checkbox', { name: /^E-mail/ }).uncheck()
+    await page.getByRole('checkbox', { name: /^Телефон/ }).check()
+    await page.getByLabel('Condition').selectOption('above')
+    await page.getByRole('button', { name: 'Create alert' }).click()
+    await page.getByText('to a channel').waitFor()
+    for (let tries = 0; received.length < 3 && tries < 600; tries++) await page.waitForTimeout(100)
+    expect(received.map(({ path, body }) => [path, body['topic']])).toEqual([
+      ['/', 'my-topic'],
+      ['/', 'my-topic'],
+      ['/', 'my-topic'],
+    ])
+    const { alerts } = (await (await page.request.get(`${api}/alerts`)).json()) as {
+      alerts: { id: string }[]
+    }
+    await page.request.delete(`${api}/alerts/${alerts[0]?.id}`)
+    await ntfy.stop(true)
+    // The refused topic.
+    expect(complaints.filter((one) => !one.includes('422'))).toEqual([])
   }, 300_000)
 
   test('an alert that fires is told wherever one is', async () => {

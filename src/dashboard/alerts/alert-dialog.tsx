@@ -1,5 +1,6 @@
 // The form of an alert, for a new one and for changing one.
 
+import type { Channel } from '../../wire/channel.ts'
 import type { Webhook } from '../../wire/webhook.ts'
 import type { Script as ScriptRow } from '../../wire/script.ts'
 import { signal } from '@preact/signals'
@@ -77,6 +78,7 @@ function AlertForm({
   const which: 'all' | 'chosen' = alert?.webhookIds.length ? 'chosen' : 'all'
   const [scripts, setScripts] = useState<readonly ScriptRow[]>([])
   const [webhooks, setWebhooks] = useState<readonly Webhook[] | null>(null)
+  const [channels, setChannels] = useState<readonly Channel[] | null>(null)
   useEffect(() => {
     const abort = new AbortController()
     const quiet = () => undefined
@@ -86,6 +88,10 @@ function AlertForm({
     )
     call('GET /api/platform/webhooks', { signal: abort.signal }).then(
       (answer) => setWebhooks(answer.webhooks),
+      quiet,
+    )
+    call('GET /api/platform/channels', { signal: abort.signal }).then(
+      (answer) => setChannels(answer.channels),
       quiet,
     )
     return () => abort.abort()
@@ -113,6 +119,7 @@ function AlertForm({
       webhook: alert?.channels.includes('webhook') ?? false,
       which,
       webhookIds: alert?.webhookIds ?? [],
+      channelIds: alert?.channelIds ?? [],
     },
     async send(values) {
       const { kind, op } = values
@@ -146,6 +153,7 @@ function AlertForm({
           ...(values.webhook ? ['webhook' as const] : []),
         ],
         webhookIds: values.webhook && values.which === 'chosen' ? chosen : [],
+        channelIds: values.channelIds.filter((id) => !channels || channels.some((one) => one.id === id)),
       }
       const answer = alert
         ? await call('PATCH /api/platform/alerts/{id}', { path: { id: alert.id }, body })
@@ -285,6 +293,26 @@ function AlertForm({
             onWhich={(which) => set('which', which)}
             onChosen={(ids) => set('webhookIds', ids)}
           />
+        )}
+        {channels?.map((one) => (
+          <Check
+            key={one.id}
+            checked={values.channelIds.includes(one.id)}
+            disabled={one.status === 'disabled' && !values.channelIds.includes(one.id)}
+            onChange={(on) =>
+              set(
+                'channelIds',
+                on ? [...values.channelIds, one.id] : values.channelIds.filter((id) => id !== one.id),
+              )
+            }
+          >
+            {one.name} <span class="muted">{one.status === 'disabled' ? 'is disabled' : one.kind}</span>
+          </Check>
+        ))}
+        {channels?.length === 0 && (
+          <span class="muted">
+            A phone or a chat: <a href={href('/channels')}>set one up</a>
+          </span>
         )}
       </fieldset>
     </FormDialog>

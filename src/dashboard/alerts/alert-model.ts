@@ -80,13 +80,20 @@ export function levelsOf({ kind, op, price, price2 }: Pick<Alert, 'kind' | 'op' 
   return both.flatMap(([field, at]): AlertLevel[] => (at === null ? [] : [{ field, price: at }]))
 }
 
-/** `e-mail, 2 webhooks`; '' for an alert that is only listed here. */
-export function destinationsText({ channels, webhookIds }: Pick<Alert, 'channels' | 'webhookIds'>): string {
+/** `e-mail, 2 webhooks, a channel`; '' for an alert that is only listed here. */
+export function destinationsText({
+  channels,
+  webhookIds,
+  channelIds,
+}: Pick<Alert, 'channels' | 'webhookIds' | 'channelIds'>): string {
   const many = webhookIds.length
   return [
     ...(channels.includes('email') ? ['e-mail'] : []),
     ...(channels.includes('webhook')
       ? [many === 0 ? 'all webhooks' : many === 1 ? '1 webhook' : `${many} webhooks`]
+      : []),
+    ...(channelIds.length > 0
+      ? [channelIds.length === 1 ? 'a channel' : `${channelIds.length} channels`]
       : []),
   ].join(', ')
 }

@@ -32,6 +32,9 @@ export function Alerts() {
               onChange={setFilter}
             />
           )}
+          <Button variant="quiet" onClick={() => navigate('/channels')}>
+            Channels
+          </Button>
           <Button variant="primary" icon="plus" onClick={() => openAlertDialog()}>
             New alert
           </Button>

@@ -140,6 +140,7 @@ export function addAlertAt(market: Market, price: number): void {
     price,
     channels: [...(newest?.channels ?? ['email' as const])],
     webhookIds: [...(newest?.webhookIds ?? [])],
+    channelIds: [...(newest?.channelIds ?? [])],
   }
   let id = ''
   const make = async () => {
@@ -182,4 +183,5 @@ const bodyOf = ({
   ...(op !== null && { op }),
   channels: [...fields.channels],
   webhookIds: [...fields.webhookIds],
+  channelIds: [...fields.channelIds],
 })

@@ -38,6 +38,7 @@ const ScriptPage = lazy(async () => (await import('../scripts/script-page.tsx'))
 const Ideas = lazy(async () => (await import('../ideas/ideas.tsx')).Ideas)
 const Watchlists = lazy(async () => (await import('../watchlists/watchlists.tsx')).Watchlists)
 const Alerts = lazy(async () => (await import('../alerts/alerts.tsx')).Alerts)
+const Channels = lazy(async () => (await import('../channels/channels.tsx')).Channels)
 const Webhooks = lazy(async () => (await import('../webhooks/webhooks.tsx')).Webhooks)
 const Settings = lazy(async () => (await import('../account/settings.tsx')).Settings)
 const Reference = lazy(async () => (await import('../reference/reference.tsx')).Reference)
@@ -67,6 +68,7 @@ const ROUTES = [
   ['/watchlists/:id', Watchlists],
   ['/alerts', Alerts],
   ['/alerts/:id', Alerts],
+  ['/channels', Channels],
   ['/webhooks', Webhooks],
   ['/webhooks/:id', Webhooks],
   ['/settings', Settings],

@@ -1,0 +1,319 @@
+// The page of channels: phones and chats that alerts are told to, each set up once and tried with a test.
+
+import { useState } from 'preact/hooks'
+import type { Channel, ChannelKind, Notification } from '../../wire/channel.ts'
+import { alertStyles as rows } from '../alerts/alerts-list.tsx'
+import { call } from '../api-client.ts'
+import { ago } from '../format.ts'
+import { attempt, Confirm, More, Page, Show, useLoad, usePages } from '../frame/page.tsx'
+import { href } from '../router.ts'
+import { FormDialog, useForm } from '../ui/form.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { Badge, Button, Dialog, Empty, Field, Select, toast } from '../ui/ui.tsx'
+import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
+
+const BODY_FIELDS = bodyFields('POST /api/platform/channels')
+const REASONS = {
+  owner: 'disabled',
+  gone: 'disabled: it answered that it is gone',
+  failing: 'disabled: nothing but failures for five days',
+} as const
+const TONES = { pending: 'accent', delivered: 'up', failed: 'down', cancelled: undefined } as const
+/** How often and how long the answer to a test is waited for. */
+const LOOK_MS = 500
+const LOOKS = 30
+
+export function Channels() {
+  const [editing, setEditing] = useState<Channel | 'new' | null>(null)
+  const list = useLoad(async (signal) => {
+    const [{ channels }, { kinds }] = await Promise.all([
+      call('GET /api/platform/channels', { signal }),
+      call('GET /api/platform/channels/kinds', { signal }),
+    ])
+    return { channels, kinds }
+  }, [])
+  const add = (
+    <Button variant="primary" icon="plus" onClick={() => setEditing('new')}>
+      Add a channel
+    </Button>
+  )
+  return (
+    <Page
+      title="Channels"
+      about="Phones and chats that your alerts are told to. Set one up once, then tick it in any alert."
+      back={['/alerts', 'Alerts']}
+      actions={list.data && list.data.channels.length > 0 && add}
+    >
+      <Show of={list}>
+        {({ channels, kinds }) => (
+          <>
+            {channels.length === 0 ? (
+              <Empty title="No channels yet" action={add}>
+                ntfy, Telegram, Discord, Slack, Gotify, Pushover, Matrix, or any address that takes HTTP.{' '}
+                <a href={href('/help/channels')}>How to set up each</a>
+              </Empty>
+            ) : (
+              <ul class={rows['list']} aria-label="Channels">
+                {channels.map((one) => (
+                  <ChannelRow
+                    key={one.id}
+                    channel={one}
+                    label={kinds.find(({ kind }) => kind === one.kind)?.label ?? one.kind}
+                    onEdit={() => setEditing(one)}
+                    onChanged={list.reload}
+                  />
+                ))}
+              </ul>
+            )}
+            {editing && (
+              <ChannelForm
+                channel={editing === 'new' ? null : editing}
+                kinds={kinds}
+                onClose={() => setEditing(null)}
+                onSaved={list.reload}
+              />
+            )}
+          </>
+        )}
+      </Show>
+    </Page>
+  )
+}
+
+interface ChannelRowProps {
+  readonly channel: Channel
+  readonly label: string
+  readonly onEdit: () => void
+  readonly onChanged: () => void
+}
+
+function ChannelRow({ channel, label, onEdit, onChanged }: ChannelRowProps) {
+  const [open, setOpen] = useState<'log' | 'delete' | null>(null)
+  const [testing, setTesting] = useState(false)
+  const path = { id: channel.id }
+  const turn = (status: Channel['status']) =>
+    attempt(call('PATCH /api/platform/channels/{id}', { path, body: { status } }).then(onChanged))
+  const test = async () => {
+    setTesting(true)
+    try {
+      tellOutcome(await answerTo(channel.id), channel.name)
+    } finally {
+      setTesting(false)
+      onChanged()
+    }
+  }
+  return (
+    <li class={rows['row']}>
+      <div class={rows['main']}>
+        <strong>{channel.name}</strong>
+        <span class={rows['note']}>
+          {label}
+          {channel.lastSuccessAt !== null && ` · arrived ${ago(channel.lastSuccessAt)}`}
+        </span>
+      </div>
+      <div class={rows['side']}>
+        <StateBadge channel={channel} />
+      </div>
+      <Button
+        size="small"
+        icon="play"
+        disabled={testing || channel.status !== 'active'}
+        aria-label={`Send a test to ${channel.name}`}
+        onClick={() => attempt(test())}
+      >
+        {testing ? 'Sending…' : 'Test'}
+      </Button>
+      <Menu
+        label={`More for ${channel.name}`}
+        items={[
+          { text: 'Change', icon: 'tune', run: onEdit },
+          { text: 'What was sent', icon: 'list', run: () => setOpen('log') },
+          channel.status === 'active'
+            ? { text: 'Disable', icon: 'pause', run: () => turn('disabled') }
+            : { text: 'Enable', icon: 'play', run: () => turn('active') },
+          '-',
+          { text: 'Delete', icon: 'trash', danger: true, run: () => setOpen('delete') },
+        ]}
+      />
+      {open === 'log' && (
+        <Dialog title={`Sent to ${channel.name}`} onClose={() => setOpen(null)}>
+          <Log channelId={channel.id} />
+        </Dialog>
+      )}
+      {open === 'delete' && (
+        <Confirm
+          title={`Delete ${channel.name}?`}
+          action="Delete"
+          onClose={() => setOpen(null)}
+          onConfirm={async () => {
+            await call('DELETE /api/platform/channels/{id}', { path })
+            onChanged()
+          }}
+        >
+          Alerts that name it are told through their other ways only.
+        </Confirm>
+      )}
+    </li>
+  )
+}
+
+function StateBadge({ channel }: { readonly channel: Channel }) {
+  if (channel.disabledReason !== null) return <Badge>{REASONS[channel.disabledReason]}</Badge>
+  if (channel.failingSince !== null)
+    return <Badge tone="down">failing since {ago(channel.failingSince)}</Badge>
+  return channel.lastSuccessAt === null ? <Badge>not tried yet</Badge> : <Badge tone="up">works</Badge>
+}
+
+/** Sends a test and waits for what the service answers. */
+async function answerTo(id: string): Promise<Notification> {
+  const path = { id }
+  let { notification } = await call('POST /api/platform/channels/{id}/test', { path })
+  for (let i = 0; i < LOOKS && notification.attempts.length === 0; i++) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+    const { notifications } = await call('GET /api/platform/channels/{id}/notifications', { path })
+    notification = notifications.find((one) => one.id === notification.id) ?? notification
+  }
+  return notification
+}
+
+function tellOutcome(notification: Notification, name: string): void {
+  if (notification.state === 'delivered') toast(`${name} has taken the test.`, { tone: 'up' })
+  else if (notification.attempts.length === 0) toast('The test is still on its way.')
+  else toast(`${name} did not take the test: ${outcomeText(notification)}`, { tone: 'down' })
+}
+
+/** What the service answered to the last attempt. */
+function outcomeText({ attempts, state }: Notification): string {
+  const last = attempts.at(-1)
+  if (!last) return state === 'cancelled' ? 'cancelled' : 'on its way'
+  const answer = last.status > 0 ? String(last.status) : (last.failure ?? 'no answer').replaceAll('_', ' ')
+  return state === 'delivered' ? answer : [answer, last.excerpt.slice(0, 200)].filter(Boolean).join(': ')
+}
+
+function Log({ channelId }: { readonly channelId: string }) {
+  const list = usePages(
+    async (query, signal) => {
+      const answer = await call('GET /api/platform/channels/{id}/notifications', {
+        path: { id: channelId },
+        query,
+        signal,
+      })
+      return { items: answer.notifications, nextCursor: answer.nextCursor }
+    },
+    [channelId],
+  )
+  const again = (id: string) =>
+    attempt(
+      call('POST /api/platform/channels/notifications/{id}/resend', { path: { id } }).then(() => {
+        toast('On its way again', { tone: 'up' })
+        list.reload()
+      }),
+    )
+  return (
+    <Show of={list}>
+      {({ items, onMore }) =>
+        items.length === 0 ? (
+          <Empty title="Nothing was sent yet">Send a test, or tick the channel in an alert.</Empty>
+        ) : (
+          <>
+            <ul class={rows['list']} aria-label="Notifications">
+              {items.map((one) => (
+                <li key={one.id} class={rows['row']}>
+                  <div class={rows['main']}>
+                    <strong>{one.title}</strong>
+                    <span class={rows['note']}>
+                      {ago(one.createdAt)} · {outcomeText(one)}
+                    </span>
+                  </div>
+                  <div class={rows['side']}>
+                    <Badge tone={TONES[one.state]}>{one.state}</Badge>
+                  </div>
+                  <Button size="small" variant="quiet" icon="replay" onClick={() => again(one.id)}>
+                    Send again
+                  </Button>
+                </li>
+              ))}
+            </ul>
+            <More onMore={onMore} />
+          </>
+        )
+      }
+    </Show>
+  )
+}
+
+interface ChannelFormProps {
+  readonly channel: Channel | null
+  readonly kinds: readonly ChannelKind[]
+  readonly onClose: () => void
+  readonly onSaved: () => void
+}
+
+/** The fields of a kind are texts of the form, named by where they are in the body, so that refusals find them. */
+const at = (field: string) => `settings/${field}`
+
+function ChannelForm({ channel, kinds, onClose, onSaved }: ChannelFormProps) {
+  const [kind, setKind] = useState<Channel['kind']>(channel?.kind ?? 'ntfy')
+  const { label, fields } = kinds.find((one) => one.kind === kind) ?? { label: kind, fields: [] }
+  const form = useForm<Record<string, string>>({
+    wire: BODY_FIELDS,
+    start: {
+      name: channel?.name ?? '',
+      ...Object.fromEntries(
+        Object.entries(channel?.settings ?? {}).map(([field, value]) => [at(field), value]),
+      ),
+    },
+    async send(values) {
+      // A secret that is left empty stays as it is.
+      const given = fields.filter(
+        ({ name, secret }) => (values[at(name)] ?? '') !== '' || !(channel && secret),
+      )
+      const settings = Object.fromEntries(given.map(({ name }) => [name, (values[at(name)] ?? '').trim()]))
+      const name = values['name']?.trim() || label
+      if (channel)
+        await call('PATCH /api/platform/channels/{id}', {
+          path: { id: channel.id },
+          body: { name, settings },
+        })
+      else await call('POST /api/platform/channels', { body: { name, kind, settings } })
+      onSaved()
+      onClose()
+    },
+  })
+  return (
+    <FormDialog
+      of={form}
+      title={channel ? `Change ${channel.name}` : 'Add a channel'}
+      action={channel ? 'Save' : 'Add'}
+      onClose={onClose}
+    >
+      {!channel && (
+        <Select
+          label="Service"
+          value={kind}
+          options={kinds.map((one) => [one.kind, one.label] as const)}
+          onChange={(chosen) => {
+            form.forgive()
+            setKind(chosen)
+          }}
+        />
+      )}
+      <Field label="Name" placeholder={label} {...form.field('name', { required: false })} />
+      {fields.map(({ name, label: called, hint, secret, required, lines, default: usual }) => {
+        const isSet = channel?.secrets.includes(name) ?? false
+        return (
+          <Field
+            key={`${kind} ${name}`}
+            {...form.field(at(name), { required: required && !isSet })}
+            label={required ? called : `${called} (optional)`}
+            hint={isSet ? `${hint} Empty keeps the one that is set.` : hint}
+            placeholder={isSet ? '••••••••' : usual}
+            autocomplete="off"
+            {...(secret && !lines && { type: 'password' })}
+            {...(lines && { rows: 3 })}
+          />
+        )
+      })}
+    </FormDialog>
+  )
+}
