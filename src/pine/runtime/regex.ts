@@ -28,16 +28,32 @@ type Instruction =
 
 /** The part of `text` that the pattern matches first (leftmost, by Perl's preferences), or '' where it does not. */
 export function matchRegex(text: string, pattern: string): string {
-  const program = programOf(pattern)
+  const regex = regexOf(pattern)
+  // Most scripts look for the same thing in the same text on every bar: an input that they read as a rule.
+  if (regex.text === text) return regex.found
+  const found = search(regex, text)
+  if (text.length <= KEPT_MAX) {
+    regex.text = text
+    regex.found = found
+  }
+  return found
+}
+
+function search({ program, first, visited }: Regex, text: string): string {
   let threads: Thread[] = []
   let found: Thread | null = null
   let foundEnd = 0
+  visited.fill(0)
   for (let at = 0; at <= text.length; at++) {
-    if (found === null) threads.push({ place: 0, start: at })
-    const visited = new Uint8Array(program.length)
+    const code = codeAt(text, at)
+    if (found === null) {
+      // Where nothing is under way, a match can only begin with a character that the program begins with.
+      if (first !== null && threads.length === 0 && (code < 0 || !first(code))) continue
+      threads.push({ place: 0, start: at })
+    }
     const next: Thread[] = []
     for (const thread of threads) {
-      const isDone = follow(program, thread, text, at, codeAt(text, at), visited, next)
+      const isDone = follow(program, thread, text, at, code, visited, next)
       if (isDone) {
         found = thread
         foundEnd = at
@@ -53,11 +69,11 @@ export function matchRegex(text: string, pattern: string): string {
 /** The places of the text at which the pattern ends, or backwards those at which one read from the end begins. */
 function placesOf(program: readonly Instruction[], text: string, isBackwards: boolean): Uint8Array {
   const places = new Uint8Array(text.length + 1)
+  const visited = new Int32Array(program.length)
   let threads: Thread[] = []
   for (let step = 0; step <= text.length; step++) {
     const at = isBackwards ? text.length - step : step
     const code = codeAt(text, isBackwards ? at - 1 : at)
-    const visited = new Uint8Array(program.length)
     const next: Thread[] = []
     threads.push({ place: 0, start: at })
     for (const thread of threads) if (follow(program, thread, text, at, code, visited, next)) places[at] = 1
@@ -76,21 +92,25 @@ interface Thread {
   readonly start: number
 }
 
-/** Runs a thread up to the characters it wants, `code` being the next one; true when it reached the end of the program. */
+/**
+ * Runs a thread up to the characters it wants, `code` being the next one; true when it reached the end of the program. A
+ * place that was visited is marked by `at` + 1, which is another number for each character, so that no mark is ever wiped.
+ */
 function follow(
   program: readonly Instruction[],
   thread: Thread,
   text: string,
   at: number,
   code: number,
-  visited: Uint8Array,
+  visited: Int32Array,
   next: Thread[],
 ): boolean {
+  const seen = at + 1
   const stack = [thread.place]
   while (stack.length > 0) {
     const place = stack.pop()!
-    if (visited[place] === 1) continue
-    visited[place] = 1
+    if (visited[place] === seen) continue
+    visited[place] = seen
     const instruction = program[place]!
     switch (instruction.op) {
       case 'match':
@@ -112,7 +132,25 @@ function follow(
   return false
 }
 
-const programOf = memo(200, (pattern): readonly Instruction[] => new Compiler(pattern).compile())
+/** A pattern that was compiled, with the marks that a search makes, and the last text that was searched. */
+interface Regex {
+  readonly program: readonly Instruction[]
+  /** What every match begins with; null = not known. */
+  readonly first: Test | null
+  readonly visited: Int32Array
+  text: string | null
+  found: string
+}
+
+/** Longer texts are not kept: two hundred patterns would keep two hundred of them. */
+const KEPT_MAX = 1000
+
+const regexOf = memo(200, (pattern): Regex => {
+  const program = new Compiler(pattern).compile()
+  const [start] = program
+  const first = start?.op === 'char' ? start.test : null
+  return { program, first, visited: new Int32Array(program.length), text: null, found: '' }
+})
 
 type Node =
   | { readonly kind: 'empty' }
