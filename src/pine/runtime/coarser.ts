@@ -13,6 +13,8 @@ export class CoarserBars {
   readonly bars: { -readonly [Field in keyof Bars]: Bars[Field] }
   /** Per chart bar: the coarser bar it is part of. */
   group = new Int32Array(0)
+  /** Per chart bar: the last coarser bar that has closed when it closes. */
+  closed = new Int32Array(0)
   /** Per coarser bar: its closing time. */
   readonly end: number[] = []
   readonly #chart: Bars
@@ -41,40 +43,60 @@ export class CoarserBars {
     }
   }
 
-  /** Takes in chart bars up to `end`. */
-  extend(end: number): void {
-    const chart = this.#chart
-    const { bars } = this
-    if (this.group.length < end) {
-      const grown = new Int32Array(Math.max(end, this.group.length * 2))
-      grown.set(this.group)
-      this.group = grown
-    }
+  /** Takes in chart bars up to `end`, which close at `timeClose`. */
+  extend(end: number, timeClose: Float64Array): void {
+    if (end <= this.#done) return
+    this.group = grownTo(this.group, end)
+    this.closed = grownTo(this.closed, end)
+    const { group, closed } = this
+    // A bar of minutes that opens inside the period of the one before it belongs to it.
+    const isDirect = isIntraday(this.#from)
+    let from = 0
+    let until = 0
     for (let i = this.#done; i < end; i++) {
-      const time = chart.time[i] ?? 0
-      const period = this.#find(time)
-      if (period.start === this.#start) {
-        const last = bars.length - 1
-        bars.high[last] = Math.max(bars.high[last] ?? 0, chart.high[i] ?? 0)
-        bars.low[last] = Math.min(bars.low[last] ?? 0, chart.low[i] ?? 0)
-        bars.close[last] = chart.close[i] ?? 0
-        bars.volume[last] = (bars.volume[last] ?? 0) + (chart.volume[i] ?? 0)
-      } else {
-        this.#start = period.start
-        const next = bars.length
-        if (next === bars.time.length) this.#grow()
-        bars.length++
-        const instant = sessionInstant(this.#calendar, time, this.#from)
-        bars.time[next] = this.#nominal
-          ? period.start
-          : this.#calendar.open(this.#calendar.tradingDay(instant))
-        for (const field of ['open', 'high', 'low', 'close', 'volume'] as const)
-          bars[field][next] = chart[field][i] ?? 0
-        this.end.push(period.end)
-      }
-      this.group[i] = bars.length - 1
+      const time = this.#chart.time[i]!
+      if (!isDirect || !(time >= from && time < until)) {
+        const period = this.#find(time)
+        from = period.start
+        until = period.end
+        if (from !== this.#start) {
+          this.#start = from
+          this.#open(i, time, period)
+        } else this.#add(i)
+      } else this.#add(i)
+      const last = this.bars.length - 1
+      group[i] = last
+      closed[i] = timeClose[i]! >= this.end[last]! ? last : last - 1
     }
-    this.#done = Math.max(this.#done, end)
+    this.#done = end
+  }
+
+  /** Chart bar `i` opens the next coarser bar. */
+  #open(i: number, time: number, period: Period): void {
+    const { bars } = this
+    const chart = this.#chart
+    const next = bars.length
+    if (next === bars.time.length) this.#grow()
+    bars.length++
+    const instant = sessionInstant(this.#calendar, time, this.#from)
+    bars.time[next] = this.#nominal ? period.start : this.#calendar.open(this.#calendar.tradingDay(instant))
+    bars.open[next] = chart.open[i]!
+    bars.high[next] = chart.high[i]!
+    bars.low[next] = chart.low[i]!
+    bars.close[next] = chart.close[i]!
+    bars.volume[next] = chart.volume[i]!
+    this.end.push(period.end)
+  }
+
+  /** Chart bar `i` goes on with the last coarser bar. */
+  #add(i: number): void {
+    const { bars } = this
+    const { high, low, close, volume } = this.#chart
+    const last = bars.length - 1
+    bars.high[last] = Math.max(bars.high[last]!, high[i]!)
+    bars.low[last] = Math.min(bars.low[last]!, low[i]!)
+    bars.close[last] = close[i]!
+    bars.volume[last] = bars.volume[last]! + volume[i]!
   }
 
   /**
@@ -100,4 +122,11 @@ export class CoarserBars {
       this.bars[field] = grown
     }
   }
+}
+
+function grownTo(list: Int32Array<ArrayBuffer>, length: number): Int32Array<ArrayBuffer> {
+  if (list.length >= length) return list
+  const grown = new Int32Array(Math.max(length, list.length * 2))
+  grown.set(list)
+  return grown
 }

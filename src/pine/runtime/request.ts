@@ -409,7 +409,13 @@ class OwnCoarser implements Source {
   readonly #coarser: CoarserBars
   constructor(context: RunContext, from: Interval, to: Interval) {
     this.#context = context
-    this.#coarser = new CoarserBars(context.closedBars, from, to, calendarOf(context.symbol))
+    const name = formatInterval(to)
+    let coarser = context.coarser.get(name)
+    if (coarser === undefined) {
+      coarser = new CoarserBars(context.closedBars, from, to, calendarOf(context.symbol))
+      context.coarser.set(name, coarser)
+    }
+    this.#coarser = coarser
   }
   get bars(): Bars {
     return this.#coarser.bars
@@ -419,13 +425,12 @@ class OwnCoarser implements Source {
   }
   update(): number {
     const { length } = this.#context.bars
-    this.#coarser.extend(length)
-    const last = this.#coarser.bars.length - 1
-    return last >= 0 && this.#isClosed(length - 1, last) ? last + 1 : Math.max(0, last)
+    this.#coarser.extend(length, this.#context.timeClose)
+    return (this.#coarser.closed[length - 1] ?? -1) + 1
   }
   barAt(bar: number, lookahead: boolean): number {
-    const group = this.#coarser.group[bar] ?? -1
-    return lookahead || this.#isClosed(bar, group) ? group : group - 1
+    const { group, closed } = this.#coarser
+    return (lookahead ? group[bar] : closed[bar]) ?? -1
   }
   isSettled(bar: number, lookahead: boolean): boolean {
     const { group, bars } = this.#coarser
@@ -437,9 +442,6 @@ class OwnCoarser implements Source {
   rewind(bar: number): number {
     return this.#coarser.rewind(bar)
   }
-  #isClosed(bar: number, group: number): boolean {
-    return (this.#context.timeClose[bar] ?? 0) >= (this.#coarser.end[group] ?? Infinity)
-  }
 }
 
 /** Bars from the store: another symbol, or a finer interval. They are there as a whole. */
@@ -450,6 +452,10 @@ class OtherBars implements Source {
   readonly #close: Float64Array
   readonly #finer: boolean
   readonly #same: boolean
+  readonly #opened = new Place()
+  readonly #closed = new Place()
+  readonly #first = new Place()
+  readonly #last = new Place()
 
   constructor(context: RunContext, series: Series, interval: Interval) {
     this.bars = series.bars
@@ -471,18 +477,18 @@ class OtherBars implements Source {
     const opened = this.#context.bars.time[bar] ?? 0
     const closed = this.#context.timeClose[bar] ?? 0
     const { time, length } = this.bars
-    const opening = firstAfter(time, length, opened) - 1
+    const opening = this.#opened.after(time, length, opened) - 1
     // Of the same interval and opened at the same time, it is the same bar, whatever its exchange says of its close.
     if (this.#same && time[opening] === opened) return opening
-    if (!lookahead) return firstAfter(this.#close, length, closed) - 1
+    if (!lookahead) return this.#closed.after(this.#close, length, closed) - 1
     if (!this.#finer) return opening
-    const first = firstAfter(time, length, opened - 1)
+    const first = this.#first.after(time, length, opened - 1)
     return first < length && (time[first] ?? 0) < closed ? first : first - 1
   }
   within(bar: number): readonly [number, number] {
     const { time, length } = this.bars
-    const from = firstAfter(time, length, (this.#context.bars.time[bar] ?? 0) - 1)
-    return [from, firstAfter(time, length, (this.#context.timeClose[bar] ?? 0) - 1)]
+    const from = this.#first.after(time, length, (this.#context.bars.time[bar] ?? 0) - 1)
+    return [from, this.#last.after(time, length, (this.#context.timeClose[bar] ?? 0) - 1)]
   }
   isSettled(_bar: number, _lookahead: boolean, end: number): boolean {
     return end < this.bars.length
@@ -591,14 +597,32 @@ class PriceSource implements Source {
   }
 }
 
-/** Index of the first entry greater than `value`. Binary search. */
-function firstAfter(sorted: Float64Array, length: number, value: number): number {
-  let low = 0
-  let high = length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((sorted[middle] ?? 0) > value) high = middle
-    else low = middle + 1
+/** A place in a sorted column that is asked for bar after bar: the next one is near the last. */
+class Place {
+  #last = 0
+
+  /** Index of the first entry greater than `value`: doubling steps from the last answer, then halves. */
+  after(sorted: Float64Array, length: number, value: number): number {
+    let low = 0
+    let high = length
+    const last = Math.min(this.#last, length)
+    if (last > 0 && sorted[last - 1]! > value) high = last - 1
+    else {
+      low = last
+      for (let step = 1; low + step <= length; step *= 2) {
+        if (sorted[low + step - 1]! > value) {
+          high = low + step - 1
+          break
+        }
+        low += step
+      }
+    }
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (sorted[middle]! > value) high = middle
+      else low = middle + 1
+    }
+    this.#last = low
+    return low
   }
-  return low
 }

@@ -11,6 +11,7 @@ import type { Broker } from '../broker.ts'
 import type { RunWarning } from '../messages/message.ts'
 import { logsCut, noRates } from '../messages/running.ts'
 import type { AlertEvent, LogEntry, RunEnvironment, Series } from '../environment.ts'
+import type { CoarserBars } from './coarser.ts'
 import type { Drawings } from './drawings.ts'
 import type { Budget } from './budget.ts'
 import { Grids } from './periods.ts'
@@ -61,6 +62,8 @@ export class RunContext implements Runtime {
   readonly feeds: Feed[] = []
   /** Call sites of request.*, by site and path. */
   readonly requests = new Map<string, Request>()
+  /** The chart's bars on coarser intervals, which requests of the same interval share. */
+  readonly coarser = new Map<string, CoarserBars>()
   warnings: RunWarning[] = []
   /**
    * The first bar whose answers another bar to come may change: what the script does from there on is not to be kept.
