@@ -8,7 +8,16 @@ import type { Account } from './account.ts'
 import type { Book } from './book.ts'
 import { exitLevels, hasTrigger, reservation } from './exits.ts'
 import { floorToLot, tickAbove, tickBelow, tickOf, unitsOf } from './numbers.ts'
-import { isMarket, overCap, type Direction, type Entry, type Leg, type Order } from './orders.ts'
+import {
+  NO_LEVEL,
+  isMarket,
+  levelsOf,
+  overCap,
+  type Direction,
+  type Entry,
+  type Leg,
+  type Order,
+} from './orders.ts'
 import type { RiskLimit } from './risk.ts'
 import { budgetOf, unitsFor } from './sizing.ts'
 import { issueTrail } from './trailing.ts'
@@ -48,7 +57,8 @@ export class Desk implements BrokerDesk {
     const price = account.nowPrice()
     const limit = direction === 1 ? tickBelow(askedLimit / mintick) : tickAbove(askedLimit / mintick)
     const stop = direction === 1 ? tickAbove(askedStop / mintick) : tickBelow(askedStop / mintick)
-    const priced = !Number.isNaN(limit) || !Number.isNaN(stop)
+    const levels = levelsOf(limit, stop)
+    const priced = levels !== NO_LEVEL
     const projected = kind === 'entry' ? this.projected(direction) : position.units
     const claimed = kind === 'entry' && position.units * direction < 0 ? this.claimedByCloses() : 0
     let flip = kind === 'entry' && projected * direction < 0 ? Math.abs(projected) : 0
@@ -81,7 +91,8 @@ export class Desk implements BrokerDesk {
       direction,
       units,
       flip,
-      budget,
+      budget: budget === budget ? budget : 0,
+      levels,
       limit,
       stop,
       triggered: false,
@@ -207,7 +218,8 @@ export class Desk implements BrokerDesk {
       direction: account.position.units > 0 ? -1 : 1,
       units,
       flip: 0,
-      budget: NaN,
+      budget: 0,
+      levels: NO_LEVEL,
       limit: NaN,
       stop: NaN,
       triggered: false,
@@ -275,6 +287,7 @@ export class Desk implements BrokerDesk {
     if (known) {
       known.exit = exit
       known.reserved = Math.max(known.filled, reserved)
+      known.levels = levelsOf(limit, stop)
       known.limit = limit
       known.stop = stop
       known.trail = trail
@@ -286,6 +299,7 @@ export class Desk implements BrokerDesk {
         exit,
         reserved,
         filled: 0,
+        levels: levelsOf(limit, stop),
         limit,
         stop,
         trail,

@@ -9,6 +9,7 @@ import { MARGIN_CALL, exceeds } from './margin.ts'
 import { contracts } from './numbers.ts'
 import {
   isMarket,
+  levelsOf,
   overCap,
   type Direction,
   type Entry,
@@ -106,9 +107,10 @@ export class Floor {
   private unitsAtFill(order: Order, ticks: number): number {
     const { position, settings, mintick, pointValue, lot } = this.account
     const held = position.units
-    const wanted = Number.isNaN(order.budget)
-      ? order.units
-      : unitsFor(settings, order.budget, ticks * mintick, pointValue, this.account.rate(), lot)
+    const wanted =
+      order.budget === 0
+        ? order.units
+        : unitsFor(settings, order.budget, ticks * mintick, pointValue, this.account.rate(), lot)
     if (order.kind === 'order') return wanted
     const raw = Math.min(wanted, this.watch.roomFor(order.direction))
     if (order.reduceOnly) return held * order.direction < 0 ? Math.min(order.flip, Math.abs(held)) : 0
@@ -219,6 +221,7 @@ export class Floor {
       exit,
       reserved,
       filled: 0,
+      levels: levelsOf(limit, stop),
       limit,
       stop,
       trail: Number.isNaN(activation) ? null : freshTrail(activation, offset, fill, entry.direction),

@@ -12,6 +12,18 @@ import type { BrokerSettings } from './settings.ts'
 
 export type Direction = 1 | -1
 
+/**
+ * Which levels an order or a leg has. What is missing is NaN, but nobody asks the number for that: machine code that has only
+ * seen numbers is left whenever it reads a NaN, which took a stop that is placed again on every bar a quarter of its time.
+ */
+export const NO_LEVEL = 0
+export const HAS_LIMIT = 1
+export const HAS_STOP = 2
+
+export function levelsOf(limit: number, stop: number): number {
+  return (limit === limit ? HAS_LIMIT : NO_LEVEL) | (stop === stop ? HAS_STOP : NO_LEVEL)
+}
+
 /** An `entry` flips a position and respects pyramiding, an `order` nets, a `close` only reduces. */
 type OrderKind = 'entry' | 'order' | 'close'
 
@@ -23,9 +35,11 @@ export interface Order {
   units: number
   /** Units that close the opposite position that it was placed against (C1, C9). */
   flip: number
-  /** Money to spend at the fill price; NaN if `units` is final (F2). */
+  /** Money to spend at the fill price; 0 if `units` is final (F2). */
   readonly budget: number
-  /** In ticks; NaN = none. */
+  /** Which of the two below it has. */
+  readonly levels: number
+  /** In ticks. */
   readonly limit: number
   readonly stop: number
   /** The stop of this stop-limit order was reached, so it waits as a limit order. */
@@ -50,7 +64,7 @@ export interface Order {
 
 /** B7: a level that is na counts as missing. */
 export function isMarket(order: Order): boolean {
-  return Number.isNaN(order.limit) && Number.isNaN(order.stop)
+  return order.levels === NO_LEVEL
 }
 
 /** C3: whether pyramiding would refuse this entry if it filled with the position as it is. */
@@ -107,7 +121,9 @@ export interface Leg {
   /** Units of the entry that it has reserved, and how many of them it has closed. */
   reserved: number
   filled: number
-  /** In ticks; NaN = none. */
+  /** Which of the two below it has. */
+  levels: number
+  /** In ticks. */
   limit: number
   stop: number
   trail: Trail | null

@@ -1,6 +1,6 @@
 // Where a segment of the path meets a level, in ticks: the geometry of fills, without order book or money.
 
-import type { Direction, Leg, Order } from './orders.ts'
+import { HAS_LIMIT, HAS_STOP, type Direction, type Leg, type Order } from './orders.ts'
 import { trailAtOpen, trailOnSegment } from './trailing.ts'
 
 /** Ranks of what is reached at the same price (A16). */
@@ -33,12 +33,15 @@ export function reachLimit(
  * too.
  */
 export function passed(order: Order, open: number, beyond: number): boolean {
-  if (!Number.isNaN(order.stop) && !order.triggered) {
+  const { levels } = order
+  if ((levels & HAS_STOP) !== 0 && !order.triggered) {
     if (order.direction === 1 ? order.stop > open : order.stop < open) return false
-    if (Number.isNaN(order.limit)) return true
+    if ((levels & HAS_LIMIT) === 0) return true
     order.triggered = true
   }
-  return !Number.isNaN(reachLimit(order.limit, open, open, order.direction, beyond))
+  return (
+    (levels & HAS_LIMIT) !== 0 && !Number.isNaN(reachLimit(order.limit, open, open, order.direction, beyond))
+  )
 }
 
 /** `direction` of the segment: 1 up, -1 down; null = the open, where a trail checks where the bar opened. */
@@ -52,7 +55,7 @@ export function reachLeg(
   const side = leg.entry.direction
   let ticks = NaN
   let rank = STOP
-  if (!Number.isNaN(leg.stop)) ticks = reach(leg.stop, at, to, side === -1)
+  if ((leg.levels & HAS_STOP) !== 0) ticks = reach(leg.stop, at, to, side === -1)
   if (leg.trail) {
     const trail =
       direction === null
@@ -63,7 +66,7 @@ export function reachLeg(
       rank = TRAIL
     }
   }
-  if (!Number.isNaN(leg.limit)) {
+  if ((leg.levels & HAS_LIMIT) !== 0) {
     const limit = reachLimit(leg.limit, at, to, side === 1 ? -1 : 1, beyond)
     if (!Number.isNaN(limit) && !(Math.abs(ticks - at) <= Math.abs(limit - at))) {
       ticks = limit

@@ -7,7 +7,7 @@
 
 import type { Book } from './book.ts'
 import { UNIT } from './numbers.ts'
-import { isMarket, type Order, type Trail } from './orders.ts'
+import { HAS_LIMIT, HAS_STOP, isMarket, type Order, type Trail } from './orders.ts'
 
 export const RESTING_TYPES = ['limit', 'stop', 'trail'] as const
 export type RestingType = (typeof RESTING_TYPES)[number]
@@ -92,16 +92,18 @@ export class RestingNotes {
     const { orders, legs } = this.book
     if (waiting.length === 0 && legs.length === 0 && !someRest(orders)) return
     this.notes++
-    for (const { id, direction, units, limit, stop, triggered } of orders) {
+    for (const order of orders) {
+      const { id, direction, units, levels } = order
       // A stop-limit order first waits for its stop.
-      if (!Number.isNaN(stop) && !triggered) this.see(id, 'stop', direction * units, stop, bar)
-      else if (!Number.isNaN(limit)) this.see(id, 'limit', direction * units, limit, bar)
+      if ((levels & HAS_STOP) !== 0 && !order.triggered)
+        this.see(id, 'stop', direction * units, order.stop, bar)
+      else if ((levels & HAS_LIMIT) !== 0) this.see(id, 'limit', direction * units, order.limit, bar)
     }
     for (const leg of legs) {
       if (leg.done) continue
       const units = -leg.entry.direction * (leg.reserved - leg.filled)
-      if (!Number.isNaN(leg.limit)) this.see(leg.id, 'limit', units, leg.limit, bar)
-      if (!Number.isNaN(leg.stop)) this.see(leg.id, 'stop', units, leg.stop, bar)
+      if ((leg.levels & HAS_LIMIT) !== 0) this.see(leg.id, 'limit', units, leg.limit, bar)
+      if ((leg.levels & HAS_STOP) !== 0) this.see(leg.id, 'stop', units, leg.stop, bar)
       if (leg.trail) this.see(leg.id, 'trail', units, trailLevel(leg.trail, leg.entry.direction), bar)
     }
     let left = 0

@@ -8,7 +8,16 @@ import type { Account } from './account.ts'
 import type { Book } from './book.ts'
 import type { Floor } from './floor.ts'
 import { tickOf } from './numbers.ts'
-import { isMarket, removeAt, type Leg, type Order, type PathPoint } from './orders.ts'
+import {
+  HAS_LIMIT,
+  HAS_STOP,
+  isMarket,
+  removeAt,
+  type Direction,
+  type Leg,
+  type Order,
+  type PathPoint,
+} from './orders.ts'
 import { finerRanges, pathOf, pricesOf, type Path } from './path.ts'
 import { LIMIT, STOP, passed, reach, reachLeg, reachLimit } from './reach.ts'
 import { RISK_COMMENTS } from './risk.ts'
@@ -168,13 +177,12 @@ export class Walk {
     if (!watch.isSafeBetween(low * mintick, high * mintick)) return false
     for (let i = 0; i < orders.length; i++) {
       const order = orders[i]!
-      if (isWithin(order, low, high) || floor.refuses(order)) return false
+      if (isWithin(order, order.direction, low, high) || floor.refuses(order)) return false
     }
     for (let i = 0; i < legs.length; i++) {
-      const { done, trail, entry, limit, stop } = legs[i]!
-      if (done) continue
-      if (trail !== null) return false
-      if (entry.direction === 1 ? stop >= low || limit <= high : stop <= high || limit >= low) return false
+      const leg = legs[i]!
+      if (leg.done) continue
+      if (leg.trail !== null || isWithin(leg, leg.entry.direction === 1 ? -1 : 1, low, high)) return false
     }
     return true
   }
@@ -286,7 +294,7 @@ export class Walk {
       let flipped = false
       for (const order of entries) {
         if (!book.take(order)) continue
-        const limit = !Number.isNaN(order.limit) && (order.triggered || Number.isNaN(order.stop))
+        const limit = (order.levels & HAS_LIMIT) !== 0 && (order.triggered || (order.levels & HAS_STOP) === 0)
         const before = Math.sign(position.units)
         floor.fill(order, open, !limit)
         if (before !== 0 && Math.sign(position.units) === -before && !limit) flipped = true
@@ -318,7 +326,8 @@ export class Walk {
       let sequence = 0
       for (const one of book.orders) {
         if (isMarket(one)) continue
-        const stopPending = !Number.isNaN(one.stop) && !one.triggered
+        const stopPending = (one.levels & HAS_STOP) !== 0 && !one.triggered
+        if (!stopPending && (one.levels & HAS_LIMIT) === 0) continue
         const level = stopPending
           ? reach(one.stop, at, to, one.direction === 1)
           : reachLimit(one.limit, at, to, one.direction, beyond)
@@ -358,7 +367,7 @@ export class Walk {
       at = best
       account.nowTicks = at
       if (order) {
-        if (rank === STOP && !Number.isNaN(order.limit)) order.triggered = true
+        if (rank === STOP && (order.levels & HAS_LIMIT) !== 0) order.triggered = true
         else if (book.take(order)) floor.fill(order, at, rank === STOP)
       } else if (leg) floor.fillLeg(leg, at, rank)
       book.dropOrphans()
@@ -427,12 +436,13 @@ export class Walk {
     const { book, floor, beyond } = this
     this.fillMarket(close)
     for (const order of book.orders.slice()) {
-      const isStop = !Number.isNaN(order.stop)
-      const oneLevel = isStop !== !Number.isNaN(order.limit)
+      const isStop = order.levels === HAS_STOP
+      const oneLevel = isStop || order.levels === HAS_LIMIT
       if (oneLevel && order.bar === bar && passed(order, close, beyond) && book.take(order))
         floor.fill(order, close, isStop)
     }
     for (const leg of book.legs.filter((one) => one.bar === bar && one.entry.bar < bar && !one.done)) {
+      if ((leg.levels & HAS_LIMIT) === 0) continue
       const limit = reachLimit(leg.limit, close, close, leg.entry.direction === 1 ? -1 : 1, beyond)
       if (!Number.isNaN(limit) && book.legs.includes(leg)) floor.fillLeg(leg, limit, LIMIT)
     }
@@ -446,15 +456,17 @@ function gapOrder(a: Order, b: Order): number {
 }
 
 function gapRank(order: Order): number {
-  if (Number.isNaN(order.stop)) return 2
+  if ((order.levels & HAS_STOP) === 0) return 2
   return order.direction === 1 ? 0 : 1
 }
 
-/** Whether the order could trigger or fill at a price between the two, or beyond them. */
-function isWithin({ direction, limit, stop }: Order, low: number, high: number): boolean {
-  return direction === 1 ? stop <= high || limit >= low : stop >= low || limit <= high
+/** Whether an order of this direction could trigger or fill at a price between the two, or beyond them. */
+function isWithin(one: Order | Leg, direction: Direction, low: number, high: number): boolean {
+  const { levels } = one
+  if ((levels & HAS_STOP) !== 0 && (direction === 1 ? one.stop <= high : one.stop >= low)) return true
+  return (levels & HAS_LIMIT) !== 0 && (direction === 1 ? one.limit >= low : one.limit <= high)
 }
 
 function restingUnits(order: Order): number {
-  return Number.isNaN(order.budget) ? order.units : Math.max(order.units, 0)
+  return order.budget === 0 ? order.units : Math.max(order.units, 0)
 }

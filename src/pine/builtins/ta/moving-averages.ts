@@ -43,35 +43,50 @@ function checked([target, targetMask, source, sourceMask, length]: LengthColumns
   return [target, targetMask, source, sourceMask, lengthOf(length, 'ta.sma')]
 }
 
-/** Starts with the sma of the first `length` values. */
+/**
+ * Starts with the sma of the first `length` values. `value` counts once it is `known`: were it na until then, the machine code
+ * that has seen only numbers would be left on each of the first bars of every run, and be compiled again and again.
+ */
 export class Ema {
   private readonly first = new RollingSum()
-  private value = NaN
+  private value = 0
+  private known = false
 
   next(source: number, length: number): number {
     const n = lengthOf(length, 'ta.ema')
     if (source !== source) return source
-    if (n === 1) return (this.value = source)
-    this.value =
-      this.value === this.value
-        ? this.value + (2 / (n + 1)) * (source - this.value)
-        : this.first.next(source, n) / n
-    return this.value
+    if (n === 1) return this.take(source)
+    if (!this.known) return this.take(this.first.next(source, n) / n)
+    const value = this.value + (2 / (n + 1)) * (source - this.value)
+    return value === value ? (this.value = value) : this.take(value)
+  }
+
+  private take(value: number): number {
+    this.known = value === value
+    if (this.known) this.value = value
+    return value
   }
 }
 
 /** Starts like `Ema`. */
 export class Rma {
   private readonly first = new RollingSum()
-  private value = NaN
+  private value = 0
+  private known = false
 
   next(source: number, length: number): number {
     const n = lengthOf(length, 'ta.rma')
     if (source !== source) return source
-    if (n === 1) return (this.value = source)
-    this.value =
-      this.value === this.value ? (this.value * (n - 1) + source) / n : this.first.next(source, n) / n
-    return this.value
+    if (n === 1) return this.take(source)
+    if (!this.known) return this.take(this.first.next(source, n) / n)
+    const value = (this.value * (n - 1) + source) / n
+    return value === value ? (this.value = value) : this.take(value)
+  }
+
+  private take(value: number): number {
+    this.known = value === value
+    if (this.known) this.value = value
+    return value
   }
 }
 
