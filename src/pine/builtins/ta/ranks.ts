@@ -198,7 +198,7 @@ export class Rci {
     if (this.inWindow !== n || history.held <= n) return false
     const leaving = history.at(n)
     if (source !== source || leaving !== leaving) return false
-    const from = sorted.firstAtLeast(leaving)
+    const from = sorted.leavingPlace(leaving)
     const to = sorted.firstAbove(source)
     replaceWithin(sorted.values, from, to, source)
     replaceWithin(this.order, from, to, history.count - 1)
