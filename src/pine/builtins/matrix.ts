@@ -179,11 +179,11 @@ export const MATRIX: readonly BuiltinEntry[] = [
   square('inv', 'The inverse; elements are na if there is none.', 'matrix<float>', (rows, matrix) =>
     matrixOf(matrix, algebra.inverse(rows, workOf(matrix)) ?? rows.map((row) => row.map(() => Number.NaN))),
   ),
-  square('eigenvalues', 'The eigenvalues.', 'array<float>', (rows, matrix) =>
-    matrix.array(algebra.eigenvalues(rows, workOf(matrix))),
+  squareItems('eigenvalues', 'The eigenvalues.', 'array<float>', (matrix, size) =>
+    matrix.array(algebra.eigenvaluesOf(matrix.items, size, workOf(matrix))),
   ),
-  square('eigenvectors', 'The eigenvectors, one a column.', 'matrix<float>', (rows, matrix) =>
-    matrixOf(matrix, algebra.eigenvectors(rows, workOf(matrix))),
+  squareItems('eigenvectors', 'The eigenvectors, one a column.', 'matrix<float>', (matrix, size) =>
+    matrix.derive(size, size, algebra.eigenvectorsOf(matrix.items, size, workOf(matrix)), Number.NaN),
   ),
   numeric('pinv', 'The pseudo-inverse.', 'matrix<float>', (rows, matrix) =>
     matrixOf(matrix, algebra.pseudoInverse(rows, workOf(matrix))),
@@ -502,6 +502,22 @@ function square(
   compute: (rows: algebra.Rows, matrix: PineMatrix<number>) => unknown,
 ): BuiltinFunction {
   return numeric(name, doc, returns, (rows, matrix) => compute(rows, squareOf(matrix, `matrix.${name}`)))
+}
+
+/** Of a square matrix, whose elements are read where they are. */
+function squareItems(
+  name: string,
+  doc: string,
+  returns: string,
+  compute: (matrix: PineMatrix<number>, size: number) => unknown,
+): BuiltinFunction {
+  const full = `matrix.${name}`
+  return fn(full, doc, [`(matrix<int> id) ${returns}`, `(matrix<float> id) ${returns}`], {
+    fn: (id: Numbers) => {
+      const matrix = squareOf(id, full)
+      return compute(matrix, matrix.rows)
+    },
+  })
 }
 
 function test(name: string, doc: string, holds: (value: number) => boolean): BuiltinFunction {

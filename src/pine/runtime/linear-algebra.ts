@@ -163,50 +163,63 @@ export function pseudoInverse(matrix: Rows, work = unwatched): Rows {
   )
 }
 
-function isSymmetric(a: Rows): boolean {
+/** Of a square matrix, row after row. */
+export function eigenvaluesOf(items: readonly number[], n: number, work = unwatched): number[] {
+  if (!isSymmetric(items, n)) return hessenbergQr(hessenberg(rowsOf(items, n), work), work)
+  const a = new Float64Array(items)
+  jacobi(a, null, n, work)
+  return largestFirst(a, n).map((i) => a[i * n + i]!)
+}
+
+/** Vectors of length 1, one a column, in the order of `eigenvaluesOf`; row after row, as the matrix is given. */
+export function eigenvectorsOf(items: readonly number[], n: number, work = unwatched): number[] {
+  const columns: number[] = []
+  if (!isSymmetric(items, n)) {
+    const matrix = rowsOf(items, n)
+    const vectors = eigenvaluesOf(items, n, work).map((value) => eigenvectorOf(matrix, value, work))
+    for (let j = 0; j < n; j++) for (const vector of vectors) columns.push(vector[j]!)
+    return columns
+  }
+  const a = new Float64Array(items)
+  const vectors = new Float64Array(n * n)
+  for (let i = 0; i < n; i++) vectors[i * n + i] = 1
+  jacobi(a, vectors, n, work)
+  const order = largestFirst(a, n)
+  for (let j = 0; j < n; j++) for (let i = 0; i < n; i++) columns.push(vectors[order[i]! * n + j]!)
+  return columns
+}
+
+/** The same of rows. */
+export function eigenvalues(matrix: Rows, work = unwatched): number[] {
+  return eigenvaluesOf(matrix.flat(), matrix.length, work)
+}
+
+export function eigenvectors(matrix: Rows, work = unwatched): Rows {
+  return rowsOf(eigenvectorsOf(matrix.flat(), matrix.length, work), matrix.length)
+}
+
+function rowsOf(items: readonly number[], n: number): Rows {
+  return Array.from({ length: n }, (_, i) => items.slice(i * n, (i + 1) * n))
+}
+
+function isSymmetric(items: readonly number[], n: number): boolean {
   // Not by every(): with a closure a row it took longer than the rotations.
-  for (let i = 0; i < a.length; i++) for (let j = 0; j <= i; j++) if (a[i]![j] !== a[j]![i]) return false
+  for (let i = 0; i < n; i++)
+    for (let j = 0; j <= i; j++) if (items[i * n + j] !== items[j * n + i]) return false
   return true
 }
 
-export function eigenvalues(matrix: Rows, work = unwatched): number[] {
-  return isSymmetric(matrix) ? jacobi(matrix, work).values : hessenbergQr(hessenberg(matrix, work), work)
-}
-
-/** Vectors of length 1, one a column, in the order of `eigenvalues`. */
-export function eigenvectors(matrix: Rows, work = unwatched): Rows {
-  if (isSymmetric(matrix)) return jacobi(matrix, work).vectors
-  return transpose(eigenvalues(matrix, work).map((value) => eigenvectorOf(matrix, value, work)))
-}
-
 /**
- * Vectors as columns, largest value first. Elements row after row in one typed array, and each step in a function of its
- * own: as one function it was too long for JavaScriptCore's last optimizer, and a matrix of 4 by 4 took 2.9 µs for 1.6.
+ * Turns `a` until it is diagonal, and with it the vectors, which are its rows in the end; null = nobody asks for them.
+ * Elements row after row in one typed array, and each step in a function of its own: as one function it was too long for
+ * JavaScriptCore's last optimizer, and a matrix of 4 by 4 took 2.9 µs for 1.6.
  */
-function jacobi(matrix: Rows, work: Work): { values: number[]; vectors: Rows } {
-  const n = matrix.length
-  const a = flat(matrix)
-  const vectors = new Float64Array(n * n)
-  for (let i = 0; i < n; i++) vectors[i * n + i] = 1
-  for (let sweep = 0; sweep < 100 && !isDiagonal(a, n); sweep++)
+function jacobi(a: Float64Array, vectors: Float64Array | null, n: number, work: Work): void {
+  for (let sweep = 0; sweep < 100 && !isDiagonal(a, n); sweep++) {
+    work(1.5 * n * n * (n - 1))
     for (let p = 0; p < n - 1; p++)
-      for (let q = p + 1; q < n; q++) {
-        if (a[p * n + q] === 0) continue
-        work(3 * n)
-        turn(a, vectors, n, p, q)
-      }
-  const order = largestFirst(a, n)
-  return { values: order.map((i) => a[i * n + i]!), vectors: columnsOf(vectors, n, order) }
-}
-
-function flat(rows: Rows): Float64Array {
-  const n = rows.length
-  const values = new Float64Array(n * n)
-  for (let i = 0; i < n; i++) {
-    const row = rows[i]!
-    for (let j = 0; j < n; j++) values[i * n + j] = row[j]!
+      for (let q = p + 1; q < n; q++) if (a[p * n + q] !== 0) turn(a, vectors, n, p, q)
   }
-  return values
 }
 
 function isDiagonal(a: Float64Array, n: number): boolean {
@@ -216,7 +229,7 @@ function isDiagonal(a: Float64Array, n: number): boolean {
 }
 
 /** Makes the element at p, q zero. */
-function turn(a: Float64Array, vectors: Float64Array, n: number, p: number, q: number): void {
+function turn(a: Float64Array, vectors: Float64Array | null, n: number, p: number, q: number): void {
   const theta = (a[q * n + q]! - a[p * n + p]!) / (2 * a[p * n + q]!)
   const t = (theta >= 0 ? 1 : -1) / (Math.abs(theta) + Math.sqrt(theta * theta + 1))
   const c = 1 / Math.sqrt(t * t + 1)
@@ -225,7 +238,7 @@ function turn(a: Float64Array, vectors: Float64Array, n: number, p: number, q: n
   rotateLines(a, p, q, n, n, c, s)
   a[p * n + q] = 0
   a[q * n + p] = 0
-  rotateLines(vectors, p * n, q * n, 1, n, c, s)
+  if (vectors !== null) rotateLines(vectors, p * n, q * n, 1, n, c, s)
 }
 
 /** The places of the values on the diagonal; of equal ones the first comes first. */
@@ -238,17 +251,6 @@ function largestFirst(a: Float64Array, n: number): number[] {
     order[at] = i
   }
   return order
-}
-
-/** The rows of `vectors` in that order, as columns. */
-function columnsOf(vectors: Float64Array, n: number, order: readonly number[]): Rows {
-  const columns: Rows = []
-  for (let j = 0; j < n; j++) {
-    const row: number[] = []
-    for (let i = 0; i < n; i++) row.push(vectors[order[i]! * n + j]!)
-    columns.push(row)
-  }
-  return columns
 }
 
 /** Rows, or with a `step` of the row's length columns, that begin at `x` and `y`. */
