@@ -15,6 +15,9 @@ export interface Stretches {
   readonly high: Float64Array
 }
 
+/** So that a product rounded up is not taken for more than the quotient it stands for. */
+const NEARLY = 1 - 1e-9
+
 export class EquityWalk {
   runupMax = 0
   drawdownMax = 0
@@ -121,13 +124,16 @@ export class EquityWalk {
   }
 
   private mark(worst: number, best: number): void {
-    const down = this.peak - (this.closed + worst)
+    const { peak, trough } = this
+    const down = peak - (this.closed + worst)
     if (down > this.drawdownMax) this.drawdownMax = down
-    if (this.peak > 0 && down / this.peak > this.drawdownMaxFraction)
-      this.drawdownMaxFraction = down / this.peak
-    const up = this.closed + best - this.trough
+    // Nearly all are far below the most so far, which a product tells without a division.
+    if (down > NEARLY * this.drawdownMaxFraction * peak && peak > 0 && down / peak > this.drawdownMaxFraction)
+      this.drawdownMaxFraction = down / peak
+    const up = this.closed + best - trough
     if (up > this.runupMax) this.runupMax = up
-    if (this.trough > 0 && up / this.trough > this.runupMaxFraction) this.runupMaxFraction = up / this.trough
+    if (up > NEARLY * this.runupMaxFraction * trough && trough > 0 && up / trough > this.runupMaxFraction)
+      this.runupMaxFraction = up / trough
   }
 }
 

@@ -47,18 +47,19 @@ function collect(
   { profit: profits, exitBar, closed }: Realised,
   label: (start: number) => string,
 ): PeriodEnd[] {
+  const { length } = starts
+  const ends: PeriodEnd[] = []
   let k = 0
   // Trades are in the order they closed, except within a bar, which does not matter here.
-  return starts.map((start, i) => {
-    const end = starts[i + 1] ?? Infinity
+  for (let i = 0; i < length; i++) {
+    const start = starts[i]!
+    const end = i + 1 < length ? starts[i + 1]! : Infinity
     let profit = 0
-    let count = 0
-    for (; k < closed && time[exitBar[k]!]! < end; k++) {
-      profit += profits[k]!
-      count++
-    }
-    return { start, label: label(start), profit, trades: count }
-  })
+    const first = k
+    for (; k < closed && time[exitBar[k]!]! < end; k++) profit += profits[k]!
+    ends.push({ start, label: label(start), profit, trades: k - first })
+  }
+  return ends
 }
 
 export function reportMonths(months: readonly PeriodEnd[], initialCapital: number): ReportMonth[] {
