@@ -122,13 +122,21 @@ function deskFor(
 ): Desk {
   let told = 0
   let toldAt = performance.now()
+  const asking =
+    (name: keyof Host) =>
+    (...args: unknown[]) =>
+      ask(name, args) as Promise<never>
   return {
-    host: new Proxy({} as Desk['host'], {
-      get:
-        (_target, name) =>
-        (...args: unknown[]) =>
-          ask(String(name), args),
-    }),
+    // Each is a property of its own: jobs copy a host, and put another function in the place of one.
+    host: {
+      library: asking('library'),
+      series: asking('series'),
+      finer: asking('finer'),
+      piece: asking('piece'),
+      addBars: asking('addBars'),
+      readBars: asking('readBars'),
+      part: asking('part'),
+    },
     progress(bar) {
       // Runs look at the clock every few milliseconds, and with it tell how far they are.
       const now = performance.now()

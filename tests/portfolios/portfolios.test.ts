@@ -185,6 +185,26 @@ if bar_index == 0
     budgets.mockRestore()
   })
 
+  test('runs scripts that import libraries and ask for other series', async () => {
+    const { call, made } = await portfolioServer()
+    const library = `//@version=6\nlibrary("twice")\nexport twice(float x) => x * 2\n`
+    const stored = await call('POST', '/api/platform/scripts', { name: 'twice', source: library })
+    expect(stored.status).toBe(200)
+    const { name } = (await call('GET', '/api/auth/session')).json.user
+    const source = `//@version=6
+strategy("asks", initial_capital = 1000)
+import ${name}/twice/1 as lib
+other = request.security("X:FALLS", "1D", close)
+if bar_index == 1
+    strategy.entry("L", strategy.long, qty = lib.twice(other) / 99)
+`
+    const { portfolio, result } = await made({ name: 'asks', parts: [part('X:RISES', source), TWO.parts[0]] })
+    expect([portfolio.state, portfolio.error]).toEqual(['done', null])
+    const { report } = (await call('GET', `/api/platform/portfolios/${portfolio.id}/parts/0`)).json
+    expect(report.orders[0].qty).toBe(2)
+    expect(result.whole.trades).toBe(1)
+  })
+
   test('that is cancelled when its reports are made already keeps none of them', async () => {
     const { call, services, user, ended } = await portfolioServer()
     const { portfolios } = services.features

@@ -1,7 +1,9 @@
 // Scans through the API, with the real engine.
 
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
+import { scans } from '../../src/scans/records.ts'
 import { memoryKv } from '../../src/store/memory.ts'
+import { transact } from '../../src/store/transaction.ts'
 import { HOLDS, SCAN, scanServer } from './scan-server.ts'
 
 const PATH = '/api/platform/scans'
@@ -168,6 +170,88 @@ describe('a scan', () => {
     const there = await second.rows(id, '?where=bars>0')
     expect(names(there)).toEqual(['X:RISES1', 'X:FLAT896'])
     second.pool.close()
+  })
+
+  test('goes on over the markets it began with, and begins again without its old rows', async () => {
+    const { services, ended, call, cookie, pool, put } = await scanServer()
+    const { user } = (await call('GET', '/api/auth/session', undefined, cookie)).json
+    const { kv, features } = services
+    const made = await call('POST', PATH, SCAN)
+    const whole = await ended(made.json.id)
+    const stored = await kv.get(['scan-batch', whole.id, 0])
+    // As a server left it that was killed behind its first two rows; two of its markets came since, and are not its own.
+    await put('A:NEW', [1, 2, 3])
+    const id = 'scan_cut'
+    const markets = ['X:FALLS', 'X:FLAT', 'X:RISES'].map((name) => {
+      const [exchange = '', symbol = ''] = name.split(':')
+      return { exchange, symbol }
+    })
+    const record = (await scans(kv).get(whole.id))!
+    const cut = {
+      ...record,
+      id,
+      state: 'running' as const,
+      finishedAt: null,
+      markets: 3,
+      done: 2,
+      batches: 1,
+    }
+    const text = (value: unknown) => JSON.stringify(value)
+    await transact(kv, () => [
+      scans(kv).insert(cut),
+      {
+        sets: [
+          { key: ['scan-markets', id], value: text(markets) },
+          {
+            key: ['scan-script', id],
+            value: text({ source: SCAN.source, inputs: {}, overrides: {}, symbols: null }),
+          },
+          { key: ['scan-batch', id, 0], value: text((JSON.parse(stored!.value) as unknown[]).slice(0, 2)) },
+        ],
+      },
+    ])
+    await features.scans.recover()
+    expect(await ended(id)).toMatchObject({ state: 'done', markets: 3, done: 3 })
+    const { rows } = await features.scans.rows(user.id, id, {})
+    expect(names(rows)).toEqual(['X:FALLS', 'X:FLAT', 'X:RISES'])
+    // It had two batches; now all six markets are one.
+    await call('POST', `${PATH}/${id}/run`)
+    expect(await ended(id)).toMatchObject({ state: 'done', markets: 6, done: 6 })
+    expect(await kv.list({ prefix: ['scan-batch', id] }, { limit: 10 })).toHaveLength(1)
+    pool.close()
+  })
+
+  test('asks for other series as its user sees them', async () => {
+    const { call, put, ended, signUp, pool } = await scanServer()
+    const member = await signUp('member@example.com')
+    await put('X:OWN', [7, 8, 9, 10, 11, 12], '1d', member)
+    const source = '//@version=6\nindicator("x")\nplot(request.security("X:OWN", "1D", close), "own")\n'
+    const asked = { ...SCAN, source, symbols: [{ symbol: 'X:FLAT' }] }
+    const theirs = await call('POST', PATH, asked, member)
+    expect(await ended(theirs.json.id, member)).toMatchObject({ state: 'done', error: null })
+    const { rows } = (await call('GET', `${PATH}/${theirs.json.id}/results`, undefined, member)).json
+    expect(rows[0]).toMatchObject({ values: [12], error: null })
+    const others = await call('POST', PATH, asked)
+    await ended(others.json.id)
+    const failed = (await call('GET', `${PATH}/${others.json.id}/results`)).json.rows
+    expect(failed[0]).toMatchObject({ error: expect.objectContaining({ code: expect.any(String) }) })
+    pool.close()
+  })
+
+  test('looks at ten thousand markets and no more', async () => {
+    const { services, call, ended, pool } = await scanServer()
+    const { store } = services.bars
+    const one = (await store.list())[0]!
+    const list = spyOn(store, 'list').mockImplementation(async () =>
+      Array.from({ length: 10_001 }, (_, i) => ({ ...one, symbol: `S${i}` })),
+    )
+    const { json } = await call('POST', PATH, SCAN)
+    expect(await ended(json.id)).toMatchObject({
+      state: 'failed',
+      error: { code: 'script_limit_exceeded', message: expect.stringContaining('There are 10,001 markets') },
+    })
+    list.mockRestore()
+    pool.close()
   })
 
   test('stops when it is cancelled, and is gone when it is removed', async () => {
