@@ -87,6 +87,26 @@ export function barStoreConformance(
       expect(Array.from(bars.open)).toEqual([149.89, 249.9])
     })
 
+    test('more bars than a series has are all of its own, not those of the series beside it', async () => {
+      const beside = { ...KEY, symbol: `${KEY.symbol}2` }
+      for (const [key, price] of [
+        [KEY, 100],
+        [beside, 200],
+      ] as const)
+        await store.upsert(key, minuteBars(0, 10, { price }))
+      for (const range of [
+        { first: 1000 },
+        { last: 1000 },
+        { from: 0, first: 50 },
+        { to: MINUTE * 99, last: 50 },
+      ])
+        for (const [key, price] of [
+          [KEY, 100],
+          [beside, 200],
+        ] as const)
+          expect(rows((await store.read(key, range)).bars)).toEqual(rows(minuteBars(0, 10, { price })))
+    })
+
     test('ranges are from inclusive, to exclusive, and the last so many of them', async () => {
       const bars = minuteBars(0, 9_000, { step: 2 })
       await store.upsert(KEY, bars)

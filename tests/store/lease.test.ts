@@ -3,6 +3,7 @@ import { SQL } from 'bun'
 import type { Clock } from '../../src/lib/clock.ts'
 import { fencedKv, takeLease } from '../../src/store/postgres/lease.ts'
 import { postgresKv } from '../../src/store/postgres/postgres-kv.ts'
+import { HandClock } from '../lib/hand-clock.ts'
 import { rejection } from '../rejection.ts'
 import { postgresStores, realClock } from './postgres-stores.ts'
 
@@ -43,4 +44,25 @@ test('a lease is one node at a time, and whoever lost it can write nothing more'
   expect((await third).fence).not.toBe(fence)
   await (await third).release()
   await Promise.all([one.close(), other.close()])
+})
+
+test('a lease is kept while the database is away, and lost once another node has it', async () => {
+  const clock = new HandClock()
+  let answer: () => Promise<readonly object[]> = async () => [{ fence: '7', holder: 'me' }]
+  const connection = {
+    schema: '"leased"',
+    node: 'me',
+    writing: { query: () => answer() },
+  } as unknown as Parameters<typeof takeLease>[0]
+  const lease = await takeLease(connection, { work: 'w', clock, waits: () => {} })
+  let isLost = false
+  void lease.lost.then(() => (isLost = true))
+  const after = async (next: typeof answer) => {
+    answer = next
+    await clock.pass(10_000)
+    return isLost
+  }
+  expect(await after(async () => [{ fence: '7' }])).toBe(false)
+  expect(await after(() => Promise.reject(new Error('The database is away.')))).toBe(false)
+  expect(await after(async () => [])).toBe(true)
 })
