@@ -47,7 +47,7 @@ async function world() {
   const { id } = (await me('POST', '/ideas', idea)).json
   const head = async (path: string) => (await server.call('GET', path)).text
   const other = async () => asking(await server.signUp('o@example.com'))
-  return { server, me, anybody: asking({}), other, head, id, backtest }
+  return { server, cookie, me, anybody: asking({}), other, head, id, backtest }
 }
 
 function picture(width = 4, height = 3): string {
@@ -101,17 +101,30 @@ test('a published backtest is read by anybody who has the address, and gives not
 })
 
 test('it is hidden with the idea, follows it to its new address, and stays when the backtest goes', async () => {
-  const { me, anybody, id, backtest } = await world()
+  const { server, me, anybody, other, id, backtest } = await world()
   await me('PUT', `/ideas/${id}/snapshot`, {})
+  expect((await anybody('GET', `/ideas/${id}/picture`)).json.error.code).toBe('snapshot_not_found')
+  await me('PUT', `/ideas/${id}/snapshot`, { picture: picture() })
   await me('DELETE', `/backtests/${backtest.id}`)
   expect((await anybody('GET', `/ideas/${id}/snapshot`)).status).toBe(200)
-  expect((await anybody('GET', `/ideas/${id}/picture`)).json.error.code).toBe('snapshot_not_found')
   await me('PATCH', `/ideas/${id}`, { visibility: 'private' })
-  expect((await anybody('GET', `/ideas/${id}/snapshot`)).json.error.code).toBe('idea_not_found')
-  expect((await me('GET', `/ideas/${id}/snapshot`)).status).toBe(200)
+  const stranger = await other()
+  for (const who of [anybody, stranger])
+    for (const path of ['', '/snapshot', '/picture'])
+      expect((await who('GET', `/ideas/${id}${path}`)).json.error.code).toBe('idea_not_found')
+  for (const path of ['', '/snapshot', '/picture'])
+    expect((await me('GET', `/ideas/${id}${path}`)).status).toBe(200)
   await me('PATCH', `/ideas/${id}`, { visibility: 'public' })
+  const shown = async (who: typeof me) => (await who('GET', `/ideas/${id}`)).json.idea.mine
+  expect([await shown(me), await shown(stranger), await shown(anybody)]).toEqual([true, false, false])
+  const found = async () =>
+    (await server.call('GET', '/api/search?q=Look')).json.results.filter(
+      ({ type }: { type: string }) => type === 'idea',
+    )
+  expect(await found()).toHaveLength(1)
   const hidden = (await me('PATCH', `/ideas/${id}`, { visibility: 'unlisted' })).json
   expect(hidden.id).not.toBe(id)
+  expect(await found()).toEqual([])
   expect((await anybody('GET', `/ideas/${hidden.id}/snapshot`)).status).toBe(200)
 })
 
@@ -198,7 +211,7 @@ test('a curve that is thinned keeps its ends, peaks and troughs', () => {
 })
 
 test('with a sweep its verdict is published, of a trial of it alone, and without the names of inputs', async () => {
-  const { server, me, anybody, other, id } = await world()
+  const { server, cookie, me, anybody, other, id } = await world()
   const { json: made } = await me('POST', '/sweeps', {
     ...RUN,
     space: [{ input: 'Private length', values: [2, 3, 4] }],
@@ -210,7 +223,15 @@ test('with a sweep its verdict is published, of a trial of it alone, and without
   expect([stranger.status, stranger.json.error.code]).toEqual([409, 'conflict'])
   expect((await anybody('GET', `/ideas/${id}/snapshot`)).status).toBe(404)
 
+  // The same choice on another exchange's bars is no trial of it.
+  await server.call('POST', '/api/platform/bars/import?symbol=abc&exchange=y&interval=1d', {
+    body: CSV,
+    headers: { ...cookie, 'content-type': 'text/csv' },
+  })
   const inputs = { 'Private length': 4 }
+  const elsewhere = (await me('POST', '/backtests', { ...RUN, exchange: 'y', inputs })).json
+  await me('PATCH', `/ideas/${id}`, { backtestId: elsewhere.id })
+  expect((await me('PUT', `/ideas/${id}/snapshot`, proved)).json.error.code).toBe('conflict')
   const trial = (await me('POST', '/backtests', { ...RUN, inputs })).json
   await me('PATCH', `/ideas/${id}`, { backtestId: trial.id })
   expect((await me('PUT', `/ideas/${id}/snapshot`, proved)).status).toBe(200)
