@@ -1,7 +1,7 @@
 // Turns private and published objects into items of the search index.
 
 import type { Idea } from '../ideas/ideas.ts'
-import type { Run } from '../runs/runs.ts'
+import type { Run } from '../runs/records.ts'
 import type { Script } from '../scripts/scripts.ts'
 import type { SearchItem } from '../search/indexes.ts'
 import type { Watchlist } from '../watchlists/watchlists.ts'

@@ -9,7 +9,7 @@ import { inferInterval } from '../market/import.ts'
 import { formatInterval } from '../market/interval.ts'
 import { loadSamples } from '../market/sample.ts'
 import { Portfolios, type Portfolio } from '../portfolios/portfolios.ts'
-import { hostFor } from '../runs/runs.ts'
+import { hostFor } from '../runs/host.ts'
 import type { PortfolioBody, PortfolioResult } from '../wire/portfolio.ts'
 import {
   parseArguments,

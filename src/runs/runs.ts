@@ -6,89 +6,61 @@
 
 import { wholeRun } from '../backtest/measured.ts'
 import type { TextBytes } from '../engine/answer.ts'
-import type { BacktestOutput, Jobs, RunJob, ScriptHost, VerifyOutput } from '../engine/job.ts'
+import type { BacktestOutput, Jobs, RunJob, VerifyOutput } from '../engine/job.ts'
 import { storedHost } from '../engine/stored-text.ts'
 import { cancelled, type JobOptions, type JobPool, type Lane } from '../engine/pool.ts'
-import { BarHashes } from './bar-hashes.ts'
-import { goneRuns, whyGone, type WhyGone } from './gone.ts'
-import type { Backtest } from '../wire/backtest.ts'
-import type { ReportSummary } from '../wire/report.ts'
-import type { Verdict } from '../wire/sweep.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { Problem } from '../lib/problem.ts'
-import { cutText, marketName } from '../lib/text.ts'
 import { barsNotFound, type BarCache } from '../market/bar-cache.ts'
-import { ownerOf, seriesKey, seriesName, type SeriesInfo, type SeriesKey } from '../market/bar-store.ts'
-import { compareIntervals, normalizeInterval, parseInterval, requireInterval } from '../market/interval.ts'
+import { ownerOf, seriesKey, seriesName, type SeriesKey } from '../market/bar-store.ts'
 import type { Bars } from '../market/bars.ts'
-import { barsSeenBy, type SeenBars, seriesOf } from '../market/seen-bars.ts'
+import { requireInterval } from '../market/interval.ts'
+import { barsSeenBy, seriesOf } from '../market/seen-bars.ts'
 import { SPREAD_EXCHANGE } from '../market/spread.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
-import type { Series } from '../pine/environment.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
-import { collectionIn } from '../store/collection.ts'
+import type { Kv } from '../store/kv.ts'
+import { dropDrafts, dropText, stageText, type LargeText } from '../store/large-text.ts'
 import { transact, type Also, type Changes, type Tx } from '../store/transaction.ts'
-import type { Key, Kv, Reader } from '../store/kv.ts'
-import { dropDrafts, dropText, largeText, stageText, textKeys, type LargeText } from '../store/large-text.ts'
+import type { Backtest } from '../wire/backtest.ts'
 import { isUnderWay } from '../wire/job-state.ts'
+import type { ReportSummary } from '../wire/report.ts'
+import type { Verdict } from '../wire/sweep.ts'
+import { BarHashes } from './bar-hashes.ts'
+import { whyGone } from './gone.ts'
+import { hostFor, type Library } from './host.ts'
+import { LiveRuns, tell, type LiveRun, type RunningNow, type RunProgress } from './live.ts'
+import {
+  RUNS_MAX,
+  barsGone,
+  keepScript,
+  labelsOf,
+  madeWay,
+  notFound,
+  removal,
+  removeRuns,
+  reportKey,
+  reportOf,
+  runs,
+  scriptOf,
+  tracksKey,
+  tracksOf,
+  type RemovedHook,
+  type Run,
+  type RunRequest,
+  type RunScript,
+} from './records.ts'
 
-/** Most runs a user may keep, if the server's owner does not say otherwise. */
-export const RUNS_MAX = 5000
-const LIST_MAX = 9999
-/** How many characters of a source are searched for its runs. */
-const BEGINNING = 500
 /** Servers that may begin a run, since each of them may be gone before its end. */
 const BEGUN_MAX = 2
 /** Runs that wait for any server, as far as one looks for them at a time. */
 const OPEN_MAX = 50
+/** Rows of a list that gives no limit, at most. */
+const LIST_MAX = 9999
 /** Bars before a run's first that are tried for it. */
 const EARLIER_MAX = 100_000
-/** After the limit was lowered, at most this many runs make room for a new one. */
-const MADE_WAY_MAX = 100
-
-/** What is run. Stored beside the record, because otherwise a list of runs would read megabytes of source. */
-export interface RunScript {
-  readonly source: string
-  readonly inputs: Readonly<Record<string, unknown>>
-  /** Declaration arguments to run with instead of the script's. */
-  readonly overrides: Readonly<Record<string, number | string | boolean>>
-}
-
-export interface RunRequest extends RunScript {
-  readonly name: string
-  readonly symbol: string
-  readonly interval: string
-  readonly exchange: string
-  /** How many of the newest cached bars. */
-  readonly bars: number
-}
-
-export interface Run extends Omit<RunRequest, keyof RunScript> {
-  readonly id: string
-  readonly userId: string
-  readonly state: Backtest['state']
-  readonly createdAt: number
-  readonly startedAt: number | null
-  readonly finishedAt: number | null
-  readonly error: Backtest['error']
-  readonly summary: ReportSummary | null
-  /** Whose series it ran on: the user's own, or '' for everybody's. Missing in records from when there were no others. */
-  readonly seriesOwner?: string
-  /** A pinned run stays when the oldest make room for newer ones; missing in records from before there were pins. */
-  readonly pinned?: boolean
-  /** Currency of the summary's amounts; null until it is done, missing in old records. */
-  readonly currency?: string | null
-  /** The script's name in the ledger of trials; missing in records from before there was one. */
-  readonly tried?: string
-  /** Times of the first and last bar it ran on, and how many; null until it is done. */
-  readonly range: Backtest['range']
-  /** The server that does it, while it is under way and its caller does not wait; null: whichever has a free worker. */
-  readonly node?: string | null
-  /** How many servers have begun it: one that ends its servers is not given to all of them, one after the other. */
-  readonly begun?: number
-}
 
 /** The servers that share a store. */
 export interface RunNodes {
@@ -96,8 +68,6 @@ export interface RunNodes {
   readonly node: string
   aliveNodes(): Promise<ReadonlySet<string>>
 }
-
-export type Library = (user: string, library: string, version: number) => Promise<string | null>
 
 export interface RunDeps {
   readonly kv: Kv
@@ -119,12 +89,10 @@ export interface RunDeps {
   readonly nodes?: RunNodes | null
 }
 
-export interface FinishedHook {
+export interface FinishedHook extends RemovedHook {
   readonly changes: (tx: Tx, run: Run & { readonly summary: ReportSummary }) => Promise<readonly Changes[]>
   readonly written?: (run: Run, script: RunScript) => void
-  /** Called when a run is removed, for further changes in the same commit, */
-  readonly removed?: (tx: Tx, run: Run) => Promise<readonly Changes[]>
-  /** … and called after it. */
+  /** Called after a run was removed. */
   readonly gone?: (run: Run) => void
   readonly changed?: (run: Run) => Promise<void>
 }
@@ -132,27 +100,6 @@ export interface FinishedHook {
 export interface RunWarning {
   readonly code: string
   readonly message: string
-}
-
-/** How far a run has come, as its watchers see it. */
-export interface RunProgress {
-  readonly state: Backtest['state']
-  readonly bar: number
-  readonly bars: number
-}
-
-export interface RunningNow extends Pick<Run, 'name' | 'exchange' | 'symbol' | 'interval'> {
-  readonly state: 'queued' | 'running'
-  /** Bars that it has run over, of all. */
-  readonly bar: number
-  readonly bars: number
-}
-
-interface Live {
-  readonly run: Run
-  progress: RunProgress
-  readonly abort: AbortController
-  readonly watchers: Set<(progress: RunProgress) => void>
 }
 
 export interface QueuedRun {
@@ -164,73 +111,9 @@ export interface FinishedRun extends QueuedRun {
   readonly output: BacktestOutput
 }
 
-export const runs = collectionIn<Run>('backtests', {
-  indexes: {
-    user: ({ userId }) => [userId],
-    unpinned: ({ userId, pinned }) => (pinned ? null : [userId]),
-    // Only a crash leaves entries here: a server that stops finishes or cancels its runs.
-    unfinished: (record) => (isUnderWay(record) ? [] : null),
-  },
-  counts: {
-    user: { of: ({ userId }) => [userId] },
-    pinned: { of: ({ userId, pinned }) => (pinned ? [userId] : null) },
-  },
-})
-
-const scriptKey = (id: string): Key => ['backtest-script', id]
-const beginningKey = (id: string): Key => ['backtest-beginning', id]
-const reportKey = (id: string): Key => ['backtest-report', id]
-const tracksKey = (id: string): Key => ['backtest-tracks', id]
-
-/** JSON text of a run's report; null while there is none. */
-export function reportOf(kv: Kv, id: string): Promise<LargeText | null> {
-  return largeText(kv, reportKey(id))
-}
-
-/** The source and inputs of a stored run; null if it was removed meanwhile. */
-export async function scriptOf(kv: Kv, id: string): Promise<RunScript | null> {
-  const entry = await kv.get(scriptKey(id))
-  return entry && (JSON.parse(entry.value) as RunScript)
-}
-
-/**
- * The beginning of a stored run's source, stored separately: a search needs it for all runs of the user, and reading 1,500
- * sources of 20 kB took 125 MB. Runs from before it was stored get it when it is asked for; null if there is no source.
- */
-export async function beginningOf(kv: Kv, id: string): Promise<string | null> {
-  const entry = await kv.get(beginningKey(id))
-  return entry ? entry.value : keepBeginning(kv, id)
-}
-
-async function keepBeginning(kv: Kv, id: string): Promise<string | null> {
-  const script = await kv.get(scriptKey(id))
-  if (!script) return null
-  const { source } = JSON.parse(script.value) as RunScript
-  const value = cutText(source, BEGINNING)
-  // The run may be removed meanwhile. On a full disk it stays as it is.
-  const checks = [{ key: scriptKey(id), version: script.version }]
-  await kv.commit({ checks, sets: [{ key: beginningKey(id), value }] }).catch(() => false)
-  return value
-}
-
-/** Once, for data of older versions: a run without a beginning gets one with every step, so that no search has to. */
-export async function* keepBeginnings(kv: Kv): AsyncGenerator<void> {
-  if (await kv.get(BEGUN)) return
-  for await (const { id } of runs(kv).each()) {
-    const [known] = await kv.versions([beginningKey(id)])
-    if (known !== null) continue
-    await keepBeginning(kv, id)
-    yield
-  }
-  await kv.commit({ sets: [{ key: BEGUN, value: 'true' }] })
-}
-const BEGUN: Key = ['meta', 'backtest-beginnings']
-
 export class Runs {
   readonly #deps: RunDeps
-  readonly #live = new Map<string, Live>()
-  /** Who watches runs that another server does. */
-  readonly #afar = new Map<string, Set<() => void>>()
+  readonly #live = new LiveRuns()
   readonly #hashes = new BarHashes()
   /** Runs whose caller does not wait, while their outcome is not stored yet. */
   readonly #later = new Set<Promise<unknown>>()
@@ -261,7 +144,7 @@ export class Runs {
   ): Promise<FinishedRun> {
     const { asColumns = false } = request
     const plan = { ...(await this.#plan(userId, request)), asColumns }
-    await this.#madeWay(userId, this.#deps.kv)
+    await madeWay(this.#deps, userId, this.#deps.kv)
     return this.#attended(plan, signal, (live) => this.#execute(live, plan, null, also))
   }
 
@@ -279,8 +162,8 @@ export class Runs {
   }
 
   /** Does `work` for a caller who waits; when they disconnect, it is stopped. */
-  async #attended<R>({ run }: Plan, signal: AbortSignal, work: (live: Live) => Promise<R>): Promise<R> {
-    const live = this.#enter(run)
+  async #attended<R>({ run }: Plan, signal: AbortSignal, work: (live: LiveRun) => Promise<R>): Promise<R> {
+    const live = this.#live.enter(run)
     const stop = () => live.abort.abort()
     signal.addEventListener('abort', stop, { once: true })
     if (signal.aborted) stop()
@@ -288,7 +171,7 @@ export class Runs {
       return await work(live)
     } finally {
       signal.removeEventListener('abort', stop)
-      this.#live.delete(run.id)
+      this.#live.leave(live)
     }
   }
 
@@ -297,12 +180,12 @@ export class Runs {
     const plan = await this.#plan(userId, request)
     const { kv, onFinished, nodes, pool } = this.#deps
     const isHere = !nodes || pool.hasFreeWorker
-    const live = this.#enter(plan.run)
+    const live = this.#live.enter(plan.run)
     const here = nodes && { node: isHere ? nodes.node : null, begun: isHere ? 1 : 0 }
     let made: readonly Run[] = []
     try {
       await transact(kv, async (tx) => {
-        made = await this.#madeWay(userId, tx)
+        made = await madeWay(this.#deps, userId, tx)
         return [
           ...(await removal(this.#deps, tx, made, 'room', onFinished)),
           runs(kv).insert({ ...plan.run, ...here }),
@@ -311,17 +194,17 @@ export class Runs {
         ]
       })
     } catch (error) {
-      this.#live.delete(live.run.id)
+      this.#live.leave(live)
       throw error
     }
     this.#gone(made)
     if (isHere) this.#goOn(live, () => Promise.resolve(plan))
-    else this.#live.delete(live.run.id)
+    else this.#live.leave(live)
     return { run: plan.run, warnings: plan.warnings }
   }
 
   /** Runs what is stored already; nobody waits for it. */
-  #goOn(live: Live, planned: () => Promise<Plan>): void {
+  #goOn(live: LiveRun, planned: () => Promise<Plan>): void {
     const { log } = this.#deps
     const { run } = live
     const done = planned()
@@ -329,7 +212,7 @@ export class Runs {
       .then(() => undefined)
       .catch((error: unknown) => this.#fail(live, error))
       .catch((error: unknown) => log('error', 'a failed run could not be stored', { error: String(error) }))
-      .finally(() => this.#live.delete(run.id))
+      .finally(() => this.#live.leave(live))
     this.#later.add(done)
     void done.then(() => this.#later.delete(done))
   }
@@ -352,7 +235,7 @@ export class Runs {
       )
       if (mine?.node !== nodes.node || this.#live.has(id)) continue
       const { node: _node, begun: _begun, ...run } = mine
-      this.#goOn(this.#enter(run), () => this.#planStored(run))
+      this.#goOn(this.#live.enter(run), () => this.#planStored(run))
     }
     return false
   }
@@ -441,7 +324,7 @@ export class Runs {
         'conflict',
         'The bars of this backtest have changed since. Run it again, and publish that one.',
       )
-    const [report, tracks] = [await reportOf(kv, id), await largeText(kv, tracksKey(id))]
+    const [report, tracks] = [await reportOf(kv, id), await tracksOf(kv, id)]
     // They were removed together with the run.
     if (!report || !tracks) throw notFound()
     const host = storedHost({ report: report.parts, tracks: tracks.parts })
@@ -504,28 +387,17 @@ export class Runs {
   /** null if there is none. */
   async find(userId: string, id: string): Promise<Run | null> {
     const run = await runs(this.#deps.kv).get(id)
-    return run?.userId === userId ? this.#asItIs(run) : null
+    return run?.userId === userId ? this.#live.asItIs(run) : null
   }
 
   async list(userId: string, page: { readonly limit: number; readonly cursor?: string }) {
     const found = await runs(this.#deps.kv).list('user', [userId], page)
-    return { ...found, items: found.items.map((run) => this.#asItIs(run)) }
+    return { ...found, items: found.items.map((run) => this.#live.asItIs(run)) }
   }
 
   /** The user's runs that wait or run here, previews too, with how far they are; the newest last. */
   underWay(userId: string): readonly RunningNow[] {
-    return [...this.#live.values()].flatMap(({ run, progress: { state, bar, bars } }) => {
-      if (run.userId !== userId || (state !== 'queued' && state !== 'running')) return []
-      const { name, exchange, symbol, interval } = run
-      return [{ name, exchange, symbol, interval, state, bar, bars }]
-    })
-  }
-
-  /** Only this process knows whether the run waits or runs; only the record says how it ended. */
-  #asItIs(run: Run): Run {
-    const state = this.#live.get(run.id)?.progress.state
-    const isUnderWay = run.finishedAt === null && (state === 'queued' || state === 'running')
-    return isUnderWay ? { ...run, state } : run
+    return this.#live.underWay(userId)
   }
 
   async script(userId: string, id: string): Promise<RunScript> {
@@ -543,7 +415,7 @@ export class Runs {
 
   async tracks(userId: string, id: string): Promise<LargeText | null> {
     await this.get(userId, id)
-    return largeText(this.#deps.kv, tracksKey(id))
+    return tracksOf(this.#deps.kv, id)
   }
 
   /** Stops a run if it is not finished, and removes it with everything that belongs to it. */
@@ -556,7 +428,7 @@ export class Runs {
   async removeAll(userId: string, ids: readonly string[]): Promise<number> {
     const { onFinished } = this.#deps
     const found = await removeRuns(this.#deps, userId, ids, onFinished)
-    for (const { id } of found) this.#live.get(id)?.abort.abort()
+    for (const { id } of found) this.#live.end(id)
     this.#gone(found)
     return found.length
   }
@@ -568,28 +440,6 @@ export class Runs {
     if (!changed) throw notFound()
     for (const { changed: tellOf } of this.#deps.onFinished) await tellOf?.(changed)
     return changed
-  }
-
-  /** The oldest runs, which make room for one more. Throws if none may be removed. Part of a plan. */
-  async #madeWay(userId: string, reader: Reader): Promise<readonly Run[]> {
-    const { kv, maxRuns } = this.#deps
-    if (maxRuns === 0) return []
-    // While there is plenty of room, concurrent runs need not be checked against each other.
-    const isFar = (await runs(kv).count('user', [userId])) + MADE_WAY_MAX < maxRuns
-    if (isFar) return []
-    const here = runs(kv).at(reader)
-    const over = (await here.count('user', [userId])) + 1 - maxRuns
-    if (over <= 0) return []
-    // Read more than needed, because unfinished runs stay.
-    const limit = Math.min(over, MADE_WAY_MAX) + MADE_WAY_MAX
-    const oldest = (await here.list('unpinned', [userId], { limit, reverse: false })).items
-    const finished = oldest.filter(({ finishedAt }) => finishedAt !== null)
-    if (finished.length > 0) return finished.slice(0, Math.min(over, MADE_WAY_MAX))
-    throw new Problem(
-      422,
-      'quota_exceeded',
-      `You keep ${maxRuns} backtests, the most there may be, and all are pinned. Unpin or delete some. A preview is not kept and still runs.`,
-    )
   }
 
   #gone(removed: readonly Run[]): void {
@@ -604,58 +454,12 @@ export class Runs {
     watch: (progress: RunProgress) => void,
   ): Promise<void> {
     await this.get(userId, id)
-    const live = this.#live.get(id)
-    if (!live) return this.#watchAfar(userId, id, signal, watch)
-    watch(live.progress)
-    if (live.progress.state !== 'queued' && live.progress.state !== 'running') return
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        live.watchers.delete(listen)
-        resolve()
-      }
-      const listen = (progress: RunProgress) => {
-        watch(progress)
-        if (progress.state !== 'queued' && progress.state !== 'running') done()
-      }
-      live.watchers.add(listen)
-      signal.addEventListener('abort', done, { once: true })
-    })
-  }
-
-  /** A run that is over, or that another server does. */
-  async #watchAfar(
-    userId: string,
-    id: string,
-    signal: AbortSignal,
-    watch: (progress: RunProgress) => void,
-  ): Promise<void> {
-    const woken = { wake: () => {} }
-    const all = this.#afar.get(id) ?? new Set()
-    const wake = () => woken.wake()
-    this.#afar.set(id, all.add(wake))
-    signal.addEventListener('abort', wake, { once: true })
-    try {
-      for (;;) {
-        const { promise, resolve } = Promise.withResolvers<void>()
-        woken.wake = resolve
-        // Read only now: it may have ended before anybody listened.
-        const run = await this.find(userId, id)
-        if (!run) return
-        watch({ state: run.state, bar: run.range?.bars ?? 0, bars: run.range?.bars ?? run.bars })
-        if (!isUnderWay(run) || signal.aborted) return
-        await promise
-      }
-    } finally {
-      signal.removeEventListener('abort', wake)
-      all.delete(wake)
-      if (all.size === 0 && this.#afar.get(id) === all) this.#afar.delete(id)
-    }
+    await this.#live.watch(id, signal, watch, () => this.find(userId, id))
   }
 
   /** Another process has changed a run, or removed it. */
   heard(id: string, run: Run | null): void {
-    if (!run || !isUnderWay(run)) this.#live.get(id)?.abort.abort()
-    for (const wake of this.#afar.get(id) ?? []) wake()
+    this.#live.heard(id, run)
   }
 
   /** Resolves when the outcomes of runs without a waiting caller are stored; call it once the pool has ended all jobs. */
@@ -726,15 +530,13 @@ export class Runs {
     return { run, script: { source, inputs, overrides }, key, symbol, bars, warnings }
   }
 
-  #enter(run: Run): Live {
-    const progress = { state: 'queued' as const, bar: 0, bars: run.bars }
-    const live: Live = { run, progress, abort: new AbortController(), watchers: new Set() }
-    this.#live.set(run.id, live)
-    return live
-  }
-
   /** `kept` is the record if it is stored already, otherwise null. */
-  async #execute(live: Live, plan: Plan, kept: Run | null, also?: Also<FinishedRun>): Promise<FinishedRun> {
+  async #execute(
+    live: LiveRun,
+    plan: Plan,
+    kept: Run | null,
+    also?: Also<FinishedRun>,
+  ): Promise<FinishedRun> {
     const { run, bars, warnings } = plan
     const { kv, clock, onFinished } = this.#deps
     const { output, startedAt } = await this.#compute('run', live, plan, 'long')
@@ -761,7 +563,7 @@ export class Runs {
         const stored = kept && (await runs(kv).at(tx).stored(run.id))
         // It was removed while it ran, a moment too late to be cancelled.
         if (kept && !stored) throw cancelled()
-        made = stored ? [] : await this.#madeWay(run.userId, tx)
+        made = stored ? [] : await madeWay(this.#deps, run.userId, tx)
         return [
           ...(await removal(this.#deps, tx, made, 'room', onFinished)),
           ...(stored
@@ -783,7 +585,7 @@ export class Runs {
   }
 
   /** Hands the run to a worker. */
-  async #compute<K extends 'run' | 'preview'>(kind: K, live: Live, plan: Plan, lane: Lane) {
+  async #compute<K extends 'run' | 'preview'>(kind: K, live: LiveRun, plan: Plan, lane: Lane) {
     const { clock, pool } = this.#deps
     let startedAt = plan.run.createdAt
     const output = await pool.do(kind, this.#jobOf(plan), {
@@ -812,7 +614,7 @@ export class Runs {
     }
   }
 
-  #optionsFor(live: Live, { run, key, bars }: Plan, lane: Lane): JobOptions {
+  #optionsFor(live: LiveRun, { run, key, bars }: Plan, lane: Lane): JobOptions {
     const { bars: cache, limits, libraryFor } = this.#deps
     return {
       user: run.userId,
@@ -824,7 +626,7 @@ export class Runs {
     }
   }
 
-  async #fail(live: Live, error: unknown): Promise<void> {
+  async #fail(live: LiveRun, error: unknown): Promise<void> {
     const { kv, clock, log, nodes } = this.#deps
     const known = error instanceof Problem ? error : null
     if (nodes && known?.code === 'shutting_down') {
@@ -857,54 +659,6 @@ const INTERRUPTED: NonNullable<Backtest['error']> = {
   message: 'The server stopped while this ran. Run it again.',
 }
 
-/** Removes runs of one user with everything that belongs to them, in one commit. Returns those that existed. */
-export async function removeRuns(
-  deps: Pick<RunDeps, 'kv' | 'clock'>,
-  userId: string,
-  ids: readonly string[],
-  hooks: readonly Pick<FinishedHook, 'removed'>[],
-): Promise<readonly Run[]> {
-  let found: readonly Run[] = []
-  await transact(deps.kv, async (tx) => {
-    const named = await runs(deps.kv)
-      .at(tx)
-      .getMany([...new Set(ids)])
-    found = named.filter((run) => run.userId === userId)
-    return removal(deps, tx, found, 'asked', hooks)
-  })
-  return found
-}
-
-async function removal(
-  { kv, clock }: Pick<RunDeps, 'kv' | 'clock'>,
-  tx: Tx,
-  removed: readonly Run[],
-  why: WhyGone,
-  hooks: readonly Pick<FinishedHook, 'removed'>[],
-): Promise<Changes[]> {
-  const stored = await runs(kv)
-    .at(tx)
-    .storedMany(removed.map(({ id }) => id))
-  const changes: Changes[] = stored.map((run) => runs(kv).remove(run))
-  for (const { record: run } of stored) {
-    const texts = await Promise.all([reportKey(run.id), tracksKey(run.id)].map((key) => textKeys(tx, key)))
-    changes.push({ deletes: [scriptKey(run.id), beginningKey(run.id), ...texts.flat()] })
-    changes.push(goneRuns(kv).insert({ id: run.id, userId: run.userId, at: clock.now(), why }))
-    for (const hook of hooks) changes.push(...((await hook.removed?.(tx, run)) ?? []))
-  }
-  return changes
-}
-
-/** Fields that the owner may have changed while it ran. */
-const labelsOf = ({ name, pinned = false }: Run) => ({ name, pinned })
-
-const keepScript = ({ run, script }: Plan): Changes => ({
-  sets: [
-    { key: scriptKey(run.id), value: JSON.stringify(script) },
-    { key: beginningKey(run.id), value: cutText(script.source, BEGINNING) },
-  ],
-})
-
 interface Plan {
   readonly run: Run
   readonly script: RunScript
@@ -915,88 +669,4 @@ interface Plan {
   /** The kinds of tracks to answer; without it, all. */
   readonly tracks?: RunJob['tracks']
   readonly asColumns?: boolean
-}
-
-function tell(live: Live, progress: RunProgress): void {
-  live.progress = progress
-  for (const watcher of live.watchers) watcher(progress)
-}
-
-/** Why a stored backtest cannot be run on its bars again. */
-export async function barsGone(seen: SeenBars, run: Run): Promise<Problem> {
-  const name = seriesName(run)
-  if (!run.seriesOwner) return barsNotFound(seen, run)
-  return new Problem(
-    404,
-    'bars_not_found',
-    (await seen.source(run))
-      ? `It ran on your own bars of ${name}, which were removed or shared since. There are shared bars of that name: run it again on those.`
-      : `It ran on your own bars of ${name}, which were removed since. Import them again.`,
-  )
-}
-
-function notFound(): Problem {
-  return new Problem(404, 'backtest_not_found', 'There is no such backtest.')
-}
-
-/** Adds to the message what is cached instead: other intervals of the symbol, or else other symbols. */
-export async function seriesFor(
-  seen: SeenBars,
-  exchange: string,
-  symbol: string,
-  interval: string,
-): Promise<Series | null> {
-  const normal = normalizeInterval(interval)
-  if (normal === null) return null
-  const key = exchange === '' ? await anyExchange(seen, symbol, normal) : seriesKey(exchange, symbol, normal)
-  const bars = await seen.read(key)
-  if (bars.length === 0) return null
-  return { bars, symbol: await seen.symbol(key.exchange, key.symbol), interval: normal }
-}
-
-/** For a symbol without an exchange, mostly a currency pair: the series with most bars. */
-async function anyExchange(seen: SeenBars, symbol: string, interval: string): Promise<SeriesKey> {
-  const wanted = marketName(symbol)
-  const [most] = (await seen.list())
-    .filter((info) => info.symbol === wanted)
-    .sort((a, b) => b.count - a.count)
-  return seriesKey(most?.exchange ?? '', wanted, interval)
-}
-
-/** The finest cached series of the symbol that covers the time of the bars. */
-export async function finerSeries(
-  seen: SeenBars,
-  key: SeriesKey,
-  bars: Bars,
-): Promise<{ bars: Bars; interval: string } | null> {
-  const own = parseInterval(key.interval)
-  if (!own || bars.length === 0) return null
-  const finer = (await seen.list())
-    .filter(({ exchange, symbol }: SeriesInfo) => exchange === key.exchange && symbol === key.symbol)
-    .flatMap((info) => {
-      const interval = parseInterval(info.interval)
-      return interval && compareIntervals(interval, own) < 0 ? [{ info, interval }] : []
-    })
-    .sort((a, b) => compareIntervals(a.interval, b.interval))[0]
-  if (!finer) return null
-  const found = await seen.read(finer.info, { from: bars.time[0] ?? 0 })
-  return found.length === 0 ? null : { bars: found, interval: finer.info.interval }
-}
-
-/** Answers what a script that runs on these bars may request: other series and libraries. */
-export function hostFor(seen: SeenBars, library: Library, key: SeriesKey, bars: Bars): ScriptHost {
-  return {
-    library,
-    series: (exchange, symbol, interval) => seriesFor(seen, exchange, symbol, interval),
-    finer: () => finerSeries(seen, key, bars),
-  }
-}
-
-/** The same for many markets at a time, for which nobody knows whose finer bars would be wanted. */
-export function scanHost(seen: SeenBars, library: Library): ScriptHost {
-  return {
-    library,
-    series: (exchange, symbol, interval) => seriesFor(seen, exchange, symbol, interval),
-    finer: () => null,
-  }
 }

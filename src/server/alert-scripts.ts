@@ -11,7 +11,7 @@ import { ownerOf } from '../market/bar-store.ts'
 import { lowerBound, type Bars } from '../market/bars.ts'
 import { barsSeenBy } from '../market/seen-bars.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
-import { hostFor } from '../runs/runs.ts'
+import { hostFor } from '../runs/host.ts'
 import { libraryFor, type Scripts } from '../scripts/scripts.ts'
 import type { Kv } from '../store/kv.ts'
 

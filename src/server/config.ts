@@ -8,7 +8,7 @@ import { ALERTS_PER_USER } from '../alerts/alert.ts'
 import { DEFAULT_RATES, RATES, type Rate, type RatePolicies } from '../api/limits.ts'
 import { addressList } from '../api/peer.ts'
 import { LOG_LEVELS } from '../lib/log.ts'
-import { RUNS_MAX } from '../runs/runs.ts'
+import { RUNS_MAX } from '../runs/records.ts'
 import { KEY_FILE } from '../store/instance-key.ts'
 
 /** Turns text into a value; throws a sentence that says what was expected. */

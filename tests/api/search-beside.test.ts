@@ -1,7 +1,7 @@
 // What search knows of things that the server did not write itself: other processes, and earlier versions.
 
 import { expect, test } from 'bun:test'
-import { beginningOf, keepBeginnings } from '../../src/runs/runs.ts'
+import { beginningOf, keepBeginnings } from '../../src/runs/records.ts'
 import { createScripts } from '../../src/scripts/scripts.ts'
 import { barCsv } from '../bar-csv.ts'
 import { testServer } from './server.ts'

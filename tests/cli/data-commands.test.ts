@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { users } from '../../src/accounts/accounts.ts'
-import { runs, type Run } from '../../src/runs/runs.ts'
+import { runs, type Run } from '../../src/runs/records.ts'
 import { libraryFor } from '../../src/scripts/scripts.ts'
 import { transact } from '../../src/store/transaction.ts'
 import { settleKey } from '../../src/store/instance-key.ts'

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { tokens, users } from '../../src/accounts/accounts.ts'
-import { runs, type Run } from '../../src/runs/runs.ts'
+import { runs, type Run } from '../../src/runs/records.ts'
 import { lmdbKv } from '../../src/store/lmdb.ts'
 import { transact } from '../../src/store/transaction.ts'
 import { chartroom, temporaryFolder, withHttp, withInput, type Outcome } from './run.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { formatBytes, formatNumber, formatPercent, progressBar, tableLines } from '../../src/cli/table.ts'
-import { runs, type Run } from '../../src/runs/runs.ts'
+import { runs, type Run } from '../../src/runs/records.ts'
 import { createScripts } from '../../src/scripts/scripts.ts'
 import { lmdbKv } from '../../src/store/lmdb.ts'
 import { chartroom, temporaryFolder, withInput } from './run.ts'
