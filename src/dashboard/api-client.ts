@@ -42,8 +42,16 @@ interface CallWatch {
   readonly onReached: (reached: boolean) => void
   /** Resolves to whether the call should be repeated. */
   readonly onSignedOut: (method: string) => Promise<boolean>
+  readonly onAnswer: (operation: OperationName, args: object, answer: object) => void
+  /** An answer of earlier, for a call that reaches nobody; null = there is none. */
+  readonly onAway: (operation: OperationName, args: object) => Promise<unknown>
 }
-let watch: CallWatch = { onReached: () => undefined, onSignedOut: () => Promise.resolve(false) }
+let watch: CallWatch = {
+  onReached: () => undefined,
+  onSignedOut: () => Promise.resolve(false),
+  onAnswer: () => undefined,
+  onAway: () => Promise.resolve(null),
+}
 export function watchCalls(by: CallWatch): void {
   watch = by
 }
@@ -82,6 +90,16 @@ export async function call<K extends OperationName>(
     encodeURIComponent(path[name] ?? ''),
   )
   const url = apiUrl(address, query)
+  const away = async (): Promise<Answer<K>> => {
+    watch.onReached(false)
+    const earlier = await watch.onAway(operation, args[0] ?? {})
+    signal?.throwIfAborted()
+    if (earlier !== null) return earlier as Answer<K>
+    throw new ApiError(0, {
+      code: 'offline',
+      message: 'Chartroom cannot be reached. Is the server still running?',
+    })
+  }
   let response: Response
   try {
     const first = method === 'GET' ? takeFirst(url.href) : undefined
@@ -100,17 +118,15 @@ export async function call<K extends OperationName>(
       }))
   } catch (error) {
     if (signal?.aborted) throw error
-    watch.onReached(false)
-    throw new ApiError(0, {
-      code: 'offline',
-      message: 'Chartroom cannot be reached. Is the server still running?',
-    })
+    return away()
   }
-  watch.onReached(true)
   const answer = (await bodyOf(response).catch(() => null)) as {
     ok?: boolean
     error?: Partial<ProblemData>
   } | null
+  // A proxy that has lost its server says so in its own words.
+  if (response.status >= 502 && response.status <= 504 && !answer?.error) return away()
+  watch.onReached(true)
   if (
     response.status === 401 &&
     SIGNED_OUT.has(answer?.error?.code ?? '') &&
@@ -118,6 +134,7 @@ export async function call<K extends OperationName>(
   )
     return call(operation, ...args)
   if (!response.ok || answer === null) throw new ApiError(response.status, answer?.error ?? {})
+  watch.onAnswer(operation, args[0] ?? {}, answer)
   return answer as Answer<K>
 }
 

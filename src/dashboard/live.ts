@@ -9,6 +9,7 @@ import { apiUrl } from './api-client.ts'
 import { base } from './base.ts'
 import { LiveHub, type FromTab, type LiveEvent, type ToTab } from './live-hub.ts'
 import { newestEvent, user } from './session.ts'
+import { trustedScript } from './trusted-script.ts'
 
 interface Listener {
   readonly heard: (data: never) => void
@@ -73,7 +74,7 @@ function connect(): (message: FromTab) => void {
 function sharedLine(): ((message: FromTab) => void) | null {
   if (typeof SharedWorker === 'undefined') return null
   try {
-    const { port } = new SharedWorker(workerUrl(`${base}/assets/${LIVE_WORKER}`), 'chartroom-live')
+    const { port } = new SharedWorker(trustedScript(`${base}/assets/${LIVE_WORKER}`), 'chartroom-live')
     port.onmessage = ({ data }: MessageEvent<ToTab>) => hear(data)
     return (message) => port.postMessage(message)
   } catch {
@@ -91,18 +92,4 @@ function ownLine(): (message: FromTab) => void {
 function hear(message: ToTab): void {
   if (message.event === 'resync') for (const { missed } of everybody()) missed()
   else for (const { heard } of listeners.get(message.event) ?? []) heard(message.data as never)
-}
-
-/** The page's policy (Trusted Types) accepts the address of a script only from this named policy. */
-function workerUrl(address: string): string {
-  const { trustedTypes } = globalThis as {
-    trustedTypes?: {
-      createPolicy: (
-        name: string,
-        rules: { createScriptURL: (url: string) => string },
-      ) => { createScriptURL: (url: string) => unknown }
-    }
-  }
-  const policy = trustedTypes?.createPolicy('chartroom-live', { createScriptURL: (url) => url })
-  return (policy?.createScriptURL(address) ?? address) as string
 }

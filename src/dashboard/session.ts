@@ -3,9 +3,13 @@
 import type { User } from '../wire/account.ts'
 import { signal } from '@preact/signals'
 import { ApiError, call, watchCalls } from './api-client.ts'
+import { Offline } from './offline/offline.ts'
 import { belongTo, leave } from './settings.ts'
 
 export type { User }
+
+/** What is kept for when the server is away. */
+export const offline = new Offline()
 
 export const user = signal<User | null | undefined>(undefined)
 /** Whether nobody is signed in: then a shared page is all there is to see. */
@@ -23,7 +27,10 @@ export const signUpNeedsCode = signal(true)
 export const newestEvent = signal<string | null>(null)
 
 function welcome(next: User | null): void {
-  if (next) belongTo(next.id)
+  if (next) {
+    belongTo(next.id)
+    offline.start().catch(() => undefined)
+  }
   user.value = next
 }
 
@@ -33,6 +40,8 @@ export async function loadSession(): Promise<void> {
     signUpNeedsCode.value = visitor.needsCode
     signUpState.value = visitor.signUp
     if (!user.peek()) newestEvent.value = visitor.newestEvent
+    // The session has ended elsewhere: what is kept of it goes, too.
+    if (visitor.user === null) await offline.forget()
     welcome(visitor.user)
   } catch (error) {
     if (error instanceof ApiError && error.status !== 0) user.value = null
@@ -68,6 +77,7 @@ export async function signIn(email: string, password: string): Promise<void> {
 export async function signOut(): Promise<void> {
   await call('POST /api/auth/sign-out')
   leave()
+  await offline.forget()
   location.reload()
 }
 
@@ -98,6 +108,8 @@ const RETRY_MOST_MS = 30_000
 
 function onReached(reached: boolean): void {
   if (!reached && !unreachable.peek()) retryAfter(RETRY_LEAST_MS)
+  // A server that was away may be another version by now.
+  if (reached && unreachable.peek()) offline.look().catch(() => undefined)
   unreachable.value = !reached
 }
 
@@ -113,4 +125,9 @@ function retryAfter(ms: number): void {
   }, ms)
 }
 
-watchCalls({ onReached, onSignedOut })
+watchCalls({
+  onReached,
+  onSignedOut,
+  onAnswer: (operation, args, answer) => void offline.keep(operation, args, answer).catch(() => undefined),
+  onAway: (operation, args) => offline.find(operation, args).catch(() => null),
+})

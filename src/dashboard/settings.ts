@@ -57,6 +57,17 @@ export function isStillOwn(): boolean {
     return owner !== ''
   }
 }
+/** Id of the user whom this page belongs to; '' = nobody, or not known yet. */
+export const currentOwner = (): string => owner
+/** Id of the user whom this browser belonged to last. */
+export function lastOwner(): string {
+  try {
+    return localStorage.getItem(OWNER) ?? ''
+  } catch {
+    return ''
+  }
+}
+
 /** The user has signed out: this page, which is about to restart, sends nothing more for them. */
 export const leave = (): void => {
   owner = ''

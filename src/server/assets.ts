@@ -6,7 +6,14 @@
 import { readdirSync } from 'node:fs'
 import { promisify } from 'node:util'
 import type { ServeDashboard } from '../api/deps.ts'
-import { bundleDashboard, CHART_PAGE, PAGE, PAGES, type Files } from '../tools/dashboard-bundle.ts'
+import {
+  bundleDashboard,
+  CHART_PAGE,
+  PAGE,
+  PAGES,
+  SERVICE_WORKER,
+  type Files,
+} from '../tools/dashboard-bundle.ts'
 import { LICENSES_FILE, licenseTexts } from '../tools/licenses.ts'
 
 /** Folders inside the executable, by base name (`compile.assets`). */
@@ -29,6 +36,7 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
   png: 'image/png',
   woff2: 'font/woff2',
+  webmanifest: 'application/manifest+json',
 }
 
 const CSP = [
@@ -39,6 +47,7 @@ const CSP = [
   "img-src 'self' data:",
   "font-src 'self'",
   "connect-src 'self'",
+  "manifest-src 'self'",
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'none'",
@@ -51,8 +60,15 @@ function servedAt(base: string, page: Uint8Array): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(text.replaceAll(/(href|src)="\.\//g, `$1="${base}/assets/`))
 }
 
-/** Every address without a file is a route within the page. */
-const pageAt = (path: string) => (/^\/(?:$|chart\/|chart$)/.test(path) ? CHART_PAGE : PAGE)
+/** Their names do not say what is in them, so a browser has to ask again. */
+const UNNAMED: readonly string[] = [...PAGES, SERVICE_WORKER]
+
+/** Every address without a file is a route within the page. A service worker is in charge of the folder it lies in. */
+function nameAt(path: string): string {
+  if (path === `/${SERVICE_WORKER}`) return SERVICE_WORKER
+  if (path.startsWith('/assets/')) return path.slice('/assets/'.length).replace(SERVICE_WORKER, '')
+  return /^\/(?:$|chart\/|chart$)/.test(path) ? CHART_PAGE : PAGE
+}
 
 /** `base` is the path that a proxy serves us under, without a final slash. */
 export async function loadDashboard(base: string): Promise<ServeDashboard> {
@@ -71,9 +87,9 @@ export function serveFiles(base: string, files: Files): ServeDashboard {
     assets.set(name, file === name ? asItIs(type, bytes) : fromBrotli(type, content))
   }
   return (request, path, head) => {
-    const name = path.startsWith('/assets/') ? path.slice('/assets/'.length) : pageAt(path)
+    const name = nameAt(path)
     const asset = assets.get(name) ?? (name === CHART_PAGE ? assets.get(PAGE) : undefined)
-    return asset ? respond(request, headed(asset, head), PAGES.includes(name)) : null
+    return asset ? respond(request, headed(asset, head), UNNAMED.includes(name)) : null
   }
 }
 
@@ -118,12 +134,12 @@ async function embedded(folder: string): Promise<Map<string, Uint8Array<ArrayBuf
   return new Map(await Promise.all(files))
 }
 
-function respond(request: Request, asset: Asset, isPage: boolean): Response {
+function respond(request: Request, asset: Asset, asksAgain: boolean): Response {
   const headers: Record<string, string> = {
     'content-type': asset.type,
     etag: asset.etag,
     vary: 'accept-encoding',
-    'cache-control': isPage ? 'no-cache' : 'public, max-age=31536000, immutable',
+    'cache-control': asksAgain ? 'no-cache' : 'public, max-age=31536000, immutable',
     'content-security-policy': CSP,
   }
   if (request.headers.get('if-none-match') === asset.etag) return new Response(null, { status: 304, headers })

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import type { BunPlugin } from 'bun'
 import { assert } from '../lib/assert.ts'
+import type { AppIcon } from './app-icons.ts'
 
 /** Contents by file name. */
 export type Files = ReadonlyMap<string, Uint8Array<ArrayBuffer>>
@@ -17,6 +18,7 @@ const DASHBOARD = `${import.meta.dir}/../dashboard`
  */
 export const [PAGE, CHART_PAGE] = ['index.html', 'chart.html'] as const
 export const PAGES: readonly string[] = [PAGE, CHART_PAGE]
+export const SERVICE_WORKER = 'service-worker.js'
 
 /**
  * Bun writes a style sheet for every chunk that is loaded later, but nothing loads these sheets. So the first page imports
@@ -58,12 +60,14 @@ const typefaces = (found: Map<string, string>): BunPlugin => ({
 /** Bundles a file into a classic script of its own: of workers, not every browser accepts a module. */
 async function bundleClassic(
   file: string,
+  define: Readonly<Record<string, string>> = {},
 ): Promise<readonly [name: string, content: Uint8Array<ArrayBuffer>]> {
   const { outputs } = await Bun.build({
     entrypoints: [`${DASHBOARD}/${file}`],
     target: 'browser',
     format: 'iife',
     minify: true,
+    define,
     naming: '[name]-[hash].[ext]',
   })
   const [output] = outputs
@@ -103,11 +107,61 @@ export async function bundleDashboard(): Promise<Map<string, Uint8Array<ArrayBuf
     .decode(built.get(PAGE))
     // Above the style sheet, since a script below one waits for it.
     .replace(/<link rel="stylesheet"|<\/head>/, `<script src="./${early}"></script>$&`)
-  built.set(PAGE, new TextEncoder().encode(page))
   for (const name of built.keys()) if (name.endsWith('.css') && !page.includes(name)) built.delete(name)
-  built.set(CHART_PAGE, new TextEncoder().encode(withPreloads(page, built)))
-  return built
+  return installable(page, built)
 }
+
+/**
+ * What a browser needs to install the page and to open it without the server: a manifest with icons, and the service
+ * worker, which is another one for each build.
+ */
+async function installable(
+  page: string,
+  built: Map<string, Uint8Array<ArrayBuffer>>,
+): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
+  const encode = (text: string) => new TextEncoder().encode(text)
+  // An executable, which holds the files already, should not load what draws them.
+  const { appIcons } = await import('./app-icons.ts')
+  const icons = appIcons()
+  for (const { name, bytes } of icons) built.set(name, bytes)
+  const manifest = JSON.stringify(manifestOf(icons))
+  const manifestName = `app-${Bun.hash(manifest).toString(36)}.webmanifest`
+  built.set(manifestName, encode(manifest))
+  const touch = icons.find(({ size }) => size === 180)
+  const files = [...built.keys()].filter((name) => /\.(js|css|svg|webmanifest)$/.test(name)).toSorted()
+  const build = Bun.hash(page + files.join('\n')).toString(36)
+  const head = [
+    `<meta name="build" content="${build}">`,
+    `<link rel="manifest" href="./${manifestName}">`,
+    `<link rel="apple-touch-icon" href="./${touch?.name}">`,
+  ]
+  const whole = page.replace('</head>', `${head.join('')}</head>`)
+  built.set(PAGE, encode(whole))
+  built.set(CHART_PAGE, encode(withPreloads(whole, built)))
+  const worker = { BUILD: JSON.stringify(build), FILES: JSON.stringify(files) }
+  const [, code] = await bundleClassic('offline/service-worker.ts', worker)
+  return built.set(SERVICE_WORKER, code)
+}
+
+/** Addresses in it are read from where it lies, one folder below the page. */
+const manifestOf = (icons: readonly AppIcon[]) => ({
+  name: 'Chartroom',
+  short_name: 'Chartroom',
+  description: 'Charts, backtests, replays and alerts on your own server.',
+  id: '../',
+  start_url: '../',
+  scope: '../',
+  display: 'standalone',
+  background_color: '#0f1216',
+  theme_color: '#0f1216',
+  categories: ['finance'],
+  icons: icons.map(({ name, size, purpose }) => ({
+    src: name,
+    sizes: `${size}x${size}`,
+    type: 'image/png',
+    purpose,
+  })),
+})
 
 function withPreloads(page: string, built: ReadonlyMap<string, Uint8Array>): string {
   const entry = [...built.keys()].filter((name) => /^(?:chart-page|chart)-\w+\.js$/.test(name))

@@ -24,6 +24,7 @@ const PAGES = [
   '/settings/tokens',
   '/settings/bars',
   '/settings/appearance',
+  '/settings/app',
   '/settings/inbox',
   '/settings/about',
   '/nowhere',

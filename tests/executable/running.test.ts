@@ -54,7 +54,10 @@ describe.each(MODES)('%s', (mode) => {
       const page = await server.call('GET', '/any/route')
       expect(page.headers.get('content-type')).toStartWith('text/html')
       expect(page.headers.get('content-security-policy')).toContain("require-trusted-types-for 'script'")
-      const file = new URL(/src="([^"]+\.js)"/.exec(page.text)?.[1] ?? '', `${server.base}/`).pathname
+      const file = new URL(
+        /type="module"[^>]* src="([^"]+\.js)"/.exec(page.text)?.[1] ?? '',
+        `${server.base}/`,
+      ).pathname
       const script = await server.call('GET', file)
       expect([script.status, script.headers.get('cache-control')]).toEqual([
         200,
@@ -67,7 +70,8 @@ describe.each(MODES)('%s', (mode) => {
 
     test('a file is the same text however its client takes it', async () => {
       const { text } = await server.call('GET', '/any/route')
-      const file = new URL(/src="([^"]+\.js)"/.exec(text)?.[1] ?? '', `${server.base}/`).pathname
+      const file = new URL(/type="module"[^>]* src="([^"]+\.js)"/.exec(text)?.[1] ?? '', `${server.base}/`)
+        .pathname
       const as = (encoding: string) =>
         fetch(server.base + file, { headers: { 'accept-encoding': encoding } }).then((answer) =>
           answer.text(),

@@ -64,7 +64,7 @@ describe.each(MODES)('%s', (mode) => {
 
     test('what a script of the page loads further is beside it', async () => {
       const page = await (await fetch(at('/charts/'))).text()
-      const entry = at(/src="([^"]+\.js)"/.exec(page)?.[1] ?? '')
+      const entry = at(/type="module"[^>]* src="([^"]+\.js)"/.exec(page)?.[1] ?? '')
       const code = await (await fetch(entry)).text()
       const further = [...code.matchAll(/import\("([^"]+)"\)/g)].map(([, file]) => file ?? '')
       expect(further.length).toBeGreaterThan(3)

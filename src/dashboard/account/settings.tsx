@@ -6,6 +6,7 @@ import { href } from '../router.ts'
 import { user } from '../session.ts'
 import { About } from './about.tsx'
 import { Appearance } from './appearance.tsx'
+import { AppSettings } from './app-settings.tsx'
 import { BarsSettings } from '../bars/bars-settings.tsx'
 import { Inbox } from './inbox.tsx'
 import { NotFound } from '../frame/not-found.tsx'
@@ -19,6 +20,7 @@ const SECTIONS: readonly (readonly [id: string, title: string, body: ComponentTy
   ['tokens', 'API tokens', Tokens],
   ['bars', 'Bars', BarsSettings],
   ['appearance', 'Appearance', Appearance],
+  ['app', 'App', AppSettings],
   ['inbox', 'Inbox', Inbox],
   ['about', 'About', About],
 ]

@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks'
 import { addCommands, keyText, listenForKeys } from '../commands.ts'
 import { onLive } from '../live.ts'
 import { href, match, navigate, path } from '../router.ts'
-import { loadSession, signInAgain, unreachable, user } from '../session.ts'
+import { loadSession, offline, signInAgain, unreachable, user } from '../session.ts'
 import { palette as colours, theme, themeChoice, tourDone } from '../settings.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { Logo } from '../ui/logo.tsx'
@@ -14,6 +14,7 @@ import { Button, Skeleton, Toasts, toast, toastError } from '../ui/ui.tsx'
 import { side, type Side } from '../workspace.ts'
 import s from './frame.module.css'
 import { lazy } from './lazy.tsx'
+import { ago } from '../format.ts'
 import { keysOpen, paletteOpen } from './overlays.ts'
 
 const ChartPage = lazy(async () => (await import('./chart-page.tsx')).ChartPage)
@@ -226,6 +227,17 @@ export function App() {
     }
   }, [userId])
 
+  useEffect(
+    () =>
+      offline.newer.subscribe((newer) => {
+        if (newer)
+          toast('A new version of Chartroom is here.', {
+            action: { text: 'Reload', run: () => location.reload() },
+          })
+      }),
+    [],
+  )
+
   if (user.value === undefined) return <Booting />
   if (user.value === null)
     return (
@@ -295,7 +307,7 @@ export function App() {
       </div>
       {/* Screen readers announce a status only if its element existed before it had content. */}
       <div class={s.connection} role="status">
-        {unreachable.value && 'The server does not answer. Trying again…'}
+        {unreachable.value && awayText()}
       </div>
       {signInAgain.value && <SignInAgain />}
       {paletteOpen.value && <Palette />}
@@ -304,6 +316,13 @@ export function App() {
       <Toasts />
     </div>
   )
+}
+
+function awayText(): string {
+  const since = offline.since.value
+  return since === null
+    ? 'The server does not answer. Trying again…'
+    : `Offline. You see what was here ${ago(since)}; what you draw is sent later.`
 }
 
 /** Pages that can be opened by a link, without an account. */

@@ -17,28 +17,29 @@ const QUESTION_FIELDS = bodyFields('POST /api/support/chat')
 
 /** Sections in the order in which a new user needs them. Articles in none of them are listed under "More". */
 const SECTIONS: readonly (readonly [title: string, ids: readonly string[]])[] = [
-  [
-    'Start',
-    [
-      'getting-started',
-      'what-is-chartroom',
-      'chart',
-      'chart-types',
-      'several-charts',
-      'compare',
-      'editor',
-      'run-backtest',
-      'report',
-    ],
-  ],
+  ['Start', ['getting-started', 'what-is-chartroom', 'editor', 'run-backtest', 'report', 'install']],
+  ['The chart', ['chart', 'chart-types', 'draw', 'indicators', 'several-charts', 'layouts', 'compare']],
   [
     'Bars and symbols',
     ['import-bars', 'fetch-bars', 'symbols', 'intervals', 'sessions-timezones', 'watchlists'],
   ],
-  ['Scripts', ['pine-versions', 'inputs', 'script-errors', 'request-security', 'drawings', 'libraries']],
+  [
+    'Scripts',
+    [
+      'pine-versions',
+      'inputs',
+      'script-errors',
+      'request-security',
+      'script-limits',
+      'drawings',
+      'libraries',
+    ],
+  ],
   [
     'Results',
     [
+      'optimise',
+      'sweep-verdict',
       'scans',
       'portfolios',
       'trades-list',
@@ -83,7 +84,10 @@ const SECTIONS: readonly (readonly [title: string, ids: readonly string[]])[] = 
       'ideas',
     ],
   ],
-  ['Running it', ['configuration', 'command-line', 'docker', 'reverse-proxy', 'backup', 'privacy']],
+  [
+    'Running it',
+    ['configuration', 'command-line', 'docker', 'reverse-proxy', 'database', 'backup', 'privacy'],
+  ],
 ]
 
 export function Help({ article }: { readonly article?: string }) {

@@ -353,7 +353,7 @@ export function toast(
 ): void {
   const id = nextToast++
   toasts.value = [...toasts.value.slice(-3), { id, tone, text, ...more }]
-  if (tone === 'up' || tone === 'none') setTimeout(() => dismiss(id), 5000)
+  if ((tone === 'up' || tone === 'none') && !more.action) setTimeout(() => dismiss(id), 5000)
 }
 
 const dismiss = (id: number): void => {

@@ -1,0 +1,101 @@
+// The service worker: keeps the files of one build, so that the page opens where the server cannot be reached.
+//
+// It never sees an answer of the API: those that are kept lie in IndexedDB (`kept-answers.ts`), where signing out removes
+// them. The page itself always comes from the server while that answers, so nobody is held on an old version. A new build is
+// a new worker. It waits until no page of the old build is open, since that still loads its parts, or takes over when the
+// only page there is asks it to.
+
+/** Written in by `tools/dashboard-bundle.ts`. */
+declare const BUILD: string
+declare const FILES: readonly string[]
+
+/** What a service worker's global scope has beyond a page's, as far as it is used here. */
+interface Scope {
+  readonly registration: { readonly scope: string }
+  readonly clients: {
+    claim(): Promise<void>
+    matchAll(of: { includeUncontrolled: boolean }): Promise<readonly unknown[]>
+  }
+  skipWaiting(): Promise<void>
+  addEventListener<T extends keyof Heard>(type: T, heard: (event: Heard[T]) => void): void
+}
+interface Extendable {
+  waitUntil(done: Promise<unknown>): void
+}
+interface Heard {
+  readonly install: Extendable
+  readonly activate: Extendable
+  readonly message: Extendable & { readonly data: unknown; readonly ports: readonly MessagePort[] }
+  readonly fetch: { readonly request: Request; respondWith(answer: Promise<Response>): void }
+}
+const worker = globalThis as unknown as Scope
+
+const NAMES = 'chartroom-files-'
+const CACHE = NAMES + BUILD
+const home = worker.registration.scope
+const assets = `${home}assets/`
+
+worker.addEventListener('install', (event) => event.waitUntil(keepFiles()))
+worker.addEventListener('activate', (event) =>
+  event.waitUntil(dropOthers().then(() => worker.clients.claim())),
+)
+worker.addEventListener('message', (event) => {
+  if (event.data === 'build') event.ports[0]?.postMessage(BUILD)
+  if (event.data === 'take over') event.waitUntil(takeOver())
+})
+worker.addEventListener('fetch', (event) => {
+  const { request } = event
+  if (request.method !== 'GET') return
+  if (isOurs(request.url)) event.respondWith(fileOf(request))
+  else if (request.mode === 'navigate') event.respondWith(pageOf(request))
+})
+
+/** Files of another build are the server's to answer. */
+const isOurs = (url: string): boolean =>
+  url.startsWith(assets) && (url.endsWith('.woff2') || FILES.includes(url.slice(assets.length)))
+
+/** All code at once: a part that is missing offline is a page that does not open. Typefaces are kept as they are used. */
+async function keepFiles(): Promise<void> {
+  const cache = await caches.open(CACHE)
+  const page = await fetch(home, { cache: 'reload' })
+  // While servers of two versions answer, the page may be of another build: then its files are not these.
+  const text = await page.clone().text()
+  if (!page.ok || !text.includes(`content="${BUILD}"`)) throw new Error('The page is of another build.')
+  await cache.put(home, page)
+  await cache.addAll(FILES.map((name) => assets + name))
+}
+
+async function dropOthers(): Promise<void> {
+  const names = await caches.keys()
+  await Promise.all(
+    names.filter((name) => name.startsWith(NAMES) && name !== CACHE).map((name) => caches.delete(name)),
+  )
+}
+
+async function takeOver(): Promise<void> {
+  const open = await worker.clients.matchAll({ includeUncontrolled: true })
+  if (open.length <= 1) await worker.skipWaiting()
+}
+
+async function pageOf(request: Request): Promise<Response> {
+  const kept = async () => (await caches.open(CACHE)).match(home)
+  try {
+    const answer = await fetch(request)
+    // A proxy that has lost its server.
+    return answer.status >= 502 && answer.status <= 504 ? ((await kept()) ?? answer) : answer
+  } catch (error) {
+    const page = await kept()
+    if (page) return page
+    throw error
+  }
+}
+
+/** A file's name says what is in it, so one that was kept is right. */
+async function fileOf(request: Request): Promise<Response> {
+  const cache = await caches.open(CACHE)
+  const kept = await cache.match(request.url)
+  if (kept) return kept
+  const answer = await fetch(request)
+  if (answer.ok) await cache.put(request.url, answer.clone())
+  return answer
+}
