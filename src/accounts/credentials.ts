@@ -31,7 +31,7 @@ interface Credential<C> {
   readonly user: User
 }
 
-interface Kept<C> {
+interface KnownCredential<C> {
   /** Keys of the records that the credential depends on, and the versions they had. */
   readonly keys: readonly Key[]
   readonly versions: readonly Version[]
@@ -52,7 +52,7 @@ export class Credentials {
 function finder<C extends Owned>(kv: Kv, credentials: Collection<C>) {
   const owners = users(kv)
   // A Map keeps insertion order: inserting again moves the entry to the end, as the one used last.
-  const known = new Map<string, Kept<C>>()
+  const known = new Map<string, KnownCredential<C>>()
 
   async function look(hash: string): Promise<Credential<C> | null> {
     const credential = await credentials.findStored('hash', [hash])

@@ -12,9 +12,9 @@ import {
   type Operator,
 } from './condition.ts'
 
-export type Kind = 'price' | 'volume' | 'change' | 'indicator' | 'script' | 'strategy'
+export type AlertKind = 'price' | 'volume' | 'change' | 'indicator' | 'script' | 'strategy'
 /** Kinds that run a stored script; `indicator` compares one of its plots, the others wait for its own calls. */
-export const SCRIPT_KINDS: readonly Kind[] = ['indicator', 'script', 'strategy']
+export const SCRIPT_KINDS: readonly AlertKind[] = ['indicator', 'script', 'strategy']
 
 export const FREQUENCIES = [
   'once',
@@ -40,7 +40,7 @@ export interface Alert {
   readonly exchange: string
   /** In normal form: `1h`. */
   readonly interval: string
-  readonly kind: Kind
+  readonly kind: AlertKind
   /** null if the script itself decides when it fires. */
   readonly op: Operator | null
   readonly price: number | null
@@ -125,7 +125,7 @@ export interface AlertFields {
   readonly symbol: string
   readonly exchange: string
   readonly interval: string
-  readonly kind: Kind
+  readonly kind: AlertKind
   readonly op?: Operator | undefined
   readonly price?: number | null | undefined
   readonly price2?: number | null | undefined

@@ -23,7 +23,7 @@ export interface Fired {
   readonly said: string | undefined
 }
 
-export interface Verdict {
+export interface Judgement {
   /** The alert with `held` and `seenBar` as they are after the last bar. */
   readonly alert: Alert
   readonly fired: readonly Fired[]
@@ -37,7 +37,7 @@ export interface JudgeOptions {
   readonly events?: readonly ScriptEvent[]
 }
 
-export function judge(before: Alert, view: View, { from, held, events = [] }: JudgeOptions): Verdict {
+export function judge(before: Alert, view: View, { from, held, events = [] }: JudgeOptions): Judgement {
   const said = new Map(events.map((event) => [event.bar, event.message]))
   const limits = thresholds(before)
   const fired: Fired[] = []

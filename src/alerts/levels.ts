@@ -6,7 +6,7 @@
 // span may be wider than needed; `judge` decides.
 
 import type { Key } from '../store/kv.ts'
-import type { Alert, Kind } from './alert.ts'
+import type { Alert, AlertKind } from './alert.ts'
 import { CHANNEL_OPERATORS, MOVE_OPERATORS, PERCENT_OPERATORS, type Operator } from './condition.ts'
 import type { View } from './view.ts'
 
@@ -17,7 +17,7 @@ import type { View } from './view.ts'
 export type Mode = 'news' | 'close' | 'every'
 
 export interface AlertClass {
-  readonly kind: Kind
+  readonly kind: AlertKind
   readonly op: Operator
   readonly mode: Mode
   /** How far back `moving_*` looks; 1 for all others. */
@@ -51,22 +51,22 @@ export function classKey({ kind, op, mode, bars }: AlertClass): Key {
 }
 
 export function classOf([kind, op, mode, bars]: Key): AlertClass {
-  return { kind: kind as Kind, op: op as Operator, mode: mode as Mode, bars: Number(bars) }
+  return { kind: kind as AlertKind, op: op as Operator, mode: mode as Mode, bars: Number(bars) }
 }
 
 /** Both ends belong to the span. */
-export interface Span {
+export interface LevelSpan {
   readonly low: number
   readonly high: number
 }
 
-const ALL: Span = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY }
+const ALL: LevelSpan = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY }
 
 /**
  * The span of levels of a class that `view` can have hit, coming from the values of `before`'s bar `last`; null if the view
  * has no bar for the class.
  */
-export function hitSpan(cls: AlertClass, view: View, before: View, last: number): Span | null {
+export function hitSpan(cls: AlertClass, view: View, before: View, last: number): LevelSpan | null {
   const end = cls.mode === 'close' && !view.closed(view.length - 1) ? view.length - 1 : view.length
   if (view.start >= end) return null
   const span = new Reach()
@@ -77,13 +77,13 @@ export function hitSpan(cls: AlertClass, view: View, before: View, last: number)
 }
 
 /** A range of keys to read from an index, and which of the alerts found to keep by their other bound. */
-export interface Reading extends Span {
+export interface Reading extends LevelSpan {
   readonly index: 'levels' | 'ceilings'
   readonly keeps?: (other: number) => boolean
 }
 
 /** The ranges with the alerts that a span can have hit; each alert is in only one of them. */
-export function readings({ op, mode }: AlertClass, { low, high }: Span): readonly Reading[] {
+export function readings({ op, mode }: AlertClass, { low, high }: LevelSpan): readonly Reading[] {
   const floors: Reading = { index: 'levels', low, high }
   const isEvery = mode === 'every'
   if (!CHANNEL_OPERATORS.includes(op)) {

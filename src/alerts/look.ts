@@ -11,7 +11,7 @@ import { transact } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
 import type { Alert, Firing } from './alert.ts'
 import { holds } from './condition.ts'
-import { judge, type Verdict } from './judge.ts'
+import { judge, type Judgement } from './judge.ts'
 import { classKey, classOf, hitSpan, modeOf, readings } from './levels.ts'
 import type { Closing } from './look-queue.ts'
 import {
@@ -209,7 +209,7 @@ function lastLooked(before: View, closes: boolean): number {
 
 /** Judges settled alerts, and commits side by side those that have changed. */
 async function judgeAll(deps: LookDeps, { series, view, before }: Slice, ids: readonly string[]) {
-  const verdictOn = (alert: Alert): Verdict | null => {
+  const verdictOn = (alert: Alert): Judgement | null => {
     if (alert.fresh || !isWatching(alert, series)) return null
     const verdict = judge(alert, view, { from: view.start, held: heldAt(before, alert) })
     return verdict.fired.length > 0 || verdict.alert.state !== alert.state ? verdict : null
@@ -240,7 +240,7 @@ async function writeAll(
   deps: LookDeps,
   view: View,
   ids: readonly string[],
-  verdictOn: (alert: Alert) => Verdict | null,
+  verdictOn: (alert: Alert) => Judgement | null,
 ): Promise<void> {
   const { alerts } = deps.records
   async function write(id: string): Promise<readonly Firing[]> {

@@ -3,7 +3,7 @@
 // Columns are made once for all alerts of a series.
 
 import type { Bars } from '../market/bars.ts'
-import type { Alert, Kind } from './alert.ts'
+import type { Alert, AlertKind } from './alert.ts'
 import type { Thresholds, Values } from './condition.ts'
 
 /** What an alert watches: one value a bar. */
@@ -67,7 +67,7 @@ export class View {
   }
 
   /** The columns of a kind; null if the script has no such plot. */
-  watched(kind: Kind): Watched | null {
+  watched(kind: AlertKind): Watched | null {
     switch (kind) {
       case 'volume':
         return flat(this.bars.volume)

@@ -7,7 +7,7 @@ import type { NewId } from '../lib/ids.ts'
 import type { Collection } from '../store/collection.ts'
 import type { Changes, Tx } from '../store/transaction.ts'
 import type { Alert, Firing } from './alert.ts'
-import type { Fired, Verdict } from './judge.ts'
+import type { Fired, Judgement } from './judge.ts'
 import { fillMessage, hasHappened, isUnnamed } from './message.ts'
 import type { View } from './view.ts'
 
@@ -29,7 +29,7 @@ export async function written(
   deps: WriteDeps,
   tx: Tx,
   view: View,
-  { alert, fired }: Verdict,
+  { alert, fired }: Judgement,
   plots: Readonly<Record<string, Float64Array>> = {},
 ): Promise<Written> {
   const firedAt = deps.clock.now()

@@ -11,7 +11,7 @@ import { requireInterval } from '../market/interval.ts'
 import { barsSeenBy, type SeenBars } from '../market/seen-bars.ts'
 import { SPREAD_EXCHANGE } from '../market/spread.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
-import { putFacts, removeSeries, shareSeries, writtenBy, type Writer } from '../market/sharing.ts'
+import { putFacts, removeSeries, shareSeries, writtenBy, type BarWriter } from '../market/sharing.ts'
 import { mayChangeShared } from '../accounts/users.ts'
 import type { Series as SeriesWire, SymbolFacts as SymbolWire } from '../wire/bars.ts'
 import { access, requireStanding, type ApiDeps, type Caller } from './access.ts'
@@ -157,7 +157,7 @@ function changeOf(source: SeriesInfo | null): string {
   return source ? `${ownerOf(source)} ${seriesName(source)} ${source.change}` : ''
 }
 
-const writerOf = ({ user }: Caller): Writer => ({ userId: user.id, keeper: mayChangeShared(user) })
+const writerOf = ({ user }: Caller): BarWriter => ({ userId: user.id, keeper: mayChangeShared(user) })
 
 function keyOf(query: { symbol: string; exchange: string; interval: string }) {
   return seriesKey(query.exchange, query.symbol, requireInterval(query.interval, 'query'))

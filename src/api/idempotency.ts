@@ -16,7 +16,7 @@ import type { Random } from '../lib/random.ts'
 import { transact, type Changes, type Tx } from '../store/transaction.ts'
 import type { Entry, Key, Kv } from '../store/kv.ts'
 
-interface Kept {
+interface KeptRequest {
   readonly state: 'running' | 'done'
   /** A hash of the request: its body, and its query as it came. */
   readonly bodyHash: string
@@ -90,7 +90,7 @@ export class Idempotency {
         if (await this.#isRunning(kept)) throw inProgress()
       }
       const at = clock.now()
-      const running: Kept = { state: 'running', bodyHash, boot: this.#boot, at }
+      const running: KeptRequest = { state: 'running', bodyHash, boot: this.#boot, at }
       const checks = [{ key, version: entry?.version ?? null }]
       if (await kv.commit({ checks, sets: [{ key, value: JSON.stringify(running) }, expiry(at, key)] }))
         return { key, secret, bodyHash, at }
@@ -103,7 +103,7 @@ export class Idempotency {
     const entry = await tx.get(key)
     if (!this.#isOf(claim, entry)) throw inProgress()
     const text = sealed ? this.#seal(answer, secret) : answer
-    const done: Kept = { state: 'done', bodyHash, boot: this.#boot, at, status, answer: text, sealed }
+    const done: KeptRequest = { state: 'done', bodyHash, boot: this.#boot, at, status, answer: text, sealed }
     return { sets: [{ key, value: JSON.stringify(done) }] }
   }
 
@@ -121,7 +121,7 @@ export class Idempotency {
     })
   }
 
-  async #isRunning({ boot }: Kept): Promise<boolean> {
+  async #isRunning({ boot }: KeptRequest): Promise<boolean> {
     if (boot === this.#boot) return true
     const alive = await this.#deps.fleet?.aliveNodes()
     return alive?.has(boot) ?? false
@@ -153,7 +153,7 @@ export class Idempotency {
     return sealed.toString('base64')
   }
 
-  #open({ answer = '{}', sealed }: Kept, secret: string): string {
+  #open({ answer = '{}', sealed }: KeptRequest, secret: string): string {
     if (!sealed) return answer
     const bytes = Buffer.from(answer, 'base64')
     const decipher = createDecipheriv('aes-256-gcm', digest(`seal ${secret}`), bytes.subarray(0, 12))
@@ -162,7 +162,7 @@ export class Idempotency {
   }
 }
 
-const keptIn = ({ value }: Entry) => JSON.parse(value) as Kept
+const keptIn = ({ value }: Entry) => JSON.parse(value) as KeptRequest
 
 const inProgress = () =>
   new Problem(409, 'idempotency_in_progress', 'The first request with this Idempotency-Key is still running.')

@@ -21,7 +21,7 @@ const LETTERS_MAX = 1 << 20
 export type StampOf = () => Promise<string>
 
 /** An answer `A` as a whole text, for the one who asked; the text may be everybody's. */
-export interface Kept<A extends object = object> {
+export interface WholeAnswer<A extends object = object> {
   readonly name: string
   readonly stampOf: StampOf
   readonly text: KeptText
@@ -30,7 +30,7 @@ export interface Kept<A extends object = object> {
 }
 
 /** Routes answer plain objects too, so kept ones are told by their class. */
-class KeptAnswer<A extends object> implements Kept<A> {
+class KeptAnswer<A extends object> implements WholeAnswer<A> {
   readonly name: string
   readonly stampOf: StampOf
   readonly text: KeptText
@@ -43,7 +43,7 @@ class KeptAnswer<A extends object> implements Kept<A> {
   }
 }
 
-export function isKept(value: unknown): value is Kept {
+export function isKept(value: unknown): value is WholeAnswer {
   return value instanceof KeptAnswer
 }
 
@@ -102,7 +102,7 @@ export class KeptAnswers {
     name: string,
     stampOf: StampOf,
     make: () => Promise<A>,
-  ): Promise<A | Kept<A>> {
+  ): Promise<A | WholeAnswer<A>> {
     const stamp = await stampOf()
     const known = this.#withStamp(name, stamp)
     if (known) return new KeptAnswer<A>(name, stampOf, known)

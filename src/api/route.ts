@@ -19,7 +19,7 @@ import { Warning, type Unchanged, type Wire } from '../wire/schema.ts'
 import type { AccessOptions } from './access.ts'
 import type { Columns } from './columns.ts'
 import type { JsonText } from './json-text.ts'
-import type { Kept } from './kept-answers.ts'
+import type { WholeAnswer } from './kept-answers.ts'
 
 /** The form that the OpenAPI document uses. */
 interface RequestBody {
@@ -31,8 +31,8 @@ interface RequestBody {
  * What a handler may return: fields may be JSON text or columns already, `ok` is added later, and the whole may be a kept
  * text.
  */
-type Sent<K extends OperationName> = Fields<K> | Kept<Fields<K>>
-type Fields<K extends OperationName> = OrText<AnswerOf<K> | AcceptedOf<K>> & {
+type Sent<K extends OperationName> = AnswerFields<K> | WholeAnswer<AnswerFields<K>>
+type AnswerFields<K extends OperationName> = OrText<AnswerOf<K> | AcceptedOf<K>> & {
   readonly warnings?: readonly Wire<typeof Warning>[]
 }
 type OrText<T> = T extends unknown ? { readonly [F in keyof T]: T[F] | JsonText | Columns } : never

@@ -15,7 +15,7 @@ import { labelOf } from './broker/ledger.ts'
 import { openBacktest, type Backtest, type BacktestRequest, type Snapshot } from './run.ts'
 
 /** A run's state after its first `position` bars. It has results from bar `told` on. */
-export interface Kept extends Snapshot {
+export interface KeptState extends Snapshot {
   readonly position: number
   readonly told: number
   /** What the state was made from: if any of it has changed, the state is useless. */
@@ -44,7 +44,7 @@ export interface Advanced {
   readonly alerts: readonly AlertEvent[]
   readonly fills: readonly FillEvent[]
   /** The state to keep in place of the old one; null = keep the old one. */
-  readonly kept: Kept | null
+  readonly kept: KeptState | null
 }
 
 interface FillEvent {
@@ -63,7 +63,7 @@ const TOLD_BARS = 64
  */
 export function advance(
   request: BacktestRequest,
-  kept: Kept | null,
+  kept: KeptState | null,
   from: number,
   { trusted = false } = {},
 ): Advanced {
@@ -102,7 +102,7 @@ export function advance(
 }
 
 /** Whether the state was made from what the request has. */
-function isOf(request: BacktestRequest, { basis }: Kept, trusted: boolean): boolean {
+function isOf(request: BacktestRequest, { basis }: KeptState, trusted: boolean): boolean {
   return basis.every(({ name, count, hashes }) => {
     if (name === null && trusted) return true
     const bars = barsOf(request, name)
@@ -116,7 +116,7 @@ function basisOf(
   request: BacktestRequest,
   position: number,
   asked: readonly SeriesName[],
-  before: Kept | null,
+  before: KeptState | null,
 ): readonly Basis[] {
   const of = (name: Basis['name']): Basis => {
     const bars = barsOf(request, name)
@@ -151,7 +151,7 @@ function hashesOf(bars: Bars, count: number, known: readonly bigint[]): bigint[]
   return hashes
 }
 
-function keep(backtest: Backtest, position: number, told: number): Omit<Kept, 'basis'> {
+function keep(backtest: Backtest, position: number, told: number): Omit<KeptState, 'basis'> {
   backtest.advance(position)
   const from = Math.min(told, Math.max(0, position - TOLD_BARS))
   return { ...backtest.essence(position - from), position, told: from }
@@ -173,6 +173,6 @@ function fillsFrom(fills: Fills, from: number): FillEvent[] {
 }
 
 /** The size of the state in bytes. */
-export function sizeOf({ run, broker }: Kept): number {
+export function sizeOf({ run, broker }: KeptState): number {
   return run.byteLength + broker.byteLength
 }

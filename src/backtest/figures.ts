@@ -20,7 +20,7 @@ const NAMES: ReadonlySet<string> = new Set([
   ...['all', 'long', 'short'].flatMap((side) => COLUMN.map((name) => `${side}.${name}`)),
 ])
 
-type Fields = Readonly<Record<string, unknown>>
+type FigureValues = Readonly<Record<string, unknown>>
 
 /** null if the figure has no value. */
 export function figureNamed({ figures }: Pick<Results, 'figures'>, name: string): number | null {
@@ -28,8 +28,8 @@ export function figureNamed({ figures }: Pick<Results, 'figures'>, name: string)
   const { summary, equity } = figures
   const value =
     field === undefined
-      ? ((summary as Fields)[first] ?? (equity as unknown as Fields)[first])
-      : (figures as unknown as Readonly<Record<string, Fields>>)[first]?.[field]
+      ? ((summary as FigureValues)[first] ?? (equity as unknown as FigureValues)[first])
+      : (figures as unknown as Readonly<Record<string, FigureValues>>)[first]?.[field]
   return typeof value === 'number' && Number.isFinite(value) ? value : null
 }
 

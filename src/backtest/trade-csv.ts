@@ -76,7 +76,7 @@ interface Columns {
 const SAMPLE_ROWS = 40
 const PROBLEMS_MAX = 1000
 
-interface Row {
+interface CsvRow {
   readonly row: number
   readonly cells: string[]
 }
@@ -86,7 +86,7 @@ export function parseTradeList(csv: string): ExportedList {
   const text = csv.replace(/^\uFEFF/, '').trim()
   const rows = csvRows(text, delimiterOf(text))
   const header = rows.next().value?.cells
-  const sample: Row[] = []
+  const sample: CsvRow[] = []
   for (const row of rows) if (sample.push(row) >= SAMPLE_ROWS) break
   if (!header || sample.length === 0)
     return { trades: [], problems: [{ row: 1, message: 'The file has no rows.' }] }
@@ -107,7 +107,7 @@ export function parseTradeList(csv: string): ExportedList {
 /** Chartroom writes one row for each trade, with instants. */
 const OWN_COLUMNS = ['n', 'side', 'entry_time', 'entry_price', 'exit_time', 'exit_price', 'qty', 'profit']
 
-function ownTrades(header: readonly string[], rows: Generator<Row>): ExportedList {
+function ownTrades(header: readonly string[], rows: Generator<CsvRow>): ExportedList {
   const trades: ExportedTrade[] = []
   const problems: { row: number; message: string }[] = []
   // Skips the header.
@@ -140,12 +140,12 @@ function ownTrades(header: readonly string[], rows: Generator<Row>): ExportedLis
   return { trades, problems }
 }
 
-function tradesOf(rows: Generator<Row>, columns: Columns): ExportedList {
+function tradesOf(rows: Generator<CsvRow>, columns: Columns): ExportedList {
   const problems: { row: number; message: string }[] = []
   const fail = (row: number, message: string) => {
     if (problems.length < PROBLEMS_MAX) problems.push({ row, message })
   }
-  const byNumber = new Map<number, Row[]>()
+  const byNumber = new Map<number, CsvRow[]>()
   // Skips the header.
   rows.next()
   for (const { row, cells } of rows) {

@@ -14,7 +14,7 @@ import type { TrialInputs } from './measured.ts'
 const KEPT_BYTES_MAX = 64 * 2 ** 20
 
 /** What differs among the trials. */
-export interface Varied {
+export interface VariedAmongTrials {
   /** Titles or names of inputs. */
   readonly inputs: readonly string[]
   /** Whether arguments of the declaration do. */
@@ -24,7 +24,7 @@ export interface Varied {
 export class TrialColumns implements SharedColumns {
   readonly #bars: number
   readonly #most: number
-  readonly #varied: Varied
+  readonly #varied: VariedAmongTrials
   /** A script that was compiled anew has shares of its own, whatever their order in it. */
   readonly #numbers = new WeakMap<ColumnShare, number>()
   #numbered = 0
@@ -34,7 +34,7 @@ export class TrialColumns implements SharedColumns {
   /** The columns given to the present trial. */
   #given = new Set<SharedColumn>()
 
-  constructor(bars: number, varied: Varied, most = KEPT_BYTES_MAX) {
+  constructor(bars: number, varied: VariedAmongTrials, most = KEPT_BYTES_MAX) {
     this.#bars = bars
     this.#most = most
     this.#varied = varied
@@ -96,7 +96,7 @@ export class TrialColumns implements SharedColumns {
 }
 
 /** What differs among trials that are there already. */
-export function variedAmong(points: readonly TrialInputs[]): Varied {
+export function variedAmong(points: readonly TrialInputs[]): VariedAmongTrials {
   return {
     inputs: differingNames(points.map(({ inputs }) => inputs)),
     settings: differingNames(points.map(({ overrides }) => overrides)).length > 0,

@@ -59,14 +59,14 @@ export const copyCommand: Command = {
   },
 }
 
-type Place = { readonly database: string } | { readonly folder: string }
+type CopyPlace = { readonly database: string } | { readonly folder: string }
 
 interface Opened {
   readonly archive: Archive
   close(): Promise<void>
 }
 
-function placeOf(flag: string, text: string | undefined): Place {
+function placeOf(flag: string, text: string | undefined): CopyPlace {
   if (text === undefined || text === '') throw new UsageError(`Say where it is with --${flag}.`)
   if (!/^[a-z]+:\/\//i.test(text)) return { folder: resolve(text) }
   try {
@@ -76,13 +76,13 @@ function placeOf(flag: string, text: string | undefined): Place {
   }
 }
 
-function openSource(context: CommandContext, place: Place): Promise<Opened> {
+function openSource(context: CommandContext, place: CopyPlace): Promise<Opened> {
   if ('folder' in place && !existsSync(join(place.folder, 'db')))
     throw new UsageError(`There is no database in ${place.folder}.`)
   return openTarget(context, place)
 }
 
-async function openTarget(context: CommandContext, place: Place): Promise<Opened> {
+async function openTarget(context: CommandContext, place: CopyPlace): Promise<Opened> {
   const { clock, random, warn } = context
   if ('database' in place) {
     const archive = await openPostgresToCopy({
@@ -132,7 +132,7 @@ async function copied(context: CommandContext, source: Archive, target: Archive)
 }
 
 /** The folder's own, or that of the settings. */
-function defaultKey({ environment }: CommandContext, from: Place, to: Place): string {
+function defaultKey({ environment }: CommandContext, from: CopyPlace, to: CopyPlace): string {
   for (const place of [from, to])
     if ('folder' in place && existsSync(join(place.folder, KEY_FILE))) return join(place.folder, KEY_FILE)
   return environment['KEY_FILE'] ?? join(environment['DATA_DIR'] ?? './data', KEY_FILE)
@@ -154,14 +154,14 @@ async function keyOf({ random }: CommandContext, kv: Kv, path: string): Promise<
 }
 
 /** Another key that is there already seals something else, and is not overwritten. */
-function assertRoomForKey(key: string | null, to: Place): void {
+function assertRoomForKey(key: string | null, to: CopyPlace): void {
   if (key === null || 'database' in to) return
   const there = join(to.folder, KEY_FILE)
   if (existsSync(there) && !readFileSync(there).equals(readFileSync(key)))
     throw new DataRefused(`${there} is another key. Nothing was copied. Move it away, or name another --to.`)
 }
 
-function handOver({ print }: CommandContext, key: string | null, to: Place): void {
+function handOver({ print }: CommandContext, key: string | null, to: CopyPlace): void {
   if (key === null) return
   if ('database' in to) print(`Its servers need the key of its secrets: start them with KEY_FILE=${key}.`)
   else if (!existsSync(join(to.folder, KEY_FILE))) {

@@ -24,7 +24,7 @@ import { scriptProblem } from './diagnostics-text.ts'
 import { overOf, USER, withJobs } from './jobs-here.ts'
 import { barsOfFile, intervalOf, parseJsonObject } from './script-bars.ts'
 import { librariesBeside, readScript } from './script-file.ts'
-import { formatNumber, formatPercent, progressBar, tableLines, type Column } from './table.ts'
+import { formatNumber, formatPercent, progressBar, tableLines, type TextColumn } from './table.ts'
 
 const FLAGS = {
   ...DATA_FLAGS,
@@ -222,8 +222,8 @@ const shown = ({ name, capital, currency, parts }: Portfolio) => ({
 
 function resultLines({ parts }: Portfolio, result: PortfolioResult): string[] {
   const { whole, capital, currency, correlation } = result
-  const right = (title: string): Column => ({ title, align: 'right' })
-  const columns: Column[] = [
+  const right = (title: string): TextColumn => ({ title, align: 'right' })
+  const columns: TextColumn[] = [
     { title: 'Part' },
     { title: 'Market' },
     ...['Trades', 'Won', 'Net profit', 'Open', 'Max drawdown', 'Contribution', 'Risk', 'Margin calls'].map(

@@ -27,7 +27,7 @@ import { scriptProblem } from './diagnostics-text.ts'
 import { overOf, USER, withJobs } from './jobs-here.ts'
 import { barsOfFile, intervalOf } from './script-bars.ts'
 import { librariesBeside, readScript, settingsOf } from './script-file.ts'
-import { formatNumber, formatPercent, formatTime, progressBar, tableLines, type Column } from './table.ts'
+import { formatNumber, formatPercent, formatTime, progressBar, tableLines, type TextColumn } from './table.ts'
 
 const FLAGS = {
   ...DATA_FLAGS,
@@ -171,7 +171,7 @@ async function cacheOf(paths: readonly string[], interval: string): Promise<BarC
   return cache
 }
 
-interface Asked {
+interface ScanWork {
   readonly workers: number
   readonly library: ReturnType<typeof librariesBeside>
   readonly list: Watchlist | null
@@ -182,7 +182,7 @@ function scanned(
   context: CommandContext,
   bars: BarCache,
   body: ScanBody,
-  { workers, library, list, chosen }: Asked,
+  { workers, library, list, chosen }: ScanWork,
 ): Promise<{ readonly scan: Scan; readonly rows: readonly ScanRow[] }> {
   // One more than the threads that run scripts, since the pool keeps one for urgent jobs.
   return withJobs(context, workers + 1, async (here) => {
@@ -219,9 +219,9 @@ const shownScan = ({ name, interval, bars, kind, values, conditions, markets, fa
 
 function scanLines(scan: Scan, rows: readonly ScanRow[], limit: number): string[] {
   const { values, conditions, kind, markets, failed } = scan
-  const right = (title: string): Column => ({ title, align: 'right' })
+  const right = (title: string): TextColumn => ({ title, align: 'right' })
   const isStrategy = kind === 'strategy'
-  const columns: Column[] = [
+  const columns: TextColumn[] = [
     { title: 'Market' },
     { title: 'Bar' },
     right('Close'),

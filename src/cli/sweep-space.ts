@@ -3,14 +3,14 @@
 import type { SweepBody } from '../wire/sweep.ts'
 import { UsageError } from './command.ts'
 
-type Varied = SweepBody['space'][number]
+type VariedFlag = SweepBody['space'][number]
 
 const PROPERTY = 'strategy.'
 const NUMBER = String.raw`-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?`
 const RANGE = new RegExp(`^(${NUMBER})\\.\\.(${NUMBER})(?:/(${NUMBER}))?(:log)?$`)
 
 /** Throws UsageError. */
-export function variedOfFlag(text: string): Varied {
+export function variedOfFlag(text: string): VariedFlag {
   const at = text.indexOf('=')
   const name = text.slice(0, at).trim()
   const over = text.slice(at + 1).trim()

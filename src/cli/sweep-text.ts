@@ -3,7 +3,7 @@
 import type { Bars } from '../market/bars.ts'
 import type { Sweep } from '../sweeps/sweeps.ts'
 import type { SweepTrial, Verdict } from '../wire/sweep.ts'
-import { formatNumber, formatPercent, formatTime, tableLines, type Column } from './table.ts'
+import { formatNumber, formatPercent, formatTime, tableLines, type TextColumn } from './table.ts'
 
 const SHOWN = 10
 const RULES = {
@@ -36,7 +36,7 @@ export function verdictLines(
 
 function trialLines(sweep: Sweep, ranked: readonly SweepTrial[]): string[] {
   const names = sweep.space.map(({ input, property }) => input ?? property ?? '')
-  const right = (title: string): Column => ({ title, align: 'right' })
+  const right = (title: string): TextColumn => ({ title, align: 'right' })
   const columns = [...names, 'Score', 'Trades', 'Net profit', 'Max drawdown', 'Sharpe a bar'].map(right)
   return tableLines(
     columns,
@@ -115,7 +115,7 @@ function figureLines({
 function walkForwardLines({ walkForward }: Verdict, bars: Bars): string[] {
   if (!walkForward) return []
   const [only, ...more] = walkForward.cells
-  const right = (title: string): Column => ({ title, align: 'right' })
+  const right = (title: string): TextColumn => ({ title, align: 'right' })
   if (only && more.length === 0)
     return [
       '',

@@ -110,9 +110,9 @@ export const sweepCommand: Command = {
 }
 
 type Flags = FlagsOf<typeof FLAGS>
-type Asked = Omit<SweepBody, 'name' | 'symbol' | 'exchange' | 'interval' | 'bars'>
+type AskedSweep = Omit<SweepBody, 'name' | 'symbol' | 'exchange' | 'interval' | 'bars'>
 
-function askedOf(flags: Flags, source: string): Asked {
+function askedOf(flags: Flags, source: string): AskedSweep {
   if (!flags.set) throw new UsageError("Name what to vary: --set 'fast=5..50/5'.")
   return {
     source,
@@ -173,7 +173,7 @@ interface Swept {
 
 async function swept(
   context: CommandContext,
-  asked: Asked,
+  asked: AskedSweep,
   { key, bars, symbol, finer, series }: ScriptBars,
   {
     workers,

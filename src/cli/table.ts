@@ -5,14 +5,14 @@ import { PLAIN, type Ink } from './ink.ts'
 
 type Align = 'left' | 'right'
 
-export interface Column {
+export interface TextColumn {
   readonly title: string
   readonly align?: Align
 }
 
 /** Lines of an aligned table, titles first. Two spaces between columns, none behind the last one. Cells may be coloured. */
 export function tableLines(
-  columns: readonly Column[],
+  columns: readonly TextColumn[],
   rows: readonly (readonly string[])[],
   { faint }: Ink = PLAIN,
 ): string[] {

@@ -49,7 +49,7 @@ const RETRY_MOST_MS = 60_000
 /** How many events are kept for tabs that join. */
 const KEPT = 256
 
-interface Kept {
+interface KeptEvent {
   readonly id: string
   readonly message: ToTab
 }
@@ -64,7 +64,7 @@ export class LiveHub {
   /** Id of the last event seen; null = start with the next one. */
   #last: string | null = null
   /** The newest events of the stream, oldest first. */
-  #kept: Kept[] = []
+  #kept: KeptEvent[] = []
   #closing: ReturnType<typeof setTimeout> | undefined
   #retrying: ReturnType<typeof setTimeout> | undefined
   #failures = 0

@@ -21,13 +21,13 @@ const PROGRESS_EVERY_MS = 500
 /** How long to wait for further changes of inputs before running. */
 const INPUT_DELAY_MS = 60
 
-type Asked = Args<'POST /api/platform/backtests'>['body']
+type BacktestBody = Args<'POST /api/platform/backtests'>['body']
 
 let current: AbortController | null = null
 /** The request that made the run on screen. */
-let asked: Asked | null = null
+let asked: BacktestBody | null = null
 /** The last request that was sent, whatever its result. */
-let latest: Asked | null = null
+let latest: BacktestBody | null = null
 /** `isOwed`: bars arrived while a run was on its way that may not have seen them. */
 let following = { isBusy: false, isOwed: false }
 
@@ -85,7 +85,7 @@ function putScript(): void {
 /** The inputs of the open script as a run takes them. Throws if a source reads an indicator that is gone. */
 export const plainInputs = () => runInputs(inputs.peek(), fieldOf('studies', scriptId.peek()).peek())
 
-function requestNow(): Asked {
+function requestNow(): BacktestBody {
   const { source, name, overrides = {} } = script.peek()
   const { exchange, symbol, interval } = scriptMarket.peek()
   return {
@@ -101,7 +101,7 @@ function requestNow(): Asked {
 }
 
 /** A preview is not stored and so has no id. */
-async function asks(body: Asked, keep: boolean, signal: AbortSignal) {
+async function asks(body: BacktestBody, keep: boolean, signal: AbortSignal) {
   if (keep) return call('POST /api/platform/backtests', { body, signal })
   const { result } = await call('POST /api/platform/backtests/preview', { body, signal })
   return { id: null, result }
@@ -109,7 +109,7 @@ async function asks(body: Asked, keep: boolean, signal: AbortSignal) {
 
 /** A run that takes long is asked how far it is, until it has been answered. */
 async function followProgress(
-  { name, exchange, symbol, interval }: Asked,
+  { name, exchange, symbol, interval }: BacktestBody,
   signal: AbortSignal,
 ): Promise<void> {
   runProgress.value = null
@@ -205,13 +205,13 @@ export async function openBacktest(
 
 /** Repeats the run on screen with other settings, on `bars` bars (null = as many as before), and stores it. */
 export async function rerunWith(
-  overrides: NonNullable<Asked['overrides']>,
+  overrides: NonNullable<BacktestBody['overrides']>,
   bars: number | null,
 ): Promise<void> {
   const path = { id: (await keptRun()) ?? '' }
   const { backtest } = await call('GET /api/platform/backtests/{id}', { path })
   const { name, exchange, symbol, interval, source = '', inputs: given = {} } = backtest
-  const body: Asked = {
+  const body: BacktestBody = {
     name,
     exchange,
     symbol,
@@ -219,7 +219,7 @@ export async function rerunWith(
     bars: bars ?? backtest.bars,
     source,
     inputs: given,
-    overrides: { ...(backtest.overrides as Asked['overrides']), ...overrides },
+    overrides: { ...(backtest.overrides as BacktestBody['overrides']), ...overrides },
   }
   const { id, result } = await call('POST /api/platform/backtests', { body })
   asked = body

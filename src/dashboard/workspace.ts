@@ -35,7 +35,7 @@ export const script = remembered<OpenScript>('script', { id: null, name: '', sou
 export const inputs = signal<Readonly<Record<string, unknown>>>({})
 
 /** The last run that succeeded; it stays on screen until the next one is done. */
-export interface Run {
+export interface ShownRun {
   /** null for a preview, which the server has not stored: `keptRun()` stores it when something needs its id. */
   readonly id: string | null
   readonly name: string
@@ -44,7 +44,7 @@ export interface Run {
   readonly report: Report
   readonly tracks: readonly Track[]
 }
-export const run = signal<Run | null>(null)
+export const run = signal<ShownRun | null>(null)
 /** Whether the text in the editor differs from what chart and report show. */
 export const outrun = computed(
   () => run.value?.source !== undefined && run.value.source !== script.value.source,

@@ -22,13 +22,13 @@ export async function withSeries<Answer>(
     wanted = [],
     before = () => {},
   }: {
-    readonly wanted?: readonly Asked[]
+    readonly wanted?: readonly AskedSeries[]
     /** Called before each series that could not be known ahead; may throw. */
     readonly before?: (asked: number) => void
   } = {},
 ): Promise<Answer> {
   const found = new Map<string, Series | null>()
-  const bring = async ({ exchange, symbol, interval }: Asked) =>
+  const bring = async ({ exchange, symbol, interval }: AskedSeries) =>
     found.set(seriesName({ exchange, symbol, interval }), await fetch(exchange, symbol, interval))
   for (const one of wanted) await bring(one)
   for (let asked = 0; ; asked++) {
@@ -43,7 +43,7 @@ export async function withSeries<Answer>(
   }
 }
 
-interface Asked {
+interface AskedSeries {
   readonly exchange: string
   readonly symbol: string
   readonly interval: string

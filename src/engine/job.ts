@@ -4,9 +4,9 @@
 // reference (shared memory). Answers for clients are the bytes of their JSON text: made in the worker, transferred without
 // a copy, stored and sent unchanged.
 
-import type { Advanced, Kept } from '../backtest/advance.ts'
+import type { Advanced, KeptState } from '../backtest/advance.ts'
 import type { ScanColumns, ScannedMarket } from '../backtest/scan.ts'
-import type { Varied } from '../backtest/trial-columns.ts'
+import type { VariedAmongTrials } from '../backtest/trial-columns.ts'
 import type { Measured, TrialInputs } from '../backtest/measured.ts'
 import type { TrialBatch } from '../backtest/trial.ts'
 import type { TextBytes } from './answer.ts'
@@ -86,7 +86,7 @@ export interface TrialsJob extends RunJob {
   readonly points: readonly TrialInputs[]
   readonly measured: Measured
   /** Jobs of one name are of one script and the same bars, and share columns; without it nothing is kept. */
-  readonly columns?: Varied & { readonly name: string }
+  readonly columns?: VariedAmongTrials & { readonly name: string }
 }
 
 export interface TrialsOutput extends TrialBatch {
@@ -148,7 +148,7 @@ export interface AdvanceJob extends RunJob {
 }
 
 /** The state's bytes are in shared memory, so they go to a worker and back without a copy. */
-export interface KeptRun extends Kept {
+export interface KeptRun extends KeptState {
   /** Hash of the libraries that the script imports. */
   readonly libraries: string
 }

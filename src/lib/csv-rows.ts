@@ -63,14 +63,14 @@ function rowEnd(text: string, at: number, delimiter: string): number {
   return text.length
 }
 
-interface Cell {
+interface CsvCell {
   readonly text: string
   readonly next: number
   /** Whether this cell is the last of its row. */
   readonly isLast: boolean
 }
 
-function plainCell(text: string, at: number, delimiter: string): Cell {
+function plainCell(text: string, at: number, delimiter: string): CsvCell {
   let end = at
   while (end < text.length && text[end] !== '\n' && text[end] !== delimiter) end++
   const isLast = text[end] !== delimiter
@@ -78,7 +78,7 @@ function plainCell(text: string, at: number, delimiter: string): Cell {
   return { text: isLast && cell.endsWith('\r') ? cell.slice(0, -1) : cell, next: end + 1, isLast }
 }
 
-function quotedCell(text: string, at: number, delimiter: string): Cell {
+function quotedCell(text: string, at: number, delimiter: string): CsvCell {
   const close = closingQuote(text, at)
   // An escaped quote takes two letters, so twice the limit is enough; the rest is cut off.
   const inside = text.slice(at + 1, Math.min(close, at + 1 + 2 * CHARACTERS_MAX))

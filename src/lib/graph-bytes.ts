@@ -230,7 +230,7 @@ export class GraphWriter {
  * An object whose contents follow, and the object that was in its place before, which holds the instances to read
  * into.
  */
-interface Waiting {
+interface OpenObject {
   readonly object: object
   readonly there: Readonly<Record<string | number, unknown>>
   readonly count: number
@@ -247,7 +247,7 @@ export class GraphReader {
   readonly #texts: string[] = []
   readonly #shapes: Shape[] = []
   readonly #reused = new Set<object>()
-  readonly #queue: Waiting[] = []
+  readonly #queue: OpenObject[] = []
   #at = 0
 
   /** `make` creates an instance to be filled where none exists yet. */
@@ -356,7 +356,7 @@ export class GraphReader {
     return shape
   }
 
-  #contents({ object, there, count, keys }: Waiting): void {
+  #contents({ object, there, count, keys }: OpenObject): void {
     if (Array.isArray(object)) for (let i = 0; i < count; i++) object.push(this.#value(there[i]))
     else if (object instanceof Map)
       for (let i = 0; i < count; i++) {
@@ -376,7 +376,7 @@ export class GraphReader {
     keys: readonly string[] = [],
   ): Made {
     const isObject = typeof there === 'object' && there !== null
-    this.#queue.push({ object, there: isObject ? (there as Waiting['there']) : {}, count, keys })
+    this.#queue.push({ object, there: isObject ? (there as OpenObject['there']) : {}, count, keys })
     return this.#met(object)
   }
 

@@ -3,21 +3,21 @@
 // Text becomes blocks and spans, never HTML: anything else is shown as it was typed. Links may lead to http(s),
 // mail or a path of this site; all others (javascript:, data:) stay text.
 
-export type Span =
+export type TextSpan =
   | { readonly kind: 'text' | 'code'; readonly text: string }
-  | { readonly kind: 'strong' | 'em' | 'del'; readonly spans: readonly Span[] }
-  | { readonly kind: 'link'; readonly href: string; readonly spans: readonly Span[] }
+  | { readonly kind: 'strong' | 'em' | 'del'; readonly spans: readonly TextSpan[] }
+  | { readonly kind: 'link'; readonly href: string; readonly spans: readonly TextSpan[] }
 
-export type Block =
-  | { readonly kind: 'heading'; readonly level: 2 | 3; readonly spans: readonly Span[] }
-  | { readonly kind: 'paragraph'; readonly spans: readonly Span[] }
+export type TextBlock =
+  | { readonly kind: 'heading'; readonly level: 2 | 3; readonly spans: readonly TextSpan[] }
+  | { readonly kind: 'paragraph'; readonly spans: readonly TextSpan[] }
   | { readonly kind: 'code'; readonly language: string; readonly text: string }
-  | { readonly kind: 'list'; readonly ordered: boolean; readonly items: readonly (readonly Block[])[] }
-  | { readonly kind: 'quote'; readonly blocks: readonly Block[] }
+  | { readonly kind: 'list'; readonly ordered: boolean; readonly items: readonly (readonly TextBlock[])[] }
+  | { readonly kind: 'quote'; readonly blocks: readonly TextBlock[] }
   | {
       readonly kind: 'table'
-      readonly head: readonly (readonly Span[])[]
-      readonly rows: readonly (readonly (readonly Span[])[])[]
+      readonly head: readonly (readonly TextSpan[])[]
+      readonly rows: readonly (readonly (readonly TextSpan[])[])[]
     }
   | { readonly kind: 'rule' }
 
@@ -26,9 +26,9 @@ const DEPTH_MAX = 6
 
 const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])\s+(.*)$/
 
-export function parseMarkdown(text: string, depth = 0): Block[] {
+export function parseMarkdown(text: string, depth = 0): TextBlock[] {
   const lines = text.replaceAll('\r\n', '\n').split('\n')
-  const blocks: Block[] = []
+  const blocks: TextBlock[] = []
   let paragraph: string[] = []
   const endParagraph = () => {
     if (paragraph.length > 0) blocks.push({ kind: 'paragraph', spans: parseSpans(paragraph.join('\n')) })
@@ -80,7 +80,7 @@ export function parseMarkdown(text: string, depth = 0): Block[] {
     ) {
       endParagraph()
       const head = cells(line)
-      const rows: (readonly Span[])[][] = []
+      const rows: (readonly TextSpan[])[][] = []
       for (i += 2; i < lines.length && (lines[i] ?? '').includes('|'); i++) rows.push(cells(lines[i] ?? ''))
       i--
       blocks.push({ kind: 'table', head, rows })
@@ -94,10 +94,10 @@ export function parseMarkdown(text: string, depth = 0): Block[] {
 }
 
 /** One list: its items, each with what is indented below it. */
-function readList(lines: readonly string[], start: number, depth: number): { list: Block; next: number } {
+function readList(lines: readonly string[], start: number, depth: number): { list: TextBlock; next: number } {
   const ordered = /\d/.test(ITEM.exec(lines[start] ?? '')?.[2] ?? '')
   const indent = (ITEM.exec(lines[start] ?? '')?.[1] ?? '').length
-  const items: Block[][] = []
+  const items: TextBlock[][] = []
   let item: string[] = []
   const endItem = () => {
     if (item.length > 0) items.push(parseMarkdown(item.join('\n'), depth + 1))
@@ -122,7 +122,7 @@ function readList(lines: readonly string[], start: number, depth: number): { lis
   return { list: { kind: 'list', ordered, items }, next: i }
 }
 
-function cells(line: string): (readonly Span[])[] {
+function cells(line: string): (readonly TextSpan[])[] {
   const inner = line.trim().replace(/^\|/, '').replace(/\|$/, '')
   return inner.split(/(?<!\\)\|/).map((cell) => parseSpans(cell.trim().replaceAll('\\|', '|')))
 }
@@ -143,10 +143,10 @@ const PAIRS = [
   ['_', 'em'],
 ] as const
 
-function parseSpans(text: string, depth = 0): Span[] {
-  const spans: Span[] = []
+function parseSpans(text: string, depth = 0): TextSpan[] {
+  const spans: TextSpan[] = []
   let plain = ''
-  const push = (span: Span) => {
+  const push = (span: TextSpan) => {
     if (plain !== '') spans.push({ kind: 'text', text: plain })
     plain = ''
     spans.push(span)
@@ -205,10 +205,10 @@ function parseSpans(text: string, depth = 0): Span[] {
 
 /** The beginning of a text without Markdown's marks, for lists. */
 export function plainText(markdown: string, length: number): string {
-  const text = (spans: readonly Span[]): string =>
+  const text = (spans: readonly TextSpan[]): string =>
     spans.map((span) => ('text' in span ? span.text : text(span.spans))).join('')
   const blocks = parseMarkdown(markdown.slice(0, length * 6))
-  const said = (kinds: readonly Block['kind'][]) =>
+  const said = (kinds: readonly TextBlock['kind'][]) =>
     blocks
       .flatMap((block) => ('spans' in block && kinds.includes(block.kind) ? [text(block.spans)] : []))
       .join(' ')

@@ -16,7 +16,7 @@ const WINDOW_SAMPLES = 16
 /** Called with the numbers of two bars that have the same time. */
 export type Twice = (bar: number, before: number) => void
 
-interface Run {
+interface ColumnRun {
   readonly draft: BarDraft
   length: number
   /** The number of the run's n-th bar. */
@@ -26,7 +26,7 @@ interface Run {
 export class BarRuns {
   /** Begins a draft of the series, for one run or for the merged bars. */
   readonly open: () => BarDraft
-  readonly #runs: Run[] = []
+  readonly #runs: ColumnRun[] = []
   readonly #samples: number[] = []
   #length = 0
 
@@ -91,13 +91,13 @@ export class BarRuns {
     for (const { draft } of this.#runs) await draft.discard()
   }
 
-  #begin(): Run {
-    const run: Run = { draft: this.open(), length: 0, numberOf: (n) => n }
+  #begin(): ColumnRun {
+    const run: ColumnRun = { draft: this.open(), length: 0, numberOf: (n) => n }
     this.#runs.push(run)
     return run
   }
 
-  async #keep({ draft }: Run, bars: Bars): Promise<void> {
+  async #keep({ draft }: ColumnRun, bars: Bars): Promise<void> {
     for (let n = 0; n < bars.length; n += SAMPLE_BARS) this.#samples.push(bars.time[n] ?? 0)
     this.#length += bars.length
     await draft.add(bars)

@@ -27,7 +27,7 @@ interface FieldName {
 const DEPTH = 16
 
 type Scalar = string | number | boolean | null
-type Cell = Scalar | undefined
+type JsonCell = Scalar | undefined
 
 /** Reads rows into the stage; row 1 is the first bar. Stops early once there are enough mistakes. */
 export async function stageJson(
@@ -52,18 +52,18 @@ export async function stageJson(
 }
 
 /** Where the reader is: outside everything, in the outer object, among rows, in a row, among columns, in a column. */
-type Place = 'start' | 'object' | 'rows' | 'row' | 'columns' | 'column' | 'elsewhere'
+type ReaderPlace = 'start' | 'object' | 'rows' | 'row' | 'columns' | 'column' | 'elsewhere'
 
 class JsonBars implements JsonListener {
   readonly stage: BarStage
   readonly calendar: Calendar | null
   /** Number of rows read. */
   row = 0
-  readonly #places: Place[] = ['start']
+  readonly #places: ReaderPlace[] = ['start']
   #name = ''
   /** Cells of the current row by field; those with short names are kept apart. */
-  #cells: Cell[] = []
-  #short: Cell[] = []
+  #cells: JsonCell[] = []
+  #short: JsonCell[] = []
   #index = 0
   #hasBars = false
   #hasRows = false
@@ -129,12 +129,12 @@ class JsonBars implements JsonListener {
     }
   }
 
-  get #here(): Place {
+  get #here(): ReaderPlace {
     return this.#places.at(-1) ?? 'elsewhere'
   }
 
   /** What the list or object that begins here holds. */
-  #inside(kind: 'list' | 'object'): Place {
+  #inside(kind: 'list' | 'object'): ReaderPlace {
     switch (this.#here) {
       case 'start':
         return kind === 'list' ? this.#beginRows() : 'object'
@@ -150,14 +150,14 @@ class JsonBars implements JsonListener {
     }
   }
 
-  #beginBars(kind: 'list' | 'object'): Place {
+  #beginBars(kind: 'list' | 'object'): ReaderPlace {
     if (this.#hasBars) throw new JsonError('has bars twice')
     this.#hasBars = true
     this.#columns = new Columns()
     return kind === 'list' ? this.#beginRows() : 'columns'
   }
 
-  #beginRows(): Place {
+  #beginRows(): ReaderPlace {
     this.#hasRows = true
     return 'rows'
   }
@@ -167,7 +167,7 @@ class JsonBars implements JsonListener {
     this.stage.fail(1, 'expected a list of bars, or an object of columns')
   }
 
-  #cell(value: Cell): void {
+  #cell(value: JsonCell): void {
     if (this.#index >= 0) {
       if (this.#index <= VOLUME) this.#cells[this.#index] = value
       this.#index++
@@ -217,7 +217,7 @@ class Columns {
   #column = new Numbers()
 
   /** Begins the column of this name. */
-  begin(name: string): Place {
+  begin(name: string): ReaderPlace {
     const known = NAMES.get(name)
     if (!known) return 'elsewhere'
     this.#field = known.field
@@ -265,7 +265,7 @@ class Columns {
 }
 
 /** Converts a cell to a number, since exchanges write prices as text. */
-function toNumber(value: Cell): number {
+function toNumber(value: JsonCell): number {
   if (typeof value === 'number') return value
   return typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN
 }

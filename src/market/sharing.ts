@@ -9,7 +9,7 @@ import type { SymbolInfo } from './symbol.ts'
 import { withSymbolFields } from './symbols.ts'
 
 /** A user who writes. A `keeper` may change everybody's series: the owner of the server and its admins. */
-export interface Writer {
+export interface BarWriter {
   readonly userId: string
   readonly keeper: boolean
 }
@@ -25,12 +25,12 @@ export const notSeriesOwner = () =>
   )
 
 /** The series that an import of this name goes into. */
-export function writtenBy({ userId, keeper }: Writer, key: SeriesKey): SeriesKey {
+export function writtenBy({ userId, keeper }: BarWriter, key: SeriesKey): SeriesKey {
   return seriesOf(key, keeper ? '' : userId)
 }
 
 /** Removes the writer's own series of the name, or everybody's if the writer is a keeper. Answers whether there was one. */
-export async function removeSeries(cache: BarCache, { userId, keeper }: Writer, key: SeriesKey) {
+export async function removeSeries(cache: BarCache, { userId, keeper }: BarWriter, key: SeriesKey) {
   const own = seriesOf(key, userId)
   if (await cache.store.info(own)) return cache.remove(own)
   if (!keeper && (await cache.store.info(seriesOf(key, '')))) throw notSeriesOwner()
@@ -40,7 +40,7 @@ export async function removeSeries(cache: BarCache, { userId, keeper }: Writer, 
 /** Sets facts of a symbol, for oneself or for everybody. Answers the facts as the writer now sees them. */
 export async function putFacts(
   cache: BarCache,
-  { userId, keeper }: Writer,
+  { userId, keeper }: BarWriter,
   { exchange, symbol }: Pick<SeriesKey, 'exchange' | 'symbol'>,
   fields: Readonly<Record<string, unknown>>,
 ): Promise<SymbolInfo> {
@@ -55,7 +55,7 @@ export async function putFacts(
 /** Turns a private series into everybody's, with the facts of its symbol unless everybody has some already. */
 export async function shareSeries(
   cache: BarCache,
-  by: Writer,
+  by: BarWriter,
   key: SeriesKey,
   owner: string,
 ): Promise<SeriesInfo> {

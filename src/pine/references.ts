@@ -7,7 +7,7 @@ import { parse } from './1-parse/parser.ts'
 import type * as tree from './1-parse/tree.ts'
 import { blocksOfExpression, partsOf } from './tree-walk.ts'
 
-export interface Span {
+export interface SourceSpan {
   readonly start: number
   readonly end: number
 }
@@ -16,9 +16,9 @@ export interface Span {
 export interface Declared {
   readonly name: string
   /** The first place that declares it; overloads of a function have further ones, which are among `ranges`. */
-  readonly declaration: Span
+  readonly declaration: SourceSpan
   /** Every place it is written at, in the order of the text. */
-  readonly ranges: readonly Span[]
+  readonly ranges: readonly SourceSpan[]
   /** Methods may be called on any value, and fields belong to types that are not known here: their uses are not all found. */
   readonly whole: boolean
 }
@@ -38,7 +38,7 @@ export function referencesAt(source: string, offset: number): Declared | null {
 
 interface Entry {
   readonly name: string
-  readonly ranges: Span[]
+  readonly ranges: SourceSpan[]
   whole: boolean
   /** A function's parameters by name, which calls may name too. */
   readonly parameters: Map<string, Entry>
@@ -77,7 +77,7 @@ class Finder {
     return entry
   }
 
-  #use(name: string, { start, end }: Span, scope: Scope): void {
+  #use(name: string, { start, end }: SourceSpan, scope: Scope): void {
     scope.find(name)?.ranges.push({ start, end })
   }
 

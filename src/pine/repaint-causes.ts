@@ -45,7 +45,7 @@ export interface Suspect {
    * For higher_interval: a change that requests the bar's final values instead, to see whether anything depends on the
    * request.
    */
-  readonly ahead?: Change
+  readonly ahead?: SourceChange
 }
 
 /** Never throws; [] of a text that is no script. In the order of the text. */
@@ -54,14 +54,14 @@ export function repaintSuspects(source: string): Suspect[] {
   return walk.suspects().sort((a, b) => a.start - b.start)
 }
 
-export interface Change {
+export interface SourceChange {
   readonly start: number
   readonly end: number
   readonly text: string
 }
 
 /** The text with one or more places replaced. */
-export function withChanges(source: string, changes: readonly Change[]): string {
+export function withChanges(source: string, changes: readonly SourceChange[]): string {
   let text = source
   for (const change of changes.toSorted((a, b) => b.start - a.start))
     text = text.slice(0, change.start) + change.text + text.slice(change.end)
@@ -324,7 +324,7 @@ function changesWithin(root: tree.Expression, name: string): boolean {
 }
 
 /** Named arguments come last. */
-function lookingAhead(call: tree.Call, given: tree.Expression | null): Change {
+function lookingAhead(call: tree.Call, given: tree.Expression | null): SourceChange {
   const text = 'barmerge.lookahead_on'
   if (given !== null) return { start: given.start, end: given.end, text }
   return { start: call.end - 1, end: call.end - 1, text: `, lookahead=${text}` }

@@ -18,7 +18,7 @@ import type { Key, Reader } from '../store/kv.ts'
 import { dropText, largeText, stageText, textKeys, type LargeText } from '../store/large-text.ts'
 import type { Also, Changes } from '../store/transaction.ts'
 import type { PortfolioBody, PortfolioResult } from '../wire/portfolio.ts'
-import { portfolios, reportKey, resultKey, scriptsKey, type Part, type Portfolio } from './records.ts'
+import { portfolios, reportKey, resultKey, scriptsKey, type StoredPart, type Portfolio } from './records.ts'
 
 export type { Portfolio } from './records.ts'
 
@@ -70,7 +70,7 @@ export class Portfolios extends StoredJobs<Portfolio, PortfolioProgress, readonl
   async create(userId: string, body: PortfolioBody, also?: Also<Portfolio>): Promise<Portfolio> {
     const { clock, newId, bars: cache } = this.#deps
     const seen = barsSeenBy(cache, userId)
-    const parts: Part[] = []
+    const parts: StoredPart[] = []
     let bars = 0
     for (const [i, part] of body.parts.entries()) {
       for (const name of OF_THE_WHOLE)

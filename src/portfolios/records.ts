@@ -7,13 +7,13 @@ import { isUnderWay } from '../wire/job-state.ts'
 
 type PartWire = Omit<PortfolioWire['parts'][number], 'source' | 'inputs' | 'overrides'>
 
-export interface Part extends PartWire {
+export interface StoredPart extends PartWire {
   readonly seriesOwner: string
 }
 
 export interface Portfolio extends Omit<PortfolioWire, 'parts'> {
   readonly userId: string
-  readonly parts: readonly Part[]
+  readonly parts: readonly StoredPart[]
 }
 
 /** So many are kept of one user. */

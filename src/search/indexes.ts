@@ -25,7 +25,7 @@ export interface SearchItem {
   readonly public: boolean
 }
 
-export interface Hit {
+export interface FoundDocument {
   readonly type: HitType
   readonly id: string
   readonly title: string
@@ -156,7 +156,7 @@ export class Indexes {
     filters: Filters,
     limit: number,
     ownTypes: readonly HitType[] = HIT_TYPES,
-  ): Hit[] {
+  ): FoundDocument[] {
     const terms = query
       .split(/[\s\p{P}]+/u)
       .filter(Boolean)
@@ -258,7 +258,7 @@ function matches(entry: IndexedItem, { type, symbol, tag, author }: Filters): bo
   )
 }
 
-function hitOf(result: SearchResult): Hit {
+function hitOf(result: SearchResult): FoundDocument {
   const entry = result as unknown as IndexedItem
   return {
     type: entry.type,

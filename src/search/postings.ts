@@ -80,7 +80,7 @@ export class Postings {
 const documentOf = (packed: number) => Math.floor(packed / FREQUENCIES)
 
 /** The part of a Map from field to postings that MiniSearch uses. */
-export class Fields {
+export class PostedFields {
   /** The field that the word was found in first; -1 = none. */
   #field = -1
   #list: number | number[] = 0
@@ -138,7 +138,7 @@ export class Fields {
 const raised = (packed: number) => (packed % FREQUENCIES === FREQUENCIES - 1 ? packed : packed + 1)
 
 /** The tree of words, which MiniSearch's types hide. */
-function treeOf(index: object): { fetch(term: string, make: () => Fields): Fields } {
+function treeOf(index: object): { fetch(term: string, make: () => PostedFields): PostedFields } {
   return Reflect.get(index, '_index') as ReturnType<typeof treeOf>
 }
 
@@ -151,7 +151,7 @@ export class PackedSearch<T> extends MiniSearch<T> {
    * All words, since finding a word letter by letter in MiniSearch's tree is most of the cost of adding it. A word that was
    * removed from the tree is in no field, and is then looked up again.
    */
-  readonly #words = new Map<string, Fields>()
+  readonly #words = new Map<string, PostedFields>()
   #postings = 0
 
   constructor(options: Options<T>) {
@@ -168,7 +168,7 @@ export class PackedSearch<T> extends MiniSearch<T> {
   #addTerm(field: number, document: number, term: string): void {
     let fields = this.#words.get(term)
     if (!fields || fields.size === 0) {
-      fields = treeOf(this).fetch(term, () => new Fields())
+      fields = treeOf(this).fetch(term, () => new PostedFields())
       this.#words.set(term, fields)
     }
     if (fields.add(field, document)) this.#postings++

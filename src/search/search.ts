@@ -4,7 +4,14 @@
 // few milliseconds at a time, so that requests are answered meanwhile; until all are read, answers use those that are. If
 // the thread dies, its indexes are lost, and the next thread is filled from the records again.
 
-import { HIT_TYPES, trimmed, type Filters, type Hit, type HitType, type SearchItem } from './indexes.ts'
+import {
+  HIT_TYPES,
+  trimmed,
+  type Filters,
+  type FoundDocument,
+  type HitType,
+  type SearchItem,
+} from './indexes.ts'
 import type { FromSearch, ToSearch } from './serve.ts'
 
 /** The part of a thread that search uses. */
@@ -22,7 +29,7 @@ export interface SearchDeps {
   /** A user's own private items. */
   readonly privateOf: (userId: string) => AsyncIterable<SearchItem>
   /** The hits that no longer exist: another process may have removed them without telling this one. */
-  readonly goneOf: (hits: readonly Hit[]) => Promise<readonly Hit[]>
+  readonly goneOf: (hits: readonly FoundDocument[]) => Promise<readonly FoundDocument[]>
   /** Items that another process has added since the last call. */
   readonly added: () => Promise<readonly SearchItem[]>
   readonly now: () => number
@@ -61,7 +68,7 @@ export function createSearch({
   let thread: SearchThread | null = null
   let ready = false
   let asked = 0
-  const asking = new Map<number, (hits: readonly Hit[]) => void>()
+  const asking = new Map<number, (hits: readonly FoundDocument[]) => void>()
   const users = new Map<string, Filling>()
   /** For each rebuild under way, the items that were changed or removed meanwhile, whose read version is old. */
   const sending = new Set<Set<string>>()
@@ -151,7 +158,7 @@ export function createSearch({
     return filling
   }
 
-  function found(asks: Omit<ToSearch & { to: 'find' }, 'to' | 'ask'>): Promise<readonly Hit[]> {
+  function found(asks: Omit<ToSearch & { to: 'find' }, 'to' | 'ask'>): Promise<readonly FoundDocument[]> {
     const ask = ++asked
     return new Promise((resolve) => {
       asking.set(ask, resolve)
@@ -179,7 +186,7 @@ export function createSearch({
       filters: Filters,
       limit: number,
       ownTypes: readonly HitType[] = HIT_TYPES,
-    ): Promise<readonly Hit[]> {
+    ): Promise<readonly FoundDocument[]> {
       if (userId !== null && ownTypes.length > 0) {
         const filling = users.get(userId) ?? fill(userId)
         users.set(userId, filling)

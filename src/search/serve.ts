@@ -1,6 +1,6 @@
 // The thread's side of search: messages in, answers out.
 
-import { Indexes, type Filters, type Hit, type HitType, type SearchItem } from './indexes.ts'
+import { Indexes, type Filters, type FoundDocument, type HitType, type SearchItem } from './indexes.ts'
 
 export type ToSearch =
   | { readonly to: 'add'; readonly items: readonly SearchItem[] }
@@ -19,7 +19,7 @@ interface Query {
 }
 
 export type FromSearch =
-  | { readonly from: 'found'; readonly ask: number; readonly hits: readonly Hit[] }
+  | { readonly from: 'found'; readonly ask: number; readonly hits: readonly FoundDocument[] }
   | { readonly from: 'evicted'; readonly userId: string }
 
 /** Handles each message; `tell` sends one back, `collect` frees memory that is no longer used. */

@@ -287,7 +287,7 @@ function* pages(table: Table<Buffer>) {
   let start: Uint8Array = Buffer.of(0)
   for (;;) {
     const rows = Array.from(
-      table.getRange({ start, exclusiveStart: true, limit: PAGE, versions: true }) as Iterable<Row>,
+      table.getRange({ start, exclusiveStart: true, limit: PAGE, versions: true }) as Iterable<CarriedEntry>,
       // Copied, because a value is a view of the map, which the next transaction may move.
       ({ key, value, version }) => ({ key, value: Buffer.from(value), version }),
     )
@@ -297,7 +297,7 @@ function* pages(table: Table<Buffer>) {
     start = last.key
   }
 }
-interface Row {
+interface CarriedEntry {
   readonly key: Uint8Array
   readonly value: Buffer
   readonly version?: number

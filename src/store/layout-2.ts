@@ -7,7 +7,7 @@
 import { assert } from '../lib/assert.ts'
 import type { Key, Kv } from './kv.ts'
 
-interface Waiting {
+interface OldOutboxItem {
   readonly ownerId: string
   /** Only deliveries have one; letters do not. */
   readonly receiverId?: string
@@ -55,7 +55,7 @@ async function listUnpinned(kv: Kv): Promise<void> {
 async function turnOf(kv: Kv, name: string, id: string) {
   const entry = await kv.get([name, 'id', id])
   if (!entry) return []
-  const { ownerId, receiverId, nextAt } = JSON.parse(entry.value) as Waiting
+  const { ownerId, receiverId, nextAt } = JSON.parse(entry.value) as OldOutboxItem
   const parts: Key = receiverId === undefined ? [ownerId, nextAt] : [ownerId, receiverId, nextAt]
   return [{ key: [name, 'by', 'turn', ...parts, id], value: 'null' }]
 }

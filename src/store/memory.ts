@@ -7,7 +7,7 @@ import type { Commit, Entry, Key, Kv, ListOptions, Selector } from './kv.ts'
 import { mayUseReserve } from './reserve.ts'
 import { withoutSums } from './sums.ts'
 
-interface Row {
+interface StoredText {
   readonly value: string
   readonly version: string
 }
@@ -15,12 +15,12 @@ interface Row {
 /** `maxBytes`: once the values exceed it, writes are refused as on a full disk. */
 export function memoryKv({ maxBytes = Infinity }: { readonly maxBytes?: number } = {}): Kv {
   // Keys are Latin-1 strings of their bytes, since comparing such strings compares the bytes.
-  const rows = new Map<string, Row>()
+  const rows = new Map<string, StoredText>()
   const sorted: string[] = []
   let writes = 0
   let bytes = 0
 
-  const entry = (text: string, row: Row): Entry => ({
+  const entry = (text: string, row: StoredText): Entry => ({
     key: decodeKey(Buffer.from(text, 'latin1')),
     value: row.value,
     version: row.version,

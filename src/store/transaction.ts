@@ -36,8 +36,8 @@ export interface Name {
   readonly index: string
 }
 
-type Part = Changes | undefined
-export type Planned = Changes | readonly (Part | Promise<Part>)[]
+type PlannedChanges = Changes | undefined
+export type Planned = Changes | readonly (PlannedChanges | Promise<PlannedChanges>)[]
 /**
  * Answers what to commit together with a record that was made or changed. It is part of a plan, so it may be called more
  * than once.

@@ -14,7 +14,7 @@ import { isUnderWay } from '../wire/job-state.ts'
 
 export type SweepState = SweepWire['state']
 
-type Asked = Pick<
+type AskedSweep = Pick<
   SweepWire,
   | 'name'
   | 'symbol'
@@ -31,7 +31,7 @@ type Asked = Pick<
   | 'windows'
 >
 
-export interface Sweep extends Asked {
+export interface Sweep extends AskedSweep {
   readonly id: string
   readonly userId: string
   readonly seriesOwner: string

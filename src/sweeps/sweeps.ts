@@ -5,7 +5,7 @@
 // was killed in between, end with the same bytes.
 
 import { checkFigures, namesOf } from '../backtest/figures.ts'
-import type { Varied } from '../backtest/trial-columns.ts'
+import type { VariedAmongTrials } from '../backtest/trial-columns.ts'
 import { rowLayout, type Measured, type TrialInputs, type WindowWinner } from '../backtest/measured.ts'
 import { barsHash, canonicalJson } from '../backtest/report/hash.ts'
 import type { ScriptHost, TrialsJob, TrialsOutput } from '../engine/job.ts'
@@ -586,7 +586,7 @@ function rungsFor({ halving, measured }: Sweep, material: Material): Rung[] {
 interface Material {
   /** Another each time that the sweep goes on, for what workers keep of it meanwhile. */
   readonly name: string
-  readonly varied: Varied
+  readonly varied: VariedAmongTrials
   readonly key: SeriesKey
   readonly bars: Bars
   readonly seen: SeenBars

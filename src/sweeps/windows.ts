@@ -9,15 +9,15 @@ import type { SweepBody } from '../wire/sweep.ts'
 export type Windows = NonNullable<SweepBody['windows']>
 
 /** Bar indices; `to` is the first one behind the span. */
-export interface Span {
+export interface BarSpan {
   readonly from: number
   readonly to: number
 }
 
-export interface Cell {
+export interface WindowCell {
   readonly share: number
   readonly runs: number
-  readonly windows: readonly { readonly inside: Span; readonly outside: Span }[]
+  readonly windows: readonly { readonly inside: BarSpan; readonly outside: BarSpan }[]
 }
 
 const SHARES = [0.1, 0.15, 0.2, 0.25, 0.3]
@@ -29,14 +29,14 @@ const LEAST_BARS = 10
 export function heldOut(
   { kind, share = 0.3 }: Windows,
   bars: number,
-): { inside: Span; outside: Span | null } {
+): { inside: BarSpan; outside: BarSpan | null } {
   if (kind !== 'holdout') return { inside: { from: 0, to: bars }, outside: null }
   const cut = Math.round(bars * (1 - share))
   return { inside: { from: 0, to: cut }, outside: { from: cut, to: bars } }
 }
 
 /** Throws Problem 422 if there are too few bars. */
-export function cellsOf({ kind, share = 0.2, runs = 10 }: Windows, bars: number): readonly Cell[] {
+export function cellsOf({ kind, share = 0.2, runs = 10 }: Windows, bars: number): readonly WindowCell[] {
   if (kind === 'none' || kind === 'holdout') return []
   const cells =
     kind === 'matrix'
@@ -54,7 +54,7 @@ export function cellsOf({ kind, share = 0.2, runs = 10 }: Windows, bars: number)
   return cells
 }
 
-function cellOf(share: number, runs: number, bars: number, anchored: boolean): Cell {
+function cellOf(share: number, runs: number, bars: number, anchored: boolean): WindowCell {
   // All windows together are (1 - share) + runs · share times as long as one.
   const length = bars / (1 - share + runs * share)
   const step = length * share

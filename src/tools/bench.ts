@@ -57,13 +57,13 @@ function takesValue(option: string): boolean {
 }
 
 /** One row of a benchmark; less is better. See tests/bench-rows.ts. */
-interface Row {
+interface BenchRow {
   readonly name: string
   readonly value: number
   readonly unit: string
 }
 
-function savedRows(file: string): readonly Row[] {
+function savedRows(file: string): readonly BenchRow[] {
   if (!existsSync(file)) return refused(HELP, `There is no file ${file}: --save writes one.`)
   try {
     const saved = JSON.parse(readFileSync(file, 'utf8')) as unknown
@@ -74,12 +74,12 @@ function savedRows(file: string): readonly Row[] {
   return refused(HELP, `${file} holds no rows of benchmarks: --save writes them.`)
 }
 
-function isRow(value: unknown): value is Row {
-  const { name: of, value: figure } = (value ?? {}) as Partial<Row>
+function isRow(value: unknown): value is BenchRow {
+  const { name: of, value: figure } = (value ?? {}) as Partial<BenchRow>
   return typeof of === 'string' && typeof figure === 'number'
 }
 
-async function rowsOf(benchmarks: readonly string[]): Promise<readonly Row[]> {
+async function rowsOf(benchmarks: readonly string[]): Promise<readonly BenchRow[]> {
   const folder = mkdtempSync(`${tmpdir()}/chartroom-bench-`)
   const noted = `${folder}/rows`
   writeFileSync(noted, '')
@@ -94,11 +94,11 @@ async function rowsOf(benchmarks: readonly string[]): Promise<readonly Row[]> {
   }
   const lines = readFileSync(noted, 'utf8').split('\n').filter(Boolean)
   rmSync(folder, { recursive: true })
-  return lines.map((line) => JSON.parse(line) as Row)
+  return lines.map((line) => JSON.parse(line) as BenchRow)
 }
 
 /** Prints how the rows compare, and answers whether none became slower than allowed. */
-function compared(earlier: readonly Row[], now: readonly Row[]): boolean {
+function compared(earlier: readonly BenchRow[], now: readonly BenchRow[]): boolean {
   console.log(`\nagainst ${values.against}`)
   let slower = 0
   for (const { name: of, value, unit } of now) {

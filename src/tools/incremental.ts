@@ -8,7 +8,7 @@
 
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { advance, type Kept } from '../backtest/advance.ts'
+import { advance, type KeptState } from '../backtest/advance.ts'
 import { openBacktest, type Backtest, type BacktestRequest } from '../backtest/run.ts'
 import { copyBars, emptyBars, sliceBars, type Bars } from '../market/bars.ts'
 import { calendarOf } from '../market/calendar.ts'
@@ -74,7 +74,7 @@ function runInSlices(request: BacktestRequest, random: Random, cuts: number[]): 
  * many at a time, the newest changes while it forms, other series lag behind, and sometimes the kept state is lost.
  */
 export function advanceDifference(request: BacktestRequest, random: Random, looks = 6): string | null {
-  let kept: Kept | null = null
+  let kept: KeptState | null = null
   let length = 1 + Math.floor(random() * request.bars.length * 0.7)
   let seen = length - 1
   const there = new Map<string, number>()
@@ -95,9 +95,9 @@ export function advanceDifference(request: BacktestRequest, random: Random, look
 
 function answer(
   request: BacktestRequest,
-  kept: Kept | null,
+  kept: KeptState | null,
   from: number,
-): { text: string; kept: Kept | null } {
+): { text: string; kept: KeptState | null } {
   try {
     const { kept: next, plots, ...said } = advance(request, kept, from)
     const numbers = plots.map(([title, values]) => [title, Array.from(values, String)])

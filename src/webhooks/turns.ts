@@ -20,13 +20,13 @@ export interface Turn {
   readonly receiverId: string
 }
 
-interface Waiting {
+interface WaitingReceiver {
   at: number
   proven: boolean
   busy: boolean
 }
 interface Owner {
-  readonly receivers: Map<string, Waiting>
+  readonly receivers: Map<string, WaitingReceiver>
   busy: number
 }
 
@@ -45,7 +45,7 @@ export class Turns {
    * being served.
    */
   learn(ownerId: string, heads: readonly Head[]): void {
-    const owner = this.#owners.get(ownerId) ?? { receivers: new Map<string, Waiting>(), busy: 0 }
+    const owner = this.#owners.get(ownerId) ?? { receivers: new Map<string, WaitingReceiver>(), busy: 0 }
     for (const { receiverId, at, proven } of heads) {
       const busy = owner.receivers.get(receiverId)?.busy ?? false
       owner.receivers.set(receiverId, { at, proven, busy })

@@ -1,7 +1,7 @@
 // Levels: whatever bars fire is among the keys that are read for them, once; and a value far away is not.
 
 import { expect, test } from 'bun:test'
-import type { Alert, Kind } from '../../src/alerts/alert.ts'
+import type { Alert, AlertKind } from '../../src/alerts/alert.ts'
 import {
   CHANNEL_OPERATORS,
   holds,
@@ -52,7 +52,7 @@ function randomBars(length: number): Bars {
 function randomAlert(): Alert {
   const op = oneOf(OPERATORS)
   return {
-    kind: oneOf<Kind>(['price', 'price', 'volume', 'change']),
+    kind: oneOf<AlertKind>(['price', 'price', 'volume', 'change']),
     op,
     price: PERCENT_OPERATORS.includes(op) ? null : MOVE_OPERATORS.includes(op) ? 1 + below(4) : 4 + below(12),
     price2: CHANNEL_OPERATORS.includes(op) ? 4 + below(12) : null,

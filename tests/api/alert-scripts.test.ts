@@ -2,7 +2,7 @@
 // corrected, restarts and states that were evicted fire exactly what a run over all bars at each of these moments fires.
 
 import { expect, test } from 'bun:test'
-import type { Firing, Kind } from '../../src/alerts/alert.ts'
+import type { Firing, AlertKind } from '../../src/alerts/alert.ts'
 import { createAlerts, type Alerts } from '../../src/alerts/alerts.ts'
 import { alertScripts } from '../../src/server/alert-scripts.ts'
 import { advanceJob } from '../../src/engine/advance-job.ts'
@@ -18,7 +18,7 @@ import type { Scripts } from '../../src/scripts/scripts.ts'
 import { testBars, testKv } from '../store/test-store.ts'
 import { mulberry, scriptRequest } from '../../src/tools/incremental.ts'
 
-const SCRIPTS: Readonly<Record<string, readonly [Kind, string]>> = {
+const SCRIPTS: Readonly<Record<string, readonly [AlertKind, string]>> = {
   calls: [
     'script',
     'indicator("x")\nvar n = 0\nn += 1\nif ta.crossover(close, ta.sma(close, 4))\n    alert(str.tostring(n))',

@@ -1,7 +1,7 @@
 // Scripts that read a plot of another script through a source input.
 
 import { describe, expect, test } from 'bun:test'
-import { advance, type Kept } from '../../src/backtest/advance.ts'
+import { advance, type KeptState } from '../../src/backtest/advance.ts'
 import { openBacktest, runBacktest, type BacktestRequest } from '../../src/backtest/run.ts'
 import { Problem } from '../../src/lib/problem.ts'
 import { selectBars } from '../../src/market/bars.ts'
@@ -78,7 +78,7 @@ describe('a source input that reads a plot of another script', () => {
     const steps = openBacktest(average(rsi(), { stepwise: true }))
     for (let end = 1; end <= bars.length; end++) steps.advance(end)
     expect(steps.run.plotsFrom(0).map(([title, values]) => [title, [...values]])).toEqual(whole)
-    let kept: Kept | null = null
+    let kept: KeptState | null = null
     for (let count = 300; count <= 400; count += 7) {
       const now = selectBars(bars, { to: bars.time[count - 1]! })
       const answer = advance(average(rsi(), { bars: now }), kept, count - 3)

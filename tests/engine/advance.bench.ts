@@ -5,7 +5,7 @@
 
 import { availableParallelism } from 'node:os'
 import process from 'node:process'
-import { advance, sizeOf, type Kept } from '../../src/backtest/advance.ts'
+import { advance, sizeOf, type KeptState } from '../../src/backtest/advance.ts'
 import { KeptRuns } from '../../src/engine/kept-runs.ts'
 import { JobPool, type JobOptions } from '../../src/engine/pool.ts'
 import { threadMs } from '../../src/engine/thread-time.ts'
@@ -51,7 +51,7 @@ function byHistory(kind: string, length: number): void {
   const request = scriptRequest(source(kind), length, 1)
   const { bars } = request
   const rounds = 41
-  let kept: Kept | null = null
+  let kept: KeptState | null = null
   const times: number[] = []
   for (let end = length - rounds; end <= length; end++) {
     const started = performance.now()

@@ -2,10 +2,10 @@
 
 import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
-import { parseMarkdown, plainText, safeHref, type Block, type Span } from '../../src/lib/markdown.ts'
+import { parseMarkdown, plainText, safeHref, type TextBlock, type TextSpan } from '../../src/lib/markdown.ts'
 
 /** Blocks as one line of text each. */
-function shown(blocks: readonly Block[]): string[] {
+function shown(blocks: readonly TextBlock[]): string[] {
   return blocks.map((block) => {
     switch (block.kind) {
       case 'heading':
@@ -25,7 +25,7 @@ function shown(blocks: readonly Block[]): string[] {
     }
   })
 }
-const spans = (list: readonly Span[]): string =>
+const spans = (list: readonly TextSpan[]): string =>
   list
     .map((span) => {
       if ('text' in span) return span.kind === 'code' ? `\`${span.text}\`` : span.text
@@ -103,7 +103,7 @@ describe('Markdown', () => {
     const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 200 }), (pieces) => {
-        const links = (list: readonly Span[]): string[] =>
+        const links = (list: readonly TextSpan[]): string[] =>
           list.flatMap((span) =>
             'text' in span ? [] : [...(span.kind === 'link' ? [span.href] : []), ...links(span.spans)],
           )

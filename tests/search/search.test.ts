@@ -5,7 +5,7 @@ import * as fc from 'fast-check'
 import { Indexes, type SearchItem } from '../../src/search/indexes.ts'
 import { createSearch } from '../../src/search/search.ts'
 import { searchHere } from './search-here.ts'
-import { Fields, PackedSearch } from '../../src/search/postings.ts'
+import { PostedFields, PackedSearch } from '../../src/search/postings.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { later } from '../later.ts'
 import MiniSearch from 'minisearch'
@@ -66,7 +66,7 @@ test('what is kept of a word is what a Map of Maps would have, whatever is added
   const seed = Math.floor(Math.random() * 2 ** 32)
   const random = seededRandom(seed)
   for (let round = 0; round < 200; round++) {
-    const ours = new Fields()
+    const ours = new PostedFields()
     const theirs = new Map<number, Map<number, number>>()
     let document = 0
     for (let step = 0; step < 40; step++) {

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { silentLog } from '../../src/lib/log.ts'
 import { seriesKey } from '../../src/market/bar-store.ts'
-import { type Change, ChangeFeed } from '../../src/store/postgres/feed.ts'
+import { type FeedChange, ChangeFeed } from '../../src/store/postgres/feed.ts'
 import { postgresBars } from '../../src/store/postgres/postgres-bars.ts'
 import { postgresKv } from '../../src/store/postgres/postgres-kv.ts'
 import { minuteBars } from '../market/bar-store.conformance.ts'
@@ -22,8 +22,8 @@ async function readAll(feed: ChangeFeed): Promise<void> {
   while ((await feed.read()) > 0);
 }
 
-function followed(feed: ChangeFeed): Change[] {
-  const heard: Change[] = []
+function followed(feed: ChangeFeed): FeedChange[] {
+  const heard: FeedChange[] = []
   feed.onChange((change) => heard.push(change))
   return heard
 }

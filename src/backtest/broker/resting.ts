@@ -24,7 +24,7 @@ export interface RestingOrder {
 }
 
 /** The order as it is noted. What is shown of it is computed on request, since that took a third of the time of a bar. */
-interface Waiting {
+interface NotedOrder {
   readonly id: string
   readonly type: RestingType
   readonly units: number
@@ -39,8 +39,8 @@ interface Waiting {
 const KEPT_MAX = 200_000
 
 export class RestingNotes {
-  private over: Waiting[] = []
-  private waiting: Waiting[] = []
+  private over: NotedOrder[] = []
+  private waiting: NotedOrder[] = []
   private notes = 0
   /** The bar of the last call of `after`. */
   private last = -1
@@ -134,7 +134,7 @@ export class RestingNotes {
     waiting.push({ id, type, units, ticks, from: bar, to: -1, seen: notes })
   }
 
-  private row({ id, type, units, ticks, from, to }: Waiting): RestingOrder {
+  private row({ id, type, units, ticks, from, to }: NotedOrder): RestingOrder {
     // 23 ticks of 0.1 are 2.3000000000000003, which nobody wants to read or to send.
     const price = Number((ticks * this.mintick).toPrecision(12))
     return { id, type, qty: units / UNIT, price, from, to }

@@ -12,10 +12,10 @@ export type SymbolChange = Partial<
     'mintick' | 'priceScale' | 'minMove' | 'minQuantity' | 'pointValue' | 'session' | 'timezone'
   >
 >
-export type Kind = ExplanationCause['kind']
+export type CauseKind = ExplanationCause['kind']
 
-export interface Change {
-  readonly kind: Kind
+export interface ExplainedChange {
+  readonly kind: CauseKind
   /** Describes the change in the words of TradingView's dialog. */
   readonly message: string
   readonly overrides?: Readonly<Record<string, number | string | boolean>>
@@ -33,7 +33,7 @@ export interface Room {
 }
 
 /** Identifies a run: two sets of changes with the same effect have the same name. */
-export function nameOf(changes: readonly Change[]): string {
+export function nameOf(changes: readonly ExplainedChange[]): string {
   const merged = mergedOf(changes)
   return JSON.stringify([sorted(merged.overrides), sorted(merged.symbol), merged.bars])
 }
@@ -44,7 +44,7 @@ function sorted(values: Readonly<Record<string, unknown>>): readonly unknown[] {
     .map((name) => [name, values[name]])
 }
 
-export function mergedOf(changes: readonly Change[]) {
+export function mergedOf(changes: readonly ExplainedChange[]) {
   const overrides: Record<string, number | string | boolean> = {}
   const symbol: Record<string, number | string> = {}
   let bars: number | null = null
@@ -59,7 +59,7 @@ export function mergedOf(changes: readonly Change[]) {
 export function changed(
   request: BacktestRequest,
   { earlier, finer }: Room,
-  changes: readonly Change[],
+  changes: readonly ExplainedChange[],
 ): BacktestRequest {
   const { overrides, symbol, bars } = mergedOf(changes)
   const all = earlier ?? request.bars
@@ -72,7 +72,7 @@ export function changed(
   }
 }
 
-export function asCause(change: Change): ExplanationCause {
+export function asCause(change: ExplainedChange): ExplanationCause {
   const { overrides, symbol, bars } = mergedOf([change])
   return { kind: change.kind, message: change.message, overrides, symbol, bars }
 }

@@ -14,7 +14,7 @@ import { compareTrades, ZONES } from '../compare.ts'
 import { runBacktest, type BacktestRequest } from '../run.ts'
 import type { ExportedTrade } from '../trade-csv.ts'
 import { agreementOf, type Agreement } from './agreement.ts'
-import { asCause, changed, mergedOf, nameOf, type Change, type Room } from './change.ts'
+import { asCause, changed, mergedOf, nameOf, type ExplainedChange, type Room } from './change.ts'
 import { likelyChanges } from './likely.ts'
 import { fitOf, notesOn, type Note } from './notes.ts'
 
@@ -34,9 +34,9 @@ const ZONE_FILLS = 400
 
 /** An attempt without its run, since a search makes many. */
 interface Tried extends Agreement {
-  readonly changes: readonly Change[]
+  readonly changes: readonly ExplainedChange[]
 }
-type Attempt = (changes: readonly Change[]) => Tried | null
+type Attempt = (changes: readonly ExplainedChange[]) => Tried | null
 
 export interface ExplainOptions extends Room {
   readonly exported: readonly ExportedTrade[]
@@ -139,7 +139,7 @@ export class Explainer {
   #attempt(
     request: BacktestRequest,
     zone: Zone,
-    changes: readonly Change[],
+    changes: readonly ExplainedChange[],
     hasTime: () => boolean,
   ): Tried | null {
     const name = nameOf(changes)
@@ -253,7 +253,7 @@ function measured(
   expected: readonly ExportedTrade[],
   report: Report,
   zone: Zone,
-  changes: readonly Change[],
+  changes: readonly ExplainedChange[],
 ): Tried {
   const { pairs: _, ...agreement } = agreementOf(expected, report, zone)
   return { ...agreement, changes }

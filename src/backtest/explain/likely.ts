@@ -6,7 +6,7 @@ import type { SymbolInfo } from '../../market/symbol.ts'
 import type { Report } from '../../wire/report.ts'
 import type { Pair } from '../compare.ts'
 import type { ExportedTrade } from '../trade-csv.ts'
-import type { Change, Room } from './change.ts'
+import type { ExplainedChange, Room } from './change.ts'
 
 export interface Facts {
   readonly expected: readonly ExportedTrade[]
@@ -27,7 +27,7 @@ type Both = readonly [ExportedTrade, Report['trades'][number]]
  */
 const CLOSE = 0.003
 
-export function likelyChanges(facts: Facts): readonly Change[] {
+export function likelyChanges(facts: Facts): readonly ExplainedChange[] {
   const both = facts.pairs.filter((pair): pair is Both => pair[0] !== undefined && pair[1] !== undefined)
   const qtyDiffers = both.some(([want, got]) => want.qty !== null && !near(want.qty, got.qty, 1e-6))
   return [
@@ -55,7 +55,7 @@ export function likelyChanges(facts: Facts): readonly Change[] {
 
 // ——— what the export tells ———
 
-function slippages({ report, symbol }: Facts, both: readonly Both[]): Change[] {
+function slippages({ report, symbol }: Facts, both: readonly Both[]): ExplainedChange[] {
   const now = setting(report, 'slippage', 0)
   const ticks = both.flatMap(([want, got]) => {
     const side = want.side === 'long' ? 1 : -1
@@ -71,13 +71,13 @@ function slippages({ report, symbol }: Facts, both: readonly Both[]): Change[] {
     .map((value) => change('slippage', `Slippage ${value} ticks`, { slippage: value }))
 }
 
-function quantities({ report, symbol }: Facts, both: readonly Both[]): Change[] {
+function quantities({ report, symbol }: Facts, both: readonly Both[]): ExplainedChange[] {
   const first = both[0]
   const wanted = both.flatMap(([{ qty }]) => (qty === null ? [] : [qty]))
   if (!first || wanted.length === 0) return []
   // Parts of a position are closed too, so single sizes mislead.
   const [fixed = 1] = mostOften(wanted)
-  const found: Change[] = []
+  const found: ExplainedChange[] = []
   const add = (type: string, value: number, says: string) => {
     found.push(
       change('default_qty', `Order size ${says}`, { default_qty_type: type, default_qty_value: value }),
@@ -140,7 +140,7 @@ function roundest([least, most]: readonly [number, number]): number | null {
 }
 
 /** Orders that are a share of another capital. */
-function shares({ report, symbol }: Facts, both: readonly Both[]): Change[] {
+function shares({ report, symbol }: Facts, both: readonly Both[]): ExplainedChange[] {
   const [first] = both
   const value = first ? (first[0].qty ?? 0) * first[0].entry.price * symbol.pointValue : 0
   return CAPITALS.flatMap((capital) => {
@@ -169,7 +169,7 @@ function shareOf(value: number, capital: number): number | null {
 
 const CAPITALS = [1000, 10_000, 100_000, 1_000_000, 100, 5000, 50_000, 25_000, 10_000_000]
 
-function capitals({ report, symbol }: Facts, both: readonly Both[]): Change[] {
+function capitals({ report, symbol }: Facts, both: readonly Both[]): ExplainedChange[] {
   const now = setting(report, 'initial_capital', 1_000_000)
   const sized = both.find(([want]) => want.qty !== null)
   // The first trade is sized by the capital alone.
@@ -185,7 +185,7 @@ function capitals({ report, symbol }: Facts, both: readonly Both[]): Change[] {
 }
 
 /** A trade's fees are the result of its prices and quantity minus its profit. */
-function commissions({ expected, report, symbol }: Facts): Change[] {
+function commissions({ expected, report, symbol }: Facts): ExplainedChange[] {
   const paid = expected.flatMap(({ qty, profit, entry, exit, side }) => {
     if (qty === null || profit === null || qty === 0) return []
     const gross = (side === 'long' ? 1 : -1) * (exit.price - entry.price) * qty * symbol.pointValue
@@ -225,7 +225,7 @@ function commissions({ expected, report, symbol }: Facts): Change[] {
     )
 }
 
-function pointValues({ expected, symbol }: Facts): Change[] {
+function pointValues({ expected, symbol }: Facts): ExplainedChange[] {
   const ratios = expected.flatMap(({ qty, profit, entry, exit, side }) => {
     const points = (side === 'long' ? 1 : -1) * (exit.price - entry.price) * (qty ?? 0)
     return profit && Math.abs(profit.value) > 20 * 10 ** -profit.digits && points !== 0
@@ -245,7 +245,7 @@ function pointValues({ expected, symbol }: Facts): Change[] {
   ]
 }
 
-function tickSizes({ expected, symbol }: Facts): Change[] {
+function tickSizes({ expected, symbol }: Facts): ExplainedChange[] {
   const digits = Math.max(
     0,
     ...expected.flatMap(({ entry, exit }) => [decimals(entry.price), decimals(exit.price)]),
@@ -257,7 +257,7 @@ function tickSizes({ expected, symbol }: Facts): Change[] {
   return [{ kind: 'tick_size', message: `The symbol moves in steps of ${mintick}`, symbol: facts }]
 }
 
-function lots({ symbol }: Facts, both: readonly Both[]): Change[] {
+function lots({ symbol }: Facts, both: readonly Both[]): ExplainedChange[] {
   // If all have the same size, nothing can be inferred about the steps.
   if (new Set(both.map(([{ qty }]) => qty)).size < 2) return []
   const digits = Math.max(0, ...both.map(([{ qty }]) => decimals(qty ?? 0)))
@@ -270,8 +270,8 @@ function lots({ symbol }: Facts, both: readonly Both[]): Change[] {
 
 // ——— switches and guesses ———
 
-function switches({ report, room }: Facts): Change[] {
-  const flip = (kind: Change['kind'], name: string, says: string): Change => {
+function switches({ report, room }: Facts): ExplainedChange[] {
+  const flip = (kind: ExplainedChange['kind'], name: string, says: string): ExplainedChange => {
     const on = report.script.declaration[name] !== true
     return change(kind, `${says} ${on ? 'on' : 'off'}`, { [name]: on })
   }
@@ -289,7 +289,7 @@ function switches({ report, room }: Facts): Change[] {
   ]
 }
 
-function pyramidings({ expected, report }: Facts): Change[] {
+function pyramidings({ expected, report }: Facts): ExplainedChange[] {
   const now = setting(report, 'pyramiding', 0)
   return [...new Set([mostAtOnce(expected), 1, 2, 3, 5, 10, 100])]
     .filter((value) => value > 0 && value !== Math.max(1, now))
@@ -306,7 +306,7 @@ function mostAtOnce(expected: readonly ExportedTrade[]): number {
   return most
 }
 
-function fillLimits({ report }: Facts): Change[] {
+function fillLimits({ report }: Facts): ExplainedChange[] {
   const now = setting(report, 'backtest_fill_limits_assumption', 0)
   return [0, 1, 2, 3, 5, 10]
     .filter((value) => value !== now)
@@ -317,7 +317,7 @@ function fillLimits({ report }: Facts): Change[] {
     )
 }
 
-function margins({ report }: Facts): Change[] {
+function margins({ report }: Facts): ExplainedChange[] {
   const unstated = report.script.pineVersion >= 6 ? 100 : 0
   const now = setting(report, 'margin_long', unstated)
   return [0, 100, 50, 20, 10, 25, 5]
@@ -330,7 +330,7 @@ function margins({ report }: Facts): Change[] {
 /** How many bars TradingView loads, by plan. */
 const LOADED = [20_000, 10_000, 5000, 25_000, 40_000]
 
-function histories({ report, room }: Facts): Change[] {
+function histories({ report, room }: Facts): ExplainedChange[] {
   const now = report.range.bars
   const all = room.earlier?.length ?? now
   const changes =
@@ -341,11 +341,11 @@ function histories({ report, room }: Facts): Change[] {
   return changes
 }
 
-function history(kind: 'more_history' | 'less_history', bars: number, message: string): Change {
+function history(kind: 'more_history' | 'less_history', bars: number, message: string): ExplainedChange {
   return { kind, message, bars }
 }
 
-function sessions({ symbol, timezone, report }: Facts): Change[] {
+function sessions({ symbol, timezone, report }: Facts): ExplainedChange[] {
   const interval = parseInterval(report.interval)
   if (!interval || !isIntraday(interval)) return []
   const zones = [timezone, 'America/New_York', 'UTC'].filter((zone) => zone !== symbol.timezone)
@@ -362,11 +362,11 @@ function sessions({ symbol, timezone, report }: Facts): Change[] {
   ]
 }
 
-function session(message: string, facts: NonNullable<Change['symbol']>): Change {
+function session(message: string, facts: NonNullable<ExplainedChange['symbol']>): ExplainedChange {
   return { kind: 'session', message, symbol: facts }
 }
 
-function currencies({ report, symbol }: Facts, both: readonly Both[]): Change[] {
+function currencies({ report, symbol }: Facts, both: readonly Both[]): ExplainedChange[] {
   const isOther = both.some(
     ([{ qty, profit, entry, exit }, got]) =>
       near(entry.price, got.entryPrice, 1e-6) &&
@@ -382,7 +382,11 @@ function currencies({ report, symbol }: Facts, both: readonly Both[]): Change[] 
 
 // ——— numbers ———
 
-function change(kind: Change['kind'], message: string, overrides: NonNullable<Change['overrides']>): Change {
+function change(
+  kind: ExplainedChange['kind'],
+  message: string,
+  overrides: NonNullable<ExplainedChange['overrides']>,
+): ExplainedChange {
   return { kind, message, overrides }
 }
 

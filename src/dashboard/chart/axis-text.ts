@@ -6,13 +6,13 @@ import { compact, ratio } from '../format.ts'
 import { showsClock } from './bars.ts'
 import { offsetsOf } from './zone.ts'
 
-interface Place {
+interface AxisPlace {
   readonly zone: string
   readonly interval: string
 }
 
 /** A bar's time at the crosshair: `Mon 3 Jan 2000`, with the time of day if bars are shorter than a day. */
-export function crosshairTime(time: Time, { zone, interval }: Place): string {
+export function crosshairTime(time: Time, { zone, interval }: AxisPlace): string {
   const at = inZone(time, zone)
   const part = (options: Intl.DateTimeFormatOptions) =>
     at.toLocaleDateString('en-US', { ...options, timeZone: 'UTC' })
@@ -22,7 +22,7 @@ export function crosshairTime(time: Time, { zone, interval }: Place): string {
 }
 
 /** Text of a tick on the time axis: a year, a month, a day or a time of day, whichever begins there. */
-export function tickTime(time: Time, kind: TickMarkType, { zone }: Place): string {
+export function tickTime(time: Time, kind: TickMarkType, { zone }: AxisPlace): string {
   const at = inZone(time, zone)
   if (kind === TickMarkType.Year) return String(at.getUTCFullYear())
   if (kind === TickMarkType.Month) return at.toLocaleDateString('en-US', { month: 'short', timeZone: 'UTC' })

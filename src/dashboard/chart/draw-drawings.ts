@@ -14,25 +14,25 @@ export interface DrawingSpace {
   readonly base: number
 }
 
-type Fields = Readonly<Record<string, unknown>>
+type DrawnItem = Readonly<Record<string, unknown>>
 type Point = readonly [x: number, y: number]
 
 /** Those of the drawings that exist at the end of a bar of the run; null = at the end of the run. */
-export function itemsAt(items: DrawingsMark['items'], bar: number | null): readonly (Fields | null)[] {
+export function itemsAt(items: DrawingsMark['items'], bar: number | null): readonly (DrawnItem | null)[] {
   return items.map((item) =>
     bar === null
       ? item.deletedBar === -1
         ? item
         : null
-      : (drawingAt(item as unknown as Drawing, bar) as unknown as Fields | null),
+      : (drawingAt(item as unknown as Drawing, bar) as unknown as DrawnItem | null),
   )
 }
 
 /** `lines` are those that linefills refer to by number. */
 export function drawDrawings(
   paint: Paint,
-  items: readonly (Fields | null)[],
-  lines: readonly (Fields | null)[],
+  items: readonly (DrawnItem | null)[],
+  lines: readonly (DrawnItem | null)[],
   space: DrawingSpace,
 ): void {
   for (const item of items) {
@@ -50,7 +50,7 @@ export function drawDrawings(
 const num = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN)
 const str = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-function across(paint: Paint, item: Fields, value: unknown, space: DrawingSpace): number {
+function across(paint: Paint, item: DrawnItem, value: unknown, space: DrawingSpace): number {
   const at = num(value)
   return paint.x(
     str(item['xloc']).includes('time') ? placeOf(space.bars, at, space.interval) : space.base + at,
@@ -58,7 +58,7 @@ function across(paint: Paint, item: Fields, value: unknown, space: DrawingSpace)
 }
 
 /** A line's two ends on screen, moved out to the edges where it extends; null where a coordinate is na. */
-function endsOf(paint: Paint, item: Fields, space: DrawingSpace): readonly [Point, Point] | null {
+function endsOf(paint: Paint, item: DrawnItem, space: DrawingSpace): readonly [Point, Point] | null {
   let [x1, x2] = [across(paint, item, item['x1'], space), across(paint, item, item['x2'], space)]
   let [y1, y2] = [paint.y(num(item['y1'])), paint.y(num(item['y2']))]
   if (![x1, x2, y1, y2].every(Number.isFinite)) return null
@@ -85,7 +85,7 @@ function endsOf(paint: Paint, item: Fields, space: DrawingSpace): readonly [Poin
   ]
 }
 
-function drawLine(paint: Paint, item: Fields, space: DrawingSpace): void {
+function drawLine(paint: Paint, item: DrawnItem, space: DrawingSpace): void {
   const color = str(item['color'])
   const ends = color && endsOf(paint, item, space)
   if (!ends) return
@@ -119,8 +119,8 @@ function drawLine(paint: Paint, item: Fields, space: DrawingSpace): void {
 
 function drawLinefill(
   paint: Paint,
-  item: Fields,
-  lines: readonly (Fields | null)[],
+  item: DrawnItem,
+  lines: readonly (DrawnItem | null)[],
   space: DrawingSpace,
 ): void {
   const color = str(item['color'])
@@ -137,7 +137,7 @@ function drawLinefill(
   ctx.fill()
 }
 
-function drawBox(paint: Paint, item: Fields, space: DrawingSpace): void {
+function drawBox(paint: Paint, item: DrawnItem, space: DrawingSpace): void {
   const { ctx, hr, vr } = paint
   let left = across(paint, item, item['left'], space)
   let right = across(paint, item, item['right'], space)
@@ -188,7 +188,7 @@ function drawBox(paint: Paint, item: Fields, space: DrawingSpace): void {
   for (const [n, line] of lines.entries()) ctx.fillText(line, x, y + row * (n + 0.5))
 }
 
-function fontOf(paint: Paint, item: Fields, size: number): string {
+function fontOf(paint: Paint, item: DrawnItem, size: number): string {
   const formatting = str(item['text_formatting'])
   const family = str(item['text_font_family']) === 'monospace' ? 'monospace' : paint.theme.font
   const weight = formatting.includes('bold') ? '600 ' : ''
@@ -208,7 +208,7 @@ const LABELS: Readonly<Record<string, readonly [number, number]>> = {
   label_center: [0, 0],
 }
 
-function drawLabel(paint: Paint, item: Fields, space: DrawingSpace): void {
+function drawLabel(paint: Paint, item: DrawnItem, space: DrawingSpace): void {
   const { ctx, hr, vr } = paint
   const x = across(paint, item, item['x'], space)
   const style = str(item['style']) || 'label_down'
@@ -289,10 +289,10 @@ function drawLabel(paint: Paint, item: Fields, space: DrawingSpace): void {
   }
 }
 
-function drawPolyline(paint: Paint, item: Fields, space: DrawingSpace): void {
+function drawPolyline(paint: Paint, item: DrawnItem, space: DrawingSpace): void {
   const { ctx } = paint
   const points: Point[] = []
-  for (const point of (item['points'] ?? []) as readonly Fields[]) {
+  for (const point of (item['points'] ?? []) as readonly DrawnItem[]) {
     const value = str(item['xloc']).includes('time') ? point['time'] : point['index']
     const at = [across(paint, item, value, space), paint.y(num(point['price']))] as const
     if (at.every(Number.isFinite)) points.push(at)

@@ -9,7 +9,7 @@ import { theme } from '../settings.ts'
 import { legible, textSize } from './paint.ts'
 import type { DrawingsMark, Scene } from './scene.ts'
 
-type Fields = Readonly<Record<string, unknown>>
+type DrawnItem = Readonly<Record<string, unknown>>
 type WireCell = { readonly [Field in keyof Cell]: Cell[Field] | string }
 
 export function Tables({
@@ -54,7 +54,7 @@ function Table({
   width,
   height,
 }: {
-  readonly table: Fields
+  readonly table: DrawnItem
   readonly width: number
   readonly height: number
 }) {

@@ -13,7 +13,7 @@ type RenderContext = DrawContext['rc']
 export const DEFAULT_STYLE = { color: '#2962ff', lineWidth: 2 } as const
 
 /** A drawing under a place, and which of its points; -1 = between its points. */
-export interface Hit {
+export interface DrawingHit {
   readonly id: string
   readonly point: number
 }
@@ -150,7 +150,7 @@ export function hitAt(
   marked: ReadonlySet<string>,
   { x, y }: { readonly x: number; readonly y: number },
   reach: number,
-): Hit | null {
+): DrawingHit | null {
   for (const drawing of drawings.toReversed()) {
     if (!marked.has(drawing.id)) continue
     const points = handlesOf(drawing, pointsOf(surface, drawing, 1))

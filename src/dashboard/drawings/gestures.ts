@@ -9,7 +9,7 @@ import type { Drawing, DrawingTool } from '../../wire/drawing.ts'
 import type { Paint } from '../chart/paint.ts'
 import type { ChartView } from '../chart/view.ts'
 import { price as priceText } from '../format.ts'
-import { drawDrawing, hitAt, type Hit } from './drawn.ts'
+import { drawDrawing, hitAt, type DrawingHit } from './drawn.ts'
 import {
   draft,
   drafter,
@@ -31,7 +31,7 @@ import { changeDrawings, drawings, type Sheet } from './sheet.ts'
 import { surfaceOf, timeOfBar, barOfTime, type Surface } from './surface.ts'
 import { codeOf } from './tools.ts'
 
-interface Place {
+interface Spot {
   readonly x: number
   readonly y: number
 }
@@ -47,12 +47,12 @@ const INK_PX = 3
 const INK_POINTS = 2000
 
 type Gesture =
-  | { readonly kind: 'place'; readonly from: Place }
+  | { readonly kind: 'place'; readonly from: Spot }
   | { readonly kind: 'ink' }
   | {
       readonly kind: 'move'
-      readonly hit: Hit
-      readonly from: Place
+      readonly hit: DrawingHit
+      readonly from: Spot
       readonly before: readonly Drawing[]
       moved: readonly Drawing[] | null
     }
@@ -228,12 +228,12 @@ export class DrawingGestures {
     if (now) drawDrawing(paint, surface, complete(now), { marked: true, formatPrice })
   }
 
-  #placeOf(event: MouseEvent): Place {
+  #placeOf(event: MouseEvent): Spot {
     const box = this.#host.getBoundingClientRect()
     return { x: event.clientX - box.left, y: event.clientY - box.top }
   }
 
-  #hit(place: Place, touch: boolean): Hit | null {
+  #hit(place: Spot, touch: boolean): DrawingHit | null {
     const surface = this.#surface()
     if (!surface || !isWithin(surface, place)) return null
     const marked = new Set([...selected.peek(), hovered.peek() ?? ''])
@@ -241,7 +241,7 @@ export class DrawingGestures {
   }
 
   /** The time and price of a place: on a bar, and with the magnet on its nearest price. */
-  #anchor(surface: Surface, { x, y }: Place, event?: PointerEvent): Anchor {
+  #anchor(surface: Surface, { x, y }: Spot, event?: PointerEvent): Anchor {
     const { bars, barMs } = surface
     const bar = Math.round(surface.barAt(x))
     let price = surface.priceAt(y)
@@ -255,7 +255,7 @@ export class DrawingGestures {
   }
 
   /** The same, and while Shift is down, level, upright or at 45 degrees from the previous point. */
-  #heldAnchor(surface: Surface, place: Place, event: PointerEvent, before: Anchor | undefined): Anchor {
+  #heldAnchor(surface: Surface, place: Spot, event: PointerEvent, before: Anchor | undefined): Anchor {
     if (!event.shiftKey || !before) return this.#anchor(surface, place, event)
     const from = { x: surface.x(before.time), y: surface.y(before.price) }
     const [dx, dy] = [place.x - from.x, place.y - from.y]
@@ -326,7 +326,7 @@ export class DrawingGestures {
     return copies
   }
 
-  #beginDrawing(name: DrawingTool, surface: Surface, place: Place, event: PointerEvent): void {
+  #beginDrawing(name: DrawingTool, surface: Surface, place: Spot, event: PointerEvent): void {
     this.#own(event)
     if (codeOf(name).freehand) {
       this.#gesture = { kind: 'ink' }
@@ -378,7 +378,7 @@ export class DrawingGestures {
     }
   }
 
-  #drag(surface: Surface, place: Place, event: PointerEvent, gesture: Gesture & { kind: 'move' }): void {
+  #drag(surface: Surface, place: Spot, event: PointerEvent, gesture: Gesture & { kind: 'move' }): void {
     const { hit, from, before } = gesture
     if (gesture.moved === null && Math.hypot(place.x - from.x, place.y - from.y) < 2) return
     gesture.moved = before.map((one) =>
@@ -479,13 +479,13 @@ export function removeSelected(): void {
   )
 }
 
-const isWithin = ({ width, height }: Surface, { x, y }: Place): boolean =>
+const isWithin = ({ width, height }: Surface, { x, y }: Spot): boolean =>
   x >= 0 && y >= 0 && x <= width && y <= height
 
 /** Prices keep ten digits, since the digits that a pixel adds beyond them are noise. */
 const rounded = (price: number): number => Number(price.toPrecision(10))
 
-const inkAt = (surface: Surface, { x, y }: Place): Anchor => ({
+const inkAt = (surface: Surface, { x, y }: Spot): Anchor => ({
   time: timeOfBar(surface.bars, surface.barMs, surface.barAt(x)),
   price: rounded(surface.priceAt(y)),
 })

@@ -19,7 +19,7 @@ import { VerdictFigures } from '../sweeps/verdict-figures.tsx'
 import { palette, theme } from '../settings.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { Button } from '../ui/ui.tsx'
-import { lookAt, type Run } from '../workspace.ts'
+import { lookAt, type ShownRun } from '../workspace.ts'
 import s from './ideas.module.css'
 
 /** How many rows are shown at first. */
@@ -79,7 +79,7 @@ function ProofOf({ proof }: { readonly proof: Proof }) {
 }
 
 /** The snapshot in the form that the report's own views take. Lists that are not published are empty. */
-export function runOf(snapshot: Snapshot): Run {
+export function runOf(snapshot: Snapshot): ShownRun {
   const {
     curve,
     bars: _bars,

@@ -3,10 +3,10 @@
 import type { Backtest } from '../../wire/backtest.ts'
 import type { PortfolioBody } from '../../wire/portfolio.ts'
 
-type Part = PortfolioBody['parts'][number]
+type PortfolioPart = PortfolioBody['parts'][number]
 
 /** A stored backtest as a part. Capital and currency are the portfolio's, so it leaves its own behind. */
-export function partOf(backtest: Backtest, priority: number): Part {
+export function partOf(backtest: Backtest, priority: number): PortfolioPart {
   const { name, symbol, exchange, interval, bars, source = '', inputs = {}, overrides = {} } = backtest
   const { initial_capital: _capital, currency: _currency, ...rest } = overrides
   return {
@@ -17,7 +17,7 @@ export function partOf(backtest: Backtest, priority: number): Part {
     bars,
     source,
     inputs,
-    overrides: rest as NonNullable<Part['overrides']>,
+    overrides: rest as NonNullable<PortfolioPart['overrides']>,
     priority,
   }
 }

@@ -13,7 +13,7 @@ import { DataTable } from '../ui/data-table.tsx'
 import type { WireField } from '../ui/wire-fields.ts'
 import { Badge, Button, Empty, Failure, Progress, Select, Skeleton } from '../ui/ui.tsx'
 import { keptRun } from '../run-script.ts'
-import { compareWith, lookAt, type Run } from '../workspace.ts'
+import { compareWith, lookAt, type ShownRun } from '../workspace.ts'
 import type { Explanation } from '../../wire/explanation.ts'
 import { WhyItDiffers } from './explanation.tsx'
 import { EquityChart } from './equity-chart.tsx'
@@ -21,7 +21,7 @@ import { asRead, FIGURES, figureName, figureText, type EquityFigure } from './fi
 import { valueText } from './properties.tsx'
 import s from './report.module.css'
 
-export function Compare({ run }: { readonly run: Run }) {
+export function Compare({ run }: { readonly run: ShownRun }) {
   return (
     <div class={s.compare}>
       <WithRun run={run} />
@@ -30,10 +30,10 @@ export function Compare({ run }: { readonly run: Run }) {
   )
 }
 
-function WithRun({ run }: { readonly run: Run }) {
+function WithRun({ run }: { readonly run: ShownRun }) {
   const [listed, setListed] = useState<readonly Backtest[] | null>(null)
   const [chosen, setChosen] = useState('')
-  const [other, setOther] = useState<Run | null>(null)
+  const [other, setOther] = useState<ShownRun | null>(null)
   const [problem, setProblem] = useState<unknown>(null)
   useSignalEffect(() => {
     if (compareWith.value === '') return
@@ -105,7 +105,7 @@ function WithRun({ run }: { readonly run: Run }) {
 }
 
 /** Two equity curves can share an axis only if they cover the same bars; an indicator has no curve. */
-const sameRange = (a: Run, b: Run): boolean =>
+const sameRange = (a: ShownRun, b: ShownRun): boolean =>
   a.report.script.kind === 'strategy' &&
   b.report.script.kind === 'strategy' &&
   a.report.symbol === b.report.symbol &&
@@ -155,7 +155,7 @@ interface Side {
 }
 
 /** The figures of both runs, and the inputs that differ. */
-function Differences({ run, other }: { readonly run: Run; readonly other: Run }) {
+function Differences({ run, other }: { readonly run: ShownRun; readonly other: ShownRun }) {
   const [a, b] = [run.report, other.report]
   const changed = [...new Set([...Object.keys(a.inputs), ...Object.keys(b.inputs)])].filter(
     (name) => JSON.stringify(a.inputs[name]) !== JSON.stringify(b.inputs[name]),
@@ -211,7 +211,7 @@ function figureRow({ name, field, of, better }: Compared, a: Report, b: Report):
   }
 }
 
-function WithExport({ run }: { readonly run: Run }) {
+function WithExport({ run }: { readonly run: ShownRun }) {
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<unknown>(null)
   const [result, setResult] = useState<Comparison | null>(null)

@@ -9,18 +9,18 @@ import { compact, money, percent, time as timeText } from '../format.ts'
 import { palette, theme as themeName } from '../settings.ts'
 import { ofKind } from '../../lib/of-kind.ts'
 import { cx } from '../ui/ui.tsx'
-import { lookAt, type Run } from '../workspace.ts'
+import { lookAt, type ShownRun } from '../workspace.ts'
 import { envelope, ticks } from './figures.ts'
 import s from './report.module.css'
 
-type Column = readonly (number | null)[]
-const columnOf = (run: Run, kind: 'equity' | 'buyhold' | 'drawdown' | 'time'): Column =>
+type CurveValues = readonly (number | null)[]
+const columnOf = (run: ShownRun, kind: 'equity' | 'buyhold' | 'drawdown' | 'time'): CurveValues =>
   ofKind(run.tracks, kind)?.data ?? []
 
 interface EquityProps {
-  readonly run: Run
+  readonly run: ShownRun
   /** Another run, whose equity is drawn over this one's. */
-  readonly other?: Run | null
+  readonly other?: ShownRun | null
   /** The last bar to show, for a replay. */
   readonly upTo?: number | null
   readonly compactHeight?: boolean
@@ -156,11 +156,11 @@ const AXIS = 56
 
 interface EquityData {
   readonly theme: ChartTheme
-  readonly equity: Column
-  readonly drawdown: Column
-  readonly held: Column
-  readonly other: Column
-  readonly times: Column
+  readonly equity: CurveValues
+  readonly drawdown: CurveValues
+  readonly held: CurveValues
+  readonly other: CurveValues
+  readonly times: CurveValues
   readonly initial: number
   readonly at: number | null
   readonly blind: boolean
@@ -262,7 +262,7 @@ function line(ctx: CanvasRenderingContext2D, x1: number, y1: number, x2: number,
 /** With more points than pixels, the line passes through the lowest and highest value of each column. */
 function curve(
   ctx: CanvasRenderingContext2D,
-  data: Column,
+  data: CurveValues,
   y: (value: number) => number,
   width: number,
   color: string,

@@ -6,7 +6,7 @@ import { count, money, percent, time as timeText, tone } from '../format.ts'
 import { showsClock } from '../chart/bars.ts'
 import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Badge, cx, Empty } from '../ui/ui.tsx'
-import { lookAt, type Run } from '../workspace.ts'
+import { lookAt, type ShownRun } from '../workspace.ts'
 import { EquityChart } from './equity-chart.tsx'
 import {
   byMonth,
@@ -23,7 +23,7 @@ import { FIGURES, figureName, figureText, figureTone, type EquityFigure } from '
 import type { WireField } from '../ui/wire-fields.ts'
 import s from './report.module.css'
 
-export function Overview({ run }: { readonly run: Run }) {
+export function Overview({ run }: { readonly run: ShownRun }) {
   const { report } = run
   if (report.script.kind !== 'strategy')
     return (
@@ -83,7 +83,7 @@ function figuresOf(report: Report) {
   }
 }
 
-function Money({ run }: { readonly run: Run }) {
+function Money({ run }: { readonly run: ShownRun }) {
   const { report } = run
   const { all, equity } = figuresOf(report)
   const { buyHoldPct } = report.equity

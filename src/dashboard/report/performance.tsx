@@ -8,18 +8,19 @@ import type { WireField } from '../ui/wire-fields.ts'
 import { FIGURES, figureName, figureText, figureTone } from './figure-text.ts'
 import s from './report.module.css'
 
-type Fields = Readonly<Record<string, WireField>>
+type FigureFields = Readonly<Record<string, WireField>>
 type Figures = Readonly<Record<string, unknown>>
-interface Row {
+interface FigureRow {
   readonly key: string
   readonly field: WireField
   /** The field with the same figure as a fraction, shown in small print below it. */
   readonly share: WireField | undefined
 }
 
-const isShare = (key: string, fields: Fields): boolean => key.endsWith('Pct') && key.slice(0, -3) in fields
+const isShare = (key: string, fields: FigureFields): boolean =>
+  key.endsWith('Pct') && key.slice(0, -3) in fields
 
-function rowsOf(fields: Fields, besides: Fields = {}): readonly Row[] {
+function rowsOf(fields: FigureFields, besides: FigureFields = {}): readonly FigureRow[] {
   return Object.entries(fields)
     .filter(([key, { unit }]) => unit !== undefined && !isShare(key, fields) && !(key in besides))
     .map(([key, field]) => ({ key, field, share: fields[`${key}Pct`] }))
@@ -29,14 +30,16 @@ const BY_SIDE = rowsOf(FIGURES.column)
 const WHOLE = rowsOf(FIGURES.equity, FIGURES.column)
 
 export function Performance({ report }: { readonly report: Report }) {
-  const cell = (figures: Figures) => (row: Row) => <FigureCell row={row} figures={figures} report={report} />
-  const bySide: readonly Column<Row>[] = [
+  const cell = (figures: Figures) => (row: FigureRow) => (
+    <FigureCell row={row} figures={figures} report={report} />
+  )
+  const bySide: readonly Column<FigureRow>[] = [
     { ...NAME, head: 'Figure', bare: true },
     { of: 'all', head: 'All', look: 'number', cell: cell(report.all) },
     { of: 'long', head: 'Long', look: 'number', cell: cell(report.long) },
     { of: 'short', head: 'Short', look: 'number', cell: cell(report.short) },
   ]
-  const whole: readonly Column<Row>[] = [
+  const whole: readonly Column<FigureRow>[] = [
     { ...NAME, head: 'Whole account' },
     { of: 'value', head: 'Value', bare: true, look: 'number', cell: cell(report.equity) },
   ]
@@ -51,13 +54,13 @@ export function Performance({ report }: { readonly report: Report }) {
 const NAME = {
   of: 'name',
   look: 'head',
-  cell: ({ key, field }: Row) => figureName(key, field),
-  title: ({ field }: Row) => field.meaning,
+  cell: ({ key, field }: FigureRow) => figureName(key, field),
+  title: ({ field }: FigureRow) => field.meaning,
 } as const
-const AS_FIGURES = { keyOf: ({ key }: Row) => key, fixed: true, class: s.columns }
+const AS_FIGURES = { keyOf: ({ key }: FigureRow) => key, fixed: true, class: s.columns }
 
 interface FigureCellProps {
-  readonly row: Row
+  readonly row: FigureRow
   readonly figures: Figures
   readonly report: Report
 }

@@ -7,12 +7,12 @@ import { showsClock } from '../chart/bars.ts'
 import { count, time as timeText } from '../format.ts'
 import { keptRun } from '../run-script.ts'
 import { Badge, Dialog, Failure, Progress } from '../ui/ui.tsx'
-import type { Run } from '../workspace.ts'
+import type { ShownRun } from '../workspace.ts'
 import type { Repaint, RepaintFinding } from '../../wire/repaint.ts'
 import s from './report.module.css'
 
 interface RepaintDialogProps {
-  readonly run: Run
+  readonly run: ShownRun
   readonly onClose: () => void
 }
 

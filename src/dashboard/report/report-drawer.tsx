@@ -10,7 +10,16 @@ import { count, duration, time as timeText, marketText } from '../format.ts'
 import { keptRun, runScript } from '../run-script.ts'
 import { Badge, Button, Empty, Failure, Skeleton, toast, toastError } from '../ui/ui.tsx'
 import { Icon } from '../ui/icon.tsx'
-import { bottom, compareWith, diagnostics, run, running, runProblem, script, type Run } from '../workspace.ts'
+import {
+  bottom,
+  compareWith,
+  diagnostics,
+  run,
+  running,
+  runProblem,
+  script,
+  type ShownRun,
+} from '../workspace.ts'
 import { Overview } from './overview.tsx'
 import type { Verification } from '../../wire/backtest.ts'
 import s from './report.module.css'
@@ -81,17 +90,17 @@ function NoReport() {
           </Button>
         ) : (
           <Button variant="primary" icon="play" onClick={() => void runScript()}>
-            Run the script
+            ShownRun the script
           </Button>
         )
       }
     >
-      Run a strategy over the bars on the chart and see what it would have made.
+      ShownRun a strategy over the bars on the chart and see what it would have made.
     </Empty>
   )
 }
 
-function ReportOf({ run: current }: { readonly run: Run }) {
+function ReportOf({ run: current }: { readonly run: ShownRun }) {
   const { report } = current
   const [sharing, setSharing] = useState(false)
   const [doubting, setDoubting] = useState(false)
@@ -147,7 +156,7 @@ function ReportOf({ run: current }: { readonly run: Run }) {
 const verified = signal<{ readonly hash: string; readonly result: Verification } | null>(null)
 
 /** Runs the stored backtest again on the server and compares every number. */
-function VerifyButton({ run: { report } }: { readonly run: Run }) {
+function VerifyButton({ run: { report } }: { readonly run: ShownRun }) {
   const [busy, setBusy] = useState(false)
   const known = verified.value?.hash === report.hash ? verified.value.result : null
   const verify = async () => {

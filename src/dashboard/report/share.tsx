@@ -12,11 +12,11 @@ import { FormDialog, useForm } from '../ui/form.tsx'
 import { Button, Dialog, Field } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { keptRun } from '../run-script.ts'
-import type { Run } from '../workspace.ts'
+import type { ShownRun } from '../workspace.ts'
 
 const FIELDS = bodyFields('POST /api/platform/ideas')
 
-export function Share({ run, onClose }: { readonly run: Run; readonly onClose: () => void }) {
+export function Share({ run, onClose }: { readonly run: ShownRun; readonly onClose: () => void }) {
   const { report } = run
   const [link, setLink] = useState('')
   const form = useForm({
@@ -89,7 +89,7 @@ async function pictureNow(): Promise<string | null> {
   return linkPicture(view.picture(), chart).catch(() => null)
 }
 
-function summaryOf({ report }: Run): string {
+function summaryOf({ report }: ShownRun): string {
   const { all, equity, currency } = report
   return [
     `${report.exchange}:${report.symbol}, ${intervalText(report.interval)}, ${count(report.range.bars)} bars.`,

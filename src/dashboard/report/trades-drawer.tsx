@@ -15,14 +15,14 @@ import { spreadsheetOf } from './trades-csv.ts'
 
 const ROW = 32
 
-interface Column {
+interface TradeColumn {
   readonly id: string
   readonly text: string
   readonly wide: string
   readonly by: (trade: ReportTrade) => number | string
   readonly left?: boolean
 }
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly TradeColumn[] = [
   { id: 'n', text: '#', wide: '56px', by: (trade) => trade.n },
   { id: 'side', text: 'Side', wide: '64px', by: (trade) => trade.side, left: true },
   { id: 'entry', text: 'Entry', wide: 'minmax(190px,1.4fr)', by: (trade) => trade.entryTime, left: true },

@@ -18,7 +18,7 @@ import { LIBRARY } from './library.ts'
 import s from './studies.module.css'
 import { addStudy, studies } from './studies.ts'
 
-interface Row {
+interface ListedStudy {
   readonly id: string
   readonly name: string
   readonly short: string
@@ -31,7 +31,7 @@ interface Row {
 
 const favourites = remembered<readonly string[]>('studies.favourites', [])
 
-const BUILT_IN: readonly Row[] = LIBRARY.map(({ id, title, shortTitle, category, also, source }) => ({
+const BUILT_IN: readonly ListedStudy[] = LIBRARY.map(({ id, title, shortTitle, category, also, source }) => ({
   id: `library:${id}`,
   name: title,
   short: shortTitle,
@@ -41,7 +41,7 @@ const BUILT_IN: readonly Row[] = LIBRARY.map(({ id, title, shortTitle, category,
   source,
   edit: () => openCopy(title, source),
 }))
-const EXAMPLES: readonly Row[] = SAMPLES.map(({ name, about, kind, source }) => ({
+const EXAMPLES: readonly ListedStudy[] = SAMPLES.map(({ name, about, kind, source }) => ({
   id: `sample:${name}`,
   name,
   short: '',
@@ -52,7 +52,7 @@ const EXAMPLES: readonly Row[] = SAMPLES.map(({ name, about, kind, source }) => 
   edit: () => openCopy(name, source),
 }))
 
-const storedRow = (script: Script, group: string): Row => ({
+const storedRow = (script: Script, group: string): ListedStudy => ({
   id: `script:${script.id}`,
   name: script.name,
   short: '',
@@ -67,7 +67,7 @@ export function StudyDialog() {
   const text = studyDialog.value ?? ''
   const [group, setGroup] = useState('')
   const [at, setAt] = useState(0)
-  const [stored, setStored] = useState<readonly Row[]>([])
+  const [stored, setStored] = useState<readonly ListedStudy[]>([])
   const list = useRef<HTMLUListElement>(null)
   useEffect(() => {
     const abort = new AbortController()
@@ -151,7 +151,7 @@ function Entry({
   isChosen,
   onPoint,
 }: {
-  readonly row: Row
+  readonly row: ListedStudy
   readonly index: number
   readonly isChosen: boolean
   readonly onPoint: () => void
@@ -182,7 +182,7 @@ function Entry({
 }
 
 /** Further actions on the chosen row; by keyboard, Tab leads here. */
-function Actions({ row }: { readonly row: Row }) {
+function Actions({ row }: { readonly row: ListedStudy }) {
   const starred = favourites.value.includes(row.id)
   return (
     <div class={s.actions}>
@@ -218,7 +218,7 @@ function Actions({ row }: { readonly row: Row }) {
   )
 }
 
-function put(row: Row): void {
+function put(row: ListedStudy): void {
   if (row.kind === 'strategy') {
     studyDialog.value = null
     row.edit()
@@ -228,10 +228,10 @@ function put(row: Row): void {
 }
 
 /** Matches by name come first, then matches by other names. */
-function matching(all: readonly Row[], text: string, group: string): readonly Row[] {
+function matching(all: readonly ListedStudy[], text: string, group: string): readonly ListedStudy[] {
   const words = text.trim().toLowerCase()
   const starred = new Set(favourites.peek())
-  const rank = (row: Row): number => {
+  const rank = (row: ListedStudy): number => {
     if (group === 'Favourites' ? !starred.has(row.id) : group !== '' && row.group !== group) return 9
     if (words === '') return starred.has(row.id) ? 0 : 1
     const [name, short] = [row.name.toLowerCase(), row.short.toLowerCase()]

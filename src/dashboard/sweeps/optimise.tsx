@@ -11,7 +11,7 @@ import { navigate } from '../router.ts'
 import { plainInputs, runBars } from '../run-script.ts'
 import { titleOf } from '../editor/title-of.ts'
 import { market, script } from '../workspace.ts'
-import { choicesOf, propertyRows, rowProblem, rowsOf, variedOf, type Row } from './sweep-model.ts'
+import { choicesOf, propertyRows, rowProblem, rowsOf, variedOf, type VariedRow } from './sweep-model.ts'
 import j from '../jobs/jobs.module.css'
 import s from './sweeps.module.css'
 
@@ -83,7 +83,7 @@ function NoScript() {
   )
 }
 
-function OptimiseForm({ start }: { readonly start: readonly Row[] }) {
+function OptimiseForm({ start }: { readonly start: readonly VariedRow[] }) {
   const [rows, setRows] = useState(start)
   const [sampler, setSampler] = useState<(typeof SAMPLERS)[number][0]>('auto')
   const [windows, setWindows] = useState<(typeof WINDOWS)[number][0]>('holdout')
@@ -125,7 +125,7 @@ function OptimiseForm({ start }: { readonly start: readonly Row[] }) {
   })
   const tries = isGrid ? size : Number(form.values.trials)
   useEffect(() => form.set('where', conditionFor(chosen)), [chosen.map(({ input }) => input.label).join()])
-  const set = (at: number, part: Partial<Row>) =>
+  const set = (at: number, part: Partial<VariedRow>) =>
     setRows(rows.map((row, i) => (i === at ? { ...row, ...part } : row)))
   return (
     <Form
@@ -186,7 +186,7 @@ function OptimiseForm({ start }: { readonly start: readonly Row[] }) {
 }
 
 /** The usual condition, if two inputs are named like a fast and a slow average. */
-function conditionFor(rows: readonly Row[]): string {
+function conditionFor(rows: readonly VariedRow[]): string {
   const named = (pattern: RegExp) => rows.find(({ input }) => pattern.test(input.label))?.input.label
   const [fast, slow] = [named(/fast|short/i), named(/slow|long/i)]
   if (fast === undefined || slow === undefined || fast === slow) return ''
@@ -194,7 +194,13 @@ function conditionFor(rows: readonly Row[]): string {
   return `${quoted(fast)} < ${quoted(slow)}`
 }
 
-function InputRow({ row, set }: { readonly row: Row; readonly set: (part: Partial<Row>) => void }) {
+function InputRow({
+  row,
+  set,
+}: {
+  readonly row: VariedRow
+  readonly set: (part: Partial<VariedRow>) => void
+}) {
   const { label } = row.input
   const problem = row.on ? rowProblem(row) : null
   const field = (name: 'min' | 'max' | 'step' | 'values', text: string) => (

@@ -5,12 +5,12 @@ import { keptRun } from '../run-script.ts'
 import { Show, useLoad } from '../frame/page.tsx'
 import { Button, Empty } from '../ui/ui.tsx'
 import { navigate } from '../router.ts'
-import type { Run } from '../workspace.ts'
+import type { ShownRun } from '../workspace.ts'
 import { VerdictFigures } from './verdict-figures.tsx'
 import j from '../jobs/jobs.module.css'
 import s from './sweeps.module.css'
 
-export function ReportVerdict({ run }: { readonly run: Run }) {
+export function ReportVerdict({ run }: { readonly run: ShownRun }) {
   const { report } = run
   const hasTrades = report.script.kind === 'strategy' && report.all.trades > 0
   if (!hasTrades) return <Empty title="Nothing to judge">Luck is judged by trades, and there are none.</Empty>

@@ -7,7 +7,7 @@ export type Varied = SweepBody['space'][number]
 export type Choice = SweepTrial['choices'][number]
 
 /** A row of the form: an input, whether it is varied, and its values as typed. */
-export interface Row {
+export interface VariedRow {
   readonly input: ScriptInput
   /** The name of an argument of strategy(), if the row is for one instead of an input. */
   readonly property?: string
@@ -24,7 +24,7 @@ export interface Row {
 const SUGGESTED = 9
 
 /** The inputs that can be varied; the first two numbers are switched on at first. */
-export function rowsOf(inputs: readonly ScriptInput[]): Row[] {
+export function rowsOf(inputs: readonly ScriptInput[]): VariedRow[] {
   let numbers = 0
   return inputs.flatMap((input) => {
     const row = suggestion(input)
@@ -34,7 +34,7 @@ export function rowsOf(inputs: readonly ScriptInput[]): Row[] {
 }
 
 /** The arguments of strategy() that are varied most, over usual values. */
-export function propertyRows(): Row[] {
+export function propertyRows(): VariedRow[] {
   return PROPERTIES.map(([property, label, kind, min, max, step]) => ({
     input: { ...PROPERTY_INPUT, label, kind },
     property,
@@ -67,7 +67,7 @@ const PROPERTY_INPUT = {
   active: true,
 } as const
 
-function suggestion(input: ScriptInput): Row | null {
+function suggestion(input: ScriptInput): VariedRow | null {
   const empty = { input, on: false, min: '', max: '', step: '', values: '' }
   if (input.options) return { ...empty, kind: 'values', values: input.options.join(', ') }
   if (input.kind === 'bool') return { ...empty, kind: 'values', values: 'true, false' }
@@ -95,7 +95,7 @@ function niceStep(about: number, isWhole: boolean): number {
 const tidy = (value: number) => Number(value.toPrecision(10))
 
 /** The part of the request that a row stands for. */
-export function variedOf({ input, property, kind, min, max, step, values }: Row): Varied {
+export function variedOf({ input, property, kind, min, max, step, values }: VariedRow): Varied {
   const name = property === undefined ? { input: input.label } : { property }
   if (kind === 'values') return { ...name, values: listOf(values, input) }
   return { ...name, min: Number(min), max: Number(max), ...(step.trim() !== '' && { step: Number(step) }) }
@@ -111,7 +111,7 @@ function listOf(text: string, { kind }: ScriptInput): Choice[] {
 }
 
 /** Why a row cannot be sent, or null. */
-export function rowProblem({ kind, min, max, step, values }: Row): string | null {
+export function rowProblem({ kind, min, max, step, values }: VariedRow): string | null {
   if (kind === 'values') return values.trim() === '' ? 'Name at least one value.' : null
   const [from, to, by] = [min, max, step].map((text) => (text.trim() === '' ? NaN : Number(text)))
   if (Number.isNaN(from) || Number.isNaN(to)) return 'Say from where to where.'
@@ -120,7 +120,7 @@ export function rowProblem({ kind, min, max, step, values }: Row): string | null
 }
 
 /** The number of combinations; null = infinitely many. */
-export function choicesOf(rows: readonly Row[]): number | null {
+export function choicesOf(rows: readonly VariedRow[]): number | null {
   return rows
     .filter(({ on }) => on)
     .reduce<number | null>((product, row) => {
@@ -129,7 +129,7 @@ export function choicesOf(rows: readonly Row[]): number | null {
     }, 1)
 }
 
-function valuesOf({ kind, min, max, step, values, input }: Row): number | null {
+function valuesOf({ kind, min, max, step, values, input }: VariedRow): number | null {
   if (kind === 'values') return listOf(values, input).length
   if (step.trim() === '') return null
   return Math.max(1, Math.floor((Number(max) - Number(min)) / Number(step) + 1e-9) + 1)
@@ -144,11 +144,11 @@ export interface Heat {
   readonly columns: readonly string[]
   readonly rows: readonly string[]
   /** By row and column; null if no trial there has a score. */
-  readonly cells: readonly (readonly (Cell | null)[])[]
+  readonly cells: readonly (readonly (HeatCell | null)[])[]
   readonly least: number
   readonly most: number
 }
-interface Cell {
+interface HeatCell {
   readonly score: number
   /** The best trial of the cell. */
   readonly trial: number

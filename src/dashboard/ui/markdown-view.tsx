@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { href } from '../router.ts'
-import { parseMarkdown, type Block, type Span } from '../../lib/markdown.ts'
+import { parseMarkdown, type TextBlock, type TextSpan } from '../../lib/markdown.ts'
 import { pageStyles as s } from '../frame/page.tsx'
 
 export function Markdown({ text }: { readonly text: string }) {
@@ -13,7 +13,7 @@ export function Markdown({ text }: { readonly text: string }) {
   )
 }
 
-function Blocks({ blocks }: { readonly blocks: readonly Block[] }) {
+function Blocks({ blocks }: { readonly blocks: readonly TextBlock[] }) {
   return (
     <>
       {blocks.map((block, i) => (
@@ -23,7 +23,7 @@ function Blocks({ blocks }: { readonly blocks: readonly Block[] }) {
   )
 }
 
-function BlockView({ block }: { readonly block: Block }): ComponentChildren {
+function BlockView({ block }: { readonly block: TextBlock }): ComponentChildren {
   switch (block.kind) {
     case 'heading':
       return block.level === 2 ? (
@@ -95,7 +95,7 @@ function BlockView({ block }: { readonly block: Block }): ComponentChildren {
   }
 }
 
-function Spans({ spans }: { readonly spans: readonly Span[] }) {
+function Spans({ spans }: { readonly spans: readonly TextSpan[] }) {
   return (
     <>
       {spans.map((span, i) => (
@@ -105,7 +105,7 @@ function Spans({ spans }: { readonly spans: readonly Span[] }) {
   )
 }
 
-function SpanView({ span }: { readonly span: Span }): ComponentChildren {
+function SpanView({ span }: { readonly span: TextSpan }): ComponentChildren {
   if ('text' in span) return span.kind === 'text' ? span.text : <code>{span.text}</code>
   const inner = <Spans spans={span.spans} />
   if (span.kind === 'link')

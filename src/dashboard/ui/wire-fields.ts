@@ -34,7 +34,7 @@ export interface WireField extends Shown {
 export type WireFields<T> = { readonly [F in keyof T & string]-?: WireField }
 
 type Body<K extends OperationName> = Args<K> extends { readonly body?: infer B } ? NonNullable<B> : never
-type Row<T> = T extends readonly (infer R)[] ? R : never
+type RowOf<T> = T extends readonly (infer R)[] ? R : never
 
 /** The fields of an operation's body: `bodyFields('POST /api/platform/tokens')`. */
 export function bodyFields<K extends OperationName>(operation: K): WireFields<Body<K>> {
@@ -42,18 +42,18 @@ export function bodyFields<K extends OperationName>(operation: K): WireFields<Bo
 }
 
 /** The fields of a symbol's series. */
-export function seriesFields(): WireFields<Row<SymbolFacts['series']>> {
+export function seriesFields(): WireFields<RowOf<SymbolFacts['series']>> {
   const symbols = OPERATIONS['GET /api/platform/symbols'].answer.symbols
-  return fieldsOf(symbols.items.properties.series.items) as WireFields<Row<SymbolFacts['series']>>
+  return fieldsOf(symbols.items.properties.series.items) as WireFields<RowOf<SymbolFacts['series']>>
 }
 
 /** The fields of the items that an answer lists: `rowFields('GET /api/auth/sessions', 'sessions')`. */
 export function rowFields<K extends OperationName, N extends keyof Answer<K>>(
   operation: K,
   list: N,
-): WireFields<Row<Answer<K>[N]>> {
+): WireFields<RowOf<Answer<K>[N]>> {
   const answer = (OPERATIONS as Record<string, Operation>)[operation]?.answer
-  return fieldsOf(answer?.[String(list)]?.['items'] as TSchema | undefined) as WireFields<Row<Answer<K>[N]>>
+  return fieldsOf(answer?.[String(list)]?.['items'] as TSchema | undefined) as WireFields<RowOf<Answer<K>[N]>>
 }
 
 interface ReportFields {

@@ -27,7 +27,7 @@ export interface FeedStatus {
   readonly newestBar: number | null
 }
 
-type Feed = Omit<FeedStatus, 'newestBar'>
+type PolledFeed = Omit<FeedStatus, 'newestBar'>
 
 export interface PollerDeps {
   readonly cache: BarCache
@@ -46,7 +46,7 @@ const IDLE_MS = 60_000
 
 export class Poller {
   readonly #deps: PollerDeps
-  readonly #feeds = new Map<string, Feed>()
+  readonly #feeds = new Map<string, PolledFeed>()
   // Wakes the loop when a series is followed; replaced after each use.
   #wake = new AbortController()
 
@@ -121,16 +121,16 @@ export class Poller {
       if (feed.nextAt !== null) this.#feeds.set(name, { ...feed, nextAt: Math.min(feed.nextAt, now) })
   }
 
-  #next(): Feed | null {
-    let next: Feed | null = null
+  #next(): PolledFeed | null {
+    let next: PolledFeed | null = null
     for (const feed of this.#feeds.values())
       if (feed.nextAt !== null && (next?.nextAt == null || feed.nextAt < next.nextAt)) next = feed
     return next
   }
 
-  async #fetch(feed: Feed, signal: AbortSignal): Promise<void> {
+  async #fetch(feed: PolledFeed, signal: AbortSignal): Promise<void> {
     const { cache, http, clock } = this.#deps
-    let after: Feed
+    let after: PolledFeed
     try {
       await fetchSeries(cache, feed.key, { http, clock }, { signal })
       const now = clock.now()
@@ -150,7 +150,7 @@ export class Poller {
   }
 }
 
-function failed(feed: Feed, error: unknown, now: number): Feed {
+function failed(feed: PolledFeed, error: unknown, now: number): PolledFeed {
   const failures = feed.failures + 1
   const lastError = error instanceof Error ? error.message : String(error)
   const kind = error instanceof ProviderError ? error.kind : 'unavailable'

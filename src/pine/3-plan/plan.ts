@@ -34,7 +34,7 @@ export type Rank = (typeof RANKS)[number]
 /** f64: numbers and colours; u8: bools (0, 1, 2 = na); any: everything else, a plain array. */
 export type ColumnKind = 'f64' | 'u8' | 'any'
 
-export interface Column {
+export interface PlannedColumn {
   readonly index: number
   readonly kind: ColumnKind
 }
@@ -50,30 +50,33 @@ export interface Column {
  */
 export interface Storage {
   readonly place: 'fixed' | 'column' | 'local' | 'module' | 'state' | 'dropped'
-  readonly column: Column | null
+  readonly column: PlannedColumn | null
   readonly history: 'none' | 'column' | 'buffer'
 }
 
 /** Something computed for a block of bars before the script's body runs over it. */
 export type Hoist =
-  | { readonly kind: 'call'; readonly call: StatefulExpr; readonly columns: readonly Column[] }
-  | { readonly kind: 'value'; readonly value: Expr; readonly column: Column }
+  | { readonly kind: 'call'; readonly call: StatefulExpr; readonly columns: readonly PlannedColumn[] }
+  | { readonly kind: 'value'; readonly value: Expr; readonly column: PlannedColumn }
 
 export type StatefulExpr = BuiltinCallExpr | BuiltinVariableExpr
 
 export interface Plan {
   readonly program: Program
-  readonly columns: readonly Column[]
+  readonly columns: readonly PlannedColumn[]
   /** Sorted so that each comes after those it depends on. */
   readonly hoists: readonly Hoist[]
   rankOf(expr: Expr): Rank
   storageOf(variable: Variable): Storage
   /** The columns a hoisted call fills, null when it is called where it stands. One, or one an item of a tuple. */
-  columnsOf(expr: StatefulExpr): readonly Column[] | null
+  columnsOf(expr: StatefulExpr): readonly PlannedColumn[] | null
   /** The column that holds an expression's value by bar (base of a history reference, a plotted value). */
-  valueColumnOf(expr: Expr): Column | null
+  valueColumnOf(expr: Expr): PlannedColumn | null
   /** Column of a built-in variable that must be recorded at the start of each bar, because its past is read. */
-  readonly recorded: ReadonlyMap<string, { readonly expr: BuiltinVariableExpr; readonly column: Column }>
+  readonly recorded: ReadonlyMap<
+    string,
+    { readonly expr: BuiltinVariableExpr; readonly column: PlannedColumn }
+  >
   /** Whether it does something besides giving its value, so that it must be neither dropped nor skipped. */
   hasEffects(expr: Expr): boolean
   /** The call a plot handle comes from (`p1 = plot(…)`). */
@@ -82,7 +85,7 @@ export interface Plan {
    * Columns of bools of which one is true on every bar on which the script's body does anything: it is made of nothing but ifs
    * at its top. null = it may do something on any bar.
    */
-  readonly guards: readonly Column[] | null
+  readonly guards: readonly PlannedColumn[] | null
   /** What a variable is on every bar, where that is computed ahead; null = the script's body says it. */
   definitionOf(variable: Variable): Expr | null
 }
@@ -135,7 +138,7 @@ interface Candidate {
   readonly value: Expr
   readonly order: number
   used: boolean
-  column: Column | null
+  column: PlannedColumn | null
 }
 
 class Planner {
@@ -145,22 +148,22 @@ class Planner {
    * work of three.
    */
   readonly #facts = new Map<Expr, number>()
-  readonly #columns: Column[] = []
+  readonly #columns: PlannedColumn[] = []
   readonly #hoists: PlacedHoist[] = []
   /** Position in program order, so that what is found late can still be put before what needs it. */
   #order = 0
   readonly #candidates = new Map<Variable, Candidate>()
   /** Variables of a hoisted tuple: which column of which call. */
   readonly #aliases = new Map<Variable, { call: StatefulExpr; item: number }>()
-  readonly #calls = new Map<string, PlacedHoist & { readonly columns: readonly Column[] }>()
-  readonly #callColumns = new Map<StatefulExpr, readonly Column[]>()
-  readonly #values = new Map<Expr, Column>()
-  readonly #valuesByKey = new Map<string, PlacedHoist & { readonly column: Column }>()
-  readonly #recorded = new Map<string, { expr: BuiltinVariableExpr; column: Column }>()
+  readonly #calls = new Map<string, PlacedHoist & { readonly columns: readonly PlannedColumn[] }>()
+  readonly #callColumns = new Map<StatefulExpr, readonly PlannedColumn[]>()
+  readonly #values = new Map<Expr, PlannedColumn>()
+  readonly #valuesByKey = new Map<string, PlacedHoist & { readonly column: PlannedColumn }>()
+  readonly #recorded = new Map<string, { expr: BuiltinVariableExpr; column: PlannedColumn }>()
   readonly #origins = new Map<Variable, Expr>()
   readonly #globals = new Set<Variable>()
   readonly #inFunctions = new Set<Variable>()
-  readonly #historyColumns = new Map<Variable, Column>()
+  readonly #historyColumns = new Map<Variable, PlannedColumn>()
   readonly #visited = new Set<FunctionInstance>()
 
   constructor(program: Program) {
@@ -220,7 +223,7 @@ class Planner {
     return { place: shared ? 'module' : 'local', column, history }
   }
 
-  #newColumn(kind: ColumnKind): Column {
+  #newColumn(kind: ColumnKind): PlannedColumn {
     const column = { index: this.#columns.length, kind }
     this.#columns.push(column)
     return column
@@ -434,8 +437,8 @@ class Planner {
 
   // Guards: what must be true for the body to do anything.
 
-  #guardsOf({ statements, result }: Block): Column[] | null {
-    const guards: Column[] = []
+  #guardsOf({ statements, result }: Block): PlannedColumn[] | null {
+    const guards: PlannedColumn[] = []
     for (const statement of statements)
       if (statement.kind === 'Expression') {
         if (!this.#guard(statement.value, guards)) return null
@@ -450,7 +453,7 @@ class Planner {
     return statement.variables.every((variable) => variable === null || this.#aliases.has(variable))
   }
 
-  #guard(expr: Expr, guards: Column[]): boolean {
+  #guard(expr: Expr, guards: PlannedColumn[]): boolean {
     if (!this.#effect(expr)) return true
     if (expr.kind !== 'If' || expr.alternate !== null) return false
     if (this.#rank(expr.test) !== 'column' || columnKind(expr.test.type) !== 'u8') return false
@@ -617,7 +620,7 @@ class Planner {
   }
 
   /** The column of a hoisted call or variable that an expression merely names. */
-  #columnAtHand(expr: Expr): Column | null {
+  #columnAtHand(expr: Expr): PlannedColumn | null {
     if (expr.kind === 'Variable') {
       this.#markVariable(expr.variable, 'hoist', true)
       const alias = this.#aliases.get(expr.variable)

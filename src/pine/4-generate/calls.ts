@@ -5,7 +5,7 @@ import type { BuiltinCallExpr, UserCallExpr } from '../2-check/program.ts'
 import type { Implicit } from '../builtins/registry.ts'
 import { PerExecution } from '../runtime/per-execution.ts'
 import { truthy, truthyOrNa } from '../runtime/operators.ts'
-import { js, simple, type Code, type Part } from './code.ts'
+import { js, simple, type Code, type CodePart } from './code.ts'
 import { barColumn, decode, entry } from './columns.ts'
 import type { Body, Module } from './module.ts'
 import { special } from './special.ts'
@@ -48,7 +48,7 @@ export function builtinCall(module: Module, expr: BuiltinCallExpr, into: Body): 
 }
 
 /** A number as a bool, by the version's rule. */
-export function boolOf(module: Module, number: Part): Code {
+export function boolOf(module: Module, number: CodePart): Code {
   return js`${module.constant(module.threeState ? truthyOrNa : truthy)}(${number})`
 }
 

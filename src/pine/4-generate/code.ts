@@ -5,10 +5,10 @@
 // Pieces are put together from pieces and made text once, at the end. What has to be known of one is asked of it: no text
 // is read back, and a string of the script's that looks like code is never taken for code.
 
-import type { Column } from '../3-plan/plan.ts'
+import type { PlannedColumn } from '../3-plan/plan.ts'
 
 /** Strings stand as they are and read no column. A list has commas between its parts. */
-export type Part = string | number | Code | readonly Part[]
+export type CodePart = string | number | Code | readonly CodePart[]
 
 export class Code {
   readonly text: string
@@ -51,7 +51,7 @@ export function simple(text: string | number): Code {
  * The tag of template literals that are JavaScript. Most of them read no column and become a single string. The others keep
  * their parts as they are: to copy those of the parts into each piece around them took half of the time to write a script.
  */
-export function js(texts: TemplateStringsArray, ...parts: readonly Part[]): Code {
+export function js(texts: TemplateStringsArray, ...parts: readonly CodePart[]): Code {
   let text = texts[0]!
   let more: (string | Code)[] | null = null
   for (let i = 0; i < parts.length; i++) {
@@ -75,13 +75,13 @@ export function js(texts: TemplateStringsArray, ...parts: readonly Part[]): Code
 }
 
 /** One after the other. */
-export function sequence(parts: readonly Part[]): Code {
+export function sequence(parts: readonly CodePart[]): Code {
   const more: (string | Code)[] = []
   add(more, parts, '')
   return new Code('', more)
 }
 
-function add(more: (string | Code)[], part: Part, separator: string): void {
+function add(more: (string | Code)[], part: CodePart, separator: string): void {
   if (typeof part === 'string' || part instanceof Code) more.push(part)
   else if (typeof part === 'number') more.push(String(part))
   else
@@ -114,13 +114,19 @@ interface Masks {
  */
 export class ColumnValue extends Code {
   readonly column: string
-  readonly kind: Column['kind']
+  readonly kind: PlannedColumn['kind']
   readonly back: Back
   readonly #index: number
   readonly #masks: Masks | null
 
   /** A column without a number, or without masks, is there as a whole. */
-  constructor(column: string, kind: Column['kind'], back: Back = 0, index = -1, masks: Masks | null = null) {
+  constructor(
+    column: string,
+    kind: PlannedColumn['kind'],
+    back: Back = 0,
+    index = -1,
+    masks: Masks | null = null,
+  ) {
     super('', LATER)
     this.column = column
     this.kind = kind

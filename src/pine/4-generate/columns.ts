@@ -2,13 +2,13 @@
 
 import { assert } from '../../lib/assert.ts'
 import type { Type } from '../2-check/types.ts'
-import type { Column } from '../3-plan/plan.ts'
+import type { PlannedColumn } from '../3-plan/plan.ts'
 import { decodeBool, encodeBool } from '../runtime/operators.ts'
-import { ColumnValue, indexOf, js, simple, type Back, type Code, type Part } from './code.ts'
+import { ColumnValue, indexOf, js, simple, type Back, type Code, type CodePart } from './code.ts'
 import type { Module } from './module.ts'
 
 /** An entry of a column of the plan's, on the bar being executed or before it. */
-export function entry(module: Module, column: Column, back: Back = 0): ColumnValue {
+export function entry(module: Module, column: PlannedColumn, back: Back = 0): ColumnValue {
   if (back !== 0) module.keep(column, back === 'o' ? Infinity : back)
   return new ColumnValue(`c${column.index}`, column.kind, back, column.index, module)
 }
@@ -21,11 +21,11 @@ export function decode(module: Module, of: ColumnValue, type: Type): Code {
 }
 
 /** Enters a value in a column on the bar being executed. */
-export function assignment(module: Module, column: Column, value: Part): Code {
+export function assignment(module: Module, column: PlannedColumn, value: CodePart): Code {
   return js`${entry(module, column)}=${encode(module, column, value)}`
 }
 
-function encode(module: Module, column: Column, value: Part): Part {
+function encode(module: Module, column: PlannedColumn, value: CodePart): CodePart {
   if (column.kind !== 'u8') return value
   return module.threeState ? js`${module.constant(encodeBool)}(${value})` : js`(${value}?1:0)`
 }

@@ -28,7 +28,7 @@ import {
   strictOr,
 } from '../runtime/operators.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { ColumnValue, js, sequence, simple, type Back, type Code, type Part } from './code.ts'
+import { ColumnValue, js, sequence, simple, type Back, type Code, type CodePart } from './code.ts'
 import { literal, variableName, Writer, type Module, type Body } from './module.ts'
 import { boolOf, builtinCall, userCall } from './calls.ts'
 import { barColumn, decode, entry } from './columns.ts'
@@ -222,7 +222,7 @@ function historyOffsetOf(module: Module, offset: Expr, into: Body): number | Cod
 }
 
 /** What `read` gives that many bars back, na before the first bar. */
-function pastOf(offset: number | Code, read: (back: Back) => Part, na: string): Code {
+function pastOf(offset: number | Code, read: (back: Back) => CodePart, na: string): Code {
   if (offset === 0) return js`${read(0)}`
   if (typeof offset === 'number') return js`(i>=${offset}?${read(offset)}:${na})`
   // A dynamic offset is evaluated once; reading a column evaluates no other. `>=` is false for na.
@@ -302,7 +302,7 @@ function equality(module: Module, expr: BinaryExpr, left: Code, right: Code): Co
   }
 }
 
-export function convert<Operand extends Part>(
+export function convert<Operand extends CodePart>(
   module: Module,
   expr: ConvertExpr,
   operand: Operand,

@@ -13,7 +13,7 @@ import { inputsBehind } from '../3-plan/shared.ts'
 import type { ColumnShare, Executable, Instantiate } from '../runtime/executable.ts'
 import type { StateClass } from '../runtime/state-class.ts'
 import { GENERATED_NAME } from '../runtime/locate.ts'
-import { ColumnValue, js, sequence, type Code, type Part } from './code.ts'
+import { ColumnValue, js, sequence, type Code, type CodePart } from './code.ts'
 import { argumentsOf, implicits, newState } from './calls.ts'
 import { assignment, entry } from './columns.ts'
 import { expression } from './expressions.ts'
@@ -205,7 +205,7 @@ interface Fill {
   readonly target: ColumnValue
   readonly source: ColumnValue
   /** What `fillBlock` takes: columns, each with its mask, a length and what comes behind it. */
-  readonly columns: readonly Part[]
+  readonly columns: readonly CodePart[]
 }
 
 /** A call of one column and fixed arguments, the length first, or of two columns. */
@@ -227,7 +227,7 @@ function fillOf(module: Module, hoist: Hoist): Fill | null {
   const fixed = (arg: Expr) => (module.plan.rankOf(arg) === 'fixed' ? expression(module, arg, into) : null)
   const source = column(first)
   const other = ofLength ? fixed(second) : (column(second)?.withMask ?? null)
-  const rest: (Part | null)[] = more.map((arg, i) => (arg ? fixed(arg) : module.missing(call, i + 2)))
+  const rest: (CodePart | null)[] = more.map((arg, i) => (arg ? fixed(arg) : module.missing(call, i + 2)))
   if (source === null || other === null || !rest.every((part) => part !== null)) return null
   const state = `H.${module.hoistFrame.field(`a${filled.index}`, newState(module, of))}`
   const target = entry(module, filled)

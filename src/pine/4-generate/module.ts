@@ -7,9 +7,9 @@ import type { Block, BuiltinCallExpr, Expr, FunctionInstance, Program, Variable 
 import type { Type, Udt } from '../2-check/types.ts'
 import { walkBlock } from '../2-check/walk.ts'
 import { repeatedCalls } from '../3-plan/repeated.ts'
-import { WHOLE, type Code, type Part } from './code.ts'
+import { WHOLE, type Code, type CodePart } from './code.ts'
 import { BLOCK, type TrackSpec } from '../runtime/executable.ts'
-import { columnKind, type Column, type Plan } from '../3-plan/plan.ts'
+import { columnKind, type PlannedColumn, type Plan } from '../3-plan/plan.ts'
 
 /** A line and the offset in the script it stands for; -1 = none. */
 interface Line {
@@ -106,7 +106,7 @@ function callsABar({ functions, body }: Program): number {
 }
 
 /** Takes a block's value and writes the line that uses it; `offset` is where the value itself stands. */
-export type Sink = (value: Part, offset?: number) => void
+export type Sink = (value: CodePart, offset?: number) => void
 
 /**
  * What all else leads back to: a call has expressions in it, an expression calls functions or has blocks, and these have
@@ -125,7 +125,7 @@ export class Module {
   readonly constants: unknown[] = []
   readonly #constantNames = new Map<unknown, string>()
   /** Columns of the plan and those the generator adds. */
-  readonly columns: Column[]
+  readonly columns: PlannedColumn[]
   readonly barColumns = new Set<string>()
   readonly sources = new Set<number>()
   readonly inputs = new Set<number>()
@@ -142,7 +142,7 @@ export class Module {
   /** Calls of request.security(), each of which needs a slice of the script. */
   readonly requests: RequestSpec[] = []
   /** The columns of the values that a slice is wanted for. */
-  readonly results: Column[] = []
+  readonly results: PlannedColumn[] = []
   /** Values computed once a run, by what they are. */
   readonly once = new Map<string, string>()
   usesLoops = false
@@ -170,7 +170,7 @@ export class Module {
   readonly wholeAnyway = new Set<number>()
 
   /** Marks the column as one that is kept for all bars, since its past is read (at most `back` bars of it) or it is shown. */
-  keep(column: Column, back = 0): void {
+  keep(column: PlannedColumn, back = 0): void {
     this.#kept.set(column.index, Math.max(back, this.backOf(column.index)))
   }
   isKept(index: number): boolean {
@@ -195,7 +195,7 @@ export class Module {
     return name
   }
 
-  newColumn(type: Type): Column {
+  newColumn(type: Type): PlannedColumn {
     const column = { index: this.columns.length, kind: columnKind(type) }
     this.columns.push(column)
     return column

@@ -5,13 +5,13 @@ import type { BuiltinCallExpr, Expr } from '../2-check/program.ts'
 import type { Type } from '../2-check/types.ts'
 import { noSource } from '../messages/running.ts'
 import { handedOut, Request } from '../runtime/request.ts'
-import { js, simple, type Code, type Part } from './code.ts'
+import { js, simple, type Code, type CodePart } from './code.ts'
 import { assignment } from './columns.ts'
 import type { Module, Body } from './module.ts'
 
 export function request(module: Module, expr: BuiltinCallExpr, into: Body): Code {
   const { name } = expr.builtin
-  const arg = (parameter: string): Part => {
+  const arg = (parameter: string): CodePart => {
     const given = argumentOf(expr, parameter)
     return given ? module.writers.expression(module, given, into) : 'null'
   }
@@ -84,7 +84,7 @@ function resultColumns(module: Module, items: readonly (Expr | null)[], into: Bo
   return writes.length === 0 ? simple(0) : js`(${writes},0)`
 }
 
-function ownCopy(module: Module, type: Type, value: Part): Part {
+function ownCopy(module: Module, type: Type, value: CodePart): CodePart {
   const changes = ['array', 'matrix', 'map', 'udt'].includes(type.kind)
   return changes ? js`${module.constant(handedOut)}(R,${value})` : value
 }

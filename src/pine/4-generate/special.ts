@@ -2,8 +2,8 @@
 
 import { placeOf } from '../2-check/argument.ts'
 import type { BuiltinCallExpr, Expr } from '../2-check/program.ts'
-import type { Column } from '../3-plan/plan.ts'
-import { js, simple, type Code, type Part } from './code.ts'
+import type { PlannedColumn } from '../3-plan/plan.ts'
+import { js, simple, type Code, type CodePart } from './code.ts'
 import { assignment } from './columns.ts'
 import { type Module, type Body } from './module.ts'
 import type { TrackSpec } from '../runtime/executable.ts'
@@ -21,7 +21,7 @@ export function special(module: Module, expr: BuiltinCallExpr, into: Body): Code
   throw new Error(`assertion failed: the generator does not know ${name}`)
 }
 
-function argument(module: Module, expr: BuiltinCallExpr, into: Body, parameter: string): Part {
+function argument(module: Module, expr: BuiltinCallExpr, into: Body, parameter: string): CodePart {
   const index = placeOf(expr, parameter)
   const given = expr.args[index]
   if (given) return module.writers.expression(module, given, into)
@@ -86,7 +86,7 @@ function track(module: Module, expr: BuiltinCallExpr, into: Body, kind: string):
   return writes.length === 0 ? simple(index) : js`(${writes},${index})`
 }
 
-function optionOf(module: Module, expr: Expr, into: Body): Part {
+function optionOf(module: Module, expr: Expr, into: Body): CodePart {
   const value = module.writers.expression(module, expr, { ...into, out: module.fixed })
   return ['int', 'float', 'bool', 'string', 'color', 'na'].includes(expr.type.kind) ? value : 'null'
 }
@@ -98,7 +98,7 @@ function record(module: Module, expr: Expr, into: Body, writes: Code[]): number 
     module.keep(known)
     return known.index
   }
-  const column: Column = module.newColumn(expr.type.kind === 'int' ? { kind: 'float' } : expr.type)
+  const column: PlannedColumn = module.newColumn(expr.type.kind === 'int' ? { kind: 'float' } : expr.type)
   module.keep(column)
   writes.push(assignment(module, column, module.writers.expression(module, expr, into)))
   return column.index

@@ -14,7 +14,7 @@ import type {
 import { History } from '../runtime/history.ts'
 import { itemsOf, keysOf, rowOf, rowsOf } from '../runtime/iterate.ts'
 import { loopStep, objectOf } from '../runtime/operators.ts'
-import { js, type Code, type Part } from './code.ts'
+import { js, type Code, type CodePart } from './code.ts'
 import { assignment } from './columns.ts'
 import { convert, expression, fieldName } from './expressions.ts'
 import {
@@ -179,7 +179,7 @@ function forInLines(module: Module, expr: ForInExpr, into: Body, sink: Sink | nu
 }
 
 /** A variable that is given its first value here. */
-function declare(module: Module, variable: Variable, first: Part, into: Body, offset: number): void {
+function declare(module: Module, variable: Variable, first: CodePart, into: Body, offset: number): void {
   into.out.line(js`let ${variableName(variable)}=${first};`, offset)
   remember(module, variable, into, offset)
 }

@@ -249,7 +249,7 @@ function newMatrix(runtime: Runtime, rows: number, columns: number, initial: unk
   return new PineMatrix<unknown>(height, width, items, naLike(initial), runtime.budget)
 }
 
-interface Part {
+interface MatrixPart {
   readonly fromRow: number
   readonly toRow: number
   readonly fromColumn: number
@@ -262,7 +262,7 @@ function part(
   toRow: number,
   fromColumn: number,
   toColumn: number,
-): Part {
+): MatrixPart {
   const range = (what: 'row' | 'column', from: number, to: number, count: number) => {
     const start = Number.isNaN(from) ? 0 : Math.trunc(from)
     const end = Number.isNaN(to) ? count : Math.trunc(to)

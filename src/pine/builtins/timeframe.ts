@@ -7,7 +7,7 @@ import type { Runtime } from '../runtime/runtime.ts'
 import { fn, variable } from './define.ts'
 import type { BuiltinEntry, BuiltinVariable } from './registry.ts'
 
-class Change {
+class TimeframeChange {
   static readonly runtime = true
   readonly #runtime: Runtime
 
@@ -76,7 +76,7 @@ export const TIMEFRAME: readonly BuiltinEntry[] = [
     'timeframe.change',
     'True on the first bar of each new period of a timeframe.',
     '(string timeframe) series bool',
-    { state: Change, timeless: true },
+    { state: TimeframeChange, timeless: true },
   ),
 ]
 

@@ -88,12 +88,12 @@ export class Request {
   readonly #path: string
   readonly #na: readonly unknown[]
   readonly #lower: boolean
-  readonly #feeds = new Map<string, Feed | null>()
+  readonly #feeds = new Map<string, RequestFeed | null>()
   readonly #values: unknown[]
   #symbol: string | null = null
   #timeframe: string | null = null
   #currency: string | null = null
-  #feed: Feed | null = null
+  #feed: RequestFeed | null = null
   /** request.security_lower_tf() was asked for a timeframe that is not lower. */
   #coarser = false
 
@@ -108,7 +108,7 @@ export class Request {
   }
 
   /** The feed for the same request as another run's; null if there are no such bars. */
-  feed({ symbol, timeframe, ignore, currency, merge }: Opened): Feed | null {
+  feed({ symbol, timeframe, ignore, currency, merge }: Opened): RequestFeed | null {
     return this.#find(symbol, timeframe, ignore, currency, merge)
   }
 
@@ -180,7 +180,7 @@ export class Request {
     ignore: boolean,
     currency: string | null,
     merge: string,
-  ): Feed | null {
+  ): RequestFeed | null {
     const key = `${symbol ?? ''} ${timeframe ?? ''} ${currency ?? ''}`
     const known = this.#feeds.get(key)
     if (known !== undefined) return known
@@ -195,7 +195,7 @@ export class Request {
     ignore: boolean,
     currency: string | null,
     merge: string,
-  ): Feed | null {
+  ): RequestFeed | null {
     const context = this.#context
     const own = context.symbol
     const ticker = decodeTicker(symbol ?? '')
@@ -244,7 +244,7 @@ export class Request {
     const { bars } = source
     const child = context.spawn(this.#site, this.#path, { bars, symbol: source.symbol, interval })
     const of = `${this.#site}@${this.#path}`
-    const feed = new Feed(context, source, child, { of, symbol, timeframe, ignore, currency, merge })
+    const feed = new RequestFeed(context, source, child, { of, symbol, timeframe, ignore, currency, merge })
     context.feeds.push(feed)
     return feed
   }
@@ -288,7 +288,7 @@ interface SavedFeed {
   readonly forming: Uint8Array | null
 }
 
-export class Feed {
+export class RequestFeed {
   readonly child: ChildRun
   readonly request: Opened
   readonly #context: RunContext

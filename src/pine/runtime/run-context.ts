@@ -15,7 +15,7 @@ import type { CoarserBars } from './coarser.ts'
 import type { Drawings } from './drawings.ts'
 import type { Budget } from './budget.ts'
 import { Grids } from './periods.ts'
-import type { ChildRun, Feed, Request } from './request.ts'
+import type { ChildRun, RequestFeed, Request } from './request.ts'
 import { SeriesNeeded, type Limits, type PineVersion, type Runtime } from './runtime.ts'
 
 export type ColumnData = Float64Array | Uint8Array | unknown[]
@@ -59,7 +59,7 @@ export class RunContext implements Runtime {
   readonly alerts: AlertEvent[] = []
   readonly logs: LogEntry[] = []
   /** The feeds of request.*, in the order in which they were first requested. */
-  readonly feeds: Feed[] = []
+  readonly feeds: RequestFeed[] = []
   /** Call sites of request.*, by site and path. */
   readonly requests = new Map<string, Request>()
   /** The chart's bars on coarser intervals, which requests of the same interval share. */

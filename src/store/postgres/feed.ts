@@ -16,7 +16,7 @@ import type { Key } from '../kv.ts'
 import type { Connection } from './connection.ts'
 import type { Schema } from './schema.ts'
 
-export interface Change {
+export interface FeedChange {
   readonly node: string
   /** Written by this very process. */
   readonly isOwn: boolean
@@ -24,7 +24,7 @@ export interface Change {
   readonly keys: readonly Key[]
 }
 
-interface Row {
+interface ChangeRow {
   readonly xid: string
   readonly n: string
   readonly node: string
@@ -45,7 +45,7 @@ const FORGOTTEN = `interval '1 day'`
 
 export class ChangeFeed {
   readonly #connection: Connection
-  readonly #listeners = new Set<(change: Change) => void>()
+  readonly #listeners = new Set<(change: FeedChange) => void>()
   readonly #missed = new Set<() => void>()
   #at: { readonly xid: string; readonly n: string } | null = null
   #seenAt = -Infinity
@@ -57,7 +57,7 @@ export class ChangeFeed {
   }
 
   /** Returns a function that ends the subscription. */
-  onChange(listener: (change: Change) => void): () => void {
+  onChange(listener: (change: FeedChange) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
@@ -102,7 +102,7 @@ export class ChangeFeed {
     const { schema, reading } = this.#connection
     const at = (this.#at ??= await this.#now())
     // In one statement: rows may be taken away between two.
-    const found = await reading.query<Row & { readonly pruned: boolean }>(
+    const found = await reading.query<ChangeRow & { readonly pruned: boolean }>(
       `select f.pruned > $1::text::xid8 as pruned, c.* from ${schema}.feed f left join lateral (
          select xid::text, n, node, keys from ${schema}.changes
          where (xid, n) > ($1::text::xid8, $2::bigint) and xid < pg_snapshot_xmin(pg_current_snapshot())

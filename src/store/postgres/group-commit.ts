@@ -22,7 +22,7 @@ interface Ready {
   readonly bytes: number
 }
 
-interface Waiting {
+interface WaitingCommit {
   readonly ready: Ready
   readonly resolve: (done: boolean) => void
   readonly reject: (error: unknown) => void
@@ -37,7 +37,7 @@ const GROUPS_AT_ONCE = 3
 
 export class GroupCommit {
   readonly #deps: GroupDeps
-  #waiting: Waiting[] = []
+  #waiting: WaitingCommit[] = []
   #underWay = 0
   #isAsked = false
 
@@ -76,7 +76,7 @@ export class GroupCommit {
     }
   }
 
-  async #send(group: readonly Waiting[], rounds: readonly number[]): Promise<void> {
+  async #send(group: readonly WaitingCommit[], rounds: readonly number[]): Promise<void> {
     let outcomes: readonly number[]
     try {
       outcomes = await this.#call(
@@ -133,8 +133,8 @@ const writesOf = ({ sets, deletes, sums }: Ready) => [
 ]
 
 /** As many from the front of the row as go together, and the round of each: behind those before it that it has a key in common with. */
-function nextGroup(waiting: readonly Waiting[]): {
-  readonly group: readonly Waiting[]
+function nextGroup(waiting: readonly WaitingCommit[]): {
+  readonly group: readonly WaitingCommit[]
   readonly rounds: readonly number[]
 } {
   const touched = new Map<string, { written: number; read: number }>()

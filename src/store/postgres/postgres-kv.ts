@@ -10,7 +10,7 @@ import { byteaArray } from './arrays.ts'
 import type { Connection } from './connection.ts'
 import { GroupCommit } from './group-commit.ts'
 
-interface Row {
+interface EntryRow {
   readonly key: Uint8Array
   readonly value: Uint8Array
   readonly version: Version
@@ -35,12 +35,12 @@ export function postgresKv(connection: Connection): Kv {
   }
 
   async function versions(keys: readonly Key[]): Promise<(Version | null)[]> {
-    const rows = await found<Omit<Row, 'value'>>(keys, 'key, version')
+    const rows = await found<Omit<EntryRow, 'value'>>(keys, 'key, version')
     return rows.map((row) => row && row.version)
   }
 
   async function getMany(keys: readonly Key[]): Promise<(Entry | null)[]> {
-    const rows = await found<Row>(keys, 'key, value, version')
+    const rows = await found<EntryRow>(keys, 'key, value, version')
     return rows.map((row) => row && entryOf(row))
   }
 
@@ -51,7 +51,7 @@ export function postgresKv(connection: Connection): Kv {
     async list(selector, options) {
       const { start, end } = pageRange(selector, options)
       const { limit, reverse = false } = options
-      const rows = await reading.query<Row>(
+      const rows = await reading.query<EntryRow>(
         `select key, value, version from ${schema}.documents where key >= $1 and key < $2
          order by key ${reverse ? 'desc' : 'asc'} limit $3`,
         [start, end, limit],
@@ -72,6 +72,6 @@ export function postgresKv(connection: Connection): Kv {
 const latin1 = (bytes: Uint8Array) =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 
-function entryOf({ key, value, version }: Row): Entry {
+function entryOf({ key, value, version }: EntryRow): Entry {
   return { key: decodeKey(key), value: Buffer.from(value).toString('utf8'), version }
 }

@@ -16,7 +16,7 @@ const DRAWS_MAX = 100
 const REFUSED_MAX = 200
 const SHRUNK = 1e-7
 
-interface Asked {
+interface AskedPoint {
   readonly point: Float64Array
   score: number | null
 }
@@ -26,7 +26,7 @@ export function cmaEsSampler(axes: readonly Axis[], seed: number): Sampler {
   const n = axes.length
   let size = 3 + Math.floor(2 * Math.log(n))
   let cloud = new Cloud(new Float64Array(n).fill(0.5), size)
-  let generation: Asked[] = []
+  let generation: AskedPoint[] = []
   let refused = 0
 
   function drawn(): Float64Array {

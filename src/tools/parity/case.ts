@@ -9,14 +9,14 @@ import { resample } from '../../market/resample.ts'
 import type { SymbolInfo, SymbolType } from '../../market/symbol.ts'
 import { DEFAULT_LIMITS } from '../../pine/runtime/runtime.ts'
 import type { ReportTrade } from '../../wire/report.ts'
-import type { Row } from './files.ts'
+import type { ListRow } from './files.ts'
 
 export interface ParityCase {
   readonly suite: string
   readonly id: string
   readonly request: BacktestRequest
   /** Compares the run with what is expected. */
-  check(ran: Ran): Verdict
+  check(ran: Ran): CaseVerdict
 }
 
 interface Ran {
@@ -25,14 +25,14 @@ interface Ran {
   readonly positions: readonly number[]
 }
 
-export interface Verdict {
+export interface CaseVerdict {
   readonly exact: number
   readonly total: number
   /** The first divergence in words; null = there is none. */
   readonly first: string | null
 }
 
-export interface ParityResult extends Verdict {
+export interface ParityResult extends CaseVerdict {
   readonly suite: string
   readonly id: string
   readonly ms: number
@@ -44,7 +44,7 @@ export function runCase(one: ParityCase): ParityResult {
   return { suite: one.suite, id: one.id, ...verdict, ms: performance.now() - started }
 }
 
-function attempt(one: ParityCase): Verdict {
+function attempt(one: ParityCase): CaseVerdict {
   try {
     const backtest = openBacktest(one.request)
     const positions: number[] = []
@@ -169,9 +169,9 @@ export interface ColumnSpec {
 /** Checks columns with one value a bar, by the title of the plot that shows them. */
 export function checkColumns(
   columns: Readonly<Record<string, ColumnSpec>>,
-  rows: readonly Row[],
+  rows: readonly ListRow[],
   plots: ReadonlyMap<string, Float64Array>,
-): Verdict {
+): CaseVerdict {
   let exact = 0
   let total = 0
   let first: string | null = null

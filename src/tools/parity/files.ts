@@ -5,9 +5,9 @@ import { csvRows, delimiterOf } from '../../lib/csv-rows.ts'
 import { memo } from '../../lib/memo.ts'
 import { emptyBars, type Bars } from '../../market/bars.ts'
 
-export type Row = Readonly<Record<string, string>>
+export type ListRow = Readonly<Record<string, string>>
 
-export function rowsOf(file: string): Row[] {
+export function rowsOf(file: string): ListRow[] {
   const text = readFileSync(file, 'utf8').trim()
   const [head, ...rows] = csvRows(text, delimiterOf(text))
   const names = head?.cells ?? []

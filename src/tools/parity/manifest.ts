@@ -20,7 +20,7 @@ import { normalizeInterval } from '../../market/interval.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
 import type { ReportTrade } from '../../wire/report.ts'
 import { oneOf } from '../../wire/schema.ts'
-import { checkColumns, type ParityCase, requestFor, symbolOf, type Verdict } from './case.ts'
+import { checkColumns, type ParityCase, requestFor, symbolOf, type CaseVerdict } from './case.ts'
 import { readBars, rowsOf } from './files.ts'
 
 const maybe = <S extends TSchema>(schema: S) => Type.Optional(schema)
@@ -198,7 +198,7 @@ function verdictOf(
   bars: Bars,
   symbol: SymbolInfo,
   { zone, fields }: Case,
-): Verdict {
+): CaseVerdict {
   const comparison = compareTrades(list, trades, bars, {
     timezone: zone ?? null,
     exchangeTimezone: symbol.timezone,

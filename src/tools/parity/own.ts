@@ -13,9 +13,9 @@ import {
   requestFor,
   type SymbolFacts,
   symbolOf,
-  type Verdict,
+  type CaseVerdict,
 } from './case.ts'
-import { barsOf, readBars, type Row, rowsOf } from './files.ts'
+import { barsOf, readBars, type ListRow, rowsOf } from './files.ts'
 
 export function ownCases(dir: string): ParityCase[] {
   return [...listCases(dir), ...microCases(dir), ...columnCases(dir, 'ta'), ...columnCases(dir, 'other')]
@@ -55,7 +55,7 @@ function listCases(dir: string): ParityCase[] {
   }))
 }
 
-function checkList(expected: readonly Row[], found: readonly ReportTrade[]): Verdict {
+function checkList(expected: readonly ListRow[], found: readonly ReportTrade[]): CaseVerdict {
   const rows = expected.filter((row) => row['open'] !== '1')
   const trades = found.filter((trade) => trade.status === 'closed')
   let exact = 0
@@ -68,7 +68,7 @@ function checkList(expected: readonly Row[], found: readonly ReportTrade[]): Ver
   return { exact, total: rows.length, first }
 }
 
-function listDifference(row: Row | undefined, trade: ReportTrade | undefined): string | null {
+function listDifference(row: ListRow | undefined, trade: ReportTrade | undefined): string | null {
   if (!row) return `extra trade at ${new Date(trade!.entryTime).toISOString()}`
   if (!trade) return 'missing'
   const number = (name: string) => Number(row[name])
@@ -136,7 +136,11 @@ function microCases(dir: string): ParityCase[] {
   })
 }
 
-function checkMicro(micro: MicroCase, found: readonly ReportTrade[], positions: readonly number[]): Verdict {
+function checkMicro(
+  micro: MicroCase,
+  found: readonly ReportTrade[],
+  positions: readonly number[],
+): CaseVerdict {
   const trades = found.filter((trade) => trade.status === 'closed')
   const wanted = micro.expected.trades
   const differences: string[] = []

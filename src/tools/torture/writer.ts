@@ -25,7 +25,7 @@ export interface Keyed {
 }
 
 /** The values that a cursor or bookmark may have, by where it is stored. */
-export type Place = Map<string, (string | null)[]>
+export type CursorValues = Map<string, (string | null)[]>
 
 const STRATEGY = [
   '//@version=6',
@@ -60,8 +60,8 @@ export class Writer {
   readonly markets: Market[] = []
   readonly keyed: Keyed[] = []
   readonly secrets: string[] = []
-  readonly bookmarks: Place = new Map()
-  readonly cursors: Place = new Map()
+  readonly bookmarks: CursorValues = new Map()
+  readonly cursors: CursorValues = new Map()
   /** Answers that a well-formed request should not get. */
   readonly refusals: string[] = []
   acknowledged = 0
@@ -314,7 +314,7 @@ export class Writer {
   }
 }
 
-function promise(place: Place, key: string, value: string, done: boolean | null): void {
+function promise(place: CursorValues, key: string, value: string, done: boolean | null): void {
   if (done === true) place.set(key, [value])
   else if (done === null) place.set(key, [...(place.get(key) ?? [null]), value])
 }

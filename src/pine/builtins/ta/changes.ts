@@ -2,11 +2,11 @@
 
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
-import { EPSILON, History, lengthOf } from './window.ts'
+import { EPSILON, ValueHistory, lengthOf } from './window.ts'
 
 /** source − source[length], exact. */
 export class Change {
-  private readonly history = new History()
+  private readonly history = new ValueHistory()
 
   next(source: number, length: number): number {
     const n = lengthOf(length, 'ta.change')
@@ -17,7 +17,7 @@ export class Change {
 
 /** The change of a bool: whether it differs. Bools have no na here, so without an earlier value there is no difference. */
 export class BoolChange {
-  private readonly history = new History()
+  private readonly history = new ValueHistory()
 
   next(source: boolean | null, length: number): boolean {
     const n = lengthOf(length, 'ta.change')
@@ -29,7 +29,7 @@ export class BoolChange {
 }
 
 export class Roc {
-  private readonly history = new History()
+  private readonly history = new ValueHistory()
 
   next(source: number, length: number): number {
     const n = lengthOf(length, 'ta.roc')

@@ -15,7 +15,7 @@
 
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
-import { History, lengthOf } from './window.ts'
+import { ValueHistory, lengthOf } from './window.ts'
 
 const CAPACITY_FIRST = 16
 const KEPT = 1024
@@ -99,7 +99,7 @@ export class HighestWindow {
   bar = NaN
   private readonly newestOfTies: boolean
   private readonly queue: HighestQueue
-  private readonly history = new History()
+  private readonly history = new ValueHistory()
   private barBefore = -1
   /** TradingView's ring, used from the first gap on and empty before. */
   private ring = new Float64Array(0)

@@ -11,7 +11,7 @@ import type { LengthColumns, LengthFill } from '../../runtime/state-class.ts'
 import { fillByFours } from './by-fours.ts'
 import { RollingSum } from './rolling-sum.ts'
 import { WeightedSums } from './weighted-sums.ts'
-import { History, lengthOf } from './window.ts'
+import { ValueHistory, lengthOf } from './window.ts'
 import { invalidArgument } from '../../messages/failing.ts'
 
 export class Sma implements LengthFill {
@@ -204,7 +204,7 @@ export class Swma {
  */
 export class Alma implements LengthFill {
   static readonly fills = 'length'
-  private readonly history = new History()
+  private readonly history = new ValueHistory()
   /** Oldest first. */
   private weights = new Float64Array(0)
   private offset = NaN

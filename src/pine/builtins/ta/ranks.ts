@@ -6,7 +6,7 @@
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
 import { SortedValues, SortedWindow, TolerantValues, replaceWithin } from './sorted-window.ts'
-import { EPSILON, History, lengthOf } from './window.ts'
+import { EPSILON, ValueHistory, lengthOf } from './window.ts'
 import { invalidArgument } from '../../messages/failing.ts'
 
 /** na values are not part of the window. */
@@ -42,7 +42,7 @@ class IntMedian extends Median {
  * one of them.
  */
 export class Mode {
-  private readonly history = new History()
+  private readonly history = new ValueHistory()
   private readonly sorted = new SortedValues()
   private inWindow = 0
   private mode = NaN
@@ -177,7 +177,7 @@ export class PercentRank {
  * value, all values within the comparison slack of the first one are tied. [PyneCore, bit for bit on 333,000 windows]
  */
 export class Rci {
-  private readonly history = new History()
+  private readonly history = new ValueHistory()
   private readonly sorted = new SortedValues()
   /** The number of the value at the same index in `sorted`; of equal values the oldest comes first. */
   private order = new Float64Array(16)

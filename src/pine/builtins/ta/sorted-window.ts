@@ -3,7 +3,7 @@
 // It is one sorted Float64Array. A binary search finds the place, and one `copyWithin`, which moves 500 numbers in some 20
 // ns, makes room there: below lengths of ten thousand nothing with pointers is faster.
 
-import { EPSILON, History } from './window.ts'
+import { EPSILON, ValueHistory } from './window.ts'
 
 const ROOM_FIRST = 16
 const BLOCK = 32
@@ -257,7 +257,7 @@ export class SortedBlocks {
 
 /** The last n values in order; na values belong to the window but not to the order. n may change from bar to bar. */
 export class SortedWindow<Sorted extends SortedValues | SortedBlocks = SortedValues> {
-  readonly history = new History()
+  readonly history = new ValueHistory()
   readonly sorted: Sorted
   private inWindow = 0
 

@@ -10,14 +10,14 @@
 // When the older part is used up, the suffixes are computed again from the remembered values: n steps every n bars. Nothing
 // is ever subtracted, so the result is as exact as adding up the whole window, within its last digits.
 
-import { History } from './window.ts'
+import { ValueHistory } from './window.ts'
 
 const ANEW = 256
 
 export class WeightedSums {
   plain = 0
   weighted = 0
-  readonly history = new History()
+  readonly history = new ValueHistory()
   readonly plains = new Float64Array(4)
   readonly weighteds = new Float64Array(4)
   /** `older…[j]`: sums of the last j + 1 values of the older part. */

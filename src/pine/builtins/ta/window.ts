@@ -33,7 +33,7 @@ export function countOf(count: number, argument: string, name: string): number {
  *
  * Invariant: value number i (from 0) is at `values[i & mask]` for `count - held <= i < count`.
  */
-export class History {
+export class ValueHistory {
   values = new Float64Array(CAPACITY_FIRST)
   mask = CAPACITY_FIRST - 1
   count = 0
