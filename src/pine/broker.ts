@@ -152,8 +152,23 @@ export interface ExitRequest {
   readonly alertLoss: string | null
   readonly alertTrailing: string | null
   readonly disableAlert: boolean | null
+  /** Bits of `EXIT_GIVEN`: what the call does not name need not be read. What it names may be NaN. */
+  readonly given: number
   readonly site: number
 }
+
+/** By the places of strategy.exit's parameters. */
+export const EXIT_GIVEN = {
+  qty: 1 << 2,
+  qtyPercent: 1 << 3,
+  profit: 1 << 4,
+  limit: 1 << 5,
+  loss: 1 << 6,
+  stop: 1 << 7,
+  trailPrice: 1 << 8,
+  trailPoints: 1 << 9,
+  trailOffset: 1 << 10,
+} as const
 
 export interface CloseAllRequest {
   readonly comment: string | null

@@ -90,6 +90,7 @@ const NO_EXIT: ExitRequest = {
   alertLoss: null,
   alertTrailing: null,
   disableAlert: null,
+  given: -1,
   site: 0,
 }
 

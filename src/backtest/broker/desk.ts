@@ -9,6 +9,9 @@ import type { Book } from './book.ts'
 import { exitLevels, hasTrigger, reservation } from './exits.ts'
 import { floorToLot, tickAbove, tickBelow, tickOf, unitsOf } from './numbers.ts'
 import {
+  HAS_LIMIT,
+  HAS_STOP,
+  HAS_TRAIL,
   NO_LEVEL,
   isMarket,
   levelsOf,
@@ -274,20 +277,16 @@ export class Desk implements BrokerDesk {
     const { mintick, bar } = account
     const reserved = reservation(exit, entry, id, account.lot)
     if (!known && reserved <= 0) return
-    const { limit, stop, activation, offset } = exitLevels(
-      exit,
-      entry,
-      mintick,
-      account.settings.nearerLevelWins,
-    )
+    const set = exitLevels(exit, entry, mintick, account.settings.nearerLevelWins)
+    const { limit, stop } = set
+    const levels = set.levels & (HAS_LIMIT | HAS_STOP)
     const now = account.walking ? account.nowTicks : tickOf(account.bars.close[bar]!, mintick)
-    const trail = Number.isNaN(activation)
-      ? null
-      : issueTrail(known?.trail ?? null, activation, offset, now, entry.direction)
+    const trail =
+      (set.levels & HAS_TRAIL) === 0 ? null : issueTrail(known?.trail ?? null, set, now, entry.direction)
     if (known) {
       known.exit = exit
       known.reserved = Math.max(known.filled, reserved)
-      known.levels = levelsOf(limit, stop)
+      known.levels = levels
       known.limit = limit
       known.stop = stop
       known.trail = trail
@@ -299,7 +298,7 @@ export class Desk implements BrokerDesk {
         exit,
         reserved,
         filled: 0,
-        levels: levelsOf(limit, stop),
+        levels,
         limit,
         stop,
         trail,

@@ -1,11 +1,12 @@
 // strategy.exit: which levels a call sets for one entry, and how much of the entry it may close.
 
-import type { ExitRequest } from '../../pine/broker.ts'
+import { EXIT_GIVEN, type ExitRequest } from '../../pine/broker.ts'
 import { floorToLot, tickAbove, tickBelow, unitsOf } from './numbers.ts'
-import type { Entry } from './orders.ts'
+import { HAS_LIMIT, HAS_OFFSET, HAS_STOP, HAS_TRAIL, levelsOf, type Entry } from './orders.ts'
 
-/** In ticks, NaN = not given. `activation` NaN = no trail. */
+/** In ticks. `levels` says which there are; the others are 0. */
 export interface ExitLevels {
+  readonly levels: number
   readonly limit: number
   readonly stop: number
   readonly activation: number
@@ -14,13 +15,14 @@ export interface ExitLevels {
 
 /** B8: a call whose triggers are all na does nothing. */
 export function hasTrigger(exit: ExitRequest): boolean {
-  return !(
-    Number.isNaN(exit.profit) &&
-    Number.isNaN(exit.limit) &&
-    Number.isNaN(exit.loss) &&
-    Number.isNaN(exit.stop) &&
-    Number.isNaN(exit.trailPrice) &&
-    Number.isNaN(exit.trailPoints)
+  const { given } = exit
+  return (
+    ((given & EXIT_GIVEN.profit) !== 0 && !Number.isNaN(exit.profit)) ||
+    ((given & EXIT_GIVEN.limit) !== 0 && !Number.isNaN(exit.limit)) ||
+    ((given & EXIT_GIVEN.loss) !== 0 && !Number.isNaN(exit.loss)) ||
+    ((given & EXIT_GIVEN.stop) !== 0 && !Number.isNaN(exit.stop)) ||
+    ((given & EXIT_GIVEN.trailPrice) !== 0 && !Number.isNaN(exit.trailPrice)) ||
+    ((given & EXIT_GIVEN.trailPoints) !== 0 && !Number.isNaN(exit.trailPoints))
   )
 }
 
@@ -34,30 +36,50 @@ export function exitLevels(
   mintick: number,
   nearerLevelWins: boolean,
 ): ExitLevels {
+  const { given } = exit
   const side = entry.direction
   const from = Math.round(entry.price / mintick)
   const up = side === 1
+  const limit = nearer(
+    (given & EXIT_GIVEN.limit) === 0 ? NaN : toTick(exit.limit / mintick, up),
+    (given & EXIT_GIVEN.profit) === 0 ? NaN : toTick(from + side * exit.profit, up),
+    nearerLevelWins,
+    !up,
+  )
+  const stop = nearer(
+    (given & EXIT_GIVEN.stop) === 0 ? NaN : toTick(exit.stop / mintick, !up),
+    (given & EXIT_GIVEN.loss) === 0 ? NaN : toTick(from - side * exit.loss, !up),
+    nearerLevelWins,
+    up,
+  )
+  let levels = levelsOf(limit, stop)
+  let activation = 0
+  let offset = 0
+  if ((given & (EXIT_GIVEN.trailPrice | EXIT_GIVEN.trailPoints)) !== 0) {
+    activation = nearer(
+      (given & EXIT_GIVEN.trailPrice) === 0 ? NaN : toTick(exit.trailPrice / mintick, up),
+      (given & EXIT_GIVEN.trailPoints) === 0 ? NaN : toTick(from + side * exit.trailPoints, up),
+      nearerLevelWins,
+      !up,
+    )
+    if (activation === activation) levels |= HAS_TRAIL
+    else activation = 0
+  }
+  if ((given & EXIT_GIVEN.trailOffset) !== 0) {
+    offset = Math.trunc(exit.trailOffset)
+    if (offset === offset) levels |= HAS_OFFSET
+    else offset = 0
+  }
   return {
-    limit: nearer(
-      toTick(exit.limit / mintick, up),
-      toTick(from + side * exit.profit, up),
-      nearerLevelWins,
-      !up,
-    ),
-    stop: nearer(toTick(exit.stop / mintick, !up), toTick(from - side * exit.loss, !up), nearerLevelWins, up),
-    activation: nearer(
-      toTick(exit.trailPrice / mintick, up),
-      toTick(from + side * exit.trailPoints, up),
-      nearerLevelWins,
-      !up,
-    ),
-    offset: Math.trunc(exit.trailOffset),
+    levels,
+    limit: (levels & HAS_LIMIT) === 0 ? 0 : limit,
+    stop: (levels & HAS_STOP) === 0 ? 0 : stop,
+    activation,
+    offset,
   }
 }
 
 function toTick(ticks: number, up: boolean): number {
-  // Most levels are missing, and each call has six.
-  if (ticks !== ticks) return NaN
   return up ? tickAbove(ticks) : tickBelow(ticks)
 }
 
@@ -76,10 +98,12 @@ export function reservation(exit: ExitRequest, entry: Entry, id: string, lot: nu
   let taken = 0
   if (entry.legs) for (const leg of entry.legs) if (leg.id !== id) taken += leg.reserved
   const free = entry.units - taken
-  const asked = !Number.isNaN(exit.qty)
-    ? unitsOf(exit.qty, lot)
-    : !Number.isNaN(exit.qtyPercent) && exit.qtyPercent < 100
-      ? floorToLot(Math.floor((entry.units * exit.qtyPercent) / 100 + 1e-6), lot)
-      : free
+  const { given } = exit
+  const asked =
+    (given & EXIT_GIVEN.qty) !== 0 && !Number.isNaN(exit.qty)
+      ? unitsOf(exit.qty, lot)
+      : (given & EXIT_GIVEN.qtyPercent) !== 0 && exit.qtyPercent < 100
+        ? floorToLot(Math.floor((entry.units * exit.qtyPercent) / 100 + 1e-6), lot)
+        : free
   return Math.max(0, Math.min(asked, free))
 }

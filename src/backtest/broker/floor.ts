@@ -8,8 +8,10 @@ import { exitLevels, reservation } from './exits.ts'
 import { MARGIN_CALL, exceeds } from './margin.ts'
 import { contracts } from './numbers.ts'
 import {
+  HAS_LIMIT,
+  HAS_STOP,
+  HAS_TRAIL,
   isMarket,
-  levelsOf,
   overCap,
   type Direction,
   type Entry,
@@ -213,7 +215,8 @@ export class Floor {
     const { mintick, settings, lot } = this.account
     const reserved = reservation(exit, entry, id, lot)
     if (reserved <= 0) return
-    const { limit, stop, activation, offset } = exitLevels(exit, entry, mintick, settings.nearerLevelWins)
+    const set = exitLevels(exit, entry, mintick, settings.nearerLevelWins)
+    const { limit, stop } = set
     const fill = Math.round(entry.price / mintick)
     this.book.addLeg({
       id,
@@ -221,10 +224,10 @@ export class Floor {
       exit,
       reserved,
       filled: 0,
-      levels: levelsOf(limit, stop),
+      levels: set.levels & (HAS_LIMIT | HAS_STOP),
       limit,
       stop,
-      trail: Number.isNaN(activation) ? null : freshTrail(activation, offset, fill, entry.direction),
+      trail: (set.levels & HAS_TRAIL) === 0 ? null : freshTrail(set, fill, entry.direction),
       bar,
       sequence,
       done: false,

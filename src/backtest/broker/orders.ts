@@ -19,6 +19,8 @@ export type Direction = 1 | -1
 export const NO_LEVEL = 0
 export const HAS_LIMIT = 1
 export const HAS_STOP = 2
+export const HAS_TRAIL = 4
+export const HAS_OFFSET = 8
 
 export function levelsOf(limit: number, stop: number): number {
   return (limit === limit ? HAS_LIMIT : NO_LEVEL) | (stop === stop ? HAS_STOP : NO_LEVEL)
@@ -137,8 +139,9 @@ export interface Leg {
 /** The state of a trailing stop; prices in ticks. */
 export interface Trail {
   activation: number
-  /** NaN = not given (E5, E6). */
+  /** 0 if it was not given, which is not the same as one of 0 (E5, E6). */
   offset: number
+  hasOffset: boolean
   armed: boolean
   /** The best price since the trail was armed. */
   mark: number

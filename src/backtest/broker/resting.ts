@@ -148,5 +148,5 @@ function someRest(orders: readonly Order[]): boolean {
 
 /** Where the trail would trade now, or before it is armed, where it would arm. */
 function trailLevel({ armed, activation, mark, offset }: Trail, side: 1 | -1): number {
-  return armed ? mark - side * (Number.isNaN(offset) ? 0 : offset) : activation
+  return armed ? mark - side * offset : activation
 }

@@ -4,26 +4,34 @@
 // of the path, and the stop follows the mark at the given offset. The mark only matters on an adverse segment, so moving it
 // at the end of a favourable one is enough.
 
-import type { Direction, Trail } from './orders.ts'
+import type { ExitLevels } from './exits.ts'
+import { HAS_OFFSET, type Direction, type Trail } from './orders.ts'
 
 /** E4, E10: a trail that is issued or changed after its entry filled checks the close of the issuing bar. */
 export function issueTrail(
   old: Trail | null,
-  activation: number,
-  offset: number,
+  { levels, activation, offset }: ExitLevels,
   close: number,
   side: Direction,
 ): Trail {
-  if (old && old.activation === activation && Object.is(old.offset, offset)) return old
+  const hasOffset = (levels & HAS_OFFSET) !== 0
+  if (
+    old !== null &&
+    old.activation === activation &&
+    old.hasOffset === hasOffset &&
+    Object.is(old.offset, offset)
+  )
+    return old
   const beyond = reached(close, activation, side)
   // E4: an armed trail stays armed when it is changed, unless the new level is beyond its mark.
   const stays = old !== null && old.armed && reached(old.mark, activation, side)
-  return { activation, offset, armed: beyond || stays, mark: close }
+  return { activation, offset, hasOffset, armed: beyond || stays, mark: close }
 }
 
 /** E8: a bracket that waited for its entry starts at the entry's fill price. */
-export function freshTrail(activation: number, offset: number, fill: number, side: Direction): Trail {
-  return { activation, offset, armed: reached(fill, activation, side), mark: fill }
+export function freshTrail({ levels, activation, offset }: ExitLevels, fill: number, side: Direction): Trail {
+  const hasOffset = (levels & HAS_OFFSET) !== 0
+  return { activation, offset, hasOffset, armed: reached(fill, activation, side), mark: fill }
 }
 
 /**
@@ -35,11 +43,11 @@ export function trailAtOpen(trail: Trail, open: number, side: Direction): number
     if (!reached(open, trail.activation, side)) return NaN
     trail.armed = true
     trail.mark = open
-    return Number.isNaN(trail.offset) ? open : NaN
+    return trail.hasOffset ? NaN : open
   }
   // E5: without an offset it does not follow the price; once it is armed, any open fills it (probe
   // bracket-exit-stop-limit-trail-same-bar-01: 45 of 45).
-  if (Number.isNaN(trail.offset)) return open
+  if (!trail.hasOffset) return open
   const stop = stopOf(trail, side)
   if (!reached(open, stop, side) || open === stop) return open
   if (reached(open, trail.mark, side)) trail.mark = open
@@ -55,7 +63,7 @@ export function trailOnSegment(
   side: Direction,
 ): number {
   if (favourable) {
-    if (trail.armed || !Number.isNaN(trail.offset) || !reached(to, trail.activation, side)) return NaN
+    if (trail.armed || trail.hasOffset || !reached(to, trail.activation, side)) return NaN
     return reached(at, trail.activation, side) ? at : trail.activation
   }
   if (!trail.armed) return NaN
@@ -76,11 +84,11 @@ export function ratchet(trail: Trail, to: number, side: Direction): void {
 
 /** E6: a trail with an explicit offset of 0 has to be armed again on every bar. */
 export function endTrailBar(trail: Trail): void {
-  if (trail.offset === 0) trail.armed = false
+  if (trail.hasOffset && trail.offset === 0) trail.armed = false
 }
 
 function stopOf(trail: Trail, side: Direction): number {
-  return trail.mark - side * (Number.isNaN(trail.offset) ? 0 : trail.offset)
+  return trail.mark - side * trail.offset
 }
 
 /** Whether the price is at the level or past it, in the position's favour. */

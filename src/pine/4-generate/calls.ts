@@ -1,7 +1,7 @@
 // Calls of built-ins, each by its own implementation, and of the script's own functions.
 
 import { memo } from '../../lib/memo.ts'
-import type { BuiltinCallExpr, UserCallExpr } from '../2-check/program.ts'
+import type { BuiltinCallExpr, Expr, UserCallExpr } from '../2-check/program.ts'
 import type { Implicit } from '../builtins/registry.ts'
 import { PerExecution } from '../runtime/per-execution.ts'
 import { truthy, truthyOrNa } from '../runtime/operators.ts'
@@ -54,7 +54,13 @@ export function boolOf(module: Module, number: CodePart): Code {
 
 function namedArguments(expr: BuiltinCallExpr, args: readonly Code[]): Code {
   const fields = expr.overload.parameters.map(({ name }, i) => js`${camelCase(name)}:${args[i] ?? 'NaN'}`)
-  return js`{${fields},site:${expr.site}}`
+  let given = 0
+  for (const [i, arg] of expr.args.entries()) if (arg && !isNa(arg)) given |= 1 << i
+  return js`{${fields},given:${given},site:${expr.site}}`
+}
+
+function isNa(expr: Expr): boolean {
+  return expr.kind === 'Const' ? expr.value === null : expr.kind === 'Convert' && isNa(expr.operand)
 }
 
 /** Remembered, since built-ins have no more than a few hundred parameters. */
