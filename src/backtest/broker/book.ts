@@ -48,18 +48,17 @@ export class Book {
     return this.orders.length + this.legs.length + this.immediates.length
   }
 
-  /** C2: an order replaces a waiting one of the same id. */
-  place(order: Order): void {
+  /** C2: the one that an order of this id replaces. */
+  waitingOrder(id: string): Order | undefined {
     const { orders } = this
-    let index = 0
-    while (index < orders.length && (orders[index]!.id !== order.id || orders[index]!.kind === 'close'))
-      index++
-    if (index < orders.length) orders[index] = order
-    else queue(orders, order)
-    this.touched()
+    for (let i = 0; i < orders.length; i++) {
+      const order = orders[i]!
+      if (order.kind !== 'close' && order.id === id) return order
+    }
+    return undefined
   }
 
-  placeClose(order: Order): void {
+  place(order: Order): void {
     queue(this.orders, order)
     this.touched()
   }
@@ -106,18 +105,12 @@ export class Book {
   /** C10: cancels entries by their id and exits by theirs, without cascading. Closing cancels nothing at all (C11). */
   cancel(id: string): void {
     // Scripts call cancel on every bar, mostly for orders that do not exist.
-    if (this.waits(id)) this.orders = this.orders.filter((order) => order.kind === 'close' || order.id !== id)
+    if (this.waitingOrder(id))
+      this.orders = this.orders.filter((order) => order.kind === 'close' || order.id !== id)
     if (this.templates.length > 0) this.templates = this.templates.filter((template) => template.id !== id)
     if (this.standing.length > 0) this.standing = this.standing.filter((template) => template.id !== id)
     this.cancelLegs((leg) => leg.id === id)
     this.settle()
-  }
-
-  private waits(id: string): boolean {
-    const { orders } = this
-    for (let i = 0; i < orders.length; i++)
-      if (orders[i]!.kind !== 'close' && orders[i]!.id === id) return true
-    return false
   }
 
   cancelAll(): void {

@@ -6,7 +6,7 @@
 import type { BrokerDesk, CloseAllRequest, CloseRequest, ExitRequest, OcaType } from '../../pine/broker.ts'
 import type { Account } from './account.ts'
 import type { Book } from './book.ts'
-import { exitLevels, hasTrigger, reservation } from './exits.ts'
+import { exitLevels, hasTrigger, noLevels, reservation } from './exits.ts'
 import { floorToLot, tickAbove, tickBelow, tickOf, unitsOf } from './numbers.ts'
 import {
   HAS_LIMIT,
@@ -32,6 +32,8 @@ export class Desk implements BrokerDesk {
   private readonly watch: Watch
   /** The default size in units, for settings with a fixed quantity. */
   private readonly defaultUnits: number
+  /** Written by each call of strategy.exit. */
+  private readonly levels = noLevels()
 
   constructor(account: Account, book: Book, watch: Watch) {
     this.account = account
@@ -88,29 +90,58 @@ export class Desk implements BrokerDesk {
     if (units <= 0) return
     if (!reduceOnly && !watch.affords(direction, units, price)) return
     if (kind === 'entry' && flip > 0) flip = this.settleFlip(id, direction, flip, priced)
-    this.book.place({
-      kind,
-      id,
-      direction,
-      units,
-      flip,
-      budget: budget === budget ? budget : 0,
-      levels,
-      limit,
-      stop,
-      triggered: false,
-      ocaName,
-      ocaType,
-      comment,
-      alertMessage,
-      bar: account.bar,
-      sequence: this.book.nextSequence(),
-      afterClose: claimed > 0,
-      paired: !priced && flip > 0 && position.units * direction >= 0,
-      target: null,
-      reduceOnly,
-      site,
-    })
+    if (budget !== budget) budget = 0
+    const paired = !priced && flip > 0 && position.units * direction >= 0
+    const sequence = this.book.nextSequence()
+    const known = this.book.waitingOrder(id)
+    if (known === undefined) {
+      this.book.place({
+        kind,
+        id,
+        direction,
+        units,
+        flip,
+        budget,
+        levels,
+        limit,
+        stop,
+        triggered: false,
+        ocaName,
+        ocaType,
+        comment,
+        alertMessage,
+        bar: account.bar,
+        sequence,
+        afterClose: claimed > 0,
+        paired,
+        target: null,
+        reduceOnly,
+        site,
+      })
+      return
+    }
+    // C2: it takes the place of one that waits. The object of that one serves again, since a new one for each bar of a stop
+    // that moves was a third of the time.
+    known.kind = kind
+    known.direction = direction
+    known.units = units
+    known.flip = flip
+    known.budget = budget
+    known.levels = levels
+    known.limit = limit
+    known.stop = stop
+    known.triggered = false
+    known.ocaName = ocaName
+    known.ocaType = ocaType
+    known.comment = comment
+    known.alertMessage = alertMessage
+    known.bar = account.bar
+    known.sequence = sequence
+    known.afterClose = claimed > 0
+    known.paired = paired
+    known.reduceOnly = reduceOnly
+    known.site = site
+    this.book.touched()
   }
 
   private forbids(direction: Direction): boolean {
@@ -239,7 +270,7 @@ export class Desk implements BrokerDesk {
       site,
     }
     if (immediately) book.placeImmediate(order)
-    else book.placeClose(order)
+    else book.place(order)
   }
 
   exit(request: ExitRequest): void {
@@ -277,7 +308,7 @@ export class Desk implements BrokerDesk {
     const { mintick, bar } = account
     const reserved = reservation(exit, entry, id, account.lot)
     if (!known && reserved <= 0) return
-    const set = exitLevels(exit, entry, mintick, account.settings.nearerLevelWins)
+    const set = exitLevels(exit, entry, mintick, account.settings.nearerLevelWins, this.levels)
     const { limit, stop } = set
     const levels = set.levels & (HAS_LIMIT | HAS_STOP)
     const now = account.walking ? account.nowTicks : tickOf(account.bars.close[bar]!, mintick)

@@ -2,15 +2,19 @@
 
 import { EXIT_GIVEN, type ExitRequest } from '../../pine/broker.ts'
 import { floorToLot, tickAbove, tickBelow, unitsOf } from './numbers.ts'
-import { HAS_LIMIT, HAS_OFFSET, HAS_STOP, HAS_TRAIL, levelsOf, type Entry } from './orders.ts'
+import { HAS_LIMIT, HAS_OFFSET, HAS_STOP, HAS_TRAIL, NO_LEVEL, levelsOf, type Entry } from './orders.ts'
 
 /** In ticks. `levels` says which there are; the others are 0. */
 export interface ExitLevels {
-  readonly levels: number
-  readonly limit: number
-  readonly stop: number
-  readonly activation: number
-  readonly offset: number
+  levels: number
+  limit: number
+  stop: number
+  activation: number
+  offset: number
+}
+
+export function noLevels(): ExitLevels {
+  return { levels: NO_LEVEL, limit: 0, stop: 0, activation: 0, offset: 0 }
 }
 
 /** B8: a call whose triggers are all na does nothing. */
@@ -35,6 +39,7 @@ export function exitLevels(
   entry: Entry,
   mintick: number,
   nearerLevelWins: boolean,
+  into: ExitLevels,
 ): ExitLevels {
   const { given } = exit
   const side = entry.direction
@@ -70,13 +75,12 @@ export function exitLevels(
     if (offset === offset) levels |= HAS_OFFSET
     else offset = 0
   }
-  return {
-    levels,
-    limit: (levels & HAS_LIMIT) === 0 ? 0 : limit,
-    stop: (levels & HAS_STOP) === 0 ? 0 : stop,
-    activation,
-    offset,
-  }
+  into.levels = levels
+  into.limit = (levels & HAS_LIMIT) === 0 ? 0 : limit
+  into.stop = (levels & HAS_STOP) === 0 ? 0 : stop
+  into.activation = activation
+  into.offset = offset
+  return into
 }
 
 function toTick(ticks: number, up: boolean): number {

@@ -4,7 +4,7 @@
 import type { Account } from './account.ts'
 import type { Book } from './book.ts'
 import { commissionOf } from './commission.ts'
-import { exitLevels, reservation } from './exits.ts'
+import { exitLevels, noLevels, reservation } from './exits.ts'
 import { MARGIN_CALL, exceeds } from './margin.ts'
 import { contracts } from './numbers.ts'
 import {
@@ -215,7 +215,7 @@ export class Floor {
     const { mintick, settings, lot } = this.account
     const reserved = reservation(exit, entry, id, lot)
     if (reserved <= 0) return
-    const set = exitLevels(exit, entry, mintick, settings.nearerLevelWins)
+    const set = exitLevels(exit, entry, mintick, settings.nearerLevelWins, noLevels())
     const { limit, stop } = set
     const fill = Math.round(entry.price / mintick)
     this.book.addLeg({

@@ -29,39 +29,40 @@ export function levelsOf(limit: number, stop: number): number {
 /** An `entry` flips a position and respects pyramiding, an `order` nets, a `close` only reduces. */
 type OrderKind = 'entry' | 'order' | 'close'
 
+/** One that the script places again under its id is the same object with other values (C2). */
 export interface Order {
-  readonly kind: OrderKind
+  kind: OrderKind
   readonly id: string
-  readonly direction: Direction
+  direction: Direction
   /** Units to trade; for a priced order of default size, an estimate until the fill (F2). */
   units: number
   /** Units that close the opposite position that it was placed against (C1, C9). */
   flip: number
   /** Money to spend at the fill price; 0 if `units` is final (F2). */
-  readonly budget: number
+  budget: number
   /** Which of the two below it has. */
-  readonly levels: number
+  levels: number
   /** In ticks. */
-  readonly limit: number
-  readonly stop: number
+  limit: number
+  stop: number
   /** The stop of this stop-limit order was reached, so it waits as a limit order. */
   triggered: boolean
-  readonly ocaName: string | null
-  readonly ocaType: OcaType
-  readonly comment: string | null
-  readonly alertMessage: string | null
+  ocaName: string | null
+  ocaType: OcaType
+  comment: string | null
+  alertMessage: string | null
   /** The bar on which the script placed or last changed it. */
-  readonly bar: number
-  readonly sequence: number
+  bar: number
+  sequence: number
   /** D13: it follows a close of the same script run, so its fill is not checked for margin. */
-  readonly afterClose: boolean
+  afterClose: boolean
   /** C5: it flips what another market entry of the same script run will have opened, so both margins count. */
-  readonly paired: boolean
+  paired: boolean
   /** Whose entries a `close` closes, by id; null = all. */
   readonly target: string | null
   /** C12: it only closes the opposite position. */
-  readonly reduceOnly: boolean
-  readonly site: number
+  reduceOnly: boolean
+  site: number
 }
 
 /** B7: a level that is na counts as missing. */

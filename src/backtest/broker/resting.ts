@@ -23,24 +23,38 @@ export interface RestingOrder {
   readonly to: number
 }
 
-/** The order as it is noted. What is shown of it is computed on request, since that took a third of the time of a bar. */
+/**
+ * The order as it is noted. What is shown of it is computed on request, since that took a third of the time of a bar. One
+ * that is over is used again.
+ */
 interface NotedOrder {
-  readonly id: string
-  readonly type: RestingType
-  readonly units: number
-  readonly ticks: number
-  readonly from: number
+  id: string
+  type: RestingType
+  units: number
+  ticks: number
+  from: number
   to: number
   /** The number of the note that last saw it. */
   seen: number
+}
+
+/** Orders that are over, as columns: as objects, those of a stop that moves on every bar kept the garbage collector busy. */
+interface Over {
+  readonly id: string[]
+  readonly type: RestingType[]
+  readonly units: number[]
+  readonly ticks: number[]
+  readonly from: number[]
+  readonly to: number[]
 }
 
 /** A script that moves the stops of many trades on every bar would keep more than anybody looks at. */
 const KEPT_MAX = 200_000
 
 export class RestingNotes {
-  private over: NotedOrder[] = []
+  private over: Over = { id: [], type: [], units: [], ticks: [], from: [], to: [] }
   private waiting: NotedOrder[] = []
+  private readonly spare: NotedOrder[] = []
   private notes = 0
   /** The bar of the last call of `after`. */
   private last = -1
@@ -74,7 +88,18 @@ export class RestingNotes {
   /** All orders so far, sorted by the bar on which they came; the run is at `bar`. */
   orders(bar: number): readonly RestingOrder[] {
     this.note(bar, this.last)
-    return [...this.over, ...this.waiting].sort((a, b) => a.from - b.from).map((one) => this.row(one))
+    const { id, type, units, ticks, from, to } = this.over
+    const over = id.map((_, i) =>
+      this.row({
+        id: id[i]!,
+        type: type[i]!,
+        units: units[i]!,
+        ticks: ticks[i]!,
+        from: from[i]!,
+        to: to[i]!,
+      }),
+    )
+    return [...over, ...this.waiting.map((one) => this.row(one))].sort((a, b) => a.from - b.from)
   }
 
   state() {
@@ -110,12 +135,22 @@ export class RestingNotes {
     for (const one of waiting) {
       if (one.seen === this.notes) waiting[left++] = one
       // An order that came and went within one bar was not there at any close.
-      else if (one.from < gone && this.over.length < KEPT_MAX) {
-        one.to = gone
-        this.over.push(one)
+      else {
+        if (one.from < gone && this.over.id.length < KEPT_MAX) this.end(one, gone)
+        this.spare.push(one)
       }
     }
     waiting.length = left
+  }
+
+  private end(one: NotedOrder, to: number): void {
+    const { over } = this
+    over.id.push(one.id)
+    over.type.push(one.type)
+    over.units.push(one.units)
+    over.ticks.push(one.ticks)
+    over.from.push(one.from)
+    over.to.push(to)
   }
 
   private see(id: string, type: RestingType, units: number, ticks: number, bar: number): void {
@@ -131,10 +166,22 @@ export class RestingNotes {
         one.seen = notes
         return
       }
-    waiting.push({ id, type, units, ticks, from: bar, to: -1, seen: notes })
+    const one = this.spare.pop()
+    if (one === undefined) {
+      waiting.push({ id, type, units, ticks, from: bar, to: -1, seen: notes })
+      return
+    }
+    one.id = id
+    one.type = type
+    one.units = units
+    one.ticks = ticks
+    one.from = bar
+    one.to = -1
+    one.seen = notes
+    waiting.push(one)
   }
 
-  private row({ id, type, units, ticks, from, to }: NotedOrder): RestingOrder {
+  private row({ id, type, units, ticks, from, to }: Omit<NotedOrder, 'seen'>): RestingOrder {
     // 23 ticks of 0.1 are 2.3000000000000003, which nobody wants to read or to send.
     const price = Number((ticks * this.mintick).toPrecision(12))
     return { id, type, qty: units / UNIT, price, from, to }
