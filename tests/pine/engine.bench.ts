@@ -40,6 +40,8 @@ const {
 } = options(process.argv.slice(2))
 const ROUNDS = 11
 const WARM = 3
+/** There are a hundred of them. */
+const PROBE_ROUNDS = 7
 const FEW_BARS = 53_929
 const KIND_BARS = 50_000
 const RUNS = 10_000
@@ -324,17 +326,24 @@ async function kinds(): Promise<void> {
   }
 }
 
-/** Medians of each request, here and in the commit that `--against` names, after all have been run a few times. */
-async function beside(runs: readonly (readonly [string, BacktestRequest])[]) {
+/**
+ * Medians of each request, here and in the commit that `--against` names, after all have been run a few times. Both runs of
+ * a request follow one clean-up, in turns first and second: a clean-up for each took most of the time with a hundred probes.
+ */
+async function beside(runs: readonly (readonly [string, BacktestRequest])[], count = ROUNDS) {
   const runners = [runBacktest]
   if (AGAINST !== undefined) runners.push(await runnerOf(AGAINST))
   const times = runners.map(() => runs.map((): number[] => []))
-  for (let round = -WARM; round < ROUNDS; round++)
-    for (const [i, [, request]] of runs.entries())
-      for (const [which, runner] of runners.entries()) {
-        const taken = timed(() => runner(request))
-        if (round >= 0) times[which]![i]!.push(taken)
+  for (let round = -WARM; round < count; round++)
+    for (const [i, [, request]] of runs.entries()) {
+      Bun.gc(true)
+      for (let turn = 0; turn < runners.length; turn++) {
+        const which = (turn + Math.abs(round)) % runners.length
+        const from = ownThreadMs()
+        runners[which]!(request)
+        if (round >= 0) times[which]![i]!.push(ownThreadMs() - from)
       }
+    }
   const [now, before] = times.map((each) => each.map(median))
   return { now: now!, before }
 }
@@ -377,7 +386,7 @@ function settledMemory() {
 async function probes(folder: string): Promise<void> {
   const cases = parityCases(folder)
   const runs = cases.map(({ id, request }) => [id, { ...request, scripts }] as const)
-  const { now, before } = await beside(runs)
+  const { now, before } = await beside(runs, PROBE_ROUNDS)
   const speeds = (times: readonly number[]) =>
     runs
       .map(([id, { bars: own }], i) => ({ id, speed: own.length / times[i]! / 1000 }))
@@ -395,8 +404,15 @@ async function probes(folder: string): Promise<void> {
     noteRow(`probes, ${name}`, 1000 / one.speed, 'ns a bar')
     row(`probes, ${name} of ${fast.length}`, `${one.speed.toFixed(2)} M bars/s${times}`, wanted)
   }
-  if (ONLY?.includes('probes'))
-    for (const { id, speed } of fast.slice(0, 10)) row(`  ${id}`, `${speed.toFixed(2)} M bars/s`)
+  if (!ONLY?.includes('probes')) return
+  const earlier = new Map(slow?.map((one) => [one.id, one.speed]))
+  for (const { id, speed } of fast) {
+    const was = earlier.get(id)
+    row(
+      `  ${id}`,
+      `${speed.toFixed(2)} M bars/s${was === undefined ? '' : `, ${(speed / was).toFixed(2)} times`}`,
+    )
+  }
 }
 
 /** A process of its own, whose memory nothing else has been in. */
