@@ -278,6 +278,16 @@ function serverFor(
     return { ok: response.ok, text: await response.text() }
   }
   async function perform(tool: Tool, args: Json): Promise<Performed> {
+    // Without it, or with one that leads up the path, the route would be another one, such as the list.
+    const missing = idsOf(tool).find((id) => args[id] === null || /^\.{0,2}$/.test(textOf(args[id])))
+    if (missing !== undefined) {
+      const message = `\`${tool.name}\` needs \`${missing}\`.`
+      const fields = [{ path: `/${missing}`, code: 'required', message }]
+      return {
+        ok: false,
+        text: JSON.stringify({ ok: false, error: { code: 'validation_failed', message, fields } }),
+      }
+    }
     const response = await handle(requestFor(tool, args, hooksOf(tool, routes), credential))
     const { ok, body } = response
     if (!ok || !tool.show || !body) return { ok, text: await response.text() }
@@ -332,7 +342,7 @@ const objectOf = (schema: TSchema | undefined) => schema as TObject | undefined
 
 function inputSchemaOf(tool: Tool, routes: readonly Route[]) {
   const hooks = hooksOf(tool, routes)
-  const ids = [...tool.path.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '')
+  const ids = idsOf(tool)
   const parts = [objectOf(hooks.query), tool.text ? undefined : objectOf(hooks.body)]
   const properties = Object.assign(
     {},
@@ -372,6 +382,11 @@ function outputSchemaOf(tool: Tool, routes: readonly Route[]) {
   return answer && standingAlone(answer)
 }
 
+/** The arguments that are part of the path. */
+function idsOf({ path }: Tool): string[] {
+  return [...path.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '')
+}
+
 /** Puts the arguments where the route expects them: in the path, the query, or the body. */
 function requestFor(tool: Tool, args: Json, hooks: Hooks, credential: Record<string, string>): Request {
   const url = new URL('http://localhost')
@@ -379,12 +394,11 @@ function requestFor(tool: Tool, args: Json, hooks: Hooks, credential: Record<str
     encodeURIComponent(textOf(args[name])),
   )
   const inQuery = Object.keys(objectOf(hooks.query)?.properties ?? {})
-  const inPath = [...tool.path.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '')
   const items = itemsOf(tool, hooks)
   if (items !== undefined && inQuery.includes('limit')) url.searchParams.set('limit', String(items))
   for (const name of inQuery)
     if (args[name] !== undefined && args[name] !== null) url.searchParams.set(name, textOf(args[name]))
-  const elsewhere = new Set([...inQuery, ...inPath])
+  const elsewhere = new Set([...inQuery, ...idsOf(tool)])
   const body = tool.text
     ? textOf(args[tool.text.argument])
     : hooks.body &&

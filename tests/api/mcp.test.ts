@@ -126,6 +126,22 @@ describe('an agent', () => {
       answer: { error: { code: 'alert_not_found' } },
     })
   })
+  test('that leaves out an id is told so, rather than answered something else', async () => {
+    const { use } = await agent(['backtests:read', 'backtests:write'])
+    for (const tool of [
+      'get_sweep',
+      'get_portfolio',
+      'get_scan',
+      'get_report',
+      'judge_backtest',
+      'stop_sweep',
+    ])
+      for (const args of [{}, { id: null }, { id: '' }, { id: '.' }, { id: '..' }])
+        expect(await use(tool, args)).toMatchObject({
+          failed: true,
+          answer: { error: { code: 'validation_failed', fields: [{ path: '/id', code: 'required' }] } },
+        })
+  })
 })
 
 test('every tool of an agent does what its route does', async () => {
