@@ -15,6 +15,8 @@ import { route } from './route.ts'
 
 /** A picture as base64, and what else the body may be. */
 const SNAPSHOT_BODY_BYTES = PICTURE.bytes * 2
+/** A run on the newest bars has some that came after the sweep, and as many less of the oldest. */
+const COMMON_LEAST = 0.9
 
 export function ideaRoutes(deps: ApiDeps) {
   const { kept } = deps
@@ -167,14 +169,21 @@ async function proofOf(
   const verdict = sweep.state === 'done' ? await sweeps.verdict(userId, sweepId) : null
   if (!verdict || sweep.finishedAt === null)
     throw new Problem(409, 'conflict', 'The sweep has no verdict: it is not done.')
-  const { exchange, symbol, interval } = await runs.get(userId, backtestId)
-  const isSameMarket = exchange === sweep.exchange && symbol === sweep.symbol && interval === sweep.interval
+  const run = await runs.get(userId, backtestId)
+  const isSameMarket =
+    run.exchange === sweep.exchange && run.symbol === sweep.symbol && run.interval === sweep.interval
   const trial = isSameMarket ? await sweeps.trialOf(sweep, await runs.script(userId, backtestId)) : null
   if (trial === null)
     throw new Problem(
       409,
       'conflict',
       'The backtest is no trial of this sweep: run one of its trials, and publish that.',
+    )
+  if (!run.range || commonShare(run.range, sweep.range) < COMMON_LEAST)
+    throw new Problem(
+      409,
+      'conflict',
+      'The backtest ran on other bars than the sweep, so what the sweep found says little of it. Run the trial again on as many bars as the sweep had.',
     )
   const { objective, constraints, sampler, space, filtered = 0, range, finishedAt } = sweep
   return {
@@ -188,6 +197,15 @@ async function proofOf(
     finishedAt,
     verdict,
   }
+}
+
+type Range = Proof['range']
+
+/** How much of the longer of two stretches of time both have in common. */
+function commonShare(one: Range, other: Range): number {
+  const common = Math.min(one.to, other.to) - Math.max(one.from, other.from)
+  const longest = Math.max(one.to - one.from, other.to - other.from)
+  return longest === 0 ? Number(common === 0) : Math.max(0, common) / longest
 }
 
 /** The text of a snapshot, which is an object, with one more field. */

@@ -232,6 +232,15 @@ test('with a sweep its verdict is published, of a trial of it alone, and without
   const elsewhere = (await me('POST', '/backtests', { ...RUN, exchange: 'y', inputs })).json
   await me('PATCH', `/ideas/${id}`, { backtestId: elsewhere.id })
   expect((await me('PUT', `/ideas/${id}/snapshot`, proved)).json.error.code).toBe('conflict')
+  // Nor does the same choice on fewer bars prove anything.
+  const short = (await me('POST', '/backtests', { ...RUN, inputs, bars: 20 })).json
+  await me('PATCH', `/ideas/${id}`, { backtestId: short.id })
+  const onFewer = await me('PUT', `/ideas/${id}/snapshot`, proved)
+  expect([onFewer.status, onFewer.json.error.message]).toEqual([
+    409,
+    expect.stringContaining('other bars than the sweep'),
+  ])
+
   const trial = (await me('POST', '/backtests', { ...RUN, inputs })).json
   await me('PATCH', `/ideas/${id}`, { backtestId: trial.id })
   expect((await me('PUT', `/ideas/${id}/snapshot`, proved)).status).toBe(200)

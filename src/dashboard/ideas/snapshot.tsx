@@ -51,15 +51,17 @@ function Published({ snapshot }: { readonly snapshot: Snapshot }) {
       <div class={s.figures}>
         <Overview run={run} />
       </div>
-      {snapshot.proof && <ProofOf proof={snapshot.proof} />}
+      {snapshot.proof && <ProofOf proof={snapshot.proof} snapshot={snapshot} />}
       <Trades snapshot={snapshot} />
     </section>
   )
 }
 
 /** What this server says of the sweep that the backtest comes from. */
-function ProofOf({ proof }: { readonly proof: Proof }) {
-  const { verdict, isBest, varied, objective, constraints, filtered } = proof
+function ProofOf({ proof, snapshot }: { readonly proof: Proof; readonly snapshot: Snapshot }) {
+  const { verdict, isBest, varied, objective, constraints, filtered, range } = proof
+  const isSame = range.from === snapshot.range.from && range.to === snapshot.range.to
+  const when = (ms: number | null) => timeText(ms, zone.value, showsClock(snapshot.interval))
   const limits = constraints.length > 0 ? `, if ${constraints.join(' and ')}` : ''
   return (
     <section aria-label="Proof">
@@ -72,6 +74,11 @@ function ProofOf({ proof }: { readonly proof: Proof }) {
         {varied === 1 ? 'input' : 'inputs'}
         {filtered > 0 && `, after ${count(filtered)} were sorted out by the first bars`}. Wanted: {objective}
         {limits}. Worked out by this server, which has counted every choice that its author tried.
+      </p>
+      <p class="muted">
+        {isSame
+          ? 'The sweep ran on the same bars as this backtest.'
+          : `The sweep ran on other bars than this backtest: ${count(range.bars)}, ${when(range.from)} – ${when(range.to)}.`}
       </p>
       <VerdictFigures verdict={verdict} />
     </section>
