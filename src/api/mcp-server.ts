@@ -98,6 +98,13 @@ const TOOLS: readonly Tool[] = [
   },
   { name: 'list_sweeps', method: 'GET', path: `${platform}/sweeps` },
   { name: 'get_sweep_results', method: 'GET', path: `${platform}/sweeps/:id/results`, large: true },
+  {
+    name: 'get_walk_forward',
+    method: 'GET',
+    path: `${platform}/sweeps/:id/walk-forward`,
+    description: 'What a sweep earned out of sample, window after window, as one curve of equity.',
+    large: true,
+  },
   { name: 'stop_sweep', method: 'POST', path: `${platform}/sweeps/:id/cancel` },
   {
     name: 'run_portfolio',

@@ -64,6 +64,8 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'GET /api/platform/sweeps/:id': SWEEP,
   'GET /api/platform/sweeps/:id/results': SWEEP,
   'GET /api/platform/sweeps/:id/results.csv': SWEEP,
+  'GET /api/platform/sweeps/:id/walk-forward': SWEEP,
+  'GET /api/platform/sweeps/:id/walk-forward.csv': SWEEP,
   'POST /api/platform/sweeps/:id/cancel': SWEEP,
   'POST /api/platform/sweeps/:id/resume': [...SWEEP, 'conflict', 'concurrency_limited'],
   'DELETE /api/platform/sweeps/:id': SWEEP,

@@ -1,9 +1,10 @@
 // Sweeps: request one, follow it, page through its trials, stop it and resume it.
 
 import { Elysia } from 'elysia'
+import { Problem } from '../lib/problem.ts'
 import { seriesName } from '../market/bar-store.ts'
 import { decodeCursor, encodeCursor } from '../store/collection.ts'
-import { csvHead, csvLine } from '../sweeps/trials.ts'
+import { csvHead, csvLine, stitchedCsv } from '../sweeps/trials.ts'
 import type { Sweep, SweepProgress } from '../sweeps/sweeps.ts'
 import type { Sweep as SweepWire } from '../wire/sweep.ts'
 import { access, type ApiDeps } from './access.ts'
@@ -74,6 +75,29 @@ export function sweepRoutes(deps: ApiDeps) {
       },
       route('GET /api/platform/sweeps/{id}/results.csv'),
     )
+    .get(
+      '/sweeps/:id/walk-forward',
+      async ({ caller, params: { id }, query }) => ({
+        stitched: await sweeps.stitched(caller.user.id, id, cellOf(query)),
+      }),
+      route('GET /api/platform/sweeps/{id}/walk-forward'),
+    )
+    .get(
+      '/sweeps/:id/walk-forward.csv',
+      async ({ caller, params: { id }, query }) => {
+        const stitched = await sweeps.stitched(caller.user.id, id, cellOf(query))
+        if (!stitched)
+          throw new Problem(404, 'sweep_not_found', 'The sweep has no equity out of sample of such a cell.')
+        const verdict = await sweeps.verdict(caller.user.id, id)
+        return new Response(stitchedCsv(stitched, verdict?.walkForward ?? null, cellOf(query)), {
+          headers: {
+            'content-type': 'text/csv; charset=utf-8',
+            'content-disposition': `attachment; filename="${id}-walk-forward.csv"`,
+          },
+        })
+      },
+      route('GET /api/platform/sweeps/{id}/walk-forward.csv'),
+    )
     .post(
       '/sweeps/:id/cancel',
       async ({ caller, params: { id } }) => ({
@@ -131,6 +155,8 @@ export function sweepRoutes(deps: ApiDeps) {
       route('GET /api/platform/trials'),
     )
 }
+
+const cellOf = ({ cell }: { readonly cell?: string }) => Number(cell ?? 0)
 
 async function verdictOf({ features, runs }: ApiDeps, userId: string, id: string, signal: AbortSignal) {
   const { tried: script, exchange, symbol, interval } = await runs.get(userId, id)

@@ -2,7 +2,7 @@
 
 import type { Bars } from '../market/bars.ts'
 import type { Sweep } from '../sweeps/sweeps.ts'
-import type { SweepTrial, Verdict } from '../wire/sweep.ts'
+import type { StitchedEquity, SweepTrial, Verdict } from '../wire/sweep.ts'
 import { formatNumber, formatPercent, formatTime, tableLines, type TextColumn } from './table.ts'
 
 const SHOWN = 10
@@ -19,6 +19,7 @@ export function verdictLines(
   verdict: Verdict,
   trials: readonly SweepTrial[],
   bars: Bars,
+  stitched: readonly StitchedEquity[],
 ): string[] {
   const ranked = trials
     .filter(({ score }) => score !== null)
@@ -30,7 +31,7 @@ export function verdictLines(
     ...trialLines(sweep, ranked),
     '',
     ...figureLines(verdict),
-    ...walkForwardLines(verdict, bars),
+    ...walkForwardLines(verdict, bars, stitched),
   ]
 }
 
@@ -112,7 +113,11 @@ function figureLines({
   )
 }
 
-function walkForwardLines({ walkForward }: Verdict, bars: Bars): string[] {
+function walkForwardLines(
+  { walkForward }: Verdict,
+  bars: Bars,
+  stitched: readonly StitchedEquity[],
+): string[] {
   if (!walkForward) return []
   const [only, ...more] = walkForward.cells
   const right = (title: string): TextColumn => ({ title, align: 'right' })
@@ -128,6 +133,7 @@ function walkForwardLines({ walkForward }: Verdict, bars: Bars): string[] {
           formatNumber(outProfit),
         ]),
       ),
+      ...(stitched[0] ? ['', stitchedLine(stitched[0])] : []),
       '',
       `Rules: ${Object.entries(RULES)
         .map(([rule, name]) => `${name} ${only.passes[rule as keyof typeof RULES] ? 'yes' : 'no'}`)
@@ -136,14 +142,33 @@ function walkForwardLines({ walkForward }: Verdict, bars: Bars): string[] {
   return [
     '',
     ...tableLines(
-      [right('Out of sample'), right('Windows'), right('Efficiency'), right('Profit'), { title: 'Passes' }],
-      walkForward.cells.map(({ share, runs, efficiency, profit, passed }) => [
+      [
+        right('Out of sample'),
+        right('Windows'),
+        right('Efficiency'),
+        right('Profit'),
+        right('Max drawdown'),
+        { title: 'Passes' },
+      ],
+      walkForward.cells.map(({ share, runs, efficiency, profit, passed }, cell) => [
         formatPercent(share),
         String(runs),
         formatPercent(efficiency),
         formatNumber(profit),
+        formatPercent(stitched[cell]?.maxDrawdownPct),
         passed ? 'yes' : 'no',
       ]),
     ),
   ]
+}
+
+function stitchedLine({
+  capital,
+  netProfit,
+  netProfitPct,
+  maxDrawdown,
+  maxDrawdownPct,
+}: StitchedEquity): string {
+  const amounts = `${formatNumber(capital)} became ${formatNumber(capital + netProfit)}`
+  return `Out of sample, one window after another, ${amounts}: ${formatPercent(netProfitPct)} profit, at most ${formatNumber(maxDrawdown)} (${formatPercent(maxDrawdownPct)}) below a peak.`
 }

@@ -7,8 +7,8 @@ import { BarCache } from '../market/bar-cache.ts'
 import { memoryBars } from '../market/bar-store.ts'
 import { Ledger } from '../sweeps/ledger.ts'
 import { Sweeps, type Sweep } from '../sweeps/sweeps.ts'
-import { csvHead, csvLine } from '../sweeps/trials.ts'
-import type { SweepBody, SweepTrial, Verdict } from '../wire/sweep.ts'
+import { csvHead, csvLine, stitchedCsv } from '../sweeps/trials.ts'
+import type { StitchedEquity, SweepBody, SweepTrial, Verdict } from '../wire/sweep.ts'
 import {
   onlyOf,
   parseArguments,
@@ -48,6 +48,7 @@ const FLAGS = {
   workers: { type: 'string' },
   libraries: { type: 'string' },
   csv: { type: 'string' },
+  equity: { type: 'string' },
   json: { type: 'boolean' },
 } as const
 
@@ -82,6 +83,7 @@ export const sweepCommand: Command = {
       '  --libraries FOLDER    Where imported libraries are: USER/LIBRARY.pine',
       '  --workers N           Threads; as many as there are processors if not given',
       '  --csv OUT.csv         Write all trials',
+      '  --equity OUT.csv      Write what a walk-forward earned out of sample, window after window',
       '  --json                Verdict and trials as JSON on standard output',
     ].join('\n'),
   run: async (context) => {
@@ -89,10 +91,12 @@ export const sweepCommand: Command = {
     const path = onlyOf(positionals, 'script')
     const script = await readScript(context, path)
     const asked = askedOf(flags, script.source)
+    if (flags.equity !== undefined && !['rolling', 'anchored'].includes(asked.windows?.kind ?? 'none'))
+      throw new UsageError('--equity goes with --walk-forward or --anchored.')
     return withScriptBars(context, flags, async (bars) => {
       const workers =
         flags.workers === undefined ? availableParallelism() : wholeOf(flags.workers, '--workers')
-      const { sweep, verdict, trials } = await swept(context, asked, bars, {
+      const { sweep, verdict, trials, stitched } = await swept(context, asked, bars, {
         workers,
         path,
         libraries: flags.libraries,
@@ -101,9 +105,11 @@ export const sweepCommand: Command = {
       const names = sweep.space.map(({ input, property }) => input ?? property ?? '')
       if (flags.csv !== undefined)
         await Bun.write(flags.csv, `${[csvHead(sweep, names), ...trials.map(csvLine)].join('\n')}\n`)
-      if (flags.json) context.print(JSON.stringify({ verdict, trials }))
+      if (flags.equity !== undefined && stitched[0])
+        await Bun.write(flags.equity, stitchedCsv(stitched[0], verdict?.walkForward ?? null, 0))
+      if (flags.json) context.print(JSON.stringify({ verdict, trials, stitched }))
       else if (verdict)
-        for (const line of verdictLines(sweep, verdict, trials, bars.bars)) context.print(line)
+        for (const line of verdictLines(sweep, verdict, trials, bars.bars, stitched)) context.print(line)
       return 0
     })
   },
@@ -169,6 +175,8 @@ interface Swept {
   readonly sweep: Sweep
   readonly verdict: Verdict | null
   readonly trials: readonly SweepTrial[]
+  /** Of each cell of the walk-forward. */
+  readonly stitched: readonly StitchedEquity[]
 }
 
 async function swept(
@@ -204,6 +212,9 @@ async function swept(
     const trials: SweepTrial[] = []
     while (trials.length < sweep.tried)
       trials.push(...(await sweeps.results(USER, made.id, { limit: PAGE, from: trials.length })).trials)
-    return { sweep, verdict: await sweeps.verdict(USER, made.id), trials }
+    const verdict = await sweeps.verdict(USER, made.id)
+    const cells = verdict?.walkForward?.cells ?? []
+    const stitched = await Promise.all(cells.map((_, cell) => sweeps.stitched(USER, made.id, cell)))
+    return { sweep, verdict, trials, stitched: stitched.filter((one) => one !== null) }
   })
 }

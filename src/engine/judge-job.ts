@@ -1,8 +1,10 @@
 // Judges a sweep: finds its best trial, and what remains of it without luck. That takes seconds of arithmetic over
-// thousands of trials, so it is a job; the best is run once more for its trades.
+// thousands of trials, so it is a job. The best is run once more for its trades, and what was chosen in the windows of a
+// walk-forward for its equity.
 
 import { rowLayout, type Measured, type TrialInputs, type WindowWinner } from '../backtest/measured.ts'
-import { openBacktest } from '../backtest/run.ts'
+import { openBacktest, type BacktestRequest } from '../backtest/run.ts'
+import { stitchedEquity, type Stitched } from '../backtest/stitched.ts'
 import type { TradeRow } from '../backtest/report/build.ts'
 import { leastBacktestLength } from '../statistics/backtest-length.ts'
 import { deflatedSharpe, independentTrials, meanCorrelation } from '../statistics/deflated-sharpe.ts'
@@ -40,6 +42,8 @@ export interface JudgeJob extends RunJob {
 
 export interface JudgeOutput {
   readonly verdict: Verdict
+  /** What each cell earned out of sample, in their order. */
+  readonly stitched: readonly Stitched[]
 }
 
 const YEAR_MS = 365 * 86_400_000
@@ -54,8 +58,8 @@ const BINS = 30
 export async function judgeJob(job: JudgeJob, desk: Desk): Promise<JudgeOutput> {
   const scored = scoresOf(job)
   const best = indexOfBest(scored)
-  const trades = best < 0 ? null : await tradesOf(job, job.points[best]!, desk)
-  return { verdict: verdictOf(job, scored, best, trades) }
+  const { trades, stitched } = await ranAgain(job, best, desk)
+  return { verdict: verdictOf(job, scored, best, trades), stitched }
 }
 
 interface BestTrades {
@@ -64,25 +68,45 @@ interface BestTrades {
   readonly trades: readonly TradeRow[]
 }
 
-function tradesOf(job: JudgeJob, { inputs, overrides }: TrialInputs, desk: Desk): Promise<BestTrades> {
-  return withAllItAsks(job, { ...desk, progress: () => {} }, (request) => {
-    const backtest = openBacktest({
-      ...request,
-      inputs: { ...request.inputs, ...inputs },
-      overrides: { ...request.overrides, ...overrides },
-      figuresOnly: true,
-    })
-    backtest.advance(backtest.bars.length)
-    const results = backtest.results()
-    const closed = results.closed()
-    const { inside } = job.measured
-    return {
-      initialCapital: results.figures.initialCapital,
-      tickValue: request.symbol.mintick * request.symbol.pointValue,
-      // Only trades on the bars that the trial was chosen on.
-      trades: closed.filter(({ exitBar }) => exitBar >= inside.from && exitBar < inside.to),
-    }
+/** What no row says: the trades of the best, and the equity of what was chosen in each window. */
+function ranAgain(job: JudgeJob, best: number, desk: Desk) {
+  const { points, cells } = job
+  if (best < 0 && cells.length === 0) return { trades: null, stitched: [] }
+  return withAllItAsks(job, { ...desk, progress: () => {} }, (request) => ({
+    trades: best < 0 ? null : tradesOf(request, points[best]!, job.measured),
+    stitched: stitchedEquity(
+      request,
+      points,
+      stretchesOf(job).map((windows) =>
+        windows.map(({ window: { outside }, winner }) => ({
+          outside,
+          trial: winner?.trial ?? null,
+          outProfit: winner?.outProfit ?? 0,
+        })),
+      ),
+    ),
+  }))
+}
+
+function tradesOf(
+  request: BacktestRequest,
+  { inputs, overrides }: TrialInputs,
+  { inside }: Measured,
+): BestTrades {
+  const backtest = openBacktest({
+    ...request,
+    inputs: { ...request.inputs, ...inputs },
+    overrides: { ...request.overrides, ...overrides },
+    figuresOnly: true,
   })
+  backtest.advance(backtest.bars.length)
+  const results = backtest.results()
+  return {
+    initialCapital: results.figures.initialCapital,
+    tickValue: request.symbol.mintick * request.symbol.pointValue,
+    // Only trades on the bars that the trial was chosen on.
+    trades: results.closed().filter(({ exitBar }) => exitBar >= inside.from && exitBar < inside.to),
+  }
 }
 
 function scoresOf({ rows, measured }: JudgeJob): Float64Array {
@@ -252,15 +276,25 @@ function heldOutOf({ rows, measured }: JudgeJob, best: number): Verdict['heldOut
   }
 }
 
-function walkForwards({ cells, winners, measured }: JudgeJob): Verdict['walkForward'] {
-  if (cells.length === 0) return null
+/** The windows of each cell, with the best trial of each. */
+function stretchesOf({ cells, winners, measured }: JudgeJob) {
   let at = 0
-  const judged = cells.map(({ share, runs }) => {
-    const stretches = Array.from({ length: runs }, (_, run) => {
-      const window = measured.windows[at + run]!
-      return { window, winner: winners[at + run] ?? null }
-    })
+  return cells.map(({ runs }) => {
+    const first = at
     at += runs
+    return Array.from({ length: runs }, (_, run) => ({
+      window: measured.windows[first + run]!,
+      winner: winners[first + run] ?? null,
+    }))
+  })
+}
+
+function walkForwards(job: JudgeJob): Verdict['walkForward'] {
+  const { cells } = job
+  if (cells.length === 0) return null
+  const all = stretchesOf(job)
+  const judged = cells.map(({ share, runs }, cell) => {
+    const stretches = all[cell]!
     const done: WalkForwardRun[] = stretches.map(({ window: { inside, outside }, winner }) => ({
       inProfit: winner?.inProfit ?? 0,
       inBars: inside.to - inside.from,

@@ -3,6 +3,7 @@
 // A snapshot is read by people who must not learn how the script works. So it is put together from fields that are named here,
 // never by leaving fields out of the report: one that is added to the report later stays private until somebody decides.
 
+import { thinned } from '../lib/thinned.ts'
 import { ofKind } from '../lib/of-kind.ts'
 import { BAR_FIELDS } from '../market/bars.ts'
 import { PUBLISHED_FIELDS, type Snapshot } from '../wire/idea.ts'
@@ -63,28 +64,6 @@ function curveOf(tracks: readonly Track[]): Snapshot['curve'] {
     buyHold: of(buyHold),
     drawdown: of(drawdown),
   }
-}
-
-/** Indices in order: all of them, or of each stretch its first, lowest and highest value, and the very last. */
-export function thinned(values: readonly (number | null)[], most: number): number[] {
-  const { length } = values
-  if (length <= most) return values.map((_, i) => i)
-  const stretches = Math.floor((most - 1) / 3)
-  const kept = new Set<number>()
-  for (let stretch = 0; stretch < stretches; stretch++) {
-    const from = Math.floor((stretch * length) / stretches)
-    const to = Math.floor(((stretch + 1) * length) / stretches)
-    let [lowest, highest] = [from, from]
-    for (let i = from; i < to; i++) {
-      const value = values[i]
-      if (value === null || value === undefined) continue
-      if (value < (values[lowest] ?? Infinity)) lowest = i
-      if (value > (values[highest] ?? -Infinity)) highest = i
-    }
-    for (const i of [from, lowest, highest]) kept.add(i)
-  }
-  kept.add(length - 1)
-  return [...kept].sort((a, b) => a - b)
 }
 
 function pick<T, const K extends readonly (keyof T)[]>(from: T, names: K): Pick<T, K[number]> {

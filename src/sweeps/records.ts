@@ -80,6 +80,8 @@ export const sweeps = (kv: Kv): Collection<Sweep> =>
 export const scriptKey = (id: string): Key => ['sweep-script', id]
 export const batchKey = (id: string, batch: number): Key => ['sweep-batch', id, batch]
 export const verdictKey = (id: string): Key => ['sweep-verdict', id]
+/** What a cell of the walk-forward earned out of sample. */
+export const stitchedKey = (id: string, cell: number): Key => ['sweep-stitched', id, cell]
 
 export function encodeRows(rows: Float64Array): string {
   return Buffer.from(rows.buffer, rows.byteOffset, rows.byteLength).toString('base64')

@@ -23,7 +23,7 @@ import type { SymbolInfo } from '../market/symbol.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
 import type { Also } from '../store/transaction.ts'
 import type { Key } from '../store/kv.ts'
-import type { SweepBody, SweepTrial, Verdict } from '../wire/sweep.ts'
+import type { StitchedEquity, SweepBody, SweepTrial, Verdict } from '../wire/sweep.ts'
 import { halvingOf, measuredOn, rungsOf, survivors } from './halving.ts'
 import { Ledger } from './ledger.ts'
 import { BATCH, planOf, type Plan } from './plan.ts'
@@ -33,6 +33,7 @@ import {
   encodeRows,
   scriptKey,
   sweeps,
+  stitchedKey,
   verdictKey,
   type Batch,
   type Sweep,
@@ -40,7 +41,7 @@ import {
 } from './records.ts'
 import { expressionAt, spaceOf, type Choice, type Space } from './space.ts'
 import { shownTrial } from './trials.ts'
-import { cellsOf, heldOut } from './windows.ts'
+import { CELLS_MAX, cellsOf, heldOut } from './windows.ts'
 import { isUnderWay } from '../wire/job-state.ts'
 
 export type { Sweep } from './records.ts'
@@ -110,7 +111,11 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
   }
 
   protected override keysOf({ id, batches }: Sweep): Key[] {
-    return [verdictKey(id), ...Array.from({ length: batches }, (_, batch) => batchKey(id, batch))]
+    return [
+      verdictKey(id),
+      ...Array.from({ length: batches }, (_, batch) => batchKey(id, batch)),
+      ...Array.from({ length: CELLS_MAX }, (_, cell) => stitchedKey(id, cell)),
+    ]
   }
 
   protected override over(sweep: Sweep): void {
@@ -181,6 +186,13 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
     await this.get(userId, id)
     const entry = await this.#deps.kv.get(verdictKey(id))
     return entry && (JSON.parse(entry.value) as Verdict)
+  }
+
+  /** null if there is no such cell, while the sweep is under way, and of sweeps from before it was kept. */
+  async stitched(userId: string, id: string, cell: number): Promise<StitchedEquity | null> {
+    await this.get(userId, id)
+    const entry = await this.#deps.kv.get(stitchedKey(id, cell))
+    return entry && (JSON.parse(entry.value) as StitchedEquity)
   }
 
   /** The number of the trial that ran the same; null if none did. */
@@ -515,7 +527,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
       for (const [axis, { count }] of space.axes.entries())
         steps[trial * space.axes.length + axis] = count === null ? -1 : numbers[axis]!.get(choices[axis]!)!
     const cells = cellsOf(sweep.windows, material.bars.length).map(({ share, runs }) => ({ share, runs }))
-    const { verdict } = await pool.do(
+    const { verdict, stitched } = await pool.do(
       'judge',
       {
         ...this.#jobOf(material),
@@ -530,12 +542,17 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
         cells,
         winners: all.winners,
       },
-      this.#optionsFor(sweep, material, 20, signal),
+      this.#optionsFor(sweep, material, 20 + sweep.measured.windows.length, signal),
     )
     await this.change(
       sweep.id,
       (before) => ({ ...before, state: 'done', finishedAt: clock.now(), sentence: verdict.sentence }),
-      () => ({ sets: [{ key: verdictKey(sweep.id), value: JSON.stringify(verdict) }] }),
+      () => ({
+        sets: [
+          { key: verdictKey(sweep.id), value: JSON.stringify(verdict) },
+          ...stitched.map((one, cell) => ({ key: stitchedKey(sweep.id, cell), value: JSON.stringify(one) })),
+        ],
+      }),
     )
   }
 

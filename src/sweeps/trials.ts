@@ -1,8 +1,8 @@
-// A stored trial as it is shown, in an answer or as a line of CSV.
+// A sweep's trials as they are shown, in an answer or as lines of CSV, and its stitched equity as CSV.
 
 import { OUTSIDE_FIGURES, rowLayout } from '../backtest/measured.ts'
 import { csvRow } from '../lib/csv-text.ts'
-import type { SweepTrial } from '../wire/sweep.ts'
+import type { StitchedEquity, SweepTrial, Verdict } from '../wire/sweep.ts'
 import type { Batch, Sweep } from './records.ts'
 
 const known = (value: number | undefined) => (value === undefined || !Number.isFinite(value) ? null : value)
@@ -48,4 +48,17 @@ export function csvLine({ trial, choices, score, sharpe, figures, outside, error
     error?.message ?? null,
   ]
   return csvRow(cells.map((cell) => (cell === null ? '' : typeof cell === 'boolean' ? String(cell) : cell)))
+}
+
+/** With the trials that the verdict says were chosen. */
+export function stitchedCsv(
+  { time, equity, window }: StitchedEquity,
+  walkForward: Verdict['walkForward'],
+  cell: number,
+): string {
+  const windows = walkForward?.cells[cell]?.windows ?? []
+  const rows = time.map((at, i) =>
+    csvRow([new Date(at).toISOString(), equity[i]!, window[i]! + 1, windows[window[i]!]?.trial ?? '']),
+  )
+  return `${[csvRow(['time', 'equity', 'window', 'trial']), ...rows].join('\n')}\n`
 }

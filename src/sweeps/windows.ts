@@ -22,6 +22,7 @@ export interface WindowCell {
 
 const SHARES = [0.1, 0.15, 0.2, 0.25, 0.3]
 const RUNS = [5, 10, 15, 20, 25, 30]
+export const CELLS_MAX = SHARES.length * RUNS.length
 /** Fewer bars than this out of sample prove nothing. */
 const LEAST_BARS = 10
 

@@ -292,6 +292,37 @@ export const Verdict = Type.Object(
 )
 export type Verdict = Wire<typeof Verdict>
 
+export const StitchedEquity = Type.Object(
+  {
+    capital: number('What it begins with: the capital of the script.'),
+    netProfit: number('Of all windows together.'),
+    netProfitPct: number('A fraction of the capital.'),
+    maxDrawdown: number('The deepest fall from a peak, at the closes of bars.'),
+    maxDrawdownPct: number('A fraction of the peak.'),
+    time: Type.Array(Time, { description: 'Of the bars; at most some 1,000, with each peak and trough.' }),
+    equity: Type.Array(Type.Number(), { description: 'At their closes.' }),
+    window: Type.Array(Type.Integer(), {
+      description: 'The place among the `windows` of the cell, which say what trial was chosen.',
+    }),
+  },
+  {
+    $id: 'StitchedEquity',
+    description:
+      'What was earned out of sample, window after window, each with the trial that was best on the bars before it. Amounts are those of the trials’ own runs, so a window’s add up to its `outProfit`.',
+  },
+)
+export type StitchedEquity = Wire<typeof StitchedEquity>
+
+const OfCell = Type.Object({
+  cell: Type.Optional(
+    Type.String({
+      pattern: '^[12]?[0-9]$',
+      expected: 'a whole number from 0 to 29',
+      description: 'The place in `walkForward.cells` of the verdict; the first if not given.',
+    }),
+  ),
+})
+
 const Trial = Type.Object(
   {
     trial: Type.Integer({ description: 'Its number, from 0 in the order they were made.' }),
@@ -341,6 +372,20 @@ export const SWEEPS = {
     access: 'session backtests:read',
     summary: 'The trials of a sweep as CSV',
     description: 'One row for each trial: its number, its values, its score and its figures.',
+  },
+  'GET /api/platform/sweeps/{id}/walk-forward': {
+    access: 'session backtests:read',
+    summary: 'The stitched out-of-sample equity of a sweep',
+    description:
+      'Of one cell of its walk-forward. Null while the sweep runs, where it has no windows or no such cell, and of sweeps from before this was kept.',
+    query: OfCell,
+    answer: { stitched: nullable(StitchedEquity) },
+  },
+  'GET /api/platform/sweeps/{id}/walk-forward.csv': {
+    access: 'session backtests:read',
+    summary: 'The stitched out-of-sample equity of a sweep as CSV',
+    description: 'A row for each point: time, equity, number of the window from 1, and its trial.',
+    query: OfCell,
   },
   'POST /api/platform/sweeps/{id}/cancel': {
     access: 'session backtests:write',

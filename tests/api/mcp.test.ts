@@ -190,6 +190,7 @@ test('every tool of an agent does what its route does', async () => {
   await services.features.sweeps.watch(userId, sweep, new AbortController().signal, () => {})
   await same('get_sweep', { id: sweep }, `/platform/sweeps/${sweep}`)
   await same('get_sweep_results', { id: sweep }, `/platform/sweeps/${sweep}/results`)
+  await same('get_walk_forward', { id: sweep }, `/platform/sweeps/${sweep}/walk-forward`)
   await same('list_sweeps', {}, '/platform/sweeps')
   // It is over, and stays so.
   expect((await done('stop_sweep', { id: sweep }))['sweep'].state).toBe('done')

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { crc32, deflateSync } from 'node:zlib'
-import { thinned } from '../../src/engine/publish-job.ts'
+import { thinned } from '../../src/lib/thinned.ts'
 import type { Services } from '../../src/api/deps.ts'
 import { testServer } from './server.ts'
 

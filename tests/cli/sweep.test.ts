@@ -40,11 +40,15 @@ test('says the verdict, the best trials and what is behind it, and writes every 
   const space = ['--set', 'Fast=2..10/2', '--set', 'Slow=5..25/5', '--where', 'Fast < Slow']
   const wanted = ['--require', 'trades >= 5', '--objective', 'netProfit / max(maxDrawdown, 1)']
   const windows = ['--walk-forward', '--runs', '4', '--share', '0.2', '--csv', `${folder}/trials.csv`]
-  const { code, out, err } = await sweep(...space, ...wanted, ...windows)
+  const equity = ['--equity', `${folder}/equity.csv`]
+  const { code, out, err } = await sweep(...space, ...wanted, ...windows, ...equity)
   expect([code, err]).toEqual([0, ''])
   expect(out).toMatch(/^Best of 21 tried\. Chance that luck alone did this: .*Walk-forward .*robust\.$/m)
   expect(out).toContain('Probability of overfitting')
   expect(out).toContain('Rules: profit')
+  expect(out).toMatch(/^Out of sample, one window after another, [\d,.]+ became [\d,.]+: /m)
+  const [head, ...rows] = (await Bun.file(`${folder}/equity.csv`).text()).trim().split('\n')
+  expect([head, rows.at(-1)?.split(',')[2]]).toEqual(['time,equity,window,trial', '4'])
   expect((await Bun.file(`${folder}/trials.csv`).text()).trim().split('\n')).toHaveLength(22)
 })
 
@@ -66,6 +70,7 @@ test.each([
   [['--set', 'Fast=1..5/1', '--sampler', 'best'], 2, '--sampler takes one of'],
   [['--set', 'Fast=1..5/1', '--hold-out', '2'], 2, '--hold-out takes a part'],
   [['--set', 'Fast=1..5/1', '--hold-out', '.2', '--matrix'], 2, 'Take either'],
+  [['--set', 'Fast=1..5/1', '--equity', 'x.csv'], 2, '--equity goes with --walk-forward'],
   [['--set', 'Fast=1..5/1', '--anchored', '--runs', '99'], 2, '--runs takes a whole number from 2 to 50'],
   [['--set', 'Fast=5..1/1'], 1, 'max must not be below min'],
   [['--set', 'Quick=1..5/1'], 1, 'no input named "Quick"'],

@@ -5,6 +5,15 @@ import { memoryKv } from '../../src/store/memory.ts'
 import { barsCsv, CROSS, SWEEP, sweepServer } from './sweep-server.ts'
 
 const PATH = '/api/platform/sweeps'
+const PREVIEW = '/api/platform/backtests/preview'
+const { source, symbol, exchange, interval } = SWEEP
+const SINGLE = { name: 'one', source, symbol, exchange, interval }
+
+interface WindowRow {
+  readonly trial: number
+  readonly outside: { readonly from: number; readonly to: number }
+  readonly outProfit: number
+}
 
 describe('a sweep', () => {
   test('tries every choice that its conditions allow, and each equals the single run with those inputs', async () => {
@@ -22,16 +31,8 @@ describe('a sweep', () => {
     expect(rows).toHaveLength(21)
     expect(rows.every(({ choices: [fast, slow] }: { choices: number[] }) => fast! < slow!)).toBe(true)
     for (const { choices, figures, score } of rows) {
-      const { source, bars, symbol, exchange, interval } = SWEEP
-      const single = await call('POST', '/api/platform/backtests/preview', {
-        name: 'one',
-        source,
-        bars,
-        symbol,
-        exchange,
-        interval,
-        inputs: { Fast: choices[0], Slow: choices[1] },
-      })
+      const inputs = { Fast: choices[0], Slow: choices[1] }
+      const single = await call('POST', PREVIEW, { ...SINGLE, bars: SWEEP.bars, inputs })
       expect(figures).toEqual(single.json.result.report.summary)
       expect(score).toBe(figures.netProfit)
     }
@@ -270,7 +271,7 @@ describe('windows', () => {
     pool.close()
   })
   test('walking forward chooses anew in each window, and the matrix has thirty cells', async () => {
-    const { sweep, trials, pool } = await sweepServer({}, 3000)
+    const { sweep, trials, call, pool } = await sweepServer({}, 3000)
     const { sweep: done, verdict } = await sweep({
       bars: 3000,
       windows: { kind: 'rolling', runs: 5, share: 0.2 },
@@ -285,7 +286,49 @@ describe('windows', () => {
     const won = cell.windows.filter(({ outProfit }: { outProfit: number }) => outProfit > 0)
     expect(cell.profitableRuns).toBe(won.length)
     expect(await trials(done.id)).toHaveLength(21)
-    const { verdict: matrix } = await sweep({ bars: 3000, windows: { kind: 'matrix' } })
+    const path = (id: string, rest: string) => `${PATH}/${id}/walk-forward${rest}`
+    const { stitched } = (await call('GET', path(done.id, ''))).json
+    const profit = cell.windows.reduce((sum: number, { outProfit }: WindowRow) => sum + outProfit, 0)
+    expect(stitched.netProfit).toBeCloseTo(profit, 6)
+    expect(stitched.equity.at(-1)).toBeCloseTo(10_000 + profit, 6)
+    expect(stitched.capital).toBe(10_000)
+    // It is as it would be put together of the runs themselves.
+    const rows = await trials(done.id)
+    const byTime = new Map<number, number>()
+    let [now, peak, deepest, deepestPct] = [10_000, 10_000, 0, 0]
+    for (const { trial, outside } of cell.windows as WindowRow[]) {
+      const [Fast, Slow] = rows[trial].choices
+      const body = { ...SINGLE, bars: 3000, inputs: { Fast, Slow } }
+      const { tracks } = (await call('POST', PREVIEW, body)).json.result
+      const column = (kind: string) => tracks.find((track: { kind: string }) => track.kind === kind).data
+      const [time, equity] = [column('time'), column('equity')]
+      const before = now - equity[outside.from - 1]
+      for (let bar = outside.from; bar < outside.to; bar++) {
+        now = before + equity[bar]
+        peak = Math.max(peak, now)
+        deepest = Math.max(deepest, peak - now)
+        deepestPct = Math.max(deepestPct, (peak - now) / peak)
+        byTime.set(time[bar], now)
+      }
+    }
+    expect(stitched.maxDrawdown).toBeCloseTo(deepest, 6)
+    expect(stitched.maxDrawdownPct).toBeCloseTo(deepestPct, 9)
+    for (const [i, at] of (stitched.time as number[]).entries())
+      expect(stitched.equity[i]).toBeCloseTo(byTime.get(at)!, 6)
+    const csv = (await call('GET', `${PATH}/${done.id}/walk-forward.csv`)).text.trim().split('\n')
+    expect([csv.length, csv[0]]).toEqual([stitched.time.length + 1, 'time,equity,window,trial'])
+    expect(csv.at(-1)).toBe(
+      `${new Date(stitched.time.at(-1)).toISOString()},${stitched.equity.at(-1)},5,${cell.windows[4].trial}`,
+    )
+    const other = await call('GET', path(done.id, '?cell=1'))
+    expect([other.status, other.json]).toEqual([200, { ok: true, stitched: null }])
+    expect((await call('GET', path(done.id, '.csv?cell=1'))).status).toBe(404)
+    expect((await call('GET', path(done.id, '?cell=30'))).status).toBe(422)
+    const { sweep: made, verdict: matrix } = await sweep({ bars: 3000, windows: { kind: 'matrix' } })
+    const last = (await call('GET', path(made.id, '?cell=29'))).json.stitched
+    expect(last.netProfit).toBeCloseTo(matrix.walkForward.cells[29].profit, 6)
+    await call('DELETE', `${PATH}/${made.id}`)
+    expect((await call('GET', path(made.id, ''))).status).toBe(404)
     expect(matrix.walkForward.cells).toHaveLength(30)
     expect(matrix.sentence).toMatch(/Walk-forward passes in \d+ of 30 cells/)
     pool.close()

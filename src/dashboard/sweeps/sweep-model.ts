@@ -233,3 +233,36 @@ export function trialRun(sweep: Sweep, { trial, choices }: SweepTrial) {
     overrides: { ...(overrides as Record<string, string | number | boolean>), ...chosen('property') },
   }
 }
+
+export interface Bounds {
+  readonly x: (time: number) => number
+  readonly y: (value: number) => number
+}
+
+/** Where times and values stand in a picture that shows all of these. */
+export function boundsOf(
+  times: readonly number[],
+  values: readonly number[],
+  { width, height }: { readonly width: number; readonly height: number },
+): Bounds {
+  const extremes = (all: readonly number[]) =>
+    all.reduce(([least, most], value) => [Math.min(least, value), Math.max(most, value)] as const, [
+      Infinity,
+      -Infinity,
+    ] as readonly [number, number])
+  const [first, last] = extremes(times)
+  const [least, most] = extremes(values)
+  // A little room, so that no line lies on the edge.
+  const room = 0.04 * height
+  return {
+    x: (time) => (width * (time - first)) / (last - first || 1),
+    y: (value) => height - room - ((height - 2 * room) * (value - least)) / (most - least || 1),
+  }
+}
+
+/** The `d` of a path. */
+export function lineOf(times: readonly number[], values: readonly number[], { x, y }: Bounds): string {
+  return times
+    .map((time, i) => `${i === 0 ? 'M' : 'L'}${x(time).toFixed(1)} ${y(values[i]!).toFixed(1)}`)
+    .join('')
+}

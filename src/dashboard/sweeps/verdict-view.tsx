@@ -10,6 +10,7 @@ import { nameOf, shownChoice } from './sweep-model.ts'
 import j from '../jobs/jobs.module.css'
 import s from './sweeps.module.css'
 import { VerdictFigures } from './verdict-figures.tsx'
+import { WalkForward } from './walk-forward.tsx'
 
 interface VerdictProps {
   readonly sweep: Sweep
@@ -19,7 +20,7 @@ interface VerdictProps {
 }
 
 export function VerdictView(props: VerdictProps) {
-  const { verdict } = props
+  const { sweep, verdict, open } = props
   return (
     <>
       <p class={j.sentence}>{verdict.sentence}</p>
@@ -31,8 +32,8 @@ export function VerdictView(props: VerdictProps) {
       <div class={s.pictures}>
         {verdict.overfitting && <Degradation found={verdict.overfitting} />}
         {verdict.overfitting && <Logits found={verdict.overfitting} />}
-        {verdict.walkForward && <WalkForward found={verdict.walkForward} />}
       </div>
+      {verdict.walkForward && <WalkForward id={sweep.id} found={verdict.walkForward} open={open} />}
     </>
   )
 }
@@ -196,101 +197,6 @@ function Logits({ found: { logits, probability } }: { readonly found: NonNullabl
         )
       })}
       <line class={s.axis} x1={WIDTH / 2} x2={WIDTH / 2} y1={0} y2={HEIGHT} />
-    </Picture>
-  )
-}
-
-const RULES = [
-  ['profit', 'a profit'],
-  ['efficiency', 'half is kept'],
-  ['runs', 'half of the windows earn'],
-  ['spread', 'none earns more than half'],
-  ['drawdown', 'none falls by 40 %'],
-] as const
-
-function WalkForward({ found: { cells, passed } }: { readonly found: NonNullable<Verdict['walkForward']> }) {
-  const [only] = cells
-  if (only && cells.length === 1) return <Windows cell={only} />
-  const shares = [...new Set(cells.map(({ share }) => share))]
-  const runs = [...new Set(cells.map((cell) => cell.runs))]
-  return (
-    <section class={cx(j.picture, s.numbers)}>
-      <h2>Walk-forward matrix</h2>
-      <DataTable
-        label="Walk-forward matrix"
-        caption={`${passed} of ${cells.length} pass. Efficiency, by share out of sample and number of windows.`}
-        rows={shares}
-        keyOf={String}
-        fixed
-        class={s.heat}
-        columns={[
-          {
-            of: 'share',
-            head: 'Out of sample ↓ windows →',
-            look: 'head',
-            cell: (share) => percent(share, { places: 0 }),
-          },
-          ...runs.map((many) => matrixColumn(many, cells)),
-        ]}
-      />
-    </section>
-  )
-}
-
-type MatrixCell = NonNullable<Verdict['walkForward']>['cells'][number]
-
-function matrixColumn(many: number, cells: readonly MatrixCell[]): Column<number> {
-  const cellOf = (share: number) => cells.find((one) => one.share === share && one.runs === many)
-  return {
-    of: String(many),
-    head: String(many),
-    tone: (share) => cx(s.matrix, cellOf(share)?.passed ? 'up' : 'down'),
-    cell: (share) => {
-      const { efficiency, passed } = cellOf(share) ?? {}
-      return (
-        <>
-          {percent(efficiency, { places: 0 })}
-          {passed ? ' ✓' : ''}
-          <span class="visually-hidden">{passed ? 'passes' : 'fails'}</span>
-        </>
-      )
-    },
-  }
-}
-
-/** The joined profits of the trials that were chosen window by window. */
-function Windows({ cell }: { readonly cell: MatrixCell }) {
-  const sums = cell.windows.reduce<number[]>(
-    (all, { outProfit }) => [...all, (all.at(-1) ?? 0) + outProfit],
-    [0],
-  )
-  const [least, most] = [Math.min(...sums), Math.max(...sums)]
-  const x = (i: number) => (WIDTH * i) / (sums.length - 1 || 1)
-  const y = (sum: number) => HEIGHT - 6 - ((HEIGHT - 12) * (sum - least)) / (most - least || 1)
-  return (
-    <Picture
-      title="Walk-forward, out of sample"
-      label={`Profit out of sample, window after window: ${ratio(sums.at(-1))} in the end.`}
-      numbers={
-        <>
-          <Numbers
-            of="Walk-forward, out of sample"
-            heads={['Window', 'Trial', 'In sample', 'Out of sample']}
-            rows={cell.windows.map(({ trial, inProfit, outProfit }, i) => [
-              String(i + 1),
-              trial === null ? '—' : String(trial),
-              ratio(inProfit),
-              ratio(outProfit),
-            ])}
-          />
-          <p class="muted">
-            {RULES.map(([rule, text]) => `${text}: ${cell.passes[rule] ? 'yes' : 'no'}`).join(' · ')}
-          </p>
-        </>
-      }
-    >
-      <line class={s.axis} x1={0} x2={WIDTH} y1={y(0)} y2={y(0)} />
-      <polyline class={s.trend} points={sums.map((sum, i) => `${x(i)},${y(sum)}`).join(' ')} />
     </Picture>
   )
 }

@@ -1,0 +1,279 @@
+// A sweep's walk-forward: the matrix with what passes, and of the chosen cell the equity out of sample, stitched together
+// window after window, with the trial that each window chose.
+
+import { useState } from 'preact/hooks'
+import { apiUrl, call } from '../api-client.ts'
+import { count, percent, ratio, time } from '../format.ts'
+import { Show, useLoad } from '../frame/page.tsx'
+import { DataTable, type Column } from '../ui/data-table.tsx'
+import { Button, cx } from '../ui/ui.tsx'
+import type { StitchedEquity, Verdict } from '../../wire/sweep.ts'
+import j from '../jobs/jobs.module.css'
+import s from './sweeps.module.css'
+import { boundsOf, lineOf } from './sweep-model.ts'
+
+type Forward = NonNullable<Verdict['walkForward']>
+type Cell = Forward['cells'][number]
+
+interface WalkForwardProps {
+  readonly id: string
+  readonly found: Forward
+  readonly open: (trial: number) => void
+}
+
+export function WalkForward({ id, found, open }: WalkForwardProps) {
+  const { cells } = found
+  const [chosen, setChosen] = useState(() => firstShown(cells))
+  const cell = cells[chosen]
+  if (!cell) return null
+  return (
+    <section class={j.section}>
+      <h2>{cells.length > 1 ? 'Walk-forward matrix' : 'Walk-forward'}</h2>
+      {cells.length > 1 && <Matrix found={found} chosen={chosen} choose={setChosen} />}
+      <Stitched id={id} cell={cell} place={chosen} />
+      <Windows cell={cell} open={open} />
+    </section>
+  )
+}
+
+/** Of those that pass the one that keeps most, or of all. */
+function firstShown(cells: readonly Cell[]): number {
+  const kept = cells.map(({ passed, efficiency }) => (passed ? 1e9 : 0) + (efficiency ?? -1e6))
+  return kept.indexOf(Math.max(...kept))
+}
+
+function Matrix({
+  found: { cells, passed },
+  chosen,
+  choose,
+}: {
+  readonly found: Forward
+  readonly chosen: number
+  readonly choose: (cell: number) => void
+}) {
+  const shares = [...new Set(cells.map(({ share }) => share))]
+  const runs = [...new Set(cells.map((cell) => cell.runs))]
+  const placeOf = (share: number, many: number) =>
+    cells.findIndex((one) => one.share === share && one.runs === many)
+  return (
+    <div class={s.scroll}>
+      <DataTable
+        label="Walk-forward matrix"
+        caption={`${passed} of ${cells.length} pass. Efficiency, by share out of sample and number of windows. Choose a cell to see what it earned.`}
+        rows={shares}
+        keyOf={String}
+        fixed
+        class={s.heat}
+        columns={[
+          {
+            of: 'share',
+            head: 'Out of sample ↓ windows →',
+            look: 'head',
+            cell: (share) => percent(share, { places: 0 }),
+          },
+          ...runs.map((many): Column<number> => ({
+            of: String(many),
+            head: String(many),
+            cell: (share) => {
+              const place = placeOf(share, many)
+              const { efficiency, passed: passes } = cells[place] ?? {}
+              return (
+                <button
+                  type="button"
+                  class={cx(s.forwardCell, passes ? 'up' : 'down')}
+                  aria-pressed={place === chosen}
+                  onClick={() => choose(place)}
+                >
+                  {percent(efficiency, { places: 0 })}
+                  {passes ? ' ✓' : ''}
+                  <span class="visually-hidden">
+                    {`, ${percent(share, { places: 0 })} in ${many} windows ${passes ? 'passes' : 'fails'}`}
+                  </span>
+                </button>
+              )
+            },
+          })),
+        ]}
+      />
+    </div>
+  )
+}
+
+const [WIDTH, HEIGHT] = [720, 200]
+const day = (at: number | undefined) => time(at, 'UTC', false)
+
+function Stitched({ id, cell, place }: { readonly id: string; readonly cell: Cell; readonly place: number }) {
+  const loaded = useLoad(
+    (signal) =>
+      call('GET /api/platform/sweeps/{id}/walk-forward', {
+        path: { id },
+        query: { cell: String(place) },
+        signal,
+      }),
+    [id, place],
+  )
+  return (
+    <Show of={loaded}>
+      {({ stitched }) =>
+        stitched && stitched.time.length > 0 ? (
+          <Equity id={id} cell={cell} place={place} stitched={stitched} />
+        ) : (
+          <p class="muted">The equity of this sweep was not kept. Run it again to see it.</p>
+        )
+      }
+    </Show>
+  )
+}
+
+function Equity({
+  id,
+  cell,
+  place,
+  stitched,
+}: {
+  readonly id: string
+  readonly cell: Cell
+  readonly place: number
+  readonly stitched: StitchedEquity
+}) {
+  const { capital, netProfit, netProfitPct, maxDrawdownPct, time: times, equity, window } = stitched
+  const bounds = boundsOf(times, [capital, ...equity], { width: WIDTH, height: HEIGHT })
+  const begins = times.flatMap((at, i) => (i > 0 && window[i] !== window[i - 1] ? [at] : []))
+  const rows = times.map((at, i) => ({ at, i }))
+  return (
+    <div class={cx(j.picture, s.numbers)}>
+      <h3>
+        Equity out of sample, {percent(cell.share, { places: 0 })} in {count(cell.runs)} windows
+      </h3>
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        class={s.equity}
+        role="img"
+        aria-label={`Equity out of sample, window after window: ${ratio(capital)} became ${ratio(capital + netProfit)}.`}
+      >
+        {begins.map((at) => (
+          <line key={at} class={s.faint} x1={bounds.x(at)} x2={bounds.x(at)} y1={0} y2={HEIGHT} />
+        ))}
+        <line class={s.axis} x1={0} x2={WIDTH} y1={bounds.y(capital)} y2={bounds.y(capital)} />
+        <path class={s.trend} d={lineOf(times, equity, bounds)} />
+      </svg>
+      <p class={s.ends}>
+        <span>{day(times[0])}</span>
+        <span>
+          {ratio(capital)} became {ratio(capital + netProfit)} ({percent(netProfitPct, { plus: true })}), at
+          most {percent(maxDrawdownPct)} below a peak
+        </span>
+        <span>{day(times.at(-1))}</span>
+      </p>
+      <details>
+        <summary>The numbers</summary>
+        <DataTable
+          label="Equity out of sample"
+          rows={rows}
+          keyOf={({ i }) => String(i)}
+          page={20}
+          columns={[
+            {
+              of: 'at',
+              head: 'Bar',
+              look: 'date',
+              cell: ({ at }) => time(at, 'UTC', true),
+              sort: ({ at }) => at,
+            },
+            {
+              of: 'equity',
+              head: 'Equity',
+              look: 'number',
+              cell: ({ i }) => ratio(equity[i]),
+              sort: ({ i }) => equity[i] ?? 0,
+            },
+            {
+              of: 'window',
+              head: 'Window',
+              look: 'number',
+              cell: ({ i }) => count(window[i]! + 1),
+              sort: ({ i }) => window[i] ?? 0,
+            },
+          ]}
+        />
+      </details>
+      <Button
+        size="small"
+        icon="download"
+        onClick={() => location.assign(apiUrl(`/api/platform/sweeps/${id}/walk-forward.csv?cell=${place}`))}
+      >
+        Equity as CSV
+      </Button>
+    </div>
+  )
+}
+
+const RULES = [
+  ['profit', 'a profit'],
+  ['efficiency', 'half is kept'],
+  ['runs', 'half of the windows earn'],
+  ['spread', 'none earns more than half'],
+  ['drawdown', 'none falls by 40 %'],
+] as const
+
+function Windows({ cell, open }: { readonly cell: Cell; readonly open: (trial: number) => void }) {
+  const rows = cell.windows.map((window, i) => ({ ...window, i }))
+  type Row = (typeof rows)[number]
+  const amount = (of: 'inProfit' | 'outProfit', head: string): Column<Row> => ({
+    of,
+    head,
+    look: 'number',
+    cell: (row) => ratio(row[of]),
+    sort: (row) => row[of],
+  })
+  return (
+    <>
+      <ul class={s.rules}>
+        {RULES.map(([rule, text]) => (
+          <li key={rule} class={cell.passes[rule] ? 'up' : 'down'}>
+            {cell.passes[rule] ? '✓' : '✗'} {text}
+            <span class="visually-hidden">{cell.passes[rule] ? ': yes' : ': no'}</span>
+          </li>
+        ))}
+      </ul>
+      <DataTable
+        label="Windows"
+        rows={rows}
+        keyOf={({ i }) => String(i)}
+        page={10}
+        columns={[
+          { of: 'i', head: 'Window', look: 'number', cell: ({ i }) => count(i + 1), sort: ({ i }) => i },
+          {
+            of: 'trial',
+            head: 'Trial',
+            look: 'main',
+            sort: ({ trial }) => trial,
+            cell: ({ trial }) =>
+              trial === null ? (
+                'none'
+              ) : (
+                <Button
+                  size="small"
+                  variant="quiet"
+                  aria-label={`Run trial ${trial} on the chart`}
+                  onClick={() => open(trial)}
+                >
+                  {trial}
+                </Button>
+              ),
+          },
+          amount('inProfit', 'Profit in sample'),
+          amount('outProfit', 'Profit out of sample'),
+          {
+            of: 'outDrawdownPct',
+            head: 'Drawdown out of sample',
+            look: 'number',
+            cell: ({ outDrawdownPct }) => percent(outDrawdownPct),
+            sort: ({ outDrawdownPct }) => outDrawdownPct,
+          },
+        ]}
+      />
+    </>
+  )
+}
