@@ -1,11 +1,14 @@
 // Portfolios: ask for one, follow it, look at the whole and at its parts.
 
 import { Elysia } from 'elysia'
+import { Problem } from '../lib/problem.ts'
+import { equityCsv, partsCsv } from '../portfolios/tables.ts'
 import type { Portfolio, PortfolioProgress } from '../portfolios/portfolios.ts'
 import type { Portfolio as PortfolioWire } from '../wire/portfolio.ts'
 import { access, type ApiDeps } from './access.ts'
 import { SILENT_SECONDS } from './event-wait.ts'
 import { listed, pageOf } from './fields.ts'
+import { csvAnswer, textStream } from './csv-answer.ts'
 import { JsonText } from './json-text.ts'
 import { progressEvents, type Watched } from './progress-events.ts'
 import { route } from './route.ts'
@@ -15,6 +18,12 @@ const BODY_BYTES = 4 << 20
 
 export function portfolioRoutes(deps: ApiDeps) {
   const { portfolios } = deps.features
+  const done = async (userId: string, id: string) => {
+    const portfolio = await portfolios.get(userId, id)
+    const result = await portfolios.result(userId, id)
+    if (!result) throw new Problem(404, 'portfolio_not_found', 'The portfolio has no result: it is not done.')
+    return { portfolio, result }
+  }
   return new Elysia({ prefix: '/api/platform', tags: ['Portfolios'], normalize: false })
     .use(access(deps))
     .post(
@@ -50,6 +59,37 @@ export function portfolioRoutes(deps: ApiDeps) {
         }),
       }),
       route('GET /api/platform/portfolios/{id}/parts/{part}', { etag: true }),
+    )
+    .get(
+      '/portfolios/:id/parts/:part/tracks',
+      async ({ caller, params: { id, part } }) => ({
+        tracks: new JsonText([await portfolios.tracks(caller.user.id, id, Number(part))], {
+          tag: `${id} ${part} tracks`,
+        }),
+      }),
+      route('GET /api/platform/portfolios/{id}/parts/{part}/tracks', { etag: true }),
+    )
+    .get(
+      '/portfolios/:id/equity.csv',
+      async ({ caller, params: { id } }) => {
+        const { portfolio, result } = await done(caller.user.id, id)
+        return csvAnswer(`${id}-equity`, equityCsv(portfolio, result))
+      },
+      route('GET /api/platform/portfolios/{id}/equity.csv'),
+    )
+    .get(
+      '/portfolios/:id/parts.csv',
+      async ({ caller, params: { id } }) => {
+        const { portfolio, result } = await done(caller.user.id, id)
+        return csvAnswer(`${id}-parts`, partsCsv(portfolio, result))
+      },
+      route('GET /api/platform/portfolios/{id}/parts.csv'),
+    )
+    .get(
+      '/portfolios/:id/trades.csv',
+      async ({ caller, params: { id } }) =>
+        csvAnswer(`${id}-trades`, textStream((await portfolios.trades(caller.user.id, id)).parts)),
+      route('GET /api/platform/portfolios/{id}/trades.csv'),
     )
     .post(
       '/portfolios/:id/cancel',

@@ -7,6 +7,7 @@ import type { Scan, ScanProgress } from '../scans/scans.ts'
 import { decodeCursor, encodeCursor } from '../store/collection.ts'
 import type { Scan as ScanWire } from '../wire/scan.ts'
 import { access, type ApiDeps } from './access.ts'
+import { csvAnswer } from './csv-answer.ts'
 import { SILENT_SECONDS } from './event-wait.ts'
 import { listed, pageOf } from './fields.ts'
 import { progressEvents, type Watched } from './progress-events.ts'
@@ -70,12 +71,7 @@ export function scanRoutes(deps: ApiDeps) {
       async ({ caller, params: { id }, query }) => {
         const { scan, rows } = await scans.rows(caller.user.id, id, query)
         const lines = [csvHead(scan), ...rows.map((row) => csvLine(scan, row))]
-        return new Response(`${lines.join('\n')}\n`, {
-          headers: {
-            'content-type': 'text/csv; charset=utf-8',
-            'content-disposition': `attachment; filename="${scan.id}.csv"`,
-          },
-        })
+        return csvAnswer(scan.id, `${lines.join('\n')}\n`)
       },
       route('GET /api/platform/scans/{id}/results.csv'),
     )

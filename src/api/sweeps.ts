@@ -8,6 +8,7 @@ import { csvHead, csvLine, stitchedCsv } from '../sweeps/trials.ts'
 import type { Sweep, SweepProgress } from '../sweeps/sweeps.ts'
 import type { Sweep as SweepWire } from '../wire/sweep.ts'
 import { access, type ApiDeps } from './access.ts'
+import { csvAnswer, textStream } from './csv-answer.ts'
 import { SILENT_SECONDS } from './event-wait.ts'
 import { listed, pageOf } from './fields.ts'
 import { progressEvents, type Watched } from './progress-events.ts'
@@ -66,12 +67,7 @@ export function sweepRoutes(deps: ApiDeps) {
       '/sweeps/:id/results.csv',
       async ({ caller, params: { id } }) => {
         const sweep = await sweeps.get(caller.user.id, id)
-        return new Response(streamOf(csvOf(deps, sweep)), {
-          headers: {
-            'content-type': 'text/csv; charset=utf-8',
-            'content-disposition': `attachment; filename="${sweep.id}.csv"`,
-          },
-        })
+        return csvAnswer(sweep.id, textStream(csvOf(deps, sweep)))
       },
       route('GET /api/platform/sweeps/{id}/results.csv'),
     )
@@ -89,12 +85,10 @@ export function sweepRoutes(deps: ApiDeps) {
         if (!stitched)
           throw new Problem(404, 'sweep_not_found', 'The sweep has no equity out of sample of such a cell.')
         const verdict = await sweeps.verdict(caller.user.id, id)
-        return new Response(stitchedCsv(stitched, verdict?.walkForward ?? null, cellOf(query)), {
-          headers: {
-            'content-type': 'text/csv; charset=utf-8',
-            'content-disposition': `attachment; filename="${id}-walk-forward.csv"`,
-          },
-        })
+        return csvAnswer(
+          `${id}-walk-forward`,
+          stitchedCsv(stitched, verdict?.walkForward ?? null, cellOf(query)),
+        )
       },
       route('GET /api/platform/sweeps/{id}/walk-forward.csv'),
     )
@@ -189,19 +183,6 @@ async function* csvOf({ features }: ApiDeps, sweep: Sweep): AsyncGenerator<strin
     yield trials.map((trial) => `${csvLine(trial)}\n`).join('')
     from += trials.length
   }
-}
-
-/** Reads no further ahead than the client takes. */
-function streamOf(texts: AsyncGenerator<string>): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder()
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await texts.next()
-      if (done) controller.close()
-      else controller.enqueue(encoder.encode(value))
-    },
-    cancel: () => void texts.return(undefined),
-  })
 }
 
 async function wireOf({ features }: ApiDeps, sweep: Sweep): Promise<SweepWire> {

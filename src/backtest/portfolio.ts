@@ -4,6 +4,7 @@
 // nobody sees a price before its time; what the parts have in common, the pot knows (broker/pot.ts). A part that is alone
 // is advanced to its end in one go, and is to the last byte the backtest that it would be without a portfolio.
 
+import { problemOfPart } from '../lib/part-problem.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
 import type { Bars } from '../market/bars.ts'
 import { calendarOf, periodFinder } from '../market/calendar.ts'
@@ -38,11 +39,30 @@ export interface PortfolioRun {
   readonly parts: readonly BacktestResult[]
 }
 
+/** Throws what would keep it from beginning: what `runBacktest` throws before the first bar, with the part's number. */
+export function checkPortfolio(request: PortfolioRequest): void {
+  openParts(request)
+}
+
 /** Throws what `runBacktest` throws, with the number of the part in the message. */
-export function runPortfolio({ parts, capital, currency, progress }: PortfolioRequest): PortfolioRun {
+export function runPortfolio(request: PortfolioRequest): PortfolioRun {
+  const { opened, requests, settings, order } = openParts(request)
+  const closes = opened.map(({ bars }, i) => closingTimes(bars, requests[i]!.symbol, requests[i]!.interval))
+  advanceAll(opened, closes, order, request.progress ?? (() => {}))
+  return {
+    result: figuresOf(
+      opened.map((backtest, i) => ({ backtest, closes: closes[i]! })),
+      settings.initial_capital,
+      settings.currency,
+    ),
+    parts: opened.map((backtest) => backtest.result()),
+  }
+}
+
+function openParts({ parts, capital, currency }: PortfolioRequest) {
   const scripts = new CompiledScripts()
   const requests = parts.map(({ request }) => ({ scripts, ...request }))
-  const declared = requests.map((request, i) => ofPart(i, parts.length, () => strategyAt(request, i)))
+  const declared = requests.map((request, i) => ofPart(i, parts.length, () => strategyOf(request)))
   const pot = new Pot()
   const settings = {
     initial_capital: capital ?? declared[0]!.initialCapital,
@@ -63,22 +83,13 @@ export function runPortfolio({ parts, capital, currency, progress }: PortfolioRe
         pot,
       }),
     )
-  const closes = opened.map(({ bars }, i) => closingTimes(bars, requests[i]!.symbol, requests[i]!.interval))
-  advanceAll(opened, closes, order, progress ?? (() => {}))
-  return {
-    result: figuresOf(
-      opened.map((backtest, i) => ({ backtest, closes: closes[i]! })),
-      settings.initial_capital,
-      settings.currency,
-    ),
-    parts: opened.map((backtest) => backtest.result()),
-  }
+  return { opened, requests, settings, order }
 }
 
-function strategyAt(request: BacktestRequest, i: number) {
+function strategyOf(request: BacktestRequest) {
   const { kind, settings } = declarationOf(request)
   if (kind !== 'strategy')
-    throw invalidField(`/parts/${i}/source`, 'not_a_strategy', 'Only strategies trade; this is an indicator.')
+    throw invalidField('/source', 'not_a_strategy', 'Only strategies trade; this is an indicator.')
   return settings
 }
 
@@ -151,12 +162,6 @@ function ofPart<T>(part: number, parts: number, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    if (!(error instanceof Problem) || parts === 1) throw error
-    const { status, code, message, details } = error
-    const fields = details.fields?.map((field) => ({
-      ...field,
-      message: `Part ${part + 1}: ${field.message}`,
-    }))
-    throw new Problem(status, code, `Part ${part + 1}: ${message}`, { ...details, ...(fields && { fields }) })
+    throw error instanceof Problem ? problemOfPart(error, part, parts) : error
   }
 }

@@ -9,6 +9,9 @@ import { inferInterval } from '../market/import.ts'
 import { formatInterval } from '../market/interval.ts'
 import { loadSamples } from '../market/sample.ts'
 import { Portfolios, type Portfolio } from '../portfolios/portfolios.ts'
+import { equityCsv, partsCsv } from '../portfolios/tables.ts'
+import type { LargeText } from '../store/large-text.ts'
+import { Problem } from '../lib/problem.ts'
 import { hostFor } from '../runs/host.ts'
 import type { PortfolioBody, PortfolioResult } from '../wire/portfolio.ts'
 import {
@@ -34,6 +37,9 @@ const FLAGS = {
   inputs: { type: 'string', multiple: true },
   properties: { type: 'string', multiple: true },
   libraries: { type: 'string' },
+  trades: { type: 'string' },
+  equity: { type: 'string' },
+  csv: { type: 'string' },
   json: { type: 'boolean' },
 } as const
 
@@ -54,6 +60,9 @@ export const portfolioCommand: Command = {
       `  --inputs JSON         Values of inputs: '{"Length": 20}'; the first is the first part's, and so on`,
       `  --properties JSON     Arguments of strategy() instead of the script's; likewise`,
       '  --libraries FOLDER    Where imported libraries are: USER/LIBRARY.pine',
+      '  --trades OUT.csv      Write the trades of all parts',
+      '  --equity OUT.csv      Write the equity of the whole, and what each part had earned by then',
+      '  --csv OUT.csv         Write the figures of each part: what it contributed to profit and risk',
       '  --json                The portfolio and its result as JSON on standard output',
       DATA_HELP,
     ].join('\n'),
@@ -69,18 +78,21 @@ export const portfolioCommand: Command = {
       const body = await bodyOf(context, flags, parts, markets)
       return { body, ...(await ran(context, bars, body, library)) }
     }
-    const { body, portfolio, result } =
+    const { body, portfolio, result, trades, error } =
       files.length > 0
         ? await filesOf(parts).then(({ cache, markets }) => work(cache, markets))
         : await withData(context, flags, async ({ bars }) => {
             await loadSamples(bars)
             return work(bars, parts.map(marketOf))
           })
-    if (portfolio.error || !result) {
-      const at = Number(/^Part (\d+): /.exec(portfolio.error?.message ?? '')?.[1] ?? 1) - 1
+    if (error || !portfolio || !result) {
+      const at = Number(/^Part (\d+): /.exec(error?.message ?? '')?.[1] ?? 1) - 1
       const { source } = body.parts[at]!
-      throw scriptProblem({ name: parts[at]!.path, source }, portfolio.error!, context)
+      throw scriptProblem({ name: parts[at]!.path, source }, error!, context)
     }
+    if (flags.trades !== undefined) await Bun.write(flags.trades, trades)
+    if (flags.equity !== undefined) await Bun.write(flags.equity, equityCsv(portfolio, result))
+    if (flags.csv !== undefined) await Bun.write(flags.csv, partsCsv(portfolio, result))
     if (flags.json) context.print(JSON.stringify({ portfolio: shown(portfolio), result }))
     else for (const line of resultLines(portfolio, result)) context.print(line)
     return 0
@@ -186,12 +198,21 @@ function librariesOf(parts: readonly AskedPart[], folder: string | undefined) {
   }
 }
 
+interface Ran {
+  /** null if it could not begin. */
+  readonly portfolio: Portfolio | null
+  readonly result: PortfolioResult | null
+  /** CSV. */
+  readonly trades: string
+  readonly error: Portfolio['error']
+}
+
 function ran(
   context: CommandContext,
   bars: BarCache,
   body: PortfolioBody,
   library: ReturnType<typeof librariesOf>,
-): Promise<{ readonly portfolio: Portfolio; readonly result: PortfolioResult | null }> {
+): Promise<Ran> {
   return withJobs(context, Math.min(2, availableParallelism()), async (here) => {
     const portfolios = new Portfolios({
       ...here,
@@ -202,15 +223,37 @@ function ran(
       }),
       tried: () => undefined,
     })
-    const made = await portfolios.create(USER, body)
+    const made = await portfolios.create(USER, body).catch((error: unknown) => {
+      if (error instanceof Problem) return error
+      throw error
+    })
+    if (made instanceof Problem) return { portfolio: null, result: null, trades: '', error: failureOf(made) }
     const portfolio = await overOf(
       portfolios,
       made,
       context,
       ({ bar, bars: all }) => `${progressBar(bar / Math.max(1, all))}  ${bar} of ${all} bars`,
     )
-    return { portfolio, result: await portfolios.result(USER, made.id) }
+    const result = await portfolios.result(USER, made.id)
+    const trades = result ? await textOf(await portfolios.trades(USER, made.id)) : ''
+    return { portfolio, result, trades, error: portfolio.error }
   })
+}
+
+/** What a record would keep of it. */
+function failureOf({ code, message, details }: Problem): NonNullable<Portfolio['error']> {
+  const { fields, diagnostics } = details
+  return {
+    code,
+    message: fields?.[0]?.message ?? message,
+    ...(diagnostics && { diagnostics: [...diagnostics] }),
+  }
+}
+
+async function textOf({ parts }: LargeText): Promise<string> {
+  let text = ''
+  for await (const part of parts) text += part
+  return text
 }
 
 const shown = ({ name, capital, currency, parts }: Portfolio) => ({

@@ -203,6 +203,18 @@ export async function openBacktest(
   return true
 }
 
+/** Shows a run that is kept elsewhere, such as a part of a portfolio. It is not repeated when bars come. */
+export function showRun(shown: NonNullable<(typeof run)['value']>): void {
+  cancelRun()
+  run.value = shown
+  asked = null
+  const { exchange, symbol, interval } = shown.report
+  batch(() => {
+    putScript()
+    if (!isSameMarket(shown.report, market.peek())) market.value = { exchange, symbol, interval }
+  })
+}
+
 /** Repeats the run on screen with other settings, on `bars` bars (null = as many as before), and stores it. */
 export async function rerunWith(
   overrides: NonNullable<BacktestBody['overrides']>,

@@ -32,6 +32,8 @@ export interface Jobs {
   readonly trials: { readonly job: TrialsJob; readonly answer: TrialsOutput }
   readonly scan: { readonly job: ScanJob; readonly answer: ScanOutput }
   readonly portfolio: { readonly job: PortfolioJob; readonly answer: PortfolioOutput }
+  /** Whether a portfolio can begin; throws a Problem if not. */
+  readonly checkPortfolio: { readonly job: PortfolioJob; readonly answer: null }
   readonly propose: { readonly job: ProposeJob; readonly answer: ProposeOutput }
   readonly judge: { readonly job: JudgeJob; readonly answer: JudgeOutput }
   readonly advance: { readonly job: AdvanceJob; readonly answer: AdvanceOutput }
@@ -135,6 +137,10 @@ export interface PortfolioOutput {
   readonly result: PortfolioResult
   /** JSON texts of the parts' reports. */
   readonly reports: readonly TextBytes[]
+  /** … and of their tracks; null where they would be too much. */
+  readonly partTracks: readonly (TextBytes | null)[]
+  /** The trades of all parts as CSV. */
+  readonly trades: TextBytes
   readonly tried: readonly BacktestOutput['tried'][]
 }
 

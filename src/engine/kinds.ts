@@ -7,7 +7,7 @@ import { judgeJob } from './judge-job.ts'
 import { importJob } from './import-job.ts'
 import { packJob, tracksJob } from './pack-job.ts'
 import { pickJob } from './pick-job.ts'
-import { portfolioJob } from './portfolio-job.ts'
+import { checkPortfolioJob, portfolioJob } from './portfolio-job.ts'
 import { publishJob } from './publish-job.ts'
 import { proposeJob } from './propose-job.ts'
 import { replayJob } from './replay-job.ts'
@@ -23,6 +23,7 @@ export const KINDS: Kinds = {
   trials: trialsJob,
   scan: scanJob,
   portfolio: portfolioJob,
+  checkPortfolio: checkPortfolioJob,
   propose: proposeJob,
   judge: judgeJob,
   advance: advanceJob,

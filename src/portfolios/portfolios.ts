@@ -7,6 +7,7 @@ import type { PortfolioJob, PortfolioOutput, ScriptHost } from '../engine/job.ts
 import type { JobPool } from '../engine/pool.ts'
 import { StoredJobs, type JobDeps, type JobScript } from '../jobs/stored-jobs.ts'
 import type { LiveJob } from '../jobs/user-jobs.ts'
+import { problemOfPart } from '../lib/part-problem.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
 import { barsNotFound, type BarCache } from '../market/bar-cache.ts'
 import { ownerOf, seriesKey, seriesName, type SeriesKey } from '../market/bar-store.ts'
@@ -18,7 +19,16 @@ import type { Key, Reader } from '../store/kv.ts'
 import { dropText, largeText, stageText, textKeys, type LargeText } from '../store/large-text.ts'
 import type { Also, Changes } from '../store/transaction.ts'
 import type { PortfolioBody, PortfolioResult } from '../wire/portfolio.ts'
-import { portfolios, reportKey, resultKey, scriptsKey, type StoredPart, type Portfolio } from './records.ts'
+import {
+  portfolios,
+  reportKey,
+  resultKey,
+  scriptsKey,
+  tracksKey,
+  tradesKey,
+  type StoredPart,
+  type Portfolio,
+} from './records.ts'
 
 export type { Portfolio } from './records.ts'
 
@@ -62,8 +72,9 @@ export class Portfolios extends StoredJobs<Portfolio, PortfolioProgress, readonl
   }
 
   protected override async keysOf({ id, parts }: Portfolio, reader: Reader): Promise<Key[]> {
-    const reports = await Promise.all(parts.map((_, part) => textKeys(reader, reportKey(id, part))))
-    return [resultKey(id), ...reports.flat()]
+    const texts = [tradesKey(id), ...parts.flatMap((_, part) => [reportKey(id, part), tracksKey(id, part)])]
+    const keys = await Promise.all(texts.map((key) => textKeys(reader, key)))
+    return [resultKey(id), ...keys.flat()]
   }
 
   /** Checks what can be checked without a worker, keeps the portfolio as queued, and returns. */
@@ -82,9 +93,9 @@ export class Portfolios extends StoredJobs<Portfolio, PortfolioProgress, readonl
           )
       const interval = requireInterval(part.interval, 'body', `/parts/${i}/interval`)
       const key = await seen.resolve(seriesKey(part.exchange, part.symbol, interval))
-      if (!(await seen.source(key))) throw await barsNotFound(seen, key)
-      const { length } = await seen.read(key, { last: part.bars })
-      if (length === 0) throw await barsNotFound(seen, key)
+      const isThere = (await seen.source(key)) !== null
+      const { length } = isThere ? await seen.read(key, { last: part.bars }) : { length: 0 }
+      if (length === 0) throw problemOfPart(await barsNotFound(seen, key), i, body.parts.length)
       bars += length
       const { name, priority = 1 } = part
       parts.push({ name, ...seriesOf(key, ''), bars: part.bars, priority, seriesOwner: ownerOf(key) })
@@ -115,6 +126,9 @@ export class Portfolios extends StoredJobs<Portfolio, PortfolioProgress, readonl
       inputs,
       overrides,
     }))
+    const { job, host } = await this.#jobOf(portfolio, scripts)
+    // What is wrong with a part is said now, while whoever asks is still there.
+    await this.#deps.pool.do('checkPortfolio', job, { ...this.#optionsFor(portfolio, host), lane: 'quick' })
     return this.add(portfolio, scripts, also)
   }
 
@@ -133,18 +147,36 @@ export class Portfolios extends StoredJobs<Portfolio, PortfolioProgress, readonl
     return text
   }
 
+  /** JSON text of a part's tracks. */
+  async tracks(userId: string, id: string, part: number): Promise<LargeText> {
+    const { parts } = await this.get(userId, id)
+    const text = parts[part] ? await largeText(this.#deps.kv, tracksKey(id, part)) : null
+    if (!text)
+      throw new Problem(
+        404,
+        'portfolio_not_found',
+        'There is no chart of such a part: the portfolio is not done, or from before charts were kept, or the charts of all parts would have been too much to keep.',
+      )
+    return text
+  }
+
+  /** The trades of all parts as CSV. */
+  async trades(userId: string, id: string): Promise<LargeText> {
+    await this.get(userId, id)
+    const text = await largeText(this.#deps.kv, tradesKey(id))
+    if (!text) throw new Problem(404, 'portfolio_not_found', 'The portfolio has no list of trades.')
+    return text
+  }
+
   protected override async work(id: string, live: LiveJob<PortfolioProgress>): Promise<void> {
-    const { pool, limits, tried } = this.#deps
+    const { pool, tried } = this.#deps
     const portfolio = await this.started(id)
     if (!portfolio) return
-    const { job, host, bars } = await this.#jobOf(portfolio)
+    const { job, host, bars } = await this.#jobOf(portfolio, await this.scriptOf(id))
     const tell = (bar: number) => live.tell({ state: 'running', bar, bars })
     tell(0)
     const found = await pool.do('portfolio', job, {
-      user: portfolio.userId,
-      lane: 'long',
-      budget: { timeMs: limits.timeMs * job.parts.length, memoryBytes: limits.memoryBytes },
-      host,
+      ...this.#optionsFor(portfolio, host),
       signal: live.signal,
       progress: tell,
     })
@@ -153,10 +185,15 @@ export class Portfolios extends StoredJobs<Portfolio, PortfolioProgress, readonl
       tried(portfolio.userId, seriesName(part), found.tried[i]!)
   }
 
-  async #jobOf({ id, userId, parts, capital, currency }: Portfolio) {
+  #optionsFor({ userId, parts }: Portfolio, host: ScriptHost) {
+    const { limits } = this.#deps
+    const budget = { timeMs: limits.timeMs * parts.length, memoryBytes: limits.memoryBytes }
+    return { user: userId, lane: 'long' as const, budget, host }
+  }
+
+  async #jobOf({ userId, parts, capital, currency }: Portfolio, scripts: readonly JobScript[]) {
     const { bars: cache, hostFor, limits } = this.#deps
     const seen = barsSeenBy(cache, userId)
-    const scripts = await this.scriptOf(id)
     const jobs: PortfolioJob['parts'][number][] = []
     const hosts: ScriptHost[] = []
     for (const [i, part] of parts.entries()) {
@@ -176,13 +213,17 @@ export class Portfolios extends StoredJobs<Portfolio, PortfolioProgress, readonl
     }
   }
 
-  async #keep({ id }: Portfolio, { result, reports }: PortfolioOutput): Promise<void> {
+  async #keep({ id }: Portfolio, { result, reports, partTracks, trades }: PortfolioOutput): Promise<void> {
     const { kv, clock } = this.#deps
-    const keys = reports.map((_, part) => reportKey(id, part))
+    const texts = [
+      { key: tradesKey(id), text: trades },
+      ...reports.map((text, part) => ({ key: reportKey(id, part), text })),
+      ...partTracks.flatMap((text, part) => (text ? [{ key: tracksKey(id, part), text }] : [])),
+    ]
     let isKept = false
     try {
       const staged: Changes[] = []
-      for (const [part, key] of keys.entries()) staged.push(await stageText(kv, key, reports[part]!))
+      for (const { key, text } of texts) staged.push(await stageText(kv, key, text))
       const finishedAt = clock.now()
       const { capital, currency, whole } = result
       const { netProfit, maxDrawdownPct } = whole
@@ -200,7 +241,7 @@ export class Portfolios extends StoredJobs<Portfolio, PortfolioProgress, readonl
       isKept = changed !== null
     } finally {
       // Cancelled or removed a moment too late to be stopped.
-      if (!isKept) for (const key of keys) await dropText(kv, key)
+      if (!isKept) for (const { key } of texts) await dropText(kv, key)
     }
   }
 }

@@ -30,5 +30,8 @@ export const portfolios = (kv: Kv): Collection<Portfolio> =>
 
 export const scriptsKey = (id: string): Key => ['portfolio-scripts', id]
 export const resultKey = (id: string): Key => ['portfolio-result', id]
-/** Parts of it are kept under longer keys that begin with it. */
+/** Parts of such texts are kept under longer keys that begin with it. */
 export const reportKey = (id: string, part: number): Key => ['portfolio-report', id, part]
+export const tracksKey = (id: string, part: number): Key => ['portfolio-tracks', id, part]
+/** CSV. */
+export const tradesKey = (id: string): Key => ['portfolio-trades', id]

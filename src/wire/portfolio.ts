@@ -3,6 +3,7 @@
 import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'
 import { Report } from './report.ts'
+import { Track } from './track.ts'
 import { idOf, Listed, nullable, oneOf, PageQuery, Raw, Text, Time, type Wire } from './schema.ts'
 import { JOB_STATES } from './job-state.ts'
 
@@ -189,6 +190,30 @@ export const PORTFOLIOS = {
     description:
       'As of a backtest, with its trades; `part` counts from 0. Initial capital and percentages of it are those of the whole portfolio.',
     answer: { report: Report },
+  },
+  'GET /api/platform/portfolios/{id}/parts/{part}/tracks': {
+    access: 'session backtests:read',
+    summary: 'The chart of one part of a portfolio',
+    description:
+      'As of a backtest: its plots, orders, markers and equity over its bars. 404 where the charts of all parts would have been more than one answer may be.',
+    answer: { tracks: Type.Array(Track) },
+  },
+  'GET /api/platform/portfolios/{id}/equity.csv': {
+    access: 'session backtests:read',
+    summary: 'The equity of a portfolio as CSV',
+    description:
+      'A row for each point of `curve`: time, equity of the whole, and what each part had earned by then.',
+  },
+  'GET /api/platform/portfolios/{id}/parts.csv': {
+    access: 'session backtests:read',
+    summary: 'What each part of a portfolio did, as CSV',
+    description:
+      'A row a part: its figures, what it contributed to profit and risk, and its correlation with the others; the last row is the whole.',
+  },
+  'GET /api/platform/portfolios/{id}/trades.csv': {
+    access: 'session backtests:read',
+    summary: 'The trades of a portfolio as CSV',
+    description: 'Of all parts, part by part in the order they closed; amounts are in its currency.',
   },
   'POST /api/platform/portfolios/{id}/cancel': {
     access: 'session backtests:write',

@@ -48,6 +48,21 @@ test('answers JSON, and takes inputs and properties by part', async () => {
   )
 })
 
+test('writes trades, equity and parts as CSV', async () => {
+  const { run, rises, falls, folder } = await folderOf()
+  const files = ['trades', 'equity', 'csv'].flatMap((name) => [`--${name}`, `${folder}/${name}.out`])
+  expect((await run(rises, falls, ...files)).code).toBe(0)
+  const heads = ['trades', 'equity', 'csv'].map(async (name) => {
+    const lines = (await Bun.file(`${folder}/${name}.out`).text()).trim().split('\n')
+    return [lines[0]?.split(',').slice(0, 2).join(), lines.length > 2]
+  })
+  expect(await Promise.all(heads)).toEqual([
+    ['part,exchange', true],
+    ['time,equity', true],
+    ['part,name', true],
+  ])
+})
+
 test('names what is wrong with a part', async () => {
   const { run, rises, folder } = await folderOf()
   expect((await run()).err).toContain('Name at least one SCRIPT.pine@MARKET.')

@@ -122,7 +122,9 @@ describe('a portfolio', () => {
       'portfolio_not_found',
     )
     const left = []
-    for (const kind of ['portfolios', 'portfolio-scripts', 'portfolio-result', 'portfolio-report'])
+    for (const kind of ['s', '-scripts', '-result', '-report', '-tracks', '-trades'].map(
+      (end) => `portfolio${end}`,
+    ))
       left.push(...(await services.kv.list({ prefix: [kind] }, { limit: 10 })))
     expect(left).toEqual([])
     expect((await made(TWO)).portfolio.state).toBe('done')
@@ -215,7 +217,7 @@ if bar_index == 1
       ...args: never[]
     ) {
       const found: unknown = await (real as (...all: never[]) => Promise<unknown>).apply(this, args)
-      await portfolios.cancel(user.id, await promise)
+      if ((args as readonly unknown[])[0] === 'portfolio') await portfolios.cancel(user.id, await promise)
       return found
     } as unknown as typeof real)
     const { json } = await call('POST', '/api/platform/portfolios', TWO)
@@ -223,7 +225,7 @@ if bar_index == 1
     await ended(json.id)
     pool.mockRestore()
     expect((await portfolios.get(user.id, json.id)).state).toBe('cancelled')
-    for (const kind of ['portfolio-result', 'portfolio-report'])
+    for (const kind of ['portfolio-result', 'portfolio-report', 'portfolio-tracks', 'portfolio-trades'])
       expect(await services.kv.list({ prefix: [kind] }, { limit: 10 })).toEqual([])
   })
 
@@ -250,17 +252,66 @@ if bar_index == 1
     expect(json.error.message).toContain('The parts have 2,000,020 bars; 2,000,000 are allowed')
   })
 
-  test('that fails says why, and which part it was', async () => {
+  test('whose part cannot run is refused with its number, its field and its lines, before anything runs', async () => {
+    const { call } = await portfolioServer()
+    const asked = async (source: string, more: object = {}) => {
+      const body = { name: 'broken', parts: [TWO.parts[0], part('X:FALLS', source, more)] }
+      const { status, json } = await call('POST', '/api/platform/portfolios', body)
+      return { status, ...json.error }
+    }
+    const broken = await asked('//@version=6\nstrategy("x")\nplot(nothing)')
+    expect(broken).toMatchObject({ status: 422, code: 'script_invalid' })
+    expect(broken.message).toStartWith('Part 2: ')
+    expect(broken.diagnostics[0].line).toBe(3)
+    const indicator = await asked('//@version=6\nindicator("x")\nplot(close)')
+    expect(indicator.fields).toMatchObject([{ path: '/parts/1/source', code: 'not_a_strategy' }])
+    const stranger = await asked(BUYS(1), { inputs: { Nothing: 1 } })
+    expect(stranger.fields).toMatchObject([{ path: '/parts/1/inputs/Nothing', code: 'invalid_input' }])
+    const setting = await asked(BUYS(1), { overrides: { nothing: 1 } })
+    expect(setting.fields[0]).toMatchObject({ path: '/parts/1/overrides/nothing' })
+    expect(setting.fields[0].message).toStartWith('Part 2: ')
+    const many = await call('POST', '/api/platform/portfolios', {
+      name: 'many',
+      parts: Array.from({ length: 50 }, () => TWO.parts[0]),
+    })
+    expect([many.status, many.json.error.fields[0].path]).toEqual([422, '/parts'])
+    expect(many.json.error.fields[0].message).toContain('20')
+    expect((await call('GET', '/api/platform/portfolios')).json.portfolios).toEqual([])
+  })
+
+  test('that fails on the way says why, and which part it was', async () => {
     const { made } = await portfolioServer()
-    const broken = part('X:FALLS', '//@version=6\nstrategy("x")\nplot(nothing)')
-    const { portfolio, result } = await made({ name: 'broken', parts: [TWO.parts[0], broken] })
-    expect(portfolio).toMatchObject({ state: 'failed', error: { code: 'script_invalid' } })
+    const source = '//@version=6\nstrategy("x")\nif bar_index == 2\n    runtime.error("no more")\n'
+    const { portfolio, result } = await made({ name: 'x', parts: [TWO.parts[0], part('X:FALLS', source)] })
+    expect(portfolio).toMatchObject({ state: 'failed', error: { code: 'script_runtime_error' } })
     expect(portfolio.error.message).toStartWith('Part 2: ')
-    expect(portfolio.error.diagnostics[0].line).toBe(3)
     expect(result).toBeNull()
-    const shows = part('X:FALLS', '//@version=6\nindicator("x")\nplot(close)')
-    const indicator = await made({ name: 'shows', parts: [TWO.parts[0], shows] })
-    expect(indicator.portfolio.error.message).toContain('Only strategies trade')
+  })
+
+  test('has a chart of each part, and its trades, equity and parts as CSV', async () => {
+    const { call, made } = await portfolioServer()
+    const { portfolio, result } = await made(TWO)
+    const { id } = portfolio
+    const { tracks } = (await call('GET', `/api/platform/portfolios/${id}/parts/1/tracks`)).json
+    const { report } = (await call('GET', `/api/platform/portfolios/${id}/parts/1`)).json
+    const equity = tracks.find(({ kind }: { kind: string }) => kind === 'equity').data
+    expect(equity.at(-1)).toBeCloseTo(report.equity.final, 9)
+    expect((await call('GET', `/api/platform/portfolios/${id}/parts/7/tracks`)).status).toBe(404)
+    const rows = async (path: string) => (await call('GET', path)).text.trim().split('\n')
+    const trades = await rows(`/api/platform/portfolios/${id}/trades.csv`)
+    expect(trades).toHaveLength(1 + result.whole.trades)
+    expect(trades[0]).toStartWith('part,exchange,symbol,interval,trade,side,qty,entryTime')
+    expect(trades.at(-1)).toStartWith('2,БИРЖА,СБЕР,1d,1,long,2,')
+    const curve = await rows(`/api/platform/portfolios/${id}/equity.csv`)
+    expect(curve[0]).toBe('time,equity,1 X:RISES,2 БИРЖА:СБЕР')
+    expect(Number(curve.at(-1)!.split(',')[1])).toBe(result.whole.final)
+    const parts = await rows(`/api/platform/portfolios/${id}/parts.csv`)
+    const column = parts[0]!.split(',').indexOf('netProfit')
+    expect(parts.map((row) => row.split(',')[column])).toEqual([
+      'netProfit',
+      ...result.parts.map((one: { netProfit: number }) => String(one.netProfit)),
+      String(result.whole.netProfit),
+    ])
   })
 })
 

@@ -1,12 +1,15 @@
 // One portfolio: what the money became, what each part did for it, and how the parts go together.
 
-import { call } from '../api-client.ts'
+import { apiUrl, call } from '../api-client.ts'
 import { count, marketText, money, percent, ratio, time, tone } from '../format.ts'
-import { useLoad } from '../frame/page.tsx'
+import { attempt, useLoad } from '../frame/page.tsx'
 import { JobPage, JobProgress } from '../jobs/job-page.tsx'
 import j from '../jobs/jobs.module.css'
 import { DataTable, type Column } from '../ui/data-table.tsx'
-import { cx } from '../ui/ui.tsx'
+import { navigate } from '../router.ts'
+import { showRun } from '../run-script.ts'
+import { Button, cx } from '../ui/ui.tsx'
+import { bottom } from '../workspace.ts'
 import type { Portfolio, PortfolioResult } from '../../wire/portfolio.ts'
 import { pathOf, togetherness } from './portfolio-model.ts'
 import s from './portfolios.module.css'
@@ -94,12 +97,31 @@ function Result({ portfolio, result }: ResultProps) {
       <Curve portfolio={portfolio} result={result} />
       <section class={j.section}>
         <h2>What each part did</h2>
+        <p class={j.note}>Choose a part to see it on its chart, with its trades.</p>
         <Parts portfolio={portfolio} result={result} />
       </section>
+      <p class={s.files}>
+        {FILES.map(([file, text]) => (
+          <Button
+            key={file}
+            size="small"
+            icon="download"
+            onClick={() => location.assign(apiUrl(`/api/platform/portfolios/${portfolio.id}/${file}.csv`))}
+          >
+            {text}
+          </Button>
+        ))}
+      </p>
       {portfolio.parts.length > 1 && <Correlation portfolio={portfolio} result={result} />}
     </>
   )
 }
+
+const FILES = [
+  ['trades', 'Trades as CSV'],
+  ['equity', 'Equity as CSV'],
+  ['parts', 'Parts as CSV'],
+] as const
 
 const [WIDTH, HEIGHT] = [720, 200]
 
@@ -189,6 +211,17 @@ function Curve({ portfolio, result: { curve, capital, currency } }: ResultProps)
   )
 }
 
+/** Shows what a part did on the chart of its market, with its report. */
+async function openPart({ id, name, parts }: Portfolio, part: number): Promise<void> {
+  const path = { id, part: String(part) }
+  const { report } = await call('GET /api/platform/portfolios/{id}/parts/{part}', { path })
+  const { tracks } = await call('GET /api/platform/portfolios/{id}/parts/{part}/tracks', { path })
+  const { name: own, source = '' } = parts[part]!
+  showRun({ id: null, name: `${name}: ${own}`, source, report, tracks })
+  bottom.value = 'report'
+  navigate('/')
+}
+
 type PartRow = PortfolioResult['parts'][number] & { readonly i: number }
 
 function Parts({ portfolio, result }: ResultProps) {
@@ -217,7 +250,17 @@ function Parts({ portfolio, result }: ResultProps) {
           head: 'Part',
           look: 'main',
           sort: ({ i }) => i,
-          cell: ({ i }) => `${i + 1} ${portfolio.parts[i]!.name}`,
+          cell: ({ i }) => (
+            <Button
+              size="small"
+              variant="quiet"
+              title="On the chart, with its trades and its report"
+              aria-label={`Show part ${i + 1}, ${portfolio.parts[i]!.name}, on the chart`}
+              onClick={() => attempt(openPart(portfolio, i))}
+            >
+              {i + 1} {portfolio.parts[i]!.name}
+            </Button>
+          ),
         },
         { of: 'market', head: 'Market', sort: false, cell: ({ i }) => marketText(portfolio.parts[i]!) },
         {

@@ -19,7 +19,9 @@ export function ReportVerdict({ run }: { readonly run: ShownRun }) {
 
 function Judged() {
   const judged = useLoad(async (signal) => {
-    const id = (await keptRun()) ?? ''
+    const id = await keptRun()
+    if (id === null)
+      throw new Error('This is part of a portfolio. Run its script alone to see how much of it is luck.')
     return call('GET /api/platform/backtests/{id}/verdict', { path: { id }, signal })
   }, [])
   return (

@@ -1,0 +1,24 @@
+// Tables as CSV that a browser saves as a file.
+
+export function csvAnswer(name: string, text: string | ReadableStream<Uint8Array>): Response {
+  return new Response(text, {
+    headers: {
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': `attachment; filename="${name}.csv"`,
+    },
+  })
+}
+
+/** Reads no further ahead than the client takes. */
+export function textStream(texts: AsyncIterable<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  const pieces = texts[Symbol.asyncIterator]()
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await pieces.next()
+      if (done) controller.close()
+      else controller.enqueue(encoder.encode(value))
+    },
+    cancel: () => void pieces.return?.(undefined),
+  })
+}
