@@ -80,6 +80,11 @@ describe.skipIf(noBrowser)('portfolios', () => {
     await page.getByText('The numbers').click()
     expect(await violations(page)).toEqual([])
     await shot(page, 'portfolio')
+    // A part on its chart, with its trades.
+    await page.getByRole('button', { name: 'Show part 1, Quick, on the chart' }).click()
+    await page.getByRole('tab', { name: 'Report', selected: true }).waitFor()
+    await page.getByText('Both: Quick').first().waitFor()
+    await shot(page, 'portfolio-part')
     await page.goto(`${site.url}/portfolios`)
     await page.getByRole('link', { name: 'Both' }).waitFor()
     await shot(page, 'portfolios')

@@ -29,7 +29,15 @@ export function WalkForward({ id, found, open }: WalkForwardProps) {
   return (
     <section class={j.section}>
       <h2>{cells.length > 1 ? 'Walk-forward matrix' : 'Walk-forward'}</h2>
-      {cells.length > 1 && <Matrix found={found} chosen={chosen} choose={setChosen} />}
+      {cells.length > 1 && (
+        <>
+          <p class={j.note}>
+            {found.passed} of {cells.length} pass. Efficiency, by share out of sample and number of windows.
+            Choose a cell to see what it earned.
+          </p>
+          <Matrix cells={cells} chosen={chosen} choose={setChosen} />
+        </>
+      )}
       <Stitched id={id} cell={cell} place={chosen} />
       <Windows cell={cell} open={open} />
     </section>
@@ -43,11 +51,11 @@ function firstShown(cells: readonly Cell[]): number {
 }
 
 function Matrix({
-  found: { cells, passed },
+  cells,
   chosen,
   choose,
 }: {
-  readonly found: Forward
+  readonly cells: readonly Cell[]
   readonly chosen: number
   readonly choose: (cell: number) => void
 }) {
@@ -59,11 +67,10 @@ function Matrix({
     <div class={s.scroll}>
       <DataTable
         label="Walk-forward matrix"
-        caption={`${passed} of ${cells.length} pass. Efficiency, by share out of sample and number of windows. Choose a cell to see what it earned.`}
         rows={shares}
         keyOf={String}
         fixed
-        class={s.heat}
+        class={cx(s.heat, s.forward)}
         columns={[
           {
             of: 'share',
@@ -142,7 +149,7 @@ function Equity({
   const rows = times.map((at, i) => ({ at, i }))
   return (
     <div class={cx(j.picture, s.numbers)}>
-      <h3>
+      <h3 class={s.equityName}>
         Equity out of sample, {percent(cell.share, { places: 0 })} in {count(cell.runs)} windows
       </h3>
       <svg
