@@ -214,11 +214,7 @@ describe('statistics', () => {
     }
     const equity = { maxDrawdownPct: 0, sharpe: null }
     // The summary reads these fields only.
-    const summary = (all: object) =>
-      reportSummary(
-        all as Parameters<typeof reportSummary>[0],
-        equity as unknown as Parameters<typeof reportSummary>[1],
-      )
+    const summary = (all: object) => reportSummary(all as Parameters<typeof reportSummary>[0], equity)
     expect(Object.values(summary(column))).toEqual([0, 0, 0, 0, 0, 0, 0])
     expect(summary({ ...column, trades: 1, grossProfit: 5, winRate: 1 }).profitFactor).toBe(1e6)
   })

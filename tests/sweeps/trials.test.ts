@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { figureNamed } from '../../src/backtest/figures.ts'
-import { openBacktest, type BacktestRequest } from '../../src/backtest/run.ts'
+import { openBacktest, runBacktest, type BacktestRequest } from '../../src/backtest/run.ts'
 import { TrialColumns, variedAmong } from '../../src/backtest/trial-columns.ts'
 import { rowLayout, wholeRun, type TrialInputs } from '../../src/backtest/measured.ts'
 import { runTrials } from '../../src/backtest/trial.ts'
@@ -86,6 +86,15 @@ if ta.lowest(slow)[1] > close
     strategy.close_all()
 `,
 }
+const SUMMARY = [
+  'trades',
+  'netProfit',
+  'netProfitPct',
+  'winRate',
+  'profitFactor',
+  'maxDrawdownPct',
+  'sharpe',
+] as const
 const FIGURES = [
   'trades',
   'netProfit',
@@ -142,6 +151,15 @@ describe('a trial has the figures of the single run with its inputs', () => {
       })
       expect(found).toEqual(singly)
       expect(Math.max(...found.map(([trades]) => trades ?? 0))).toBeGreaterThan(10)
+      // The summary alone is made by another way, which looks at fewer things.
+      const head = { ...wholeRun(BARS), figures: SUMMARY }
+      const heads = runTrials(request(source), points, head).rows
+      const layout = rowLayout(head)
+      for (const [i, point] of points.entries()) {
+        const { summary } = runBacktest({ ...request(source), ...point }).report
+        const from = i * layout.width + layout.figures
+        expect([...heads.subarray(from, from + SUMMARY.length)]).toEqual(SUMMARY.map((name) => summary[name]))
+      }
     })
 })
 

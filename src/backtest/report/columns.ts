@@ -153,6 +153,6 @@ class Tally {
   }
 }
 
-function ratio(above: number, below: number): number | null {
+export function ratio(above: number, below: number): number | null {
   return below === 0 ? null : above / below
 }

@@ -5,7 +5,13 @@ import type { ReportColumn, ReportEquity, ReportSummary } from '../../wire/repor
 
 const NO_LOSSES = 1e6
 
-export function reportSummary(all: ReportColumn, equity: ReportEquity): ReportSummary {
+export function reportSummary(
+  all: Pick<
+    ReportColumn,
+    'trades' | 'netProfit' | 'netProfitPct' | 'winRate' | 'profitFactor' | 'grossProfit'
+  >,
+  equity: Pick<ReportEquity, 'maxDrawdownPct' | 'sharpe'>,
+): ReportSummary {
   return {
     trades: all.trades,
     netProfit: finite(all.netProfit),
