@@ -229,7 +229,7 @@ describe('rooms', () => {
           if (!reached.has(next)) reached.set(next, file)
         }
     const unwanted =
-      /^(pine\/[\w-]+\/(?!runtime\.ts)|pine\/[\w-]+\.ts|backtest\/(run|trial|broker|compiled)|store\/postgres\/|node:(http|https|zlib)$|nodemailer)/
+      /^(pine\/[\w-]+\/(?!runtime\.ts)|pine\/[\w-]+\.ts|backtest\/(run|trial|broker|compiled)|store\/postgres\/|sweeps\/samplers\/|node:(http|https|zlib)$|nodemailer|jstat)/
     expect([...reached].filter(([file]) => unwanted.test(file)).map((pair) => pair.join(' by '))).toEqual([])
     expect(reached.size).toBeGreaterThan(200)
   })

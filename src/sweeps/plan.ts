@@ -11,13 +11,11 @@ import { randomSampler } from './samplers/random.ts'
 import type { Sampler } from './samplers/sampler.ts'
 import { sobolSampler } from './samplers/sobol.ts'
 import { tpeSampler, type Propose } from './samplers/tpe.ts'
-import type { Choice, Space } from './space.ts'
+import { BATCH, type Choice, type Space } from './space.ts'
 
 export const SAMPLERS = ['grid', 'random', 'sobol', 'tpe', 'cmaes'] as const
 export type SamplerName = (typeof SAMPLERS)[number]
 
-/** How many trials are made in one go if the sampler does not learn. */
-export const BATCH = 200
 /** After this many misses in a row we take everything as tried. */
 const MISSES_MAX = 20_000
 /** How many points are looked at, and for how long, before others get their turn. */

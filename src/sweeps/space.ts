@@ -9,6 +9,9 @@ import { invalidField, type Problem } from '../lib/problem.ts'
 import type { SweepBody } from '../wire/sweep.ts'
 import type { Axis } from '../statistics/parzen.ts'
 
+/** How many trials are made in one go if the sampler does not learn. */
+export const BATCH = 200
+
 export type Varied = SweepBody['space'][number]
 export type Choice = NonNullable<Varied['values']>[number]
 

@@ -26,7 +26,7 @@ import type { Key } from '../store/kv.ts'
 import type { StitchedEquity, SweepBody, SweepTrial, Verdict } from '../wire/sweep.ts'
 import { halvingOf, measuredOn, rungsOf, survivors } from './halving.ts'
 import { Ledger } from './ledger.ts'
-import { BATCH, planOf, type Plan } from './plan.ts'
+import type { Plan } from './plan.ts'
 import {
   batchKey,
   decodeRows,
@@ -39,7 +39,7 @@ import {
   type Sweep,
   type SweepState,
 } from './records.ts'
-import { expressionAt, spaceOf, type Choice, type Space } from './space.ts'
+import { BATCH, expressionAt, spaceOf, type Choice, type Space } from './space.ts'
 import { shownTrial } from './trials.ts'
 import { CELLS_MAX, cellsOf, heldOut } from './windows.ts'
 import { isUnderWay } from '../wire/job-state.ts'
@@ -88,6 +88,9 @@ const STANDARD_FIGURES = [
   'sharpe',
 ]
 const RESULTS_PAGE_MAX = 1000
+
+/** Loaded with the first sweep: the samplers bring a library of statistics. */
+const plans = () => import('./plan.ts')
 
 export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
   readonly #deps: SweepDeps
@@ -172,6 +175,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
       sentence: null,
       error: null,
     }
+    const { planOf } = await plans()
     // Throws if the sampler cannot use the space.
     planOf(space, sweep, () => clock.now())
     const script: JobScript = {
@@ -268,6 +272,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
     let sweep = started
     const material = await this.#materialOf(sweep)
     const { space } = material
+    const { planOf } = await plans()
     const plan = planOf(
       space,
       sweep,
