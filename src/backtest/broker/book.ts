@@ -19,6 +19,7 @@ export class Book {
   standing: ExitTemplate[] = []
   /** Immediate closes, settled after the script (B9). */
   immediates: Order[] = []
+  private spare: Order | null = null
   private sequence = 0
   /** Orders up to this number were placed in an earlier run of the script on this bar (A10). */
   private placedBefore = 0
@@ -56,6 +57,17 @@ export class Book {
       if (order.kind !== 'close' && order.id === id) return order
     }
     return undefined
+  }
+
+  /** An order that has filled: its object serves for the next one. Nobody may have kept it. */
+  free(order: Order): void {
+    this.spare = order
+  }
+
+  takeSpare(): Order | null {
+    const { spare } = this
+    this.spare = null
+    return spare
   }
 
   place(order: Order): void {

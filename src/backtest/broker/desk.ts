@@ -14,7 +14,6 @@ import {
   HAS_TRAIL,
   NO_LEVEL,
   isMarket,
-  levelsOf,
   overCap,
   type Direction,
   type Entry,
@@ -60,9 +59,17 @@ export class Desk implements BrokerDesk {
     if (watch.halted) return
     const { position, settings, mintick, lot } = account
     const price = account.nowPrice()
-    const limit = direction === 1 ? tickBelow(askedLimit / mintick) : tickAbove(askedLimit / mintick)
-    const stop = direction === 1 ? tickAbove(askedStop / mintick) : tickBelow(askedStop / mintick)
-    const levels = levelsOf(limit, stop)
+    let limit = 0
+    let stop = 0
+    let levels = NO_LEVEL
+    if (askedLimit === askedLimit) {
+      limit = direction === 1 ? tickBelow(askedLimit / mintick) : tickAbove(askedLimit / mintick)
+      levels |= HAS_LIMIT
+    }
+    if (askedStop === askedStop) {
+      stop = direction === 1 ? tickAbove(askedStop / mintick) : tickBelow(askedStop / mintick)
+      levels |= HAS_STOP
+    }
     const priced = levels !== NO_LEVEL
     const projected = kind === 'entry' ? this.projected(direction) : position.units
     const claimed = kind === 'entry' && position.units * direction < 0 ? this.claimedByCloses() : 0
@@ -77,7 +84,7 @@ export class Desk implements BrokerDesk {
         // level.
         const at = !priced
           ? price + direction * settings.slippage * mintick
-          : (Number.isNaN(limit) ? stop : limit) * mintick
+          : ((levels & HAS_LIMIT) === 0 ? stop : limit) * mintick
         units = unitsFor(settings, budget, at, account.pointValue, account.rate(), lot)
         if (!priced) budget = NaN
       }
@@ -93,8 +100,11 @@ export class Desk implements BrokerDesk {
     if (budget !== budget) budget = 0
     const paired = !priced && flip > 0 && position.units * direction >= 0
     const sequence = this.book.nextSequence()
-    const known = this.book.waitingOrder(id)
-    if (known === undefined) {
+    // C2: it takes the place of one that waits. Its object serves again, or that of one that has filled, since a new one for
+    // each bar of a stop that moves was a third of the time.
+    const waiting = this.book.waitingOrder(id)
+    const order = waiting ?? this.book.takeSpare()
+    if (order === null) {
       this.book.place({
         kind,
         id,
@@ -120,28 +130,29 @@ export class Desk implements BrokerDesk {
       })
       return
     }
-    // C2: it takes the place of one that waits. The object of that one serves again, since a new one for each bar of a stop
-    // that moves was a third of the time.
-    known.kind = kind
-    known.direction = direction
-    known.units = units
-    known.flip = flip
-    known.budget = budget
-    known.levels = levels
-    known.limit = limit
-    known.stop = stop
-    known.triggered = false
-    known.ocaName = ocaName
-    known.ocaType = ocaType
-    known.comment = comment
-    known.alertMessage = alertMessage
-    known.bar = account.bar
-    known.sequence = sequence
-    known.afterClose = claimed > 0
-    known.paired = paired
-    known.reduceOnly = reduceOnly
-    known.site = site
-    this.book.touched()
+    order.id = id
+    order.target = null
+    order.kind = kind
+    order.direction = direction
+    order.units = units
+    order.flip = flip
+    order.budget = budget
+    order.levels = levels
+    order.limit = limit
+    order.stop = stop
+    order.triggered = false
+    order.ocaName = ocaName
+    order.ocaType = ocaType
+    order.comment = comment
+    order.alertMessage = alertMessage
+    order.bar = account.bar
+    order.sequence = sequence
+    order.afterClose = claimed > 0
+    order.paired = paired
+    order.reduceOnly = reduceOnly
+    order.site = site
+    if (waiting === undefined) this.book.place(order)
+    else this.book.touched()
   }
 
   private forbids(direction: Direction): boolean {
@@ -254,8 +265,8 @@ export class Desk implements BrokerDesk {
       flip: 0,
       budget: 0,
       levels: NO_LEVEL,
-      limit: NaN,
-      stop: NaN,
+      limit: 0,
+      stop: 0,
       triggered: false,
       ocaName: null,
       ocaType: 'none',

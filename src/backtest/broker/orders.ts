@@ -32,7 +32,7 @@ type OrderKind = 'entry' | 'order' | 'close'
 /** One that the script places again under its id is the same object with other values (C2). */
 export interface Order {
   kind: OrderKind
-  readonly id: string
+  id: string
   direction: Direction
   /** Units to trade; for a priced order of default size, an estimate until the fill (F2). */
   units: number
@@ -59,7 +59,7 @@ export interface Order {
   /** C5: it flips what another market entry of the same script run will have opened, so both margins count. */
   paired: boolean
   /** Whose entries a `close` closes, by id; null = all. */
-  readonly target: string | null
+  target: string | null
   /** C12: it only closes the opposite position. */
   reduceOnly: boolean
   site: number

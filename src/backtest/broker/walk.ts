@@ -268,6 +268,7 @@ export class Walk {
       }
       removeAt(book.orders, i)
       this.floor.fill(order, ticks, true)
+      book.free(order)
       // A fill may have removed other orders from the list.
       i = 0
     }
