@@ -432,7 +432,17 @@ hline(0)
       data: { ...market, name: 'Faster', source: STRATEGY, inputs: { Fast: 5 } },
     })
     expect(stored.status()).toBe(200)
+    // So many that they are searched.
+    for (let n = 1; n <= 9; n++)
+      await page.request.post(`${site.url}/api/platform/backtests`, {
+        data: { ...market, bars: 300, name: `Plain ${n}`, source: STRATEGY, inputs: {} },
+      })
     await page.getByRole('group', { name: 'View of the report' }).getByText('Compare').click()
+    await page.getByLabel('Search your runs').fill('faster 1d')
+    await page
+      .getByRole('option', { name: /^Plain/ })
+      .first()
+      .waitFor({ state: 'detached' })
     const option = page.getByRole('option', { name: /^Faster/ })
     await option.waitFor({ state: 'attached' })
     await page.getByLabel('The other run').selectOption(await option.getAttribute('value'))

@@ -17,7 +17,18 @@ const QUESTION_FIELDS = bodyFields('POST /api/support/chat')
 
 /** Sections in the order in which a new user needs them. Articles in none of them are listed under "More". */
 const SECTIONS: readonly (readonly [title: string, ids: readonly string[]])[] = [
-  ['Start', ['getting-started', 'what-is-chartroom', 'editor', 'run-backtest', 'report', 'install']],
+  [
+    'Start',
+    [
+      'getting-started',
+      'what-is-chartroom',
+      'coming-from-tradingview',
+      'editor',
+      'run-backtest',
+      'report',
+      'install',
+    ],
+  ],
   ['The chart', ['chart', 'chart-types', 'draw', 'indicators', 'several-charts', 'layouts', 'compare']],
   [
     'Bars and symbols',

@@ -11,7 +11,8 @@ import type { Report } from '../../wire/report.ts'
 import { ago, count, time as timeText, tone, intervalText } from '../format.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import type { WireField } from '../ui/wire-fields.ts'
-import { Badge, Button, Empty, Failure, Progress, Select, Skeleton } from '../ui/ui.tsx'
+import { found } from '../backtests/backtest-list.ts'
+import { Badge, Button, Empty, Failure, Field, Progress, Select, Skeleton } from '../ui/ui.tsx'
 import { keptRun } from '../run-script.ts'
 import { compareWith, lookAt, type ShownRun } from '../workspace.ts'
 import type { Explanation } from '../../wire/explanation.ts'
@@ -33,6 +34,7 @@ export function Compare({ run }: { readonly run: ShownRun }) {
 function WithRun({ run }: { readonly run: ShownRun }) {
   const [listed, setListed] = useState<readonly Backtest[] | null>(null)
   const [chosen, setChosen] = useState('')
+  const [wanted, setWanted] = useState('')
   const [other, setOther] = useState<ShownRun | null>(null)
   const [problem, setProblem] = useState<unknown>(null)
   useSignalEffect(() => {
@@ -42,8 +44,8 @@ function WithRun({ run }: { readonly run: ShownRun }) {
   })
   useEffect(() => {
     const abort = new AbortController()
-    call('GET /api/platform/backtests', { query: { limit: 100 }, signal: abort.signal }).then(
-      ({ backtests }) => setListed(backtests.filter((one) => one.state === 'done' && one.id !== run.id)),
+    everyRun(abort.signal).then(
+      (all) => setListed(all.filter((one) => one.state === 'done' && one.id !== run.id)),
       (error: unknown) => {
         if (!abort.signal.aborted) setProblem(error)
       },
@@ -67,6 +69,9 @@ function WithRun({ run }: { readonly run: ShownRun }) {
     )
     return () => abort.abort()
   }, [chosen])
+  const shown = found(listed ?? [], wanted).filter(({ id }) => id !== chosen)
+  const own = listed?.find(({ id }) => id === chosen)
+  if (own) shown.unshift(own)
   return (
     <section>
       <h3>With another run</h3>
@@ -77,21 +82,34 @@ function WithRun({ run }: { readonly run: ShownRun }) {
       ) : listed.length === 0 ? (
         <p class="muted">This is the only run there is. Change an input and run again to have two.</p>
       ) : (
-        <Select
-          label="The other run"
-          value={chosen}
-          onChange={setChosen}
-          options={[
-            ['', 'Choose a run…'],
-            ...listed.map(
-              (one) =>
-                [
-                  one.id,
-                  `${one.name} · ${one.symbol} ${intervalText(one.interval)} · ${ago(one.createdAt)}`,
-                ] as const,
-            ),
-          ]}
-        />
+        <>
+          {listed.length > SEARCHED_FROM && (
+            <Field
+              label="Search your runs"
+              value={wanted}
+              placeholder="Name, symbol or interval"
+              onInput={setWanted}
+              hint={`${count(shown.length)} of ${count(listed.length)}`}
+            />
+          )}
+          <Select
+            label="The other run"
+            value={chosen}
+            onChange={setChosen}
+            options={[
+              ['', shown.length === 0 ? 'No run is called that' : 'Choose a run…'],
+              ...shown
+                .slice(0, OFFERED_MAX)
+                .map(
+                  (one) =>
+                    [
+                      one.id,
+                      `${one.name} · ${one.symbol} ${intervalText(one.interval)} · ${ago(one.createdAt)}`,
+                    ] as const,
+                ),
+            ]}
+          />
+        </>
       )}
       {chosen !== '' && !other && !problem && <Skeleton height={180} />}
       {other && (
@@ -102,6 +120,24 @@ function WithRun({ run }: { readonly run: ShownRun }) {
       )}
     </section>
   )
+}
+
+/** A list that is longer has a search. */
+const SEARCHED_FROM = 8
+const OFFERED_MAX = 200
+
+/** All that the user keeps, the newest first. */
+async function everyRun(signal: AbortSignal): Promise<readonly Backtest[]> {
+  const all: Backtest[] = []
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const page = await call('GET /api/platform/backtests', {
+      query: { limit: 500, ...(cursor !== undefined && { cursor }) },
+      signal,
+    })
+    all.push(...page.backtests)
+    cursor = page.nextCursor
+  }
+  return all
 }
 
 /** Two equity curves can share an axis only if they cover the same bars; an indicator has no curve. */
