@@ -114,27 +114,29 @@ function ChannelRow({ channel, label, onEdit, onChanged }: ChannelRowProps) {
       <div class={rows['side']}>
         <StateBadge channel={channel} />
       </div>
-      <Button
-        size="small"
-        icon="play"
-        disabled={testing || channel.status !== 'active'}
-        aria-label={`Send a test to ${channel.name}`}
-        onClick={() => attempt(test())}
-      >
-        {testing ? 'Sending…' : 'Test'}
-      </Button>
-      <Menu
-        label={`More for ${channel.name}`}
-        items={[
-          { text: 'Change', icon: 'tune', run: onEdit },
-          { text: 'What was sent', icon: 'list', run: () => setOpen('log') },
-          channel.status === 'active'
-            ? { text: 'Disable', icon: 'pause', run: () => turn('disabled') }
-            : { text: 'Enable', icon: 'play', run: () => turn('active') },
-          '-',
-          { text: 'Delete', icon: 'trash', danger: true, run: () => setOpen('delete') },
-        ]}
-      />
+      <div style={{ display: 'flex', gap: '4px' }}>
+        <Button
+          size="small"
+          icon="play"
+          disabled={testing || channel.status !== 'active'}
+          aria-label={`Send a test to ${channel.name}`}
+          onClick={() => attempt(test())}
+        >
+          {testing ? 'Sending…' : 'Test'}
+        </Button>
+        <Menu
+          label={`More for ${channel.name}`}
+          items={[
+            { text: 'Change', icon: 'tune', run: onEdit },
+            { text: 'What was sent', icon: 'list', run: () => setOpen('log') },
+            channel.status === 'active'
+              ? { text: 'Disable', icon: 'pause', run: () => turn('disabled') }
+              : { text: 'Enable', icon: 'play', run: () => turn('active') },
+            '-',
+            { text: 'Delete', icon: 'trash', danger: true, run: () => setOpen('delete') },
+          ]}
+        />
+      </div>
       {open === 'log' && (
         <Dialog title={`Sent to ${channel.name}`} onClose={() => setOpen(null)}>
           <Log channelId={channel.id} />
