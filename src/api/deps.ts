@@ -30,6 +30,7 @@ import type { Layouts } from '../charts/layouts.ts'
 import type { Watchlists } from '../watchlists/watchlists.ts'
 import type { Outbox } from '../webhooks/deliveries.ts'
 import type { Channels } from '../channels/channels.ts'
+import type { Inboxes } from '../channels/inboxes.ts'
 import type { Notice } from '../channels/kind.ts'
 import type { Receivers } from '../webhooks/receivers.ts'
 import type { Key } from '../store/kv.ts'
@@ -49,6 +50,7 @@ export interface Features {
   readonly places: Places
   readonly receivers: Receivers
   readonly channels: Channels
+  readonly inboxes: Inboxes
   readonly scripts: Scripts
   readonly search: Search
   readonly support: Support

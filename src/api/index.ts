@@ -75,6 +75,7 @@ import { drawingRoutes } from './drawings.ts'
 import { layoutRoutes } from './layouts.ts'
 import { watchlistRoutes } from './watchlists.ts'
 import { channelRoutes } from './channels.ts'
+import { inboxRoutes } from './inboxes.ts'
 import { webhookRoutes } from './webhooks.ts'
 
 const resources = (deps: ApiDeps, events: StreamLog) =>
@@ -95,6 +96,7 @@ const resources = (deps: ApiDeps, events: StreamLog) =>
     .use(replayRoutes(deps))
     .use(webhookRoutes(deps))
     .use(channelRoutes(deps))
+    .use(inboxRoutes(deps))
     .use(searchRoutes(deps))
     .use(supportRoutes(deps))
     .use(errorRoutes(deps))

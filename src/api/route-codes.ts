@@ -26,6 +26,7 @@ const SCRIPT: Codes = ['script_not_found']
 const LAYOUT: Codes = ['layout_not_found']
 const WATCHLIST: Codes = ['watchlist_not_found']
 const WEBHOOK: Codes = ['webhook_not_found']
+const INBOX: Codes = ['inbox_not_found']
 const CHANNEL: Codes = ['channel_not_found']
 const OWNER: Codes = ['not_found']
 
@@ -140,6 +141,11 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'GET /api/platform/replay': ['bars_not_found'],
   'POST /api/platform/replay/bookmarks': KEPT,
 
+  'POST /api/platform/inboxes': KEPT,
+  'PATCH /api/platform/inboxes/:id': INBOX,
+  'DELETE /api/platform/inboxes/:id': INBOX,
+  'GET /api/platform/inboxes/:id/messages': INBOX,
+  'POST /api/hooks/:secret': [...INBOX, 'sender_refused'],
   'POST /api/platform/channels': KEPT,
   'GET /api/platform/channels/:id': CHANNEL,
   'PATCH /api/platform/channels/:id': CHANNEL,

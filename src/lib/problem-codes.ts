@@ -67,6 +67,11 @@ export const PROBLEM_CODES = {
     meaning: 'Sign-up is closed, or the invitation does not hold.',
     remedy: 'Ask the owner for an invitation.',
   },
+  sender_refused: {
+    status: 403,
+    meaning: 'The inbox takes messages only from the addresses of TradingView.',
+    remedy: 'Let it take messages from anyone, or let TradingView send it.',
+  },
   not_series_owner: {
     status: 403,
     meaning: "The series or symbol is everybody's, and for the owner of the server and its admins to change.",
@@ -86,6 +91,7 @@ export const PROBLEM_CODES = {
   delivery_not_found: notThere('delivery'),
   idea_not_found: notThere('idea'),
   notification_not_found: notThere('notification'),
+  inbox_not_found: notThere('inbox'),
   portfolio_not_found: notThere('portfolio'),
   scan_not_found: notThere('scan'),
   script_not_found: notThere('script'),

@@ -54,6 +54,7 @@ import { createWatchlists, WATCHED_INTERVAL } from '../watchlists/watchlists.ts'
 import type { AllowList, Resolve } from '../webhooks/address.ts'
 import { createOutbox } from '../webhooks/deliveries.ts'
 import { createChannelDeliverer, createChannels } from '../channels/channels.ts'
+import { createInboxes } from '../channels/inboxes.ts'
 import type { Notice } from '../channels/kind.ts'
 import { createWebhookDeliverer } from '../webhooks/post.ts'
 import { createReceivers } from '../webhooks/receivers.ts'
@@ -366,6 +367,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     drawings,
     layouts: createLayouts({ kv, clock, newId }),
     channels,
+    inboxes: createInboxes({ kv, clock, random, newId, channels, forwarded: notifier.wake }),
     testNotice: (name) => testNotice(deps, name),
     wakeDeliveries: deliverer.wake,
     wakeNotifications: notifier.wake,

@@ -12,6 +12,7 @@ import { DRAWINGS } from './drawing.ts'
 import { FEEDS } from './feed.ts'
 import { HEALTH } from './health.ts'
 import { IDEAS } from './idea.ts'
+import { INBOXES } from './inbox.ts'
 import { LAYOUTS } from './layout.ts'
 import type { OperationTable } from './operation.ts'
 import { REPLAYS } from './replay.ts'
@@ -43,6 +44,7 @@ export const OPERATIONS = {
   ...REPLAYS,
   ...WEBHOOKS,
   ...CHANNELS,
+  ...INBOXES,
   ...SEARCH,
   ...SUPPORT,
   ...CLIENT_ERRORS,

@@ -205,6 +205,7 @@ test("somebody else's objects are not there", async () => {
     '/api/platform/webhooks/': webhook,
     '/api/platform/webhooks/deliveries/': await post(`/api/platform/webhooks/${webhook}/test`, {}),
     '/api/platform/channels/': channel,
+    '/api/platform/inboxes/': await post('/api/platform/inboxes', { name: 'TradingView' }),
     '/api/platform/channels/notifications/': await post(`/api/platform/channels/${channel}/test`, {}),
     '/api/platform/backtests/': await post('/api/platform/backtests', {
       ...market,

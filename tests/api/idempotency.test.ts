@@ -149,6 +149,12 @@ const MAKING: readonly Scenario[] = [
     before: makeWebhook,
     made: [],
   },
+  {
+    name: 'an inbox',
+    route: '/api/platform/inboxes',
+    body: { name: 'TradingView' },
+    made: ['inboxes', 'id'],
+  },
   { name: 'a channel', route: '/api/platform/channels', body: NTFY, made: ['channels', 'id'] },
   {
     name: 'a test of a channel',
@@ -194,8 +200,9 @@ const SAME_AGAIN = [
   '/api/platform/webhooks/:id/rotate/confirm',
   '/api/support/chat',
 ]
-/** These are not kept: they set cookies, or read their body as it comes. */
+/** These are not kept: they set cookies, read their body as it comes, or have no caller. */
 const NOT_KEPT = [
+  '/api/hooks/:secret',
   '/api/auth/sign-up',
   '/api/auth/sign-in',
   '/api/auth/sign-out',

@@ -369,6 +369,21 @@ describe.skipIf(noBrowser)('pages', () => {
     await page.getByText('has taken the test').waitFor()
     await row.filter({ hasText: 'works' }).waitFor()
 
+    // What TradingView still sends is forwarded to it.
+    await page.getByRole('button', { name: 'Make an address' }).click()
+    await page.getByRole('checkbox', { name: 'Телефон' }).check()
+    await page.getByRole('button', { name: 'Make it' }).click()
+    const address = (await page.getByLabel('Address', { exact: true }).textContent()) ?? ''
+    await page.getByRole('button', { name: 'I have kept it' }).click()
+    expect(
+      (
+        await page.request.post(address, { data: 'Crossing 5', headers: { 'content-type': 'text/plain' } })
+      ).status(),
+    ).toBe(200)
+    await page.getByRole('button', { name: 'Messages of TradingView' }).click()
+    await page.getByRole('list', { name: 'Messages' }).getByText('Crossing 5').waitFor()
+    expect(await violations(page)).toEqual([])
+
     await page.goto(`${site.url}/alerts`)
     await page.getByRole('button', { name: 'New alert' }).first().click()
     await page.getByLabel('Level').fill('1')
@@ -377,8 +392,9 @@ describe.skipIf(noBrowser)('pages', () => {
     await page.getByLabel('Condition').selectOption('above')
     await page.getByRole('button', { name: 'Create alert' }).click()
     await page.getByText('to a channel').waitFor()
-    for (let tries = 0; received.length < 3 && tries < 600; tries++) await page.waitForTimeout(100)
+    for (let tries = 0; received.length < 4 && tries < 600; tries++) await page.waitForTimeout(100)
     expect(received.map(({ path, body }) => [path, body['topic']])).toEqual([
+      ['/', 'my-topic'],
       ['/', 'my-topic'],
       ['/', 'my-topic'],
       ['/', 'my-topic'],

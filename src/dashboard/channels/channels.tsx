@@ -10,6 +10,7 @@ import { href } from '../router.ts'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Badge, Button, Dialog, Empty, Field, Select, toast } from '../ui/ui.tsx'
+import { Inboxes } from './inboxes.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 
 const BODY_FIELDS = bodyFields('POST /api/platform/channels')
@@ -65,6 +66,7 @@ export function Channels() {
                 ))}
               </ul>
             )}
+            <Inboxes channels={channels} />
             {editing && (
               <ChannelForm
                 channel={editing === 'new' ? null : editing}
