@@ -79,8 +79,8 @@ export function builtinCall(
   }
 }
 
-/** Built-ins that draw on every bar or belong to the script as a whole, so that no block may hold them. */
-const TOP_ONLY: ReadonlySet<string> = new Set([
+/** Built-ins that show a value for each bar. */
+export const SHOWN_EVERY_BAR: ReadonlySet<string> = new Set([
   'plot',
   'plotshape',
   'plotchar',
@@ -92,10 +92,9 @@ const TOP_ONLY: ReadonlySet<string> = new Set([
   'bgcolor',
   'barcolor',
   'alertcondition',
-  'indicator',
-  'strategy',
-  'library',
 ])
+/** They draw on every bar, or belong to the script as a whole, so that no block may hold them. */
+const TOP_ONLY: ReadonlySet<string> = new Set([...SHOWN_EVERY_BAR, 'indicator', 'strategy', 'library'])
 
 /** A bool is never na since v6, so there is nothing to fill in. (`na(b)` still stands in an example of the v6 manual.) */
 const NEVER_NA: ReadonlySet<string> = new Set(['nz', 'fixnan'])

@@ -2,38 +2,24 @@
 
 import type { LegacyCall, VersionTable } from './version.ts'
 
+const ORDER = [
+  'id',
+  'direction',
+  'qty',
+  'limit',
+  'stop',
+  'oca_name',
+  'oca_type',
+  'comment',
+  'when',
+  'alert_message',
+  'disable_alert',
+]
+
 /** `when` stood before the messages until it left the order. */
 export const V5_CALLS: Readonly<Record<string, LegacyCall>> = {
-  'strategy.entry': {
-    order: [
-      'id',
-      'direction',
-      'qty',
-      'limit',
-      'stop',
-      'oca_name',
-      'oca_type',
-      'comment',
-      'when',
-      'alert_message',
-      'disable_alert',
-    ],
-  },
-  'strategy.order': {
-    order: [
-      'id',
-      'direction',
-      'qty',
-      'limit',
-      'stop',
-      'oca_name',
-      'oca_type',
-      'comment',
-      'when',
-      'alert_message',
-      'disable_alert',
-    ],
-  },
+  'strategy.entry': { order: ORDER },
+  'strategy.order': { order: ORDER },
   'strategy.close': {
     order: ['id', 'when', 'comment', 'qty', 'qty_percent', 'alert_message', 'immediately', 'disable_alert'],
   },

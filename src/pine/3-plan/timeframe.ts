@@ -6,26 +6,12 @@
 
 import { BUILTIN_FUNCTIONS } from '../builtins/table.ts'
 import { assert } from '../../lib/assert.ts'
+import { SHOWN_EVERY_BAR } from '../2-check/builtin-call.ts'
 import type { BuiltinCallExpr, Expr, Program, Stmt, Variable } from '../2-check/program.ts'
 import { BOOL, STRING } from '../2-check/types.ts'
 import type { Type } from '../2-check/types.ts'
 import { walkBlock } from '../2-check/walk.ts'
 import { neededFor } from './slice.ts'
-
-/** Built-ins that show a value for each bar. */
-const OUTPUTS: ReadonlySet<string> = new Set([
-  'plot',
-  'plotshape',
-  'plotchar',
-  'plotarrow',
-  'plotcandle',
-  'plotbar',
-  'hline',
-  'fill',
-  'bgcolor',
-  'barcolor',
-  'alertcondition',
-])
 
 /** The script with all it plots asked for on another timeframe. */
 export function atTimeframe(program: Program, timeframe: string, gaps: boolean): Program {
@@ -75,7 +61,7 @@ export function leftOutOf(program: Program): LeftOut[] {
 function outputOf(statement: Stmt): BuiltinCallExpr | null {
   if (statement.kind !== 'Expression' && statement.kind !== 'Declare') return null
   const { value } = statement
-  return value.kind === 'BuiltinCall' && OUTPUTS.has(value.builtin.name) ? value : null
+  return value.kind === 'BuiltinCall' && SHOWN_EVERY_BAR.has(value.builtin.name) ? value : null
 }
 
 function withArguments(statement: Stmt, change: (arg: Expr) => Expr): Stmt {

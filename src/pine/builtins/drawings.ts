@@ -83,32 +83,11 @@ const LINE: readonly BuiltinEntry[] = [
     width: ['int'],
     extend: ['string'],
   }),
-  setter<Line>('line', 'set_xy1', 'int x, float y', (set, x: number, y: number) => {
-    set('x1', x)
-    set('y1', y)
-  }),
-  setter<Line>('line', 'set_xy2', 'int x, float y', (set, x: number, y: number) => {
-    set('x2', x)
-    set('y2', y)
-  }),
-  setter<Line>(
-    'line',
-    'set_xloc',
-    'int x1, int x2, string xloc',
-    (set, x1: number, x2: number, xloc: Text) => {
-      set('x1', x1)
-      set('x2', x2)
-      set('xloc', xloc)
-    },
-  ),
-  setter<Line>('line', 'set_first_point', 'chart.point point', (set, point: Point, line: Line) => {
-    set('x1', xOf(point, line.xloc))
-    set('y1', yOf(point))
-  }),
-  setter<Line>('line', 'set_second_point', 'chart.point point', (set, point: Point, line: Line) => {
-    set('x2', xOf(point, line.xloc))
-    set('y2', yOf(point))
-  }),
+  setter<Line>('line', 'set_xy1', 'int x, float y', ['x1', 'y1']),
+  setter<Line>('line', 'set_xy2', 'int x, float y', ['x2', 'y2']),
+  setter<Line>('line', 'set_xloc', 'int x1, int x2, string xloc', ['x1', 'x2', 'xloc']),
+  pointSetter<Line>('line', 'set_first_point', 'x1', 'y1'),
+  pointSetter<Line>('line', 'set_second_point', 'x2', 'y2'),
   ...getters<Line>('line', { x1: 'int', x2: 'int', y1: 'float', y2: 'float' }),
   fn(
     'line.get_price',
@@ -158,18 +137,9 @@ const LABEL: readonly BuiltinEntry[] = [
     text_font_family: ['string'],
     text_formatting: ['string'],
   }),
-  setter<Label>('label', 'set_xy', 'int x, float y', (set, x: number, y: number) => {
-    set('x', x)
-    set('y', y)
-  }),
-  setter<Label>('label', 'set_xloc', 'int x, string xloc', (set, x: number, xloc: Text) => {
-    set('x', x)
-    set('xloc', xloc)
-  }),
-  setter<Label>('label', 'set_point', 'chart.point point', (set, point: Point, label: Label) => {
-    set('x', xOf(point, label.xloc))
-    set('y', yOf(point))
-  }),
+  setter<Label>('label', 'set_xy', 'int x, float y', ['x', 'y']),
+  setter<Label>('label', 'set_xloc', 'int x, string xloc', ['x', 'xloc']),
+  pointSetter<Label>('label', 'set_point', 'x', 'y'),
   ...getters<Label>('label', { x: 'int', y: 'float', text: 'string' }),
 ]
 
@@ -223,32 +193,11 @@ const BOX: readonly BuiltinEntry[] = [
     text_font_family: ['string'],
     text_formatting: ['string'],
   }),
-  setter<Box>('box', 'set_lefttop', 'int left, float top', (set, left: number, top: number) => {
-    set('left', left)
-    set('top', top)
-  }),
-  setter<Box>('box', 'set_rightbottom', 'int right, float bottom', (set, right: number, bottom: number) => {
-    set('right', right)
-    set('bottom', bottom)
-  }),
-  setter<Box>(
-    'box',
-    'set_xloc',
-    'int left, int right, string xloc',
-    (set, left: number, right: number, xloc: Text) => {
-      set('left', left)
-      set('right', right)
-      set('xloc', xloc)
-    },
-  ),
-  setter<Box>('box', 'set_top_left_point', 'chart.point point', (set, point: Point, box: Box) => {
-    set('left', xOf(point, box.xloc))
-    set('top', yOf(point))
-  }),
-  setter<Box>('box', 'set_bottom_right_point', 'chart.point point', (set, point: Point, box: Box) => {
-    set('right', xOf(point, box.xloc))
-    set('bottom', yOf(point))
-  }),
+  setter<Box>('box', 'set_lefttop', 'int left, float top', ['left', 'top']),
+  setter<Box>('box', 'set_rightbottom', 'int right, float bottom', ['right', 'bottom']),
+  setter<Box>('box', 'set_xloc', 'int left, int right, string xloc', ['left', 'right', 'xloc']),
+  pointSetter<Box>('box', 'set_top_left_point', 'left', 'top'),
+  pointSetter<Box>('box', 'set_bottom_right_point', 'right', 'bottom'),
   ...getters<Box>('box', { left: 'int', top: 'float', right: 'int', bottom: 'float' }),
 ]
 
@@ -745,20 +694,34 @@ function setters<D extends Drawing>(
   })
 }
 
-type Set<D> = <Field extends keyof D & string>(field: Field, value: D[Field]) => void
-
-/** A setter of several fields. `change` gets the arguments, and the drawing as the last one. */
+/** A setter of several fields, in the order of its parameters. */
 function setter<D extends Drawing>(
   kind: D['kind'],
   name: string,
   parameters: string,
-  change: (set: Set<D>, ...args: never[]) => void,
+  fields: readonly (keyof D & string)[],
 ): BuiltinFunction {
   return fn(`${kind}.${name}`, `Changes a ${kind}.`, `(${kind} id, ${parameters}) void`, {
-    fn: (runtime: Runtime, drawing: D | null, ...args: unknown[]) => {
+    fn: ({ drawings, bar }: Runtime, drawing: D | null, ...values: unknown[]) => {
       if (drawing === null) return
-      const set: Set<D> = (field, value) => runtime.drawings.set(drawing, field, value, runtime.bar)
-      change(set, ...([...args, drawing] as never[]))
+      for (const [i, field] of fields.entries())
+        drawings.set(drawing, field, values[i] as D[typeof field], bar)
+    },
+    runtime: true,
+  })
+}
+
+function pointSetter<D extends Line | Label | Box>(
+  kind: D['kind'],
+  name: string,
+  x: keyof D & string,
+  y: keyof D & string,
+): BuiltinFunction {
+  return fn(`${kind}.${name}`, `Changes a ${kind}.`, `(${kind} id, chart.point point) void`, {
+    fn: ({ drawings, bar }: Runtime, drawing: D | null, point: Point) => {
+      if (drawing === null) return
+      drawings.set(drawing, x, xOf(point, drawing.xloc) as D[typeof x], bar)
+      drawings.set(drawing, y, yOf(point) as D[typeof y], bar)
     },
     runtime: true,
   })
