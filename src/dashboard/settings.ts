@@ -17,6 +17,7 @@ const OWNED: ReadonlySet<string> = new Set([
   'script.drafts',
   'script.opened',
   'script.saved',
+  'studies.favourites',
   'watchlist',
 ])
 const OWNER = nameOf('owner')
@@ -77,6 +78,26 @@ function move(from: string, to: string): void {
   const text = localStorage.getItem(from)
   localStorage.removeItem(from)
   if (text !== null) localStorage.setItem(to, text)
+}
+
+/** What the browser has stored now, which another tab may have written; undefined = nothing, or not this user's. */
+export function stored(key: string): unknown {
+  try {
+    if (OWNED.has(key) && owner !== '' && localStorage.getItem(OWNER) !== owner) return undefined
+    const text = localStorage.getItem(nameOf(key))
+    return text === null ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Calls back when another tab has written the setting; the returned function ends that. */
+export function onStored(key: string, heard: () => void): () => void {
+  const listen = (event: StorageEvent) => {
+    if (event.key === nameOf(key) && isStillOwn()) heard()
+  }
+  addEventListener('storage', listen)
+  return () => removeEventListener('storage', listen)
 }
 
 /** A signal that survives a reload. A stored value that is not of the default's type is dropped. */

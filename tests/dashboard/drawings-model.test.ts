@@ -4,6 +4,14 @@ import { expect, test } from 'bun:test'
 import { regression, volumeProfile, vwapFrom } from '../../src/dashboard/drawings/calculations.ts'
 import { History } from '../../src/dashboard/chart/history.ts'
 import { LINE_SCRIPT } from '../../src/dashboard/drawings/line-script.ts'
+import {
+  merged,
+  withChanges,
+  withOwn,
+  withoutSent,
+  type Changes,
+  type Pending,
+} from '../../src/dashboard/drawings/pending.ts'
 import { hitAt, styleOf } from '../../src/dashboard/drawings/drawn.ts'
 import { barOfTime, timeOfBar, type Surface } from '../../src/dashboard/drawings/surface.ts'
 import { codeOf } from '../../src/dashboard/drawings/tools.ts'
@@ -30,6 +38,45 @@ function barsOf(rows: readonly (readonly [number, number, number, number, number
 }
 const flat = (closes: readonly number[]) =>
   barsOf(closes.map((close) => [close, close, close, close, 1] as const))
+
+const level = (id: string, price: number): Drawing => ({
+  id,
+  tool: 'horizontal-line',
+  points: [{ time: FRIDAY, price }],
+  style: {},
+})
+
+test('tabs that draw without a connection keep each other’s changes, and of one drawing the last', () => {
+  // What the browser keeps for all tabs; each tab reads it before it writes.
+  let kept: Pending = {}
+  const change = (changes: Changes) => (kept = withChanges(kept, 'AAPL', changes))
+  change({ a: level('a', 1), b: level('b', 1) })
+  change({ c: level('c', 2) })
+  change({ a: level('a', 3), b: null })
+  kept = withChanges(kept, 'SPX', { d: level('d', 4) })
+  expect(merged([level('b', 0), level('e', 5)], kept['AAPL']!)).toEqual([
+    level('e', 5),
+    level('a', 3),
+    level('c', 2),
+  ])
+  // One tab has sent all of it; meanwhile another has moved a line once more.
+  const sent = kept['AAPL']!
+  change({ a: level('a', 6) })
+  kept = withoutSent(kept, 'AAPL', sent)
+  expect(kept).toEqual({ AAPL: { a: level('a', 6) }, SPX: { d: level('d', 4) } })
+  // The other tab sent the same, and says so later.
+  kept = withoutSent(kept, 'AAPL', sent)
+  expect(withoutSent(kept, 'AAPL', { a: level('a', 6) })).toEqual({ SPX: { d: level('d', 4) } })
+})
+
+test('a tab puts its own changes back when another has written without them, and no others', () => {
+  const own = (_key: string, id: string) => id === 'mine'
+  const known = { AAPL: { mine: level('mine', 1), theirs: level('theirs', 2) } }
+  expect(withOwn({}, known, own)).toEqual({ AAPL: { mine: level('mine', 1) } })
+  // What another tab has changed since is newer.
+  const kept = { AAPL: { mine: level('mine', 3) }, SPX: { other: null } }
+  expect(withOwn(kept, known, own)).toEqual(kept)
+})
 
 test('a weekend takes no room: Saturday lies a third of the way from Friday to Monday', () => {
   const bars = flat([1, 2, 3])

@@ -137,6 +137,45 @@ describe.skipIf(noBrowser)('drawings', () => {
     expect(all.map(({ id }) => id)).toEqual(['a1', 'a3', 'a4'])
   }, 60_000)
 
+  test('what two tabs draw without a connection is all there once one of them has it again', async () => {
+    const market = 'NASDAQ:AAPL'
+    const { page } = await openChart(market)
+    const other = await page.context().newPage()
+    await other.goto(page.url())
+    for (const tab of [page, other]) {
+      await tab.bringToFront()
+      await tab.getByRole('button', { name: 'List of drawings (0)' }).waitFor()
+    }
+    // Each tab writes down what it could not send; a request that fails tells that it could not.
+    await page.context().setOffline(true)
+    for (const [tab, count] of [
+      [page, 1],
+      [other, 2],
+      [page, 3],
+    ] as const) {
+      await tab.bringToFront()
+      await chartOf(tab).focus()
+      await tab.keyboard.press('Alt+h')
+      await tab.keyboard.press('Enter')
+      await tab.getByRole('button', { name: `List of drawings (${count})` }).waitFor()
+    }
+    // Nothing was sent, and the tab that drew two of the three is gone.
+    expect(await stored(page, market)).toEqual([])
+    await other.bringToFront()
+    await other.getByRole('button', { name: 'List of drawings (3)' }).waitFor()
+    await page.close()
+    await other.context().setOffline(false)
+    // A page that is loaded sends at once what it finds.
+    await other.reload()
+    const kept = await storedWhen(other, market, (all) => all.length === 3)
+    expect(new Set(kept.map(({ tool }) => tool))).toEqual(new Set(['horizontal-line']))
+    await other
+      .getByRole('toolbar', { name: 'Drawing tools' })
+      .getByRole('button', { name: 'Remove all drawings' })
+      .click()
+    await storedWhen(other, market, (all) => all.length === 0)
+  }, 300_000)
+
   test('what one user left in a browser is neither shown to the next nor sent, and there on return', async () => {
     const market = 'SP:SPX'
     const { page: first } = await openChart(market)

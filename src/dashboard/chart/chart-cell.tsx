@@ -399,7 +399,13 @@ function useBars(cell: Cell): void {
       const mine = new AbortController()
       loading = mine
       const now = cell.shown.peek()
-      if (now && !isSameMarket(now.market, wanted)) cell.shown.value = null
+      if (now && !isSameMarket(now.market, wanted)) {
+        cell.shown.value = null
+        // The bar that the crosshair was on is of the market before, here and on the charts that follow.
+        cell.hover.value = null
+        cell.view.peek()?.hideCrosshair()
+        passHover(cell, null)
+      }
       cell.problem.value = null
       loadBars(wanted, mine.signal, (bars) => (cell.shown.value = { market: wanted, bars })).catch(
         (error: unknown) => {

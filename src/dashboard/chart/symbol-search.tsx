@@ -126,15 +126,7 @@ export function SymbolDialog() {
               <span class={s.symbolName}>{one.symbol}</span>
               <span class={s.symbolText}>
                 <span>{one.description || one.symbol}</span>
-                <span class="muted">
-                  {one.series
-                    .slice(0, 4)
-                    .map(
-                      (line) =>
-                        `${intervalText(line.interval)} · ${count(line.count)} bars to ${time(line.last, 'UTC', false)}`,
-                    )
-                    .join('   ')}
-                </span>
+                <span class="muted">{storedText(one)}</span>
               </span>
               <Badge>{one.type}</Badge>
               <span class="muted">{one.exchange}</span>
@@ -144,6 +136,21 @@ export function SymbolDialog() {
       )}
     </Dialog>
   )
+}
+
+/** What is stored of a symbol. A spread has no bars of its own: it is made of those that its symbols have in common. */
+function storedText({ exchange, series }: SymbolFacts): string {
+  if (exchange === SPREAD_EXCHANGE) {
+    const names = series.slice(0, 6).map(({ interval }) => intervalText(interval))
+    return names.length === 0 ? 'Its symbols have no interval in common' : `From bars of ${names.join(', ')}`
+  }
+  return series
+    .slice(0, 4)
+    .map(
+      (line) =>
+        `${intervalText(line.interval)} · ${count(line.count)} bars to ${time(line.last, 'UTC', false)}`,
+    )
+    .join('   ')
 }
 
 interface Formula {

@@ -9,7 +9,8 @@ import { ApiError, call, isAway } from '../api-client.ts'
 import { timeline } from '../chart/history.ts'
 import { market } from '../charts.ts'
 import { onLive } from '../live.ts'
-import { remembered } from '../settings.ts'
+import { onStored, remembered, stored } from '../settings.ts'
+import { merged, withChanges, withOwn, withoutSent, type Changes, type Pending } from './pending.ts'
 import { toastError } from '../ui/ui.tsx'
 
 export interface DrawnMarket {
@@ -17,11 +18,7 @@ export interface DrawnMarket {
   readonly symbol: string
 }
 
-/** Changes by id of the drawing; null = removed. */
-type Changes = Readonly<Record<string, Drawing | null>>
-/** Changes that the server does not have yet, by symbol. */
-type Pending = Readonly<Record<string, Changes>>
-
+const PENDING = 'drawings.pending'
 const SEND_AFTER_MS = 400
 const RETRY_MS = [2000, 5000, 15_000, 60_000]
 
@@ -57,6 +54,7 @@ export class Sheet {
   #follow(): () => void {
     const abort = new AbortController()
     const key = this.#key
+    this.#outbox.readAgain()
     this.drawings.value = merged([], this.#outbox.of(key))
     const load = () => {
       const asked = this.#outbox.revisions[key]
@@ -75,6 +73,9 @@ export class Sheet {
     }
     load()
     const stopRefused = this.#outbox.onRefused(key, load)
+    const stopOthers = this.#outbox.onOthers(() => {
+      this.drawings.value = merged(this.drawings.peek(), this.#outbox.of(key))
+    })
     const stop = onLive(
       'drawings',
       (event) => {
@@ -89,6 +90,7 @@ export class Sheet {
       abort.abort()
       stop()
       stopRefused()
+      stopOthers()
       this.#outbox.sendSoon(0)
     }
   }
@@ -101,7 +103,7 @@ export class Sheet {
     const back = Object.fromEntries(Object.keys(changes).map((id) => [id, before.get(id) ?? null]))
     const apply = (step: Changes) => {
       this.#outbox.add(this.#key, step)
-      this.drawings.value = merged(this.drawings.peek(), step)
+      this.drawings.value = merged(this.drawings.peek(), this.#outbox.of(this.#key))
     }
     apply(changes)
     timeline.add({ undo: () => apply(back), redo: () => apply(changes) })
@@ -114,10 +116,31 @@ class Outbox {
   readonly revisions: Record<string, number> = {}
   /** Called when the server refuses a change of the symbol, to show the server's drawings again. */
   readonly #refused = new Map<string, () => void>()
-  readonly #pending: Signal<Pending> = remembered<Pending>('drawings.pending', {})
+  readonly #pending: Signal<Pending> = remembered<Pending>(PENDING, {})
+  /** The changes that were made in this tab, as key and id. */
+  readonly #own = new Set<string>()
   #timer: ReturnType<typeof setTimeout> | undefined
   #sending: Promise<void> | null = null
   #failures = 0
+
+  /** What other tabs have written since is known from here on. */
+  readAgain(): void {
+    this.#pending.value = this.#ofAllTabs()
+  }
+
+  /** Looks for changes that other tabs have made, which they send themselves; the returned function ends that. */
+  onOthers(heard: () => void): () => void {
+    return onStored(PENDING, () => {
+      this.#pending.value = this.#ofAllTabs()
+      heard()
+    })
+  }
+
+  #ofAllTabs(): Pending {
+    const known = this.#pending.peek()
+    const kept = stored(PENDING) as Pending | undefined
+    return kept ? withOwn(kept, known, (key, id) => this.#own.has(`${key} ${id}`)) : known
+  }
 
   onRefused(key: string, load: () => void): () => void {
     this.#refused.set(key, load)
@@ -129,7 +152,8 @@ class Outbox {
   }
 
   add(key: string, changes: Changes): void {
-    this.#pending.value = { ...this.#pending.peek(), [key]: { ...this.of(key), ...changes } }
+    for (const id of Object.keys(changes)) this.#own.add(`${key} ${id}`)
+    this.#pending.value = withChanges(this.#ofAllTabs(), key, changes)
     this.sendSoon(SEND_AFTER_MS)
   }
 
@@ -193,9 +217,9 @@ class Outbox {
 
   /** Changes that were sent are no longer pending, unless they have changed since. */
   #settle(key: string, sent: Changes): void {
-    const { [key]: now = {}, ...others } = this.#pending.peek()
-    const left = Object.fromEntries(Object.entries(now).filter(([id, drawing]) => sent[id] !== drawing))
-    this.#pending.value = Object.keys(left).length > 0 ? { ...others, [key]: left } : others
+    const left = withoutSent(this.#ofAllTabs(), key, sent)
+    for (const id of Object.keys(sent)) if (!(id in (left[key] ?? {}))) this.#own.delete(`${key} ${id}`)
+    this.#pending.value = left
   }
 }
 
@@ -204,15 +228,6 @@ const changesOf = (put: readonly Drawing[], remove: readonly string[]): Changes 
     ...remove.map((id) => [id, null] as const),
     ...put.map((drawing) => [drawing.id, drawing] as const),
   ])
-
-/** A changed drawing keeps its place among the others. */
-function merged(before: readonly Drawing[], changes: Changes): readonly Drawing[] {
-  const byId = new Map(before.map((one) => [one.id, one]))
-  for (const [id, drawing] of Object.entries(changes))
-    if (drawing) byId.set(id, drawing)
-    else byId.delete(id)
-  return [...byId.values()]
-}
 
 class Sheets {
   readonly #outbox = new Outbox()
