@@ -500,6 +500,9 @@ test('six wrong passwords in a row are answered alike, whether there is such a u
     pass(1)
     expect([await tried(email), await tried(email)]).toEqual(['invalid_credentials', 'rate_limited'])
     expect(((await rejection(authenticate(deps, email, 'wrong'))) as Problem).details.retryAfter).toBe(2)
+    // A part of a second is waited for as well: after less than was said, the next attempt would be refused.
+    pass(500)
+    expect(((await rejection(authenticate(deps, email, 'wrong'))) as Problem).details.retryAfter).toBe(2)
     pass(DAY + 1)
     const again = []
     for (let i = 0; i < 6; i++) again.push(await tried(email))

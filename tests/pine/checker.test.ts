@@ -582,6 +582,13 @@ describe('hints', () => {
   })
 })
 
+test('a value that an input cannot have is named with the parameter and what it wants', () => {
+  const { script } = parse('//@version=6\nindicator("")\nx = input.int(5, minval = "low")')
+  expect(check(script).diagnostics[0]?.message).toBe(
+    'Expected a number for `minval` of `input.int`, found "low".',
+  )
+})
+
 test('a script of nothing but unknown names soon gets no more hints, as each costs time', () => {
   const lines = Array.from({ length: 3000 }, (_, i) => `x${i} = clsoe${i}`)
   const { diagnostics } = check(parse(`//@version=6\nindicator("")\n${lines.join('\n')}`).script)
