@@ -50,7 +50,7 @@ describe.skipIf(noBrowser)('on the page', () => {
   let site: Site
   beforeAll(async () => {
     site = await startSite()
-  }, 60_000)
+  }, 300_000)
   afterAll(() => site.close())
 
   test('a symbol is put over the chart by keyboard and taken off, a formula is typed, and what is missing is named', async () => {
@@ -92,5 +92,5 @@ describe.skipIf(noBrowser)('on the page', () => {
     await page.reload()
     await page.getByRole('button', { name: /^SPX \/ AAPL/ }).waitFor()
     expect(complaints).toEqual([])
-  }, 90_000)
+  }, 300_000)
 })

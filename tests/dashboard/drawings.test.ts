@@ -135,7 +135,7 @@ describe.skipIf(noBrowser)('drawings', () => {
     await page.goto(`${site.url}/chart/${encodeURIComponent('SP:SPX')}/1d`)
     const all = await storedWhen(page, 'NASDAQ:REFUSED', (found) => found.length === 3)
     expect(all.map(({ id }) => id)).toEqual(['a1', 'a3', 'a4'])
-  }, 60_000)
+  }, 300_000)
 
   test('what two tabs draw without a connection is all there once one of them has it again', async () => {
     const market = 'NASDAQ:AAPL'

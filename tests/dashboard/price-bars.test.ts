@@ -19,7 +19,7 @@ describe.skipIf(noBrowser)('on the page', () => {
   let site: Site
   beforeAll(async () => {
     site = await startSite()
-  }, 60_000)
+  }, 300_000)
   afterAll(() => site.close())
 
   test('Renko is chosen and set by keyboard, says what scripts run on, and is there after a reload', async () => {
@@ -47,7 +47,7 @@ describe.skipIf(noBrowser)('on the page', () => {
     await page.getByRole('menuitem', { name: 'Settings of renko…' }).press('Enter')
     expect(await dialog.getByLabel('Size in price').inputValue()).toBe('50')
     expect(complaints).toEqual([])
-  }, 90_000)
+  }, 300_000)
 })
 
 test('what scripts plot is taken from the real bar behind each', () => {

@@ -27,7 +27,7 @@ import { testKv } from '../store/test-store.ts'
 const ready = (data: Record<string, unknown>) => data as ReceiverData['backtest.reportReady']
 
 // A busy machine is no failure.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const HOUR = 3_600_000
 const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }

@@ -53,7 +53,7 @@ export async function passes(
   limitMs: number,
   options: readonly string[] = [],
 ): Promise<boolean> {
-  return await succeeds(tree, ['test', '--bail', '--timeout=60000', ...options, `./${file}`], limitMs)
+  return await succeeds(tree, ['test', '--bail', '--timeout=600000', ...options, `./${file}`], limitMs)
 }
 
 export async function typeChecks(tree: string): Promise<boolean> {
