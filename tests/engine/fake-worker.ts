@@ -83,4 +83,5 @@ serveJobs({
   replay: async (job, desk) => (await real()).replay(job, desk),
   pick: async (job, desk) => (await real()).pick(job, desk),
   import: async (job, desk) => (await real()).import(job, desk),
+  checkPortfolio: async (job, desk) => (await real()).checkPortfolio(job, desk),
 })
