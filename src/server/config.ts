@@ -126,6 +126,11 @@ const OPTIONS = {
     text,
     'File of the key that secrets are sealed with; default instance.key in DATA_DIR; the same for all servers on one STORE',
   ),
+  LEASE_SECONDS: option(
+    '4',
+    integer(2, 600),
+    'How long a server that shares a database may be silent before the others do its work',
+  ),
   PUBLIC_URL: option(
     '',
     optional(publicAddress),

@@ -33,7 +33,12 @@ export async function openStoreOf(
     readonly version: string
     warn(line: string): void
   },
-  { DATA_DIR, MAX_STORAGE_MB, STORE }: Pick<Config, 'DATA_DIR' | 'MAX_STORAGE_MB' | 'STORE'>,
+  {
+    DATA_DIR,
+    LEASE_SECONDS,
+    MAX_STORAGE_MB,
+    STORE,
+  }: Pick<Config, 'DATA_DIR' | 'LEASE_SECONDS' | 'MAX_STORAGE_MB' | 'STORE'>,
   { admit, log }: { admit(kv: Kv): Promise<void>; readonly log: Log },
 ): Promise<ServerStore> {
   const { clock, random, warn, version } = surroundings
@@ -48,6 +53,7 @@ export async function openStoreOf(
       random,
       node: nodeName(hostname(), random.bytes(4)),
       version,
+      leaseMs: LEASE_SECONDS * 1000,
       admit,
       waits: (holder) => log('info', 'waiting for the server that serves from the database', { holder }),
     })

@@ -24,6 +24,7 @@ Several nodes on one PostgreSQL, which comes along. Ends with 1 if anything that
   --partitions N   How often a node is cut off from the database (2)
   --nodes N        How many nodes (3)
   --servers N      Whole servers instead, that all serve at a time
+  --within N       Every shard must have a server again after N seconds; else it is only told
   --seed S         Whom it hits, and in which order`
 
 const { values: flags } = commandLine(HELP, {
@@ -32,10 +33,13 @@ const { values: flags } = commandLine(HELP, {
   partitions: { type: 'string' },
   nodes: { type: 'string' },
   servers: { type: 'string' },
+  within: { type: 'string' },
   seed: { type: 'string' },
 })
-const number = (name: 'kills' | 'crashes' | 'partitions' | 'nodes' | 'servers' | 'seed', fallback: number) =>
-  wholeNumber(HELP, name, flags[name]) ?? fallback
+const number = (
+  name: 'kills' | 'crashes' | 'partitions' | 'nodes' | 'servers' | 'within' | 'seed',
+  fallback: number,
+) => wholeNumber(HELP, name, flags[name]) ?? fallback
 
 const PATIENCE_MS = 30_000
 
@@ -152,7 +156,8 @@ async function main(): Promise<number> {
   const seed = number('seed', Math.floor(Math.random() * 2 ** 31))
   const random = randomNumbers(seed)
   const servers = number('servers', 0)
-  if (servers > 0) return fleetOfServers({ servers, seed, random, blows: blows(random) })
+  const withinMs = flags.within === undefined ? null : number('within', 0) * 1000
+  if (servers > 0) return fleetOfServers({ servers, seed, random, blows: blows(random), withinMs })
   const postgres = await startPostgres()
   const clock = { now: () => performance.now(), sleep: nap }
   const watcher = await connect({

@@ -65,6 +65,7 @@ describe('every setting', () => {
     ['SCRIPT_MEMORY_MB', '64', 64, '63'],
     ['SCRIPT_ANSWER_MB', '1', 1, '0'],
     ['STORE', 'postgres://u:p@db/charts', 'postgres://u:p@db/charts', 'mysql://db/charts'],
+    ['LEASE_SECONDS', '30', 30, '1'],
     ['KEY_FILE', '/run/secrets/key', '/run/secrets/key', null],
     ['MAX_STORAGE_MB', '500', 500, '5 GB'],
     ['MAX_BACKTESTS', '0', 0, '-1'],

@@ -51,6 +51,7 @@ export class Fleet implements Shards {
   readonly lost: Promise<void>
   readonly #connection: Connection
   readonly #version: string
+  readonly #leaseMs: number
   readonly #lagMs: () => number
   #buriedCount = 0
   #held: ReadonlySet<number> = new Set()
@@ -61,11 +62,16 @@ export class Fleet implements Shards {
   readonly #buried: (() => void)[] = []
   readonly #lose: () => void
 
-  private constructor(connection: Connection, lease: Lease, version: string, lagMs: () => number) {
+  private constructor(
+    connection: Connection,
+    lease: Lease,
+    { version, lagMs, leaseMs }: { readonly version: string; lagMs(): number; readonly leaseMs: number },
+  ) {
     this.node = connection.node
     this.lease = lease
     this.#connection = connection
     this.#version = version
+    this.#leaseMs = leaseMs
     this.#lagMs = lagMs
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#lose = resolve
@@ -80,11 +86,19 @@ export class Fleet implements Shards {
       version,
       waits,
       lagMs,
-    }: { readonly clock: Clock; readonly version: string; waits(holder: string): void; lagMs(): number },
+      leaseMs = LEASE_MS,
+    }: {
+      readonly clock: Clock
+      readonly version: string
+      waits(holder: string): void
+      lagMs(): number
+      readonly leaseMs?: number
+    },
   ): Promise<Fleet> {
-    await takeLease({ ...connection, node: TOGETHER }, { work: SERVING, clock, waits, isKept: false })
-    const lease = await takeLease(connection, { work: ['node', connection.node], clock, waits })
-    return new Fleet(connection, lease, version, lagMs)
+    const shared = { ...connection, node: TOGETHER }
+    await takeLease(shared, { work: SERVING, clock, waits, isKept: false, leaseMs })
+    const lease = await takeLease(connection, { work: ['node', connection.node], clock, waits, leaseMs })
+    return new Fleet(connection, lease, { version, lagMs, leaseMs })
   }
 
   holds(name: string): boolean {
@@ -165,6 +179,8 @@ export class Fleet implements Shards {
   async look(): Promise<void> {
     await this.#stay()
     const all = await this.#all()
+    // Found out here and not only when the lease is renewed, which may be long after.
+    if (!all.some(({ name }) => name === this.node)) return this.#lose()
     let isFewer = false
     for (const { name, isAlive } of all)
       if (!isAlive && name !== this.node && (await this.#bury(name))) isFewer = true
@@ -199,7 +215,7 @@ export class Fleet implements Shards {
       `with told as (update ${schema}.nodes set version = $4, lag_ms = $5, seen = clock_timestamp() where node = $6)
        update ${schema}.leases set until = clock_timestamp() + $3 * interval '1 ms'
        where work = $1 and node = $2 returning fence`,
-      [SERVING_KEY, TOGETHER, LEASE_MS, this.#version, this.#lagMs(), this.node],
+      [SERVING_KEY, TOGETHER, this.#leaseMs, this.#version, this.#lagMs(), this.node],
     )
     if (kept.length === 0) this.#lose()
   }

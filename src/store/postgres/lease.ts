@@ -15,7 +15,8 @@ import { COMMIT_LOCKS } from './commit-function.ts'
 
 /** Long enough for a node to be busy for a while, and short enough to wait for when one is gone. */
 export const LEASE_MS = 4000
-const RENEW_MS = LEASE_MS / 4
+/** It is renewed so many times before it would run out. */
+const RENEWALS = 4
 const ASK_AGAIN_MS = 500
 
 export interface Lease {
@@ -36,12 +37,14 @@ export async function takeLease(
     clock,
     waits,
     isKept = true,
+    leaseMs = LEASE_MS,
   }: {
     readonly work: string | Key
     readonly clock: Clock
     waits(holder: string): void
     /** false: somebody else renews it. */
     readonly isKept?: boolean
+    readonly leaseMs?: number
   },
 ): Promise<Lease> {
   const { schema, node, writing } = connection
@@ -51,10 +54,10 @@ export async function takeLease(
   for (;;) {
     const [row] = await writing.query<{ fence: Version | null; holder: string }>(
       `select fence, holder from ${schema}.take_lease_1($1, $2, $3, $4)`,
-      [name, slotOf(name), node, LEASE_MS],
+      [name, slotOf(name), node, leaseMs],
     )
     const fence = row?.fence ?? null
-    if (fence !== null) return kept(connection, clock, key, fence, isKept)
+    if (fence !== null) return kept(connection, { clock, key, fence, isKept, leaseMs })
     if (!isWaiting) waits(row?.holder ?? '')
     isWaiting = true
     await clock.sleep(ASK_AGAIN_MS)
@@ -63,17 +66,26 @@ export async function takeLease(
 
 function kept(
   { schema, node, writing }: Connection,
-  clock: Clock,
-  key: Key,
-  fence: Version,
-  isKept: boolean,
+  {
+    clock,
+    key,
+    fence,
+    isKept,
+    leaseMs,
+  }: {
+    readonly clock: Clock
+    readonly key: Key
+    readonly fence: Version
+    readonly isKept: boolean
+    readonly leaseMs: number
+  },
 ): Lease {
   const released = new AbortController()
   const mine = [encodeKey(key), node, fence]
   async function renew(): Promise<boolean> {
     try {
       const rows = await writing.query(
-        `update ${schema}.leases set until = clock_timestamp() + interval '${LEASE_MS} ms'
+        `update ${schema}.leases set until = clock_timestamp() + interval '${leaseMs} ms'
          where work = $1 and node = $2 and fence = $3 returning fence`,
         mine,
       )
@@ -85,7 +97,7 @@ function kept(
   }
   async function keep(): Promise<void> {
     for (;;) {
-      await clock.sleep(RENEW_MS, released.signal)
+      await clock.sleep(leaseMs / RENEWALS, released.signal)
       if (released.signal.aborted) return new Promise(() => {})
       if (!(await renew())) return
     }

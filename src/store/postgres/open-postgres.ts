@@ -40,9 +40,12 @@ export async function openServerPostgres({
   admit,
   waits,
   version,
+  leaseMs,
   ...options
 }: PostgresOptions & {
   readonly version: string
+  /** How long a server may be silent before others do its work. */
+  readonly leaseMs: number
   admit(kv: Kv): Promise<void>
   waits(holder: string): void
 }): Promise<ServedPostgres> {
@@ -59,6 +62,7 @@ export async function openServerPostgres({
       clock: options.clock,
       version,
       waits,
+      leaseMs,
       lagMs: () => feed.lagMs(options.clock.now()),
     })
     const { lost, lease } = fleet
