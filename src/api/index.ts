@@ -156,7 +156,15 @@ export function createApi(services: Services) {
     const ms = Math.max(0, clock.now() - startedAt)
     metrics.request(request.method, route ?? 'unknown', status, ms / 1000)
     const { method } = request
-    log('debug', 'request', { requestId, method, path, status, ms, ip: peer.ip, user: caller?.user.id })
+    log('debug', 'request', {
+      requestId,
+      method,
+      path: loggedPath(path),
+      status,
+      ms,
+      ip: peer.ip,
+      user: caller?.user.id,
+    })
   }
 
   const app = new Elysia({ normalize: false })
@@ -189,7 +197,11 @@ export function createApi(services: Services) {
       let problem = asProblem(error, code)
       if (code === 'NOT_FOUND') problem = notFound(request, path)
       if (problem === null)
-        log('error', 'a request failed', { requestId: visit.requestId, error: errorText(error), path })
+        log('error', 'a request failed', {
+          requestId: visit.requestId,
+          error: errorText(error),
+          path: loggedPath(path),
+        })
       problem ??= internalError()
       visit.status = problem.status
       const response = problemResponse(problem, visit.requestId, request.headers.get('accept'))
@@ -263,6 +275,9 @@ function fleetGauges(fleet: FleetView | null): (readonly [string, string, number
     ['chartroom_store_retries', 'Statements that it sent to the database again.', fleet.retries],
   ]
 }
+
+/** The address of an inbox is its password, which must stand in no log. */
+const loggedPath = (path: string): string => path.replace(/(hooks\/).*/is, '$1…')
 
 /** Longer than any valid address, even with a symbol of 64 emoji, and shorter than the longest key of the store. */
 const PATH_MAX = 1700

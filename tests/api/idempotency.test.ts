@@ -76,7 +76,7 @@ const MAKING: readonly Scenario[] = [
   {
     name: 'a portfolio',
     route: '/api/platform/portfolios',
-    body: { name: 'mine', parts: [BACKTEST] },
+    body: { name: 'mine', parts: [{ ...BACKTEST, source: '//@version=6\nstrategy("mine")' }] },
     made: ['portfolios', 'id'],
   },
   {

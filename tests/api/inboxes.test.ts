@@ -55,6 +55,34 @@ test('the address stands in no answer but the first, and in no record', async ()
   expect(JSON.stringify(stored)).not.toContain(secret)
 })
 
+test('the address stands in no log, whatever becomes of the request', async () => {
+  const logged: string[] = []
+  const server = testServer((services) => ({
+    ...unlimited(services),
+    log: (...line) => void logged.push(JSON.stringify(line)),
+  }))
+  const { path } = (
+    await server.call('POST', '/api/platform/inboxes', {
+      headers: await server.signUp(),
+      body: { name: 'n' },
+    })
+  ).json as { path: string }
+  const secret = path.slice('/api/hooks/'.length)
+  const to = [path, `/${path}`, `${path}/`, `${path}?x=1`, path.toUpperCase(), path.replace('hooks', 'HOOKS')]
+  for (const method of ['POST', 'GET', 'DELETE'])
+    for (const one of to)
+      await server.app.handle(
+        new Request(`http://localhost${one}`, {
+          method,
+          ...(method === 'POST' && { body: 'x', headers: { 'content-type': 'text/plain' } }),
+        }),
+      )
+  // What follows an answer is logged after it.
+  await Bun.sleep(0)
+  expect(logged.filter((line) => line.includes('hooks')).length).toBeGreaterThan(0)
+  expect(logged.join('\n').toLowerCase()).not.toContain(secret.toLowerCase())
+})
+
 test('a wrong, an empty, a too long and a garbled message are refused', async () => {
   const { post, path, messages } = await world()
   const codes = await Promise.all(
