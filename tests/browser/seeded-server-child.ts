@@ -45,6 +45,8 @@ const loops = server.services.features.start(new AbortController().signal)
 loops.catch((error: unknown) => console.error(error))
 const ids = await seed(server, cookie)
 server.app.listen({ port: 0, hostname: '127.0.0.1' })
+// Whoever waits on it now would turn it on.
+server.clock.now = () => NOW
 const script = { id: ids.scripts[0], name: 'SMA cross', source: CROSS }
 console.log(JSON.stringify({ url: `http://127.0.0.1:${server.app.server?.port}`, cookie, ids, script }))
 await Bun.stdin.text()
@@ -169,6 +171,32 @@ async function seed(server: ReturnType<typeof testServer>, cookie: string) {
     ],
   })
   await ended(`/portfolios/${portfolio.id}`, 'portfolio')
+  const [from, to] = [Math.floor(NOW / HOUR) * HOUR - 90 * HOUR, Math.floor(NOW / HOUR) * HOUR - 20 * HOUR]
+  const between = (a: number, b: number) => [
+    { time: from, price: a },
+    { time: to, price: b },
+  ]
+  await call('PATCH', '/drawings', {
+    exchange: 'BINANCE',
+    symbol: 'BTCUSDT',
+    put: [
+      {
+        id: 'a',
+        tool: 'trend-line',
+        points: between(56_000, 58_500),
+        style: { color: '#2962ff', lineWidth: 2 },
+      },
+      { id: 'b', tool: 'fib-retracement', points: between(61_000, 57_000), style: {} },
+      { id: 'c', tool: 'rectangle', points: between(55_500, 56_500), style: { color: '#f57c00' } },
+      {
+        id: 'd',
+        tool: 'horizontal-line',
+        points: [{ time: to, price: 60_000 }],
+        style: { color: '#ab47bc' },
+      },
+    ],
+    remove: [],
+  })
   const idea = await post('/ideas', {
     title: 'Averages that cross',
     body: 'The **20** over the 50, on the index alone.\n\n- long above\n- flat below\n',

@@ -1,8 +1,12 @@
 // What the page looks like: the theme, and pictures of many states in both themes.
 
+import { existsSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { noBrowser, painted } from './browser.ts'
+import { areAlike, differences, fromPng, shrunk, SQUARES, toPng, type Picture } from './picture.ts'
+import { statesOf, type State } from './states.ts'
 import { seededSite, type SeededSite } from './seeded-site.ts'
 
 const ground = (page: Page): Promise<string> =>
@@ -39,4 +43,98 @@ describe.skipIf(noBrowser)('the look', () => {
     expect(await ground(page)).toBe(LIGHT)
     await page.unroute(/\/assets\//)
   }, 300_000)
+
+  /**
+   * `UPDATE=1` writes the pictures anew: look at them before they are committed. What differs is left in a folder that the
+   * failure names.
+   */
+  test('every state looks as it was last approved, in both themes', async () => {
+    const wrong: string[] = []
+    for (const state of statesOf(site)) {
+      const page = await shown(site, state)
+      for (const theme of ['dark', 'light'] as const) {
+        await page.emulateMedia({ colorScheme: theme })
+        const found = await compared(page, `${state.name}-${theme}`)
+        if (found !== null) wrong.push(found)
+      }
+      await page.context().close()
+    }
+    expect(wrong).toEqual([])
+  }, 600_000)
+
+  test('another colour of text, and a table that moved, are seen', async () => {
+    const state = statesOf(site).find(({ name }) => name === 'backtests')!
+    const page = await shown(site, state)
+    const wanted = fromPng(readFileSync(`${KEPT}/backtests-dark.png`))
+    const seen = async (change: () => void, back: () => void) => {
+      await page.evaluate(change)
+      const differs = differences(await picture(page), wanted).length
+      await page.evaluate(back)
+      return differs
+    }
+    expect(
+      await seen(
+        () => document.documentElement.style.setProperty('--text', '#a0a0ff'),
+        () => document.documentElement.style.removeProperty('--text'),
+      ),
+    ).toBeGreaterThan(SQUARES)
+    expect(
+      await seen(
+        () => (document.querySelector('table')!.style.marginTop = '16px'),
+        () => (document.querySelector('table')!.style.marginTop = ''),
+      ),
+    ).toBeGreaterThan(SQUARES)
+  }, 300_000)
 })
+
+const KEPT = `${import.meta.dir}/pictures`
+
+async function shown(site: SeededSite, { path, phone, who, remembered, shows, act }: State): Promise<Page> {
+  const page = await site.open(phone ? [390, 844] : [1440, 900], remembered, who)
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.goto(site.url + path)
+  if (shows !== undefined) await page.getByText(shows).first().waitFor()
+  await act?.(page)
+  await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]'))
+  await page.evaluate(async () => {
+    await document.fonts.ready
+  })
+  return page
+}
+
+/** How long a run took is another number each time. */
+const varies = (page: Page) => [page.getByText(/ran in/)]
+
+async function picture(page: Page): Promise<Picture> {
+  await painted(page)
+  const bytes = await page.screenshot({ animations: 'disabled', mask: varies(page), maskColor: '#888888' })
+  return shrunk(fromPng(bytes))
+}
+
+/** A page has come to rest that looks the same so many times. */
+const STILL = 6
+const ATTEMPTS = 60
+
+/** What is wrong with the page; null = nothing. A page that is still on its way is looked at again. */
+async function compared(page: Page, name: string): Promise<string | null> {
+  const file = `${KEPT}/${name}.png`
+  const wanted = existsSync(file) ? fromPng(readFileSync(file)) : null
+  let now = await picture(page)
+  for (let same = 0, attempt = 0; same < STILL && attempt < ATTEMPTS; attempt++) {
+    if (wanted && areAlike(now, wanted)) break
+    const next = await picture(page)
+    same = differences(now, next).length === 0 ? same + 1 : 0
+    now = next
+  }
+  if (process.env['UPDATE']) {
+    // A picture that is still alike stays as it is, so that a change of the page is all that a commit shows.
+    if (!wanted || !areAlike(now, wanted)) await Bun.write(file, toPng(now))
+    return null
+  }
+  const found = wanted ? differences(now, wanted) : []
+  if (wanted && found.length <= SQUARES) return null
+  const left = `${tmpdir()}/chartroom-pictures/${name}.png`
+  await Bun.write(left, toPng(now))
+  const places = found.slice(0, 3).map(({ x, y, apart }) => `${x},${y} by ${Math.round(apart)}`)
+  return `${name}: ${found.length} squares differ (${places.join('; ')}), see ${left}`
+}
