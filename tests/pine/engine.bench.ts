@@ -329,23 +329,29 @@ async function kinds(): Promise<void> {
 /**
  * Medians of each request, here and in the commit that `--against` names, after all have been run a few times. Both runs of
  * a request follow one clean-up, in turns first and second: a clean-up for each took most of the time with a hundred probes.
+ * The rounds of one request follow each other, since machine code that nobody has run for some seconds is thrown away: on a
+ * busy machine, rounds of all requests measured the compiler instead.
  */
 async function beside(runs: readonly (readonly [string, BacktestRequest])[], count = ROUNDS) {
   const runners = [runBacktest]
   if (AGAINST !== undefined) runners.push(await runnerOf(AGAINST))
-  const times = runners.map(() => runs.map((): number[] => []))
-  for (let round = -WARM; round < count; round++)
-    for (const [i, [, request]] of runs.entries()) {
+  for (let round = 0; round < WARM; round++)
+    for (const [, request] of runs) for (const runner of runners) runner(request)
+  const medians = runs.map(([, request]) => {
+    const times = runners.map((): number[] => [])
+    for (let round = -WARM; round < count; round++) {
       Bun.gc(true)
       for (let turn = 0; turn < runners.length; turn++) {
         const which = (turn + Math.abs(round)) % runners.length
         const from = ownThreadMs()
         runners[which]!(request)
-        if (round >= 0) times[which]![i]!.push(ownThreadMs() - from)
+        if (round >= 0) times[which]!.push(ownThreadMs() - from)
       }
     }
-  const [now, before] = times.map((each) => each.map(median))
-  return { now: now!, before }
+    return times.map(median)
+  })
+  const of = (which: number) => medians.map((each) => each[which]!)
+  return { now: of(0), before: AGAINST === undefined ? undefined : of(1) }
 }
 
 function memory(): void {
