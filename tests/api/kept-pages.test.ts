@@ -1,6 +1,7 @@
 // Pages that are answered again before any route is looked for: as they were, and never to anybody whom the route would refuse.
 
 import { expect, test } from 'bun:test'
+import type { Services } from '../../src/api/deps.ts'
 import { COLUMNS_TYPE } from '../../src/wire/columns.ts'
 import { barCsv } from '../bar-csv.ts'
 import { testKv } from '../store/test-store.ts'
@@ -50,13 +51,19 @@ test('a page that is asked for again has every header and byte that it had', asy
   }
 })
 
-test('a page counts against the limit of requests each time, once', async () => {
-  const { call, signUp } = testServer(({ settings }) => ({
+test('a page counts against the limit of requests each time, once, whether it still holds or not', async () => {
+  const kv = testKv()
+  const few = ({ settings }: Services) => ({
     settings: { ...settings, rates: { ...settings.rates, user: { quota: 5, windowSeconds: 60 } } },
-  }))
+  })
+  const { call, signUp } = testServer(few, { kv })
+  const there = testServer(unlimited, { kv, seed: 2 })
   const headers = await signUp('owner@example.com')
   const answers = []
-  for (let i = 0; i < 6; i++) answers.push(await call('GET', ALERTS, { headers }))
+  for (let i = 0; i < 6; i++) {
+    answers.push(await call('GET', ALERTS, { headers }))
+    if (i >= 2) await there.call('POST', ALERTS, { headers, body: { ...ALERT, price: i + 1 } })
+  }
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429])
   expect(answers.map((answer) => /;r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1])).toEqual([
     '4',
