@@ -10,6 +10,7 @@ const OWNED: ReadonlySet<string> = new Set([
   'chart.studies',
   'charts',
   'drawings.pending',
+  'drawings.templates',
   'layout',
   'market',
   'run.last',

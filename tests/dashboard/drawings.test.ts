@@ -289,6 +289,31 @@ describe.skipIf(noBrowser)('drawings', () => {
     expect(complaints).toEqual([])
   }, 300_000)
 
+  test('a style is kept under a name, and given to another drawing', async () => {
+    const market = 'NASDAQ:AAPL'
+    const { page, complaints } = await openChart(market)
+    await page.getByRole('button', { name: /^List of drawings/ }).waitFor()
+    await chartOf(page).focus()
+    await page.keyboard.press('Alt+h')
+    await page.keyboard.press('Enter')
+    const bar = page.getByRole('toolbar', { name: 'Horizontal line: style' })
+    await bar.getByLabel('Any colour').fill('#f23645')
+    await bar.getByRole('button', { name: 'More for this drawing' }).click()
+    await page.getByRole('menuitem', { name: 'Styles…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Styles' })
+    await dialog.getByLabel('Keep this style as').fill('Поддержка')
+    await dialog.getByRole('button', { name: 'Keep' }).click()
+    await dialog.getByRole('button', { name: 'Use Поддержка' }).waitFor()
+    await page.keyboard.press('Escape')
+    await bar.getByLabel('Any colour').fill('#089981')
+    await storedWhen(page, market, (all) => all.at(-1)?.style.color === '#089981')
+    await bar.getByRole('button', { name: 'More for this drawing' }).click()
+    await page.getByRole('menuitem', { name: 'Styles…' }).click()
+    await dialog.getByRole('button', { name: 'Use Поддержка' }).click()
+    await storedWhen(page, market, (all) => all.at(-1)?.style.color === '#f23645')
+    expect(complaints).toEqual([])
+  }, 300_000)
+
   test('a text is typed at once, and an alert on a line opens filled in', async () => {
     const market = 'SP:SPX'
     const { page, complaints } = await openChart(market)

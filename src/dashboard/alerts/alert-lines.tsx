@@ -13,9 +13,9 @@ import type { ChartView } from '../chart/view.ts'
 import { hovered, tool } from '../drawings/drawing-state.ts'
 import { price as priceText } from '../format.ts'
 import { Icon } from '../ui/icon.tsx'
+import { toastError } from '../ui/ui.tsx'
 import { side } from '../workspace.ts'
 import s from './alert-lines.module.css'
-import { editAlert } from './alert-dialog.tsx'
 import {
   addAlertAt,
   atPrice,
@@ -120,7 +120,7 @@ function itemsOf({ alert }: AlertLine): readonly MenuItem[] {
       icon: 'tune',
       run: () => {
         side.value = 'alerts'
-        editAlert(alert)
+        import('./alert-dialog.tsx').then(({ editAlert }) => editAlert(alert), toastError)
       },
     },
     { id: 'delete', text: 'Delete the alert', icon: 'trash', run: () => deleteAlert(alert) },

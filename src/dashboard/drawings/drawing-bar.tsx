@@ -23,11 +23,13 @@ import {
   lockAll,
   magnet,
   objectList,
+  templatesOpen,
   tool,
 } from './drawing-state.ts'
 import s from './drawings.module.css'
 import { ObjectList } from './object-list.tsx'
 import { SelectionBar, selectionItems } from './selection-bar.tsx'
+import { StyleTemplates } from './style-templates.tsx'
 import { drawings } from './sheet.ts'
 import { TOOL_GROUPS, TOOL_KEYS, TOOL_NAMES, type ToolGroup } from './tools.ts'
 
@@ -167,6 +169,7 @@ export function DrawingBar() {
         />
       )}
       {objectList.value && <ObjectList />}
+      {templatesOpen.value && <StyleTemplates />}
       <SelectionBar />
     </>
   )

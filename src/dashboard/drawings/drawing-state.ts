@@ -37,6 +37,13 @@ export const hideAll = remembered('drawings.hidden', false)
 export const lockAll = remembered('drawings.locked', false)
 /** The style of the next drawing of each tool. */
 export const styles = remembered<Partial<Record<DrawingTool, DrawingStyle>>>('drawings.styles', {})
+/** Styles that were kept under a name, for drawings of any tool. */
+export interface StyleTemplate {
+  readonly name: string
+  readonly style: DrawingStyle
+}
+export const templates = remembered<readonly StyleTemplate[]>('drawings.templates', [])
+export const templatesOpen = signal(false)
 /** The tool of each group that was used last. */
 export const lastTools = remembered<Record<string, DrawingTool>>('drawings.tools', {})
 

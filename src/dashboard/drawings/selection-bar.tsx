@@ -7,7 +7,15 @@ import type { Drawing, DrawingStyle } from '../../wire/drawing.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Button, toast } from '../ui/ui.tsx'
 import { askDrawingAlert, watchables } from './drawing-alert.ts'
-import { justMade, newDrawingId, objectList, selected, selection, styles } from './drawing-state.ts'
+import {
+  justMade,
+  newDrawingId,
+  objectList,
+  selected,
+  selection,
+  styles,
+  templatesOpen,
+} from './drawing-state.ts'
 import { styleOf } from './drawn.ts'
 import s from './drawings.module.css'
 import { removeSelected } from './gestures.ts'
@@ -113,7 +121,7 @@ function levelsOf(text: string): readonly number[] | null {
 }
 
 /** Sets the style of the selection, and of the tools' next drawings. */
-function restyle(change: DrawingStyle): void {
+export function restyle(change: DrawingStyle): void {
   const chosen = selection.peek()
   changeDrawings(chosen.map((one) => ({ ...one, style: { ...one.style, ...change } })))
   const { text: _text, ...lasting } = change
@@ -157,6 +165,7 @@ export function selectionItems(): readonly MenuItem[] {
       icon: 'bell' as const,
       run: () => askDrawingAlert(first, one),
     })),
+    { id: 'styles', text: 'Styles…', icon: 'tune', run: () => (templatesOpen.value = true) },
     { id: 'clone', text: 'Clone', icon: 'copy', run: () => clone(chosen) },
     ...(chosen.some(({ tool }) => HAS_FILL.has(tool))
       ? [

@@ -1,0 +1,77 @@
+// Styles under names: the selection's is kept, and any of those kept is given to the selection.
+
+import { useState } from 'preact/hooks'
+import { Button, Dialog, Field } from '../ui/ui.tsx'
+import { selection, templates, templatesOpen, type StyleTemplate } from './drawing-state.ts'
+import { styleOf } from './drawn.ts'
+import s from './drawings.module.css'
+import { restyle } from './selection-bar.tsx'
+
+const TEMPLATES_MAX = 50
+
+export function StyleTemplates() {
+  const [name, setName] = useState('')
+  const first = selection.value[0]
+  const close = () => (templatesOpen.value = false)
+  if (!first) return null
+  const wanted = name.trim().slice(0, 60)
+  const keep = () => {
+    if (wanted === '') return
+    const { text: _text, ...style } = styleOf(first)
+    const others = templates.peek().filter((one) => one.name !== wanted)
+    templates.value = [...others, { name: wanted, style }].slice(-TEMPLATES_MAX)
+    setName('')
+  }
+  return (
+    <Dialog title="Styles" onClose={close} width={380}>
+      <Field
+        label="Keep this style as"
+        autofocus
+        value={name}
+        placeholder="Support"
+        hint={
+          templates.value.some((one) => one.name === wanted)
+            ? 'There is one of this name: it is replaced.'
+            : 'Colour, width, line, fill and levels, for drawings of any tool.'
+        }
+        onInput={setName}
+      />
+      <p>
+        <Button size="small" variant="primary" onClick={keep}>
+          Keep
+        </Button>
+      </p>
+      <ul class={s.templates} aria-label="Styles that are kept">
+        {templates.value.map((one) => (
+          <Template key={one.name} template={one} onUsed={close} />
+        ))}
+      </ul>
+    </Dialog>
+  )
+}
+
+function Template({ template, onUsed }: { readonly template: StyleTemplate; readonly onUsed: () => void }) {
+  const { name, style } = template
+  return (
+    <li>
+      <span class={s.swatch} style={{ background: style.color }} />
+      <span class={s.templateName}>{name}</span>
+      <Button
+        size="small"
+        onClick={() => {
+          restyle(style)
+          onUsed()
+        }}
+      >
+        Use<span class="visually-hidden"> {name}</span>
+      </Button>
+      <Button
+        size="small"
+        variant="quiet"
+        icon="trash"
+        label={`Forget ${name}`}
+        onClick={() => (templates.value = templates.peek().filter((one) => one.name !== name))}
+      />
+    </li>
+  )
+}
