@@ -42,6 +42,8 @@ const ROUNDS = 11
 const WARM = 3
 /** There are a hundred of them. */
 const PROBE_ROUNDS = 7
+const LONG_ENOUGH_MS = 20
+const REPEATS_MAX = 10
 const FEW_BARS = 53_929
 const KIND_BARS = 50_000
 const RUNS = 10_000
@@ -330,7 +332,8 @@ async function kinds(): Promise<void> {
  * Medians of each request, here and in the commit that `--against` names, after all have been run a few times. Both runs of
  * a request follow one clean-up, in turns first and second: a clean-up for each took most of the time with a hundred probes.
  * The rounds of one request follow each other, since machine code that nobody has run for some seconds is thrown away: on a
- * busy machine, rounds of all requests measured the compiler instead.
+ * busy machine, rounds of all requests measured the compiler instead. What takes a few milliseconds is run several times, for
+ * the clock of a processor's time moves about once a millisecond.
  */
 async function beside(runs: readonly (readonly [string, BacktestRequest])[], count = ROUNDS) {
   const runners = [runBacktest]
@@ -339,13 +342,16 @@ async function beside(runs: readonly (readonly [string, BacktestRequest])[], cou
     for (const [, request] of runs) for (const runner of runners) runner(request)
   const medians = runs.map(([, request]) => {
     const times = runners.map((): number[] => [])
+    const began = performance.now()
+    runBacktest(request)
+    const repeats = Math.min(REPEATS_MAX, Math.ceil(LONG_ENOUGH_MS / (performance.now() - began)))
     for (let round = -WARM; round < count; round++) {
       Bun.gc(true)
       for (let turn = 0; turn < runners.length; turn++) {
         const which = (turn + Math.abs(round)) % runners.length
         const from = ownThreadMs()
-        runners[which]!(request)
-        if (round >= 0) times[which]!.push(ownThreadMs() - from)
+        for (let i = 0; i < repeats; i++) runners[which]!(request)
+        if (round >= 0) times[which]!.push((ownThreadMs() - from) / repeats)
       }
     }
     return times.map(median)
