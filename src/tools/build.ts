@@ -9,6 +9,7 @@ import { resolve } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import type { BunPlugin } from 'bun'
 import { COMPRESSED, DASHBOARD_ASSETS, LICENCE_ASSETS } from '../server/assets.ts'
+import { assert } from '../lib/assert.ts'
 import { bundleDashboard } from './dashboard-bundle.ts'
 import { commandLine } from './command-line.ts'
 import { LICENSES_FILE, licenseTexts } from './licenses.ts'
@@ -46,6 +47,9 @@ function emptyFolder(name: string): string {
   return folder
 }
 
+/** How every part of jstat ends. */
+const SECTION_END = '}(jStat, Math));\n'
+
 /** Leaves out or compresses what would take much room: a byte of code takes four, since the bytecode is in the executable too. */
 const small: BunPlugin = {
   name: 'small',
@@ -56,6 +60,14 @@ const small: BunPlugin = {
 export default brotliDecompressSync(Buffer.from('${brotliCompressSync(readFileSync(path)).toString('base64')}', 'base64')).toString()`,
       loader: 'js',
     }))
+    // Of jstat only the normal distribution is used. What stands behind the distributions (matrices, tests, models) is half of it.
+    build.onLoad({ filter: /[\\/]jstat[\\/]dist[\\/]jstat\.js$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8')
+      const from = text.indexOf(SECTION_END, text.indexOf('jStat.normal, {')) + SECTION_END.length
+      const to = text.indexOf('  // Make it compatible with previous version.')
+      assert(from > SECTION_END.length && to > from, 'jstat has its distributions before what is left out')
+      return { contents: text.slice(0, from) + text.slice(to), loader: 'js' }
+    })
     // Elysia looks into uploaded files with this package, and does without it where it is missing. No route takes such files.
     build.onResolve({ filter: /^file-type$/ }, ({ path }) => ({ path, namespace: 'left-out' }))
     build.onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({
