@@ -8,12 +8,11 @@
 // server's processors (Linux), the size, how many times the bare route's time it is, and at the end how much memory each server
 // took beyond what it had when idle.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { COLUMNS_TYPE } from '../../src/wire/columns.ts'
 import { noteRow } from '../bench-rows.ts'
-import { OWNER } from './server.ts'
+import { median, portOf, spentMs, startServer, type BenchServer } from './bench-server.ts'
 
 const { values, positionals } = parseArgs({
   args: process.argv.slice(2),
@@ -36,12 +35,7 @@ plot(fast)
 plot(slow)
 `
 
-interface Running {
-  readonly name: string
-  readonly child: Bun.Subprocess
-  readonly folder: string
-  readonly address: string
-  readonly cookie: string
+interface Running extends BenchServer {
   readonly idleBytes: number
 }
 
@@ -66,17 +60,8 @@ function walk(rows: number): string {
 }
 
 async function start(place: string): Promise<Running> {
-  const folder = mkdtempSync(`${tmpdir()}/chartroom-answers-`)
-  const command = statSync(place).isDirectory() ? [process.execPath, `${place}/src/main.ts`] : [place]
-  const flags = ['--port', '0', '--feeds', 'off', '--data-dir', folder, '--workers', '1', '--rate-user', '0']
-  const child = Bun.spawn([...command, 'serve', ...flags], { stdout: 'ignore', stderr: 'pipe' })
-  const address = `http://127.0.0.1:${await portOf(child.stderr, place)}`
-  const signedUp = await fetch(`${address}/api/auth/sign-up`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(OWNER),
-  })
-  const cookie = (signedUp.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+  const server = await startServer(place, ['--workers', '1'], ['user'])
+  const { address, cookie, child } = server
   const query = new URLSearchParams(SERIES).toString()
   const imported = await fetch(`${address}/api/platform/bars/import?${query}`, {
     method: 'POST',
@@ -86,7 +71,7 @@ async function start(place: string): Promise<Running> {
   if (!imported.ok) throw new Error(await imported.text())
   // From here on the highest mark is that of the answers.
   writeFileSync(`/proc/${child.pid}/clear_refs`, '5')
-  return { name: place, child, folder, address, cookie, idleBytes: residentBytes(child, 'VmRSS') }
+  return { ...server, idleBytes: residentBytes(child, 'VmRSS') }
 }
 
 /** A server that answers any path with the bytes posted to it before: it knows nothing else. */
@@ -105,35 +90,10 @@ async function startBare(): Promise<Running> {
   return { name: 'bare route', child, folder: '', address, cookie: '', idleBytes: 0 }
 }
 
-async function portOf(stream: ReadableStream<Uint8Array>, name: string): Promise<string> {
-  let said = ''
-  for await (const chunk of stream) {
-    said += new TextDecoder().decode(chunk)
-    const port = /"port":(\d+)/.exec(said)?.[1]
-    if (port) return port
-  }
-  throw new Error(`${name} did not start: ${said}`)
-}
-
 function residentBytes({ pid }: { readonly pid: number }, field: 'VmRSS' | 'VmHWM'): number {
   const kilobytes = new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   return Number(kilobytes) * 1024
 }
-
-/** Time of all threads of the process so far. */
-function spentMs({ child }: Running): number {
-  let ns = 0
-  for (const thread of readdirSync(`/proc/${child.pid}/task`))
-    try {
-      ns += Number(readFileSync(`/proc/${child.pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0])
-    } catch {
-      // It has ended meanwhile.
-    }
-  return ns / 1e6
-}
-
-const median = (numbers: readonly number[]) =>
-  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN
 
 function preview(
   server: Running,

@@ -15,11 +15,11 @@
 // Rows that ask for the same again are answered from kept texts; those that ask for other things each time are not.
 // Nobody is asked to compress, but in the row that says so.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { noteRow } from '../bench-rows.ts'
-import { OWNER, csvOf } from './server.ts'
+import { median, spentMs, startServer, type BenchServer } from './bench-server.ts'
+import { csvOf } from './server.ts'
 
 const { values, positionals } = parseArgs({
   args: process.argv.slice(2),
@@ -37,11 +37,7 @@ const LIMIT = 'limit'
 /** Requests of a row. */
 const WARM_UP = 2000
 
-interface Running {
-  readonly name: string
-  readonly child: Bun.Subprocess
-  readonly address: string
-  readonly cookie: string
+interface Running extends Omit<BenchServer, 'folder'> {
   readonly alert: string
   /** Ids, the newest last. */
   readonly ideas: readonly string[]
@@ -113,45 +109,27 @@ function get({ address, cookie }: Running, of: string, headers: Readonly<Record<
 }
 
 async function start(place: string): Promise<Running> {
-  const folder = mkdtempSync(`${tmpdir()}/chartroom-http-`)
-  const command = statSync(place).isDirectory() ? [process.execPath, `${place}/src/main.ts`] : [place]
-  const flags = ['--port', '0', '--feeds', 'off', '--data-dir', folder, '--workers', '1']
-  const none = ['anonymous', 'user', 'backtests', 'search'].flatMap((rate) => [`--rate-${rate}`, '0'])
-  const child = Bun.spawn([...command, 'serve', ...flags, ...none], { stdout: 'ignore', stderr: 'pipe' })
-  let said = ''
-  let port: string | undefined
-  for await (const chunk of child.stderr) {
-    said += new TextDecoder().decode(chunk)
-    port = /"port":(\d+)/.exec(said)?.[1]
-    if (port) break
-  }
-  if (!port) throw new Error(`${place} did not start: ${said}`)
-  const address = `http://127.0.0.1:${port}`
-  const post = (to: string, body: object, cookie = '') =>
+  const server = await startServer(place, ['--workers', '1'], ['anonymous', 'user', 'backtests', 'search'])
+  const { address, cookie } = server
+  const post = (to: string, body: object) =>
     fetch(address + to, {
       method: 'POST',
       headers: { 'content-type': 'application/json', cookie },
       body: JSON.stringify(body),
     })
-  const signedUp = await post('/api/auth/sign-up', OWNER)
-  const cookie = (signedUp.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
   let alert = ''
   for (let i = 0; i < 100; i++) {
     const fields = { symbol: 'SPX', exchange: 'SP', interval: '1d', kind: 'price', op: 'crossing' }
-    const made = await post(
-      '/api/platform/alerts',
-      { ...fields, price: 9000 + i, channels: ['email'] },
-      cookie,
-    )
+    const made = await post('/api/platform/alerts', { ...fields, price: 9000 + i, channels: ['email'] })
     alert = ((await made.json()) as { id: string }).id
   }
   const ideas: string[] = []
   const body = 'What the market did since, and why it may do it again. '.repeat(10)
   for (let i = 0; i < 100 + 20 * (rounds + 1); i++) {
-    const made = await post('/api/platform/ideas', { title: `Idea ${i}`, body, visibility: 'public' }, cookie)
+    const made = await post('/api/platform/ideas', { title: `Idea ${i}`, body, visibility: 'public' })
     ideas.push(((await made.json()) as { id: string }).id)
   }
-  return { name: place, child, folder, address, cookie, alert, ideas }
+  return { ...server, alert, ideas }
 }
 
 /** The limit, which answers what `server` does. */
@@ -170,20 +148,9 @@ async function startLimit(server: Running): Promise<Running> {
   throw new Error('the limit did not start')
 }
 
-/** Time of all threads of the process so far. */
-function spentUs({ child }: Running): number {
-  let ns = 0
-  for (const thread of readdirSync(`/proc/${child.pid}/task`))
-    try {
-      ns += Number(readFileSync(`/proc/${child.pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0])
-    } catch {
-      // It has ended meanwhile.
-    }
-  return ns / 1000
-}
-
+/** µs of the processors a request. */
 async function cost(server: Running, row: Row, round: number): Promise<number> {
-  const before = spentUs(server)
+  const before = spentMs(server)
   let next = 0
   const client = async () => {
     while (next < row.requests) {
@@ -193,15 +160,11 @@ async function cost(server: Running, row: Row, round: number): Promise<number> {
     }
   }
   await Promise.all(Array.from({ length: clients }, client))
-  return (spentUs(server) - before) / row.requests
+  return (1000 * (spentMs(server) - before)) / row.requests
 }
 
 async function warmUp(server: Running, row: Row): Promise<void> {
   for (let i = 0; i < WARM_UP; i += row.requests) await cost(server, row, 0)
-}
-
-function median(numbers: readonly number[]): number {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN
 }
 
 const servers: Running[] = []

@@ -8,11 +8,12 @@
 // medians over the rounds: p50 of a request of the one client, requests a second of the eight, what a request of the one took of
 // the server's processors (Linux), and each as a share of the limit's. The last says most on a machine that does other things too.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { parseArgs } from 'node:util'
 import { noteRow } from '../bench-rows.ts'
-import { backtestOf, OWNER } from './server.ts'
+import { median, portOf, spentMs, startServer, type BenchServer } from './bench-server.ts'
+import { backtestOf } from './server.ts'
 
 const { values, positionals } = parseArgs({
   args: process.argv.slice(2),
@@ -24,14 +25,6 @@ const ONE = 20
 const CLIENTS = 8
 const EACH = 5
 const LIMIT = 'limit'
-
-interface Running {
-  readonly name: string
-  readonly child: Bun.Subprocess
-  readonly address: string
-  readonly cookie: string
-  readonly folder: string
-}
 
 interface Taken {
   readonly p50: number[]
@@ -51,33 +44,7 @@ plot(fast)
 plot(slow)
 `
 
-async function portOf(stream: ReadableStream<Uint8Array>, name: string): Promise<string> {
-  let said = ''
-  for await (const chunk of stream) {
-    said += new TextDecoder().decode(chunk)
-    const port = /"port":(\d+)/.exec(said)?.[1]
-    if (port) return port
-  }
-  throw new Error(`${name} did not start: ${said}`)
-}
-
-async function start(place: string): Promise<Running> {
-  const folder = mkdtempSync(`${tmpdir()}/chartroom-kept-`)
-  const command = statSync(place).isDirectory() ? [process.execPath, `${place}/src/main.ts`] : [place]
-  const none = ['user', 'backtests'].flatMap((rate) => [`--rate-${rate}`, '0'])
-  const flags = ['--port', '0', '--feeds', 'off', '--data-dir', folder, ...none]
-  const child = Bun.spawn([...command, 'serve', ...flags], { stdout: 'ignore', stderr: 'pipe' })
-  const address = `http://127.0.0.1:${await portOf(child.stderr, place)}`
-  const signedUp = await fetch(`${address}/api/auth/sign-up`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(OWNER),
-  })
-  const cookie = (signedUp.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
-  return { name: place, child, address, cookie, folder }
-}
-
-async function startLimit(server: Running): Promise<Running> {
+async function startLimit(server: BenchServer): Promise<BenchServer> {
   const folder = mkdtempSync(`${tmpdir()}/chartroom-kept-`)
   const child = Bun.spawn([process.execPath, `${import.meta.dir}/kept-child.ts`, folder], {
     stdin: new Response(await (await ask(server, 0)).text()),
@@ -88,7 +55,7 @@ async function startLimit(server: Running): Promise<Running> {
   return { name: LIMIT, child, address, cookie: '', folder }
 }
 
-function ask({ address, cookie }: Running, i: number): Promise<Response> {
+function ask({ address, cookie }: BenchServer, i: number): Promise<Response> {
   return fetch(`${address}/api/platform/backtests`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'accept-encoding': 'identity', cookie },
@@ -97,7 +64,7 @@ function ask({ address, cookie }: Running, i: number): Promise<Response> {
 }
 
 /** Milliseconds from the request to the last byte. */
-async function answered(server: Running, i: number): Promise<number> {
+async function answered(server: BenchServer, i: number): Promise<number> {
   const from = performance.now()
   const response = await ask(server, i)
   const bytes = await response.bytes()
@@ -105,22 +72,7 @@ async function answered(server: Running, i: number): Promise<number> {
   return performance.now() - from
 }
 
-/** Time of all threads of the process so far. */
-function spentMs({ child }: Running): number {
-  let ns = 0
-  for (const thread of readdirSync(`/proc/${child.pid}/task`))
-    try {
-      ns += Number(readFileSync(`/proc/${child.pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0])
-    } catch {
-      // It has ended meanwhile.
-    }
-  return ns / 1e6
-}
-
-const median = (numbers: readonly number[]) =>
-  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN
-
-async function measure(server: Running, taken: Taken): Promise<void> {
+async function measure(server: BenchServer, taken: Taken): Promise<void> {
   const spent = spentMs(server)
   const times: number[] = []
   for (let i = 0; i < ONE; i++) times.push(await answered(server, i))
@@ -134,9 +86,10 @@ async function measure(server: Running, taken: Taken): Promise<void> {
   taken.perSecond.push((1000 * CLIENTS * EACH) / (performance.now() - from))
 }
 
-const servers: Running[] = []
+const servers: BenchServer[] = []
 try {
-  for (const place of [`${import.meta.dir}/../..`, ...positionals]) servers.push(await start(place))
+  for (const place of [`${import.meta.dir}/../..`, ...positionals])
+    servers.push(await startServer(place, [], ['user', 'backtests']))
   const [own] = servers
   if (own) servers.unshift(await startLimit(own))
   const all = servers.map((): Taken => ({ p50: [], perSecond: [], spentMs: [] }))
