@@ -185,7 +185,7 @@ export function ScriptDrawer() {
           Examples
         </Button>
         {properties > 0 && hasSettings && (
-          <span title="The script runs with properties that differ from its declaration">
+          <span class={s.wide} title="The script runs with properties that differ from its declaration">
             <Badge tone="accent">
               {properties} {properties === 1 ? 'property' : 'properties'} changed
             </Badge>
