@@ -28,6 +28,8 @@ export interface ServersOptions {
 
 const SYMBOLS = 6
 const WRITERS = 4
+/** Ideas of a writer: together they stay below what a user may have. */
+const IDEAS_MAX = 450
 const HOUR_MS = 3_600_000
 const PATIENCE_MS = 200_000
 /** A request whose server was stopped in the middle of it is given up after so long. */
@@ -198,7 +200,7 @@ class Load {
 
   /** Ideas, each of which must be there once it is acknowledged: at once on the server that did it. */
   async write(writer: number): Promise<void> {
-    for (let i = 0; !this.isOver; i++) {
+    for (let i = 0; !this.isOver && i < IDEAS_MAX; i++) {
       const title = `idea ${writer}.${i}`
       const { status, json, server } = await this.ask(
         'POST',
