@@ -1,8 +1,8 @@
 // A whole store copied into an empty one of either kind, and compared with it at the end.
 //
 // The copy is marked as half done until both have been read once more and are the same, so that no server takes it for
-// data; a copy that was cut short is gone on with, unless its source has been written to since: then it begins again.
-// Documents go in the order of their keys, and each step says in its own commit how far it got. A series is there whole
+// data. A copy that was cut short is continued, unless its source has been written to since: then it begins again.
+// Documents go in the order of their keys, and each step says in its own commit how far it got. A series is copied whole
 // or not at all.
 
 import type { SeriesInfo } from '../market/bar-store.ts'
@@ -14,10 +14,10 @@ import { encodeKey } from './key.ts'
 import type { Entry, Key, Kv } from './kv.ts'
 import { VERSION_KEY } from './migrate.ts'
 
-/** While it is there, the store is a copy that is not whole yet. */
+/** A store that has this key is a copy that is not whole yet. */
 export const COPY_KEY: Key = ['meta', 'copy']
 
-/** What both must have in common. */
+/** What source and copy must have in common at the end. */
 export interface Contents {
   readonly documents: number
   readonly series: number
@@ -39,14 +39,14 @@ interface Progress {
 export interface CopyOptions {
   readonly source: Archive
   readonly target: Archive
-  /** What the copy is at, for people. */
+  /** Told in words, for people, what is being copied. */
   readonly progress: (what: string) => void
 }
 
-/** Documents a step. Long texts are kept in pieces (`large-text.ts`), so that a page is a few megabytes at most. */
+/** Documents in a step. Long texts are kept in pieces (`large-text.ts`), so a step is a few megabytes at most. */
 const PAGE = 128
 
-/** Answers what was copied. Throws `DataRefused`, and leaves a copy that can be gone on with, if it did not come to its end. */
+/** Answers what was copied. If it cannot finish it throws `DataRefused`, and leaves a copy that can be continued. */
 export async function copyStore({ source, target, progress }: CopyOptions): Promise<Contents> {
   const begun = await begin(source, target)
   await copyDocuments(source, target, begun, progress)
@@ -186,7 +186,7 @@ async function* pages(kv: Kv, begin: Key | null): AsyncGenerator<readonly Entry[
   }
 }
 
-/** A lease is its database's own, and how far the copy got is no part of it. */
+/** Leases belong to their database, and the mark of how far the copy got to the copy: neither is copied. */
 function isCopied({ key }: Entry): boolean {
   return key[0] !== 'lease' && !same(key, COPY_KEY) && !same(key, VERSION_KEY)
 }

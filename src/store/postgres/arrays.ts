@@ -1,5 +1,5 @@
-// Arrays as PostgreSQL reads them in text: `{1,NULL,3}`. Written by hand they need no second way to the database to ask
-// for the type of a parameter, which the client takes where it may not prepare statements (behind pgbouncer).
+// Arrays as PostgreSQL reads them in text: `{1,NULL,3}`. We write them by hand, because the client would make a second
+// round trip to ask for the parameter's type wherever it may not prepare statements (behind pgbouncer).
 
 export function intArray(values: readonly (number | string | null)[]): string {
   return `{${values.map((value) => value ?? 'NULL').join(',')}}`

@@ -1,8 +1,8 @@
 // Writes to a series as functions of the database.
 //
-// Whoever writes has read the series and merged it with what is new; the function writes that if the series still has
-// the change number that was read, under a lock of the series, and else nothing. A write that was sent twice finds
-// itself under its id, as a commit of documents does.
+// A writer has read the series and merged it with what is new. Under a lock of the series the function writes that if
+// the series still has the change number that was read, and otherwise nothing. A write that was sent twice finds itself
+// under its id, as a commit of documents does.
 
 import type { Schema } from './schema.ts'
 import { SLOTS } from './commit-function.ts'
@@ -16,8 +16,8 @@ export const WRITE_BARS = (schema: Schema) => {
   insert into ${schema}.changes (n, node, keys) values (v_change, p_node, array[p_told]);
   insert into ${schema}.commits (id, outcomes, change) values (p_id, '{}', v_change);`
   return `
--- Answers the change number; null: the series has another than p_change by now. p_series: the chunks of that id become
--- the series; null: those that follow go into it.
+-- Answers the new change number, or null if the series no longer has p_change. If p_series is given, the chunks of that id
+-- become the series; otherwise the chunks given here go into it.
 create function ${schema}.write_bars_1(
   p_id bytea, p_node text, p_slot int, p_key bytea, p_told bytea, p_change bigint, p_series bigint,
   p_count float8, p_first float8, p_last float8, p_begun float8,
@@ -53,7 +53,7 @@ begin
   return v_change;
 end $function$;
 
--- Its chunks stay as those of a draft, to be taken away a few at a time. Answers whether there was such a series.
+-- The series' chunks stay, as a draft's, to be removed a few at a time. Answers whether there was such a series.
 create function ${schema}.remove_bars_1(p_id bytea, p_node text, p_slot int, p_key bytea, p_told bytea)
 returns boolean language plpgsql as $function$
 declare

@@ -1,9 +1,9 @@
-// A group of commits as one function of the database, so that it is one statement, one transaction and one way there.
+// A group of commits as one function of the database, so that it is one statement, one transaction and one round trip.
 //
 // What the group touches is locked first, in one order for everybody: so groups of several nodes never wait for each
-// other in a circle, and what is checked stays as it is until the group is through. Locks are on 1,024 slots that keys are
-// shared out to, not on rows, since a key that must be absent has no row; and so that their number is bounded whatever
-// the groups. Under READ COMMITTED each statement then sees what the last holder of the locks has written.
+// other in a circle, and what is checked stays as it is until the group is done. Locks are on 1,024 slots that keys are
+// shared out to, not on rows: a key that must be absent has no row, and the number of locks stays bounded however large
+// the groups are. Under READ COMMITTED each statement then sees what the last holder of the locks has written.
 //
 // Commits of a group that touch the same keys are in different rounds, which run one after the other; those of one round
 // are judged and written together, in a few statements however many they are. All of a group get one version: nobody
@@ -14,7 +14,7 @@
 
 import type { Schema } from './schema.ts'
 
-/** Keys are shared out to so many locks. Every node must agree on it and on the way they are (`slotOf`). */
+/** How many locks the keys are shared out to. Every node must agree on it, and on which key gets which (`slotOf`). */
 export const SLOTS = 1024
 
 /** What became of a commit; a number above zero is that of the sum which would have risen above its bound. */

@@ -16,7 +16,7 @@ export interface Connection {
   readonly url: string
   readonly schema: Schema
   readonly node: string
-  /** Connections of their own: a read would wait behind a commit that waits for its locks. */
+  /** These are separate connections: on shared ones a read would wait behind a commit that waits for its locks. */
   readonly reading: Database
   readonly writing: Database
   /** Names a write, so that it is done once however often it is sent. */

@@ -1,9 +1,9 @@
 // The way to PostgreSQL: Bun's client, and what is done when the database does not answer.
 //
 // Every statement of ours may be sent twice: reads change nothing, and what writes is known by an id or does the same
-// again. So an answer that was lost, a failover, and a transaction that lost to another are all met alike: the
+// again. So an answer that was lost, a failover, and a transaction that lost to another are all handled alike: the
 // statement is sent again, for a few seconds, and then its caller is told 503. A connection that is cut shows at once. One
-// that went silent shows only by time, and everything on it waits, so the pool is thrown away and made anew.
+// that went silent shows only after a time, and everything on it waits, so the pool is thrown away for a new one.
 
 import { SQL } from 'bun'
 import type { Clock } from '../../lib/clock.ts'
@@ -14,13 +14,13 @@ import { storageFull } from '../memory.ts'
 export interface DatabaseOptions {
   readonly url: string
   readonly clock: Clock
-  /** Connections at most. */
+  /** The most connections. */
   readonly connections: number
 }
 
 export type Query = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>
 
-/** A statement is sent again for so long: a failover within it is a slow answer rather than a refusal. */
+/** For how long a statement is sent again. A shorter failover is a slow answer rather than a refusal. */
 const PATIENCE_MS = 5000
 /** An answer that takes longer than this is taken to be lost. */
 const SILENCE_MS = 15_000
@@ -29,7 +29,7 @@ const PAUSE_MS = 500
 const CONNECT_SECONDS = 5
 const RETRY_AFTER_SECONDS = 5
 
-/** Of SQLSTATE: the connection, the server's coming and going, a standby, and transactions that lost to another. */
+/** Values of SQLSTATE: a lost connection, a server that starts or stops, a standby, a transaction that lost to another. */
 const AGAIN = /^(?:08|57P0[123]$|25006$|53300$|40001$|40P01$|55P03$)/
 
 export class Database {
@@ -43,7 +43,7 @@ export class Database {
     this.#sql = this.#pool()
   }
 
-  /** How often something was sent again, since the database was away or somebody else was faster. */
+  /** How often something was sent again, because the database was away or somebody else was faster. */
   get retries(): number {
     return this.#retries
   }
@@ -53,7 +53,7 @@ export class Database {
     return this.#patiently((sql) => rowsOf<Row>(sql, text, values))
   }
 
-  /** What several statements read is of one moment. `read` may be run more than once. */
+  /** Several statements that all see the same moment. `read` may be run more than once. */
   snapshot<T>(read: (query: Query) => Promise<T>): Promise<T> {
     return this.#patiently((sql) =>
       sql.begin('isolation level repeatable read read only', (tx) =>
@@ -102,7 +102,7 @@ export class Database {
     const silence = this.#options.clock.sleep(SILENCE_MS, answered.signal).then(() => {
       if (answered.signal.aborted || this.#sql !== sql) return
       this.#sql = this.#pool()
-      // What waits for an answer on it is told so, and sent again on the new one.
+      // Statements that wait for an answer on the old pool fail here, and are sent again on the new one.
       void sql.close({ timeout: 0 })
     })
     try {
@@ -118,7 +118,7 @@ async function rowsOf<Row>(sql: SQL, text: string, values: readonly unknown[] = 
   return (await sql.unsafe(text, [...values])) as Row[]
 }
 
-/** Why it failed has nothing to do with what was asked. */
+/** Whether the cause may pass by itself, so that the same statement is worth sending again. */
 function isPassing(error: unknown): boolean {
   if (!(error instanceof SQL.PostgresError)) return false
   return error.errno === undefined
@@ -162,7 +162,7 @@ export function refused(error: unknown): unknown {
     return new DataRefused(
       'STORE: the database does not encrypt connections. Set ssl = on there, or leave sslmode out of --store.',
     )
-  // What the check of a certificate says is all that is known, and it holds nothing of the address.
+  // The message of a failed certificate check can be shown: it contains nothing of the address.
   if (/certificate|^ERR_TLS_|_CERT(?:_|$)/.test(`${code} ${message}`))
     return new DataRefused(
       `STORE: the certificate of the database is refused (${message}). Give the database one that is signed for its host, or, on a network you trust, write sslmode=require in --store.`,

@@ -1,9 +1,9 @@
 // What all nodes have written, in one order, as each of them hears of it.
 //
-// The order is that of the transactions, and a row is read once no transaction before it can still come to an end:
-// numbers are given before a commit and may show in another order, so that whoever reads on from the greatest number
-// seen loses rows. NOTIFY says that there may be something to read, and is only ever a hint: rows are looked for four
-// times a second anyhow, also where nothing can be listened to, as behind pgbouncer.
+// The order is that of the transactions, and a row is read once no transaction before it can still commit: numbers are
+// given before a commit and may become visible in another order, so a reader that went on from the greatest number it
+// has seen would lose rows. NOTIFY says that there may be something to read, and is only ever a hint: rows are looked
+// for four times a second anyhow, also where nothing can be listened to, as behind pgbouncer.
 //
 // Rows are kept until every node that is alive has read them. One that was away for longer is told that it has missed some.
 
@@ -35,9 +35,9 @@ interface ChangeRow {
 const POLL_MS = 250
 const PAGE = 500
 const SEEN_MS = 5000
-/** A node that was not heard of for so long holds nothing up any more. */
+/** Rows are not kept any longer for a node that has been silent for this long. */
 const ALIVE = `interval '1 minute'`
-/** No answer is asked for again after so long. */
+/** No answer is asked for again after this long. */
 const ASKED_AGAIN = `interval '1 hour'`
 /** No limit has a longer window than an hour. */
 const BUCKET_FULL = `interval '2 hours'`
@@ -49,7 +49,7 @@ export class ChangeFeed {
   readonly #missed = new Set<() => void>()
   #at: { readonly xid: string; readonly n: string } | null = null
   #seenAt = -Infinity
-  /** When everything that there was had been read, by the clock of `run`. */
+  /** When this node had last read everything there was, by the clock of `run`. */
   #caughtUpAt: number | null = null
 
   constructor(connection: Connection) {
@@ -62,18 +62,18 @@ export class ChangeFeed {
     return () => this.#listeners.delete(listener)
   }
 
-  /** What is known of the database may be old: rows were taken away before this node has read them. */
+  /** Calls back when rows were removed before this node had read them, so that what it knows may be out of date. */
   onMissed(listener: () => void): () => void {
     this.#missed.add(listener)
     return () => this.#missed.delete(listener)
   }
 
-  /** For how long it may not have heard of what the others wrote. */
+  /** What others wrote within this time may not have been heard of yet. */
   lagMs(now: number): number {
     return this.#caughtUpAt === null ? 0 : Math.max(0, now - this.#caughtUpAt)
   }
 
-  /** What is written from now on is told by `run`, and kept until then. */
+  /** Keeps what is written from now on, for `run` to tell. */
   async begin(): Promise<void> {
     await this.#sayAlive()
   }
@@ -97,11 +97,11 @@ export class ChangeFeed {
     await (await listening)?.close({ timeout: 0 })
   }
 
-  /** Tells of the next rows; answers how many there were. */
+  /** Tells the listeners of the next rows, and answers how many there were. */
   async read(): Promise<number> {
     const { schema, reading } = this.#connection
     const at = (this.#at ??= await this.#now())
-    // In one statement: rows may be taken away between two.
+    // In one statement, since rows may be removed between two.
     const found = await reading.query<ChangeRow & { readonly pruned: boolean }>(
       `select f.pruned > $1::text::xid8 as pruned, c.* from ${schema}.feed f left join lateral (
          select xid::text, n, node, keys from ${schema}.changes
@@ -128,7 +128,7 @@ export class ChangeFeed {
     return rows.length
   }
 
-  /** Takes away what nobody reads any more. Any node may, at any time. */
+  /** Removes what nobody will read any more. Any node may do so, at any time. */
   async prune(): Promise<void> {
     const { schema, writing } = this.#connection
     await writing.query(`
@@ -199,7 +199,7 @@ export class Waker {
   async #later(): Promise<void> {
     await this.#clock.sleep(WAKE_MS)
     this.#isAsked = false
-    // They look by themselves before long.
+    // A lost NOTIFY costs little: the feeds look by themselves before long.
     await this.#wake().catch(() => {})
   }
 }

@@ -29,10 +29,10 @@ export const TOGETHER = 'all nodes'
 
 export interface FleetNode {
   readonly name: string
-  /** null: of a program from before it was written down. */
+  /** null: its program is from before versions were written down. */
   readonly version: string | null
   readonly startedAt: Date
-  /** How long it has not been heard of, and how far behind the others' changes it was then. */
+  /** How long it has been silent, and how far behind the others' changes it was when it was last heard of. */
   readonly silentMs: number
   readonly lagMs: number | null
   readonly shards: readonly number[]
@@ -45,7 +45,7 @@ interface Member {
 
 export class Fleet implements Shards {
   readonly node: string
-  /** Of this node's own name. */
+  /** The lease on this node's own name. */
   readonly lease: Lease
   /** Resolves when others have taken this node for dead. */
   readonly lost: Promise<void>
@@ -78,7 +78,10 @@ export class Fleet implements Shards {
     this.lost = Promise.race([promise, lease.lost])
   }
 
-  /** Waits while a server serves that knows of no others; `waits` is told its name once. `lagMs`: how far behind it is. */
+  /**
+   * Waits while a server of an older program serves, which knows of no others; `waits` is told its name once. `lagMs`
+   * answers how far this node is behind.
+   */
   static async join(
     connection: Connection,
     {
@@ -179,7 +182,7 @@ export class Fleet implements Shards {
   async look(): Promise<void> {
     await this.#stay()
     const all = await this.#all()
-    // Found out here and not only when the lease is renewed, which may be long after.
+    // Noticed here already, since the lease may be renewed much later.
     if (!all.some(({ name }) => name === this.node)) return this.#lose()
     let isFewer = false
     for (const { name, isAlive } of all)
@@ -196,7 +199,7 @@ export class Fleet implements Shards {
     else if (this.#held.size > share && !this.#isGiving) void this.#give(share)
   }
 
-  /** Lets the others have at once what this node has. */
+  /** Gives up lease and shards, so that the others need not wait for the lease to run out. */
   async leave(): Promise<void> {
     const { schema, writing } = this.#connection
     this.#held = new Set()
@@ -268,7 +271,7 @@ export class Fleet implements Shards {
         [leaseKey(this.node), intArray(given)],
       )
     } catch {
-      // They are still this node's by the database, which is asked again which those are.
+      // In the database they are still this node's, so it is asked which ones this node has.
       await this.#recall().catch(() => {})
     } finally {
       this.#isGiving = false
@@ -288,7 +291,7 @@ export class Fleet implements Shards {
 
 const leaseKey = (node: string) => encodeKey([...NODES, node])
 
-/** How many shards the node at this place among so many has. */
+/** How many shards the node at this place has among this many nodes. */
 function shareOf(place: number, nodes: number): number {
   return Math.floor(SHARDS / nodes) + (place < SHARDS % nodes ? 1 : 0)
 }
@@ -327,12 +330,12 @@ export async function fleetNodes({
 export const FLEET = (schema: Schema) => `
 alter table ${schema}.nodes add column version text, add column lag_ms float8;
 
--- Whose lease it is whose node does the work of the shard; null: nobody's.
+-- The holder is the key of the lease of the node that does the shard's work; null: nobody does.
 create table ${schema}.shards (shard int primary key, holder bytea);
 insert into ${schema}.shards (shard) select generate_series(0, ${SHARDS - 1});
 
--- Ends a lease that has run out, with its fence and what its node had. The document goes under the lock that commits take
--- which check it. Answers whether there was such a lease.
+-- Ends a lease that has run out, with its fence and its node's shards. The fence is removed under the lock that commits
+-- which check it take. Answers whether there was such a lease.
 create function ${schema}.bury_1(p_work bytea, p_slot int, p_dead text, p_node text)
 returns boolean language plpgsql as $function$
 begin

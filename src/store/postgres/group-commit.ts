@@ -1,8 +1,8 @@
 // Commits that wait at the same time go to the database together: one flush to disk for all of them.
 //
-// A few groups are on their way at a time; what is asked for meanwhile is the next group. A group is sent again whole, under
-// its id, until it is known what became of it. One that the database refuses as a whole is sent again commit by commit,
-// so that only the one at fault is refused.
+// A few groups are on their way at a time, and what is asked for meanwhile becomes the next group. A group is sent again
+// whole, under its id, until it is known what became of it. One that the database refuses as a whole is sent again commit
+// by commit, so that only the commit at fault is refused.
 
 import { assert } from '../../lib/assert.ts'
 import { encodeKey } from '../key.ts'
@@ -31,7 +31,7 @@ interface WaitingCommit {
 const GROUP_MAX = 512
 /** What a group may weigh; a commit above it goes alone. */
 const GROUP_BYTES = 4 << 20
-/** Commits on the same keys in one group; each round takes a few statements. */
+/** The most commits on the same keys in one group, since each is a round of a few statements. */
 const ROUNDS_MAX = 16
 const GROUPS_AT_ONCE = 3
 
@@ -54,7 +54,7 @@ export class GroupCommit {
     })
   }
 
-  /** Once all that is asked for in this turn is there. */
+  /** Sends a group once everything that is asked for in this turn has been added. */
   #ask(): void {
     if (this.#isAsked) return
     this.#isAsked = true
@@ -132,7 +132,7 @@ const writesOf = ({ sets, deletes, sums }: Ready) => [
   ...sums.map(({ key }) => key),
 ]
 
-/** As many from the front of the row as go together, and the round of each: behind those before it that it has a key in common with. */
+/** As many of the first that wait as fit in a group, each with its round: after those before it that share a key with it. */
 function nextGroup(waiting: readonly WaitingCommit[]): {
   readonly group: readonly WaitingCommit[]
   readonly rounds: readonly number[]
@@ -164,7 +164,7 @@ function nextGroup(waiting: readonly WaitingCommit[]): {
 
 const textOf = (key: Buffer) => key.toString('latin1')
 
-/** What `commit_1` is handed behind id and node. */
+/** The arguments of `commit_1` after id and node. */
 function parameters(commits: readonly Ready[], rounds: readonly number[]): unknown[] {
   const rows = commits.map((ready, i) => ({ ready, round: rounds[i] ?? 1, commit: i + 1 }))
   const each = <T>(of: (ready: Ready) => readonly T[]) =>
@@ -211,7 +211,7 @@ function versionNumber(version: Version | null): string | null {
   return version === null || /^\d{1,18}$/.test(version) ? version : '-1'
 }
 
-/** Slots in the order in which everybody takes them; exclusive where something is written. */
+/** The locks in the order in which everybody takes them; exclusive where something is written. */
 function locksOf(commits: readonly Ready[]): [slot: number, isExclusive: boolean][] {
   const slots = new Map<number, boolean>()
   for (const { checks } of commits) for (const { key } of checks) slots.set(slotOf(key), false)

@@ -15,15 +15,15 @@ import { COMMIT_LOCKS } from './commit-function.ts'
 
 /** Long enough for a node to be busy for a while, and short enough to wait for when one is gone. */
 export const LEASE_MS = 4000
-/** It is renewed so many times before it would run out. */
+/** How many times a lease is renewed in the time in which it would run out. */
 const RENEWALS = 4
 const ASK_AGAIN_MS = 500
 
 export interface Lease {
-  /** Of the document whose version is the fence. */
+  /** The key of the document whose version is the fence. */
   readonly key: Key
   readonly fence: Version
-  /** Resolves when another node has it; never before, also while the database is away. */
+  /** Resolves when another node has it, and never before, not even while the database is away. */
   readonly lost: Promise<void>
   /** Lets another node have it at once. */
   release(): Promise<void>

@@ -33,8 +33,8 @@ export interface ServedPostgres extends PostgresStore {
 }
 
 /**
- * For a server, beside any number of others. `admit` may look at the documents and throw before anything is written. One
- * of before there were several is waited for, and `waits` is told its name.
+ * For a server, beside any number of others. `admit` may look at the documents and throw before anything is written. A
+ * server from before there could be several is waited for, and `waits` is told its name.
  */
 export async function openServerPostgres({
   admit,
@@ -52,7 +52,7 @@ export async function openServerPostgres({
   const connection = await connect(options)
   let fleet: Fleet | null = null
   try {
-    // A server that could not take its place says so before it waits, while somebody looks.
+    // Checked before the wait as well, so that whoever starts a server that can never join is told so at once.
     const seen = postgresKv(connection)
     await assertKnownLayout(seen)
     await assertNoHalfCopy(seen)
@@ -91,7 +91,7 @@ export async function openServerPostgres({
   }
 }
 
-/** For a command, beside a server or without one. Its store is closed by its documents. */
+/** For a command, beside a server or without one. Closing `kv` closes all of it. */
 export async function openPostgres(options: PostgresOptions): Promise<CommandPostgres> {
   const connection: Connection = await connect(options)
   const kv = postgresKv(connection)
@@ -105,7 +105,7 @@ export async function openPostgres(options: PostgresOptions): Promise<CommandPos
   }
 }
 
-/** All of it, to copy it or to copy to it; refused while a server serves from it. */
+/** The whole store, to copy from or into; refused while a server serves from it. */
 export async function openPostgresToCopy(options: PostgresOptions): Promise<Archive> {
   const connection = await connect(options)
   try {
@@ -123,7 +123,7 @@ export async function openPostgresToCopy(options: PostgresOptions): Promise<Arch
   }
 }
 
-/** Commands and servers tell themselves apart by it; `clock` measures how long an answer takes, and may be any. */
+/** The name by which servers and commands on one database tell each other apart. */
 export function nodeName(host: string, bytes: Uint8Array): string {
   return `${host}-${bytes.toHex()}`
 }

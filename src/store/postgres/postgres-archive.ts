@@ -10,7 +10,7 @@ import { chunkParameters, nameKey, postgresBars, seriesOf } from './postgres-bar
 import { postgresKv } from './postgres-kv.ts'
 
 const CHUNKS_AT_ONCE = 16
-/** Its documents are the fences of this database's leases. */
+/** Leases are emptied together with the documents, since those hold their fences. */
 const TABLES = ['documents', 'commits', 'changes', 'leases', 'nodes'] as const
 const BAR_TABLES = ['bar_series', 'bar_chunks', 'bar_drafts', 'bar_notes', 'bar_symbols'] as const
 
@@ -19,7 +19,7 @@ export function postgresArchive(connection: Connection): Archive {
   const bars = postgresBars(connection)
   const kv = postgresKv(connection)
 
-  /** Numbers of changes are given from there on. */
+  /** Makes the next change number greater than this one. */
   async function countOn(atLeast: number): Promise<void> {
     await writing.query(
       `select setval('${schema}.change_number', greatest(last_value, $1::bigint)) from ${schema}.change_number`,
@@ -35,7 +35,7 @@ export function postgresArchive(connection: Connection): Archive {
       return row.seen
     },
     async changedSince(mark) {
-      // Every write leaves a row, and whoever takes rows away says up to where.
+      // Every write leaves a row, and whoever removes rows writes down up to where.
       const [row] = await reading.query<{ changed: boolean }>(
         `with seen as (select $1::text::pg_snapshot as moment, pg_snapshot_xmin($1::text::pg_snapshot) as xid)
          select exists (select from seen, ${schema}.changes c

@@ -1,8 +1,8 @@
 // Bars in PostgreSQL, beside the documents: the chunks of LMDB as rows, by (series, time of the first bar).
 //
-// A write reads the series and the chunks that it touches, merges, and writes them back if nobody was faster; else it
-// begins again. A read is one statement where that is not much, and otherwise several that see one moment; rows tell
-// how many bars a chunk has and where it ends, so that none is read in vain.
+// A write reads the series and the chunks that it touches, merges, and writes them back if nobody was faster; otherwise
+// it begins again. A short read is one statement, a longer one several that see the same moment; rows say how many bars
+// a chunk has and where it ends, so that none is read in vain.
 
 import { assert } from '../../lib/assert.ts'
 import { turn } from '../../lib/turn.ts'
@@ -50,11 +50,11 @@ interface ChunkRow {
 
 type Stored = StoredSeries<string>
 
-/** Chunks that one statement answers, of 100 kB each. */
+/** The most chunks, of 100 kB each, that one statement answers. */
 const SHORT_CHUNKS = 64
-/** Chunks that are decoded before others have their turn. */
+/** How many chunks are decoded before others have their turn. */
 const TURN_CHUNKS = 16
-/** Imports that have not gone on for so long were cut short. */
+/** An import that has not gone on for this long was cut short. */
 const DRAFT_HOURS = 6
 
 const SERIES = 's.key, s.id, s.change, s.count, s.first, s.last, s.begun'
@@ -70,7 +70,7 @@ export function postgresBars({ schema, node, reading, writing, newId, written }:
   /** The chunks of a series that a range needs, newest first if its end was asked for. $2 from, $3 to, $4 bars. */
   function chosen(series: string, { from, to, first, last }: BarRange): { text: string; values: unknown[] } {
     const direction = last === undefined ? 'asc' : 'desc'
-    // The chunk at the end that is cut off may lie mostly outside, so it does not count.
+    // Where the range is cut off, the chunk at that end may lie mostly outside, so it does not count.
     const isCut = (last === undefined ? from : to) !== undefined
     const text = `
       select y.first as chunk, y.last, y.bars, y.bytes from (
@@ -259,7 +259,7 @@ export function postgresBars({ schema, node, reading, writing, newId, written }:
     return row.id
   }
 
-  /** Adds bars to an id that no series has; `null` makes one. Answers the id. */
+  /** Adds bars to an id that no series has; `null` makes a new id. Answers the id. */
   async function extend(id: string | null, bars: Bars): Promise<string> {
     const to = id ?? (await newDraft())
     const parts = [...chunksOf(bars)]
@@ -352,7 +352,7 @@ export function postgresBars({ schema, node, reading, writing, newId, written }:
         [newId(), node, slotOf(name), name, toldOf('bars', decodeKey(name))],
       )
       written()
-      // Bars that came in between are swept up later.
+      // Chunks that came in between are swept up later.
       if (row?.removed === true && old) await drop(old.id)
       return row?.removed === true
     },
@@ -414,7 +414,7 @@ export function seriesOfChange([kind, ...name]: Key): SeriesKey | null {
   return kind === 'bars' ? seriesNamed(name) : null
 }
 
-/** Decodes chunks behind each other, in steps between which others have their turn; answers where the last one ends. */
+/** Decodes chunks one after the other, giving others a turn now and then; answers where the last one ends. */
 async function decodeInto(columns: Bars, from: number, parts: readonly Uint8Array[]): Promise<number> {
   let length = from
   for (const [i, part] of parts.entries()) {

@@ -1,9 +1,9 @@
 // What stands in the database, and how an older one is brought up to date.
 //
 // Everything is in one schema, so that the database can be shared with others. Steps go forward only, one after the
-// other, under a lock: of several nodes that start at a time one does it, and the others find it done. A step must leave
-// the nodes of the version before it working, since they go on while the new ones come; where it cannot, it says so
-// in `usableFrom`. So a function is never changed: one that does more gets the next number, and the old one stays.
+// other, under a lock: of several nodes that start at the same time one takes them, and the others find them taken. A
+// step must leave nodes of the version before it working, since they serve on while new ones come; where it cannot, it
+// says so in `usableFrom`. So a function is never changed: one that does more gets the next number, and the old one stays.
 
 import { DataRefused } from '../data-refused.ts'
 import type { Database } from './database.ts'

@@ -36,7 +36,7 @@ export async function writtenAtEnd(
   const settled = sliceBars(after, 0, cut)
   const tail = chunksOf(sliceBars(after, cut, after.length))
   if (last.bars.length > TAIL_BARS) {
-    // It stays as it is, but for bars that are written anew.
+    // The chunk stays as it is, unless some of its bars are written again.
     if (cut === last.bars.length) return { parts: tail, gone: [] }
     return { parts: new Map([[last.first, encodeChunk(settled)], ...tail]), gone: [] }
   }
