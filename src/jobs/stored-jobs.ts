@@ -1,7 +1,7 @@
 // Long jobs of users with their records: what sweeps, scans and portfolios have in common.
 //
 // The record of a job says how far it got, and is changed only while the job is under way: one that was cancelled or
-// removed is told to stop, but may be writing its next result at that moment. What the job runs, its script, is stored
+// removed is told to stop, but may be writing its next result at that moment. The script that the job runs is stored
 // beside the record, so that lists stay small.
 
 import type { Clock } from '../lib/clock.ts'

@@ -46,7 +46,7 @@ export class LiveJob<Progress extends { readonly state: JobState }> {
   /** Calls `watch` until the job is over, `isGone` answers true, or the signal aborts. */
   watched(watch: (progress: Progress) => void, signal: AbortSignal, isGone: () => boolean): Promise<void> {
     watch(this.progress)
-    // Whoever comes after the last news, while the job is being put away, hears no other.
+    // After the last news no other would come: the job is over, and is only being put away.
     if (!isUnderWay(this.progress)) return Promise.resolve()
     return new Promise((resolve) => {
       const done = () => {
@@ -187,7 +187,7 @@ export class UserJobs<Job extends KeptJob, Progress extends { readonly state: Jo
     else if (job) over?.(job)
   }
 
-  /** Stops what is not this server's any more; whose it is goes on from what is written. */
+  /** Stops jobs that are not this server's any more. The server whose they are now goes on from what is written. */
   async giveUp(): Promise<void> {
     const given = [...this.#live.values()].filter(({ userId }) => !this.#options.isOurs(userId))
     for (const live of given) live.end()
@@ -200,7 +200,7 @@ export class UserJobs<Job extends KeptJob, Progress extends { readonly state: Jo
     const all = this.#afar.get(job.id) ?? new Set()
     this.#afar.set(job.id, all.add(afar))
     try {
-      // It may have ended before anybody listened.
+      // The job may have ended before anybody listened.
       const now = await find(job.id)
       if (!now) return
       afar.progress = progressOf(now)
@@ -249,7 +249,7 @@ export class UserJobs<Job extends KeptJob, Progress extends { readonly state: Jo
     const { code, message, details } = error
     return {
       code,
-      // Names what is wrong with the field if one is to blame.
+      // If a field is to blame, its own message says more than that of the problem.
       message: details.fields?.[0]?.message ?? message,
       ...(details.diagnostics && { diagnostics: [...details.diagnostics] }),
     }

@@ -1,7 +1,7 @@
 // Portfolios: from being asked for to the result, over one job in a worker that runs all parts together.
 //
-// Nothing is kept of one that was interrupted: what a part does depends on all the others, so it begins again, with the bars
-// that are stored by then.
+// Nothing is kept of a portfolio that was interrupted: what a part does depends on all the others, so it begins again, with
+// the bars that are stored by then.
 
 import type { PortfolioJob, PortfolioOutput, ScriptHost } from '../engine/job.ts'
 import type { JobPool } from '../engine/pool.ts'
@@ -43,7 +43,7 @@ export interface PortfolioDeps extends JobDeps {
 }
 
 export interface PortfolioProgress extends Pick<Portfolio, 'state'> {
-  /** Bars of all parts together: those that are done, and all. */
+  /** How many bars are done, and how many there are, in all parts together. */
   readonly bar: number
   readonly bars: number
 }
@@ -127,7 +127,7 @@ export class Portfolios extends StoredJobs<Portfolio, PortfolioProgress, readonl
       overrides,
     }))
     const { job, host } = await this.#jobOf(portfolio, scripts)
-    // What is wrong with a part is said now, while whoever asks is still there.
+    // What is wrong with a part is said in the answer to this request, not later in a failed job.
     await this.#deps.pool.do('checkPortfolio', job, { ...this.#optionsFor(portfolio, host), lane: 'quick' })
     return this.add(portfolio, scripts, also)
   }
@@ -240,7 +240,7 @@ export class Portfolios extends StoredJobs<Portfolio, PortfolioProgress, readonl
       )
       isKept = changed !== null
     } finally {
-      // Cancelled or removed a moment too late to be stopped.
+      // It was cancelled or removed a moment too late to be stopped.
       if (!isKept) for (const { key } of texts) await dropText(kv, key)
     }
   }

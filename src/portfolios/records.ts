@@ -16,7 +16,7 @@ export interface Portfolio extends Omit<PortfolioWire, 'parts'> {
   readonly parts: readonly StoredPart[]
 }
 
-/** So many are kept of one user. */
+/** The most portfolios of a user. */
 const PORTFOLIOS_MAX = 100
 
 export const portfolios = (kv: Kv): Collection<Portfolio> =>
@@ -30,7 +30,7 @@ export const portfolios = (kv: Kv): Collection<Portfolio> =>
 
 export const scriptsKey = (id: string): Key => ['portfolio-scripts', id]
 export const resultKey = (id: string): Key => ['portfolio-result', id]
-/** Parts of such texts are kept under longer keys that begin with it. */
+/** The pieces of a long text are stored under longer keys that begin with this one. */
 export const reportKey = (id: string, part: number): Key => ['portfolio-report', id, part]
 export const tracksKey = (id: string, part: number): Key => ['portfolio-tracks', id, part]
 /** CSV. */

@@ -19,7 +19,7 @@ export function hostFor(seen: SeenBars, library: Library, key: SeriesKey, bars: 
   }
 }
 
-/** The same for many markets at a time, for which nobody knows whose finer bars would be wanted. */
+/** The same for many markets at a time. It has no finer bars, since it is not known for which of the markets. */
 export function scanHost(seen: SeenBars, library: Library): ScriptHost {
   return {
     library,

@@ -1,5 +1,5 @@
-// Runs that this process works on, how far each has come, and who watches them; also who watches a run that another server
-// does, of which only the record tells.
+// Runs that this process works on, how far each has come, and who watches them. It also knows who watches a run of another
+// server, about which only the stored record tells anything.
 
 import { isUnderWay, type JobState } from '../wire/job-state.ts'
 import type { Run } from './records.ts'
@@ -13,7 +13,7 @@ export interface RunProgress {
 
 export interface RunningNow extends Pick<Run, 'name' | 'exchange' | 'symbol' | 'interval'> {
   readonly state: 'queued' | 'running'
-  /** Bars that it has run over, of all. */
+  /** How many bars it has run over, and how many there are. */
   readonly bar: number
   readonly bars: number
 }
@@ -108,7 +108,7 @@ export class LiveRuns {
       for (;;) {
         const { promise, resolve } = Promise.withResolvers<void>()
         woken.wake = resolve
-        // Read only now: it may have ended before anybody listened.
+        // Read after the subscription: the run may have ended before anybody listened.
         const run = await find()
         if (!run) return
         watch({ state: run.state, bar: run.range?.bars ?? 0, bars: run.range?.bars ?? run.bars })

@@ -1,7 +1,7 @@
 // Stored runs: the record of each, and beside it its script, the beginning of its source, its report and its tracks.
 //
-// What belongs to a run is written and removed in one commit with it. A user keeps so many; the oldest that are not pinned
-// make room for newer ones.
+// What belongs to a run is written and removed in one commit with it. The number that a user may keep is limited; the
+// oldest that are not pinned make room for newer ones.
 
 import { barsNotFound } from '../market/bar-cache.ts'
 import { seriesName } from '../market/bar-store.ts'
@@ -61,9 +61,9 @@ export interface Run extends Omit<RunRequest, keyof RunScript> {
   readonly tried?: string
   /** Times of the first and last bar it ran on, and how many; null until it is done. */
   readonly range: Backtest['range']
-  /** The server that does it, while it is under way and its caller does not wait; null: whichever has a free worker. */
+  /** The server that does it, if it is under way and its caller does not wait; null: the first with a free worker may. */
   readonly node?: string | null
-  /** How many servers have begun it: one that ends its servers is not given to all of them, one after the other. */
+  /** How many servers have begun it. Limited, so that a run that brings servers down does not bring down all of them. */
   readonly begun?: number
 }
 
@@ -131,7 +131,7 @@ async function keepBeginning(kv: Kv, id: string): Promise<string | null> {
   return value
 }
 
-/** Once, for data of older versions: a run without a beginning gets one with every step, so that no search has to. */
+/** For data of older versions: with every step another run gets its beginning, so that no search has to make it. */
 export async function* keepBeginnings(kv: Kv): AsyncGenerator<void> {
   if (await kv.get(BEGUN)) return
   for await (const { id } of runs(kv).each()) {
@@ -162,7 +162,7 @@ export async function removeRuns(
   return found
 }
 
-/** What removes them. Part of a plan. */
+/** The changes that remove these runs. Part of a plan. */
 export async function removal(
   { kv, clock }: RunStore,
   tx: Tx,

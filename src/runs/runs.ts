@@ -53,13 +53,13 @@ import {
   type RunScript,
 } from './records.ts'
 
-/** Servers that may begin a run, since each of them may be gone before its end. */
+/** How many servers may begin a run: the first may have died by chance, but the second probably died of it. */
 const BEGUN_MAX = 2
-/** Runs that wait for any server, as far as one looks for them at a time. */
+/** How many runs that wait for any server are looked at in one go. */
 const OPEN_MAX = 50
-/** Rows of a list that gives no limit, at most. */
+/** The most rows of a list for which no limit is given. */
 const LIST_MAX = 9999
-/** Bars before a run's first that are tried for it. */
+/** The most bars before a run's first among which an earlier beginning is looked for. */
 const EARLIER_MAX = 100_000
 
 /** The servers that share a store. */
@@ -85,7 +85,7 @@ export interface RunDeps {
   readonly tried?: (userId: string, series: SeriesKey, tried: BacktestOutput['tried']) => void
   /** Source of a library that this user may import, for `import user/library/version`; null = there is none. */
   readonly libraryFor: (userId: string) => Library
-  /** null: nobody else works on the store. */
+  /** null: no other server works on the store. */
   readonly nodes?: RunNodes | null
 }
 
@@ -148,7 +148,7 @@ export class Runs {
     return this.#attended(plan, signal, (live) => this.#execute(live, plan, null, also))
   }
 
-  /** Runs, waits and stores nothing: for trying one input after another. As texts (`run`), or packed as columns. */
+  /** Runs, waits and stores nothing: for trying one input after another. Answers texts (`run`), or packed columns. */
   async preview<K extends 'run' | 'preview'>(
     kind: K,
     userId: string,
@@ -265,7 +265,10 @@ export class Runs {
     })
   }
 
-  /** The verdict on a finished backtest: what is left of it without luck, as one of so many trials. Runs it again, stores nothing. */
+  /**
+   * The verdict on a finished backtest: what is left of it without luck, given how many trials were made. Runs it again,
+   * stores nothing.
+   */
   async verdict(
     userId: string,
     id: string,
@@ -365,7 +368,7 @@ export class Runs {
   async barsOf(userId: string, id: string): Promise<Bars> {
     const { run, range } = await this.#done(userId, id)
     const { bars: cache } = this.#deps
-    // A spread is stored nowhere: it is what its user sees.
+    // A spread is not stored: it is made of the series that its user sees.
     if (run.exchange === SPREAD_EXCHANGE)
       return barsSeenBy(cache, userId).read(run, { from: range.from, to: range.to + 1 })
     const info = await cache.symbol(run.exchange, run.symbol, userId)
@@ -468,8 +471,8 @@ export class Runs {
   }
 
   /**
-   * At the start, and when one of the others goes: what a server began that is gone is given to any of those that are
-   * there, or marked as failed where there can be no others.
+   * Called at the start, and when another server has gone. What that one had begun is given to any that is still there, or
+   * marked as failed where there can be no others.
    */
   async recover(): Promise<void> {
     const { kv, clock, nodes } = this.#deps
@@ -477,7 +480,7 @@ export class Runs {
     if (!alive || alive.size === 1) await dropDrafts(kv)
     for await (const { id, node } of runs(kv).each('unfinished')) {
       if (nodes && node === null) continue
-      // Asked again, since a server may have come after the answer before, and begun the run.
+      // Asked again, since a server that came after the last answer may have begun the run.
       if (nodes && typeof node === 'string' && (await nodes.aliveNodes()).has(node)) continue
       await runs(kv).update(id, (run) => {
         if (!isUnderWay(run) || run.node !== node) return null
@@ -630,7 +633,7 @@ export class Runs {
     const { kv, clock, log, nodes } = this.#deps
     const known = error instanceof Problem ? error : null
     if (nodes && known?.code === 'shutting_down') {
-      // This server stops, and the others do not.
+      // This server stops, so another one may do the run.
       await runs(kv).update(live.run.id, (run) =>
         isUnderWay(run) ? { ...run, node: null, begun: 0, state: 'queued' } : null,
       )

@@ -10,7 +10,7 @@ import type { SweepBody } from '../wire/sweep.ts'
 
 export type Halving = Required<NonNullable<SweepBody['halving']>>
 
-/** A first look at fewer bars says nothing. */
+/** Fewer bars than this say nothing about a choice. */
 const LEAST_BARS = 50
 const KEEP = 1 / 3
 const RUNGS = 1
@@ -20,7 +20,7 @@ export function rungsOf({ keep, rungs }: Halving, inside: number): number[] {
   return Array.from({ length: rungs }, (_, rung) => Math.floor(inside * keep ** (rungs - rung)))
 }
 
-/** Throws Problem 422 where it cannot be. */
+/** Checks what was asked for. Throws Problem 422 where halving is impossible. */
 export function halvingOf(
   { halving, windows }: Pick<SweepBody, 'halving' | 'windows'>,
   sampler: string,
@@ -49,12 +49,12 @@ export function halvingOf(
   return found
 }
 
-/** What is measured on a rung. Constraints are those of the whole: a part of the bars has a part of the trades. */
+/** What is measured on a rung: no constraints, which are meant for all bars, since fewer bars have fewer trades. */
 export function measuredOn(bars: number, { objective }: Measured): Measured {
   return { ...wholeRun(bars), objective }
 }
 
-/** The places of those that go on, in their order: at least one, and of equals the first. */
+/** The indices of the choices that go on, ascending: at least one, and of equal ones the first. */
 export function survivors(scores: readonly (number | null)[], keep: number): number[] {
   return scores
     .map((score, place) => ({ score: score ?? -Infinity, place }))

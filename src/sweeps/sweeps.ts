@@ -192,7 +192,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
     return entry && (JSON.parse(entry.value) as Verdict)
   }
 
-  /** null if there is no such cell, while the sweep is under way, and of sweeps from before it was kept. */
+  /** null if there is no such cell, while the sweep is under way, and for sweeps from before it was stored. */
   async stitched(userId: string, id: string, cell: number): Promise<StitchedEquity | null> {
     await this.get(userId, id)
     const entry = await this.#deps.kv.get(stitchedKey(id, cell))
@@ -299,7 +299,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
     const underWay: { readonly choices: readonly (readonly Choice[])[]; readonly tried: Promise<Tried> }[] =
       []
     let isOver = false
-    // Whoever does not learn need not wait for the outcomes of one batch to begin the next.
+    // A sampler that does not learn need not wait for the outcomes of one batch to begin the next.
     const begin = async () => {
       while (!isOver && underWay.length < (learns ? 1 : 2)) {
         const choices = await this.#nextOf(plan, signal)
@@ -590,7 +590,7 @@ interface Tried {
 }
 
 interface Rung {
-  /** With the first of the bars only. */
+  /** What to run, with only the first of the bars. */
   readonly material: Material
   readonly measured: Measured
   readonly keep: number
@@ -606,7 +606,7 @@ function rungsFor({ halving, measured }: Sweep, material: Material): Rung[] {
 }
 
 interface Material {
-  /** Another each time that the sweep goes on, for what workers keep of it meanwhile. */
+  /** A new name each time the sweep goes on, under which workers keep what its parts have in common. */
   readonly name: string
   readonly varied: VariedAmongTrials
   readonly key: SeriesKey

@@ -50,7 +50,7 @@ export function csvLine({ trial, choices, score, sharpe, figures, outside, error
   return csvRow(cells.map((cell) => (cell === null ? '' : typeof cell === 'boolean' ? String(cell) : cell)))
 }
 
-/** With the trials that the verdict says were chosen. */
+/** The stitched equity as CSV, each row with the trial that the verdict says was chosen for its window. */
 export function stitchedCsv(
   { time, equity, window }: StitchedEquity,
   walkForward: Verdict['walkForward'],
