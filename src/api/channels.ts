@@ -1,4 +1,4 @@
-// Channels: ways to be told, and the notifications that went through them.
+// Channels: ways in which users are told of alerts, and the notifications that went through them.
 
 import { Elysia } from 'elysia'
 import { CHANNELS_PER_USER, type Channel, type Notification } from '../channels/channels.ts'

@@ -21,7 +21,7 @@ export interface KeptPage {
   readonly stampOf: StampOf
 }
 
-/** Of all addresses and readers together, a few megabytes. When there are more, all are forgotten. */
+/** The most pages, of all addresses and readers together: a few megabytes. When there are more, all are forgotten. */
 const PAGES_MAX = 5000
 
 export class KeptPages {

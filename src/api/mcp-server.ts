@@ -36,7 +36,7 @@ interface Tool {
   readonly show?: 'figures' | 'trades'
   /** How many items are answered unless the agent asks for another number: 20, if its route takes a limit. */
   readonly items?: number
-  /** Its answer may have many megabytes, so it is passed on as text that is not parsed here. */
+  /** The answer may have many megabytes, so it is passed on as text that is not parsed here. */
   readonly large?: true
   /** The argument that is sent unchanged as the body, with this media type. */
   readonly text?: { readonly argument: string; readonly type: string; readonly description: string }

@@ -304,7 +304,7 @@ async function post(
   const { url, ...request } = kind.request(
     await settingsOf(deps.box, channel),
     delivery.notice,
-    // The same for a repetition by hand would make a service that knows it keep silent.
+    // A repetition by hand has an id of its own: a service that knows the first one's would ignore it.
     delivery.id,
   )
   const reply = await sendTo(deps, url, now, () =>

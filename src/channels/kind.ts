@@ -5,7 +5,7 @@
 
 import type { Reply } from '../webhooks/send.ts'
 
-/** What is to be told, whatever it is told through. */
+/** What is to be told, whatever kind of channel it goes through. */
 export interface Notice {
   /** A line: `BTCUSDT above 70,000`. */
   readonly title: string
@@ -25,12 +25,12 @@ export interface SettingField {
   readonly label: string
   /** Where the value is found, in the words of the service. */
   readonly hint: string
-  /** It is sealed, and never shown again. */
+  /** The value is stored sealed, and never shown again. */
   readonly secret?: true
   readonly required?: true
-  /** What it is if it is left out. */
+  /** The value of a field that is left out. */
   readonly default?: string
-  /** The form that the value must have, and how a refusal says so. */
+  /** The form that the value must have, and the words by which a refusal asks for it. */
   readonly form?: readonly [pattern: RegExp, words: string]
   readonly lines?: true
 }

@@ -45,7 +45,7 @@ export const http: ChannelKind = {
   },
 }
 
-/** Ours to set: what frames the message, and where it goes. */
+/** Headers that only we may set: they frame the message, or say where it goes. */
 const OURS: readonly string[] = [
   'host',
   'content-length',
