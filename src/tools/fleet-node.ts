@@ -53,7 +53,7 @@ async function writes(writer: number): Promise<void> {
   for (let i = 0; ; i++) await unlessAway(() => write(`${name}.${writer}.${i}`, (writer + i) % COUNTERS))
 }
 
-/** What only one node does at a time: each tick once, and one after the other. */
+/** Work that only one node does at a time: each tick once, and one after the other. */
 async function ticks(): Promise<void> {
   const lease = await takeLease(connection, { work: 'ticks', clock, waits: () => {} })
   const fenced: Kv = fencedKv(kv, lease)

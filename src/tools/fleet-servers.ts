@@ -1,4 +1,4 @@
-// `bun run fleet-test --servers N`: servers that all serve at a time, under load, of which some are killed all the time.
+// `bun run fleet-test --servers N`: servers that serve one database under load while some of them are killed all the time.
 //
 // Every request goes to any of them and is repeated, with the same Idempotency-Key, until one has answered it. At the end
 // what was answered is held against what is stored, the firings of alerts against the bars that were sent, and what a
@@ -20,19 +20,19 @@ export interface ServersOptions {
   readonly servers: number
   readonly seed: number
   readonly random: (below: number) => number
-  /** What is done to servers and database, in this order. */
+  /** What is done to the servers and the database, in this order. */
   readonly blows: readonly Blow[]
-  /** Within how long every shard must have a server again; null: it is only told, for a busy machine may take longer. */
+  /** The time within which every shard must have a server again; null: only told, since a busy machine may take longer. */
   readonly withinMs: number | null
 }
 
 const SYMBOLS = 6
 const WRITERS = 4
-/** Ideas of a writer: together they stay below what a user may have. */
+/** How many ideas a writer makes: all writers together stay below what a user may have. */
 const IDEAS_MAX = 450
 const HOUR_MS = 3_600_000
 const PATIENCE_MS = 200_000
-/** A request whose server was stopped in the middle of it is given up after so long. */
+/** A request whose server was stopped in the middle of it is given up after this long. */
 const REQUEST_MS = 15_000
 
 const clock = { now: () => performance.now(), sleep: (ms: number) => Bun.sleep(ms) }
@@ -43,7 +43,7 @@ class Server {
   readonly #name: string
   #child: Bun.Subprocess<'ignore', 'ignore', 'pipe'> | null = null
   base: string | null = null
-  /** How often it ended by itself, since the others had taken it for gone. */
+  /** How often it ended by itself, because the others had taken it for dead. */
   buried = 0
   #isWanted = false
 
@@ -156,7 +156,7 @@ class Load {
     this.#random = random
   }
 
-  /** Asks one after the other until one answers what is no refusal. */
+  /** Asks one server after the other until one answers something other than a refusal. */
   async ask(
     method: string,
     path: string,
@@ -237,7 +237,7 @@ class Load {
 }
 const START = Date.UTC(2020, 0, 1)
 
-/** For how long at most some shard had no server that was alive. */
+/** Measures the longest time for which some shard had no living server. */
 class Watch {
   longestMs = 0
   readonly #sql: SQL
@@ -285,7 +285,7 @@ export async function fleetOfServers({
   const folder = mkdtempSync(`${tmpdir()}/chartroom-fleet-`)
   const receiver = new Receiver()
   const servers = Array.from({ length: count }, (_, i) => new Server(`s${i}`, postgres.url, folder))
-  // One makes schema and key, the others find them.
+  // The first one makes schema and key, the others find them.
   await servers[0]?.start()
   await Promise.all(servers.slice(1).map((server) => server.start()))
   const load = new Load(servers, random)

@@ -1,6 +1,6 @@
 // `bun run fleet-test [--kills N] [--crashes N] [--partitions N] [--nodes N] [--servers N]`: several nodes on one PostgreSQL,
 // of which some are killed all the time; the history of what they were answered is then held against what is stored. Nodes
-// are the store alone; servers (`fleet-servers.ts`) are all there is.
+// run the store alone; servers (`fleet-servers.ts`) run everything.
 //
 // It brings PostgreSQL along and runs as anybody. The load is what a machine can bear: counts and invariants are what it
 // shows, not speed.
@@ -173,7 +173,7 @@ async function main(): Promise<number> {
     for (const [kind, id] of keys) if (kind === 'op') heard.set(String(id), (heard.get(String(id)) ?? 0) + 1)
   })
   const over = new AbortController()
-  // It begins here, and not when somebody has already written.
+  // The first read says where the feed begins, which has to be before anybody has written.
   await feed.read()
   const following = feed.run({ clock, log: silentLog }, over.signal)
 
