@@ -29,7 +29,7 @@ export interface OneChart {
   readonly volume: boolean
   readonly trades: boolean
   readonly studies: readonly Study[]
-  /** How large the boxes of types that go by price are; absent = as at first. */
+  /** How large the boxes are in types that go by price; absent = the defaults. */
   readonly boxes?: Boxes | undefined
   /** Other symbols drawn over it; absent in what an older version has kept. */
   readonly compared?: readonly Compared[]
@@ -51,7 +51,7 @@ export interface Charts {
 
 export const CHARTS_MAX = 8
 
-/** A signal of its own, or the part of another. */
+/** A signal, or a window on a part of one. */
 export interface Writable<T> {
   value: T
   peek: () => T
@@ -74,7 +74,7 @@ export function partOf<T>(read: () => T, write: (value: T) => void): Writable<T>
 }
 
 const kept = remembered<Charts | null>('charts', null)
-// Where there was one chart only, its parts were remembered one by one.
+// Before there could be several charts, the parts of the only one were remembered one by one.
 const market0 = remembered<Market>('market', { exchange: 'SP', symbol: 'SPX', interval: '1d' })
 const type0 = remembered<ChartType>('chart.type', 'candles')
 const scale0 = remembered<OneChart['scale']>('chart.scale', 'linear')
@@ -151,7 +151,7 @@ function linked(own: Writable<Market>): Writable<Market> {
         ...before,
         all: before.all.map((one) => {
           const wanted = one.id === before.active ? next : { ...one.market, ...shared }
-          // Another object is another market to whoever watches: the bars would be fetched again.
+          // A new object would count as a new market, and the bars would be fetched again.
           return one.id !== before.active && isSameMarket(wanted, one.market)
             ? one
             : { ...one, market: wanted }

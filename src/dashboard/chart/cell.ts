@@ -33,7 +33,7 @@ export function factsOf(
     symbol,
     description: spreadText(symbol),
     mintick: 0.00001,
-    // Of the intervals that its symbols have stored, those that all of them have or can build are found by their names.
+    // A spread has the intervals that all of its symbols have.
     series: first.series.filter(({ interval }) =>
       parts.every((part) => part?.series.some((one) => one.interval === interval)),
     ),
@@ -82,7 +82,7 @@ export class Cell {
   /** The bars of the symbols that are drawn over it, or why there are none, by their name. */
   readonly comparedBars = signal<Readonly<Record<string, Bars | Error>>>({})
   readonly showScript = signal(true)
-  /** Whether a replay is on: it goes by real bars, so they are shown. */
+  /** Whether a replay is on, during which the real bars are shown, since it goes by them. */
   readonly replaying
   /** null until the first bars have arrived. */
   readonly shown = signal<ShownBars | null>(null)
@@ -127,7 +127,7 @@ export const onTick = ({ mintick }: Cell, price: number): number => {
   return Number((Math.round(price / tick) * tick).toFixed(10))
 }
 
-/** Those of the page. A chart that goes and comes back, as on a phone, has its bars still. */
+/** The cells of the page. A chart that goes and comes back, as on a phone, still has its bars. */
 export class Cells {
   readonly #made = new Map<string, Cell>()
   readonly #replaying: ReadonlySignal<boolean>

@@ -48,7 +48,7 @@ const TYPE_NAMES: Readonly<Record<ChartType, string>> = {
   'point-figure': 'Point and figure',
   range: 'Range bars',
 }
-/** The last is the most bars a run may have. */
+/** Choices for the length of a run; the last one is the most bars that a run may have. */
 const RUN_BARS = [1000, 5000, 20_000, 100_000, 2_000_000]
 const ZONES = [
   'UTC',

@@ -50,7 +50,7 @@ const AlertLines = lazy(async () => (await import('../alerts/alert-lines.tsx')).
 const Tables = lazy(async () => (await import('./tables.tsx')).Tables)
 
 const isActive = (cell: Cell): boolean => activeCell.value === cell
-/** The editor's script runs on this one. */
+/** Whether the editor's script runs on this chart. */
 const hasScript = (cell: Cell): boolean => scriptId.value === cell.id
 
 /** The current run's drawings on the bars of a chart; null if it ran on another. */
@@ -205,7 +205,7 @@ export function ChartCell({
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return
-    // What is typed in a dialog over the chart is the dialog's.
+    // Keys typed in a dialog over the chart belong to the dialog.
     if ((event.target as Element).closest('[role="dialog"], input, textarea, select')) return
     const replaying = replayOnChart.value !== null
     const step = event.shiftKey ? 30 : 5
@@ -328,7 +328,7 @@ const onPriceBars = (layer: Layer, source: Int32Array): Layer => ({
 const realBar = (cell: Cell, bar: number | null): number | null =>
   bar === null ? null : (cell.drawn.peek()?.source?.[bar] ?? bar)
 
-/** What stands there instead of bars. */
+/** What covers the chart while it has no bars to show. */
 function Cover({ cell }: { readonly cell: Cell }) {
   const problem = cell.problem.value
   const replay = replayOnChart.value
@@ -353,8 +353,8 @@ function Cover({ cell }: { readonly cell: Cell }) {
 }
 
 /**
- * The drawing tools come once bars are there: nobody waits for them. Keys that nobody took on the chart until then are
- * pressed again: one of them may have been a tool's.
+ * Loads the drawing tools once there are bars, so that the bars need not wait for them. Keys pressed on the chart until
+ * then that nothing else used are sent again, since one of them may belong to a tool.
  */
 function useDrawings(cell: Cell, view: ChartView | null, host: RefObject<HTMLDivElement | null>): void {
   const once = useRef(false)
@@ -401,7 +401,7 @@ function useBars(cell: Cell): void {
       const now = cell.shown.peek()
       if (now && !isSameMarket(now.market, wanted)) {
         cell.shown.value = null
-        // The bar that the crosshair was on is of the market before, here and on the charts that follow.
+        // The crosshair was on a bar of the previous market, here and on linked charts.
         cell.hover.value = null
         cell.view.peek()?.hideCrosshair()
         passHover(cell, null)
@@ -431,7 +431,7 @@ function useLiveBars(cell: Cell): void {
       if (cell.shown.peek() !== before) return fetchSoon()
       if (bars === before.bars) return
       cell.shown.value = { market: before.market, bars }
-      // During a replay nothing is added: its bars and trades stay as they were.
+      // A replay keeps the bars and trades that it began with.
       if (replayOnChart.peek() === null && hasScript(cell)) void followBars()
     }
     // An import tells of every block it stores, and a busy market of every trade: the first of them begins the wait, so that

@@ -1,4 +1,4 @@
-// State that the parts of the page share of the active chart, and what there is one of for all: the replay, the dialogs.
+// State that the parts of the page share: that of the active chart, and what all charts have in common (replay, dialogs).
 
 import { computed, signal } from '@preact/signals'
 import {
@@ -80,7 +80,7 @@ export const comparing = signal(false)
 export const studyDialog = signal<string | null>(null)
 /** The text typed into the interval dialog; null = closed. */
 export const intervalEntry = signal<string | null>(null)
-/** Enter was pressed before the dialog of symbols or of intervals could know what it means: it counts once that is known. */
+/** Enter was pressed before a dialog knew what there is to choose from; it counts once that is known. */
 export const entered = signal(false)
 export const boxesDialog = signal(false)
 export const dateDialog = signal(false)

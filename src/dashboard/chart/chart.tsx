@@ -1,4 +1,4 @@
-// The charts of the page in their grid, with what there is one of for all: the range bar, the dialogs, the commands.
+// The charts of the page in their grid, with what they share: the range bar, the dialogs, the commands.
 
 import { batch, effect } from '@preact/signals'
 import { render } from 'preact'
@@ -108,7 +108,7 @@ export function Chart() {
   )
 }
 
-/** The commands of the drawing tools come once bars are there: nobody waits for them. */
+/** Loads the commands of the drawing tools once there are bars, so that the bars need not wait for them. */
 function useTools(): void {
   const once = useRef(false)
   once.current ||= shown.value !== null
@@ -172,7 +172,7 @@ const severalCharts = (): boolean => placed.peek().length > 1
 
 function goToChart(by: number): void {
   activate(neighbourOf(activeId.peek(), by))
-  // Once it is drawn, and no later: the next key may open a dialog, from which a frame later the focus would be taken away.
+  // Right after drawing: the next key may open a dialog, and a frame later this would take the focus away from it.
   queueMicrotask(focusChart)
 }
 
@@ -298,7 +298,7 @@ function toggleFullScreen(): void {
   change.catch(toastError)
 }
 
-/** The tab's title shows the price, so that it can be watched from another tab: that of a replay while one is on. */
+/** The tab's title shows the price (of the replay, while one is on), so that it can be watched from another tab. */
 function useTabTitle(): void {
   useEffect(() => {
     const stop = effect(() => {

@@ -1,6 +1,6 @@
 // Makes a step of the timeline out of every change of what the charts show: indicators, types, scales, symbols, the grid.
 //
-// Which chart is active is no step: who undoes an indicator wants to stay on the chart that they look at.
+// Which chart is active is no step: a user who undoes an indicator wants to stay on the chart they are looking at.
 
 import { effect } from '@preact/signals'
 import type { Charts, Writable } from '../charts.ts'
@@ -13,7 +13,7 @@ interface Watched {
   readonly charts: Writable<Charts>
   readonly timeline: History
   readonly now: () => number
-  /** Name of the open layout: its charts come as a whole, and what was done before belongs to others. */
+  /** Name of the open layout. When another is opened, the steps end, since they belong to other charts. */
   readonly layout: () => string
   /** Called after a step was undone or redone. */
   readonly onPut: () => void
@@ -67,7 +67,7 @@ export function keepSteps({ charts, timeline, now, layout, onPut }: Watched): ()
 
 const textOf = ({ shape, links, all }: Charts): string => JSON.stringify([shape, links, all])
 
-/** Names the field that differs, of which chart; '' = more than one. */
+/** The chart and the field in which the two differ; '' = more than one. */
 function whatChanged(before: Charts, after: Charts): string {
   if (before.shape !== after.shape || before.all.length !== after.all.length) return ''
   const found = after.all.flatMap((one, i) =>

@@ -41,7 +41,7 @@ export function addCompared(cell: Cell, { exchange, symbol }: Named): void {
   }
   const color = COLORS.find((one) => !now.some((other) => other.color === one)) ?? COLORS[0]!
   cell.compared.value = [...now, { exchange, symbol, scale: 'percent', color, hidden: false }]
-  // Two symbols are compared by how far each has moved.
+  // Symbols are compared by how far each has moved, so their scale is in per cent.
   if (cell.scale.peek() === 'linear') cell.scale.value = 'percent'
 }
 

@@ -13,8 +13,8 @@ export interface ComparedLine {
 }
 
 /**
- * The closes of other bars on the bars of a chart: of the newest that had opened by then. NaN before the first, and behind the
- * last, which say nothing.
+ * The closes of other bars, one for each bar of a chart: that of the newest bar which had opened by then. NaN before the
+ * first and after the last of the other bars.
  */
 export function closesOn(bars: Bars, other: Bars, barMs: number): Float64Array {
   const values = new Float64Array(bars.length).fill(Number.NaN)
@@ -37,7 +37,7 @@ function firstWith(values: Float64Array, from: number, to: number): number {
   return -1
 }
 
-/** What a value is multiplied with to begin in view where the chart's close is. NaN = it is not in view. */
+/** The factor that makes the line begin, in view, at the chart's close; NaN = the line is not in view. */
 export function factorOf({ values, scale }: ComparedLine, bars: Bars, from: number, to: number): number {
   if (scale !== 'percent') return 1
   const first = firstWith(values, from, to)
@@ -89,7 +89,7 @@ function heightOf(paint: Paint, line: ComparedLine, bars: Bars): ((value: number
     const { low, high } = extremesOf(line.values, Math.max(0, from), Math.min(to, line.values.length - 1))
     if (low > high) return null
     const room = high - low || 1
-    // As much air above and below as the price has.
+    // The same margins above and below as the price has.
     return (value) => height * (0.9 - 0.8 * ((value - low) / room))
   }
   const factor = factorOf(line, bars, from, to)

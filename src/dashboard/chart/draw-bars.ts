@@ -1,4 +1,4 @@
-// Every type of chart: what is drawn of a bar. And volume.
+// Draws bars in every type of chart, and their volume.
 
 import type { Bars } from '../../market/bars.ts'
 import { extremesOf, together } from './extremes.ts'

@@ -4,7 +4,7 @@
 import { useEffect, useLayoutEffect } from 'preact/hooks'
 import { entered } from './chart-state.ts'
 
-/** Chooses once Enter was pressed and it is known what there is to choose from. */
+/** Calls `choose` once Enter was pressed and it is known what there is to choose from. */
 export function useEntered(known: boolean, choose: () => void): void {
   const due = entered.value && known
   useLayoutEffect(() => {

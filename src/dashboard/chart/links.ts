@@ -18,7 +18,7 @@ class Driver {
     return id !== null && placed.peek().includes(id) ? cellOf(id) : activeCell.peek()
   }
 
-  /** Looks which chart is touched; the returned function ends that. */
+  /** Keeps track of which chart is touched; the returned function ends that. */
   follow(grid: HTMLElement): () => void {
     const touched = ({ target }: Event) => {
       const chart = target instanceof Element && grid.contains(target) ? target.closest('[data-chart]') : null
@@ -43,7 +43,7 @@ const others = (cell: Cell): readonly Cell[] =>
     .filter((id) => id !== cell.id)
     .map(cellOf)
 
-/** The crosshair on the other charts; null = it is on none. */
+/** Puts the crosshair of the driver on the other charts; null = takes it off. */
 export function passHover(from: Cell, now: Hover | null): void {
   if (!isLinked('crosshair')) return
   const chart = from.drawn.peek()
@@ -77,7 +77,7 @@ export function passTime(from: Cell, bar: number): void {
   }
 }
 
-/** The range of dates in view, from the driver to the others. */
+/** Passes the range of dates in view from the driver to the others. */
 export function passRange(from: Cell): void {
   if (from !== driver.cell || !isLinked('range')) return
   for (const cell of others(from)) copyRange(from, cell)

@@ -6,7 +6,7 @@ import type { ChartView } from './view.ts'
 
 export const chartView = (): ChartView | null => activeCell.peek().view.peek()
 
-/** Gives the keys to the active chart: call it when that one is drawn. */
+/** Focuses the active chart, so that keys go to it: call it once that chart is drawn. */
 export function focusChart(): void {
   document.querySelector<HTMLElement>(`[data-chart="${activeCell.peek().id}"] [role=application]`)?.focus()
 }

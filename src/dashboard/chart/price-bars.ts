@@ -107,7 +107,7 @@ class Made {
   }
 }
 
-/** Bricks of one size: one more in its direction, or two sizes back for one the other way. By closes. */
+/** Bricks of one size, by closes: one size on for another brick, two sizes back for one in the other direction. */
 function renko({ close, length }: Bars, box: number, made: Made): void {
   let [low, high] = [close[0]!, close[0]!]
   for (let i = 1; i < length && !made.isFull; i++) {
@@ -116,7 +116,7 @@ function renko({ close, length }: Bars, box: number, made: Made): void {
   }
 }
 
-/** A line where a close goes beyond the last one; the other way only where it goes beyond the last `lines`. */
+/** A new line where a close goes beyond the last one; in the other direction, only beyond all of the last `lines`. */
 function lineBreak({ close, length }: Bars, lines: number, made: Made): void {
   for (let i = 1; i < length && !made.isFull; i++) {
     const price = close[i]!

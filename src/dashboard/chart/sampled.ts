@@ -1,4 +1,4 @@
-// What scripts say of real bars, on bars that go by price: of each, the value at the real bar behind it.
+// What scripts plot on real bars, shown on bars that go by price: each has the value of the real bar behind it.
 //
 // Plots, levels and fills between them go over. What is tied to bars and prices of its own (trades, drawings, shapes) would stand
 // where it does not belong, and is left out.
@@ -15,7 +15,7 @@ export function sampled(scene: Scene, source: Int32Array): Scene {
   return known.scene
 }
 
-/** The last one of each scene. */
+/** The last result for each scene. */
 const sampledOf = memoOf((scene: Scene): { source: Int32Array | null; scene: Scene } => ({
   source: null,
   scene,

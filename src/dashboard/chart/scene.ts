@@ -279,7 +279,7 @@ const colorsOf = (many: Many | undefined, one: string | null | undefined): Color
   many ?? { one: one ?? null }
 type Many = Exclude<Colors, { readonly one: string | null }>
 
-/** The same; null if the script gives no colour. */
+/** The same, but null if the script gives no colour. */
 const ownColors = (many: Many | undefined, one: string | null | undefined): Colors | null =>
   many ?? (typeof one === 'string' ? { one } : null)
 

@@ -46,7 +46,7 @@ export interface PaneBox {
 interface ViewEvents {
   readonly onHover: (hover: Hover | null) => void
   readonly onClick: (hover: Hover) => void
-  /** Other bars are in view. */
+  /** Called when other bars have come into view. */
   readonly onRange: () => void
   readonly onLayout: (boxes: readonly PaneBox[]) => void
 }
@@ -60,7 +60,7 @@ export class ChartView {
   #state: ChartState = EMPTY_STATE
   #theme: ChartTheme
   #layoutKey = ''
-  /** The crosshair stands where another chart's does. */
+  /** Whether the crosshair was put there for another chart's, rather than by the pointer. */
   #put = false
   #withPrice = true
   #removed = false

@@ -14,7 +14,7 @@ import { DrawingGestures, removeSelected } from './gestures.ts'
 import { changeDrawings, drawings, sheetOf } from './sheet.ts'
 import { TOOL_GROUPS, TOOL_KEYS, TOOL_NAMES } from './tools.ts'
 
-/** To one chart. `onReady`: it can be drawn on. The returned function removes the tools. */
+/** Attaches them to one chart; `onReady` is called once it can be drawn on. The returned function removes them. */
 export function attachDrawings(
   host: HTMLElement,
   view: ChartView,
@@ -44,7 +44,7 @@ export function attachDrawings(
   }
 }
 
-/** What there is one of for all charts: the commands, the timeline, and a selection that is of one symbol. */
+/** Attaches what all charts share: the commands, the timeline, and the selection, which is of one symbol. */
 export function attachTools(): () => void {
   const stopCommands = addCommands(drawingCommands())
   const stopSteps = keepSteps({
@@ -68,7 +68,7 @@ export function attachTools(): () => void {
   }
 }
 
-/** In the editor and in fields the same keys undo typing. */
+/** Whether the focus is outside the editor and fields, where the same keys undo typing. */
 const isOutsideText = (): boolean =>
   !document.activeElement?.closest('input, textarea, select, [contenteditable], [data-editor]')
 

@@ -60,7 +60,7 @@ type Gesture =
 export class DrawingGestures {
   readonly #host: HTMLElement
   readonly #view: ChartView
-  /** Of the symbol on this chart. */
+  /** The sheet of the symbol on this chart. */
   readonly #sheet: () => Sheet
   readonly #stops: (() => void)[] = []
   #unfollow: () => void = () => undefined
@@ -254,7 +254,7 @@ export class DrawingGestures {
     return { time: timeOfBar(bars, barMs, bar), price: rounded(price) }
   }
 
-  /** The same, and while Shift is down, level, upright or at 45 degrees from the previous point. */
+  /** The same; while Shift is down, the point is level with the previous one, above or below it, or at 45 degrees. */
   #heldAnchor(surface: Surface, place: Spot, event: PointerEvent, before: Anchor | undefined): Anchor {
     if (!event.shiftKey || !before) return this.#anchor(surface, place, event)
     const from = { x: surface.x(before.time), y: surface.y(before.price) }

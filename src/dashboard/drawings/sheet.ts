@@ -24,9 +24,9 @@ const RETRY_MS = [2000, 5000, 15_000, 60_000]
 
 const keyOf = ({ exchange, symbol }: DrawnMarket): string => JSON.stringify([exchange, symbol])
 
-/** Those of one symbol. */
+/** The drawings of one symbol. */
 export class Sheet {
-  /** The front one last. */
+  /** From back to front. */
   readonly drawings = signal<readonly Drawing[]>([])
   readonly #market: DrawnMarket
   readonly #key: string
@@ -61,7 +61,7 @@ export class Sheet {
       call('GET /api/platform/drawings', { query: { ...this.#market }, signal: abort.signal }).then(
         ({ drawings, revision }) => {
           const known = this.#outbox.revisions[key]
-          // A change of this tab was taken since it was asked for, and it may take that off the chart.
+          // The server took a change of this tab after the request, so the answer may lack that change.
           if (known !== asked && revision < (known ?? 0)) return load()
           this.#outbox.revisions[key] = revision
           this.drawings.value = merged(drawings, this.#outbox.of(key))
@@ -123,7 +123,7 @@ class Outbox {
   #sending: Promise<void> | null = null
   #failures = 0
 
-  /** What other tabs have written since is known from here on. */
+  /** Reads again what is pending, since other tabs may have written to it. */
   readAgain(): void {
     this.#pending.value = this.#ofAllTabs()
   }
@@ -208,7 +208,7 @@ class Outbox {
         await this.#sendChanges(key, Object.fromEntries(entries.slice(half)))
         return
       }
-      // The server would refuse it again.
+      // Sent again, it would be refused again, so it is dropped.
       toastError(error)
       this.#settle(key, changes)
       this.#refused.get(key)?.()

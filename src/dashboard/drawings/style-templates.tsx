@@ -1,4 +1,4 @@
-// Styles under names: the selection's is kept, and any of those kept is given to the selection.
+// Styles under names: keeps the selection's style under one, and gives a kept style to the selection.
 
 import { useState } from 'preact/hooks'
 import { Button, Dialog, Field } from '../ui/ui.tsx'

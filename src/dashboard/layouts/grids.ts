@@ -4,7 +4,7 @@ import type { ChartLink, GridShape } from '../../wire/layout.ts'
 
 interface Grid {
   readonly name: string
-  /** Rows of letters: each letter is a chart, and covers the rectangle of its letters. As CSS has its areas. */
+  /** Rows of letters, as in `grid-template-areas` of CSS: each letter is a chart that covers its rectangle. */
   readonly rows: readonly string[]
 }
 
@@ -30,10 +30,10 @@ export const GRIDS: Readonly<Record<GridShape, Grid>> = {
 /** How many charts a grid has places for. */
 export const placesOf = (shape: GridShape): number => Number.parseInt(shape)
 
-/** As the panel has them, by their number. */
+/** In the order of the panel: by their number of charts. */
 export const SHAPES = (Object.keys(GRIDS) as GridShape[]).toSorted((a, b) => placesOf(a) - placesOf(b))
 
-/** As the panel has them: name, and what it means. */
+/** In the order of the panel, each with its name and what it means. */
 export const LINKS: readonly (readonly [ChartLink, string, string])[] = [
   ['symbol', 'Symbol', 'Another symbol is on all of them'],
   ['interval', 'Interval', 'Another interval is on all of them'],

@@ -1,4 +1,4 @@
-// The layout of the charts: kept on the server under a name, saved as one goes on, opened on any machine.
+// The layout of the charts: kept on the server under a name, saved while one works, opened on any machine.
 
 import { batch, computed, effect, signal } from '@preact/signals'
 import type { Layout, LayoutChart } from '../../wire/layout.ts'
@@ -17,7 +17,7 @@ export const openLayout = remembered('layout', { id: '', name: '' })
 
 const SAVE_AFTER_MS = 1500
 const RETRY_MS = 5000
-/** What a page that goes away may still send, with room for several pages of the same browser. */
+/** Longer layouts are not sent by a page that is being closed: all pages of a browser share 64 kB for such requests. */
 const LAST_WORDS_MAX = 30_000
 
 /**
@@ -66,7 +66,7 @@ function chartFromWire(id: string, chart: WireChart): OneChart {
   return {
     id,
     market: { exchange, symbol, interval },
-    // A type of a newer version.
+    // A newer version may have stored a type that this one does not know.
     type: CHART_TYPES.find((one) => one === type) ?? 'candles',
     scale,
     volume,
@@ -151,7 +151,7 @@ export function saveAsOneGoes(): () => void {
       await call('PATCH /api/platform/layouts/{id}', { path: { id }, body: { chart }, keepalive })
     } catch (error) {
       if (isAway(error)) {
-        // Changes made since are newer.
+        // Changes that were made since then are newer, and stay.
         unsaved ??= sent
         timer = setTimeout(() => void save(), RETRY_MS)
       } else if (error instanceof ApiError && error.status === 404) {
@@ -173,7 +173,7 @@ export function saveAsOneGoes(): () => void {
     }
     last = { id, text }
   })
-  // Who changes a chart and closes the tab at once finds it changed on another machine all the same.
+  // A change right before the tab is closed has to reach other machines as well.
   const onLeave = () => {
     if (isStillOwn()) void save({ leaving: true })
   }
