@@ -5,7 +5,7 @@ import { LiveHub, type FromTab, type Tab } from './live-hub.ts'
 /** After all tabs have been hidden for this long, the stream is closed until one comes into view. */
 const HIDDEN_MS = 5 * 60_000
 
-// TypeScript cannot have the types of pages and of workers in one program.
+// One TypeScript program cannot have the types of both pages and workers.
 const scope = globalThis as unknown as { onconnect: (event: MessageEvent) => void }
 
 const hub = new LiveHub((url) => new EventSource(url), HIDDEN_MS)

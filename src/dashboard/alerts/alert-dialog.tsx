@@ -58,7 +58,7 @@ export function AlertDialogHost() {
 
 /** What a check says about the chosen script; empty while none is chosen. */
 type CheckedScript = Pick<Checked, 'inputs' | 'plots'>
-/** Whether it listens to alerts. */
+/** Whether a webhook listens to alerts. */
 const listens = (one: Webhook): boolean => one.status === 'active' && one.events.includes('alert.triggered')
 
 const FIELDS = bodyFields('POST /api/platform/alerts')

@@ -52,7 +52,7 @@ export function AlertLines({
     readonly y: number
   } | null>(null)
   useEffect(followAlerts, [])
-  // What a replay hides is not told by where somebody waited for it.
+  // During a replay there are no lines: a level where somebody waited would give away what the replay hides.
   const lines = replayOnChart.value === null ? linesOn(cell.market.value).map(atHand(dragged)) : []
   const now = useRef(lines)
   now.current = lines
@@ -142,7 +142,7 @@ function Label({
 }) {
   const { key, price, alert } = line
   const title = alert.name
-  /** Where the keys have moved it, until it is let go of. */
+  /** The price to which keys have moved the line, until they are let go of. */
   const stepped = useRef<number | null>(null)
   const commit = () => {
     const to = stepped.current
@@ -220,7 +220,7 @@ interface Dragging {
   readonly onMenu: (menu: { readonly line: AlertLine; readonly x: number; readonly y: number }) => void
 }
 
-/** Presses near a line, and on its label, are the line's: neither the chart nor the drawings see them. */
+/** Presses near a line, and on its label, belong to the line: neither the chart nor the drawings see them. */
 function useDragging({ cell, view, host, lines, onDragged, onMenu }: Dragging): void {
   useEffect(() => {
     const chart = host.current!

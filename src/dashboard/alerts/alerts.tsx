@@ -1,4 +1,4 @@
-// The alerts page: all alerts, their firings, and the mails they were told by.
+// The alerts page: all alerts, their firings, and the mails that told of them.
 
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'

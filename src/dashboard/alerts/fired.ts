@@ -6,7 +6,7 @@ import { showOnChart } from '../frame/show-on-chart.ts'
 import { toast } from '../ui/ui.tsx'
 import { side } from '../workspace.ts'
 
-/** So many are told one by one when many fire together. */
+/** When many fire together, this many are told one by one. */
 const TOLD_MAX = 3
 const TOGETHER_MS = 200
 

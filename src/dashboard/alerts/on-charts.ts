@@ -14,7 +14,7 @@ import { levelsOf, type AlertLevel } from './alert-model.ts'
 /** Counts up when an alert was created or changed, so that lists load again. */
 export const alertsChanged = signal(0)
 
-/** All of the user's, whatever their state; null = not loaded yet. */
+/** All alerts of the user, whatever their state; null = not loaded yet. */
 const known = signal<readonly Alert[] | null>(null)
 
 /** A line on a chart. */
@@ -37,7 +37,7 @@ export const linesOn = ({ exchange, symbol }: Market): readonly AlertLine[] =>
 
 const isWaiting = ({ state }: Alert): boolean => state === 'active' || state === 'throttled'
 
-/** Asks for the alerts as long as charts show them: once for all charts. */
+/** Loads the alerts once for all charts, and keeps them up to date as long as any chart shows them. */
 class Following {
   #charts = 0
   #stop: () => void = () => undefined
@@ -95,7 +95,7 @@ export const atPrice = (alert: Alert, field: AlertLevel['field'], price: number)
   name: alert.name.replace(String(alert[field]), String(price)),
 })
 
-/** After a refusal what the server has is shown again. */
+/** The alerts are loaded again in either case: after a refusal the charts have to show what the server still has. */
 function sent(request: Promise<unknown>): void {
   request.then(
     () => alertsChanged.value++,
@@ -130,7 +130,7 @@ export function deleteAlert(alert: Alert): void {
   timeline.add({ undo: make, redo: remove })
 }
 
-/** Sets an alert that the price crosses a level. Who has alerts is told in the same way as by the newest of them. */
+/** Sets an alert on the price crossing a level. It is told in the same way as the user's newest alert. */
 export function addAlertAt(market: Market, price: number): void {
   const newest = (known.peek() ?? []).toSorted((a, b) => b.createdAt - a.createdAt)[0]
   const body: Body = {

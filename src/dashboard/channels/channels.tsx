@@ -1,4 +1,4 @@
-// The page of channels: phones and chats that alerts are told to, each set up once and tried with a test.
+// The page of channels: phones and chats to which alerts are sent, each set up once and tried with a test.
 
 import { useState } from 'preact/hooks'
 import type { Channel, ChannelKind, Notification } from '../../wire/channel.ts'

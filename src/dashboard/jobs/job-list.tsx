@@ -19,16 +19,16 @@ interface ListedJob {
 interface JobListProps<Job extends ListedJob> {
   readonly title: string
   readonly about: string
-  /** The address of the list; a job's and the form's are below it. */
+  /** The path of the list; those of a job and of the form are below it. */
   readonly path: string
   readonly list: Loaded<Paged<Job>>
-  /** Asks again so often while one is under way. */
+  /** How often the list is loaded again while a job is under way. */
   readonly lookMs: number
   readonly make: readonly [label: string, icon: IconName]
-  /** Between name and date. */
+  /** Shown between name and date. */
   readonly columns: readonly Column<Job>[]
   readonly nameHead: string
-  /** Says what such a job is for, where there is none. */
+  /** Shown where there is no job yet: says what such a job is for. */
   readonly children: ComponentChildren
 }
 

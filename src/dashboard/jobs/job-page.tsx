@@ -21,13 +21,13 @@ interface JobPageProps<Answer> {
   readonly loaded: Loaded<Answer>
   readonly jobOf: (answer: Answer) => ShownJob
   readonly about: (answer: Answer) => string
-  /** Asks again so often while it is under way. */
+  /** How often the job is loaded again while it is under way. */
   readonly lookMs: number
   readonly stop: () => Promise<unknown>
   readonly remove: () => Promise<unknown>
-  /** Says what goes with it. */
+  /** The words of the question before deleting that say what else goes. */
   readonly goesToo: string
-  /** Between stopping and deleting. */
+  /** Buttons between those for stopping and deleting. */
   readonly actions?: ((answer: Answer, waits: boolean) => ComponentChildren) | undefined
   readonly children: (answer: Answer) => ComponentChildren
 }
@@ -76,16 +76,16 @@ export function JobPage<Answer>(props: JobPageProps<Answer>) {
 
 interface JobProgressProps {
   readonly job: ShownJob
-  /** Says how far one came that was stopped. */
+  /** The sentence that says how far a stopped job came. */
   readonly stopped: string
   readonly label: string
   /** null = unknown. */
   readonly fraction: number | null
-  /** Says how far it is. */
+  /** The sentence that says how far the job is. */
   readonly children: ComponentChildren
 }
 
-/** Nothing once it is done. */
+/** Renders nothing once the job is done. */
 export function JobProgress({ job, stopped, label, fraction, children }: JobProgressProps) {
   if (job.state === 'failed' && job.error) return <Failure error={new Error(job.error.message)} />
   if (job.state === 'cancelled') return <p class={s.note}>{stopped}</p>

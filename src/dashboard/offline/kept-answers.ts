@@ -1,11 +1,11 @@
-// Answers of the server that are kept in this browser, for when it cannot be reached: who is signed in, and what the charts
-// need that were open last. They are one user's own, in a database of their own, which signing out deletes.
+// Answers of the server that are kept in this browser, for when the server cannot be reached: who is signed in, and what
+// the charts that were open last need. Each user's are in a database of their own, which signing out deletes.
 
 import type { OperationName } from '../../wire/operations.ts'
 
 const NAME = 'chartroom-kept-'
 const STORE = 'answers'
-/** So many series, sheets of drawings and the like; what was asked for longest ago goes first. */
+/** How many series, sheets of drawings and the like are kept; what was asked for longest ago goes first. */
 const KEPT_MAX = 60
 
 interface Kept {
@@ -24,14 +24,14 @@ const KEPT: ReadonlySet<OperationName> = new Set<OperationName>([
   'GET /api/platform/watchlists',
 ])
 
-/** The name that an answer is kept by; null = it is none of those. Of bars only the newest are kept. */
+/** The name under which an answer is kept; null = it is not kept. Of bars only the newest are. */
 export function keyOf(operation: OperationName, args: object): string | null {
   const { path = {}, query = {} } = args as { path?: object; query?: Record<string, unknown> }
   if (!KEPT.has(operation) || 'start' in query || 'end' in query || query['cursor']) return null
   return JSON.stringify([operation, path, query])
 }
 
-/** Those of one user. Nothing is kept where the browser forbids it. */
+/** The kept answers of one user. Nothing is kept where the browser forbids it. */
 export class KeptAnswers {
   readonly #user: string
   #open: Promise<IDBDatabase> | null = null
@@ -80,7 +80,7 @@ export class KeptAnswers {
     asked.onupgradeneeded = () =>
       asked.result.createObjectStore(STORE, { keyPath: 'key' }).createIndex('at', 'at')
     const database = await settled(asked)
-    // The user signs out in another tab: what arrives here from now on is kept no more.
+    // The user signs out in another tab: nothing that arrives here from now on is kept.
     database.onversionchange = () => {
       this.#gone = true
       database.close()

@@ -1,4 +1,4 @@
-// Offline: the service worker that opens the page, and the answers that it shows then.
+// The page without the server: the service worker that opens it, and the kept answers that it shows then.
 
 import { signal } from '@preact/signals'
 import type { OperationName } from '../../wire/operations.ts'
@@ -8,7 +8,7 @@ import { currentOwner, lastOwner } from '../settings.ts'
 import { trustedScript } from '../trusted-script.ts'
 import type { KeptAnswers } from './kept-answers.ts'
 
-/** The page before a reload counts as open for a moment. */
+/** For a moment after a reload the page from before it still counts as open. */
 const AGAIN_MS = 3000
 
 const load = () => import('./kept-answers.ts')
@@ -25,9 +25,9 @@ export class Offline {
   readonly offer = signal<InstallOffer | null>(null)
   /** Whether this is the window of the installed app. */
   readonly installed = signal(matchMedia('(display-mode: standalone)').matches)
-  /** When the oldest answer was kept that is on the page; null = all are the server's own. */
+  /** When the oldest of the kept answers on the page was stored; null = all came from the server just now. */
   readonly since = signal<number | null>(null)
-  /** A newer version lies ready: a reload shows it. */
+  /** Whether a newer version is ready, which a reload would show. */
   readonly newer = signal(false)
   #of: { readonly user: string; readonly kept: Promise<KeptAnswers> } | null = null
   #started = false
@@ -35,7 +35,7 @@ export class Offline {
 
   constructor() {
     addEventListener('beforeinstallprompt', (event) => {
-      // Settings offer it; the browser need not.
+      // The settings offer the installation, so the browser need not.
       event.preventDefault()
       this.offer.value = event as InstallOffer
     })
@@ -89,7 +89,7 @@ export class Offline {
     await firstPaint
     const { keyOf } = await load()
     const key = keyOf(operation, args)
-    // Nobody is signed in, or no longer.
+    // Nobody is signed in (any more).
     const owner = currentOwner()
     if (key === null || owner === '' || (user !== '' && user !== owner)) return
     await (await this.#keptOf(owner)).put(key, answer)
@@ -106,13 +106,13 @@ export class Offline {
     return found.answer
   }
 
-  /** How many answers are kept of the user. */
+  /** How many answers are kept for the user. */
   async count(): Promise<number> {
     const user = currentOwner()
     return user === '' ? 0 : (await this.#keptOf(user)).count()
   }
 
-  /** Nothing of anybody is kept from now on, until somebody signs in. */
+  /** Deletes what is kept of everybody, and keeps nothing until somebody signs in. */
   async forget(): Promise<void> {
     this.#of = null
     if (canWorkOffline()) await (await load()).forgetAll().catch(() => undefined)

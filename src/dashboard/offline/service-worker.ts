@@ -81,7 +81,7 @@ async function pageOf(request: Request): Promise<Response> {
   const kept = async () => (await caches.open(CACHE)).match(home)
   try {
     const answer = await fetch(request)
-    // A proxy that has lost its server.
+    // A proxy answers for a server that is away.
     return answer.status >= 502 && answer.status <= 504 ? ((await kept()) ?? answer) : answer
   } catch (error) {
     const page = await kept()
@@ -90,7 +90,7 @@ async function pageOf(request: Request): Promise<Response> {
   }
 }
 
-/** A file's name says what is in it, so one that was kept is right. */
+/** A file's name contains a hash of its content, so a kept file is never out of date. */
 async function fileOf(request: Request): Promise<Response> {
   const cache = await caches.open(CACHE)
   const kept = await cache.match(request.url)

@@ -22,7 +22,7 @@ export function partOf(backtest: Backtest, priority: number): PortfolioPart {
   }
 }
 
-/** A correlation as traders speak of it. */
+/** A correlation in words. */
 export function togetherness(value: number | null): string {
   if (value === null) return 'nothing to compare'
   if (value > 0.7) return 'in step'

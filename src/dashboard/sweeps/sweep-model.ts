@@ -239,7 +239,7 @@ export interface Bounds {
   readonly y: (value: number) => number
 }
 
-/** Where times and values stand in a picture that shows all of these. */
+/** The scales of a picture that shows all of these times and values. */
 export function boundsOf(
   times: readonly number[],
   values: readonly number[],

@@ -44,7 +44,7 @@ export function WalkForward({ id, found, open }: WalkForwardProps) {
   )
 }
 
-/** Of those that pass the one that keeps most, or of all. */
+/** The cell that keeps most, of those that pass if there are any. */
 function firstShown(cells: readonly Cell[]): number {
   const kept = cells.map(({ passed, efficiency }) => (passed ? 1e9 : 0) + (efficiency ?? -1e6))
   return kept.indexOf(Math.max(...kept))
