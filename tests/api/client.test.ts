@@ -17,6 +17,9 @@ test('is strict TypeScript, and knows what each operation takes and answers', ()
 const chartroom = new Chartroom({ baseUrl: 'http://127.0.0.1:3000', token: 't' })
 const made = await chartroom.call('POST /api/platform/alerts', { body: { symbol: 'S', exchange: 'E', interval: '1h', kind: 'price', op: 'above', price: 1, channels: ['email'] } })
 const state: 'active' | 'triggered' | 'paused' | 'expired' | 'throttled' | 'error' = made.alert.state
+const firedAt: number | null = made.alert.lastFiredAt
+// @ts-expect-error no such field
+made.alert.firedAt
 const ids: string[] = (await chartroom.call('GET /api/platform/alerts')).alerts.map((alert) => alert.id)
 await chartroom.call('DELETE /api/platform/alerts/{id}', { path: { id: made.id } })
 await chartroom.call('GET /api/search', { query: { q: 'x', limit: 5 } })
@@ -26,7 +29,7 @@ await chartroom.call('POST /api/platform/alerts', { body: { symbol: 'S', exchang
 await chartroom.call('GET /api/search', { query: {} })
 // @ts-expect-error no such operation
 await chartroom.call('GET /api/nothing')
-export { state, ids }
+export { state, firedAt, ids }
 `,
   )
   writeFileSync(
