@@ -46,7 +46,7 @@ beforeEach(() => {
   hub = new LiveHub((url) => {
     streams.push(new PlayedStream(url))
     return newest()
-  }, 300_000)
+  }, 60_000)
 })
 afterEach(() => jest.useRealTimers())
 
