@@ -99,7 +99,7 @@ test('another chart being active is no step, and neither is what has not changed
   expect(timeline.canUndo.value).toBe(false)
 })
 
-test('a layout that is opened begins anew; naming the present one does not', () => {
+test('opening a layout ends the steps that can be undone; naming the present one does not', () => {
   const { charts, layout, change, timeline } = watched()
   change('a', { type: 'line' })
   layout.value = 'named'
@@ -112,7 +112,7 @@ test('a layout that is opened begins anew; naming the present one does not', () 
   expect(timeline.canUndo.value).toBe(false)
 })
 
-test('after it was ended nothing is noted', () => {
+test('a history that was ended notes no further step', () => {
   const { change, timeline, stop } = watched()
   stop()
   change('a', { type: 'line' })

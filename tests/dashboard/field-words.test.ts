@@ -35,7 +35,7 @@ test('a field says what it wants before a mistake', () => {
 const check = (field: WireField, text: string, fault: string | undefined, type?: 'email' | 'url') =>
   expect({ text, fault: faultOf(field, text, type) }).toEqual({ text, fault })
 
-test('and after one, in the same words', () => {
+test('a field says what it wants after a mistake in the same words', () => {
   check(alert.bars, '10', undefined)
   check(alert.bars, '0', 'A whole number from 1 to 1,000.')
   check(alert.bars, '2.5', 'A whole number from 1 to 1,000.')

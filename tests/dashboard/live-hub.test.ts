@@ -82,7 +82,7 @@ test('it outlives the tab that was first, and ends with the last', () => {
   expect(newest().url.search).toBe('')
 })
 
-test('it is closed when nobody has looked for a while, and goes on behind the last event when somebody does', () => {
+test('the stream is closed when no tab was looked at for a while, and goes on after the last event when one is', () => {
   const [one, two] = [tab(), tab()]
   newest().play('hello', 'a.3')
   newest().play('bars', 'a.4')

@@ -20,7 +20,7 @@ test('the palette puts what one means first', () => {
   expect(fuzzy('run', 'Run script')?.at).toEqual([0, 1, 2])
 })
 
-test('letters are found whatever the ranking jumps to', () => {
+test('a text is found by its letters in order, whatever lies between them', () => {
   expect(fuzzy('abc', 'a xb b c')).not.toBeNull()
   expect(fuzzy('tst', 'test')).not.toBeNull()
   expect(fuzzy('cba', 'abc')).toBeNull()

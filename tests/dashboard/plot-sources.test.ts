@@ -33,7 +33,7 @@ test('a run is told the script that is read, and those that it reads, with their
   })
 })
 
-test('an indicator that is gone is said', () => {
+test('an input that reads a removed indicator is refused, naming the input', () => {
   expect(() => runInputs(reading('rsi'), [study('ma')])).toThrow(
     '“Source” read a plot of an indicator that is no longer on the chart. Choose another source.',
   )

@@ -28,7 +28,7 @@ describe('what is over when a bar is over', () => {
   }
   const months = at('2021-01-01', '2021-02-01', '2021-03-01')
 
-  test('a month is as long as it is', () => {
+  test('a bar of a month ends with its month, however long that is', () => {
     expect(endOfBar(months, 1, '1M')).toBe(Date.parse('2021-03-01'))
     expect(lastOver(months, '1M', Date.parse('2021-01-31T23:00Z'))).toBe(-1)
     expect(lastOver(months, '1M', Date.parse('2021-02-01'))).toBe(0)
@@ -112,7 +112,7 @@ describe('a scene', () => {
     expect(rangeOf(marks, 0, 2)).toBeNull()
   })
 
-  test('grounds are looked up in stretches as in a plain array', () => {
+  test('a background colour kept as stretches is the one that a plain array has', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(null, 0, 1), { minLength: 1, maxLength: 40 }), (plain) => {
         const runs: [number, number, number][] = []

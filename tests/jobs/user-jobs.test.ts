@@ -35,7 +35,7 @@ function playedJobs(over: (job: KeptJob) => void = () => undefined) {
   }
 }
 
-test('who begins to watch at the very end is told of it', async () => {
+test('a watcher that comes at the very end is told of the end', async () => {
   const states: string[] = []
   const watched: Promise<void>[] = []
   const told = Promise.withResolvers<void>()
@@ -52,7 +52,7 @@ test('who begins to watch at the very end is told of it', async () => {
   expect(states).toEqual(['done'])
 })
 
-test('who watches a job that is ended while it waits behind another is told of it', async () => {
+test('a watcher is told of the end of a job that is ended while it waits behind another', async () => {
   const { jobs, record, finish } = playedJobs()
   jobs.begin(record('a', 'queued'))
   const waiting = record('b', 'queued')

@@ -51,7 +51,7 @@ describe('rows', () => {
     row('C', { values: [3, 8], holds: [0, 1], bars: 9, time: 5, change: null }),
     row('D', { values: [], error: { code: 'bars_not_found', message: 'No bars.' }, close: null }),
   ]
-  test('are all there, as they came, where nothing is asked', () => {
+  test('are all there, in the order of the scan, where nothing is asked for', () => {
     expect(chosen(rows, {})).toEqual(['B', 'A', 'C', 'D'])
     expect(choosing(INDICATOR, {}).compare).toBeNull()
   })

@@ -48,7 +48,7 @@ test('every node hears of what all of them write, once, and of what a commit del
   await Promise.all(nodes.map((node) => node.close()))
 })
 
-test('what comes to its end behind a later one is heard of all the same', async () => {
+test('a transaction that commits after a later one is heard of all the same', async () => {
   const connection = await postgres.connect('late')
   const kv = postgresKv(connection)
   const feed = new ChangeFeed(connection)

@@ -34,7 +34,7 @@ test.each(['{"small":1}', '{"\ufeffa":"\ufeff"}', LARGE])(
   },
 )
 
-test('what was staged and never committed is taken away, and what was committed stays', async () => {
+test('a text that was staged and never committed is removed, and a committed one stays', async () => {
   const kv = memoryKv()
   await transact(kv, () => ({}))
   const staged = await stageText(kv, KEY, pieces(LARGE))

@@ -54,7 +54,7 @@ describe('several nodes', () => {
     await Promise.all(nodes.map((node) => node.close()))
   })
 
-  test('of those that look at two keys and write one of them, one is too late', async () => {
+  test('of two commits that check the same two keys and write one each, one is refused', async () => {
     const nodes = await Promise.all([1, 2].map(() => postgres.open('skew')))
     // So that one has not written yet when the other looks, unless it is kept from looking.
     await sql.unsafe(`

@@ -32,7 +32,7 @@ test('is made, given up once, and made again when there is room', () => {
   expect(reserve.isLow).toBe(false)
 })
 
-test('of more than the disk has room for there is none, and what was given up stays missed', () => {
+test('a reserve that the disk has no room for is not made, and stays missing', () => {
   const data = folder()
   const reserve = new Reserve(data, Number.MAX_SAFE_INTEGER)
   expect(existsSync(`${data}/${RESERVE_FILE}`)).toBe(false)

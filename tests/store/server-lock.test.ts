@@ -90,7 +90,7 @@ test('a file in its place that is none is refused, and so is a directory that is
   expect(refusal(() => lockData(`${data}/nowhere`))).toContain('The directory must be writable')
 })
 
-test('a process is known that has the database open, and this one is not meant', async () => {
+test('another process that has the database open is found, and this process is not counted', async () => {
   const data = folder()
   expect(processWithDatabase(data)).toBeNull()
   const kv = lmdbKv({ path: data })

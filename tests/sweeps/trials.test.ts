@@ -186,7 +186,7 @@ describe('columns of a batch', () => {
     expect(columns.room(0, 'f64')).not.toBe(room)
   })
 
-  test('what hangs on all that differs is not kept, and its room is used again', () => {
+  test('a column that depends on every varied input is not kept, and its room is used again', () => {
     const columns = new TrialColumns(10, variedAmong(points))
     const room = columns.room(1, 'u8')
     columns.keep(crossing, [5, 20], [room])
