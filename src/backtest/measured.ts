@@ -1,6 +1,6 @@
 // What is measured of a trial, and where in its row of numbers each of them stands.
 //
-// Whoever plans trials and reads their rows imports this alone, and not the compiler and the broker that run them.
+// Code that plans trials and reads their rows imports only this, without the compiler and the broker that run them.
 
 import type { BacktestRequest } from './run.ts'
 import { SPAN_FIGURES } from './span-figures.ts'

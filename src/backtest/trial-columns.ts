@@ -25,7 +25,7 @@ export class TrialColumns implements SharedColumns {
   readonly #bars: number
   readonly #most: number
   readonly #varied: VariedAmongTrials
-  /** A script that was compiled anew has shares of its own, whatever their order in it. */
+  /** A script that was compiled again has shares of its own, whatever their order in it. */
   readonly #numbers = new WeakMap<ColumnShare, number>()
   #numbered = 0
   readonly #kept = new Map<string, readonly SharedColumn[]>()

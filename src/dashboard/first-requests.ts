@@ -31,7 +31,7 @@ const page = globalThis as { firstAnswers?: Answers }
 
 export function askFirst(url: string): void {
   const answer = fetch(url, { credentials: 'same-origin', headers: { accept: ACCEPT } })
-  // Whoever takes it handles a failure, but perhaps nobody does.
+  // The code that takes the answer handles a failure, but perhaps none does.
   answer.catch(() => undefined)
   page.firstAnswers ??= new Map()
   page.firstAnswers.set(url, answer)

@@ -139,7 +139,7 @@ if (!THEME_CHOICES.includes(themeChoice.peek())) themeChoice.value = 'system'
 const system = matchMedia(SYSTEM_IS_LIGHT)
 const systemIsLight = signal(system.matches)
 system.addEventListener('change', ({ matches }) => (systemIsLight.value = matches))
-/** The theme that is shown, whoever chose it. */
+/** The theme that is shown, whether the user or the system chose it. */
 export const theme = computed(() => shownTheme(themeChoice.value, systemIsLight.value))
 export const palette = remembered<'green-red' | 'blue-orange'>('palette', 'green-red')
 /** '' = the exchange's own zone. */

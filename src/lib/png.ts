@@ -55,7 +55,7 @@ export async function cleanPng(
   const expected = height * (1 + width * samples)
   const pixels = await inflated(packed, { maxOutputLength: expected, info: true }).catch(() => null)
   if (pixels?.buffer.length !== expected) return 'is a PNG that is damaged'
-  // Written anew: a second head, an end with content and bytes behind the packed pixels would go unseen in it.
+  // The file is written again: in the one that came, a second head or bytes behind the pixels would go unseen.
   const made: readonly Chunk[] = [
     head,
     { name: 'IDAT', data: packed.subarray(0, pixels.engine.bytesWritten) },

@@ -316,7 +316,7 @@ async function followOthers(
         deps.log('warn', 'a change of bars was not told', { error: String(error) })
       })
   })
-  // Nobody keeps changes for a server that did not read them for a minute: it has to begin anew.
+  // Nobody keeps changes for a server that did not read them for a minute: it has to begin again.
   feed.onMissed(() => {
     deps.log('error', 'changes of other servers were missed')
     process.exit(1)

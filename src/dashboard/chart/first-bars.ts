@@ -15,7 +15,7 @@ function ask(market: Market, signal?: AbortSignal) {
 /** Sends early the request that `newestBars` will make first. */
 export function askEarly(market: Market): void {
   early = { market, bars: ask(market) }
-  // Whoever takes the answer handles a failure, but perhaps nobody does.
+  // The code that takes the answer handles a failure, but perhaps none does.
   early.bars.catch(() => undefined)
 }
 

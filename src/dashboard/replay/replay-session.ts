@@ -90,7 +90,7 @@ export async function begin(
     speed.value = saved.speed
     start = saved.barTime === null ? first + saved.cursorBar : barAt(bars, saved.barTime)
   }
-  // Together: charts that a replay sets up anew would begin at its first bar.
+  // In one batch, since charts that a replay sets up again would begin at its first bar.
   batch(() => {
     session.value = { market, first, last, start: iso(first), end: iso(last), backtest }
     playing.value = false
