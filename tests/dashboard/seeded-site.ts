@@ -1,7 +1,7 @@
 // A browser on a server with a day's work of a trader in it, whose pages look the same on every machine.
 
 import { chromium, type BrowserContext, type Page } from 'playwright-core'
-import { foundChromium, launchOptions } from '../browser/chromium.ts'
+import { launchOptions, packagedChromium } from '../browser/chromium.ts'
 
 /** What the clocks of server and pages show: some hours into 2026. */
 const NOW = '2026-01-01T12:34:56Z'
@@ -31,9 +31,7 @@ export interface SeededSite extends Told {
 
 /** `args`: more arguments for the browser. */
 export async function seededSite(args: readonly string[] = []): Promise<SeededSite> {
-  const found = foundChromium()
-  if (!found) throw new Error('There is no Chromium.')
-  const options = launchOptions(found)
+  const options = launchOptions(await packagedChromium())
   const [browser, server] = await Promise.all([
     chromium.launch({ ...options, args: [...options.args, '--force-color-profile=srgb', ...args] }),
     startServer(),

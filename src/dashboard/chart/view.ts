@@ -73,6 +73,8 @@ export class ChartView {
     const Behavior = zonedBehavior(this.#zoneNow)
     this.#chart = createChartEx<Time, InstanceType<typeof Behavior>>(host, new Behavior(), {
       autoSize: true,
+      // The browser's own may be no language tag (`en-US@posix` where no locale is set), which ends every drawing.
+      localization: { locale: 'en-US' },
       layout: { attributionLogo: false, fontSize: 11 },
       crosshair: { mode: CrosshairMode.Normal },
       rightPriceScale: { minimumWidth: 72 },

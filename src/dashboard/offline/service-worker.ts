@@ -13,7 +13,6 @@ declare const FILES: readonly string[]
 interface Scope {
   readonly registration: { readonly scope: string }
   readonly clients: {
-    claim(): Promise<void>
     matchAll(of: { includeUncontrolled: boolean }): Promise<readonly unknown[]>
   }
   skipWaiting(): Promise<void>
@@ -36,9 +35,8 @@ const home = worker.registration.scope
 const assets = `${home}assets/`
 
 worker.addEventListener('install', (event) => event.waitUntil(keepFiles()))
-worker.addEventListener('activate', (event) =>
-  event.waitUntil(dropOthers().then(() => worker.clients.claim())),
-)
+// Pages that are open stay as they are: what one has preloaded without the worker must not be asked of it a second time.
+worker.addEventListener('activate', (event) => event.waitUntil(dropOthers()))
 worker.addEventListener('message', (event) => {
   if (event.data === 'build') event.ports[0]?.postMessage(BUILD)
   if (event.data === 'take over') event.waitUntil(takeOver())
