@@ -223,7 +223,10 @@ describe('orders', () => {
     const site = expect.any(Number) as number
     const nothing = { comment: null, qty: NaN, qtyPercent: NaN, alertMessage: null, disableAlert: false }
     expect(orders.slice(1)).toEqual([
-      { method: 'close', args: [{ ...nothing, id: 'L', immediately: true, given: expect.any(Number), site }] },
+      {
+        method: 'close',
+        args: [{ ...nothing, id: 'L', immediately: true, given: expect.any(Number), site }],
+      },
     ])
     expect(orders[0]!.args.at(-1)).not.toBe((orders[1]!.args[0] as CloseRequest).site)
   })

@@ -309,11 +309,7 @@ function AlertForm({
             {one.name} <span class="muted">{one.status === 'disabled' ? 'is disabled' : one.kind}</span>
           </Check>
         ))}
-        {channels?.length === 0 && (
-          <span class="muted">
-            A phone or a chat: <a href={href('/channels')}>set one up</a>
-          </span>
-        )}
+        {channels?.length === 0 && <a href={href('/channels')}>Set up a phone or a chat</a>}
       </fieldset>
     </FormDialog>
   )
