@@ -79,16 +79,28 @@ async function pageOf(request: Request): Promise<Response> {
   const kept = async () => (await caches.open(CACHE)).match(home)
   try {
     const answer = await fetch(request)
-    // A proxy answers for a server that is away.
-    return answer.status >= 502 && answer.status <= 504 ? ((await kept()) ?? answer) : answer
+    // A proxy that has lost its server.
+    const isLost = answer.status >= 502 && answer.status <= 504
+    return await withoutPreloads((isLost && (await kept())) || answer)
   } catch (error) {
     const page = await kept()
-    if (page) return page
+    if (page) return withoutPreloads(page)
     throw error
   }
 }
 
-/** A file's name contains a hash of its content, so a kept file is never out of date. */
+/** The files are kept here already, and some browsers do not use what was preloaded past the worker, but say so. */
+async function withoutPreloads(page: Response): Promise<Response> {
+  if (!page.ok || !/^text\/html/.test(page.headers.get('content-type') ?? '')) return page
+  const text = (await page.text()).replaceAll(/<link rel="modulepreload"[^>]*>/g, '')
+  const headers = new Headers(page.headers)
+  // They were those of the text as it came.
+  headers.delete('content-encoding')
+  headers.delete('content-length')
+  return new Response(text, { status: page.status, headers })
+}
+
+/** A file's name says what is in it, so one that was kept is right. */
 async function fileOf(request: Request): Promise<Response> {
   const cache = await caches.open(CACHE)
   const kept = await cache.match(request.url)
