@@ -79,7 +79,7 @@ async function pageOf(request: Request): Promise<Response> {
   const kept = async () => (await caches.open(CACHE)).match(home)
   try {
     const answer = await fetch(request)
-    // A proxy that has lost its server.
+    // A proxy answers for a server that is away.
     const isLost = answer.status >= 502 && answer.status <= 504
     return await withoutPreloads((isLost && (await kept())) || answer)
   } catch (error) {
@@ -91,7 +91,7 @@ async function pageOf(request: Request): Promise<Response> {
 
 /** The files are kept here already, and some browsers do not use what was preloaded past the worker, but say so. */
 async function withoutPreloads(page: Response): Promise<Response> {
-  if (!page.ok || !/^text\/html/.test(page.headers.get('content-type') ?? '')) return page
+  if (!page.ok || !page.headers.get('content-type')?.startsWith('text/html')) return page
   const text = (await page.text()).replaceAll(/<link rel="modulepreload"[^>]*>/g, '')
   const headers = new Headers(page.headers)
   // They were those of the text as it came.
@@ -100,7 +100,7 @@ async function withoutPreloads(page: Response): Promise<Response> {
   return new Response(text, { status: page.status, headers })
 }
 
-/** A file's name says what is in it, so one that was kept is right. */
+/** A file's name contains a hash of its content, so a kept file is never out of date. */
 async function fileOf(request: Request): Promise<Response> {
   const cache = await caches.open(CACHE)
   const kept = await cache.match(request.url)
