@@ -7,7 +7,7 @@ import { intervalMs, parseInterval } from '../../market/interval.ts'
 import { ApiError } from '../api-client.ts'
 import { isSameMarket, placed, scriptId, type Market } from '../charts.ts'
 import { keyText } from '../commands.ts'
-import { barsDrawn } from '../first-paint.ts'
+import { barsDrawn, firstPaint } from '../first-paint.ts'
 import { money, percent, price, quantity, time as timeText, intervalText } from '../format.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { onLive } from '../live.ts'
@@ -46,7 +46,13 @@ import type { TradeMarks } from './trades.ts'
 import { ChartView } from './view.ts'
 
 const MenuList = lazy(async () => (await import('./menu.tsx')).MenuList)
-const AlertLines = lazy(async () => (await import('../alerts/alert-lines.tsx')).AlertLines)
+const AlertLines = lazy(
+  async () => {
+    await firstPaint
+    return (await import('../alerts/alert-lines.tsx')).AlertLines
+  },
+  { isAddition: true },
+)
 const Tables = lazy(async () => (await import('./tables.tsx')).Tables)
 
 const isActive = (cell: Cell): boolean => activeCell.value === cell
