@@ -34,7 +34,8 @@ export interface Channel extends Destination {
   /** The secret ones, as JSON in a sealed box, and their names. */
   readonly sealedSecrets: string
   readonly secrets: readonly string[]
-  readonly disabledReason: 'owner' | 'gone' | 'failing' | null
+  /** `secret_lost`: the server's key has changed, so the secret settings are needed again. */
+  readonly disabledReason: 'owner' | 'gone' | 'failing' | 'secret_lost' | null
   readonly createdAt: number
   readonly updatedAt: number
 }
@@ -57,7 +58,7 @@ export interface ChannelDeps extends PostDeps {
   readonly newId: NewId
 }
 
-function channelCollection(kv: Kv): Collection<Channel> {
+export function channelCollection(kv: Kv): Collection<Channel> {
   return collection<Channel>(kv, 'channels', {
     indexes: { owner: (channel) => [channel.ownerId] },
     counts: { owner: { of: (channel) => [channel.ownerId], max: CHANNELS_PER_USER, noun: 'channels' } },
@@ -73,6 +74,8 @@ function notificationCollection(kv: Kv): Collection<Notification> {
     },
   })
 }
+
+const ACTIVE = { status: 'active', disabledReason: null, failingSince: null } as const
 
 export type Channels = ReturnType<typeof createChannels>
 
@@ -106,7 +109,7 @@ export function createChannels(deps: ChannelDeps) {
     return notification
   }
   /** The settings as they are kept: what is secret in a sealed box. */
-  async function kept(kind: ChannelKind, id: string, settings: Settings) {
+  async function sealedSettings(kind: ChannelKind, id: string, settings: Settings) {
     await checkAddress(deps, kind, settings)
     const isSecret = (name: string) => kind.fields[name]?.secret === true && settings[name] !== ''
     const names = Object.keys(settings)
@@ -118,6 +121,15 @@ export function createChannels(deps: ChannelDeps) {
       sealedSecrets: await box.seal(JSON.stringify(some(secrets)), id),
       secrets,
     }
+  }
+  async function changedSettings(before: Channel, given: Settings) {
+    const kind = KINDS[before.kind]
+    const kept = await settingsOf(box, before).catch((error: unknown) => {
+      if (!(error instanceof UnreadableSecret)) throw error
+      refuseLost(kind, before.secrets, given)
+      return openSettingsOf(before)
+    })
+    return sealedSettings(kind, before.id, checkedSettings(kind, { ...kept, ...given }))
   }
 
   return {
@@ -135,7 +147,7 @@ export function createChannels(deps: ChannelDeps) {
         ownerId,
         name: fields.name,
         kind: fields.kind,
-        ...(await kept(kind, id, checkedSettings(kind, fields.settings))),
+        ...(await sealedSettings(kind, id, checkedSettings(kind, fields.settings))),
         status: 'active',
         disabledReason: null,
         createdAt: now,
@@ -147,33 +159,42 @@ export function createChannels(deps: ChannelDeps) {
       return channel
     },
 
-    /** Settings that are not given stay; enabling a channel forgets its failures. */
+    /**
+     * Settings that are not given stay; enabling a channel forgets its failures. If its secrets can no longer be opened,
+     * all of them have to be given again, which enables it too.
+     */
     async change(
       ownerId: string,
       id: string,
       fields: { readonly name?: string; readonly settings?: Settings; readonly status?: Channel['status'] },
     ): Promise<Channel> {
       const before = await owned(ownerId, id)
-      const kind = KINDS[before.kind]
-      const settings =
-        fields.settings &&
-        (await kept(
-          kind,
-          id,
-          checkedSettings(kind, { ...(await settingsOf(box, before)), ...fields.settings }),
-        ))
-      const changed = await channels.update(id, (channel) => ({
-        ...channel,
-        ...(fields.name !== undefined && { name: fields.name }),
-        ...settings,
-        ...(fields.status === 'active' && { status: 'active', disabledReason: null, failingSince: null }),
-        ...(fields.status === 'disabled' && {
-          status: 'disabled',
-          disabledReason: channel.disabledReason ?? 'owner',
-        }),
-        updatedAt: clock.now(),
-      }))
-      return changed ?? owned(ownerId, id)
+      if (before.disabledReason === 'secret_lost' && fields.status === 'active' && !fields.settings)
+        throw new Problem(
+          409,
+          'conflict',
+          'The secrets of this channel are lost. Enter them again, which enables it too.',
+        )
+      const settings = fields.settings && (await changedSettings(before, fields.settings))
+      const changed = await channels.update(id, (stored) => {
+        if (settings && stored.sealedSecrets !== before.sealedSecrets) return null
+        const isMended = settings !== undefined && stored.disabledReason === 'secret_lost'
+        const channel: Channel = isMended ? { ...stored, ...ACTIVE } : stored
+        return {
+          ...channel,
+          ...(fields.name !== undefined && { name: fields.name }),
+          ...settings,
+          ...(fields.status === 'active' && ACTIVE),
+          ...(fields.status === 'disabled' && {
+            status: 'disabled',
+            disabledReason: channel.disabledReason ?? 'owner',
+          }),
+          updatedAt: clock.now(),
+        }
+      })
+      if (changed) return changed
+      await owned(ownerId, id)
+      throw new Problem(409, 'conflict', 'The channel was changed at the same time. Look at it again.')
     },
 
     async remove(ownerId: string, id: string): Promise<void> {
@@ -241,12 +262,33 @@ function checkedSettings({ label, fields }: ChannelKind, given: Settings): Setti
 }
 
 async function settingsOf(box: PostDeps['box'], channel: Channel): Promise<Settings> {
+  if (channel.secrets.length === 0) return openSettingsOf(channel)
   const opened = await box.open(channel.sealedSecrets, channel.id).catch(() => {
     throw new UnreadableSecret('channel')
   })
-  // Defaults of settings that a later version added.
-  const usual = Object.entries(KINDS[channel.kind].fields).map(([name, field]) => [name, field.default ?? ''])
-  return { ...Object.fromEntries(usual), ...channel.settings, ...(JSON.parse(opened) as Settings) }
+  return { ...openSettingsOf(channel), ...(JSON.parse(opened) as Settings) }
+}
+
+/** What is not secret, with the defaults of settings that a later version added. */
+function openSettingsOf({ kind, settings }: Channel): Settings {
+  const usual = Object.entries(KINDS[kind].fields).map(([name, field]) => [name, field.default ?? ''])
+  return { ...Object.fromEntries(usual), ...settings }
+}
+
+/** Throws Problem 422 that names the lost secrets that are not given. An empty one takes an optional secret away. */
+function refuseLost({ fields }: ChannelKind, secrets: readonly string[], given: Settings): void {
+  const missing = secrets.filter((name) => given[name] === undefined)
+  if (missing.length === 0) return
+  const message = (name: string) =>
+    `${fields[name]?.label ?? name} can no longer be read, since the key of the server has changed. Enter it again.`
+  throw new Problem(422, 'validation_failed', message(missing[0] ?? ''), {
+    fields: missing.map((name) => ({
+      in: 'body',
+      path: `/settings/${name}`,
+      code: 'required',
+      message: message(name),
+    })),
+  })
 }
 
 const SAMPLE: Notice = {

@@ -10,7 +10,7 @@ import { lmdbKv } from '../store/lmdb.ts'
 import { openStore } from '../store/open-store.ts'
 import { RESERVE_FILE } from '../store/reserve.ts'
 import { LOCK_FILE, lockData, PID_FILE } from '../store/server-lock.ts'
-import { countReceivers, opensSecrets } from '../webhooks/receivers.ts'
+import { countSealed, opensSecrets } from '../server/sealed-secrets.ts'
 import { createSecretBox } from '../webhooks/secret-box.ts'
 import { onlyOf, parseArguments, UsageError, type Command, type CommandContext } from './command.ts'
 import { DATA_FLAGS, DATA_HELP, directoryOf } from './data.ts'
@@ -84,9 +84,10 @@ async function whatItLacks(directory: string, random: CommandContext['random']):
       opensSecrets(kv, await createSecretBox(key, (count) => random.bytes(count)))
     const { kind } = await judgeKey(kv, join(directory, KEY_FILE), opens, { newKey: true })
     if (kind !== 'lost') return null
-    const sealed = await countReceivers(kv)
+    const { webhooks, channels } = await countSealed(kv)
+    const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`
     const which = existsSync(join(directory, KEY_FILE)) ? 'is not the key of its database' : 'is missing'
-    return `${KEY_FILE} ${which}, so that the secrets of ${sealed} ${sealed === 1 ? 'webhook' : 'webhooks'} cannot be read and a server will not start. Put the right one into the directory, or start once with --new-key: each webhook needs a new secret then.`
+    return `${KEY_FILE} ${which}, so that the secrets of ${counted(webhooks, 'webhook')} and ${counted(channels, 'channel')} cannot be read and a server will not start. Put the right one into the directory, or start once with --new-key: each of them needs a new secret then.`
   } finally {
     await kv.close()
   }

@@ -11,10 +11,10 @@ import { lmdbArchive } from '../store/lmdb-archive.ts'
 import { openToCopy } from '../store/open-store.ts'
 import { nodeName, openPostgresToCopy } from '../store/postgres/open-postgres.ts'
 import { lockData } from '../store/server-lock.ts'
-import { opensSecrets } from '../webhooks/receivers.ts'
 import { createSecretBox } from '../webhooks/secret-box.ts'
 import { parseFlags, type Command, type CommandContext, UsageError } from './command.ts'
 import { databaseAddress } from '../server/config.ts'
+import { opensSecrets } from '../server/sealed-secrets.ts'
 import { formatNumber } from './table.ts'
 
 const FLAGS = {

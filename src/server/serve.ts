@@ -14,7 +14,6 @@ import { JobPool, type WorkerThread } from '../engine/pool.ts'
 import { threadMs } from '../engine/thread-time.ts'
 import { ARTICLES } from '../support/articles.ts'
 import { parseAllowList } from '../webhooks/address.ts'
-import { markSecretsLost, opensSecrets } from '../webhooks/receivers.ts'
 import { createSecretBox } from '../webhooks/secret-box.ts'
 import { createSend } from '../webhooks/send.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -34,6 +33,7 @@ import { loadDashboard, loadLicences } from './assets.ts'
 import { type Config, keyPath } from './config.ts'
 import type { Key, Kv } from '../store/kv.ts'
 import type { ChangeFeed } from '../store/postgres/feed.ts'
+import { markSecretsLost, opensSecrets } from './sealed-secrets.ts'
 import { openStoreOf } from './server-store.ts'
 import { addressOf, welcome } from './welcome.ts'
 
@@ -81,8 +81,8 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     process.exit(1)
   })
   if (verdict.kind === 'lost') {
-    const count = await markSecretsLost({ kv, clock })
-    log('warn', 'fresh key', { webhooksWithoutSecret: count })
+    const { webhooks, channels } = await markSecretsLost(kv, clock)
+    log('warn', 'fresh key', { webhooksWithoutSecret: webhooks, channelsWithoutSecret: channels })
   }
   const box = await boxOf(await settleKey(kv, keyPath(config), verdict, random))
   const bars = new BarCache(store.bars)

@@ -93,40 +93,6 @@ export interface ReceiverSecret {
   readonly secret: string
 }
 
-/** Whether this box opens the secrets in the database; null if there are none. */
-export async function opensSecrets(kv: Kv, box: SecretBox): Promise<boolean | null> {
-  for await (const { id, sealedSecret, disabledReason } of receiverCollection(kv).each())
-    if (disabledReason !== 'secret_lost')
-      return box.open(sealedSecret, id).then(
-        () => true,
-        () => false,
-      )
-  return null
-}
-
-/** The number of receivers of all users. */
-export async function countReceivers(kv: Kv): Promise<number> {
-  let count = 0
-  for await (const _ of receiverCollection(kv).each()) count++
-  return count
-}
-
-/** The key that sealed the secrets is lost: disables each receiver until its owner rotates its secret. */
-export async function markSecretsLost({ kv, clock }: Pick<ReceiverDeps, 'kv' | 'clock'>): Promise<number> {
-  const receivers = receiverCollection(kv)
-  const ids = await Array.fromAsync(receivers.each(), ({ id }) => id)
-  for (const id of ids)
-    await receivers.update(id, (before) => ({
-      ...before,
-      status: 'disabled',
-      disabledReason: 'secret_lost',
-      sealedOldSecret: null,
-      oldSecretUntil: null,
-      updatedAt: clock.now(),
-    }))
-  return ids.length
-}
-
 export type Receivers = ReturnType<typeof createReceivers>
 
 /**

@@ -28,7 +28,7 @@ const Channel = Type.Object(
     }),
     secrets: Type.Array(Type.String(), { description: 'Names of the secret settings that are set.' }),
     status: oneOf(['active', 'disabled']),
-    disabledReason: nullable(oneOf(['owner', 'gone', 'failing'])),
+    disabledReason: nullable(oneOf(['owner', 'gone', 'failing', 'secret_lost'])),
     createdAt: Time,
     updatedAt: Time,
     lastSuccessAt: nullable(Time),
@@ -117,7 +117,7 @@ export const CHANNELS = {
     access: 'session webhooks:write',
     summary: 'Change a channel',
     description:
-      'Settings that are not given stay as they are; an empty one gets its default. Enabling a channel forgets its failures.',
+      'Settings that are not given stay as they are; an empty one gets its default. Enabling a channel forgets its failures. If the key of the server was lost (`secret_lost`), every secret setting has to be given again, which enables the channel too.',
     body: Type.Object({
       name: Type.Optional(Text(200)),
       settings: Type.Optional(Settings),

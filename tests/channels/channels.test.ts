@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createChannelDeliverer, createChannels, type Notification } from '../../src/channels/channels.ts'
 import type { Notice } from '../../src/channels/kind.ts'
 import { idSource } from '../../src/lib/ids.ts'
+import { countSealed, markSecretsLost, opensSecrets } from '../../src/server/sealed-secrets.ts'
 import type { Kv } from '../../src/store/kv.ts'
 import { transact } from '../../src/store/transaction.ts'
 import { parseAllowList } from '../../src/webhooks/address.ts'
@@ -44,13 +45,13 @@ beforeEach(() => {
   respond = () => reply(200)
 })
 
-/** Sealing that needs no other thread, on which the clock could not wait. */
+/** Sealing that needs no other thread, on which the clock could not wait. Like the real one, never twice the same. */
 const boxOf = (key: number): SecretBox => ({
-  seal: async (text, boundTo) => btoa(`${key} ${boundTo} ${text}`),
+  seal: async (text, boundTo) => btoa(`${key} ${boundTo} ${crypto.randomUUID()} ${text}`),
   open: async (sealed, boundTo) => {
     const text = atob(sealed)
     if (!text.startsWith(`${key} ${boundTo} `)) throw new Error('another key')
-    return text.slice(`${key} ${boundTo} `.length)
+    return text.slice(`${key} ${boundTo} ${crypto.randomUUID()} `.length)
   },
 })
 
@@ -154,6 +155,110 @@ describe('setting up', () => {
     expect(sent).toEqual([])
     await stop()
   })
+})
+
+describe('when the key of the server is lost', () => {
+  /** A Pushover and an ntfy channel without a token, in a store that was opened with another key. */
+  async function lost() {
+    const before = await world()
+    const { id } = await before.channels.create('usr_1', {
+      name: 'phone',
+      kind: 'pushover',
+      settings: { token: 'a'.repeat(30), user: 'u'.repeat(30), device: 'left' },
+    })
+    const open = await before.channels.create('usr_1', {
+      name: 'topic',
+      kind: 'ntfy',
+      settings: { topic: 'mine' },
+    })
+    await before.stop()
+    return { id, open: open.id, ...(await world({ kv: before.kv, key: 8 })) }
+  }
+
+  test('the channels that have secrets tell whether a key is the right one, are counted and are disabled', async () => {
+    const { kv, channels, id, open, stop } = await lost()
+    expect([await opensSecrets(kv, boxOf(7)), await opensSecrets(kv, boxOf(8))]).toEqual([true, false])
+    expect(await countSealed(kv)).toEqual({ webhooks: 0, channels: 1 })
+    clock.time += HOUR
+    expect(await markSecretsLost(kv, clock)).toEqual({ webhooks: 0, channels: 1 })
+    expect(await channels.get('usr_1', id)).toMatchObject({
+      status: 'disabled',
+      disabledReason: 'secret_lost',
+      updatedAt: clock.now(),
+    })
+    expect(await channels.get('usr_1', open)).toMatchObject({ status: 'active', disabledReason: null })
+    expect(await opensSecrets(kv, boxOf(8))).toBeNull()
+    await stop()
+  })
+
+  test('one without secrets goes on, and its settings can be changed', async () => {
+    const { channels, open, fire, stop } = await lost()
+    await channels.change('usr_1', open, { settings: { priority: '5' } })
+    await fire([open])
+    expect(JSON.parse(sent[0]?.text ?? '')).toMatchObject({ topic: 'mine', priority: 5 })
+    await stop()
+  })
+
+  test.each([
+    [{}, ['/settings/token', '/settings/user']],
+    [{ user: 'w'.repeat(30), device: 'right' }, ['/settings/token']],
+  ])(
+    'a change of settings that gives %p of the secrets names those that are missing',
+    async (settings, paths) => {
+      const { channels, id, stop } = await lost()
+      const error = await rejection(channels.change('usr_1', id, { settings }))
+      expect(error).toMatchObject({
+        status: 422,
+        code: 'validation_failed',
+        details: { fields: paths.map((path) => ({ path, code: 'required' })) },
+      })
+      await stop()
+    },
+  )
+
+  test.each(['marked', 'not marked'])('giving every secret again enables one that was %s', async (how) => {
+    const { kv, channels, id, fire, stop } = await lost()
+    if (how === 'marked') await markSecretsLost(kv, clock)
+    if (how === 'marked')
+      expect(await rejection(channels.change('usr_1', id, { status: 'active' }))).toMatchObject({
+        status: 409,
+        code: 'conflict',
+      })
+    const settings = { token: 'b'.repeat(30), user: 'w'.repeat(30) }
+    expect(await channels.change('usr_1', id, { settings })).toMatchObject({
+      status: 'active',
+      disabledReason: null,
+      settings: { device: 'left' },
+      secrets: ['token', 'user'],
+    })
+    await fire([id])
+    expect(JSON.parse(sent[0]?.text ?? '')).toMatchObject({ ...settings, device: 'left' })
+    await stop()
+  })
+
+  test('an optional secret is taken away by an empty one', async () => {
+    const before = await world()
+    const settings = { topic: 'mine', token: 'tk_1' }
+    const { id } = await before.channels.create('usr_1', { name: 'n', kind: 'ntfy', settings })
+    await before.stop()
+    const { channels, fire, stop } = await world({ kv: before.kv, key: 8 })
+    await channels.change('usr_1', id, { settings: { token: '' } })
+    await fire([id])
+    expect(sent[0]?.headers).not.toHaveProperty('authorization')
+    await stop()
+  })
+})
+
+test('of two changes of the settings at once, the second is refused and does not undo the first', async () => {
+  const { channels, telegram, stop } = await world()
+  const { id } = await telegram()
+  const both = await Promise.allSettled([
+    channels.change('usr_1', id, { settings: { chat: '@one' } }),
+    channels.change('usr_1', id, { settings: { chat: '@two' } }),
+  ])
+  expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+  expect(both.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { status: 409 } })
+  await stop()
 })
 
 describe('a notification', () => {

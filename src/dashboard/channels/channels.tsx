@@ -18,6 +18,7 @@ const REASONS = {
   owner: 'disabled',
   gone: 'disabled: it answered that it is gone',
   failing: 'disabled: nothing but failures for five days',
+  secret_lost: 'disabled: the server lost the key to its secrets; enter them again',
 } as const
 const TONES = { pending: 'accent', delivered: 'up', failed: 'down', cancelled: undefined } as const
 /** How often and how long the answer to a test is waited for. */
@@ -133,7 +134,9 @@ function ChannelRow({ channel, label, onEdit, onChanged }: ChannelRowProps) {
             { text: 'What was sent', icon: 'list', run: () => setOpen('log') },
             channel.status === 'active'
               ? { text: 'Disable', icon: 'pause', run: () => turn('disabled') }
-              : { text: 'Enable', icon: 'play', run: () => turn('active') },
+              : channel.disabledReason === 'secret_lost'
+                ? { text: 'Enter its secrets', icon: 'play', run: onEdit }
+                : { text: 'Enable', icon: 'play', run: () => turn('active') },
             '-',
             { text: 'Delete', icon: 'trash', danger: true, run: () => setOpen('delete') },
           ]}
@@ -259,6 +262,7 @@ const at = (field: string) => `settings/${field}`
 function ChannelForm({ channel, kinds, onClose, onSaved }: ChannelFormProps) {
   const [kind, setKind] = useState<Channel['kind']>(channel?.kind ?? 'ntfy')
   const { label, fields } = kinds.find((one) => one.kind === kind) ?? { label: kind, fields: [] }
+  const isLost = channel?.disabledReason === 'secret_lost'
   const form = useForm<Record<string, string>>({
     wire: BODY_FIELDS,
     start: {
@@ -268,9 +272,9 @@ function ChannelForm({ channel, kinds, onClose, onSaved }: ChannelFormProps) {
       ),
     },
     async send(values) {
-      // A secret that is left empty stays as it is.
+      // A secret that is left empty stays as it is, unless it is lost.
       const given = fields.filter(
-        ({ name, secret }) => (values[at(name)] ?? '') !== '' || !(channel && secret),
+        ({ name, secret }) => (values[at(name)] ?? '') !== '' || !(secret && channel) || isLost,
       )
       const settings = Object.fromEntries(given.map(({ name }) => [name, (values[at(name)] ?? '').trim()]))
       const name = values['name']?.trim() || label
@@ -304,7 +308,7 @@ function ChannelForm({ channel, kinds, onClose, onSaved }: ChannelFormProps) {
       )}
       <Field label="Name" placeholder={label} {...form.field('name', { required: false })} />
       {fields.map(({ name, label: called, hint, secret, required, lines, default: usual }) => {
-        const isSet = channel?.secrets.includes(name) ?? false
+        const isSet = !isLost && (channel?.secrets.includes(name) ?? false)
         return (
           <Field
             key={`${kind} ${name}`}

@@ -1,0 +1,59 @@
+// What is sealed with the instance key in the whole database: the secrets of webhooks and of channels.
+
+import { channelCollection } from '../channels/channels.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Kv } from '../store/kv.ts'
+import { receiverCollection } from '../webhooks/receivers.ts'
+import type { SecretBox } from '../webhooks/secret-box.ts'
+
+export interface SealedCount {
+  readonly webhooks: number
+  readonly channels: number
+}
+
+async function* webhooksOf(kv: Kv) {
+  for await (const { id, disabledReason, sealedSecret } of receiverCollection(kv).each())
+    yield { id, disabledReason, sealed: sealedSecret }
+}
+
+async function* channelsOf(kv: Kv) {
+  for await (const { id, disabledReason, sealedSecrets, secrets } of channelCollection(kv).each())
+    // One that has no secrets loses nothing with the key.
+    if (secrets.length > 0) yield { id, disabledReason, sealed: sealedSecrets }
+}
+
+/** Whether this box opens the secrets in the database; null if there are none. */
+export async function opensSecrets(kv: Kv, box: SecretBox): Promise<boolean | null> {
+  for (const all of [webhooksOf, channelsOf])
+    for await (const { id, disabledReason, sealed } of all(kv))
+      if (disabledReason !== 'secret_lost')
+        return box.open(sealed, id).then(
+          () => true,
+          () => false,
+        )
+  return null
+}
+
+/** How many webhooks and channels of all users have secrets. */
+export async function countSealed(kv: Kv): Promise<SealedCount> {
+  const counts = { webhooks: 0, channels: 0 }
+  for await (const _ of webhooksOf(kv)) counts.webhooks++
+  for await (const _ of channelsOf(kv)) counts.channels++
+  return counts
+}
+
+/** The key that sealed the secrets is lost: disables all that have some until their owners give new ones. */
+export async function markSecretsLost(kv: Kv, clock: Clock): Promise<SealedCount> {
+  const lost = () => ({ status: 'disabled', disabledReason: 'secret_lost', updatedAt: clock.now() }) as const
+  const webhooks = await Array.fromAsync(webhooksOf(kv), ({ id }) => id)
+  for (const id of webhooks)
+    await receiverCollection(kv).update(id, (before) => ({
+      ...before,
+      ...lost(),
+      sealedOldSecret: null,
+      oldSecretUntil: null,
+    }))
+  const channels = await Array.fromAsync(channelsOf(kv), ({ id }) => id)
+  for (const id of channels) await channelCollection(kv).update(id, (before) => ({ ...before, ...lost() }))
+  return { webhooks: webhooks.length, channels: channels.length }
+}
