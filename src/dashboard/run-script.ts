@@ -76,6 +76,15 @@ export async function runScript({ reveal = false, keep = true, here = true } = {
   }
 }
 
+/** What `lastRun` is if the server has not stored that run, which a reload then repeats. */
+export const UNSTORED = 'unstored'
+
+/** Runs a script that was opened. Nobody asked for its result to be kept, so the server stores nothing. */
+export function runOpened({ here = true } = {}): Promise<void> {
+  lastRun.value = UNSTORED
+  return runScript({ keep: false, here })
+}
+
 /** The script belongs to the chart that is active when it is run, until it is run on another. */
 function putScript(): void {
   const now = charts.peek()

@@ -148,7 +148,7 @@ export const sideWidth = remembered('side.width', 320)
 /** The bar of drawing tools; it starts hidden if there is no room beside the chart. */
 export const drawingBar = remembered('drawings.bar', innerWidth > 760)
 export const bottomHeight = remembered('bottom.height', 340)
-/** Id of the last run, which a reload shows again. */
+/** Id of the last run, which a reload shows again, or `UNSTORED`. Empty until a script was run in this browser. */
 export const lastRun = remembered('run.last', '')
 export const tourDone = remembered('tour.done', false)
 

@@ -62,6 +62,45 @@ describe.skipIf(noBrowser)('the chart', () => {
     expect(complaints).toEqual([])
   }, 300_000)
 
+  test('a script that is only opened leaves no backtest behind; one that is run does', async () => {
+    const { page, complaints } = await site.open({ remembered: withScript({ bottom: 'script' }) })
+    const stored = async () => {
+      const answer = await page.request.get(`${site.url}/api/platform/backtests`)
+      return ((await answer.json()) as { backtests: unknown[] }).backtests.length
+    }
+    const before = await stored()
+    const preview = () => page.waitForResponse((response) => response.url().endsWith('/backtests/preview'))
+    for (const open of [() => page.goto(site.url), () => page.reload()]) {
+      const [answer] = await Promise.all([preview(), open()])
+      expect(answer.status()).toBe(200)
+      await legend(page).first().waitFor()
+    }
+    expect(await stored()).toBe(before)
+    await Promise.all([
+      page.waitForResponse((response) => response.url().endsWith('/api/platform/backtests')),
+      page.getByRole('button', { name: /^Run/ }).first().click(),
+    ])
+    expect(await stored()).toBe(before + 1)
+    expect(complaints).toEqual([])
+  }, 300_000)
+
+  test('a run can be cancelled, from below what the legend says', async () => {
+    const { page } = await site.open({ remembered: withScript() })
+    let answer = () => {}
+    const asked = new Promise<void>((resolve) => (answer = resolve))
+    // Never answered: the run goes on until it is cancelled.
+    await page.route('**/backtests/preview', () => answer())
+    await page.goto(site.url)
+    await asked
+    const cancel = page.getByRole('button', { name: /Cancel the run$/ })
+    await cancel.waitFor()
+    const title = await page.getByRole('button', { name: /^S&P 500 Index/ }).boundingBox()
+    const below = await cancel.boundingBox()
+    expect(below!.y).toBeGreaterThanOrEqual(title!.y + title!.height)
+    await cancel.click()
+    await cancel.waitFor({ state: 'detached' })
+  }, 300_000)
+
   test('letters typed on the chart search a symbol, Enter shows it', async () => {
     const { page, complaints } = await site.open({ remembered: withScript() })
     await page.goto(site.url)

@@ -12,7 +12,7 @@ import { money, percent, price, quantity, time as timeText, intervalText } from 
 import { lazy } from '../frame/lazy.tsx'
 import { onLive } from '../live.ts'
 import { href, navigate } from '../router.ts'
-import { cancelRun, followBars, runScript } from '../run-script.ts'
+import { followBars, runScript } from '../run-script.ts'
 import { palette, theme } from '../settings.ts'
 import { layersOf, type Layer } from '../studies/studies.ts'
 import { copyText } from '../ui/copy-text.ts'
@@ -270,15 +270,13 @@ export function ChartCell({
       {withScript && running.value && (
         <div class={s.running}>
           <Progress fraction={runProgress.value} label="The script is running" />
-          <Button size="small" class={s.cancel ?? ''} onClick={cancelRun}>
-            {runProgress.value === null ? '' : `${Math.round(runProgress.value * 100)} % · `}Cancel the run
-          </Button>
         </div>
       )}
       {scene && hasTables(scene) && <Tables chart={cell} scene={scene} cut={cutOf(cell)} />}
       {view && cell.shown.value && <AlertLines cell={cell} view={view} host={host} />}
       <Legends
         cell={cell}
+        withScript={withScript}
         main={main && source ? sampled(main, source) : main}
         layers={source ? layers.map((one) => onPriceBars(one, source)) : layers}
         cut={cutOf(cell)}

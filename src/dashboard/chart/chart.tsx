@@ -9,7 +9,7 @@ import { firstPaint } from '../first-paint.ts'
 import { percent, price } from '../format.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { query } from '../router.ts'
-import { openBacktest, rerunOnChange, runScript } from '../run-script.ts'
+import { openBacktest, rerunOnChange, runOpened, UNSTORED } from '../run-script.ts'
 import { drawingBar, lastRun } from '../settings.ts'
 import { runStudies, settingsOf } from '../studies/studies.ts'
 import { cx, toastError } from '../ui/ui.tsx'
@@ -134,10 +134,10 @@ function useFirstRun(): void {
     const again = asked ?? lastRun.peek()
     if (run.peek() && !asked) return undefined
     const begin = () => {
-      if (script.peek().source !== '') void runScript({ here: false })
+      if (script.peek().source !== '') void runOpened({ here: false })
     }
     const restore = () => {
-      if (again === '') return begin()
+      if (again === '' || again === UNSTORED) return begin()
       openBacktest(again, { market: asked ? 'follow' : 'keep' }).then(
         (opened) => {
           if (!opened) begin()

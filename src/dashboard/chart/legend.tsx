@@ -6,8 +6,8 @@ import { compact, percent, price, intervalText } from '../format.ts'
 import { remembered, theme } from '../settings.ts'
 import { changeStudy, removeStudy, settingsOf, type Layer, type Study } from '../studies/studies.ts'
 import { Button, cx } from '../ui/ui.tsx'
-import { runScript } from '../run-script.ts'
-import { outrun, run, running } from '../workspace.ts'
+import { cancelRun, runScript } from '../run-script.ts'
+import { outrun, run, running, runProgress } from '../workspace.ts'
 import s from './chart.module.css'
 import { barAt } from './bars.ts'
 import { factsOf, symbols, type Cell } from './cell.ts'
@@ -22,11 +22,14 @@ const folded = remembered('chart.legend.folded', false)
 
 export function Legends({
   cell,
+  withScript,
   main,
   layers,
   cut,
 }: {
   readonly cell: Cell
+  /** Whether the script in the editor runs on this chart. */
+  readonly withScript: boolean
   readonly main: Scene | null
   readonly layers: readonly Layer[]
   /** The last bar that a replay shows. */
@@ -70,6 +73,12 @@ export function Legends({
                 onClick={() => (folded.value = !folded.value)}
               >
                 {folded.value ? `${studies.length} indicators` : 'Fold'}
+              </Button>
+            )}
+            {box.name === 'price' && withScript && running.value && (
+              <Button size="small" class={s.cancel ?? ''} onClick={cancelRun}>
+                {runProgress.value === null ? '' : `${Math.round(runProgress.value * 100)} % · `}Cancel the
+                run
               </Button>
             )}
           </div>

@@ -4,7 +4,7 @@ import { computed, signal } from '@preact/signals'
 import type { Script as StoredScript } from '../../wire/script.ts'
 import type { Answer } from '../../wire/operations.ts'
 import { ApiError, call } from '../api-client.ts'
-import { runScript } from '../run-script.ts'
+import { runOpened } from '../run-script.ts'
 import { remembered } from '../settings.ts'
 import { toast, toastError } from '../ui/ui.tsx'
 import { bottom, diagnostics, inputs, run, script, type OpenScript, type Overrides } from '../workspace.ts'
@@ -63,7 +63,7 @@ export function openDraft(draft: Draft): void {
   const { at: _at, ...open } = draft
   put(open)
   opened.value = ''
-  void runScript()
+  void runOpened()
 }
 
 const EMPTY = `//@version=6
@@ -98,13 +98,13 @@ export function newScript(): void {
 
 export function openCopy(name: string, source: string, overrides: Overrides = {}): void {
   show(name, source, null, overrides)
-  void runScript()
+  void runOpened()
 }
 
 export async function openScript(id: string): Promise<void> {
   const { script: stored } = await call('GET /api/platform/scripts/{id}', { path: { id } })
   show(stored.name, stored.source, stored)
-  void runScript()
+  void runOpened()
 }
 
 export async function saveScript(): Promise<void> {
