@@ -56,6 +56,11 @@ export function channelRoutes(deps: ApiDeps) {
   return new Elysia({ prefix: '/api/platform/channels', tags: ['Channels'], normalize: false })
     .use(access(deps))
     .get('/kinds', () => ({ kinds: KIND_LIST }), route('GET /api/platform/channels/kinds'))
+    .get(
+      '/push-key',
+      async () => ({ publicKey: await deps.features.pushSigner.publicKey() }),
+      route('GET /api/platform/channels/push-key'),
+    )
     .post(
       '',
       ({ caller, body, once }) => once(channelAnswer, (also) => channels.create(caller.user.id, body, also)),

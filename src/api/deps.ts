@@ -32,6 +32,7 @@ import type { Outbox } from '../webhooks/deliveries.ts'
 import type { Channels } from '../channels/channels.ts'
 import type { Inboxes } from '../channels/inboxes.ts'
 import type { Notice } from '../channels/kind.ts'
+import type { PushSigner } from '../channels/push-keys.ts'
 import type { Receivers } from '../webhooks/receivers.ts'
 import type { Key } from '../store/kv.ts'
 import type { RatePolicies, TakeShared } from './limits.ts'
@@ -50,6 +51,7 @@ export interface Features {
   readonly places: Places
   readonly receivers: Receivers
   readonly channels: Channels
+  readonly pushSigner: PushSigner
   readonly inboxes: Inboxes
   readonly scripts: Scripts
   readonly search: Search

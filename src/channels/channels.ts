@@ -21,7 +21,7 @@ import { sendTo, type PostDeps } from '../webhooks/post.ts'
 import { LOG_MS } from '../webhooks/schedule.ts'
 import { UnreadableSecret, type Reply } from '../webhooks/send.ts'
 import type { ChannelKindName } from '../wire/channel.ts'
-import { jsonOf, type ChannelKind, type Notice, type Settings } from './kind.ts'
+import { jsonOf, type ChannelKind, type ChannelTools, type Notice, type Settings } from './kind.ts'
 import { KINDS } from './kinds.ts'
 
 export const CHANNELS_PER_USER = 20
@@ -52,7 +52,11 @@ export interface ChannelFields {
   readonly settings: Settings
 }
 
-export interface ChannelDeps extends PostDeps {
+export interface ChannelPostDeps extends PostDeps {
+  readonly tools: ChannelTools
+}
+
+export interface ChannelDeps extends ChannelPostDeps {
   readonly kv: Kv
   readonly clock: Clock
   readonly newId: NewId
@@ -302,15 +306,22 @@ const SAMPLE: Notice = {
   price: null,
 }
 
-async function checkAddress({ allow, resolve }: PostDeps, kind: ChannelKind, settings: Settings) {
+async function checkAddress(deps: ChannelPostDeps, kind: ChannelKind, settings: Settings) {
+  const { allow, resolve } = deps
+  const request = kind.request(settings, SAMPLE, 'ntc_0')
   try {
-    const url = parseReceiverUrl(kind.request(settings, SAMPLE, 'ntc_0').url, allow)
+    const url = parseReceiverUrl(request.url, allow)
     await permittedAddresses(url, allow, resolve)
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     // The rules are those of webhooks; the field is one of the settings.
     throw invalidField(`/settings/${kind.address}`, error.code, error.message)
   }
+  await kind.finish?.(request, settings, deps.tools).catch((error: unknown) => {
+    // Web Crypto says so of a key that is none.
+    if (!(error instanceof DOMException)) throw error
+    throw invalidField('/settings/p256dh', 'format', 'This is not the public key of a browser.')
+  })
 }
 
 // ——— delivering ———
@@ -320,7 +331,7 @@ const FINAL: readonly number[] = [400, 401, 403, 404, 405, 410, 413, 422]
 
 /** Hands over the notifications that wait. */
 export function createChannelDeliverer(
-  deps: PostDeps & Pick<DelivererDeps<Channel, Notification>, 'kv' | 'spread' | 'log' | 'shards'>,
+  deps: ChannelPostDeps & Pick<DelivererDeps<Channel, Notification>, 'kv' | 'spread' | 'log' | 'shards'>,
 ) {
   const { kv, clock, spread, log, shards } = deps
   return createDeliverer<Channel, Notification>({
@@ -334,28 +345,26 @@ export function createChannelDeliverer(
     deliveries: notificationCollection(kv),
     post: (claim, now) => post(deps, claim, now),
     isFinal: (status) => FINAL.includes(status),
+    isGone: ({ kind }, status) => KINDS[kind].isGone?.(status) ?? status === 410,
   })
 }
 
 async function post(
-  deps: PostDeps,
+  deps: ChannelPostDeps,
   { receiver: channel, delivery }: Claim<Channel, Notification>,
   now: number,
 ): Promise<Reply> {
   const kind = KINDS[channel.kind]
-  const { url, ...request } = kind.request(
-    await settingsOf(deps.box, channel),
-    delivery.notice,
-    // A repetition by hand has an id of its own: a service that knows the first one's would ignore it.
-    delivery.id,
-  )
-  const reply = await sendTo(deps, url, now, () =>
-    Promise.resolve({
-      method: request.method,
-      headers: { 'user-agent': deps.userAgent, ...request.headers },
+  const settings = await settingsOf(deps.box, channel)
+  // A repetition by hand has an id of its own: a service that knows the first one's would ignore it.
+  const request = kind.request(settings, delivery.notice, delivery.id)
+  const reply = await sendTo(deps, request.url, now, async () => {
+    const { headers, body } = (await kind.finish?.(request, settings, deps.tools)) ?? {
+      headers: request.headers,
       body: new TextEncoder().encode(request.body),
-    }),
-  )
+    }
+    return { method: request.method, headers: { 'user-agent': deps.userAgent, ...headers }, body }
+  })
   const seconds = reply.status === 429 ? kind.waits?.(jsonOf(reply)) : undefined
   return seconds === undefined ? reply : { ...reply, retryAfter: String(Math.ceil(seconds)) }
 }

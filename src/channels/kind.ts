@@ -3,7 +3,9 @@
 // Requests and answers follow the services' public documentation. None of the services could be reached while this was
 // written, so the tests play them with local servers.
 
-import type { Reply } from '../webhooks/send.ts'
+import type { Random } from '../lib/random.ts'
+import type { Attempt, Reply } from '../webhooks/send.ts'
+import type { PushSigner } from './push-keys.ts'
 
 /** What is to be told, whatever kind of channel it goes through. */
 export interface Notice {
@@ -12,6 +14,8 @@ export interface Notice {
   readonly text: string
   /** The page to open; null if the server does not know its own address. */
   readonly url: string | null
+  /** The same page within the dashboard, for who knows where that is; missing in old records. */
+  readonly path?: string
   /** UTC ms. */
   readonly at: number
   readonly symbol: string
@@ -51,8 +55,22 @@ export interface ChannelKind {
   readonly address: string
   /** `id` is the same for every attempt at one notice, for services that recognise a repetition by it. */
   readonly request: (settings: Settings, notice: Notice, id: string) => ChannelRequest
+  /** Encrypts and signs the request, for services that ask for it. */
+  readonly finish?: (
+    request: ChannelRequest,
+    settings: Settings,
+    tools: ChannelTools,
+  ) => Promise<Pick<Attempt, 'headers' | 'body'>>
+  /** Whether an answer says that whom it goes to is gone for ever; otherwise only 410 does. */
+  readonly isGone?: (status: number) => boolean
   /** Seconds to wait, for services that say so in the answer's body instead of in `Retry-After`. */
   readonly waits?: (answer: Json) => number | undefined
+}
+
+/** What a kind may need beyond the settings of a channel. */
+export interface ChannelTools {
+  readonly signer: Pick<PushSigner, 'authorization'>
+  readonly random: Random
 }
 
 type Json = { readonly [name: string]: unknown }

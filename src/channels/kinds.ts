@@ -5,6 +5,7 @@ import type { ChannelKind } from './kind.ts'
 import { discord, matrix, slack, telegram } from './kinds/chat.ts'
 import { http } from './kinds/http.ts'
 import { gotify, ntfy, pushover } from './kinds/push.ts'
+import { push } from './kinds/web-push.ts'
 
 export const KINDS: Readonly<Record<ChannelKindName, ChannelKind>> = {
   ntfy,
@@ -15,4 +16,5 @@ export const KINDS: Readonly<Record<ChannelKindName, ChannelKind>> = {
   pushover,
   matrix,
   http,
+  push,
 }

@@ -56,6 +56,7 @@ import { createOutbox } from '../webhooks/deliveries.ts'
 import { createChannelDeliverer, createChannels } from '../channels/channels.ts'
 import { createInboxes } from '../channels/inboxes.ts'
 import type { Notice } from '../channels/kind.ts'
+import { createPushSigner } from '../channels/push-keys.ts'
 import { createWebhookDeliverer } from '../webhooks/post.ts'
 import { createReceivers } from '../webhooks/receivers.ts'
 import type { SecretBox } from '../webhooks/secret-box.ts'
@@ -162,8 +163,10 @@ export function createFeatures(deps: FeatureDeps): Features {
   const posting = { clock, box, allow, resolve, send: deps.send, userAgent: `Chartroom/${deps.version}` }
   const spread = () => (random.bytes(1)[0] ?? 0) / 256
   const deliverer = createWebhookDeliverer({ kv, log, spread, shards, ...posting })
-  const channels = createChannels({ kv, newId, ...posting })
-  const notifier = createChannelDeliverer({ kv, log, spread, shards, ...posting })
+  const pushSigner = createPushSigner({ kv, clock, box, publicUrl: deps.publicUrl ?? null })
+  const notifying = { ...posting, tools: { signer: pushSigner, random } }
+  const channels = createChannels({ kv, newId, ...notifying })
+  const notifier = createChannelDeliverer({ kv, log, spread, shards, ...notifying })
   const search = createSearch({
     async *everybodys() {
       for await (const script of scripts.eachPublic()) yield scriptItem(script)
@@ -367,6 +370,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     drawings,
     layouts: createLayouts({ kv, clock, newId }),
     channels,
+    pushSigner,
     inboxes: createInboxes({ kv, clock, random, newId, channels, forwarded: notifier.wake }),
     testNotice: (name) => testNotice(deps, name),
     wakeDeliveries: deliverer.wake,
@@ -438,13 +442,12 @@ function reportReadyEvent(
 /** `data` of the event alert.triggered. */
 function firedNotice({ publicUrl = null }: FeatureDeps, alert: Alert, firing: Firing): Notice {
   const { symbol, exchange, interval } = alert
+  const path = `/chart/${encodeURIComponent(`${exchange}:${symbol}`)}/${interval}`
   return {
     title: alert.name,
     text: `${firing.message}\n${exchange}:${symbol} ${interval}, close ${firing.price}`,
-    url:
-      publicUrl === null
-        ? null
-        : `${publicUrl}/chart/${encodeURIComponent(`${exchange}:${symbol}`)}/${interval}`,
+    url: publicUrl && publicUrl + path,
+    path,
     at: firing.firedAt,
     symbol,
     exchange,
@@ -458,6 +461,7 @@ function testNotice({ publicUrl = null, clock }: FeatureDeps, name: string): Not
     title: 'Test from Chartroom',
     text: `The channel ${name} works: alerts that name it arrive here.`,
     url: publicUrl,
+    path: '/channels',
     at: clock.now(),
     symbol: 'TEST',
     exchange: '',

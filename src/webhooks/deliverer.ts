@@ -76,6 +76,8 @@ export interface DelivererDeps<D extends Destination, P extends Parcel> {
   readonly post: (claim: Claim<D, P>, now: number) => Promise<Reply>
   /** Whether an answer with this status says that trying again is of no use. */
   readonly isFinal: (status: number) => boolean
+  /** Whether it says that the receiver is gone for ever, and is to be disabled. */
+  readonly isGone: (receiver: D, status: number) => boolean
   /** The users whose deliveries this server sends. */
   readonly shards?: Shards
 }
@@ -282,7 +284,7 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
       const attempts = [...delivery.record.attempts, record]
       const receiver = await receivers.at(tx).stored(claim.receiver.id)
       before = receiver?.record ?? null
-      after = before && healthAfter(before, record, now)
+      after = before && healthAfter(before, record, now, deps.isGone)
       const gone = after?.status === 'disabled' || deps.isFinal(record.status)
       const delay = succeeded(record) || gone ? null : retryDelay(attempts.length, random, retryAfterMs)
       const next: P = {
@@ -343,10 +345,19 @@ function plannedAt({ createdAt, attempts }: Parcel): number {
 const succeeded = ({ status }: AttemptRecord) => status >= 200 && status < 300
 
 /** The receiver after this attempt: since when it has been failing, and whether it is disabled now. */
-function healthAfter<D extends Destination>(receiver: D, record: AttemptRecord, now: number): D {
+function healthAfter<D extends Destination>(
+  receiver: D,
+  record: AttemptRecord,
+  now: number,
+  isGone: (receiver: D, status: number) => boolean,
+): D {
   if (succeeded(record)) return { ...receiver, failingSince: null, lastSuccessAt: now }
   const failingSince = receiver.failingSince ?? record.at
-  const reason = record.status === 410 ? 'gone' : now - failingSince >= DEAD_AFTER_MS ? 'failing' : null
+  const reason = isGone(receiver, record.status)
+    ? 'gone'
+    : now - failingSince >= DEAD_AFTER_MS
+      ? 'failing'
+      : null
   if (reason === null) return { ...receiver, failingSince }
   return { ...receiver, failingSince, status: 'disabled', disabledReason: reason }
 }

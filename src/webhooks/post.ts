@@ -41,6 +41,7 @@ export function createWebhookDeliverer(
     post: (claim, now) => postSigned(deps, claim, now),
     // Any answer but 2xx may be a receiver that is being mended.
     isFinal: () => false,
+    isGone: (_, status) => status === 410,
   })
 }
 

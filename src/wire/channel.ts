@@ -13,6 +13,7 @@ export const CHANNEL_KINDS = [
   'pushover',
   'matrix',
   'http',
+  'push',
 ] as const
 export type ChannelKindName = (typeof CHANNEL_KINDS)[number]
 
@@ -93,6 +94,13 @@ export const CHANNELS = {
     access: 'session webhooks:read',
     summary: 'Kinds of channels, and what each needs',
     answer: { kinds: Type.Array(ChannelKind) },
+  },
+  'GET /api/platform/channels/push-key': {
+    access: 'session webhooks:read',
+    summary: 'The key for which a browser subscribes',
+    description:
+      '`applicationServerKey` of `PushManager.subscribe`. What that answers are the settings of a channel of the kind `push`: `endpoint`, and `p256dh` and `auth` of its keys. The pair is made at first use and stays.',
+    answer: { publicKey: Type.String({ description: 'A point on P-256, uncompressed, as base64url.' }) },
   },
   'POST /api/platform/channels': {
     access: 'session webhooks:write',

@@ -46,6 +46,7 @@ test('every kind says what it needs, and what of it is secret', async () => {
     'pushover',
     'matrix',
     'http',
+    'push',
   ])
   const fields = kinds.find(({ kind }) => kind === 'telegram')?.fields ?? []
   expect(fields.map(({ name, secret, required, lines }) => [name, secret, required, lines])).toEqual([
@@ -55,6 +56,14 @@ test('every kind says what it needs, and what of it is secret', async () => {
   ])
   expect(fields[2]?.default).toBe('https://api.telegram.org')
   for (const { label, hint } of kinds.flatMap((one) => one.fields)) expect([label, hint]).not.toContain('')
+})
+
+test('a browser subscribes for one key, whoever asks and whenever', async () => {
+  const { call, as, signUp } = await world()
+  const { publicKey } = (await call('GET', '/channels/push-key')).json
+  expect(Buffer.from(publicKey, 'base64url')).toHaveLength(65)
+  const theirs = as(await signUp('other@example.com'))
+  expect((await theirs('GET', '/channels/push-key')).json.publicKey).toBe(publicKey)
 })
 
 test('an alert may name a channel alone, and its firing is told there and in the log', async () => {

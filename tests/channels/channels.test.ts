@@ -68,6 +68,7 @@ async function world({
     allow: parseAllowList(''),
     resolve: async () => dns,
     userAgent: 'Chartroom/test',
+    tools: { signer: { authorization: async () => 'vapid' }, random },
     send: async (attempt: Attempt) => {
       sent.push({ ...attempt, at: clock.now(), text: new TextDecoder().decode(attempt.body) })
       return respond()

@@ -36,6 +36,7 @@ const SETTINGS: Readonly<Record<ChannelKindName, Settings>> = {
   pushover: { token: 'a'.repeat(30), user: 'u'.repeat(30) },
   matrix: { server: 'https://matrix.example', token: 'syt_x', room: '!abc:matrix.example' },
   http: { url: 'https://mine.example/in' },
+  push: { endpoint: 'https://push.example/x', p256dh: `B${'A'.repeat(86)}`, auth: 'A'.repeat(22) },
 }
 
 test('ntfy is sent JSON to the root of its server, and a token only if there is one', () => {

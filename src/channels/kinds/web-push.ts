@@ -1,0 +1,81 @@
+// A notification of a browser, which its maker's push service hands to it while no page is open.
+
+import { cut, type ChannelKind, type Notice, WEB_ADDRESS } from '../kind.ts'
+import { encryptPush, freshSecrets, PUSH_BYTES } from '../push-encryption.ts'
+
+/** How long a service keeps a message for a browser that is not there. */
+const KEPT_SECONDS = 24 * 3600
+
+/** What the service worker is told; see `dashboard/offline/notices.ts`. */
+export interface PushMessage {
+  readonly id: string
+  readonly title: string
+  readonly text: string
+  /** The page to open, within the dashboard. */
+  readonly path: string
+  readonly at: number
+}
+
+/** https://www.rfc-editor.org/rfc/rfc8030, 8188, 8291 and 8292 */
+export const push: ChannelKind = {
+  label: 'Browser',
+  address: 'endpoint',
+  fields: {
+    endpoint: {
+      label: 'Endpoint',
+      hint: 'Of the browser’s subscription. The page Channels fills it in.',
+      secret: true,
+      required: true,
+      form: WEB_ADDRESS,
+    },
+    p256dh: {
+      label: 'Public key',
+      hint: 'The subscription’s key p256dh.',
+      required: true,
+      form: [/^B[\w-]{86}=?$/, 'a key of 65 bytes as base64url'],
+    },
+    auth: {
+      label: 'Secret',
+      hint: 'The subscription’s key auth.',
+      secret: true,
+      required: true,
+      form: [/^[\w-]{22}(==)?$/, '16 bytes as base64url'],
+    },
+  },
+  request: ({ endpoint = '' }, notice, id) => ({
+    method: 'POST',
+    url: endpoint,
+    headers: {
+      ttl: String(KEPT_SECONDS),
+      urgency: 'high',
+      'content-type': 'application/octet-stream',
+      'content-encoding': 'aes128gcm',
+    },
+    body: JSON.stringify(messageOf(notice, id)),
+  }),
+  async finish({ url, headers, body }, { p256dh = '', auth = '' }, { signer, random }) {
+    return {
+      headers: { ...headers, authorization: await signer.authorization(url) },
+      body: await encryptPush(new TextEncoder().encode(body), { p256dh, auth }, await freshSecrets(random)),
+    }
+  },
+  // RFC 8030, section 7.3: a service says by either that the subscription has ended.
+  isGone: (status) => status === 404 || status === 410,
+}
+
+/** The message, its text cut so that it still fits when encrypted. */
+function messageOf(notice: Notice, id: string): PushMessage {
+  const { title, text, path = '/alerts', at } = notice
+  const message = (most: number): PushMessage => ({
+    id,
+    title: cut(title, 250),
+    text: cut(text, most),
+    path,
+    at,
+  })
+  // Letters outside ASCII take up to three bytes, and JSON escapes some into six.
+  for (let most = 2000; ; most = Math.floor(most / 2)) {
+    const made = message(most)
+    if (Buffer.byteLength(JSON.stringify(made)) <= PUSH_BYTES || most === 0) return made
+  }
+}
