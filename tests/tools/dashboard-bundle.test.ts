@@ -1,6 +1,7 @@
 // The dashboard as files for a browser.
 
 import { expect, test } from 'bun:test'
+import { brotliCompressSync } from 'node:zlib'
 import { cleanPng } from '../../src/lib/png.ts'
 import { bundleDashboard } from '../../src/tools/dashboard-bundle.ts'
 
@@ -42,4 +43,30 @@ test('the page can be installed: a manifest with icons, maskable too, and a work
   expect(worker).toContain(build)
   for (const name of files.keys())
     if (name.endsWith('.js') && name !== 'service-worker.js') expect(worker).toContain(name)
+})
+
+test('the first page is at most 30 kB of scripts, the chart 90 kB more; what else there is comes when it is asked for', async () => {
+  const files = await bundleDashboard()
+  const text = (name: string) => new TextDecoder().decode(files.get(name))
+  /** The files with all that they import: what a browser must have before it runs them. */
+  const whole = (names: readonly string[]) => {
+    const found = new Set(names)
+    for (const name of found)
+      for (const [, imported = ''] of text(name).matchAll(/(?:from|import)\s*"\.\/([\w-]+\.js)"/g))
+        found.add(imported)
+    return found
+  }
+  const kilobytes = (names: Iterable<string>) =>
+    [...names].reduce((sum, name) => sum + brotliCompressSync(files.get(name)!).length, 0) / 1000
+  const scripts = [...text('index.html').matchAll(/<script[^>]+src="\.\/([\w-]+\.js)"/g)].map(
+    ([, name = '']) => name,
+  )
+  const page = whole(scripts)
+  const chart = whole([...files.keys()].filter((name) => /^chart(-page)?-\w+\.js$/.test(name))).difference(
+    page,
+  )
+  expect(page.size).toBeGreaterThan(1)
+  expect(chart.size).toBeGreaterThan(2)
+  expect(kilobytes(page)).toBeLessThanOrEqual(30)
+  expect(kilobytes(chart)).toBeLessThanOrEqual(90)
 })
