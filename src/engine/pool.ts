@@ -406,7 +406,19 @@ export class JobPool {
 
   #cancel(task: Task): void {
     if (this.#waiting[task.options.lane].remove(task.options.user, task)) task.reject(cancelled())
-    for (const running of this.#running.values()) if (running.task === task) this.#stop(running, cancelled())
+    for (const running of this.#running.values()) if (running.task === task) this.#giveUp(running)
+  }
+
+  /**
+   * An import leaves its thread, which stays: a thread takes a while to load, and on a busy machine longer than clients
+   * wait. If each of them ended it as they go, it would never be there.
+   */
+  #giveUp(running: Running): void {
+    const { id, task, worker } = running
+    if (task.options.lane !== 'imports') return this.#stop(running, cancelled())
+    worker.postMessage({ task: id, to: 'stop' })
+    this.#end(running, { reuse: true })
+    task.reject(cancelled())
   }
 
   /** The guard ticks while something runs. */

@@ -81,6 +81,20 @@ test('what goes wrong where the bytes come from is told as it was, and leaves no
   expect(spawned).toBe(1)
 })
 
+test('a client that gives up leaves the thread to the next one, even while it is being loaded', async () => {
+  const { cache, bring } = open()
+  for (let i = 0; i < 3; i++) {
+    const gone = new AbortController()
+    const given = rejection(bring([bytes(HEADER + rows(0, 5))], { signal: gone.signal }))
+    while (pool.running === 0) await new Promise((resolve) => setImmediate(resolve))
+    gone.abort()
+    expect(await given).toMatchObject({ message: 'The backtest was cancelled.' })
+  }
+  expect(await cache.store.list()).toEqual([])
+  expect(await bring([bytes(HEADER + rows(0, 5))])).toMatchObject({ inserted: 5 })
+  expect(spawned).toBe(1)
+})
+
 test('clients that send slowly hold up nobody: all imports share a thread', async () => {
   const { bring } = open()
   const go: (() => void)[] = []
