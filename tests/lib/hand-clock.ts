@@ -1,6 +1,9 @@
 // A clock that the test turns: sleepers wake in order, and time passes only when the test says so.
 
 import type { Clock } from '../../src/lib/clock.ts'
+import { isUnderWay } from '../store/under-way.ts'
+
+const QUIET_TURNS = 20
 
 export class HandClock implements Clock {
   time = Date.UTC(2026, 0, 1)
@@ -33,9 +36,10 @@ export class HandClock implements Clock {
     for (const sleeper of this.#sleepers) sleeper.at -= ms
   }
 
-  /** Lets everything that can run now run. */
+  /** Lets everything that can run now run: that is over once nothing has been asked of a store for some turns. */
   async settle(): Promise<void> {
-    for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve))
+    for (let quiet = 0; quiet < QUIET_TURNS; quiet = isUnderWay() ? 0 : quiet + 1)
+      await new Promise((resolve) => setImmediate(resolve))
   }
 
   async pass(ms: number): Promise<void> {

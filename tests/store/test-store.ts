@@ -8,6 +8,7 @@ import { postgresBars } from '../../src/store/postgres/postgres-bars.ts'
 import { postgresKv } from '../../src/store/postgres/postgres-kv.ts'
 import { delayedBars } from '../market/delayed-bars.ts'
 import { delayedKv } from './delayed-kv.ts'
+import { underWay } from './under-way.ts'
 import { postgresStores } from './postgres-stores.ts'
 
 const SEED = process.env['STORE_SEED']
@@ -26,14 +27,15 @@ export function testBars(): BarStore {
   return SEED === undefined ? bars : delayedBars(bars, Number(SEED))
 }
 
-/** Each of its methods waits until the store is there. */
+/** Each of its methods waits until the store is there, and is counted while it is under way. */
 function postgresInWaiting(kv: Promise<Kv>): Kv {
+  const counted = <T>(work: (kv: Kv) => Promise<T>) => underWay(kv.then(work))
   return {
-    get: async (key) => (await kv).get(key),
-    getMany: async (keys) => (await kv).getMany(keys),
-    versions: async (keys) => (await kv).versions(keys),
-    list: async (selector, options) => (await kv).list(selector, options),
-    commit: async (commit) => (await kv).commit(commit),
+    get: (key) => counted((store) => store.get(key)),
+    getMany: (keys) => counted((store) => store.getMany(keys)),
+    versions: (keys) => counted((store) => store.versions(keys)),
+    list: (selector, options) => counted((store) => store.list(selector, options)),
+    commit: (commit) => counted((store) => store.commit(commit)),
     close: async () => (await kv).close(),
   }
 }
