@@ -24,6 +24,8 @@ export interface ServersOptions {
   readonly blows: readonly Blow[]
   /** The time within which every shard must have a server again; null: only told, since a busy machine may take longer. */
   readonly withinMs: number | null
+  /** Built executables: a server that is started again takes the next one. None = the source. */
+  readonly programs: readonly string[]
 }
 
 const SYMBOLS = 6
@@ -34,38 +36,52 @@ const HOUR_MS = 3_600_000
 const PATIENCE_MS = 200_000
 /** A request whose server was stopped in the middle of it is given up after this long. */
 const REQUEST_MS = 15_000
+/** Once in this time it is told what a request is waiting for that nobody answers. */
+const SLOW_MS = 20_000
 
 const clock = { now: () => performance.now(), sleep: (ms: number) => Bun.sleep(ms) }
 
+/** How servers are run. */
+interface Program {
+  readonly folder: string
+  readonly programs: readonly string[]
+}
+
+const SOURCE = [process.execPath, `${import.meta.dir}/../main.ts`]
+
 class Server {
   readonly proxy: Proxy
-  readonly #folder: string
-  readonly #name: string
+  readonly name: string
+  readonly #program: Program
+  #starts = 0
   #child: Bun.Subprocess<'ignore', 'ignore', 'pipe'> | null = null
   base: string | null = null
   /** How often it ended by itself, because the others had taken it for dead. */
   buried = 0
   #isWanted = false
+  #said = ''
 
-  constructor(name: string, url: string, folder: string) {
-    this.#name = name
-    this.#folder = folder
+  constructor(name: string, url: string, program: Program) {
+    this.name = name
+    this.#program = program
     this.proxy = postgresProxy(url)
   }
 
   /** Resolves once it is at work. Whenever it ends by itself it is started again, as a supervisor would. */
   async start(): Promise<void> {
     this.#isWanted = true
-    const data = `${this.#folder}/${this.#name}`
+    const { folder, programs } = this.#program
+    const data = `${folder}/${this.name}`
     mkdirSync(data, { recursive: true })
-    const child = Bun.spawn([process.execPath, `${import.meta.dir}/../main.ts`, 'serve', '--port', '0'], {
+    const built = programs[this.#starts++ % programs.length]
+    const child = Bun.spawn([...(built === undefined ? SOURCE : [built]), 'serve', '--port', '0'], {
       stdio: ['ignore', 'ignore', 'pipe'],
       cwd: data,
       env: {
         ...process.env,
         STORE: this.proxy.url,
         DATA_DIR: data,
-        KEY_FILE: `${this.#folder}/shared.key`,
+        KEY_FILE: `${folder}/shared.key`,
         WEBHOOK_ALLOW: 'loopback',
         FEEDS: 'off',
         WORKERS: '1',
@@ -95,14 +111,31 @@ class Server {
   }
 
   async #listen(stream: ReadableStream<Uint8Array>, ready: () => void): Promise<void> {
-    let said = ''
+    this.#said = ''
     for await (const bytes of stream) {
-      said = (said + new TextDecoder().decode(bytes)).slice(-4000)
-      const port = /"message":"listening".*"port":(\d+)/.exec(said)?.[1]
+      this.#said = (this.#said + new TextDecoder().decode(bytes)).slice(-4000)
+      const port = /"message":"listening".*"port":(\d+)/.exec(this.#said)?.[1]
       if (port === undefined || this.base !== null) continue
       this.base = `http://127.0.0.1:${port}`
       ready()
     }
+  }
+
+  /** Whether it answers, and the last of what it has said. */
+  async state(): Promise<string> {
+    const paths = this.base === null ? [] : ['/api/health', '/api/ready']
+    const answers = await Promise.all(paths.map((path) => stateOf(this.base + path)))
+    const last = this.#said.trim().split('\n').slice(-4)
+    return [`${this.name} (process ${this.#child?.pid})`, ...answers, ...last].join('\n    ')
+  }
+}
+
+async function stateOf(url: string): Promise<string> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(5000) })
+    return `${answer.status} ${(await answer.text()).slice(0, 300)}`
+  } catch (error) {
+    return String(error)
   }
 }
 
@@ -150,10 +183,19 @@ class Load {
   readonly bars = Array.from({ length: SYMBOLS }, () => 0)
   repeated = 0
   isOver = false
+  /** The longest time that a request went without an answer, from whichever server. */
+  longestMs = 0
+  readonly #waiting: (path: string, answers: ReadonlyMap<string, number>) => Promise<void>
 
-  constructor(servers: readonly Server[], random: (below: number) => number) {
+  /** `waiting` is told of a request that nobody answers, with how often it was refused and how. */
+  constructor(
+    servers: readonly Server[],
+    random: (below: number) => number,
+    waiting: (path: string, answers: ReadonlyMap<string, number>) => Promise<void>,
+  ) {
     this.#servers = servers
     this.#random = random
+    this.#waiting = waiting
   }
 
   /** Asks one server after the other until one answers something other than a refusal. */
@@ -163,13 +205,27 @@ class Load {
     body?: unknown,
     headers: Record<string, string> = {},
   ): Promise<Answered> {
-    const until = performance.now() + PATIENCE_MS
+    const from = performance.now()
+    let toldAt = from
+    const answers = new Map<string, number>()
     for (;;) {
       const server = this.#servers[this.#random(this.#servers.length)]
       const answered = server?.base ? await this.#asked(server, method, path, body, headers) : null
-      if (answered && answered.status < 500 && answered.status !== 409) return answered
-      if (performance.now() > until)
-        throw new Error(`${method} ${path} was not answered: ${JSON.stringify(answered?.json)}`)
+      const now = performance.now()
+      if (answered && answered.status < 500 && answered.status !== 409) {
+        this.longestMs = Math.max(this.longestMs, now - from)
+        return answered
+      }
+      const said = `${server?.name} ${answered ? `${answered.status} ${answered.json?.error?.code}` : (server?.base ?? 'no port')}`
+      answers.set(said, (answers.get(said) ?? 0) + 1)
+      if (now - from > PATIENCE_MS) {
+        this.wrong.push(`${method} ${path} was never answered`)
+        throw new Error(`${method} ${path} was not answered`)
+      }
+      if (now - toldAt > SLOW_MS) {
+        toldAt = now
+        await this.#waiting(`${method} ${path} for ${seconds(now - from)}`, answers)
+      }
       this.repeated++
       await Bun.sleep(50)
     }
@@ -280,15 +336,19 @@ export async function fleetOfServers({
   random,
   blows,
   withinMs,
+  programs,
 }: ServersOptions): Promise<number> {
   const postgres = await startPostgres()
   const folder = mkdtempSync(`${tmpdir()}/chartroom-fleet-`)
   const receiver = new Receiver()
-  const servers = Array.from({ length: count }, (_, i) => new Server(`s${i}`, postgres.url, folder))
+  const servers = Array.from(
+    { length: count },
+    (_, i) => new Server(`s${i}`, postgres.url, { folder, programs }),
+  )
   // The first one makes schema and key, the others find them.
   await servers[0]?.start()
   await Promise.all(servers.slice(1).map((server) => server.start()))
-  const load = new Load(servers, random)
+  const load = new Load(servers, random, (request, answers) => told(request, answers, servers, postgres.url))
   await prepare(load, receiver)
   const watch = new Watch(postgres.url)
   const working = [
@@ -313,7 +373,7 @@ export async function fleetOfServers({
   const said = [...counts].map(([blow, number]) => `${blow} ${number}`).join(', ')
   console.log(`seed ${seed}; ${count} servers; ${said}; ${buried} ended since the others took them for gone`)
   console.log(
-    `${load.acked.size} ideas acknowledged, ${load.bars.reduce((a, b) => a + b)} bars, ${outcome.firings.length} firings, ${receiver.requests} webhook requests for ${receiver.messages.size} firings; ${load.repeated} requests repeated; longest without a server for some shard ${seconds(watch.longestMs)}`,
+    `${load.acked.size} ideas acknowledged, ${load.bars.reduce((a, b) => a + b)} bars, ${outcome.firings.length} firings, ${receiver.requests} webhook requests for ${receiver.messages.size} firings; ${load.repeated} requests repeated, the longest was answered after ${seconds(load.longestMs)}; longest without a server for some shard ${seconds(watch.longestMs)}`,
   )
   for (const finding of findings.slice(0, 20)) console.log(finding)
   console.log(`${findings.length} findings`)
@@ -324,6 +384,27 @@ export async function fleetOfServers({
   await postgres.stop()
   rmSync(folder, { recursive: true, force: true })
   return findings.length === 0 ? 0 : 1
+}
+
+/** Says what everybody waits for while a request is not answered. */
+async function told(
+  request: string,
+  answers: ReadonlyMap<string, number>,
+  servers: readonly Server[],
+  url: string,
+): Promise<void> {
+  const sql = new SQL(url, { max: 1 })
+  const states = await Promise.all(servers.map((server) => server.state()))
+  const statements = await sql
+    .unsafe(
+      `select pid, state, wait_event_type || ' ' || wait_event as waits, now() - query_start as since, left(query, 100) as query
+       from pg_stat_activity where state is distinct from 'idle' and backend_type = 'client backend' and pid <> pg_backend_pid()`,
+    )
+    .catch((error: unknown) => [String(error)])
+  await sql.close({ timeout: 0 })
+  console.log(`${new Date().toISOString()} ${request}: ${JSON.stringify(Object.fromEntries(answers))}`)
+  for (const state of states) console.log(`  ${state}`)
+  for (const statement of statements) console.log(`  ${JSON.stringify(statement)}`)
 }
 
 const bytes = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
@@ -369,6 +450,7 @@ async function struck(
     counts.set(blow, (counts.get(blow) ?? 0) + 1)
     const server = servers[random(servers.length)]
     if (!server) continue
+    console.log(`${new Date().toISOString()} ${blow}${blow === 'crash' ? '' : ` ${server.name}`}`)
     if (blow === 'crash') await postgres.crash()
     else if (blow === 'kill') {
       await server.kill()

@@ -24,6 +24,7 @@ Several nodes on one PostgreSQL, which comes along. Ends with 1 if anything that
   --partitions N   How often a node is cut off from the database (2)
   --nodes N        How many nodes (3)
   --servers N      Whole servers instead, that all serve at a time
+  --program PATH   A built executable that the servers run, else the source; with several, each start takes the next
   --within N       Every shard must have a server again after N seconds; else it is only told
   --seed S         Whom it hits, and in which order`
 
@@ -33,6 +34,7 @@ const { values: flags } = commandLine(HELP, {
   partitions: { type: 'string' },
   nodes: { type: 'string' },
   servers: { type: 'string' },
+  program: { type: 'string', multiple: true },
   within: { type: 'string' },
   seed: { type: 'string' },
 })
@@ -157,7 +159,15 @@ async function main(): Promise<number> {
   const random = randomNumbers(seed)
   const servers = number('servers', 0)
   const withinMs = flags.within === undefined ? null : number('within', 0) * 1000
-  if (servers > 0) return fleetOfServers({ servers, seed, random, blows: blows(random), withinMs })
+  if (servers > 0)
+    return fleetOfServers({
+      servers,
+      seed,
+      random,
+      blows: blows(random),
+      withinMs,
+      programs: flags.program ?? [],
+    })
   const postgres = await startPostgres()
   const clock = { now: () => performance.now(), sleep: nap }
   const watcher = await connect({

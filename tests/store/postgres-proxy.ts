@@ -17,10 +17,37 @@ export interface Proxy {
 }
 
 interface Line {
-  readonly client: Socket<Line>
+  readonly client: Outgoing
   /** null: the database does not listen. */
-  readonly server: Promise<Socket<Line> | null>
+  readonly server: Promise<Outgoing | null>
   silent: boolean
+}
+
+/** One end of a line. What its socket does not take at once waits: a socket says how much it took, and forgets the rest. */
+class Outgoing {
+  readonly socket: Socket<Line>
+  #waiting: Uint8Array[] = []
+
+  constructor(socket: Socket<Line>) {
+    this.socket = socket
+  }
+
+  write(bytes: Uint8Array): void {
+    // The caller's bytes are only lent to it.
+    this.#waiting.push(Uint8Array.from(bytes))
+    if (this.#waiting.length === 1) this.drain()
+  }
+
+  drain(): void {
+    for (let next = this.#waiting[0]; next; next = this.#waiting[0]) {
+      const taken = Math.max(0, this.socket.write(next))
+      if (taken < next.length) {
+        this.#waiting[0] = next.subarray(taken)
+        return
+      }
+      this.#waiting.shift()
+    }
+  }
 }
 
 /** `url` names the folder of the database's socket. */
@@ -35,7 +62,11 @@ export function postgresProxy(url: string): Proxy {
       port,
       socket: {
         open(client) {
-          const line: Line = { client, server: connected(() => line), silent: isSilent }
+          const line: Line = {
+            client: new Outgoing(client),
+            server: connected(() => line),
+            silent: isSilent,
+          }
           client.data = line
           lines.add(line)
         },
@@ -44,9 +75,10 @@ export function postgresProxy(url: string): Proxy {
           const server = await data.server
           if (!data.silent) server?.write(copy)
         },
+        drain: ({ data }) => data.client.drain(),
         async close({ data }) {
           lines.delete(data)
-          ;(await data.server)?.end()
+          ;(await data.server)?.socket.end()
         },
       },
     })
@@ -58,19 +90,25 @@ export function postgresProxy(url: string): Proxy {
         data(_, bytes) {
           const line = lineOf()
           if (line.silent) return
-          if (toLose > 0 && --toLose === 0) line.client.terminate()
+          if (toLose > 0 && --toLose === 0) line.client.socket.terminate()
           else line.client.write(bytes)
         },
+        async drain() {
+          ;(await lineOf().server)?.drain()
+        },
         close() {
-          lineOf().client.end()
+          lineOf().client.socket.end()
         },
       },
     })
-  const connected = (lineOf: () => Line) =>
-    connect(lineOf).catch(() => {
-      lineOf().client.terminate()
+  const connected = async (lineOf: () => Line) => {
+    try {
+      return new Outgoing(await connect(lineOf))
+    } catch {
+      lineOf().client.socket.terminate()
       return null
-    })
+    }
+  }
   let listener: ReturnType<typeof listen> | null = listen(0)
   const { port } = listener
   const target = new URL(url)
@@ -80,7 +118,7 @@ export function postgresProxy(url: string): Proxy {
   const close = () => {
     listener?.stop(true)
     listener = null
-    for (const { client } of lines) client.terminate()
+    for (const { client } of lines) client.socket.terminate()
   }
   return {
     url: target.href,
