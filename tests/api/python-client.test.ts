@@ -1,15 +1,13 @@
 // The Python client that the server writes, used by Python itself against a server that listens.
 
-import { afterAll, expect, test as anyTest } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { columnPieces, COLUMNS_TYPE, pack } from '../../src/wire/columns.ts'
+import { pythonCommand } from '../python/python.ts'
 import { testServer, unlimited } from './server.ts'
 
-const noPython = Bun.which('python3') === null
-if (noPython) console.warn('No python3 found: the tests of the Python client are skipped.')
-const test = anyTest.skipIf(noPython)
-
+const command = await pythonCommand()
 const folder = mkdtempSync(`${tmpdir()}/chartroom-python-`)
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -38,7 +36,7 @@ room.close()
 print(json.dumps(told))
 `,
   )
-  const process = Bun.spawn(['python3', '-W', 'error', 'use.py'], { cwd: folder, stderr: 'pipe', env: ENV })
+  const process = Bun.spawn([...command, '-W', 'error', 'use.py'], { cwd: folder, stderr: 'pipe', env: ENV })
   const [printed, complaints] = await Promise.all([
     new Response(process.stdout).text(),
     new Response(process.stderr).text(),
