@@ -1,14 +1,10 @@
 // All commands that keys and the palette can run. Each part of the page adds its own while it is on screen.
 
-import { signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
+import { areSameKeys, isMac, keyText, OWN_ACTS, pressed, type Act, type KeyPress } from './keys.ts'
+import { remembered } from './settings.ts'
 
-export interface Command {
-  readonly id: string
-  readonly title: string
-  /** Shown in the palette's groups and in the list of keys. */
-  readonly section: 'Go to' | 'Chart' | 'Drawing' | 'Script' | 'Report' | 'Replay' | 'Alerts' | 'Settings'
-  /** As `Mod+K`, `Shift+ArrowLeft`, `Alt+A`, `/`, `?`. Mod is ⌘ on a Mac, Ctrl elsewhere. */
-  readonly keys?: string
+export interface Command extends Act {
   readonly run: () => void
   /** The command is available only while this returns true. */
   readonly when?: () => boolean
@@ -24,33 +20,58 @@ export function addCommands(added: readonly Command[]): () => void {
   }
 }
 
-const isMac = /Mac|iPhone|iPad/.test(navigator.platform)
-
-/** `Mod+K` as it is on the user's keyboard: ⌘K or Ctrl K. */
-export function keyText(keys: string): string {
-  return keys
-    .split('+')
-    .map((key) => {
-      if (key === 'Mod') return isMac ? '⌘' : 'Ctrl'
-      if (key === 'Shift') return isMac ? '⇧' : 'Shift'
-      if (key === 'Alt') return isMac ? '⌥' : 'Alt'
-      return (
-        { ArrowLeft: '←', ArrowRight: '→', ArrowUp: '↑', ArrowDown: '↓', Enter: '↵', ' ': 'Space' }[key] ??
-        key
-      )
-    })
-    .join(isMac ? '' : ' ')
+const stored = remembered<Readonly<Record<string, string>>>('keys', {})
+/** The keys that the user chose, by the act's id; '' = none. */
+export const chosenKeys = computed<Readonly<Record<string, string>>>(() =>
+  Object.fromEntries(Object.entries(stored.value ?? {}).filter(([, keys]) => typeof keys === 'string')),
+)
+export const chooseKeys = (keys: Readonly<Record<string, string>>): void => {
+  stored.value = keys
 }
 
-function pressed(event: KeyboardEvent): string {
-  const parts: string[] = []
-  if (isMac ? event.metaKey : event.ctrlKey) parts.push('Mod')
-  if (event.altKey) parts.push('Alt')
-  // Shift is part of the character for `?` and of the name for arrows and letters with a modifier.
-  if (event.shiftKey && (event.key.length > 1 || parts.length > 0)) parts.push('Shift')
-  const key = event.code.startsWith('Key') && parts.length > 0 ? event.code.slice(3) : event.key
-  parts.push(key.length === 1 ? key.toUpperCase() : key)
-  return parts.join('+')
+/** The keys an act has; '' = none. */
+export const keysOf = ({ id, keys = '' }: Pick<Act, 'id' | 'keys'>): string => chosenKeys.value[id] ?? keys
+
+/** The keys of a command that is there, or of an act of editor or watchlist, as on the user's keyboard; '' = none. */
+export function keysShown(id: string): string {
+  const act = [...commands.value, ...OWN_ACTS].find((one) => one.id === id)
+  return act ? keyText(keysOf(act)) : ''
+}
+
+/** A tooltip with the keys of what it is about, as `Save (Ctrl S)`. */
+export function withKeys(text: string, id: string): string {
+  const keys = keysShown(id)
+  return keys === '' ? text : `${text} (${keys})`
+}
+
+/** The same as `aria-keyshortcuts` has them. */
+export const keysForReaders = (ids: readonly string[]): string =>
+  OWN_ACTS.filter(({ id }) => ids.includes(id))
+    .map((act) =>
+      keysOf(act)
+        .replace('Mod', isMac ? 'Meta' : 'Control')
+        .replace('Ctrl', 'Control'),
+    )
+    .filter((keys) => keys !== '')
+    .join(' ')
+
+/** Whether the keys of an act of editor or watchlist were pressed. */
+export function arePressed(event: KeyPress, id: string): boolean {
+  const act = OWN_ACTS.find((one) => one.id === id)
+  return act !== undefined && areSameKeys(keysOf(act), pressed(event))
+}
+
+/** The command whose keys were pressed, if it is there and available. */
+export function commandFor(event: KeyPress, section?: Command['section']): Command | undefined {
+  const keys = pressed(event)
+  return commands
+    .peek()
+    .find(
+      (one) =>
+        (section === undefined || one.section === section) &&
+        areSameKeys(keysOf(one), keys) &&
+        (one.when?.() ?? true),
+    )
 }
 
 function isTyping(target: EventTarget | null): boolean {
@@ -62,11 +83,8 @@ function isTyping(target: EventTarget | null): boolean {
 export function listenForKeys(): () => void {
   const onKey = (event: KeyboardEvent) => {
     if (event.defaultPrevented || event.isComposing) return
-    const typed = pressed(event)
-    if (isTyping(event.target) && !/^(Mod|Alt)\+/.test(typed)) return
-    const command = commands.value.find(
-      (one) => one.keys?.toUpperCase() === typed.toUpperCase() && (one.when?.() ?? true),
-    )
+    if (isTyping(event.target) && !/^(Mod|Ctrl|Alt)\+/.test(pressed(event))) return
+    const command = commandFor(event)
     if (!command) return
     event.preventDefault()
     command.run()

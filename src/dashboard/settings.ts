@@ -11,6 +11,7 @@ const OWNED: ReadonlySet<string> = new Set([
   'charts',
   'drawings.pending',
   'drawings.templates',
+  'keys',
   'layout',
   'market',
   'run.last',

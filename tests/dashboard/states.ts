@@ -97,6 +97,7 @@ export function statesOf({ ids, script }: SeededSite): readonly State[] {
     { name: 'profile', path: '/settings/profile', shows: 'this one' },
     { name: 'bars', path: '/settings/bars', shows: 'SOL / USDT' },
     { name: 'appearance', path: '/settings/appearance', shows: 'Blue and orange' },
+    { name: 'key-settings', path: '/settings/keys', shows: 'Next bookmark' },
     { name: 'nowhere', path: '/nowhere', shows: 'There is no such page' },
     { name: 'sign-in', path: '/', who: 'nobody', shows: 'New here?' },
     { name: 'palette', path: '/', remembered: bare, shows: /^Vol/, act: palette },

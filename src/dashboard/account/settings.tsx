@@ -8,6 +8,7 @@ import { About } from './about.tsx'
 import { Appearance } from './appearance.tsx'
 import { AppSettings } from './app-settings.tsx'
 import { BarsSettings } from '../bars/bars-settings.tsx'
+import { KeySettings } from '../help/keys.tsx'
 import { Inbox } from './inbox.tsx'
 import { NotFound } from '../frame/not-found.tsx'
 import { Page } from '../frame/page.tsx'
@@ -20,6 +21,7 @@ const SECTIONS: readonly (readonly [id: string, title: string, body: ComponentTy
   ['tokens', 'API tokens', Tokens],
   ['bars', 'Bars', BarsSettings],
   ['appearance', 'Appearance', Appearance],
+  ['keys', 'Keys', KeySettings],
   ['app', 'App', AppSettings],
   ['inbox', 'Inbox', Inbox],
   ['about', 'About', About],

@@ -1,6 +1,6 @@
 // The chart's controls in the top bar: symbol, interval, type, scale, zone, visibility, picture.
 
-import { keyText } from '../commands.ts'
+import { keysShown, withKeys } from '../commands.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { Button } from '../ui/ui.tsx'
 import { count, intervalText } from '../format.ts'
@@ -86,7 +86,7 @@ export function ChartBar() {
         variant="quiet"
         class={s.hideNarrow ?? ''}
         icon="plus"
-        label={`Compare with another symbol (${keyText('Alt+C')})`}
+        label={withKeys('Compare with another symbol', 'chart:compare')}
         disabled={blind}
         onClick={() => {
           comparing.value = true
@@ -120,7 +120,7 @@ export function ChartBar() {
       <Button
         variant="quiet"
         icon="code"
-        title={`Indicators and strategies (${keyText('Alt+I')})`}
+        title={withKeys('Indicators and strategies', 'chart:studies')}
         onClick={() => (studyDialog.value = '')}
       >
         <span class={s.wide}>Indicators</span>
@@ -193,8 +193,8 @@ function typeItems(): readonly MenuItem[] {
 function scaleItems(): readonly MenuItem[] {
   const scales = [
     ['linear', 'Linear', ''],
-    ['log', 'Logarithmic', keyText('Alt+L')],
-    ['percent', 'Per cent', keyText('Alt+P')],
+    ['log', 'Logarithmic', keysShown('chart:log')],
+    ['percent', 'Per cent', keysShown('chart:percent')],
   ] as const
   const local = Intl.DateTimeFormat().resolvedOptions().timeZone
   const zones = ['', ...new Set([local, ...ZONES])]
@@ -235,7 +235,7 @@ function shownItems(): readonly MenuItem[] {
     {
       id: 'fit',
       text: 'All bars',
-      hint: keyText('Alt+F'),
+      hint: keysShown('chart:fit'),
       icon,
       section: 'View',
       run: () => chartView()?.fit(),
@@ -243,7 +243,7 @@ function shownItems(): readonly MenuItem[] {
     {
       id: 'reset',
       text: 'Reset',
-      hint: keyText('Alt+R'),
+      hint: keysShown('chart:reset'),
       icon,
       section: 'View',
       run: () => chartView()?.resetScale(),
@@ -251,7 +251,7 @@ function shownItems(): readonly MenuItem[] {
     {
       id: 'date',
       text: 'Go to date…',
-      hint: keyText('Alt+G'),
+      hint: keysShown('chart:date'),
       icon: 'clock',
       section: 'View',
       run: () => (dateDialog.value = true),

@@ -6,7 +6,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { intervalMs, parseInterval } from '../../market/interval.ts'
 import { ApiError } from '../api-client.ts'
 import { isSameMarket, placed, scriptId, type Market } from '../charts.ts'
-import { keyText } from '../commands.ts'
+import { keysShown } from '../commands.ts'
 import { barsDrawn, firstPaint } from '../first-paint.ts'
 import { money, percent, price, quantity, time as timeText, intervalText } from '../format.ts'
 import { lazy } from '../frame/lazy.tsx'
@@ -508,7 +508,7 @@ function contextItems(cell: Cell, at: number | null, bar: number | null): readon
           {
             id: 'alert',
             text: `Alert at ${shownPrice}…`,
-            hint: keyText('Alt+A'),
+            hint: keysShown('chart:alert'),
             icon: 'bell' as const,
             run: () => askAlert(cell, at),
           },
@@ -522,18 +522,24 @@ function contextItems(cell: Cell, at: number | null, bar: number | null): readon
     {
       id: 'reset',
       text: 'Reset the view',
-      hint: keyText('Alt+R'),
+      hint: keysShown('chart:reset'),
       icon: 'expand',
       run: () => cell.view.peek()?.resetScale(),
     },
     {
       id: 'date',
       text: 'Go to date…',
-      hint: keyText('Alt+G'),
+      hint: keysShown('chart:date'),
       icon: 'clock',
       run: () => (dateDialog.value = true),
     },
-    { id: 'picture', text: 'Save a picture', hint: keyText('Alt+S'), icon: 'camera', run: takePicture },
+    {
+      id: 'picture',
+      text: 'Save a picture',
+      hint: keysShown('chart:picture'),
+      icon: 'camera',
+      run: takePicture,
+    },
     { id: 'replay', text: 'Replay from here', icon: 'replay', run: () => replayFrom(cell, bar) },
   ]
 }

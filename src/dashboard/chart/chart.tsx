@@ -176,7 +176,7 @@ function goToChart(by: number): void {
   queueMicrotask(focusChart)
 }
 
-function chartCommands(): readonly Command[] {
+export function chartCommands(): readonly Command[] {
   const section = 'Chart'
   return [
     { id: 'chart:symbol', title: 'Change symbol', section, keys: '/', run: () => (symbolSearch.value = '') },

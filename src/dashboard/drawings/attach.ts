@@ -72,7 +72,7 @@ export function attachTools(): () => void {
 const isOutsideText = (): boolean =>
   !document.activeElement?.closest('input, textarea, select, [contenteditable], [data-editor]')
 
-function drawingCommands(): readonly Command[] {
+export function drawingCommands(): readonly Command[] {
   const section = 'Drawing'
   return [
     ...TOOL_GROUPS.flatMap(({ tools }) => tools).map((name) => ({

@@ -6,7 +6,7 @@
 
 import { useState } from 'preact/hooks'
 import type { ComponentChildren } from 'preact'
-import { keyText } from '../commands.ts'
+import { keysShown } from '../commands.ts'
 import { timeline } from '../chart/history.ts'
 import { MenuList, type MenuItem } from '../chart/menu.tsx'
 import { focusChart } from '../chart/on-screen.ts'
@@ -31,7 +31,7 @@ import { ObjectList } from './object-list.tsx'
 import { SelectionBar, selectionItems } from './selection-bar.tsx'
 import { StyleTemplates } from './style-templates.tsx'
 import { drawings } from './sheet.ts'
-import { TOOL_GROUPS, TOOL_KEYS, TOOL_NAMES, type ToolGroup } from './tools.ts'
+import { TOOL_GROUPS, TOOL_NAMES, type ToolGroup } from './tools.ts'
 
 const GLYPHS = {
   pointer: 'M4 2.5l8 5.5-3.6.9-1.7 3.6z',
@@ -123,7 +123,7 @@ export function DrawingBar() {
         <span class={s.rule} />
         <Tool
           label="Undo"
-          keys={keyText('Mod+Z')}
+          keys={keysShown('draw:undo')}
           disabled={!timeline.canUndo.value}
           run={() => timeline.undo()}
         >
@@ -131,7 +131,7 @@ export function DrawingBar() {
         </Tool>
         <Tool
           label="Redo"
-          keys={keyText('Mod+Shift+Z')}
+          keys={keysShown('draw:redo')}
           disabled={!timeline.canRedo.value}
           run={() => timeline.redo()}
         >
@@ -145,7 +145,7 @@ export function DrawingBar() {
           disabled={drawings.value.length === 0}
           run={() => {
             removeAll()
-            toast(`Drawings removed. ${keyText('Mod+Z')} on the chart brings them back.`)
+            toast(`Drawings removed. ${keysShown('draw:undo') || 'Undo'} on the chart brings them back.`)
           }}
         >
           <Icon name="trash" />
@@ -181,7 +181,7 @@ function groupItems({ tools, title, id }: ToolGroup): readonly MenuItem[] {
     text: TOOL_NAMES[name],
     section: title,
     checked: tool.value === name,
-    ...(TOOL_KEYS[name] !== undefined && { hint: keyText(TOOL_KEYS[name]) }),
+    hint: keysShown(`draw:${name}`),
     run: () => {
       lastTools.value = { ...lastTools.value, [id]: name }
       tool.value = name
@@ -205,7 +205,7 @@ function GroupButton({
     <span class={s.group}>
       <Tool
         label={TOOL_NAMES[name]}
-        keys={TOOL_KEYS[name] === undefined ? undefined : keyText(TOOL_KEYS[name])}
+        keys={keysShown(`draw:${name}`)}
         on={on}
         pressed={on}
         disabled={!drawable.value}

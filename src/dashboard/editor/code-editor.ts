@@ -10,10 +10,11 @@ import {
   completionKeymap,
 } from '@codemirror/autocomplete'
 import { defaultKeymap, history, historyKeymap, indentWithTab, toggleComment } from '@codemirror/commands'
+import { effect } from '@preact/signals'
 import { bracketMatching, HighlightStyle, indentUnit, syntaxHighlighting } from '@codemirror/language'
 import { lintGutter, lintKeymap, setDiagnostics, type Diagnostic } from '@codemirror/lint'
 import { highlightSelectionMatches, openSearchPanel, search, searchKeymap } from '@codemirror/search'
-import { type ChangeSpec, EditorState, type Extension, type Text } from '@codemirror/state'
+import { type ChangeSpec, Compartment, EditorState, type Extension, Prec, type Text } from '@codemirror/state'
 import {
   drawSelection,
   EditorView,
@@ -25,6 +26,8 @@ import {
 } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import type { Diagnostic as ScriptDiagnostic } from '../../wire/script.ts'
+import { commandFor } from '../commands.ts'
+import { ownKeys, withoutOwn } from './editor-keys.ts'
 import { fixesOf, type Fix } from './fixes.ts'
 import { help } from './help.ts'
 import { pine, pineIndent, seriesTag } from './highlight.ts'
@@ -49,9 +52,6 @@ export interface CodeEditor {
 export interface CodeEditorOptions {
   readonly text: string
   readonly onChange: (text: string) => void
-  readonly onRun: () => void
-  readonly onSave: () => void
-  readonly onFormat: () => void
 }
 
 const colours = HighlightStyle.define([
@@ -209,15 +209,23 @@ const tabPassesThrough: Extension = EditorView.domEventObservers({
     typedInto.delete(view)
   },
 })
+/** What is done with the whole script comes before what the editor would do at the same keys. */
+const scriptCommands: Extension = Prec.highest(
+  EditorView.domEventHandlers({
+    keydown(event) {
+      const command = commandFor(event, 'Script')
+      command?.run()
+      return command !== undefined
+    },
+  }),
+)
+
 /** Editors in which a key was pressed, or that were clicked, since they got the focus. */
 const typedInto = new WeakSet<EditorView>()
 
 export function mountCodeEditor(parent: HTMLElement, options: CodeEditorOptions): CodeEditor {
   const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' })
-  const own = (run: () => void) => () => {
-    run()
-    return true
-  }
+  const chosen = new Compartment()
   const extensions: Extension[] = [
     lineNumbers(),
     lintGutter(),
@@ -235,18 +243,17 @@ export function mountCodeEditor(parent: HTMLElement, options: CodeEditorOptions)
     pine,
     pineIndent,
     syntaxHighlighting(colours),
-    autocompletion({ icons: true, maxRenderedOptions: 80 }),
+    autocompletion({ icons: true, maxRenderedOptions: 80, defaultKeymap: false }),
     help(),
     navigation(),
+    scriptCommands,
+    Prec.highest(keymap.of(withoutOwn(completionKeymap))),
+    chosen.of(keymap.of(ownKeys())),
     keymap.of([
-      { key: 'Mod-Enter', run: own(options.onRun) },
-      { key: 'Mod-s', run: own(options.onSave), preventDefault: true },
-      { key: 'Shift-Alt-f', run: own(options.onFormat) },
       ...closeBracketsKeymap,
-      ...defaultKeymap,
-      ...searchKeymap,
+      ...withoutOwn(defaultKeymap),
+      ...withoutOwn(searchKeymap),
       ...historyKeymap,
-      ...completionKeymap,
       ...lintKeymap,
       indentWithTab,
     ]),
@@ -266,6 +273,7 @@ export function mountCodeEditor(parent: HTMLElement, options: CodeEditorOptions)
     root,
     state: EditorState.create({ doc: options.text, extensions }),
   })
+  const stopKeys = effect(() => view.dispatch({ effects: chosen.reconfigure(keymap.of(ownKeys())) }))
   return {
     setText(text) {
       const before = view.state.doc.toString()
@@ -298,7 +306,10 @@ export function mountCodeEditor(parent: HTMLElement, options: CodeEditorOptions)
     focus: () => view.focus(),
     find: () => void openSearchPanel(view),
     toggleComment: () => void toggleComment(view),
-    destroy: () => view.destroy(),
+    destroy() {
+      stopKeys()
+      view.destroy()
+    },
   }
 }
 

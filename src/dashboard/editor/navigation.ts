@@ -13,11 +13,7 @@ export function navigation(): Extension {
     codeFolding(),
     foldGutter({ openText: '⌄', closedText: '›' }),
     foldByIndent,
-    keymap.of([
-      { key: 'F12', run: (view) => act(view, view.state.selection.main.head, toDeclaration) },
-      { key: 'F2', run: (view) => act(view, view.state.selection.main.head, selectAll) },
-      ...foldKeymap,
-    ]),
+    keymap.of(foldKeymap),
     // Mod goes to a declaration, so further cursors are set with Alt, and columns dragged with it.
     EditorView.clickAddsSelectionRange.of((event) => event.altKey),
     rectangularSelection(),
@@ -31,6 +27,11 @@ export function navigation(): Extension {
     }),
   ]
 }
+
+export const goToDeclaration = (view: EditorView): boolean =>
+  act(view, view.state.selection.main.head, toDeclaration)
+export const selectEverywhere = (view: EditorView): boolean =>
+  act(view, view.state.selection.main.head, selectAll)
 
 /** Pine's blocks are what is indented below a line. */
 const foldByIndent = foldService.of((state, start) => {

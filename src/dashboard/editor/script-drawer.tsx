@@ -2,7 +2,7 @@
 
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { addCommands, keyText } from '../commands.ts'
+import { addCommands, keysShown, withKeys, type Command } from '../commands.ts'
 import { attempt, Confirm, Segments } from '../frame/page.tsx'
 import { navigate } from '../router.ts'
 import { cancelRun, runScript } from '../run-script.ts'
@@ -58,9 +58,6 @@ export function ScriptDrawer() {
         const { name, source: before } = script.value
         if (source !== before) script.value = { ...script.value, source, name: renamed(name, before, source) }
       },
-      onRun: () => void runScript(),
-      onSave: () => void saveScript(),
-      onFormat: () => attempt(formatScript()),
     })
     return () => editor.current?.destroy()
   }, [])
@@ -77,55 +74,7 @@ export function ScriptDrawer() {
     if (to) editor.current?.jumpTo(to.line, to.column)
   })
 
-  useEffect(
-    () =>
-      addCommands([
-        {
-          id: 'script:run',
-          title: 'Run script',
-          section: 'Script',
-          keys: 'Mod+Enter',
-          run: () => void runScript(),
-        },
-        {
-          id: 'script:save',
-          title: 'Save script',
-          section: 'Script',
-          keys: 'Mod+S',
-          run: () => void saveScript(),
-        },
-        { id: 'script:new', title: 'New script', section: 'Script', run: newScript },
-        { id: 'script:open', title: 'Open script…', section: 'Script', run: () => setDialog('open') },
-        {
-          id: 'script:examples',
-          title: 'Open an example…',
-          section: 'Script',
-          run: () => setDialog('gallery'),
-        },
-        {
-          id: 'script:versions',
-          title: 'Versions of the script…',
-          section: 'Script',
-          when: () => script.value.id !== null,
-          run: () => setDialog('versions'),
-        },
-        {
-          id: 'script:format',
-          title: 'Format script',
-          section: 'Script',
-          keys: 'Alt+Shift+F',
-          run: () => attempt(formatScript()),
-        },
-        { id: 'script:find', title: 'Find in script', section: 'Script', run: () => editor.current?.find() },
-        {
-          id: 'script:comment',
-          title: 'Comment or uncomment lines',
-          section: 'Script',
-          run: () => editor.current?.toggleComment(),
-        },
-      ]),
-    [],
-  )
+  useEffect(() => addCommands(scriptCommands(setDialog, editor)), [])
 
   const { id, name } = script.value
   const list = checked.value?.inputs ?? []
@@ -140,7 +89,7 @@ export function ScriptDrawer() {
           variant="primary"
           icon="play"
           disabled={running.value}
-          title={`Run (${keyText('Mod+Enter')})`}
+          title={withKeys('Run', 'script:run')}
           onClick={() => void runScript()}
         >
           {running.value ? 'Running' : 'Run'}
@@ -173,7 +122,7 @@ export function ScriptDrawer() {
         <Button
           size="small"
           disabled={!unsaved.value}
-          title={`Save (${keyText('Mod+S')})`}
+          title={withKeys('Save', 'script:save')}
           onClick={() => void saveScript()}
         >
           Save
@@ -212,19 +161,19 @@ export function ScriptDrawer() {
             {
               text: 'Format',
               icon: 'code',
-              keys: keyText('Alt+Shift+F'),
+              keys: keysShown('script:format'),
               run: () => attempt(formatScript()),
             },
             {
               text: 'Find and replace',
               icon: 'search',
-              keys: keyText('Mod+F'),
+              keys: keysShown('editor:find'),
               run: () => editor.current?.find(),
             },
             {
               text: 'Comment lines',
               icon: 'list',
-              keys: keyText('Mod+/'),
+              keys: keysShown('editor:comment'),
               run: () => editor.current?.toggleComment(),
             },
             '-',
@@ -278,6 +227,58 @@ export function ScriptDrawer() {
       )}
     </div>
   )
+}
+
+export function scriptCommands(
+  setDialog: (name: DialogName) => void,
+  editor: { readonly current: CodeEditor | null },
+): readonly Command[] {
+  const section = 'Script'
+  return [
+    {
+      id: 'script:run',
+      title: 'Run script',
+      section,
+      keys: 'Mod+Enter',
+      run: () => void runScript(),
+    },
+    {
+      id: 'script:save',
+      title: 'Save script',
+      section,
+      keys: 'Mod+S',
+      run: () => void saveScript(),
+    },
+    { id: 'script:new', title: 'New script', section, run: newScript },
+    { id: 'script:open', title: 'Open script…', section, run: () => setDialog('open') },
+    {
+      id: 'script:examples',
+      title: 'Open an example…',
+      section,
+      run: () => setDialog('gallery'),
+    },
+    {
+      id: 'script:versions',
+      title: 'Versions of the script…',
+      section,
+      when: () => script.value.id !== null,
+      run: () => setDialog('versions'),
+    },
+    {
+      id: 'script:format',
+      title: 'Format script',
+      section,
+      keys: 'Alt+Shift+F',
+      run: () => attempt(formatScript()),
+    },
+    { id: 'script:find', title: 'Find in script', section, run: () => editor.current?.find() },
+    {
+      id: 'script:comment',
+      title: 'Comment or uncomment lines',
+      section,
+      run: () => editor.current?.toggleComment(),
+    },
+  ]
 }
 
 /** The status line of the script, and below it its problems; a click on one jumps to its place. */

@@ -2,7 +2,7 @@
 
 import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { addCommands, keyText, listenForKeys } from '../commands.ts'
+import { addCommands, keysShown, listenForKeys } from '../commands.ts'
 import { onLive } from '../live.ts'
 import { href, match, navigate, path } from '../router.ts'
 import { loadSession, offline, signInAgain, unreachable, user } from '../session.ts'
@@ -188,6 +188,7 @@ export function App() {
         { id: 'go:bars', title: 'Import bars', section: 'Go to', run: () => navigate('/settings/bars') },
         { id: 'go:tokens', title: 'API tokens', section: 'Go to', run: () => navigate('/settings/tokens') },
         { id: 'go:help', title: 'Help', section: 'Go to', run: () => navigate('/help') },
+        { id: 'go:keys', title: 'Change keys', section: 'Go to', run: () => navigate('/settings/keys') },
         {
           id: 'theme',
           title: 'Switch between dark and light',
@@ -265,7 +266,7 @@ export function App() {
         >
           <Icon name="search" />
           <span>Search</span>
-          <kbd aria-hidden="true">{keyText('Mod+K')}</kbd>
+          <kbd aria-hidden="true">{keysShown('palette')}</kbd>
         </button>
         {onChart() && (
           <div class={s.sideButtons} role="group" aria-label="Side drawer">

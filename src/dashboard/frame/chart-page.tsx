@@ -68,7 +68,7 @@ function show(open: () => void, list: string): void {
   )
 }
 
-const COMMANDS: readonly Command[] = [
+export const COMMANDS: readonly Command[] = [
   ...BOTTOMS.map((id) => ({
     id: `show:${id}`,
     title: `Show ${BOTTOM_NAMES[id][0].toLowerCase()}`,

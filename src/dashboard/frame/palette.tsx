@@ -7,7 +7,8 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { timeOfId } from '../../lib/ids.ts'
 import { call } from '../api-client.ts'
-import { commands, keyText } from '../commands.ts'
+import { commands, keysOf } from '../commands.ts'
+import { keyText } from '../keys.ts'
 import { openScript } from '../editor/documents.ts'
 import { ago } from '../format.ts'
 import { paletteOpen } from './overlays.ts'
@@ -240,7 +241,7 @@ function itemsFor(
         icon: SECTION_ICONS[item.section] ?? 'play',
         title: item.title,
         at: match.at,
-        ...(item.keys !== undefined && { keys: item.keys }),
+        keys: keysOf(item),
         run: item.run,
       })
   }

@@ -1,54 +1,288 @@
-// The list of keys: those of the commands available now, and those that the editor and watchlists handle themselves.
+// The keys of everything, to look up and to change: in a dialog over any page, and among the settings.
 
-import { commands, keyText } from '../commands.ts'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { chooseKeys, chosenKeys, commands, keysOf } from '../commands.ts'
 import { keysOpen } from '../frame/overlays.ts'
-import { Dialog } from '../ui/ui.tsx'
-import s from './tour.module.css'
+import { fuzzy } from '../frame/palette-model.ts'
+import { areSameKeys, canClash, keyText, OWN_ACTS, pressed, refusalOf, SECTIONS, type Act } from '../keys.ts'
+import { Button, Dialog, toast, toastError } from '../ui/ui.tsx'
+import s from './keys.module.css'
 
-type Group = readonly [title: string, rows: readonly (readonly [what: string, keys: string])[]]
-const BY_THEMSELVES: readonly Group[] = [
-  [
-    'In the editor',
-    [
-      ['Find', 'Mod+F'],
-      ['Comment lines', 'Mod+/'],
-      ['Complete', 'Ctrl+Space'],
-      ['Undo', 'Mod+Z'],
-      ['Select next occurrence', 'Mod+D'],
-      ['Leave it', 'Esc+Tab'],
-    ],
-  ],
-  [
-    'In a watchlist',
-    [
-      ['Move a row up', 'Alt+ArrowUp'],
-      ['Move a row down', 'Alt+ArrowDown'],
-      ['Note on a row', 'F2'],
-    ],
-  ],
+/** What these keys do cannot be changed: they mean the same in nearly every program. */
+const FIXED: readonly (readonly [what: string, ...keys: string[]])[] = [
+  ['Scroll the chart', 'ArrowLeft', 'ArrowRight'],
+  ['Show fewer or more bars', 'ArrowUp', 'ArrowDown'],
+  ['Go to all bars, to the newest', 'Home', 'End'],
+  ['Another symbol: its letters', 'A', '…', 'Z'],
+  ['Another interval: its digits', '1', '…', '9'],
+  ['Move what is drawn', 'ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'],
+  ['Place or finish a drawing', 'Enter'],
+  ['Remove what is selected', 'Delete'],
+  ['Let go, close', 'Esc'],
 ]
 
 export function Keys() {
-  const sections = new Map<string, [string, string][]>()
-  for (const { section, title, keys } of commands.value)
-    if (keys !== undefined) sections.set(section, [...(sections.get(section) ?? []), [title, keys]])
   return (
-    <Dialog title="Keys" onClose={() => (keysOpen.value = false)} width={720}>
+    <Dialog title="Keys" onClose={() => (keysOpen.value = false)} width={760}>
+      <KeyList />
+    </Dialog>
+  )
+}
+
+export function KeySettings() {
+  return (
+    <section>
+      <h2>Keys</h2>
+      <KeyList />
+    </section>
+  )
+}
+
+function KeyList() {
+  const [text, setText] = useState('')
+  const [all, setAll] = useState(false)
+  const [changing, setChanging] = useState('')
+  const acts = useActs()
+  const changed = acts.filter(({ id }) => id in chosenKeys.value)
+  const found = useMemo(() => {
+    const query = text.trim()
+    const some = query === '' && !all ? acts.filter((act) => keysOf(act) !== '' || act.id === changing) : acts
+    return query === '' ? some : some.filter((act) => isFound(act, query))
+  }, [acts, text, all, changing, chosenKeys.value])
+  const sections = SECTIONS.map(
+    (section) => [section, found.filter((act) => act.section === section)] as const,
+  ).filter(([, rows]) => rows.length > 0)
+  return (
+    <>
+      <p class={s.about}>
+        Click on keys to change them. They are kept in this browser, for your account
+        {changed.length > 0 && `; ${changed.length} changed`}.
+      </p>
+      <div class={s.head}>
+        <input
+          class={s.search}
+          value={text}
+          type="search"
+          placeholder="Search: undo, trend line, Ctrl K…"
+          aria-label="Search keys"
+          maxLength={100}
+          autocomplete="off"
+          spellcheck={false}
+          data-autofocus
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+        <Button size="small" variant="quiet" pressed={all} onClick={() => setAll(!all)}>
+          Also what has no keys
+        </Button>
+        <Button size="small" disabled={changed.length === 0} onClick={resetAll}>
+          Reset all
+        </Button>
+      </div>
+      {found.length === 0 && <p class={s.none}>Nothing is called “{text.trim()}”.</p>}
       <div class={s.keys}>
-        {[...sections, ...BY_THEMSELVES].map(([title, rows]) => (
-          <section key={title}>
-            <h3>{title}</h3>
+        {sections.map(([section, rows]) => (
+          <section key={section}>
+            <h3>{section}</h3>
             <ul>
-              {rows.map(([what, keys]) => (
-                <li key={what}>
-                  {what} <kbd>{keyText(keys)}</kbd>
-                </li>
+              {rows.map((act) => (
+                <KeyRow
+                  key={act.id}
+                  act={act}
+                  acts={acts}
+                  open={changing === act.id}
+                  onOpen={() => setChanging(act.id)}
+                  onClose={() => setChanging((now) => (now === act.id ? '' : now))}
+                />
               ))}
             </ul>
           </section>
         ))}
+        {text.trim() === '' && <Fixed />}
       </div>
-      {!sections.has('Chart') && <p class="muted">The chart has many more: ask for them there.</p>}
-    </Dialog>
+    </>
+  )
+}
+
+/** By words of its name or section, or by its keys as they are shown or written. */
+function isFound(act: Act, query: string): boolean {
+  const keys = keysOf(act)
+  const typed = query.toLowerCase().replaceAll(/[\s+]+/g, '')
+  const isKeys = [keyText(keys), keys].some((one) => one.toLowerCase().replaceAll(/[\s+]+/g, '') === typed)
+  return isKeys || fuzzy(query, `${act.section} ${act.title}`) !== null
+}
+
+function resetAll(): void {
+  const before = chosenKeys.peek()
+  chooseKeys({})
+  toast('All keys are as they were at first.', {
+    action: { text: 'Undo', run: () => chooseKeys(before) },
+  })
+}
+
+/** Everything that has keys or could have some, also on pages that are not open. */
+function useActs(): readonly Act[] {
+  const [elsewhere, setElsewhere] = useState<readonly Act[]>([])
+  useEffect(() => {
+    actsElsewhere().then(setElsewhere, toastError)
+  }, [])
+  return useMemo(() => {
+    const here = new Set(commands.value.map(({ id }) => id))
+    return [...commands.value, ...elsewhere.filter(({ id }) => !here.has(id)), ...OWN_ACTS]
+  }, [commands.value, elsewhere])
+}
+
+async function actsElsewhere(): Promise<readonly Act[]> {
+  const [chart, page, drawings, script] = await Promise.all([
+    import('../chart/chart.tsx'),
+    import('../frame/chart-page.tsx'),
+    import('../drawings/attach.ts'),
+    import('../editor/script-drawer.tsx'),
+    // Its commands are added when it is loaded, and wait for a replay.
+    import('../replay/replay-drawer.tsx'),
+  ])
+  const nothing = () => undefined
+  return [
+    ...chart.chartCommands(),
+    ...page.COMMANDS,
+    ...drawings.drawingCommands(),
+    ...script.scriptCommands(nothing, { current: null }),
+  ]
+}
+
+interface RowProps {
+  readonly act: Act
+  readonly acts: readonly Act[]
+  readonly open: boolean
+  readonly onOpen: () => void
+  readonly onClose: () => void
+}
+
+function KeyRow({ act, acts, open, onOpen, onClose }: RowProps) {
+  const button = useRef<HTMLButtonElement>(null)
+  const row = useRef<HTMLLIElement>(null)
+  /** Why the keys just pressed are not taken, and whose they are. */
+  const [refused, setRefused] = useState('')
+  const [taken, setTaken] = useState<{ readonly keys: string; readonly from: readonly Act[] } | null>(null)
+  const keys = keysOf(act)
+  const shown = keyText(keys)
+  const close = () => {
+    setRefused('')
+    setTaken(null)
+    onClose()
+    button.current?.focus()
+  }
+  const choose = (next: string, from: readonly Act[] = []) => {
+    chooseKeys({
+      ...without(chosenKeys.peek(), act.id),
+      ...(next !== (act.keys ?? '') && { [act.id]: next }),
+      ...Object.fromEntries(from.map(({ id }) => [id, ''])),
+    })
+    close()
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (!open || event.key === 'Tab') return
+    event.preventDefault()
+    event.stopPropagation()
+    if (event.key === 'Escape') return close()
+    const next = pressed(event)
+    if (next === '' || event.repeat) return
+    const refusal = refusalOf(act, next)
+    const from = acts.filter(
+      (other) => other.id !== act.id && canClash(act, other) && areSameKeys(keysOf(other), next),
+    )
+    setRefused(refusal ?? '')
+    setTaken(refusal === null && from.length > 0 ? { keys: next, from } : null)
+    if (refusal === null && from.length === 0) choose(next)
+  }
+  return (
+    <li
+      ref={row}
+      data-open={open}
+      onFocusOut={(event) => {
+        const to = event.relatedTarget as Node | null
+        if (open && to !== null && !row.current?.contains(to)) {
+          setRefused('')
+          setTaken(null)
+          onClose()
+        }
+      }}
+    >
+      <span class={s.row}>
+        <span>{act.title}</span>
+        <button
+          ref={button}
+          type="button"
+          class={s.keysOf}
+          data-none={shown === ''}
+          data-changed={act.id in chosenKeys.value}
+          aria-label={
+            open
+              ? `Press the new keys for: ${act.title}. Escape leaves them as they are.`
+              : `${act.title}: ${shown === '' ? 'no keys' : shown}. Change`
+          }
+          onClick={onOpen}
+          onKeyDown={onKeyDown}
+        >
+          {open ? 'Press keys…' : shown === '' ? 'none' : shown}
+        </button>
+      </span>
+      {open && (
+        <span class={s.changing}>
+          <span role="status">
+            {refused}
+            {taken && `${keyText(taken.keys)} is “${taken.from.map(({ title }) => title).join('”, “')}”. `}
+          </span>
+          {taken && (
+            <Button size="small" variant="primary" onClick={() => choose(taken.keys, taken.from)}>
+              Use it here
+            </Button>
+          )}
+          {shown !== '' && (
+            <Button size="small" onClick={() => choose('')}>
+              No keys
+            </Button>
+          )}
+          {act.id in chosenKeys.value && (
+            <Button size="small" onClick={() => choose(act.keys ?? '', clashing(act, acts))}>
+              Reset to {keyText(act.keys ?? '') || 'none'}
+            </Button>
+          )}
+          <Button size="small" variant="quiet" onClick={close}>
+            Cancel
+          </Button>
+        </span>
+      )}
+    </li>
+  )
+}
+
+/** Acts that were given the keys that another is to have back. */
+const clashing = (act: Act, acts: readonly Act[]): readonly Act[] =>
+  acts.filter(
+    (other) => other.id !== act.id && canClash(act, other) && areSameKeys(keysOf(other), act.keys ?? ''),
+  )
+
+function without(keys: Readonly<Record<string, string>>, id: string): Readonly<Record<string, string>> {
+  const { [id]: _gone, ...rest } = keys
+  return rest
+}
+
+function Fixed() {
+  return (
+    <section>
+      <h3>Always the same</h3>
+      <ul>
+        {FIXED.map(([what, ...keys]) => (
+          <li key={what}>
+            <span class={s.row}>
+              <span>{what}</span>
+              <span class={s.fixed}>
+                {keys.map((key) => (key === '…' ? ' … ' : <kbd key={key}>{keyText(key)}</kbd>))}
+              </span>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }

@@ -1,7 +1,7 @@
 // The tour of the first start: four steps, each shown beside what it explains. Settings can show it again.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { keyText } from '../commands.ts'
+import { keysShown } from '../commands.ts'
 import { tourDone } from '../settings.ts'
 import { Button } from '../ui/ui.tsx'
 import { bottom } from '../workspace.ts'
@@ -9,7 +9,7 @@ import s from './tour.module.css'
 
 interface Step {
   readonly title: string
-  readonly text: string
+  readonly text: () => string
   /** Selector of what the step explains; its card is placed beside that. */
   readonly near: string
   readonly enter?: () => void
@@ -18,24 +18,28 @@ interface Step {
 const STEPS: readonly Step[] = [
   {
     title: 'Twenty years of the S&P 500, already tested',
-    text: 'The chart shows real daily bars, and a sample strategy ran on them: its averages, and where it bought and sold.',
+    text: () =>
+      'The chart shows real daily bars, and a sample strategy ran on them: its averages, and where it bought and sold.',
     near: '#main canvas',
   },
   {
     title: 'Change the script, see what it does',
-    text: `Edit it, or turn its inputs: the result follows. ${keyText('Mod+Enter')} runs it, Examples has more of them.`,
+    text: () =>
+      `Edit it, or turn its inputs: the result follows. ${keysShown('script:run') || 'Run'} runs it, Examples has more of them.`,
     near: 'section[aria-label="Drawer"]',
     enter: () => (bottom.value = 'script'),
   },
   {
     title: 'Did it make money?',
-    text: 'The report answers in four steps: how much, how bumpy, can it be trusted, and where it came from. Every trade leads to its bar.',
+    text: () =>
+      'The report answers in four steps: how much, how bumpy, can it be trusted, and where it came from. Every trade leads to its bar.',
     near: 'section[aria-label="Drawer"]',
     enter: () => (bottom.value = 'report'),
   },
   {
     title: 'Everything is one key away',
-    text: `${keyText('Mod+K')} finds symbols, scripts, results, help. Press ? for all keys. Your own bars go in under Settings, Bars.`,
+    text: () =>
+      `${keysShown('palette') || 'Search'} finds symbols, scripts, results, help. Press ${keysShown('keys') || 'Help'} for all keys. Your own bars go in under Settings, Bars.`,
     near: 'header button[title="Search everything"]',
   },
 ]
@@ -100,7 +104,7 @@ export function Tour() {
       )}
       <div ref={card} class={s.tour} role="dialog" aria-label="Tour" aria-describedby="tour-text">
         <h2>{step.title}</h2>
-        <p id="tour-text">{step.text}</p>
+        <p id="tour-text">{step.text()}</p>
         <Button
           class={s.close ?? ''}
           size="small"

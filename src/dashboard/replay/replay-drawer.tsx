@@ -152,7 +152,7 @@ const free = () => active() && !document.activeElement?.matches('button, a, summ
 
 const COMMANDS: readonly Command[] = (
   [
-    ['play', 'Play or pause', ' ', togglePlay, free],
+    ['play', 'Play or pause', 'Space', togglePlay, free],
     ['on', 'One bar on', 'ArrowRight', () => step(1)],
     ['back', 'One bar back', 'ArrowLeft', () => step(-1)],
     ['on10', 'Ten bars on', 'Shift+ArrowRight', () => step(10)],

@@ -4,7 +4,7 @@
 // own, so it is stored with it.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { keyText } from '../commands.ts'
+import { arePressed, keysForReaders, keysShown } from '../commands.ts'
 import { count, percent, price, tone } from '../format.ts'
 import { onLive } from '../live.ts'
 import { navigate } from '../router.ts'
@@ -192,9 +192,9 @@ function Row({ item, quote, dragged, first, last, wide, onGrab, onMove, onNote, 
     if (wide) navigate(`/chart/${encodeURIComponent(`${exchange}:${symbol}`)}/${market.value.interval}`)
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    const by = event.altKey ? { ArrowUp: -1, ArrowDown: 1 }[event.key] : undefined
-    if (by !== undefined) onMove(by)
-    else if (event.key === 'F2') onNote()
+    if (arePressed(event, 'watchlist:up')) onMove(-1)
+    else if (arePressed(event, 'watchlist:down')) onMove(1)
+    else if (arePressed(event, 'watchlist:note')) onNote()
     else return
     event.preventDefault()
     event.stopPropagation()
@@ -212,7 +212,7 @@ function Row({ item, quote, dragged, first, last, wide, onGrab, onMove, onNote, 
         onClick={open}
         onKeyDown={onKeyDown}
         aria-disabled={quote === null}
-        aria-keyshortcuts="Alt+ArrowUp Alt+ArrowDown F2"
+        aria-keyshortcuts={keysForReaders(['watchlist:up', 'watchlist:down', 'watchlist:note'])}
       >
         <span class={s.symbol}>
           <strong>{symbol}</strong>
@@ -240,18 +240,23 @@ function Row({ item, quote, dragged, first, last, wide, onGrab, onMove, onNote, 
           label={`More for ${symbol}`}
           size="small"
           items={[
-            { text: note === null ? 'Add a note' : 'Edit the note', icon: 'note', keys: 'F2', run: onNote },
+            {
+              text: note === null ? 'Add a note' : 'Edit the note',
+              icon: 'note',
+              keys: keysShown('watchlist:note'),
+              run: onNote,
+            },
             {
               text: 'Move up',
               icon: 'up',
-              keys: keyText('Alt+ArrowUp'),
+              keys: keysShown('watchlist:up'),
               disabled: first,
               run: () => onMove(-1),
             },
             {
               text: 'Move down',
               icon: 'down',
-              keys: keyText('Alt+ArrowDown'),
+              keys: keysShown('watchlist:down'),
               disabled: last,
               run: () => onMove(1),
             },
