@@ -83,6 +83,16 @@ const Notification = Type.Object(
 )
 export type Notification = Wire<typeof Notification>
 
+/** What a browser is told by web push, encrypted; its service worker reads it. */
+export interface PushMessage {
+  readonly id: string
+  readonly title: string
+  readonly text: string
+  /** The page to open, within the dashboard. */
+  readonly path: string
+  readonly at: number
+}
+
 const Settings = Type.Record(Type.String({ maxLength: 40 }), Raw(4000, 0), {
   description: 'By field; `GET /api/platform/channels/kinds` lists the fields of every kind.',
 })

@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
+import { decryptedPush, startPushService, subscribed } from '../channels/push-service.ts'
 import { violations } from './axe.ts'
 import { noBrowser, painted, startSite, type Site } from './browser.ts'
 
@@ -406,6 +407,80 @@ describe.skipIf(noBrowser)('pages', () => {
     await ntfy.stop(true)
     // The refused topic.
     expect(complaints.filter((one) => !one.includes('422'))).toEqual([])
+  }, 300_000)
+
+  test('a browser is set up as a channel, shows what it is sent, and a tap opens the chart', async () => {
+    const service = startPushService()
+    const browser = subscribed(`${service.url}/push/mine`)
+    const { page, complaints } = await openAt('/channels')
+    await page.context().grantPermissions(['notifications'])
+    // The push service of the browser's maker cannot be reached from a test.
+    await page.evaluate((settings) => {
+      const made = {
+        toJSON: () => ({ endpoint: settings.endpoint, keys: settings }),
+        unsubscribe: async () => true,
+      }
+      let current: typeof made | null = null
+      Object.assign(PushManager.prototype, {
+        subscribe: async () => (current = made),
+        getSubscription: async () => current,
+      })
+    }, browser.settings)
+    const name = 'Мой браузер'
+    const list = page.getByRole('list', { name: 'Channels' })
+    await page.getByRole('button', { name: 'Add a channel' }).click()
+    await page.getByLabel('Service').selectOption('Browser')
+    await page.getByText('It will ask whether it may').waitFor()
+    await page.getByLabel('Name').fill(name)
+    expect(await violations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    const row = list.getByRole('listitem').filter({ hasText: name })
+    await row.getByText('This browser').waitFor()
+    await page.getByRole('button', { name: `Send a test to ${name}` }).click()
+    await page.getByText('has taken the test').waitFor()
+
+    const [got] = service.received
+    const data = decryptedPush(got?.body ?? new Uint8Array(), browser.keys)
+    expect(JSON.parse(data)).toMatchObject({ title: 'Test from Chartroom', path: '/channels' })
+    // Not every browser of these tests can show notifications: what the service worker does is told here.
+    await page.evaluate(async () => void (await navigator.serviceWorker.ready))
+    const shown = await page
+      .context()
+      .serviceWorkers()[0]
+      ?.evaluate(
+        async (message) => {
+          const { registration } = globalThis as unknown as { registration: ServiceWorkerRegistration }
+          const calls: [string, NotificationOptions | undefined][] = []
+          registration.showNotification = async (title, options) => void calls.push([title, options])
+          const waiting: Promise<unknown>[] = []
+          const dispatch = (type: string, rest: object) =>
+            dispatchEvent(
+              Object.assign(new Event(type), {
+                ...rest,
+                waitUntil: (work: Promise<unknown>) => waiting.push(work),
+              }),
+            )
+          dispatch('push', { data: { json: () => message } })
+          await Promise.all(waiting)
+          // A browser lets a page be focused only by a real tap.
+          dispatch('notificationclick', { notification: { ...calls[0]?.[1], close: () => undefined } })
+          await Promise.allSettled(waiting)
+          return calls
+        },
+        { ...JSON.parse(data), path: '/watchlists' },
+      )
+    expect(shown).toEqual([
+      ['Test from Chartroom', expect.objectContaining({ body: expect.stringContaining(name) })],
+    ])
+    await page.waitForURL(`${site.url}/watchlists`)
+
+    await page.goBack()
+    await page.getByRole('button', { name: `More for ${name}` }).click()
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    await row.waitFor({ state: 'detached' })
+    await service.stop()
+    expect(complaints).toEqual([])
   }, 300_000)
 
   test('an alert that fires is told wherever one is', async () => {

@@ -1,20 +1,11 @@
 // A notification of a browser, which its maker's push service hands to it while no page is open.
 
+import type { PushMessage } from '../../wire/channel.ts'
 import { cut, type ChannelKind, type Notice, WEB_ADDRESS } from '../kind.ts'
 import { encryptPush, freshSecrets, PUSH_BYTES } from '../push-encryption.ts'
 
 /** How long a service keeps a message for a browser that is not there. */
 const KEPT_SECONDS = 24 * 3600
-
-/** What the service worker is told; see `dashboard/offline/notices.ts`. */
-export interface PushMessage {
-  readonly id: string
-  readonly title: string
-  readonly text: string
-  /** The page to open, within the dashboard. */
-  readonly path: string
-  readonly at: number
-}
 
 /** https://www.rfc-editor.org/rfc/rfc8030, 8188, 8291 and 8292 */
 export const push: ChannelKind = {

@@ -11,6 +11,7 @@ import { FormDialog, useForm } from '../ui/form.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Badge, Button, Dialog, Empty, Field, Select, toast } from '../ui/ui.tsx'
 import { Inboxes } from './inboxes.tsx'
+import { browserName, isOfThisBrowser, ownKey, subscribed, unsubscribe, whyNoPush } from './this-browser.ts'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 
 const BODY_FIELDS = bodyFields('POST /api/platform/channels')
@@ -28,11 +29,12 @@ const LOOKS = 30
 export function Channels() {
   const [editing, setEditing] = useState<Channel | 'new' | null>(null)
   const list = useLoad(async (signal) => {
-    const [{ channels }, { kinds }] = await Promise.all([
+    const [{ channels }, { kinds }, own] = await Promise.all([
       call('GET /api/platform/channels', { signal }),
       call('GET /api/platform/channels/kinds', { signal }),
+      ownKey().catch(() => null),
     ])
-    return { channels, kinds }
+    return { channels, kinds, own }
   }, [])
   const add = (
     <Button variant="primary" icon="plus" onClick={() => setEditing('new')}>
@@ -47,12 +49,12 @@ export function Channels() {
       actions={list.data && list.data.channels.length > 0 && add}
     >
       <Show of={list}>
-        {({ channels, kinds }) => (
+        {({ channels, kinds, own }) => (
           <>
             {channels.length === 0 ? (
               <Empty title="No channels yet" action={add}>
-                ntfy, Telegram, Discord, Slack, Gotify, Pushover, Matrix, or any address that takes HTTP.{' '}
-                <a href={href('/help/channels')}>How to set up each</a>
+                This browser, ntfy, Telegram, Discord, Slack, Gotify, Pushover, Matrix, or any address that
+                takes HTTP. <a href={href('/help/channels')}>How to set up each</a>
               </Empty>
             ) : (
               <ul class={rows['list']} aria-label="Channels">
@@ -61,6 +63,7 @@ export function Channels() {
                     key={one.id}
                     channel={one}
                     label={kinds.find(({ kind }) => kind === one.kind)?.label ?? one.kind}
+                    isHere={isOfThisBrowser(one, own)}
                     onEdit={() => setEditing(one)}
                     onChanged={list.reload}
                   />
@@ -72,6 +75,7 @@ export function Channels() {
               <ChannelForm
                 channel={editing === 'new' ? null : editing}
                 kinds={kinds}
+                here={channels.find((one) => isOfThisBrowser(one, own)) ?? null}
                 onClose={() => setEditing(null)}
                 onSaved={list.reload}
               />
@@ -86,11 +90,13 @@ export function Channels() {
 interface ChannelRowProps {
   readonly channel: Channel
   readonly label: string
+  /** It is the browser that this page is open in. */
+  readonly isHere: boolean
   readonly onEdit: () => void
   readonly onChanged: () => void
 }
 
-function ChannelRow({ channel, label, onEdit, onChanged }: ChannelRowProps) {
+function ChannelRow({ channel, label, isHere, onEdit, onChanged }: ChannelRowProps) {
   const [open, setOpen] = useState<'log' | 'delete' | null>(null)
   const [testing, setTesting] = useState(false)
   const path = { id: channel.id }
@@ -110,7 +116,7 @@ function ChannelRow({ channel, label, onEdit, onChanged }: ChannelRowProps) {
       <div class={rows['main']}>
         <strong>{channel.name}</strong>
         <span class={rows['note']}>
-          {label}
+          {isHere ? 'This browser' : label}
           {channel.lastSuccessAt !== null && ` · arrived ${ago(channel.lastSuccessAt)}`}
         </span>
       </div>
@@ -154,6 +160,7 @@ function ChannelRow({ channel, label, onEdit, onChanged }: ChannelRowProps) {
           onClose={() => setOpen(null)}
           onConfirm={async () => {
             await call('DELETE /api/platform/channels/{id}', { path })
+            if (isHere) await unsubscribe()
             onChanged()
           }}
         >
@@ -252,16 +259,25 @@ function Log({ channelId }: { readonly channelId: string }) {
 interface ChannelFormProps {
   readonly channel: Channel | null
   readonly kinds: readonly ChannelKind[]
+  /** The channel of this browser, if it is one. */
+  readonly here: Channel | null
   readonly onClose: () => void
   readonly onSaved: () => void
 }
 
+const BROWSER_TEXT =
+  'Alerts are shown by this browser, also while Chartroom is closed. It will ask whether it may. Signing out here ends it.'
+
 /** The fields of a kind are texts of the form, named by where they are in the body, so that refusals find them. */
 const at = (field: string) => `settings/${field}`
 
-function ChannelForm({ channel, kinds, onClose, onSaved }: ChannelFormProps) {
+function ChannelForm({ channel, kinds, here, onClose, onSaved }: ChannelFormProps) {
   const [kind, setKind] = useState<Channel['kind']>(channel?.kind ?? 'ntfy')
-  const { label, fields } = kinds.find((one) => one.kind === kind) ?? { label: kind, fields: [] }
+  const { label, fields: all } = kinds.find((one) => one.kind === kind) ?? { label: kind, fields: [] }
+  const isBrowser = kind === 'push'
+  // A browser fills in its own.
+  const fields = isBrowser ? [] : all
+  const usualName = isBrowser ? browserName(navigator.userAgent) : label
   const isLost = channel?.disabledReason === 'secret_lost'
   const form = useForm<Record<string, string>>({
     wire: BODY_FIELDS,
@@ -276,8 +292,11 @@ function ChannelForm({ channel, kinds, onClose, onSaved }: ChannelFormProps) {
       const given = fields.filter(
         ({ name, secret }) => (values[at(name)] ?? '') !== '' || !(secret && channel) || isLost,
       )
-      const settings = Object.fromEntries(given.map(({ name }) => [name, (values[at(name)] ?? '').trim()]))
-      const name = values['name']?.trim() || label
+      const typed = Object.fromEntries(given.map(({ name }) => [name, (values[at(name)] ?? '').trim()]))
+      const name = values['name']?.trim() || usualName
+      if (isBrowser && !channel && here)
+        throw new Error(`This browser is set up already: it is the channel ${here.name}.`)
+      const settings = isBrowser && !channel ? await subscribed() : typed
       if (channel)
         await call('PATCH /api/platform/channels/{id}', {
           path: { id: channel.id },
@@ -306,7 +325,8 @@ function ChannelForm({ channel, kinds, onClose, onSaved }: ChannelFormProps) {
           }}
         />
       )}
-      <Field label="Name" placeholder={label} {...form.field('name', { required: false })} />
+      {isBrowser && !channel && <p>{whyNoPush() ?? BROWSER_TEXT}</p>}
+      <Field label="Name" placeholder={usualName} {...form.field('name', { required: false })} />
       {fields.map(({ name, label: called, hint, secret, required, lines, default: usual }) => {
         const isSet = !isLost && (channel?.secrets.includes(name) ?? false)
         return (

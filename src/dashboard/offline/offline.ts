@@ -6,7 +6,9 @@ import { base } from '../base.ts'
 import { firstPaint } from '../first-paint.ts'
 import { currentOwner, lastOwner } from '../settings.ts'
 import { trustedScript } from '../trusted-script.ts'
+import { navigate } from '../router.ts'
 import type { KeptAnswers } from './kept-answers.ts'
+import type { ToPage } from './notices.ts'
 
 /** For a moment after a reload the page from before it still counts as open. */
 const AGAIN_MS = 3000
@@ -51,6 +53,9 @@ export class Offline {
   async start(): Promise<void> {
     if (!canWorkOffline() || this.#started) return
     this.#started = true
+    navigator.serviceWorker.addEventListener('message', ({ data }: MessageEvent<ToPage>) =>
+      navigate(data.show),
+    )
     await firstPaint
     const registered = await navigator.serviceWorker.register(trustedScript(`${base}/service-worker.js`))
     this.#registered = registered

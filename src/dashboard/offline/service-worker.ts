@@ -5,16 +5,15 @@
 // a new worker. It waits until no page of the old build is open, since that still loads its parts, or takes over when the
 // only page there is asks it to.
 
+import type { PushMessage } from '../../wire/channel.ts'
+import { openNotice, showNotice, type NoticeScope } from './notices.ts'
+
 /** Written in by `tools/dashboard-bundle.ts`. */
 declare const BUILD: string
 declare const FILES: readonly string[]
 
 /** What a service worker's global scope has beyond a page's, as far as it is used here. */
-interface Scope {
-  readonly registration: { readonly scope: string }
-  readonly clients: {
-    matchAll(of: { includeUncontrolled: boolean }): Promise<readonly unknown[]>
-  }
+interface Scope extends NoticeScope {
   skipWaiting(): Promise<void>
   addEventListener<T extends keyof Heard>(type: T, heard: (event: Heard[T]) => void): void
 }
@@ -25,6 +24,8 @@ interface Heard {
   readonly install: Extendable
   readonly activate: Extendable
   readonly message: Extendable & { readonly data: unknown; readonly ports: readonly MessagePort[] }
+  readonly push: Extendable & { readonly data: { json(): unknown } | null }
+  readonly notificationclick: Extendable & { readonly notification: Notification }
   readonly fetch: { readonly request: Request; respondWith(answer: Promise<Response>): void }
 }
 const worker = globalThis as unknown as Scope
@@ -41,6 +42,12 @@ worker.addEventListener('message', (event) => {
   if (event.data === 'build') event.ports[0]?.postMessage(BUILD)
   if (event.data === 'take over') event.waitUntil(takeOver())
 })
+worker.addEventListener('push', (event) => {
+  if (event.data) event.waitUntil(showNotice(worker, event.data.json() as PushMessage))
+})
+worker.addEventListener('notificationclick', (event) =>
+  event.waitUntil(openNotice(worker, event.notification)),
+)
 worker.addEventListener('fetch', (event) => {
   const { request } = event
   if (request.method !== 'GET') return

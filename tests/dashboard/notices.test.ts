@@ -1,0 +1,74 @@
+// What the service worker shows of a message, and what a tap on it opens.
+
+import { expect, test } from 'bun:test'
+import { browserName } from '../../src/dashboard/channels/this-browser.ts'
+import { openNotice, showNotice, type OpenPage } from '../../src/dashboard/offline/notices.ts'
+
+const MESSAGE = { id: 'ntc_1', title: 'BTC above 70,000', text: 'now 📈', path: '/chart/X%3AB/1h', at: 5 }
+
+function world(pages: readonly ('visible' | 'hidden')[]) {
+  const done: unknown[] = []
+  const open = pages.map((visibilityState, i): OpenPage => ({
+    visibilityState,
+    focus: async () => void done.push(['focus', i]),
+    postMessage: (message) => void done.push(['message', i, message]),
+  }))
+  return {
+    done,
+    scope: {
+      registration: {
+        scope: 'https://room.example/charts/',
+        showNotification: async (title: string, options: NotificationOptions) =>
+          void done.push([title, options]),
+      },
+      clients: {
+        matchAll: async () => open,
+        openWindow: async (url: string) => void done.push(['open', url]),
+      },
+    },
+  }
+}
+const notification = { data: { path: MESSAGE.path }, close: () => undefined }
+
+test('a message is shown under its id, so that its repetition replaces it', async () => {
+  const { scope, done } = world([])
+  await showNotice(scope, MESSAGE)
+  expect(done).toEqual([['BTC above 70,000', { body: 'now 📈', tag: 'ntc_1', data: { path: MESSAGE.path } }]])
+})
+
+test('a tap opens a window, within the path that the server has', async () => {
+  const { scope, done } = world([])
+  await openNotice(scope, notification)
+  expect(done).toEqual([['open', 'https://room.example/charts/chart/X%3AB/1h']])
+})
+
+test.each([
+  [['hidden', 'visible'], 1],
+  [['hidden', 'hidden'], 0],
+] as const)('a tap with the pages %j open shows it in page %p, and loads nothing anew', async (pages, i) => {
+  const { scope, done } = world(pages)
+  await openNotice(scope, notification)
+  expect(done).toEqual([
+    ['message', i, { show: MESSAGE.path }],
+    ['focus', i],
+  ])
+})
+
+test.each([
+  ['Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', 'Firefox on Linux'],
+  [
+    'Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 Chrome/140.0 Safari/537.36 Edg/140.0',
+    'Edge on Windows',
+  ],
+  [
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Mobile Safari/604.1',
+    'Safari on iPhone',
+  ],
+  [
+    'Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 Chrome/140.0 Mobile Safari/537.36',
+    'Chrome on Android',
+  ],
+  ['Something else', 'Browser'],
+])('%p is called %p', (agent, name) => {
+  expect(browserName(agent)).toBe(name)
+})
