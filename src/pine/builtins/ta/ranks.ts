@@ -5,6 +5,7 @@
 
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
+import { CountedWindow } from './counted-window.ts'
 import { SortedValues, SortedWindow, TolerantValues, replaceWithin } from './sorted-window.ts'
 import { EPSILON, ValueHistory, lengthOf } from './window.ts'
 import { invalidArgument } from '../../messages/failing.ts'
@@ -154,19 +155,18 @@ function percentOf(percentage: number, name: string): number {
 
 /** The percentage of the `length` previous values that are not above this one; na values do not count. */
 export class PercentRank {
-  private readonly before = new SortedWindow(new SortedValues())
+  private readonly before = new CountedWindow()
 
   next(source: number, length: number): number {
     const n = lengthOf(length, 'ta.percentrank')
     const { before } = this
-    const rank = source === source && before.history.count >= n ? this.rank(source, n) : NaN
+    let rank = NaN
+    if (source === source && before.history.count >= n) {
+      before.resize(n)
+      rank = (100 * before.countUpTo(source)) / n
+    }
     before.push(source, n)
     return rank
-  }
-
-  private rank(source: number, n: number): number {
-    this.before.resize(n)
-    return (100 * this.before.sorted.countUpTo(source)) / n
   }
 }
 

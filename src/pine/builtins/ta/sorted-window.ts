@@ -1,4 +1,4 @@
-// A window kept in order, for medians, percentiles and ranks.
+// A window kept in order, for medians and percentiles. (How many of a window are not above a value: counted-window.ts.)
 //
 // It is one sorted Float64Array. A binary search finds the place, and one `copyWithin`, which moves 500 numbers in some 20
 // ns, makes room there: below lengths of ten thousand nothing with pointers is faster.
@@ -55,22 +55,6 @@ export class SortedValues {
       const middle = (from + to) >>> 1
       if (values[middle]! > value) to = middle
       else from = middle + 1
-    }
-    return from
-  }
-
-  /** How many numbers are not above the value, within the comparison slack. */
-  countUpTo(value: number): number {
-    const { values, count } = this
-    const at = this.firstAtLeast(value)
-    if (at === count || values[at]! - value > EPSILON) return at
-    let from = at + 1
-    let to = count
-    if (from < count && values[from]! - value > EPSILON) return from
-    while (from < to) {
-      const middle = (from + to) >>> 1
-      if (values[middle]! - value <= EPSILON) from = middle + 1
-      else to = middle
     }
     return from
   }
