@@ -7,6 +7,7 @@
 import { invalidField } from '../lib/problem.ts'
 import { ownerOf, type SeriesKey } from '../market/bar-store.ts'
 import type { Collection, Page, PageOptions } from '../store/collection.ts'
+import { ownedIn } from '../store/owned.ts'
 import { transact, type Also, type Changes, type Tx } from '../store/transaction.ts'
 import type { Key } from '../store/kv.ts'
 import { alertNotFound, checkedFields, type Alert, type AlertFields, type Firing } from './alert.ts'
@@ -58,11 +59,7 @@ export function createAlerts(all: AlertDeps) {
   const deps: ScriptLookDeps & AlertDeps = { ...all, records, quiet: new Map() }
   const { alerts, firings } = records
 
-  async function owned(ownerId: string, id: string): Promise<Alert> {
-    const alert = await alerts.get(id)
-    if (alert?.ownerId !== ownerId) throw alertNotFound()
-    return alert
-  }
+  const owned = ownedIn(alerts, alertNotFound)
 
   async function create(ownerId: string, fields: AlertFields, also?: Also<Alert>): Promise<Alert> {
     const now = clock.now()

@@ -8,7 +8,8 @@
 import { thinned } from '../lib/thinned.ts'
 import { TrialColumns, variedAmong } from './trial-columns.ts'
 import type { TrialInputs, TrialSpan } from './measured.ts'
-import { openBacktest, type BacktestRequest } from './run.ts'
+import type { BacktestRequest } from './run.ts'
+import { trialResults } from './trial.ts'
 
 export interface StitchedWindow {
   readonly outside: TrialSpan
@@ -77,15 +78,8 @@ export function stitchedEquity(
 }
 
 /** Answers the initial capital. */
-function equityOf(request: BacktestRequest, { inputs, overrides }: TrialInputs, into: Float64Array): number {
-  const backtest = openBacktest({
-    ...request,
-    inputs: { ...request.inputs, ...inputs },
-    overrides: { ...request.overrides, ...overrides },
-    figuresOnly: true,
-  })
-  backtest.advance(backtest.bars.length)
-  const results = backtest.results()
+function equityOf(request: BacktestRequest, trial: TrialInputs, into: Float64Array): number {
+  const results = trialResults(request, trial)
   results.readEquity(into)
   return results.figures.initialCapital
 }

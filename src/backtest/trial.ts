@@ -87,14 +87,26 @@ function winnerOf(trials: readonly (TrialNumbers | null)[], window: number): Win
   return best
 }
 
-function numbersOf(request: BacktestRequest, { inputs, overrides }: TrialInputs, judge: Judge): TrialNumbers {
+/** A trial's run, before its first bar. */
+function openTrial(request: BacktestRequest, { inputs, overrides }: TrialInputs): Backtest {
+  return openBacktest({
+    ...request,
+    inputs: { ...request.inputs, ...inputs },
+    overrides: { ...request.overrides, ...overrides },
+    figuresOnly: true,
+  })
+}
+
+/** What came of a trial, run over all bars. */
+export function trialResults(request: BacktestRequest, trial: TrialInputs): ReturnType<Backtest['results']> {
+  const backtest = openTrial(request, trial)
+  backtest.advance(backtest.bars.length)
+  return backtest.results()
+}
+
+function numbersOf(request: BacktestRequest, trial: TrialInputs, judge: Judge): TrialNumbers {
   try {
-    const backtest = openBacktest({
-      ...request,
-      inputs: { ...request.inputs, ...inputs },
-      overrides: { ...request.overrides, ...overrides },
-      figuresOnly: true,
-    })
+    const backtest = openTrial(request, trial)
     if (backtest.bars.length !== request.bars.length)
       throw new Problem(
         422,

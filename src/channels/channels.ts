@@ -8,6 +8,7 @@ import type { NewId } from '../lib/ids.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
 import { collection, type Collection, type Page, type PageOptions } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
+import { ownedIn } from '../store/owned.ts'
 import { transact, type Also, type Changes, type Tx } from '../store/transaction.ts'
 import { parseReceiverUrl, permittedAddresses } from '../webhooks/address.ts'
 import {
@@ -17,8 +18,8 @@ import {
   type Destination,
   type Parcel,
 } from '../webhooks/deliverer.ts'
+import { forgetOld, PARCEL_INDEXES } from '../webhooks/parcels.ts'
 import { sendTo, type PostDeps } from '../webhooks/post.ts'
-import { LOG_MS } from '../webhooks/schedule.ts'
 import { UnreadableSecret, type Reply } from '../webhooks/send.ts'
 import type { ChannelKindName } from '../wire/channel.ts'
 import { jsonOf, type ChannelKind, type ChannelTools, type Notice, type Settings } from './kind.ts'
@@ -72,9 +73,7 @@ export function channelCollection(kv: Kv): Collection<Channel> {
 function notificationCollection(kv: Kv): Collection<Notification> {
   return collection<Notification>(kv, 'notifications', {
     indexes: {
-      turn: ({ ownerId, receiverId, nextAt }) => (nextAt === null ? null : [ownerId, receiverId, nextAt]),
-      receiver: (notification) => [notification.receiverId],
-      age: (notification) => [notification.createdAt],
+      ...PARCEL_INDEXES,
     },
   })
 }
@@ -92,11 +91,11 @@ export function createChannels(deps: ChannelDeps) {
   const channels = channelCollection(kv)
   const notifications = notificationCollection(kv)
 
-  async function owned(ownerId: string, id: string): Promise<Channel> {
-    const channel = await channels.get(id)
-    if (channel?.ownerId !== ownerId) throw new Problem(404, 'channel_not_found', 'There is no such channel.')
-    return channel
-  }
+  const owned = ownedIn(channels, () => new Problem(404, 'channel_not_found', 'There is no such channel.'))
+  const ownedNotification = ownedIn(
+    notifications,
+    () => new Problem(404, 'notification_not_found', 'There is no such notification.'),
+  )
   const fresh = (channel: Channel, notice: Notice, resendOf: string | null): Notification => ({
     id: newId('ntc'),
     receiverId: channel.id,
@@ -220,9 +219,7 @@ export function createChannels(deps: ChannelDeps) {
 
     /** Sends the same notice again. */
     async resend(ownerId: string, id: string, also?: Also<Notification>): Promise<Notification> {
-      const before = await notifications.get(id)
-      if (before?.ownerId !== ownerId)
-        throw new Problem(404, 'notification_not_found', 'There is no such notification.')
+      const before = await ownedNotification(ownerId, id)
       const channel = await owned(ownerId, before.receiverId)
       if (channel.status !== 'active')
         throw new Problem(409, 'conflict', 'The channel is disabled. Enable it before sending again.')
@@ -232,13 +229,7 @@ export function createChannels(deps: ChannelDeps) {
     log: (channelId: string, options: PageOptions): Promise<Page<Notification>> =>
       notifications.list('receiver', [channelId], options),
 
-    /** Removes what the log no longer keeps. */
-    async purge(): Promise<void> {
-      for await (const notification of notifications.each('age')) {
-        if (notification.createdAt > clock.now() - LOG_MS) break
-        if (notification.state !== 'pending') await notifications.delete(notification.id)
-      }
-    },
+    purge: () => forgetOld(notifications, clock),
   }
 }
 

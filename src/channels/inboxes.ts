@@ -10,6 +10,7 @@ import type { Random } from '../lib/random.ts'
 import { sha256 } from '../lib/sha256.ts'
 import { collection, type Collection, type Page, type PageOptions } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
+import { ownedIn } from '../store/owned.ts'
 import { transact, type Also } from '../store/transaction.ts'
 import type { Channels } from './channels.ts'
 import type { Notice } from './kind.ts'
@@ -89,11 +90,7 @@ export function createInboxes({ kv, clock, random, newId, channels, forwarded }:
   const inboxes = inboxCollection(kv)
   const messages = messageCollection(kv)
 
-  async function owned(ownerId: string, id: string): Promise<Inbox> {
-    const inbox = await inboxes.get(id)
-    if (inbox?.ownerId !== ownerId) throw notThere()
-    return inbox
-  }
+  const owned = ownedIn(inboxes, notThere)
   async function checkChannels(ownerId: string, ids: readonly string[] = []): Promise<void> {
     for (const [i, id] of ids.entries())
       if (!(await channels.has(ownerId, id)))

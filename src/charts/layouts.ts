@@ -6,6 +6,7 @@ import { invalidField, Problem } from '../lib/problem.ts'
 import { marketName } from '../lib/text.ts'
 import { collection, type Page, type PageOptions } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
+import { ownedIn } from '../store/owned.ts'
 import { transact, type Also } from '../store/transaction.ts'
 import type { LayoutChart, Layout as Shown } from '../wire/layout.ts'
 
@@ -33,11 +34,7 @@ export function createLayouts({
     counts: { owner: { of: (layout) => [layout.ownerId], max: LAYOUTS_PER_USER, noun: 'layouts' } },
   })
   const notFound = () => new Problem(404, 'layout_not_found', 'There is no such layout.')
-  async function owned(ownerId: string, id: string): Promise<Layout> {
-    const layout = await layouts.get(id)
-    if (layout?.ownerId !== ownerId) throw notFound()
-    return layout
-  }
+  const owned = ownedIn(layouts, notFound)
   return {
     async create(ownerId: string, name: string, chart: LayoutChart, also?: Also<Layout>): Promise<Layout> {
       const now = clock.now()

@@ -3,8 +3,9 @@
 // walk-forward for its equity.
 
 import { rowLayout, type Measured, type TrialInputs, type WindowWinner } from '../backtest/measured.ts'
-import { openBacktest, type BacktestRequest } from '../backtest/run.ts'
+import type { BacktestRequest } from '../backtest/run.ts'
 import { stitchedEquity, type Stitched } from '../backtest/stitched.ts'
+import { trialResults } from '../backtest/trial.ts'
 import type { TradeRow } from '../backtest/report/build.ts'
 import { leastBacktestLength } from '../statistics/backtest-length.ts'
 import { deflatedSharpe, independentTrials, meanCorrelation } from '../statistics/deflated-sharpe.ts'
@@ -88,19 +89,8 @@ function ranAgain(job: JudgeJob, best: number, desk: Desk) {
   }))
 }
 
-function tradesOf(
-  request: BacktestRequest,
-  { inputs, overrides }: TrialInputs,
-  { inside }: Measured,
-): BestTrades {
-  const backtest = openBacktest({
-    ...request,
-    inputs: { ...request.inputs, ...inputs },
-    overrides: { ...request.overrides, ...overrides },
-    figuresOnly: true,
-  })
-  backtest.advance(backtest.bars.length)
-  const results = backtest.results()
+function tradesOf(request: BacktestRequest, trial: TrialInputs, { inside }: Measured): BestTrades {
+  const results = trialResults(request, trial)
   return {
     initialCapital: results.figures.initialCapital,
     tickValue: request.symbol.mintick * request.symbol.pointValue,

@@ -56,13 +56,28 @@ export async function cleanPng(
   const pixels = await inflated(packed, { maxOutputLength: expected, info: true }).catch(() => null)
   if (pixels?.buffer.length !== expected) return 'is a PNG that is damaged'
   // The file is written again: in the one that came, a second head or bytes behind the pixels would go unseen.
-  const made: readonly Chunk[] = [
-    head,
-    { name: 'IDAT', data: packed.subarray(0, pixels.engine.bytesWritten) },
-    { name: 'IEND', data: new Uint8Array() },
-  ]
-  return Buffer.concat([SIGNATURE, ...made.map(framed)])
+  return joined(head.data, packed.subarray(0, pixels.engine.bytesWritten))
 }
+
+/** `lines`, packed: each line of the picture behind the number of its filter. */
+export function pngOf(
+  { width, height, alpha }: PngLimits & { readonly alpha: boolean },
+  lines: Uint8Array,
+): Uint8Array<ArrayBuffer> {
+  const head = Buffer.alloc(13)
+  head.writeUInt32BE(width, 0)
+  head.writeUInt32BE(height, 4)
+  head.set([8, alpha ? 6 : 2, 0, 0, 0], 8)
+  return joined(head, lines)
+}
+
+const joined = (head: Uint8Array, lines: Uint8Array): Uint8Array<ArrayBuffer> =>
+  Buffer.concat([
+    SIGNATURE,
+    framed({ name: 'IHDR', data: head }),
+    framed({ name: 'IDAT', data: lines }),
+    framed({ name: 'IEND', data: new Uint8Array() }),
+  ])
 
 interface Chunk {
   readonly name: string

@@ -4,7 +4,8 @@
 // no corners of its own and keeps what matters within the middle 80 %, since a system cuts it to the shape it likes (W3C,
 // Web Application Manifest, "Icon masks and safe zone").
 
-import { crc32, deflateSync } from 'node:zlib'
+import { deflateSync } from 'node:zlib'
+import { pngOf } from '../lib/png.ts'
 
 export interface AppIcon {
   readonly name: string
@@ -93,26 +94,5 @@ function png(size: number, pixels: Uint8Array): Uint8Array<ArrayBuffer> {
   const lines = Buffer.alloc(size * (1 + size * 4))
   for (let y = 0; y < size; y++)
     lines.set(pixels.subarray(y * size * 4, (y + 1) * size * 4), y * (1 + size * 4) + 1)
-  const head = Buffer.alloc(13)
-  head.writeUInt32BE(size, 0)
-  head.writeUInt32BE(size, 4)
-  head.set([8, 6, 0, 0, 0], 8)
-  const chunks = [
-    ['IHDR', head],
-    ['IDAT', deflateSync(lines, { level: 9 })],
-    ['IEND', Buffer.alloc(0)],
-  ] as const
-  return Buffer.concat([
-    Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]),
-    ...chunks.map(([name, data]) => chunk(name, data)),
-  ])
-}
-
-function chunk(name: string, data: Buffer): Buffer {
-  const whole = Buffer.alloc(12 + data.length)
-  whole.writeUInt32BE(data.length, 0)
-  whole.write(name, 4, 'latin1')
-  whole.set(data, 8)
-  whole.writeUInt32BE(crc32(whole.subarray(4, -4)), whole.length - 4)
-  return whole
+  return pngOf({ width: size, height: size, alpha: true }, deflateSync(lines, { level: 9 }))
 }

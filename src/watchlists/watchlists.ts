@@ -6,6 +6,7 @@ import type { NewId } from '../lib/ids.ts'
 import { Problem, type FieldProblem } from '../lib/problem.ts'
 import { longerThan, MARKET_NAME_MAX, marketName } from '../lib/text.ts'
 import { collection, type Page, type PageOptions } from '../store/collection.ts'
+import { ownedIn } from '../store/owned.ts'
 import { transact, type Also } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
 
@@ -108,11 +109,7 @@ export function createWatchlists({ kv, clock, newId }: WatchlistDeps) {
     counts: { owner: { of: (list) => [list.ownerId], max: WATCHLISTS_PER_USER, noun: 'watchlists' } },
   })
   const notFound = () => new Problem(404, 'watchlist_not_found', 'There is no such watchlist.')
-  async function owned(ownerId: string, id: string): Promise<Watchlist> {
-    const list = await watchlists.get(id)
-    if (list?.ownerId !== ownerId) throw notFound()
-    return list
-  }
+  const owned = ownedIn(watchlists, notFound)
   return {
     async import(
       ownerId: string,

@@ -7,12 +7,13 @@ import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import { Problem } from '../lib/problem.ts'
 import { collection, type Collection, type Page, type PageOptions } from '../store/collection.ts'
+import { ownedIn } from '../store/owned.ts'
 import { transact, type Also, type Changes, type Tx } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
 import type { ReceiverData, ReceiverEvent } from '../wire/event.ts'
 import type { Parcel } from './deliverer.ts'
 import { receiverCollection, type EventKind, type Receiver } from './receivers.ts'
-import { LOG_MS } from './schedule.ts'
+import { forgetOld, PARCEL_INDEXES } from './parcels.ts'
 
 export interface Delivery extends Parcel {
   readonly event: ReceiverEvent
@@ -25,11 +26,8 @@ export interface Delivery extends Parcel {
 export function deliveryCollection(kv: Kv): Collection<Delivery> {
   return collection<Delivery>(kv, 'deliveries', {
     indexes: {
-      // User and receiver come first, so that finding one's next delivery never reads past what waits for another.
-      turn: ({ ownerId, receiverId, nextAt }) => (nextAt === null ? null : [ownerId, receiverId, nextAt]),
-      receiver: (delivery) => [delivery.receiverId],
+      ...PARCEL_INDEXES,
       owner: (delivery) => [delivery.ownerId],
-      age: (delivery) => [delivery.createdAt],
     },
   })
 }
@@ -62,12 +60,10 @@ export function createOutbox({ kv, clock, newId }: OutboxDeps) {
     createdAt: clock.now(),
     resendOf,
   })
-  const owned = async (ownerId: string, id: string): Promise<Delivery> => {
-    const delivery = await deliveries.get(id)
-    if (delivery?.ownerId !== ownerId)
-      throw new Problem(404, 'delivery_not_found', 'There is no such delivery.')
-    return delivery
-  }
+  const owned = ownedIn(
+    deliveries,
+    () => new Problem(404, 'delivery_not_found', 'There is no such delivery.'),
+  )
   return {
     /**
      * Answers what to commit so that every active receiver of the owner that listens to `event` gets it; `only` narrows
@@ -112,14 +108,6 @@ export function createOutbox({ kv, clock, newId }: OutboxDeps) {
       deliveries.list('receiver', [receiverId], options),
     listOfOwner: (ownerId: string, options: PageOptions): Promise<Page<Delivery>> =>
       deliveries.list('owner', [ownerId], options),
-    /** Removes what the log no longer keeps, and answers how much. */
-    async purge(): Promise<number> {
-      let forgotten = 0
-      for await (const delivery of deliveries.each('age')) {
-        if (delivery.createdAt > clock.now() - LOG_MS) break
-        if (delivery.state !== 'pending' && (await deliveries.delete(delivery.id))) forgotten++
-      }
-      return forgotten
-    },
+    purge: () => forgetOld(deliveries, clock),
   }
 }

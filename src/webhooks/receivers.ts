@@ -9,6 +9,7 @@ import type { NewId } from '../lib/ids.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
 import type { Random } from '../lib/random.ts'
 import { collection, type Collection, type Page, type PageOptions } from '../store/collection.ts'
+import { ownedIn } from '../store/owned.ts'
 import { transact, type Also } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
 import { parseReceiverUrl, permittedAddresses, type AllowList, type Resolve } from './address.ts'
@@ -104,12 +105,7 @@ export function createReceivers(deps: ReceiverDeps) {
   const receivers = receiverCollection(kv)
   const randomBytes = (count: number) => random.bytes(count)
 
-  async function owned(ownerId: string, id: string): Promise<Receiver> {
-    const receiver = await receivers.get(id)
-    if (receiver?.ownerId !== ownerId)
-      throw new Problem(404, 'webhook_not_found', 'There is no such webhook.')
-    return receiver
-  }
+  const owned = ownedIn(receivers, () => new Problem(404, 'webhook_not_found', 'There is no such webhook.'))
 
   async function checkedUrl(text: string): Promise<string> {
     const url = parseReceiverUrl(text, allow)

@@ -3,6 +3,7 @@
 import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'
 import { idOf, Listed, nullable, oneOf, PageQuery, Raw, Text, Time, type Wire } from './schema.ts'
+import { PARCEL } from './webhook.ts'
 
 export const CHANNEL_KINDS = [
   'ntfy',
@@ -63,21 +64,9 @@ const Notification = Type.Object(
   {
     id: idOf('ntc'),
     channelId: idOf('ch'),
-    state: oneOf(['pending', 'delivered', 'failed', 'cancelled']),
     title: nullable(Type.String()),
     text: nullable(Type.String()),
-    attempts: Type.Array(
-      Type.Object({
-        at: Time,
-        status: Type.Integer(),
-        durationMs: Type.Integer(),
-        failure: nullable(Type.String()),
-        excerpt: Type.String(),
-      }),
-    ),
-    nextAt: nullable(Time),
-    createdAt: Time,
-    resendOf: nullable(Type.String()),
+    ...PARCEL,
   },
   { $id: 'Notification' },
 )

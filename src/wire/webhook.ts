@@ -25,25 +25,30 @@ const Webhook = Type.Object(
 )
 export type Webhook = Wire<typeof Webhook>
 
+/** How far something has come that is handed over to a receiver or a channel. */
+export const PARCEL = {
+  state: oneOf(['pending', 'delivered', 'failed', 'cancelled']),
+  attempts: Type.Array(
+    Type.Object({
+      at: Time,
+      status: Type.Integer(),
+      durationMs: Type.Integer(),
+      failure: nullable(Type.String()),
+      excerpt: Type.String(),
+    }),
+  ),
+  nextAt: nullable(Time),
+  createdAt: Time,
+  resendOf: nullable(Type.String()),
+}
+
 const deliveryOf = <E extends ReceiverEvent>(event: E) =>
   Type.Object({
     id: idOf('msg'),
     webhookId: idOf('wh'),
     event: Type.Literal(event),
-    state: oneOf(['pending', 'delivered', 'failed', 'cancelled']),
     data: nullable(RECEIVER_EVENTS[event]),
-    attempts: Type.Array(
-      Type.Object({
-        at: Time,
-        status: Type.Integer(),
-        durationMs: Type.Integer(),
-        failure: nullable(Type.String()),
-        excerpt: Type.String(),
-      }),
-    ),
-    nextAt: nullable(Time),
-    createdAt: Time,
-    resendOf: nullable(Type.String()),
+    ...PARCEL,
   })
 
 const Delivery = Type.Union(

@@ -5,12 +5,12 @@
 // averages of its letters over a larger square nearly are: so two pictures are compared by squares of 16 × 16 pixels of the
 // page. What moved, went or changed its colour fills such squares with other averages.
 
-import { crc32, deflateSync, inflateSync } from 'node:zlib'
+import { deflateSync, inflateSync } from 'node:zlib'
+import { pngOf } from '../../src/lib/png.ts'
 
 const SHRINK = 4
 /** In pixels of the small picture. */
 const SQUARE = 4
-const SIGNATURE = [137, 80, 78, 71, 13, 10, 26, 10]
 
 export interface Picture {
   readonly width: number
@@ -135,23 +135,5 @@ export function toPng({ width, height, pixels }: Picture): Uint8Array {
       lines[y * (stride + 1) + 1 + i] =
         pixels[y * stride + i]! - (y === 0 ? 0 : pixels[(y - 1) * stride + i]!)
   }
-  const head = Buffer.alloc(13)
-  head.writeUInt32BE(width, 0)
-  head.writeUInt32BE(height, 4)
-  head.set([8, 2, 0, 0, 0], 8)
-  return Buffer.concat([
-    Buffer.from(SIGNATURE),
-    chunk('IHDR', head),
-    chunk('IDAT', deflateSync(lines, { level: 9 })),
-    chunk('IEND', Buffer.alloc(0)),
-  ])
-}
-
-function chunk(name: string, data: Uint8Array): Buffer {
-  const whole = Buffer.alloc(12 + data.length)
-  whole.writeUInt32BE(data.length, 0)
-  whole.write(name, 4, 'latin1')
-  whole.set(data, 8)
-  whole.writeUInt32BE(crc32(whole.subarray(4, -4)), whole.length - 4)
-  return whole
+  return pngOf({ width, height, alpha: false }, deflateSync(lines, { level: 9 }))
 }

@@ -5,12 +5,12 @@ import type { Channel, ChannelKind, Notification } from '../../wire/channel.ts'
 import { alertStyles as rows } from '../alerts/alerts-list.tsx'
 import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
-import { attempt, Confirm, More, Page, Show, useLoad, usePages } from '../frame/page.tsx'
+import { attempt, Page, Show, useLoad } from '../frame/page.tsx'
 import { href } from '../router.ts'
 import { FormDialog, useForm } from '../ui/form.tsx'
-import { Menu } from '../ui/menu.tsx'
-import { Badge, Button, Dialog, Empty, Field, Select, toast } from '../ui/ui.tsx'
+import { Badge, Button, Empty, Field, Select, toast } from '../ui/ui.tsx'
 import { Inboxes } from './inboxes.tsx'
+import { LogDialog, Row } from './rows.tsx'
 import { browserName, isOfThisBrowser, ownKey, subscribed, unsubscribe, whyNoPush } from './this-browser.ts'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 
@@ -97,7 +97,7 @@ interface ChannelRowProps {
 }
 
 function ChannelRow({ channel, label, isHere, onEdit, onChanged }: ChannelRowProps) {
-  const [open, setOpen] = useState<'log' | 'delete' | null>(null)
+  const [showsLog, setShowsLog] = useState(false)
   const [testing, setTesting] = useState(false)
   const path = { id: channel.id }
   const turn = (status: Channel['status']) =>
@@ -112,62 +112,45 @@ function ChannelRow({ channel, label, isHere, onEdit, onChanged }: ChannelRowPro
     }
   }
   return (
-    <li class={rows['row']}>
-      <div class={rows['main']}>
-        <strong>{channel.name}</strong>
-        <span class={rows['note']}>
-          {isHere ? 'This browser' : label}
-          {channel.lastSuccessAt !== null && ` · arrived ${ago(channel.lastSuccessAt)}`}
-        </span>
-      </div>
-      <div class={rows['side']}>
-        <StateBadge channel={channel} />
-      </div>
-      <div style={{ display: 'flex', gap: '4px' }}>
-        <Button
-          size="small"
-          icon="play"
-          disabled={testing || channel.status !== 'active'}
-          aria-label={`Send a test to ${channel.name}`}
-          onClick={() => attempt(test())}
-        >
-          {testing ? 'Sending…' : 'Test'}
-        </Button>
-        <Menu
-          label={`More for ${channel.name}`}
-          items={[
-            { text: 'Change', icon: 'tune', run: onEdit },
-            { text: 'What was sent', icon: 'list', run: () => setOpen('log') },
-            channel.status === 'active'
-              ? { text: 'Disable', icon: 'pause', run: () => turn('disabled') }
-              : channel.disabledReason === 'secret_lost'
-                ? { text: 'Enter its secrets', icon: 'play', run: onEdit }
-                : { text: 'Enable', icon: 'play', run: () => turn('active') },
-            '-',
-            { text: 'Delete', icon: 'trash', danger: true, run: () => setOpen('delete') },
-          ]}
-        />
-      </div>
-      {open === 'log' && (
-        <Dialog title={`Sent to ${channel.name}`} onClose={() => setOpen(null)}>
-          <Log channelId={channel.id} />
-        </Dialog>
-      )}
-      {open === 'delete' && (
-        <Confirm
-          title={`Delete ${channel.name}?`}
-          action="Delete"
-          onClose={() => setOpen(null)}
-          onConfirm={async () => {
-            await call('DELETE /api/platform/channels/{id}', { path })
-            if (isHere) await unsubscribe()
-            onChanged()
-          }}
-        >
-          Alerts that name it are told through their other ways only.
-        </Confirm>
-      )}
-    </li>
+    <>
+      <Row
+        name={channel.name}
+        note={
+          <>
+            {isHere ? 'This browser' : label}
+            {channel.lastSuccessAt !== null && ` · arrived ${ago(channel.lastSuccessAt)}`}
+          </>
+        }
+        side={<StateBadge channel={channel} />}
+        button={
+          <Button
+            size="small"
+            icon="play"
+            disabled={testing || channel.status !== 'active'}
+            aria-label={`Send a test to ${channel.name}`}
+            onClick={() => attempt(test())}
+          >
+            {testing ? 'Sending…' : 'Test'}
+          </Button>
+        }
+        items={[
+          { text: 'Change', icon: 'tune', run: onEdit },
+          { text: 'What was sent', icon: 'list', run: () => setShowsLog(true) },
+          channel.status === 'active'
+            ? { text: 'Disable', icon: 'pause', run: () => turn('disabled') }
+            : channel.disabledReason === 'secret_lost'
+              ? { text: 'Enter its secrets', icon: 'play', run: onEdit }
+              : { text: 'Enable', icon: 'play', run: () => turn('active') },
+        ]}
+        onDelete={async () => {
+          await call('DELETE /api/platform/channels/{id}', { path })
+          if (isHere) await unsubscribe()
+          onChanged()
+        }}
+        onDeleteText="Alerts that name it are told through their other ways only."
+      />
+      {showsLog && <Log channel={channel} onClose={() => setShowsLog(false)} />}
+    </>
   )
 }
 
@@ -204,55 +187,45 @@ function outcomeText({ attempts, state }: Notification): string {
   return state === 'delivered' ? answer : [answer, last.excerpt.slice(0, 200)].filter(Boolean).join(': ')
 }
 
-function Log({ channelId }: { readonly channelId: string }) {
-  const list = usePages(
-    async (query, signal) => {
-      const answer = await call('GET /api/platform/channels/{id}/notifications', {
-        path: { id: channelId },
-        query,
-        signal,
-      })
-      return { items: answer.notifications, nextCursor: answer.nextCursor }
-    },
-    [channelId],
-  )
-  const again = (id: string) =>
+function Log({ channel, onClose }: { readonly channel: Channel; readonly onClose: () => void }) {
+  const again = (id: string, reload: () => void) =>
     attempt(
       call('POST /api/platform/channels/notifications/{id}/resend', { path: { id } }).then(() => {
         toast('On its way again', { tone: 'up' })
-        list.reload()
+        reload()
       }),
     )
   return (
-    <Show of={list}>
-      {({ items, onMore }) =>
-        items.length === 0 ? (
-          <Empty title="Nothing was sent yet">Send a test, or tick the channel in an alert.</Empty>
-        ) : (
-          <>
-            <ul class={rows['list']} aria-label="Notifications">
-              {items.map((one) => (
-                <li key={one.id} class={rows['row']}>
-                  <div class={rows['main']}>
-                    <strong>{one.title}</strong>
-                    <span class={rows['note']}>
-                      {ago(one.createdAt)} · {outcomeText(one)}
-                    </span>
-                  </div>
-                  <div class={rows['side']}>
-                    <Badge tone={TONES[one.state]}>{one.state}</Badge>
-                  </div>
-                  <Button size="small" variant="quiet" icon="replay" onClick={() => again(one.id)}>
-                    Send again
-                  </Button>
-                </li>
-              ))}
-            </ul>
-            <More onMore={onMore} />
-          </>
-        )
-      }
-    </Show>
+    <LogDialog
+      name={channel.name}
+      label="Notifications"
+      onClose={onClose}
+      load={async (query, signal) => {
+        const { notifications, nextCursor } = await call('GET /api/platform/channels/{id}/notifications', {
+          path: { id: channel.id },
+          query,
+          signal,
+        })
+        return { items: notifications, nextCursor }
+      }}
+      empty={<Empty title="Nothing was sent yet">Send a test, or tick the channel in an alert.</Empty>}
+      row={(one, reload) => (
+        <>
+          <div class={rows['main']}>
+            <strong>{one.title}</strong>
+            <span class={rows['note']}>
+              {ago(one.createdAt)} · {outcomeText(one)}
+            </span>
+          </div>
+          <div class={rows['side']}>
+            <Badge tone={TONES[one.state]}>{one.state}</Badge>
+          </div>
+          <Button size="small" variant="quiet" icon="replay" onClick={() => again(one.id, reload)}>
+            Send again
+          </Button>
+        </>
+      )}
+    />
   )
 }
 

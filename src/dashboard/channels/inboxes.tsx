@@ -6,10 +6,10 @@ import type { Inbox } from '../../wire/inbox.ts'
 import { alertStyles as rows } from '../alerts/alerts-list.tsx'
 import { apiUrl, call } from '../api-client.ts'
 import { ago } from '../format.ts'
-import { Check, Confirm, More, pageStyles as p, Secret, Show, useLoad, usePages } from '../frame/page.tsx'
+import { Check, pageStyles as p, Secret, Show, useLoad } from '../frame/page.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
-import { Menu } from '../ui/menu.tsx'
 import { Button, Dialog, Empty, Field } from '../ui/ui.tsx'
+import { LogDialog, Row } from './rows.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 
 const BODY_FIELDS = bodyFields('POST /api/platform/inboxes')
@@ -84,88 +84,57 @@ interface InboxRowProps {
 }
 
 function InboxRow({ inbox, channels, onEdit, onChanged }: InboxRowProps) {
-  const [open, setOpen] = useState<'log' | 'delete' | null>(null)
+  const [showsLog, setShowsLog] = useState(false)
   const to = channels.filter(({ id }) => inbox.channelIds.includes(id)).map(({ name }) => name)
   return (
-    <li class={rows['row']}>
-      <div class={rows['main']}>
-        <strong>{inbox.name}</strong>
-        <span class={rows['note']}>{to.length > 0 ? `to ${to.join(', ')}` : 'kept here only'}</span>
-      </div>
-      <div class={rows['side']}>
-        <span class={rows['note']}>
-          {inbox.lastAt === null ? 'nothing yet' : `${inbox.received} received, last ${ago(inbox.lastAt)}`}
-        </span>
-      </div>
-      <div style={{ display: 'flex', gap: '4px' }}>
-        <Button size="small" aria-label={`Messages of ${inbox.name}`} onClick={() => setOpen('log')}>
-          Messages
-        </Button>
-        <Menu
-          label={`More for ${inbox.name}`}
-          items={[
-            { text: 'Change', icon: 'tune', run: onEdit },
-            '-',
-            { text: 'Delete', icon: 'trash', danger: true, run: () => setOpen('delete') },
-          ]}
-        />
-      </div>
-      {open === 'log' && (
-        <Dialog title={`Sent to ${inbox.name}`} onClose={() => setOpen(null)}>
-          <Messages inboxId={inbox.id} />
-        </Dialog>
-      )}
-      {open === 'delete' && (
-        <Confirm
-          title={`Delete ${inbox.name}?`}
-          action="Delete"
-          onClose={() => setOpen(null)}
-          onConfirm={async () => {
-            await call('DELETE /api/platform/inboxes/{id}', { path: { id: inbox.id } })
-            onChanged()
-          }}
-        >
-          Its address stops working at once, and its messages are deleted.
-        </Confirm>
-      )}
-    </li>
+    <>
+      <Row
+        name={inbox.name}
+        note={to.length > 0 ? `to ${to.join(', ')}` : 'kept here only'}
+        side={
+          <span class={rows['note']}>
+            {inbox.lastAt === null ? 'nothing yet' : `${inbox.received} received, last ${ago(inbox.lastAt)}`}
+          </span>
+        }
+        button={
+          <Button size="small" aria-label={`Messages of ${inbox.name}`} onClick={() => setShowsLog(true)}>
+            Messages
+          </Button>
+        }
+        items={[{ text: 'Change', icon: 'tune', run: onEdit }]}
+        onDelete={async () => {
+          await call('DELETE /api/platform/inboxes/{id}', { path: { id: inbox.id } })
+          onChanged()
+        }}
+        onDeleteText="Its address stops working at once, and its messages are deleted."
+      />
+      {showsLog && <Messages inbox={inbox} onClose={() => setShowsLog(false)} />}
+    </>
   )
 }
 
-function Messages({ inboxId }: { readonly inboxId: string }) {
-  const list = usePages(
-    async (query, signal) => {
-      const answer = await call('GET /api/platform/inboxes/{id}/messages', {
-        path: { id: inboxId },
-        query,
-        signal,
-      })
-      return { items: answer.messages, nextCursor: answer.nextCursor }
-    },
-    [inboxId],
-  )
+function Messages({ inbox, onClose }: { readonly inbox: Inbox; readonly onClose: () => void }) {
   return (
-    <Show of={list}>
-      {({ items, onMore }) =>
-        items.length === 0 ? (
-          <Empty title="Nothing has come yet">Paste its address into an alert of TradingView.</Empty>
-        ) : (
-          <>
-            <ul class={rows['list']} aria-label="Messages">
-              {items.map((one) => (
-                <li key={one.id} class={rows['row']}>
-                  <div class={rows['main']}>
-                    <span style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{one.text}</span>
-                    <span class={rows['note']}>{ago(one.receivedAt)}</span>
-                  </div>
-                </li>
-              ))}
-            </ul>
-            <More onMore={onMore} />
-          </>
-        )
-      }
-    </Show>
+    <LogDialog
+      name={inbox.name}
+      label="Messages"
+      onClose={onClose}
+      load={async (query, signal) => {
+        const { messages, nextCursor } = await call('GET /api/platform/inboxes/{id}/messages', {
+          path: { id: inbox.id },
+          query,
+          signal,
+        })
+        return { items: messages, nextCursor }
+      }}
+      empty={<Empty title="Nothing has come yet">Paste its address into an alert of TradingView.</Empty>}
+      row={(one) => (
+        <div class={rows['main']}>
+          <span style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{one.text}</span>
+          <span class={rows['note']}>{ago(one.receivedAt)}</span>
+        </div>
+      )}
+    />
   )
 }
 

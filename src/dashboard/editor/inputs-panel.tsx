@@ -2,7 +2,7 @@
 // that), and in the form of an alert. A value the input refuses stays in its field.
 
 import type { JSX } from 'preact'
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useId, useState } from 'preact/hooks'
 import { Icon } from '../ui/icon.tsx'
 import { Button, uiStyles } from '../ui/ui.tsx'
 import { scriptId } from '../charts.ts'
@@ -12,6 +12,7 @@ import { plotsFor } from '../studies/studies.ts'
 import { inputs } from '../workspace.ts'
 import { checked } from './documents.ts'
 import { PropertiesPanel } from './properties-panel.tsx'
+import { Choice, NumberField } from './value-fields.tsx'
 import { Segments } from '../frame/page.tsx'
 import s from './editor.module.css'
 import {
@@ -190,7 +191,19 @@ function Control({ id, input, value, plots = [], set }: ControlProps): JSX.Eleme
     case 'int':
     case 'float':
     case 'price':
-      return <NumberControl id={id} input={input} value={value} set={set} />
+      return (
+        <NumberField
+          id={id}
+          shown={textOf(value)}
+          value={value}
+          read={(text) => readNumber(input, text)}
+          set={set}
+          disabled={disabled}
+          min={input.minval ?? undefined}
+          max={input.maxval ?? undefined}
+          step={input.step ?? (input.kind === 'int' ? 1 : 'any')}
+        />
+      )
     case 'source': {
       const own = value === null || value === '' ? [['', 'Script’s own'] as const] : []
       const offered = plots.map((one) => [JSON.stringify(one.value), one.text] as const)
@@ -266,72 +279,6 @@ function Control({ id, input, value, plots = [], set }: ControlProps): JSX.Eleme
         />
       )
   }
-}
-
-function Choice({
-  id,
-  value,
-  options,
-  set,
-  disabled,
-}: {
-  readonly id: string
-  readonly value: string
-  readonly options: readonly (readonly [string, string])[]
-  readonly set: (value: string) => void
-  readonly disabled: boolean
-}) {
-  return (
-    <select
-      id={id}
-      class={uiStyles['input']}
-      value={value}
-      disabled={disabled}
-      onChange={(event) => set(event.currentTarget.value)}
-    >
-      {options.map(([option, text]) => (
-        <option key={option} value={option}>
-          {text}
-        </option>
-      ))}
-    </select>
-  )
-}
-
-/** A number field that keeps the typed text until it is a number that the input accepts. */
-function NumberControl({ id, input, value, set }: ControlProps) {
-  const [text, setText] = useState(textOf(value))
-  useEffect(() => {
-    if (readNumber(input, text) !== value) setText(textOf(value))
-  }, [value])
-  const wrong = typeof readNumber(input, text) === 'string'
-  return (
-    <>
-      <input
-        id={id}
-        class={uiStyles['input']}
-        type="number"
-        value={text}
-        disabled={!input.active}
-        min={input.minval ?? undefined}
-        max={input.maxval ?? undefined}
-        step={input.step ?? (input.kind === 'int' ? 1 : 'any')}
-        aria-invalid={wrong}
-        aria-describedby={wrong ? `${id}-wrong` : undefined}
-        onInput={(event) => {
-          const typed = event.currentTarget.value
-          setText(typed)
-          const next = readNumber(input, typed)
-          if (typeof next === 'number') set(next)
-        }}
-      />
-      {wrong && (
-        <span id={`${id}-wrong`} class={s.inputWrong}>
-          {readNumber(input, text)}
-        </span>
-      )}
-    </>
-  )
 }
 
 function ColourControl({

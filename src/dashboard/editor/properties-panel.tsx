@@ -1,7 +1,7 @@
 // The form of a strategy's properties, beside its inputs. They are kept with the script; a change runs it again.
 
-import { useEffect, useId, useState } from 'preact/hooks'
-import { Button, uiStyles } from '../ui/ui.tsx'
+import { useId } from 'preact/hooks'
+import { Button } from '../ui/ui.tsx'
 import { script, type Overrides } from '../workspace.ts'
 import s from './editor.module.css'
 import {
@@ -12,6 +12,7 @@ import {
   type Declaration,
   type Property,
 } from './properties-model.ts'
+import { Choice, NumberField } from './value-fields.tsx'
 
 export function PropertiesPanel({
   declaration,
@@ -53,8 +54,8 @@ export function PropertiesPanel({
   )
 }
 
-interface FieldProps<P extends Property = Property> {
-  readonly property: P
+interface FieldProps {
+  readonly property: Property
   readonly value: number | string | boolean
   readonly changed: boolean
   readonly set: (value: number | string | boolean) => void
@@ -84,64 +85,27 @@ function PropertyField({ property, value, changed, set }: FieldProps) {
     <div class={s.input}>
       {label}
       {property.kind === 'choice' ? (
-        <select
+        <Choice
           id={id}
-          class={uiStyles['input']}
           value={String(value)}
-          onChange={(event) => set(event.currentTarget.value)}
-        >
-          {(property.options.some(([option]) => option === value)
-            ? property.options
-            : [[String(value), String(value)] as const, ...property.options]
-          ).map(([option, text]) => (
-            <option key={option} value={option}>
-              {text}
-            </option>
-          ))}
-        </select>
+          set={set}
+          options={
+            property.options.some(([option]) => option === value)
+              ? property.options
+              : [[String(value), String(value)], ...property.options]
+          }
+        />
       ) : (
-        <NumberField id={id} property={property} value={value} set={set} />
+        <NumberField
+          id={id}
+          shown={String(value)}
+          value={value}
+          read={(text) => readProperty(property, text)}
+          set={set}
+          min={property.min}
+          step={property.whole ? 1 : 'any'}
+        />
       )}
     </div>
-  )
-}
-
-/** Keeps the typed text until it is a number that the property takes. */
-function NumberField({
-  id,
-  property,
-  value,
-  set,
-}: Omit<FieldProps<Property & { readonly kind: 'number' }>, 'changed'> & { readonly id: string }) {
-  const [text, setText] = useState(String(value))
-  useEffect(() => {
-    if (readProperty(property, text) !== value) setText(String(value))
-  }, [value])
-  const read = readProperty(property, text)
-  const wrong = typeof read === 'string'
-  return (
-    <>
-      <input
-        id={id}
-        class={uiStyles['input']}
-        type="number"
-        value={text}
-        min={property.min}
-        step={property.whole ? 1 : 'any'}
-        aria-invalid={wrong}
-        aria-describedby={wrong ? `${id}-wrong` : undefined}
-        onInput={(event) => {
-          const typed = event.currentTarget.value
-          setText(typed)
-          const next = readProperty(property, typed)
-          if (typeof next === 'number') set(next)
-        }}
-      />
-      {wrong && (
-        <span id={`${id}-wrong`} class={s.inputWrong}>
-          {read}
-        </span>
-      )}
-    </>
   )
 }

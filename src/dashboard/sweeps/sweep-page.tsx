@@ -17,6 +17,7 @@ import { Parallel, useBands } from './parallel.tsx'
 import { ShareSweep } from './share-sweep.tsx'
 import { heatOf, nameOf, shownChoice, trialRun } from './sweep-model.ts'
 import s from './sweeps.module.css'
+import { TrialButton } from './trial-button.tsx'
 import { VerdictView } from './verdict-view.tsx'
 
 const LOOK_MS = 1000
@@ -239,14 +240,7 @@ function columnsOf(sweep: Sweep, open: (trial: number) => void): Column<SweepTri
       sort: ({ trial }) => trial,
       cell: ({ trial, error }) => (
         <>
-          <Button
-            size="small"
-            variant="quiet"
-            aria-label={`Run trial ${trial} on the chart`}
-            onClick={() => open(trial)}
-          >
-            {trial}
-          </Button>
+          <TrialButton trial={trial} open={open} />
           {error && (
             <span title={error.message}>
               <Badge tone="down">failed</Badge>

@@ -11,6 +11,7 @@ import type { StitchedEquity, Verdict } from '../../wire/sweep.ts'
 import j from '../jobs/jobs.module.css'
 import s from './sweeps.module.css'
 import { boundsOf, lineOf } from './sweep-model.ts'
+import { TrialButton } from './trial-button.tsx'
 
 type Forward = NonNullable<Verdict['walkForward']>
 type Cell = Forward['cells'][number]
@@ -256,19 +257,7 @@ function Windows({ cell, open }: { readonly cell: Cell; readonly open: (trial: n
             head: 'Trial',
             look: 'main',
             sort: ({ trial }) => trial,
-            cell: ({ trial }) =>
-              trial === null ? (
-                'none'
-              ) : (
-                <Button
-                  size="small"
-                  variant="quiet"
-                  aria-label={`Run trial ${trial} on the chart`}
-                  onClick={() => open(trial)}
-                >
-                  {trial}
-                </Button>
-              ),
+            cell: ({ trial }) => (trial === null ? 'none' : <TrialButton trial={trial} open={open} />),
           },
           amount('inProfit', 'Profit in sample'),
           amount('outProfit', 'Profit out of sample'),

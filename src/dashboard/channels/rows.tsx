@@ -1,0 +1,98 @@
+// What the lists of channels and of addresses have in common: a row with its log and its deletion, and the log.
+
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { alertStyles as rows } from '../alerts/alerts-list.tsx'
+import { Confirm, More, Show, usePages } from '../frame/page.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { Dialog } from '../ui/ui.tsx'
+
+interface RowProps {
+  readonly name: string
+  readonly note: ComponentChildren
+  readonly side: ComponentChildren
+  /** The button beside the menu. */
+  readonly button: ComponentChildren
+  /** What the menu offers before deleting. */
+  readonly items: Parameters<typeof Menu>[0]['items']
+  readonly onDelete: () => Promise<void>
+  /** What deleting it means. */
+  readonly onDeleteText: string
+}
+
+export function Row({ name, note, side, button, items, onDelete, onDeleteText }: RowProps) {
+  const [deleting, setDeleting] = useState(false)
+  return (
+    <li class={rows['row']}>
+      <div class={rows['main']}>
+        <strong>{name}</strong>
+        <span class={rows['note']}>{note}</span>
+      </div>
+      <div class={rows['side']}>{side}</div>
+      <div style={{ display: 'flex', gap: '4px' }}>
+        {button}
+        <Menu
+          label={`More for ${name}`}
+          items={[
+            ...items,
+            '-',
+            { text: 'Delete', icon: 'trash', danger: true, run: () => setDeleting(true) },
+          ]}
+        />
+      </div>
+      {deleting && (
+        <Confirm
+          title={`Delete ${name}?`}
+          action="Delete"
+          onClose={() => setDeleting(false)}
+          onConfirm={onDelete}
+        >
+          {onDeleteText}
+        </Confirm>
+      )}
+    </li>
+  )
+}
+
+interface LogProps<T> {
+  readonly name: string
+  readonly label: string
+  readonly load: Parameters<typeof usePages<T>>[0]
+  readonly empty: ComponentChildren
+  readonly row: (item: T, reload: () => void) => ComponentChildren
+  readonly onClose: () => void
+}
+
+/** A dialog that lists what was sent to something, page by page. */
+export function LogDialog<T extends { readonly id: string }>({
+  name,
+  label,
+  load,
+  empty,
+  row,
+  onClose,
+}: LogProps<T>) {
+  const list = usePages(load, [])
+  return (
+    <Dialog title={`Sent to ${name}`} onClose={onClose}>
+      <Show of={list}>
+        {({ items, onMore }) =>
+          items.length === 0 ? (
+            empty
+          ) : (
+            <>
+              <ul class={rows['list']} aria-label={label}>
+                {items.map((one) => (
+                  <li key={one.id} class={rows['row']}>
+                    {row(one, list.reload)}
+                  </li>
+                ))}
+              </ul>
+              <More onMore={onMore} />
+            </>
+          )
+        }
+      </Show>
+    </Dialog>
+  )
+}
