@@ -3,7 +3,6 @@
 import { Elysia } from 'elysia'
 import { Problem } from '../lib/problem.ts'
 import { backtestSession, REPLAY_BARS_MAX } from '../replay/session.ts'
-import type { RunProgress } from '../runs/live.ts'
 import type { Run } from '../runs/records.ts'
 import type { FinishedRun, QueuedRun } from '../runs/runs.ts'
 import type { Backtest as BacktestWire } from '../wire/backtest.ts'
@@ -11,11 +10,10 @@ import type { Packed } from '../wire/columns.ts'
 import { TRACK_KINDS } from '../wire/track.ts'
 import { access, type ApiDeps } from './access.ts'
 import { Columns, wantsColumns } from './columns.ts'
-import { SILENT_SECONDS } from './event-wait.ts'
 import { JsonText } from './json-text.ts'
 import { replayPieces } from './replay-wire.ts'
 import { listed, pageOf } from './fields.ts'
-import { progressEvents, type Watched } from './progress-events.ts'
+import { jobEvents } from './progress-events.ts'
 import { route } from './route.ts'
 import { validationFailed } from './validate.ts'
 
@@ -200,20 +198,7 @@ export function backtestRoutes(deps: ApiDeps) {
     )
     .get(
       '/:id/events',
-      async ({ caller, params: { id }, request, server }) => {
-        await runs.get(caller.user.id, id)
-        server?.timeout(request, SILENT_SECONDS)
-        const signal = AbortSignal.any([request.signal, deps.stopping])
-        const leave = deps.streams.enter(caller.user.id, signal)
-        const watched: Watched<RunProgress> = {
-          watch: (until, told) => runs.watch(caller.user.id, id, until, told),
-          async end() {
-            const run = await runs.find(caller.user.id, id)
-            return run && { backtest: wire(run) }
-          },
-        }
-        return progressEvents(deps, caller, watched, signal, leave)
-      },
+      (context) => jobEvents(deps, runs, context, (run) => ({ backtest: wire(run) })),
       route('GET /api/platform/backtests/{id}/events'),
     )
 }

@@ -3,14 +3,13 @@
 import { Elysia } from 'elysia'
 import { Problem } from '../lib/problem.ts'
 import { equityCsv, partsCsv } from '../portfolios/tables.ts'
-import type { Portfolio, PortfolioProgress } from '../portfolios/portfolios.ts'
+import type { Portfolio } from '../portfolios/portfolios.ts'
 import type { Portfolio as PortfolioWire } from '../wire/portfolio.ts'
 import { access, type ApiDeps } from './access.ts'
-import { SILENT_SECONDS } from './event-wait.ts'
 import { listed, pageOf } from './fields.ts'
 import { csvAnswer, textStream } from './csv-answer.ts'
 import { JsonText } from './json-text.ts'
-import { progressEvents, type Watched } from './progress-events.ts'
+import { jobEvents } from './progress-events.ts'
 import { route } from './route.ts'
 
 /** Scripts of twenty parts, of which few are long. */
@@ -109,20 +108,7 @@ export function portfolioRoutes(deps: ApiDeps) {
     )
     .get(
       '/portfolios/:id/events',
-      async ({ caller, params: { id }, request, server }) => {
-        await portfolios.get(caller.user.id, id)
-        server?.timeout(request, SILENT_SECONDS)
-        const signal = AbortSignal.any([request.signal, deps.stopping])
-        const leave = deps.streams.enter(caller.user.id, signal)
-        const watched: Watched<PortfolioProgress> = {
-          watch: (until, told) => portfolios.watch(caller.user.id, id, until, told),
-          async end() {
-            const portfolio = await portfolios.find(caller.user.id, id)
-            return portfolio && { portfolio: shown(portfolio) }
-          },
-        }
-        return progressEvents(deps, caller, watched, signal, leave)
-      },
+      (context) => jobEvents(deps, portfolios, context, (portfolio) => ({ portfolio: shown(portfolio) })),
       route('GET /api/platform/portfolios/{id}/events'),
     )
 }

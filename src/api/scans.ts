@@ -3,14 +3,13 @@
 import { Elysia } from 'elysia'
 import { Problem } from '../lib/problem.ts'
 import { csvHead, csvLine } from '../scans/rows.ts'
-import type { Scan, ScanProgress } from '../scans/scans.ts'
+import type { Scan } from '../scans/scans.ts'
 import { decodeCursor, encodeCursor } from '../store/collection.ts'
 import type { Scan as ScanWire } from '../wire/scan.ts'
 import { access, type ApiDeps } from './access.ts'
 import { csvAnswer } from './csv-answer.ts'
-import { SILENT_SECONDS } from './event-wait.ts'
 import { listed, pageOf } from './fields.ts'
-import { progressEvents, type Watched } from './progress-events.ts'
+import { jobEvents } from './progress-events.ts'
 import { route } from './route.ts'
 
 const BODY_BYTES = 2 << 20
@@ -107,20 +106,7 @@ export function scanRoutes(deps: ApiDeps) {
     )
     .get(
       '/scans/:id/events',
-      async ({ caller, params: { id }, request, server }) => {
-        await scans.get(caller.user.id, id)
-        server?.timeout(request, SILENT_SECONDS)
-        const signal = AbortSignal.any([request.signal, deps.stopping])
-        const leave = deps.streams.enter(caller.user.id, signal)
-        const watched: Watched<ScanProgress> = {
-          watch: (until, told) => scans.watch(caller.user.id, id, until, told),
-          async end() {
-            const scan = await scans.find(caller.user.id, id)
-            return scan && { scan: shown(scan) }
-          },
-        }
-        return progressEvents(deps, caller, watched, signal, leave)
-      },
+      (context) => jobEvents(deps, scans, context, (scan) => ({ scan: shown(scan) })),
       route('GET /api/platform/scans/{id}/events'),
     )
 }

@@ -5,13 +5,12 @@ import { Problem } from '../lib/problem.ts'
 import { seriesName } from '../market/bar-store.ts'
 import { decodeCursor, encodeCursor } from '../store/collection.ts'
 import { csvHead, csvLine, stitchedCsv } from '../sweeps/trials.ts'
-import type { Sweep, SweepProgress } from '../sweeps/sweeps.ts'
+import type { Sweep } from '../sweeps/sweeps.ts'
 import type { Sweep as SweepWire } from '../wire/sweep.ts'
 import { access, type ApiDeps } from './access.ts'
 import { csvAnswer, textStream } from './csv-answer.ts'
-import { SILENT_SECONDS } from './event-wait.ts'
 import { listed, pageOf } from './fields.ts'
-import { progressEvents, type Watched } from './progress-events.ts'
+import { jobEvents } from './progress-events.ts'
 import { route } from './route.ts'
 
 const BODY_BYTES = (1 << 20) + (256 << 10)
@@ -118,20 +117,7 @@ export function sweepRoutes(deps: ApiDeps) {
     )
     .get(
       '/sweeps/:id/events',
-      async ({ caller, params: { id }, request, server }) => {
-        await sweeps.get(caller.user.id, id)
-        server?.timeout(request, SILENT_SECONDS)
-        const signal = AbortSignal.any([request.signal, deps.stopping])
-        const leave = deps.streams.enter(caller.user.id, signal)
-        const watched: Watched<SweepProgress> = {
-          watch: (until, told) => sweeps.watch(caller.user.id, id, until, told),
-          async end() {
-            const sweep = await sweeps.find(caller.user.id, id)
-            return sweep && { sweep: await wire(sweep) }
-          },
-        }
-        return progressEvents(deps, caller, watched, signal, leave)
-      },
+      (context) => jobEvents(deps, sweeps, context, async (sweep) => ({ sweep: await wire(sweep) })),
       route('GET /api/platform/sweeps/{id}/events'),
     )
     .get(

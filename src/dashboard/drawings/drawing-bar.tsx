@@ -62,6 +62,17 @@ function Glyph({ path }: { readonly path: string }) {
   )
 }
 
+const SWITCHES = [
+  {
+    label: 'Magnet: stick to open, high, low and close',
+    of: magnet,
+    glyph: () => <Glyph path={GLYPHS.magnet} />,
+  },
+  { label: 'Keep the tool after a drawing', of: keepTool, glyph: () => <Glyph path={GLYPHS.keep} /> },
+  { label: 'Lock all drawings', of: lockAll, glyph: () => <Glyph path={GLYPHS.lock} /> },
+  { label: 'Hide all drawings', of: hideAll, glyph: () => <Icon name="eye" /> },
+]
+
 export function DrawingBar() {
   const [open, setOpen] = useState<{
     readonly group: ToolGroup
@@ -88,38 +99,11 @@ export function DrawingBar() {
           <GroupButton key={group.id} group={group} onOpen={openGroup} />
         ))}
         <span class={s.rule} />
-        <Tool
-          label="Magnet: stick to open, high, low and close"
-          on={magnet.value}
-          pressed={magnet.value}
-          run={() => (magnet.value = !magnet.value)}
-        >
-          <Glyph path={GLYPHS.magnet} />
-        </Tool>
-        <Tool
-          label="Keep the tool after a drawing"
-          on={keepTool.value}
-          pressed={keepTool.value}
-          run={() => (keepTool.value = !keepTool.value)}
-        >
-          <Glyph path={GLYPHS.keep} />
-        </Tool>
-        <Tool
-          label="Lock all drawings"
-          on={lockAll.value}
-          pressed={lockAll.value}
-          run={() => (lockAll.value = !lockAll.value)}
-        >
-          <Glyph path={GLYPHS.lock} />
-        </Tool>
-        <Tool
-          label="Hide all drawings"
-          on={hideAll.value}
-          pressed={hideAll.value}
-          run={() => (hideAll.value = !hideAll.value)}
-        >
-          <Icon name="eye" />
-        </Tool>
+        {SWITCHES.map(({ label, of, glyph }) => (
+          <Tool key={label} label={label} on={of.value} pressed={of.value} run={() => (of.value = !of.value)}>
+            {glyph()}
+          </Tool>
+        ))}
         <span class={s.rule} />
         <Tool
           label="Undo"

@@ -31,8 +31,8 @@ import type { Series } from '../environment.ts'
 import { CoarserBars } from './coarser.ts'
 import { PineArray, PineMap } from './collections.ts'
 import type { RunContext } from './run-context.ts'
-import { ConvertedBars } from './converted-bars.ts'
-import { HeikinAshiBars } from './heikin-ashi.ts'
+import { convertedBars } from './converted-bars.ts'
+import { heikinAshi } from './heikin-ashi.ts'
 import { PineMatrix } from './matrix.ts'
 import { shallowCopy } from './operators.ts'
 import { PriceBars } from './price-bars.ts'
@@ -239,7 +239,7 @@ export class Request {
     if (currency !== null && currency !== '' && currency !== 'NONE' && currency !== source.symbol.currency) {
       const rate = context.rateBetween(source.symbol.currency, currency)
       if (rate)
-        source = new MadeSource(source, new ConvertedBars(source.bars, rate), { ...source.symbol, currency })
+        source = new MadeSource(source, convertedBars(source.bars, rate), { ...source.symbol, currency })
     }
     const { bars } = source
     const child = context.spawn(this.#site, this.#path, { bars, symbol: source.symbol, interval })
@@ -261,7 +261,7 @@ function isBoxOfLast({ parameters: { style } }: ChartType): boolean {
 function ofKind(source: Source, chart: ChartType | null): Source {
   if (chart === null) return source
   return chart.kind === 'heikinashi'
-    ? new MadeSource(source, new HeikinAshiBars(source.bars))
+    ? new MadeSource(source, heikinAshi(source.bars))
     : new PriceSource(source, chart)
 }
 

@@ -15,6 +15,7 @@
 
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
+import type { StateClass } from '../../runtime/state-class.ts'
 import { ValueHistory, lengthOf } from './window.ts'
 
 const CAPACITY_FIRST = 16
@@ -249,43 +250,34 @@ class AllTimeMin {
   }
 }
 
+const OFFSET = 'Offset to the'
+const OF_LAST = 'of the last `length` values (0 or negative)'
+
+/** Of a source, or of the bars' own `field`. */
+function extreme(
+  name: string,
+  meaning: string,
+  field: 'high' | 'low',
+  type: 'float' | 'int',
+  ofSource: StateClass,
+  ofBars: StateClass,
+): BuiltinEntry {
+  return fn(
+    `ta.${name}`,
+    `${meaning}; of \`${field}\` without a source.`,
+    [`(series float source, series int length) series ${type}`, `(series int length) series ${type}`],
+    [
+      { state: ofSource, implicit: ['bar_index'] },
+      { state: ofBars, implicit: ['bar_index', field] },
+    ],
+  )
+}
+
 export const EXTREMES: readonly BuiltinEntry[] = [
-  fn(
-    'ta.highest',
-    'The highest of the last `length` values; of `high` without a source.',
-    ['(series float source, series int length) series float', '(series int length) series float'],
-    [
-      { state: Highest, implicit: ['bar_index'] },
-      { state: HighestOfBars, implicit: ['bar_index', 'high'] },
-    ],
-  ),
-  fn(
-    'ta.lowest',
-    'The lowest of the last `length` values; of `low` without a source.',
-    ['(series float source, series int length) series float', '(series int length) series float'],
-    [
-      { state: Lowest, implicit: ['bar_index'] },
-      { state: LowestOfBars, implicit: ['bar_index', 'low'] },
-    ],
-  ),
-  fn(
-    'ta.highestbars',
-    'Offset to the highest of the last `length` values (0 or negative); of `high` without a source.',
-    ['(series float source, series int length) series int', '(series int length) series int'],
-    [
-      { state: HighestBars, implicit: ['bar_index'] },
-      { state: HighestBarsOfBars, implicit: ['bar_index', 'high'] },
-    ],
-  ),
-  fn(
-    'ta.lowestbars',
-    'Offset to the lowest of the last `length` values (0 or negative); of `low` without a source.',
-    ['(series float source, series int length) series int', '(series int length) series int'],
-    [
-      { state: LowestBars, implicit: ['bar_index'] },
-      { state: LowestBarsOfBars, implicit: ['bar_index', 'low'] },
-    ],
-  ),
+  extreme('highest', 'The highest of the last `length` values', 'high', 'float', Highest, HighestOfBars),
+  extreme('lowest', 'The lowest of the last `length` values', 'low', 'float', Lowest, LowestOfBars),
+  extreme('highestbars', `${OFFSET} highest ${OF_LAST}`, 'high', 'int', HighestBars, HighestBarsOfBars),
+  extreme('lowestbars', `${OFFSET} lowest ${OF_LAST}`, 'low', 'int', LowestBars, LowestBarsOfBars),
   fn(
     'ta.range',
     'The highest minus the lowest of the last `length` values.',
