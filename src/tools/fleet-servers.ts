@@ -12,7 +12,9 @@ import { type OwnPostgres, startPostgres } from '../../tests/store/postgres-serv
 import type { Delivery } from '../webhooks/deliveries.ts'
 import type { Firing } from '../alerts/alert.ts'
 import type { Key, Kv } from '../store/kv.ts'
+import { SHARDS } from '../lib/shards.ts'
 import { connect } from '../store/postgres/connection.ts'
+import { LEASE_MS } from '../store/postgres/lease.ts'
 import { postgresKv } from '../store/postgres/postgres-kv.ts'
 import type { Blow } from './fleet-test.ts'
 
@@ -293,11 +295,12 @@ class Load {
 }
 const START = Date.UTC(2020, 0, 1)
 
-/** Measures the longest time for which some shard had no living server. */
+/** Measures how long a shard was without anybody who showed a sign of life: from the last one of who had it to the first of the next. */
 class Watch {
   longestMs = 0
   readonly #sql: SQL
-  #since: number | null = null
+  /** null: the database was away. */
+  #aliveAt: number | null = null
   #isOver = false
   readonly #running: Promise<void>
 
@@ -314,18 +317,23 @@ class Watch {
 
   /** While the database is away nobody does anything, and that is not the servers' fault. */
   async #run(): Promise<void> {
-    while (!this.#isOver) {
+    for (let backAt = performance.now(); !this.#isOver; await Bun.sleep(50)) {
       const [row] = await this.#sql
         .unsafe(
-          `select count(*)::int as held from chartroom.shards s join chartroom.leases l on l.work = s.holder
-           where l.until > clock_timestamp()`,
+          `select count(l.until)::int as held,
+             extract(epoch from clock_timestamp() - min(l.until))::float8 * 1000 + ${LEASE_MS} as silent
+           from chartroom.shards s left join chartroom.leases l on l.work = s.holder`,
         )
         .catch(() => [undefined])
       const now = performance.now()
-      if (row === undefined || row.held === 256) this.#since = null
-      else this.#since ??= now
-      if (this.#since !== null) this.longestMs = Math.max(this.longestMs, now - this.#since)
-      await Bun.sleep(50)
+      if (row === undefined) {
+        backAt = Infinity
+        this.#aliveAt = null
+        continue
+      }
+      backAt = Math.min(backAt, now)
+      if (row.held === SHARDS || this.#aliveAt === null) this.#aliveAt = Math.max(backAt, now - row.silent)
+      this.longestMs = Math.max(this.longestMs, now - this.#aliveAt)
     }
   }
 }
@@ -373,7 +381,7 @@ export async function fleetOfServers({
   const said = [...counts].map(([blow, number]) => `${blow} ${number}`).join(', ')
   console.log(`seed ${seed}; ${count} servers; ${said}; ${buried} ended since the others took them for gone`)
   console.log(
-    `${load.acked.size} ideas acknowledged, ${load.bars.reduce((a, b) => a + b)} bars, ${outcome.firings.length} firings, ${receiver.requests} webhook requests for ${receiver.messages.size} firings; ${load.repeated} requests repeated, the longest was answered after ${seconds(load.longestMs)}; longest without a server for some shard ${seconds(watch.longestMs)}`,
+    `${load.acked.size} ideas acknowledged, ${load.bars.reduce((a, b) => a + b)} bars, ${outcome.firings.length} firings, ${receiver.requests} webhook requests for ${receiver.messages.size} firings; ${load.repeated} requests repeated, the longest was answered after ${seconds(load.longestMs)}; longest until a shard had another server ${seconds(watch.longestMs)}`,
   )
   for (const finding of findings.slice(0, 20)) console.log(finding)
   console.log(`${findings.length} findings`)

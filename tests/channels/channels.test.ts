@@ -147,11 +147,11 @@ describe('setting up', () => {
     const { channels, telegram, fire, stop } = await world()
     const { id } = await telegram('usr_2')
     for (const work of [
-      channels.get('usr_1', id),
-      channels.change('usr_1', id, { name: 'x' }),
-      channels.remove('usr_1', id),
+      () => channels.get('usr_1', id),
+      () => channels.change('usr_1', id, { name: 'x' }),
+      () => channels.remove('usr_1', id),
     ])
-      expect(await rejection(work)).toMatchObject({ status: 404, code: 'channel_not_found' })
+      expect(await rejection(work())).toMatchObject({ status: 404, code: 'channel_not_found' })
     await fire([id])
     expect(sent).toEqual([])
     await stop()
