@@ -134,10 +134,18 @@ export interface FleetView {
   readonly takeShared: TakeShared
 }
 
+/** Shows what the store said last where it does not answer. */
+export interface LastKnownView {
+  /** `work` must change nothing. Answers how old the oldest of what it was shown is; 0 = all of it was new. */
+  show<T>(work: () => T): Promise<{ readonly answer: Awaited<T>; readonly ageMs: number }>
+}
+
 export interface Services extends AccountDeps {
   readonly log: Log
   /** null: this server is alone on its store. */
   readonly fleet: FleetView | null
+  /** null: the store cannot be away. */
+  readonly lastKnown: LastKnownView | null
   readonly settings: ApiSettings
   readonly bars: BarCache
   readonly runs: Runs

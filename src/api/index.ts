@@ -48,7 +48,7 @@ import { backtestCheckRoutes } from './backtest-checks.ts'
 import { backtestRoutes } from './backtests.ts'
 import { barRoutes } from './bars.ts'
 import { addCommonHeaders } from './common-headers.ts'
-import type { FleetView, Services } from './deps.ts'
+import type { FleetView, LastKnownView, Services } from './deps.ts'
 import { docsRoutes } from './docs.ts'
 import { errorRoutes } from './errors.ts'
 import { feedRoutes } from './feeds.ts'
@@ -168,9 +168,15 @@ export function createApi(services: Services) {
   }
 
   const app = new Elysia({ normalize: false })
-    .wrap((answer) => (request: Request) => {
-      const early = again(request)
-      return early === null ? answer(request) : early.then((response) => response ?? answer(request))
+    .wrap((answer) => {
+      const whole = (request: Request) => {
+        const early = again(request)
+        return early === null ? answer(request) : early.then((response) => response ?? answer(request))
+      }
+      const { lastKnown } = services
+      if (!lastKnown) return whole
+      return (request: Request) =>
+        onlyShows(request) ? shown(lastKnown, () => whole(request)) : whole(request)
     })
     .onRequest(({ request, set }) => {
       const visit = open(request)
@@ -262,6 +268,17 @@ export function createApi(services: Services) {
   ])
   const startedAt = clock.now()
   return Object.assign(app, { gate, metrics })
+}
+
+/** Whether it changes nothing. A server is not ready by what it knows from before. */
+const onlyShows = ({ method, url }: Request) =>
+  (method === 'GET' || method === 'HEAD') && !url.endsWith('/api/ready')
+
+/** An answer made of what the store said last tells its age, as an answer of any cache does. */
+async function shown<T>(lastKnown: LastKnownView, work: () => T): Promise<Awaited<T>> {
+  const { answer, ageMs } = await lastKnown.show(work)
+  if (ageMs > 0 && answer instanceof Response) answer.headers.set('age', String(Math.ceil(ageMs / 1000)))
+  return answer
 }
 
 /** Nothing where a server is alone. */

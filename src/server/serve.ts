@@ -183,6 +183,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
       metrics: config.METRICS,
     },
     fleet,
+    lastKnown: store.lastKnown,
     setupCode: await setupCodeOf(kv, fleet !== null, Buffer.from(random.bytes(24)).toString('base64url')),
     dashboard: await dashboardOf(context, basePath({ publicUrl: config.PUBLIC_URL })),
     licences: loadLicences,

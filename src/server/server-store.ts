@@ -11,6 +11,7 @@ import { lmdbBars } from '../store/lmdb-bars.ts'
 import { openServerStore } from '../store/open-store.ts'
 import type { ChangeFeed } from '../store/postgres/feed.ts'
 import type { Fleet } from '../store/postgres/fleet.ts'
+import type { LastKnown } from '../store/postgres/last-known.ts'
 import type { Config } from './config.ts'
 
 interface ServerStore {
@@ -22,6 +23,8 @@ interface ServerStore {
   readonly feed: ChangeFeed | null
   /** The servers on the same database; null if there can be no others. */
   readonly fleet: Fleet | null
+  /** What it answered last; null if it cannot be away. */
+  readonly lastKnown: LastKnown | null
   close(): Promise<void>
 }
 
@@ -70,6 +73,7 @@ export async function openStoreOf(
     lost: new Promise(() => {}),
     feed: null,
     fleet: null,
+    lastKnown: null,
     async close() {
       await kv.close()
       lock.release()

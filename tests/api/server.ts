@@ -220,6 +220,7 @@ export function testServer(
       metrics: 'local',
     },
     fleet,
+    lastKnown: null,
     setupCode: 'setup-code',
     dashboard: () => null,
     licences: async () => new Uint8Array(),

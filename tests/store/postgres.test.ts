@@ -167,6 +167,12 @@ describe('the way to the database', () => {
     expect(await rejection(kv.get(['n']))).toMatchObject(away)
     expect(await rejection(kv.commit(step))).toMatchObject(away)
     expect(now).toBeGreaterThan(4000)
+    // Whoever comes now need not find it out again.
+    const waited = now
+    const others = Array.from({ length: 5 }, () => rejection(kv.get(['n'])))
+    for (const other of others) expect(await other).toMatchObject(away)
+    expect(await rejection(kv.commit(step))).toMatchObject(away)
+    expect(now).toBe(waited)
     proxy.open()
     expect(await valueOf(kv, ['n'])).toBe('1')
     expect(await kv.commit(step)).toBe(true)

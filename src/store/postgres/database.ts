@@ -37,6 +37,9 @@ export class Database {
   #sql: SQL
   #isClosed = false
   #retries = 0
+  /** Why the last statement was given up; null: it was answered. */
+  #awayFor: unknown = null
+  #isTrying = false
 
   constructor(options: DatabaseOptions) {
     this.#options = options
@@ -82,14 +85,31 @@ export class Database {
   }
 
   async #patiently<T>(ask: (sql: SQL) => Promise<T>): Promise<T> {
+    // Somebody has waited in vain already: one statement at a time finds out whether the database is back.
+    if (this.#awayFor === null) return this.#untilAway(ask, PATIENCE_MS)
+    if (this.#isTrying) throw away(this.#awayFor)
+    this.#isTrying = true
+    try {
+      return await this.#untilAway(ask, 0)
+    } finally {
+      this.#isTrying = false
+    }
+  }
+
+  async #untilAway<T>(ask: (sql: SQL) => Promise<T>, patienceMs: number): Promise<T> {
     const { clock } = this.#options
-    const until = clock.now() + PATIENCE_MS
+    const until = clock.now() + patienceMs
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(PAUSE_MS, pause * 2)) {
       try {
-        return await this.#unlessSilent(ask)
+        const answer = await this.#unlessSilent(ask)
+        this.#awayFor = null
+        return answer
       } catch (error) {
         if (!isPassing(error) || this.#isClosed) throw meant(error)
-        if (clock.now() + pause > until) throw away(error)
+        if (clock.now() + pause > until) {
+          if (!isBeaten(error)) this.#awayFor = error
+          throw away(error)
+        }
         this.#retries++
         await clock.sleep(pause)
       }
@@ -124,6 +144,11 @@ function isPassing(error: unknown): boolean {
   return error.errno === undefined
     ? error.code.startsWith('ERR_POSTGRES_CONNECTION')
     : AGAIN.test(error.errno)
+}
+
+/** The database answers, and another transaction was faster. */
+function isBeaten(error: unknown): boolean {
+  return error instanceof SQL.PostgresError && /^40|^55P03$/.test(error.errno ?? '')
 }
 
 function meant(error: unknown): unknown {

@@ -9,6 +9,7 @@ import { assertKnownLayout, migrate } from '../migrate.ts'
 import { type Connection, connect, type PostgresOptions } from './connection.ts'
 import { ChangeFeed } from './feed.ts'
 import { Fleet, type FleetNode, fleetNodes } from './fleet.ts'
+import { LastKnown } from './last-known.ts'
 import { fencedKv } from './lease.ts'
 import { postgresArchive, servingNodes } from './postgres-archive.ts'
 import { postgresBars } from './postgres-bars.ts'
@@ -29,6 +30,7 @@ export interface ServedPostgres extends PostgresStore {
   readonly lost: Promise<void>
   readonly feed: ChangeFeed
   readonly fleet: Fleet
+  readonly lastKnown: LastKnown
   close(): Promise<void>
 }
 
@@ -73,12 +75,14 @@ export async function openServerPostgres({
     await migrate(kv)
     await feed.begin()
     const joined = fleet
+    const lastKnown = new LastKnown({ now: () => options.clock.now() })
     return {
-      kv,
-      bars: postgresBars(connection),
+      kv: lastKnown.kv(kv),
+      bars: lastKnown.bars(postgresBars(connection)),
       lost,
       feed,
       fleet,
+      lastKnown,
       async close() {
         await joined.leave()
         await connection.close()

@@ -1,0 +1,79 @@
+// A server whose database is away: what was on a chart a moment ago is answered, and whatever would change something is not.
+
+import { afterAll, expect, test } from 'bun:test'
+import { BarCache } from '../../src/market/bar-cache.ts'
+import { memoryBars } from '../../src/market/bar-store.ts'
+import { memoryKv } from '../../src/store/memory.ts'
+import { LastKnown } from '../../src/store/postgres/last-known.ts'
+import { barCsv } from '../bar-csv.ts'
+import { goingAway } from '../store/going-away.ts'
+import { testServer, unlimited } from './server.ts'
+
+const database = goingAway()
+let now = 0
+const lastKnown = new LastKnown({ now: () => now })
+const server = testServer((services) => ({ ...unlimited(services), lastKnown }), {
+  kv: lastKnown.kv(database.kv(memoryKv())),
+  bars: new BarCache(lastKnown.bars(database.bars(memoryBars()))),
+})
+const { call } = server
+afterAll(() => server.pool.close())
+
+const BARS = '/api/platform/bars?exchange=E&symbol=S&interval=1h'
+const importBars = (headers: Record<string, string>) =>
+  call('POST', '/api/platform/bars/import?exchange=E&symbol=S&interval=1h', {
+    headers: { ...headers, 'content-type': 'text/csv' },
+    body: barCsv(50),
+  })
+
+test('cached bars and charts are read on, with their age, and what would be written is 503 with Retry-After', async () => {
+  const headers = await server.signUp()
+  await importBars(headers)
+  const layout = { name: 'mine', layout: { version: 1, grid: '1', charts: [] } }
+  await call('POST', '/api/platform/layouts', { headers, body: layout })
+  const paths = [
+    BARS,
+    `${BARS}&limit=10`,
+    '/api/auth/session',
+    '/api/platform/symbols',
+    '/api/platform/layouts',
+    '/api/platform/drawings?exchange=E&symbol=S',
+    '/api/platform/alerts',
+    '/api/platform/watchlists',
+    '/api/platform/scripts',
+  ]
+  const ask = () => Promise.all(paths.map((path) => call('GET', path, { headers })))
+  const before = await ask()
+  expect((await call('GET', '/api/ready')).status).toBe(200)
+  expect(before.map(({ status }) => status)).toEqual(paths.map(() => 200))
+  expect(before.every((answer) => !answer.headers.has('age'))).toBe(true)
+
+  database.isAway = true
+  now += 60_000
+  // After a minute it is noted that the session is in use, which cannot be now.
+  server.clock.advance(61_000)
+  const after = await ask()
+  expect(after.map(({ text }) => text)).toEqual(before.map(({ text }) => text))
+  expect(after.map((answer) => answer.headers.get('age'))).toEqual(paths.map(() => '60'))
+
+  for (const [method, path, body] of [
+    ['POST', '/api/platform/layouts', layout],
+    ['POST', '/api/auth/sign-in', { email: 'trader@example.com', password: 'correct horse' }],
+    ['DELETE', BARS, undefined],
+  ] as const) {
+    const refused = await call(method, path, { headers, ...(body && { body }) })
+    expect([refused.status, refused.json.error.code]).toEqual([503, 'store_unavailable'])
+    expect(refused.headers.get('retry-after')).toBe('5')
+  }
+  expect((await importBars(headers)).status).toBe(503)
+  // Whoever shares requests out should prefer a server that reaches the database.
+  expect((await call('GET', '/api/ready')).status).toBe(503)
+  // Nobody has read it while the database was there.
+  expect((await call('GET', '/api/platform/ideas', { headers })).status).toBe(503)
+
+  now += 15 * 60_000
+  expect((await call('GET', BARS, { headers })).status).toBe(503)
+  database.isAway = false
+  const again = await call('GET', BARS, { headers })
+  expect([again.status, again.headers.get('age')]).toEqual([200, null])
+})
