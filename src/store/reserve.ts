@@ -15,7 +15,7 @@ import {
   statfsSync,
   writeSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Commit, Key } from './kv.ts'
 
 export const RESERVE_FILE = 'reserve'
@@ -53,11 +53,13 @@ export function mayUseReserve(
 export class Reserve {
   readonly #path: string
   readonly #bytes: number
+  readonly #free: (directory: string) => number
   #isLow = false
 
-  constructor(directory: string, bytes = RESERVE_BYTES) {
+  constructor(directory: string, bytes = RESERVE_BYTES, free = freeBytes) {
     this.#path = join(directory, RESERVE_FILE)
     this.#bytes = bytes
+    this.#free = free
     this.#refill()
   }
 
@@ -81,10 +83,9 @@ export class Reserve {
   }
 
   #refill(): boolean {
-    const { bavail, bsize } = statfsSync(join(this.#path, '..'))
     const there = existsSync(this.#path)
     // The same amount again stays free for others.
-    if (bavail * bsize < (there ? this.#bytes : 2 * this.#bytes)) return false
+    if (this.#free(dirname(this.#path)) < (there ? this.#bytes : 2 * this.#bytes)) return false
     return there || this.#make()
   }
 
@@ -106,6 +107,12 @@ export class Reserve {
       return false
     }
   }
+}
+
+/** What the directory's disk has left for us. */
+function freeBytes(directory: string): number {
+  const { bavail, bsize } = statfsSync(directory)
+  return bavail * bsize
 }
 
 /** Bytes that do not compress; xorshift32. */

@@ -202,6 +202,17 @@ test.each(['lmdb', 'postgres'] as const)('what is in %s already is neither mixed
   ).toMatchObject({ message: expect.stringContaining('did not come to its end') })
 })
 
+test.each(['lmdb', 'postgres'] as const)('nothing is left of %s that was cleared', async (kind) => {
+  const { archive, bars } = await filled(kind)
+  await archive.putNotes([{ key: LONG, from: 0, to: 60_000, change: 7 }])
+  await archive.clear()
+  expect(await archive.countDocuments()).toBe(0)
+  expect(await archive.kv.get(['things', 'id', 0])).toBeNull()
+  expect([await archive.series(), await archive.notes(), await archive.symbols()]).toEqual([[], [], []])
+  await bars.upsert(LONG, minutes(0, 3))
+  expect((await bars.read(LONG)).bars.length).toBe(3)
+})
+
 test('fences of leases stay where they are', async () => {
   const connection = await postgres.connect()
   const source = postgresArchive(connection)

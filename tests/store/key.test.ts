@@ -48,6 +48,13 @@ test('a key comes back as it was; -0 as 0', () => {
   )
 })
 
+test('each character comes back, in one byte or in several', () => {
+  for (const code of [...Array(0x200).keys(), 0x7ff, 0x800, 0xd7ff, 0xe000, 0xffff, 0x10000, 0x10ffff]) {
+    const text = `a${String.fromCodePoint(code)}b`
+    expect(decodeKey(encodeKey([text, code]))).toEqual([text, code])
+  }
+})
+
 test('a prefix holds exactly its extensions', () => {
   fc.assert(
     fc.property(fc.array(part, { maxLength: 2 }), key, (prefix, other) => {

@@ -61,6 +61,11 @@ test('only chunks of the range are decoded', async () => {
   const ranges: [BarRange, number][] = [
     [{ last: 500 }, 1],
     [{ first: 500 }, 1],
+    // Whole chunks, to the bar.
+    [{ last: 200_000 % 4096 }, 1],
+    [{ last: (200_000 % 4096) + 4096 }, 2],
+    [{ first: 4096 }, 1],
+    [{ first: 8192 }, 2],
     [{ from: 100_000 * 60_000, to: 100_500 * 60_000 }, 2],
     [{ from: 100_000 * 60_000, first: 500 }, 2],
     [{ to: 100_000 * 60_000, last: 500 }, 2],
@@ -72,6 +77,21 @@ test('only chunks of the range are decoded', async () => {
     await store.read(key, range, (length) => emptyBars((asked = length)))
     expect({ range, chunks: asked / 4096 <= chunks }).toEqual({ range, chunks: true })
   }
+  await kv.close()
+  rmSync(path, { recursive: true })
+})
+
+test.each([15, 16, 17, 32])('an import of %i chunks in all is merged chunk for chunk', async (chunks) => {
+  const key = seriesKey('BINANCE', 'BTCUSDT', '1m')
+  const { path, kv, store } = open()
+  await store.upsert(key, minuteBars(0, 5 * 4096))
+  const draft = store.draft(key)
+  await draft.add(minuteBars(5 * 4096, chunks * 4096))
+  const done = await draft.commit()
+  expect(done).toMatchObject({ inserted: (chunks - 5) * 4096, updated: 0, series: { count: chunks * 4096 } })
+  const { bars } = await store.read(key)
+  expect(bars.length).toBe(chunks * 4096)
+  expect(Bun.hash(bars.time.slice())).toBe(Bun.hash(minuteBars(0, chunks * 4096).time.slice()))
   await kv.close()
   rmSync(path, { recursive: true })
 })

@@ -1,7 +1,7 @@
 // The file that is kept back for a full disk, and what may be written then.
 
 import { afterEach, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { Commit, Key } from '../../src/store/kv.ts'
 import { mayUseReserve, RESERVE_FILE, Reserve } from '../../src/store/reserve.ts'
@@ -39,6 +39,30 @@ test('a reserve that the disk has no room for is not made, and stays missing', (
   expect([reserve.isLow, reserve.release(), reserve.isLow]).toEqual([false, false, true])
   reserve.full()
   expect([reserve.isLow, reserve.isLow]).toEqual([true, true])
+})
+
+test('is only made where the same again stays free, and is enough while that is so', () => {
+  const data = folder()
+  let free = 2 * BYTES - 1
+  const reserve = new Reserve(data, BYTES, () => free)
+  expect(existsSync(`${data}/${RESERVE_FILE}`)).toBe(false)
+  reserve.full()
+  expect(reserve.isLow).toBe(true)
+  free = 2 * BYTES
+  expect(reserve.isLow).toBe(false)
+  expect(statSync(`${data}/${RESERVE_FILE}`).size).toBe(BYTES)
+  // It is there now.
+  free = BYTES - 1
+  reserve.full()
+  expect(reserve.isLow).toBe(true)
+  free = BYTES
+  expect(reserve.isLow).toBe(false)
+})
+
+test('is bytes that no file system makes small', () => {
+  const data = folder()
+  expect(new Reserve(data, BYTES).isLow).toBe(false)
+  expect(Bun.gzipSync(readFileSync(`${data}/${RESERVE_FILE}`)).length).toBeGreaterThan(BYTES)
 })
 
 const sizes: Readonly<Record<string, number>> = { a: 100, b: 2000 }
