@@ -5,7 +5,7 @@ import { type BarStore, type SeriesInfo, seriesKey } from '../../src/market/bar-
 import { carryOver, oldChunkKey } from '../../src/store/carry-over.ts'
 import type { Kv } from '../../src/store/kv.ts'
 import { lmdbBars } from '../../src/store/lmdb-bars.ts'
-import { lmdbKv } from '../../src/store/lmdb.ts'
+import { lmdbKv, openEnvironment, openTable } from '../../src/store/lmdb.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { rejection } from '../rejection.ts'
 import { oldDataFolder } from './old-data.ts'
@@ -94,6 +94,26 @@ test('of two series that differ by the spelling of an accent the one written to 
   const { bars } = await lmdbBars(kv).read(seriesKey('X', 'e\u0301te\u0301', '1d'))
   // The composed one was imported last, around a price of 500.
   expect(Array.from(bars.close).every((close) => close > 400)).toBe(true)
+  await kv.close()
+})
+
+test('it is the number of the change that says which was last, not the order of the names', async () => {
+  const path = oldData()
+  const environment = openEnvironment(path, {})
+  const records = openTable<string>(environment, { name: 'series', encoding: 'string' })
+  const found = [...records.getRange()].flatMap(({ key, value }) => {
+    const record = JSON.parse(value) as SeriesInfo
+    return record.symbol?.normalize('NFC') === 'ÉTÉ' && record.interval ? [{ key, record }] : []
+  })
+  expect(found).toHaveLength(2)
+  const [first, second] = found
+  await records.put(first!.key, JSON.stringify({ ...first!.record, change: second!.record.change }))
+  await records.put(second!.key, JSON.stringify({ ...second!.record, change: first!.record.change }))
+  await environment.close()
+  await carryOver(path)
+  const kv = lmdbKv({ path })
+  const { bars } = await lmdbBars(kv).read(seriesKey('X', 'ÉTÉ', '1d'))
+  expect(Array.from(bars.close).every((close) => close < 400)).toBe(true)
   await kv.close()
 })
 
