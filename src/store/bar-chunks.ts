@@ -105,11 +105,11 @@ function pack(values: Float64Array, exponent: number, data: Uint32Array): number
   const down = exponent >= 0 ? 1 : 10 ** -exponent
   let base = Number.POSITIVE_INFINITY
   // An iterator over a typed array takes five times as long. A NaN is refused below, since it is not a whole number.
-  for (let i = 0; i < values.length; i++) base = Math.min(base, values[i] ?? 0)
+  for (let i = 0; i < values.length; i++) base = Math.min(base, values[i]!)
   base = Math.round((base * up) / down)
   if (!Number.isSafeInteger(base)) return null
   for (let i = 0; i < values.length; i++) {
-    const value = values[i] ?? 0
+    const value = values[i]!
     const scaled = Math.round((value * up) / down)
     const difference = scaled - base
     // Object.is, because a volume of -0 would come back as 0.
@@ -123,13 +123,13 @@ function pack(values: Float64Array, exponent: number, data: Uint32Array): number
 function unpack(data: Uint32Array, base: number, exponent: number, column: Float64Array, at: number): void {
   if (exponent < 0) {
     const down = 10 ** -exponent
-    for (let i = 0; i < data.length; i++) column[at + i] = (base + (data[i] ?? 0)) * down
+    for (let i = 0; i < data.length; i++) column[at + i] = (base + data[i]!) * down
   } else if (exponent === 0) {
-    for (let i = 0; i < data.length; i++) column[at + i] = base + (data[i] ?? 0)
+    for (let i = 0; i < data.length; i++) column[at + i] = base + data[i]!
   } else {
     // Dividing by 100 gives the number nearest to the decimal; multiplying by 0.01 does not.
     const up = 10 ** exponent
-    for (let i = 0; i < data.length; i++) column[at + i] = (base + (data[i] ?? 0)) / up
+    for (let i = 0; i < data.length; i++) column[at + i] = (base + data[i]!) / up
   }
 }
 

@@ -49,8 +49,8 @@ export function barDraft<Id>(port: DraftPort<Id>): BarDraft {
       if (bars.length === 0) return
       id = await port.extend(id, bars)
       added += bars.length
-      from = Math.min(from, bars.time[0] ?? 0)
-      to = Math.max(to, bars.time.at(-1) ?? 0)
+      from = Math.min(from, bars.time[0]!)
+      to = Math.max(to, bars.time.at(-1)!)
     },
     read: async (range = {}) => (id === null ? emptyBars(0) : port.read(id, range)),
     async commit() {

@@ -329,8 +329,8 @@ export function oldChunkKey(key: Uint8Array): [id: number, first: number] {
 function oldNumber(bytes: Uint8Array): number {
   const whole = Buffer.alloc(9)
   whole.set(bytes)
-  const bits = BigInt.asUintN(64, (whole.readBigUInt64BE(0) << 4n) | BigInt((whole[8] ?? 0) >> 4))
+  const bits = BigInt.asUintN(64, (whole.readBigUInt64BE(0) << 4n) | BigInt(whole[8]! >> 4))
   const view = new DataView(new ArrayBuffer(8))
-  view.setBigUint64(0, (whole[0] ?? 0) < 0x10 ? bits ^ 0x7fff_ffff_ffff_ffffn : bits)
+  view.setBigUint64(0, whole[0]! < 0x10 ? bits ^ 0x7fff_ffff_ffff_ffffn : bits)
   return view.getFloat64(0)
 }

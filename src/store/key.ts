@@ -98,13 +98,13 @@ function encodeNumber(value: number): Buffer {
 
 function decodeNumber(encoded: Uint8Array): number {
   const bytes = Buffer.from(encoded)
-  flipSign(bytes, (bytes[0] ?? 0) < 0x80)
+  flipSign(bytes, bytes[0]! < 0x80)
   return bytes.readDoubleBE(0)
 }
 
 function flipSign(bytes: Uint8Array, negative: boolean): void {
-  if (negative) for (let i = 0; i < 8; i++) bytes[i] = ~(bytes[i] ?? 0)
-  else bytes[0] = (bytes[0] ?? 0) ^ 0x80
+  if (negative) for (let i = 0; i < 8; i++) bytes[i] = ~bytes[i]!
+  else bytes[0] = bytes[0]! ^ 0x80
 }
 
 /** Index of the 00 that ends a string: the first one without FF behind it. */

@@ -234,8 +234,8 @@ class Walk {
       throw this.#damage(tree, `page ${number} is beyond the last one`)
     for (let page = first; page < first + count; page++) {
       const bit = 1 << (page & 7)
-      if ((this.#seen[page >> 3] ?? 0) & bit) throw this.#damage(tree, `page ${page} is in use twice`)
-      this.#seen[page >> 3] = (this.#seen[page >> 3] ?? 0) | bit
+      if (this.#seen[page >> 3]! & bit) throw this.#damage(tree, `page ${page} is in use twice`)
+      this.#seen[page >> 3] = this.#seen[page >> 3]! | bit
     }
     const bytes = this.#read(first * this.#pageSize, this.#pageSize)
     if (!bytes || (first + count) * this.#pageSize > this.#bytes)

@@ -18,6 +18,18 @@ test('prices with two decimals take four bytes a value', () => {
 })
 
 test.each([
+  ['high', 50_000_000.25],
+  ['below nothing', -50_000_000.25],
+])('prices that are %s take no more where they lie close together', (_name, price) => {
+  const bars = minuteBars(0, 4096)
+  for (const field of ['open', 'high', 'low', 'close'] as const)
+    bars[field].set(Array.from({ length: 4096 }, (_, i) => price + i / 4))
+  const { target, bytes } = roundTrip(bars)
+  expect(rows(target)).toEqual(rows(bars))
+  expect(bytes).toBe(104 + 4096 * 24)
+})
+
+test.each([
   ['zero and minus zero', [0, -0, 1, -1]],
   ['sums that are no decimals', [0.1 + 0.2, 0.3, 0.1, 0.7]],
   ['tiny', [1e-12, 2e-12, 0, 5e-324]],
