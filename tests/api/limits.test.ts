@@ -50,7 +50,10 @@ describe('a client', () => {
   test('has one more after each share of the window, and what was refused costs nothing', () => {
     const { take, pass } = world()
     for (let i = 0; i < 6; i++) take()
-    pass(4000)
+    pass(3500)
+    // Who comes back after less than the 6.5 s that are left comes too early.
+    expect(take()).toEqual(REFUSED(7))
+    pass(500)
     expect(take()).toEqual(REFUSED(6))
     pass(5999)
     expect(take()).toEqual(REFUSED(1))
@@ -130,6 +133,17 @@ test('of too many clients those are forgotten first that could take all again, t
   // It was used since, so that it is not among the oldest.
   expect(limiter.take('user', 'new0')['ratelimit']).toStartWith('"user";r=3;')
   expect(limiter.take('user', 'new1')['ratelimit']).toStartWith('"user";r=5;')
+})
+
+test('who is not full again yet is not forgotten with those that are', () => {
+  const { limiter, pass } = world()
+  for (let i = 0; i < BUCKETS_MAX - 1; i++) limiter.take('user', `full${i}`)
+  for (let i = 0; i < 4; i++) limiter.take('user', 'busy')
+  // Of the four tokens one is there again, and those who took one have it back.
+  pass(10_000)
+  limiter.take('user', 'one more')
+  expect(limiter.size).toBe(2)
+  expect(limiter.take('user', 'busy')['ratelimit']).toStartWith('"user";r=2;')
 })
 
 describe('several servers that count together', () => {

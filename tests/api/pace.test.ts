@@ -39,6 +39,47 @@ test('a body that brings a byte a second is given up on after half a minute', as
   expect(endedAt).toBe(30_000)
 })
 
+test('who is too slow, and who has gone, is told so', async () => {
+  const clock = new HandClock()
+  const reading = rejection(read(clock, new ReadableStream()))
+  await clock.pass(30_000)
+  expect(await reading).toMatchObject({
+    status: 408,
+    message: 'Within 30 s less than 16 KiB came. Send it over a faster connection, or in parts.',
+  })
+  const gone = new ReadableStream({ pull: () => Promise.reject(new Error('gone')) })
+  expect(await rejection(read(clock, gone))).toMatchObject({ status: 400, code: 'malformed_json' })
+})
+
+test.each([
+  [16 << 10, 16 << 10],
+  [(16 << 10) - 1, null],
+])('%i bytes in half a minute are enough: %p', async (bytes, expected) => {
+  const clock = new HandClock()
+  const sizes = [bytes - 10, 10]
+  const body = new ReadableStream({
+    async pull(controller) {
+      const size = sizes.shift()
+      // The last bytes come right before the half minute is over, and the end right after it.
+      await clock.sleep(size === 10 ? 28_000 : 1000)
+      if (size === undefined) {
+        await clock.sleep(5000)
+        controller.close()
+      } else controller.enqueue(new Uint8Array(size))
+    },
+  })
+  const reading = read(clock, body).catch(() => null)
+  await clock.pass(60_000)
+  expect(await reading).toBe(expected)
+})
+
+test('one that was quick at first has no more time for the rest', async () => {
+  const clock = new HandClock()
+  const reading = rejection(read(clock, dripping(clock, 10_000, [16 << 10, ...Array<number>(9).fill(1)])))
+  await clock.pass(100_000)
+  expect(await reading).toMatchObject({ status: 408 })
+})
+
 test('one that is slow and steady arrives whole', async () => {
   const clock = new HandClock()
   const reading = read(clock, dripping(clock, 10_000, Array<number>(50).fill(8 << 10)))
