@@ -8,10 +8,11 @@
 //
 // Without arguments, the suites of the API and of the rooms behind it run once more over stores that answer late and out of
 // order (`tests/store/test-store.ts`). That finds code that is only right if an answer comes at once. A few run over
-// PostgreSQL, too.
+// PostgreSQL, too. An operation of the API that nothing has answered as its schema says is a failure of its own.
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { ANSWERED, neverAnswered } from '../../tests/api/answered-operations.ts'
 import { bringChromium, foundChromium } from '../../tests/browser/chromium.ts'
 import { POSTGRES_URL, startPostgres } from '../../tests/store/postgres-server.ts'
 
@@ -95,8 +96,10 @@ console.log(`SEED=${SEED}`)
 const given = process.argv.slice(2)
 const postgres = given.length === 0 ? await startPostgres() : null
 if (postgres) process.env[POSTGRES_URL] = postgres.url
-const outcomes = [await secondChance(await run(given, {}))]
+const answered = `${tmpdir()}/chartroom-answered-${process.pid}`
+const outcomes = [await secondChance(await run(given, given.length === 0 ? { [ANSWERED]: answered } : {}))]
 if (given.length === 0) {
+  outcomes.push(unanswered(answered))
   const seed = process.env['STORE_SEED'] ?? SEED
   console.log(`\nOnce more over late stores: STORE_SEED=${seed} bun test ${OVER_LATE_STORES.join(' ')}`)
   outcomes.push(await run(OVER_LATE_STORES, { STORE_SEED: seed }))
@@ -157,6 +160,15 @@ async function run(
     failures.push({ file: 'bun test', name: `ended with ${exitCode}`, message: 'The runner died.' })
   }
   return { exitCode, passed: Math.max(0, tests - failed - skipped), failures, skipped }
+}
+
+/** Whether every operation answered once at least. */
+function unanswered(answered: string): Outcome {
+  const operations = neverAnswered(answered)
+  rmSync(answered, { force: true })
+  const name = 'no test holds an answer of these operations against its schema'
+  const failures = operations.length > 0 ? [{ file: 'tests', name, message: operations.join(', ') }] : []
+  return { exitCode: failures.length, passed: 1 - failures.length, failures, skipped: 0 }
 }
 
 /** Milliseconds by file, of which only the order counts. A file without a time would start before all others. */

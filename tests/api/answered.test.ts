@@ -2,6 +2,10 @@
 // (`documented.ts`): without this a field that is answered and not documented, or the other way round, would go unseen.
 
 import { expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { OPERATIONS } from '../../src/wire/operations.ts'
+import { neverAnswered } from './answered-operations.ts'
 import { testServer } from './server.ts'
 
 const KLINE = [1_700_000_000_000, '100', '110', '90', '105', '12', 1_700_003_599_999, '0', 1, '0', '0', '0']
@@ -77,4 +81,16 @@ test('an inbox takes a message at its address', async () => {
 
 test('bars are fetched from a provider', async () => {
   await done('POST', '/platform/bars/fetch', { exchange: 'BINANCE', symbol: 'BTCUSDT', interval: '1h' })
+})
+
+test('a run of all tests names the operations that none of them had answered', () => {
+  const folder = mkdtempSync(`${tmpdir()}/chartroom-answered-`)
+  const missing = ['DELETE /api/platform/watchlists/{id}', 'GET /api/platform/watchlists/{id}/export']
+  const answered = Object.keys(OPERATIONS).filter(
+    (name) => !missing.includes(name) && !name.endsWith('/events'),
+  )
+  writeFileSync(`${folder}/answered`, answered.join('\n'))
+  expect(neverAnswered(`${folder}/answered`).toSorted()).toEqual(missing)
+  expect(neverAnswered(`${folder}/nowhere`).length).toBeGreaterThan(100)
+  rmSync(folder, { recursive: true })
 })

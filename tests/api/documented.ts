@@ -15,14 +15,21 @@ interface RouteHooks {
   readonly query?: unknown
   readonly detail?: {
     readonly hide?: boolean
+    readonly 'x-operation'?: string
     readonly 'x-options'?: AccessOptions
     readonly 'x-answer'?: TSchema
     readonly 'x-accepted'?: TSchema
   }
 }
 
-/** A function that throws when a route answers what its documentation does not have. */
-export function documentedAnswers(routes: readonly AppRoute[], { standIn }: { readonly standIn: boolean }) {
+/**
+ * A function that throws when a route answers what its documentation does not have. `onSuccess` gets the operations that
+ * answered as their schema says.
+ */
+export function documentedAnswers(
+  routes: readonly AppRoute[],
+  { standIn, onSuccess }: { readonly standIn: boolean; readonly onSuccess: (operation: string) => void },
+) {
   const known = routes
     .filter(({ path }) => path.startsWith('/api/'))
     .map(({ method, path, hooks }) => {
@@ -36,6 +43,7 @@ export function documentedAnswers(routes: readonly AppRoute[], { standIn }: { re
       }
       return {
         route,
+        operation: detail?.['x-operation'],
         hidden: detail?.hide === true,
         answers: { 200: detail?.['x-answer'], 202: detail?.['x-accepted'] },
         pattern: new RegExp(`^${route.path.replace(/:\w+/g, '[^/]+')}/?$`),
@@ -48,7 +56,7 @@ export function documentedAnswers(routes: readonly AppRoute[], { standIn }: { re
     const { pathname } = new URL(path, 'http://localhost')
     const found = known.find(({ route, pattern }) => route.method === method && pattern.test(pathname))
     if (!found || found.hidden) return
-    const { route, answers } = found
+    const { route, operation, answers } = found
     const code = json?.error?.code
     const where = `${route.method} ${route.path}`
     const fine = [200, ...(route.options.async ? [202] : []), ...(route.options.etag ? [304] : [])]
@@ -62,6 +70,7 @@ export function documentedAnswers(routes: readonly AppRoute[], { standIn }: { re
       throw new Error(
         `${where} answered ${JSON.stringify(wrong.value)?.slice(0, 200)} at ${wrong.path}: ${wrong.message}`,
       )
+    if (operation !== undefined && (status === 200 || status === 202)) onSuccess(operation)
   }
 }
 

@@ -1,5 +1,6 @@
 // The whole HTTP application on a map, a clock that is turned by hand and randomness that repeats.
 
+import { noteAnswered } from './answered-operations.ts'
 import { documentedAnswers } from './documented.ts'
 import { appendFileSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -229,7 +230,10 @@ export function testServer(
   }
   const services = { ...base, ...change(base) }
   const app = createApi(services)
-  const check = documentedAnswers(app.routes, { standIn: engine === 'stand-in' && EXECUTABLE === undefined })
+  const check = documentedAnswers(app.routes, {
+    standIn: engine === 'stand-in' && EXECUTABLE === undefined,
+    onSuccess: noteAnswered(),
+  })
   const remote = EXECUTABLE === undefined ? null : startedOnce(EXECUTABLE)
 
   /** A string body is sent as it is, anything else as JSON. */
