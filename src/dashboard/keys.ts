@@ -1,4 +1,4 @@
-// Combinations of keys: how they are written, shown and compared, and which a person may choose.
+// Combinations of keys: how they are written, shown and compared.
 //
 // One is written as `Mod+K`, `Shift+ArrowLeft`, `Alt+Shift+F`, `/`. Mod is ⌘ on a Mac, Ctrl elsewhere.
 
@@ -110,35 +110,4 @@ export function keyText(keys: string, mac = isMac): string {
     .split('+')
     .map((key) => names[key] ?? key)
     .join(mac ? '' : ' ')
-}
-
-const MOVES: ReadonlySet<string> = new Set(
-  'ArrowLeft ArrowRight ArrowUp ArrowDown Home End PageUp PageDown Space Enter Delete Backspace Plus = -'.split(
-    ' ',
-  ),
-)
-const CLIPBOARD: ReadonlySet<string> = new Set(['Mod+A', 'Mod+C', 'Mod+V', 'Mod+X'])
-
-/** Why an act cannot have these keys, as a sentence; null = it can. */
-export function refusalOf({ section }: Pick<Act, 'section'>, keys: string): string | null {
-  const last = keys.split('+').at(-1)!
-  if (last === 'Tab' || last === 'Escape')
-    return 'Tab and Escape go on and back everywhere, so they stay as they are.'
-  if (CLIPBOARD.has(keys)) return `${keyText(keys)} selects, copies and pastes text, so it stays as it is.`
-  // During a replay the chart leaves these to it.
-  const isAlone = !keys.includes('+')
-  if (section === 'Replay' || (!isAlone && !(MOVES.has(last) && /^Shift\+[^+]+$/.test(keys)))) return null
-  if (MOVES.has(last)) return `${keyText(keys)} moves about on the chart: hold Ctrl, ⌘ or Alt with it.`
-  if (/^[A-Z]$/.test(last)) return 'A letter on the chart looks for a symbol: hold Ctrl, ⌘ or Alt with it.'
-  if (/^[0-9]$/.test(last)) return 'A digit on the chart types an interval: hold Ctrl, ⌘ or Alt with it.'
-  return null
-}
-
-/** Whether two acts can hear the same key press. Those of the editor and a watchlist do so only in their own places. */
-export function canClash(a: Pick<Act, 'section'>, b: Pick<Act, 'section'>): boolean {
-  if (a.section === b.section) return true
-  const sections = [a.section, b.section]
-  if (sections.includes('Watchlist')) return false
-  // The script's own work in its editor too.
-  return !sections.includes('Editor') || sections.includes('Script')
 }

@@ -1,7 +1,8 @@
 // Combinations of keys: how a press is written, how it is shown, and which may be chosen.
 
 import { expect, test } from 'bun:test'
-import { areSameKeys, canClash, keyText, OWN_ACTS, pressed, refusalOf } from '../../src/dashboard/keys.ts'
+import { canClash, refusalOf } from '../../src/dashboard/help/key-choice.ts'
+import { areSameKeys, keyText, OWN_ACTS, pressed } from '../../src/dashboard/keys.ts'
 
 const NONE = { ctrlKey: false, metaKey: false, altKey: false, shiftKey: false }
 const press = (key: string, code: string, held: Partial<typeof NONE> = {}, mac = false) =>

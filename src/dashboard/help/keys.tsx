@@ -4,8 +4,9 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { chooseKeys, chosenKeys, commands, keysOf } from '../commands.ts'
 import { keysOpen } from '../frame/overlays.ts'
 import { fuzzy } from '../frame/palette-model.ts'
-import { areSameKeys, canClash, keyText, OWN_ACTS, pressed, refusalOf, SECTIONS, type Act } from '../keys.ts'
+import { areSameKeys, keyText, OWN_ACTS, pressed, SECTIONS, type Act } from '../keys.ts'
 import { Button, Dialog, toast, toastError } from '../ui/ui.tsx'
+import { canClash, refusalOf } from './key-choice.ts'
 import s from './keys.module.css'
 
 /** What these keys do cannot be changed: they mean the same in nearly every program. */
