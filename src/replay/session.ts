@@ -171,8 +171,8 @@ function frame({ timezone, mintick }: SymbolInfo, { exchange, symbol, interval }
     interval,
     timezone,
     mintick,
-    start: iso(bars.time[0] ?? 0),
-    end: iso(bars.time.at(-1) ?? 0),
+    start: iso(bars.time[0]!),
+    end: iso(bars.time.at(-1)!),
     bars,
     barsHash: barsHash(bars),
   }

@@ -9,6 +9,7 @@ import {
   SharedLimiter,
   type TakeShared,
 } from '../../src/api/limits.ts'
+import { StreamSlots } from '../../src/api/stream-slots.ts'
 import type { Problem } from '../../src/lib/problem.ts'
 
 /** Six a minute: one in ten seconds. */
@@ -213,9 +214,62 @@ describe('several servers that count together', () => {
     expect((await other.take('user', 'ann'))['ratelimit']).toContain('r=0;')
   })
 
+  test('one that holds tokens for many tells of those that it holds, too', async () => {
+    const [server] = fleet(1).servers
+    const left = []
+    for (let i = 0; i < 30; i++) left.push((await server!.take('user', 'ann'))['ratelimit'])
+    expect(left.map((told) => Number(/r=(\d+);/.exec(told ?? '')?.[1]))).toEqual(
+      Array.from({ length: 30 }, (_, i) => 1199 - i),
+    )
+  })
+
   test('while the database is away each counts by itself, and lets nobody wait', async () => {
     const { answered, goAway } = fleet(2)
     goAway()
     expect(await answered(6000)).toBe(2400)
+  })
+})
+
+describe('streams of events', () => {
+  const ignored = new AbortController().signal
+
+  test('a user has twenty at once, is told so, and gets the place of one that was left', () => {
+    const slots = new StreamSlots()
+    const leave = Array.from({ length: 20 }, () => slots.enter('ann', ignored))
+    const refused = () => {
+      try {
+        slots.enter('ann', ignored)
+        return null
+      } catch (error) {
+        const { status, code, details } = error as Problem
+        return [status, code, details.retryAfter]
+      }
+    }
+    expect(refused()).toEqual([429, 'concurrency_limited', 30])
+    // Others have their own.
+    slots.enter('bob', ignored)
+    expect(slots.size).toBe(21)
+    leave[7]!()
+    // Left once is left.
+    leave[7]!()
+    expect(slots.size).toBe(20)
+    slots.enter('ann', ignored)
+    expect(refused()).not.toBeNull()
+    for (const one of leave) one()
+    expect(slots.size).toBe(2)
+  })
+
+  test('a place is free again when the reader goes, also one that went before it came', () => {
+    const slots = new StreamSlots()
+    const reader = new AbortController()
+    const leave = slots.enter('ann', reader.signal)
+    expect(slots.size).toBe(1)
+    reader.abort()
+    expect(slots.size).toBe(0)
+    slots.enter('ann', reader.signal)
+    expect(slots.size).toBe(0)
+    slots.enter('ann', ignored)
+    leave()
+    expect(slots.size).toBe(1)
   })
 })

@@ -99,6 +99,22 @@ describe('of a backtest', () => {
     const bob = (await backtestSession(deps, { ...backtest, id: 'bt_2', userId: 'bob' }, 'y', shown)).session
     expect([bob.bars.close[0], bob.bars.length]).toEqual([2, 2])
   })
+  test('it has the zone and the tick of the symbol on the exchange that is played', async () => {
+    const { deps } = await world()
+    for (const [exchange, mintick, timezone] of [
+      ['X', 0.25, 'America/New_York'],
+      ['Y', 5, 'Europe/Riga'],
+    ] as const)
+      await deps.bars.store.putSymbol({ ...TEST_SYMBOL, exchange, symbol: 'A', mintick, timezone })
+    for (const [exchange, mintick, timezone] of [
+      ['X', 0.25, 'America/New_York'],
+      ['Y', 5, 'Europe/Riga'],
+    ] as const)
+      expect((await backtestSession(deps, backtest, exchange, shown)).session).toMatchObject({
+        mintick,
+        timezone,
+      })
+  })
   test('on its own exchange it takes the very series it ran on, whatever the name means by now', async () => {
     const { deps } = await world()
     const onY = { ...backtest, exchange: 'Y' }
