@@ -65,6 +65,22 @@ test('entries of an index are read from one key to another, both with all below 
   expect(await levels(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY)).toHaveLength(300)
 })
 
+test('of each branch of an index the first entry is found, and what lies behind it is passed over', async () => {
+  const kv = memoryKv()
+  const notes = collection<Note>(kv, 'notes', { indexes: { owner: (note) => [note.owner, note.name] } })
+  const rows = ['u1 a', 'u1 b', 'u2 c', 'u2 a', 'u10 z', 'u1 0']
+  for (const [i, row] of rows.entries()) {
+    const [owner = '', name = ''] = row.split(' ')
+    await transact(kv, () => notes.insert({ id: `n${i}`, owner, name, open: true }))
+  }
+  const firsts = async (parts: string[], depth: number) =>
+    (await Array.fromAsync(notes.firsts('owner', parts, depth))).map((tail) => tail.join(' '))
+  expect(await firsts([], 1)).toEqual(['u1 0 n5', 'u10 z n4', 'u2 a n3'])
+  expect(await firsts([], 2)).toEqual(['u1 0 n5', 'u1 a n0', 'u1 b n1', 'u10 z n4', 'u2 a n3', 'u2 c n2'])
+  expect(await firsts(['u1'], 1)).toEqual(['0 n5', 'a n0', 'b n1'])
+  expect(await firsts(['u3'], 1)).toEqual([])
+})
+
 test('a changed record moves in its indexes and gives its old name back', async () => {
   const { notes, add } = setup()
   await add('n1')
