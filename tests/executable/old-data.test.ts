@@ -1,16 +1,34 @@
-// A data directory of version 0.1.0, opened by the server as people start it: every answer is what it was.
+// A data directory of each earlier version, opened by the server as people start it: every answer is what it was.
 
 import { describe, expect, test } from 'bun:test'
-import { oldAnswers, oldDataFolder } from '../store/old-data.ts'
-import { isMissing, MODES, Place } from './server.ts'
+import { OLD_VERSIONS, oldAnswers, oldDataFolder } from '../store/old-data.ts'
+import { isMissing, MODES, Place, type Server } from './server.ts'
+
+/** What more there is to see, by version. */
+const BEYOND = {
+  '0.1.0': async (server: Server) => {
+    expect(server.log.text).toContain('made by version 0.1.0')
+    const { symbols } = (await server.call('GET', '/api/platform/symbols')).json
+    expect(symbols.map(({ symbol }: { symbol: string }) => symbol)).toEqual(
+      expect.arrayContaining(['BTCUSDT', '平安', 'СБЕР', '🚀', 'ÉTÉ', 'É']),
+    )
+  },
+  '0.2.0': async (server: Server) => {
+    const [channel] = (await server.call('GET', '/api/platform/channels')).json.channels
+    // Needs the sealed secret, which is not given again.
+    const changed = await server.call('PATCH', `/api/platform/channels/${channel.id}`, {
+      settings: { topic: 'other' },
+    })
+    expect([changed.status, changed.json.channel?.secrets]).toEqual([200, ['token']])
+  },
+} satisfies Record<(typeof OLD_VERSIONS)[number], (server: Server) => Promise<void>>
 
 describe.each(MODES)('%s', (mode) => {
-  test.skipIf(isMissing(mode))('data of version 0.1.0 answers as it did', async () => {
+  test.skipIf(isMissing(mode)).each(OLD_VERSIONS)('data of version %s answers as it did', async (version) => {
     const place = new Place(mode)
-    const data = oldDataFolder(`${place.folder}/data`)
-    const { owner, token, answers } = oldAnswers()
+    const data = oldDataFolder(`${place.folder}/data`, version)
+    const { owner, token, answers } = oldAnswers(version)
     const server = await place.serve('--data-dir', data)
-    expect(server.log.text).toContain('made by version 0.1.0')
     const signIn = await server.call('POST', '/api/auth/sign-in', owner)
     expect([signIn.status, signIn.json.user.name]).toEqual([200, owner.name])
     server.headers = { cookie: /^[^;]+/.exec(signIn.headers.get('set-cookie') ?? '')?.[0] ?? '' }
@@ -20,10 +38,7 @@ describe.each(MODES)('%s', (mode) => {
     }
     const bearer = { cookie: '', authorization: `Bearer ${token}` }
     expect((await server.call('GET', '/api/platform/alerts', undefined, bearer)).status).toBe(200)
-    const { symbols } = (await server.call('GET', '/api/platform/symbols')).json
-    expect(symbols.map(({ symbol }: { symbol: string }) => symbol)).toEqual(
-      expect.arrayContaining(['BTCUSDT', '平安', 'СБЕР', '🚀', 'ÉTÉ', 'É']),
-    )
+    await BEYOND[version](server)
     expect(await server.stop()).toBe(0)
     place.remove()
   })

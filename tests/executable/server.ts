@@ -35,7 +35,8 @@ export class Place {
   readonly #command: readonly string[]
   readonly #environment: Readonly<Record<string, string>>
 
-  constructor(mode: Mode, environment: Readonly<Record<string, string>> = {}) {
+  /** `file` is the executable to run, if it is not the one that was built. */
+  constructor(mode: Mode, environment: Readonly<Record<string, string>> = {}, file = executable) {
     this.#command =
       mode === 'source' ? [process.execPath, `${root}/src/main.ts`] : [`${this.folder}/chartroom`]
     this.#environment = {
@@ -45,7 +46,7 @@ export class Place {
       FEEDS: 'off',
       ...environment,
     }
-    if (mode === 'executable') putThere(`${this.folder}/chartroom`)
+    if (mode === 'executable') putThere(file, `${this.folder}/chartroom`)
   }
 
   spawn(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
@@ -84,11 +85,11 @@ export class Place {
 }
 
 /** Another name of the file costs nothing; a copy of it, where the folder is on another disk, writes 135 MB. */
-function putThere(path: string): void {
+function putThere(file: string, path: string): void {
   try {
-    linkSync(executable, path)
+    linkSync(file, path)
   } catch {
-    copyFileSync(executable, path)
+    copyFileSync(file, path)
   }
 }
 

@@ -1,13 +1,17 @@
-// A data directory that the executable of version 0.1.0 made, and what that version answered about it.
+// Data directories that the executables of earlier versions made, and what those answered about them: one owner with
+// everything that a user could have by then. `make-old-data.ts` makes them.
 //
-// One owner with everything a user can have. Behind the recorded answers it was given series and a symbol with names
-// outside ASCII, which that executable could store but never read again: СБЕР, 平安, 🚀, ÉTÉ once composed and once as
-// letters with accents behind them, and a symbol's facts of É.
+// Behind the recorded answers, that of 0.1.0 was given series and a symbol with names outside ASCII, which that executable
+// could store but never read again: СБЕР, 平安, 🚀, ÉTÉ once composed and once as letters with accents behind them, and a
+// symbol's facts of É.
 
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 
-const fixture = `${import.meta.dir}/version-0.1.0`
+export const OLD_VERSIONS = ['0.1.0', '0.2.0'] as const
+type OldVersion = (typeof OLD_VERSIONS)[number]
+
+const fixture = (version: OldVersion) => `${import.meta.dir}/version-${version}`
 
 export interface OldAnswers {
   readonly owner: { readonly email: string; readonly password: string; readonly name: string }
@@ -17,13 +21,21 @@ export interface OldAnswers {
   readonly answers: Readonly<Record<string, { readonly status: number; readonly json: unknown }>>
 }
 
-export const oldAnswers = (): OldAnswers =>
-  JSON.parse(Bun.zstdDecompressSync(readFileSync(`${fixture}/answers.json.zst`)).toString()) as OldAnswers
+export const oldAnswers = (version: OldVersion): OldAnswers =>
+  JSON.parse(
+    Bun.zstdDecompressSync(readFileSync(`${fixture(version)}/answers.json.zst`)).toString(),
+  ) as OldAnswers
 
 /** A fresh copy. */
-export function oldDataFolder(folder = mkdtempSync(`${tmpdir()}/chartroom-old-`)): string {
+export function oldDataFolder(
+  folder = mkdtempSync(`${tmpdir()}/chartroom-old-`),
+  version: OldVersion = '0.1.0',
+): string {
   mkdirSync(`${folder}/db`, { recursive: true })
-  writeFileSync(`${folder}/db/data.mdb`, Bun.zstdDecompressSync(readFileSync(`${fixture}/data.mdb.zst`)))
-  copyFileSync(`${fixture}/instance.key`, `${folder}/instance.key`)
+  writeFileSync(
+    `${folder}/db/data.mdb`,
+    Bun.zstdDecompressSync(readFileSync(`${fixture(version)}/data.mdb.zst`)),
+  )
+  copyFileSync(`${fixture(version)}/instance.key`, `${folder}/instance.key`)
   return folder
 }
