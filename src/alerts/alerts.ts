@@ -213,7 +213,7 @@ export function createAlerts(all: AlertDeps) {
       alerts.list('owner', [ownerId], options),
     ids: (ownerId: string, options: PageOptions): Promise<Page<string>> =>
       alerts.ids('owner', [ownerId], options),
-    /** For who keeps what was made of records. */
+    /** For caches of what is made of records, which are checked by the versions. */
     records: alerts as Pick<Collection<Alert>, 'versions' | 'storedMany'>,
     /** Changes when one of the owner's alerts does. */
     listStamp: (ownerId: string): Promise<string> => alerts.listStamp('owner', [ownerId]),

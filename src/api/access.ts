@@ -196,7 +196,7 @@ export type Once = <T, A extends Record<string, unknown>>(
 export class Gate {
   readonly #services: Services
   readonly #limiter: RateLimiter
-  /** Takes its place where several servers count together. */
+  /** Counts instead of `#limiter` where several servers share their limits. */
   readonly #shared: SharedLimiter | null
   readonly #basePath: string
   readonly #peerOf: (request: Request, address: string) => Peer

@@ -123,18 +123,19 @@ export interface FleetView {
   readonly held: readonly number[]
   /** Those that were alive a moment ago, this one among them. */
   readonly members: readonly string[]
-  /** For how long this one may not have heard of what the others wrote. */
+  /** How old a write of another server may be that this one has not heard of. */
   readonly lagMs: number
-  /** How often it has found another gone, and has sent the database a statement again. */
+  /** How many others it has found gone. */
   readonly buried: number
+  /** How often it has sent the database a statement again. */
   readonly retries: number
   /** Those that nobody has found gone, as the database knows it now. */
   aliveNodes(): Promise<ReadonlySet<string>>
-  /** Out of the buckets of limits that all of them share. */
+  /** Takes tokens out of the buckets of limits, which all servers share. */
   readonly takeShared: TakeShared
 }
 
-/** Shows what the store said last where it does not answer. */
+/** While the store does not answer, shows what it said last. */
 export interface LastKnownView {
   /** `work` must change nothing. Answers how old the oldest of what it was shown is; 0 = all of it was new. */
   show<T>(work: () => T): Promise<{ readonly answer: Awaited<T>; readonly ageMs: number }>

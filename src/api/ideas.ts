@@ -15,7 +15,7 @@ import { route } from './route.ts'
 
 /** A picture as base64, and what else the body may be. */
 const SNAPSHOT_BODY_BYTES = PICTURE.bytes * 2
-/** A run on the newest bars has some that came after the sweep, and as many less of the oldest. */
+/** A run on the newest bars has some that came after the sweep, and lacks as many of the oldest. */
 const COMMON_LEAST = 0.9
 
 export function ideaRoutes(deps: ApiDeps) {

@@ -270,7 +270,7 @@ export function createApi(services: Services) {
   return Object.assign(app, { gate, metrics })
 }
 
-/** Whether it changes nothing. A server is not ready by what it knows from before. */
+/** Whether a request changes nothing. /api/ready is left out, since what was known before makes no server ready. */
 const onlyShows = ({ method, url }: Request) =>
   (method === 'GET' || method === 'HEAD') && !url.endsWith('/api/ready')
 

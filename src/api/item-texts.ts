@@ -1,8 +1,8 @@
 // Keeps the JSON text of the items of lists, by the version of the record that each was made of.
 //
-// A list of a hundred is read and printed anew when one of them has changed, or when somebody asks for another page. What the
-// others look like on the wire is known already: their records need not be read, parsed and printed again, which was nine tenths
-// of the time.
+// When one of a hundred items has changed, or when somebody asks for another page, the list has to be made again. What the
+// other items look like on the wire is known already: their records need not be read, parsed and printed again, which was
+// nine tenths of the time.
 
 import type { Collection } from '../store/collection.ts'
 import type { Version } from '../store/kv.ts'

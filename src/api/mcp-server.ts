@@ -285,7 +285,7 @@ function serverFor(
     return { ok: response.ok, text: await response.text() }
   }
   async function perform(tool: Tool, args: Json): Promise<Performed> {
-    // Without it, or with one that leads up the path, the route would be another one, such as the list.
+    // Without an id, or with one that leads up the path, the call would reach another route, such as the list.
     const missing = idsOf(tool).find((id) => args[id] === null || /^\.{0,2}$/.test(textOf(args[id])))
     if (missing !== undefined) {
       const message = `\`${tool.name}\` needs \`${missing}\`.`

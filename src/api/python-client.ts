@@ -226,7 +226,7 @@ function literal(values: readonly unknown[]): string {
   return `Literal[${texts.join(', ')}]`
 }
 
-/** A name that Python takes: its own words get a low line at their end. */
+/** A name that Python accepts: its keywords get an underscore at the end. */
 function identifier(name: string): string {
   const word = name.replace(/[^\w]/g, '_')
   return PYTHONS_WORDS.has(word) ? `${word}_` : word

@@ -1,17 +1,17 @@
 // The scripts whose plots a run reads through its source inputs: an average of an RSI, a band around an average.
 //
-// Each is a run of its own over the same bars, opened when its plot is first asked for, and always as far as the run that
-// reads it. So both modes agree, in one go and bar by bar, and a run that is restored opens them anew.
+// Each is a run of its own over the same bars, opened when its plot is first asked for, and never a bar ahead of the run that
+// reads it. So a run in one go and one bar by bar agree, and a restored run opens the scripts again.
 
 import { Problem, invalidField } from '../lib/problem.ts'
 import { isPlotSource, type PlotSource } from '../pine/compile.ts'
 import type { Backtest, BacktestRequest } from './run.ts'
 
-/** So many scripts may follow each other, each reading a plot of the next, and so many may be read by one. */
+/** The longest chain of scripts in which each reads a plot of the next, and the most that one script may read. */
 const DEPTH_MAX = 5
 const SCRIPTS_MAX = 10
 
-/** What the two runs of a chain are told by: everything but the plot. */
+/** Two plots are of the same run if everything but the plot is the same. */
 const nameOf = ({ script, inputs }: PlotSource): string => JSON.stringify([script, inputs])
 
 /** The sources of all scripts whose plots inputs read, and of those that these read in turn. */
@@ -48,7 +48,7 @@ export class PlottedScripts {
     return Math.min(Infinity, ...[...this.#opened.values()].map(({ backtest }) => backtest.unsettledFrom))
   }
 
-  /** Tells what the run holds together with the scripts that it reads. */
+  /** Reports how much memory the run holds, together with the scripts that it reads. */
   tell(own: number): void {
     this.#own = own
     let bytes = own

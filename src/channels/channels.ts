@@ -309,7 +309,7 @@ async function checkAddress(deps: ChannelPostDeps, kind: ChannelKind, settings: 
     throw invalidField(`/settings/${kind.address}`, error.code, error.message)
   }
   await kind.finish?.(request, settings, deps.tools).catch((error: unknown) => {
-    // Web Crypto says so of a key that is none.
+    // This is what Web Crypto throws for a key that is not one.
     if (!(error instanceof DOMException)) throw error
     throw invalidField('/settings/p256dh', 'format', 'This is not the public key of a browser.')
   })

@@ -14,7 +14,7 @@ export interface Notice {
   readonly text: string
   /** The page to open; null if the server does not know its own address. */
   readonly url: string | null
-  /** The same page within the dashboard, for who knows where that is; missing in old records. */
+  /** The same page within the dashboard, for a browser, which knows where that is; missing in old records. */
   readonly path?: string
   /** UTC ms. */
   readonly at: number
@@ -61,7 +61,7 @@ export interface ChannelKind {
     settings: Settings,
     tools: ChannelTools,
   ) => Promise<Pick<Attempt, 'headers' | 'body'>>
-  /** Whether an answer says that whom it goes to is gone for ever; otherwise only 410 does. */
+  /** Whether an answer says that the recipient is gone for good. Without this only 410 says so. */
   readonly isGone?: (status: number) => boolean
   /** Seconds to wait, for services that say so in the answer's body instead of in `Retry-After`. */
   readonly waits?: (answer: Json) => number | undefined

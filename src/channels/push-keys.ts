@@ -41,7 +41,7 @@ export function createPushSigner({ kv, clock, box, publicUrl }: PushKeyDeps) {
       const entry = await kv.get(KEY)
       const found = entry && (await opened(box, JSON.parse(entry.value) as StoredPair))
       if (found) return found
-      // Nobody can open a pair whose key file is lost. Browsers subscribe anew to the next one.
+      // A pair whose key file is lost can never be opened again. Browsers have to subscribe once more, to the next pair.
       const value = JSON.stringify(await madePair(box))
       await kv.commit({
         checks: [{ key: KEY, version: entry?.version ?? null }],

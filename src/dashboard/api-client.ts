@@ -43,7 +43,7 @@ interface CallWatch {
   /** Resolves to whether the call should be repeated. */
   readonly onSignedOut: (method: string) => Promise<boolean>
   readonly onAnswer: (operation: OperationName, args: object, answer: object) => void
-  /** An answer of earlier, for a call that reaches nobody; null = there is none. */
+  /** An earlier answer, for when the server cannot be reached; null = there is none. */
   readonly onAway: (operation: OperationName, args: object) => Promise<unknown>
 }
 let watch: CallWatch = {

@@ -1,7 +1,7 @@
 // Asks who is signed in, and for the bars of the chart, before the page's own code is there.
 //
-// The bars are asked for if somebody has run a script in this browser, who is most likely signed in still; the same rule is in
-// `main.tsx`.
+// The bars are asked for only if a script has been run in this browser, since its user is most likely still signed in then.
+// The same rule is in `main.tsx`.
 
 import { askFirst, firstBars, type Named } from './first-requests.ts'
 

@@ -1,7 +1,7 @@
 // The requests that a page begins with. A small script in its head sends them while its own code is still being fetched, and
 // leaves the answers here, where `api-client.ts` finds them when that code asks for the same.
 //
-// A guess that was wrong costs a request that nobody takes up, and nothing else.
+// A wrong guess costs one request, whose answer nobody takes, and nothing else.
 
 import { COLUMNS_TYPE } from '../wire/columns.ts'
 

@@ -77,7 +77,7 @@ export async function signIn(email: string, password: string): Promise<void> {
 export async function signOut(): Promise<void> {
   await call('POST /api/auth/sign-out')
   leave()
-  // Whoever uses this browser next must not be shown this user's alerts.
+  // The next user of this browser must not be shown this user's alerts.
   await import('./channels/this-browser.ts').then(({ unsubscribe }) => unsubscribe()).catch(() => undefined)
   await offline.forget()
   location.reload()

@@ -52,7 +52,7 @@ export function belongTo(userId: string): void {
   }
 }
 
-/** Whether what this page shows still is of the user whom requests of this browser are sent for. */
+/** Whether this page still shows the user in whose name the browser sends requests. */
 export function isStillOwn(): boolean {
   try {
     return owner !== '' && localStorage.getItem(OWNER) === owner

@@ -92,7 +92,7 @@ export interface TrialsJob extends RunJob {
 }
 
 export interface TrialsOutput extends TrialBatch {
-  /** How long they ran, without what they waited for a thread. */
+  /** How long they ran, not counting the wait for a thread. */
   readonly tookMs: number
   /** The script's name in the ledger of trials. */
   readonly script: string

@@ -410,8 +410,8 @@ export class JobPool {
   }
 
   /**
-   * An import leaves its thread, which stays: a thread takes a while to load, and on a busy machine longer than clients
-   * wait. If each of them ended it as they go, it would never be there.
+   * An import that is given up leaves its thread running: loading one takes a while, on a busy machine longer than clients
+   * wait. If every client that gave up ended the thread, no import would ever find one ready.
    */
   #giveUp(running: Running): void {
     const { id, task, worker } = running

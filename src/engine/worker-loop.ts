@@ -32,7 +32,7 @@ export interface Desk {
   readonly used: (bytes: number) => void
   /** The scripts that this thread compiled last. */
   readonly scripts?: CompiledScripts
-  /** What it keeps of the sweep that it works for. */
+  /** The columns that it keeps for the sweep that it works for. */
   readonly columns?: KeptColumns
 }
 
@@ -42,7 +42,7 @@ export type Kinds = {
 
 /** Progress is reported at most once in this many bars: a message costs 10 us, a bar less. */
 const PROGRESS_BARS = 5000
-/** And so often where bars take long. */
+/** Where bars take long, progress is reported at least this often. */
 const PROGRESS_MS = 200
 
 /** The host could not answer. */

@@ -123,7 +123,7 @@ export function createIdeas({ kv, clock, newId, random }: IdeaDeps) {
     },
     /** Changes when the idea does. */
     stamp: (id: string): Promise<string> => ideas.stamp(id),
-    /** For who keeps what was made of records. */
+    /** For caches of what is made of records, which are checked by the versions. */
     records: ideas as Pick<Collection<Idea>, 'versions' | 'storedMany'>,
     feed: (options: PageOptions): Promise<Page<Idea>> => ideas.list('feed', [], options),
     feedIds: (options: PageOptions): Promise<Page<string>> => ideas.ids('feed', [], options),

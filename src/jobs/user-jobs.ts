@@ -46,7 +46,7 @@ export class LiveJob<Progress extends { readonly state: JobState }> {
   /** Calls `watch` until the job is over, `isGone` answers true, or the signal aborts. */
   watched(watch: (progress: Progress) => void, signal: AbortSignal, isGone: () => boolean): Promise<void> {
     watch(this.progress)
-    // After the last news no other would come: the job is over, and is only being put away.
+    // The last news has been told: the job is over, and nothing more would come.
     if (!isUnderWay(this.progress)) return Promise.resolve()
     return new Promise((resolve) => {
       const done = () => {

@@ -5,7 +5,7 @@
 
 /**
  * No real table has more cells in a row, or longer cells; the rest is cut off. The limit on a cell is longer than any
- * field may be, so whoever takes the field still refuses one that is too long instead of storing it without its end.
+ * field may be, so the reader of the field still refuses one that is too long instead of storing it without its end.
  */
 const CELLS_MAX = 1000
 const CHARACTERS_MAX = 4000

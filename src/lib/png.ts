@@ -43,7 +43,7 @@ export async function cleanPng(
   const [width, height] = [facts.getUint32(0), facts.getUint32(4)]
   const samples = SAMPLES[facts.getUint8(9)]
   const [depth, interlace] = [facts.getUint8(8), facts.getUint8(12)]
-  // No other way of packing and of filtering lines is known.
+  // PNG knows one way of packing and one of filtering.
   if (facts.getUint8(10) !== 0 || facts.getUint8(11) !== 0) return 'is a PNG that is damaged'
   if (depth !== 8 || samples === undefined || interlace !== 0)
     return 'must have eight bits a colour, no palette and no interlacing, as browsers make them'

@@ -94,14 +94,14 @@ export function createMail({ kv, clock, newId, transport, log, shards = ALL_SHAR
         tried = true
         underWay = { ownerId, work: attempt(String(id), signal) }
         await underWay.work.finally(() => (underWay = null))
-      } else if (await planAnew(String(id))) tried = true
+      } else if (await replan(String(id))) tried = true
       else next = Math.min(next, Number(at))
     }
     return tried ? 0 : Math.max(0, next - clock.now())
   }
 
   /** The clock was set back: a letter whose wait is now longer than any wait may be is rescheduled by the new time. */
-  async function planAnew(id: string): Promise<boolean> {
+  async function replan(id: string): Promise<boolean> {
     const dueAt = ({ attempts }: Letter) =>
       clock.now() + (attempts === 0 ? 0 : (RETRIES[attempts - 1] ?? LAST_RETRY))
     const isLate = (letter: Letter) => letter.nextAt !== null && letter.nextAt > dueAt(letter) + SLEWED_MS

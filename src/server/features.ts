@@ -337,7 +337,7 @@ export function createFeatures(deps: FeatureDeps): Features {
       for (const listener of runListeners) listener(run)
     },
   })
-  /** Work that is done once now and then, by whoever has its shard. */
+  /** Work that is done now and then, by the one server that has its shard. */
   const isOursToTidy = () => shards.holds('tidying up')
 
   return {

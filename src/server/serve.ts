@@ -45,7 +45,7 @@ const RUNS_DRAIN_MS = 1000
 const CLOSE_MS = 5000
 const SWEEP_MS = 3600_000
 const WARM_MS = 150
-/** How often a server looks for backtests that it could take up: none is told of, and some are and it had no free worker. */
+/** How often a server looks for backtests that it could take up: usually, and while some wait for which it had no worker free. */
 const TAKE_UP_MS = 1000
 const TAKE_UP_BUSY_MS = 100
 
@@ -300,7 +300,7 @@ async function takeUpRuns(
   await loop.run(signal)
 }
 
-/** What commands and other servers write is on every chart, and in every index, as soon as what this server does. */
+/** What commands and other servers write reaches every chart and every index as soon as what this server writes itself. */
 async function followOthers(
   feed: ChangeFeed | null,
   { bars, others }: { readonly bars: BarCache; readonly others: Services['features']['others'] },

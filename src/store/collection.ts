@@ -83,7 +83,7 @@ interface Records<T> {
 }
 
 /**
- * A stamp changes with every write. Whoever reads a stamp and then the data, and later finds the same stamp, knows that the
+ * A stamp changes with every write. A reader of a stamp and then of the data who later finds the same stamp knows that the
  * data is still current. It is '' before the first write.
  */
 export interface Stamps {

@@ -55,12 +55,12 @@ export async function copyStore({ source, target, progress }: CopyOptions): Prom
   const [before, after] = [await contentsOf(source), await contentsOf(target)]
   if (await source.changedSince(begun.mark))
     throw new DataRefused(
-      'The source was written to while it was copied, so that the copy is not whole. Stop what writes to it and give the command again: it begins anew.',
+      'The source was written to while it was copied, so that the copy is not whole. Stop what writes to it and give the command again: it starts from the beginning.',
     )
   if (before.digest !== after.digest) {
     await target.kv.commit(progressCommit({ ...begun, mark: '' }))
     throw new DataRefused(
-      'The copy is not the same as its source. Was something else writing to it? Give the command again: it begins anew.',
+      'The copy is not the same as its source. Was something else writing to it? Give the command again: it starts from the beginning.',
     )
   }
   await target.kv.commit({ deletes: [COPY_KEY] })

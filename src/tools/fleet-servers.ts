@@ -38,7 +38,7 @@ const HOUR_MS = 3_600_000
 const PATIENCE_MS = 200_000
 /** A request whose server was stopped in the middle of it is given up after this long. */
 const REQUEST_MS = 15_000
-/** Once in this time it is told what a request is waiting for that nobody answers. */
+/** How often we say what an unanswered request is waiting for. */
 const SLOW_MS = 20_000
 
 const clock = { now: () => performance.now(), sleep: (ms: number) => Bun.sleep(ms) }
@@ -295,7 +295,7 @@ class Load {
 }
 const START = Date.UTC(2020, 0, 1)
 
-/** Measures how long a shard was without anybody who showed a sign of life: from the last one of who had it to the first of the next. */
+/** Measures how long a shard was without a server: from the last sign of life of one to the first of the next. */
 class Watch {
   longestMs = 0
   readonly #sql: SQL

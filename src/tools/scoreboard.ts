@@ -50,7 +50,7 @@ export function boardOf(scores: readonly Score[], version: string, date: string)
   return [
     '# How exact it is',
     '',
-    `Chartroom ${version}, ${date}. \`bun run scoreboard --corpus DIR --save\` makes this page anew.`,
+    `Chartroom ${version}, ${date}. \`bun run scoreboard --corpus DIR --save\` makes this page.`,
     '',
     '## Trades and values',
     '',

@@ -145,7 +145,7 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
     const found = new Map<string, Head[]>(turns.owners().map((ownerId) => [ownerId, []]))
     for await (const [ownerId, receiverId, at] of deliveries.firsts('turn', [], 2)) {
       if (!shards.holds(String(ownerId))) continue
-      await planAnew(String(ownerId), String(receiverId))
+      await replan(String(ownerId), String(receiverId))
       const heads = found.get(String(ownerId)) ?? []
       heads.push(await headOf(String(receiverId), Number(at)))
       found.set(String(ownerId), heads)
@@ -155,7 +155,7 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
   }
 
   /** The clock was set back. Deliveries that were planned from a time still to come now wait as long from the present. */
-  async function planAnew(ownerId: string, receiverId: string): Promise<void> {
+  async function replan(ownerId: string, receiverId: string): Promise<void> {
     const now = clock.now()
     const isAhead = (delivery: P) => plannedAt(delivery) > now + SLEWED_MS
     // Deliveries made later are due earlier, so those to change are at the end, and the last one tells whether there are

@@ -161,7 +161,7 @@ export const IDEAS = {
     access: 'session ideas:write backtests:read',
     summary: "Publish the idea's backtest",
     description:
-      'Whoever may read the idea then sees what came out of its `backtestId`: figures, trades, curve and bars, as they are now. They stay when the backtest is deleted. Source, inputs, logs and alerts are never published. Publishing again takes the place of what was there. With `sweepId` the verdict of that sweep is published too: the backtest must be one of its trials, by script, market and inputs, on bars of which nine tenths are those of the sweep, or the answer is 409.',
+      'Everybody who may read the idea then sees what came out of its `backtestId`: figures, trades, curve and bars, as they are now. They stay when the backtest is deleted. Source, inputs, logs and alerts are never published. Publishing again takes the place of what was there. With `sweepId` the verdict of that sweep is published too: the backtest must be one of its trials, by script, market and inputs, on bars of which nine tenths are those of the sweep, or the answer is 409.',
     body: Type.Object({
       sweepId: Type.Optional(nullable(idOf('sw'))),
       picture: Type.Optional(

@@ -402,7 +402,7 @@ describe('an alert', () => {
     await bar(11)
     expect(days()).toEqual([4])
   })
-  test('set anew after a crossing does not fire for it', async () => {
+  test('set again after a crossing does not fire for it', async () => {
     const { alerts, set, bar } = world()
     const { id } = await set({ op: 'crossing_up' })
     await alerts.change('usr_1', id, { state: 'paused' })

@@ -1,4 +1,4 @@
-// Texts of items that are kept by version: always what printing the record anew would give.
+// Texts of items that are kept by version: always what printing the record again would give.
 
 import { expect, test } from 'bun:test'
 import { ItemTexts } from '../../src/api/item-texts.ts'

@@ -56,7 +56,7 @@ describe('a text', () => {
   })
 })
 
-/** Two servers on the same data, as a command or a server that was started anew is. */
+/** Two servers on the same data, as a command or a restarted server is. */
 async function world() {
   const kv = testKv()
   const here = testServer(unlimited, { kv })
@@ -73,11 +73,11 @@ test('an answer that was kept is the one that would have been made, ETag and all
       await here.call('GET', path, { headers: owner }),
       await here.call('GET', path, { headers: owner }),
     ]
-    const anew = await there.call('GET', path, { headers: owner })
+    const fresh = await there.call('GET', path, { headers: owner })
     expect(second.text).toBe(first.text)
-    expect(anew.text).toBe(first.text)
+    expect(fresh.text).toBe(first.text)
     for (const name of ['content-type', 'cache-control', 'etag'])
-      expect(second.headers.get(name)).toBe(anew.headers.get(name))
+      expect(second.headers.get(name)).toBe(fresh.headers.get(name))
   }
   const { headers } = await here.call('GET', `${IDEAS}/${id}`, { headers: owner })
   const tagged = { ...owner, 'if-none-match': headers.get('etag') ?? '' }

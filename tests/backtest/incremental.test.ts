@@ -23,7 +23,7 @@ if bar_index % 37 == 0
 if bar_index % 53 == 0
     strategy.close_all(immediately = true)
 plot(strategy.position_avg_price)`,
-  'a request in a strategy that holds a position while the request begins anew': `strategy("x")
+  'a request in a strategy that holds a position while the request begins again': `strategy("x")
 high30 = request.security(syminfo.tickerid, "30", ta.highest(high, 5))
 low15 = request.security(syminfo.tickerid, timeframe.period, ta.lowest(low, 9))
 if close > high30[1]

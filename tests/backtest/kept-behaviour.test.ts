@@ -1,7 +1,7 @@
 // What sixty scripts that nobody thought of trade, as they did when this was written down.
 //
 // Nobody worked these out by hand: rules.test.ts has what is known to be right. These say that something changed, which
-// a rebuilding must not do; where a change is meant, `UPDATE=1 bun test` writes them anew and the diff is the review.
+// a rebuilding must not do; where a change is meant, `UPDATE=1 bun test` writes them again and the diff is the review.
 
 import { expect, test } from 'bun:test'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'

@@ -242,7 +242,7 @@ describe('settings', () => {
 })
 
 describe('risk', () => {
-  test('H4: losing days in a row are counted; a winning one begins anew, an even one changes nothing', () => {
+  test('H4: losing days in a row are counted; a winning one starts the count again, an even one changes nothing', () => {
     const risk = { ...calmRisk(1000), lossDaysMax: 2 }
     const days = [1000, 990, 990, 995, 985, 980].map((closed, day) => rollDay(risk, day, closed, closed))
     // Lost 10; even; won 5; lost 10; lost 5.

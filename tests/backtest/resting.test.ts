@@ -48,7 +48,7 @@ test('a limit rests until the bar it fills on', () => {
   check('if bar_index == 0\n    strategy.entry("L", strategy.long, limit=96)', '0-5 L limit 1 @ 96')
 })
 
-test('an order given anew at the same price is one row, at another price the next', () => {
+test('an order given again at the same price is one row, at another price the next', () => {
   check(
     'strategy.entry("L", strategy.long, limit=bar_index < 3 ? 90 : 91)',
     '0-3 L limit 1 @ 90\n3--1 L limit 1 @ 91',

@@ -3,7 +3,7 @@
 // Three things are asked of each. A walk along finer bars that are the chart's own trades what the walk along the chart's
 // bars does, which takes short cuts over bars that reach nothing. What is booked adds up. And a line of `unlikely-trading.txt`
 // says what was traded when it was written down: nobody worked that out by hand (rules.test.ts has what is known to be right),
-// so a line that changes says that something changed; `UPDATE=1 bun test` writes them anew.
+// so a line that changes says that something changed; `UPDATE=1 bun test` writes them again.
 
 import { expect, test } from 'bun:test'
 import type { BrokerOptions } from '../../src/backtest/broker/account.ts'

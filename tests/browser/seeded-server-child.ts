@@ -45,7 +45,7 @@ const loops = server.services.features.start(new AbortController().signal)
 loops.catch((error: unknown) => console.error(error))
 const ids = await seed(server, cookie)
 server.app.listen({ port: 0, hostname: '127.0.0.1' })
-// Whoever waits on it now would turn it on.
+// What waits on it now would turn it on.
 server.clock.now = () => NOW
 const script = { id: ids.scripts[0], name: 'SMA cross', source: CROSS }
 console.log(JSON.stringify({ url: `http://127.0.0.1:${server.app.server?.port}`, cookie, ids, script }))

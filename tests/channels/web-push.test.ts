@@ -223,7 +223,7 @@ describe('a browser as a channel', () => {
     await stop()
   })
 
-  test('the key pair is made once for all servers of a store, and anew if the key file was lost', async () => {
+  test('the key pair is made once for all servers of a store, and once more if the key file was lost', async () => {
     const { kv, clock, box, stop } = await world()
     const signers = Array.from({ length: 5 }, () => createPushSigner({ kv, clock, box, publicUrl: null }))
     const keys = await Promise.all(signers.map((signer) => signer.publicKey()))

@@ -45,7 +45,7 @@ describe.skipIf(!isPackaged)('the look', () => {
   }, 300_000)
 
   /**
-   * `UPDATE=1` writes the pictures anew: look at them before they are committed. What differs is left in a folder that the
+   * `UPDATE=1` writes the pictures again: look at them before they are committed. What differs is left in a folder that the
    * failure names.
    */
   test('every state looks as it was last approved, in both themes', async () => {

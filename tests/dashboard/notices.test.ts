@@ -45,7 +45,7 @@ test('a tap opens a window, within the path that the server has', async () => {
 test.each([
   [['hidden', 'visible'], 1],
   [['hidden', 'hidden'], 0],
-] as const)('a tap with the pages %j open shows it in page %p, and loads nothing anew', async (pages, i) => {
+] as const)('a tap with the pages %j open shows it in page %p, and loads nothing again', async (pages, i) => {
   const { scope, done } = world(pages)
   await openNotice(scope, notification)
   expect(done).toEqual([

@@ -37,7 +37,7 @@ describe('columns are kept from one job to the next', () => {
   })
 })
 
-test('a script that was compiled anew takes no columns of the one before, whatever they were called', () => {
+test('a script that was compiled again takes no columns of the one before, whatever they were called', () => {
   const closes = Array.from({ length: 60 }, (_, i) => Math.round(100 + 5 * Math.sin(i)))
   const bars = barsFrom(closes.map((close) => `${close}/${close + 1}/${close - 1}/${close}`).join(' '))
   const columns = new TrialColumns(bars.length, VARIED)

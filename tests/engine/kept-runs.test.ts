@@ -65,7 +65,7 @@ describe('kept runs', () => {
     expect(positions).toEqual([null, null, 199, null, 199, null])
   })
 
-  test('an earlier bar that was corrected, an input or a symbol that changed begin anew', async () => {
+  test('an earlier bar that was corrected, an input or a symbol that changed make a run start again', async () => {
     const positions: (number | null)[] = []
     const kept = new KeptRuns(poolOf(positions))
     const job = jobOf(1, 200)

@@ -2,7 +2,7 @@
 //
 // Nobody worked these out by hand: checker.test.ts has what is known to be right. A line says which mistakes were found
 // where; its number stands for all that was said of them, and for the program with its inputs where there was one. Where a
-// change is meant, `UPDATE=1 bun test` writes them anew and the diff is the review.
+// change is meant, `UPDATE=1 bun test` writes them again and the diff is the review.
 
 import { expect, test } from 'bun:test'
 import { parse } from '../../src/pine/1-parse/parser.ts'

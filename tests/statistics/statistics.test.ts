@@ -404,7 +404,7 @@ describe('by hand', () => {
       drawdownPct: always(0),
     })
   })
-  test('a trade of each kind falls from 105, or from 100, and drawn anew loses a quarter of the time', () => {
+  test('a trade of each kind falls from 105, or from 100, and drawn again loses a quarter of the time', () => {
     const found = monteCarloOfTrades([5, -5], 100, { seed: 3, rounds: 4000 })!
     expect(found.order.drawdown).toEqual({ low: 5, middle: 5, high: 5 })
     near(found.order.drawdownPct.low, 5 / 105)

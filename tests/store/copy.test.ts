@@ -148,7 +148,7 @@ function dyingParts(archive: Archive, step: () => void): Pick<Archive, 'kv' | 'p
 }
 
 test.each(WAYS)(
-  'from %s to %s: a source that is written to meanwhile is told, and copied anew',
+  'from %s to %s: a source that is written to meanwhile is told, and copied again',
   async (from, to) => {
     const source = await filled(from)
     const target = (await KINDS[to]()).archive

@@ -270,7 +270,7 @@ describe('windows', () => {
     expect(verdict.sentence).toContain('The bars held out')
     pool.close()
   })
-  test('walking forward chooses anew in each window, and the matrix has thirty cells', async () => {
+  test('walking forward chooses again in each window, and the matrix has thirty cells', async () => {
     const { sweep, trials, call, pool } = await sweepServer({}, 3000)
     const { sweep: done, verdict } = await sweep({
       bars: 3000,

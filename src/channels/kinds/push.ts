@@ -9,7 +9,7 @@ export const ntfy: ChannelKind = {
   fields: {
     topic: {
       label: 'Topic',
-      hint: 'The one you subscribed to in the app. On a public server, whoever knows it can read it.',
+      hint: 'The one you subscribed to in the app. On a public server, everybody who knows it can read along.',
       required: true,
       form: [/^[-\w]{1,64}$/, 'up to 64 letters, digits, - and _'],
     },

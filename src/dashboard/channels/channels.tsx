@@ -248,7 +248,7 @@ function ChannelForm({ channel, kinds, here, onClose, onSaved }: ChannelFormProp
   const [kind, setKind] = useState<Channel['kind']>(channel?.kind ?? 'ntfy')
   const { label, fields: all } = kinds.find((one) => one.kind === kind) ?? { label: kind, fields: [] }
   const isBrowser = kind === 'push'
-  // A browser fills in its own.
+  // A browser fills in its own settings.
   const fields = isBrowser ? [] : all
   const usualName = isBrowser ? browserName(navigator.userAgent) : label
   const isLost = channel?.disabledReason === 'secret_lost'

@@ -1,5 +1,5 @@
-// This browser as a channel: it asks its user for permission, subscribes at its maker's push service, and what comes of it
-// are the settings of a channel.
+// This browser as a channel: it asks its user for permission and subscribes at its maker's push service. The subscription
+// becomes the settings of a channel.
 
 import { call } from '../api-client.ts'
 import type { Channel } from '../../wire/channel.ts'
@@ -7,7 +7,7 @@ import type { Channel } from '../../wire/channel.ts'
 /** Why this browser can take no notifications while no page is open; null = it can. */
 export function whyNoPush(): string | null {
   if (!isSecureContext)
-    return `Browsers take notifications only over https or from the machine itself (localhost). This page came from ${location.origin}. Whoever runs Chartroom can put it behind https.`
+    return `Browsers take notifications only over https or from the machine itself (localhost). This page came from ${location.origin}. Ask the people who run Chartroom to put it behind https.`
   if (!('serviceWorker' in navigator)) return 'This window allows no service workers, as private windows do.'
   if (!('PushManager' in window))
     return 'This browser has no push service. On an iPhone or iPad, put Chartroom on the home screen first (Share, Add to Home Screen) and open it there.'
@@ -37,7 +37,7 @@ export async function subscribed(): Promise<Record<string, string>> {
     )
   const { publicKey } = await call('GET /api/platform/channels/push-key')
   const { pushManager } = await navigator.serviceWorker.ready
-  // One of another server's key is of no use here.
+  // A subscription that was made with another server's key is of no use here.
   await (await pushManager.getSubscription())?.unsubscribe()
   const subscription = await pushManager
     .subscribe({ userVisibleOnly: true, applicationServerKey: publicKey })

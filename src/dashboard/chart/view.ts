@@ -60,7 +60,7 @@ export class ChartView {
   #state: ChartState = EMPTY_STATE
   #theme: ChartTheme
   #layoutKey = ''
-  /** Whether the crosshair was put there for another chart's, rather than by the pointer. */
+  /** Whether the crosshair follows that of another chart instead of the pointer. */
   #put = false
   #withPrice = true
   #removed = false
@@ -73,7 +73,7 @@ export class ChartView {
     const Behavior = zonedBehavior(this.#zoneNow)
     this.#chart = createChartEx<Time, InstanceType<typeof Behavior>>(host, new Behavior(), {
       autoSize: true,
-      // The browser's own may be no language tag (`en-US@posix` where no locale is set), which ends every drawing.
+      // The browser's own locale may be no language tag (`en-US@posix` where no locale is set), which ends every drawing.
       localization: { locale: 'en-US' },
       layout: { attributionLogo: false, fontSize: 11 },
       crosshair: { mode: CrosshairMode.Normal },

@@ -12,7 +12,7 @@ export type Changes = Readonly<Record<string, Drawing | null>>
 /** By symbol. */
 export type Pending = Readonly<Record<string, Changes>>
 
-/** What is kept, with the changes of this tab that somebody has written over: `own` says which of `known` are its. */
+/** What is kept, together with the changes of this tab that got lost when another tab wrote; `own` tells them among `known`. */
 export function withOwn(kept: Pending, known: Pending, own: (key: string, id: string) => boolean): Pending {
   let all = kept
   for (const [key, changes] of Object.entries(known)) {
@@ -22,7 +22,7 @@ export function withOwn(kept: Pending, known: Pending, own: (key: string, id: st
   return all
 }
 
-/** `kept` with changes made now, which count before those that are there. */
+/** `kept` with changes made now, which replace earlier ones of the same drawings. */
 export const withChanges = (kept: Pending, key: string, changes: Changes): Pending => ({
   ...kept,
   [key]: { ...kept[key], ...changes },

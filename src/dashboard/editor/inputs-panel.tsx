@@ -209,7 +209,7 @@ function Control({ id, input, value, plots = [], set }: ControlProps): JSX.Eleme
       const offered = plots.map((one) => [JSON.stringify(one.value), one.text] as const)
       const isPlot = typeof value === 'object' && value !== null
       const chosen = isPlot ? JSON.stringify(value) : textOf(value)
-      // It has gone from the chart, has not run yet, or is a script of its own as a stored run has it.
+      // The plot has gone from the chart, its script has not run yet, or a stored run's value holds the script itself.
       const gone = isPlot && !offered.some(([option]) => option === chosen)
       return (
         <Choice

@@ -29,6 +29,6 @@ export function canClash(a: Pick<Act, 'section'>, b: Pick<Act, 'section'>): bool
   if (a.section === b.section) return true
   const sections = [a.section, b.section]
   if (sections.includes('Watchlist')) return false
-  // The script's own work in its editor too.
+  // What a script's keys do, they also do in its editor.
   return !sections.includes('Editor') || sections.includes('Script')
 }

@@ -257,7 +257,7 @@ function KeyRow({ act, acts, open, onOpen, onClose }: RowProps) {
   )
 }
 
-/** Acts that were given the keys that another is to have back. */
+/** Acts to which the user has given the keys that are about to go back to another. */
 const clashing = (act: Act, acts: readonly Act[]): readonly Act[] =>
   acts.filter(
     (other) => other.id !== act.id && canClash(act, other) && areSameKeys(keysOf(other), act.keys ?? ''),

@@ -55,7 +55,7 @@ export function ShareSweep({ sweep, verdict, trials, onClose }: ShareProps) {
         label="Who sees it"
         value={visibility}
         options={[
-          ['unlisted', 'Whoever has the link'],
+          ['unlisted', 'Everybody who has the link'],
           ['public', 'Everybody'],
           ['private', 'Only me'],
         ]}

@@ -57,7 +57,7 @@ export function AddSymbol({ list }: { readonly list: Watchlist }) {
   )
 }
 
-/** With their exchanges; none where they cannot be had: a symbol without bars may be added too. */
+/** The symbols with their exchanges; none if they cannot be loaded, since a symbol without bars may be added too. */
 async function namesOfAll(): Promise<readonly string[]> {
   const all = await allSymbols().catch(() => [])
   return all.map((one) => `${one.exchange}:${one.symbol}`)

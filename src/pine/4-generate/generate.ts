@@ -47,8 +47,8 @@ export function generate(plan: Plan, { trades = true, apart = false } = {}): Gen
   const text = new Writer()
   text.line('"use strict";')
   for (const i of module.constants.keys()) text.line(`const k${i}=K[${i}];`)
-  // Classes stand outside of what a run calls: made anew by each, they would be other ones to the optimizer, which would begin
-  // again with every run.
+  // Classes stand outside of what a run calls: if every run made its own, the optimizer would take them for other classes,
+  // and would begin again with every run.
   typeClasses(text, module)
   for (const frame of [...module.frames, module.main, module.hoistFrame]) frameClass(text, frame)
   text.line('return (R,N,S)=>{')

@@ -106,7 +106,7 @@ export class LastKnown {
       const known = isAway(error) ? this.#answers.get(name) : undefined
       const ageMs = known ? this.#now() - known.at : Infinity
       if (!known || ageMs > REMEMBERED_MS) throw error
-      // Even an answer of this very moment is told from a new one.
+      // At least 1, so that even an answer of this very moment counts as remembered.
       shown.ageMs = Math.max(shown.ageMs, ageMs, 1)
       return known.value as T
     }

@@ -54,7 +54,7 @@ export async function openServerPostgres({
   const connection = await connect(options)
   let fleet: Fleet | null = null
   try {
-    // Checked before the wait as well, so that whoever starts a server that can never join is told so at once.
+    // Checked before the wait as well, so that a server that can never join says so at once.
     const seen = postgresKv(connection)
     await assertKnownLayout(seen)
     await assertNoHalfCopy(seen)

@@ -35,7 +35,7 @@ export function postgresArchive(connection: Connection): Archive {
       return row.seen
     },
     async changedSince(mark) {
-      // Every write leaves a row, and whoever removes rows writes down up to where.
+      // Every write leaves a row, and the node that removes rows writes down up to where.
       const [row] = await reading.query<{ changed: boolean }>(
         `with seen as (select $1::text::pg_snapshot as moment, pg_snapshot_xmin($1::text::pg_snapshot) as xid)
          select exists (select from seen, ${schema}.changes c

@@ -30,7 +30,7 @@ const SHIM = `
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* A slow disk: whoever says yes before a sync is back is caught. */
+/* A slow disk catches a server that says yes before a sync is back. */
 #define SLOW_DISK_US 20000
 
 /* A note: kind 'W' offset length bytes-before, or 'S' number-of-notes-that-are-now-on-disk. */

@@ -98,7 +98,7 @@ describe('drawings', () => {
     expect(items).toEqual([])
   })
 
-  test('a script that draws anew on every bar does not fill the memory', () => {
+  test('a script that draws again on every bar does not fill the memory', () => {
     const drawings = new Drawings(DEFAULT_LIMITS)
     for (let bar = 0; bar < 50_000; bar++) drawings.add(newLine(bar))
     expect(drawings.items.length).toBeLessThanOrEqual(10_100)

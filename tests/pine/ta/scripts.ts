@@ -1,4 +1,4 @@
-// Each ta.* as a script that plots it, at a length that makes a window walked anew on every bar show.
+// Each ta.* as a script that plots it, at a length at which walking the whole window on every bar would show.
 
 export const SERIES_SCRIPTS: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries({

@@ -12,7 +12,7 @@
 
 import { ValueHistory } from './window.ts'
 
-const ANEW = 256
+const WHOLE_MAX = 256
 
 export class WeightedSums {
   plain = 0
@@ -30,7 +30,7 @@ export class WeightedSums {
 
   push(value: number, length: number): void {
     this.history.push(value, length)
-    if (length <= ANEW && this.older + this.newer === 0) return
+    if (length <= WHOLE_MAX && this.older + this.newer === 0) return
     this.newer++
     this.newerPlain += value
     this.newerWeighted += this.newer * value
@@ -39,14 +39,14 @@ export class WeightedSums {
   /** Whether there are that many values; if so, sets `plain` and `weighted`. */
   sum(length: number): boolean {
     if (this.history.held < length) return false
-    if (length <= ANEW) this.sumAnew(length)
+    if (length <= WHOLE_MAX) this.sumWhole(length)
     else this.sumParts(length)
     return true
   }
 
   /** Whether the windows of the next four values can be summed side by side (by-fours.ts). */
   takesFour(length: number): boolean {
-    return length > 1 && length <= ANEW && this.older + this.newer === 0 && this.history.held >= length
+    return length > 1 && length <= WHOLE_MAX && this.older + this.newer === 0 && this.history.held >= length
   }
 
   /** Equals four calls of `push` and `sum`; the four sums are in `plains` and `weighteds`. */
@@ -57,7 +57,7 @@ export class WeightedSums {
     addUpFour(values, mask, count - 3 - length, length, plains, weighteds)
   }
 
-  private sumAnew(length: number): void {
+  private sumWhole(length: number): void {
     const { values, mask, count } = this.history
     let plain = 0
     let weighted = 0
