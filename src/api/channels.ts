@@ -14,7 +14,8 @@ import { listed, pageOf } from './fields.ts'
 import { route } from './route.ts'
 
 function wire({ ownerId: _owner, sealedSecrets: _sealed, ...shown }: Channel): ChannelWire {
-  return { ...shown, settings: { ...shown.settings }, secrets: [...shown.secrets] }
+  const { quiet = null, digestMinutes = 0 } = shown
+  return { ...shown, settings: { ...shown.settings }, secrets: [...shown.secrets], quiet, digestMinutes }
 }
 
 const channelAnswer = (channel: Channel) => ({ id: channel.id, channel: wire(channel) })
@@ -25,13 +26,20 @@ const notificationWire =
   ({
     ownerId: _owner,
     begunAt: _begun,
+    isHeld: _held,
+    digest,
+    digestId,
     receiverId,
     notice,
     attempts,
+    state,
     ...shown
   }: Notification): NotificationWire => ({
     ...shown,
     channelId: receiverId,
+    state: digestId === undefined ? state : 'joined',
+    digestId: digestId ?? null,
+    joined: digest?.count ?? 1,
     title: may('alerts:read') ? notice.title : null,
     text: may('alerts:read') ? notice.text : null,
     attempts: [...attempts],
@@ -79,9 +87,11 @@ export function channelRoutes(deps: ApiDeps) {
     )
     .patch(
       '/:id',
-      async ({ caller, params, body }) => ({
-        channel: wire(await channels.change(caller.user.id, params.id, body)),
-      }),
+      async ({ caller, params, body }) => {
+        const channel = await channels.change(caller.user.id, params.id, body)
+        wakeNotifications(caller.user.id)
+        return { channel: wire(channel) }
+      },
       route('PATCH /api/platform/channels/{id}'),
     )
     .delete(

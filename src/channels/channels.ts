@@ -3,7 +3,6 @@
 // A notification is written in the same commit as the firing that it tells of, and handed over by the deliverer that also
 // serves webhooks: the same turns, retries and log.
 
-import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
 import { collection, type Collection, type Page, type PageOptions } from '../store/collection.ts'
@@ -22,12 +21,15 @@ import { forgetOld, PARCEL_INDEXES } from '../webhooks/parcels.ts'
 import { sendTo, type PostDeps } from '../webhooks/post.ts'
 import { UnreadableSecret, type Reply } from '../webhooks/send.ts'
 import type { ChannelKindName } from '../wire/channel.ts'
+import type { Digest } from './digest.ts'
+import { insteadOfSending } from './held.ts'
 import { jsonOf, type ChannelKind, type ChannelTools, type Notice, type Settings } from './kind.ts'
 import { KINDS } from './kinds.ts'
+import { checkQuiet, freeAt, type Pace } from './pace.ts'
 
 export const CHANNELS_PER_USER = 20
 
-export interface Channel extends Destination {
+export interface Channel extends Destination, Partial<Pace> {
   readonly name: string
   readonly kind: ChannelKindName
   /** What is not secret. */
@@ -45,22 +47,33 @@ export interface Notification extends Parcel {
   readonly notice: Notice
   /** The notification that this one repeats at a user's request. */
   readonly resendOf: string | null
+  /** It waits for its channel's quiet hours and digest; a test and what is sent again do not. */
+  readonly isHeld?: boolean
+  /** What a digest was made of. */
+  readonly digest?: Digest
+  /** The digest that it is part of, for which it was cancelled. */
+  readonly digestId?: string
 }
 
-export interface ChannelFields {
+export interface ChannelFields extends Partial<Pace> {
   readonly name: string
   readonly kind: ChannelKindName
   readonly settings: Settings
 }
 
+type ChannelChanges = Partial<Pick<ChannelFields, 'name' | 'settings' | keyof Pace>> & {
+  readonly status?: Channel['status']
+}
+
 export interface ChannelPostDeps extends PostDeps {
+  readonly newId: NewId
   readonly tools: ChannelTools
+  /** Where browsers reach the server; null or missing = not known. */
+  readonly publicUrl?: string | null
 }
 
 export interface ChannelDeps extends ChannelPostDeps {
   readonly kv: Kv
-  readonly clock: Clock
-  readonly newId: NewId
 }
 
 export function channelCollection(kv: Kv): Collection<Channel> {
@@ -111,6 +124,22 @@ export function createChannels(deps: ChannelDeps) {
     await transact(kv, (tx) => [notifications.insert(notification), also?.(notification, tx)])
     return notification
   }
+  /** What was put off may be due now, by another pace. Its turn decides. */
+  async function lookAgain({ id, ownerId }: Channel): Promise<void> {
+    const later = ({ isHeld, attempts, nextAt }: Notification) =>
+      isHeld === true && attempts.length === 0 && (nextAt ?? 0) > clock.now()
+    for (let cursor: string | null = null, more = true; more;) {
+      const page: Page<Notification> = await notifications.list('turn', [ownerId, id], { limit: 200, cursor })
+      const ids = page.items.filter(later).map((one) => one.id)
+      await transact(kv, async (tx) =>
+        (await notifications.at(tx).storedMany(ids)).flatMap((one) =>
+          later(one.record) ? notifications.replace(one, { ...one.record, nextAt: clock.now() }) : [],
+        ),
+      )
+      cursor = page.nextCursor
+      more = cursor !== null
+    }
+  }
   /** The settings as they are kept: what is secret in a sealed box. */
   async function sealedSettings(kind: ChannelKind, id: string, settings: Settings) {
     await checkAddress(deps, kind, settings)
@@ -142,6 +171,7 @@ export function createChannels(deps: ChannelDeps) {
       channels.list('owner', [ownerId], options),
 
     async create(ownerId: string, fields: ChannelFields, also?: Also<Channel>): Promise<Channel> {
+      if (fields.quiet) checkQuiet(fields.quiet)
       const kind = KINDS[fields.kind]
       const id = newId('ch')
       const now = clock.now()
@@ -151,6 +181,8 @@ export function createChannels(deps: ChannelDeps) {
         name: fields.name,
         kind: fields.kind,
         ...(await sealedSettings(kind, id, checkedSettings(kind, fields.settings))),
+        quiet: fields.quiet ?? null,
+        digestMinutes: fields.digestMinutes ?? 0,
         status: 'active',
         disabledReason: null,
         createdAt: now,
@@ -166,11 +198,8 @@ export function createChannels(deps: ChannelDeps) {
      * Settings that are not given stay; enabling a channel forgets its failures. If its secrets can no longer be opened,
      * all of them have to be given again, which enables it too.
      */
-    async change(
-      ownerId: string,
-      id: string,
-      fields: { readonly name?: string; readonly settings?: Settings; readonly status?: Channel['status'] },
-    ): Promise<Channel> {
+    async change(ownerId: string, id: string, fields: ChannelChanges): Promise<Channel> {
+      if (fields.quiet) checkQuiet(fields.quiet)
       const before = await owned(ownerId, id)
       if (before.disabledReason === 'secret_lost' && fields.status === 'active' && !fields.settings)
         throw new Problem(
@@ -187,6 +216,8 @@ export function createChannels(deps: ChannelDeps) {
           ...channel,
           ...(fields.name !== undefined && { name: fields.name }),
           ...settings,
+          ...(fields.quiet !== undefined && { quiet: fields.quiet }),
+          ...(fields.digestMinutes !== undefined && { digestMinutes: fields.digestMinutes }),
           ...(fields.status === 'active' && ACTIVE),
           ...(fields.status === 'disabled' && {
             status: 'disabled',
@@ -195,6 +226,8 @@ export function createChannels(deps: ChannelDeps) {
           updatedAt: clock.now(),
         }
       })
+      if (changed && (fields.quiet !== undefined || fields.digestMinutes !== undefined))
+        await lookAgain(changed)
       if (changed) return changed
       await owned(ownerId, id)
       throw new Problem(409, 'conflict', 'The channel was changed at the same time. Look at it again.')
@@ -210,7 +243,13 @@ export function createChannels(deps: ChannelDeps) {
       const named = await channels.at(tx).getMany(ids)
       return named
         .filter((channel) => channel.ownerId === ownerId && channel.status === 'active')
-        .map((channel) => notifications.insert(fresh(channel, notice, null)))
+        .map((channel) =>
+          notifications.insert({
+            ...fresh(channel, notice, null),
+            isHeld: true,
+            nextAt: freeAt(channel, clock.now()),
+          }),
+        )
     },
 
     /** Sends a sample. */
@@ -325,6 +364,7 @@ export function createChannelDeliverer(
   deps: ChannelPostDeps & Pick<DelivererDeps<Channel, Notification>, 'kv' | 'spread' | 'log' | 'shards'>,
 ) {
   const { kv, clock, spread, log, shards } = deps
+  const notifications = notificationCollection(kv)
   return createDeliverer<Channel, Notification>({
     kv,
     clock,
@@ -333,9 +373,16 @@ export function createChannelDeliverer(
     ...(shards && { shards }),
     noun: 'channel',
     receivers: channelCollection(kv),
-    deliveries: notificationCollection(kv),
+    deliveries: notifications,
     post: (claim, now) => post(deps, claim, now),
     isFinal: (status) => FINAL.includes(status),
+    instead: (tx, channel, notification) =>
+      insteadOfSending(
+        { clock, newId: deps.newId, notifications, publicUrl: deps.publicUrl ?? null },
+        tx,
+        channel,
+        notification,
+      ),
     isGone: ({ kind }, status) => KINDS[kind].isGone?.(status) ?? status === 410,
   })
 }

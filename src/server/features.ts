@@ -164,8 +164,13 @@ export function createFeatures(deps: FeatureDeps): Features {
   const spread = () => (random.bytes(1)[0] ?? 0) / 256
   const deliverer = createWebhookDeliverer({ kv, log, spread, shards, ...posting })
   const pushSigner = createPushSigner({ kv, clock, box, publicUrl: deps.publicUrl ?? null })
-  const notifying = { ...posting, tools: { signer: pushSigner, random } }
-  const channels = createChannels({ kv, newId, ...notifying })
+  const notifying = {
+    ...posting,
+    newId,
+    publicUrl: deps.publicUrl ?? null,
+    tools: { signer: pushSigner, random },
+  }
+  const channels = createChannels({ kv, ...notifying })
   const notifier = createChannelDeliverer({ kv, log, spread, shards, ...notifying })
   const search = createSearch({
     async *everybodys() {

@@ -12,7 +12,7 @@ import { createLoop } from '../lib/loop.ts'
 import { Problem } from '../lib/problem.ts'
 import { ALL_SHARDS, type Shards } from '../lib/shards.ts'
 import { within } from '../lib/within.ts'
-import { transact, type Tx } from '../store/transaction.ts'
+import { transact, type Changes, type Tx } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
 import type { Collection } from '../store/collection.ts'
 import { ATTEMPTS, DEAD_AFTER_MS, parseRetryAfter, retryDelay } from './schedule.ts'
@@ -74,6 +74,8 @@ export interface DelivererDeps<D extends Destination, P extends Parcel> {
   readonly deliveries: Collection<P>
   /** Makes one attempt. Rejects with Problem if the address is no longer permitted. */
   readonly post: (claim: Claim<D, P>, now: number) => Promise<Reply>
+  /** What to commit instead of an attempt, after which the receiver's turn comes again; null = it is made. */
+  readonly instead?: (tx: Tx, receiver: D, delivery: P) => Promise<readonly Changes[] | null>
   /** Whether an answer with this status says that trying again is of no use. */
   readonly isFinal: (status: number) => boolean
   /** Whether it says that the receiver is gone for ever, and is to be disabled. */
@@ -233,6 +235,8 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
       const [first] = turn.items
       const delivery = first && (await deliveries.at(tx).stored(first.id))
       if (!delivery || (delivery.record.nextAt ?? Number.POSITIVE_INFINITY) > clock.now()) return []
+      const instead = await deps.instead?.(tx, receiver, delivery.record)
+      if (instead) return instead
       claim = { receiver, delivery: delivery.record }
       // An attempt that is not recorded would be repeated again and again.
       return {

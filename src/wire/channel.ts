@@ -20,6 +20,20 @@ export type ChannelKindName = (typeof CHANNEL_KINDS)[number]
 
 const Kind = oneOf(CHANNEL_KINDS)
 
+const Quiet = Type.Object(
+  { from: Text(5), to: Text(5), timezone: Text(60) },
+  {
+    description:
+      'Hours in which the channel is silent, as `22:00`, by the clocks of a zone like `Europe/Berlin`; `from` may be later than `to`. What fires in them is held, and sent as one message when they are over.',
+  },
+)
+const DigestMinutes = Type.Integer({
+  minimum: 0,
+  maximum: 1440,
+  description:
+    'At most one message in as many minutes: the first alert goes out at once, and what fires within that time after it is joined into the next message. 0 = each alert at once.',
+})
+
 const Channel = Type.Object(
   {
     id: idOf('ch'),
@@ -29,6 +43,8 @@ const Channel = Type.Object(
       description: 'What is not secret of its settings.',
     }),
     secrets: Type.Array(Type.String(), { description: 'Names of the secret settings that are set.' }),
+    quiet: nullable(Quiet),
+    digestMinutes: DigestMinutes,
     status: oneOf(['active', 'disabled']),
     disabledReason: nullable(oneOf(['owner', 'gone', 'failing', 'secret_lost'])),
     createdAt: Time,
@@ -67,6 +83,15 @@ const Notification = Type.Object(
     title: nullable(Type.String()),
     text: nullable(Type.String()),
     ...PARCEL,
+    state: oneOf(['pending', 'delivered', 'failed', 'cancelled', 'joined']),
+    digestId: nullable(
+      Type.String({
+        description: 'In the state `joined`: the notification that was sent for it and others.',
+      }),
+    ),
+    joined: Type.Integer({
+      description: 'How many notifications it was sent for; 1 for one that is no digest.',
+    }),
   },
   { $id: 'Notification' },
 )
@@ -85,6 +110,11 @@ export interface PushMessage {
 const Settings = Type.Record(Type.String({ maxLength: 40 }), Raw(4000, 0), {
   description: 'By field; `GET /api/platform/channels/kinds` lists the fields of every kind.',
 })
+
+const PACE = {
+  quiet: Type.Optional(nullable(Quiet)),
+  digestMinutes: Type.Optional(DigestMinutes),
+}
 
 const ABOUT_TEXT = '`title` and `text` are null for a token without the scope `alerts:read`.'
 
@@ -106,7 +136,7 @@ export const CHANNELS = {
     summary: 'Set up a channel',
     description:
       'Secret settings are sealed and never shown again. Alerts name channels in `channelIds`. Addresses are bound by the same rules as webhooks.',
-    body: Type.Object({ name: Text(200), kind: Kind, settings: Settings }),
+    body: Type.Object({ name: Text(200), kind: Kind, settings: Settings, ...PACE }),
     answer: { id: idOf('ch'), channel: Channel },
   },
   'GET /api/platform/channels': {
@@ -124,10 +154,11 @@ export const CHANNELS = {
     access: 'session webhooks:write',
     summary: 'Change a channel',
     description:
-      'Settings that are not given stay as they are; an empty one gets its default. Enabling a channel forgets its failures. If the key of the server was lost (`secret_lost`), every secret setting has to be given again, which enables the channel too.',
+      'What is not given stays as it is; an empty setting gets its default. Enabling a channel forgets its failures. If the key of the server was lost (`secret_lost`), every secret setting has to be given again, which enables the channel too.',
     body: Type.Object({
       name: Type.Optional(Text(200)),
       settings: Type.Optional(Settings),
+      ...PACE,
       status: Type.Optional(oneOf(['active', 'disabled'])),
     }),
     answer: { channel: Channel },

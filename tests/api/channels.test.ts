@@ -133,6 +133,41 @@ test('a channel is changed, disabled and deleted, and then told nothing', async 
   )
 })
 
+test('quiet hours and a digest are set, refused where they make no sense, and hold alerts back', async () => {
+  const { call, clock, services } = await world()
+  const quiet = { from: '22:00', to: '07:00', timezone: 'Europe/Berlin' }
+  const { id, channel } = (await call('POST', '/channels', { ...TELEGRAM, quiet, digestMinutes: 30 })).json
+  expect([channel.quiet, channel.digestMinutes]).toEqual([quiet, 30])
+  const fieldOf = async (body: object) =>
+    (await call('PATCH', `/channels/${id}`, body)).json.error.fields[0].path
+  expect(await fieldOf({ quiet: { ...quiet, timezone: 'Nowhere/At all' } })).toBe('/quiet/timezone')
+  expect(await fieldOf({ quiet: { ...quiet, to: '22:00' } })).toBe('/quiet/to')
+  expect(await fieldOf({ quiet: { ...quiet, from: '25:00' } })).toBe('/quiet/from')
+  expect(await fieldOf({ digestMinutes: 1441 })).toBe('/digestMinutes')
+  // The server's clock stands at midnight.
+  await call('POST', '/alerts', { ...ALERT, channelIds: [id] })
+  await call('POST', '/alerts', { ...ALERT, channelIds: [id] })
+  const log = async () =>
+    (await call('GET', `/channels/${id}/notifications`)).json.notifications as Notification[]
+  expect((await log()).map(({ nextAt }) => (nextAt ?? 0) - clock.now())).toEqual(
+    [6, 6].map((h) => h * 3_600_000),
+  )
+  const changed = await call('PATCH', `/channels/${id}`, { quiet: null })
+  expect(changed.json.channel).toMatchObject({ quiet: null, digestMinutes: 30 })
+  expect((await log()).map(({ nextAt }) => nextAt)).toEqual([clock.now(), clock.now()])
+  const stop = new AbortController()
+  const running = services.features.start(stop.signal)
+  while ((await log()).some(({ state }) => state === 'pending')) await Bun.sleep(0)
+  stop.abort()
+  await running
+  const [digest] = await log()
+  expect((await log()).map(({ state, digestId, joined }) => [state, digestId, joined])).toEqual([
+    ['delivered', null, 2],
+    ['joined', digest?.id ?? '', 1],
+    ['joined', digest?.id ?? '', 1],
+  ])
+})
+
 test('the log hides what was told from a token that may not read alerts', async () => {
   const { call, as, token, cookie } = await world()
   const { id } = (await call('POST', '/channels', TELEGRAM)).json

@@ -370,6 +370,21 @@ describe.skipIf(noBrowser)('pages', () => {
     await page.getByText('has taken the test').waitFor()
     await row.filter({ hasText: 'works' }).waitFor()
 
+    await page.getByRole('button', { name: 'More for Телефон' }).click()
+    await page.getByRole('menuitem', { name: 'Change' }).click()
+    await page.getByText('Quiet hours and digest').click()
+    await page.getByLabel('Quiet from').fill('03:00')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Quiet hours need both ends').waitFor()
+    await page.getByLabel('Quiet until').fill('03:01')
+    await page.getByLabel('Time zone').fill('Mars')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('This is no time zone').waitFor()
+    expect(await violations(page)).toEqual([])
+    await page.getByLabel('Time zone').fill('Asia/Tokyo')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await row.filter({ hasText: 'quiet 03:00 to 03:01' }).waitFor()
+
     // What TradingView still sends is forwarded to it.
     await page.getByRole('button', { name: 'Make an address' }).click()
     await page.getByRole('checkbox', { name: 'Телефон' }).check()

@@ -12,6 +12,7 @@ import { Badge, Button, Empty, Field, Select, toast } from '../ui/ui.tsx'
 import { Inboxes } from './inboxes.tsx'
 import { LogDialog, Row } from './rows.tsx'
 import { browserName, isOfThisBrowser, ownKey, subscribed, unsubscribe, whyNoPush } from './this-browser.ts'
+import { paceBody, paceFields, paceStart, paceText } from './pace-fields.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 
 const BODY_FIELDS = bodyFields('POST /api/platform/channels')
@@ -21,7 +22,13 @@ const REASONS = {
   failing: 'disabled: nothing but failures for five days',
   secret_lost: 'disabled: the server lost the key to its secrets; enter them again',
 } as const
-const TONES = { pending: 'accent', delivered: 'up', failed: 'down', cancelled: undefined } as const
+const TONES = {
+  pending: 'accent',
+  delivered: 'up',
+  failed: 'down',
+  cancelled: undefined,
+  joined: undefined,
+} as const
 /** How often and how long the answer to a test is waited for. */
 const LOOK_MS = 500
 const LOOKS = 30
@@ -119,6 +126,7 @@ function ChannelRow({ channel, label, isHere, onEdit, onChanged }: ChannelRowPro
           <>
             {isHere ? 'This browser' : label}
             {channel.lastSuccessAt !== null && ` · arrived ${ago(channel.lastSuccessAt)}`}
+            {paceText(channel)}
           </>
         }
         side={<StateBadge channel={channel} />}
@@ -214,7 +222,7 @@ function Log({ channel, onClose }: { readonly channel: Channel; readonly onClose
           <div class={rows['main']}>
             <strong>{one.title}</strong>
             <span class={rows['note']}>
-              {ago(one.createdAt)} · {outcomeText(one)}
+              {ago(one.createdAt)} · {one.state === 'joined' ? 'sent with others' : outcomeText(one)}
             </span>
           </div>
           <div class={rows['side']}>
@@ -256,6 +264,7 @@ function ChannelForm({ channel, kinds, here, onClose, onSaved }: ChannelFormProp
     wire: BODY_FIELDS,
     start: {
       name: channel?.name ?? '',
+      ...paceStart(channel),
       ...Object.fromEntries(
         Object.entries(channel?.settings ?? {}).map(([field, value]) => [at(field), value]),
       ),
@@ -273,9 +282,9 @@ function ChannelForm({ channel, kinds, here, onClose, onSaved }: ChannelFormProp
       if (channel)
         await call('PATCH /api/platform/channels/{id}', {
           path: { id: channel.id },
-          body: { name, settings },
+          body: { name, settings, ...paceBody(values) },
         })
-      else await call('POST /api/platform/channels', { body: { name, kind, settings } })
+      else await call('POST /api/platform/channels', { body: { name, kind, settings, ...paceBody(values) } })
       onSaved()
       onClose()
     },
@@ -315,6 +324,7 @@ function ChannelForm({ channel, kinds, here, onClose, onSaved }: ChannelFormProp
           />
         )
       })}
+      {paceFields(form, channel !== null && paceText(channel) !== '')}
     </FormDialog>
   )
 }

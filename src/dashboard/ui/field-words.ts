@@ -8,7 +8,7 @@ import { textFault, type TextFault } from '../../lib/text.ts'
 import { count, quantity } from '../format.ts'
 import type { WireField } from './wire-fields.ts'
 
-export type InputType = 'text' | 'email' | 'url' | 'password' | 'datetime-local'
+export type InputType = 'text' | 'email' | 'url' | 'password' | 'datetime-local' | 'time'
 
 /** The hint of a number: `A whole number from 1 to 1,000.` */
 export function wants({ kind, min, max, above }: WireField): string | undefined {

@@ -1,0 +1,92 @@
+// Notifications that a channel holds back: until its quiet hours are over, and until its last message is long enough ago.
+// Then they go out as one.
+//
+// It is decided when a notification's turn has come, so nothing but the outbox itself remembers what is held: a server that
+// dies, or hands its users over to another, loses none. The decision is a commit of its own, after which the turn comes
+// again. A notification that may have been sent once is never joined, since under another id it would arrive twice.
+
+import type { Clock } from '../lib/clock.ts'
+import type { NewId } from '../lib/ids.ts'
+import type { Collection } from '../store/collection.ts'
+import type { Changes, Tx } from '../store/transaction.ts'
+import type { Channel, Notification } from './channels.ts'
+import { joined, noticeOf } from './digest.ts'
+import { freeAt } from './pace.ts'
+
+export interface HeldDeps {
+  readonly clock: Clock
+  readonly newId: NewId
+  readonly notifications: Collection<Notification>
+  /** Where browsers reach the server; null = not known. */
+  readonly publicUrl: string | null
+}
+
+/** How many are put off, or joined, in one commit. */
+const AT_ONCE = 200
+
+/** What to commit instead of sending the notification; null = it goes out as it is. Part of a transaction's plan. */
+export async function insteadOfSending(
+  deps: HeldDeps,
+  tx: Tx,
+  channel: Channel,
+  notification: Notification,
+): Promise<readonly Changes[] | null> {
+  if (!notification.isHeld) return null
+  const at = freeAt(channel, deps.clock.now())
+  if (at > deps.clock.now()) return putOff(deps, tx, channel, at)
+  return isJoinable(notification) ? join(deps, tx, channel) : null
+}
+
+const isJoinable = ({ isHeld, attempts, begunAt, digest }: Notification): boolean =>
+  isHeld === true && attempts.length === 0 && (begunAt ?? null) === null && !digest?.isComplete
+
+async function due({ clock, notifications }: HeldDeps, tx: Tx, { id, ownerId }: Channel) {
+  const listed = await notifications.at(tx).list('turn', [ownerId, id], { limit: AT_ONCE, reverse: false })
+  const ids = listed.items.flatMap((one) => ((one.nextAt ?? Infinity) <= clock.now() ? [one.id] : []))
+  return notifications.at(tx).storedMany(ids)
+}
+
+async function putOff(deps: HeldDeps, tx: Tx, channel: Channel, nextAt: number): Promise<Changes[]> {
+  const stored = await due(deps, tx, channel)
+  return stored
+    .filter(({ record }) => record.isHeld)
+    .map((one) => deps.notifications.replace(one, { ...one.record, nextAt }))
+}
+
+async function join(deps: HeldDeps, tx: Tx, channel: Channel): Promise<Changes[] | null> {
+  const { clock, newId, notifications, publicUrl } = deps
+  const stored = await due(deps, tx, channel)
+  const held = stored.filter(({ record }) => isJoinable(record))
+  if (held.length < 2) return null
+  const now = clock.now()
+  const made = joined(
+    held.map(({ record }) => record),
+    channel.quiet ?? null,
+    stored.length < AT_ONCE,
+  )
+  const whole: Notification = {
+    id: newId('ntc'),
+    receiverId: channel.id,
+    ownerId: channel.ownerId,
+    notice: noticeOf(made, publicUrl, now),
+    digest: made,
+    isHeld: true,
+    state: 'pending',
+    attempts: [],
+    // In front of what came later, which waits for the next one.
+    nextAt: Math.min(...held.map(({ record }) => record.nextAt ?? now)),
+    createdAt: now,
+    resendOf: null,
+  }
+  return [
+    notifications.insert(whole),
+    ...held.map((one) =>
+      notifications.replace(one, {
+        ...one.record,
+        state: 'cancelled',
+        nextAt: null,
+        digestId: whole.id,
+      }),
+    ),
+  ]
+}

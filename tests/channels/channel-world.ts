@@ -1,0 +1,78 @@
+// Channels with their outbox and deliverer, on a clock that the test turns, and a network that the test plays.
+
+import { createChannelDeliverer, createChannels, type Channel } from '../../src/channels/channels.ts'
+import type { Notice } from '../../src/channels/kind.ts'
+import type { Pace } from '../../src/channels/pace.ts'
+import { idSource } from '../../src/lib/ids.ts'
+import type { Kv } from '../../src/store/kv.ts'
+import { transact } from '../../src/store/transaction.ts'
+import { parseAllowList } from '../../src/webhooks/address.ts'
+import type { Attempt, Reply } from '../../src/webhooks/send.ts'
+import { HandClock } from '../lib/hand-clock.ts'
+import { testKv } from '../store/test-store.ts'
+
+export type World = Awaited<ReturnType<typeof world>>
+
+const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
+
+export async function world({ kv = testKv(), clock = new HandClock() }: { kv?: Kv; clock?: HandClock } = {}) {
+  const sent: { at: number; text: string; url: string }[] = []
+  const acknowledged = new Set<string>()
+  const state = {
+    respond: (): Reply => ({ status: 200, retryAfter: null, excerpt: '', failure: null }),
+  }
+  const deps = {
+    kv,
+    clock,
+    newId: idSource({ clock, random }),
+    // Sealing that needs no other thread, on which the clock could not wait.
+    box: { seal: async (text: string) => text, open: async (text: string) => text },
+    allow: parseAllowList(''),
+    resolve: async () => ['93.184.215.14'],
+    userAgent: 'Chartroom/test',
+    tools: { signer: { authorization: async () => 'vapid' }, random },
+    publicUrl: 'https://room.example',
+    send: async (attempt: Attempt) => {
+      sent.push({ at: clock.now(), text: new TextDecoder().decode(attempt.body), url: attempt.url.href })
+      return state.respond()
+    },
+  }
+  const channels = createChannels(deps)
+  const notifier = createChannelDeliverer({ ...deps, spread: () => 0.5, log: () => {} })
+  const stop = new AbortController()
+  const running = notifier.run(stop.signal)
+  const notice = (part: Partial<Notice>): Notice => ({
+    title: 'BTC above 70,000',
+    text: '',
+    url: null,
+    at: clock.now(),
+    symbol: 'BTCUSDT',
+    exchange: 'BINANCE',
+    interval: '1h',
+    price: 70_001,
+    ...part,
+  })
+  return Object.assign(state, {
+    kv,
+    clock,
+    channels,
+    sent,
+    acknowledged,
+    notice,
+    wake: () => notifier.wake('usr_1'),
+    ntfy: (pace: Partial<Pace>): Promise<Channel> =>
+      channels.create('usr_1', { name: 'phone', kind: 'ntfy', settings: { topic: 'mine' }, ...pace }),
+    /** Tells the channels, each as often as it is named. */
+    async fire(ids: readonly string[], part: Partial<Notice> = {}) {
+      for (const id of ids) await transact(kv, (tx) => channels.enqueue(tx, 'usr_1', [id], notice(part)))
+      notifier.wake('usr_1')
+      await clock.settle()
+    },
+    log: async (id: string) => (await channels.log(id, { limit: 2000 })).items,
+    async stop() {
+      stop.abort()
+      await clock.settle()
+      await running
+    },
+  })
+}

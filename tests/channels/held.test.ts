@@ -1,0 +1,150 @@
+// What a channel holds back, and how it goes out: nothing is lost, nothing arrives twice, whatever comes in between.
+
+import { beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { insteadOfSending } from '../../src/channels/held.ts'
+import { world, type World } from './channel-world.ts'
+
+// A busy machine is no failure.
+setDefaultTimeout(300_000)
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+// The clock begins on 2026-01-01 at 00:00 UTC.
+const NIGHT = { from: '22:00', to: '07:00', timezone: 'UTC' }
+
+let all: World
+beforeEach(async () => {
+  all = await world()
+})
+const texts = () => all.sent.map(({ text }) => JSON.parse(text) as { title: string; message: string })
+const states = async (id: string) => (await all.log(id)).map(({ state }) => state).toSorted()
+
+test('what fires in quiet hours goes out as one message when they are over', async () => {
+  const { id } = await all.ntfy({ quiet: NIGHT })
+  for (let i = 0; i < 3; i++) {
+    await all.fire([id], { title: `alert ${i}`, text: `it happened ${i}\nmore` })
+    await all.clock.pass(HOUR)
+  }
+  expect(all.sent).toEqual([])
+  await all.clock.pass(4 * HOUR)
+  expect(texts()).toEqual([
+    expect.objectContaining({
+      title: '3 alerts',
+      message: '00:00 alert 0: it happened 0\n01:00 alert 1: it happened 1\n02:00 alert 2: it happened 2',
+    }),
+  ])
+  const log = await all.log(id)
+  const digest = log.find(({ state }) => state === 'delivered')
+  expect([digest?.digest?.count, log.filter(({ digestId }) => digestId === digest?.id)]).toEqual([
+    3,
+    [expect.anything(), expect.anything(), expect.anything()],
+  ])
+  await all.stop()
+})
+
+test('one alert in quiet hours goes out as itself', async () => {
+  const { id } = await all.ntfy({ quiet: NIGHT })
+  await all.fire([id], { title: 'lonely' })
+  await all.clock.pass(8 * HOUR)
+  expect(texts().map(({ title }) => title)).toEqual(['lonely'])
+  await all.stop()
+})
+
+test('a test and what is sent again do not wait', async () => {
+  const channel = await all.ntfy({ quiet: NIGHT, digestMinutes: 60 })
+  await all.channels.test(channel, all.notice({ title: 'test' }))
+  all.wake()
+  await all.clock.settle()
+  await all.channels.resend('usr_1', (await all.log(channel.id))[0]?.id ?? '')
+  all.wake()
+  await all.clock.settle()
+  expect(texts().map(({ title }) => title)).toEqual(['test', 'test'])
+  await all.stop()
+})
+
+test('a digest sends the first at once and at most one message in its minutes', async () => {
+  await all.clock.pass(12 * HOUR)
+  const { id } = await all.ntfy({ digestMinutes: 10 })
+  const at: number[] = []
+  const begun = all.clock.now()
+  for (let i = 0; i < 15; i++) {
+    await all.fire([id], { title: `n${i}` })
+    await all.clock.pass(2 * MINUTE)
+  }
+  await all.clock.pass(HOUR)
+  for (const { at: when } of all.sent) at.push((when - begun) / MINUTE)
+  expect(at).toEqual([0, 10, 20, 30])
+  expect(texts().map(({ title }) => title)).toEqual(['n0', '4 alerts', '5 alerts', '5 alerts'])
+  await all.stop()
+})
+
+test('a digest that is refused for the time being is repeated as it is, and takes nothing more', async () => {
+  await all.clock.pass(12 * HOUR)
+  const { id } = await all.ntfy({ digestMinutes: 10 })
+  await all.fire([id], { title: 'first' })
+  for (let i = 0; i < 2; i++) await all.fire([id], { title: `n${i}` })
+  all.respond = () => ({ status: 429, retryAfter: '60', excerpt: '', failure: null })
+  await all.clock.pass(10 * MINUTE)
+  await all.fire([id], { title: 'later' })
+  all.respond = () => ({ status: 200, retryAfter: null, excerpt: '', failure: null })
+  await all.clock.pass(2 * MINUTE)
+  await all.clock.pass(HOUR)
+  expect(texts().map(({ title }) => title)).toEqual(['first', '2 alerts', 'later', '2 alerts', 'later'])
+  expect(await states(id)).toEqual(['cancelled', 'cancelled', 'delivered', 'delivered', 'delivered'])
+  await all.stop()
+})
+
+test('hundreds of alerts of one night are one message that counts them all', async () => {
+  const { id } = await all.ntfy({ quiet: NIGHT })
+  await all.fire(
+    Array.from({ length: 450 }, () => id),
+    { title: '警报 🚨' },
+  )
+  await all.clock.pass(8 * HOUR)
+  expect(texts().map(({ title }) => title)).toEqual(['450 alerts'])
+  expect(texts()[0]?.message).toContain('… and 430 more')
+  expect((await states(id)).filter((state) => state === 'pending')).toEqual([])
+  await all.stop()
+})
+
+test('without quiet hours again, what waited goes out now; a digest keeps what it is', async () => {
+  const { id } = await all.ntfy({ quiet: NIGHT })
+  for (let i = 0; i < 2; i++) await all.fire([id], { title: `n${i}` })
+  await all.channels.change('usr_1', id, { quiet: null })
+  all.wake()
+  await all.clock.settle()
+  expect(texts().map(({ title }) => title)).toEqual(['2 alerts'])
+  await all.stop()
+})
+
+test('a channel of before there were quiet hours sends at once', async () => {
+  const { id } = await all.ntfy({})
+  const [{ value, key } = { value: '', key: [] }] = await all.kv.list(
+    { prefix: ['channels', 'id'] },
+    { limit: 1 },
+  )
+  const { quiet: _quiet, digestMinutes: _digest, ...old } = JSON.parse(value)
+  await all.kv.commit({ sets: [{ key, value: JSON.stringify(old) }] })
+  await all.fire([id], { title: 'now' })
+  expect(texts().map(({ title }) => title)).toEqual(['now'])
+  await all.stop()
+})
+
+describe('what may have been sent once', () => {
+  test.each([
+    { attempts: [{ at: 0, status: 500, durationMs: 1, failure: null, excerpt: '' }] },
+    { begunAt: 5 },
+  ])('is not joined with others: %j', async (part) => {
+    const channel = await all.ntfy({ digestMinutes: 10 })
+    await all.fire([channel.id], { title: 'a' })
+    const [one] = await all.log(channel.id)
+    const instead = insteadOfSending(
+      { clock: all.clock, newId: () => 'ntc_x', notifications: {} as never, publicUrl: null },
+      {} as never,
+      { ...channel, lastSuccessAt: null },
+      { ...one!, isHeld: true, attempts: [], ...part },
+    )
+    expect(await instead).toBeNull()
+    await all.stop()
+  })
+})
