@@ -14,7 +14,6 @@
 // as far as the body: rate limit, credential, origin, scope, query, body.
 
 import type { TSchema } from '@sinclair/typebox'
-import { bearer } from '@elysiajs/bearer'
 import { Elysia } from 'elysia'
 import type { ApiToken, Session, User } from '../accounts/accounts.ts'
 import type { Scope } from '../wire/scopes.ts'
@@ -85,14 +84,20 @@ export type Caller =
   | { readonly user: User; readonly via: 'session'; readonly session: Session }
   | { readonly user: User; readonly via: 'api-token'; readonly token: ApiToken }
 
+/** What the server knows of a request's connection, which costs a microsecond to ask. */
+interface Connection {
+  readonly address: () => string
+  /** Whether one takes the answer; the tools of agents ask from inside the process. */
+  readonly isOpen: () => boolean
+}
+
 /** What is known about one request. */
 export interface Visit {
   readonly requestId: string
   readonly startedAt: number
   readonly peer: Peer
-  /** Whether a connection takes the answer; the tools of agents ask from inside the process. */
-  readonly isConnected: boolean
-  /** The pattern of its route; '' until one is found. */
+  readonly connection: Connection
+  /** The pattern of its route; `unknown` until one is found. */
   route: string
   /** Resolves once the request may reach its route, and rejects with why not; null while nobody has asked. */
   admitted: Promise<void> | null
@@ -107,8 +112,6 @@ export interface Visit {
   claim: Claim | null
   /** The answer that was committed together with what it reports; null if there was none. */
   kept: string | null
-  /** Set when an error was answered, since `set.status` does not show that. */
-  status: number | null
 }
 
 /** More than there are different kinds of access. */
@@ -127,43 +130,40 @@ export interface ApiDeps extends Services {
 
 /** Every resource uses it: gives routes the `access` option, and handlers `caller`, `visitor` and `visit`. */
 export function access({ gate }: ApiDeps) {
-  return new Elysia({ name: 'access', normalize: false })
-    .use(bearer({ extract: { query: '\0', body: '\0', header: 'Bearer' } }))
-    .macro({
-      access: (given: Access | AccessOptions) => {
-        const options: AccessOptions = typeof given === 'string' ? { to: given } : given
-        // `never`: Elysia's hook types cannot be written down outside a chain; the compiler only has to understand
-        // `resolve`. Elysia reads from a hook's text which parts of a request it uses, and prepares only those. A hook that
-        // passed on its whole context would have cookies, headers and everything else parsed for every request: 12 µs of
-        // 43.
-        return {
-          parse: 'none' as never,
-          transform: (async (context: EnterContext) => {
-            const { request, route, bearer, set } = context
-            const body = await gate.enter({ request, route, bearer, set }, options)
-            if (body) context.body = body.value
-          }) as never,
-          resolve: ({ request, set }: AnswerContext) => ({
-            ...gate.callerOf(request),
-            once: gate.onceFor({ request, set }, options),
-          }),
-          // A hook costs every request of its route a microsecond, so only the routes that may repeat an answer have this one.
-          beforeHandle: (mayRepeat(options)
-            ? async ({ request, path, set }: LeaveContext) => gate.replay({ request, path, set }, options)
-            : []) as never,
-          afterHandle: (async ({ request, path, set, responseValue }: LeaveContext) =>
-            gate.leave({ request, path, set, responseValue }, options)) as never,
-          detail: { 'x-access': options.to, 'x-options': options } as never,
-        }
-      },
-    })
+  return new Elysia({ name: 'access', normalize: false }).macro({
+    access: (given: Access | AccessOptions) => {
+      const options: AccessOptions = typeof given === 'string' ? { to: given } : given
+      // `never`: Elysia's hook types cannot be written down outside a chain; the compiler only has to understand
+      // `resolve`. Elysia reads from a hook's text which parts of a request it uses, and prepares only those. A hook that
+      // passed on its whole context would have cookies, headers and everything else parsed for every request: 12 µs of
+      // 43.
+      return {
+        parse: 'none' as never,
+        transform: (async (context: EnterContext) => {
+          const { request, route, set } = context
+          const body = await gate.enter({ request, route, set }, options)
+          if (body) context.body = body.value
+        }) as never,
+        resolve: ({ request, set }: AnswerContext) => ({
+          ...gate.callerOf(request),
+          once: gate.onceFor({ request, set }, options),
+        }),
+        // A hook costs every request of its route a microsecond, so only the routes that may repeat an answer have this one.
+        beforeHandle: (mayRepeat(options)
+          ? async ({ request, path, set }: LeaveContext) => gate.replay({ request, path, set }, options)
+          : []) as never,
+        afterHandle: (async ({ request, path, set, responseValue }: LeaveContext) =>
+          gate.leave({ request, path, set, responseValue }, options)) as never,
+        detail: { 'x-access': options.to, 'x-options': options } as never,
+      }
+    },
+  })
 }
 
 /** The part of Elysia's context that is used before the handler runs. */
 interface EnterContext {
   readonly request: Request
   readonly route: string
-  readonly bearer: string | undefined
   readonly set: { readonly headers: Record<string, string | number> }
   body?: unknown
 }
@@ -199,7 +199,7 @@ export class Gate {
   /** Counts instead of `#limiter` where several servers share their limits. */
   readonly #shared: SharedLimiter | null
   readonly #basePath: string
-  readonly #peerOf: (request: Request, address: string) => Peer
+  readonly #peerOf: (request: Request, address: () => string) => Peer
   readonly #credentials: Credentials
   readonly #parts = memo(ACCESSES_MAX, accessParts)
   readonly idempotency: Idempotency
@@ -223,16 +223,16 @@ export class Gate {
   }
 
   /** Begins a visit, which is the first step of every request. A visit that has begun goes on. */
-  open(request: Request, address: string, isConnected: boolean): Visit {
+  open(request: Request, connection: Connection): Visit {
     const { newId, clock } = this.#services
     const begun = this.#visits.get(request)
     if (begun) return begun
     const visit: Visit = {
       requestId: newId('req'),
       startedAt: clock.now(),
-      peer: this.#peerOf(request, address),
-      isConnected,
-      route: '',
+      peer: this.#peerOf(request, connection.address),
+      connection,
+      route: 'unknown',
       admitted: null,
       limits: {},
       caller: null,
@@ -241,7 +241,6 @@ export class Gate {
       bodyHash: '',
       claim: null,
       kept: null,
-      status: null,
     }
     this.#visits.set(request, visit)
     return visit
@@ -259,7 +258,9 @@ export class Gate {
     const visit = this.visit(request)
     visit.route = route
     try {
-      await this.#admit(request, visit, options, context.bearer)
+      await this.#admit(request, visit, options)
+      refuseDuplicates(request)
+      refuseBrokenText(request)
     } finally {
       Object.assign(set.headers, visit.limits)
     }
@@ -295,23 +296,17 @@ export class Gate {
     if (!text) return null
     const set = { headers: visit.limits, status: 200 }
     const sent = await keptSent(request, set, text, options)
-    visit.status = set.status
     return withHeaders(sent, set.status, commonHeaders(visit), set.headers)
   }
 
   /** Once for each request: its limits are not counted twice. */
-  #admit(request: Request, visit: Visit, options: AccessOptions, bearer?: string): Promise<void> {
-    return (visit.admitted ??= this.#judge(request, visit, options, bearer))
+  #admit(request: Request, visit: Visit, options: AccessOptions): Promise<void> {
+    return (visit.admitted ??= this.#judge(request, visit, options))
   }
 
-  async #judge(
-    request: Request,
-    visit: Visit,
-    options: AccessOptions,
-    bearer: string | undefined,
-  ): Promise<void> {
+  async #judge(request: Request, visit: Visit, options: AccessOptions): Promise<void> {
     const { label, scopes, tokens } = this.#parts(options.to)
-    const found = await this.#identify(request, visit.peer, bearer)
+    const found = await this.#identify(request, visit.peer)
     const caller = found instanceof Problem || found === 'expired' ? null : found
     visit.caller = caller
     if (this.#shared) await this.#limitTogether(this.#shared, visit, options)
@@ -325,8 +320,6 @@ export class Gate {
       this.#services.userCame()
       await this.#touch(caller)
     }
-    refuseDuplicates(request)
-    refuseBrokenText(request)
   }
 
   callerOf(request: Request): {
@@ -426,13 +419,9 @@ export class Gate {
   }
 
   /** The caller, `expired`, null for nobody, or a Problem for a bad token. */
-  async #identify(
-    request: Request,
-    peer: Peer,
-    bearer: string | undefined,
-  ): Promise<Caller | Problem | 'expired' | null> {
+  async #identify(request: Request, peer: Peer): Promise<Caller | Problem | 'expired' | null> {
     const authorization = request.headers.get('authorization')
-    if (authorization !== null) return this.#identifyToken(bearer ?? schemeless(authorization))
+    if (authorization !== null) return this.#identifyToken(bearerOf(authorization))
     const secret = cookieValue(
       request.headers.get('cookie') ?? '',
       sessionCookieName(peer.https, this.#basePath),
@@ -618,8 +607,8 @@ function refuseBrokenText({ url }: Request): void {
   }
 }
 
-/** The credential if `Bearer` is written in another case, which RFC 7235 allows; '' for another scheme. */
-function schemeless(authorization: string): string {
+/** '' for another scheme. RFC 7235 allows `Bearer` in any case. */
+function bearerOf(authorization: string): string {
   return /^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? ''
 }
 
@@ -766,7 +755,7 @@ function columnsSent(
   const chunks = columnChunks(pieces, !areBars(answer))
   return areBars(answer) && length >= ENCODED_BYTES
     ? encodedChunks(visit, request, set, chunks)
-    : responseOf(set, chunkStream(chunks, visit.isConnected))
+    : responseOf(set, chunkStream(chunks, visit.connection.isOpen()))
 }
 
 async function encodedText(
@@ -798,7 +787,7 @@ function encodedChunks(
 ): Response {
   const encoding = encodingOf(request, set)
   return encoding === null
-    ? responseOf(set, chunkStream(chunks, visit.isConnected))
+    ? responseOf(set, chunkStream(chunks, visit.connection.isOpen()))
     : responseOf(set, encodedStream(encoding, chunks), encoding)
 }
 

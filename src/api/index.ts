@@ -131,12 +131,14 @@ export function createApi(services: Services) {
   // Kept outside, since Elysia would define it on each request's context.
   const listening = (): Elysia['server'] => app.server
 
+  const peerOf = (request: Request) => listening()?.requestIP(request) ?? null
+
   function open(request: Request): Visit {
-    // Tests have no server. With one, an unknown address means that the client has gone.
-    const server = listening()
-    const from = server?.requestIP(request)
-    const address = server ? (from?.address ?? '') : '127.0.0.1'
-    return gate.open(request, address, Boolean(from))
+    return gate.open(request, {
+      // Tests have no server. With one, an unknown address means that the client has gone.
+      address: () => (listening() ? (peerOf(request)?.address ?? '') : '127.0.0.1'),
+      isOpen: () => peerOf(request) !== null,
+    })
   }
 
   /** What was answered at this address before, if it still holds; null for every other request, which goes its whole way. */
@@ -145,34 +147,37 @@ export function createApi(services: Services) {
     if (!page || request.headers.has('origin')) return null
     const visit = open(request)
     if (!allowedHosts(visit.peer.host)) return null
-    return gate.again(request, page).then((response) => {
-      if (response) noted(request, page.route, page.path, visit.status ?? response.status)
-      return response
-    })
+    return gate.again(request, page)
   }
 
-  function noted(request: Request, route: string | undefined, path: string, status: number): void {
-    const { requestId, startedAt, peer, caller } = gate.visit(request)
+  function noted(request: Request, response: Response): Response {
+    const { requestId, startedAt, peer, caller, route } = gate.visit(request)
     const ms = Math.max(0, clock.now() - startedAt)
-    metrics.request(request.method, route ?? 'unknown', status, ms / 1000)
     const { method } = request
+    const { status } = response
+    metrics.request(method, route, status, ms / 1000)
     log('debug', 'request', {
       requestId,
       method,
-      path: loggedPath(path),
+      // Mostly nobody reads them.
+      get path() {
+        return loggedPath(new URL(request.url).pathname)
+      },
       status,
       ms,
-      ip: peer.ip,
+      get ip() {
+        return peer.ip
+      },
       user: caller?.user.id,
     })
+    return response
   }
 
   const app = new Elysia({ normalize: false })
     .wrap((answer) => {
-      const whole = (request: Request) => {
-        const early = again(request)
-        return early === null ? answer(request) : early.then((response) => response ?? answer(request))
-      }
+      const route = answer as unknown as Handle
+      const whole = async (request: Request) =>
+        noted(request, (await again(request)) ?? (await route(request)))
       const { lastKnown } = services
       if (!lastKnown) return whole
       return (request: Request) =>
@@ -209,28 +214,25 @@ export function createApi(services: Services) {
           path: loggedPath(path),
         })
       problem ??= internalError()
-      visit.status = problem.status
       const response = problemResponse(problem, visit.requestId, request.headers.get('accept'))
       for (const [name, value] of Object.entries(set.headers))
         if (typeof value === 'string' && name !== 'content-type' && !response.headers.has(name))
           response.headers.set(name, value)
       return response
     })
-    .onAfterResponse(({ request, route, path, set }) => {
-      const { status } = gate.visit(request)
-      noted(request, route, path, status ?? (typeof set.status === 'number' ? set.status : 200))
-    })
     .use(resources(deps, events))
     .use(healthRoutes(deps, metrics))
     .use(docsRoutes(deps, routes))
     .use(mcpRoutes(deps, routes, inner))
     .get('/*', async ({ request, path }) => {
+      const visit = gate.visit(request)
+      visit.route = '/*'
       const origin = settings.publicUrl ?? new URL(request.url).origin
       const found = /^\/+api(\/|$)/.test(path)
         ? null
         : services.dashboard(request, path, await pageHead(services.features, path, origin))
       if (!found) throw notFound(request, path)
-      for (const [name, value] of Object.entries(addCommonHeaders({}, gate.visit(request))))
+      for (const [name, value] of Object.entries(addCommonHeaders({}, visit)))
         if (!found.headers.has(name)) found.headers.set(name, value)
       return found
     })
@@ -275,9 +277,9 @@ const onlyShows = ({ method, url }: Request) =>
   (method === 'GET' || method === 'HEAD') && !url.endsWith('/api/ready')
 
 /** An answer made of what the store said last tells its age, as an answer of any cache does. */
-async function shown<T>(lastKnown: LastKnownView, work: () => T): Promise<Awaited<T>> {
+async function shown(lastKnown: LastKnownView, work: () => Promise<Response>): Promise<Response> {
   const { answer, ageMs } = await lastKnown.show(work)
-  if (ageMs > 0 && answer instanceof Response) answer.headers.set('age', String(Math.ceil(ageMs / 1000)))
+  if (ageMs > 0) answer.headers.set('age', String(Math.ceil(ageMs / 1000)))
   return answer
 }
 

@@ -37,19 +37,21 @@ const NAMED: Readonly<Record<string, readonly string[]>> = {
 const LOOPBACK = addressList(['loopback'])
 
 /**
- * How peers look through these proxies. Answers are kept, since an address has to be looked up in lists and most requests
- * come from few.
+ * How peers look through these proxies. Places are kept, since an address has to be looked up in lists and most requests
+ * come from few. Without proxies the address is asked for only where somebody needs it, as it takes a microsecond.
  */
-export function peersBehind(trusted: BlockList): (request: Request, address: string) => Peer {
+export function peersBehind(trusted: BlockList): (request: Request, address: () => string) => Peer {
   const place = memo(PLACES_MAX, (address) => placeOf(address, trusted))
+  const isAlone = trusted.rules.length === 0
   return (request, address) => {
-    const direct = place(address)
-    const forwarded = (name: string) => (direct.isTrusted ? request.headers.get(name) : null)
-    const client = forwarded('x-forwarded-for')
-      ?.split(',')
-      .map((hop) => place(hop.trim()))
-      .findLast(({ ip, isTrusted }) => isIP(ip) > 0 && !isTrusted)
-    const { ip, network, isLoopback } = client ?? direct
+    let known: Place | null = null
+    const direct = () => (known ??= place(address()))
+    const forwarded = (name: string) => (!isAlone && direct().isTrusted ? request.headers.get(name) : null)
+    const client = () =>
+      forwarded('x-forwarded-for')
+        ?.split(',')
+        .map((hop) => place(hop.trim()))
+        .findLast(({ ip, isTrusted }) => isIP(ip) > 0 && !isTrusted) ?? direct()
     const proto = forwarded('x-forwarded-proto')?.split(',')[0]?.trim().toLowerCase()
     const host =
       forwarded('x-forwarded-host')?.split(',')[0]?.trim() ??
@@ -57,10 +59,17 @@ export function peersBehind(trusted: BlockList): (request: Request, address: str
       URL.parse(request.url)?.host ??
       ''
     return {
-      ip,
-      network,
-      // A proxy on this machine makes every client look local, so a request that came through one is not local.
-      local: isLoopback && !request.headers.has('x-forwarded-for') && !request.headers.has('forwarded'),
+      get ip() {
+        return client().ip
+      },
+      get network() {
+        return client().network
+      },
+      get local() {
+        // A proxy on this machine makes every client look local, so a request that came through one is not local.
+        const { headers } = request
+        return client().isLoopback && !headers.has('x-forwarded-for') && !headers.has('forwarded')
+      },
       https: proto === undefined ? request.url.startsWith('https:') : proto === 'https',
       host: host.toLowerCase(),
     }
@@ -70,7 +79,14 @@ export function peersBehind(trusted: BlockList): (request: Request, address: str
 const PLACES_MAX = 10_000
 
 /** The facts that follow from an address alone. */
-function placeOf(address: string, trusted: BlockList) {
+interface Place {
+  readonly ip: string
+  readonly network: string
+  readonly isTrusted: boolean
+  readonly isLoopback: boolean
+}
+
+function placeOf(address: string, trusted: BlockList): Place {
   const ip = plainAddress(address)
   return {
     ip,
