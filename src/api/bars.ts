@@ -109,7 +109,9 @@ export function barRoutes(deps: ApiDeps) {
         if (source.interval !== key.interval || key.exchange === SPREAD_EXCHANGE) return answer()
         const name = `bars ${ownerOf(source)} ${seriesName(source)} ${from ?? ''} ${end ?? ''} ${limit}`
         // The next time another series may have the name: the user's own, or a shared one again.
-        return kept.answer(name, async () => changeOf(await seen.source(key)), answer)
+        return kept.answer(name, async () => changeOf(await seen.source(key)), answer, {
+          isOfStore: false,
+        })
       },
       route('GET /api/platform/bars', { etag: true, columns: true }),
     )

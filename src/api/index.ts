@@ -110,7 +110,7 @@ export function createApi(services: Services) {
   const metrics = new Metrics()
   const streams = new StreamSlots()
   const events = streamLog(services)
-  const kept = new KeptAnswers()
+  const kept = new KeptAnswers(() => services.kv.moment?.() ?? null)
   const deps: ApiDeps = {
     ...services,
     gate: new Gate(services, kept),

@@ -3,7 +3,8 @@
 //
 // A text is kept under a name, which says who asked for what, and with a stamp, which every write to its records changes. A
 // request first reads the present stamp, and only then the records. So a text may be newer than its stamp, and is then made
-// again, but never older; writes by other processes count as well.
+// again, but never older; writes by other processes count as well. While nothing at all was written to the store, which is
+// known without a read, the stamp of its records is not even asked for.
 //
 // The gate has checked the credential before, as for any other request, so keeping texts gives nobody access.
 
@@ -81,15 +82,24 @@ export class KeptText {
 interface Held {
   readonly text: KeptText
   bytes: number
+  /** The moment of the store at which its stamp stood; null for a stamp of something else. */
+  at: number | null
 }
 
+/** The moment of the store; null where it does not tell. */
+export type MomentOf = () => number | null
+
+const UNTOLD: MomentOf = () => null
+
 export class KeptAnswers {
+  readonly #moment: MomentOf
   readonly #max: number
   /** In order of use; `#bytes` is the sum of their sizes. */
   readonly #held = new Map<string, Held>()
   #bytes = 0
 
-  constructor(max = BYTES_MAX) {
+  constructor(moment: MomentOf = UNTOLD, max = BYTES_MAX) {
+    this.#moment = moment
     this.#max = max
   }
 
@@ -97,14 +107,19 @@ export class KeptAnswers {
     return this.#bytes
   }
 
-  /** `make` makes the answer without `ok`. A large answer is not kept. */
+  /**
+   * `make` makes the answer without `ok`. A large answer is not kept. `isOfStore`: the stamp depends on nothing but what is in
+   * the store.
+   */
   async answer<A extends object>(
     name: string,
     stampOf: StampOf,
     make: () => Promise<A>,
+    { isOfStore = true }: { readonly isOfStore?: boolean } = {},
   ): Promise<A | WholeAnswer<A>> {
+    const at = isOfStore ? this.#moment() : null
     const stamp = await stampOf()
-    const known = this.#withStamp(name, stamp)
+    const known = this.#withStamp(name, stamp, at)
     if (known) return new KeptAnswer<A>(name, stampOf, known)
     const answer = { ok: true, ...(await make()) }
     if (isLarge(answer) || hasColumns(answer)) return answer
@@ -112,7 +127,7 @@ export class KeptAnswers {
     const made = new KeptAnswer<A>(name, stampOf, text)
     if (text.json.length > LETTERS_MAX) return made
     this.#drop(name)
-    this.#held.set(name, { text, bytes: 0 })
+    this.#held.set(name, { text, bytes: 0, at })
     // Letters may take two bytes each.
     this.#grow(name, text, 2 * (name.length + text.json.length))
     return made
@@ -120,12 +135,21 @@ export class KeptAnswers {
 
   /** The text that an earlier `answer` has kept, if it still holds. */
   async again(name: string, stampOf: StampOf): Promise<KeptText | null> {
-    return this.#held.has(name) ? this.#withStamp(name, await stampOf()) : null
+    const held = this.#held.get(name)
+    if (!held) return null
+    const at = held.at === null ? null : this.#moment()
+    if (at !== null && at === held.at) return this.#used(name, held)
+    return this.#withStamp(name, await stampOf(), at)
   }
 
-  #withStamp(name: string, stamp: string): KeptText | null {
+  #withStamp(name: string, stamp: string, at: number | null): KeptText | null {
     const held = this.#held.get(name)
     if (held?.text.stamp !== stamp) return null
+    held.at = at
+    return this.#used(name, held)
+  }
+
+  #used(name: string, held: Held): KeptText {
     this.#held.delete(name)
     this.#held.set(name, held)
     return held.text

@@ -81,6 +81,11 @@ export interface Kv extends Reader {
   /** The version of each key, null if it is absent: tells whether a read still holds without reading again. */
   versions(keys: readonly Key[]): Promise<(Version | null)[]>
   /**
+   * Changes with every commit, of whichever process, and costs nothing to ask: what was read after it was asked still holds
+   * while it stays the same. Absent where only a read can tell.
+   */
+  moment?(): number
+  /**
    * Writes all or nothing. Resolves to `true` when the commit is flushed to disk, or to `false` if a check failed and
    * nothing was written. Rejects with `AboveMax`, and with Problem 507 `storage_full` if the disk or the map is full.
    */

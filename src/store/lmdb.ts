@@ -10,6 +10,7 @@ import { Problem } from '../lib/problem.ts'
 import { DataRefused } from './data-refused.ts'
 import { decodeKey, encodeKey } from './key.ts'
 import type { Commit, Entry, Key, Kv, Version } from './kv.ts'
+import { mapLockFile, momentIn } from './lmdb-moment.ts'
 import { pageRange, storageFull } from './memory.ts'
 import { mayUseReserve, type Reserve, RESERVE_BYTES } from './reserve.ts'
 import { withoutSums } from './sums.ts'
@@ -83,6 +84,7 @@ export function openTable<V>(environment: Environment, options: TableOptions): T
 }
 
 export function lmdbKv({ path, maxBytes, reserve }: LmdbOptions): LmdbKv {
+  const lockFile = mapLockFile(path)
   const environment = openEnvironment(path)
   const databases: Database[] = []
   function openDatabase<V>(options: TableOptions): Table<V> {
@@ -118,6 +120,16 @@ export function lmdbKv({ path, maxBytes, reserve }: LmdbOptions): LmdbKv {
     return documents.getBinaryFast(encodeKey(key)) === undefined ? null : String(getLastVersion())
   }
 
+  const newest = momentIn(lockFile, () => (environment.getStats() as NewestTransaction).lastTxnId)
+  let seen: number | null = null
+
+  function moment(read: () => number): number {
+    const now = read()
+    // Reads of one turn share a transaction, which may have begun before.
+    if (now !== seen) environment.resetReadTxn()
+    return (seen = now)
+  }
+
   /** Call it inside a transaction. */
   function assertRoomFor(commit: Commit): void {
     if (!isDiskFull() && !isAbove(maxBytes)) return
@@ -144,6 +156,7 @@ export function lmdbKv({ path, maxBytes, reserve }: LmdbOptions): LmdbKv {
     get: async (key) => entryOf(key),
     getMany: async (keys) => keys.map(entryOf),
     versions: async (keys) => keys.map(versionOf),
+    ...(newest && { moment: () => moment(newest) }),
     async list(selector, options) {
       const { start, end } = pageRange(selector, options)
       const { limit, reverse = false } = options
@@ -225,6 +238,9 @@ function usedBytes(databases: readonly Database[]): number {
 }
 
 type PageCounts = Record<(typeof PAGE_COUNTS)[number], number>
+interface NewestTransaction {
+  readonly lastTxnId: number
+}
 interface FilePages {
   readonly lastPageNumber: number
   readonly pageSize: number

@@ -51,6 +51,7 @@ export function memoryKv({ maxBytes = Infinity }: { readonly maxBytes?: number }
     get: async (key) => found(key),
     getMany: async (keys) => keys.map(found),
     versions: async (keys) => keys.map((key) => found(key)?.version ?? null),
+    moment: () => writes,
     async list(selector, options) {
       const { start, end } = pageRange(selector, options)
       const from = lowerBound(sorted, start.toString('latin1'))

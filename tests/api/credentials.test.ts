@@ -1,11 +1,14 @@
 // What is kept of a credential lets nobody in that the store would not.
 
-import { expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { Credentials } from '../../src/accounts/credentials.ts'
 import { resumeSession } from '../../src/accounts/sessions.ts'
 import { revokeToken, resumeToken } from '../../src/accounts/tokens.ts'
 import { users } from '../../src/accounts/accounts.ts'
 import type { Key, Kv } from '../../src/store/kv.ts'
+import { lmdbKv } from '../../src/store/lmdb.ts'
 import { testKv } from '../store/test-store.ts'
 import { testServer } from './server.ts'
 
@@ -28,8 +31,10 @@ function counted(kv: Kv) {
   return { kv: counting, read }
 }
 
-async function world() {
-  const kv = testKv()
+const folder = mkdtempSync(`${tmpdir()}/chartroom-credentials-`)
+afterAll(() => rmSync(folder, { recursive: true }))
+
+async function world(kv = testKv()) {
   const here = testServer(undefined, { kv })
   const cookie = await here.signUp()
   const bearer = await here.token(cookie, SCOPES)
@@ -39,8 +44,11 @@ async function world() {
   return { kv, here, other, cookie, bearer, me }
 }
 
-test('of 10,000 that race with its end no token is accepted behind the answer', async () => {
-  const { here, cookie, bearer } = await world()
+test.each([
+  ['a map', () => testKv()],
+  ['lmdb', () => lmdbKv({ path: folder })],
+])('of 10,000 that race with its end no token is accepted behind the answer, on %s', async (_name, open) => {
+  const { here, cookie, bearer, kv } = await world(open())
   const { services } = here
   const credentials = new Credentials(services)
   const secret = bearer.authorization.slice('Bearer '.length)
@@ -65,6 +73,7 @@ test('of 10,000 that race with its end no token is accepted behind the answer', 
   expect({ isOver, late }).toEqual({ isOver: true, late: 0 })
   expect(accepted).toBeGreaterThan(0)
   expect((await here.call('GET', TOKENS, { headers: cookie })).json.tokens[0].status).toBe('revoked')
+  await kv.close()
 })
 
 test('what another process ends lets nobody in', async () => {
@@ -79,6 +88,21 @@ test('what another process ends lets nobody in', async () => {
   expect([await own(), await own()]).toEqual([200, 200])
   await other.call('POST', '/api/auth/sign-out', { headers: cookie, body: {} })
   expect(await own()).toBe(401)
+})
+
+test('a credential that was seen costs no look at all while nothing is written', async () => {
+  const { here, cookie } = await world()
+  const { kv, read } = counted(here.services.kv)
+  let moment = 1
+  const credentials = new Credentials({ kv: { ...kv, moment: () => moment } })
+  const secret = cookie.cookie.slice('session='.length)
+  const ask = async () => (await resumeSession(here.services, credentials, secret)) !== null
+  expect([await ask(), await ask(), await ask(), read.length]).toEqual([true, true, true, 3])
+  moment++
+  expect([await ask(), await ask(), read.length]).toEqual([true, true, 5])
+  await here.call('POST', '/api/auth/sign-out', { headers: cookie, body: {} })
+  moment++
+  expect(await ask()).toBe(false)
 })
 
 test('what another process makes of the user is true of the next request', async () => {

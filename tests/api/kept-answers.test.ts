@@ -29,6 +29,53 @@ describe('a text', () => {
     const texts = [await ask('1'), await ask('1'), await ask('2'), await ask('2'), await ask('1')].map(textOf)
     expect(texts).toEqual([1, 1, 2, 2, 3].map((n) => `{"ok":true,"made":${n}}`))
   })
+  test('is asked for its stamp only when something was written since, by the moment of the store', async () => {
+    let [moment, stamp, asked] = [1, 'a', 0]
+    const kept = new KeptAnswers(() => moment)
+    const stampOf = async () => (asked++, stamp)
+    const ask = () => kept.answer('list', stampOf, async () => ({ stamp }))
+    const again = async () => (await kept.again('list', stampOf))?.json ?? null
+    await ask()
+    expect([await again(), await again(), asked]).toEqual([
+      '{"ok":true,"stamp":"a"}',
+      '{"ok":true,"stamp":"a"}',
+      1,
+    ])
+    moment++
+    expect([await again(), await again(), asked]).toEqual([
+      '{"ok":true,"stamp":"a"}',
+      '{"ok":true,"stamp":"a"}',
+      2,
+    ])
+    moment++
+    stamp = 'b'
+    expect([await again(), await again(), asked]).toEqual([null, null, 4])
+    await ask()
+    expect([await again(), asked]).toEqual(['{"ok":true,"stamp":"b"}', 5])
+  })
+  test('of something else than the store is asked for its stamp each time', async () => {
+    let [stamp, asked] = ['a', 0]
+    const kept = new KeptAnswers(() => 1)
+    const stampOf = async () => (asked++, stamp)
+    await kept.answer('bars', stampOf, async () => ({ stamp }), { isOfStore: false })
+    expect([(await kept.again('bars', stampOf))?.stamp, asked]).toEqual(['a', 2])
+    stamp = 'b'
+    expect([await kept.again('bars', stampOf), asked]).toEqual([null, 3])
+  })
+  test('that was made while something was written is asked for its stamp', async () => {
+    let moment = 1
+    const kept = new KeptAnswers(() => moment)
+    let stamp = 'a'
+    const made = kept.answer(
+      'list',
+      async () => stamp,
+      async () => ({ n: 1 }),
+    )
+    moment = 2
+    stamp = 'b'
+    expect(textOf(await made)).toBe('{"ok":true,"n":1}')
+    expect(await kept.again('list', async () => stamp)).toBeNull()
+  })
   test('that could not be made is not kept', async () => {
     const kept = new KeptAnswers()
     const fails = () => kept.answer('list', one, () => Promise.reject(new Error('gone')))
@@ -36,7 +83,7 @@ describe('a text', () => {
     expect(textOf(await kept.answer('list', one, async () => ({ n: 1 })))).toBe('{"ok":true,"n":1}')
   })
   test('that is used least makes room, with what was encoded of it; a very long one is not kept', async () => {
-    const kept = new KeptAnswers(100_000)
+    const kept = new KeptAnswers(undefined, 100_000)
     const made: string[] = []
     const ask = (name: string, letters = 10_000) =>
       kept.answer(name, one, async () => (made.push(name), { text: 'x'.repeat(letters) }))

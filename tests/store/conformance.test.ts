@@ -53,6 +53,23 @@ describe.each(stores)('%s', (_name, open) => {
     await kv.close()
   })
 
+  test('the moment stays while nothing is written and differs after every commit, where there is one', async () => {
+    const kv = await open()
+    const moments = [kv.moment?.()]
+    const again: (number | undefined)[] = []
+    for (let i = 0; i < 5; i++) {
+      await kv.commit(i === 3 ? { deletes: [['a']] } : set(['a'], String(i)))
+      moments.push(kv.moment?.())
+      expect(await kv.get(['a'])).toEqual(i === 3 ? null : expect.objectContaining({ value: String(i) }))
+      expect(await kv.commit({ checks: [{ key: ['a'], version: 'none' }] })).toBe(false)
+      again.push(kv.moment?.())
+    }
+    const isThere = kv.moment !== undefined
+    expect(new Set(moments).size).toBe(isThere ? moments.length : 1)
+    expect(again).toEqual(moments.slice(1))
+    await kv.close()
+  })
+
   test('many keys are answered in their order, with null where there is none', async () => {
     const kv = await open()
     await kv.commit({ sets: ['a', 'c'].map((name) => ({ key: [name], value: name })) })
@@ -293,4 +310,33 @@ test('lmdb keeps what was committed when it is opened again', async () => {
   const second = lmdbKv({ path })
   expect(await second.get(['kept'])).toEqual({ key: ['kept'], value: '7', version: version ?? '' })
   await second.close()
+})
+
+test('a write of another process changes the moment of lmdb, and whoever asked reads it in the same turn', async () => {
+  const path = `${folder}/shared`
+  const kv = lmdbKv({ path })
+  await kv.commit(set(['a'], '1'))
+  const write = (value: string) => {
+    const code = `import { lmdbKv } from ${JSON.stringify(`${import.meta.dir}/../../src/store/lmdb.ts`)}
+const kv = lmdbKv({ path: ${JSON.stringify(path)} })
+await kv.commit({ sets: [{ key: ['a'], value: ${JSON.stringify(value)} }] })
+await kv.close()`
+    const { exitCode, stderr } = Bun.spawnSync([process.execPath, '-e', code])
+    expect(stderr.toString()).toBe('')
+    expect(exitCode).toBe(0)
+  }
+  const seen: unknown[] = []
+  for (const value of ['2', '3']) {
+    // Nothing gives LMDB's timer a turn in between, so without a reset the second read would be of the first's transaction.
+    const before = [kv.moment?.(), kv.get(['a']), kv.moment?.()] as const
+    write(value)
+    const after = [kv.moment?.(), kv.get(['a'])] as const
+    expect(before[0]).toBe(before[2])
+    expect(after[0]).not.toBe(before[0])
+    seen.push((await before[1])?.value, (await after[1])?.value)
+  }
+  expect(seen).toEqual(['1', '2', '2', '3'])
+  // The locks of this process on the file stand: the other one found it in use.
+  expect(await kv.commit(set(['b']))).toBe(true)
+  await kv.close()
 })
