@@ -198,7 +198,8 @@ export function backtestRoutes(deps: ApiDeps) {
     )
     .get(
       '/:id/events',
-      (context) => jobEvents(deps, runs, context, (run) => ({ backtest: wire(run) })),
+      ({ caller, params, request, server }) =>
+        jobEvents(deps, runs, { caller, params, request, server }, (run) => ({ backtest: wire(run) })),
       route('GET /api/platform/backtests/{id}/events'),
     )
 }

@@ -108,7 +108,10 @@ export function portfolioRoutes(deps: ApiDeps) {
     )
     .get(
       '/portfolios/:id/events',
-      (context) => jobEvents(deps, portfolios, context, (portfolio) => ({ portfolio: shown(portfolio) })),
+      ({ caller, params, request, server }) =>
+        jobEvents(deps, portfolios, { caller, params, request, server }, (portfolio) => ({
+          portfolio: shown(portfolio),
+        })),
       route('GET /api/platform/portfolios/{id}/events'),
     )
 }

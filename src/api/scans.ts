@@ -106,7 +106,8 @@ export function scanRoutes(deps: ApiDeps) {
     )
     .get(
       '/scans/:id/events',
-      (context) => jobEvents(deps, scans, context, (scan) => ({ scan: shown(scan) })),
+      ({ caller, params, request, server }) =>
+        jobEvents(deps, scans, { caller, params, request, server }, (scan) => ({ scan: shown(scan) })),
       route('GET /api/platform/scans/{id}/events'),
     )
 }

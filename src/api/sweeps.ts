@@ -117,7 +117,10 @@ export function sweepRoutes(deps: ApiDeps) {
     )
     .get(
       '/sweeps/:id/events',
-      (context) => jobEvents(deps, sweeps, context, async (sweep) => ({ sweep: await wire(sweep) })),
+      ({ caller, params, request, server }) =>
+        jobEvents(deps, sweeps, { caller, params, request, server }, async (sweep) => ({
+          sweep: await wire(sweep),
+        })),
       route('GET /api/platform/sweeps/{id}/events'),
     )
     .get(
