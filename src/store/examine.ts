@@ -185,7 +185,7 @@ class SeriesCheck {
     const chunks = this.#chunks.get(id) ?? { count: 0, first, last: 0 }
     if (chunks.count > 0 && chunks.last >= first)
       this.#unreadable.push(`Two chunks of series number ${id} hold the same time.`)
-    this.#chunks.set(id, { ...chunks, count: chunks.count + bars.length, last: bars.time.at(-1) ?? 0 })
+    this.#chunks.set(id, { ...chunks, count: chunks.count + bars.length, last: bars.time.at(-1)! })
     const damage = damageOf(bars)
     if (damage) this.#damaged.push({ id, ...damage })
   }
