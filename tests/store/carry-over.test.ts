@@ -117,6 +117,28 @@ test('it is the number of the change that says which was last, not the order of 
   await kv.close()
 })
 
+test('a database with a single chunk of bars keeps it', async () => {
+  const path = oldData()
+  const environment = openEnvironment(path, {})
+  const records = openTable<string>(environment, { name: 'series', encoding: 'string' })
+  const chunks = openTable<Buffer>(environment, { name: 'bars', encoding: 'binary' })
+  let kept = -1
+  // Read whole before anything is removed of it.
+  const [rows, chunkKeys] = [[...records.getRange()], [...chunks.getKeys()]]
+  for (const { key, value } of rows) {
+    const { symbol, interval, id } = JSON.parse(value) as SeriesInfo & { readonly id: number }
+    if (symbol === '🚀' && interval) kept = id
+    else if (interval) await records.remove(key)
+  }
+  for (const key of chunkKeys) if (oldChunkKey(key)[0] !== kept) await chunks.remove(key)
+  expect([...chunks.getKeys()]).toHaveLength(1)
+  await environment.close()
+  await carryOver(path)
+  const kv = lmdbKv({ path })
+  expect((await lmdbBars(kv).read(seriesKey('X', '🚀', '1d'))).bars.length).toBe(30)
+  await kv.close()
+})
+
 test('the old database goes when the new one is in its place, and a second start leaves all as it is', async () => {
   const path = oldData()
   const first = await carriedOver(path)

@@ -128,6 +128,15 @@ test.each([
     'A chunk of bars cannot be read: ',
   ],
   [
+    'a chunk whose times do not rise',
+    async (kv: LmdbKv) => {
+      const bars = minuteBars(0, 4096)
+      bars.time[9] = bars.time[8]!
+      await chunks(kv).put(chunkKey(seriesId(kv), 0), encodeChunk(bars))
+    },
+    'A chunk of bars cannot be read: ',
+  ],
+  [
     'a bar that none could be',
     async (kv: LmdbKv) => {
       const bytes = chunks(kv).get(chunkKey(seriesId(kv), 0))!

@@ -3,9 +3,27 @@
 import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { lmdbKv } from '../../src/store/lmdb.ts'
+import { durable, lmdbKv } from '../../src/store/lmdb.ts'
 import { Reserve } from '../../src/store/reserve.ts'
 import { rejection } from '../rejection.ts'
+
+test.each([
+  'Transaction failed: MDB_MAP_FULL: Environment mapsize limit reached',
+  'commit failed',
+  'ENOSPC: write',
+  'No space left on device',
+])('a write that ends with "%s" found a full disk', async (message) => {
+  expect(await rejection(durable(() => Promise.reject(new Error(message))))).toMatchObject({
+    status: 507,
+    code: 'storage_full',
+  })
+})
+
+test('one that ends otherwise is a mistake of ours', async () => {
+  for (const mistake of [new Error('MDB_BAD_TXN'), 'no space'])
+    expect(await durable(() => Promise.reject(mistake)).catch((error: unknown) => error)).toBe(mistake)
+  expect(await durable(async () => 7)).toBe(7)
+})
 
 /** A disk that is full when the test says so. */
 class Disk extends Reserve {

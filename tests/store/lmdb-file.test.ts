@@ -184,6 +184,10 @@ test('of two pages of meta data the later counts, and one that is damaged is tol
   expect(damaged((bytes) => bytes.writeUInt32LE(9, 28))).toBe('is of another version of LMDB (9)')
   for (const size of [0, 128, 5000, 131_072])
     expect(damaged((bytes) => bytes.writeUInt32LE(size, PAGE + 24 + 24))).toContain('its second page')
+  for (const size of [256, 65_536])
+    expect(damaged((bytes) => bytes.writeUInt32LE(size, PAGE + 24 + 24)) ?? '').not.toContain(
+      'its second page',
+    )
   // Of a table's tree: how deep it is, and how many entries it has.
   const everywhere = (change: (bytes: Buffer, tables: number) => void) =>
     damaged((bytes) => METAS.forEach((at) => change(bytes, at + 24 + 72)))
@@ -194,6 +198,59 @@ test('of two pages of meta data the later counts, and one that is damaged is tol
   expect(everywhere((bytes, tables) => bytes.writeBigUInt64LE(none, tables + 40))).toContain(
     'it is empty and should not be',
   )
+})
+
+test('what was committed and not yet synced counts only while the machine that wrote it runs', () => {
+  const numbers = METAS.map((at) => Number(whole.readBigUInt64LE(at + 24 + 128)))
+  const [first, , second] = numbers as [number, number, number]
+  const latest = first > second ? 0 : PAGE
+  // As LMDB leaves it that syncs beside the next transaction; the last number of all is that of the boot.
+  const read = (flags: number, boot?: bigint) => {
+    const bytes = Buffer.from(whole)
+    // Nothing in the middle: the other page is the one before.
+    bytes.fill(0, PAGE / 2 + 24, PAGE / 2 + 24 + 144)
+    bytes.writeUInt16LE(flags, latest + 24 + 28)
+    if (boot !== undefined) bytes.writeBigUInt64LE(boot, latest + 24 + 136)
+    writeFileSync(path, bytes)
+    try {
+      return readLmdbFile(path, { whole: false })?.transaction
+    } finally {
+      writeFileSync(path, whole)
+    }
+  }
+  const NOT_SYNCED = 0x1000
+  expect(read(0)).toBe(Math.max(first, second))
+  expect(read(0, 1n)).toBe(Math.max(first, second))
+  expect(read(NOT_SYNCED)).toBe(Math.max(first, second))
+  expect(read(NOT_SYNCED, 1n)).toBe(Math.min(first, second))
+  expect(read(NOT_SYNCED, 0n)).toBe(Math.min(first, second))
+})
+
+test('what was synced last stands in the middle of the first page, unless nothing was', () => {
+  const META = 24
+  const read = (last: bigint, synced: bigint, second: bigint) => {
+    const bytes = Buffer.from(whole)
+    bytes.copy(bytes, PAGE / 2 + META, META, META + 144)
+    for (const [at, transaction] of [
+      [0, last],
+      [PAGE / 2, synced],
+      [PAGE, second],
+    ] as const) {
+      bytes.writeBigUInt64LE(transaction, at + META + 128)
+      bytes.writeUInt16LE(at === PAGE / 2 ? 0 : 0x1000, at + META + 28)
+      bytes.writeBigUInt64LE(1n, at + META + 136)
+    }
+    writeFileSync(path, bytes)
+    try {
+      return readLmdbFile(path, { whole: false })?.transaction
+    } finally {
+      writeFileSync(path, whole)
+    }
+  }
+  expect(read(9n, 7n, 8n)).toBe(7)
+  expect(read(9n, 7n, 1n)).toBe(7)
+  expect(read(9n, 9n, 8n)).toBe(9)
+  expect(read(8n, 0n, 9n)).toBe(8)
 })
 
 test('a file of another start of the machine is suspect, and one that is cut short is damage', () => {
