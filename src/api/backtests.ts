@@ -7,6 +7,7 @@ import type { Run } from '../runs/records.ts'
 import type { FinishedRun, QueuedRun } from '../runs/runs.ts'
 import type { Backtest as BacktestWire } from '../wire/backtest.ts'
 import type { Packed } from '../wire/columns.ts'
+import { countsOf, triesOf } from '../sweeps/tries.ts'
 import { TRACK_KINDS } from '../wire/track.ts'
 import { access, type ApiDeps } from './access.ts'
 import { Columns, wantsColumns } from './columns.ts'
@@ -32,9 +33,10 @@ const resultPieces = ({ report, tracks }: FinishedRun['output']) => [
   tracks,
   '}',
 ]
-const finishedAnswer = ({ run, output, warnings }: FinishedRun) => ({
+const finishedAnswer = ({ run, output, trials, warnings }: FinishedRun) => ({
   id: run.id,
   backtest: wire(run),
+  trials,
   result: output.packed
     ? new Columns([output.packed], { text: output.packed.text, resultOf: run.id })
     : new JsonText(resultPieces(output), { resultOf: run.id }),
@@ -54,8 +56,8 @@ function trackKinds(named: string | undefined): readonly string[] | null {
 }
 
 export function backtestRoutes(deps: ApiDeps) {
-  const { runs } = deps
-  const { texts } = deps.features
+  const { runs, features } = deps
+  const { texts } = features
 
   return new Elysia({ prefix: '/api/platform/backtests', tags: ['Backtests'], normalize: false })
     .use(access(deps))
@@ -90,19 +92,22 @@ export function backtestRoutes(deps: ApiDeps) {
         const asked = { ...body, inputs: body.inputs ?? {}, overrides: body.overrides ?? {}, tracks }
         const userId = caller.user.id
         if (wantsColumns(request)) {
-          const { output, warnings } = await runs.preview('preview', userId, asked, request.signal)
-          return { result: columnsOf(output.result), ...(warnings.length > 0 && { warnings }) }
+          const { output, trials, warnings } = await runs.preview('preview', userId, asked, request.signal)
+          return { trials, result: columnsOf(output.result), ...(warnings.length > 0 && { warnings }) }
         }
-        const { output, warnings } = await runs.preview('run', userId, asked, request.signal)
+        const { output, trials, warnings } = await runs.preview('run', userId, asked, request.signal)
         const result = new JsonText(resultPieces(output))
-        return { result, ...(warnings.length > 0 && { warnings }) }
+        return { trials, result, ...(warnings.length > 0 && { warnings }) }
       },
       route('POST /api/platform/backtests/preview', { bodyBytes: BODY_BYTES, columns: true }),
     )
     .get(
       '',
-      async ({ caller, query }) =>
-        listed('backtests', await runs.list(caller.user.id, pageOf(query, runs.listMax)), wire),
+      async ({ caller, query }) => {
+        const page = await runs.list(caller.user.id, pageOf(query, runs.listMax))
+        const counted = await countsOf(features.ledger, page.items)
+        return listed('backtests', page, (run) => ({ ...wire(run), counted: counted(run) }))
+      },
       route('GET /api/platform/backtests'),
     )
     .get(
@@ -115,10 +120,13 @@ export function backtestRoutes(deps: ApiDeps) {
       async ({ caller, params: { id } }) => {
         const run = await runs.get(caller.user.id, id)
         const report = await runs.report(caller.user.id, id)
+        const trials = await triesOf(features.ledger, run)
+        // A finished backtest never changes; only what was tried since does.
+        const tag = `${id} ${run.finishedAt} ${trials?.counted ?? ''}`
         return {
           backtest: { ...wire(run), ...(await runs.script(caller.user.id, id)) },
-          // A finished backtest never changes, so this tag is enough.
-          result: report && new JsonText(['{"report":', report, '}'], { tag: `${id} ${run.finishedAt}` }),
+          trials,
+          result: report && new JsonText(['{"report":', report, '}'], { tag }),
         }
       },
       route('GET /api/platform/backtests/{id}', { etag: true }),
@@ -208,6 +216,7 @@ function wire(run: Run): BacktestWire {
   const {
     userId: _owner,
     tried: _tried,
+    moments: _moments,
     seriesOwner = '',
     error,
     currency = null,

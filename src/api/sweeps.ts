@@ -2,11 +2,11 @@
 
 import { Elysia } from 'elysia'
 import { Problem } from '../lib/problem.ts'
-import { seriesName } from '../market/bar-store.ts'
 import { decodeCursor, encodeCursor } from '../store/collection.ts'
 import { csvHead, csvLine, stitchedCsv } from '../sweeps/trials.ts'
 import type { Sweep } from '../sweeps/sweeps.ts'
 import type { Sweep as SweepWire } from '../wire/sweep.ts'
+import { triedOf, triedScript } from '../sweeps/tries.ts'
 import { access, type ApiDeps } from './access.ts'
 import { csvAnswer, textStream } from './csv-answer.ts'
 import { listed, pageOf } from './fields.ts'
@@ -142,22 +142,16 @@ export function sweepRoutes(deps: ApiDeps) {
 const cellOf = ({ cell }: { readonly cell?: string }) => Number(cell ?? 0)
 
 async function verdictOf({ features, runs }: ApiDeps, userId: string, id: string, signal: AbortSignal) {
-  const { tried: script, exchange, symbol, interval } = await runs.get(userId, id)
+  const tried = await triedOf(features.ledger, await runs.get(userId, id))
   // For a backtest from before trials were counted, only the backtest itself counts.
-  if (script === undefined) return runs.verdict(userId, id, signal, { counted: 1, sharpes: [] })
-  const of = { userId, script, market: seriesName({ exchange, symbol, interval }) }
-  await features.ledger.settled()
-  const counted = Math.max(1, await features.ledger.count(of))
-  return runs.verdict(userId, id, signal, { counted, sharpes: await features.ledger.sharpes(of) })
+  return runs.verdict(userId, id, signal, tried ?? { counted: 1, deviation: 0 })
 }
 
 /** How many trials are counted for the script of a sweep or a backtest on its market. */
 async function countedOf({ features, runs }: ApiDeps, userId: string, id: string): Promise<number> {
   if (id.startsWith('sw_')) return features.sweeps.counted(await features.sweeps.get(userId, id))
-  const { tried, exchange, symbol, interval } = await runs.get(userId, id)
-  if (tried === undefined) return 0
-  await features.ledger.settled()
-  return features.ledger.count({ userId, script: tried, market: seriesName({ exchange, symbol, interval }) })
+  const of = triedScript(await runs.get(userId, id))
+  return of ? features.ledger.count(of) : 0
 }
 
 /** The trials as CSV, a page at a time. */

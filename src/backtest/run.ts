@@ -29,6 +29,7 @@ import { ENGINE } from './engine.ts'
 import { buildResults, sparingResults, type Results } from './report/build.ts'
 import { PlottedScripts } from './plotted-scripts.ts'
 import { barsHash, canonicalJson } from './report/hash.ts'
+import { momentsOfEquity, type Moments } from '../statistics/moments.ts'
 import type { Rows } from '../wire/columns.ts'
 import type { Report, ReportOrder, ReportTrade } from '../wire/report.ts'
 import type { Diagnostic } from '../wire/script.ts'
@@ -83,6 +84,8 @@ export interface BacktestResult {
   readonly report: Report
   /** Hash of the request's bars; null if the run used a part of them. */
   readonly barsHash: string | null
+  /** Of its returns a bar; null if nothing was traded. Ask for it before `columns`, which gives the equity away. */
+  moments(): Moments | null
   /** Made when first read: for a million bars, that takes longer than the run. */
   readonly tracks: readonly Track[]
   /** The JSON texts of both, made piece by piece, with at most one item of a list in memory. */
@@ -341,9 +344,12 @@ export function openBacktest(request: BacktestRequest): Backtest {
           : null
       const drawn = { run, bars, overlay, strategy }
       let tracks: readonly Track[] | null = null
+      const { all } = found.figures
+      const hasTraded = all.trades + all.openTrades > 0
       return {
         report,
         barsHash: ranOnAll ? hash : null,
+        moments: () => (hasTraded ? momentsOfEquity(found.columns.equity, settings.initialCapital) : null),
         get tracks() {
           return (tracks ??= buildTracks(drawn))
         },

@@ -16,6 +16,7 @@ import { plotsCsv, tradesCsv } from './run-files.ts'
 import { BARS_FLAGS, BARS_HELP, parseJsonObject, withScriptBars } from './script-bars.ts'
 import { scriptToRun } from './script-file.ts'
 import { progressBar } from './table.ts'
+import { triedHere, triesLines } from './tries.ts'
 import { verifyRun } from './verify-run.ts'
 
 const FLAGS = {
@@ -44,7 +45,7 @@ export const backtestCommand: Command = {
       `  --inputs JSON         Input values by title or variable name: '{"Length": 20}'`,
       `  --set JSON            Declaration arguments instead of the script's: '{"initial_capital": 50000}'`,
       '  --libraries FOLDER    Where imported libraries are: USER/LIBRARY.pine',
-      '  --json                Report and tracks as JSON on standard output',
+      '  --json                Report, tracks and tries as JSON on standard output',
       '  --trades OUT.csv      Write the list of trades',
       '  --plots OUT.csv       Write the plots, a row a bar',
       "  --compare EXPORT.csv  Hold the run against TradingView's list of trades; where they differ say why, with exit status 1",
@@ -60,7 +61,8 @@ export const backtestCommand: Command = {
     const script = await scriptToRun(context, flags, path)
     const inputs = flags.inputs === undefined ? {} : parseJsonObject(flags.inputs, '--inputs')
     const set = flags.set === undefined ? {} : parseJsonObject(flags.set, '--set')
-    return withScriptBars(context, flags, async ({ bars, all, symbol, interval, finer, series }) => {
+    return withScriptBars(context, flags, async (on) => {
+      const { bars, all, symbol, interval, finer, series } = on
       const { print, ink, warn, progress } = context
       try {
         const request = {
@@ -88,10 +90,13 @@ export const backtestCommand: Command = {
         progress?.(null)
         if (flags.trades !== undefined) await Bun.write(flags.trades, tradesCsv(result.report.trades))
         if (flags.plots !== undefined) await Bun.write(flags.plots, plotsCsv(result.tracks))
-        if (flags.json) print(JSON.stringify(result))
-        else
-          for (const line of reportLines(result.report, { ink, zone: flags.utc ? 'UTC' : symbol.timezone }))
-            print(line)
+        const trials = await triedHere(on, script.source, result)
+        if (flags.json) print(JSON.stringify({ ...result, trials }))
+        else {
+          const tries = triesLines(trials, { isCounted: on.ledger !== null })
+          const shown = { ink, zone: flags.utc ? 'UTC' : symbol.timezone, tries }
+          for (const line of reportLines(result.report, shown)) print(line)
+        }
         if (flags.compare === undefined) return 0
         const csv = await Bun.file(flags.compare).text()
         const timezone = flags.timezone ?? null

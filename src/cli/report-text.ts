@@ -10,10 +10,12 @@ interface Shown {
   readonly ink: Ink
   /** Of all times, as IANA names it. */
   readonly zone: string
+  /** Lines on how often the script was tried. */
+  readonly tries: readonly string[]
 }
 
 export function reportLines(report: Report, shown: Shown): string[] {
-  const { ink, zone } = shown
+  const { ink, zone, tries } = shown
   const { script, range } = report
   const name = script.title || 'Untitled'
   const bars = `${formatNumber(range.bars, 0)} bars`
@@ -34,7 +36,7 @@ export function reportLines(report: Report, shown: Shown): string[] {
   const warnings = report.warnings.map(({ message }) => `${ink.warning('warning:')} ${message}`)
   const { compileMs, runMs } = report.timings
   const time = `Compiled in ${formatNumber(compileMs, 1)} ms, ran in ${formatNumber(runMs, 1)} ms.`
-  return [...head, ...body, '', ...warnings, time]
+  return [...head, ...body, '', ...tries, ...warnings, time]
 }
 
 function summaryLines({ all, long, short, currency }: Report, ink: Ink): string[] {

@@ -1,5 +1,6 @@
 // The bars a script runs on, from a file or from the cache, as the flags say.
 
+import { users } from '../accounts/accounts.ts'
 import type { FetchSeries } from '../engine/asked-series.ts'
 import { Problem } from '../lib/problem.ts'
 import { marketName } from '../lib/text.ts'
@@ -11,6 +12,7 @@ import { formatInterval, normalizeInterval } from '../market/interval.ts'
 import { loadSamples } from '../market/sample.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import { defaultSymbol, inferTick, symbolOfSyminfo } from '../market/symbols.ts'
+import type { Kv } from '../store/kv.ts'
 import type { Series } from '../pine/environment.ts'
 import { UsageError, type CommandContext } from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
@@ -44,6 +46,8 @@ export interface ScriptBars extends Series {
   /** All bars there are; `bars` are the last of them. */
   readonly all: Bars
   readonly finer: { readonly bars: Bars; readonly interval: string } | null
+  /** Where tries on these bars are counted: those of a command are the owner's. null for the bars of a file. */
+  readonly ledger: { readonly kv: Kv; readonly userId: string } | null
   /** Answers request.*: every series of the file or the cache, coarser intervals included. */
   readonly series: FetchSeries
 }
@@ -59,13 +63,14 @@ export async function withScriptBars<T>(
   if (exchange === '' || symbol === '' || flags.interval === undefined)
     throw new UsageError('Name the bars: --bars FILE, or --exchange, --symbol and --interval.')
   const key = seriesKey(exchange, symbol, intervalOf(flags.interval))
-  return withData(context, flags, async ({ bars: cache }) => {
+  return withData(context, flags, async ({ kv, bars: cache }) => {
     await loadSamples(cache)
     const info = await symbolOf(flags, await cache.symbol(key.exchange, key.symbol))
     const all = await cache.read(key)
     if (all.length === 0) throw await nothingCached(cache, key)
     const bars = lastOf(all, flags.last)
-    return work({ ...scriptBars(cache, key, info, bars, await finerOf(flags, info)), all })
+    const ledger = { kv, userId: await ownerIn(kv) }
+    return work({ ...scriptBars(cache, key, info, bars, await finerOf(flags, info)), all, ledger })
   })
 }
 
@@ -86,8 +91,15 @@ async function fromFile(flags: BarsFlags): Promise<ScriptBars> {
   await cache.upsert(key, bars)
   const finer = await finerOf(flags, info)
   if (finer) await cache.upsert({ ...key, interval: finer.interval }, finer.bars)
-  return { ...scriptBars(cache, key, info, bars, finer), all }
+  return { ...scriptBars(cache, key, info, bars, finer), all, ledger: null }
 }
+
+/** The first user; before there is one, tries are nobody's. */
+async function ownerIn(kv: Kv): Promise<string> {
+  for await (const { id, role } of users(kv).each('all')) if (role === 'owner') return id
+  return NOBODY
+}
+const NOBODY = 'cli'
 
 function scriptBars(
   cache: BarCache,
@@ -95,7 +107,7 @@ function scriptBars(
   symbol: SymbolInfo,
   bars: Bars,
   finer: ScriptBars['finer'],
-): Omit<ScriptBars, 'all'> {
+): Omit<ScriptBars, 'all' | 'ledger'> {
   return {
     key,
     bars,

@@ -182,7 +182,7 @@ interface Swept {
 async function swept(
   context: CommandContext,
   asked: AskedSweep,
-  { key, bars, symbol, finer, series }: ScriptBars,
+  { key, bars, symbol, finer, series, ledger }: ScriptBars,
   {
     workers,
     path,
@@ -193,16 +193,18 @@ async function swept(
   await cache.store.putSymbol(symbol)
   await cache.upsert(key, bars)
   const library = librariesBeside(path, libraries)
+  const userId = ledger?.userId ?? USER
   // One more than the threads that run scripts, since the pool keeps one for urgent jobs.
   return withJobs(context, workers + 1, async (here) => {
     const sweeps = new Sweeps({
       ...here,
       bars: cache,
-      ledger: new Ledger(here),
+      // Trials on cached bars are counted where the server counts them.
+      ledger: new Ledger({ ...here, ...ledger }),
       hostFor: () => ({ library, series, finer: () => finer }),
       atOnce: workers,
     })
-    const made = await sweeps.create(USER, { ...asked, ...key, name: path, bars: bars.length })
+    const made = await sweeps.create(userId, { ...asked, ...key, name: path, bars: bars.length })
     const sweep = await overOf(sweeps, made, context, ({ tried, filtered, planned, perSecond }) => {
       const seen = tried + filtered
       const left = perSecond ? `, ${Math.ceil((planned - seen) / perSecond)} s left` : ''
@@ -211,10 +213,10 @@ async function swept(
     })
     const trials: SweepTrial[] = []
     while (trials.length < sweep.tried)
-      trials.push(...(await sweeps.results(USER, made.id, { limit: PAGE, from: trials.length })).trials)
-    const verdict = await sweeps.verdict(USER, made.id)
+      trials.push(...(await sweeps.results(userId, made.id, { limit: PAGE, from: trials.length })).trials)
+    const verdict = await sweeps.verdict(userId, made.id)
     const cells = verdict?.walkForward?.cells ?? []
-    const stitched = await Promise.all(cells.map((_, cell) => sweeps.stitched(USER, made.id, cell)))
+    const stitched = await Promise.all(cells.map((_, cell) => sweeps.stitched(userId, made.id, cell)))
     return { sweep, verdict, trials, stitched: stitched.filter((one) => one !== null) }
   })
 }

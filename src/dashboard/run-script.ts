@@ -54,11 +54,11 @@ export async function runScript({ reveal = false, keep = true, here = true } = {
     const body = requestNow()
     latest = body
     void followProgress(body, mine.signal)
-    const { id, result } = await asks(body, keep, mine.signal)
+    const { id, result, trials } = await asks(body, keep, mine.signal)
     asked = body
     diagnostics.value = []
     runProblem.value = null
-    run.value = { id, name: body.name, source, report: result.report, tracks: result.tracks }
+    run.value = { id, name: body.name, source, report: result.report, tracks: result.tracks, trials }
     if (id !== null) lastRun.value = id
     if (reveal && bottom.peek() === '') bottom.value = 'report'
   } catch (error) {
@@ -112,8 +112,8 @@ function requestNow(): BacktestBody {
 /** A preview is not stored and so has no id. */
 async function asks(body: BacktestBody, keep: boolean, signal: AbortSignal) {
   if (keep) return call('POST /api/platform/backtests', { body, signal })
-  const { result } = await call('POST /api/platform/backtests/preview', { body, signal })
-  return { id: null, result }
+  const { result, trials } = await call('POST /api/platform/backtests/preview', { body, signal })
+  return { id: null, result, trials }
 }
 
 /** A run that takes long is asked how far it is, until it has been answered. */
@@ -159,8 +159,8 @@ export async function followBars(): Promise<void> {
   following = { ...following, isBusy: true }
   const body = asked
   try {
-    const { result } = await call('POST /api/platform/backtests/preview', { body })
-    if (run.peek() === before && asked === body) run.value = { ...before, id: null, ...result }
+    const { result, trials } = await call('POST /api/platform/backtests/preview', { body })
+    if (run.peek() === before && asked === body) run.value = { ...before, id: null, ...result, trials }
   } catch {
     // Ignore a failure: the next bar tries again, and until then the chart stays as it is.
   } finally {
@@ -197,7 +197,7 @@ export async function openBacktest(
   const { tracks } = await call('GET /api/platform/backtests/{id}/tracks', { path })
   // Set the run first, so that the change of market does not start another one.
   const { name, source, inputs: given } = stored.backtest
-  run.value = { id, name, source, report, tracks }
+  run.value = { id, name, source, report, tracks, trials: stored.trials }
   // A run that was on the chart before a reload is repeated with new bars; one that was opened to be read stays as it is.
   asked =
     mode === 'keep' && source !== undefined
@@ -242,9 +242,9 @@ export async function rerunWith(
     inputs: given,
     overrides: { ...(backtest.overrides as BacktestBody['overrides']), ...overrides },
   }
-  const { id, result } = await call('POST /api/platform/backtests', { body })
+  const { id, result, trials } = await call('POST /api/platform/backtests', { body })
   asked = body
-  run.value = { id, name, source, report: result.report, tracks: result.tracks }
+  run.value = { id, name, source, report: result.report, tracks: result.tracks, trials }
   lastRun.value = id
 }
 

@@ -3,6 +3,7 @@
 import { computed, signal } from '@preact/signals'
 import type { Alert } from '../wire/alert.ts'
 import type { Report } from '../wire/report.ts'
+import type { Trials } from '../wire/trials.ts'
 import type { Track } from '../wire/track.ts'
 import type { Diagnostic as ScriptDiagnostic } from '../wire/script.ts'
 import type { Market } from './charts.ts'
@@ -43,6 +44,8 @@ export interface ShownRun {
   readonly source?: string | undefined
   readonly report: Report
   readonly tracks: readonly Track[]
+  /** How often its script was tried; missing where nobody counts, as in what others shared. */
+  readonly trials?: Trials | null
 }
 export const run = signal<ShownRun | null>(null)
 /** Whether the text in the editor differs from what chart and report show. */

@@ -16,6 +16,7 @@ import type { TrackKinds } from '../backtest/tracks.ts'
 import type { Packed, Path } from '../wire/columns.ts'
 import type { PortfolioResult } from '../wire/portfolio.ts'
 import type { ReportSummary } from '../wire/report.ts'
+import type { SharpeRecord } from '../statistics/probabilistic-sharpe.ts'
 import type { RandomState } from '../lib/seeded-random.ts'
 import type { Axis } from '../statistics/parzen.ts'
 import type { ProblemCode } from '../lib/problem-codes.ts'
@@ -141,7 +142,7 @@ export interface PortfolioOutput {
   readonly partTracks: readonly (TextBytes | null)[]
   /** The trades of all parts as CSV. */
   readonly trades: TextBytes
-  readonly tried: readonly BacktestOutput['tried'][]
+  readonly tried: readonly Pick<BacktestOutput['tried'], 'script' | 'trial'>[]
 }
 
 /** A run that continues from its kept state; see `backtest/advance.ts`. */
@@ -213,7 +214,12 @@ export interface BacktestOutput {
   /** The currency of the report's amounts. */
   readonly currency: string
   /** The names by which the ledger of trials tells scripts, and choices of their values, apart. */
-  readonly tried: { readonly script: string; readonly trial: string }
+  readonly tried: {
+    readonly script: string
+    readonly trial: string
+    /** Of the returns a bar; null if nothing was traded. */
+    readonly moments: SharpeRecord | null
+  }
   /** Hash of the job's bars; null if it ran on a part of them. */
   readonly barsHash: string | null
   /** Report and tracks as the `result` of an answer as columns, if the job asked for it. */

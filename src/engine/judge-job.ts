@@ -7,13 +7,13 @@ import type { BacktestRequest } from '../backtest/run.ts'
 import { stitchedEquity, type Stitched } from '../backtest/stitched.ts'
 import { trialResults } from '../backtest/trial.ts'
 import type { TradeRow } from '../backtest/report/build.ts'
-import { leastBacktestLength } from '../statistics/backtest-length.ts'
 import { deflatedSharpe, independentTrials, meanCorrelation } from '../statistics/deflated-sharpe.ts'
+import { judgedLength, judgedSharpe } from '../statistics/judged-sharpe.ts'
+import { luckSentence, percentText } from '../statistics/luck.ts'
 import { momentsOf } from '../statistics/moments.ts'
 import { monteCarloOfTrades } from '../statistics/monte-carlo.ts'
 import { overfitting, type BlockSums, type Overfitting } from '../statistics/overfitting.ts'
 import { plateau } from '../statistics/plateau.ts'
-import { leastTrackRecord, probabilisticSharpe } from '../statistics/probabilistic-sharpe.ts'
 import { snoopingTests } from '../statistics/reality-check.ts'
 import { costSensitivity } from '../statistics/sensitivity.ts'
 import { walkForward, type WalkForwardRun } from '../statistics/walk-forward.ts'
@@ -33,8 +33,8 @@ export interface JudgeJob extends RunJob {
   /** The number of distinct trials of this script on this market, by sweeps and by hand. */
   readonly counted: number
   readonly failed: number
-  /** Sharpe ratios of the other trials in that number, if they are known and their rows are not here. */
-  readonly sharpes?: readonly number[]
+  /** How far the Sharpe ratios of all these trials lie apart, if their rows are not here: a single run is judged. */
+  readonly deviation?: number
   readonly seed: number
   /** The cells of the walk-forward matrix, and the best trial of each of their windows, in order. */
   readonly cells: readonly { readonly share: number; readonly runs: number }[]
@@ -47,7 +47,6 @@ export interface JudgeOutput {
   readonly stitched: readonly Stitched[]
 }
 
-const YEAR_MS = 365 * 86_400_000
 /** With more trials the blocks are joined in pairs, which leaves 70 splits of 12,870. */
 const SPLIT_TRIALS_MAX = 5000
 /** With more trials the tests of data snooping would take minutes, so they take only those with the best scores. */
@@ -125,17 +124,13 @@ function verdictOf(job: JudgeJob, scores: Float64Array, best: number, trades: Be
   const split = overfitting(blockSums(job))
   const heldOut = best < 0 ? null : heldOutOf(job, best)
   const { inside } = measured
-  const years = ((bars.time[inside.to - 1] ?? 0) - (bars.time[inside.from] ?? 0)) / YEAR_MS
-  const annual = sharpe && years > 0 ? sharpe.sharpe * Math.sqrt(sharpe.bars / years) : null
+  const spanMs = (bars.time[inside.to - 1] ?? 0) - (bars.time[inside.from] ?? 0)
   const verdict = {
     ...tried,
     best: best < 0 ? null : { trial: best, score: scores[best]! },
     robust,
     sharpe,
-    length:
-      annual !== null && annual > 0
-        ? { ...leastBacktestLength(counted, annual), have: years, annualSharpe: annual }
-        : null,
+    length: sharpe && judgedLength(sharpe, counted, spanMs),
     overfitting: split && shownOverfitting(split),
     snooping: snoopingOf(job, scores),
     heldOut,
@@ -150,19 +145,19 @@ function verdictOf(job: JudgeJob, scores: Float64Array, best: number, trades: Be
       ),
     costs: trades && costSensitivity(trades.trades, trades.tickValue),
   }
-  return { ...verdict, sentence: job.sharpes ? sentenceOfOne(verdict) : sentenceOf(verdict) }
+  return { ...verdict, sentence: job.deviation !== undefined ? sentenceOfOne(verdict) : sentenceOf(verdict) }
 }
 
 function sharpeOf(
-  { rows, measured, counted, sharpes: others = [] }: JudgeJob,
+  { rows, measured, counted, deviation: known }: JudgeJob,
   best: number,
 ): NonNullable<Verdict['sharpe']> {
   const layout = rowLayout(measured)
   const trials = rows.length / layout.width
   const at = (trial: number, column: number) => rows[trial * layout.width + column]!
-  const sharpes: number[] = [...others]
+  const sharpes: number[] = []
   for (let i = 0; i < trials; i++) if (!Number.isNaN(at(i, layout.sharpe))) sharpes.push(at(i, layout.sharpe))
-  const { deviation } = momentsOf(sharpes)
+  const deviation = known ?? momentsOf(sharpes).deviation
   const record = {
     count: at(best, layout.bars),
     sharpe: at(best, layout.sharpe),
@@ -171,20 +166,11 @@ function sharpeOf(
   }
   const correlation = meanCorrelation(piecesOf(rows, layout.width, layout.pieces, measured.pieces))
   const independent = independentTrials(counted, correlation)
-  const deflated = deflatedSharpe(record, counted, deviation)
   return {
-    bars: record.count,
-    sharpe: record.sharpe,
-    skewness: record.skewness,
-    kurtosis: record.kurtosis,
-    deviation,
+    ...judgedSharpe(record, counted, deviation),
     correlation,
     independent,
-    probabilistic: probabilisticSharpe(record),
-    benchmark: deflated.benchmark,
-    deflated: deflated.probability,
     deflatedIndependent: deflatedSharpe(record, independent, deviation).probability,
-    leastBars: leastTrackRecord(record, deflated.benchmark),
   }
 }
 
@@ -368,12 +354,7 @@ function sentenceOf(verdict: Omit<Verdict, 'sentence'>): string {
   const count = counted.toLocaleString('en')
   if (!best || !sharpe) return `${count} tried, and none meets the objective and its constraints.`
   const luck = sharpe.deflated === null ? null : 1 - sharpe.deflated
-  const says = [
-    counted === 1 ? 'One tried.' : `Best of ${count} tried.`,
-    luck === null
-      ? 'There are too few bars to tell skill from luck.'
-      : `Chance that luck alone did this: ${percent(luck)}.`,
-  ]
+  const says = [counted === 1 ? 'One tried.' : `Best of ${count} tried.`, luckSentence(sharpe.deflated)]
   const isLucky = luck === null || luck > 0.05
   const [cell] = forward?.cells ?? []
   if (forward && forward.cells.length > 1) {
@@ -387,7 +368,7 @@ function sentenceOf(verdict: Omit<Verdict, 'sentence'>): string {
         ? 'had no profit to keep'
         : cell.efficiency <= 0
           ? 'keeps nothing of the profit'
-          : `keeps ${percent(cell.efficiency)} of the profit`
+          : `keeps ${percentText(cell.efficiency)} of the profit`
     says.push(`Walk-forward ${kept}: ${judged(cell.passed && !isLucky)}.`)
   } else if (heldOut) {
     const { efficiency } = heldOut
@@ -396,11 +377,11 @@ function sentenceOf(verdict: Omit<Verdict, 'sentence'>): string {
         ? 'had no profit to keep'
         : efficiency <= 0
           ? 'keep nothing of the profit'
-          : `keep ${percent(efficiency)} of the profit`
+          : `keep ${percentText(efficiency)} of the profit`
     says.push(`The bars held out ${kept}: ${judged(efficiency !== null && efficiency >= 0.5 && !isLucky)}.`)
   } else if (split) {
     const isRobust = split.probability < 0.1 && !isLucky
-    says.push(`Probability of overfitting: ${percent(split.probability)}: ${judged(isRobust)}.`)
+    says.push(`Probability of overfitting: ${percentText(split.probability)}: ${judged(isRobust)}.`)
   }
   return says.join(' ')
 }
@@ -409,21 +390,10 @@ function sentenceOf(verdict: Omit<Verdict, 'sentence'>): string {
 function sentenceOfOne({ counted, sharpe, monteCarlo }: Omit<Verdict, 'sentence'>): string {
   const tries =
     counted <= 1 ? 'The only try of this script here.' : `One of ${counted.toLocaleString('en')} tried.`
-  const luck = sharpe?.deflated ?? null
-  const says =
-    luck === null
-      ? 'There are too few bars to tell skill from luck.'
-      : `Chance that luck alone did this: ${percent(1 - luck)}.`
   const loss = monteCarlo
-    ? ` Drawn at random again, its trades lose in ${percent(monteCarlo.loss)} of the histories.`
+    ? ` Drawn at random again, its trades lose in ${percentText(monteCarlo.loss)} of the histories.`
     : ''
-  return `${tries} ${says}${loss}`
+  return `${tries} ${luckSentence(sharpe?.deflated ?? null)}${loss}`
 }
 
 const judged = (isRobust: boolean) => (isRobust ? 'robust' : 'not robust')
-const percent = (share: number) =>
-  share > 0 && share < 0.01
-    ? 'under 1 %'
-    : share > 0.99 && share < 1
-      ? 'over 99 %'
-      : `${Math.round(share * 100)} %`

@@ -34,7 +34,7 @@ export async function runJob(
     tracks: scales.bytes(result.trackTexts(job.tracks)),
     summary,
     currency,
-    tried: triedBy(job, report),
+    tried: { ...triedBy(job, report), moments: result.moments() },
     barsHash: result.barsHash,
     // Packing takes the run's columns away, so the texts have to be written first.
     packed: job.asColumns ? packedResult(result, null, scales) : null,
@@ -49,8 +49,8 @@ export async function previewJob(
 ): Promise<PreviewOutput> {
   const { result, scales } = await weighedResult(job, desk, run)
   const { report } = result
-  const packed = packedResult(result, job.tracks, scales)
-  return { result: packed, tried: triedBy(job, report), barsHash: result.barsHash }
+  const tried = { ...triedBy(job, report), moments: result.moments() }
+  return { result: packedResult(result, job.tracks, scales), tried, barsHash: result.barsHash }
 }
 
 function packedResult(result: BacktestResult, tracks: RunJob['tracks'], scales: AnswerScales): Packed {
@@ -70,7 +70,7 @@ async function weighedResult(job: RunJob, desk: Desk, run: RunBacktest) {
   return { result, scales: new AnswerScales(Math.min(answerBytes, memoryBytes), weighed, collect) }
 }
 
-export const triedBy = ({ source }: RunJob, { inputs, script }: Report): BacktestOutput['tried'] => ({
+export const triedBy = ({ source }: RunJob, { inputs, script }: Report) => ({
   script: scriptName(source),
   trial: trialName(inputs, script.declaration),
 })

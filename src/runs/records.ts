@@ -3,6 +3,7 @@
 // What belongs to a run is written and removed in one commit with it. The number that a user may keep is limited; the
 // oldest that are not pinned make room for newer ones.
 
+import type { BacktestOutput } from '../engine/job.ts'
 import { barsNotFound } from '../market/bar-cache.ts'
 import { seriesName } from '../market/bar-store.ts'
 import type { SeenBars } from '../market/seen-bars.ts'
@@ -59,6 +60,8 @@ export interface Run extends Omit<RunRequest, keyof RunScript> {
   readonly currency?: string | null
   /** The script's name in the ledger of trials; missing in records from before there was one. */
   readonly tried?: string
+  /** Of its returns a bar, by which luck is judged; null if nothing was traded, missing in old records. */
+  readonly moments?: BacktestOutput['tried']['moments']
   /** Times of the first and last bar it ran on, and how many; null until it is done. */
   readonly range: Backtest['range']
   /** The server that does it, if it is under way and its caller does not wait; null: the first with a free worker may. */

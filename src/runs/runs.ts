@@ -28,6 +28,7 @@ import type { Backtest } from '../wire/backtest.ts'
 import { isUnderWay } from '../wire/job-state.ts'
 import type { ReportSummary } from '../wire/report.ts'
 import type { Verdict } from '../wire/sweep.ts'
+import type { Trials } from '../wire/trials.ts'
 import { BarHashes } from './bar-hashes.ts'
 import { whyGone } from './gone.ts'
 import { hostFor, type Library } from './host.ts'
@@ -81,8 +82,8 @@ export interface RunDeps {
   readonly maxRuns: number
   /** Called when a run is done, for further changes in the same commit; `written` is called after it. */
   readonly onFinished: readonly FinishedHook[]
-  /** Called for every script that was run, stored or not, with its choice of values. */
-  readonly tried?: (userId: string, series: SeriesKey, tried: BacktestOutput['tried']) => void
+  /** Counts every script that was run, stored or not, with its choice of values, and answers what the count says of it. */
+  readonly tried?: (run: DoneRun, tried: BacktestOutput['tried']) => Promise<Trials>
   /** Source of a library that this user may import, for `import user/library/version`; null = there is none. */
   readonly libraryFor: (userId: string) => Library
   /** null: no other server works on the store. */
@@ -97,6 +98,9 @@ export interface FinishedHook extends RemovedHook {
   readonly changed?: (run: Run) => Promise<void>
 }
 
+/** A run that knows on which bars it ran. */
+export type DoneRun = Run & { readonly range: NonNullable<Run['range']> }
+
 export interface RunWarning {
   readonly code: string
   readonly message: string
@@ -107,8 +111,18 @@ export interface QueuedRun {
   readonly warnings: readonly RunWarning[]
 }
 
-export interface FinishedRun extends QueuedRun {
+export interface FinishedRun extends QueuedRun, Trying {
   readonly output: BacktestOutput
+}
+
+export interface Trying {
+  /** null where nobody counts. */
+  readonly trials: Trials | null
+}
+
+export interface Preview<Output> extends Trying {
+  readonly output: Output
+  readonly warnings: readonly RunWarning[]
 }
 
 export class Runs {
@@ -154,11 +168,13 @@ export class Runs {
     userId: string,
     request: RunRequest & { readonly tracks?: RunJob['tracks'] },
     signal: AbortSignal,
-  ): Promise<{ readonly output: Jobs[K]['answer']; readonly warnings: readonly RunWarning[] }> {
+  ): Promise<Preview<Jobs[K]['answer']>> {
     const { tracks = null } = request
     const plan = { ...(await this.#plan(userId, request, 'prompt')), tracks }
-    const { output } = await this.#attended(plan, signal, (live) => this.#compute(kind, live, plan, 'prompt'))
-    return { output, warnings: plan.warnings }
+    const { output, trials } = await this.#attended(plan, signal, (live) =>
+      this.#compute(kind, live, plan, 'prompt'),
+    )
+    return { output, trials, warnings: plan.warnings }
   }
 
   /** Does `work` for a caller who waits; when they disconnect, it is stopped. */
@@ -273,7 +289,7 @@ export class Runs {
     userId: string,
     id: string,
     signal: AbortSignal,
-    tried: { readonly counted: number; readonly sharpes: readonly number[] },
+    tried: { readonly counted: number; readonly deviation: number },
   ): Promise<Verdict> {
     const { pool } = this.#deps
     const plan = await this.#planAgain(userId, id)
@@ -542,7 +558,7 @@ export class Runs {
   ): Promise<FinishedRun> {
     const { run, bars, warnings } = plan
     const { kv, clock, onFinished } = this.#deps
-    const { output, startedAt } = await this.#compute('run', live, plan, 'long')
+    const { output, trials, startedAt } = await this.#compute('run', live, plan, 'long')
     const done = {
       ...run,
       state: 'done' as const,
@@ -551,9 +567,10 @@ export class Runs {
       summary: output.summary,
       currency: output.currency,
       tried: output.tried.script,
-      range: { from: bars.time[0] ?? 0, to: bars.time.at(-1) ?? 0, bars: bars.length },
+      moments: output.tried.moments,
+      range: rangeOf(bars),
     }
-    const finished = { run: done, output, warnings }
+    const finished = { run: done, output, trials, warnings }
     let made: readonly Run[] = []
     const texts = [
       { key: reportKey(run.id), text: output.report },
@@ -599,8 +616,9 @@ export class Runs {
       },
     })
     if (output.barsHash !== null) this.#hashes.note(plan.bars, output.barsHash)
-    this.#deps.tried?.(plan.run.userId, plan.key, output.tried)
-    return { output, startedAt }
+    const { run, bars } = plan
+    const trials = (await this.#deps.tried?.({ ...run, range: rangeOf(bars) }, output.tried)) ?? null
+    return { output, trials, startedAt }
   }
 
   #jobOf({ script, key, symbol, bars, tracks = null, asColumns = false }: Plan): RunJob {
@@ -661,6 +679,8 @@ const INTERRUPTED: NonNullable<Backtest['error']> = {
   code: 'interrupted',
   message: 'The server stopped while this ran. Run it again.',
 }
+
+const rangeOf = ({ time, length }: Bars) => ({ from: time[0] ?? 0, to: time.at(-1) ?? 0, bars: length })
 
 interface Plan {
   readonly run: Run

@@ -27,9 +27,9 @@ import { BarCache } from '../market/bar-cache.ts'
 import { loadSamples } from '../market/sample.ts'
 import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
 import { Runs } from '../runs/runs.ts'
-import { seriesName } from '../market/bar-store.ts'
 import { judgeKey, type KeyVerdict, settleKey } from '../store/instance-key.ts'
 import { loadDashboard, loadLicences } from './assets.ts'
+import { resultTried } from '../sweeps/tries.ts'
 import { type Config, keyPath } from './config.ts'
 import type { Key, Kv } from '../store/kv.ts'
 import type { ChangeFeed } from '../store/postgres/feed.ts'
@@ -143,8 +143,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     onFinished: [features.onFinished],
     nodes: fleet,
     libraryFor: (userId) => features.wantedLibraries.counting(userId),
-    tried: (userId, { exchange, symbol, interval }, tried) =>
-      features.ledger.note({ ...tried, userId, market: seriesName({ exchange, symbol, interval }) }),
+    tried: (run, tried) => resultTried(features.ledger, run, tried),
   })
   await fleet?.look()
   features.onRunHeard((id, run) => runs.heard(id, run))

@@ -22,6 +22,11 @@ export function deflatedSharpe(record: SharpeRecord, trials: number, deviation: 
   return { benchmark, probability: probabilisticSharpe(record, benchmark) }
 }
 
+/** How far the ratios of worthless trials over so many periods lie apart, if nothing is known of the trials (Lo 2002). */
+export function deviationByLuck(periods: number): number {
+  return periods > 1 ? 1 / Math.sqrt(periods - 1) : 0
+}
+
 /** How many independent tries the trials count for. A negative correlation does not increase their number. */
 export function independentTrials(trials: number, meanCorrelation: number): number {
   const shared = Math.min(1, Math.max(0, meanCorrelation))

@@ -70,6 +70,23 @@ export function momentsOfPowers(
   }
 }
 
+/** The moments of an equity's returns from value to value, the first from `initial`; a return is 0 once everything is lost. */
+export function momentsOfEquity(equity: ArrayLike<number>, initial: number): Moments {
+  let before = initial
+  let [first, second, third, fourth] = [0, 0, 0, 0]
+  for (let i = 0; i < equity.length; i++) {
+    const now = equity[i]!
+    const value = before > 0 ? now / before - 1 : 0
+    before = now
+    const square = value * value
+    first += value
+    second += square
+    third += square * value
+    fourth += square * square
+  }
+  return momentsOfPowers(equity.length, [first, second, third, fourth])
+}
+
 /** The variance that rounding leaves of constant values is not a risk. */
 const ROUNDING = 1e-12
 

@@ -2,41 +2,54 @@
 //
 // The best of a thousand tries proves less than the best of three, and nobody keeps count: so backtests, previews and
 // sweeps are all counted here. A choice counts once, even if it is tried again on newer bars. Trials by hand are written in
-// batches after the answer; a crash may lose the last second of them, which hardly changes the count.
+// small batches after the answer, which counts those that still wait; a crash may lose the last second of them, which hardly
+// changes the count.
 
 import type { Log } from '../lib/log.ts'
-import type { Kv, Key } from '../store/kv.ts'
+import { deviationOf, NO_SPREAD, withValue, type Spread } from '../statistics/spread.ts'
+import type { Entry, Kv, Key } from '../store/kv.ts'
 import { transact, type Changes, type Tx } from '../store/transaction.ts'
 
-export interface Tried {
+/** A script on a market, of a user. */
+export interface TriedScript {
   readonly userId: string
-  /** `scriptName` and `trialName` of `backtest/trial-name.ts`. */
+  /** `scriptName` of `backtest/trial-name.ts`. */
   readonly script: string
-  readonly trial: string
   /** Exchange, symbol and interval in one name. */
   readonly market: string
+}
+
+export interface Tried extends TriedScript {
+  /** `trialName` of `backtest/trial-name.ts`. */
+  readonly trial: string
   /** The Sharpe ratio a bar, if it is known: luck is judged by how far the ratios of the trials lie apart. */
   readonly sharpe?: number
 }
 
-/** The most trials written at once. */
-const BATCH = 500
+export interface Counted {
+  readonly count: number
+  /** Of the Sharpe ratios a bar; null if fewer than two are known. */
+  readonly deviation: number | null
+}
+
+/** The most trials written at once: a commit is a turn of the server, and others wait for it. */
+const BATCH = 20
+/** How many ratios are read where the ledger was written before their spread was. */
 const SHARPES_MAX = 10_000
 /** The most trials that may wait; more are dropped, or a user who tries fast would fill the memory. */
 const WAITING_MAX = 20_000
 
-const countKey = ({ userId, script, market }: Omit<Tried, 'trial'>): Key => [
-  'trial-count',
-  userId,
-  script,
-  market,
-]
-const trialKey = ({ userId, script, market, trial }: Tried): Key => ['trial', userId, script, market, trial]
+const countKey = ({ userId, script, market }: TriedScript): Key => ['trial-count', userId, script, market]
+const spreadKey = ({ userId, script, market }: TriedScript): Key => ['trial-spread', userId, script, market]
+const trialsKey = ({ userId, script, market }: TriedScript): Key => ['trial', userId, script, market]
+const trialKey = (tried: Tried): Key => [...trialsKey(tried), tried.trial]
 
 export class Ledger {
   readonly #kv: Kv
   readonly #log: Log
-  readonly #waiting = new Map<string, Tried>()
+  /** Scripts with the trials of each that are noted and not written yet, by name. */
+  readonly #waiting = new Map<string, Map<string, Tried>>()
+  #waitingCount = 0
   #writing: Promise<void> | null = null
 
   constructor({ kv, log }: { readonly kv: Kv; readonly log: Log }) {
@@ -44,25 +57,54 @@ export class Ledger {
     this.#log = log
   }
 
-  async count(of: Omit<Tried, 'trial'>): Promise<number> {
-    const entry = await this.#kv.get(countKey(of))
-    return Number(entry?.value ?? 0)
+  /** The trials of each of these scripts, those that are noted and not written yet too. */
+  async counts(all: readonly TriedScript[]): Promise<number[]> {
+    const waiting = all.map((of) => this.#waitingOf(of))
+    const entries = await this.#kv.getMany([
+      ...all.map(countKey),
+      ...waiting.flatMap((trials) => trials.map(trialKey)),
+    ])
+    let at = all.length
+    return all.map((_, i) => {
+      const known = entries.slice(at, (at += waiting[i]!.length))
+      return Number(entries[i]?.value ?? 0) + known.filter((entry) => !entry).length
+    })
   }
 
-  /** The known Sharpe ratios a bar of these trials; of very many, only the first. */
-  async sharpes({ userId, script, market }: Omit<Tried, 'trial'>): Promise<number[]> {
-    const entries = await this.#kv.list({ prefix: ['trial', userId, script, market] }, { limit: SHARPES_MAX })
-    return entries.flatMap(({ value }) => {
-      const sharpe: unknown = JSON.parse(value)
-      return typeof sharpe === 'number' ? [sharpe] : []
-    })
+  async count(of: TriedScript): Promise<number> {
+    return (await this.counts([of]))[0] ?? 0
+  }
+
+  /** The count, with how far the Sharpe ratios lie apart. */
+  async counted(of: TriedScript): Promise<Counted> {
+    const waiting = this.#waitingOf(of)
+    const [count, kept, ...known] = await this.#kv.getMany([
+      countKey(of),
+      spreadKey(of),
+      ...waiting.map(trialKey),
+    ])
+    let spread = kept ? spreadIn(kept) : await this.#spreadOfAll(of, count ?? null)
+    for (const [i, { sharpe }] of waiting.entries())
+      if (sharpe !== undefined && !hasSharpe(known[i] ?? null)) spread = withValue(spread, sharpe)
+    const added = known.filter((entry) => !entry).length
+    return { count: Number(count?.value ?? 0) + added, deviation: deviationOf(spread) }
   }
 
   /** Counts a trial when there is time. */
   note(tried: Tried): void {
-    if (this.#waiting.size >= WAITING_MAX) return
-    this.#waiting.set(JSON.stringify(trialKey(tried)), tried)
-    this.#writing ??= this.#write()
+    if (this.#waitingCount >= WAITING_MAX) return
+    const name = nameOf(tried)
+    const trials = this.#waiting.get(name) ?? new Map<string, Tried>()
+    if (!trials.has(tried.trial)) this.#waitingCount++
+    this.#waiting.set(name, trials.set(tried.trial, tried))
+    this.#writing ??= this.#writeWaiting()
+  }
+
+  /** Counts these trials of one script on one market, a few at a time: others are answered in between. */
+  async add(all: readonly Tried[]): Promise<void> {
+    const distinct = [...new Map(all.map((tried) => [tried.trial, tried])).values()]
+    for (let at = 0; at < distinct.length; at += BATCH)
+      await transact(this.#kv, (tx) => this.#changes(tx, distinct.slice(at, at + BATCH)))
   }
 
   /** Resolves when everything noted is written. */
@@ -70,43 +112,62 @@ export class Ledger {
     while (this.#writing) await this.#writing
   }
 
-  /** The changes that count these trials, which are of one script on one market. It is part of a plan. */
-  async changes(tx: Tx, all: readonly Tried[]): Promise<Changes> {
-    const [first] = all
-    if (!first) return {}
-    const names = new Map(all.map((tried) => [tried.trial, tried]))
-    const keys = [...names.values()].map(trialKey)
-    const known = await tx.getMany(keys)
-    const added = keys.filter((_, i) => !known[i])
-    const values = [...names.values()].map(({ sharpe }) => JSON.stringify(sharpe ?? null))
-    // A trial that was once tried by hand may have more details now.
-    const sets = keys.flatMap((key, i) => {
-      const value = values[i] ?? 'null'
-      return !known[i] || (known[i].value === 'null' && value !== 'null') ? [{ key, value }] : []
-    })
-    return { sets, sums: added.length > 0 ? [{ key: countKey(first), step: added.length }] : [] }
+  #waitingOf(of: TriedScript): Tried[] {
+    return [...(this.#waiting.get(nameOf(of))?.values() ?? [])]
   }
 
-  async #write(): Promise<void> {
+  /** The changes that count these trials, which are distinct and of one script on one market. */
+  async #changes(tx: Tx, trials: readonly Tried[]): Promise<Changes> {
+    const [first] = trials
+    if (!first) return {}
+    const keys = trials.map(trialKey)
+    const known = await tx.getMany(keys)
+    const added = known.filter((entry) => !entry).length
+    const better = trials.map(({ sharpe }, i) => sharpe !== undefined && !hasSharpe(known[i]!))
+    const sets = keys.flatMap((key, i) =>
+      !known[i] || better[i] ? [{ key, value: JSON.stringify(trials[i]!.sharpe ?? null) }] : [],
+    )
+    const sums = added > 0 ? [{ key: countKey(first), step: added }] : []
+    if (!better.includes(true)) return { sets, sums }
+    const kept = await tx.get(spreadKey(first))
+    let spread = kept ? spreadIn(kept) : await this.#spreadOfAll(first, await this.#kv.get(countKey(first)))
+    for (const [i, { sharpe = 0 }] of trials.entries()) if (better[i]) spread = withValue(spread, sharpe)
+    return { sets: [...sets, { key: spreadKey(first), value: JSON.stringify(spread) }], sums }
+  }
+
+  /** For a ledger from before the spread was written. */
+  async #spreadOfAll(of: TriedScript, count: Entry | null): Promise<Spread> {
+    if (!count) return NO_SPREAD
+    const entries = await this.#kv.list({ prefix: trialsKey(of) }, { limit: SHARPES_MAX })
+    return entries.reduce((spread, { value }) => {
+      const sharpe: unknown = JSON.parse(value)
+      return typeof sharpe === 'number' ? withValue(spread, sharpe) : spread
+    }, NO_SPREAD)
+  }
+
+  async #writeWaiting(): Promise<void> {
     // Waits one turn, so that trials that come together are written together.
     await Promise.resolve()
-    while (this.#waiting.size > 0) {
-      const batch = [...this.#waiting].slice(0, BATCH)
-      for (const [key] of batch) this.#waiting.delete(key)
-      const groups = Map.groupBy(batch, ([, tried]) => JSON.stringify(countKey(tried)))
+    for (let [next] = this.#waiting; next; [next] = this.#waiting) {
+      const [name, trials] = next
+      const batch = [...trials.values()].slice(0, BATCH)
       try {
-        await transact(this.#kv, (tx) =>
-          [...groups.values()].map((group) =>
-            this.changes(
-              tx,
-              group.map(([, tried]) => tried),
-            ),
-          ),
-        )
+        await this.add(batch)
       } catch (error) {
         this.#log('warn', 'trials could not be counted', { error: String(error) })
       }
+      for (const tried of batch) {
+        // A trial that was noted again meanwhile may have more details now.
+        if (trials.get(tried.trial) !== tried) continue
+        trials.delete(tried.trial)
+        this.#waitingCount--
+      }
+      if (trials.size === 0) this.#waiting.delete(name)
     }
     this.#writing = null
   }
 }
+
+const nameOf = ({ userId, script, market }: TriedScript) => JSON.stringify([userId, script, market])
+const hasSharpe = (entry: Entry | null) => entry !== null && entry.value !== 'null'
+const spreadIn = ({ value }: Entry) => JSON.parse(value) as Spread

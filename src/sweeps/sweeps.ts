@@ -475,9 +475,10 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
     found: TrialsOutput,
     out: readonly string[],
   ): Promise<Sweep | null> {
-    const { ledger } = this.#deps
     const scores = scoresOf(found.rows, sweep.measured)
     const failed = batch.failures.length
+    // Counted first: a server that dies in between tries them again, and a trial counts once.
+    await this.#count({ ...sweep, script: found.script }, found, out)
     const changed = await this.change(
       sweep.id,
       (before) => ({
@@ -489,21 +490,9 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
         best: betterOf(before.best, scores, before.tried),
         script: found.script,
       }),
-      async (after, tx) => {
-        const { width, sharpe } = rowLayout(after.measured)
-        const tried = found.names.flatMap((trial, i) =>
-          trial === '' ? [] : [{ ...ledgerOf(after), trial, sharpe: found.rows[i * width + sharpe]! }],
-        )
-        const filtered = out.map((trial) => ({ ...ledgerOf(after), trial }))
-        const counted = await ledger.changes(tx, [...filtered, ...tried])
-        return {
-          ...counted,
-          sets: [
-            ...(counted.sets ?? []),
-            { key: batchKey(after.id, after.batches - 1), value: JSON.stringify(batch) },
-          ],
-        }
-      },
+      (after) => ({
+        sets: [{ key: batchKey(after.id, after.batches - 1), value: JSON.stringify(batch) }],
+      }),
     )
     // If every trial of the first batch failed, the rest will fail too.
     if (changed && changed.tried > 0 && changed.failed === changed.tried && changed.batches === 1)
@@ -513,6 +502,16 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
         `No trial of the first ${changed.tried} could be run. The first said: ${batch.failures[0]?.message ?? ''}`,
       )
     return changed
+  }
+
+  /** Also counts the trials that halving sorted out, by their names. */
+  #count(sweep: Sweep, { names, rows }: TrialsOutput, out: readonly string[]): Promise<void> {
+    const of = ledgerOf(sweep)
+    const { width, sharpe } = rowLayout(sweep.measured)
+    const tried = names.flatMap((trial, i) =>
+      trial === '' ? [] : [{ ...of, trial, sharpe: rows[i * width + sharpe]! }],
+    )
+    return this.#deps.ledger.add([...out.map((trial) => ({ ...of, trial })), ...tried])
   }
 
   async #judge(sweep: Sweep, material: Material, all: Rows, signal: AbortSignal): Promise<void> {

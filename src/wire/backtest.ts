@@ -20,6 +20,7 @@ import {
   type Wire,
 } from './schema.ts'
 import { Track } from './track.ts'
+import { Trials } from './trials.ts'
 import { JOB_STATES } from './job-state.ts'
 
 const BacktestBody = Type.Object({
@@ -64,6 +65,14 @@ const Backtest = Type.Object(
     pinned: Type.Boolean(),
     currency: nullable(Type.String()),
     range: nullable(Type.Object({ from: Time, to: Time, bars: Type.Integer() })),
+    counted: Type.Optional(
+      nullable(
+        Type.Integer({
+          description:
+            'In lists: distinct choices of inputs and settings that were tried until now with this script on this market. Null where there is no result, and for results from before tries were counted.',
+        }),
+      ),
+    ),
     source: Type.Optional(Type.String()),
     inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     overrides: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
@@ -146,19 +155,19 @@ export const BACKTESTS = {
     access: 'session backtests:write',
     summary: 'Run a backtest',
     description:
-      'Waits for the result; `backtest` comes without source and inputs, which are the request’s. With `Prefer: respond-async` it answers 202 with `id`, `state` and `backtest` at once; follow it at `/events`. `overrides` replaces arguments of the `strategy()` declaration. Above as many as a user may keep (5,000 if the server’s owner does not say otherwise) the oldest that is not pinned makes room; when all are pinned it is 422 `quota_exceeded`.',
+      'Waits for the result; `backtest` comes without source and inputs, which are the request’s. With `Prefer: respond-async` it answers 202 with `id`, `state` and `backtest` at once; follow it at `/events`. `trials` says how often the caller tried this script on this market, and how much of the result may be luck; null while nobody knows. `overrides` replaces arguments of the `strategy()` declaration. Above as many as a user may keep (5,000 if the server’s owner does not say otherwise) the oldest that is not pinned makes room; when all are pinned it is 422 `quota_exceeded`.',
     body: BacktestBody,
-    answer: { id: idOf('bt'), backtest: Backtest, result: Result },
+    answer: { id: idOf('bt'), backtest: Backtest, trials: nullable(Trials), result: Result },
     accepted: { id: idOf('bt'), state: RunState, backtest: Backtest },
   },
   'POST /api/platform/backtests/preview': {
     access: 'session backtests:write',
     summary: 'Run a backtest and keep nothing',
     description:
-      'For trying inputs: no record, no event, and never refused because too many are kept. It counts as a trial: see `GET /api/platform/trials`. `tracks=none` answers the report alone, `tracks=equity,markers` tracks of these kinds alone.',
+      'For trying inputs: no record, no event, and never refused because too many are kept. It counts as a trial, and `trials` says how many there were. `tracks=none` answers the report alone, `tracks=equity,markers` tracks of these kinds alone.',
     query: Type.Object({ tracks: Type.Optional(Text(400)) }),
     body: BacktestBody,
-    answer: { result: Result },
+    answer: { trials: nullable(Trials), result: Result },
   },
   'GET /api/platform/backtests': {
     access: 'session backtests:read',
@@ -170,8 +179,11 @@ export const BACKTESTS = {
   'GET /api/platform/backtests/{id}': {
     access: 'session backtests:read',
     summary: 'One backtest with its report',
+    description:
+      '`trials` counts what was tried until now; it is null while there is no result, and for backtests from before tries were counted.',
     answer: {
       backtest: Backtest,
+      trials: nullable(Trials),
       result: nullable(Type.Object({ report: Report })),
     },
   },

@@ -4,6 +4,7 @@ import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'
 import { idOf, Listed, nullable, oneOf, PageQuery, Raw, Text, Time, type Wire } from './schema.ts'
 import { JOB_STATES } from './job-state.ts'
+import { judgedSharpe, LeastLength } from './trials.ts'
 
 const maybe = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })
 const number = (description: string) => Type.Number({ description })
@@ -160,33 +161,15 @@ export const Verdict = Type.Object(
     sharpe: nullable(
       Type.Object(
         {
-          bars: Type.Integer(),
-          sharpe: number('Of the best, a bar: not annualised.'),
-          skewness: Type.Number(),
-          kurtosis: number('3 for the normal.'),
-          deviation: number("Of all trials' Sharpe ratios."),
+          ...judgedSharpe,
           correlation: number('Mean correlation between trials.'),
           independent: number('Independent tries that the counted trials are worth.'),
-          probabilistic: maybe('Chance that the true ratio is above 0, if this had been the only trial.'),
-          benchmark: number('What the best of so many worthless trials shows by luck.'),
-          deflated: maybe('Chance that the true ratio is above that benchmark.'),
-          deflatedIndependent: maybe('The same, counting the independent tries only.'),
-          leastBars: maybe('Bars needed to be 95 % sure of it; null if no number of bars is enough.'),
+          deflatedIndependent: maybe('`deflated`, counting the independent tries only.'),
         },
         { description: 'The deflated Sharpe ratio (Bailey, López de Prado 2014).' },
       ),
     ),
-    length: nullable(
-      Type.Object(
-        {
-          years: number('Least backtest length for the best’s Sharpe ratio and this many trials.'),
-          bound: Type.Number(),
-          have: number('Years of bars there are.'),
-          annualSharpe: Type.Number(),
-        },
-        { description: 'Bailey, Borwein, López de Prado, Zhu 2014.' },
-      ),
-    ),
+    length: nullable(LeastLength),
     overfitting: nullable(
       Type.Object(
         {

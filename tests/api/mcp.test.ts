@@ -169,6 +169,11 @@ test('every tool of an agent does what its route does', async () => {
   expect(await done('check_script', { source })).toMatchObject({ diagnostics: [] })
   const first = await done('run_backtest', { ...market, name: 'a', bars: 50, source })
   const second = await done('run_backtest', { ...market, name: 'b', bars: 40, source })
+  expect([first['trials'], second['trials']]).toMatchObject([
+    { counted: 1, sentence: expect.stringContaining('The only combination of this script tried on E:S 1h.') },
+    { counted: 1 },
+  ])
+  expect((await done('get_report', { id: first['id'] }))['trials']).toMatchObject({ counted: 1 })
   await same('list_backtests', {}, '/platform/backtests')
   expect((await done('compare_backtests', { ids: [first['id'], second['id']] }))['backtests']).toHaveLength(2)
   const { report } = (await call('GET', `/api/platform/backtests/${first['id']}`, { headers: cookie })).json

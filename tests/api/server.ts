@@ -17,10 +17,10 @@ import { BarCache } from '../../src/market/bar-cache.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
 import { type FinishedHook, Runs } from '../../src/runs/runs.ts'
 import { ARTICLES } from '../../src/support/articles.ts'
-import { seriesName } from '../../src/market/bar-store.ts'
 import { searchHere } from '../search/search-here.ts'
 import { parseAllowList } from '../../src/webhooks/address.ts'
 import type { Kv } from '../../src/store/kv.ts'
+import { resultTried } from '../../src/sweeps/tries.ts'
 import { testBars, testKv } from '../store/test-store.ts'
 
 export class FakeClock {
@@ -197,8 +197,7 @@ export function testServer(
     onFinished,
     nodes: fleet,
     libraryFor: (userId) => features.wantedLibraries.counting(userId),
-    tried: (userId, { exchange, symbol, interval }, tried) =>
-      features.ledger.note({ ...tried, userId, market: seriesName({ exchange, symbol, interval }) }),
+    tried: (run, tried) => resultTried(features.ledger, run, tried),
   })
   const base: Services = {
     kv,

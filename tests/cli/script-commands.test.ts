@@ -4,6 +4,7 @@ import { formatBytes, formatNumber, formatPercent, progressBar, tableLines } fro
 import { runs, type Run } from '../../src/runs/records.ts'
 import { createScripts } from '../../src/scripts/scripts.ts'
 import { lmdbKv } from '../../src/store/lmdb.ts'
+import { barsCsv } from '../sweeps/sweep-server.ts'
 import { chartroom, temporaryFolder, withInput } from './run.ts'
 
 const SERIES = ['--symbol', 'SP:SPX', '--interval', '1d']
@@ -112,6 +113,30 @@ describe('backtest', () => {
     )
     expect(slipped.out).toContain('Why: All')
     expect(slipped.out).toContain(`--set '{"slippage":0}'`)
+  })
+  test('counts what it tried on cached bars, with what a sweep there tried, and says what luck leaves', async () => {
+    const folder = scripts({ 'cross.pine': CROSS })
+    const data = temporaryFolder()
+    const path = `${folder}/cross.pine`
+    const run = async (...more: string[]) =>
+      (await chartroom(data, 'backtest', path, ...SERIES, '--last', '1000', ...more)).out
+    expect(await run()).toMatch(
+      /^The only combination of this script tried on SP:SPX 1d. Chance that luck alone did this: \d+ %.\n(No number of bars|It takes [\d,]+ bars)/m,
+    )
+    await run('--inputs', '{"Length": 30}')
+    const space = ['--set', 'Length=10..30/10', '--workers', '1', '--last', '300']
+    const { out } = await chartroom(data, 'sweep', path, ...SERIES, ...space)
+    expect(out).toStartWith('Best of 3 tried.')
+    expect(await run('--inputs', '{"Length": 40}')).toContain(
+      'Tried 4 combinations of this script on SP:SPX 1d.',
+    )
+    expect(JSON.parse(await run('--json'))).toMatchObject({ trials: { counted: 4 } })
+    const bars = `${folder}/bars.csv`
+    writeFileSync(bars, barsCsv(300))
+    const { out: ofFile } = await chartroom(data, 'backtest', path, '--bars', bars)
+    expect(ofFile).toContain(
+      'Tries on the bars of a file are not counted. If this was the only one: Chance that luck alone did this:',
+    )
   })
   test('shows a report, and writes trades and plots', async () => {
     const folder = scripts({ 'cross.pine': CROSS })

@@ -78,7 +78,7 @@ if bar_index == 1 or bar_index == 3
     limits: DEFAULT_LIMITS,
     series: () => null,
   })
-  const lines = reportLines(report, { ink: COLOURED, zone: 'America/New_York' })
+  const lines = reportLines(report, { ink: COLOURED, tries: [], zone: 'America/New_York' })
   expect(bare(lines.join('\n'))).toContain('Time (America/New_York)')
   const trades = lines.filter((line) => /In[02]/.test(line))
   expect(trades.map((line) => line.includes('\x1b[31m-'))).toEqual([true, false])

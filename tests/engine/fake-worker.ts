@@ -63,6 +63,7 @@ function result(fields: object): BacktestResult {
   return {
     report: report as unknown as BacktestResult['report'],
     barsHash: null,
+    moments: () => null,
     tracks: [],
     reportTexts: () => [JSON.stringify(report)],
     trackTexts: () => ['[{"id":"time","kind":"time","data":[]}]'],

@@ -239,6 +239,12 @@ const columnsOf = ({ onPin, onDelete }: ColumnActs): readonly Column<Backtest>[]
     cell: ({ summary }) => ofTrades(summary, ({ sharpe }) => ratio(sharpe)),
   },
   {
+    of: 'counted',
+    head: 'Tried',
+    look: 'number',
+    cell: ({ counted }) => count(counted),
+  },
+  {
     ...SORTS.period,
     head: 'Period',
     look: 'date',

@@ -101,7 +101,7 @@ function NoReport() {
 }
 
 function ReportOf({ run: current }: { readonly run: ShownRun }) {
-  const { report } = current
+  const { report, trials } = current
   const [sharing, setSharing] = useState(false)
   const [doubting, setDoubting] = useState(false)
   const clock = showsClock(report.interval)
@@ -118,6 +118,7 @@ function ReportOf({ run: current }: { readonly run: ShownRun }) {
             </span>
             <span class={s.wideOnly}> · ran in {duration(report.timings.runMs)}</span>
           </span>
+          {trials && report.script.kind === 'strategy' && <span class="muted">{trials.sentence}</span>}
         </div>
         {running.value && <Badge tone="accent">Running…</Badge>}
         <span class={s.grow} />
