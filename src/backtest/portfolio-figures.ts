@@ -183,7 +183,7 @@ function courseOf(parts: readonly MeasuredPart[], capital: number): Course {
   const whole = new Fall(capital)
   const falls = parts.map(() => new Fall(0))
   let [moment, marginPeak] = [0, 0]
-  let last: readonly number[] = []
+  const last: number[] = []
   day = NaN
   const stop = (earned: readonly number[]) => {
     for (const [i, value] of earned.entries()) stops[i]!.push(value)
@@ -191,16 +191,16 @@ function courseOf(parts: readonly MeasuredPart[], capital: number): Course {
   eachMoment(parts, (time, earned, margin) => {
     moment++
     let equity = capital
-    for (const [i, value] of earned.entries()) {
-      equity += value
-      falls[i]!.to(value)
+    for (let i = 0; i < earned.length; i++) {
+      equity += earned[i]!
+      falls[i]!.to(earned[i]!)
     }
     whole.to(equity)
     if (margin > 0 && equity > 0) marginPeak = Math.max(marginPeak, margin / equity)
     if (period === 'bar' && (moment % measured === 0 || moment === moments)) stop(earned)
     if (period === 'day' && dayOf(time) !== day && !Number.isNaN(day)) stop(last)
     day = dayOf(time)
-    last = earned.slice()
+    for (let i = 0; i < earned.length; i++) last[i] = earned[i]!
     if (moment % drawn !== 0 && moment !== moments) return
     curve.time.push(time)
     curve.equity.push(equity)
@@ -247,23 +247,24 @@ function eachMoment(
   const next = parts.map(() => 0)
   const earned = parts.map(() => 0)
   const margins = parts.map(() => 0)
+  const columns = parts.map(({ results }) => results.columns.equity)
+  const capitals = parts.map(({ results }) => results.figures.initialCapital)
   for (;;) {
     let time = Infinity
-    for (const [i, { closes }] of parts.entries()) time = Math.min(time, closes[next[i]!] ?? Infinity)
+    for (let i = 0; i < parts.length; i++) time = Math.min(time, parts[i]!.closes[next[i]!] ?? Infinity)
     if (time === Infinity) return
-    for (const [i, part] of parts.entries()) {
-      const { closes, results, backtest } = part
-      if (closes[next[i]!] !== time) continue
-      while (closes[next[i]!] === time) next[i]!++
-      const bar = next[i]! - 1
-      earned[i] = results.columns.equity[bar]! - results.figures.initialCapital
-      margins[i] = marginAt(backtest, results, bar)
+    let margin = 0
+    for (let i = 0; i < parts.length; i++) {
+      const { closes, results, backtest } = parts[i]!
+      if (closes[next[i]!] === time) {
+        while (closes[next[i]!] === time) next[i]!++
+        const bar = next[i]! - 1
+        earned[i] = columns[i]![bar]! - capitals[i]!
+        margins[i] = marginAt(backtest, results, bar)
+      }
+      margin += margins[i]!
     }
-    visit(
-      time,
-      earned,
-      margins.reduce((sum, margin) => sum + margin, 0),
-    )
+    visit(time, earned, margin)
   }
 }
 

@@ -110,7 +110,10 @@ function closingTimes({ time, length }: Bars, symbol: SymbolInfo, interval: stri
 /** Bars between two looks at how far it is. */
 const TOLD_EVERY = 4096
 
-/** Always the part whose next bar closes first; so far at a time as no other part's bar comes between. */
+/**
+ * Always the part whose next bar closes first, and of several the one that goes before; so far at a time as no other part's
+ * bar comes between.
+ */
 function advanceAll(
   parts: readonly Backtest[],
   closes: readonly Float64Array[],
@@ -120,16 +123,21 @@ function advanceAll(
   const done = parts.map(() => 0)
   let [bars, told] = [0, 0]
   for (;;) {
-    const next = nextOf(closes, done, order)
-    if (next === null) break
-    const { part, until } = next
-    const from = done[part]!
-    const times = closes[part]!
-    let to = from + 1
-    while (to < times.length && times[to]! < until) to++
-    ofPart(part, parts.length, () => parts[part]!.advance(to))
-    done[part] = to
-    bars += to - from
+    const { first, next } = nextTimes(closes, done)
+    if (first === Infinity) break
+    for (const part of order) {
+      const times = closes[part]!
+      const from = done[part]!
+      if (times[from] !== first) continue
+      let to = from + 1
+      while (to < times.length && (times[to] === first || times[to]! < next)) to++
+      const { broker } = parts[part]!
+      broker.beginTurn()
+      ofPart(part, parts.length, () => parts[part]!.advance(to, times.length))
+      broker.endTurn()
+      done[part] = to
+      bars += to - from
+    }
     if (bars - told < TOLD_EVERY) continue
     told = bars
     progress(bars)
@@ -137,25 +145,17 @@ function advanceAll(
   progress(bars)
 }
 
-/** The part whose turn it is, and the time at which another may have to go before it. */
-function nextOf(
-  closes: readonly Float64Array[],
-  done: readonly number[],
-  order: readonly number[],
-): { readonly part: number; readonly until: number } | null {
-  let part = -1
-  let first = Infinity
-  let until = Infinity
-  for (const i of order) {
-    const close = closes[i]![done[i]!]
-    if (close === undefined) continue
-    if (part === -1 || close < first) {
-      until = first
+/** The earliest time at which a part's next bar closes, and the next at which one of another part does, which may be the same. */
+function nextTimes(closes: readonly Float64Array[], done: readonly number[]) {
+  let [first, next] = [Infinity, Infinity]
+  for (let i = 0; i < closes.length; i++) {
+    const close = closes[i]![done[i]!] ?? Infinity
+    if (close < first) {
+      next = first
       first = close
-      part = i
-    } else if (close < until) until = close
+    } else if (close < next) next = close
   }
-  return part === -1 ? null : { part, until }
+  return { first, next }
 }
 
 function ofPart<T>(part: number, parts: number, work: () => T): T {

@@ -81,8 +81,11 @@ export interface LogEntry {
 }
 
 export interface ScriptRun {
-  /** Runs the bars up to `end` (exclusive). They may be passed one at a time: batch equals incremental. */
-  advance(end: number): void
+  /**
+   * Runs the bars up to `end` (exclusive). They may be passed one at a time: batch equals incremental. If it is certain that
+   * the bars up to `ahead` come next, unchanged, then what does not hang on orders is computed for blocks of them.
+   */
+  advance(end: number, ahead?: number): void
   /** Number of bars done. */
   readonly position: number
   readonly plots: readonly PlotTrack[]

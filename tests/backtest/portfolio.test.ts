@@ -116,6 +116,34 @@ describe('one part', () => {
 })
 
 describe('several parts', () => {
+  test('where money is no matter, each trades as it would alone, over any number of bars and in turns of any length', () => {
+    // More bars than are computed ahead at a time, and parts whose bars come in turns of one, of three and of four.
+    const cross = `//@version=6
+strategy("cross", initial_capital=1000000, default_qty_type=strategy.fixed, default_qty_value=1)
+f = ta.sma(hl2, 3)
+s = ta.ema(close, 11)
+var swings = 0
+if ta.crossover(f, s)
+    swings += 1
+    strategy.entry("L" + str.tostring(swings), strategy.long)
+if ta.crossunder(f, s)
+    strategy.close_all()
+plot(s)`
+    const asked = [
+      request(cross, walk(9000, 1, HOUR / 4), { interval: '15m' }),
+      request(cross, walk(2600, 2)),
+      request(cross, walk(5000, 3, HOUR / 4, START + HOUR / 3), { interval: '15m' }),
+    ]
+    const { parts } = run(asked, null)
+    for (const [i, part] of parts.entries()) {
+      const alone = runBacktest(asked[i]!)
+      expect(part.report.trades).toEqual(alone.report.trades)
+      expect(part.tracks.filter(({ kind }) => kind === 'line')).toEqual(
+        alone.tracks.filter(({ kind }) => kind === 'line'),
+      )
+    }
+  })
+
   test('add up to the whole to the cent, at every moment and at the end', () => {
     const { result, parts } = run(
       [

@@ -118,6 +118,16 @@ export class BrokerEmulator implements Broker {
     return this.labelsCounted
   }
 
+  /** To be called before bars are run while others trade with the same pot: what they have decides who is called for margin. */
+  beginTurn(): void {
+    if (this.account.position.units !== 0) this.watch.setCallRange()
+  }
+
+  /** … and after them: now the others see what this account has. */
+  endTurn(): void {
+    this.account.pot?.show(this.account)
+  }
+
   onBar(bar: number, rerun: () => void): void {
     if (this.account.developing !== null) {
       this.notes?.before(bar)

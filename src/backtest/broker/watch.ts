@@ -76,17 +76,24 @@ export class Watch {
     return marginCallUnits(Math.abs(held), account.keptAt(price), unitValue, margin, account.lot)
   }
 
-  /** Call it whenever the position has changed. */
+  /** Call it whenever the position has changed, and before each turn of an account whose pot others share. */
   setCallRange(): void {
     const { position, settings, rates, pointValue, pot } = this.account
     const held = position.units
+    // The others do not change while it is this account's turn.
+    const beside =
+      held !== 0 && pot?.isShared ? pot.profitBeside(this.account) - pot.marginBefore(this.account) : 0
     const range =
       held === 0
         ? NEVER_CALLED
-        : rates || pot?.isShared
+        : rates
           ? { below: Infinity, above: -Infinity }
           : callRange(
-              settings.initialCapital + position.netProfit - position.fees - position.value * pointValue,
+              settings.initialCapital +
+                position.netProfit +
+                beside -
+                position.fees -
+                position.value * pointValue,
               contracts(held) * pointValue,
               this.account.margin(held > 0 ? 1 : -1),
             )

@@ -85,6 +85,12 @@ export class Run implements ScriptRun {
   #recountAt = 0
   readonly #budget: Budget
   #position = 0
+  /** Columns are computed up to this bar, which is ahead of the position only while the bars are passed a few at a time. */
+  #hoistedTo = 0
+  /** Up to which bar the sources of inputs are read. */
+  #readTo = 0
+  /** The bar at which the clock was looked at last. */
+  #watchedAt = 0
   /** Nobody reads this field; keeping it makes sure that its computation is not optimized away. */
   near = 0
   #beforeBar: { readonly bar: number; readonly state: Checkpoint } | null = null
@@ -144,29 +150,42 @@ export class Run implements ScriptRun {
     return this.#resolved.shown
   }
 
-  advance(end: number): void {
+  advance(end: number, ahead = end): void {
     const { env } = this.context
-    assert(end <= env.bars.length, 'a run goes no further than its bars')
+    assert(end <= ahead && ahead <= env.bars.length, 'a run goes no further than its bars')
     if (end <= this.#position) return
-    this.context.grow(end)
+    if (this.#position < this.#hoistedTo) this.#runHoisted(Math.min(end, this.#hoistedTo))
+    if (end <= this.#position) return
+    this.context.grow(ahead)
     const computed = env.shared && this.#executable.shares.length > 0 ? this.#share(env.shared, end) : null
-    this.#readSources(this.#position, end)
+    if (ahead > this.#readTo || ahead === end) this.#readSources(this.#position, ahead)
+    this.#readTo = ahead
     this.#instance.bind()
-    this.#located(() => {
-      while (this.#position < end) {
-        const to = Math.min(end, this.#position + BLOCK)
-        if (!env.ticks) this.#instance.hoist(this.#position, to)
-        this.near = broughtNear(env.bars.open, this.#position, to)
-        try {
-          while (this.#position < to) this.#runWatched(Math.min(to, this.#position + this.#stride))
-        } catch (error) {
-          // The plots of earlier bars exist already.
-          this.#position = this.context.bar
-          throw error
-        }
-      }
-    })
+    while (this.#position < end) {
+      const to = Math.min(ahead, this.#position + BLOCK)
+      if (!env.ticks) this.#located(() => this.#instance.hoist(this.#position, to))
+      this.near = broughtNear(env.bars.open, this.#position, to)
+      this.#hoistedTo = to
+      this.#runHoisted(Math.min(end, to))
+    }
     computed?.()
+  }
+
+  /** Runs bars for which everything is computed that can be computed ahead. */
+  #runHoisted(end: number): void {
+    try {
+      while (this.#position < end) this.#runWatched(Math.min(end, this.#position + this.#stride))
+    } catch (error) {
+      // The plots of earlier bars exist already.
+      this.#position = this.context.bar
+      this.#forgetAhead()
+      throw located(error, this.#executable.offsets)
+    }
+  }
+
+  #forgetAhead(): void {
+    this.#hoistedTo = 0
+    this.#readTo = 0
   }
 
   /** Takes columns that earlier runs have computed; the returned function hands on those that this run computes. */
@@ -198,6 +217,9 @@ export class Run implements ScriptRun {
     if (env.ticks) for (let bar = this.#position; bar < to; bar++) this.#runTicks(bar)
     else this.#instance.run(this.#position, to)
     this.#position = to
+    // While bars are passed one at a time, looking each time would cost more than the bars.
+    if (to < this.#hoistedTo && to - this.#watchedAt < this.#stride) return
+    this.#watchedAt = to
     try {
       if (this.#depth === 0 && to >= this.#recountAt) {
         this.#recountAt = 2 * Math.max(to, BLOCK)
@@ -360,6 +382,7 @@ export class Run implements ScriptRun {
   #put(saved: Saved): void {
     const { context } = this
     this.#position = saved.position
+    this.#forgetAhead()
     // For the bars that will be run, too: a column that has to grow is copied.
     context.grow(Math.max(saved.position, context.bars.length))
     for (const [i, { from, data }] of saved.columns.entries()) {
