@@ -32,9 +32,8 @@ export type AlertState = 'active' | 'triggered' | 'paused' | 'expired' | 'thrott
 /** The default of `MAX_ALERTS`. */
 export const ALERTS_PER_USER = 400
 
-export interface Alert {
-  readonly id: string
-  readonly ownerId: string
+/** What a user sets, as it is stored. */
+interface Settings {
   readonly name: string
   readonly symbol: string
   readonly exchange: string
@@ -61,6 +60,11 @@ export interface Alert {
   readonly message: string
   readonly cooldownSec: number
   readonly expiresAt: number | null
+}
+
+export interface Alert extends Settings {
+  readonly id: string
+  readonly ownerId: string
   readonly state: AlertState
   /** Why, in state `error`. */
   readonly problem: string | null
@@ -119,32 +123,15 @@ export interface Firing {
   readonly channels: readonly Channel[]
 }
 
+type Needed = 'symbol' | 'exchange' | 'interval' | 'kind' | 'channels'
+
 /** What a user may set; a field that is left out keeps its value or gets its default. */
-export interface AlertFields {
-  readonly name?: string | undefined
-  readonly symbol: string
-  readonly exchange: string
-  readonly interval: string
-  readonly kind: AlertKind
-  readonly op?: Operator | undefined
-  readonly price?: number | null | undefined
-  readonly price2?: number | null | undefined
-  readonly percent?: number | null | undefined
-  readonly bars?: number | undefined
-  readonly scriptId?: string | null | undefined
-  readonly inputs?: Readonly<Record<string, unknown>> | undefined
-  readonly plot?: string | undefined
-  readonly channels: readonly Channel[]
-  readonly webhookIds?: readonly string[] | undefined
-  readonly channelIds?: readonly string[] | undefined
-  readonly frequency?: Frequency | undefined
-  readonly message?: string | undefined
-  readonly cooldownSec?: number | undefined
-  readonly expiresAt?: number | null | undefined
+export type AlertFields = Pick<Settings, Needed> & {
+  readonly [Name in keyof Omit<Settings, Needed>]?: Settings[Name] | undefined
 }
 
 /** The fields as they are stored. Throws Problem 422 that names a wrong one. */
-export function checkedFields(fields: AlertFields, now: number) {
+export function checkedFields(fields: AlertFields, now: number): Required<Settings> {
   const interval = requireInterval(fields.interval)
   if (marketName(fields.exchange.trim()) === SPREAD_EXCHANGE)
     throw invalidField(
@@ -199,7 +186,7 @@ export function checkedFields(fields: AlertFields, now: number) {
     channels: [...new Set(fields.channels)],
     webhookIds: [...new Set(fields.webhookIds)],
     channelIds: [...new Set(fields.channelIds)],
-    frequency: fields.frequency ?? ('once' as const),
+    frequency: fields.frequency ?? 'once',
     message: fields.message ?? '',
     cooldownSec: fields.cooldownSec ?? 0,
     expiresAt,

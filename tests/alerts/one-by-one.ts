@@ -133,10 +133,10 @@ export class OneByOne {
       past: value(i - (fields.op?.startsWith('moving') ? (fields.bars ?? 1) : 1)),
       closed,
     }
-    const { op = 'above', price, price2, percent } = fields
+    const { op, price, price2, percent } = fields
     return holds(
       {
-        op,
+        op: op ?? 'above',
         price: price ?? Number.NaN,
         price2: price2 ?? price ?? Number.NaN,
         percent: percent ?? Number.NaN,

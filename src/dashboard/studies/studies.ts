@@ -12,28 +12,14 @@ import { buildScene, type Scene } from '../chart/scene.ts'
 import { fieldOf, isSameMarket, placed, type Market } from '../charts.ts'
 import { runBars } from '../run-script.ts'
 import { toast } from '../ui/ui.tsx'
+import type { LayoutChart } from '../../wire/layout.ts'
 import type { Track } from '../../wire/track.ts'
 import type { Values } from '../editor/inputs-panel.tsx'
 import { isStudyPlot, offeredTo, readersOf, runInputs, type OfferedPlot } from './plot-sources.ts'
-import { styled, type PlotStyles } from './plot-styles.ts'
+import { styled } from './plot-styles.ts'
 
-export interface Study {
-  readonly id: string
-  readonly name: string
-  /** The name in the legend. */
-  readonly shortName: string
-  readonly source: string
-  /** Where the source comes from: an indicator of Chartroom, or a stored script. */
-  readonly from: string
-  /** Values that differ from the script's defaults, by label. */
-  readonly inputs: Values
-  readonly hidden: boolean
-  /** The intervals that it is shown on; null = all. */
-  readonly intervals: readonly string[] | null
-  readonly plots: PlotStyles
-  /** Where it is drawn: `price`, `own`, or with another study, by its id; absent or '' = as the script says. */
-  readonly pane?: string
-}
+/** A study as the browser remembers it and a layout keeps it. */
+export type Study = LayoutChart['studies'][number]
 
 interface Result {
   /** The key of the inputs that it is the result of. */
