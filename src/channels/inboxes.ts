@@ -139,9 +139,13 @@ export function createInboxes({ kv, clock, random, newId, channels, forwarded }:
     },
 
     async remove(ownerId: string, id: string): Promise<void> {
-      await owned(ownerId, id)
-      await inboxes.delete(id)
-      for await (const message of messages.each('inbox', [id])) await messages.delete(message.id)
+      await transact(kv, async (tx) => {
+        const stored = await inboxes.at(tx).stored(id)
+        if (stored?.record.ownerId !== ownerId) throw notThere()
+        const here = messages.at(tx)
+        const ids = await Array.fromAsync(here.each('inbox', [id]), (message) => message.id)
+        return [inboxes.remove(stored), ...(await here.storedMany(ids)).map((one) => messages.remove(one))]
+      })
     },
 
     /** Takes a message that was posted to an address, from `sender`. */

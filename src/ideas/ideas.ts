@@ -45,15 +45,8 @@ interface Published {
   readonly picture: boolean
 }
 
-export interface IdeaFields {
-  readonly title: string
-  readonly body: string
-  readonly tags?: readonly string[] | undefined
-  readonly visibility: Visibility
-  readonly symbol?: string | null | undefined
-  readonly exchange?: string | null | undefined
-  readonly interval?: string | null | undefined
-  readonly backtestId?: string | null | undefined
+export type IdeaFields = Pick<Idea, 'title' | 'body' | 'visibility'> & {
+  readonly [Name in 'tags' | 'symbol' | 'exchange' | 'interval' | 'backtestId']?: Idea[Name] | undefined
 }
 
 export interface IdeaDeps {
@@ -240,8 +233,8 @@ function given(fields: Partial<IdeaFields>): Partial<Idea> {
   return {
     ...said,
     ...(tags && { tags: tidy(tags) }),
-    ...(symbol !== undefined && { symbol: symbol && marketName(symbol) }),
-    ...(exchange !== undefined && { exchange: exchange && marketName(exchange) }),
+    ...(symbol !== undefined && { symbol: symbol && marketName(symbol.trim()) }),
+    ...(exchange !== undefined && { exchange: exchange && marketName(exchange.trim()) }),
   }
 }
 

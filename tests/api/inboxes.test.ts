@@ -1,6 +1,6 @@
 // Inboxes: what is posted to a secret address is kept and forwarded, and nobody learns the address.
 
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import type { Inbox, InboxMessage } from '../../src/wire/inbox.ts'
 import { testServer, unlimited } from './server.ts'
 
@@ -42,6 +42,29 @@ test('takes text and JSON as TradingView sends them, and keeps both, the newest 
   expect((await messages()).every(({ receivedAt }) => receivedAt > 0)).toBe(true)
   const [listed] = (await call('GET', '/inboxes')).json.inboxes as Inbox[]
   expect([listed?.received, listed?.lastAt]).toEqual([4, expect.any(Number)])
+})
+
+test('is deleted in one commit with all that has come', async () => {
+  const { call, post, path, id, services } = await world()
+  for (let i = 0; i < 30; i++) await post(path, `message ${i}`)
+  const { kv } = services
+  const keys = async () =>
+    [
+      ...(await kv.list({ prefix: ['inboxes'] }, { limit: 100 })),
+      ...(await kv.list({ prefix: ['inbox-messages'] }, { limit: 100 })),
+    ].filter(({ key }) => key[1] !== 'count')
+  expect((await keys()).length).toBeGreaterThan(30)
+  const commit = spyOn(kv, 'commit')
+  try {
+    expect((await call('DELETE', `/inboxes/${id}`)).status).toBe(200)
+    const removing = commit.mock.calls.filter(([{ deletes = [] }]) =>
+      deletes.some(([room]) => String(room).startsWith('inbox')),
+    )
+    expect(removing).toHaveLength(1)
+  } finally {
+    commit.mockRestore()
+  }
+  expect(await keys()).toEqual([])
 })
 
 test('the address stands in no answer but the first, and in no record', async () => {
