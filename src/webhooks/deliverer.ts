@@ -127,9 +127,8 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
     for (const ownerId of owners) {
       // Cleared first, so that an owner added during the queries is asked about again.
       told.delete(ownerId)
-      if (!shards.holds(ownerId)) continue
       try {
-        turns.learn(ownerId, await headsOf(ownerId))
+        learn(ownerId, shards.holds(ownerId) ? await headsOf(ownerId) : [])
       } catch (error) {
         told.add(ownerId)
         throw error
@@ -152,8 +151,16 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
       heads.push(await headOf(String(receiverId), Number(at)))
       found.set(String(ownerId), heads)
     }
-    for (const [ownerId, heads] of found) turns.learn(ownerId, heads)
+    for (const [ownerId, heads] of found) learn(ownerId, heads)
     lookedAt = clock.now()
+  }
+
+  /**
+   * An owner may have gone to another server while it was being asked about. Nothing of theirs may stay in line here: it
+   * would be due for ever, since nobody makes the attempt.
+   */
+  function learn(ownerId: string, heads: readonly Head[]): void {
+    turns.learn(ownerId, shards.holds(ownerId) ? heads : [])
   }
 
   /** The clock was set back. Deliveries that were planned from a time still to come now wait as long from the present. */

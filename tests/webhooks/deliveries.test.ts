@@ -2,6 +2,7 @@
 
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { idSource } from '../../src/lib/ids.ts'
+import { ALL_SHARDS, type Shards } from '../../src/lib/shards.ts'
 import { transact } from '../../src/store/transaction.ts'
 import { countSealed, markSecretsLost, opensSecrets } from '../../src/server/sealed-secrets.ts'
 import type { Kv } from '../../src/store/kv.ts'
@@ -18,6 +19,7 @@ import type { ReceiverData } from '../../src/wire/event.ts'
 import { HandClock } from '../lib/hand-clock.ts'
 import { rejection } from '../rejection.ts'
 import { testKv } from '../store/test-store.ts'
+import { isUnderWay } from '../store/under-way.ts'
 
 /** What an event carries is nothing to the outbox. */
 const ready = (data: Record<string, unknown>) => data as ReceiverData['backtest.reportReady']
@@ -48,7 +50,7 @@ class TestClock extends HandClock {
     do {
       await Promise.allSettled(onOtherThreads)
       for (let i = 0; i < 4; i++) await new Promise((resolve) => setImmediate(resolve))
-    } while (onOtherThreads.size > 0)
+    } while (onOtherThreads.size > 0 || isUnderWay())
   }
 }
 
@@ -69,7 +71,7 @@ let dns: string[]
 let resolved: () => Promise<string[]>
 let logged: string[]
 
-async function world(store: Kv = testKv()) {
+async function world(store: Kv = testKv(), shards: Shards = ALL_SHARDS) {
   kv = store
   const newId = idSource({ clock, random })
   const box = await createSecretBox(new Uint8Array(32).fill(7), random.bytes)
@@ -85,6 +87,7 @@ async function world(store: Kv = testKv()) {
     allow,
     resolve,
     userAgent: 'Chartroom/test',
+    shards,
     log: (level, message) => void (level !== 'debug' && logged.push(message)),
     send: async (attempt) => {
       sent.push({ ...attempt, at: clock.now() })
@@ -150,6 +153,45 @@ describe('a delivery', () => {
     expect(await log(receiver.id)).toMatchObject([
       { state: 'delivered', attempts: [{ status: 200, excerpt: 'ok' }] },
     ])
+    await stop()
+  })
+  test('of a user who went to another server waits there, and this one has nothing left to do', async () => {
+    let asked = 0
+    let ours = true
+    const giving: (() => Promise<void>)[] = []
+    const shards: Shards = {
+      ...ALL_SHARDS,
+      holds() {
+        if (++asked > 1000) throw new Error('asked without end')
+        return ours
+      },
+      beforeGiving: (settled) => giving.push(settled),
+    }
+    const { register, report, log, stop } = await world(testKv(), shards)
+    const { receiver } = await register()
+    const answered = Promise.withResolvers<Reply>()
+    respond = () => answered.promise
+    await report({ backtestId: 'bt_1' })
+    await report({ backtestId: 'bt_2' })
+    ours = false
+    const given = Promise.all(giving.map((settled) => settled()))
+    answered.resolve(ok)
+    await given
+    await clock.pass(50_000)
+    expect(logged).toEqual([])
+    expect((await log(receiver.id)).map(({ state }) => state).sort()).toEqual(['delivered', 'pending'])
+    // It went while the outbox was being read.
+    ours = true
+    const { list } = kv
+    kv.list = async (...page) => {
+      const found = await list(...page)
+      ours = false
+      return found
+    }
+    await report({ backtestId: 'bt_3' })
+    await clock.pass(50_000)
+    expect(logged).toEqual([])
+    expect(sent).toHaveLength(1)
     await stop()
   })
   test.each([
