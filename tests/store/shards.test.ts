@@ -55,6 +55,25 @@ const together = (nodes: readonly Joined[]) =>
   nodes.flatMap(({ fleet }) => fleet.held).toSorted((a, b) => a - b)
 const EVERY = Array.from({ length: SHARDS }, (_, shard) => shard)
 
+test('shards that are a node’s without its knowing are found: the answer was lost, or they were not given away', async () => {
+  const schema = crypto.randomUUID()
+  const first = await joined(schema)
+  await sql.unsafe(`select "${schema}".claim_1($1, 100)`, [encodeKey(['lease', 'node', first.fleet.node])])
+  await settle([first])
+  expect(first.fleet.held).toEqual(EVERY)
+
+  const nodes = [first, await joined(schema)]
+  let refusals = 1
+  first.fleet.beforeGiving(() => (refusals-- > 0 ? Promise.reject(new Error('no')) : Promise.resolve()))
+  await settle(nodes)
+  expect(counts(nodes)).toEqual([128, 128])
+  expect(together(nodes)).toEqual(EVERY)
+  for (const { fleet, connection } of nodes) {
+    await fleet.leave()
+    await connection.close()
+  }
+})
+
 test('each shard is one node’s, all have as many as each other, and those of one that is gone are taken over', async () => {
   const schema = crypto.randomUUID()
   const first = await joined(schema)

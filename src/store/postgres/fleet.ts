@@ -57,6 +57,8 @@ export class Fleet implements Shards {
   #held: ReadonlySet<number> = new Set()
   #members: readonly string[] = []
   #isGiving = false
+  /** Whether the database says of no other shard that it is this node's. */
+  #isSure = true
   readonly #gained: (() => void)[] = []
   readonly #settled: (() => Promise<void>)[] = []
   readonly #buried: (() => void)[] = []
@@ -195,8 +197,10 @@ export class Fleet implements Shards {
     this.#members = members
     if (isFewer) for (const listener of this.#buried) listener()
     const share = shareOf(members.indexOf(this.node), members.length)
-    if (this.#held.size < share) await this.#claim(share - this.#held.size)
-    else if (this.#held.size > share && !this.#isGiving) void this.#give(share)
+    // What is being given away is still this node's in the database.
+    if (this.#isGiving) return
+    if (this.#held.size < share || !this.#isSure) await this.#claim(Math.max(0, share - this.#held.size))
+    else if (this.#held.size > share) void this.#give(share)
   }
 
   /** Gives up lease and shards, so that the others need not wait for the lease to run out. */
@@ -249,14 +253,9 @@ export class Fleet implements Shards {
 
   async #claim(most: number): Promise<void> {
     const { schema, writing } = this.#connection
-    const rows = await writing.query<{ shard: number }>(
-      `select shard from ${schema}.claim_1($1, $2) as c (shard)`,
-      [leaseKey(this.node), most],
-    )
-    const mine = rows.map(({ shard }) => shard).filter((shard) => !this.#held.has(shard))
-    if (mine.length === 0) return
-    this.#held = new Set([...this.#held, ...mine])
-    for (const listener of this.#gained) listener()
+    await writing.query(`select ${schema}.claim_1($1, $2)`, [leaseKey(this.node), most])
+    // An answer may have been lost, and its statement sent again, which then found less to take.
+    await this.#recall()
   }
 
   async #give(share: number): Promise<void> {
@@ -271,8 +270,8 @@ export class Fleet implements Shards {
         [leaseKey(this.node), intArray(given)],
       )
     } catch {
-      // In the database they are still this node's, so it is asked which ones this node has.
-      await this.#recall().catch(() => {})
+      // In the database they may still be this node's.
+      this.#isSure = false
     } finally {
       this.#isGiving = false
     }
@@ -284,8 +283,11 @@ export class Fleet implements Shards {
       `select shard from ${schema}.shards where holder = $1`,
       [leaseKey(this.node)],
     )
-    this.#held = new Set(rows.map(({ shard }) => shard))
-    for (const listener of this.#gained) listener()
+    const held = new Set(rows.map(({ shard }) => shard))
+    const isMore = held.difference(this.#held).size > 0
+    this.#held = held
+    this.#isSure = true
+    if (isMore) for (const listener of this.#gained) listener()
   }
 }
 
