@@ -8,6 +8,7 @@ import { SQL } from 'bun'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { postgresProxy, type Proxy } from '../../tests/store/postgres-proxy.ts'
+import { startPgbouncer } from '../../tests/store/pgbouncer.ts'
 import { type OwnPostgres, startPostgres } from '../../tests/store/postgres-server.ts'
 import type { Delivery } from '../webhooks/deliveries.ts'
 import type { Firing } from '../alerts/alert.ts'
@@ -28,6 +29,10 @@ export interface ServersOptions {
   readonly withinMs: number | null
   /** Built executables: a server that is started again takes the next one. None = the source. */
   readonly programs: readonly string[]
+  /** Whether they reach the database by way of pgbouncer in transaction mode. */
+  readonly pgbouncer: boolean
+  /** How far off the clock of the first server is, as `faketime` takes it (+1h); null: it is right. */
+  readonly clockOff: string | null
 }
 
 const SYMBOLS = 6
@@ -44,9 +49,8 @@ const SLOW_MS = 20_000
 const clock = { now: () => performance.now(), sleep: (ms: number) => Bun.sleep(ms) }
 
 /** How servers are run. */
-interface Program {
+interface Program extends Pick<ServersOptions, 'programs' | 'clockOff'> {
   readonly folder: string
-  readonly programs: readonly string[]
 }
 
 const SOURCE = [process.execPath, `${import.meta.dir}/../main.ts`]
@@ -72,11 +76,13 @@ class Server {
   /** Resolves once it is at work. Whenever it ends by itself it is started again, as a supervisor would. */
   async start(): Promise<void> {
     this.#isWanted = true
-    const { folder, programs } = this.#program
+    const { folder, programs, clockOff } = this.#program
     const data = `${folder}/${this.name}`
     mkdirSync(data, { recursive: true })
     const built = programs[this.#starts++ % programs.length]
-    const child = Bun.spawn([...(built === undefined ? SOURCE : [built]), 'serve', '--port', '0'], {
+    const faked = clockOff === null ? [] : ['faketime', '--exclude-monotonic', '-f', clockOff]
+    const program = built === undefined ? SOURCE : [built]
+    const child = Bun.spawn([...faked, ...program, 'serve', '--port', '0'], {
       stdio: ['ignore', 'ignore', 'pipe'],
       cwd: data,
       env: {
@@ -183,6 +189,8 @@ class Load {
   readonly wrong: string[] = []
   /** Bars that were acknowledged, by symbol. */
   readonly bars = Array.from({ length: SYMBOLS }, () => 0)
+  /** When each bar was acknowledged. */
+  readonly ackedAt = new Map<string, string>()
   repeated = 0
   isOver = false
   /** The longest time that a request went without an answer, from whichever server. */
@@ -287,8 +295,11 @@ class Load {
         `time,open,high,low,close,volume\n${time},10,12,9,11,5\n`,
         { 'content-type': 'text/csv' },
       )
-      if (status === 200) this.bars[symbol] = (this.bars[symbol] ?? 0) + 1
-      else this.wrong.push(`a bar was answered ${status}: ${JSON.stringify(json)}`)
+      if (status === 200) {
+        this.bars[symbol] = (this.bars[symbol] ?? 0) + 1
+        this.ackedAt.set(`${symbol} ${time}`, new Date().toISOString())
+      }
+      if (status !== 200) this.wrong.push(`a bar was answered ${status}: ${JSON.stringify(json)}`)
       await Bun.sleep(20)
     }
   }
@@ -345,14 +356,17 @@ export async function fleetOfServers({
   blows,
   withinMs,
   programs,
+  pgbouncer,
+  clockOff,
 }: ServersOptions): Promise<number> {
   const postgres = await startPostgres()
   const folder = mkdtempSync(`${tmpdir()}/chartroom-fleet-`)
   const receiver = new Receiver()
-  const servers = Array.from(
-    { length: count },
-    (_, i) => new Server(`s${i}`, postgres.url, { folder, programs }),
-  )
+  const between = pgbouncer ? startPgbouncer(postgres.url) : null
+  const servers = Array.from({ length: count }, (_, i) => {
+    const program = { folder, programs, clockOff: i === 0 ? clockOff : null }
+    return new Server(`s${i}`, between?.url ?? postgres.url, program)
+  })
   // The first one makes schema and key, the others find them.
   await servers[0]?.start()
   await Promise.all(servers.slice(1).map((server) => server.start()))
@@ -389,6 +403,7 @@ export async function fleetOfServers({
   for (const { proxy } of servers) proxy.stop()
   receiver.stop()
   await kv.close()
+  await between?.stop()
   await postgres.stop()
   rmSync(folder, { recursive: true, force: true })
   return findings.length === 0 ? 0 : 1
@@ -516,6 +531,17 @@ function findingsOf(load: Load, receiver: Receiver, { ideas, firings, deliveries
   const bars = load.bars.reduce((a, b) => a + b)
   // An alert is set before there are bars: the first of them is where it begins.
   const missing = fired.size >= bars ? [] : [`${bars} bars were acknowledged, and ${fired.size} fired`]
+  const silent = load.bars.flatMap((count, symbol) => {
+    const times = new Set(
+      firings.filter((firing) => firing.symbol === `S${symbol}`).map(({ barTime }) => barTime),
+    )
+    return Array.from({ length: count }, (_, i) => START + i * HOUR_MS)
+      .filter((time) => !times.has(time))
+      .map(
+        (time) =>
+          `bar ${(time - START) / HOUR_MS} of S${symbol}, acknowledged ${load.ackedAt.get(`${symbol} ${time}`)}, did not fire`,
+      )
+  })
   const several = [...receiver.messages]
     .filter(([, ids]) => ids.size !== 1)
     .map(([firing, ids]) => `firing ${firing} was sent under ${ids.size} ids`)
@@ -528,5 +554,5 @@ function findingsOf(load: Load, receiver: Receiver, { ideas, firings, deliveries
       ({ id, state, attempts }) =>
         `delivery ${id} (${state}) has ${attempts.length} attempts, not one success`,
     )
-  return [...lost, ...twice, ...again, ...missing, ...several, ...unsent, ...successes]
+  return [...lost, ...twice, ...again, ...missing, ...silent, ...several, ...unsent, ...successes]
 }

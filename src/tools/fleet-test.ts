@@ -25,6 +25,8 @@ Several nodes on one PostgreSQL, which comes along. Ends with 1 if anything that
   --nodes N        How many nodes (3)
   --servers N      Whole servers instead, that all serve at a time
   --program PATH   A built executable that the servers run, else the source; with several, each start takes the next
+  --pgbouncer      Servers reach the database by way of pgbouncer in transaction mode, which has to be installed
+  --clock T        The clock of the first server is off by T, such as +1h; takes faketime, which has to be installed
   --within N       Every shard must have a server again after N seconds; else it is only told
   --seed S         Whom it hits, and in which order`
 
@@ -35,6 +37,8 @@ const { values: flags } = commandLine(HELP, {
   nodes: { type: 'string' },
   servers: { type: 'string' },
   program: { type: 'string', multiple: true },
+  pgbouncer: { type: 'boolean' },
+  clock: { type: 'string' },
   within: { type: 'string' },
   seed: { type: 'string' },
 })
@@ -167,6 +171,8 @@ async function main(): Promise<number> {
       blows: blows(random),
       withinMs,
       programs: flags.program ?? [],
+      pgbouncer: flags.pgbouncer === true,
+      clockOff: flags.clock ?? null,
     })
   const postgres = await startPostgres()
   const clock = { now: () => performance.now(), sleep: nap }

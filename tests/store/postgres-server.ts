@@ -104,11 +104,11 @@ async function started(folder: string, url: string) {
   return server
 }
 
-const NOBODY = 65_534
+export const NOBODY = 65_534
 const isRoot = process.getuid?.() === 0
 
 /** What runs a command as somebody who is not root, and ends it with this process, however that ends. */
-function unprivileged(): string[] {
+export function unprivileged(): string[] {
   const setpriv = Bun.which('setpriv')
   if (setpriv === null) {
     if (isRoot)
