@@ -1,6 +1,7 @@
 // A portfolio's parts trade with the same money: what one holds another cannot spend, and together they are the whole.
 
 import { describe, expect, test } from 'bun:test'
+import { Pot } from '../../src/backtest/broker/pot.ts'
 import { runPortfolio, type PortfolioRun } from '../../src/backtest/portfolio.ts'
 import { runBacktest, type BacktestRequest } from '../../src/backtest/run.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
@@ -441,6 +442,27 @@ describe('every figure of a portfolio', () => {
     expect(curve).toEqual({ time, equity: EQUITY, parts: EARNED })
   })
 
+  test('of one that lost nothing there is no profit factor, and of one that traded nothing no rate', () => {
+    const winner = orders(
+      'W',
+      [
+        [0, 'strategy.entry("L", strategy.long)'],
+        [3, 'strategy.close("L")'],
+      ],
+      '',
+    )
+    const bars = priced([10, 10, 10, 14, 14])
+    const { whole } = run([request(winner, bars), request(winner, bars)], 1000).result
+    expect([whole.grossProfit, whole.grossLoss + 0, whole.profitFactor, whole.winRate]).toEqual([
+      8,
+      0,
+      null,
+      1,
+    ])
+    const idle = run([request(orders('I', [], ''), bars)], 1000).result.whole
+    expect([idle.trades, idle.profitFactor, idle.winRate, idle.sharpe]).toEqual([0, null, null, null])
+  })
+
   test('of its parts', () => {
     const { parts, correlation } = both()
     expect(parts.map(({ netProfit, openProfit }) => [netProfit, openProfit])).toEqual([
@@ -591,4 +613,25 @@ describe('every figure of a portfolio', () => {
     expect(curve.time).toHaveLength(751)
     expect(curve.time.slice(-2)).toEqual([START + 1500 * HOUR, START + 1501 * HOUR])
   })
+})
+
+test('a member of a pot sees what the others earn and hold, and what those before it hold', () => {
+  const pot = new Pot()
+  const [a, b, c] = [1, 10, 100].map((n) => ({ netProfit: n, openProfit: 2 * n, marginHeld: 3 * n }))
+  pot.join(a!)
+  expect([pot.isShared, pot.profitBeside(a!), pot.marginBefore(a!)]).toEqual([false, 0, 0])
+  pot.join(b!)
+  pot.join(c!)
+  expect(pot.isShared).toBe(true)
+  const seen = [a!, b!, c!].map((one) => [
+    pot.profitBeside(one),
+    pot.closedProfitBeside(one),
+    pot.marginBeside(one),
+    pot.marginBefore(one),
+  ])
+  expect(seen).toEqual([
+    [330, 110, 330, 0],
+    [303, 101, 303, 3],
+    [33, 11, 33, 33],
+  ])
 })

@@ -59,6 +59,11 @@ describe('the compiler', () => {
     expect(codesOf(source)).toEqual(['script-too-large'])
   })
 
+  test('refuses half a million that stand in no type, too', () => {
+    const sums = times(1000, () => `plot(${Array(510).fill('1').join('+')})`)
+    expect(codesOf(`${HEAD}${sums}\n`)).toContain('script-too-large')
+  })
+
   test('refuses more than 64 functions of one name', () => {
     const overloads = times(65, (i) => `type T${i}\n    int a\nf(T${i} x) => 1`)
     expect(codesOf(`${HEAD}${overloads}\n`)).toEqual(['too-many-overloads'])

@@ -112,6 +112,8 @@ describe('values and qualifiers', () => {
     ['x = input.int(5)\ny = x * 2', 'input int x = input#0; input int y = (x * 2)'],
     ['x = math.max(1, 2)', 'const int x = math.max(1, 2)'],
     ['x = -3', 'const int x = -3'],
+    ['x = -close', 'series float x = (- close)'],
+    ['x = +close', 'series float x = close'],
     ['x = ta.wma(close, 9 / 2)', 'series float x = ta.wma(close, int<-(9 / 2))'],
     ['x = if close > open\n    1', 'series int x = if (close > open) {1} else {na:int}'],
     ['x = if close > open\n    true', 'series bool x = if (close > open) {true} else {false}'],
@@ -275,6 +277,20 @@ describe('versions 4 and 5', () => {
       'strategy.close("L", close > open)',
       'if (close > open) {strategy.close("L", na:string, na:float, na:float, na:string, false, false)}',
     ],
+  ])
+})
+
+describe('version 5', () => {
+  strategyRows(5, [
+    [
+      'strategy.close("L", close > open, "c")',
+      'if (close > open) {strategy.close("L", "c", na:float, na:float, na:string, false, false)}',
+    ],
+    ['strategy.cancel("L", close > open)', 'if (close > open) {strategy.cancel("L")}'],
+  ])
+  strategyRows(6, [
+    ['strategy.close("L", close > open, "c")', 'argument-type@1:21'],
+    ['strategy.cancel("L", close > open)', 'too-many-arguments@1:22'],
   ])
 })
 
@@ -582,6 +598,12 @@ describe('hints', () => {
   })
 })
 
+test('what a library keeps to itself is named with the library', () => {
+  const text = 'import me/Tools/1 as tools\nx = tools.LENGTH'
+  const { diagnostics } = check(parse(`//@version=6\nindicator("")\n${text}`).script, OPTIONS)
+  expect(diagnostics[0]?.message).toBe('`LENGTH` of `tools` is not exported.')
+})
+
 test('a value that an input cannot have is named with the parameter and what it wants', () => {
   const { script } = parse('//@version=6\nindicator("")\nx = input.int(5, minval = "low")')
   expect(check(script).diagnostics[0]?.message).toBe(
@@ -618,6 +640,15 @@ describe('the declaration', () => {
       close_entries_rule: 'FIFO',
     })
     expect(args(5)).toMatchObject({ margin_long: 0, margin_short: 0 })
+  })
+  test('takes what is computed of constants, and nothing of nothing', () => {
+    const capital = (text: string) =>
+      check(parse(`//@version=6\nstrategy("S", initial_capital = ${text})`).script).program?.declaration.args[
+        'initial_capital'
+      ]
+    expect(capital('math.max(7, 2 * 3)')).toBe(7)
+    expect(capital('math.max(na, 1)')).toBeNaN()
+    expect(capital('nz(na, 5)')).toBe(5)
   })
 })
 
