@@ -118,11 +118,33 @@ export function columnKind(type: Type): ColumnKind {
 /** Built-in functions whose call is a series to be drawn: their main argument is worth a column of its own. */
 const DRAWN: ReadonlySet<string> = new Set(['plot', 'plotshape', 'plotchar', 'plotarrow'])
 
+/** The facts of an expression: its rank, and whether it has effects. Those of a whole are those of its parts, or-ed. */
+const FIXED = 0
+const COLUMN = 1
+const DYNAMIC = 3
+const EFFECTS = 4
+
+function isDynamic(facts: number): boolean {
+  return (facts & DYNAMIC) === DYNAMIC
+}
+
+/** Expressions that are always computed where they stand. */
+type Composed = Extract<
+  Expr,
+  { readonly kind: 'CopyObject' | 'Field' | 'If' | 'Switch' | 'For' | 'ForIn' | 'While' }
+>
+
 /** The state of the pass that ranks. */
 interface Where {
-  readonly fn: FunctionInstance | null
   /** Executed on every bar, exactly once. */
   readonly always: boolean
+  /** The same place under a condition. */
+  readonly sometimes: Where
+}
+
+class Sometimes implements Where {
+  readonly always = false
+  readonly sometimes = this
 }
 /** Who reads a value: the script bar by bar, a loop that computes ahead, or a function. */
 type Reader = 'body' | 'hoist' | 'function'
@@ -144,8 +166,7 @@ interface Candidate {
 class Planner {
   readonly #program: Program
   /**
-   * Order × 8 + effects × 4 + rank of every expression but constants, which are half of a long script. One map is half the
-   * work of three.
+   * Order × 8 + facts of every expression but constants, which are half of a long script. One map is half the work of three.
    */
   readonly #facts = new Map<Expr, number>()
   readonly #columns: PlannedColumn[] = []
@@ -172,8 +193,9 @@ class Planner {
 
   run(hoist: boolean, guard: boolean): Plan {
     const { body, functions } = this.#program
-    this.#rankBlock(body, { fn: null, always: hoist }, true)
-    for (const fn of functions) this.#rankBlock(fn.body, { fn, always: false }, false)
+    const sometimes = new Sometimes()
+    this.#rankBlock(body, hoist ? { always: true, sometimes } : sometimes, true)
+    for (const fn of functions) this.#rankBlock(fn.body, sometimes, false)
     const guards = guard ? this.#guardsOf(body) : null
     this.#markBlock(body, 'body')
     for (const variable of this.#globals)
@@ -234,10 +256,7 @@ class Planner {
   #rankBlock(block: Block, where: Where, top: boolean): boolean {
     let effects = false
     for (const statement of block.statements) effects = this.#rankStatement(statement, where, top) || effects
-    if (block.result) {
-      this.#rankExpr(block.result, where)
-      effects = this.#effect(block.result) || effects
-    }
+    if (block.result) effects = (this.#rankExpr(block.result, where) & EFFECTS) !== 0 || effects
     return effects
   }
 
@@ -246,23 +265,23 @@ class Planner {
     switch (statement.kind) {
       case 'Declare': {
         const { variable, value } = statement
-        const rank = this.#rankExpr(value, where)
+        const facts = this.#rankExpr(value, where)
         if (top) {
           this.#globals.add(variable)
           this.#origins.set(variable, value)
           const stays = (variable.mode === 'plain' || variable.mode === 'parameter') && !variable.reassigned
-          if (stays && rank !== 'dynamic' && !isBlockLike(value))
+          if (stays && !isDynamic(facts) && !isBlockLike(value))
             this.#candidates.set(variable, { value, order: this.#order++, used: false, column: null })
         }
-        return this.#effect(value) || variable.mode !== 'plain' || variable.historyRead
+        return (facts & EFFECTS) !== 0 || variable.mode !== 'plain' || variable.historyRead
       }
       case 'DeclareTuple': {
         const { variables, value } = statement
-        const rank = this.#rankExpr(value, where)
+        const facts = this.#rankExpr(value, where)
         for (const [item, variable] of variables.entries()) {
           if (!variable) continue
           if (top) this.#globals.add(variable)
-          if (top && rank === 'column' && isStateful(value) && !variable.reassigned)
+          if (top && (facts & DYNAMIC) === COLUMN && isStateful(value) && !variable.reassigned)
             this.#aliases.set(variable, { call: value, item })
         }
         return true
@@ -275,164 +294,146 @@ class Planner {
         this.#rankExpr(statement.value, where)
         return true
       case 'Expression':
-        this.#rankExpr(statement.value, where)
-        return this.#effect(statement.value)
+        return (this.#rankExpr(statement.value, where) & EFFECTS) !== 0
       default:
         return true
     }
   }
 
   #rank(expr: Expr): Rank {
-    if (expr.kind === 'Const') return 'fixed'
-    const facts = this.#facts.get(expr)
-    return (facts === undefined ? undefined : RANKS[facts & 3]) ?? 'dynamic'
+    return RANKS[Math.min(this.#known(expr) & DYNAMIC, 2)]!
   }
+
   #effect(expr: Expr): boolean {
-    if (expr.kind === 'Const') return false
-    const facts = this.#facts.get(expr)
-    return facts === undefined || (facts & 4) !== 0
+    return (this.#known(expr) & EFFECTS) !== 0
   }
+
+  /** What is not ranked may do anything. */
+  #known(expr: Expr): number {
+    return expr.kind === 'Const' ? FIXED : (this.#facts.get(expr) ?? DYNAMIC | EFFECTS)
+  }
+
   #orderOf(expr: Expr): number | undefined {
     const facts = this.#facts.get(expr)
     return facts === undefined ? undefined : facts >>> 3
   }
 
-  #rankExpr(expr: Expr, where: Where): Rank {
-    if (expr.kind === 'Const') return 'fixed'
-    const sometimes: Where = where.always ? { fn: where.fn, always: false } : where
-    let rank = 'fixed' as Rank
-    let effects = false
-    const also = (part: Expr, at: Where = where): Rank => {
-      const own = this.#rankExpr(part, at)
-      rank = later(rank, own)
-      effects = this.#effect(part) || effects
-      return own
-    }
+  /**
+   * Answers and remembers its facts, those of its parts among them. They are numbers, since a closure and a place for each
+   * expression took a seventh of the time to write a script.
+   */
+  #rankExpr(expr: Expr, where: Where): number {
+    if (expr.kind === 'Const') return FIXED
+    const facts = this.#factsOf(expr, where)
+    this.#facts.set(expr, (this.#order++ << 3) | facts)
+    return facts
+  }
+
+  #factsOf(expr: Expr, where: Where): number {
+    const { sometimes } = where
     switch (expr.kind) {
-      case 'Input':
-        if (expr.input.sourceExpr) also(expr.input.sourceExpr)
-        if (expr.input.kind === 'source') rank = later(rank, 'column')
-        break
+      case 'Const':
+        return FIXED
+      case 'Input': {
+        const facts = expr.input.sourceExpr ? this.#rankExpr(expr.input.sourceExpr, where) : FIXED
+        return expr.input.kind === 'source' ? facts | COLUMN : facts
+      }
       case 'Variable':
-        rank = this.#rankVariable(expr.variable)
-        break
+        return this.#rankVariable(expr.variable)
       case 'BuiltinVariable': {
         const { implementation } = expr.builtin
-        if ('column' in implementation) rank = 'column'
-        else if ('state' in implementation) rank = 'column'
-        else rank = implementation.fixed ? 'fixed' : 'dynamic'
-        break
+        if ('column' in implementation || 'state' in implementation) return COLUMN
+        return implementation.fixed ? FIXED : DYNAMIC
       }
       case 'History': {
-        also(expr.offset)
-        also(expr.base)
-        rank = later(rank, 'column')
-        const simple = expr.base.kind === 'Variable' || expr.base.kind === 'BuiltinVariable'
-        if (!simple && !(where.always && where.fn === null)) {
-          rank = 'dynamic'
-          effects = true
-        } else if (!simple && rank === 'dynamic') effects = true
-        break
+        const facts = this.#rankExpr(expr.offset, where) | this.#rankExpr(expr.base, where) | COLUMN
+        if (expr.base.kind === 'Variable' || expr.base.kind === 'BuiltinVariable') return facts
+        return where.always && !isDynamic(facts) ? facts : facts | DYNAMIC | EFFECTS
       }
       case 'Unary':
       case 'Convert':
-        also(expr.operand)
-        break
+        return this.#rankExpr(expr.operand, where)
       case 'Binary': {
-        also(expr.left)
+        const left = this.#rankExpr(expr.left, where)
         const logic = expr.operator === 'and' || expr.operator === 'or'
-        also(expr.right, logic && this.#program.semantics.lazyLogic ? sometimes : where)
-        break
+        return (
+          left | this.#rankExpr(expr.right, logic && this.#program.semantics.lazyLogic ? sometimes : where)
+        )
       }
       case 'Ternary':
-        also(expr.test)
-        also(expr.consequent, sometimes)
-        also(expr.alternate, sometimes)
-        break
+        return (
+          this.#rankExpr(expr.test, where) |
+          this.#rankExpr(expr.consequent, sometimes) |
+          this.#rankExpr(expr.alternate, sometimes)
+        )
       case 'BuiltinCall': {
-        const elsewhere = evaluatedElsewhere(expr)
-        for (const [i, argument] of expr.args.entries()) if (argument && i !== elsewhere) also(argument)
+        const facts = this.#rankAll(expr.args, where, evaluatedElsewhere(expr))
         const { implementation } = expr.overload
-        if ('state' in implementation) {
-          const hoisted = rank !== 'dynamic' && where.always && where.fn === null
-          rank = hoisted ? 'column' : 'dynamic'
-          if (!hoisted) effects = true
-        } else if ('fn' in implementation && implementation.pure) {
-          if (implementation.implicit?.length) rank = later(rank, 'column')
-        } else {
-          rank = 'dynamic'
-          effects = true
-        }
-        break
+        if ('state' in implementation)
+          return where.always && !isDynamic(facts) ? facts | COLUMN : facts | DYNAMIC | EFFECTS
+        if (!('fn' in implementation) || !implementation.pure) return facts | DYNAMIC | EFFECTS
+        return implementation.implicit?.length ? facts | COLUMN : facts
       }
-      case 'UserCall':
-        for (const argument of expr.args) also(argument)
-        rank = 'dynamic'
-        effects = true
-        break
       case 'Tuple':
-        for (const item of expr.items) also(item)
-        rank = 'dynamic'
-        break
+        return this.#rankAll(expr.items, where) | DYNAMIC
+      case 'UserCall':
       case 'NewObject':
-        for (const argument of expr.args) also(argument)
-        rank = 'dynamic'
-        effects = true
-        break
-      case 'CopyObject':
-      case 'Field':
-        also(expr.object)
-        rank = 'dynamic'
-        effects = true
-        break
-      case 'If':
-        also(expr.test)
-        this.#rankBlock(expr.consequent, sometimes, false)
-        if (expr.alternate) this.#rankBlock(expr.alternate, sometimes, false)
-        rank = 'dynamic'
-        effects = true
-        break
-      case 'Switch': {
-        if (expr.subject) also(expr.subject)
-        let first = true
-        for (const { test, body } of expr.cases) {
-          if (test) also(test, first ? where : sometimes)
-          first = false
-          this.#rankBlock(body, sometimes, false)
-        }
-        rank = 'dynamic'
-        effects = true
-        break
-      }
-      case 'For':
-        also(expr.from)
-        also(expr.to, sometimes)
-        if (expr.by) also(expr.by, sometimes)
-        this.#rankBlock(expr.body, sometimes, false)
-        rank = 'dynamic'
-        effects = true
-        break
-      case 'ForIn':
-        also(expr.collection)
-        this.#rankBlock(expr.body, sometimes, false)
-        rank = 'dynamic'
-        effects = true
-        break
-      case 'While':
-        also(expr.test, sometimes)
-        this.#rankBlock(expr.body, sometimes, false)
-        rank = 'dynamic'
-        effects = true
-        break
+        return this.#rankAll(expr.args, where) | DYNAMIC | EFFECTS
+      default:
+        this.#rankParts(expr, where)
+        return DYNAMIC | EFFECTS
     }
-    this.#facts.set(expr, (this.#order++ << 3) | (effects ? 4 : 0) | RANKS.indexOf(rank))
-    return rank
   }
 
-  #rankVariable(variable: Variable): Rank {
+  #rankAll(parts: readonly (Expr | null)[], where: Where, except = -1): number {
+    let facts = FIXED
+    for (let i = 0; i < parts.length; i++) {
+      const part = parts[i]
+      if (part && i !== except) facts |= this.#rankExpr(part, where)
+    }
+    return facts
+  }
+
+  #rankParts(expr: Composed, where: Where): void {
+    const { sometimes } = where
+    switch (expr.kind) {
+      case 'CopyObject':
+      case 'Field':
+        this.#rankExpr(expr.object, where)
+        break
+      case 'If':
+        this.#rankExpr(expr.test, where)
+        this.#rankBlock(expr.consequent, sometimes, false)
+        if (expr.alternate) this.#rankBlock(expr.alternate, sometimes, false)
+        break
+      case 'Switch':
+        if (expr.subject) this.#rankExpr(expr.subject, where)
+        for (const [i, { test, body }] of expr.cases.entries()) {
+          if (test) this.#rankExpr(test, i === 0 ? where : sometimes)
+          this.#rankBlock(body, sometimes, false)
+        }
+        break
+      case 'For':
+        this.#rankExpr(expr.from, where)
+        this.#rankExpr(expr.to, sometimes)
+        if (expr.by) this.#rankExpr(expr.by, sometimes)
+        this.#rankBlock(expr.body, sometimes, false)
+        break
+      case 'ForIn':
+        this.#rankExpr(expr.collection, where)
+        this.#rankBlock(expr.body, sometimes, false)
+        break
+      case 'While':
+        this.#rankExpr(expr.test, sometimes)
+        this.#rankBlock(expr.body, sometimes, false)
+        break
+    }
+  }
+
+  #rankVariable(variable: Variable): number {
     const candidate = this.#candidates.get(variable)
-    if (candidate) return this.#rank(candidate.value)
-    return this.#aliases.has(variable) ? 'column' : 'dynamic'
+    if (candidate) return this.#known(candidate.value) & DYNAMIC
+    return this.#aliases.has(variable) ? COLUMN : DYNAMIC
   }
 
   // Guards: what must be true for the body to do anything.
@@ -698,11 +699,6 @@ class Planner {
 /** The argument that request.*() evaluates on other bars (`slice.ts`); -1 of other calls. */
 function evaluatedElsewhere(call: BuiltinCallExpr): number {
   return call.builtin.name.startsWith('request.') ? placeOf(call, 'expression') : -1
-}
-
-function later(a: Rank, b: Rank): Rank {
-  if (a === 'dynamic' || b === 'dynamic') return 'dynamic'
-  return a === 'column' || b === 'column' ? 'column' : 'fixed'
 }
 
 export function isStateful(expr: Expr): expr is StatefulExpr {
