@@ -32,6 +32,11 @@ export type AlertState = 'active' | 'triggered' | 'paused' | 'expired' | 'thrott
 /** The default of `MAX_ALERTS`. */
 export const ALERTS_PER_USER = 400
 
+export interface Escalation {
+  readonly channelId: string
+  readonly minutes: number
+}
+
 /** What a user sets, as it is stored. */
 interface Settings {
   readonly name: string
@@ -56,6 +61,8 @@ interface Settings {
   readonly webhookIds: readonly string[]
   /** Missing in old records. */
   readonly channelIds?: readonly string[]
+  /** Whom to tell if nobody acknowledges a firing in time; missing in old records. */
+  readonly escalation?: Escalation | null
   readonly frequency: Frequency
   readonly message: string
   readonly cooldownSec: number
@@ -106,7 +113,7 @@ export function withoutMemory(alert: Alert) {
     recent: _recent,
     ...shown
   } = alert
-  return { ...shown, channelIds: shown.channelIds ?? [] }
+  return { ...shown, channelIds: shown.channelIds ?? [], escalation: shown.escalation ?? null }
 }
 
 export interface Firing {
@@ -121,6 +128,9 @@ export interface Firing {
   readonly message: string
   readonly firedAt: number
   readonly channels: readonly Channel[]
+  /** When another channel is told unless somebody acknowledges it; missing = never. */
+  readonly escalatesAt?: number
+  readonly acknowledgedAt?: number
 }
 
 type Needed = 'symbol' | 'exchange' | 'interval' | 'kind' | 'channels'
@@ -186,6 +196,7 @@ export function checkedFields(fields: AlertFields, now: number): Required<Settin
     channels: [...new Set(fields.channels)],
     webhookIds: [...new Set(fields.webhookIds)],
     channelIds: [...new Set(fields.channelIds)],
+    escalation: fields.escalation ?? null,
     frequency: fields.frequency ?? 'once',
     message: fields.message ?? '',
     cooldownSec: fields.cooldownSec ?? 0,

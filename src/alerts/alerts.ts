@@ -4,7 +4,7 @@
 // series was looked at up to that very bar, the alert starts level with the series' mark;
 // otherwise it is fresh and remembers itself what it saw, until the next look brings it up to the mark.
 
-import { invalidField } from '../lib/problem.ts'
+import { invalidField, Problem } from '../lib/problem.ts'
 import { ownerOf, type SeriesKey } from '../market/bar-store.ts'
 import type { Collection, Page, PageOptions } from '../store/collection.ts'
 import { ownedIn } from '../store/owned.ts'
@@ -148,7 +148,7 @@ export function createAlerts(all: AlertDeps) {
 
   async function checkWays(
     ownerId: string,
-    { webhookIds = [], channelIds = [] }: Partial<AlertFields>,
+    { webhookIds = [], channelIds = [], escalation }: Partial<AlertFields>,
   ): Promise<void> {
     for (const [i, receiver] of webhookIds.entries())
       if (!(await deps.ownsReceiver(ownerId, receiver)))
@@ -156,6 +156,8 @@ export function createAlerts(all: AlertDeps) {
     for (const [i, channel] of channelIds.entries())
       if (!(await deps.ownsChannel(ownerId, channel)))
         throw invalidField(`/channelIds/${i}`, 'not_found', 'There is no channel of yours with this id.')
+    if (escalation && !(await deps.ownsChannel(ownerId, escalation.channelId)))
+      throw invalidField('/escalation/channelId', 'not_found', 'There is no channel of yours with this id.')
   }
 
   async function remove(ownerId: string, id: string): Promise<void> {
@@ -257,6 +259,24 @@ export function createAlerts(all: AlertDeps) {
       return source && { ...series, interval: source.interval }
     },
     firing: (id: string): Promise<Firing | null> => firings.get(id),
+    /** For who holds a link to the alert; null if it is gone. */
+    find: (id: string): Promise<Alert | null> => alerts.get(id),
+    /** Notes that somebody has seen the firing; a second time changes nothing. */
+    async acknowledge(ownerId: string, id: string): Promise<Firing> {
+      const changed = await firings.update(id, (firing) =>
+        firing.ownerId !== ownerId || firing.acknowledgedAt !== undefined
+          ? null
+          : { ...firing, acknowledgedAt: clock.now() },
+      )
+      const firing = changed ?? (await firings.get(id))
+      if (firing?.ownerId !== ownerId) throw new Problem(404, 'firing_not_found', 'There is no such firing.')
+      return firing
+    },
+    /** Whether nobody needs to be told of a firing any more. Part of a plan. */
+    async isAcknowledged(tx: Tx, id: string): Promise<boolean> {
+      const firing = await firings.at(tx).get(id)
+      return firing === null || firing.acknowledgedAt !== undefined
+    },
     /** Removes what interrupted deletions have left behind. */
     async sweep(): Promise<void> {
       for (const { key } of await kv.list({ prefix: GONE }, { limit: 1000 })) await forget(String(key.at(-1)))

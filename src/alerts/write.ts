@@ -45,6 +45,7 @@ export async function written(
     message: messageOf(alert, view, one, plots),
     firedAt,
     channels: alert.channels,
+    ...(alert.escalation && { escalatesAt: firedAt + alert.escalation.minutes * 60_000 }),
   }))
   const changes: Changes[] = []
   for (const firing of firings)

@@ -11,7 +11,16 @@ import { route } from './route.ts'
 
 const letterWire = ({ ownerId: _owner, ...shown }: Letter): LetterWire => shown
 const wire = (alert: Alert): AlertWire => withoutMemory(alert)
-const firingWire = ({ ownerId: _owner, ...shown }: Firing): FiringWire => shown
+/** A firing as its owner sees it. */
+export const firingWire = ({
+  ownerId: _owner,
+  escalatesAt = null,
+  acknowledgedAt = null,
+  ...shown
+}: FiringRecord): FiringWire => ({ ...shown, escalatesAt, acknowledgedAt })
+
+type FiringRecord = Omit<Firing, 'escalatesAt' | 'acknowledgedAt'> &
+  Partial<Pick<FiringWire, 'escalatesAt' | 'acknowledgedAt'>>
 
 export function alertRoutes(deps: ApiDeps) {
   const { kept } = deps
@@ -64,6 +73,13 @@ export function alertRoutes(deps: ApiDeps) {
       async ({ caller, query }) =>
         listed('firings', await alerts.firingsOf(caller.user.id, pageOf(query, 500)), firingWire),
       route('GET /api/platform/alerts/firings'),
+    )
+    .post(
+      '/firings/:id/acknowledge',
+      async ({ caller, params }) => ({
+        firing: firingWire(await alerts.acknowledge(caller.user.id, params.id)),
+      }),
+      route('POST /api/platform/alerts/firings/{id}/acknowledge', { emptyBody: true }),
     )
     .get(
       '/outbox',

@@ -27,6 +27,7 @@ const notificationWire =
     ownerId: _owner,
     begunAt: _begun,
     isHeld: _held,
+    isEscalation: _escalation,
     digest,
     digestId,
     receiverId,

@@ -33,9 +33,16 @@ import type { Channels } from '../channels/channels.ts'
 import type { Inboxes } from '../channels/inboxes.ts'
 import type { Notice } from '../channels/kind.ts'
 import type { PushSigner } from '../channels/push-keys.ts'
+import type { AlertLink } from '../wire/link.ts'
 import type { Receivers } from '../webhooks/receivers.ts'
 import type { Key } from '../store/kv.ts'
 import type { RatePolicies, TakeShared } from './limits.ts'
+
+/** Throws Problem 404 or 410 for a link that is none, or none any more. */
+export interface Tapped {
+  show(token: string): Promise<AlertLink>
+  follow(token: string): Promise<AlertLink>
+}
 
 /** The features, tied together by `server/features.ts`. */
 export interface Features {
@@ -52,6 +59,8 @@ export interface Features {
   readonly receivers: Receivers
   readonly channels: Channels
   readonly pushSigner: PushSigner
+  /** What links in messages do. */
+  readonly tapped: Tapped
   readonly inboxes: Inboxes
   readonly scripts: Scripts
   readonly search: Search

@@ -76,6 +76,7 @@ import { layoutRoutes } from './layouts.ts'
 import { watchlistRoutes } from './watchlists.ts'
 import { channelRoutes } from './channels.ts'
 import { inboxRoutes } from './inboxes.ts'
+import { linkRoutes } from './links.ts'
 import { webhookRoutes } from './webhooks.ts'
 
 const resources = (deps: ApiDeps, events: StreamLog) =>
@@ -97,6 +98,7 @@ const resources = (deps: ApiDeps, events: StreamLog) =>
     .use(webhookRoutes(deps))
     .use(channelRoutes(deps))
     .use(inboxRoutes(deps))
+    .use(linkRoutes(deps))
     .use(searchRoutes(deps))
     .use(supportRoutes(deps))
     .use(errorRoutes(deps))

@@ -8,6 +8,7 @@ import { ownerOf, type SeriesKey } from '../market/bar-store.ts'
 import { resolveSeries, seriesOf } from '../market/seen-bars.ts'
 import type { StreamEvents } from '../wire/event.ts'
 import { access, stands, type ApiDeps } from './access.ts'
+import { firingWire } from './alerts.ts'
 import type { Services } from './deps.ts'
 import { EventLog } from './event-log.ts'
 import { eventWait, SILENT_SECONDS } from './event-wait.ts'
@@ -69,7 +70,7 @@ export function streamLog({ bars, features, clock }: Services): StreamLog {
   bars.onChange(({ key, inserted, updated, last }) =>
     tell({ event: 'bars', key, data: { ...seriesOf(key, ''), last, inserted, updated } }),
   )
-  features.onFired(({ ownerId, ...firing }) => tell({ event: 'firing', ownerId, data: firing }))
+  features.onFired((firing) => tell({ event: 'firing', ownerId: firing.ownerId, data: firingWire(firing) }))
   features.onRunDone(({ userId: ownerId, id, name, state, summary }) =>
     tell({ event: 'backtest', ownerId, data: { id, name, state, summary } }),
   )

@@ -21,6 +21,7 @@ import { forgetOld, PARCEL_INDEXES } from '../webhooks/parcels.ts'
 import { sendTo, type PostDeps } from '../webhooks/post.ts'
 import { UnreadableSecret, type Reply } from '../webhooks/send.ts'
 import type { ChannelKindName } from '../wire/channel.ts'
+import type { LinkAction } from '../wire/link.ts'
 import type { Digest } from './digest.ts'
 import { insteadOfSending } from './held.ts'
 import { jsonOf, type ChannelKind, type ChannelTools, type Notice, type Settings } from './kind.ts'
@@ -51,6 +52,8 @@ export interface Notification extends Parcel {
   readonly isHeld?: boolean
   /** What a digest was made of. */
   readonly digest?: Digest
+  /** It is sent only if nobody has acknowledged its firing by the time it is due. */
+  readonly isEscalation?: boolean
   /** The digest that it is part of, for which it was cancelled. */
   readonly digestId?: string
 }
@@ -70,6 +73,8 @@ export interface ChannelPostDeps extends PostDeps {
   readonly tools: ChannelTools
   /** Where browsers reach the server; null or missing = not known. */
   readonly publicUrl?: string | null
+  /** Whether somebody has acknowledged a firing, or it is gone. */
+  readonly isAcknowledged: (tx: Tx, firingId: string) => Promise<boolean>
 }
 
 export interface ChannelDeps extends ChannelPostDeps {
@@ -126,8 +131,8 @@ export function createChannels(deps: ChannelDeps) {
   }
   /** What was put off may be due now, by another pace. Its turn decides. */
   async function lookAgain({ id, ownerId }: Channel): Promise<void> {
-    const later = ({ isHeld, attempts, nextAt }: Notification) =>
-      isHeld === true && attempts.length === 0 && (nextAt ?? 0) > clock.now()
+    const later = ({ isHeld, isEscalation, attempts, nextAt }: Notification) =>
+      isHeld === true && !isEscalation && attempts.length === 0 && (nextAt ?? 0) > clock.now()
     for (let cursor: string | null = null, more = true; more;) {
       const page: Page<Notification> = await notifications.list('turn', [ownerId, id], { limit: 200, cursor })
       const ids = page.items.filter(later).map((one) => one.id)
@@ -238,8 +243,17 @@ export function createChannels(deps: ChannelDeps) {
       await channels.delete(id)
     },
 
-    /** What to commit so that the named channels of the owner that are active are told. Part of a plan. */
-    async enqueue(tx: Tx, ownerId: string, ids: readonly string[], notice: Notice): Promise<Changes[]> {
+    /**
+     * What to commit so that the named channels of the owner that are active are told; with `escalatesAt` only then, and
+     * if the firing is not acknowledged by then. Part of a plan.
+     */
+    async enqueue(
+      tx: Tx,
+      ownerId: string,
+      ids: readonly string[],
+      notice: Notice,
+      escalatesAt: number | null = null,
+    ): Promise<Changes[]> {
       const named = await channels.at(tx).getMany(ids)
       return named
         .filter((channel) => channel.ownerId === ownerId && channel.status === 'active')
@@ -247,7 +261,8 @@ export function createChannels(deps: ChannelDeps) {
           notifications.insert({
             ...fresh(channel, notice, null),
             isHeld: true,
-            nextAt: freeAt(channel, clock.now()),
+            nextAt: escalatesAt ?? freeAt(channel, clock.now()),
+            ...(escalatesAt !== null && { isEscalation: true }),
           }),
         )
     },
@@ -378,13 +393,26 @@ export function createChannelDeliverer(
     isFinal: (status) => FINAL.includes(status),
     instead: (tx, channel, notification) =>
       insteadOfSending(
-        { clock, newId: deps.newId, notifications, publicUrl: deps.publicUrl ?? null },
+        { ...deps, notifications, publicUrl: deps.publicUrl ?? null },
         tx,
         channel,
         notification,
       ),
     isGone: ({ kind }, status) => KINDS[kind].isGone?.(status) ?? status === 410,
   })
+}
+
+const LABELS = { pause: 'Pause the alert', acknowledge: 'I have seen it' } as const
+
+async function withActions({ tools: { links } }: ChannelPostDeps, notice: Notice): Promise<Notice> {
+  const { alertId, firingId, escalates, at } = notice
+  if (alertId === undefined || firingId === undefined) return notice
+  const wanted: readonly LinkAction[] = escalates ? ['acknowledge', 'pause'] : ['pause']
+  const actions = wanted.map(async (action) => {
+    const token = await links.token(action, alertId, firingId, at)
+    return { action, label: LABELS[action], token, url: links.url(token) }
+  })
+  return { ...notice, actions: await Promise.all(actions) }
 }
 
 async function post(
@@ -395,7 +423,7 @@ async function post(
   const kind = KINDS[channel.kind]
   const settings = await settingsOf(deps.box, channel)
   // A repetition by hand has an id of its own: a service that knows the first one's would ignore it.
-  const request = kind.request(settings, delivery.notice, delivery.id)
+  const request = kind.request(settings, await withActions(deps, delivery.notice), delivery.id)
   const reply = await sendTo(deps, request.url, now, async () => {
     const { headers, body } = (await kind.finish?.(request, settings, deps.tools)) ?? {
       headers: request.headers,

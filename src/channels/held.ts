@@ -7,7 +7,7 @@
 
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
-import type { Collection } from '../store/collection.ts'
+import type { Collection, Stored } from '../store/collection.ts'
 import type { Changes, Tx } from '../store/transaction.ts'
 import type { Channel, Notification } from './channels.ts'
 import { joined, noticeOf } from './digest.ts'
@@ -19,6 +19,8 @@ export interface HeldDeps {
   readonly notifications: Collection<Notification>
   /** Where browsers reach the server; null = not known. */
   readonly publicUrl: string | null
+  /** Whether somebody has acknowledged a firing, or it is gone. */
+  readonly isAcknowledged: (tx: Tx, firingId: string) => Promise<boolean>
 }
 
 /** How many are put off, or joined, in one commit. */
@@ -32,10 +34,22 @@ export async function insteadOfSending(
   notification: Notification,
 ): Promise<readonly Changes[] | null> {
   if (!notification.isHeld) return null
+  if (await isOver(deps, tx, notification)) {
+    const stored = await deps.notifications.at(tx).stored(notification.id)
+    return stored ? [cancelled(deps, stored)] : []
+  }
   const at = freeAt(channel, deps.clock.now())
   if (at > deps.clock.now()) return putOff(deps, tx, channel, at)
   return isJoinable(notification) ? join(deps, tx, channel) : null
 }
+
+/** An escalation of what somebody has acknowledged. */
+async function isOver(deps: HeldDeps, tx: Tx, { isEscalation, notice }: Notification): Promise<boolean> {
+  return isEscalation === true && (await deps.isAcknowledged(tx, notice.firingId ?? ''))
+}
+
+const cancelled = ({ notifications }: HeldDeps, stored: Stored<Notification>) =>
+  notifications.replace(stored, { ...stored.record, state: 'cancelled', nextAt: null })
 
 const isJoinable = ({ isHeld, attempts, begunAt, digest }: Notification): boolean =>
   isHeld === true && attempts.length === 0 && (begunAt ?? null) === null && !digest?.isComplete
@@ -56,8 +70,11 @@ async function putOff(deps: HeldDeps, tx: Tx, channel: Channel, nextAt: number):
 async function join(deps: HeldDeps, tx: Tx, channel: Channel): Promise<Changes[] | null> {
   const { clock, newId, notifications, publicUrl } = deps
   const stored = await due(deps, tx, channel)
-  const held = stored.filter(({ record }) => isJoinable(record))
-  if (held.length < 2) return null
+  const joinable = stored.filter(({ record }) => isJoinable(record))
+  const areOver = await Promise.all(joinable.map(({ record }) => isOver(deps, tx, record)))
+  const held = joinable.filter((_, i) => !areOver[i])
+  const over = joinable.filter((_, i) => areOver[i]).map((one) => cancelled(deps, one))
+  if (held.length < 2) return over.length > 0 ? over : null
   const now = clock.now()
   const made = joined(
     held.map(({ record }) => record),
@@ -79,6 +96,7 @@ async function join(deps: HeldDeps, tx: Tx, channel: Channel): Promise<Changes[]
     resendOf: null,
   }
   return [
+    ...over,
     notifications.insert(whole),
     ...held.map((one) =>
       notifications.replace(one, {

@@ -5,6 +5,8 @@
 
 import type { Random } from '../lib/random.ts'
 import type { Attempt, Reply } from '../webhooks/send.ts'
+import type { LinkAction } from '../wire/link.ts'
+import type { AlertLinks } from './alert-links.ts'
 import type { PushSigner } from './push-keys.ts'
 
 /** What is to be told, whatever kind of channel it goes through. */
@@ -23,7 +25,35 @@ export interface Notice {
   readonly interval: string
   /** The price at which it happened; null for a test. */
   readonly price: number | null
+  /** The alert and its firing, for links that pause the one and acknowledge the other. */
+  readonly alertId?: string
+  readonly firingId?: string
+  /** Somebody else is told unless this is acknowledged. */
+  readonly escalates?: boolean
+  /** Made when it is sent, and stored nowhere: whoever has them may do what they say. */
+  readonly actions?: readonly NoticeAction[]
 }
+
+/** Something that can be done from the message, without a sign-in. */
+export interface NoticeAction {
+  readonly action: LinkAction
+  readonly label: string
+  readonly token: string
+  /** The page with its button; null if the server does not know its own address. */
+  readonly url: string | null
+}
+
+/** The actions that have an address. */
+export const linksOf = ({
+  actions = [],
+}: Notice): readonly { readonly label: string; readonly url: string }[] =>
+  actions.flatMap(({ label, url }) => (url === null ? [] : [{ label, url }]))
+
+/** The same as lines of plain text, each with the break before it. */
+export const linkLines = (notice: Notice): string =>
+  linksOf(notice)
+    .map(({ label, url }) => `\n${label}: ${url}`)
+    .join('')
 
 export interface SettingField {
   readonly label: string
@@ -69,6 +99,7 @@ export interface ChannelKind {
 
 /** What a kind may need beyond the settings of a channel. */
 export interface ChannelTools {
+  readonly links: Pick<AlertLinks, 'token' | 'url'>
   readonly signer: Pick<PushSigner, 'authorization'>
   readonly random: Random
 }

@@ -91,7 +91,9 @@ export const PROBLEM_CODES = {
   delivery_not_found: notThere('delivery'),
   idea_not_found: notThere('idea'),
   notification_not_found: notThere('notification'),
+  firing_not_found: notThere('firing'),
   inbox_not_found: notThere('inbox'),
+  link_not_found: notThere('link'),
   portfolio_not_found: notThere('portfolio'),
   scan_not_found: notThere('scan'),
   script_not_found: notThere('script'),
@@ -123,6 +125,11 @@ export const PROBLEM_CODES = {
     remedy: 'The header `Allow` names them.',
   },
 
+  link_expired: {
+    status: 410,
+    meaning: 'The link of a message holds for seven days after its alert fired.',
+    remedy: 'Sign in to change the alert.',
+  },
   conflict: {
     status: 409,
     meaning: 'The state of the object does not allow it, such as a backtest that is not done.',

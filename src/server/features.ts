@@ -17,6 +17,7 @@ import { createTexts } from '../engine/texts.ts'
 import type { ReceiverData } from '../wire/event.ts'
 import type { ReportSummary } from '../wire/report.ts'
 import { hearOthers } from './hear-others.ts'
+import { createTapped } from './tapped.ts'
 import { createDrawings } from '../charts/drawings.ts'
 import { createLayouts } from '../charts/layouts.ts'
 import { createFeeds } from '../feeds/feeds.ts'
@@ -55,6 +56,7 @@ import type { AllowList, Resolve } from '../webhooks/address.ts'
 import { createOutbox } from '../webhooks/deliveries.ts'
 import { createChannelDeliverer, createChannels } from '../channels/channels.ts'
 import { createInboxes } from '../channels/inboxes.ts'
+import { createAlertLinks } from '../channels/alert-links.ts'
 import type { Notice } from '../channels/kind.ts'
 import { createPushSigner } from '../channels/push-keys.ts'
 import { createWebhookDeliverer } from '../webhooks/post.ts'
@@ -164,11 +166,13 @@ export function createFeatures(deps: FeatureDeps): Features {
   const spread = () => (random.bytes(1)[0] ?? 0) / 256
   const deliverer = createWebhookDeliverer({ kv, log, spread, shards, ...posting })
   const pushSigner = createPushSigner({ kv, clock, box, publicUrl: deps.publicUrl ?? null })
+  const links = createAlertLinks({ clock, box, publicUrl: deps.publicUrl ?? null })
   const notifying = {
     ...posting,
     newId,
     publicUrl: deps.publicUrl ?? null,
-    tools: { signer: pushSigner, random },
+    tools: { signer: pushSigner, random, links },
+    isAcknowledged: (tx: Tx, id: string) => alerts.isAcknowledged(tx, id),
   }
   const channels = createChannels({ kv, ...notifying })
   const notifier = createChannelDeliverer({ kv, log, spread, shards, ...notifying })
@@ -220,12 +224,30 @@ export function createFeatures(deps: FeatureDeps): Features {
         )),
       )
     if (alert.channels.includes('email'))
-      changes.push(...(await letterTo(tx, alert.ownerId, `Alert: ${alert.name}`, letterText(alert, firing))))
-    const { channelIds = [] } = alert
-    if (channelIds.length > 0)
       changes.push(
-        ...(await channels.enqueue(tx, alert.ownerId, channelIds, firedNotice(deps, alert, firing))),
+        ...(await letterTo(
+          tx,
+          alert.ownerId,
+          `Alert: ${alert.name}`,
+          letterText(
+            alert,
+            firing,
+            deps.publicUrl
+              ? links.url(await links.token('pause', alert.id, firing.id, firing.firedAt))
+              : null,
+          ),
+        )),
       )
+    const { channelIds = [], escalation = null } = alert
+    const notice = firedNotice(deps, alert, firing)
+    if (channelIds.length > 0)
+      changes.push(...(await channels.enqueue(tx, alert.ownerId, channelIds, notice)))
+    if (escalation && firing.escalatesAt !== undefined) {
+      const title = `Not acknowledged: ${notice.title}`
+      const told = { ...notice, title }
+      const { channelId } = escalation
+      changes.push(...(await channels.enqueue(tx, alert.ownerId, [channelId], told, firing.escalatesAt)))
+    }
     return changes
   }
 
@@ -376,6 +398,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     layouts: createLayouts({ kv, clock, newId }),
     channels,
     pushSigner,
+    tapped: createTapped({ alerts, links }),
     inboxes: createInboxes({ kv, clock, random, newId, channels, forwarded: notifier.wake }),
     testNotice: (name) => testNotice(deps, name),
     wakeDeliveries: deliverer.wake,
@@ -458,6 +481,9 @@ function firedNotice({ publicUrl = null }: FeatureDeps, alert: Alert, firing: Fi
     exchange,
     interval,
     price: firing.price,
+    alertId: alert.id,
+    firingId: firing.id,
+    ...(alert.escalation && { escalates: true }),
   }
 }
 
@@ -496,13 +522,14 @@ function firedEvent(alert: Alert, firing: Firing): ReceiverData['alert.triggered
   }
 }
 
-function letterText(alert: Alert, firing: Firing): string {
+function letterText(alert: Alert, firing: Firing, pauseUrl: string | null): string {
   return [
     firing.message,
     '',
     `${alert.exchange}:${alert.symbol} ${alert.interval}, close ${firing.price}`,
     `Bar of ${new Date(firing.barTime).toISOString()}, fired ${new Date(firing.firedAt).toISOString()}`,
     `Alert ${alert.id}`,
+    ...(pauseUrl === null ? [] : ['', `Pause it: ${pauseUrl}`]),
   ].join('\n')
 }
 

@@ -107,7 +107,8 @@ async function told(deps: HearDeps, keys: readonly Key[]): Promise<void> {
   }
   for (const id of idsOf('firings')) {
     const firing = await alerts.firing(id)
-    if (firing) deps.fired(firing)
+    // It fired before it was acknowledged.
+    if (firing && firing.acknowledgedAt === undefined) deps.fired(firing)
   }
   for (const id of idsOf('alerts')) {
     const source = await alerts.sourceOf(id, deps.isOurs)

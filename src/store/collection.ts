@@ -20,7 +20,7 @@ import { Problem } from '../lib/problem.ts'
 import type { Check, Entry, Key, KeyPart, Kv, Reader, Selector, Version } from './kv.ts'
 import { transact, type Also, type Changes, type CountStep, type Name } from './transaction.ts'
 
-interface Stored<T> {
+export interface Stored<T> {
   readonly record: T
   readonly version: Version
 }

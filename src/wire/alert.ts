@@ -37,6 +37,14 @@ const Channel = oneOf(['email', 'webhook'])
 
 const Frequency = oneOf(['once', 'once_per_bar', 'once_per_bar_close', 'once_per_minute', 'every_time'])
 
+const Escalation = Type.Object(
+  { channelId: idOf('ch'), minutes: Type.Integer({ minimum: 1, maximum: 1440 }) },
+  {
+    description:
+      'The channel that is told as well if nobody acknowledges a firing within so many minutes: by the link in its message, on the page of alerts, or by `POST /api/platform/alerts/firings/{id}/acknowledge`.',
+  },
+)
+
 const AlertBody = Type.Object({
   name: Type.Optional(Text(200, 0)),
   ...namesSeries,
@@ -52,6 +60,7 @@ const AlertBody = Type.Object({
   channels: Type.Array(Channel, { maxItems: 10 }),
   webhookIds: Type.Optional(Type.Array(idOf('wh'), { maxItems: 10 })),
   channelIds: Type.Optional(Type.Array(idOf('ch'), { maxItems: 10 })),
+  escalation: Type.Optional(nullable(Escalation)),
   frequency: Type.Optional(Frequency),
   message: Type.Optional(Prose(2000, 0)),
   cooldownSec: Type.Optional(Type.Integer({ minimum: 0, maximum: 31_536_000 })),
@@ -83,6 +92,7 @@ export const Alert = Type.Object(
     channelIds: Type.Array(Type.String(), {
       description: 'Channels that are told besides, such as a phone or a chat.',
     }),
+    escalation: nullable(Escalation),
     frequency: Frequency,
     message: Type.String(),
     cooldownSec: Type.Integer(),
@@ -110,6 +120,8 @@ export const Firing = Type.Object(
     message: Type.String(),
     firedAt: Time,
     channels: Type.Array(Channel),
+    escalatesAt: nullable(Time),
+    acknowledgedAt: nullable(Time),
   },
   { $id: 'Firing' },
 )
@@ -152,6 +164,13 @@ export const ALERTS = {
     summary: 'The newest firings of all alerts',
     query: PageQuery,
     answer: Listed('firings', Firing),
+  },
+  'POST /api/platform/alerts/firings/{id}/acknowledge': {
+    access: 'session alerts:write',
+    summary: 'Acknowledge a firing',
+    description:
+      'Somebody has seen it, so the channel of `escalation` is not told. Doing it again changes nothing.',
+    answer: { firing: Firing },
   },
   'GET /api/platform/alerts/outbox': {
     access: 'session alerts:read',

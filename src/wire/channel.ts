@@ -1,6 +1,7 @@
 // Channels: ways to be told beside e-mail and webhooks. Each was set up once, and alerts name it by its id.
 
 import { Type } from '@sinclair/typebox'
+import type { LinkAction } from './link.ts'
 import type { OperationTable } from './operation.ts'
 import { idOf, Listed, nullable, oneOf, PageQuery, Raw, Text, Time, type Wire } from './schema.ts'
 import { PARCEL } from './webhook.ts'
@@ -105,6 +106,12 @@ export interface PushMessage {
   /** The page to open, within the dashboard. */
   readonly path: string
   readonly at: number
+  /** What can be done at a tap; see `POST /api/links/follow`. */
+  readonly actions?: readonly {
+    readonly action: LinkAction
+    readonly label: string
+    readonly token: string
+  }[]
 }
 
 const Settings = Type.Record(Type.String({ maxLength: 40 }), Raw(4000, 0), {

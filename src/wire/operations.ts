@@ -14,6 +14,7 @@ import { HEALTH } from './health.ts'
 import { IDEAS } from './idea.ts'
 import { INBOXES } from './inbox.ts'
 import { LAYOUTS } from './layout.ts'
+import { LINKS } from './link.ts'
 import type { OperationTable } from './operation.ts'
 import { REPLAYS } from './replay.ts'
 import type { Unchanged, Warning, Wire } from './schema.ts'
@@ -45,6 +46,7 @@ export const OPERATIONS = {
   ...WEBHOOKS,
   ...CHANNELS,
   ...INBOXES,
+  ...LINKS,
   ...SEARCH,
   ...SUPPORT,
   ...CLIENT_ERRORS,

@@ -36,6 +36,7 @@ describe('fields', () => {
       channels: ['email', 'webhook'],
       webhookIds: [],
       channelIds: [],
+      escalation: null,
       frequency: 'once',
       message: '',
       cooldownSec: 0,
@@ -120,6 +121,7 @@ describe('fields', () => {
       state: 'active',
       firings: 2,
       channelIds: [],
+      escalation: null,
     })
   })
 })

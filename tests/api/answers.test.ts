@@ -92,7 +92,8 @@ test('a firing, its letter and its delivery tell of the same bar', async () => {
   const { firings } = await ask('GET', `/api/platform/alerts/${id}/firings`)
   const [{ id: firingId }] = firings
   const firing = { ...MARKET, barTime, price, message: 'now', firedAt: clock.now() }
-  expect(firings).toEqual([{ ...firing, id: some, alertId: id, channels: ['email', 'webhook'] }])
+  const ways = { channels: ['email', 'webhook'], escalatesAt: null, acknowledgedAt: null }
+  expect(firings).toEqual([{ ...firing, id: some, alertId: id, ...ways }])
   const { letters } = await ask('GET', '/api/platform/alerts/outbox')
   expect(letters).toEqual([
     {

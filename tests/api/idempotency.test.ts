@@ -199,6 +199,9 @@ const SAME_AGAIN = [
   '/api/platform/feeds',
   '/api/platform/webhooks/:id/rotate/confirm',
   '/api/support/chat',
+  '/api/links/show',
+  '/api/links/follow',
+  '/api/platform/alerts/firings/:id/acknowledge',
 ]
 /** These are not kept: they set cookies, read their body as it comes, or have no caller. */
 const NOT_KEPT = [

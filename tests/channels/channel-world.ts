@@ -5,7 +5,7 @@ import type { Notice } from '../../src/channels/kind.ts'
 import type { Pace } from '../../src/channels/pace.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import type { Kv } from '../../src/store/kv.ts'
-import { transact } from '../../src/store/transaction.ts'
+import { transact, type Tx } from '../../src/store/transaction.ts'
 import { parseAllowList } from '../../src/webhooks/address.ts'
 import type { Attempt, Reply } from '../../src/webhooks/send.ts'
 import { HandClock } from '../lib/hand-clock.ts'
@@ -30,7 +30,15 @@ export async function world({ kv = testKv(), clock = new HandClock() }: { kv?: K
     allow: parseAllowList(''),
     resolve: async () => ['93.184.215.14'],
     userAgent: 'Chartroom/test',
-    tools: { signer: { authorization: async () => 'vapid' }, random },
+    tools: {
+      signer: { authorization: async () => 'vapid' },
+      random,
+      links: {
+        token: async (action: string, alertId: string) => `${action}-${alertId}`,
+        url: (token: string) => `https://room.example/tap#${token}`,
+      },
+    },
+    isAcknowledged: async (_tx: Tx, id: string) => acknowledged.has(id),
     publicUrl: 'https://room.example',
     send: async (attempt: Attempt) => {
       sent.push({ at: clock.now(), text: new TextDecoder().decode(attempt.body), url: attempt.url.href })
@@ -63,8 +71,9 @@ export async function world({ kv = testKv(), clock = new HandClock() }: { kv?: K
     ntfy: (pace: Partial<Pace>): Promise<Channel> =>
       channels.create('usr_1', { name: 'phone', kind: 'ntfy', settings: { topic: 'mine' }, ...pace }),
     /** Tells the channels, each as often as it is named. */
-    async fire(ids: readonly string[], part: Partial<Notice> = {}) {
-      for (const id of ids) await transact(kv, (tx) => channels.enqueue(tx, 'usr_1', [id], notice(part)))
+    async fire(ids: readonly string[], part: Partial<Notice> = {}, escalatesAt: number | null = null) {
+      for (const id of ids)
+        await transact(kv, (tx) => channels.enqueue(tx, 'usr_1', [id], notice(part), escalatesAt))
       notifier.wake('usr_1')
       await clock.settle()
     },

@@ -68,7 +68,12 @@ async function world({
     allow: parseAllowList(''),
     resolve: async () => dns,
     userAgent: 'Chartroom/test',
-    tools: { signer: { authorization: async () => 'vapid' }, random },
+    tools: {
+      signer: { authorization: async () => 'vapid' },
+      random,
+      links: { token: async () => 'token', url: () => null },
+    },
+    isAcknowledged: async () => false,
     send: async (attempt: Attempt) => {
       sent.push({ ...attempt, at: clock.now(), text: new TextDecoder().decode(attempt.body) })
       return respond()

@@ -130,6 +130,60 @@ test('a channel of before there were quiet hours sends at once', async () => {
   await all.stop()
 })
 
+describe('an escalation', () => {
+  const HIGH = { title: 'Not acknowledged: high', alertId: 'al_1', firingId: 'fir_1' }
+
+  test('is sent when its minutes are over, with no link to acknowledge nothing', async () => {
+    await all.clock.pass(12 * HOUR)
+    const { id } = await all.ntfy({})
+    await all.fire([id], HIGH, all.clock.now() + 10 * MINUTE)
+    await all.clock.pass(9 * MINUTE)
+    expect(all.sent).toEqual([])
+    await all.clock.pass(2 * MINUTE)
+    expect(texts()).toEqual([
+      expect.objectContaining({
+        title: HIGH.title,
+        actions: [
+          {
+            action: 'view',
+            clear: true,
+            label: 'Pause the alert',
+            url: 'https://room.example/tap#pause-al_1',
+          },
+        ],
+      }),
+    ])
+    await all.stop()
+  })
+
+  test('is cancelled if somebody has seen the alert, also if it was held back since', async () => {
+    const { id } = await all.ntfy({ quiet: NIGHT })
+    await all.fire([id], HIGH, all.clock.now() + 10 * MINUTE)
+    await all.fire([id], { ...HIGH, firingId: 'fir_2' }, all.clock.now() + 10 * MINUTE)
+    await all.fire([id], { title: 'another' })
+    await all.clock.pass(HOUR)
+    all.acknowledged.add('fir_1')
+    all.acknowledged.add('fir_2')
+    await all.clock.pass(8 * HOUR)
+    expect(texts().map(({ title }) => title)).toEqual(['another'])
+    expect(await states(id)).toEqual(['cancelled', 'cancelled', 'delivered'])
+    await all.stop()
+  })
+
+  test('does not come sooner when the quiet hours of its channel are changed', async () => {
+    await all.clock.pass(12 * HOUR)
+    const { id } = await all.ntfy({ quiet: NIGHT })
+    await all.fire([id], HIGH, all.clock.now() + 10 * MINUTE)
+    await all.channels.change('usr_1', id, { quiet: null })
+    all.wake()
+    await all.clock.settle()
+    expect(all.sent).toEqual([])
+    await all.clock.pass(11 * MINUTE)
+    expect(all.sent).toHaveLength(1)
+    await all.stop()
+  })
+})
+
 describe('what may have been sent once', () => {
   test.each([
     { attempts: [{ at: 0, status: 500, durationMs: 1, failure: null, excerpt: '' }] },
@@ -139,7 +193,13 @@ describe('what may have been sent once', () => {
     await all.fire([channel.id], { title: 'a' })
     const [one] = await all.log(channel.id)
     const instead = insteadOfSending(
-      { clock: all.clock, newId: () => 'ntc_x', notifications: {} as never, publicUrl: null },
+      {
+        clock: all.clock,
+        newId: () => 'ntc_x',
+        notifications: {} as never,
+        publicUrl: null,
+        isAcknowledged: async () => false,
+      },
       {} as never,
       { ...channel, lastSuccessAt: null },
       { ...one!, isHeld: true, attempts: [], ...part },

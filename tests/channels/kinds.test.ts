@@ -75,6 +75,44 @@ test('Telegram is sent HTML in which nothing of the alert is a mark, and no prev
   })
 })
 
+const PAUSE = 'https://room.example/tap#abc'
+
+test('links to pause and acknowledge are in every message, and outlast any cut', () => {
+  const actions = [
+    { action: 'acknowledge', label: 'I have seen it', token: 'xyz', url: 'https://room.example/tap#xyz' },
+    { action: 'pause', label: 'Pause the alert', token: 'abc', url: PAUSE },
+  ] as const
+  for (const kind of CHANNEL_KINDS) {
+    const settings = kind === 'http' ? { ...SETTINGS.http, body: '{"p": "{{pauseUrl}}"}' } : SETTINGS[kind]
+    for (const text of ['short', 'x'.repeat(9000)]) {
+      const { body } = sent(kind, settings, { text, actions })
+      const wanted = kind === 'push' ? '"token":"abc"' : PAUSE
+      expect([kind, JSON.stringify(body).includes(wanted)]).toEqual([kind, true])
+    }
+  }
+  expect(sent('ntfy', SETTINGS.ntfy, { actions }).body.actions[1]).toEqual({
+    action: 'view',
+    clear: true,
+    label: 'Pause the alert',
+    url: PAUSE,
+  })
+  expect(sent('telegram', SETTINGS.telegram, { actions }).body.text).toEndWith(
+    `<a href="https://room.example/tap#xyz">I have seen it</a>\n<a href="${PAUSE}">Pause the alert</a>`,
+  )
+  expect(sent('slack', SETTINGS.slack, { actions }).body.blocks[1].text.text).toEndWith(
+    `<${PAUSE}|Pause the alert>`,
+  )
+  expect(sent('discord', SETTINGS.discord, { actions }).body.embeds[0].description).toEndWith(
+    `[Pause the alert](${PAUSE})`,
+  )
+  expect(sent('pushover', SETTINGS.pushover, { text: 'x'.repeat(9000), actions }).body.message).toHaveLength(
+    1024,
+  )
+  const http = { ...SETTINGS.http, body: '{"a": "{{acknowledgeUrl}}"}' }
+  expect(sent('http', http, { actions }).body).toEqual({ a: 'https://room.example/tap#xyz' })
+  expect(sent('http', http).body).toEqual({ a: '' })
+})
+
 test('Discord is sent an embed that mentions nobody', () => {
   expect(sent('discord', SETTINGS.discord, { text: '@everyone' })).toEqual({
     method: 'POST',

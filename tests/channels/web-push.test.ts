@@ -108,7 +108,12 @@ describe('a browser as a channel', () => {
       resolve: async () => ['127.0.0.1'],
       userAgent: 'Chartroom/test',
       send: createSend(),
-      tools: { signer, random: { bytes } },
+      tools: {
+        signer,
+        random: { bytes },
+        links: { token: async (action: string) => `${action} token`, url: () => null },
+      },
+      isAcknowledged: async () => false,
     }
     const channels = createChannels(deps)
     const notifier = createChannelDeliverer({ ...deps, spread: () => 0.5, log: () => {} })

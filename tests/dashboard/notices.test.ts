@@ -28,17 +28,22 @@ function world(pages: readonly ('visible' | 'hidden')[]) {
     },
   }
 }
-const notification = { data: { path: MESSAGE.path }, close: () => undefined }
+const notification = { data: { path: MESSAGE.path }, close: () => undefined, title: 'BTC', tag: 'ntc_1' }
 
 test('a message is shown under its id, so that its repetition replaces it', async () => {
   const { scope, done } = world([])
   await showNotice(scope, MESSAGE)
-  expect(done).toEqual([['BTC above 70,000', { body: 'now 📈', tag: 'ntc_1', data: { path: MESSAGE.path } }]])
+  expect(done).toEqual([
+    [
+      'BTC above 70,000',
+      { body: 'now 📈', tag: 'ntc_1', data: { path: MESSAGE.path, actions: [] }, actions: [] },
+    ],
+  ])
 })
 
 test('a tap opens a window, within the path that the server has', async () => {
   const { scope, done } = world([])
-  await openNotice(scope, notification)
+  await openNotice(scope, notification, '')
   expect(done).toEqual([['open', 'https://room.example/charts/chart/X%3AB/1h']])
 })
 
@@ -47,12 +52,47 @@ test.each([
   [['hidden', 'hidden'], 0],
 ] as const)('a tap with the pages %j open shows it in page %p, and loads nothing again', async (pages, i) => {
   const { scope, done } = world(pages)
-  await openNotice(scope, notification)
+  await openNotice(scope, notification, '')
   expect(done).toEqual([
     ['message', i, { show: MESSAGE.path }],
     ['focus', i],
   ])
 })
+
+test.each([
+  [200, 'The alert is paused.'],
+  [410, 'That did not reach Chartroom. Tap to open it.'],
+])(
+  'a button of it does what it says, and the notification says what came of it: %p',
+  async (status, body) => {
+    const actions = [{ action: 'pause', label: 'Pause the alert', token: 'abc' }] as const
+    const { scope, done } = world(['visible'])
+    await showNotice(scope, { ...MESSAGE, actions })
+    const data = { path: MESSAGE.path, actions }
+    expect(done).toEqual([
+      [
+        MESSAGE.title,
+        expect.objectContaining({ data, actions: [{ action: 'pause', title: 'Pause the alert' }] }),
+      ],
+    ])
+    const before = globalThis.fetch
+    const asked: unknown[] = []
+    globalThis.fetch = Object.assign(
+      async (url: unknown, { body: sent }: { body?: unknown } = {}) => {
+        asked.push(url, sent)
+        return Response.json({ ok: true, link: { action: 'pause' } }, { status })
+      },
+      { preconnect: before.preconnect },
+    ) as typeof fetch
+    try {
+      await openNotice(scope, { ...notification, data }, 'pause')
+    } finally {
+      globalThis.fetch = before
+    }
+    expect(asked).toEqual(['https://room.example/charts/api/links/follow', '{"token":"abc"}'])
+    expect(done.slice(1)).toEqual([['BTC', { body, tag: 'ntc_1', data: { path: MESSAGE.path } }]])
+  },
+)
 
 test.each([
   ['Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', 'Firefox on Linux'],

@@ -489,7 +489,62 @@ describe.skipIf(noBrowser)('pages', () => {
     ])
     await page.waitForURL(`${site.url}/watchlists`)
 
-    await page.goBack()
+    // An alert that somebody has to have seen, with its links opened where nobody is signed in.
+    const api = `${site.url}/api/platform`
+    const { channels } = (await (await page.request.get(`${api}/channels`)).json()) as {
+      channels: { id: string; name: string }[]
+    }
+    const channelId = channels.find((one) => one.name === name)?.id ?? ''
+    await page.goto(`${site.url}/alerts`)
+    await page.getByRole('button', { name: 'New alert' }).first().click()
+    await page.getByLabel('Level').fill('1')
+    await page.getByLabel('Condition').selectOption('above')
+    await page.getByLabel('Fires').selectOption('every_time')
+    await page.getByRole('checkbox', { name: /^E-mail/ }).uncheck()
+    await page.getByRole('checkbox', { name: new RegExp(name) }).check()
+    await page.getByLabel('If nobody has seen it, tell').selectOption(name)
+    await page.getByLabel('After minutes').fill('2000')
+    await page.getByRole('button', { name: 'Create alert' }).click()
+    await page.getByText('another channel is told: 1 to 1,440').waitFor()
+    await page.getByLabel('After minutes').fill('30')
+    expect(await violations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Create alert' }).click()
+    await page.getByText('Alert is on').waitFor()
+    while (service.received.length < 2) await Bun.sleep(20)
+    const told = JSON.parse(decryptedPush(service.received[1]?.body ?? new Uint8Array(), browser.keys)) as {
+      actions: { action: string; token: string }[]
+    }
+    const tokenOf = (wanted: string) => told.actions.find(({ action }) => action === wanted)?.token ?? ''
+    const { page: phone, complaints: onPhone } = await site.open({ fresh: true, width: 390 })
+    for (const [action, button, done] of [
+      ['acknowledge', 'I have seen it', 'nobody else will be told'],
+      ['pause', 'Pause this alert', 'The alert is not watching'],
+    ] as const) {
+      await phone.goto('about:blank')
+      await phone.goto(`${site.url}/tap#${tokenOf(action)}`)
+      await phone.getByRole('button', { name: button }).waitFor()
+      expect([await violations(phone), await cutOff(phone)]).toEqual([[], []])
+      await phone.getByRole('button', { name: button }).press('Enter')
+      await phone.getByText(done).waitFor()
+    }
+    await phone.goto('about:blank')
+    await phone.goto(`${site.url}/tap#nonsense`)
+    await phone.getByText('This link is none of this server’s').waitFor()
+    expect(onPhone.filter((one) => !one.includes('404'))).toEqual([])
+    await page.reload()
+    await page
+      .getByRole('list', { name: 'Firings' })
+      .getByText(/^seen /)
+      .waitFor()
+    await page.getByRole('list', { name: 'Alerts' }).getByText('paused').waitFor()
+    expect(await violations(page)).toEqual([])
+    const { alerts } = (await (await page.request.get(`${api}/alerts`)).json()) as {
+      alerts: { id: string; channelIds: string[] }[]
+    }
+    for (const { id, channelIds } of alerts)
+      if (channelIds.includes(channelId)) await page.request.delete(`${api}/alerts/${id}`)
+
+    await page.goto(`${site.url}/channels`)
     await page.getByRole('button', { name: `More for ${name}` }).click()
     await page.getByRole('menuitem', { name: 'Delete' }).click()
     await page.getByRole('button', { name: 'Delete', exact: true }).click()

@@ -1,9 +1,27 @@
 // Chats: Telegram, Discord, Slack and Matrix.
 
-import { cut, jsonRequest, serverOf, WEB_ADDRESS, type ChannelKind, type Notice } from '../kind.ts'
+import {
+  cut,
+  jsonRequest,
+  linkLines,
+  linksOf,
+  serverOf,
+  WEB_ADDRESS,
+  type ChannelKind,
+  type Notice,
+} from '../kind.ts'
 
 const escapeHtml = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+
+const linked = (notice: Notice, shown: (label: string, url: string) => string, lineBreak: string) =>
+  linksOf(notice)
+    .map(({ label, url }) => lineBreak + shown(label, url))
+    .join('')
+const htmlLinks = (notice: Notice, lineBreak: string) =>
+  linked(notice, (label, url) => `<a href="${escapeHtml(url)}">${label}</a>`, lineBreak)
+const markedLinks = (notice: Notice) => linked(notice, (label, url) => `[${label}](${url})`, '\n')
+const slackLinks = (notice: Notice) => linked(notice, (label, url) => `<${url}|${label}>`, '\n')
 
 /** The text, cut so that what is put around it still fits. */
 const shortText = ({ text }: Notice, most: number) => cut(text, most)
@@ -38,7 +56,7 @@ export const telegram: ChannelKind = {
     const link = notice.url === null ? '' : `\n<a href="${escapeHtml(notice.url)}">Open the chart</a>`
     return jsonRequest(`${serverOf(settings)}/bot${settings['token']}/sendMessage`, {
       chat_id: settings['chat'],
-      text: `${title}\n${escapeHtml(shortText(notice, 3500))}${link}`,
+      text: `${title}\n${escapeHtml(shortText(notice, 3500))}${link}${htmlLinks(notice, '\n')}`,
       parse_mode: 'HTML',
       link_preview_options: { is_disabled: true },
     })
@@ -66,7 +84,7 @@ export const discord: ChannelKind = {
       embeds: [
         {
           title: cut(notice.title, 256),
-          description: shortText(notice, 4000),
+          description: shortText(notice, 3500) + markedLinks(notice),
           timestamp: new Date(notice.at).toISOString(),
           ...(notice.url !== null && { url: notice.url }),
         },
@@ -98,7 +116,7 @@ export const slack: ChannelKind = {
       text: escaped(cut(`${notice.title}: ${notice.text}`, 3000)),
       blocks: [
         { type: 'header', text: { type: 'plain_text', text: cut(notice.title, 150) } },
-        { type: 'section', text: { type: 'mrkdwn', text: `${short}${link}` } },
+        { type: 'section', text: { type: 'mrkdwn', text: `${short}${link}${slackLinks(notice)}` } },
       ],
     })
   },
@@ -137,9 +155,9 @@ export const matrix: ChannelKind = {
         `${serverOf(settings)}/_matrix/client/v3/rooms/${room}/send/m.room.message/${id}`,
         {
           msgtype: 'm.text',
-          body: `${notice.title}\n${text}${notice.url === null ? '' : `\n${notice.url}`}`,
+          body: `${notice.title}\n${text}${notice.url === null ? '' : `\n${notice.url}`}${linkLines(notice)}`,
           format: 'org.matrix.custom.html',
-          formatted_body: `<b>${escapeHtml(notice.title)}</b><br>${escapeHtml(text).replaceAll('\n', '<br>')}${link}`,
+          formatted_body: `<b>${escapeHtml(notice.title)}</b><br>${escapeHtml(text).replaceAll('\n', '<br>')}${link}${htmlLinks(notice, '<br>')}`,
         },
         { authorization: `Bearer ${settings['token']}` },
       ),

@@ -1,5 +1,6 @@
 // Any HTTP endpoint, by a template of its body.
 
+import type { LinkAction } from '../../wire/link.ts'
 import { type ChannelKind, type Notice, type Settings, WEB_ADDRESS } from '../kind.ts'
 
 const DEFAULT_BODY = '{"title": "{{title}}", "text": "{{text}}", "symbol": "{{symbol}}", "price": {{price}}}'
@@ -29,7 +30,7 @@ export const http: ChannelKind = {
     },
     body: {
       label: 'Body',
-      hint: 'With {{title}}, {{text}}, {{symbol}}, {{exchange}}, {{interval}}, {{price}}, {{url}} and {{time}}.',
+      hint: 'With {{title}}, {{text}}, {{symbol}}, {{exchange}}, {{interval}}, {{price}}, {{url}}, {{time}}, {{pauseUrl}} and {{acknowledgeUrl}}.',
       default: DEFAULT_BODY,
       lines: true,
     },
@@ -65,6 +66,7 @@ function headersOf({ headers = '' }: Settings): Record<string, string> {
 
 /** Values are written so that they stay one JSON text between its quotes, whatever they contain. */
 function filled(template: string, notice: Notice, asJson: boolean): string {
+  const urlOf = (wanted: LinkAction) => notice.actions?.find(({ action }) => action === wanted)?.url ?? ''
   const values: Readonly<Record<string, string>> = {
     title: notice.title,
     text: notice.text,
@@ -74,6 +76,8 @@ function filled(template: string, notice: Notice, asJson: boolean): string {
     price: notice.price === null ? 'null' : String(notice.price),
     url: notice.url ?? '',
     time: new Date(notice.at).toISOString(),
+    pauseUrl: urlOf('pause'),
+    acknowledgeUrl: urlOf('acknowledge'),
   }
   return template.replace(/\{\{\s*(\w+)\s*\}\}/g, (whole, name: string) => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined

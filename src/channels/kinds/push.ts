@@ -1,6 +1,6 @@
 // Notifications on a phone: ntfy, Gotify and Pushover.
 
-import { cut, jsonRequest, serverOf, WEB_ADDRESS, type ChannelKind } from '../kind.ts'
+import { cut, jsonRequest, linkLines, linksOf, serverOf, WEB_ADDRESS, type ChannelKind } from '../kind.ts'
 
 /** https://docs.ntfy.sh/publish/#publish-as-json: a message of 4,096 bytes. */
 export const ntfy: ChannelKind = {
@@ -42,6 +42,9 @@ export const ntfy: ChannelKind = {
         priority: Number(settings['priority']),
         tags: ['chart_with_upwards_trend'],
         ...(notice.url !== null && { click: notice.url }),
+        ...(linksOf(notice).length > 0 && {
+          actions: linksOf(notice).map((link) => ({ action: 'view', clear: true, ...link })),
+        }),
       },
       settings['token'] ? { authorization: `Bearer ${settings['token']}` } : {},
     ),
@@ -76,7 +79,7 @@ export const gotify: ChannelKind = {
       `${serverOf(settings)}/message`,
       {
         title: cut(notice.title, 250),
-        message: cut(notice.text, 4000),
+        message: cut(notice.text, 4000) + linkLines(notice),
         priority: Number(settings['priority']),
         ...(notice.url !== null && {
           extras: { 'client::notification': { click: { url: notice.url } } },
@@ -128,7 +131,7 @@ export const pushover: ChannelKind = {
       token: settings['token'],
       user: settings['user'],
       title: cut(notice.title, 250),
-      message: cut(notice.text, 1024),
+      message: cut(notice.text, 1024 - linkLines(notice).length) + linkLines(notice),
       priority: Number(settings['priority']),
       timestamp: Math.floor(notice.at / 1000),
       ...(settings['device'] && { device: settings['device'] }),

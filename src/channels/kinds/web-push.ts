@@ -57,12 +57,14 @@ export const push: ChannelKind = {
 /** The message, its text cut so that it still fits when encrypted. */
 function messageOf(notice: Notice, id: string): PushMessage {
   const { title, text, path = '/alerts', at } = notice
+  const actions = notice.actions?.map(({ action, label, token }) => ({ action, label, token }))
   const message = (most: number): PushMessage => ({
     id,
     title: cut(title, 250),
     text: cut(text, most),
     path,
     at,
+    ...(actions && { actions }),
   })
   // Letters outside ASCII take up to three bytes, and JSON escapes some into six.
   for (let most = 2000; ; most = Math.floor(most / 2)) {

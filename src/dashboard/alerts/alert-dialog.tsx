@@ -120,6 +120,8 @@ function AlertForm({
       which,
       webhookIds: alert?.webhookIds ?? [],
       channelIds: alert?.channelIds ?? [],
+      escalateTo: alert?.escalation?.channelId ?? '',
+      escalateAfter: text(alert?.escalation?.minutes ?? 10),
     },
     async send(values) {
       const { kind, op } = values
@@ -128,6 +130,9 @@ function AlertForm({
       const chosen = values.webhookIds.filter((id) => !webhooks || webhooks.some((one) => one.id === id))
       if (values.webhook && values.which === 'chosen' && chosen.length === 0)
         throw new Error('Choose at least one webhook, or all of them.')
+      const minutes = Number(values.escalateAfter)
+      if (values.escalateTo !== '' && !(Number.isInteger(minutes) && minutes >= 1 && minutes <= 1440))
+        throw new Error('Say after how many minutes another channel is told: 1 to 1,440.')
       const colon = values.symbol.indexOf(':')
       const number = (value: string) => (value.trim() === '' ? null : Number(value))
       const body = {
@@ -154,6 +159,10 @@ function AlertForm({
         ],
         webhookIds: values.webhook && values.which === 'chosen' ? chosen : [],
         channelIds: values.channelIds.filter((id) => !channels || channels.some((one) => one.id === id)),
+        escalation:
+          values.escalateTo === '' || (channels && !channels.some((one) => one.id === values.escalateTo))
+            ? null
+            : { channelId: values.escalateTo, minutes },
       }
       const answer = alert
         ? await call('PATCH /api/platform/alerts/{id}', { path: { id: alert.id }, body })
@@ -281,7 +290,11 @@ function AlertForm({
           {webhooks?.length === 0 && (
             <span class="muted">
               {' '}
-              (none yet: <a href={href('/webhooks')}>register one</a>)
+              (none yet:{' '}
+              <a href={href('/webhooks')} style={{ textDecoration: 'underline' }}>
+                register one
+              </a>
+              )
             </span>
           )}
         </Check>
@@ -311,6 +324,24 @@ function AlertForm({
         ))}
         {channels?.length === 0 && <a href={href('/channels')}>Set up a phone or a chat</a>}
       </fieldset>
+      {channels && channels.length > 0 && (
+        <div class={p['row']}>
+          <Select
+            label="If nobody has seen it, tell"
+            value={values.escalateTo}
+            options={[['', 'nobody else'], ...channels.map((one) => [one.id, one.name] as const)]}
+            onChange={(id) => set('escalateTo', id)}
+          />
+          {values.escalateTo !== '' && (
+            <Field
+              label="After minutes"
+              inputMode="numeric"
+              hint="“Seen” is a tap in the message, or on the page Alerts."
+              {...form.field('escalateAfter')}
+            />
+          )}
+        </div>
+      )}
     </FormDialog>
   )
 }

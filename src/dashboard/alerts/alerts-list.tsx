@@ -5,7 +5,7 @@ import { call } from '../api-client.ts'
 import { ago, marketText } from '../format.ts'
 import { onLive } from '../live.ts'
 import { Menu } from '../ui/menu.tsx'
-import { Badge } from '../ui/ui.tsx'
+import { Badge, Button } from '../ui/ui.tsx'
 import { editAlert } from './alert-dialog.tsx'
 import { conditionText, destinationsText, STATE_TONES, type Alert, type Firing } from './alert-model.ts'
 import { attempt, Confirm, useLoad, type Loaded, usePages, type Paged } from '../frame/page.tsx'
@@ -94,6 +94,12 @@ export function AlertRow({ alert }: { readonly alert: Alert }) {
 }
 
 export function FiringRow({ firing }: { readonly firing: Firing }) {
+  const acknowledge = () =>
+    attempt(
+      call('POST /api/platform/alerts/firings/{id}/acknowledge', { path: { id: firing.id } }).then(
+        () => alertsChanged.value++,
+      ),
+    )
   return (
     <li>
       <button
@@ -111,6 +117,19 @@ export function FiringRow({ firing }: { readonly firing: Firing }) {
         </span>
         <span class={s.note}>{ago(firing.firedAt)}</span>
       </button>
+      {firing.escalatesAt !== null &&
+        (firing.acknowledgedAt === null ? (
+          <Button
+            size="small"
+            icon="check"
+            aria-label={`I have seen it: ${firing.message}`}
+            onClick={acknowledge}
+          >
+            I have seen it
+          </Button>
+        ) : (
+          <span class={s.note}>seen {ago(firing.acknowledgedAt)}</span>
+        ))}
     </li>
   )
 }

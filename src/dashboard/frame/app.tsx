@@ -39,6 +39,7 @@ const ScriptPage = lazy(async () => (await import('../scripts/script-page.tsx'))
 const Ideas = lazy(async () => (await import('../ideas/ideas.tsx')).Ideas)
 const Watchlists = lazy(async () => (await import('../watchlists/watchlists.tsx')).Watchlists)
 const Alerts = lazy(async () => (await import('../alerts/alerts.tsx')).Alerts)
+const Tap = lazy(async () => (await import('../alerts/tap.tsx')).Tap)
 const Channels = lazy(async () => (await import('../channels/channels.tsx')).Channels)
 const Webhooks = lazy(async () => (await import('../webhooks/webhooks.tsx')).Webhooks)
 const Settings = lazy(async () => (await import('../account/settings.tsx')).Settings)
@@ -69,6 +70,7 @@ const ROUTES = [
   ['/watchlists/:id', Watchlists],
   ['/alerts', Alerts],
   ['/alerts/:id', Alerts],
+  ['/tap', Tap],
   ['/channels', Channels],
   ['/webhooks', Webhooks],
   ['/webhooks/:id', Webhooks],
@@ -327,7 +329,7 @@ function awayText(): string {
 }
 
 /** Pages that can be opened by a link, without an account. */
-const SHARED = /^\/(ideas\/[^/]+|scripts\/[^/]+|reference(\/[^/]+)?)$/
+const SHARED = /^\/(tap|ideas\/[^/]+|scripts\/[^/]+|reference(\/[^/]+)?)$/
 
 function Visit() {
   return (

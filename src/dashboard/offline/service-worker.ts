@@ -25,7 +25,7 @@ interface Heard {
   readonly activate: Extendable
   readonly message: Extendable & { readonly data: unknown; readonly ports: readonly MessagePort[] }
   readonly push: Extendable & { readonly data: { json(): unknown } | null }
-  readonly notificationclick: Extendable & { readonly notification: Notification }
+  readonly notificationclick: Extendable & { readonly notification: Notification; readonly action: string }
   readonly fetch: { readonly request: Request; respondWith(answer: Promise<Response>): void }
 }
 const worker = globalThis as unknown as Scope
@@ -46,7 +46,7 @@ worker.addEventListener('push', (event) => {
   if (event.data) event.waitUntil(showNotice(worker, event.data.json() as PushMessage))
 })
 worker.addEventListener('notificationclick', (event) =>
-  event.waitUntil(openNotice(worker, event.notification)),
+  event.waitUntil(openNotice(worker, event.notification, event.action)),
 )
 worker.addEventListener('fetch', (event) => {
   const { request } = event

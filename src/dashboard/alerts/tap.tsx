@@ -1,0 +1,63 @@
+// The page that a link in a message opens: what it would do, and one button that does it. Nobody has to be signed in.
+
+import { useState } from 'preact/hooks'
+import type { AlertLink } from '../../wire/link.ts'
+import { call } from '../api-client.ts'
+import { ago } from '../format.ts'
+import { attempt, Page, Show, useLoad } from '../frame/page.tsx'
+import { href } from '../router.ts'
+import { visiting } from '../session.ts'
+import { Button } from '../ui/ui.tsx'
+
+export function Tap() {
+  const [token] = useState(() => location.hash.slice(1))
+  const [done, setDone] = useState<AlertLink | null>(null)
+  const [busy, setBusy] = useState(false)
+  const link = useLoad(
+    async (signal) => (await call('POST /api/links/show', { body: { token }, signal })).link,
+    [token],
+  )
+  const follow = async () => {
+    setBusy(true)
+    try {
+      setDone((await call('POST /api/links/follow', { body: { token } })).link)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Page title="An alert fired" narrow>
+      <Show of={link}>
+        {(shown) => {
+          const { action, name, message, exchange, symbol, interval, firedAt, isDone } = done ?? shown
+          return (
+            <>
+              <h2>{name}</h2>
+              <p style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{message}</p>
+              <p class="muted">
+                {exchange}:{symbol} {interval} · {ago(firedAt)}
+              </p>
+              <p role="status">{isDone && DONE[action]}</p>
+              {!isDone && (
+                <Button variant="primary" disabled={busy} onClick={() => attempt(follow())}>
+                  {TODO[action]}
+                </Button>
+              )}
+              {!visiting() && (
+                <p>
+                  <a href={href('/alerts')}>All alerts</a>
+                </p>
+              )}
+            </>
+          )
+        }}
+      </Show>
+    </Page>
+  )
+}
+
+const TODO = { pause: 'Pause this alert', acknowledge: 'I have seen it' } as const
+const DONE = {
+  pause: 'The alert is not watching. Resume it on the page Alerts.',
+  acknowledge: 'Noted: nobody else will be told of it.',
+} as const
