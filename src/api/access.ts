@@ -40,7 +40,7 @@ import {
   keptResultOf,
   keptText,
 } from './json-text.ts'
-import { isKept, type KeptAnswers, type KeptText } from './kept-answers.ts'
+import { isKept, type KeptAnswers, type KeptText, type MomentOf } from './kept-answers.ts'
 import { KeptPages } from './kept-pages.ts'
 import { RateLimiter, SharedLimiter, type Rate } from './limits.ts'
 import { commonHeaders } from './common-headers.ts'
@@ -126,6 +126,7 @@ export interface ApiDeps extends Services {
   /** Where a stream begins that hears only what comes. */
   readonly newestEvent: () => string
   readonly kept: KeptAnswers
+  readonly moment: MomentOf
 }
 
 /** Every resource uses it: gives routes the `access` option, and handlers `caller`, `visitor` and `visit`. */

@@ -25,7 +25,7 @@ type FiringRecord = Omit<Firing, 'escalatesAt' | 'acknowledgedAt'> &
 export function alertRoutes(deps: ApiDeps) {
   const { kept } = deps
   const { alerts, mail } = deps.features
-  const texts = new ItemTexts(alerts.records, wire)
+  const texts = new ItemTexts(alerts.records, wire, deps.moment)
   /** Without a mail server letters stay in the outbox, which the caller should know. */
   const warningsFor = (alert: Alert) =>
     alert.channels.includes('email') && !mail.configured

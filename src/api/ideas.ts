@@ -31,7 +31,7 @@ export function ideaRoutes(deps: ApiDeps) {
     snapshot: snapshot ? { publishedAt: snapshot.at, picture: snapshot.picture } : null,
   })
   const wireFor = (userId: string | null) => (idea: Idea) => wire(idea, idea.ownerId === userId)
-  const texts = new ItemTexts(ideas.records, wire)
+  const texts = new ItemTexts(ideas.records, wire, deps.moment)
   /** Unlisted ideas are in no search index, not even in their owner's. */
   const indexed = (idea: Idea) =>
     idea.visibility === 'unlisted' ? search.remove('idea', idea.id, idea.ownerId) : search.put(ideaItem(idea))

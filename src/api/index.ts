@@ -112,13 +112,15 @@ export function createApi(services: Services) {
   const metrics = new Metrics()
   const streams = new StreamSlots()
   const events = streamLog(services)
-  const kept = new KeptAnswers(() => services.kv.moment?.() ?? null)
+  const moment = () => services.kv.moment?.() ?? null
+  const kept = new KeptAnswers(moment)
   const deps: ApiDeps = {
     ...services,
     gate: new Gate(services, kept),
     streams,
     newestEvent: () => events.newest,
     kept,
+    moment,
   }
   const { gate } = deps
   const allowedHosts = hostCheck(settings)

@@ -209,7 +209,7 @@ export function collection<T extends { readonly id: string }>(
         const prefix = [name, 'by', index, ...parts]
         const after = cursor ? { after: [...prefix, ...decodeCursor(cursor)] } : {}
         // Reading one more than requested tells whether there is a next page.
-        const entries = await reader.list({ prefix }, { limit: limit + 1, reverse, ...after })
+        const entries = await reader.list({ prefix }, { limit: limit + 1, reverse, keysOnly: true, ...after })
         const page = entries.slice(0, limit)
         const last = entries.length > limit ? page.at(-1) : undefined
         return {

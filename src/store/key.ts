@@ -32,8 +32,9 @@ export function prefixRange(prefix: Key): { readonly start: Buffer; readonly end
 
 /** `prefix` is what the first `at` bytes are known to say: all keys of a list begin alike. */
 export function decodeKey(bytes: Uint8Array, prefix: Key = [], at = 0): Key {
-  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const key: KeyPart[] = [...prefix]
+  // LMDB hands out a Buffer for each key. A view of its memory would take as long as all the rest.
+  const view = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const key = prefix.slice()
   while (at < view.length) {
     const tag = view[at++]
     if (tag === FALSE || tag === TRUE) key.push(tag === TRUE)
@@ -42,13 +43,28 @@ export function decodeKey(bytes: Uint8Array, prefix: Key = [], at = 0): Key {
       at += 8
     } else {
       assert(tag === STRING, `key tag ${tag}`)
-      const end = stringEnd(view, at)
-      const text = view.toString('utf8', at, end)
-      key.push(text.includes('\0') ? text.replaceAll('\0\uFFFD', '\0') : text)
-      at = end + 1
+      const end = asciiEnd(view, at)
+      if (end < 0) {
+        const last = stringEnd(view, at)
+        key.push(view.toString('utf8', at, last).replaceAll('\0\uFFFD', '\0'))
+        at = last + 1
+      } else {
+        key.push(view.toString('latin1', at, end))
+        at = end + 1
+      }
     }
   }
   return key
+}
+
+/** Where the text that begins at `from` ends, if it is plain ASCII; -1 for any other. Reads most keys in a quarter of the time. */
+function asciiEnd(view: Buffer, from: number): number {
+  for (let at = from; at < view.length; at++) {
+    const byte = view[at]!
+    if (byte > 0x7f) return -1
+    if (byte === 0) return view[at + 1] === 0xff ? -1 : at
+  }
+  return -1
 }
 
 /**

@@ -60,6 +60,8 @@ export interface ListOptions {
   /** Continues behind this key (exclusive), in the direction of travel. */
   readonly after?: Key
   readonly reverse?: boolean
+  /** The values and versions of the entries may be left out, as ''. */
+  readonly keysOnly?: boolean
 }
 
 export type Selector = { readonly prefix: Key } | { readonly start: Key; readonly end: Key }

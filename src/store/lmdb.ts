@@ -159,26 +159,27 @@ export function lmdbKv({ path, maxBytes, reserve }: LmdbOptions): LmdbKv {
     ...(newest && { moment: () => moment(newest) }),
     async list(selector, options) {
       const { start, end } = pageRange(selector, options)
-      const { limit, reverse = false } = options
+      const { limit, reverse = false, keysOnly = false } = options
       // lmdb-js walks a reverse range down from `start`, so both ends have the opposite meaning.
       const range = reverse
-        ? documents.getRange({
-            start: end,
-            end: start,
-            reverse,
-            exclusiveStart: true,
-            inclusiveEnd: true,
-            limit,
-            versions: true,
-          })
-        : documents.getRange({ start, end, limit, versions: true })
+        ? { start: end, end: start, reverse, exclusiveStart: true, inclusiveEnd: true, limit }
+        : { start, end, limit }
       const prefix = 'prefix' in selector ? selector.prefix : []
       const known = prefix.length > 0 ? encodeKey(prefix).length : 0
-      return Array.from(range, ({ key, value, version }): Entry => ({
-        key: decodeKey(key, prefix, known),
-        value,
-        version: String(version),
-      }))
+      if (keysOnly)
+        return Array.from(documents.getKeys(range), (key) => ({
+          key: decodeKey(key, prefix, known),
+          value: '',
+          version: '',
+        }))
+      return Array.from(
+        documents.getRange({ ...range, versions: true }),
+        ({ key, value, version }): Entry => ({
+          key: decodeKey(key, prefix, known),
+          value,
+          version: String(version),
+        }),
+      )
     },
     commit(commit) {
       return written(

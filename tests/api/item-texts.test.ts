@@ -5,6 +5,7 @@ import { ItemTexts } from '../../src/api/item-texts.ts'
 import { answerText } from '../../src/api/json-text.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { collection } from '../../src/store/collection.ts'
+import type { Kv } from '../../src/store/kv.ts'
 import { transact } from '../../src/store/transaction.ts'
 import { testKv } from '../store/test-store.ts'
 
@@ -18,16 +19,19 @@ const SEED = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
 
 const wire = ({ id, text }: Note, mine: boolean) => ({ id, text, mine })
 
-test(`lists are those of the present records, and each is printed once, SEED=${SEED}`, async () => {
+test.each([
+  ['by their versions', () => () => null],
+  ['by the moment of the store', (kv: Kv) => () => kv.moment?.() ?? null],
+])(`lists are those of the present records, %s, and each is printed once, SEED=${SEED}`, async (_by, of) => {
   const random = seededRandom(SEED)
   const pick = <T>(items: readonly T[]) => items[Math.floor(random.uniform() * items.length)]!
   const kv = testKv()
   const stored = collection<Note>(kv, 'notes')
   let printed = 0
-  const texts = new ItemTexts(stored, (record: Note, mine) => (printed++, wire(record, mine)))
+  const texts = new ItemTexts(stored, (record: Note, mine) => (printed++, wire(record, mine)), of(kv))
   const ids = ['a', 'b', 'c', 'd', 'e']
-  const read = async (of: readonly string[], reader: string | null) =>
-    JSON.parse(await answerText({ list: await texts.list(of, reader) })).list
+  const read = async (listed: readonly string[], reader: string | null) =>
+    JSON.parse(await answerText({ list: await texts.list(listed, reader) })).list
   for (let step = 0; step < 300; step++) {
     const id = pick(ids)
     const before = await stored.stored(id)
@@ -40,11 +44,11 @@ test(`lists are those of the present records, and each is printed once, SEED=${S
             : stored.replace(before, record)
           : stored.insert(record),
       )
-    const [reader, of] = [pick(['ann', 'bob', null]), ids.filter(() => random.uniform() < 0.7)]
-    const now = await stored.getMany(of)
-    expect(await read(of, reader)).toEqual(now.map((note) => wire(note, note.ownerId === reader)))
+    const [reader, asked] = [pick(['ann', 'bob', null]), ids.filter(() => random.uniform() < 0.7)]
+    const now = await stored.getMany(asked)
+    expect(await read(asked, reader)).toEqual(now.map((note) => wire(note, note.ownerId === reader)))
     const so = printed
-    await read(of, reader)
+    await read(asked, reader)
     expect(printed).toBe(so)
   }
 })

@@ -70,6 +70,21 @@ describe.each(stores)('%s', (_name, open) => {
     await kv.close()
   })
 
+  test('a list of keys alone has those of the list, in both directions', async () => {
+    const kv = await open()
+    const names = ['a', 'ab', 'b', 'é', 'ab\0c', 'ab\0é', '\0', '', '😀', 'Ж'.repeat(40)]
+    await kv.commit({ sets: names.map((name) => ({ key: ['of', name, 7], value: name })) })
+    for (const reverse of [false, true])
+      for (const after of [undefined, ['of', 'ab', 7]]) {
+        const options = { limit: 4, reverse, ...(after && { after }) }
+        const listed = await kv.list({ prefix: ['of'] }, options)
+        const alone = await kv.list({ prefix: ['of'] }, { ...options, keysOnly: true })
+        expect(alone.map(({ key }) => key)).toEqual(listed.map(({ key }) => key))
+        expect(listed.map(({ key }) => key[1])).toEqual(listed.map(({ value }) => value))
+      }
+    await kv.close()
+  })
+
   test('many keys are answered in their order, with null where there is none', async () => {
     const kv = await open()
     await kv.commit({ sets: ['a', 'c'].map((name) => ({ key: [name], value: name })) })
