@@ -55,7 +55,10 @@ export class ItemTexts<T extends Owned> {
       const made = await this.#made(unsure, reader, at)
       for (const [i, id] of ids.entries()) texts[i] ??= made.get(id) ?? null
     }
-    return new JsonText(`[${texts.filter((text) => text !== null).join(',')}]`)
+    const pieces: string[] = []
+    for (const text of texts) if (text !== null) pieces.push(pieces.length === 0 ? '[' : ',', text)
+    pieces.push(pieces.length === 0 ? '[]' : ']')
+    return new JsonText(pieces)
   }
 
   /** The text of a record that nobody can have changed. */

@@ -58,9 +58,29 @@ function lengthOf(piece: Pieces): number {
 /** The text of an answer whose own fields may be JsonText. */
 export async function answerText(answer: AnswerFields): Promise<string> {
   if (!hasJsonText(answer)) return JSON.stringify(answer)
+  const whole = wholeText(answer)
+  if (whole !== null) return whole
   const pieces = await Array.fromAsync(answerPieces(answer))
   return pieces.map((piece) => (typeof piece === 'string' ? piece : utf8.decode(piece))).join('')
 }
+
+/** The same at once where every piece is a text already; null otherwise. */
+function wholeText(answer: AnswerFields): string | null {
+  const pieces: string[] = []
+  for (const [name, value] of Object.entries(answer)) {
+    const text = value instanceof JsonText ? value.pieces : JSON.stringify(value)
+    if (text === undefined) continue
+    pieces.push(pieces.length === 0 ? '{' : ',', JSON.stringify(name), ':')
+    for (const piece of typeof text === 'string' ? [text] : text) {
+      if (typeof piece !== 'string') return null
+      pieces.push(piece)
+    }
+  }
+  pieces.push(pieces.length === 0 ? '{}' : '}')
+  // A list has hundreds of pieces and a hundred kilobytes, so it is copied only once.
+  return pieces.join('')
+}
+
 /** A piece may begin with the character that would be a byte order mark at the start of a text. */
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 

@@ -9,6 +9,7 @@ import {
   keptResultOf,
   keptText,
 } from '../../src/api/json-text.ts'
+import type { AnswerFields } from '../../src/api/columns.ts'
 import { BAR_FIELDS, emptyBars, sliceBars } from '../../src/market/bars.ts'
 import { TurnCounter } from '../turns.ts'
 
@@ -46,6 +47,19 @@ test('bytes of a large answer are let go of as they are sent', async () => {
   }
   expect(left.slice(0, 3).every((count) => count >= 3)).toBe(true)
   expect([Buffer.concat(sent).toString() === whole, bytes.length]).toEqual([true, 0])
+})
+
+test('an answer of texts alone is what JSON makes of it', async () => {
+  const answers: readonly [AnswerFields, object][] = [
+    [{ list: new JsonText(['[', '1', ',', '"é"', ']']) }, { list: [1, 'é'] }],
+    [
+      { ok: true, list: new JsonText('[]'), next: null },
+      { ok: true, list: [], next: null },
+    ],
+    [{ none: undefined, list: new JsonText('{}') }, { list: {} }],
+    [{ list: new JsonText([new TextEncoder().encode('"é"')].map((bytes) => [bytes])) }, { list: 'é' }],
+  ]
+  for (const [answer, expected] of answers) expect(await answerText(answer)).toBe(JSON.stringify(expected))
 })
 
 test('what can be had again is kept by its name only', async () => {
