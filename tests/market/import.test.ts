@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Problem } from '../../src/lib/problem.ts'
-import type { Bars } from '../../src/market/bars.ts'
+import { type Bars, emptyBars } from '../../src/market/bars.ts'
+import { parseTime } from '../../src/market/bar-time.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
 import { memoryBars, seriesKey } from '../../src/market/bar-store.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
@@ -363,6 +364,30 @@ test.each([
   ['7m', minuteBars(0, 70, { step: 7 })],
 ])('bars %s apart are known by their distance', (text, bars) => {
   expect(inferInterval(bars)).toEqual({ count: Number.parseInt(text), unit: text.slice(-1) as 'm' })
+})
+
+test('it is the most frequent distance that tells, and of two as frequent the shorter', () => {
+  const apart = (...hours: number[]) => {
+    const bars = emptyBars(hours.length + 1)
+    for (const [i, hour] of hours.entries()) bars.time[i + 1] = bars.time[i]! + hour * 3_600_000
+    return inferInterval(bars)
+  }
+  // A weekend comes first.
+  expect(apart(65, 1, 1, 4, 1)).toEqual({ count: 1, unit: 'h' })
+  expect(apart(4, 4, 1, 1, 65)).toEqual({ count: 1, unit: 'h' })
+  expect(apart(1, 4, 4)).toEqual({ count: 4, unit: 'h' })
+  expect(apart()).toBeNull()
+})
+
+test.each([
+  ['.5', 500],
+  ['.123456789', 123],
+  ['.9999', 999],
+  ['', 0],
+])('of a second%s the whole milliseconds count', (part, ms) => {
+  const text = `2024-03-05 10:00:07${part}`
+  expect(parseTime(text, null)).toBe(Date.UTC(2024, 2, 5, 10, 0, 7, ms))
+  expect(parseTime(`${text}+02:30`, null)).toBe(Date.UTC(2024, 2, 5, 7, 30, 7, ms))
 })
 
 test('the samples are real bars, dated at the session open, loaded once', async () => {

@@ -105,7 +105,11 @@ test('a quota counts what is there, however the writes race', async () => {
   const results = await Promise.allSettled(['a', 'b', 'c', 'd', 'e'].map((id) => add(id)))
   expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(3)
   expect(results.find((result) => result.status === 'rejected')).toMatchObject({
-    reason: { code: 'quota_exceeded' },
+    reason: {
+      status: 422,
+      code: 'quota_exceeded',
+      message: 'You can have at most 3 notes. Delete some first.',
+    },
   })
   await notes.delete('a')
   await add('f')

@@ -184,7 +184,7 @@ function barsOf(rows: readonly BarRow[], { from, to }: BarQuery): Bars {
     .filter(([time], i, sorted) => i === 0 || time !== sorted[i - 1]?.[0])
   const bars = emptyBars(good.length)
   for (const [i, row] of good.entries())
-    for (const [column, field] of BAR_FIELDS.entries()) bars[field][i] = row[column] ?? 0
+    for (const [column, field] of BAR_FIELDS.entries()) bars[field][i] = row[column]!
   return bars
 }
 
