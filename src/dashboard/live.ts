@@ -6,9 +6,11 @@
 
 import type { StreamEvents } from '../wire/event.ts'
 import { apiUrl } from './api-client.ts'
+import { effect } from '@preact/signals'
 import { base } from './base.ts'
 import { LiveHub, type FromTab, type LiveEvent, type ToTab } from './live-hub.ts'
 import { newestEvent, user } from './session.ts'
+import { notifyHere, soundHere } from './settings.ts'
 import { trustedScript } from './trusted-script.ts'
 
 interface Listener {
@@ -44,6 +46,11 @@ export function onLive<E extends LiveEvent>(
   }
 }
 
+const CAN_SHARE = typeof SharedWorker !== 'undefined'
+/** Hidden tabs hear nothing after a while, unless they are to tell of alerts and have their one stream together. */
+const listens = (): boolean =>
+  document.visibilityState === 'visible' || (CAN_SHARE && (notifyHere.peek() || soundHere.peek()))
+
 const everybody = () => [...listeners.values()].flatMap((group) => [...group])
 
 function join(): void {
@@ -53,16 +60,19 @@ function join(): void {
     url: apiUrl('/api/platform/stream').href,
     user: user.peek()?.id ?? '',
     after: newestEvent.peek(),
-    visible: document.visibilityState === 'visible',
+    visible: listens(),
   })
   newestEvent.value = null
 }
 
 function connect(): (message: FromTab) => void {
   const speak = sharedLine() ?? ownLine()
-  document.addEventListener('visibilitychange', () =>
-    speak({ say: 'visible', visible: document.visibilityState === 'visible' }),
-  )
+  const tell = () => speak({ say: 'visible', visible: listens() })
+  document.addEventListener('visibilitychange', tell)
+  effect(() => {
+    const told = [notifyHere.value, soundHere.value]
+    if (told.length > 0) tell()
+  })
   // A tab has to say that it closes; one that the browser restores from its cache joins again.
   addEventListener('pagehide', () => speak({ say: 'leave' }))
   addEventListener('pageshow', ({ persisted }) => {
@@ -72,7 +82,7 @@ function connect(): (message: FromTab) => void {
 }
 
 function sharedLine(): ((message: FromTab) => void) | null {
-  if (typeof SharedWorker === 'undefined') return null
+  if (!CAN_SHARE) return null
   try {
     const { port } = new SharedWorker(trustedScript(`${base}/assets/${LIVE_WORKER}`), 'chartroom-live')
     port.onmessage = ({ data }: MessageEvent<ToTab>) => hear(data)

@@ -151,6 +151,9 @@ export const drawingBar = remembered('drawings.bar', innerWidth > 760)
 export const bottomHeight = remembered('bottom.height', 340)
 /** Id of the last run, which a reload shows again, or `UNSTORED`. Empty until a script was run in this browser. */
 export const lastRun = remembered('run.last', '')
+/** Whether alerts are shown by the browser, and sound, while a tab is open. */
+export const notifyHere = remembered('alerts.notify', false)
+export const soundHere = remembered('alerts.sound', false)
 export const tourDone = remembered('tour.done', false)
 
 effect(() => {

@@ -553,6 +553,62 @@ describe.skipIf(noBrowser)('pages', () => {
     expect(complaints).toEqual([])
   }, 300_000)
 
+  test('an alert that fires is shown and sounds once, however many tabs are open', async () => {
+    const { page, complaints } = await openAt('/channels')
+    const context = page.context()
+    await context.grantPermissions(['notifications'])
+    // Neither is there in every browser of these tests; what is asked of them is counted.
+    await context.addInitScript(() => {
+      const done: string[] = []
+      const show = (title: string) => void done.push(`shown ${title}`)
+      Object.assign(globalThis, {
+        done,
+        Notification: Object.assign(
+          function (title: string) {
+            show(title)
+          },
+          { permission: 'granted', requestPermission: async () => 'granted' },
+        ),
+      })
+      ServiceWorkerRegistration.prototype.showNotification = async (title) => show(title)
+      AudioContext.prototype.createGain = function () {
+        done.push('rang')
+        throw new Error('no sound in tests')
+      }
+    })
+    await page.reload()
+    await settled(page)
+    await page.getByRole('checkbox', { name: 'Show a notification' }).check()
+    await page.getByRole('checkbox', { name: 'Play a sound' }).check()
+    expect(await violations(page)).toEqual([])
+    const tabs = [page]
+    for (let i = 0; i < 3; i++) {
+      const tab = await context.newPage()
+      tabs.push(tab)
+      await tab.goto(`${site.url}/watchlists`)
+      await settled(tab)
+      // Only a page in which something was clicked may ring.
+      await tab.getByRole('heading').first().click()
+    }
+    const api = `${site.url}/api/platform`
+    const { symbols } = (await (await page.request.get(`${api}/symbols`)).json()) as {
+      symbols: { exchange: string; symbol: string; series: { interval: string }[] }[]
+    }
+    const [{ exchange, symbol, series } = { exchange: '', symbol: '', series: [] }] = symbols
+    const interval = series[0]?.interval ?? '1d'
+    const condition = { exchange, symbol, interval, kind: 'price', op: 'above', price: 0.0001 }
+    const data = { ...condition, name: 'Громко 🔔', channels: ['email'] }
+    const { id } = (await (await page.request.post(`${api}/alerts`, { data })).json()) as { id: string }
+    for (const tab of tabs) await tab.getByText('Громко 🔔').first().waitFor()
+    const doneIn = (tab: Page) => tab.evaluate(() => (globalThis as unknown as { done: string[] }).done)
+    // One ring was its sample.
+    const all = async () => (await Promise.all(tabs.map(doneIn))).flat().toSorted()
+    while ((await all()).length < 3) await Bun.sleep(20)
+    expect(await all()).toEqual(['rang', 'rang', 'shown Громко 🔔'])
+    await page.request.delete(`${api}/alerts/${id}`)
+    expect(complaints.filter((one) => !one.includes('no sound in tests'))).toEqual([])
+  }, 300_000)
+
   test('an alert that fires is told wherever one is', async () => {
     const { page, complaints } = await openAt('/watchlists')
     const api = page.request

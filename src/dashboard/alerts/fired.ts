@@ -5,6 +5,7 @@ import { intervalText } from '../format.ts'
 import { showOnChart } from '../frame/show-on-chart.ts'
 import { toast } from '../ui/ui.tsx'
 import { side } from '../workspace.ts'
+import { announce } from './announce.ts'
 
 /** When many fire together, this many are told one by one. */
 const TOLD_MAX = 3
@@ -21,6 +22,7 @@ class Fired {
   #tell(): void {
     const all = this.#waiting
     this.#waiting = []
+    announce(all).catch(() => undefined)
     const rest = all.length - TOLD_MAX
     if (rest > 0)
       toast(`${rest} more ${rest === 1 ? 'alert' : 'alerts'} fired`, {

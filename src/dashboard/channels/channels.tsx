@@ -10,6 +10,7 @@ import { href } from '../router.ts'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Badge, Button, Empty, Field, Select, toast } from '../ui/ui.tsx'
 import { Inboxes } from './inboxes.tsx'
+import { OpenTabs } from './open-tabs.tsx'
 import { LogDialog, Row } from './rows.tsx'
 import { browserName, isOfThisBrowser, ownKey, subscribed, unsubscribe, whyNoPush } from './this-browser.ts'
 import { paceBody, paceFields, paceStart, paceText } from './pace-fields.tsx'
@@ -77,6 +78,7 @@ export function Channels() {
                 ))}
               </ul>
             )}
+            <OpenTabs />
             <Inboxes channels={channels} />
             {editing && (
               <ChannelForm
