@@ -87,9 +87,11 @@ export function createLookQueue(deps: LookQueueDeps) {
     { mostMs: RETRY_MOST_MS },
   )
   const waiting: (() => void)[] = []
-  /** Jobs that make a step now, and who waits for any of them to have made it. */
-  const stepping = new Set<Job>()
+  /** Turns of any lane that make a step now, and who waits for any of them to have made it. */
+  const stepping = new Set<Turn>()
   const waitingForStep: (() => void)[] = []
+  /** What went to another server. If the series comes back, it begins anew: a look may not go on from what it once read. */
+  const given = new WeakSet<Job>()
   let stopped = false
   const isOurs = (key: SeriesKey) => shards.holds(symbolShard(key))
   shards.onGained(() => {
@@ -97,7 +99,7 @@ export function createLookQueue(deps: LookQueueDeps) {
     loop.wake()
   })
   shards.beforeGiving(async () => {
-    while ([...stepping].some(({ key }) => !isOurs(key)))
+    while ([...stepping].some(({ job }) => !isOurs(job.key)))
       await new Promise<void>((resolve) => waitingForStep.push(resolve))
   })
 
@@ -153,9 +155,9 @@ export function createLookQueue(deps: LookQueueDeps) {
         if (!turn) return
         running++
         turn.state = 'running'
-        stepping.add(turn.job)
+        stepping.add(turn)
         void step(turn).finally(() => {
-          stepping.delete(turn.job)
+          stepping.delete(turn)
           for (const tell of waitingForStep.splice(0)) tell()
           running--
           pump()
@@ -168,10 +170,11 @@ export function createLookQueue(deps: LookQueueDeps) {
 
     async function step(turn: Turn): Promise<void> {
       const { job } = turn
-      if (!isOurs(job.key)) {
+      if (given.has(job) || !isOurs(job.key)) {
         // Another server goes on with it, from what is stored.
+        given.add(job)
         turns.delete(job)
-        jobs.delete(nameOf(job.key))
+        if (jobs.get(nameOf(job.key)) === job) jobs.delete(nameOf(job.key))
         return
       }
       try {

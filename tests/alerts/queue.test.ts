@@ -21,6 +21,7 @@ function world(...lanes: ((symbol: string, step: number) => boolean | Promise<bo
   const away = { reads: 0 }
   /** What happens while a note is being cleared. */
   const during = { clearing: async () => {} }
+  const shards = { ours: true, giving: [] as (() => Promise<void>)[] }
   const looks = createLookQueue({
     clock: { now: () => now, sleep: () => Promise.resolve() },
     log: (level, message) => lines.push(`${level} ${message}`),
@@ -34,6 +35,11 @@ function world(...lanes: ((symbol: string, step: number) => boolean | Promise<bo
     },
     async *unsettled() {},
     async *forming() {},
+    shards: {
+      holds: () => shards.ours,
+      onGained: () => {},
+      beforeGiving: (settled) => shards.giving.push(settled),
+    },
     lanes: lanes.map(
       (lane, i) =>
         async function* look({ symbol }: SeriesKey) {
@@ -47,6 +53,7 @@ function world(...lanes: ((symbol: string, step: number) => boolean | Promise<bo
   })
   return {
     looks,
+    shards,
     notes,
     steps,
     lines,
@@ -232,4 +239,34 @@ test.each([1, 2, 5])('a store that cannot be read %p times ends no looks', async
     'error looking at alerts fails and is tried again',
     'info looking at alerts works again',
   ])
+})
+
+test('a series goes to another server only when no lane makes a step any more, and a look of before never goes on', async () => {
+  const held = Promise.withResolvers<void>()
+  const seen: number[] = []
+  const { looks, shards, notes, steps, add } = world(
+    async (_, step) => {
+      seen.push(step)
+      if (step === 0 && seen.length === 1) await held.promise
+      return step === 1
+    },
+    () => true,
+  )
+  add('A')
+  const settled = looks.settle()
+  while (steps.length < 2) await Promise.resolve()
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+  shards.ours = false
+  let isGiven = false
+  const giving = Promise.all(shards.giving.map((ready) => ready())).then(() => (isGiven = true))
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+  // The other lane is done with it, and this one is not.
+  expect(isGiven).toBe(false)
+  held.resolve()
+  await giving
+  await settled
+  expect([seen, [...notes.keys()]]).toEqual([[0], ['A']])
+  shards.ours = true
+  await looks.settle()
+  expect([seen, [...notes.keys()]]).toEqual([[0, 0, 1], []])
 })
