@@ -13,7 +13,7 @@ import { nodeName, openPostgresToCopy } from '../store/postgres/open-postgres.ts
 import { lockData } from '../store/server-lock.ts'
 import { createSecretBox } from '../webhooks/secret-box.ts'
 import { parseFlags, type Command, type CommandContext, UsageError } from './command.ts'
-import { databaseAddress } from '../server/config.ts'
+import { databaseAddress, readConfig } from '../server/config.ts'
 import { opensSecrets } from '../server/sealed-secrets.ts'
 import { formatNumber } from './table.ts'
 
@@ -33,7 +33,7 @@ export const copyCommand: Command = {
       '  --to PLACE       The other one, which has to be empty',
       '  --key-file FILE  The key that secrets are sealed with, if none of both is a folder that has it',
       '',
-      'No server may run on either. What was cut short goes on where it stopped if the command is given again. At',
+      'BARS names the bucket of the database, if it has one. No server may run on either. What was cut short goes on where it stopped if the command is given again. At',
       'the end both are read and compared; before that no server takes the copy for data. The source stays as it is,',
       'but data of an older version is brought up to date first.',
     ].join('\n'),
@@ -87,6 +87,7 @@ async function openTarget(context: CommandContext, place: CopyPlace): Promise<Op
   if ('database' in place) {
     const archive = await openPostgresToCopy({
       url: place.database,
+      bars: readConfig({ store: place.database }, context.environment).config.BARS,
       clock,
       random,
       node: nodeName('copy', random.bytes(4)),

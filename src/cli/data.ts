@@ -59,10 +59,16 @@ export async function withDatabase<T>(
   flags: DataFlags,
   work: (store: CommandPostgres) => Promise<T>,
 ): Promise<T> {
-  const { STORE } = configOf(environment, flags)
+  const { STORE, BARS } = configOf(environment, flags)
   if (STORE === null)
     throw new UsageError('Name the database with --store: a data directory has one server at most.')
-  const store = await openPostgres({ url: STORE, clock, random, node: nodeName('command', random.bytes(4)) })
+  const store = await openPostgres({
+    url: STORE,
+    bars: BARS,
+    clock,
+    random,
+    node: nodeName('command', random.bytes(4)),
+  })
   try {
     return await work(store)
   } finally {
@@ -72,7 +78,7 @@ export async function withDatabase<T>(
 
 function configOf(environment: CommandContext['environment'], flags: DataFlags): Config {
   const { config, mistakes } = readConfig({ 'data-dir': flags['data-dir'], store: flags.store }, environment)
-  const mistake = mistakes.find((text) => /^(?:--store|STORE):/.test(text))
+  const mistake = mistakes.find((text) => /^(?:--store|STORE|BARS):/.test(text))
   if (mistake !== undefined) throw new UsageError(mistake)
   return config
 }
@@ -83,7 +89,13 @@ async function opened(
 ): Promise<PostgresStore> {
   const config = configOf(environment, flags)
   if (config.STORE !== null)
-    return openPostgres({ url: config.STORE, clock, random, node: nodeName('command', random.bytes(4)) })
+    return openPostgres({
+      url: config.STORE,
+      bars: config.BARS,
+      clock,
+      random,
+      node: nodeName('command', random.bytes(4)),
+    })
   const kv = await openStore({ directory: config.DATA_DIR, tell: warn })
   return { kv, bars: lmdbBars(kv) }
 }

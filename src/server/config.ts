@@ -10,6 +10,7 @@ import { addressList } from '../api/peer.ts'
 import { LOG_LEVELS } from '../lib/log.ts'
 import { RUNS_MAX } from '../runs/records.ts'
 import { KEY_FILE } from '../store/instance-key.ts'
+import { parseBucket } from '../store/bucket-address.ts'
 
 /** Turns text into a value; throws a sentence that says what was expected. */
 type Parse<T> = (text: string) => T
@@ -105,6 +106,11 @@ export const databaseAddress: Parse<string> = (value) => {
   return value
 }
 
+const bucketAddress: Parse<string> = (value) => {
+  parseBucket(value)
+  return value
+}
+
 const optionalAddress: Parse<string> = (value) => {
   if (value !== '' && !/^[^\s@<>]+@[^\s@<>]+$/.test(value))
     throw new Error('expected an address like charts@example.com')
@@ -119,6 +125,12 @@ const OPTIONS = {
     '',
     optional(databaseAddress),
     'Database instead of the folder, postgres://user:password@host:5432/name (PostgreSQL 15 or later)',
+    true,
+  ),
+  BARS: option(
+    '',
+    optional(bucketAddress),
+    'S3-compatible bucket for full chunks of bars beside STORE, s3://KEY:SECRET@bucket/prefix?endpoint=https://…&region=…',
     true,
   ),
   KEY_FILE: option(
@@ -277,5 +289,7 @@ export function readConfig(
     mistakes.push(
       'MAX_STORAGE_MB: limits the database in DATA_DIR only; with STORE leave it out, and limit the database itself',
     )
+  if (options.BARS !== null && options.STORE === null)
+    mistakes.push('BARS: only the bars of a database can be in a bucket; name it in STORE, or leave BARS out')
   return { config: { ...options, rates }, values, mistakes }
 }

@@ -232,6 +232,8 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
       ...(fleet === null || fleet.holds('sweeping')
         ? [app.gate.idempotency.sweep(), sweepSessions(services), sweepTokens(services)]
         : []),
+      // Alone, a server does so before its first import, and never again.
+      ...(fleet?.holds('sweeping') ? [bars.store.sweep()] : []),
     ])
     return SWEEP_MS
   })

@@ -37,11 +37,12 @@ export async function openStoreOf(
     warn(line: string): void
   },
   {
+    BARS,
     DATA_DIR,
     LEASE_SECONDS,
     MAX_STORAGE_MB,
     STORE,
-  }: Pick<Config, 'DATA_DIR' | 'LEASE_SECONDS' | 'MAX_STORAGE_MB' | 'STORE'>,
+  }: Pick<Config, 'BARS' | 'DATA_DIR' | 'LEASE_SECONDS' | 'MAX_STORAGE_MB' | 'STORE'>,
   { admit, log }: { admit(kv: Kv): Promise<void>; readonly log: Log },
 ): Promise<ServerStore> {
   const { clock, random, warn, version } = surroundings
@@ -51,6 +52,7 @@ export async function openStoreOf(
     const { nodeName, openServerPostgres } = await import('../store/postgres/open-postgres.ts')
     return openServerPostgres({
       url: STORE,
+      bars: BARS,
       // How long an answer takes is measured by a clock that nobody can set back.
       clock: { now: () => performance.now(), sleep: clock.sleep },
       random,

@@ -74,7 +74,12 @@ describe('every setting', () => {
     ['LOG_LEVEL', 'debug', 'debug', 'loud'],
   ]
   const RATES = ['ANONYMOUS', 'USER', 'BACKTESTS', 'SEARCH', 'CONTACT', 'CHAT', 'ERRORS', 'TOKENS'] as const
-  const NAMED = ['TRUSTED_PROXIES', ...SETTINGS.map(([name]) => name), ...RATES.map((rate) => `RATE_${rate}`)]
+  const NAMED = [
+    'TRUSTED_PROXIES',
+    'BARS',
+    ...SETTINGS.map(([name]) => name),
+    ...RATES.map((rate) => `RATE_${rate}`),
+  ]
 
   test.each(SETTINGS)('%s=%s', (name, text, value, bad) => {
     const { config, mistakes } = readConfig({}, { [name]: text })
@@ -91,6 +96,22 @@ describe('every setting', () => {
     const quota = (text: string) =>
       readConfig({}, { [`RATE_${rate}`]: text }).config.rates[rate.toLowerCase() as Rate].quota
     expect([quota('17'), quota('0')]).toEqual([17, 0])
+  })
+
+  test('BARS is a bucket with its key, beside a database', () => {
+    const STORE = 'postgres://db/charts'
+    const BARS = 's3://id:secret%2F@bars/charts?endpoint=https://s3.example.com&region=eu-1'
+    const { config, mistakes } = readConfig({}, { STORE, BARS })
+    expect([config.BARS, mistakes]).toEqual([BARS, []])
+    expect(readConfig({}, { BARS }).mistakes).toEqual([expect.stringContaining('name it in STORE')])
+    for (const bad of [
+      's3://bars/charts',
+      'https://id:secret@bars',
+      's3://id:secret@bars?endpoint=s3.example.com',
+    ])
+      expect(readConfig({}, { STORE, BARS: bad }).mistakes).toEqual([
+        expect.stringMatching(/^BARS: expected/),
+      ])
   })
 
   test('STORE takes the modes of encryption that PostgreSQL has, and says which these are', () => {

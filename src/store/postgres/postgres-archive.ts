@@ -15,7 +15,7 @@ const TABLES = ['documents', 'commits', 'changes', 'leases', 'nodes'] as const
 const BAR_TABLES = ['bar_series', 'bar_chunks', 'bar_drafts', 'bar_notes', 'bar_symbols'] as const
 
 export function postgresArchive(connection: Connection): Archive {
-  const { schema, writing, reading } = connection
+  const { schema, writing, reading, objects } = connection
   const bars = postgresBars(connection)
   const kv = postgresKv(connection)
 
@@ -54,15 +54,17 @@ export function postgresArchive(connection: Connection): Archive {
     series: () => bars.list(),
     async *chunks(key) {
       for (let after = '-Infinity'; ;) {
-        const page: Chunk[] = await reading.query(
+        const rows = await reading.query<Chunk>(
           `select c.first, c.bytes from ${schema}.bar_chunks c
            join ${schema}.bar_series s on s.id = c.series
            where s.key = $1 and c.first > $2::float8 order by c.first limit ${CHUNKS_AT_ONCE}`,
           [nameKey(key), after],
         )
-        const last = page.at(-1)
+        const last = rows.at(-1)
         if (!last) return
-        yield page
+        const chunks = rows.map(({ bytes }) => bytes)
+        const whole = objects ? await objects.get(chunks) : chunks
+        yield rows.map(({ first }, i) => ({ first, bytes: whole[i] ?? new Uint8Array() }))
         after = String(last.first)
       }
     },
@@ -89,7 +91,10 @@ export function postgresArchive(connection: Connection): Archive {
            select $1, x.first, x.last, x.bars, substring($7::bytea from x.start for x.length)
            from unnest($2::float8[], $3::float8[], $4::int[], $5::int[], $6::int[]) as x (first, last, bars, start, length)
            on conflict (series, first) do update set last = excluded.last, bars = excluded.bars, bytes = excluded.bytes`,
-          [row.id, ...chunkParameters(new Map(page.map(({ first, bytes }) => [first, bytes])))],
+          [
+            row.id,
+            ...(await chunkParameters(new Map(page.map(({ first, bytes }) => [first, bytes])), objects)),
+          ],
         )
       await writing.query(
         `with draft as (delete from ${schema}.bar_drafts where id = $2)

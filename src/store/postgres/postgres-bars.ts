@@ -28,6 +28,7 @@ import { CHUNK_BARS, chunkLength, chunksOf, decodeAll, decodeChunk } from '../ba
 import { decodeKey, encodeKey, prefixRange } from '../key.ts'
 import type { Key } from '../kv.ts'
 import { intArray } from './arrays.ts'
+import type { ChunkObjects } from './chunk-objects.ts'
 import type { Connection } from './connection.ts'
 import type { Query } from './database.ts'
 import { isLongEnd, writtenAtEnd } from './tail.ts'
@@ -66,7 +67,11 @@ const symbolKey = (exchange: string, symbol: string, owner = ''): Buffer =>
 /** What the feed of changes says of a series, and of a symbol. */
 const toldOf = (kind: 'bars' | 'symbol', name: Key): Buffer => encodeKey([kind, ...name])
 
-export function postgresBars({ schema, node, reading, writing, newId, written }: Connection): BarStore {
+export function postgresBars(connection: Connection): BarStore {
+  const { schema, node, reading, writing, objects, newId, written } = connection
+  /** The chunks of rows, some of which only say which object has them. */
+  const whole = async (rows: readonly Uint8Array[]): Promise<readonly Uint8Array[]> =>
+    objects ? objects.get(rows) : rows
   /** The chunks of a series that a range needs, newest first if its end was asked for. $2 from, $3 to, $4 bars. */
   function chosen(series: string, { from, to, first, last }: BarRange): { text: string; values: unknown[] } {
     const direction = last === undefined ? 'asc' : 'desc'
@@ -103,7 +108,7 @@ export function postgresBars({ schema, node, reading, writing, newId, written }:
     const [row] = rows
     if (!row) return { bars: make(0), series: null }
     if (rows.length > SHORT_CHUNKS) return readLong(key, range, make)
-    const parts = rows.flatMap(({ bytes }) => bytes ?? [])
+    const parts = await whole(rows.flatMap(({ bytes }) => bytes ?? []))
     const columns = make(parts.reduce((sum, part) => sum + chunkLength(part), 0))
     const length = await decodeInto(columns, 0, parts)
     return { bars: selectBars(sliceBars(columns, 0, length), range), series: storedOf(row).info }
@@ -128,12 +133,16 @@ export function postgresBars({ schema, node, reading, writing, newId, written }:
     })
   }
 
-  async function chunksAt(query: Query, id: string, firsts: readonly number[]): Promise<Uint8Array[]> {
+  async function chunksAt(
+    query: Query,
+    id: string,
+    firsts: readonly number[],
+  ): Promise<readonly Uint8Array[]> {
     const rows = await query<{ bytes: Uint8Array }>(
       `select c.bytes from ${schema}.bar_chunks c where c.series = $1 and c.first = any($2::float8[]) order by c.first`,
       [id, intArray(firsts)],
     )
-    return rows.map(({ bytes }) => bytes)
+    return whole(rows.map(({ bytes }) => bytes))
   }
 
   /** The series, and the chunks that bars from `first` to `last` go into, with a neighbour that has room left. */
@@ -191,7 +200,7 @@ export function postgresBars({ schema, node, reading, writing, newId, written }:
       next.from,
       next.to,
       intArray(next.gone),
-      ...chunkParameters(next.parts),
+      ...(await chunkParameters(next.parts, objects)),
     ]
     const [row] = await writing.query<{ change: number | null }>(
       `select ${schema}.write_bars_1(${values.map((_, i) => `$${i + 1}`).join(', ')}) as change`,
@@ -229,7 +238,8 @@ export function postgresBars({ schema, node, reading, writing, newId, written }:
        order by c.first desc limit 1`,
       [id, first],
     )
-    return row ?? null
+    const [bytes] = await whole(row ? [row.bytes] : [])
+    return row && bytes ? { first: row.first, bytes } : null
   }
 
   async function upsert(key: SeriesKey, bars: Bars): Promise<UpsertResult> {
@@ -239,7 +249,7 @@ export function postgresBars({ schema, node, reading, writing, newId, written }:
     const to = bars.time.at(-1) ?? 0
     for (;;) {
       const { old, chunks } = await touched(key, from, to)
-      const before = decodeAll(chunks.flatMap(({ bytes }) => bytes ?? []))
+      const before = decodeAll(await whole(chunks.flatMap(({ bytes }) => bytes ?? [])))
       const after = mergeBars(before, bars)
       const { parts, gone } = await placed(old, chunks, { before, after, from })
       const inserted = after.length - before.length
@@ -270,7 +280,7 @@ export function postgresBars({ schema, node, reading, writing, newId, written }:
          select $1, x.first, x.last, x.bars, substring($7::bytea from x.start for x.length)
          from unnest($2::float8[], $3::float8[], $4::int[], $5::int[], $6::int[]) as x (first, last, bars, start, length)
          on conflict (series, first) do update set last = excluded.last, bars = excluded.bars, bytes = excluded.bytes`,
-        [to, ...chunkParameters(new Map(parts.slice(at, at + STEP_CHUNKS)))],
+        [to, ...(await chunkParameters(new Map(parts.slice(at, at + STEP_CHUNKS)), objects))],
       )
     return to
   }
@@ -282,7 +292,7 @@ export function postgresBars({ schema, node, reading, writing, newId, written }:
       `select c.bytes from (${text}) c order by c.chunk`,
       [id, ...values],
     )
-    return selectBars(decodeAll(rows.map(({ bytes }) => bytes)), range)
+    return selectBars(decodeAll(await whole(rows.map(({ bytes }) => bytes))), range)
   }
 
   /** Times at which chunks of either id begin. */
@@ -381,6 +391,7 @@ export function postgresBars({ schema, node, reading, writing, newId, written }:
         `select id from ${schema}.bar_drafts where at < clock_timestamp() - interval '${DRAFT_HOURS} hours'`,
       )
       for (const { id } of rows) await drop(id)
+      await objects?.collect()
     },
 
     async symbol(exchange, symbol, owner) {
@@ -426,10 +437,14 @@ async function decodeInto(columns: Bars, from: number, parts: readonly Uint8Arra
 }
 
 /** Firsts, lasts, numbers of bars, starts and lengths of the bytes, and the bytes of all of them. */
-export function chunkParameters(parts: ReadonlyMap<number, Uint8Array>): unknown[] {
+export async function chunkParameters(
+  parts: ReadonlyMap<number, Uint8Array>,
+  objects: ChunkObjects | null,
+): Promise<unknown[]> {
   const all = [...parts]
+  const rows = objects ? await objects.put([...parts.values()]) : [...parts.values()]
   let from = 1
-  const starts = all.map(([, { length }]) => {
+  const starts = rows.map(({ length }) => {
     const start = from
     from += length
     return start
@@ -439,8 +454,8 @@ export function chunkParameters(parts: ReadonlyMap<number, Uint8Array>): unknown
     intArray(all.map(([, bytes]) => decodeAll([bytes]).time.at(-1) ?? 0)),
     intArray(all.map(([, bytes]) => chunkLength(bytes))),
     intArray(starts),
-    intArray(all.map(([, { length }]) => length)),
-    Buffer.concat(all.map(([, bytes]) => bytes)),
+    intArray(rows.map(({ length }) => length)),
+    Buffer.concat(rows),
   ]
 }
 

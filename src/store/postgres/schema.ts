@@ -7,6 +7,7 @@
 
 import { DataRefused } from '../data-refused.ts'
 import type { Database } from './database.ts'
+import { LAYOUT_WITH_OBJECTS, OBJECTS } from './chunk-objects.ts'
 import { COMMIT } from './commit-function.ts'
 import { WRITE_BARS } from './bar-functions.ts'
 import { FEED } from './feed.ts'
@@ -99,9 +100,11 @@ const STEPS: readonly Step[] = [
   { to: 4, usableFrom: 1, script: FEED },
   { to: 5, usableFrom: 1, script: FLEET },
   { to: 6, usableFrom: 1, script: LIMITS },
+  // Until a bucket is named, programs that know of none go on.
+  { to: LAYOUT_WITH_OBJECTS, usableFrom: 1, script: OBJECTS },
 ]
 
-const NEWEST = 6
+const NEWEST = 7
 /** This is how PostgreSQL writes its version 15. */
 const SERVER_MIN = 150_000
 

@@ -1,0 +1,111 @@
+// An S3-compatible bucket, by Bun's own client: whole objects by name, and nothing else.
+
+import { S3Client } from 'bun'
+import type { Clock } from '../../lib/clock.ts'
+import { Problem } from '../../lib/problem.ts'
+import { parseBucket } from '../bucket-address.ts'
+import { DataRefused } from '../data-refused.ts'
+
+export interface Bucket {
+  /** Where it is, without the key to it. */
+  readonly address: string
+  put(name: string, bytes: Uint8Array): Promise<void>
+  /** null: there is no such object. */
+  get(name: string): Promise<Uint8Array | null>
+  /** An object that is not there is no mistake. */
+  delete(name: string): Promise<void>
+}
+
+/** An answer that takes longer is taken to be lost. */
+const SILENCE_MS = 15_000
+const TRIES = 3
+const PAUSE_MS = 200
+const RETRY_AFTER_SECONDS = 5
+
+export function s3Bucket(text: string, clock: Clock): Bucket {
+  const { prefix, endpoint, region, ...rest } = parseBucket(text)
+  const client = new S3Client({
+    ...rest,
+    ...(endpoint !== null && { endpoint }),
+    ...(region !== null && { region }),
+  })
+
+  async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await unlessSilent(clock, ask())
+      } catch (error) {
+        if (isRefusal(error)) throw error
+        if (tries === TRIES) throw away(error)
+        await clock.sleep(PAUSE_MS * tries)
+      }
+    }
+  }
+
+  return {
+    address: `s3://${rest.bucket}/${prefix}${endpoint === null ? '' : ` at ${endpoint}`}`,
+    put: (name, bytes) =>
+      patiently(async () => {
+        await client.write(prefix + name, bytes, { type: 'application/octet-stream' })
+      }),
+    async get(name) {
+      try {
+        return await patiently(() => client.file(prefix + name).bytes())
+      } catch (error) {
+        if (codeOf(error) === 'NoSuchKey') return null
+        throw error
+      }
+    },
+    delete: (name) => patiently(() => client.delete(prefix + name)),
+  }
+}
+
+/** Writes, reads and deletes an object. Throws `DataRefused`, with what can be done, if the bucket does not take it. */
+export async function assertUsable(bucket: Bucket, name: string): Promise<void> {
+  try {
+    const bytes = new TextEncoder().encode(name)
+    await bucket.put(name, bytes)
+    const read = await bucket.get(name)
+    await bucket.delete(name)
+    if (!read || Buffer.compare(read, bytes) !== 0) throw new Error('what was written is not what is read')
+  } catch (error) {
+    const cause = error instanceof Problem ? error.cause : error
+    const said = codeOf(cause) ?? (cause instanceof Error ? cause.message : String(cause))
+    throw new DataRefused(
+      `BARS: the bucket ${bucket.address} cannot be used (${said}). Check bucket, endpoint, region and key, which must be allowed to put, get and delete objects.`,
+    )
+  }
+}
+
+const codeOf = (error: unknown): string | null =>
+  error instanceof Error && 'code' in error ? String(error.code) : null
+
+/** The bucket has answered, and would answer the same again. */
+const isRefusal = (error: unknown) =>
+  /^(?:NoSuchKey|NoSuchBucket|AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch|AuthorizationHeaderMalformed|ERR_S3_(?!CONNECTION))/.test(
+    codeOf(error) ?? '',
+  )
+
+async function unlessSilent<T>(clock: Clock, work: Promise<T>): Promise<T> {
+  const answered = new AbortController()
+  const silence = clock.sleep(SILENCE_MS, answered.signal).then(() => {
+    if (!answered.signal.aborted) throw new Error('the bucket does not answer')
+    return new Promise<never>(() => {})
+  })
+  try {
+    return await Promise.race([work, silence])
+  } finally {
+    answered.abort()
+  }
+}
+
+function away(cause: unknown): Problem {
+  const problem = new Problem(
+    503,
+    'store_unavailable',
+    'The bucket of the bars does not answer. Nothing that was answered before is lost. Try again.',
+    { retryAfter: RETRY_AFTER_SECONDS },
+  )
+  problem.cause = cause
+  return problem
+}
