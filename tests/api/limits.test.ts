@@ -223,6 +223,21 @@ describe('several servers that count together', () => {
     )
   })
 
+  test('of too many clients one forgets those that came longest ago', async () => {
+    const { servers, asked } = fleet(1)
+    const take = (client: string) => servers[0]!.take('user', client)
+    await take('ann')
+    for (let i = 1; i < BUCKETS_MAX; i++) await take(`other${i}`)
+    // From here on she is the last who came, and the first of the others goes instead.
+    await take('ann')
+    await take('one more')
+    const before = asked()
+    await take('ann')
+    expect(asked()).toBe(before)
+    await take('other1')
+    expect(asked()).toBe(before + 1)
+  })
+
   test('while the database is away each counts by itself, and lets nobody wait', async () => {
     const { answered, goAway } = fleet(2)
     goAway()

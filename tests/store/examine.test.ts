@@ -152,6 +152,13 @@ test.each([
     async (kv: LmdbKv) => chunks(kv).remove(chunkKey(seriesId(kv), 0)),
     'has 904 bars of 5000.',
   ],
+  [
+    'all chunks that are gone',
+    async (kv: LmdbKv) => {
+      for (const time of [0, 4096 * 60_000]) await chunks(kv).remove(chunkKey(seriesId(kv), time))
+    },
+    'has 0 bars of 5000.',
+  ],
   ['a count', series({ count: 5_001 }), 'BINANCE:BTCUSDT 1m has 5000 bars of 5001.'],
   ['a first time', series({ first: 1 }), 'BINANCE:BTCUSDT 1m begins or ends at another time than it says.'],
   ['a last time', series({ last: 1 }), 'BINANCE:BTCUSDT 1m begins or ends at another time than it says.'],
