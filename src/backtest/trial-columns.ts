@@ -2,7 +2,7 @@
 //
 // A grid of 20 fast and 10 slow averages has 200 trials but only 30 averages. The script tells which inputs a column
 // depends on (`pine/3-plan/shared.ts`). Columns are kept here by the values of those inputs, as many as there is room for;
-// the one unused for longest goes first. A column that depends on everything that the sweep varies is useless to other
+// the one unused for longest goes first, and each goes that a thousand trials did not use. A column that depends on everything that the sweep varies is useless to other
 // trials, so the next one reuses its memory.
 
 import type { SharedColumn, SharedColumns } from '../pine/environment.ts'
@@ -12,6 +12,15 @@ import type { TrialInputs } from './measured.ts'
 
 /** The limit for one worker: 160 columns of 50,000 bars. */
 const KEPT_BYTES_MAX = 64 * 2 ** 20
+
+/** In a grid the averages of the outer input are never needed again, and would only fill the memory up to its limit. */
+const UNUSED_TRIALS_MAX = 1000
+
+interface Kept {
+  readonly columns: readonly SharedColumn[]
+  /** The number of the trial that used them last. */
+  readonly usedBy: number
+}
 
 /** What differs among the trials. */
 export interface VariedAmongTrials {
@@ -28,7 +37,9 @@ export class TrialColumns implements SharedColumns {
   /** A script that was compiled again has shares of its own, whatever their order in it. */
   readonly #numbers = new WeakMap<ColumnShare, number>()
   #numbered = 0
-  readonly #kept = new Map<string, readonly SharedColumn[]>()
+  /** The one unused for longest comes first. */
+  readonly #kept = new Map<string, Kept>()
+  #trial = 0
   #bytes = 0
   readonly #spare = { f64: [] as Float64Array[], u8: [] as Uint8Array[] }
   /** The columns given to the present trial. */
@@ -45,8 +56,8 @@ export class TrialColumns implements SharedColumns {
     const found = this.#kept.get(key)
     if (!found) return null
     this.#kept.delete(key)
-    this.#kept.set(key, found)
-    return found
+    this.#kept.set(key, { ...found, usedBy: this.#trial })
+    return found.columns
   }
 
   room(_: number, kind: 'f64' | 'u8'): SharedColumn {
@@ -62,11 +73,11 @@ export class TrialColumns implements SharedColumns {
       this.#given.delete(column)
       this.#bytes += column.byteLength
     }
-    this.#kept.set(this.#keyOf(share, values), columns)
+    this.#kept.set(this.#keyOf(share, values), { columns, usedBy: this.#trial })
     for (const [oldest, dropped] of this.#kept) {
-      if (this.#bytes <= this.#most) break
+      if (this.#bytes <= this.#most && this.#trial - dropped.usedBy <= UNUSED_TRIALS_MAX) break
       this.#kept.delete(oldest)
-      for (const column of dropped) {
+      for (const column of dropped.columns) {
         this.#bytes -= column.byteLength
         this.#given.add(column)
       }
@@ -75,6 +86,7 @@ export class TrialColumns implements SharedColumns {
 
   /** Call it when a trial is over and its figures are made. */
   next(): void {
+    this.#trial++
     for (const room of this.#given) {
       if (room instanceof Float64Array) this.#spare.f64.push(room)
       else this.#spare.u8.push(room)

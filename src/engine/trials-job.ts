@@ -20,6 +20,6 @@ export async function trialsJob(job: TrialsJob, desk: Desk): Promise<TrialsOutpu
     )
     return { ...batch, script: scriptName(job.source), tookMs: performance.now() - began }
   } finally {
-    if (kept) desk.columns?.rest()
+    if (kept) desk.columns?.rest(points.length)
   }
 }

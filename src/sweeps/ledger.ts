@@ -33,7 +33,7 @@ export interface Counted {
 }
 
 /** The most trials written at once: a commit is a turn of the server, and others wait for it. */
-const BATCH = 20
+const BATCH = 50
 /** How many ratios are read where the ledger was written before their spread was. */
 const SHARPES_MAX = 10_000
 /** The most trials that may wait; more are dropped, or a user who tries fast would fill the memory. */
@@ -85,7 +85,7 @@ export class Ledger {
     ])
     let spread = kept ? spreadIn(kept) : await this.#spreadOfAll(of, count ?? null)
     for (const [i, { sharpe }] of waiting.entries())
-      if (sharpe !== undefined && !hasSharpe(known[i] ?? null)) spread = withValue(spread, sharpe)
+      if (isKnown(sharpe) && !hasSharpe(known[i] ?? null)) spread = withValue(spread, sharpe)
     const added = known.filter((entry) => !entry).length
     return { count: Number(count?.value ?? 0) + added, deviation: deviationOf(spread) }
   }
@@ -120,19 +120,23 @@ export class Ledger {
   async #changes(tx: Tx, trials: readonly Tried[]): Promise<Changes> {
     const [first] = trials
     if (!first) return {}
-    const keys = trials.map(trialKey)
-    const known = await tx.getMany(keys)
-    const added = known.filter((entry) => !entry).length
-    const better = trials.map(({ sharpe }, i) => sharpe !== undefined && !hasSharpe(known[i]!))
-    const sets = keys.flatMap((key, i) =>
-      !known[i] || better[i] ? [{ key, value: JSON.stringify(trials[i]!.sharpe ?? null) }] : [],
-    )
-    const sums = added > 0 ? [{ key: countKey(first), step: added }] : []
-    if (!better.includes(true)) return { sets, sums }
+    // Whoever counts trials of this script writes its spread, so to check the spread alone is enough, if it is read first.
     const kept = await tx.get(spreadKey(first))
+    const keys = trials.map(trialKey)
+    const known = await this.#kv.getMany(keys)
     let spread = kept ? spreadIn(kept) : await this.#spreadOfAll(first, await this.#kv.get(countKey(first)))
-    for (const [i, { sharpe = 0 }] of trials.entries()) if (better[i]) spread = withValue(spread, sharpe)
-    return { sets: [...sets, { key: spreadKey(first), value: JSON.stringify(spread) }], sums }
+    const sets: { key: Key; value: string }[] = []
+    let added = 0
+    for (const [i, { sharpe }] of trials.entries()) {
+      const entry = known[i] ?? null
+      const isBetter = isKnown(sharpe) && !hasSharpe(entry)
+      if (!entry) added++
+      if (isBetter) spread = withValue(spread, sharpe)
+      if (!entry || isBetter) sets.push({ key: keys[i]!, value: JSON.stringify(sharpe ?? null) })
+    }
+    if (sets.length === 0) return {}
+    sets.push({ key: spreadKey(first), value: JSON.stringify(spread) })
+    return { sets, sums: added > 0 ? [{ key: countKey(first), step: added }] : [] }
   }
 
   /** For a ledger from before the spread was written. */
@@ -169,5 +173,6 @@ export class Ledger {
 }
 
 const nameOf = ({ userId, script, market }: TriedScript) => JSON.stringify([userId, script, market])
+const isKnown = (sharpe: number | undefined): sharpe is number => Number.isFinite(sharpe)
 const hasSharpe = (entry: Entry | null) => entry !== null && entry.value !== 'null'
 const spreadIn = ({ value }: Entry) => JSON.parse(value) as Spread

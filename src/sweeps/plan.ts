@@ -61,6 +61,7 @@ export function planOf(space: Space, planned: Planned, now: () => number, propos
     },
     next() {
       const batch = waiting.splice(0)
+      const keys = new Set(batch.map(({ key }) => key))
       let looked = 0
       const began = now()
       // A sampler that learns says how many it wants before it is asked, since asking changes that number.
@@ -94,11 +95,12 @@ export function planOf(space: Space, planned: Planned, now: () => number, propos
         } else if (known.has(key)) {
           sampler.tell(point, known.get(key) ?? -Infinity)
           misses++
-        } else if (batch.some((other) => other.key === key)) {
+        } else if (keys.has(key)) {
           sampler.tell(point, NaN)
           misses++
         } else {
           batch.push({ point, choices, key })
+          keys.add(key)
           misses = 0
         }
       }

@@ -6,7 +6,13 @@
 
 import { checkFigures, namesOf } from '../backtest/figures.ts'
 import type { VariedAmongTrials } from '../backtest/trial-columns.ts'
-import { rowLayout, type Measured, type TrialInputs, type WindowWinner } from '../backtest/measured.ts'
+import {
+  rowLayout,
+  type Measured,
+  type RowLayout,
+  type TrialInputs,
+  type WindowWinner,
+} from '../backtest/measured.ts'
 import { barsHash, canonicalJson } from '../backtest/report/hash.ts'
 import type { ScriptHost, TrialsJob, TrialsOutput } from '../engine/job.ts'
 import type { JobPool } from '../engine/pool.ts'
@@ -14,6 +20,7 @@ import { inParts } from '../jobs/parts.ts'
 import { StoredJobs, type JobDeps, type JobScript } from '../jobs/stored-jobs.ts'
 import type { LiveJob } from '../jobs/user-jobs.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
+import { turn } from '../lib/turn.ts'
 import { barsNotFound, type BarCache } from '../market/bar-cache.ts'
 import { ownerOf, seriesKey, seriesName, type SeriesKey } from '../market/bar-store.ts'
 import { sliceBars, type Bars } from '../market/bars.ts'
@@ -88,6 +95,8 @@ const STANDARD_FIGURES = [
   'sharpe',
 ]
 const RESULTS_PAGE_MAX = 1000
+/** As many trials are looked at in a turn of the server when a sweep is judged. */
+const TURN_TRIALS = 500
 
 /** Loaded with the first sweep: the samplers bring a library of statistics. */
 const plans = () => import('./plan.ts')
@@ -279,14 +288,11 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
       () => clock.now(),
       (job) => this.#deps.pool.do('propose', job, this.#optionsFor(sweep, material, 1, signal)),
     )
-    const all = new Rows(sweep.measured)
     for (let batch = 0; batch < sweep.batches; batch++) {
       const stored = await this.#batch(id, batch)
       if (!stored) throw new Error(`batch ${batch} of ${id} is missing`)
       const choices = await this.#nextOf(plan, signal)
-      const rows = decodeRows(stored.rows)
-      all.add(stored.choices, rows, stored.winners)
-      plan.tell(scoresOfAll(choices, stored.choices, scoresOf(rows, sweep.measured)))
+      plan.tell(scoresOfAll(choices, stored.choices, scoresOf(decodeRows(stored.rows), sweep.measured)))
     }
     const rungs = rungsFor(sweep, material)
     const seenOf = ({ tried, filtered = 0 }: Sweep) => tried + filtered
@@ -315,6 +321,8 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
       await begin()
       for (let first = underWay.shift(); first; first = underWay.shift()) {
         const { left, out, found } = await first.tried
+        // Each of these is a turn of its own, so that others are answered in between.
+        await turn()
         const batch = batchOf(left, found, sweep.tried)
         if (learns) plan.tell(scoresOfAll(first.choices, left, scoresOf(found.rows, sweep.measured)))
         // The workers go on while this batch is written.
@@ -323,7 +331,6 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
         const changed = await this.#keep(sweep, batch, found, out)
         if (!changed) return
         sweep = changed
-        all.add(batch.choices, found.rows, batch.winners)
         const seconds = (clock.now() - from.at) / 1000
         live.tell(progressOf(sweep, seconds > 0 ? (seenOf(sweep) - from.seen) / seconds : null))
         await next
@@ -331,7 +338,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
     } finally {
       stop.abort()
     }
-    await this.#judge(sweep, material, all, signal)
+    await this.#judge(sweep, material, await this.#allOf(sweep), signal)
   }
 
   /** Asks the plan, which may have to search for long; others get their turn meanwhile. */
@@ -514,6 +521,19 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
     return this.#deps.ledger.add([...out.map((trial) => ({ ...of, trial })), ...tried])
   }
 
+  /** Read from the store at the end: kept until then they would be ten megabytes for ten thousand trials. */
+  async #allOf(sweep: Sweep): Promise<Rows> {
+    const all = new Rows(sweep)
+    const layout = rowLayout(sweep.measured)
+    for (let batch = 0; batch < sweep.batches; batch++) {
+      const stored = await this.#batch(sweep.id, batch)
+      if (!stored) throw new Error(`batch ${batch} of ${sweep.id} is missing`)
+      all.add(stored, layout)
+      await turn()
+    }
+    return all
+  }
+
   async #judge(sweep: Sweep, material: Material, all: Rows, signal: AbortSignal): Promise<void> {
     const { pool, clock, ledger } = this.#deps
     const { space } = material
@@ -527,19 +547,23 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
         : values
       for (const [i, value] of sorted.entries()) numbers[axis]!.set(value, i)
     }
-    for (const [trial, choices] of all.choices.entries())
+    const points: TrialInputs[] = []
+    for (const [trial, choices] of all.choices.entries()) {
+      if (trial % TURN_TRIALS === 0) await turn()
+      points.push(space.pointOf(choices))
       for (const [axis, { count }] of space.axes.entries())
         steps[trial * space.axes.length + axis] = count === null ? -1 : numbers[axis]!.get(choices[axis]!)!
+    }
     const cells = cellsOf(sweep.windows, material.bars.length).map(({ share, runs }) => ({ share, runs }))
     const { verdict, stitched } = await pool.do(
       'judge',
       {
         ...this.#jobOf(material),
         measured: sweep.measured,
-        rows: all.shared(),
+        rows: all.rows,
         steps,
         axes: space.axes.map(({ ordered }) => ({ ordered })),
-        points: all.choices.map((choices) => space.pointOf(choices)),
+        points,
         counted,
         failed: sweep.failed,
         seed: sweep.seed,
@@ -618,40 +642,25 @@ interface Material {
   partSize: number
 }
 
-/** All trials of a sweep, as its judge reads them. */
+/** All trials of a sweep, as its judge reads them. The rows are in shared memory, which a worker reads without a copy. */
 class Rows {
   readonly choices: (readonly Choice[])[] = []
+  readonly rows: Float64Array
   readonly winners: (WindowWinner | null)[]
-  readonly #parts: Float64Array[] = []
 
-  constructor({ windows }: Measured) {
-    this.winners = windows.map(() => null)
+  constructor({ measured, tried }: Pick<Sweep, 'measured' | 'tried'>) {
+    this.rows = new Float64Array(new SharedArrayBuffer(8 * tried * rowLayout(measured).width))
+    this.winners = measured.windows.map(() => null)
   }
 
-  add(
-    choices: readonly (readonly Choice[])[],
-    rows: Float64Array,
-    winners: readonly (WindowWinner | null)[],
-  ): void {
+  add({ choices, rows, winners }: Batch, { width }: RowLayout): void {
+    this.rows.set(decodeRows(rows), this.choices.length * width)
     this.choices.push(...choices)
-    this.#parts.push(rows)
     for (const [window, winner] of winners.entries()) {
       const before = this.winners[window]
       // Of equal trials the first wins, whatever batches they were tried in.
       if (winner && (!before || winner.score > before.score)) this.winners[window] = winner
     }
-  }
-
-  /** All rows in one piece of shared memory, which a worker reads without a copy. */
-  shared(): Float64Array {
-    const length = this.#parts.reduce((sum, part) => sum + part.length, 0)
-    const rows = new Float64Array(new SharedArrayBuffer(length * 8))
-    let at = 0
-    for (const part of this.#parts) {
-      rows.set(part, at)
-      at += part.length
-    }
-    return rows
   }
 }
 

@@ -28,13 +28,31 @@ describe('columns are kept from one job to the next', () => {
       return () => void waiting.splice(waiting.indexOf(work), 1)
     })
     const first = kept.of('a', make)
-    kept.rest()
+    kept.rest(1)
     expect(kept.of('a', make)).toBe(first)
     expect(waiting).toHaveLength(0)
-    kept.rest()
+    kept.rest(1)
     waiting[0]?.()
     expect(kept.of('a', make)).not.toBe(first)
   })
+})
+
+test('what a thousand trials left behind is collected, and when no part has come for a while', () => {
+  let [collected, ended] = [0, () => {}]
+  const kept = new KeptColumns(
+    (work) => {
+      ended = work
+      return () => {}
+    },
+    () => collected++,
+  )
+  for (let part = 0; part < 25; part++) {
+    kept.of('a', make)
+    kept.rest(100)
+  }
+  expect(collected).toBe(2)
+  ended()
+  expect(collected).toBe(3)
 })
 
 test('a script that was compiled again takes no columns of the one before, whatever they were called', () => {

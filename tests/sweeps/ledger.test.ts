@@ -69,8 +69,8 @@ test('a store that refuses does not keep trials waiting for ever', async () => {
   const said: string[] = []
   const commit = () => Promise.reject(new Error('full'))
   const ledger = new Ledger({ kv: { ...kv, commit }, log: (_, message) => said.push(message) })
-  for (let i = 0; i < 45; i++) ledger.note({ ...OF, trial: String(i) })
-  expect(await ledger.count(OF)).toBe(45)
+  for (let i = 0; i < 120; i++) ledger.note({ ...OF, trial: String(i) })
+  expect(await ledger.count(OF)).toBe(120)
   await ledger.settled()
   expect(await ledger.count(OF)).toBe(0)
   expect(said).toEqual(Array.from({ length: 3 }, () => 'trials could not be counted'))

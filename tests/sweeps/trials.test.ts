@@ -8,6 +8,7 @@ import { rowLayout, wholeRun, type TrialInputs } from '../../src/backtest/measur
 import { runTrials } from '../../src/backtest/trial.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { emptyBars } from '../../src/market/bars.ts'
+import type { SharedColumn } from '../../src/pine/environment.ts'
 import type { ColumnShare } from '../../src/pine/runtime/executable.ts'
 import type { InputSpec } from '../../src/pine/runtime/inputs.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
@@ -193,6 +194,25 @@ describe('columns of a batch', () => {
     expect(columns.find(crossing, [5, 20])).toBeNull()
     columns.next()
     expect(columns.room(1, 'u8')).toBe(room)
+  })
+
+  test('what a thousand trials did not use makes room, so that a long grid takes no more memory than a short one', () => {
+    const columns = new TrialColumns(10, variedAmong(points))
+    const rooms = new Set<SharedColumn>()
+    for (let trial = 0; trial < 5000; trial++) {
+      // Every trial needs the first average, each only once its own.
+      for (const length of [5, 1000 + trial]) {
+        if (columns.find(average, [length])) continue
+        const room = columns.room(0, 'f64')
+        rooms.add(room)
+        columns.keep(average, [length], [room])
+      }
+      columns.next()
+    }
+    expect(columns.find(average, [5])).not.toBeNull()
+    expect(columns.find(average, [5999])).not.toBeNull()
+    expect(columns.find(average, [1000])).toBeNull()
+    expect(rooms.size).toBeLessThan(1010)
   })
 
   test('there is room for so many bytes; what was of no use longest goes first', () => {
