@@ -10,6 +10,7 @@ import {
 } from '../watchlists/watchlists.ts'
 import type { Watchlist as WatchlistWire } from '../wire/watchlist.ts'
 import { access, type ApiDeps } from './access.ts'
+import { csvAnswer } from './csv-answer.ts'
 import { watchlistItem } from './search-items.ts'
 import { listed, pageName, pageOf } from './fields.ts'
 import { route } from './route.ts'
@@ -80,12 +81,7 @@ export function watchlistRoutes(deps: ApiDeps) {
       '/:id/export',
       async ({ caller, params }) => {
         const list = await watchlists.get(caller.user.id, params.id)
-        return new Response(exportCsv(list), {
-          headers: {
-            'content-type': 'text/csv; charset=utf-8',
-            'content-disposition': `attachment; filename="${list.id}.csv"`,
-          },
-        })
+        return csvAnswer(list.id, exportCsv(list))
       },
       route('GET /api/platform/watchlists/{id}/export'),
     )

@@ -1,6 +1,7 @@
 // `chartroom bars`: lists the cached series, imports and exports them.
 
 import { users } from '../accounts/accounts.ts'
+import { csvRow } from '../lib/csv-text.ts'
 import { isLongMarketName, MARKET_NAME_MAX } from '../lib/text.ts'
 import { importBars, type ImportResult } from '../market/import.ts'
 import { type Bars, BAR_FIELDS } from '../market/bars.ts'
@@ -168,8 +169,8 @@ async function exportBars(context: CommandContext): Promise<number> {
 
 /** CSV that the import reads back bit for bit. */
 function* barLines(bars: Bars): Generator<string> {
-  yield BAR_FIELDS.join(',')
-  for (let i = 0; i < bars.length; i++) yield BAR_FIELDS.map((field) => bars[field][i]).join(',')
+  yield csvRow(BAR_FIELDS)
+  for (let i = 0; i < bars.length; i++) yield csvRow(BAR_FIELDS.map((field) => bars[field][i]!))
 }
 
 async function fetchBars(context: CommandContext): Promise<number> {

@@ -22,7 +22,7 @@ const TRADE_COLUMNS: Readonly<Record<string, (trade: ReportTrade) => string | nu
 /** Times are UTC ms; numbers are not rounded. */
 export function tradesCsv(trades: readonly ReportTrade[]): string {
   const rows = trades.map((trade) => csvRow(Object.values(TRADE_COLUMNS).map((column) => column(trade))))
-  return [Object.keys(TRADE_COLUMNS).join(','), ...rows, ''].join('\n')
+  return [csvRow(Object.keys(TRADE_COLUMNS)), ...rows, ''].join('\n')
 }
 
 /** The time and one column for each plot, named by its title; na is written `na`. */
@@ -40,10 +40,10 @@ export function plotsCsv(tracks: readonly Track[]): string {
     }
   })
   const [time] = columns
-  const rows = (time?.data ?? []).map((_, bar) => columns.map(({ data }) => cell(data[bar])).join(','))
+  const rows = (time?.data ?? []).map((_, bar) => csvRow(columns.map(({ data }) => cell(data[bar]))))
   return [csvRow(columns.map(({ id }) => id)), ...rows, ''].join('\n')
 }
 
-function cell(value: number | null | undefined): string {
-  return value === null || value === undefined || Number.isNaN(value) ? 'na' : String(value)
+function cell(value: number | null | undefined): number | 'na' {
+  return value === null || value === undefined || Number.isNaN(value) ? 'na' : value
 }

@@ -117,8 +117,7 @@ export interface BrokerAccount {
   readonly capitalHeld: number
   readonly marginLiquidationPrice: number
   readonly accountCurrency: string
-  /** null when there is no such trade. Oldest first. */
-  /** Whole numbers; good until the next one is asked for. */
+  /** By number, the oldest first; null when there is none. Good until the next one is asked for. */
   openTrade(index: number): TradeView | null
   closedTrade(index: number): TradeView | null
   convertToAccount(value: number): number
