@@ -91,7 +91,10 @@ interface Entrance {
   readonly changes: Changes
 }
 
-/** The role of this sign-up. Throws Problem if it is not permitted. In a transaction, only one of two first users becomes the owner. */
+/**
+ * The role of this sign-up. Throws Problem if it is not permitted. In a transaction, only one of two first users becomes the
+ * owner.
+ */
 async function admit(
   { kv, clock }: AccountDeps,
   reader: Reader,

@@ -155,7 +155,10 @@ export function spreadOf({ exchange, symbol }: SpreadPart): Spread | null {
 
 const PRICES = ['open', 'high', 'low', 'close'] as const
 
-/** The spread's bars, from those of its parts in their order, of which there is at least one. In shared memory, so that workers read them without a copy. */
+/**
+ * The spread's bars, from those of its parts in their order, of which there is at least one. They are in shared memory, so
+ * that workers read them without a copy.
+ */
 export function spreadBars({ value }: Spread, parts: readonly Bars[]): Bars {
   const made = emptyBars(Math.min(...parts.map(({ length }) => length)), { shared: true })
   const at = parts.map(() => 0)

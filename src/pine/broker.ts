@@ -42,9 +42,9 @@ export interface Broker {
   /** What a script tells it. */
   readonly desk: BrokerDesk
   /**
-   * Bar `bar` has come: fills what fills, in path order, before the script runs. Need not be called when not `busy` and no price calls.
-   * With calc_on_order_fills it calls `rerun` after fills, which runs the script's body once more on this bar. With
-   * calc_on_every_history_tick it calls it on each tick but the last, and has to be called on every bar.
+   * Bar `bar` has come: fills what fills, in path order, before the script runs. It need not be called when the broker is not
+   * `busy` and no price calls. With calc_on_order_fills it calls `rerun` after fills, which runs the script's body once more on
+   * this bar. With calc_on_every_history_tick it calls `rerun` on each tick but the last, and has to be called on every bar.
    */
   onBar(bar: number, rerun: () => void): void
   /** After the script's body on `bar`: process_orders_on_close, immediate closes. Need not be called when not `dirty`. */

@@ -59,7 +59,10 @@ export interface RunEnvironment extends Series {
   readonly used?: (bytes: number) => void
   /** The budget of the run that opened this one for request.*, which both of them use up. */
   readonly budget?: Budget
-  /** Called every few hundred bars and every 1,024 rounds of a loop: throws when the run's time is over, else answers the ms since the last call. */
+  /**
+   * Called every few hundred bars and every 1,024 rounds of a loop: throws when the run's time is over, else answers the ms
+   * since the last call.
+   */
   readonly watch?: () => number | void
   /** Called when a run has found that much of what it counted is garbage. */
   readonly collect?: () => void

@@ -9,9 +9,9 @@
 //     floor     fills: from the book into the account, and what follows from a fill
 //     walk      bar by bar along the path of prices, says whose turn it is on the floor
 //
-// The rules are named `A1` to `J8`, and `M` of portfolios (pot.ts). RULES.md lists them all, and the code cites each where it follows it, in these parts or
-// in the file of its family: sizing.ts and commission.ts (F), exits.ts and trailing.ts (D, E), margin.ts (G), risk.ts (H).
-// Levels are integer ticks, quantities integer units (numbers.ts).
+// The rules are named `A1` to `J8`, and `M` of portfolios (pot.ts). RULES.md lists them all, and the code cites each where it
+// follows it, in these parts or in the file of its family: sizing.ts and commission.ts (F), exits.ts and trailing.ts (D, E),
+// margin.ts (G), risk.ts (H). Levels are integer ticks, quantities integer units (numbers.ts).
 //
 // A bar on which nothing waits and the position cannot be called costs nothing, which makes a million bars cheap. Run-ups
 // and drawdowns are computed from the columns on request (equity.ts).

@@ -170,7 +170,10 @@ function testsOf({ test, alternate }: IfExpr): readonly Expr[] | null {
   return tests && [test, ...tests]
 }
 
-/** Made of columns, inputs, constants and what no bar changes by itself, so that asking it once more changes nothing and cannot fail. */
+/**
+ * Whether it is made of columns, inputs, constants and what no bar changes by itself, so that asking it once more changes
+ * nothing and cannot fail.
+ */
 function isKnownAhead(module: Module, expr: Expr, known: ReadonlySet<Variable>): boolean {
   const isKnown = (one: Expr) => isKnownAhead(module, one, known)
   switch (expr.kind) {

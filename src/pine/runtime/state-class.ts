@@ -24,7 +24,10 @@ export interface LengthFill {
   fillBlock(from: number, to: number, columns: LengthColumns): void
 }
 
-/** One series, one length and what else there is, the same on every bar. A column of one block is indexed with its mask, a whole one with -1. */
+/**
+ * One series, one length and what else there is, the same on every bar. A column of one block is indexed with its mask, a
+ * whole one with -1.
+ */
 export type LengthColumns = readonly [
   target: Float64Array,
   targetMask: number,
