@@ -12,7 +12,7 @@ const FEATURES = {
   portfolios: ['lib', 'market', 'wire', 'store', 'pine', 'engine', 'jobs'],
   scans: ['lib', 'market', 'wire', 'store', 'pine', 'engine', 'jobs'],
   accounts: ['lib', 'wire', 'store'],
-  alerts: ['lib', 'market', 'store', 'pine'],
+  alerts: ['lib', 'market', 'wire', 'store', 'pine'],
   ideas: ['lib', 'market', 'store'],
   scripts: ['lib', 'market', 'store', 'pine'],
   watchlists: ['lib', 'market', 'store'],

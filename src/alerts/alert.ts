@@ -4,30 +4,11 @@ import { Problem, invalidField } from '../lib/problem.ts'
 import { marketName } from '../lib/text.ts'
 import { SPREAD_EXCHANGE } from '../market/spread.ts'
 import { requireInterval } from '../market/interval.ts'
-import {
-  CHANNEL_OPERATORS,
-  MOVE_OPERATORS,
-  OPERATORS,
-  PERCENT_OPERATORS,
-  type Operator,
-} from './condition.ts'
+import { OPERATORS, type Alert as AlertWire, type AlertKind, type Operator } from '../wire/alert.ts'
+import { CHANNEL_OPERATORS, MOVE_OPERATORS, PERCENT_OPERATORS } from './condition.ts'
 
-export type AlertKind = 'price' | 'volume' | 'change' | 'indicator' | 'script' | 'strategy'
 /** Kinds that run a stored script; `indicator` compares one of its plots, the others wait for its own calls. */
 export const SCRIPT_KINDS: readonly AlertKind[] = ['indicator', 'script', 'strategy']
-
-export const FREQUENCIES = [
-  'once',
-  'once_per_bar',
-  'once_per_bar_close',
-  'once_per_minute',
-  'every_time',
-] as const
-export type Frequency = (typeof FREQUENCIES)[number]
-
-type Channel = 'email' | 'webhook'
-
-export type AlertState = 'active' | 'triggered' | 'paused' | 'expired' | 'throttled' | 'error'
 
 /** The default of `MAX_ALERTS`. */
 export const ALERTS_PER_USER = 400
@@ -56,14 +37,14 @@ interface Settings {
   readonly inputs: Readonly<Record<string, unknown>>
   /** Title of the plot an `indicator` alert compares; '' = the first. */
   readonly plot: string
-  readonly channels: readonly Channel[]
+  readonly channels: AlertWire['channels']
   /** Empty = every receiver that listens to alert.triggered. */
   readonly webhookIds: readonly string[]
   /** Missing in old records. */
   readonly channelIds?: readonly string[]
   /** Whom to tell if nobody acknowledges a firing in time; missing in old records. */
   readonly escalation?: Escalation | null
-  readonly frequency: Frequency
+  readonly frequency: AlertWire['frequency']
   readonly message: string
   readonly cooldownSec: number
   readonly expiresAt: number | null
@@ -72,7 +53,7 @@ interface Settings {
 export interface Alert extends Settings {
   readonly id: string
   readonly ownerId: string
-  readonly state: AlertState
+  readonly state: AlertWire['state']
   /** Why, in state `error`. */
   readonly problem: string | null
   /** Owner of the private series that it watches; '' = a shared one. */
@@ -127,7 +108,7 @@ export interface Firing {
   readonly price: number
   readonly message: string
   readonly firedAt: number
-  readonly channels: readonly Channel[]
+  readonly channels: AlertWire['channels']
   /** When another channel is told unless somebody acknowledges it; missing = never. */
   readonly escalatesAt?: number
   readonly acknowledgedAt?: number

@@ -4,23 +4,7 @@
 // close does not show, so there a crossing counts from the previous close to the bar's high or low.
 
 import { unreachable } from '../lib/assert.ts'
-
-export const OPERATORS = [
-  'above',
-  'below',
-  'crossing',
-  'crossing_up',
-  'crossing_down',
-  'entering_channel',
-  'exiting_channel',
-  'inside_channel',
-  'outside_channel',
-  'moving_up',
-  'moving_down',
-  'moving_up_pct',
-  'moving_down_pct',
-] as const
-export type Operator = (typeof OPERATORS)[number]
+import type { Operator } from '../wire/alert.ts'
 
 /** Operators that need `price2` beside `price`. */
 export const CHANNEL_OPERATORS: readonly Operator[] = [

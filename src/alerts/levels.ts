@@ -6,8 +6,9 @@
 // span may be wider than needed; `judge` decides.
 
 import type { Key } from '../store/kv.ts'
-import type { Alert, AlertKind } from './alert.ts'
-import { CHANNEL_OPERATORS, MOVE_OPERATORS, PERCENT_OPERATORS, type Operator } from './condition.ts'
+import type { AlertKind, Operator } from '../wire/alert.ts'
+import type { Alert } from './alert.ts'
+import { CHANNEL_OPERATORS, MOVE_OPERATORS, PERCENT_OPERATORS } from './condition.ts'
 import type { View } from './view.ts'
 
 /**

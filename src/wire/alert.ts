@@ -16,9 +16,12 @@ import {
   type Wire,
 } from './schema.ts'
 
-const Kind = oneOf(['price', 'volume', 'change', 'indicator', 'script', 'strategy'])
+/** Kinds of alerts. Those that run a stored script come last. */
+export const ALERT_KINDS = ['price', 'volume', 'change', 'indicator', 'script', 'strategy'] as const
+export type AlertKind = (typeof ALERT_KINDS)[number]
+const Kind = oneOf(ALERT_KINDS)
 
-const Operator = oneOf([
+export const OPERATORS = [
   'above',
   'below',
   'crossing',
@@ -32,10 +35,19 @@ const Operator = oneOf([
   'moving_down',
   'moving_up_pct',
   'moving_down_pct',
-])
-const Channel = oneOf(['email', 'webhook'])
+] as const
+export type Operator = (typeof OPERATORS)[number]
+const Operator = oneOf(OPERATORS)
 
-const Frequency = oneOf(['once', 'once_per_bar', 'once_per_bar_close', 'once_per_minute', 'every_time'])
+const Channel = oneOf(['email', 'webhook'])
+export const FREQUENCIES = [
+  'once',
+  'once_per_bar',
+  'once_per_bar_close',
+  'once_per_minute',
+  'every_time',
+] as const
+const Frequency = oneOf(FREQUENCIES)
 
 const Escalation = Type.Object(
   { channelId: idOf('ch'), minutes: Type.Integer({ minimum: 1, maximum: 1440 }) },

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { checkedFields, withoutMemory, type Alert, type AlertFields } from '../../src/alerts/alert.ts'
-import type { Operator } from '../../src/alerts/condition.ts'
+import type { Operator } from '../../src/wire/alert.ts'
 import { hasHappened, fillMessage } from '../../src/alerts/message.ts'
 import type { Problem } from '../../src/lib/problem.ts'
 

@@ -1,15 +1,9 @@
 // Levels: whatever bars fire is among the keys that are read for them, once; and a value far away is not.
 
 import { expect, test } from 'bun:test'
-import type { Alert, AlertKind } from '../../src/alerts/alert.ts'
-import {
-  CHANNEL_OPERATORS,
-  holds,
-  MOVE_OPERATORS,
-  OPERATORS,
-  PERCENT_OPERATORS,
-  type Operator,
-} from '../../src/alerts/condition.ts'
+import type { Alert } from '../../src/alerts/alert.ts'
+import { OPERATORS, type AlertKind, type Operator } from '../../src/wire/alert.ts'
+import { CHANNEL_OPERATORS, holds, MOVE_OPERATORS, PERCENT_OPERATORS } from '../../src/alerts/condition.ts'
 import { judge } from '../../src/alerts/judge.ts'
 import {
   ceilingKey,

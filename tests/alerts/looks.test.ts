@@ -1,15 +1,9 @@
 // LookQueue against the slow and obvious way: random alerts, bars, imports, stops and failures; the seed is printed.
 
 import { expect, test } from 'bun:test'
-import {
-  FREQUENCIES,
-  type Alert,
-  type AlertFields,
-  type Firing,
-  type Frequency,
-} from '../../src/alerts/alert.ts'
+import { type Alert, type AlertFields, type Firing } from '../../src/alerts/alert.ts'
 import { createAlerts } from '../../src/alerts/alerts.ts'
-import { OPERATORS, type Operator } from '../../src/alerts/condition.ts'
+import { FREQUENCIES, OPERATORS, type Alert as AlertWire, type Operator } from '../../src/wire/alert.ts'
 import { createLookQueue } from '../../src/alerts/look-queue.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import { silentLog } from '../../src/lib/log.ts'
@@ -225,7 +219,7 @@ class World {
 function randomFields(random: Random, interval: string, step: number, now: number): AlertFields {
   const kind = random.one(['price', 'price', 'price', 'volume', 'change'] as const)
   const op: Operator = random.one(OPERATORS)
-  const frequency: Frequency = random.one(FREQUENCIES)
+  const frequency: AlertWire['frequency'] = random.one(FREQUENCIES)
   const level = kind === 'change' ? random.below(60) - 30 : random.below(20)
   return {
     symbol: 'Ä',

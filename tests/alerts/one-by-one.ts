@@ -2,7 +2,8 @@
 //
 // It knows no marks, levels, slices or commits. Whatever the looks do, their firings and states must be these.
 
-import type { AlertFields, AlertState } from '../../src/alerts/alert.ts'
+import type { AlertFields } from '../../src/alerts/alert.ts'
+import type { Alert } from '../../src/wire/alert.ts'
 import { holds, STATE_OPERATORS, type Values } from '../../src/alerts/condition.ts'
 
 export interface Row {
@@ -16,7 +17,7 @@ export interface Row {
 
 interface Plain {
   fields: AlertFields
-  state: AlertState
+  state: Alert['state']
   /** The last bar it was looked at on, as it was then; null = it was armed, and not looked at yet. */
   seen: { readonly row: Row; readonly closed: boolean } | null
   /** Where it began, and whether its event had happened already. */

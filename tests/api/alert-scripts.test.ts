@@ -2,7 +2,8 @@
 // corrected, restarts and states that were evicted fire exactly what a run over all bars at each of these moments fires.
 
 import { expect, test } from 'bun:test'
-import type { Firing, AlertKind } from '../../src/alerts/alert.ts'
+import type { Firing } from '../../src/alerts/alert.ts'
+import type { AlertKind } from '../../src/wire/alert.ts'
 import { createAlerts, type Alerts } from '../../src/alerts/alerts.ts'
 import { alertScripts } from '../../src/server/alert-scripts.ts'
 import { advanceJob } from '../../src/engine/advance-job.ts'

@@ -56,7 +56,6 @@ export interface Limits {
   readonly stringLength: number
   /** Iterations of all loops on one bar. */
   readonly loopsPerBar: number
-  readonly callDepth: number
   readonly drawingsPerKind: number
   /** Different calls of request.*(): 40 on TradingView, 64 on its largest plan. */
   readonly requests: number
@@ -74,7 +73,6 @@ export const DEFAULT_LIMITS: Limits = {
   collectionSize: 100_000,
   stringLength: 40_960,
   loopsPerBar: 5_000_000,
-  callDepth: 500,
   drawingsPerKind: 500,
   requests: REQUESTS_MAX,
   timeMs: 60_000,
