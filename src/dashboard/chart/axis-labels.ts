@@ -1,4 +1,7 @@
 // Labels on a pane's axis: present values of plots, prices of resting orders, the last price.
+//
+// Labels that would lie on each other by more than half become one: that of the most important, with a plus if another
+// value stands behind it, which the legend has. Those that only touch are moved apart by the library, as TradingView does.
 
 import type { ISeriesPrimitiveAxisView } from 'lightweight-charts'
 import type { Bars } from '../../market/bars.ts'
@@ -9,6 +12,8 @@ import type { ChartState } from './view-state.ts'
 
 /** The height of a label whose value has no place on the axis. */
 const OFF_SCREEN = -1000
+/** CSS pixels; a label is about 17 high. */
+const ONE_BELOW = 9
 
 interface LabelledPane {
   /** True for the pane that shows prices. */
@@ -31,15 +36,10 @@ export function axisLabels({
   coordinate,
   format,
 }: LabelledPane): ISeriesPrimitiveAxisView[] {
-  const labels: ISeriesPrimitiveAxisView[] = []
+  const labels: AxisLabel[] = []
   const { cut } = state
-  const add = (value: number, color: string, words?: string) => {
-    labels.push({
-      coordinate: () => coordinate(value) ?? OFF_SCREEN,
-      text: () => words ?? format(value),
-      textColor: () => readable(color),
-      backColor: () => color.slice(0, 7),
-    })
+  const add = (value: number, color: string, importance = 0) => {
+    labels.push({ importance, color, y: () => coordinate(value), text: () => format(value) })
   }
   for (const mark of marks) {
     if (mark.kind !== 'plot' || (mark.display & DISPLAY.priceScale) === 0) continue
@@ -49,15 +49,52 @@ export function axisLabels({
     const color = i < 0 ? null : colorAt(mark.colors, i)
     if (color !== null && end - i < 2) add(mark.values[i]!, color)
   }
-  if (!price) return labels
+  if (!price) return merging(labels)
   for (const level of [...state.levels, ...state.alerts]) {
     const color = level.tone === 'muted' ? theme.muted : theme[level.tone]
-    add(level.price, color, format(level.price))
+    add(level.price, color, 1)
   }
   const last = cut ?? shown.length - 1
   const close = shown.close[last]
-  if (close !== undefined) add(close, close >= shown.open[last]! ? theme.up : theme.down)
-  return labels
+  if (close !== undefined) add(close, close >= shown.open[last]! ? theme.up : theme.down, 2)
+  return merging(labels)
+}
+
+export interface AxisLabel {
+  /** Of two at one place, the one with more stays. */
+  readonly importance: number
+  readonly color: string
+  /** null = its value has no place on the axis. */
+  readonly y: () => number | null
+  readonly text: () => string
+}
+
+/** They are asked in every frame, since a chart that is scrolled or scaled moves them. */
+export function merging(labels: readonly AxisLabel[]): ISeriesPrimitiveAxisView[] {
+  const byImportance = labels.toSorted((a, b) => b.importance - a.importance)
+  /** Those that stay, each with the labels that it stands for. */
+  const standing = () => {
+    const kept = new Map<AxisLabel, { readonly y: number; readonly behind: AxisLabel[] }>()
+    for (const label of byImportance) {
+      const y = label.y()
+      if (y === null) continue
+      const before = [...kept.values()].find((one) => Math.abs(one.y - y) < ONE_BELOW)
+      if (before) before.behind.push(label)
+      else kept.set(label, { y, behind: [] })
+    }
+    return kept
+  }
+  return labels.map((label) => ({
+    coordinate: () => label.y() ?? OFF_SCREEN,
+    visible: () => standing().has(label),
+    text: () => {
+      const own = label.text()
+      const behind = standing().get(label)?.behind ?? []
+      return behind.some(({ text }) => text() !== own) ? `${own}+` : own
+    },
+    textColor: () => readable(label.color),
+    backColor: () => label.color.slice(0, 7),
+  }))
 }
 
 /** Black or white, whichever is readable on the colour. */

@@ -1,0 +1,38 @@
+// Labels on a price axis where they would lie on each other.
+
+import { expect, test } from 'bun:test'
+import { merging, type AxisLabel } from '../../src/dashboard/chart/axis-labels.ts'
+
+const label = (y: number | null, text: string, importance = 0): AxisLabel => ({
+  importance,
+  color: '#112233',
+  y: () => y,
+  text: () => text,
+})
+const shown = (...labels: AxisLabel[]) =>
+  merging(labels)
+    .filter((view) => view.visible?.() ?? true)
+    .map((view) => `${view.text()} at ${view.coordinate()}`)
+
+test('labels that lie on each other become one, that of the most important, with a plus for what it hides', () => {
+  expect(shown(label(100, '2,863.09'), label(104, '2,860.00'), label(101, '2,874.56', 2))).toEqual([
+    '2,874.56+ at 101',
+  ])
+})
+
+test('of labels that matter alike the first stays', () => {
+  expect(shown(label(50, 'fast'), label(52, 'slow'))).toEqual(['fast+ at 50'])
+})
+
+test('labels that say the same become one without a plus', () => {
+  expect(shown(label(30, '3,400.00', 1), label(30, '3,400.00'))).toEqual(['3,400.00 at 30'])
+})
+
+test('labels that only touch stay two, and one hidden by a label does not hide a third', () => {
+  expect(shown(label(100, 'a', 2), label(112, 'b'))).toEqual(['a at 100', 'b at 112'])
+  expect(shown(label(100, 'a', 2), label(106, 'b'), label(113, 'c'))).toEqual(['a+ at 100', 'c at 113'])
+})
+
+test('a value without a place on the axis has no label', () => {
+  expect(shown(label(null, 'none', 2), label(5, 'x'))).toEqual(['x at 5'])
+})
