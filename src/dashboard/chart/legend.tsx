@@ -1,5 +1,7 @@
 // The legend in each pane's corner: OHLC and change of the bar under the crosshair, and every plot's value in its colour.
 
+import type { ComponentChildren } from 'preact'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Bars } from '../../market/bars.ts'
 import type { Compared } from '../charts.ts'
 import { compact, percent, price, intervalText } from '../format.ts'
@@ -14,6 +16,7 @@ import { factsOf, symbols, type Cell } from './cell.ts'
 import { changeCompared, COMPARE_SCALES, nameOf, removeCompared } from './compare-symbols.ts'
 import { replayOnChart, symbolSearch } from './chart-state.ts'
 import { legible } from './paint.ts'
+import type { PaneBox } from './view.ts'
 import { colorAt, DISPLAY, paneOf, type Mark, type PlotMark, type Scene } from './scene.ts'
 
 /** A pane's legend with at least this many lines can be folded, so that it never hides the candles. */
@@ -46,7 +49,7 @@ export function Legends({
         const studies = layers.filter((layer) => panesOf(layer).includes(box.name))
         const foldable = box.name === 'price' && studies.length >= FOLDS_FROM
         return (
-          <div key={box.name} class={s.legend} style={{ top: `${box.top + 8}px` }}>
+          <LegendBox key={box.name} cell={cell} box={box}>
             {box.name === 'price' && <PriceLine cell={cell} bars={bars} bar={bar} />}
             {box.name === 'price' &&
               cell.compared.value?.map((one) => (
@@ -81,10 +84,45 @@ export function Legends({
                 run
               </Button>
             )}
-          </div>
+          </LegendBox>
         )
       })}
     </>
+  )
+}
+
+const LEGEND_TOP = 8
+const LEGEND_ROOM = 6
+
+/** Keeps what is drawn clear of its lines. */
+function LegendBox({
+  cell,
+  box,
+  children,
+}: {
+  readonly cell: Cell
+  readonly box: PaneBox
+  readonly children: ComponentChildren
+}) {
+  const place = useRef<HTMLDivElement>(null)
+  /** The highest that so many lines were: numbers under the crosshair wrap now and then, which must not move the chart. */
+  const highest = useRef({ lines: 0, height: 0 })
+  useLayoutEffect(() => {
+    const lines = [...(place.current?.querySelectorAll<HTMLElement>(`:scope > .${s.legendLine}`) ?? [])]
+    const last = lines.at(-1)
+    const height = last ? last.offsetTop + last.offsetHeight : 0
+    if (lines.length === highest.current.lines && height <= highest.current.height) return
+    highest.current = { lines: lines.length, height }
+    cell.view.peek()?.leaveFree(box.name, height === 0 ? 0 : LEGEND_TOP + height + LEGEND_ROOM)
+  })
+  useLayoutEffect(() => {
+    const { height } = highest.current
+    cell.view.peek()?.leaveFree(box.name, height === 0 ? 0 : LEGEND_TOP + height + LEGEND_ROOM)
+  }, [box.height, cell.view.value])
+  return (
+    <div ref={place} class={s.legend} style={{ top: `${box.top + LEGEND_TOP}px` }}>
+      {children}
+    </div>
   )
 }
 

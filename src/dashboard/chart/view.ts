@@ -234,6 +234,18 @@ export class ChartView {
     this.toEnd()
   }
 
+  /** Leaves the top of a pane free, CSS pixels, so that nothing lies below its legend. */
+  leaveFree(name: string, height: number): void {
+    const index = this.#panes.findIndex((pane) => pane.name === name)
+    const pane = this.#chart.panes()[index]
+    if (!pane || this.#removed) return
+    const { top, bottom } = marginsOf(index)
+    const wanted = Math.min(LEGEND_MOST, height / Math.max(1, pane.getHeight()))
+    this.#panes[index]!.series.priceScale().applyOptions({
+      scaleMargins: { top: Math.max(top, wanted), bottom },
+    })
+  }
+
   /** Lets other code draw in front of the price pane, until the returned function is called. */
   addOverlay(draw: (paint: Paint) => void): () => void {
     const overlays = this.#panes[0]?.overlays
@@ -286,7 +298,7 @@ export class ChartView {
     series.priceScale().applyOptions({
       // The library gives a new pane the scale mode of the last one; an oscillator needs neither log nor per cent.
       mode: PriceScaleMode.Normal,
-      scaleMargins: index === 0 ? { top: 0.1, bottom: 0.1 } : { top: 0.12, bottom: 0.08 },
+      scaleMargins: marginsOf(index),
     })
     this.#panes.push(painter)
     this.#chart.panes()[index]?.setStretchFactor(index === 0 ? 3 : 1)
@@ -460,3 +472,9 @@ export class ChartView {
     })
   }
 }
+
+/** The part of a pane above the highest and below the lowest price. */
+const marginsOf = (index: number): { readonly top: number; readonly bottom: number } =>
+  index === 0 ? { top: 0.1, bottom: 0.1 } : { top: 0.12, bottom: 0.08 }
+/** A legend never takes more of its pane than that from the candles; a longer one can be folded. */
+const LEGEND_MOST = 0.4
