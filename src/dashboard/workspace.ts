@@ -59,8 +59,6 @@ export const diagnostics = signal<readonly ScriptDiagnostic[]>([])
 /** Why the last run failed, if not because of errors in the script. */
 export const runProblem = signal<Error | null>(null)
 
-/** Id of the stored run that the report should compare with; '' = none. */
-export const compareWith = signal('')
 /** The values that the form of a new alert starts with. */
 export type AlertWish = Partial<
   Pick<Alert, 'kind' | 'op' | 'price' | 'name' | 'message' | 'scriptId' | 'inputs'>

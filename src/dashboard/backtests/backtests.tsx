@@ -1,4 +1,4 @@
-// Stored backtests: search and sort them, open them on the chart, compare two.
+// Stored backtests: search and sort them, open them on the chart, choose some to compare.
 
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
@@ -10,7 +10,8 @@ import { Menu } from '../ui/menu.tsx'
 import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Badge, Button, cx, Empty, uiStyles as ui } from '../ui/ui.tsx'
 import { rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
-import { bottom, compareWith } from '../workspace.ts'
+import { bottom } from '../workspace.ts'
+import { RUNS_MAX } from './compare-model.ts'
 import { found, NEWEST_FIRST, SORTS, type Backtest } from './backtest-list.ts'
 import { attempt, Confirm, Page, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
 import { isUnderWay } from '../../wire/job-state.ts'
@@ -76,12 +77,12 @@ export function Backtests({ id }: { readonly id?: string }) {
     onDelete: (one) => setDeleting([one.id]),
   })
   const chosen = all.filter(({ id: one }) => picked.includes(one))
-  const comparable = chosen.length === 2 && chosen.every(({ state }) => state === 'done')
+  const comparable =
+    chosen.length >= 2 && chosen.length <= RUNS_MAX && chosen.every(({ state }) => state === 'done')
   return (
     <Page
       title="Backtests"
       about="Runs are kept until newer ones need their place; a star keeps one for good. Click a run to open it with its chart and report."
-      wide
       actions={
         <>
           {list.data && list.data.backtests.length > 0 && (
@@ -101,17 +102,12 @@ export function Backtests({ id }: { readonly id?: string }) {
           )}
           <Button
             disabled={!comparable}
-            title={comparable ? undefined : 'Choose two that are done to compare'}
-            onClick={() => {
-              const [one = '', other = ''] = picked
-              attempt(
-                openBacktest(one).then(() => {
-                  bottom.value = 'report'
-                  compareWith.value = other
-                  navigate('/')
-                }),
-              )
-            }}
+            title={
+              comparable
+                ? 'Their curves over one axis, and their figures'
+                : `Choose 2 to ${RUNS_MAX} that are done to compare`
+            }
+            onClick={() => navigate(`/backtests/compare?runs=${picked.join(',')}`)}
           >
             Compare
           </Button>

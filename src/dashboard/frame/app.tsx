@@ -25,6 +25,7 @@ const Keys = lazy(async () => (await import('../help/keys.tsx')).Keys)
 const Tour = lazy(async () => (await import('../help/tour.tsx')).Tour)
 const NotFound = lazy(async () => (await import('./not-found.tsx')).NotFound)
 const Backtests = lazy(async () => (await import('../backtests/backtests.tsx')).Backtests)
+const CompareRuns = lazy(async () => (await import('../backtests/compare-runs.tsx')).CompareRuns)
 const SweepList = lazy(async () => (await import('../sweeps/sweeps.tsx')).SweepList)
 const SweepPage = lazy(async () => (await import('../sweeps/sweep-page.tsx')).SweepPage)
 const Optimise = lazy(async () => (await import('../sweeps/optimise.tsx')).Optimise)
@@ -52,6 +53,7 @@ const ROUTES = [
   ['/chart', ChartPage],
   ['/chart/:market/:interval', ChartPage],
   ['/backtests', Backtests],
+  ['/backtests/compare', CompareRuns],
   ['/backtests/:id', Backtests],
   ['/sweeps', SweepList],
   ['/sweeps/new', Optimise],

@@ -1,6 +1,5 @@
 // The report's Compare view: this run beside another stored one, or beside a list of trades exported from TradingView.
 
-import { useSignalEffect } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
@@ -12,9 +11,11 @@ import { ago, count, time as timeText, tone, intervalText } from '../format.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import type { WireField } from '../ui/wire-fields.ts'
 import { found } from '../backtests/backtest-list.ts'
+import { everyRun } from '../backtests/every-run.ts'
+import { href } from '../router.ts'
 import { Badge, Button, Empty, Failure, Field, Progress, Select, Skeleton } from '../ui/ui.tsx'
 import { keptRun } from '../run-script.ts'
-import { compareWith, lookAt, type ShownRun } from '../workspace.ts'
+import { lookAt, type ShownRun } from '../workspace.ts'
 import type { Explanation } from '../../wire/explanation.ts'
 import { WhyItDiffers } from './explanation.tsx'
 import { EquityChart } from './equity-chart.tsx'
@@ -37,11 +38,6 @@ function WithRun({ run }: { readonly run: ShownRun }) {
   const [wanted, setWanted] = useState('')
   const [other, setOther] = useState<ShownRun | null>(null)
   const [problem, setProblem] = useState<unknown>(null)
-  useSignalEffect(() => {
-    if (compareWith.value === '') return
-    setChosen(compareWith.value)
-    compareWith.value = ''
-  })
   useEffect(() => {
     const abort = new AbortController()
     everyRun(abort.signal).then(
@@ -75,6 +71,12 @@ function WithRun({ run }: { readonly run: ShownRun }) {
   return (
     <section>
       <h3>With another run</h3>
+      {run.id !== null && (
+        <p class="muted">
+          Figure by figure with one, or{' '}
+          <a href={href(`/backtests/compare?runs=${run.id}`)}>the curves of several</a>.
+        </p>
+      )}
       {problem ? (
         <Failure error={problem} onRetry={() => setProblem(null)} />
       ) : listed === null ? (
@@ -125,20 +127,6 @@ function WithRun({ run }: { readonly run: ShownRun }) {
 /** A list that is longer has a search. */
 const SEARCHED_FROM = 8
 const OFFERED_MAX = 200
-
-/** All that the user keeps, the newest first. */
-async function everyRun(signal: AbortSignal): Promise<readonly Backtest[]> {
-  const all: Backtest[] = []
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const page = await call('GET /api/platform/backtests', {
-      query: { limit: 500, ...(cursor !== undefined && { cursor }) },
-      signal,
-    })
-    all.push(...page.backtests)
-    cursor = page.nextCursor
-  }
-  return all
-}
 
 /** Two equity curves can share an axis only if they cover the same bars; an indicator has no curve. */
 const sameRange = (a: ShownRun, b: ShownRun): boolean =>

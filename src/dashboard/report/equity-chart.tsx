@@ -6,16 +6,20 @@ import { litTime, zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
 import { faded, themeOf, type ChartTheme } from '../chart/paint.ts'
 import { compact, money, percent, time as timeText } from '../format.ts'
-import { palette, theme as themeName } from '../settings.ts'
+import { palette, remembered, theme as themeName } from '../settings.ts'
 import { ofKind } from '../../lib/of-kind.ts'
 import { cx } from '../ui/ui.tsx'
 import { lookAt, type ShownRun } from '../workspace.ts'
-import { envelope, ticks } from './figures.ts'
+import { axisOf, extentOf, heightOf, scaleOf, type CurveScale } from './curve-scales.ts'
+import { envelope } from './figures.ts'
+import { ScaleChoice } from './scale-choice.tsx'
 import s from './report.module.css'
 
 type CurveValues = readonly (number | null)[]
 const columnOf = (run: ShownRun, kind: 'equity' | 'buyhold' | 'drawdown' | 'time'): CurveValues =>
   ofKind(run.tracks, kind)?.data ?? []
+
+const chosenScale = remembered('curves.scale', 'money')
 
 interface EquityProps {
   readonly run: ShownRun
@@ -71,10 +75,11 @@ export function EquityChart({ run, other, upTo, compactHeight, blind }: EquityPr
       other: other ? columnOf(other, 'equity') : [],
       times,
       initial: run.report.initialCapital,
+      scale: scaleOf(chosenScale.value),
       at,
       blind: blind === true,
     })
-  }, [run, other, size, at, hold, length, redraw, blind])
+  }, [run, other, size, at, hold, length, redraw, blind, chosenScale.value])
 
   const barOf = (event: PointerEvent | MouseEvent): number => {
     const box = host.current!.getBoundingClientRect()
@@ -120,6 +125,7 @@ export function EquityChart({ run, other, upTo, compactHeight, blind }: EquityPr
             </>
           )}
         </span>
+        {!compactHeight && <ScaleChoice scale={chosenScale} />}
       </figcaption>
       <div
         ref={host}
@@ -162,30 +168,29 @@ interface EquityData {
   readonly other: CurveValues
   readonly times: CurveValues
   readonly initial: number
+  readonly scale: CurveScale
   readonly at: number | null
   readonly blind: boolean
 }
 
 function drawEquity(
   ctx: CanvasRenderingContext2D,
-  { width, height }: { readonly width: number; readonly height: number },
+  size: { readonly width: number; readonly height: number },
   data: EquityData,
 ): void {
   const { theme, equity, initial } = data
-  const right = width - AXIS
-  const bottom = height - 18
+  const right = size.width - AXIS
+  const bottom = size.height - 18
   const split = Math.round(bottom * 0.72)
-  const curves = [data.equity, data.held, data.other].filter((curve) => curve.length > 0)
-  let [low, high] = [initial, initial]
-  for (const curve of curves)
-    for (const value of curve) {
-      if (value === null) continue
-      if (value < low) low = value
-      if (value > high) high = value
-    }
-  const room = (high - low || Math.abs(high) * 0.01 || 1) * 0.06
-  ;[low, high] = [low - room, high + room]
+  // With scales of their own, the axis is that of equity.
+  const axis = data.scale === 'own' ? 'money' : data.scale
+  const height = heightOf(axis, initial, [])
+  const heights = (curve: CurveValues) => curve.map((value) => (value === null ? null : height(value)))
+  const [drawn, other] = [heights(equity), heights(data.other)]
+  const zero = height(initial) ?? 0
+  const { low, high } = withRoom([drawn, other, ...(data.scale === 'own' ? [] : [heights(data.held)])], zero)
   const y = (value: number) => 6 + (1 - (value - low) / (high - low)) * (split - 12)
+  const held = data.scale === 'own' ? onSpan(data.held, low, high) : heights(data.held)
   const x = (i: number) => (equity.length < 2 ? 0 : (i / (equity.length - 1)) * right)
   ctx.font = `11px ${theme.font}`
   ctx.textBaseline = 'middle'
@@ -193,16 +198,16 @@ function drawEquity(
   ctx.strokeStyle = faded(theme.line, 0.7)
   ctx.fillStyle = theme.muted
   ctx.lineWidth = 1
-  for (const tick of ticks(low, high, Math.max(2, split / 44))) {
-    const at = Math.round(y(tick)) + 0.5
+  for (const tick of axisOf(axis, low, high, Math.max(2, split / 44))) {
+    const at = Math.round(y(tick.height)) + 0.5
     line(ctx, 0, at, right, at)
-    ctx.fillText(compact(tick), right + 8, at)
+    ctx.fillText(tick.text, right + 8, at)
   }
   if (!data.blind) drawYears(ctx, data, right, bottom, x)
   // The line of the initial capital.
   ctx.strokeStyle = theme.lineStrong
   ctx.setLineDash([3, 3])
-  line(ctx, 0, Math.round(y(initial)) + 0.5, right, Math.round(y(initial)) + 0.5)
+  line(ctx, 0, Math.round(y(zero)) + 0.5, right, Math.round(y(zero)) + 0.5)
   ctx.setLineDash([])
   // The drawdown, hanging from a zero line of its own.
   let deepest = 0
@@ -224,10 +229,10 @@ function drawEquity(
     ctx.fillStyle = theme.muted
     ctx.fillText(compact(deepest), right + 8, bottom - 8)
   }
-  if (data.held.length > 0) curve(ctx, data.held, y, right, theme.muted, 1)
-  if (data.other.length > 0) curve(ctx, data.other, y, right, theme.warn, 1.5)
+  if (held.length > 0) curve(ctx, held, y, right, theme.muted, 1)
+  if (other.length > 0) curve(ctx, other, y, right, theme.warn, 1.5)
   // Equity is drawn last, above the others, with the area below it filled.
-  const made = curve(ctx, equity, y, right, theme.accent, 1.75)
+  const made = curve(ctx, drawn, y, right, theme.accent, 1.75)
   const ground = ctx.createLinearGradient(0, 0, 0, split)
   ground.addColorStop(0, faded(theme.accent, 0.22))
   ground.addColorStop(1, faded(theme.accent, 0))
@@ -241,7 +246,7 @@ function drawEquity(
   ctx.setLineDash([2, 3])
   line(ctx, across, 0, across, bottom)
   ctx.setLineDash([])
-  const value = equity[data.at]
+  const value = drawn[data.at]
   if (value === null || value === undefined) return
   ctx.fillStyle = theme.accent
   ctx.strokeStyle = theme.surface
@@ -250,6 +255,23 @@ function drawEquity(
   ctx.arc(across, y(value), 4, 0, Math.PI * 2)
   ctx.fill()
   ctx.stroke()
+}
+
+/** From the lowest to the highest of all curves and the ground, with some room around. */
+function withRoom(curves: readonly CurveValues[], ground: number): { low: number; high: number } {
+  let [low, high] = [ground, ground]
+  for (const values of curves) {
+    const extent = extentOf(values)
+    if (extent) [low, high] = [Math.min(low, extent.low), Math.max(high, extent.high)]
+  }
+  const room = (high - low || Math.abs(high) * 0.01 || 1) * 0.06
+  return { low: low - room, high: high + room }
+}
+
+/** A curve over the whole height between two values. */
+function onSpan(values: CurveValues, low: number, high: number): CurveValues {
+  const share = heightOf('own', 0, values)
+  return values.map((value) => (value === null ? null : low + (share(value) ?? 0) * (high - low)))
 }
 
 function line(ctx: CanvasRenderingContext2D, x1: number, y1: number, x2: number, y2: number): void {

@@ -1,6 +1,6 @@
 // The drawer of the report: its views, and buttons that verify it, test it for repainting and share it.
 
-import { signal, useSignalEffect } from '@preact/signals'
+import { signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { replayOnChart, zone } from '../chart/chart-state.ts'
@@ -10,16 +10,7 @@ import { count, duration, time as timeText, marketText } from '../format.ts'
 import { keptRun, runScript } from '../run-script.ts'
 import { Badge, Button, Empty, Failure, Skeleton, toast, toastError } from '../ui/ui.tsx'
 import { Icon } from '../ui/icon.tsx'
-import {
-  bottom,
-  compareWith,
-  diagnostics,
-  run,
-  running,
-  runProblem,
-  script,
-  type ShownRun,
-} from '../workspace.ts'
+import { bottom, diagnostics, run, running, runProblem, script, type ShownRun } from '../workspace.ts'
 import { Overview } from './overview.tsx'
 import type { Verification } from '../../wire/backtest.ts'
 import s from './report.module.css'
@@ -44,9 +35,6 @@ const view = signal<(typeof VIEWS)[number][0]>('overview')
 const spoiled = signal('')
 
 export function ReportDrawer() {
-  useSignalEffect(() => {
-    if (compareWith.value !== '') view.value = 'compare'
-  })
   const current = run.value
   if (!current) return <NoReport />
   if (replayOnChart.value?.withTrades && spoiled.value !== current.report.hash)
@@ -90,12 +78,12 @@ function NoReport() {
           </Button>
         ) : (
           <Button variant="primary" icon="play" onClick={() => void runScript()}>
-            ShownRun the script
+            Run the script
           </Button>
         )
       }
     >
-      ShownRun a strategy over the bars on the chart and see what it would have made.
+      Run a strategy over the bars on the chart and see what it would have made.
     </Empty>
   )
 }

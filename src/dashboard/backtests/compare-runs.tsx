@@ -1,0 +1,388 @@
+// Several stored runs beside each other: their equity as curves over one axis, and their figures in a table. Which runs is in
+// the address, so the page can be kept and sent.
+
+import { useComputed } from '@preact/signals'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { Backtest } from '../../wire/backtest.ts'
+import type { Report } from '../../wire/report.ts'
+import { ofKind } from '../../lib/of-kind.ts'
+import { call } from '../api-client.ts'
+import { ago, marketText, money, percent, time } from '../format.ts'
+import { attempt, Page, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
+import { asRead, FIGURES, figureName, figureText, figureTone } from '../report/figure-text.ts'
+import { scaleOf } from '../report/curve-scales.ts'
+import { ScaleChoice } from '../report/scale-choice.tsx'
+import { valueText } from '../report/properties.tsx'
+import { navigate, query } from '../router.ts'
+import { openBacktest } from '../run-script.ts'
+import { remembered } from '../settings.ts'
+import { DataTable, type Column } from '../ui/data-table.tsx'
+import { Button, cx, Empty, uiStyles as ui } from '../ui/ui.tsx'
+import { bottom } from '../workspace.ts'
+import { differingInputs, idsOf, offered, RUNS_MAX, spanOf, valueAt, type RunCurve } from './compare-model.ts'
+import s from './compare-runs.module.css'
+import { CurvesCanvas } from './curves-canvas.tsx'
+import { everyRun } from './every-run.ts'
+
+export interface ComparedRun extends RunCurve {
+  readonly id: string
+  readonly name: string
+  readonly report: Report
+  /** Which of the colours is its own. */
+  readonly color: number
+}
+
+const chosenScale = remembered('compare.scale', 'percent')
+/** The figures of the table: of all trades, and of equity. */
+const OF_ALL = ['netProfit', 'netProfitPct', 'profitFactor', 'winRate', 'trades', 'averageTrade'] as const
+const OF_EQUITY = ['maxDrawdownPct', 'sharpe', 'cagr'] as const
+
+const show = (ids: readonly string[]): void =>
+  navigate(`/backtests/compare?runs=${ids.join(',')}`, { replace: true })
+
+export function CompareRuns() {
+  const ids = useComputed(() => idsOf(query.value.get('runs'))).value
+  const list = useLoad((signal) => everyRun(signal), [])
+  const { runs, lost } = useRuns(ids)
+  const [hidden, setHidden] = useState<readonly string[]>([])
+  const drawn = runs.filter(({ id, equity }) => equity.length > 0 && !hidden.includes(id))
+  return (
+    <Page
+      title="Compare runs"
+      about="Equity of any of your runs, over one axis of time, and their figures."
+      back={['/backtests', 'Backtests']}
+    >
+      <Show of={list}>{(all) => <AddRun all={all} ids={ids} />}</Show>
+      {lost.length > 0 && (
+        <p class="muted" role="status">
+          {lost.length === 1 ? 'One run is' : `${lost.length} runs are`} not there any more, or not finished.{' '}
+          <Button size="small" onClick={() => show(ids.filter((id) => !lost.includes(id)))}>
+            Leave {lost.length === 1 ? 'it' : 'them'} out
+          </Button>
+        </p>
+      )}
+      {ids.length === 0 ? (
+        <Empty title="No runs chosen yet">Search for the runs that you want to see together.</Empty>
+      ) : (
+        <>
+          <Curves runs={drawn} all={runs} hidden={hidden} onHide={setHidden} />
+          <Figures
+            runs={runs}
+            onRemove={(id) => {
+              setHidden(hidden.filter((one) => one !== id))
+              show(ids.filter((one) => one !== id))
+            }}
+          />
+        </>
+      )}
+    </Page>
+  )
+}
+
+/** The runs of the address as they come, in its order; `lost`: those that cannot be had. */
+function useRuns(ids: readonly string[]): {
+  readonly runs: readonly ComparedRun[]
+  readonly lost: readonly string[]
+} {
+  const [loaded, setLoaded] = useState<Readonly<Record<string, ComparedRun | null>>>({})
+  const asked = useRef(new Set<string>())
+  useEffect(() => {
+    for (const id of ids)
+      if (!asked.current.has(id)) {
+        const color = asked.current.size
+        asked.current.add(id)
+        loadRun(id, color % RUNS_MAX).then(
+          (run) => setLoaded((before) => ({ ...before, [id]: run })),
+          () => setLoaded((before) => ({ ...before, [id]: null })),
+        )
+      }
+  }, [ids.join()])
+  return {
+    runs: ids.flatMap((id) => loaded[id] ?? []),
+    lost: ids.filter((id) => loaded[id] === null),
+  }
+}
+
+async function loadRun(id: string, color: number): Promise<ComparedRun | null> {
+  const path = { id }
+  const [{ backtest, result }, { tracks }] = await Promise.all([
+    call('GET /api/platform/backtests/{id}', { path }),
+    call('GET /api/platform/backtests/{id}/tracks', { path, query: { tracks: 'time,equity' } }),
+  ])
+  if (!result) return null
+  return {
+    id,
+    name: backtest.name,
+    report: result.report,
+    times: ofKind(tracks, 'time')?.data ?? [],
+    equity: ofKind(tracks, 'equity')?.data ?? [],
+    color,
+  }
+}
+
+/** How many of the runs found are listed at once. */
+const OFFERED_MAX = 50
+
+function AddRun({ all, ids }: { readonly all: readonly Backtest[]; readonly ids: readonly string[] }) {
+  const [text, setText] = useState('')
+  const [at, setAt] = useState(0)
+  const [open, setOpen] = useState(false)
+  const list = useRef<HTMLUListElement>(null)
+  const found = offered(all, text, ids).slice(0, OFFERED_MAX)
+  const full = ids.length >= RUNS_MAX
+  const add = (one: Backtest | undefined) => {
+    if (!one || full) return
+    show([...ids, one.id])
+    setAt(0)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step) {
+      const next = Math.max(0, Math.min(found.length - 1, at + (open ? step : 0)))
+      setOpen(true)
+      setAt(next)
+      list.current?.children[next]?.scrollIntoView({ block: 'nearest' })
+    } else if (event.key === 'Enter' && open) add(found[at])
+    else if (event.key === 'Escape' && open) setOpen(false)
+    else return
+    event.preventDefault()
+  }
+  return (
+    <div class={s.add} onFocusOut={(event) => !isWithin(event) && setOpen(false)}>
+      <input
+        class={cx(ui['input'], s.search)}
+        role="combobox"
+        aria-label="Add a run"
+        aria-expanded={open}
+        aria-controls="runs-found"
+        aria-activedescendant={open && found[at] ? `run-${at}` : undefined}
+        placeholder={
+          full ? `${RUNS_MAX} runs are shown, the most there can be` : 'Add a run: name, market, interval'
+        }
+        disabled={full}
+        autocomplete="off"
+        spellcheck={false}
+        maxLength={200}
+        value={text}
+        onFocus={() => setOpen(true)}
+        onInput={(event) => {
+          setText(event.currentTarget.value)
+          setOpen(true)
+          setAt(0)
+        }}
+        onKeyDown={onKeyDown}
+      />
+      {open && !full && (
+        <ul ref={list} id="runs-found" class={s.found} role="listbox" aria-label="Runs">
+          {found.map((one, i) => (
+            <li
+              key={one.id}
+              id={`run-${i}`}
+              role="option"
+              aria-selected={i === at}
+              onPointerMove={() => setAt(i)}
+              // Before the field loses the focus, which closes the list.
+              onMouseDown={(event) => {
+                event.preventDefault()
+                add(one)
+              }}
+            >
+              <span>
+                <strong>{one.name}</strong> <span class="muted">{marketText(one)}</span>
+              </span>
+              <span class="num">{percent(one.summary?.netProfitPct, { plus: true })}</span>
+              <span class="muted">{ago(one.createdAt)}</span>
+            </li>
+          ))}
+          {found.length === 0 && (
+            <li class={s.none} role="option" aria-disabled="true" aria-selected={false}>
+              {text.trim() === ''
+                ? 'All runs that are done are shown.'
+                : `No run is called “${text.trim()}”.`}
+            </li>
+          )}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+const isWithin = (event: FocusEvent): boolean =>
+  (event.currentTarget as Element).contains(event.relatedTarget as Node | null)
+
+interface CurvesProps {
+  readonly runs: readonly ComparedRun[]
+  readonly all: readonly ComparedRun[]
+  readonly hidden: readonly string[]
+  readonly onHide: (ids: readonly string[]) => void
+}
+
+function Curves({ runs, all, hidden, onHide }: CurvesProps) {
+  const [at, setAt] = useState<number | null>(null)
+  const [lit, setLit] = useState<string | null>(null)
+  const span = useMemo(() => spanOf(runs), [runs.map(({ id }) => id).join()])
+  const scale = scaleOf(chosenScale.value)
+  const currencies = new Set(runs.map(({ report }) => report.currency))
+  return (
+    <section class={s.curves} aria-label="Equity">
+      <div class={s.head}>
+        <ul class={s.legend}>
+          {all.map((run) => {
+            const value = at === null ? null : valueAt(run, at)
+            const growth = value === null ? null : value / run.report.initialCapital - 1
+            return (
+              <li key={run.id}>
+                <button
+                  type="button"
+                  class={s.key}
+                  data-run={run.color}
+                  disabled={run.equity.length === 0}
+                  aria-pressed={!hidden.includes(run.id)}
+                  title={run.equity.length === 0 ? 'An indicator has no equity' : 'Show or hide the curve'}
+                  onPointerEnter={() => setLit(run.id)}
+                  onPointerLeave={() => setLit(null)}
+                  onClick={() =>
+                    onHide(
+                      hidden.includes(run.id) ? hidden.filter((id) => id !== run.id) : [...hidden, run.id],
+                    )
+                  }
+                >
+                  <span>{run.name}</span>
+                  <small>{marketText(run.report)}</small>
+                  {value !== null && (
+                    <span class="num">
+                      {scale === 'money'
+                        ? money(value, run.report.currency)
+                        : percent(growth, { plus: true })}
+                    </span>
+                  )}
+                </button>
+              </li>
+            )
+          })}
+        </ul>
+        <ScaleChoice scale={chosenScale} />
+      </div>
+      {span && <CurvesCanvas runs={runs} span={span} scale={scale} lit={lit} at={at} onAt={setAt} />}
+      <p class={cx('muted', s.note)}>
+        {at === null ? '' : time(at, 'UTC', true)}
+        {at === null && scale === 'money' && currencies.size > 1
+          ? `In ${[...currencies].join(', ')}, as each run has it.`
+          : ''}
+        {at === null && scale === 'own' ? 'Each curve fills the height: compare shapes, not amounts.' : ''}
+      </p>
+    </section>
+  )
+}
+
+interface FiguresProps {
+  readonly runs: readonly ComparedRun[]
+  readonly onRemove: (id: string) => void
+}
+
+function Figures({ runs, onRemove }: FiguresProps) {
+  const inputs = differingInputs(runs.map(({ report }) => report))
+  return (
+    <DataTable
+      label="Figures of the runs"
+      rows={runs}
+      keyOf={({ id }) => id}
+      columns={columnsOf(inputs, onRemove)}
+    />
+  )
+}
+
+const columnsOf = (
+  inputs: readonly string[],
+  onRemove: (id: string) => void,
+): readonly Column<ComparedRun>[] => [
+  {
+    of: 'name',
+    head: 'Run',
+    look: 'main',
+    sort: ({ name }) => name,
+    cell: (run) => (
+      <>
+        <button
+          type="button"
+          class={s.open}
+          data-run={run.color}
+          title="Open with its chart and report"
+          onClick={() => open(run.id)}
+        >
+          {run.name}
+        </button>
+        <span class={p['cellNote']}>{marketText(run.report)}</span>
+      </>
+    ),
+  },
+  ...OF_ALL.map((of) => figureColumn(of, FIGURES.column[of], ({ all }) => all[of])),
+  ...OF_EQUITY.map((of) => figureColumn(of, FIGURES.equity[of], ({ equity }) => equity[of])),
+  {
+    of: 'range',
+    head: 'Period',
+    look: 'date',
+    sort: ({ report }) => report.range.from ?? 0,
+    cell: ({ report: { range } }) => (
+      <>
+        {time(range.from, 'UTC', false)}
+        <br />
+        <span class="muted">{time(range.to, 'UTC', false)}</span>
+      </>
+    ),
+  },
+  ...inputs.map((name): Column<ComparedRun> => ({
+    of: `input ${name}`,
+    head: name,
+    look: 'number',
+    sort: ({ report }) => sortable(report.inputs[name]),
+    cell: ({ report }) => (name in report.inputs ? valueText(report.inputs[name]) : '—'),
+  })),
+  {
+    of: 'remove',
+    head: 'Remove',
+    bare: true,
+    look: 'end',
+    cell: ({ id, name }) => (
+      <Button
+        size="small"
+        variant="quiet"
+        icon="close"
+        label={`Take ${name} out of the comparison`}
+        onClick={() => onRemove(id)}
+      />
+    ),
+  },
+]
+
+const sortable = (value: unknown): number | string =>
+  typeof value === 'number' ? value : value === undefined ? '' : valueText(value)
+
+function figureColumn(
+  of: string,
+  field: (typeof FIGURES)['column']['netProfit'],
+  value: (report: Report) => number | null,
+): Column<ComparedRun> {
+  return {
+    of,
+    head:
+      of === 'netProfitPct'
+        ? 'Net profit, %'
+        : of === 'maxDrawdownPct'
+          ? 'Max drawdown'
+          : figureName(of, field),
+    look: 'number',
+    sort: ({ report }) => asRead(value(report), field) ?? undefined,
+    tone: ({ report }) => figureTone(value(report), field),
+    cell: ({ report }) => figureText(value(report), field, report, { plus: field.means === 'profit' }),
+  }
+}
+
+function open(id: string): void {
+  attempt(
+    openBacktest(id).then(() => {
+      bottom.value = 'report'
+      navigate('/')
+    }),
+  )
+}

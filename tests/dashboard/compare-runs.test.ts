@@ -1,0 +1,96 @@
+// Runs beside each other: chosen by search, as curves and as figures.
+
+import { expect, test } from 'bun:test'
+import { noBrowser, painted, startSite } from './browser.ts'
+import { violations } from './axe.ts'
+
+const SCRIPT = `//@version=6
+strategy("Cross", overlay = true)
+fast = ta.sma(close, input.int(10, "Fast"))
+slow = ta.sma(close, 30)
+if ta.crossover(fast, slow)
+    strategy.entry("Long", strategy.long)
+if ta.crossunder(fast, slow)
+    strategy.close("Long")
+`
+
+test.skipIf(noBrowser)(
+  'runs of different markets are found by search and stand together as curves and figures',
+  async () => {
+    const site = await startSite()
+    try {
+      const { page, complaints } = await site.open({ remembered: { 'tour.done': true } })
+      await page.goto(`${site.url}/settings/about`)
+      const ids: string[] = []
+      for (const [name, exchange, symbol, interval, fast] of [
+        ['Slow cross', 'SP', 'SPX', '1d', 12],
+        ['Quick cross', 'SP', 'SPX', '1d', 5],
+        ['Apple cross', 'NASDAQ', 'AAPL', '1d', 10],
+      ] as const) {
+        const data = { name, exchange, symbol, interval, bars: 2000, source: SCRIPT, inputs: { Fast: fast } }
+        const answer = await page.request.post(`${site.url}/api/platform/backtests`, { data })
+        if (!answer.ok()) throw new Error(await answer.text())
+        ids.push(((await answer.json()) as { id: string }).id)
+      }
+
+      // Chosen in the list.
+      await page.goto(`${site.url}/backtests`)
+      await page.getByRole('checkbox', { name: 'Slow cross' }).check()
+      await page.getByRole('checkbox', { name: 'Quick cross' }).check()
+      await page.getByRole('button', { name: 'Compare' }).click()
+      const table = page.getByRole('table', { name: 'Figures of the runs' })
+      await table.getByText('Quick cross').waitFor()
+      await table.getByRole('columnheader', { name: 'Fast' }).waitFor()
+
+      // A third by search, by keyboard.
+      const search = page.getByRole('combobox', { name: 'Add a run' })
+      await search.focus()
+      await page.keyboard.type('apple aapl')
+      await page.getByRole('option', { name: /Apple cross/ }).waitFor()
+      await page.keyboard.press('Enter')
+      await table.getByText('Apple cross').waitFor()
+      await page
+        .getByText('All runs that are done are shown.')
+        .or(page.getByText('No run is called'))
+        .waitFor()
+      await page.keyboard.press('Escape')
+      expect(new URL(page.url()).searchParams.get('runs')?.split(',').toSorted()).toEqual(ids.toSorted())
+
+      // Each scale draws something else; a hidden curve is not drawn.
+      const pixels = async () => {
+        await painted(page)
+        return page
+          .getByRole('img', { name: /^Equity of/ })
+          .locator('canvas')
+          .evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL())
+      }
+      const scale = page.getByRole('group', { name: 'Scale of the curves' })
+      const seen = new Set<string>()
+      for (const name of ['Money', 'Log', 'Own', '%']) {
+        await scale.getByRole('button', { name, exact: true }).click()
+        await scale.getByRole('button', { name, exact: true, pressed: true }).waitFor()
+        seen.add(await pixels())
+      }
+      expect(seen.size).toBe(4)
+      await page.getByRole('button', { name: /^Apple cross NASDAQ/ }).click()
+      await page.getByRole('img', { name: 'Equity of Slow cross, Quick cross.', exact: false }).waitFor()
+      expect(seen.has(await pixels())).toBe(false)
+      expect(await violations(page)).toEqual([])
+      await page.emulateMedia({ colorScheme: 'light' })
+      expect(await violations(page)).toEqual([])
+
+      // Taken out again; and an address with a run that is gone.
+      await page.getByRole('button', { name: 'Take Quick cross out of the comparison' }).click()
+      await table.getByText('Quick cross').waitFor({ state: 'detached' })
+      await page.goto(`${site.url}/backtests/compare?runs=${ids[0]},bt_gone`)
+      await page.getByText('One run is not there any more').waitFor()
+      await page.getByRole('button', { name: 'Leave it out' }).click()
+      await page.getByText('One run is not there any more').waitFor({ state: 'detached' })
+      await table.getByText('Slow cross').waitFor()
+      expect(complaints.filter((line) => !line.includes('404'))).toEqual([])
+    } finally {
+      await site.close()
+    }
+  },
+  300_000,
+)
