@@ -1,6 +1,7 @@
 // The list of alerts beside the chart, and the form that the chart opens for a new one at a price.
 
 import { useSignalEffect } from '@preact/signals'
+import { keysShown } from '../commands.ts'
 import { Button, Empty } from '../ui/ui.tsx'
 import { alertAt } from '../workspace.ts'
 import { AlertDialogHost, openAlertDialog } from './alert-dialog.tsx'
@@ -28,8 +29,8 @@ export function AlertDrawer() {
         {(list) =>
           list.length === 0 ? (
             <Empty title="Nothing is being watched">
-              Right-click a price on the chart, or press Alt+A with the crosshair on it, and you will be told
-              when it is reached.
+              Right-click a price on the chart, or press {keysShown('chart:alert') || 'the plus on the axis'}{' '}
+              with the crosshair on it, and you will be told when it is reached.
             </Empty>
           ) : (
             <ul class={s['list']} aria-label="Alerts">

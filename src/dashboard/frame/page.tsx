@@ -16,12 +16,10 @@ interface PageProps {
   /** A link above the title to the page that this one belongs to. */
   readonly back?: readonly [to: string, text: string]
   readonly narrow?: boolean
-  /** For tables of many columns. */
-  readonly wide?: boolean
   readonly children: ComponentChildren
 }
 
-export function Page({ title, about, actions, back, narrow, wide, children }: PageProps) {
+export function Page({ title, about, actions, back, narrow, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Chartroom`
     return () => {
@@ -29,7 +27,7 @@ export function Page({ title, about, actions, back, narrow, wide, children }: Pa
     }
   }, [title])
   return (
-    <div class={cx(s.page, narrow && s.narrow, wide && s.wide)}>
+    <div class={cx(s.page, narrow && s.narrow)}>
       {back && (
         <a class={s.back} href={href(back[0])}>
           <Icon name="chevron" size={14} />

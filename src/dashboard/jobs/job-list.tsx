@@ -57,7 +57,6 @@ export function JobList<Job extends ListedJob>(props: JobListProps<Job>) {
     <Page
       title={title}
       about={about}
-      wide
       actions={
         <Button variant="primary" icon={icon} onClick={begin}>
           {label}

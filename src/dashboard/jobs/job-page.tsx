@@ -43,7 +43,6 @@ export function JobPage<Answer>(props: JobPageProps<Answer>) {
       title={data === null ? noun : jobOf(data).name}
       back={back}
       about={data !== null && about(data)}
-      wide
       actions={
         data !== null && (
           <>

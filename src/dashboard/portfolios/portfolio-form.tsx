@@ -26,7 +26,6 @@ export function PortfolioForm() {
       title="New portfolio"
       back={['/portfolios', 'Portfolios']}
       about="Choose backtests: their scripts, markets, bars and settings become the parts, and they trade with the same money."
-      wide
     >
       <Show of={list}>
         {({ backtests }) => {

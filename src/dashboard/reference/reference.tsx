@@ -33,7 +33,6 @@ export function Reference({ resource }: { readonly resource?: string }) {
   return (
     <Page
       title="API reference"
-      wide
       {...(resource !== undefined && { back: ['/reference', 'All resources'] as const })}
       about={
         <>

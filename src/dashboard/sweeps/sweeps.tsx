@@ -26,6 +26,7 @@ const COLUMNS: readonly Column<Sweep>[] = [
   {
     of: 'sentence',
     head: 'Verdict',
+    look: 'note',
     cell: (one) => one.sentence ?? one.error?.message ?? <Badge tone="accent">{one.state}</Badge>,
   },
 ]
