@@ -121,46 +121,45 @@ function ChannelRow({ channel, label, isHere, onEdit, onChanged }: ChannelRowPro
     }
   }
   return (
-    <>
-      <Row
-        name={channel.name}
-        note={
-          <>
-            {isHere ? 'This browser' : label}
-            {channel.lastSuccessAt !== null && ` · arrived ${ago(channel.lastSuccessAt)}`}
-            {paceText(channel)}
-          </>
-        }
-        side={<StateBadge channel={channel} />}
-        button={
-          <Button
-            size="small"
-            icon="play"
-            disabled={testing || channel.status !== 'active'}
-            aria-label={`Send a test to ${channel.name}`}
-            onClick={() => attempt(test())}
-          >
-            {testing ? 'Sending…' : 'Test'}
-          </Button>
-        }
-        items={[
-          { text: 'Change', icon: 'tune', run: onEdit },
-          { text: 'What was sent', icon: 'list', run: () => setShowsLog(true) },
-          channel.status === 'active'
-            ? { text: 'Disable', icon: 'pause', run: () => turn('disabled') }
-            : channel.disabledReason === 'secret_lost'
-              ? { text: 'Enter its secrets', icon: 'play', run: onEdit }
-              : { text: 'Enable', icon: 'play', run: () => turn('active') },
-        ]}
-        onDelete={async () => {
-          await call('DELETE /api/platform/channels/{id}', { path })
-          if (isHere) await unsubscribe()
-          onChanged()
-        }}
-        onDeleteText="Alerts that name it are told through their other ways only."
-      />
+    <Row
+      name={channel.name}
+      note={
+        <>
+          {isHere ? 'This browser' : label}
+          {channel.lastSuccessAt !== null && ` · arrived ${ago(channel.lastSuccessAt)}`}
+          {paceText(channel)}
+        </>
+      }
+      side={<StateBadge channel={channel} />}
+      button={
+        <Button
+          size="small"
+          icon="play"
+          disabled={testing || channel.status !== 'active'}
+          aria-label={`Send a test to ${channel.name}`}
+          onClick={() => attempt(test())}
+        >
+          {testing ? 'Sending…' : 'Test'}
+        </Button>
+      }
+      items={[
+        { text: 'Change', icon: 'tune', run: onEdit },
+        { text: 'What was sent', icon: 'list', run: () => setShowsLog(true) },
+        channel.status === 'active'
+          ? { text: 'Disable', icon: 'pause', run: () => turn('disabled') }
+          : channel.disabledReason === 'secret_lost'
+            ? { text: 'Enter its secrets', icon: 'play', run: onEdit }
+            : { text: 'Enable', icon: 'play', run: () => turn('active') },
+      ]}
+      onDelete={async () => {
+        await call('DELETE /api/platform/channels/{id}', { path })
+        if (isHere) await unsubscribe()
+        onChanged()
+      }}
+      onDeleteText="Alerts that name it are told through their other ways only."
+    >
       {showsLog && <Log channel={channel} onClose={() => setShowsLog(false)} />}
-    </>
+    </Row>
   )
 }
 

@@ -87,29 +87,28 @@ function InboxRow({ inbox, channels, onEdit, onChanged }: InboxRowProps) {
   const [showsLog, setShowsLog] = useState(false)
   const to = channels.filter(({ id }) => inbox.channelIds.includes(id)).map(({ name }) => name)
   return (
-    <>
-      <Row
-        name={inbox.name}
-        note={to.length > 0 ? `to ${to.join(', ')}` : 'kept here only'}
-        side={
-          <span class={rows['note']}>
-            {inbox.lastAt === null ? 'nothing yet' : `${inbox.received} received, last ${ago(inbox.lastAt)}`}
-          </span>
-        }
-        button={
-          <Button size="small" aria-label={`Messages of ${inbox.name}`} onClick={() => setShowsLog(true)}>
-            Messages
-          </Button>
-        }
-        items={[{ text: 'Change', icon: 'tune', run: onEdit }]}
-        onDelete={async () => {
-          await call('DELETE /api/platform/inboxes/{id}', { path: { id: inbox.id } })
-          onChanged()
-        }}
-        onDeleteText="Its address stops working at once, and its messages are deleted."
-      />
+    <Row
+      name={inbox.name}
+      note={to.length > 0 ? `to ${to.join(', ')}` : 'kept here only'}
+      side={
+        <span class={rows['note']}>
+          {inbox.lastAt === null ? 'nothing yet' : `${inbox.received} received, last ${ago(inbox.lastAt)}`}
+        </span>
+      }
+      button={
+        <Button size="small" aria-label={`Messages of ${inbox.name}`} onClick={() => setShowsLog(true)}>
+          Messages
+        </Button>
+      }
+      items={[{ text: 'Change', icon: 'tune', run: onEdit }]}
+      onDelete={async () => {
+        await call('DELETE /api/platform/inboxes/{id}', { path: { id: inbox.id } })
+        onChanged()
+      }}
+      onDeleteText="Its address stops working at once, and its messages are deleted."
+    >
       {showsLog && <Messages inbox={inbox} onClose={() => setShowsLog(false)} />}
-    </>
+    </Row>
   )
 }
 

@@ -18,9 +18,11 @@ interface RowProps {
   readonly onDelete: () => Promise<void>
   /** What deleting it means. */
   readonly onDeleteText: string
+  /** Its dialogs: a list has nothing but items. */
+  readonly children?: ComponentChildren
 }
 
-export function Row({ name, note, side, button, items, onDelete, onDeleteText }: RowProps) {
+export function Row({ name, note, side, button, items, onDelete, onDeleteText, children }: RowProps) {
   const [deleting, setDeleting] = useState(false)
   return (
     <li class={rows['row']}>
@@ -50,6 +52,7 @@ export function Row({ name, note, side, button, items, onDelete, onDeleteText }:
           {onDeleteText}
         </Confirm>
       )}
+      {children}
     </li>
   )
 }
