@@ -9,8 +9,9 @@ import type { Log } from '../lib/log.ts'
 import { createLoop } from '../lib/loop.ts'
 import { seriesName, type SeriesKey } from '../market/bar-store.ts'
 import { providerOf } from '../market/providers/fetch-bars.ts'
-import type { FeedStatus, Poller } from '../market/providers/poller.ts'
+import type { FeedStatus, Poller, PolledFeed } from '../market/providers/poller.ts'
 import type { Key, Kv } from '../store/kv.ts'
+import { ToldFeeds } from './told-feeds.ts'
 
 export interface FeedDeps {
   readonly kv: Kv
@@ -22,6 +23,8 @@ export interface FeedDeps {
   readonly wanted: () => AsyncIterable<SeriesKey>
   /** Whether this server is the one to fetch the series. */
   readonly isOurs?: (key: SeriesKey) => boolean
+  /** Where other servers fetch some of them: time of a series' newest bar. */
+  readonly newestBar?: (key: SeriesKey) => Promise<number | null>
 }
 
 export interface Feed extends FeedStatus {
@@ -34,7 +37,13 @@ const FOLLOWS_MAX = 1000
 
 export type Feeds = ReturnType<typeof createFeeds>
 
-export function createFeeds({ kv, clock, log, poller, wanted, isOurs = () => true }: FeedDeps) {
+export function createFeeds(deps: FeedDeps) {
+  const { kv, clock, log, poller, wanted, isOurs = () => true, newestBar } = deps
+  const told = newestBar ? new ToldFeeds({ kv, clock }) : null
+  poller?.onAsked((feed) => {
+    // It is told again a minute later at most.
+    told?.tell(feed).catch(() => {})
+  })
   const keyOf = ({ exchange, symbol, interval }: SeriesKey): Key => ['follows', exchange, symbol, interval]
 
   let syncing: Promise<void> = Promise.resolve()
@@ -63,6 +72,21 @@ export function createFeeds({ kv, clock, log, poller, wanted, isOurs = () => tru
     const all = new Map(ours.map((key) => [seriesName(key), key]))
     for (const { key } of await poller.status()) if (!all.has(seriesName(key))) poller.unfollow(key)
     for (const key of all.values()) poller.follow(key)
+    if (!told) return
+    // Nobody will ask for these, so nothing else tells of them.
+    for (const { newestBar: _, ...feed } of await poller.status())
+      if (feed.state === 'stopped') await told.tell(feed)
+    await told.forget((key) => isOurs(key) && !all.has(seriesName(key)))
+  }
+
+  /** Those that this server fetches, and what others told of theirs. */
+  async function running(): Promise<FeedStatus[]> {
+    const own = (await poller?.status()) ?? []
+    if (!told || !newestBar) return own
+    const known = new Set(own.map(({ key }) => seriesName(key)))
+    const others = (await told.list()).filter(({ key }) => !known.has(seriesName(key)))
+    const withNewest = async (feed: PolledFeed) => ({ ...feed, newestBar: await newestBar(feed.key) })
+    return [...own, ...(await Promise.all(others.map(withNewest)))]
   }
 
   return {
@@ -70,9 +94,9 @@ export function createFeeds({ kv, clock, log, poller, wanted, isOurs = () => tru
     enabled: poller !== null,
     async list(): Promise<Feed[]> {
       const followed = new Map((await follows()).map((key) => [seriesName(key), key]))
-      const running = (await poller?.status()) ?? []
-      const shown = running.map((status) => ({ ...status, followed: followed.has(seriesName(status.key)) }))
-      const known = new Set(running.map(({ key }) => seriesName(key)))
+      const all = await running()
+      const shown = all.map((status) => ({ ...status, followed: followed.has(seriesName(status.key)) }))
+      const known = new Set(all.map(({ key }) => seriesName(key)))
       const idle = [...followed.values()].filter((key) => !known.has(seriesName(key)))
       const state = poller ? ELSEWHERE : SWITCHED_OFF
       return [...shown, ...idle.map((key) => ({ ...state, key, followed: true }))]
@@ -101,7 +125,7 @@ export function createFeeds({ kv, clock, log, poller, wanted, isOurs = () => tru
   }
 }
 
-/** Another server on the same database fetches it, and it alone knows how that goes. */
+/** Another server on the same database fetches it, and has not told yet how that goes. */
 const ELSEWHERE = {
   state: 'waiting',
   provider: null,

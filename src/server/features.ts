@@ -330,6 +330,9 @@ export function createFeatures(deps: FeatureDeps): Features {
     log,
     poller: deps.feeds ? new Poller({ cache: bars, http: deps.http, clock }) : null,
     isOurs: (key) => shards.holds(symbolShard(key)),
+    ...(shards !== ALL_SHARDS && {
+      newestBar: async (key) => (await bars.store.info(key))?.last ?? null,
+    }),
     async *wanted() {
       yield* alerts.watchedSeries()
       for await (const { items } of watchlists.each())

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createFeeds } from '../../src/feeds/feeds.ts'
+import { ToldFeeds } from '../../src/feeds/told-feeds.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
 import { Poller } from '../../src/market/providers/poller.ts'
@@ -145,4 +146,73 @@ test('every minute it is found out which series to keep fresh', async () => {
   expect(await feeds.list()).toEqual([])
   over.abort()
   await running
+})
+
+test('how a feed goes is told by the server that fetches it to all others, and forgotten when nobody wants it', async () => {
+  const kv = testKv()
+  const hand = new HandClock()
+  let wanted = [coin, unknown]
+  const http = () => Promise.reject(new Error('the line is dead'))
+  const server = (ours: string, isOn = true) => {
+    const asked = new Poller({ cache: new BarCache(testBars()), http, clock: hand })
+    return createFeeds({
+      kv,
+      clock: hand,
+      log: silentLog,
+      poller: isOn ? asked : null,
+      wanted: () => later(wanted),
+      isOurs: ({ exchange }) => exchange === ours,
+      newestBar: async () => 7,
+    })
+  }
+  const [a, b, off] = [server('BINANCE'), server('NOWHERE'), server('', false)]
+  await a.follow(unknown)
+  const stop = new AbortController()
+  const running = [a, b].map((feeds) => feeds.run(stop.signal))
+  await hand.pass(30_000)
+  for (const feeds of [b, off]) {
+    const found = (await feeds.list()).find(({ key }) => key.exchange === 'BINANCE')
+    expect(found).toMatchObject({ state: 'retrying', failures: 1, followed: false, newestBar: 7 })
+    expect(found?.lastError).toContain('the line is dead')
+  }
+  for (const feeds of [a, off])
+    expect((await feeds.list()).find(({ key }) => key.exchange === 'NOWHERE')).toMatchObject({
+      state: 'stopped',
+      followed: true,
+      lastError: 'No provider has symbols of NOWHERE.',
+    })
+  wanted = []
+  await b.unfollow(unknown)
+  await hand.pass(60_000)
+  for (const feeds of [a, b, off]) expect(await feeds.list()).toEqual([])
+  stop.abort()
+  await hand.settle()
+  await Promise.all(running)
+})
+
+test('a feed that goes well is told of once a minute, and of what changes at once', async () => {
+  const hand = new HandClock()
+  const kv = testKv()
+  let writes = 0
+  const told = new ToldFeeds({
+    clock: hand,
+    kv: { ...kv, commit: (commit) => (writes++, kv.commit(commit)) },
+  })
+  const feed = {
+    key: coin,
+    state: 'fresh',
+    provider: 'binance',
+    lastSuccessAt: 1,
+    lastError: null,
+    failures: 0,
+    nextAt: 2,
+  } as const
+  for (let second = 0; second < 121; second++) {
+    await told.tell({ ...feed, lastSuccessAt: second })
+    await hand.pass(1000)
+  }
+  expect(writes).toBe(3)
+  await told.tell({ ...feed, state: 'retrying', failures: 1, lastError: 'no' })
+  expect(writes).toBe(4)
+  expect(await told.list()).toMatchObject([{ key: coin, state: 'retrying', failures: 1 }])
 })

@@ -27,7 +27,7 @@ export interface FeedStatus {
   readonly newestBar: number | null
 }
 
-type PolledFeed = Omit<FeedStatus, 'newestBar'>
+export type PolledFeed = Omit<FeedStatus, 'newestBar'>
 
 export interface PollerDeps {
   readonly cache: BarCache
@@ -47,6 +47,7 @@ const IDLE_MS = 60_000
 export class Poller {
   readonly #deps: PollerDeps
   readonly #feeds = new Map<string, PolledFeed>()
+  readonly #listeners = new Set<(feed: PolledFeed) => void>()
   // Wakes the loop when a series is followed; replaced after each use.
   #wake = new AbortController()
 
@@ -92,6 +93,11 @@ export class Poller {
         newestBar: (await store.info(feed.key))?.last ?? null,
       })),
     )
+  }
+
+  /** `listener` is told of a series after each request for it. */
+  onAsked(listener: (feed: PolledFeed) => void): void {
+    this.#listeners.add(listener)
   }
 
   /** Runs until the signal says stop. */
@@ -146,7 +152,9 @@ export class Poller {
       after = failed(feed, error, clock.now())
     }
     // It may have been unfollowed meanwhile.
-    if (this.#feeds.has(seriesName(feed.key))) this.#feeds.set(seriesName(feed.key), after)
+    if (!this.#feeds.has(seriesName(feed.key))) return
+    this.#feeds.set(seriesName(feed.key), after)
+    for (const listener of this.#listeners) listener(after)
   }
 }
 
