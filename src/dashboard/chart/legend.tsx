@@ -105,20 +105,23 @@ function LegendBox({
   readonly children: ComponentChildren
 }) {
   const place = useRef<HTMLDivElement>(null)
-  /** The highest that so many lines were: numbers under the crosshair wrap now and then, which must not move the chart. */
-  const highest = useRef({ lines: 0, height: 0 })
+  const view = cell.view.value
+  // An observer is told by the browser after it has laid out the page: asking in each render would lay it out twice.
   useLayoutEffect(() => {
-    const lines = [...(place.current?.querySelectorAll<HTMLElement>(`:scope > .${s.legendLine}`) ?? [])]
-    const last = lines.at(-1)
-    const height = last ? last.offsetTop + last.offsetHeight : 0
-    if (lines.length === highest.current.lines && height <= highest.current.height) return
-    highest.current = { lines: lines.length, height }
-    cell.view.peek()?.leaveFree(box.name, height === 0 ? 0 : LEGEND_TOP + height + LEGEND_ROOM)
-  })
-  useLayoutEffect(() => {
-    const { height } = highest.current
-    cell.view.peek()?.leaveFree(box.name, height === 0 ? 0 : LEGEND_TOP + height + LEGEND_ROOM)
-  }, [box.height, cell.view.value])
+    const element = place.current!
+    /** The highest that so many lines were: numbers under the crosshair wrap now and then, which must not move the chart. */
+    let [count, highest] = [-1, 0]
+    const observer = new ResizeObserver(() => {
+      const lines = element.querySelectorAll<HTMLElement>(`:scope > .${s.legendLine}`)
+      const last = lines[lines.length - 1]
+      const height = last ? last.offsetTop + last.offsetHeight : 0
+      if (lines.length === count && height <= highest) return
+      ;[count, highest] = [lines.length, height]
+      view?.leaveFree(box.name, height === 0 ? 0 : LEGEND_TOP + height + LEGEND_ROOM)
+    })
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [view, box.name, box.height])
   return (
     <div ref={place} class={s.legend} style={{ top: `${box.top + LEGEND_TOP}px` }}>
       {children}
