@@ -9,11 +9,17 @@
 import { readFileSync } from 'node:fs'
 import { noteRow } from '../bench-rows.ts'
 import { noBrowser, startSite, type Site } from './browser.ts'
-import { drag, importWalk, loadText, median, printFrames, spread, traced, zoom } from './tracing.ts'
+import { drag, importWalk, loadText, median, printFrames, spread, traced, walk, zoom } from './tracing.ts'
 
 const SECONDS = 4
 const [BARS, DRAWINGS] = [100_000, 200]
-const STUDIES = ['bollinger', 'ichimoku', 'supertrend', 'rsi'] as const
+/** By their files, with the names that their legends show. */
+const STUDIES = [
+  ['bollinger', 'BB'],
+  ['ichimoku', 'Ichimoku'],
+  ['supertrend', 'Supertrend'],
+  ['rsi', 'RSI'],
+] as const
 const SCRIPT = `//@version=6
 strategy("Cross", overlay = true)
 fast = ta.sma(close, input.int(10, "Fast"))
@@ -27,15 +33,6 @@ if ta.crossunder(fast, slow)
 `
 const BARE = { 'tour.done': true, side: '', bottom: '' }
 const EDITED = { id: null, name: 'Cross', source: SCRIPT }
-
-if (!noBrowser) {
-  const site = await startSite()
-  try {
-    for (const measure of [frames, eightCharts, inputs, keys]) await measure(site)
-  } finally {
-    await site.close()
-  }
-}
 
 const chart = (id: string, market: object, studies: readonly object[] = []) => ({
   id,
@@ -58,6 +55,15 @@ const study = (id: string) => ({
   plots: {},
 })
 
+if (!noBrowser) {
+  const site = await startSite()
+  try {
+    for (const measure of [frames, eightCharts, inputs, keys]) await measure(site)
+  } finally {
+    await site.close()
+  }
+}
+
 /** 100,000 bars, 200 drawings, 5 scripts. */
 async function frames(site: Site): Promise<void> {
   const market = { exchange: 'BENCH', symbol: 'WALK', interval: '1m' }
@@ -73,7 +79,13 @@ async function frames(site: Site): Promise<void> {
         links: [],
         active: 'c1',
         script: 'c1',
-        all: [chart('c1', market, STUDIES.map(study))],
+        all: [
+          chart(
+            'c1',
+            market,
+            STUDIES.map(([file]) => study(file)),
+          ),
+        ],
       },
     },
   })
@@ -84,7 +96,9 @@ async function frames(site: Site): Promise<void> {
   })
   if (!drawn.ok()) throw new Error(await drawn.text())
   await page.goto(site.url)
-  for (const name of ['Cross', ...STUDIES]) await page.getByText(name).first().waitFor()
+  const legend = page.locator('[data-chart]')
+  for (const name of ['Cross', ...STUDIES.map(([, shown]) => shown)])
+    await legend.getByText(name, { exact: true }).first().waitFor({ timeout: 300_000 })
   await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]'))
   await page.waitForTimeout(3000)
   const tools = await page.context().newCDPSession(page)
@@ -98,20 +112,23 @@ async function frames(site: Site): Promise<void> {
   await page.context().close()
 }
 
-/** Of all common tools, half of them on what is on screen first. */
+/** Of the common tools. */
 function drawings(): readonly object[] {
   const tools = ['trend-line', 'rectangle', 'fib-retracement', 'horizontal-line', 'text', 'parallel-channel']
   const points = [2, 2, 2, 1, 1, 3]
-  const end = Date.UTC(2024, 0, 1) + (BARS - 1) * 60_000
+  const closes = walk(BARS)
+    .split('\n')
+    .slice(1)
+    .map((row) => Number(row.split(',')[4]))
   return Array.from({ length: DRAWINGS }, (_, i) => {
-    const back = i % 2 === 0 ? i * 60_000 : (i / DRAWINGS) * BARS * 60_000
-    const at = Math.round((end - back) / 60_000) * 60_000
+    // Half of them among the last two hundred bars, which are on screen first, the others all along.
+    const bar = i % 2 === 0 ? BARS - 1 - i : BARS - 1 - Math.round((i / DRAWINGS) * (BARS - 200))
     return {
       id: `bench_${i}`,
       tool: tools[i % tools.length],
       points: Array.from({ length: points[i % points.length]! }, (_none, p) => ({
-        time: at - p * 30 * 60_000,
-        price: 990 + ((i * 7) % 40) + p * 5,
+        time: Date.UTC(2024, 0, 1) + (bar - p * 30) * 60_000,
+        price: closes[bar - p * 30]! + p,
       })),
       style: i % tools.length === 4 ? { text: `Note ${i}` } : {},
     }

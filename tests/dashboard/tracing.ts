@@ -9,6 +9,8 @@ interface TraceEvent {
   readonly ph: string
   readonly ts: number
   readonly dur?: number
+  /** The processor's time, which other programs do not lengthen. */
+  readonly tdur?: number
   readonly pid: number
   readonly tid: number
   readonly args: Readonly<Record<string, unknown>>
@@ -86,7 +88,7 @@ export async function traced(tools: CDPSession, act: () => Promise<void>): Promi
   return events
 }
 
-/** Prints the frames of a trace, and what the main thread needed for each, which a busy machine changes least. */
+/** Prints the frames of a trace, and the processor time that the main thread needed for each, which a busy machine changes least. */
 export function printFrames(row: string, what: string, events: readonly TraceEvent[]): void {
   const sorted = events.toSorted((a, b) => a.ts - b.ts)
   const named = (name: string) => sorted.filter((event) => event.name === name)
@@ -97,17 +99,20 @@ export function printFrames(row: string, what: string, events: readonly TraceEve
   const gaps = drawn.slice(1).map((event, i) => (event.ts - drawn[i]!.ts) / 1000)
   const mine = sorted.filter(({ pid, tid }) => pid === first.pid && tid === first.tid)
   const tasks = mine.filter(({ name, ph }) => ph === 'X' && name.endsWith('RunTask'))
-  // From the beginning of one frame to that of the next: what the main thread was busy, events and drawing together.
+  // From the beginning of one frame to that of the next: what the main thread worked, events and drawing together.
   const costs = begun.slice(1).map((next, i) => {
     const [from, to] = [begun[i]!.ts, next.ts]
     return tasks
       .filter(({ ts, dur = 0 }) => ts + dur > from && ts < to)
-      .reduce((sum, { ts, dur = 0 }) => sum + (Math.min(ts + dur, to) - Math.max(ts, from)) / 1000, 0)
+      .reduce((sum, { ts, dur = 0, tdur = dur }) => {
+        const share = (Math.min(ts + dur, to) - Math.max(ts, from)) / Math.max(1, dur)
+        return sum + (share * tdur) / 1000
+      }, 0)
   })
   noteRow(`${row}, ${what}: main thread a frame`, median(costs), 'ms')
   console.log(
     `${what.padEnd(10)} ${drawn.length} frames drawn, ${named('DroppedFrame').length} dropped;` +
-      ` between frames ${spread(gaps)}; main thread busy a frame ${spread(costs)}`,
+      ` between frames ${spread(gaps)}; processor time of the main thread a frame ${spread(costs)}`,
   )
 }
 
