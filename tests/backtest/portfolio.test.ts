@@ -623,6 +623,9 @@ test('a member of a pot sees what the others earn and hold, and what those befor
   pot.join(b!)
   pot.join(c!)
   expect(pot.isShared).toBe(true)
+  // They see what each has shown, at the end of its turn.
+  expect(pot.profitBeside(b!)).toBe(0)
+  for (const one of [c!, a!, b!]) pot.show(one)
   const seen = [a!, b!, c!].map((one) => [
     pot.profitBeside(one),
     pot.closedProfitBeside(one),
