@@ -6,13 +6,22 @@ export interface BenchRow {
   readonly name: string
   readonly value: number
   readonly unit: string
+  /** The least that it can be, measured in the same run. */
+  readonly limit?: number
+  /** What is wanted of it. Only rows that say so stand in the README. */
+  readonly wanted?: string
 }
 
 /** Where `bun run bench` collects them; without it they are only printed, by the benchmark itself. */
 export const ROWS_FILE = 'BENCH_ROWS'
 
-export function noteRow(name: string, value: number, unit: string): void {
+export function noteRow(
+  name: string,
+  value: number,
+  unit: string,
+  more: Pick<BenchRow, 'limit' | 'wanted'> = {},
+): void {
   const file = process.env[ROWS_FILE]
-  const row: BenchRow = { name, value, unit }
+  const row: BenchRow = { name, value, unit, ...more }
   if (file !== undefined && Number.isFinite(value)) appendFileSync(file, `${JSON.stringify(row)}\n`)
 }

@@ -4,6 +4,8 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import process from 'node:process'
+import type { BenchRow } from '../../tests/bench-rows.ts'
+import { withFigures } from './bench-readme.ts'
 import { commandLine, refused } from './command-line.ts'
 
 const files = [...new Bun.Glob('tests/**/*.bench.ts').scanSync('.')].toSorted()
@@ -17,6 +19,7 @@ Runs a benchmark with its arguments, or all of them: ${names.join(', ')}.
   --save FILE       Writes the rows of the benchmarks that were run to FILE
   --against FILE    Compares them with those of FILE, saved at another commit, and exits with 1 where one is slower
   --tolerance N     How many times as long is not slower yet (1.25)
+  --readme          Writes what was measured into the table of figures in README.md
   --peers           The packages of others too, which npm installs into a folder of their own for the time
 
 Options stand before the name; what follows it is the benchmark's own.`
@@ -34,6 +37,7 @@ const chosen = files.filter((file) =>
 if (chosen.length === 0) refused(HELP, `No benchmark is named "${name}".`)
 const rows = await rowsOf(chosen)
 if (values.save !== undefined) writeFileSync(values.save, `${JSON.stringify(rows, null, 2)}\n`)
+if (values.readme) intoReadme(rows)
 if (before) process.exitCode = compared(before, rows) ? 0 : 1
 
 /**
@@ -44,6 +48,7 @@ function chosenOf(given: readonly string[]) {
     save: { type: 'string' },
     against: { type: 'string' },
     tolerance: { type: 'string', default: '1.25' },
+    readme: { type: 'boolean', default: false },
     peers: { type: 'boolean', default: false },
   } as const
   let at = 0
@@ -52,15 +57,14 @@ function chosenOf(given: readonly string[]) {
   return { values: found, name: given[at] ?? (found.peers ? PEERS : undefined), rest: given.slice(at + 1) }
 }
 
-function takesValue(option: string): boolean {
-  return ['--save', '--against', '--tolerance'].includes(option)
+function intoReadme(measured: readonly BenchRow[]): void {
+  const text = withFigures(existsSync('README.md') ? readFileSync('README.md', 'utf8') : '', measured)
+  if (text === null) return refused(HELP, 'README.md has no place for figures.')
+  writeFileSync('README.md', text)
 }
 
-/** One row of a benchmark; less is better. See tests/bench-rows.ts. */
-interface BenchRow {
-  readonly name: string
-  readonly value: number
-  readonly unit: string
+function takesValue(option: string): boolean {
+  return ['--save', '--against', '--tolerance'].includes(option)
 }
 
 function savedRows(file: string): readonly BenchRow[] {

@@ -109,7 +109,7 @@ export function printFrames(row: string, what: string, events: readonly TraceEve
         return sum + (share * tdur) / 1000
       }, 0)
   })
-  noteRow(`${row}, ${what}: main thread a frame`, median(costs), 'ms')
+  noteRow(`${row}, ${what}: main thread a frame`, median(costs), 'ms', { wanted: '≤ 16.7 ms' })
   console.log(
     `${what.padEnd(10)} ${drawn.length} frames drawn, ${named('DroppedFrame').length} dropped;` +
       ` between frames ${spread(gaps)}; processor time of the main thread a frame ${spread(costs)}`,

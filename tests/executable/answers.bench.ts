@@ -21,6 +21,12 @@ const { values, positionals } = parseArgs({
 })
 const rounds = Number(values.rounds)
 const LENGTHS = [5000, 50_000, 1_000_000] as const
+const WANTED_MS: Readonly<Record<string, number>> = {
+  '50000 columns': 25,
+  '1000000 columns': 250,
+  '50000 JSON': 60,
+  '1000000 JSON': 700,
+}
 const PREVIEW = '/api/platform/backtests/preview'
 const SERIES = { exchange: 'TEST', symbol: 'LONG', interval: '1m' }
 const SOURCE = `//@version=6
@@ -144,16 +150,26 @@ async function measure(ways: readonly Way[], bars: number): Promise<void> {
     }
   for (const [i, { name, server }] of ways.entries()) {
     const { clock, spent, bytes } = seen[i]!
-    if (server === servers[0])
-      noteRow(
-        `preview of ${bars} bars as ${name.slice(0, name.lastIndexOf(','))}`,
-        median(spent),
-        'ms of processors',
-      )
     const bare = ways.findIndex((way) => way.name === `${name.split(',')[0]}, bare route`)
+    const form = name.slice(0, name.lastIndexOf(','))
+    const most = WANTED_MS[`${bars} ${form}`]
+    const asked = server === servers[0] && most !== undefined ? `  wanted ≤ ${most} ms` : ''
+    if (server === servers[0]) {
+      noteRow(`preview of ${bars} bars as ${form}`, median(spent), 'ms of processors')
+      if (most !== undefined)
+        noteRow(
+          `preview of ${bars.toLocaleString('en')} bars as ${form}, by the clock`,
+          median(clock),
+          'ms',
+          {
+            limit: median(seen[bare]?.clock ?? []),
+            wanted: `≤ ${most} ms`,
+          },
+        )
+    }
     const times = median(clock.map((ms, round) => ms / (seen[bare]?.clock[round] ?? Number.NaN)))
     console.log(
-      `${bars.toLocaleString('en').padStart(9)} bars  ${median(clock).toFixed(1).padStart(8)} ms (${Math.min(...clock).toFixed(1)} to ${Math.max(...clock).toFixed(1)})  ${median(spent).toFixed(1).padStart(8)} ms of processors  ${(bytes / 1e6).toFixed(2).padStart(7)} MB  ×${times.toFixed(1)}  ${name}`,
+      `${bars.toLocaleString('en').padStart(9)} bars  ${median(clock).toFixed(1).padStart(8)} ms (${Math.min(...clock).toFixed(1)} to ${Math.max(...clock).toFixed(1)})  ${median(spent).toFixed(1).padStart(8)} ms of processors  ${(bytes / 1e6).toFixed(2).padStart(7)} MB  ×${times.toFixed(1)}  ${name}${asked}`,
     )
   }
 }
@@ -166,9 +182,10 @@ try {
   for (const { name, child, idleBytes } of servers) {
     const most = residentBytes(child, 'VmHWM') / 2 ** 20
     const idle = idleBytes / 2 ** 20
-    if (name === servers[0]?.name) noteRow('memory of previews above idle', most - idle, 'MiB')
+    if (name === servers[0]?.name)
+      noteRow('memory of previews above idle', most - idle, 'MiB', { wanted: '≤ 300 MiB' })
     console.log(
-      `${(most - idle).toFixed(0)} MiB at most above the ${idle.toFixed(0)} after the import  ${name}`,
+      `${(most - idle).toFixed(0)} MiB at most above the ${idle.toFixed(0)} after the import, wanted ≤ 300  ${name}`,
     )
   }
 } finally {

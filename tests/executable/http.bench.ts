@@ -106,6 +106,15 @@ const ALL: readonly Row[] = [
       }),
   },
 ]
+/** Shares of the limit. */
+const WANTED: Readonly<Record<string, number>> = {
+  'one alert': 0.25,
+  'list of 100 alerts': 0.5,
+  'list of 100 ideas': 0.5,
+  'other 100 ideas each time': 0.1,
+  '5,000 bars': 0.5,
+  '5,000 bars, compressed': 0.5,
+}
 const ROWS = ALL.filter(({ name }) => name.includes(values.only))
 
 function get({ address, cookie }: Running, of: string, headers: Readonly<Record<string, string>>) {
@@ -197,12 +206,18 @@ try {
     const base = [...costs.values()].at(-1) ?? []
     for (const [server, all] of costs) {
       if (all.length === 0) continue
-      if (server === own) noteRow(`${row.name}, ${clients} at a time`, median(all), 'µs of processors')
+      const wanted = WANTED[row.name]
+      if (server === own)
+        noteRow(`${row.name}, ${clients} at a time`, median(all), 'µs of processors', {
+          ...(row.limit !== null && { limit: least }),
+          ...(wanted !== undefined && { wanted: `≥ ${wanted} of the limit` }),
+        })
       const ratios = all.map((us, round) => us / (base[round] ?? Number.NaN)).toSorted((a, b) => a - b)
       const spread = `×${median(ratios).toFixed(2)} (${(ratios[0] ?? 0).toFixed(2)} to ${(ratios.at(-1) ?? 0).toFixed(2)})`
-      const share = Number.isNaN(least) ? '' : `${(least / median(all)).toFixed(2)} of the limit`
+      const share = row.limit === null ? '' : `${(least / median(all)).toFixed(2)} of the limit`
+      const asked = server === own && wanted !== undefined ? `  wanted ≥ ${wanted}` : ''
       console.log(
-        `${row.name.padEnd(34)} ${median(all).toFixed(0).padStart(8)} µs  ${share.padEnd(18)} ${spread}  ${server.name}`,
+        `${row.name.padEnd(34)} ${median(all).toFixed(0).padStart(8)} µs  ${share.padEnd(18)} ${spread}  ${server.name}${asked}`,
       )
     }
   }

@@ -101,8 +101,10 @@ try {
   for (const [i, { p50, perSecond, spentMs: spent }] of all.entries()) {
     const [one, eight, took] = [median(p50), median(perSecond), median(spent)]
     if (servers[i] === own) {
-      noteRow('kept backtest, one client', one, 'ms')
-      noteRow('kept backtest, eight clients', 1000 / eight, 'ms a request')
+      const wanted = '≥ 0.5 of the limit'
+      noteRow('kept backtest, one client', one, 'ms', { limit: median(least.p50), wanted })
+      const limit = 1000 / median(least.perSecond)
+      noteRow('kept backtest, eight clients', 1000 / eight, 'ms a request', { limit, wanted })
       noteRow('kept backtest, processors', took, 'ms')
     }
     const share = (part: number) => `(${part.toFixed(2)})`

@@ -99,14 +99,15 @@ for (const mode of MODES) {
     versions.push(Number(child.resourceUsage()?.cpuTime.total ?? Number.NaN) / 1000)
   }
   console.log(`${mode}: --version ${middle(versions).toFixed(0)} ms of processors (wanted 20)`)
-  noteRow(`${mode}: --version, of processors`, middle(versions), 'ms')
-  noteRow(`${mode}: start`, at(starts, 0.5), 'ms')
+  const asked = (wanted: string) => (mode === 'executable' ? { wanted } : {})
+  noteRow(`${mode}: --version, of processors`, middle(versions), 'ms', asked('≤ 20 ms'))
+  noteRow(`${mode}: start`, at(starts, 0.5), 'ms', asked('≤ 60 ms'))
   noteRow(`${mode}: start, of processors`, at(spent, 0.5), 'ms')
-  noteRow(`${mode}: memory when ready`, at(resident, 0.5), 'MB')
+  noteRow(`${mode}: memory when ready`, at(resident, 0.5), 'MB', asked('≤ 80 MB'))
   if (mode === 'executable') {
     const size = statSync(executable).size / 1e6
     console.log(`${mode}: ${size.toFixed(1)} MB on disk, wanted 128`)
-    noteRow(`${mode}: file`, size, 'MB')
+    noteRow(`${mode}: file`, size, 'MB', asked('≤ 128 MB'))
   }
 
   const server = await place.serve('--script-time-ms', '3000', '--rate-user', '0')

@@ -16,6 +16,7 @@ import { collection } from '../../src/store/collection.ts'
 import { lmdbKv } from '../../src/store/lmdb.ts'
 import { transact } from '../../src/store/transaction.ts'
 import { users } from '../../src/accounts/accounts.ts'
+import { noteRow } from '../bench-rows.ts'
 import { OWNER } from '../executable/server.ts'
 
 const { positionals } = parseArgs({ args: process.argv.slice(2), allowPositionals: true })
@@ -178,10 +179,16 @@ try {
   ])
   await Bun.sleep(300)
   row(`${PUBLIC} public ideas: built`, `${(buildMs / 1000).toFixed(1)} s`, '6 s')
+  noteRow('search, 50,000 public ideas: built', buildMs / 1000, 's', { wanted: '≤ 6 s' })
+  noteRow('search, their memory above idle', most - idle, 'MB', { wanted: '≤ 350 MB' })
   row('  memory above idle, at most', `${(most - idle).toFixed(0)} MB`, '350 MB')
   row('  memory above idle, behind it', `${(megabytes(building) - idle).toFixed(0)} MB`, '-')
   const calm = await quiet(building)
   const [usual, latest] = [median(calm), calm.at(-1) ?? 0]
+  noteRow('search, GET /api/health meanwhile', median(during), 'ms', {
+    limit: usual,
+    wanted: '≥ 0.5 of quiet',
+  })
   row(
     '  GET /api/health meanwhile, median',
     `×${(median(during) / usual).toFixed(2)}`,
@@ -203,6 +210,8 @@ try {
   const first = find(running, vocabulary[3] ?? '', cookies[0])
   const [firstMs, late] = await Promise.all([timed(first), latencies(running, first)])
   row(`first search of a user with ${OWN} private items`, `${firstMs.toFixed(0)} ms`, '-')
+  const stalled = Math.max(0, (late.at(-1) ?? 0) - latest)
+  noteRow('search, first of 5,000 private items: longest stall', stalled, 'ms', { wanted: '≤ 20 ms' })
   row(
     '  latest GET /api/health meanwhile',
     `${(late.at(-1) ?? 0).toFixed(0)} ms`,
@@ -211,11 +220,9 @@ try {
   const rest = (async () => {
     for (const cookie of cookies.slice(1)) await find(running, vocabulary[3] ?? '', cookie)
   })()
-  row(
-    `${PEOPLE} users' indexes of ${OWN_OF_OTHERS} ideas each, at most`,
-    `${((await peak(running, rest)) - before).toFixed(0)} MB`,
-    '256 MB',
-  )
+  const grown = (await peak(running, rest)) - before
+  noteRow(`search, ${PEOPLE} users' indexes`, grown, 'MB', { wanted: '≤ 256 MB' })
+  row(`${PEOPLE} users' indexes of ${OWN_OF_OTHERS} ideas each, at most`, `${grown.toFixed(0)} MB`, '256 MB')
 } finally {
   if (server) await stop(server)
   rmSync(folder, { recursive: true, force: true })

@@ -9,9 +9,10 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 /** A benchmark that notes these figures. */
 function benchmark(figures: Readonly<Record<string, number>>): void {
-  const notes = Object.entries(figures).map(
-    ([name, value]) => `noteRow(${JSON.stringify(name)}, ${value}, 'ms')`,
-  )
+  write(Object.entries(figures).map(([name, value]) => `noteRow(${JSON.stringify(name)}, ${value}, 'ms')`))
+}
+
+function write(notes: readonly string[]): void {
   writeFileSync(
     `${folder}/tests/some.bench.ts`,
     `import { noteRow } from '${root}/tests/bench-rows.ts'\n${notes.join('\n')}\n`,
@@ -38,6 +39,38 @@ test('rows are saved, and a later run fails where one is slower than may be', as
   for (const said of ['×0.50', 'new      other', 'not run  gone']) expect(same.said).toContain(said)
   const strict = await bench('--against', 'before.json', '--tolerance', '1.1')
   expect([strict.code, strict.said]).toEqual([1, expect.stringContaining('SLOWER')])
+})
+
+test('the README gets the rows of which something is wanted, and keeps those that were not measured', async () => {
+  const notes = [
+    `noteRow('a list', 52, 'µs', { limit: 21, wanted: '≥ 0.5' })`,
+    `noteRow('not shown', 1, 'ms')`,
+    `noteRow('start', 4.25, 'ms', { wanted: '≤ 60 ms' })`,
+  ]
+  write(notes)
+  const refusal = await bench('--readme', 'some')
+  expect([refusal.code, refusal.said]).toEqual([2, expect.stringContaining('no place for figures')])
+  const around = [
+    '# Title\n\n<!-- figures of `bun run bench --readme` -->',
+    '<!-- end of figures -->\nMore.\n',
+  ]
+  const old =
+    '| what | measured | limit | share of it | wanted |\n| - | - | - | - | - |\n| old | 7 ms | | | |\n| start | 9 ms | | | ≤ 60 ms |'
+  writeFileSync(`${folder}/README.md`, around.join(`\n\n${old}\n\n`))
+  for (let i = 0; i < 2; i++) {
+    expect((await bench('--readme', 'some')).code).toBe(0)
+    expect(readFileSync(`${folder}/README.md`, 'utf8')).toBe(
+      around.join(`
+
+| what   | measured | limit | share of it | wanted  |
+| ------ | -------: | ----: | ----------: | ------- |
+| old    |     7 ms |       |             |         |
+| start  |   4.3 ms |       |             | ≤ 60 ms |
+| a list |    52 µs | 21 µs |        0.40 | ≥ 0.5   |
+
+`),
+    )
+  }
 })
 
 test('a file that is not there, or holds something else, and names of nothing are answered in a sentence', async () => {
