@@ -321,6 +321,7 @@ describe('mistakes', () => {
     ['f(x) => f(x)\ny = f(1)', 'recursion@1:9'],
     ['int x = "a"', 'type-mismatch@1:9'],
     ['x = 1\nx := "a"', 'type-mismatch@2:6'],
+    ['type T\n    int a\nt = T.new()\nt.a := "x"', 'type-mismatch@4:8'],
     ['x = na', 'na-without-type@1:1'],
     ['simple int x = bar_index', 'declared-qualifier@1:16'],
     ['simple float x = 5.0\nx := close', 'declared-qualifier@2:6'],
@@ -596,6 +597,11 @@ describe('hints', () => {
     const { script } = parse(`//@version=6\nindicator("")\n${source}`)
     expect(check(script).diagnostics[0]?.hint).toBe(hint)
   })
+})
+
+test('what has no value is called nothing', () => {
+  const { script } = parse('//@version=6\nindicator("")\nplot(alert("a"))')
+  expect(check(script).diagnostics[0]?.message).toBe('Expected float for `series` of `plot`, found nothing.')
 })
 
 test('what a library keeps to itself is named with the library', () => {

@@ -99,6 +99,15 @@ describe('of a backtest', () => {
     const bob = (await backtestSession(deps, { ...backtest, id: 'bt_2', userId: 'bob' }, 'y', shown)).session
     expect([bob.bars.close[0], bob.bars.length]).toEqual([2, 2])
   })
+  test('of a formula it works the bars out again, from the series that the user sees', async () => {
+    const { deps } = await world()
+    const formula = { ...backtest, exchange: 'SPREAD', symbol: 'X:A+Y:A*10' }
+    const { session } = await backtestSession(deps, formula, 'SPREAD', shown)
+    expect([session.exchange, session.symbol, session.bars.length]).toEqual(['SPREAD', 'X:A+Y:A*10', 3])
+    expect(session.bars.close[0]).toBe(31)
+    const bob = { ...formula, id: 'bt_2', userId: 'bob' }
+    expect((await backtestSession(deps, bob, 'SPREAD', shown)).session.bars.close[0]).toBe(21)
+  })
   test('it has the zone and the tick of the symbol on the exchange that is played', async () => {
     const { deps } = await world()
     for (const [exchange, mintick, timezone] of [
