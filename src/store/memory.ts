@@ -61,7 +61,10 @@ export function memoryKv({ maxBytes = Infinity }: { readonly maxBytes?: number }
         : sorted.slice(from, Math.min(to, from + options.limit))
       return texts.flatMap((text) => {
         const row = rows.get(text)
-        return row ? [entry(text, row)] : []
+        if (!row) return []
+        const found = entry(text, row)
+        // As strict as the other stores, so that nobody relies on what they leave out.
+        return [options.keysOnly ? { ...found, value: '', version: '' } : found]
       })
     },
     async commit(asked: Commit) {

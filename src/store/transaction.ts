@@ -81,7 +81,8 @@ export class Tx implements Reader {
 
   /** Notices when an entry of the page changes or goes, but not when one is added. */
   async list(selector: Selector, options: ListOptions): Promise<Entry[]> {
-    const entries = await this.#reader.list(selector, options)
+    // A check needs the version, whatever the plan itself makes of the entry.
+    const entries = await this.#reader.list(selector, { ...options, keysOnly: false })
     for (const { key, version } of entries) this.#checks.push({ key, version })
     return entries
   }

@@ -3,9 +3,11 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { collection } from '../../src/store/collection.ts'
 import { AboveMax, type Key, type Kv } from '../../src/store/kv.ts'
 import { lmdbKv } from '../../src/store/lmdb.ts'
 import { memoryKv } from '../../src/store/memory.ts'
+import { transact } from '../../src/store/transaction.ts'
 import { rejection } from '../rejection.ts'
 import { postgresStores } from './postgres-stores.ts'
 
@@ -82,6 +84,23 @@ describe.each(stores)('%s', (_name, open) => {
         expect(alone.map(({ key }) => key)).toEqual(listed.map(({ key }) => key))
         expect(listed.map(({ key }) => key[1])).toEqual(listed.map(({ value }) => value))
       }
+    await kv.close()
+  })
+
+  test('a plan that lists records can be committed, and starts again if one of them has changed', async () => {
+    const kv = await open()
+    const things = collection<{ id: string; owner: string; count: number }>(kv, 'things', {
+      indexes: { owner: ({ owner }) => [owner] },
+    })
+    for (const id of ['t_1', 't_2']) await transact(kv, () => things.insert({ id, owner: 'o', count: 0 }))
+    let runs = 0
+    await transact(kv, async (tx) => {
+      const { items } = await things.at(tx).list('owner', ['o'], { limit: 5 })
+      if (runs++ === 0) await things.update('t_1', (thing) => ({ ...thing, count: 7 }))
+      const sum = items.reduce((total, { count }) => total + count, 0)
+      return things.insert({ id: 't_3', owner: 'sum', count: sum })
+    })
+    expect([runs, (await things.get('t_3'))?.count]).toEqual([2, 7])
     await kv.close()
   })
 
