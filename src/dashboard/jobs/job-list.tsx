@@ -1,8 +1,11 @@
 // A list of stored jobs of one kind (sweeps, scans, portfolios), read again while one of them is under way.
 
 import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
 import { ago } from '../format.ts'
-import { Page, Show, useReloadWhile, type Loaded, type Paged } from '../frame/page.tsx'
+import { Page, Show, usePages, useReloadWhile } from '../frame/page.tsx'
+import type { LiveEvent } from '../live-hub.ts'
+import { onLive } from '../live.ts'
 import { href, navigate } from '../router.ts'
 import { DataTable, type Column } from '../ui/data-table.tsx'
 import type { IconName } from '../ui/icon.tsx'
@@ -21,7 +24,9 @@ interface JobListProps<Job extends ListedJob> {
   readonly about: string
   /** The path of the list; those of a job and of the form are below it. */
   readonly path: string
-  readonly list: Loaded<Paged<Job>>
+  readonly load: Parameters<typeof usePages<Job>>[0]
+  /** The live event that tells of a change. */
+  readonly event?: LiveEvent
   /** How often the list is loaded again while a job is under way. */
   readonly lookMs: number
   readonly make: readonly [label: string, icon: IconName]
@@ -33,7 +38,9 @@ interface JobListProps<Job extends ListedJob> {
 }
 
 export function JobList<Job extends ListedJob>(props: JobListProps<Job>) {
-  const { title, about, path, list, lookMs, make, columns, nameHead, children } = props
+  const { title, about, path, load, event, lookMs, make, columns, nameHead, children } = props
+  const list = usePages(load, [])
+  useEffect(() => (event ? onLive(event, list.reload, list.reload) : undefined), [])
   useReloadWhile(list.data?.items.some(isUnderWay) ?? false, list, lookMs)
   const [label, icon] = make
   const begin = () => navigate(`${path}/new`)

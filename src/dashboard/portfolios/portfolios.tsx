@@ -2,7 +2,6 @@
 
 import { call } from '../api-client.ts'
 import { money, percent } from '../format.ts'
-import { usePages } from '../frame/page.tsx'
 import { JobList } from '../jobs/job-list.tsx'
 import type { Column } from '../ui/data-table.tsx'
 import { Badge } from '../ui/ui.tsx'
@@ -41,16 +40,15 @@ const COLUMNS: readonly Column<Portfolio>[] = [
 ]
 
 export function PortfolioList() {
-  const list = usePages(async (query, signal) => {
-    const { portfolios, nextCursor } = await call('GET /api/platform/portfolios', { query, signal })
-    return { items: portfolios, nextCursor }
-  }, [])
   return (
     <JobList
       title="Portfolios"
       about="Several strategies, each on its market, that trade with the same money."
       path="/portfolios"
-      list={list}
+      load={async (query, signal) => {
+        const { portfolios, nextCursor } = await call('GET /api/platform/portfolios', { query, signal })
+        return { items: portfolios, nextCursor }
+      }}
       lookMs={LOOK_MS}
       make={['New portfolio', 'plus']}
       nameHead="Portfolio"

@@ -2,7 +2,6 @@
 
 import { call } from '../api-client.ts'
 import { count, intervalText } from '../format.ts'
-import { usePages } from '../frame/page.tsx'
 import { JobList } from '../jobs/job-list.tsx'
 import type { Column } from '../ui/data-table.tsx'
 import { Badge } from '../ui/ui.tsx'
@@ -25,16 +24,15 @@ const COLUMNS: readonly Column<Scan>[] = [
 ]
 
 export function ScanList() {
-  const list = usePages(async (query, signal) => {
-    const { scans, nextCursor } = await call('GET /api/platform/scans', { query, signal })
-    return { items: scans, nextCursor }
-  }, [])
   return (
     <JobList
       title="Scans"
       about="A script run over many markets, and where its conditions hold now."
       path="/scans"
-      list={list}
+      load={async (query, signal) => {
+        const { scans, nextCursor } = await call('GET /api/platform/scans', { query, signal })
+        return { items: scans, nextCursor }
+      }}
       lookMs={LOOK_MS}
       make={['Scan with the open script', 'search']}
       nameHead="Script"

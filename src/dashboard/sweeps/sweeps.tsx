@@ -1,11 +1,8 @@
 // The list of sweeps, with what each varied and its result.
 
-import { useEffect } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { count, marketText } from '../format.ts'
-import { usePages } from '../frame/page.tsx'
 import { JobList } from '../jobs/job-list.tsx'
-import { onLive } from '../live.ts'
 import type { Column } from '../ui/data-table.tsx'
 import { Badge } from '../ui/ui.tsx'
 import type { Sweep } from '../../wire/sweep.ts'
@@ -32,17 +29,16 @@ const COLUMNS: readonly Column<Sweep>[] = [
 ]
 
 export function SweepList() {
-  const list = usePages(async (query, signal) => {
-    const { sweeps, nextCursor } = await call('GET /api/platform/sweeps', { query, signal })
-    return { items: sweeps, nextCursor }
-  }, [])
-  useEffect(() => onLive('sweep', list.reload, list.reload), [])
   return (
     <JobList
       title="Sweeps"
       about="A script run with many choices of its inputs, and how much of the best is luck."
       path="/sweeps"
-      list={list}
+      load={async (query, signal) => {
+        const { sweeps, nextCursor } = await call('GET /api/platform/sweeps', { query, signal })
+        return { items: sweeps, nextCursor }
+      }}
+      event="sweep"
       lookMs={LOOK_MS}
       make={['Optimise the open script', 'tune']}
       nameHead="Script"
