@@ -43,7 +43,7 @@ export async function connect({
   bars = null,
   ...options
 }: PostgresOptions): Promise<Connection> {
-  const reading = new Database({ ...options, connections: READERS })
+  const reading = new Database({ ...options, connections: READERS, sparing: true })
   const writing = new Database({ ...options, connections: WRITERS })
   const close = async () => {
     await Promise.all([reading.close(), writing.close()])

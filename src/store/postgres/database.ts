@@ -16,6 +16,11 @@ export interface DatabaseOptions {
   readonly clock: Clock
   /** The most connections. */
   readonly connections: number
+  /**
+   * While the database is away only one statement at a time finds out whether it is back, and all others are refused at once.
+   * Not for what must not be late when it is back, as a lease is.
+   */
+  readonly sparing?: boolean
 }
 
 export type Query = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>
@@ -85,8 +90,9 @@ export class Database {
   }
 
   async #patiently<T>(ask: (sql: SQL) => Promise<T>): Promise<T> {
-    // Somebody has waited in vain already: one statement at a time finds out whether the database is back.
     if (this.#awayFor === null) return this.#untilAway(ask, PATIENCE_MS)
+    // Somebody has waited in vain already.
+    if (this.#options.sparing !== true) return this.#untilAway(ask, 0)
     if (this.#isTrying) throw away(this.#awayFor)
     this.#isTrying = true
     try {
