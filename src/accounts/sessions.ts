@@ -54,9 +54,14 @@ export async function resumeSession(
   return isOver(deps, session) ? 'expired' : { user, session }
 }
 
-/** Notes that the session is in use; cheap enough to call on every request. */
+/** Whether it has to be noted again that the session is in use. */
+export function isSessionStale({ clock }: AccountDeps, { lastSeenAt }: Session): boolean {
+  return clock.now() - lastSeenAt >= TOUCH_MS
+}
+
+/** Notes that the session is in use. */
 export async function touchSession(deps: AccountDeps, session: Session): Promise<void> {
-  if (deps.clock.now() - session.lastSeenAt < TOUCH_MS) return
+  if (!isSessionStale(deps, session)) return
   await sessions(deps.kv).update(session.id, (found) => ({ ...found, lastSeenAt: deps.clock.now() }))
 }
 

@@ -80,10 +80,15 @@ export async function tokenStands(deps: AccountDeps, { id }: ApiToken): Promise<
   return token !== null && tokenStatus(deps, token) === 'active'
 }
 
+/** Whether it has to be noted again that the token is in use. */
+export function isTokenStale({ clock }: AccountDeps, { lastUsedAt }: ApiToken): boolean {
+  return lastUsedAt === null || clock.now() - lastUsedAt >= TOUCH_MS
+}
+
 /** Notes that the token is in use: at most one write a minute. */
 export async function touchToken(deps: AccountDeps, token: ApiToken): Promise<void> {
+  if (!isTokenStale(deps, token)) return
   const now = deps.clock.now()
-  if (token.lastUsedAt !== null && now - token.lastUsedAt < TOUCH_MS) return
   await tokens(deps.kv).update(token.id, (found) => ({ ...found, lastUsedAt: now }))
 }
 

@@ -133,12 +133,19 @@ export class KeptAnswers {
     return made
   }
 
+  /** The text that an earlier `answer` has kept, if it is known without a read that it still holds. */
+  atOnce(name: string): KeptText | null {
+    const held = this.#held.get(name)
+    return held && held.at !== null && held.at === this.#moment() ? this.#used(name, held) : null
+  }
+
   /** The text that an earlier `answer` has kept, if it still holds. */
   async again(name: string, stampOf: StampOf): Promise<KeptText | null> {
+    const known = this.atOnce(name)
+    if (known) return known
     const held = this.#held.get(name)
     if (!held) return null
     const at = held.at === null ? null : this.#moment()
-    if (at !== null && at === held.at) return this.#used(name, held)
     return this.#withStamp(name, await stampOf(), at)
   }
 
