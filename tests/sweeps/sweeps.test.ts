@@ -1,7 +1,8 @@
 // Sweeps through the API, with the real engine.
 
-import { describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { memoryKv } from '../../src/store/memory.ts'
+import type { SweepBody } from '../../src/wire/sweep.ts'
 import { barsCsv, CROSS, SWEEP, sweepServer } from './sweep-server.ts'
 
 const PATH = '/api/platform/sweeps'
@@ -106,31 +107,52 @@ describe('a sweep', () => {
     pool.close()
   })
 
-  test.each(['random', 'sobol', 'tpe', 'cmaes'] as const)(
-    'by %s tries the same with one worker and with three',
-    async (sampler) => {
-      const rows = await Promise.all(
-        [1, 4].map(async (workers) => {
-          const { sweep, trials, pool } = await sweepServer({ workers })
-          const { sweep: done, verdict } = await sweep({
-            sampler,
-            trials: 30,
-            seed: 5,
-            space: [
-              { input: 'Fast', min: 2, max: 40, step: 1 },
-              { input: 'Slow', min: 5, max: 90, step: 1 },
-            ],
-            where: [],
-          })
-          const found = await trials(done.id)
-          pool.close()
-          return { found, verdict }
+  describe('with one worker and with three', () => {
+    let servers: Awaited<ReturnType<typeof sweepServer>>[]
+    beforeAll(async () => {
+      servers = await Promise.all([1, 4].map((workers) => sweepServer({ workers })))
+    })
+    afterAll(() => servers.forEach(({ pool }) => pool.close()))
+    const onBoth = (change: Partial<SweepBody>) =>
+      Promise.all(
+        servers.map(async ({ sweep, trials }) => {
+          const { sweep: done, verdict } = await sweep(change)
+          return { done, verdict, found: await trials(done.id) }
         }),
       )
-      expect(rows[0]).toEqual(rows[1])
-      expect(rows[0]!.found).toHaveLength(30)
-    },
-  )
+
+    test.each(['random', 'sobol', 'tpe', 'cmaes'] as const)('%s tries the same', async (sampler) => {
+      const [one, three] = await onBoth({
+        sampler,
+        trials: 30,
+        seed: 5,
+        space: [
+          { input: 'Fast', min: 2, max: 40, step: 1 },
+          { input: 'Slow', min: 5, max: 90, step: 1 },
+        ],
+        where: [],
+      })
+      expect(one!.verdict).toEqual(three!.verdict)
+      expect(one!.found).toEqual(three!.found)
+      expect(one!.found).toHaveLength(30)
+    })
+
+    test('the same is sorted out', async () => {
+      const [one, three] = await onBoth({
+        space: [
+          { input: 'Fast', min: 2, max: 40, step: 1 },
+          { input: 'Slow', min: 5, max: 90, step: 1 },
+        ],
+        where: [],
+        sampler: 'sobol',
+        trials: 450,
+        halving: { keep: 0.2 },
+      })
+      expect([one!.done.tried, one!.done.filtered]).toEqual([90, 360])
+      expect([three!.done.tried, three!.done.filtered]).toEqual([90, 360])
+      expect(one!.found).toEqual(three!.found)
+    })
+  })
 
   test('sorts out by the first bars, keeps the trials of whole runs, and counts both', async () => {
     const space = [
@@ -151,30 +173,6 @@ describe('a sweep', () => {
       expect(one).toEqual({ ...(known.get(one.choices.join()) as object), trial: one.trial })
     expect(verdict.counted).toBe(whole.counted)
     pool.close()
-  })
-
-  test('sorts out the same with one worker and with three', async () => {
-    const change = {
-      space: [
-        { input: 'Fast', min: 2, max: 40, step: 1 },
-        { input: 'Slow', min: 5, max: 90, step: 1 },
-      ],
-      where: [],
-      sampler: 'sobol' as const,
-      trials: 450,
-      halving: { keep: 0.2 },
-    }
-    const found = await Promise.all(
-      [1, 4].map(async (workers) => {
-        const { sweep, trials, pool } = await sweepServer({ workers })
-        const { sweep: done } = await sweep(change)
-        const rows = await trials(done.id)
-        pool.close()
-        return [done.tried, done.filtered, rows]
-      }),
-    )
-    expect(found[0]).toEqual(found[1])
-    expect(found[0]!.slice(0, 2)).toEqual([90, 360])
   })
 
   test('goes on where a server ended that was killed, and ends with the same', async () => {
