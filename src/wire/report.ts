@@ -17,6 +17,7 @@ const UNITS = {
   bar: 'As its index among the bars of the run',
   count: '',
   time: 'UTC milliseconds',
+  duration: 'In milliseconds',
 } as const
 export type Unit = keyof typeof UNITS
 
@@ -42,6 +43,7 @@ const money = measured(number, 'money')
 const moneyOrNull = measured(orNull, 'money', '; null where there is none')
 const fraction = measured(number, 'fraction')
 const fractionOrNull = measured(orNull, 'fraction', '; null where there is none')
+const ratio = measured(number, 'ratio')
 const ratioOrNull = measured(orNull, 'ratio', '; null where there is none')
 const price = measured(number, 'price')
 const contracts = measured(number, 'contracts')
@@ -49,6 +51,7 @@ const time = measured(number, 'time')
 const timeOrNull = measured(orNull, 'time', '; null where there is none')
 const bar = measured(integer, 'bar')
 const count = measured(integer, 'count')
+const duration = measured(number, 'duration')
 const barsOrNull = measured(orNull, 'bars', '; null where there are none')
 const text = (description: string) => Type.String({ description })
 
@@ -59,14 +62,12 @@ export const ReportSummary = Type.Object(
     netProfit: money('Sum of the profits of all closed trades.', profit),
     netProfitPct: fraction('Net profit as a share of the initial capital.', profit),
     winRate: fraction('Share of the closed trades that won; 0 without trades.'),
-    profitFactor: Type.Number({
-      description: 'Gross profit over gross loss; 1,000,000 where nothing was lost, 0 without trades.',
-    }),
+    profitFactor: ratio('Gross profit over gross loss; 1,000,000 where nothing was lost, 0 without trades.'),
     maxDrawdownPct: fraction(
       'The deepest fall of equity from its peak, as a share of the peak, within bars too.',
       loss,
     ),
-    sharpe: Type.Number({ description: 'The Sharpe ratio; 0 where it is not defined.' }),
+    sharpe: ratio('The Sharpe ratio; 0 where it is not defined.'),
   },
   { $id: 'ReportSummary', description: 'Every number is finite.' },
 )
@@ -226,10 +227,8 @@ export type ReportEquity = Wire<typeof ReportEquity>
 
 export const ReportTrade = Type.Object(
   {
-    n: Type.Integer({
-      description: 'Number of the trade, from 1: in the order they closed, then the open ones.',
-    }),
-    side: oneOf(['long', 'short']),
+    n: count('Number of the trade, from 1: in the order they closed, then the open ones.'),
+    side: oneOf(['long', 'short'], 'Which way the trade bet.'),
     qty: contracts('Size of the trade, always positive.', { title: 'Size' }),
     entryId: text("The entry order's id."),
     entryTime: time('Time of the bar of the entry.'),
@@ -253,7 +252,10 @@ export const ReportTrade = Type.Object(
     bars: count('Number of bars from entry to exit.'),
     cumProfit: money('Profit of this trade and all before it.', { title: 'Cumulative profit' }),
     cumProfitPct: fraction('That profit as a share of the initial capital.'),
-    status: oneOf(['closed', 'open']),
+    status: oneOf(
+      ['closed', 'open'],
+      '`open`: it was not closed by the last bar, at whose close it is valued.',
+    ),
   },
   { $id: 'ReportTrade' },
 )
@@ -264,10 +266,10 @@ const ReportOrder = Type.Object(
     bar: bar('The bar it filled on.'),
     time: time('Time of that bar.'),
     id: text("The order's id."),
-    side: oneOf(['buy', 'sell']),
+    side: oneOf(['buy', 'sell'], 'Whether it bought or sold, to enter or to exit.'),
     qty: contracts('Size of the fill, always positive.'),
     price: price('Price of the fill.'),
-    comment: nullable(Type.String()),
+    comment: nullable(text("The order's comment.")),
     commission: money('Commission of this fill.'),
     position: contracts('Position after it, negative when short.'),
     alertMessage: nullable(text('The `alert_message` that the script gave the order.')),
@@ -280,8 +282,11 @@ const ReportLog = Type.Object(
   {
     bar: bar('The bar it was written on.'),
     time: time('Time of that bar.'),
-    level: oneOf(['info', 'warning', 'error']),
-    message: Type.String(),
+    level: oneOf(
+      ['info', 'warning', 'error'],
+      'Which of `log.info`, `log.warning` and `log.error` wrote it.',
+    ),
+    message: text('What was written.'),
   },
   { $id: 'ReportLog' },
 )
@@ -291,8 +296,8 @@ const ReportAlert = Type.Object(
   {
     bar: bar('The bar it was called on.'),
     time: time('Time of that bar.'),
-    title: Type.String(),
-    message: Type.String(),
+    title: text('The title of an `alertcondition()`; empty for an `alert()`.'),
+    message: text('What it says.'),
   },
   { $id: 'ReportAlert', description: 'One call of `alert()` or `alertcondition()`.' },
 )
@@ -300,10 +305,10 @@ type ReportAlert = Wire<typeof ReportAlert>
 
 const ReportScript = Type.Object(
   {
-    title: Type.String(),
-    shorttitle: Type.String(),
-    pineVersion: Type.Integer(),
-    kind: oneOf(['strategy', 'indicator', 'library']),
+    title: text('The title in its declaration.'),
+    shorttitle: text('The short title in its declaration, else the title.'),
+    pineVersion: count('The version of Pine that it is written in.'),
+    kind: oneOf(['strategy', 'indicator', 'library'], 'What it declares itself as.'),
     overlay: Type.Boolean({ description: 'Whether it draws over the prices.' }),
     declaration: Type.Record(
       Type.String(),
@@ -316,16 +321,19 @@ const ReportScript = Type.Object(
 
 export const Report = Type.Object(
   {
-    version: Type.Literal(1),
-    engine: Type.Object({ name: Type.String(), version: Type.String() }),
+    version: Type.Literal(1, { description: 'The version of this format.' }),
+    engine: Type.Object({
+      name: text('The program that made the report.'),
+      version: text('Its version.'),
+    }),
     hash: text('SHA-256 of everything the numbers depend on: equal hash, equal report.'),
     script: ReportScript,
     inputs: Type.Record(Type.String(), Type.Unknown(), {
       description: 'The values of its inputs, by title.',
     }),
-    symbol: Type.String(),
-    exchange: Type.String(),
-    interval: Type.String(),
+    symbol: text('The symbol that it ran on.'),
+    exchange: text('Its exchange.'),
+    interval: text('Length of its bars, such as `1h`.'),
     currency: text('Currency of the account.'),
     timezone: text('Time zone of the exchange, as IANA names it.'),
     mintick: price('The smallest step of prices.'),
@@ -343,11 +351,17 @@ export const Report = Type.Object(
     equity: ReportEquity,
     trades: Type.Array(ReportTrade),
     orders: Type.Array(ReportOrder, { description: 'Every execution, in order.' }),
-    warnings: Type.Array(Type.Object({ code: Type.String(), message: Type.String() })),
+    warnings: Type.Array(
+      Type.Object({ code: text('Names the kind of warning.'), message: text('What to know about the run.') }),
+    ),
     logs: Type.Array(ReportLog),
     alerts: Type.Array(ReportAlert),
     timings: Type.Object(
-      { compileMs: Type.Number(), runMs: Type.Number(), bars: Type.Integer() },
+      {
+        compileMs: duration('Time that compiling took.'),
+        runMs: duration('Time that the run took.'),
+        bars: count('Number of bars that it ran on.'),
+      },
       { description: 'The only part that differs between two runs of the same thing.' },
     ),
   },

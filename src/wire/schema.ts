@@ -51,8 +51,11 @@ export const namesSeries = { symbol: MarketName, exchange: MarketName, interval:
 export const idOf = (prefix: string) => Type.String({ pattern: `^${prefix}_[0-9a-zA-Z]{1,64}$` })
 
 /** A closed set, from the array that defines it. */
-export const oneOf = <const V extends string>(values: readonly V[]) =>
-  Type.Union(values.map((value) => Type.Literal(value)))
+export const oneOf = <const V extends string>(values: readonly V[], description?: string) =>
+  Type.Union(
+    values.map((value) => Type.Literal(value)),
+    description === undefined ? {} : { description },
+  )
 
 export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 
