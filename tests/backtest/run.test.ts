@@ -127,6 +127,24 @@ describe('runBacktest', () => {
     })
   })
 
+  test('each order that one call of strategy.exit places keeps the texts it was placed with', () => {
+    const exits = `for i = 1 to 2
+        strategy.exit("X" + str.tostring(i), "L" + str.tostring(i), limit = 90 + 15 * i, comment = "C" + str.tostring(i))`
+    const enter = `for i = 1 to 2
+        strategy.entry("L" + str.tostring(i), strategy.long, qty = 1)`
+    // Given with the entries, which have not filled yet, and after they have.
+    for (const bar of [0, 1]) {
+      const source = `//@version=6\nstrategy("S", pyramiding = 2)\nif bar_index == 0\n    ${enter}\nif bar_index == ${bar}\n    ${exits}`
+      const { trades } = runBacktest(
+        request({ source, inputs: {}, bars: barsFrom('100/100/100/100 100/101/99/100 100/130/99/125') }),
+      ).report
+      expect(trades.map(({ entryId, exitComment }) => `${entryId} ${exitComment}`)).toEqual([
+        'L1 C1',
+        'L2 C2',
+      ])
+    }
+  })
+
   test('an indicator has tracks and a report without trades', () => {
     const { report, tracks } = runBacktest(request({ source: '//@version=6\nindicator("I")\nplot(close)' }))
     expect(report.summary).toEqual({

@@ -6,7 +6,7 @@
 import type { BrokerDesk, CloseAllRequest, CloseRequest, ExitRequest, OcaType } from '../../pine/broker.ts'
 import type { Account } from './account.ts'
 import type { Book } from './book.ts'
-import { exitLevels, hasTrigger, noLevels, reservation } from './exits.ts'
+import { exitLevels, hasTrigger, keptExit, noLevels, noteTexts, reservation, textsOf } from './exits.ts'
 import { floorToLot, tickAbove, tickBelow, tickOf, unitsOf } from './numbers.ts'
 import {
   HAS_LIMIT,
@@ -290,24 +290,22 @@ export class Desk implements BrokerDesk {
     const { position, settings, bar } = account
     const id = request.id ?? ''
     const from = request.fromEntry === '' ? null : request.fromEntry
-    const exit = request.disableAlert
-      ? { ...request, alertMessage: null, alertLoss: null, alertProfit: null, alertTrailing: null }
-      : request
     for (const entry of position.entries)
-      if (from === null || entry.id === from) this.issueLeg(id, exit, entry)
+      if (from === null || entry.id === from) this.issueLeg(id, request, entry)
     // D1, D2: an exit also applies to entries that have not filled yet.
     for (const order of book.orders) {
       // D5: an add that pyramiding will refuse gets no exits, since they would outlive the position that they were computed
       // for.
       if (order.kind === 'close' || order.reduceOnly || overCap(order, position, settings)) continue
       if (from === null ? position.units * order.direction < 0 : order.id !== from) continue
+      const exit = keptExit(request)
       const template = { id, entryId: order.id, exit, bar, sequence: book.nextSequence() }
       const index = book.templates.findIndex((one) => one.id === id && one.entryId === order.id)
       if (index >= 0) book.templates[index] = template
       else book.templates.push(template)
     }
     if (from === null && (position.units !== 0 || book.templates.length > 0))
-      book.stand({ id, entryId: '', exit, bar, sequence: book.nextSequence() })
+      book.stand({ id, entryId: '', exit: keptExit(request), bar, sequence: book.nextSequence() })
     if (book.legs.length > 0) book.touched()
   }
 
@@ -326,7 +324,7 @@ export class Desk implements BrokerDesk {
     const trail =
       (set.levels & HAS_TRAIL) === 0 ? null : issueTrail(known?.trail ?? null, set, now, entry.direction)
     if (known) {
-      known.exit = exit
+      noteTexts(exit, known.exit)
       known.reserved = Math.max(known.filled, reserved)
       known.levels = levels
       known.limit = limit
@@ -337,7 +335,7 @@ export class Desk implements BrokerDesk {
       book.addLeg({
         id,
         entry,
-        exit,
+        exit: textsOf(exit),
         reserved,
         filled: 0,
         levels,

@@ -2,7 +2,16 @@
 
 import { EXIT_GIVEN, type ExitRequest } from '../../pine/broker.ts'
 import { floorToLot, tickAbove, tickBelow, unitsOf } from './numbers.ts'
-import { HAS_LIMIT, HAS_OFFSET, HAS_STOP, HAS_TRAIL, NO_LEVEL, levelsOf, type Entry } from './orders.ts'
+import {
+  HAS_LIMIT,
+  HAS_OFFSET,
+  HAS_STOP,
+  HAS_TRAIL,
+  NO_LEVEL,
+  levelsOf,
+  type Entry,
+  type ExitTexts,
+} from './orders.ts'
 
 /** In ticks. `levels` says which there are; the others are 0. */
 export interface ExitLevels {
@@ -15,6 +24,42 @@ export interface ExitLevels {
 
 export function noLevels(): ExitLevels {
   return { levels: NO_LEVEL, limit: 0, stop: 0, activation: 0, offset: 0 }
+}
+
+/** The request itself is the generated code's, which writes the next call's arguments into it. */
+export function keptExit(request: ExitRequest): ExitRequest {
+  return request.disableAlert
+    ? { ...request, alertMessage: null, alertLoss: null, alertProfit: null, alertTrailing: null }
+    : { ...request }
+}
+
+export function textsOf(request: ExitRequest): ExitTexts {
+  const texts: ExitTexts = {
+    ocaName: null,
+    comment: null,
+    commentProfit: null,
+    commentLoss: null,
+    commentTrailing: null,
+    alertMessage: null,
+    alertProfit: null,
+    alertLoss: null,
+    alertTrailing: null,
+  }
+  noteTexts(request, texts)
+  return texts
+}
+
+export function noteTexts(request: ExitRequest, into: ExitTexts): void {
+  into.ocaName = request.ocaName
+  into.comment = request.comment
+  into.commentProfit = request.commentProfit
+  into.commentLoss = request.commentLoss
+  into.commentTrailing = request.commentTrailing
+  const silent = request.disableAlert
+  into.alertMessage = silent ? null : request.alertMessage
+  into.alertProfit = silent ? null : request.alertProfit
+  into.alertLoss = silent ? null : request.alertLoss
+  into.alertTrailing = silent ? null : request.alertTrailing
 }
 
 /** B8: a call whose triggers are all na does nothing. */

@@ -4,7 +4,7 @@
 import type { Account } from './account.ts'
 import type { Book } from './book.ts'
 import { commissionOf } from './commission.ts'
-import { exitLevels, noLevels, reservation } from './exits.ts'
+import { exitLevels, noLevels, reservation, textsOf } from './exits.ts'
 import { MARGIN_CALL, exceeds } from './margin.ts'
 import { contracts } from './numbers.ts'
 import {
@@ -221,7 +221,7 @@ export class Floor {
     this.book.addLeg({
       id,
       entry,
-      exit,
+      exit: textsOf(exit),
       reserved,
       filled: 0,
       levels: set.levels & (HAS_LIMIT | HAS_STOP),

@@ -142,15 +142,16 @@ export function reserveTrade(trades: ClosedTrades): void {
 }
 
 /** A ledger without its spare rows. */
-export function rowsOf<Ledger extends Fills | ClosedTrades>(ledger: Ledger): Ledger {
-  const rows = Object.entries(ledger).map(([name, column]) => [
+export function rowsOf<Ledger extends { readonly count: number }>(ledger: Ledger): Ledger {
+  const rows = Object.entries<unknown>(ledger).map(([name, column]) => [
     name,
     ArrayBuffer.isView(column) ? (column as Float64Array).subarray(0, ledger.count) : column,
   ])
   return Object.fromEntries(rows) as Ledger
 }
 
-function grown<Column extends Float64Array | Int32Array | Uint8Array>(column: Column): Column {
+/** A column with room for more rows. */
+export function grown<Column extends Float64Array | Int32Array | Uint8Array>(column: Column): Column {
   const Kind = column.constructor as new (length: number) => Column
   const larger = new Kind(Math.max(ROWS_FIRST, column.length * GROWTH))
   larger.set(column)

@@ -113,6 +113,19 @@ export interface ExitTemplate {
   readonly sequence: number
 }
 
+/** What of a strategy.exit call is asked for when it fills. */
+export interface ExitTexts {
+  ocaName: string | null
+  comment: string | null
+  commentProfit: string | null
+  commentLoss: string | null
+  commentTrailing: string | null
+  alertMessage: string | null
+  alertProfit: string | null
+  alertLoss: string | null
+  alertTrailing: string | null
+}
+
 /**
  * A strategy.exit call bound to one filled entry (D3): limit, stop and trail side by side, of which the first touched wins
  * (D16).
@@ -120,7 +133,8 @@ export interface ExitTemplate {
 export interface Leg {
   readonly id: string
   readonly entry: Entry
-  exit: ExitRequest
+  /** Of the last strategy.exit call. */
+  readonly exit: ExitTexts
   /** Units of the entry that it has reserved, and how many of them it has closed. */
   reserved: number
   filled: number

@@ -6,6 +6,7 @@
 // rows are told apart only by what can be seen of them.
 
 import type { Book } from './book.ts'
+import { grown, rowsOf } from './ledger.ts'
 import { UNIT } from './numbers.ts'
 import { HAS_LIMIT, HAS_STOP, isMarket, type Order, type Trail } from './orders.ts'
 
@@ -38,21 +39,50 @@ interface NotedOrder {
   seen: number
 }
 
-/** Orders that are over, as columns: as objects, those of a stop that moves on every bar kept the garbage collector busy. */
+/**
+ * Orders that are over, as columns; rows from `count` on are spare. As objects, those of a stop that moves on every bar kept
+ * the garbage collector busy; as plain lists that grow, they were a third of the time of such a bar.
+ */
 interface Over {
-  readonly id: string[]
-  readonly type: RestingType[]
-  readonly units: number[]
-  readonly ticks: number[]
-  readonly from: number[]
-  readonly to: number[]
+  count: number
+  /** Index into `labels`, which many rows share. */
+  label: Int32Array
+  readonly labels: { readonly id: string; readonly type: RestingType }[]
+  units: Float64Array
+  ticks: Float64Array
+  from: Int32Array
+  to: Int32Array
+}
+
+const ROWS_FIRST = 64
+
+function noneOver(): Over {
+  return {
+    count: 0,
+    label: new Int32Array(ROWS_FIRST),
+    labels: [],
+    units: new Float64Array(ROWS_FIRST),
+    ticks: new Float64Array(ROWS_FIRST),
+    from: new Int32Array(ROWS_FIRST),
+    to: new Int32Array(ROWS_FIRST),
+  }
+}
+
+/** Makes sure that one more row fits. */
+function reserve(over: Over): void {
+  if (over.count < over.label.length) return
+  over.label = grown(over.label)
+  over.units = grown(over.units)
+  over.ticks = grown(over.ticks)
+  over.from = grown(over.from)
+  over.to = grown(over.to)
 }
 
 /** A script that moves the stops of many trades on every bar would keep more than anybody looks at. */
 const KEPT_MAX = 200_000
 
 export class RestingNotes {
-  private over: Over = { id: [], type: [], units: [], ticks: [], from: [], to: [] }
+  private over = noneOver()
   private waiting: NotedOrder[] = []
   private readonly spare: NotedOrder[] = []
   private notes = 0
@@ -88,11 +118,10 @@ export class RestingNotes {
   /** All orders so far, sorted by the bar on which they came; the run is at `bar`. */
   orders(bar: number): readonly RestingOrder[] {
     this.note(bar, this.last)
-    const { id, type, units, ticks, from, to } = this.over
-    const over = id.map((_, i) =>
+    const { count, label, labels, units, ticks, from, to } = this.over
+    const over = Array.from({ length: count }, (_, i) =>
       this.row({
-        id: id[i]!,
-        type: type[i]!,
+        ...labels[label[i]!]!,
         units: units[i]!,
         ticks: ticks[i]!,
         from: from[i]!,
@@ -104,7 +133,7 @@ export class RestingNotes {
 
   state() {
     const { over, waiting, notes, last } = this
-    return { over, waiting, notes, last }
+    return { over: rowsOf(over), waiting, notes, last }
   }
 
   restore(state: ReturnType<RestingNotes['state']>): void {
@@ -136,21 +165,22 @@ export class RestingNotes {
       if (one.seen === this.notes) waiting[left++] = one
       // An order that came and went within one bar was not there at any close.
       else {
-        if (one.from < gone && this.over.id.length < KEPT_MAX) this.end(one, gone)
+        if (one.from < gone && this.over.count < KEPT_MAX) this.end(one, gone)
         this.spare.push(one)
       }
     }
     waiting.length = left
   }
 
-  private end(one: NotedOrder, to: number): void {
+  private end({ id, type, units, ticks, from }: NotedOrder, to: number): void {
     const { over } = this
-    over.id.push(one.id)
-    over.type.push(one.type)
-    over.units.push(one.units)
-    over.ticks.push(one.ticks)
-    over.from.push(one.from)
-    over.to.push(to)
+    reserve(over)
+    const row = over.count++
+    over.label[row] = labelRow(over, id, type)
+    over.units[row] = units
+    over.ticks[row] = ticks
+    over.from[row] = from
+    over.to[row] = to
   }
 
   private see(id: string, type: RestingType, units: number, ticks: number, bar: number): void {
@@ -186,6 +216,16 @@ export class RestingNotes {
     const price = Number((ticks * this.mintick).toPrecision(12))
     return { id, type, qty: units / UNIT, price, from, to }
   }
+}
+
+/** How many of the last labels are searched: a script has a handful, or a new one for every order. */
+const LABELS_LOOKED_AT = 8
+
+function labelRow({ labels }: Over, id: string, type: RestingType): number {
+  const oldest = Math.max(0, labels.length - LABELS_LOOKED_AT)
+  for (let row = labels.length - 1; row >= oldest; row--)
+    if (labels[row]!.type === type && labels[row]!.id === id) return row
+  return labels.push({ id, type }) - 1
 }
 
 function someRest(orders: readonly Order[]): boolean {

@@ -131,6 +131,8 @@ export class Module {
   readonly inputs = new Set<number>()
   readonly moduleVariables = new Map<number, string>()
   readonly fixed = new Writer()
+  /** The objects that hold arguments, by the calls that are handed them. */
+  readonly requestObjects = new Map<BuiltinCallExpr, string>()
   readonly functions = new Writer()
   readonly frames: Frame[] = []
   readonly main = new Frame('MainFrame')
