@@ -170,6 +170,12 @@ const TOOLS: readonly Tool[] = [
   { name: 'change_alert', method: 'PATCH', path: `${platform}/alerts/:id` },
   { name: 'delete_alert', method: 'DELETE', path: `${platform}/alerts/:id` },
   { name: 'list_firings', method: 'GET', path: `${platform}/alerts/firings` },
+  {
+    name: 'acknowledge_firing',
+    method: 'POST',
+    path: `${platform}/alerts/firings/:id/acknowledge`,
+  },
+  { name: 'list_channels', method: 'GET', path: `${platform}/channels` },
   { name: 'save_script', method: 'POST', path: `${platform}/scripts` },
   { name: 'change_script', method: 'PATCH', path: `${platform}/scripts/:id` },
   { name: 'list_scripts', method: 'GET', path: `${platform}/scripts` },

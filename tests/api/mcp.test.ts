@@ -239,7 +239,11 @@ test('every tool of an agent does what its route does', async () => {
     price: 1,
   })
   await same('list_alerts', {}, '/platform/alerts')
-  expect((await done('list_firings'))['firings']).toMatchObject([{ alertId: alert }])
+  const { firings } = await done('list_firings')
+  expect(firings).toMatchObject([{ alertId: alert, acknowledgedAt: null }])
+  const seen = await done('acknowledge_firing', { id: firings[0].id })
+  expect(seen['firing'].acknowledgedAt).toBeGreaterThan(0)
+  await same('list_channels', {}, '/platform/channels')
   await done('delete_alert', { id: alert })
 
   const { id: script } = await done('save_script', { name: 'mine', source })
