@@ -27,6 +27,7 @@ const notificationWire =
     ownerId: _owner,
     begunAt: _begun,
     isHeld: _held,
+    isPutOff: _putOff,
     isEscalation: _escalation,
     digest,
     digestId,

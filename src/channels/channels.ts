@@ -50,6 +50,8 @@ export interface Notification extends Parcel {
   readonly resendOf: string | null
   /** It waits for its channel's quiet hours and digest; a test and what is sent again do not. */
   readonly isHeld?: boolean
+  /** It has waited for one of them, and may be joined with others. */
+  readonly isPutOff?: boolean
   /** What a digest was made of. */
   readonly digest?: Digest
   /** It is sent only if nobody has acknowledged its firing by the time it is due. */
@@ -257,14 +259,16 @@ export function createChannels(deps: ChannelDeps) {
       const named = await channels.at(tx).getMany(ids)
       return named
         .filter((channel) => channel.ownerId === ownerId && channel.status === 'active')
-        .map((channel) =>
-          notifications.insert({
+        .map((channel) => {
+          const now = clock.now()
+          const at = freeAt(channel, now)
+          return notifications.insert({
             ...fresh(channel, notice, null),
             isHeld: true,
-            nextAt: escalatesAt ?? freeAt(channel, clock.now()),
-            ...(escalatesAt !== null && { isEscalation: true }),
-          }),
-        )
+            nextAt: escalatesAt ?? at,
+            ...(escalatesAt !== null ? { isEscalation: true } : at > now && { isPutOff: true }),
+          })
+        })
     },
 
     /** Sends a sample. */

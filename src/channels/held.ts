@@ -40,7 +40,7 @@ export async function insteadOfSending(
   }
   const at = freeAt(channel, deps.clock.now())
   if (at > deps.clock.now()) return putOff(deps, tx, channel, at)
-  return isJoinable(notification) ? join(deps, tx, channel) : null
+  return isJoinable(channel, notification) ? join(deps, tx, channel) : null
 }
 
 /** An escalation of what somebody has acknowledged. */
@@ -51,8 +51,16 @@ async function isOver(deps: HeldDeps, tx: Tx, { isEscalation, notice }: Notifica
 const cancelled = ({ notifications }: HeldDeps, stored: Stored<Notification>) =>
   notifications.replace(stored, { ...stored.record, state: 'cancelled', nextAt: null })
 
-const isJoinable = ({ isHeld, attempts, begunAt, digest }: Notification): boolean =>
-  isHeld === true && attempts.length === 0 && (begunAt ?? null) === null && !digest?.isComplete
+/** Alerts that come at once are told one by one, unless the channel sends digests or was silent. */
+const isJoinable = (
+  { digestMinutes = 0 }: Channel,
+  { isHeld, isPutOff, attempts, begunAt, digest }: Notification,
+): boolean =>
+  isHeld === true &&
+  (isPutOff === true || digestMinutes > 0) &&
+  attempts.length === 0 &&
+  (begunAt ?? null) === null &&
+  !digest?.isComplete
 
 async function due({ clock, notifications }: HeldDeps, tx: Tx, { id, ownerId }: Channel) {
   const listed = await notifications.at(tx).list('turn', [ownerId, id], { limit: AT_ONCE, reverse: false })
@@ -64,13 +72,13 @@ async function putOff(deps: HeldDeps, tx: Tx, channel: Channel, nextAt: number):
   const stored = await due(deps, tx, channel)
   return stored
     .filter(({ record }) => record.isHeld)
-    .map((one) => deps.notifications.replace(one, { ...one.record, nextAt }))
+    .map((one) => deps.notifications.replace(one, { ...one.record, nextAt, isPutOff: true }))
 }
 
 async function join(deps: HeldDeps, tx: Tx, channel: Channel): Promise<Changes[] | null> {
   const { clock, newId, notifications, publicUrl } = deps
   const stored = await due(deps, tx, channel)
-  const joinable = stored.filter(({ record }) => isJoinable(record))
+  const joinable = stored.filter(({ record }) => isJoinable(channel, record))
   const areOver = await Promise.all(joinable.map(({ record }) => isOver(deps, tx, record)))
   const held = joinable.filter((_, i) => !areOver[i])
   const over = joinable.filter((_, i) => areOver[i]).map((one) => cancelled(deps, one))
@@ -88,6 +96,7 @@ async function join(deps: HeldDeps, tx: Tx, channel: Channel): Promise<Changes[]
     notice: noticeOf(made, publicUrl, now),
     digest: made,
     isHeld: true,
+    isPutOff: true,
     state: 'pending',
     attempts: [],
     // In front of what came later, which waits for the next one.

@@ -42,6 +42,18 @@ test('what fires in quiet hours goes out as one message when they are over', asy
   await all.stop()
 })
 
+test('alerts that come at once are told one by one where there is no digest, also outside of quiet hours', async () => {
+  await all.clock.pass(12 * HOUR)
+  for (const pace of [{}, { quiet: NIGHT }]) {
+    const { id } = await all.ntfy(pace)
+    await all.fire([id, id, id, id], { title: 'burst' })
+    await all.clock.pass(MINUTE)
+    expect(await states(id)).toEqual(['delivered', 'delivered', 'delivered', 'delivered'])
+  }
+  expect(texts().map(({ title }) => title)).toEqual(Array.from({ length: 8 }, () => 'burst'))
+  await all.stop()
+})
+
 test('one alert in quiet hours goes out as itself', async () => {
   const { id } = await all.ntfy({ quiet: NIGHT })
   await all.fire([id], { title: 'lonely' })
