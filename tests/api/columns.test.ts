@@ -155,10 +155,17 @@ test('a backtest that is kept is answered as columns too, and stored as it alway
   const { response, bytes } = await columns('POST', '/backtests', RUN, key)
   expect([response.status, response.headers.get('content-type')]).toEqual([200, COLUMNS_TYPE])
   const made = decodeColumns(bytes) as { id: string; result: { tracks: unknown } }
-  const { backtest, result } = await json('GET', `/backtests/${made.id}`)
+  const { backtest, result, trials } = await json('GET', `/backtests/${made.id}`)
   const { tracks } = await json('GET', `/backtests/${made.id}/tracks`)
   const { source: _source, inputs: _inputs, overrides: _overrides, ...listed } = backtest
-  expect(made).toEqual({ ok: true, id: made.id, backtest: listed, result: { ...result, tracks } } as never)
+  expect(trials.counted).toBe(1)
+  expect(made).toEqual({
+    ok: true,
+    id: made.id,
+    backtest: listed,
+    result: { ...result, tracks },
+    trials,
+  } as never)
   // Asked for again by its key, it is the same one.
   const again = await columns('POST', '/backtests', RUN, key)
   const kept = JSON.parse(new TextDecoder().decode(again.bytes)) as typeof made
