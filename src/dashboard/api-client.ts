@@ -7,7 +7,7 @@ import type { Answer, Args, OperationName } from '../wire/operations.ts'
 import type { ProblemData } from '../wire/problem.ts'
 import { base } from './base.ts'
 import { ACCEPT, takeFirst } from './first-requests.ts'
-import { sentenceOf } from './ui/field-words.ts'
+import { sentenceOf } from './ui/refusal-words.ts'
 
 /** What the server refused with; `status` 0 and code `offline` when it could not be reached. */
 export class ApiError extends Error {

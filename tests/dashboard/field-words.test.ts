@@ -1,7 +1,8 @@
 // What forms say of a field, before a mistake and after one: never what a validator says to programs.
 
 import { expect, test } from 'bun:test'
-import { faultOf, placeName, refusalOf, sentenceOf, wants } from '../../src/dashboard/ui/field-words.ts'
+import { faultOf, refusalOf, wants } from '../../src/dashboard/ui/field-words.ts'
+import { placeName, sentenceOf } from '../../src/dashboard/ui/refusal-words.ts'
 import type { WireField } from '../../src/dashboard/ui/wire-fields.ts'
 import { bodyFields, rowFields } from '../../src/dashboard/ui/wire-fields.ts'
 

@@ -3,7 +3,7 @@
 
 import type { Report } from '../../wire/report.ts'
 import { count, money, percent, price, quantity, ratio, tone } from '../format.ts'
-import { wordsOf } from '../ui/field-words.ts'
+import { wordsOf } from '../ui/refusal-words.ts'
 import { reportFields, type WireField } from '../ui/wire-fields.ts' with { type: 'macro' }
 
 export const FIGURES = reportFields()
