@@ -26,7 +26,7 @@ import { brokerSettings, type BrokerSettings, type DeclarationArgs } from './bro
 import type { CompiledScripts } from './compiled-scripts.ts'
 import { DevelopingBars } from './developing.ts'
 import { ENGINE } from './engine.ts'
-import { buildResults, sparingResults, type Results } from './report/build.ts'
+import { buildResults, type Results } from './report/build.ts'
 import { PlottedScripts } from './plotted-scripts.ts'
 import { barsHash, canonicalJson } from './report/hash.ts'
 import { momentsOfEquity, type Moments } from '../statistics/moments.ts'
@@ -241,7 +241,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
   )
   let runMs = 0
   const results = () =>
-    (request.figuresOnly ? sparingResults : buildResults)(broker, bars, request.symbol.pointValue, rates)
+    buildResults(broker, bars, request.symbol.pointValue, rates, { lists: request.figuresOnly !== true })
   return {
     results,
     settings: args,

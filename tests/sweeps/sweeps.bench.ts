@@ -1,22 +1,29 @@
 // How fast trials are: an SMA crossover over 50,000 bars in process, beside the engine's own rate for the same runs with their
 // reports; and the test of overfitting over 2,000 trials with 12,870 splits.
 //
-//     bun run bench sweeps
+//     bun run bench sweeps [--probes DIR]
+//
+// With probes: each script of DIR/validation with three values of one of its inputs, or of its capital if it has none to vary, as
+// trials and as single runs in turns; the figure is the median of their ratios in processor time, of which 1.2 is wanted.
 
 import { CompiledScripts } from '../../src/backtest/compiled-scripts.ts'
-import { runBacktest } from '../../src/backtest/run.ts'
-import type { Measured } from '../../src/backtest/measured.ts'
+import { openBacktest, runBacktest, type BacktestRequest } from '../../src/backtest/run.ts'
+import type { Measured, TrialInputs } from '../../src/backtest/measured.ts'
+import { TrialColumns, variedAmong } from '../../src/backtest/trial-columns.ts'
 import { runTrials } from '../../src/backtest/trial.ts'
+import { ownThreadMs } from '../../src/engine/thread-time.ts'
 import { emptyBars } from '../../src/market/bars.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
 import { median } from '../../src/statistics/moments.ts'
 import { overfitting } from '../../src/statistics/overfitting.ts'
 import { snoopingTests } from '../../src/statistics/reality-check.ts'
+import { parityCases } from '../../src/tools/parity.ts'
 import { cellsOf } from '../../src/sweeps/windows.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { TEST_SYMBOL } from '../backtest/drive.ts'
 
 const BARS = 50_000
+const PROBE_ROUNDS = 5
 const SOURCE = `//@version=6
 strategy("x", initial_capital=1000000)
 fast = input.int(10)
@@ -87,6 +94,64 @@ for (let round = 0; round < 5; round++)
   for (const [name, work] of WAYS) (rounds[name] ??= []).push(points.length / seconds(work))
 for (const [name, rates] of Object.entries(rounds))
   console.log(`${name.padEnd(28)} ${median(rates).toFixed(0)} a second`)
+
+const probesAt = process.argv.indexOf('--probes')
+if (probesAt > 0) probes(process.argv[probesAt + 1] ?? '')
+
+/** How many times as fast trials are as single runs, over all scripts of a folder. */
+function probes(folder: string): void {
+  const ratios: [name: string, ratio: number][] = []
+  for (const { id: name, request: probe } of parityCases(folder)) {
+    const asked = { ...probe, scripts: new CompiledScripts() }
+    const values = variedOf(asked)
+    const judge = { ...measured('none'), inside: { from: 0, to: probe.bars.length } }
+    const columns = new TrialColumns(probe.bars.length, variedAmong(values))
+    const single = () => {
+      for (const { inputs, overrides } of values)
+        runBacktest({
+          ...asked,
+          inputs: { ...asked.inputs, ...inputs },
+          overrides: { ...asked.overrides, ...overrides },
+        })
+    }
+    const swept = () => void runTrials(asked, values, judge, { columns })
+    const took: number[][] = [[], []]
+    for (let round = -2; round < PROBE_ROUNDS; round++)
+      for (const [way, work] of [single, swept].entries()) {
+        const from = ownThreadMs()
+        work()
+        if (round >= 0) took[way]!.push(ownThreadMs() - from)
+      }
+    ratios.push([name, median(took[0]!) / median(took[1]!)])
+  }
+  ratios.sort((a, b) => a[1] - b[1])
+  const text = (at: number) => {
+    const [name, ratio] = ratios[Math.floor(at * (ratios.length - 1))]!
+    return `${ratio.toFixed(2)} (${name})`
+  }
+  console.log(
+    `probes, trials to single runs    least ${text(0)}, tenth ${text(0.1)}, median ${text(0.5)}, most ${text(1)}`,
+  )
+}
+
+/** Three values of the first input that takes them, so that a run with each is another one. */
+function variedOf(asked: BacktestRequest): TrialInputs[] {
+  for (const { kind, name, defval } of openBacktest(asked).program.inputs) {
+    if (name === '' || (kind !== 'int' && kind !== 'float') || typeof defval !== 'number' || defval <= 0)
+      continue
+    const all = [defval, defval + 1, defval + 2].map((value) => ({
+      inputs: { [name]: value },
+      overrides: {},
+    }))
+    try {
+      for (const { inputs } of all) runBacktest({ ...asked, inputs: { ...asked.inputs, ...inputs } })
+      return all
+    } catch {
+      // It has options or bounds.
+    }
+  }
+  return [1, 2, 3].map((times) => ({ inputs: {}, overrides: { initial_capital: 1e6 * times } }))
+}
 
 const random = seededRandom(1)
 const [trials, blocks] = [2000, 16]

@@ -5,12 +5,12 @@ import type { BrokerEmulator } from '../broker/broker.ts'
 import type { Fills } from '../broker/ledger.ts'
 import { UNIT } from '../broker/numbers.ts'
 import { EquityCurve, EquityWalk, emptyStretches, equityColumns, type EquityColumns } from '../equity.ts'
-import { ratio, reportColumns } from './columns.ts'
+import { reportColumns } from './columns.ts'
 import { closeToClose, drawdownPeriods } from './drawdowns.ts'
 import { annualGrowth, buyAndHold } from './growth.ts'
 import { daysOf, monthsOf, periodReturns, reportMonths } from './months.ts'
 import type { Rows } from '../../wire/columns.ts'
-import type { Report, ReportEquity, ReportOrder, ReportSummary, ReportTrade } from '../../wire/report.ts'
+import type { Report, ReportEquity, ReportOrder, ReportTrade } from '../../wire/report.ts'
 import { riskRatios } from './sharpe.ts'
 import { reportSummary } from './summary.ts'
 import { orderColumns, orderRows, tradeColumns, tradeRows, tradeTable, type TradeTable } from './trades.ts'
@@ -44,90 +44,6 @@ export interface TradeRow {
   readonly exitBar: number
 }
 
-/**
- * For the thousands of trials of a sweep: without the lists of months and drawdowns, and with all figures but the summary
- * made when one of them is asked for. A trial of 1,300 trades takes a tenth less.
- */
-export function sparingResults(
-  broker: BrokerEmulator,
-  bars: Bars,
-  pointValue: number,
-  rates: Float64Array | null,
-): Results {
-  let made: Results | null = null
-  const all = () => (made ??= buildResults(broker, bars, pointValue, rates, { lists: false }))
-  let summary: ReportSummary | null = null
-  const { initialCapital } = broker.settings
-  const { fills } = broker.position
-  return {
-    figures: {
-      initialCapital,
-      get summary() {
-        return (summary ??= summaryAlone(broker, bars, pointValue, rates))
-      },
-      get all() {
-        return all().figures.all
-      },
-      get long() {
-        return all().figures.long
-      },
-      get short() {
-        return all().figures.short
-      },
-      get equity() {
-        return all().figures.equity
-      },
-    },
-    trades: () => all().trades(),
-    orders: () => all().orders(),
-    tradeColumns: () => all().tradeColumns(),
-    orderColumns: () => all().orderColumns(),
-    closed: () => all().closed(),
-    columns: equityColumns(bars, fills, pointValue, initialCapital, rates),
-    readEquity: (into) =>
-      new EquityCurve(bars, fills, pointValue, initialCapital, rates).read(0, bars.length, into),
-    get first() {
-      return all().first
-    },
-  }
-}
-
-/** The summary of the report, which needs neither the excursions of trades nor what is told of long and short ones. */
-function summaryAlone(
-  { settings, position: { fills, closed, open } }: BrokerEmulator,
-  bars: Bars,
-  pointValue: number,
-  rates: Float64Array | null,
-): ReportSummary {
-  const { initialCapital } = settings
-  const { count, profit } = closed
-  const exitBar = new Int32Array(count)
-  let [wins, gains, losses] = [0, 0, 0]
-  for (let k = 0; k < count; k++) {
-    exitBar[k] = fills.bar[closed.exit[k]!]!
-    if (profit[k]! > 0) {
-      wins++
-      gains += profit[k]!
-    } else if (profit[k]! < 0) losses += profit[k]!
-  }
-  const [grossProfit, grossLoss] = [gains, -losses]
-  const netProfit = grossProfit - grossLoss
-  const walk = new EquityWalk(bars, fills, pointValue, initialCapital, rates).to(bars.length - 1)
-  const { returns, period } = returnsOf(bars, { profit, exitBar, closed: count }, initialCapital)
-  const { sharpe } = riskRatios(count + open.length === 0 ? [] : returns, settings.riskFreeRate, period)
-  return reportSummary(
-    {
-      trades: count,
-      netProfit,
-      netProfitPct: netProfit / initialCapital,
-      grossProfit,
-      winRate: ratio(wins, count),
-      profitFactor: ratio(grossProfit, grossLoss),
-    },
-    { maxDrawdownPct: walk.drawdownMaxFraction, sharpe },
-  )
-}
-
 /** Monthly returns, or daily ones if there are few months. */
 function returnsOf(bars: Bars, trades: Parameters<typeof monthsOf>[1], initialCapital: number) {
   const months = monthsOf(bars, trades)
@@ -141,7 +57,7 @@ export function buildResults(
   bars: Bars,
   pointValue: number,
   rates: Float64Array | null,
-  /** Whether to fill the lists of months and drawdowns. */
+  /** Whether to fill the lists of months and drawdowns, which the thousands of trials of a sweep do without. */
   { lists = true }: { readonly lists?: boolean } = {},
 ): Results {
   const { settings, position } = broker
