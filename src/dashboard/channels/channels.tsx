@@ -148,7 +148,11 @@ function ChannelRow({ channel, label, isHere, onEdit, onChanged }: ChannelRowPro
         channel.status === 'active'
           ? { text: 'Disable', icon: 'pause', run: () => turn('disabled') }
           : channel.disabledReason === 'secret_lost'
-            ? { text: 'Enter its secrets', icon: 'play', run: onEdit }
+            ? {
+                text: channel.kind === 'push' ? 'Set it up again here' : 'Enter its secrets',
+                icon: 'play',
+                run: onEdit,
+              }
             : { text: 'Enable', icon: 'play', run: () => turn('active') },
       ]}
       onDelete={async () => {
@@ -261,6 +265,8 @@ function ChannelForm({ channel, kinds, here, onClose, onSaved }: ChannelFormProp
   const fields = isBrowser ? [] : all
   const usualName = isBrowser ? browserName(navigator.userAgent) : label
   const isLost = channel?.disabledReason === 'secret_lost'
+  // What a browser said of itself cannot be typed in again, so a lost channel becomes this browser's.
+  const subscribes = isBrowser && (channel === null || isLost)
   const form = useForm<Record<string, string>>({
     wire: BODY_FIELDS,
     start: {
@@ -277,9 +283,9 @@ function ChannelForm({ channel, kinds, here, onClose, onSaved }: ChannelFormProp
       )
       const typed = Object.fromEntries(given.map(({ name }) => [name, (values[at(name)] ?? '').trim()]))
       const name = values['name']?.trim() || usualName
-      if (isBrowser && !channel && here)
+      if (subscribes && here && here.id !== channel?.id)
         throw new Error(`This browser is set up already: it is the channel ${here.name}.`)
-      const settings = isBrowser && !channel ? await subscribed() : typed
+      const settings = subscribes ? await subscribed() : typed
       if (channel)
         await call('PATCH /api/platform/channels/{id}', {
           path: { id: channel.id },
@@ -308,7 +314,7 @@ function ChannelForm({ channel, kinds, here, onClose, onSaved }: ChannelFormProp
           }}
         />
       )}
-      {isBrowser && !channel && <p>{whyNoPush() ?? BROWSER_TEXT}</p>}
+      {subscribes && <p>{whyNoPush() ?? BROWSER_TEXT}</p>}
       <Field label="Name" placeholder={usualName} {...form.field('name', { required: false })} />
       {fields.map(({ name, label: called, hint, secret, required, lines, default: usual }) => {
         const isSet = !isLost && (channel?.secrets.includes(name) ?? false)
