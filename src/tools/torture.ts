@@ -9,6 +9,7 @@ import { resolve } from 'node:path'
 import process from 'node:process'
 import { commandLine, refused, wholeNumber } from './command-line.ts'
 import { access } from './torture/access.ts'
+import { channels } from './torture/channels.ts'
 import { clocks } from './torture/clocks.ts'
 import { corrupt } from './torture/corrupt.ts'
 import { crash } from './torture/crash.ts'
@@ -35,6 +36,7 @@ export const SECTIONS: Readonly<Record<string, (scene: Scene, tally: Tally) => P
   clocks,
   soak,
   access,
+  channels,
 }
 
 const HELP = `bun run torture [--rounds N] [--seed S] [--only A,B] [--short] [--binary PATH]
