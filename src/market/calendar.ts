@@ -10,6 +10,7 @@
 //   included; weeks count from the first Monday of the year, and one that began in December stays with the old year;
 // - the half days of the stock exchanges in New York end at 13:00 (half-days.ts).
 
+import { memo } from '../lib/memo.ts'
 import { earlyCloseInNewYork } from './half-days.ts'
 import { type Interval, intervalMs, isIntraday } from './interval.ts'
 import { hasSession, parseSession, type TradingHours, type SessionRange } from './session.ts'
@@ -173,13 +174,16 @@ export class Calendar {
   }
 }
 
+/** Remembered: to read it again for every run of the same symbol was a third of what a run takes to begin. */
+const hoursOf = memo(100, (session) => parseSession(session) ?? parseSession('24x7'))
+
 /**
  * Unknown zones and sessions become UTC and 24x7. Users' input is validated before it gets here, but a test may write
  * anything.
  */
 export function calendarOf(symbol: Pick<SymbolInfo, 'timezone' | 'session'>): Calendar {
   const zone = zoneOf(symbol.timezone) ?? zoneOf('UTC')
-  const session = parseSession(symbol.session) ?? parseSession('24x7')
+  const session = hoursOf(symbol.session)
   if (!zone || !session) throw new Error('assertion failed: UTC and 24x7 are always known')
   return new Calendar(zone, session, keepsHalfDays(symbol) ? earlyCloseInNewYork : null)
 }
