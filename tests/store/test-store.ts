@@ -41,26 +41,27 @@ function postgresInWaiting(kv: Promise<Kv>): Kv {
 }
 
 function barsInWaiting(store: Promise<BarStore>): BarStore {
+  const counted = <T>(work: (bars: BarStore) => Promise<T>) => underWay(store.then(work))
   return {
-    upsert: async (key, bars) => (await store).upsert(key, bars),
-    read: async (key, range, make) => (await store).read(key, range, make),
-    info: async (key) => (await store).info(key),
-    list: async (of) => (await store).list(of),
-    remove: async (key) => (await store).remove(key),
-    notes: async () => (await store).notes(),
-    clearNote: async (note) => (await store).clearNote(note),
-    sweep: async () => (await store).sweep(),
-    symbol: async (exchange, symbol, owner) => (await store).symbol(exchange, symbol, owner),
-    symbols: async () => (await store).symbols(),
-    putSymbol: async (info) => (await store).putSymbol(info),
-    removeSymbol: async (exchange, symbol, owner) => (await store).removeSymbol(exchange, symbol, owner),
+    upsert: (key, more) => counted((bars) => bars.upsert(key, more)),
+    read: (key, range, make) => counted((bars) => bars.read(key, range, make)),
+    info: (key) => counted((bars) => bars.info(key)),
+    list: (of) => counted((bars) => bars.list(of)),
+    remove: (key) => counted((bars) => bars.remove(key)),
+    notes: () => counted((bars) => bars.notes()),
+    clearNote: (note) => counted((bars) => bars.clearNote(note)),
+    sweep: () => counted((bars) => bars.sweep()),
+    symbol: (exchange, symbol, owner) => counted((bars) => bars.symbol(exchange, symbol, owner)),
+    symbols: () => counted((bars) => bars.symbols()),
+    putSymbol: (info) => counted((bars) => bars.putSymbol(info)),
+    removeSymbol: (exchange, symbol, owner) => counted((bars) => bars.removeSymbol(exchange, symbol, owner)),
     draft(key) {
       const draft = store.then((bars) => bars.draft(key))
       return {
-        add: async (bars) => (await draft).add(bars),
-        read: async (range) => (await draft).read(range),
-        commit: async () => (await draft).commit(),
-        discard: async () => (await draft).discard(),
+        add: (bars) => underWay(draft.then((one) => one.add(bars))),
+        read: (range) => underWay(draft.then((one) => one.read(range))),
+        commit: () => underWay(draft.then((one) => one.commit())),
+        discard: () => underWay(draft.then((one) => one.discard())),
       }
     },
   }
