@@ -678,6 +678,18 @@ describe('inputs', () => {
     ])
   })
 
+  test('work out a source that is no built-in by themselves, and an empty text is none', () => {
+    const found = inputs(
+      6,
+      'x = close * 2\na = input.source(x)\nb = input.string("")\nc = input.source(close)',
+    )
+    expect(found?.map(({ defval, sourceExpr }) => [defval, sourceExpr?.kind ?? null])).toEqual([
+      ['', 'Variable'],
+      ['', null],
+      ['close', null],
+    ])
+  })
+
   test('have the name of the variable that receives them, and of none inside of an expression', () => {
     const found = inputs(6, 'a = input.int(5)\nb = math.max(input.int(6), 1)\nplot(input.float(7))')
     expect(found?.map(({ name, title }) => [name, title])).toEqual([
