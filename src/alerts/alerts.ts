@@ -259,7 +259,7 @@ export function createAlerts(all: AlertDeps) {
       return source && { ...series, interval: source.interval }
     },
     firing: (id: string): Promise<Firing | null> => firings.get(id),
-    /** For who holds a link to the alert; null if it is gone. */
+    /** For the holder of a link to the alert; null if it is gone. */
     find: (id: string): Promise<Alert | null> => alerts.get(id),
     /** Notes that somebody has seen the firing; a second time changes nothing. */
     async acknowledge(ownerId: string, id: string): Promise<Firing> {

@@ -90,7 +90,7 @@ export function createLookQueue(deps: LookQueueDeps) {
   /** Turns of any lane that make a step now, and who waits for any of them to have made it. */
   const stepping = new Set<Turn>()
   const waitingForStep: (() => void)[] = []
-  /** What went to another server. If the series comes back, it begins anew: a look may not go on from what it once read. */
+  /** What went to another server. If the series comes back, it begins again: a look may not go on from what it once read. */
   const given = new WeakSet<Job>()
   let stopped = false
   const isOurs = (key: SeriesKey) => shards.holds(symbolShard(key))

@@ -2,8 +2,7 @@
 //
 // When one of a hundred items has changed, or when somebody asks for another page, the list has to be made again. What the
 // other items look like on the wire is known already: their records need not be read, parsed and printed again, which was
-// nine tenths of the time. While nothing
-// was written to the store, not even their versions are asked for.
+// nine tenths of the time. While nothing was written to the store, not even their versions are asked for.
 
 import type { Collection } from '../store/collection.ts'
 import type { Version } from '../store/kv.ts'

@@ -1,4 +1,4 @@
-// What links in messages do: they are opened by people who may not be signed in, and by nobody else's leave.
+// What links in messages do, for people who may not be signed in: the link itself is the permission.
 
 import { Elysia } from 'elysia'
 import { access, type ApiDeps } from './access.ts'

@@ -111,8 +111,8 @@ function closingTimes({ time, length }: Bars, symbol: SymbolInfo, interval: stri
 const TOLD_EVERY = 4096
 
 /**
- * Always the part whose next bar closes first, and of several the one that goes before; so far at a time as no other part's
- * bar comes between.
+ * Runs the part whose next bar closes first (of several, the one that is named first), for as many bars as no bar of another
+ * part comes between; then the next.
  */
 function advanceAll(
   parts: readonly Backtest[],

@@ -1,5 +1,5 @@
 // Links in messages that do one thing without a sign-in: pause the alert that the message is of, or say that somebody has
-// seen it. Whoever has the link may do that, and nothing else, until it expires.
+// seen it. Everybody who has the link may do that, and nothing else, until it expires.
 //
 // A link leads to a page with one button. Programs that fetch every address of a message, for a preview or in search of
 // viruses, get that page and change nothing. Its token stands behind a `#`, which browsers send to nobody, so that no log

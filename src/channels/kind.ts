@@ -30,7 +30,7 @@ export interface Notice {
   readonly firingId?: string
   /** Somebody else is told unless this is acknowledged. */
   readonly escalates?: boolean
-  /** Made when it is sent, and stored nowhere: whoever has them may do what they say. */
+  /** Made when it is sent, and stored nowhere: everybody who has them may do what they say. */
   readonly actions?: readonly NoticeAction[]
 }
 

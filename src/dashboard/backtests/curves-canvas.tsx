@@ -1,4 +1,4 @@
-// Draws curves of equity over one axis of time. The table below them tells the same to whoever does not see them.
+// Draws curves of equity over one axis of time. The table below them tells the same to people who cannot see them.
 
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
