@@ -17,7 +17,8 @@ const HELP = `bun run bench [OPTIONS] [NAME] [ARGUMENTS]
 Runs a benchmark with its arguments, or all of them: ${names.join(', ')}.
 
   --save FILE       Writes the rows of the benchmarks that were run to FILE
-  --against FILE    Compares them with those of FILE, saved at another commit, and exits with 1 where one is slower
+  --against FILE    Compares them with those of FILE, saved at another commit, and exits with 1 where one is slower: by
+                    its share of the limit, where it has one
   --tolerance N     How many times as long is not slower yet (1.25)
   --readme          Writes what was measured into the table of figures in README.md
   --peers           The packages of others too, which npm installs into a folder of their own for the time
@@ -101,21 +102,32 @@ async function rowsOf(benchmarks: readonly string[]): Promise<readonly BenchRow[
   return lines.map((line) => JSON.parse(line) as BenchRow)
 }
 
+/**
+ * How many times as long a row takes. Where both were measured beside a limit, it is their shares of it that are compared, since
+ * a busy machine slows both down.
+ */
+function timesAsLong(now: BenchRow, was: BenchRow): number {
+  const isShare = now.limit !== undefined && was.limit !== undefined
+  return isShare ? now.value / now.limit / (was.value / was.limit) : now.value / was.value
+}
+
 /** Prints how the rows compare, and answers whether none became slower than allowed. */
 function compared(earlier: readonly BenchRow[], now: readonly BenchRow[]): boolean {
   console.log(`\nagainst ${values.against}`)
   let slower = 0
-  for (const { name: of, value, unit } of now) {
-    const was = earlier.find((row) => row.name === of)?.value
+  for (const row of now) {
+    const { name: of, value, unit, limit } = row
+    const was = earlier.find((one) => one.name === of)
     if (was === undefined) {
       console.log(`  new      ${of}: ${value.toFixed(1)} ${unit}`)
       continue
     }
-    const ratio = value / was
+    const ratio = timesAsLong(row, was)
+    const beside = limit === undefined || was.limit === undefined ? '' : ', as shares of the limit'
     const isSlower = ratio > tolerance
     if (isSlower) slower++
     console.log(
-      `  ×${ratio.toFixed(2).padEnd(6)} ${of}: ${was.toFixed(1)} → ${value.toFixed(1)} ${unit}${isSlower ? '   SLOWER' : ''}`,
+      `  ×${ratio.toFixed(2).padEnd(6)} ${of}: ${was.value.toFixed(1)} → ${value.toFixed(1)} ${unit}${beside}${isSlower ? '   SLOWER' : ''}`,
     )
   }
   const missing = earlier.filter((row) => !now.some(({ name: of }) => of === row.name))

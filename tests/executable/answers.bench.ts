@@ -12,14 +12,14 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { COLUMNS_TYPE } from '../../src/wire/columns.ts'
 import { noteRow } from '../bench-rows.ts'
-import { median, portOf, spentMs, startServer, type BenchServer } from './bench-server.ts'
+import { median, portOf, roundsOf, spentMs, startServer, type BenchServer } from './bench-server.ts'
 
 const { values, positionals } = parseArgs({
   args: process.argv.slice(2),
   allowPositionals: true,
   options: { rounds: { type: 'string', default: '7' } },
 })
-const rounds = Number(values.rounds)
+const rounds = roundsOf(values.rounds)
 const LENGTHS = [5000, 50_000, 1_000_000] as const
 const WANTED_MS: Readonly<Record<string, number>> = {
   '50000 columns': 25,

@@ -57,5 +57,13 @@ export function spentMs({ child }: Pick<BenchServer, 'child'>): number {
   return ns / 1e6
 }
 
+/** The number of rounds that was asked for. */
+export function roundsOf(text: string): number {
+  const rounds = Number(text)
+  if (Number.isInteger(rounds) && rounds > 0) return rounds
+  console.error(`--rounds is a whole number above 0, as 7, not "${text}".`)
+  return process.exit(2)
+}
+
 export const median = (numbers: readonly number[]): number =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN

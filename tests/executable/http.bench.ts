@@ -19,7 +19,7 @@
 import { rmSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { noteRow } from '../bench-rows.ts'
-import { median, spentMs, startServer, type BenchServer } from './bench-server.ts'
+import { median, roundsOf, spentMs, startServer, type BenchServer } from './bench-server.ts'
 import { csvOf } from './server.ts'
 
 const { values, positionals } = parseArgs({
@@ -32,7 +32,7 @@ const { values, positionals } = parseArgs({
   },
 })
 const here = `${import.meta.dir}/../..`
-const rounds = Number(values.rounds)
+const rounds = roundsOf(values.rounds)
 const clients = Number(values.clients)
 const LIMIT = 'limit'
 /** Requests of a row. */
@@ -116,6 +116,10 @@ const WANTED: Readonly<Record<string, number>> = {
   '5,000 bars, compressed': 0.5,
 }
 const ROWS = ALL.filter(({ name }) => name.includes(values.only))
+if (ROWS.length === 0) {
+  console.error(`No row is named "${values.only}": ${ALL.map(({ name }) => name).join('; ')}.`)
+  process.exit(2)
+}
 
 function get({ address, cookie }: Running, of: string, headers: Readonly<Record<string, string>>) {
   return fetch(address + of, { headers: { cookie, ...headers } })

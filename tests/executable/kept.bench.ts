@@ -12,7 +12,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { parseArgs } from 'node:util'
 import { noteRow } from '../bench-rows.ts'
-import { median, portOf, spentMs, startServer, type BenchServer } from './bench-server.ts'
+import { median, portOf, roundsOf, spentMs, startServer, type BenchServer } from './bench-server.ts'
 import { backtestOf } from './server.ts'
 
 const { values, positionals } = parseArgs({
@@ -20,7 +20,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { rounds: { type: 'string', default: '7' } },
 })
-const rounds = Number(values.rounds)
+const rounds = roundsOf(values.rounds)
 const ONE = 20
 const CLIENTS = 8
 const EACH = 5

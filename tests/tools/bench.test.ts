@@ -41,6 +41,17 @@ test('rows are saved, and a later run fails where one is slower than may be', as
   expect([strict.code, strict.said]).toEqual([1, expect.stringContaining('SLOWER')])
 })
 
+test('what was measured beside a limit is compared by its share, as a busy machine slows both down', async () => {
+  write([`noteRow('a list', 50, 'µs', { limit: 25 })`])
+  expect((await bench('--save', 'shares.json')).code).toBe(0)
+  write([`noteRow('a list', 100, 'µs', { limit: 50 })`])
+  const busy = await bench('--against', 'shares.json')
+  expect([busy.code, busy.said]).toEqual([0, expect.stringContaining('×1.00')])
+  write([`noteRow('a list', 50, 'µs', { limit: 10 })`])
+  const slower = await bench('--against', 'shares.json')
+  expect([slower.code, slower.said]).toEqual([1, expect.stringContaining('×2.50')])
+})
+
 test('the README gets the rows of which something is wanted, and keeps those that were not measured', async () => {
   const notes = [
     `noteRow('a list', 52, 'µs', { limit: 21, wanted: '≥ 0.5' })`,
