@@ -605,9 +605,14 @@ test('what has no value is called nothing', () => {
 })
 
 test('what a library keeps to itself is named with the library', () => {
-  const text = 'import me/Tools/1 as tools\nx = tools.LENGTH'
-  const { diagnostics } = check(parse(`//@version=6\nindicator("")\n${text}`).script, OPTIONS)
-  expect(diagnostics[0]?.message).toBe('`LENGTH` of `tools` is not exported.')
+  for (const [used, name] of [
+    ['tools.LENGTH', 'LENGTH'],
+    ['tools.hidden(1)', 'hidden'],
+  ]) {
+    const text = `import me/Tools/1 as tools\nx = ${used}`
+    const { diagnostics } = check(parse(`//@version=6\nindicator("")\n${text}`).script, OPTIONS)
+    expect(diagnostics[0]?.message).toBe(`\`${name}\` of \`tools\` is not exported.`)
+  }
 })
 
 test('a value that an input cannot have is named with the parameter and what it wants', () => {
