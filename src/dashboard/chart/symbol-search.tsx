@@ -4,7 +4,6 @@ import { isFormula, parseSpread, SPREAD_EXCHANGE } from '../../market/spread.ts'
 import type { SymbolFacts } from '../../wire/bars.ts'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { count, time, intervalText } from '../format.ts'
-import { href, navigate } from '../router.ts'
 import { Badge, Dialog, Empty, Failure, Skeleton } from '../ui/ui.tsx'
 import { market } from '../workspace.ts'
 import { factsOf, loadSymbols, symbols } from './cell.ts'
@@ -12,6 +11,7 @@ import s from './chart.module.css'
 import { activeCell, comparing, entered, intervalsOf, showMarket, symbolSearch } from './chart-state.ts'
 import { addCompared, nameOf } from './compare-symbols.ts'
 import { useEntered } from './entered.ts'
+import { FetchSymbol } from './fetch-symbol.tsx'
 
 export function SymbolDialog() {
   const text = symbolSearch.value ?? ''
@@ -94,23 +94,16 @@ export function SymbolDialog() {
       ) : formula?.problem ? (
         <Empty title="A formula of symbols">{formula.problem}</Empty>
       ) : found.length === 0 ? (
-        <Empty
-          title={symbols.value.length === 0 ? 'No bars yet' : `Nothing is called “${text}”`}
-          action={
-            <a
-              href={href('/settings/bars')}
-              onClick={(event) => {
-                event.preventDefault()
-                close()
-                navigate('/settings/bars')
-              }}
-            >
-              Import bars
-            </a>
-          }
-        >
-          Symbols appear here once bars of them are stored: drop a CSV file, or fetch some with a provider.
-        </Empty>
+        <FetchSymbol
+          text={text}
+          onLeave={close}
+          onFetched={(fetched) => {
+            const facts = isComparing ? factsOf(symbols.peek() ?? [], fetched) : null
+            if (facts) return choose(facts)
+            close()
+            showMarket(fetched)
+          }}
+        />
       ) : (
         <ul ref={list} id="symbol-list" class={s.symbolList} role="listbox" aria-label="Symbols">
           {found.map((one, i) => (

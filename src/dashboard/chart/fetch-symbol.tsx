@@ -1,0 +1,70 @@
+// What is said where a symbol is looked for that has no bars: from where they can be had, a button each. Nothing is asked of
+// a provider before somebody chooses one.
+
+import { useEffect, useState } from 'preact/hooks'
+import { call } from '../api-client.ts'
+import { intervalText } from '../format.ts'
+import { href } from '../router.ts'
+import { Button, Empty, Progress, toastError } from '../ui/ui.tsx'
+import { loadSymbols } from './cell.ts'
+import { market, type Market } from '../workspace.ts'
+import s from './chart.module.css'
+
+interface FetchProps {
+  /** What was typed: a symbol, or its exchange before it. */
+  readonly text: string
+  readonly onFetched: (market: Market) => void
+  readonly onLeave: () => void
+}
+
+export function FetchSymbol({ text, onFetched, onLeave }: FetchProps) {
+  const [exchanges, setExchanges] = useState<readonly string[]>([])
+  const [fetching, setFetching] = useState('')
+  useEffect(() => {
+    const abort = new AbortController()
+    call('GET /api/platform/feeds', { signal: abort.signal }).then(
+      ({ providers }) => setExchanges([...new Set(providers.flatMap((one) => one.exchanges))]),
+      // Without providers there is the import.
+      () => undefined,
+    )
+    return () => abort.abort()
+  }, [])
+  const [, named = '', symbol = ''] = /^(?:([^:\s]+):)?([A-Z0-9._!-]{1,64})$/u.exec(text.trim()) ?? []
+  const offered = symbol === '' ? [] : exchanges.filter((one) => named === '' || one === named)
+  const { interval } = market.value
+  const fetchFrom = async (exchange: string) => {
+    setFetching(exchange)
+    try {
+      await call('POST /api/platform/bars/fetch', { body: { exchange, symbol, interval } })
+      await loadSymbols()
+      onFetched({ exchange, symbol, interval })
+    } catch (error) {
+      setFetching('')
+      toastError(error)
+    }
+  }
+  return (
+    <Empty
+      title={text.trim() === '' ? 'No bars yet' : `No bars of “${text.trim()}” are stored`}
+      action={
+        <>
+          {fetching !== '' && <Progress fraction={null} label={`Fetching ${symbol} from ${fetching}`} />}
+          <span class={s.offers}>
+            {offered.map((exchange) => (
+              <Button key={exchange} disabled={fetching !== ''} onClick={() => void fetchFrom(exchange)}>
+                Fetch {intervalText(interval)} from {exchange}
+              </Button>
+            ))}
+            <a href={href('/settings/bars')} onClick={onLeave}>
+              Import a file
+            </a>
+          </span>
+        </>
+      }
+    >
+      {offered.length > 0
+        ? 'Fetch its bars from one of these, or import them from a file.'
+        : 'Symbols appear here once bars of them are stored: drop a CSV file, or fetch some with a provider.'}
+    </Empty>
+  )
+}
