@@ -26,6 +26,12 @@ export average(float x) => ta.sma(x, LENGTH)
 export bars(int n) => n * 2
 export method value(Trade this) => this.price * this.bars
 `,
+  'me/Types/1': `//@version=6
+library("Types")
+type Inner
+    float price = 1.0
+export value(float x) => Inner.new(x).price
+`,
   'me/Late/1': `//@version=6
 library("Late")
 export f(float x) => x + nothing
@@ -608,10 +614,11 @@ test('what a library keeps to itself is named with the library', () => {
   for (const [used, name] of [
     ['tools.LENGTH', 'LENGTH'],
     ['tools.hidden(1)', 'hidden'],
-  ]) {
-    const text = `import me/Tools/1 as tools\nx = ${used}`
+    ['types.Inner.new(1)', 'Inner'],
+  ] as const) {
+    const text = `import me/Tools/1 as tools\nimport me/Types/1 as types\nx = ${used}`
     const { diagnostics } = check(parse(`//@version=6\nindicator("")\n${text}`).script, OPTIONS)
-    expect(diagnostics[0]?.message).toBe(`\`${name}\` of \`tools\` is not exported.`)
+    expect(diagnostics[0]?.message).toBe(`\`${name}\` of \`${used.split('.')[0]}\` is not exported.`)
   }
 })
 
