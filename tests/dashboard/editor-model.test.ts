@@ -15,7 +15,7 @@ import {
   type ScriptInput,
 } from '../../src/dashboard/editor/input-model.ts'
 import { sampleOf, SAMPLES } from '../../src/dashboard/editor/samples.ts'
-import { renamed, titleOf } from '../../src/dashboard/editor/title-of.ts'
+import { nameFollower, titleOf } from '../../src/dashboard/editor/title-of.ts'
 import { partsOf } from '../../src/dashboard/editor/signature-parts.ts'
 
 /** `word:style` of every coloured piece of a text. */
@@ -200,11 +200,21 @@ test('a script goes by the name in its declaration until it is given one by hand
   expect(titleOf(named('overlay = false, title = "趋势 📈"'))).toBe('趋势 📈')
   expect(titleOf('plot(close)')).toBe('')
   const [before, after] = [named('"One"'), named('"Two"')]
+  const renamed = nameFollower()
   expect(renamed('', '', after)).toBe('Two')
   expect(renamed('One', before, after)).toBe('Two')
   expect(renamed('Mine', before, after)).toBe('Mine')
   // Half typed: the old name stays until there is another.
   expect(renamed('One', before, 'indicator("')).toBe('One')
+  // Emptied, then another text pasted; a name given by hand stays.
+  for (const [name, then] of [
+    ['One', 'Two'],
+    ['Mine', 'Mine'],
+  ] as const) {
+    const follow = nameFollower()
+    expect(follow(name, before, '')).toBe(name)
+    expect(follow(name, '', after)).toBe(then)
+  }
 })
 
 describe('a fix writes', () => {

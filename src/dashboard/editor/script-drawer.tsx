@@ -30,7 +30,7 @@ import { fixesOf } from './fixes.ts'
 import { Gallery, OpenScripts } from './gallery.tsx'
 import { InputsPanel } from './inputs-panel.tsx'
 import { SAMPLES } from './samples.ts'
-import { renamed } from './title-of.ts'
+import { nameFollower } from './title-of.ts'
 import { Versions } from './versions.tsx'
 
 const CHECK_DELAY_MS = 250
@@ -52,6 +52,7 @@ export function ScriptDrawer() {
     const sample = SAMPLES[0]
     if (script.value.source === '' && script.value.id === null && sample) openCopy(sample.name, sample.source)
     if (!host.current) return undefined
+    const renamed = nameFollower()
     editor.current = mountCodeEditor(host.current, {
       text: script.value.source,
       onChange: (source) => {

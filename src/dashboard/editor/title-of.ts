@@ -7,8 +7,15 @@ export function titleOf(source: string): string {
   return declaration.exec(source)?.[2]?.replace(/\\(.)/g, '$1').trim() ?? ''
 }
 
-/** The script's name after its text has changed: it follows the declared title until the user gives it another name. */
-export function renamed(name: string, before: string, after: string): string {
-  const declared = titleOf(after)
-  return declared !== '' && (name.trim() === '' || name === titleOf(before)) ? declared : name
+/**
+ * Answers the script's name after its text has changed: it follows the declared title until the user gives it another name.
+ * While no title is declared, as before another text is pasted into an emptied editor, the last one counts.
+ */
+export function nameFollower(): (name: string, before: string, after: string) => string {
+  let last = ''
+  return (name, before, after) => {
+    last = titleOf(before) || last
+    const declared = titleOf(after)
+    return declared !== '' && (name.trim() === '' || name === last) ? declared : name
+  }
 }
