@@ -48,7 +48,13 @@ export function supportRoutes(deps: ApiDeps) {
     )
     .get(
       '/articles',
-      () => ({ articles: support.articles.map(({ id, title }) => ({ id, title })), nextCursor: null }),
+      ({ query }) => ({
+        articles: (query.q === undefined ? support.articles : support.ask(query.q)).map(({ id, title }) => ({
+          id,
+          title,
+        })),
+        nextCursor: null,
+      }),
       route('GET /api/support/articles'),
     )
     .get(

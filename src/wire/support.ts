@@ -52,6 +52,11 @@ export const SUPPORT = {
   'GET /api/support/articles': {
     access: 'none',
     summary: 'List help articles',
+    description:
+      'With `q` only those whose title, keywords or text match its words, best first, five at most.',
+    query: Type.Object({
+      q: Type.Optional(Text(256)),
+    }),
     answer: Listed('articles', ArticleHead),
   },
   'GET /api/support/articles/{id}': {

@@ -194,6 +194,11 @@ test('an article of the help is read by its id', async () => {
   const { answers } = await ask('POST', '/api/support/chat', { query: 'import bars' })
   const [{ id, title }] = answers
   expect(await ask('GET', `/api/support/articles/${id}`)).toMatchObject({ article: { id, title } })
+  const ids = async (query: string): Promise<string[]> =>
+    (await ask('GET', `/api/support/articles${query}`)).articles.map((one: { id: string }) => one.id)
+  expect((await ids('?q=trailing%20stop')).slice(0, 2)).toEqual(['fills', 'what-is-exact'])
+  expect(await ids('?q=xylophone')).toEqual([])
+  expect((await ids('')).length).toBeGreaterThan(40)
   expect((await call('GET', '/api/support/articles/none')).json.error.code).toBe('article_not_found')
 })
 

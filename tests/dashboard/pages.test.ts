@@ -748,6 +748,11 @@ if bar_index % (days * 6) == 9
     await page.keyboard.press('ArrowUp')
     await page.keyboard.press('Enter')
     await page.waitForURL(/help\/drawdown/)
+    // No title has these words, but texts do.
+    await page.keyboard.press('Control+k')
+    await field.waitFor()
+    await page.keyboard.type('trailing stop')
+    await page.getByRole('option', { name: 'How orders fill' }).waitFor()
     expect(complaints).toEqual([])
   }, 300_000)
 

@@ -39,6 +39,7 @@ interface Item {
 }
 
 const ASK_DELAY_MS = 90
+const ARTICLES_MAX = 4
 const SECTION_ICONS: Readonly<Record<string, IconName>> = {
   'Go to': 'external',
   Chart: 'candles',
@@ -62,6 +63,8 @@ export function Palette() {
   const [hits, setHits] = useState<readonly Hit[]>([])
   const [symbols, setSymbols] = useState<readonly SymbolFacts[]>([])
   const [articles, setArticles] = useState<readonly Article[]>([])
+  /** Those whose text fits the query. */
+  const [fitting, setFitting] = useState<readonly Article[]>([])
   const [indicators, setIndicators] = useState<readonly LibraryIndicator[]>([])
   /** Key of the item one has chosen: it stays so when answers come. Null = the first, whichever that is. */
   const [selected, setSelected] = useState<string | null>(null)
@@ -81,14 +84,21 @@ export function Palette() {
     const text = query.trim()
     if (text === '') {
       setHits([])
+      setFitting([])
       return undefined
     }
     const abort = new AbortController()
     const timer = setTimeout(() => {
-      call('GET /api/search', { query: { q: text.slice(0, 256), limit: 12 }, signal: abort.signal }).then(
+      const q = text.slice(0, 256)
+      // When the server does not answer, commands and symbols are still found.
+      const quiet = () => undefined
+      call('GET /api/search', { query: { q, limit: 12 }, signal: abort.signal }).then(
         (answer) => setHits(answer.results),
-        // When the server does not answer, commands and symbols are still found.
-        () => undefined,
+        quiet,
+      )
+      call('GET /api/support/articles', { query: { q }, signal: abort.signal }).then(
+        (answer) => setFitting(answer.articles),
+        quiet,
       )
     }, ASK_DELAY_MS)
     return () => {
@@ -98,8 +108,8 @@ export function Palette() {
   }, [query])
 
   const items = useMemo(
-    () => itemsFor(query, hits, symbols, articles, indicators),
-    [query, hits, symbols, articles, indicators, commands.value],
+    () => itemsFor(query, hits, symbols, articles, fitting, indicators),
+    [query, hits, symbols, articles, fitting, indicators, commands.value],
   )
   const at = Math.max(
     0,
@@ -206,6 +216,7 @@ function itemsFor(
   hits: readonly Hit[],
   symbols: readonly SymbolFacts[],
   articles: readonly Article[],
+  fitting: readonly Article[],
   indicators: readonly LibraryIndicator[],
 ): Item[] {
   const empty = query.trim() === ''
@@ -267,6 +278,15 @@ function itemsFor(
         },
       })
   }
+  const addArticle = (item: Article, at: readonly number[]) =>
+    found.push({
+      key: `help:${item.id}`,
+      group: 'Help',
+      icon: 'help',
+      title: item.title,
+      at,
+      run: () => navigate(`/help/${item.id}`),
+    })
   // A user who types an indicator's short name means that indicator.
   const named = (one: LibraryIndicator) => one.shortTitle.toLowerCase().startsWith(query.trim().toLowerCase())
   if (!empty) addIndicators(indicators.filter(named))
@@ -292,15 +312,10 @@ function itemsFor(
         ...sideOf(hit),
         run: () => openHit(hit),
       })
-  for (const { item, match } of ranked(articles, query, (one) => one.title, 4))
-    found.push({
-      key: `help:${item.id}`,
-      group: 'Help',
-      icon: 'help',
-      title: item.title,
-      at: match.at,
-      run: () => navigate(`/help/${item.id}`),
-    })
+  // Articles are found by their titles, and where no title fits, by their text.
+  const titled = ranked(articles, query, (one) => one.title, ARTICLES_MAX)
+  for (const { item, match } of titled) addArticle(item, match.at)
+  if (titled.length === 0) for (const item of fitting.slice(0, ARTICLES_MAX)) addArticle(item, [])
   return found
 }
 
