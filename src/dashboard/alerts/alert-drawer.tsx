@@ -18,7 +18,7 @@ export function AlertDrawer() {
     openAlertDialog({ ...market, ...wish })
   })
   return (
-    <div class={s['drawer']}>
+    <div>
       <div class={p['drawerHead']}>
         <span />
         <Button size="small" icon="plus" onClick={() => openAlertDialog()}>
@@ -33,7 +33,7 @@ export function AlertDrawer() {
               with the crosshair on it, and you will be told when it is reached.
             </Empty>
           ) : (
-            <ul class={s['list']} aria-label="Alerts">
+            <ul aria-label="Alerts">
               {list.map((alert) => (
                 <AlertRow key={alert.id} alert={alert} />
               ))}
@@ -44,7 +44,7 @@ export function AlertDrawer() {
       {firings.data && firings.data.items.length > 0 && (
         <>
           <h2 class={s['heading']}>Fired</h2>
-          <ul class={s['list']} aria-label="Firings">
+          <ul aria-label="Firings">
             {firings.data.items.slice(0, 30).map((firing) => (
               <FiringRow key={firing.id} firing={firing} />
             ))}

@@ -29,7 +29,7 @@ export function Inboxes({ channels }: { readonly channels: readonly Channel[] })
         {(inboxes) => (
           <>
             {inboxes.length > 0 && (
-              <ul class={rows['list']} aria-label="Addresses for TradingView">
+              <ul aria-label="Addresses for TradingView">
                 {inboxes.map((one) => (
                   <InboxRow
                     key={one.id}

@@ -84,7 +84,7 @@ export function LogDialog<T extends { readonly id: string }>({
             empty
           ) : (
             <>
-              <ul class={rows['list']} aria-label={label}>
+              <ul aria-label={label}>
                 {items.map((one) => (
                   <li key={one.id} class={rows['row']}>
                     {row(one, list.reload)}

@@ -68,7 +68,7 @@ function WebhookList() {
               Connect a bot, a chat or a notebook: it is told the moment a result is there.
             </Empty>
           ) : (
-            <ul class={rows['list']} aria-label="Webhooks">
+            <ul aria-label="Webhooks">
               {webhooks.map((one) => (
                 <li key={one.id} class={rows['row']}>
                   <div class={rows['main']}>
