@@ -10,6 +10,7 @@ import { chunkLength, decodeChunk } from './bar-chunks.ts'
 import { fingerprintOf, type Instance, INSTANCE_KEY } from './instance-key.ts'
 import { decodeKey } from './key.ts'
 import type { Key } from './kv.ts'
+import { textInParts } from './large-text.ts'
 import { CHUNKS, RECORDS } from './lmdb-bars.ts'
 import { type LmdbFile, readLmdbFile } from './lmdb-file.ts'
 import { DOCUMENTS } from './lmdb.ts'
@@ -97,8 +98,12 @@ interface IndexEntry {
   readonly what: string
 }
 
-/** First parts of keys whose values are texts as they are, not JSON: beginnings of sources, and pictures as base64. */
-const PLAIN_TEXTS: ReadonlySet<string> = new Set(['backtest-beginning', 'snapshot-picture'])
+/** First parts of keys whose values are texts as they are, not JSON: beginnings of sources, pictures as base64, and CSV. */
+const PLAIN_TEXTS: ReadonlySet<string> = new Set([
+  'backtest-beginning',
+  'snapshot-picture',
+  'portfolio-trades',
+])
 
 class Documents {
   instance: Instance | null = null
@@ -110,13 +115,23 @@ class Documents {
   /** Sums by collection and counter. */
   readonly #counts = new Map<string, { readonly collection: string; sum: number }>()
   readonly #unreadable: string[] = []
+  /** Keys of what is no JSON; the parts of a long text are among them, each only a piece of it. */
+  readonly #noJson: Key[] = []
+  readonly #inParts = new Set<string>()
 
   add(bytes: Buffer, stored: Buffer): void {
     const key = decodedKey(bytes)
-    if (PLAIN_TEXTS.has(String(key?.[0]))) return
-    const value = parsed(stored.toString('utf8', VERSION_BYTES))
-    if (!key || value === undefined) {
-      this.#unreadable.push(`A document cannot be read: ${key ? shown(key) : bytes.toString('hex')}.`)
+    if (!key) {
+      this.#unreadable.push(`A document cannot be read: ${bytes.toString('hex')}.`)
+      return
+    }
+    const text = stored.toString('utf8', VERSION_BYTES)
+    const inParts = textInParts(key, text)
+    if (inParts) this.#inParts.add(JSON.stringify(inParts))
+    if (PLAIN_TEXTS.has(String(key[0]))) return
+    const value = parsed(text)
+    if (value === undefined) {
+      this.#noJson.push(key)
       return
     }
     const [collection, kind, name] = key.map(String)
@@ -154,7 +169,10 @@ class Documents {
       const size = this.#ids.get(collection)?.size ?? 0
       return sum === size ? [] : [`The counter ${name} says ${sum}, and there are ${size}.`]
     })
-    return [...this.#unreadable, ...dangling, ...counts]
+    const unreadable = this.#noJson
+      .filter((key) => !this.#inParts.has(JSON.stringify(key.slice(0, -1))))
+      .map((key) => `A document cannot be read: ${shown(key)}.`)
+    return [...this.#unreadable, ...unreadable, ...dangling, ...counts]
   }
 }
 

@@ -78,13 +78,20 @@ export async function dropText(kv: Kv, key: Key): Promise<void> {
 /** Removes, at the start, the drafts of a server that was stopped. */
 export async function dropDrafts(kv: Kv): Promise<void> {
   for (;;) {
-    const drafts = await kv.list({ prefix: ['text-draft'] }, { limit: 100 })
+    const drafts = await kv.list({ prefix: [DRAFT] }, { limit: 100 })
     for (const { key } of drafts) await dropText(kv, key.slice(1))
     if (drafts.length < 100) return
   }
 }
 
-const draftKey = (key: Key): Key => ['text-draft', ...key]
+/** The key of the text in parts that this document is the head or the draft of; null if it is neither. */
+export function textInParts(key: Key, value: string): Key | null {
+  if (key[0] === DRAFT) return key.slice(1)
+  return value.startsWith(HEAD) ? key : null
+}
+
+const DRAFT = 'text-draft'
+const draftKey = (key: Key): Key => [DRAFT, ...key]
 const partKey = (key: Key, part: number): Key => [...key, part]
 
 function headOf(value: string): Head | null {

@@ -11,6 +11,7 @@ import { examine } from '../../src/store/examine.ts'
 import { fingerprintOf, INSTANCE_KEY } from '../../src/store/instance-key.ts'
 import type { Key } from '../../src/store/kv.ts'
 import { CHUNKS, chunkKey, lmdbBars, RECORDS, seriesRecordKey } from '../../src/store/lmdb-bars.ts'
+import { stageText } from '../../src/store/large-text.ts'
 import { lmdbKv, type LmdbKv } from '../../src/store/lmdb.ts'
 import { migrate, VERSION_KEY } from '../../src/store/migrate.ts'
 import { transact } from '../../src/store/transaction.ts'
@@ -77,12 +78,30 @@ test('a database that is right has nothing wrong, and is counted', async () => {
   expect(examine('/nowhere/data.mdb', null)).toBeNull()
 })
 
-test.each(['backtest-beginning', 'snapshot-picture'])(
+test.each(['backtest-beginning', 'snapshot-picture', 'portfolio-trades'])(
   'the plain text of a %s is nothing wrong',
   async (noun) => {
     expect((await examined(set([noun, 'x_1'], '//@version=6'))).wrong).toEqual([])
   },
 )
+
+test('the parts of a long text are nothing wrong, written or still being written, and others are', async () => {
+  const key = ['backtest-tracks', 'x_1']
+  const text = [Buffer.from(JSON.stringify(['x'.repeat(2 << 20), 'y'.repeat(2 << 20)]))]
+  const stage = (kv: LmdbKv) => stageText(kv, key, text)
+  const drafted = await examined(stage)
+  expect(drafted.wrong).toEqual([])
+  const whole = await examined(async (kv) => {
+    const changes = await stage(kv)
+    await transact(kv, () => changes)
+  })
+  expect(whole.wrong).toEqual([])
+  const without = await examined(async (kv) => {
+    await stage(kv)
+    await drop(['text-draft', ...key])(kv)
+  })
+  expect(without.wrong[0]).toBe('A document cannot be read: backtest-tracks x_1 0.')
+})
 
 test('an import that was cut short waits, and is nothing wrong', async () => {
   const found = await examined((kv) => lmdbBars(kv).draft(SERIES).add(minuteBars(9_000, 9_010)))
