@@ -13,21 +13,23 @@ const MARK = 0xbeefc0de
 const BYTES = 16
 
 /**
- * The beginning of the lock file; null if it cannot be mapped. Call it before LMDB opens the folder and never while this
- * process has it open: POSIX drops a process's locks on a file when the process closes any descriptor of it.
+ * The beginning of the lock file; null if it cannot be mapped. Throws if it cannot be written: LMDB would end the process. Call
+ * it before LMDB opens the folder and never while this process has it open: POSIX drops a process's locks on a file when the
+ * process closes any descriptor of it.
  */
 export function mapLockFile(folder: string): Uint32Array | null {
+  mkdirSync(folder, { recursive: true })
+  const path = join(folder, 'lock.mdb')
+  const file = openSync(path, 'a', 0o600)
   try {
-    mkdirSync(folder, { recursive: true })
-    const path = join(folder, 'lock.mdb')
-    const file = openSync(path, 'a', 0o600)
     // An empty file cannot be mapped. LMDB makes it longer, and fills it in, when it opens it.
     if (fstatSync(file).size < BYTES) writeSync(file, new Uint8Array(BYTES))
-    closeSync(file)
     const { buffer, byteOffset } = Bun.mmap(path, { shared: true })
     return new Uint32Array(buffer, byteOffset, BYTES / Uint32Array.BYTES_PER_ELEMENT)
   } catch {
     return null
+  } finally {
+    closeSync(file)
   }
 }
 

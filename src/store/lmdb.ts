@@ -59,8 +59,8 @@ interface EnvironmentOptions {
  * of a function, which a bundler has changed by then.
  */
 export function openEnvironment(path: string, options: EnvironmentOptions = {}): Environment {
-  try {
-    return open({
+  return orRefused(path, () =>
+    open({
       path,
       maxDbs: 16,
       noSubdir: false,
@@ -68,7 +68,13 @@ export function openEnvironment(path: string, options: EnvironmentOptions = {}):
       encoding: 'binary',
       ...ONLY_FOR_US,
       ...options,
-    })
+    }),
+  )
+}
+
+function orRefused<T>(path: string, opened: () => T): T {
+  try {
+    return opened()
   } catch (error) {
     throw new DataRefused(
       `The database ${path} cannot be opened (${error instanceof Error ? error.message : String(error)}). The directory must be writable for the user who starts Chartroom. Nothing was changed.`,
@@ -84,7 +90,7 @@ export function openTable<V>(environment: Environment, options: TableOptions): T
 }
 
 export function lmdbKv({ path, maxBytes, reserve }: LmdbOptions): LmdbKv {
-  const lockFile = mapLockFile(path)
+  const lockFile = orRefused(path, () => mapLockFile(path))
   const environment = openEnvironment(path)
   const databases: Database[] = []
   function openDatabase<V>(options: TableOptions): Table<V> {

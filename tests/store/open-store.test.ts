@@ -4,6 +4,7 @@ import { afterEach, expect, test } from 'bun:test'
 import {
   chmodSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readlinkSync,
@@ -124,4 +125,16 @@ test('a directory that cannot be made is refused with what can be done', async (
     expect(await rejection(open)).toMatchObject({
       message: expect.stringMatching(/^The data directory \/.*\/file\/data cannot be made \(.*--data-dir\.$/),
     })
+})
+
+test('a lock file that cannot be written is refused with what can be done', async () => {
+  const directory = folder()
+  await (await openStore({ directory })).close()
+  rmSync(`${directory}/db/lock.mdb`)
+  mkdirSync(`${directory}/db/lock.mdb`)
+  for (const open of [openStore({ directory }), openServerStore({ directory, admit })])
+    expect(await rejection(open)).toMatchObject({
+      message: expect.stringMatching(/cannot be opened \(EISDIR.*The directory must be writable/),
+    })
+  expect(held(directory)).toEqual([])
 })
