@@ -13,8 +13,9 @@ export function trialName(inputs: object, settings: object): string {
 
 const TEXT = `"(?:[^"\\\\\\n]|\\\\.)*"|'(?:[^'\\\\\\n]|\\\\.)*'`
 const COMMENT = new RegExp(`(${TEXT})|//[^\\n]*`, 'g')
+/** The first argument of an input, or the one of that name, wherever it stands. */
 const DEFAULT = new RegExp(
-  `(\\binput(?:\\.\\w+)?\\s*\\(\\s*(?:defval\\s*=\\s*)?)(?:-?[\\d.]+(?:[eE][-+]?\\d+)?|true\\b|false\\b|${TEXT})`,
+  `(\\binput(?:\\.\\w+)?\\s*\\(\\s*(?:defval\\s*=\\s*)?|\\bdefval\\s*=\\s*)(?:-?[\\d.]+(?:[eE][-+]?\\d+)?|true\\b|false\\b|${TEXT})`,
   'g',
 )
 
@@ -27,5 +28,7 @@ export function scriptName(source: string): string {
     .replace(COMMENT, (_, text: string | undefined) => text ?? '')
     .replace(DEFAULT, '$1_')
     .replace(/\s+/g, ' ')
-  return sha256(bare).slice(0, NAME_LETTERS)
+    .trimEnd()
+  // The blank stands for the line break that most scripts end with: their names stay what they are in stored ledgers.
+  return sha256(`${bare} `).slice(0, NAME_LETTERS)
 }

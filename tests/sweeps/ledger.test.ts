@@ -1,6 +1,7 @@
 // The ledger of trials: what counts, when, and what stands beside every result because of it.
 
 import { expect, test } from 'bun:test'
+import { scriptName } from '../../src/backtest/trial-name.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { deviationByLuck } from '../../src/statistics/deflated-sharpe.ts'
@@ -16,6 +17,25 @@ const OF = { userId: 'u', script: 's', market: 'X:ABC 1h' }
 const rounded = (_: string, value: unknown) =>
   typeof value === 'number' ? Number(value.toPrecision(9)) : value
 const ledgerOn = (kv: Kv = memoryKv()) => new Ledger({ kv, log: silentLog })
+
+test('a script is the same with other defaults, comments and ends, and another with other code', () => {
+  const script = '//@version=6\nstrategy("S")\nlength = input.int(5, "Length") // bars\n'
+  const name = scriptName(script)
+  // Ledgers of 0.2.0 hold this name.
+  expect(name).toBe('99c99f3cdacef782616f')
+  const same = [
+    script.trimEnd(),
+    `${script}\n\n`,
+    script.replaceAll('\n', '\r\n'),
+    script.replace('(5', '(9'),
+    script.replace(' // bars', ''),
+  ]
+  expect(same.map(scriptName)).toEqual(same.map(() => name))
+  expect(scriptName(script.replace('input.int', 'input.float'))).not.toBe(name)
+  const named = (value: string) =>
+    scriptName(script.replace('5, "Length"', `title = "Length", defval = ${value}`))
+  expect(['9', '-1.5e3', 'true', '"a, b"'].map(named)).toEqual(Array(4).fill(named('5')))
+})
 
 test('counts what waits and what is written the same, and a trial once however it comes', async () => {
   const ledger = ledgerOn()
