@@ -126,6 +126,9 @@ export const serverOf = ({ server = '' }: Settings): string => server.replace(/\
 
 export const WEB_ADDRESS = [/^https?:\/\/[^\s/]+\S*$/i, 'an address that begins with https://'] as const
 
+/** A token that goes into a header, which takes no other characters. */
+export const HEADER_TOKEN = [/^[!-~]+$/, 'Latin letters, digits and signs without blanks'] as const
+
 /** An answer's body as JSON; an empty object if it is none. */
 export function jsonOf({ excerpt }: Pick<Reply, 'excerpt'>): Json {
   try {

@@ -123,6 +123,22 @@ describe('setting up', () => {
     expect(error).toMatchObject({ status: 422, details: { fields: [{ path, code }] } })
     await stop()
   })
+  test.each([
+    ['ntfy', { topic: 'a', token: 'tk_ключ' }, 'token'],
+    ['ntfy', { topic: 'a', token: 'tk a' }, 'token'],
+    ['gotify', { server: 'https://gotify.example', token: 'ключ' }, 'token'],
+    ['matrix', { server: 'https://matrix.example', room: '!r:x', token: 'syt_é' }, 'token'],
+    ['http', { url: 'https://hook.example', headers: 'X: a\nAuthorization: Bearer ключ' }, 'headers'],
+    ['http', { url: 'https://hook.example', headers: 'X: a\u0001b' }, 'headers'],
+  ] as const)('%s with %p is refused, since no header can hold it', async (kind, settings, field) => {
+    const { channels, stop } = await world()
+    const error = await rejection(channels.create('usr_1', { name: 'n', kind, settings }))
+    expect(error).toMatchObject({
+      status: 422,
+      details: { fields: [{ path: `/settings/${field}`, code: 'format' }] },
+    })
+    await stop()
+  })
 
   test('a name that leads into the server’s own network is refused', async () => {
     const { channels, stop } = await world({ dns: ['10.0.0.7'] })

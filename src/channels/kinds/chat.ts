@@ -2,6 +2,7 @@
 
 import {
   cut,
+  HEADER_TOKEN,
   jsonRequest,
   linkLines,
   linksOf,
@@ -138,6 +139,7 @@ export const matrix: ChannelKind = {
       hint: 'Of the account that writes; in Element under Help & About.',
       secret: true,
       required: true,
+      form: HEADER_TOKEN,
     },
     room: {
       label: 'Room',

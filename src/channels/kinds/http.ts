@@ -24,8 +24,8 @@ export const http: ChannelKind = {
       secret: true,
       lines: true,
       form: [
-        /^(?:[ \t]*|[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n]*)(?:\r?\n(?:[ \t]*|[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n]*))*$/,
-        'lines such as Authorization: Bearer …',
+        /^(?:[ \t]*|[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t -~\u00a0-\u00ff]*)(?:\r?\n(?:[ \t]*|[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t -~\u00a0-\u00ff]*))*$/,
+        'lines such as Authorization: Bearer …, in Latin letters',
       ],
     },
     body: {

@@ -1,6 +1,15 @@
 // Notifications on a phone: ntfy, Gotify and Pushover.
 
-import { cut, jsonRequest, linkLines, linksOf, serverOf, WEB_ADDRESS, type ChannelKind } from '../kind.ts'
+import {
+  cut,
+  HEADER_TOKEN,
+  jsonRequest,
+  linkLines,
+  linksOf,
+  serverOf,
+  WEB_ADDRESS,
+  type ChannelKind,
+} from '../kind.ts'
 
 /** https://docs.ntfy.sh/publish/#publish-as-json: a message of 4,096 bytes. */
 export const ntfy: ChannelKind = {
@@ -23,6 +32,7 @@ export const ntfy: ChannelKind = {
       label: 'Access token',
       hint: 'Only if the topic is protected.',
       secret: true,
+      form: HEADER_TOKEN,
     },
     priority: {
       label: 'Priority',
@@ -66,6 +76,7 @@ export const gotify: ChannelKind = {
       hint: 'Under Apps, after Create application.',
       secret: true,
       required: true,
+      form: HEADER_TOKEN,
     },
     priority: {
       label: 'Priority',
