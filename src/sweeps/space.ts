@@ -111,6 +111,8 @@ function rangeOf({ min, max, step, log = false }: Varied, path: string): Pick<Di
     throw invalidField(path, 'required', 'Give values, or min and max with a step.')
   if (!(max >= min)) throw invalidField(`${path}/max`, 'range', 'max must not be below min.')
   if (log && !(min > 0)) throw invalidField(`${path}/min`, 'range', 'A logarithmic range begins above 0.')
+  if (!Number.isFinite(log ? max / min : max - min))
+    throw invalidField(`${path}/max`, 'range', 'The range is too wide to count in.')
   if (step === undefined) {
     const at = (u: number) => tidy(log ? min * (max / min) ** u : min + (max - min) * u)
     return { axis: { count: max > min ? null : 1, ordered: true }, at }

@@ -113,6 +113,14 @@ describe('a space', () => {
     ['no beginning', [{ input: 'x', max: 1 }], [], '/space/0', 'required'],
     ['an end before the beginning', [{ input: 'x', min: 2, max: 1.9 }], [], '/space/0/max', 'range'],
     ['a scale that begins at 0', [{ input: 'x', min: 0, max: 1, log: true }], [], '/space/0/min', 'range'],
+    ['more than numbers reach', [{ input: 'x', min: -1e308, max: 1e308 }], [], '/space/0/max', 'range'],
+    [
+      'a scale of more than they reach',
+      [{ input: 'x', min: 1e-300, max: 1e300, log: true }],
+      [],
+      '/space/0/max',
+      'range',
+    ],
     ['steps of nothing', [{ input: 'x', min: 0, max: 1, step: 0 }], [], '/space/0/step', 'range'],
     ['too many steps', [{ input: 'x', min: 1, max: 100_001, step: 1 }], [], '/space/0/step', 'range'],
     [
