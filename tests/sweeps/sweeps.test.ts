@@ -242,8 +242,14 @@ describe('a sweep', () => {
   test('waits for its turn like a new one when it is resumed: the twenty-first is refused', async () => {
     const { call, pool } = await sweepServer()
     // Whatever runs never ends, not even when it is cancelled.
-    Object.assign(pool, { do: () => new Promise<never>(() => {}) })
+    const begun = Promise.withResolvers<void>()
+    const run = () => {
+      begun.resolve()
+      return new Promise<never>(() => {})
+    }
+    Object.assign(pool, { do: run })
     const { id } = (await call('POST', PATH, SWEEP)).json
+    await begun.promise
     await call('POST', `${PATH}/${id}/cancel`)
     const made = await Promise.all(Array.from({ length: 20 }, () => call('POST', PATH, SWEEP)))
     expect(made.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
