@@ -350,7 +350,8 @@ function mostRobust(job: JudgeJob, scores: Float64Array): Verdict['robust'] {
 
 /** The sentence that a trader reads first. */
 function sentenceOf(verdict: Omit<Verdict, 'sentence'>): string {
-  const { best, counted, sharpe, walkForward: forward, heldOut, overfitting: split } = verdict
+  const { best, trials, counted, sharpe, walkForward: forward, heldOut, overfitting: split } = verdict
+  if (trials === 0) return 'Nothing was tried: no choice of values meets the conditions.'
   const count = counted.toLocaleString('en')
   if (!best || !sharpe) return `${count} tried, and none meets the objective and its constraints.`
   const luck = sharpe.deflated === null ? null : 1 - sharpe.deflated

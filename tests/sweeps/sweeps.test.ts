@@ -107,6 +107,17 @@ describe('a sweep', () => {
     pool.close()
   })
 
+  test('says so where no choice meets the conditions', async () => {
+    const { sweep, pool } = await sweepServer()
+    const { sweep: done } = await sweep({ where: ['Fast > slow + 1000'] })
+    expect(done).toMatchObject({
+      state: 'done',
+      tried: 0,
+      sentence: 'Nothing was tried: no choice of values meets the conditions.',
+    })
+    pool.close()
+  })
+
   describe('with one worker and with three', () => {
     let servers: Awaited<ReturnType<typeof sweepServer>>[]
     beforeAll(async () => {
