@@ -657,6 +657,8 @@ describe.skipIf(noBrowser)('pages', () => {
   test('an idea is previewed, published and read', async () => {
     const { page, complaints } = await openAt('/ideas')
     await page.getByRole('button', { name: 'Write one' }).click()
+    const dialog = await page.getByRole('dialog').boundingBox()
+    expect(Math.round(dialog!.x + dialog!.width / 2)).toBe(640)
     await page.getByLabel('Title').fill('Cut losses')
     await page.getByLabel('Text').fill('Let **profits** run.\n\n- one\n- two')
     await page.getByRole('button', { name: 'Preview' }).click()
