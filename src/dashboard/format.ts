@@ -13,6 +13,12 @@ export const marketText = (of: {
   readonly interval: string
 }): string => `${of.exchange}:${of.symbol} ${intervalText(of.interval)}`
 
+/** What the server says of the runs of a script before, with the series as it is named here. */
+export const triedText = (
+  sentence: string,
+  of: { readonly exchange: string; readonly symbol: string; readonly interval: string },
+): string => sentence.replace(`${of.exchange}:${of.symbol} ${of.interval}.`, () => `${marketText(of)}.`)
+
 const decimalsNamed = memo(100, (text): Intl.NumberFormat => {
   const places = Number(text)
   return new Intl.NumberFormat('en-US', { minimumFractionDigits: places, maximumFractionDigits: places })

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import type { AlertLink } from '../../wire/link.ts'
 import { call } from '../api-client.ts'
-import { ago } from '../format.ts'
+import { ago, marketText } from '../format.ts'
 import { attempt, Page, Show, useLoad } from '../frame/page.tsx'
 import { href } from '../router.ts'
 import { visiting } from '../session.ts'
@@ -29,13 +29,14 @@ export function Tap() {
     <Page title="An alert fired" narrow>
       <Show of={link}>
         {(shown) => {
-          const { action, name, message, exchange, symbol, interval, firedAt, isDone } = done ?? shown
+          const now = done ?? shown
+          const { action, name, message, firedAt, isDone } = now
           return (
             <>
               <h2>{name}</h2>
               <p style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{message}</p>
               <p class="muted">
-                {exchange}:{symbol} {interval} · {ago(firedAt)}
+                {marketText(now)} · {ago(firedAt)}
               </p>
               <p role="status">{isDone && DONE[action]}</p>
               {!isDone && (

@@ -2,6 +2,7 @@
 
 import type { MenuItem } from '../chart/menu.tsx'
 import { Menu } from '../chart/menu.tsx'
+import { intervalText } from '../format.ts'
 import { market } from '../workspace.ts'
 import type { Drawing, DrawingStyle } from '../../wire/drawing.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -178,7 +179,7 @@ export function selectionItems(): readonly MenuItem[] {
       : []),
     {
       id: 'intervals',
-      text: here ? 'Show on every interval' : `Show on ${interval} only`,
+      text: here ? 'Show on every interval' : `Show on ${intervalText(interval)} only`,
       run: () => every((one) => ({ ...one, intervals: here ? null : [interval] })),
     },
     {

@@ -6,7 +6,7 @@ import { call } from '../api-client.ts'
 import { replayOnChart, zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
 import { lazy } from '../frame/lazy.tsx'
-import { count, duration, time as timeText, marketText } from '../format.ts'
+import { count, duration, time as timeText, marketText, triedText } from '../format.ts'
 import { keptRun, runScript } from '../run-script.ts'
 import { Badge, Button, Empty, Failure, Skeleton, toast, toastError } from '../ui/ui.tsx'
 import { Icon } from '../ui/icon.tsx'
@@ -106,7 +106,9 @@ function ReportOf({ run: current }: { readonly run: ShownRun }) {
             </span>
             <span class={s.wideOnly}> · ran in {duration(report.timings.runMs)}</span>
           </span>
-          {trials && report.script.kind === 'strategy' && <span class="muted">{trials.sentence}</span>}
+          {trials && report.script.kind === 'strategy' && (
+            <span class="muted">{triedText(trials.sentence, report)}</span>
+          )}
         </div>
         {running.value && <Badge tone="accent">Running…</Badge>}
         <span class={s.grow} />
