@@ -34,6 +34,7 @@ import type { Rows } from '../wire/columns.ts'
 import type { Report, ReportOrder, ReportTrade } from '../wire/report.ts'
 import type { Diagnostic } from '../wire/script.ts'
 import type { Track } from '../wire/track.ts'
+import { settingRefusal } from './setting-values.ts'
 import { buildTracks, columnTracks, trackTexts, type StrategyTracks, type TrackKinds } from './tracks.ts'
 
 export interface BacktestRequest {
@@ -442,13 +443,12 @@ function overridden(
   args: DeclarationArgs,
   overrides: Readonly<Record<string, number | string | boolean>>,
 ): DeclarationArgs {
-  for (const name of Object.keys(overrides))
-    if (!(name in args))
-      throw invalidField(
-        `/overrides/${pointerToken(name)}`,
-        'unknown_setting',
-        'The declaration has no such argument.',
-      )
+  for (const [name, value] of Object.entries(overrides)) {
+    const path = `/overrides/${pointerToken(name)}`
+    if (!(name in args)) throw invalidField(path, 'unknown_setting', 'The declaration has no such argument.')
+    const takes = settingRefusal(name, value)
+    if (takes !== null) throw invalidField(path, 'setting', `${name} ${takes}.`)
+  }
   return { ...args, ...overrides }
 }
 

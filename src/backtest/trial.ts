@@ -113,6 +113,12 @@ function numbersOf(request: BacktestRequest, trial: TrialInputs, judge: Judge): 
         'validation_failed',
         `The script runs on its last ${backtest.bars.length} bars only (calc_bars_count), and trials are judged on all. Take as many bars as that.`,
       )
+    if (backtest.program.declaration.kind !== 'strategy')
+      throw new Problem(
+        422,
+        'script_invalid',
+        'An indicator trades nothing, so nothing of it can be optimised. Take a strategy.',
+      )
     backtest.advance(backtest.bars.length)
     const name = trialName(backtest.run.inputs, backtest.settings)
     return { ...judge.measure(backtest), name, failure: null }

@@ -4,6 +4,7 @@
 // A sampler's point, a number from 0 to 1 for each axis, becomes a choice of values here. Conditions refer to the values by
 // the names that the space gives them; a choice that breaks one is not tried.
 
+import { settingRefusal } from '../backtest/setting-values.ts'
 import { ExpressionError, isTrue, parseExpression, type Expression } from '../lib/expression.ts'
 import { invalidField, type Problem } from '../lib/problem.ts'
 import type { SweepBody } from '../wire/sweep.ts'
@@ -90,9 +91,19 @@ function dimensionOf(given: Varied, i: number): Dimension {
       'fixed',
       'This is the same for all trials of a sweep. Set it in overrides.',
     )
+  if (property !== undefined) assertSettings(property, given, path)
   const named = { name: input ?? property ?? '', kind: input === undefined ? 'property' : 'input' } as const
   if (values !== undefined) return { ...named, ...listOf(values, path) }
   return { ...named, ...rangeOf(given, path) }
+}
+
+/** Throws for values that the property does not take. A range with whole steps between whole ends is whole. */
+function assertSettings(property: string, { values, min, max, step }: Varied, path: string): void {
+  const given = values ?? [min, max, step === undefined ? undefined : (min ?? 0) + step]
+  for (const value of given) {
+    const takes = value === undefined ? null : settingRefusal(property, value)
+    if (takes !== null) throw invalidField(path, 'setting', `${property} ${takes}.`)
+  }
 }
 
 function listOf(values: readonly Choice[], path: string): Pick<Dimension, 'axis' | 'at'> {

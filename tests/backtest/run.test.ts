@@ -127,6 +127,27 @@ describe('runBacktest', () => {
     })
   })
 
+  test.each<[string, number | string | boolean, string]>([
+    ['initial_capital', 'x', 'initial_capital takes a number, 0 or more.'],
+    ['initial_capital', -1, 'initial_capital takes a number, 0 or more.'],
+    ['pyramiding', 1.5, 'pyramiding takes a whole number, 0 or more.'],
+    ['risk_free_rate', '2', 'risk_free_rate takes a number.'],
+    ['process_orders_on_close', 1, 'process_orders_on_close takes true or false.'],
+    ['default_qty_type', 'lots', 'default_qty_type takes "fixed", "cash", "percent_of_equity".'],
+    ['currency', 5, 'currency takes a currency such as "USD".'],
+  ])('refuses %s = %p instead of running with the script’s own', (name, value, message) => {
+    expect(refusal({ overrides: { [name]: value } }).details.fields?.[0]).toMatchObject({
+      path: `/overrides/${name}`,
+      code: 'setting',
+      message,
+    })
+  })
+
+  test('takes settings as a script writes them', () => {
+    const overrides = { default_qty_type: 'strategy.cash', default_qty_value: 500, risk_free_rate: -0.5 }
+    expect(runBacktest(request({ overrides })).report.trades[0]?.qty).toBeCloseTo(500 / 102, 3)
+  })
+
   test('each order that one call of strategy.exit places keeps the texts it was placed with', () => {
     const exits = `for i = 1 to 2
         strategy.exit("X" + str.tostring(i), "L" + str.tostring(i), limit = 90 + 15 * i, comment = "C" + str.tostring(i))`

@@ -383,6 +383,17 @@ describe('what cannot be swept is refused by its field', () => {
     expect(done.error.message).toContain('Quick')
     pool.close()
   })
+  test('an indicator fails the sweep', async () => {
+    const { sweep, pool } = await sweepServer()
+    const plain = '//@version=6\nindicator("x")\nfast = input.int(3, "Fast")\nplot(fast)\n'
+    const space = [{ input: 'Fast', values: [1, 2] }]
+    const { sweep: indicator } = await sweep({ source: plain, space, where: [] })
+    expect([indicator.state, indicator.error.message]).toEqual([
+      'failed',
+      expect.stringContaining('strategy'),
+    ])
+    pool.close()
+  })
   test('a script that does not compile fails the sweep with its diagnostics', async () => {
     const { sweep, pool } = await sweepServer()
     const { sweep: done } = await sweep({ source: '//@version=6\nstrategy("x")\nfoo(' })
