@@ -184,7 +184,6 @@ async function fill(to: Server): Promise<{ token: string; paths: string[] }> {
       '/backtests',
       `/backtests/${run.id}`,
       `/backtests/${run.id}/tracks`,
-      `/backtests/${run.id}/verdict`,
       '/alerts',
       `/alerts/${scripted.id}`,
       '/alerts/firings',
