@@ -32,6 +32,13 @@ describe.skipIf(noBrowser)('drawings', () => {
     return { page, complaints }
   }
   const chartOf = (page: Page) => page.getByRole('application')
+  /** Takes the horizontal line in hand, once there are tools. */
+  async function takeLine(page: Page): Promise<void> {
+    while ((await chartOf(page).evaluate((host) => host.style.cursor)) !== 'crosshair') {
+      await page.keyboard.press('Alt+h')
+      await page.waitForTimeout(20)
+    }
+  }
   /** A place on the chart, as shares of its width and height. */
   async function at(page: Page, x: number, y: number): Promise<[number, number]> {
     const box = (await chartOf(page).boundingBox())!
@@ -115,7 +122,7 @@ describe.skipIf(noBrowser)('drawings', () => {
         : route.continue(),
     )
     await chartOf(page).focus()
-    await page.keyboard.press('Alt+h')
+    await takeLine(page)
     await page.keyboard.press('Enter')
     await page.getByText(error.message).waitFor()
     await page.getByRole('button', { name: `List of drawings (${before})` }).waitFor()
@@ -279,10 +286,7 @@ describe.skipIf(noBrowser)('drawings', () => {
     })
     release()
     // Now there are tools, and no frame in which they were painted: the line waits for one.
-    while ((await chartOf(page).evaluate((host) => host.style.cursor)) !== 'crosshair') {
-      await page.keyboard.press('Alt+h')
-      await page.waitForTimeout(20)
-    }
+    await takeLine(page)
     await page.keyboard.press('Enter')
     await page.evaluate(() => (window as unknown as { goOn(): void }).goOn())
     const [line] = await storedWhen(page, market, (all) => all.length === 1)
