@@ -23,8 +23,9 @@ export type FromTab =
   | { readonly say: 'visible'; readonly visible: boolean }
   | { readonly say: 'leave' }
 
-/** A message to a tab; `resync` says that events were missed. */
-export type ToTab = { readonly event: LiveEvent; readonly data: unknown } | { readonly event: 'resync' }
+/** A message to a tab; `resync` says that events were missed, `broken` that the stream has ended, perhaps with the server. */
+export type ToTab =
+  { readonly event: LiveEvent; readonly data: unknown } | { readonly event: 'resync' | 'broken' }
 
 /** A tab's end of the connection to the hub. */
 export interface Tab {
@@ -158,7 +159,9 @@ export class LiveHub {
     })
     // The browser reconnects by itself when a stream breaks, but not when the server refused it.
     stream.addEventListener('error', () => {
-      if (stream === this.#stream && stream.readyState === CLOSED) this.#retry()
+      if (stream !== this.#stream) return
+      this.#tell({ event: 'broken' })
+      if (stream.readyState === CLOSED) this.#retry()
     })
   }
 

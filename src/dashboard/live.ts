@@ -9,7 +9,7 @@ import { apiUrl } from './api-client.ts'
 import { effect } from '@preact/signals'
 import { base } from './base.ts'
 import { LiveHub, type FromTab, type LiveEvent, type ToTab } from './live-hub.ts'
-import { newestEvent, user } from './session.ts'
+import { lookForServer, newestEvent, user } from './session.ts'
 import { notifyHere, soundHere } from './settings.ts'
 import { trustedScript } from './trusted-script.ts'
 
@@ -100,6 +100,8 @@ function ownLine(): (message: FromTab) => void {
 }
 
 function hear(message: ToTab): void {
-  if (message.event === 'resync') for (const { missed } of everybody()) missed()
-  else for (const { heard } of listeners.get(message.event) ?? []) heard(message.data as never)
+  if (message.event === 'broken') lookForServer()
+  else if (message.event === 'resync') for (const { missed } of everybody()) missed()
+  else if ('data' in message)
+    for (const { heard } of listeners.get(message.event) ?? []) heard(message.data as never)
 }

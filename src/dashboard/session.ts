@@ -108,6 +108,11 @@ export const unreachable = signal(false)
 const RETRY_LEAST_MS = 1000
 const RETRY_MOST_MS = 30_000
 
+/** Asks whether the server is there, where something other than a call suggests that it is not: the page says so at once. */
+export function lookForServer(): void {
+  if (!unreachable.peek()) call('GET /api/health').catch(() => undefined)
+}
+
 function onReached(reached: boolean): void {
   if (!reached && !unreachable.peek()) retryAfter(RETRY_LEAST_MS)
   // A server that was away may be another version by now.

@@ -71,6 +71,19 @@ test('a tab that joins hears what came since it asked for what it shows, and not
   expect(tab('usr_1', true, 'a.299').heard).toEqual([])
 })
 
+test('the tabs hear that the stream broke, whether the browser opens it again or not', () => {
+  const [one, another] = [tab(), tab()]
+  const broken = newest()
+  broken.play('error')
+  broken.readyState = 2
+  broken.play('error')
+  const twice = [{ event: 'broken' }, { event: 'broken' }]
+  expect([one.heard, another.heard]).toEqual([twice, twice] as ToTab[][])
+  jest.advanceTimersByTime(5000)
+  broken.play('error')
+  expect([streams.length, one.heard.length]).toEqual([2, 2])
+})
+
 test('it outlives the tab that was first, and ends with the last', () => {
   const [first, second] = [tab(), tab()]
   first.leave()
