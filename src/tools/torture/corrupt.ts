@@ -35,6 +35,8 @@ interface Damage {
   readonly do: (data: string, random: Random) => void
 }
 
+const isPastPromise = ({ name }: Damage): boolean => /^(64|4096) flipped/.test(name)
+
 const database = (data: string) => `${data}/db/data.mdb`
 const key = (data: string) => `${data}/instance.key`
 
@@ -153,6 +155,9 @@ export async function corrupt(scene: Scene, tally: Tally): Promise<void> {
       for (const damage of DAMAGES) {
         // Only random damage differs the next time.
         if (i > 0 && damage.mustRefuse && damage.name !== 'random bytes') continue
+        // LMDB trusts what it maps: bits flipped where the start does not look may end or hold up the process, about one
+        // time in a hundred. That is for the long run to find; the short one is of what is promised.
+        if (scene.isShort && isPastPromise(damage)) continue
         await suffer(scene, tally, folder, damage, random.fork(), `damage ${tally.rounds}`)
       }
     await readOnly(scene, tally, folder)
