@@ -273,22 +273,8 @@ describe.skipIf(noBrowser)('drawings', () => {
     await chartOf(page).focus()
     // The tools are not there yet: the keys wait for them.
     await page.keyboard.press('Alt+h')
-    await page.evaluate(() => {
-      const frames: FrameRequestCallback[] = []
-      const real = window.requestAnimationFrame.bind(window)
-      window.requestAnimationFrame = (frame) => frames.push(frame)
-      Object.assign(window, {
-        goOn: () => {
-          window.requestAnimationFrame = real
-          for (const frame of frames) real(frame)
-        },
-      })
-    })
-    release()
-    // Now there are tools, and no frame in which they were painted: the line waits for one.
-    await takeLine(page)
     await page.keyboard.press('Enter')
-    await page.evaluate(() => (window as unknown as { goOn(): void }).goOn())
+    release()
     const [line] = await storedWhen(page, market, (all) => all.length === 1)
     await page.keyboard.press('Shift+ArrowUp')
     await storedWhen(page, market, ([one]) => one!.points[0]!.price > line!.points[0]!.price)

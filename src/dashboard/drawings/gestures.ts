@@ -144,11 +144,11 @@ export class DrawingGestures {
     return true
   }
 
-  /** Places the tool in hand in the middle of the chart, for users without a pointer. False = there is no chart yet. */
-  placeInMiddle(): boolean {
+  /** Places the tool in hand in the middle of the chart, for users without a pointer. */
+  placeInMiddle(): void {
     const surface = this.#surface()
     const name = tool.peek()
-    if (!surface || !name) return false
+    if (!surface || !name) return
     const { width, height } = surface
     const count = codeOf(name).points || 3
     const places = Array.from({ length: count }, (_, i) => ({
@@ -161,7 +161,6 @@ export class DrawingGestures {
         places.map((place) => this.#anchor(surface, place)),
       ),
     )
-    return true
   }
 
   /** Moves the selection by bars and ticks. */
@@ -456,10 +455,8 @@ export class DrawingGestures {
     const step = steps[event.key]
     if (event.key === 'Escape' && this.cancel()) return this.#stop(event)
     if (event.key === 'Enter' && this.#draft()) this.finish()
-    else if (event.key === 'Enter' && tool.peek()) {
-      // Before the chart is painted nothing can be placed. The key is left alone then, so that it is sent again.
-      if (!this.placeInMiddle()) return
-    } else if ((event.key === 'Delete' || event.key === 'Backspace') && some) removeSelected()
+    else if (event.key === 'Enter' && tool.peek()) this.placeInMiddle()
+    else if ((event.key === 'Delete' || event.key === 'Backspace') && some) removeSelected()
     else if (step && some && !event.ctrlKey && !event.metaKey) {
       const times = event.shiftKey ? 10 : 1
       this.nudge(step[0] * times, step[1] * times)
