@@ -18,13 +18,14 @@ const NUMBERS: Readonly<Record<string, NumberRule>> = {
   calc_bars_count: { min: 0, whole: true },
   risk_free_rate: { min: -Infinity },
 }
-/** As a script may write them too: `strategy.cash`. */
+export const QUANTITY_TYPES = ['fixed', 'cash', 'percent_of_equity'] as const
+export const COMMISSION_TYPES = ['percent', 'cash_per_contract', 'cash_per_order'] as const
+export const CLOSE_RULES = ['FIFO', 'ANY'] as const
 const WORDS: Readonly<Record<string, readonly string[]>> = {
-  default_qty_type: ['fixed', 'cash', 'percent_of_equity'],
-  commission_type: ['percent', 'cash_per_contract', 'cash_per_order'],
-  close_entries_rule: ['FIFO', 'ANY'],
+  default_qty_type: QUANTITY_TYPES,
+  commission_type: COMMISSION_TYPES,
+  close_entries_rule: CLOSE_RULES,
 }
-const PREFIX = /^strategy\.(commission\.)?/
 const FLAGS: readonly string[] = [
   'use_bar_magnifier',
   'process_orders_on_close',
@@ -33,6 +34,12 @@ const FLAGS: readonly string[] = [
   'calc_on_every_history_tick',
   'fill_orders_on_standard_ohlc',
 ]
+
+/** The word of the list that is meant, in either case and as a script writes it too: `strategy.cash`; undefined = none. */
+export function settingWord<T extends string>(value: unknown, words: readonly T[]): T | undefined {
+  const bare = typeof value === 'string' ? value.replace(/^strategy\.(commission\.)?/, '').toLowerCase() : ''
+  return words.find((word) => word.toLowerCase() === bare)
+}
 
 /** What the argument takes, for a message, if it does not take this value; null = it does. */
 export function settingRefusal(name: string, value: unknown): string | null {
@@ -48,10 +55,7 @@ export function settingRefusal(name: string, value: unknown): string | null {
     return `takes ${noun}${number.min === 0 ? ', 0 or more' : ''}`
   }
   const words = WORDS[name]
-  if (words)
-    return typeof value === 'string' && words.includes(value.replace(PREFIX, ''))
-      ? null
-      : `takes ${words.map((word) => `"${word}"`).join(', ')}`
+  if (words) return settingWord(value, words) ? null : `takes ${words.map((word) => `"${word}"`).join(', ')}`
   if (FLAGS.includes(name)) return typeof value === 'boolean' ? null : 'takes true or false'
   if (name === 'currency') return typeof value === 'string' ? null : 'takes a currency such as "USD"'
   return null

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { runBacktest } from '../../src/backtest/run.ts'
+import { settingRefusal } from '../../src/backtest/setting-values.ts'
 import {
   declaredValue,
   PROPERTIES,
@@ -64,6 +65,24 @@ describe('the properties of a strategy', () => {
       calc_on_order_fills: false,
     })
     expect(shown('margin_long', declarationOf(script('', 5)), 5)).toBe(0)
+  })
+
+  test('refuse what a run refuses', () => {
+    for (const { name, ...property } of PROPERTIES) {
+      const accepts = (value: unknown) => settingRefusal(name, value) === null
+      if (property.kind === 'number')
+        expect([name, accepts(property.min), accepts(property.min - 1), accepts(property.min + 0.5)]).toEqual(
+          [name, true, false, !property.whole],
+        )
+      else if (property.kind === 'flag')
+        expect([name, accepts(true), accepts('yes')]).toEqual([name, true, false])
+      else expect([name, accepts(property.options[0]![0]), accepts(7)]).toEqual([name, true, false])
+    }
+    expect(['any', 'FIFO', 'LIFO'].map((rule) => settingRefusal('close_entries_rule', rule))).toEqual([
+      null,
+      null,
+      'takes "FIFO", "ANY"',
+    ])
   })
 
   test('are taken by a run of any script, and with the script’s own values change nothing', () => {

@@ -1,10 +1,11 @@
 // The broker's settings from `strategy(…)`, read once from the declaration's arguments and the request's overrides.
 
 import type { SymbolInfo } from '../../market/symbol.ts'
+import { CLOSE_RULES, COMMISSION_TYPES, QUANTITY_TYPES, settingWord } from '../setting-values.ts'
 
-type DefaultQuantity = 'fixed' | 'cash' | 'percent_of_equity'
-type CommissionType = 'percent' | 'cash_per_contract' | 'cash_per_order'
-export type CloseRule = 'FIFO' | 'ANY'
+type DefaultQuantity = (typeof QUANTITY_TYPES)[number]
+type CommissionType = (typeof COMMISSION_TYPES)[number]
+export type CloseRule = (typeof CLOSE_RULES)[number]
 
 export interface BrokerSettings {
   readonly initialCapital: number
@@ -42,22 +43,14 @@ export function brokerSettings(args: DeclarationArgs, symbol: SymbolInfo, versio
     return typeof value === 'number' && Number.isFinite(value) ? value : otherwise
   }
   const flag = (name: string) => args[name] === true
-  const word = (name: string) => {
-    const value = args[name]
-    return typeof value === 'string' ? value.replace(/^strategy\.(commission\.)?|^currency\./, '') : ''
-  }
-  const currency = word('currency')
+  const currency = typeof args.currency === 'string' ? args.currency.replace(/^currency\./, '') : ''
   // Version 6 made 100 % margin the default; before it no margin was kept.
   const margin = version >= 6 ? 100 : 0
   return {
     initialCapital: number('initial_capital', 1_000_000),
-    defaultQtyType: oneOf(word('default_qty_type'), ['fixed', 'cash', 'percent_of_equity'], 'fixed'),
+    defaultQtyType: settingWord(args.default_qty_type, QUANTITY_TYPES) ?? 'fixed',
     defaultQtyValue: number('default_qty_value', 1),
-    commissionType: oneOf(
-      word('commission_type'),
-      ['percent', 'cash_per_contract', 'cash_per_order'],
-      'percent',
-    ),
+    commissionType: settingWord(args.commission_type, COMMISSION_TYPES) ?? 'percent',
     commissionValue: number('commission_value', 0),
     slippage: Math.max(0, Math.trunc(number('slippage', 0))),
     pyramiding: number('pyramiding', 0),
@@ -66,7 +59,7 @@ export function brokerSettings(args: DeclarationArgs, symbol: SymbolInfo, versio
     calcOnOrderFills:
       flag('calc_on_order_fills') && !flag('process_orders_on_close') && !flag('calc_on_every_history_tick'),
     calcOnHistoryTicks: flag('calc_on_every_history_tick'),
-    closeEntriesRule: oneOf(word('close_entries_rule').toUpperCase(), ['FIFO', 'ANY'], 'FIFO'),
+    closeEntriesRule: settingWord(args.close_entries_rule, CLOSE_RULES) ?? 'FIFO',
     marginLong: number('margin_long', margin) / 100,
     marginShort: number('margin_short', margin) / 100,
     fillLimitsAssumption: Math.max(0, Math.trunc(number('backtest_fill_limits_assumption', 0))),
@@ -75,8 +68,4 @@ export function brokerSettings(args: DeclarationArgs, symbol: SymbolInfo, versio
     riskFreeRate: number('risk_free_rate', 2),
     nearerLevelWins: version >= 6,
   }
-}
-
-function oneOf<T extends string>(value: string, allowed: readonly T[], otherwise: T): T {
-  return allowed.find((one) => one === value) ?? otherwise
 }
