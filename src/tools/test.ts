@@ -163,8 +163,10 @@ async function run(
   rmSync(report, { force: true })
   rmSync(timings, { force: true })
   const failed = failures.length
-  // A file that did not load is missing from the report.
-  const asked = args.length > 0 ? [] : [...new Bun.Glob('tests/**/*.test.ts').scanSync('.')]
+  // A file that did not load is missing from the report of a run that failed. In one that passed, what is missing has no
+  // tests: the comparisons with TradingView's lists, where that material does not lie beside the project.
+  const whole = args.length === 0 && exitCode !== 0
+  const asked = whole ? [...new Bun.Glob('tests/**/*.test.ts').scanSync('.')] : []
   for (const file of asked.filter((file) => !files.has(file)))
     failures.push({ file, name: 'did not load', message: '' })
   if (exitCode !== 0 && failures.length === 0) {
