@@ -15,8 +15,8 @@ export interface WriteDeps {
   readonly clock: Clock
   readonly newId: NewId
   readonly records: { readonly firings: Collection<Firing> }
-  /** What to commit so that the firing reaches its channels. Part of a transaction's plan. */
-  readonly deliver: (tx: Tx, alert: Alert, firing: Firing) => Promise<readonly Changes[]>
+  /** What to commit so that the firings of an alert reach its channels. Part of a transaction's plan. */
+  readonly deliver: (tx: Tx, alert: Alert, firings: readonly Firing[]) => Promise<readonly Changes[]>
 }
 
 export interface Written {
@@ -47,10 +47,8 @@ export async function written(
     channels: alert.channels,
     ...(alert.escalation && { escalatesAt: firedAt + alert.escalation.minutes * 60_000 }),
   }))
-  const changes: Changes[] = []
-  for (const firing of firings)
-    changes.push(deps.records.firings.insert(firing), ...(await deps.deliver(tx, alert, firing)))
-  return { changes, firings }
+  const delivered = firings.length > 0 ? await deps.deliver(tx, alert, firings) : []
+  return { changes: [...firings.map((firing) => deps.records.firings.insert(firing)), ...delivered], firings }
 }
 
 function messageOf(

@@ -86,6 +86,8 @@ export interface ChannelDeps extends ChannelPostDeps {
 export function channelCollection(kv: Kv): Collection<Channel> {
   return collection<Channel>(kv, 'channels', {
     indexes: { owner: (channel) => [channel.ownerId] },
+    // Every notification writes down how the channel is. When it is told next is decided again at its turn.
+    facets: { wanted: ({ status, quiet, digestMinutes }) => [status, quiet, digestMinutes] },
     counts: { owner: { of: (channel) => [channel.ownerId], max: CHANNELS_PER_USER, noun: 'channels' } },
   })
 }
@@ -246,29 +248,30 @@ export function createChannels(deps: ChannelDeps) {
     },
 
     /**
-     * What to commit so that the named channels of the owner that are active are told; with `escalatesAt` only then, and
-     * if the firing is not acknowledged by then. Part of a plan.
+     * What to commit so that the named channels of the owner that are active are told of each; with `escalatesAt` only then,
+     * and if the firing is not acknowledged by then. Part of a plan, which what is being sent does not disturb.
      */
     async enqueue(
       tx: Tx,
       ownerId: string,
       ids: readonly string[],
-      notice: Notice,
-      escalatesAt: number | null = null,
+      each: readonly { readonly notice: Notice; readonly escalatesAt?: number }[],
     ): Promise<Changes[]> {
-      const named = await channels.at(tx).getMany(ids)
-      return named
-        .filter((channel) => channel.ownerId === ownerId && channel.status === 'active')
-        .map((channel) => {
-          const now = clock.now()
+      const named = (await channels.at(tx).getFacets('wanted', ids)).filter(
+        (channel) => channel.ownerId === ownerId && channel.status === 'active',
+      )
+      const now = clock.now()
+      return each.flatMap(({ notice, escalatesAt }) =>
+        named.map((channel) => {
           const at = freeAt(channel, now)
           return notifications.insert({
             ...fresh(channel, notice, null),
             isHeld: true,
             nextAt: escalatesAt ?? at,
-            ...(escalatesAt !== null ? { isEscalation: true } : at > now && { isPutOff: true }),
+            ...(escalatesAt === undefined ? at > now && { isPutOff: true } : { isEscalation: true }),
           })
-        })
+        }),
+      )
     },
 
     /** Sends a sample. */

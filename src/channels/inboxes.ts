@@ -172,7 +172,9 @@ export function createInboxes({ kv, clock, random, newId, channels, forwarded }:
         return [
           inboxes.replace(stored, { ...inbox, received: inbox.received + 1, lastAt: now }),
           replaced ? messages.replace(replaced, message) : messages.insert(message),
-          ...(await channels.enqueue(tx, inbox.ownerId, inbox.channelIds, noticeOf(inbox, message))),
+          ...(await channels.enqueue(tx, inbox.ownerId, inbox.channelIds, [
+            { notice: noticeOf(inbox, message) },
+          ])),
         ]
       })
       if (taken === null) throw notThere()

@@ -205,48 +205,42 @@ export function createFeatures(deps: FeatureDeps): Features {
   const listeners = new Set<(firing: Firing) => void>()
   const runListeners = new Set<(run: Run) => void>()
 
-  /** A letter to a user; none if the account is gone. */
-  async function letterTo(tx: Tx, userId: string, subject: string, text: string): Promise<Changes[]> {
+  /** Letters to a user; none if the account is gone. */
+  async function lettersTo(
+    tx: Tx,
+    userId: string,
+    subject: string,
+    texts: readonly string[],
+  ): Promise<Changes[]> {
     const user = await users(kv).at(tx).get(userId)
-    return user ? [mail.enqueue({ ownerId: user.id, to: user.email, subject, text })] : []
+    return user ? texts.map((text) => mail.enqueue({ ownerId: user.id, to: user.email, subject, text })) : []
   }
 
-  async function deliver(tx: Tx, alert: Alert, firing: Firing): Promise<Changes[]> {
+  /** The address that pauses an alert; null if nobody knows where this server is. */
+  const pauseUrl = async ({ id }: Alert, firing: Firing) =>
+    deps.publicUrl ? links.url(await links.token('pause', id, firing.id, firing.firedAt)) : null
+
+  async function deliver(tx: Tx, alert: Alert, firings: readonly Firing[]): Promise<Changes[]> {
+    const { ownerId, channelIds = [], escalation = null } = alert
     const changes: Changes[] = []
-    if (alert.channels.includes('webhook'))
-      changes.push(
-        ...(await outbox.enqueue(
-          tx,
-          alert.ownerId,
-          'alert.triggered',
-          firedEvent(alert, firing),
-          alert.webhookIds,
-        )),
+    if (alert.channels.includes('webhook')) {
+      const events = firings.map((firing) => firedEvent(alert, firing))
+      changes.push(...(await outbox.enqueue(tx, ownerId, 'alert.triggered', events, alert.webhookIds)))
+    }
+    if (alert.channels.includes('email')) {
+      const texts = await Promise.all(
+        firings.map(async (firing) => letterText(alert, firing, await pauseUrl(alert, firing))),
       )
-    if (alert.channels.includes('email'))
-      changes.push(
-        ...(await letterTo(
-          tx,
-          alert.ownerId,
-          `Alert: ${alert.name}`,
-          letterText(
-            alert,
-            firing,
-            deps.publicUrl
-              ? links.url(await links.token('pause', alert.id, firing.id, firing.firedAt))
-              : null,
-          ),
-        )),
-      )
-    const { channelIds = [], escalation = null } = alert
-    const notice = firedNotice(deps, alert, firing)
-    if (channelIds.length > 0)
-      changes.push(...(await channels.enqueue(tx, alert.ownerId, channelIds, notice)))
-    if (escalation && firing.escalatesAt !== undefined) {
-      const title = `Not acknowledged: ${notice.title}`
-      const told = { ...notice, title }
-      const { channelId } = escalation
-      changes.push(...(await channels.enqueue(tx, alert.ownerId, [channelId], told, firing.escalatesAt)))
+      changes.push(...(await lettersTo(tx, ownerId, `Alert: ${alert.name}`, texts)))
+    }
+    const told = firings.map((firing) => ({ firing, notice: firedNotice(deps, alert, firing) }))
+    if (channelIds.length > 0) changes.push(...(await channels.enqueue(tx, ownerId, channelIds, told)))
+    if (escalation) {
+      const later = told.flatMap(({ firing: { escalatesAt }, notice }) => {
+        const title = `Not acknowledged: ${notice.title}`
+        return escalatesAt === undefined ? [] : [{ notice: { ...notice, title }, escalatesAt }]
+      })
+      changes.push(...(await channels.enqueue(tx, ownerId, [escalation.channelId], later)))
     }
     return changes
   }
@@ -286,13 +280,12 @@ export function createFeatures(deps: FeatureDeps): Features {
     news: readonly News[],
   ): Promise<Changes[]> {
     const changes: Changes[] = []
-    if (channels.includes('webhook'))
-      for (const one of news.slice(0, TOLD_MAX)) {
-        const event = newsEvent(scan, one, newId('fir'))
-        changes.push(...(await outbox.enqueue(tx, scan.userId, 'alert.triggered', event, webhookIds)))
-      }
+    if (channels.includes('webhook')) {
+      const events = news.slice(0, TOLD_MAX).map((one) => newsEvent(scan, one, newId('fir')))
+      changes.push(...(await outbox.enqueue(tx, scan.userId, 'alert.triggered', events, webhookIds)))
+    }
     if (channels.includes('email'))
-      changes.push(...(await letterTo(tx, scan.userId, `Scan: ${scan.name}`, newsText(scan, news))))
+      changes.push(...(await lettersTo(tx, scan.userId, `Scan: ${scan.name}`, [newsText(scan, news)])))
     return changes
   }
 
@@ -407,7 +400,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     wakeDeliveries: deliverer.wake,
     wakeNotifications: notifier.wake,
     onFinished: {
-      changes: (tx, run) => outbox.enqueue(tx, run.userId, 'backtest.reportReady', reportReadyEvent(run)),
+      changes: (tx, run) => outbox.enqueue(tx, run.userId, 'backtest.reportReady', [reportReadyEvent(run)]),
       written(run, { source }) {
         search.put(runItem(run, source))
         deliverer.wake(run.userId)

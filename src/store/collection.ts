@@ -13,7 +13,8 @@
 // at all, and every index can be rebuilt from the records. A plan reads through `alerts.at(tx)`.
 //
 // Keys: [name, 'id', id] the record · [name, 'by', index, …parts, id] · [name, 'unique', index, …parts] → id ·
-// [name, 'count', counter, …parts] → number · [name, 'stamp', index, …parts], whose version is the stamp.
+// [name, 'count', counter, …parts] → number · [name, 'stamp', index, …parts], whose version is the stamp ·
+// [name, 'facet', facet, id], whose version changes with that facet of the record.
 
 import { assert } from '../lib/assert.ts'
 import { Problem } from '../lib/problem.ts'
@@ -46,6 +47,8 @@ export interface CollectionSpec<T> {
   readonly indexes?: Readonly<Record<string, (record: T) => Key | null>>
   /** Indexes whose lists have a stamp. */
   readonly stamped?: readonly string[]
+  /** Parts of a record that a plan may read without being disturbed when the rest of it changes. */
+  readonly facets?: Readonly<Record<string, (record: T) => unknown>>
   /** Names that no two records may share; null = the record takes none. */
   readonly unique?: Readonly<Record<string, (record: T) => Key | null>>
   /** Numbers kept in step with the records; `max` makes a number a quota. */
@@ -59,6 +62,11 @@ interface Records<T> {
   get(id: string): Promise<T | null>
   /** The records that exist of these ids, in the order of the ids. */
   getMany(ids: readonly string[]): Promise<T[]>
+  /**
+   * As `getMany`, but a plan runs again only if this facet of them has changed meanwhile. It does not notice that one was
+   * deleted, nor that the rest of one has changed.
+   */
+  getFacets(facet: string, ids: readonly string[]): Promise<T[]>
   stored(id: string): Promise<Stored<T> | null>
   storedMany(ids: readonly string[]): Promise<Stored<T>[]>
   /** The record that holds a unique name. */
@@ -133,7 +141,7 @@ export function collectionIn<T extends { readonly id: string }>(
 export function collection<T extends { readonly id: string }>(
   kv: Kv,
   name: string,
-  { indexes = {}, stamped = [], unique = {}, counts = {} }: CollectionSpec<T> = {},
+  { indexes = {}, stamped = [], facets = {}, unique = {}, counts = {} }: CollectionSpec<T> = {},
 ): Collection<T> {
   const recordKey = (id: string): Key => [name, 'id', id]
 
@@ -149,6 +157,12 @@ export function collection<T extends { readonly id: string }>(
         const parts = indexes[index]?.(record)
         return parts ? [stampKey(index, parts)] : []
       }),
+    )
+  const facetKey = (facet: string, id: string): Key => [name, 'facet', facet, id]
+  const facetKeys = (id: string) => Object.keys(facets).map((facet) => facetKey(facet, id))
+  const changedFacets = (before: T, after: T) =>
+    Object.entries(facets).flatMap(([facet, of]) =>
+      JSON.stringify(of(before)) === JSON.stringify(of(after)) ? [] : [facetKey(facet, after.id)],
     )
   const namesOf = (record: T) =>
     Object.entries(unique).flatMap(([index, of]): Name[] => {
@@ -190,6 +204,12 @@ export function collection<T extends { readonly id: string }>(
       async getMany(ids) {
         const entries = await reader.getMany(ids.map(recordKey))
         return entries.flatMap((entry) => (entry ? recordOf(entry) : []))
+      },
+      async getFacets(facet, ids) {
+        assert(facet in facets, `${name} have no facet ${facet}`)
+        // Before the records: what has changed by then is in them, and what changes later is noticed.
+        await reader.getMany(ids.map((id) => facetKey(facet, id)))
+        return recordsIn(kv).getMany(ids)
       },
       async find(index, parts) {
         const named = await reader.get([name, 'unique', index, ...parts])
@@ -294,13 +314,18 @@ export function collection<T extends { readonly id: string }>(
           ...without(oldKeys, newKeys),
         ],
         sums: [...countSteps(before, -1), ...countSteps(record, 1)],
-        stamps: stampsOf(before, record),
+        stamps: [...stampsOf(before, record), ...changedFacets(before, record)],
       }
     },
     remove({ record, version }) {
       return {
         checks: [{ key: recordKey(record.id), version }],
-        deletes: [recordKey(record.id), ...namesOf(record).map(({ key }) => key), ...indexKeys(record)],
+        deletes: [
+          recordKey(record.id),
+          ...namesOf(record).map(({ key }) => key),
+          ...indexKeys(record),
+          ...facetKeys(record.id),
+        ],
         sums: countSteps(record, -1),
         stamps: stampsOf(record),
       }

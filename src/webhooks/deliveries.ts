@@ -12,7 +12,7 @@ import { transact, type Also, type Changes, type Tx } from '../store/transaction
 import type { Kv } from '../store/kv.ts'
 import type { ReceiverData, ReceiverEvent } from '../wire/event.ts'
 import type { Parcel } from './deliverer.ts'
-import { receiverCollection, type EventKind, type Receiver } from './receivers.ts'
+import { receiverCollection, RECEIVERS_PER_USER, type EventKind, type Receiver } from './receivers.ts'
 import { forgetOld, PARCEL_INDEXES } from './parcels.ts'
 
 export interface Delivery extends Parcel {
@@ -66,25 +66,30 @@ export function createOutbox({ kv, clock, newId }: OutboxDeps) {
   )
   return {
     /**
-     * Answers what to commit so that every active receiver of the owner that listens to `event` gets it; `only` narrows
-     * this to some receivers. It is part of a plan, so it has no side effects.
+     * Answers what to commit so that every active receiver of the owner that listens to `event` gets each of them; `only`
+     * narrows this to some receivers. It is part of a plan, so it has no side effects.
+     *
+     * The deliveries that are under way do not disturb the plan: a large one would else lose to them again and again. A
+     * receiver that is deleted meanwhile has its deliveries cancelled at its turn.
      */
     async enqueue<E extends EventKind>(
       tx: Tx,
       ownerId: string,
       event: E,
-      data: ReceiverData[E],
+      each: readonly ReceiverData[E][],
       only: readonly string[] = [],
     ): Promise<Changes[]> {
-      const changes: Changes[] = []
+      const read = receivers.at(tx)
       // This count is a check for receivers that are added meanwhile, which reading the list would not notice.
-      await receivers.at(tx).count('owner', [ownerId])
-      for await (const receiver of receivers.at(tx).each('owner', [ownerId])) {
-        const wanted = receiver.status === 'active' && receiver.events.includes(event)
-        if (wanted && (only.length === 0 || only.includes(receiver.id)))
-          changes.push(deliveries.insert(fresh(receiver, event, data, null)))
-      }
-      return changes
+      await read.count('owner', [ownerId])
+      const { items } = await read.ids('owner', [ownerId], { limit: RECEIVERS_PER_USER, reverse: false })
+      const wanted = (await read.getFacets('wanted', items)).filter(
+        ({ id, status, events }) =>
+          status === 'active' && events.includes(event) && (only.length === 0 || only.includes(id)),
+      )
+      return each.flatMap((data) =>
+        wanted.map((receiver) => deliveries.insert(fresh(receiver, event, data, null))),
+      )
     },
     /** Sends a sample event, whatever the receiver listens to. */
     async test(receiver: Receiver, also?: Also<Delivery>): Promise<Delivery> {

@@ -73,6 +73,8 @@ export interface ReceiverFields {
 export function receiverCollection(kv: Kv): Collection<Receiver> {
   return collection<Receiver>(kv, 'webhooks', {
     indexes: { owner: (receiver) => [receiver.ownerId] },
+    // Every delivery writes down how the receiver is.
+    facets: { wanted: ({ status, events }) => [status, events] },
     counts: { owner: { of: (receiver) => [receiver.ownerId], max: RECEIVERS_PER_USER, noun: 'webhooks' } },
   })
 }

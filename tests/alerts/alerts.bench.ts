@@ -31,9 +31,8 @@ const open = () =>
       const outbox = collection<{ id: string; ownerId: string; data: unknown }>(kv, 'deliveries', {
         indexes: { owner: (delivery) => [delivery.ownerId], turn: (delivery) => [delivery.ownerId, 1] },
       })
-      return async (_tx, alert, firing) => [
-        outbox.insert({ id: newId('msg'), ownerId: alert.ownerId, data: firing }),
-      ]
+      return async (_tx, alert, firings) =>
+        firings.map((data) => outbox.insert({ id: newId('msg'), ownerId: alert.ownerId, data }))
     },
   })
 

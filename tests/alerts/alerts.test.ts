@@ -155,7 +155,8 @@ function world(kv: Kv = testKv()) {
     ownsReceiver: async (_userId, id) => id === 'wh_1',
     ownsChannel: async (_userId, id) => id === 'wh_1',
     runScript: async (alert, bars) => script(bars, alert),
-    deliver: async (_tx, _alert, firing) => [{ sets: [{ key: ['outbox', firing.id], value: 'null' }] }],
+    deliver: async (_tx, _alert, firings) =>
+      firings.map(({ id }) => ({ sets: [{ key: ['outbox', id], value: 'null' }] })),
     fired: (firings) => fired.push(...firings),
     lookAtEnd: (closing) => ends.push(closing),
   })

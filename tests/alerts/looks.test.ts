@@ -97,9 +97,10 @@ class World {
       resolve: async (_userId, series) => series,
       closesAt: async () => (time) => time + this.step,
       runScript: () => Promise.reject(new Error('no script here')),
-      deliver: async (_tx, _alert: Alert, firing: Firing) => [
-        { sets: [{ key: ['told', firing.alertId, firing.barTime, firing.id], value: 'null' }] },
-      ],
+      deliver: async (_tx, _alert: Alert, firings: readonly Firing[]) =>
+        firings.map(({ id, alertId, barTime }) => ({
+          sets: [{ key: ['told', alertId, barTime, id], value: 'null' }],
+        })),
       fired: () => {},
       alertsMax: 0,
       ownsReceiver: async () => true,

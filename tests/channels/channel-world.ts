@@ -73,7 +73,14 @@ export async function world({ kv = testKv(), clock = new HandClock() }: { kv?: K
     /** Tells the channels, each as often as it is named. */
     async fire(ids: readonly string[], part: Partial<Notice> = {}, escalatesAt: number | null = null) {
       for (const id of ids)
-        await transact(kv, (tx) => channels.enqueue(tx, 'usr_1', [id], notice(part), escalatesAt))
+        await transact(kv, (tx) =>
+          channels.enqueue(
+            tx,
+            'usr_1',
+            [id],
+            [{ notice: notice(part), ...(escalatesAt !== null && { escalatesAt }) }],
+          ),
+        )
       notifier.wake('usr_1')
       await clock.settle()
     },

@@ -87,7 +87,7 @@ async function world({
     kv,
     channels,
     async fire(ids: readonly string[], ownerId = 'usr_1') {
-      await transact(kv, (tx) => channels.enqueue(tx, ownerId, ids, NOTICE))
+      await transact(kv, (tx) => channels.enqueue(tx, ownerId, ids, [{ notice: NOTICE }]))
       notifier.wake(ownerId)
       await clock.settle()
     },

@@ -131,7 +131,7 @@ describe('a browser as a channel', () => {
         channels.create('usr_1', { name: 'Firefox', kind: 'push', settings }),
       /** Tells the channel, and waits for what became of the first attempt. */
       async told(id: string, notice: Notice = NOTICE): Promise<Notification | undefined> {
-        await transact(kv, (tx) => channels.enqueue(tx, 'usr_1', [id], notice))
+        await transact(kv, (tx) => channels.enqueue(tx, 'usr_1', [id], [{ notice }]))
         notifier.wake('usr_1')
         for (;;) {
           const [newest] = await log(id)

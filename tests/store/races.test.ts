@@ -15,7 +15,7 @@ import type { ReceiverData } from '../../src/wire/event.ts'
 import { transact, Tx } from '../../src/store/transaction.ts'
 import { parseAllowList } from '../../src/webhooks/address.ts'
 import { createOutbox } from '../../src/webhooks/deliveries.ts'
-import { createReceivers } from '../../src/webhooks/receivers.ts'
+import { createReceivers, receiverCollection, type Receivers } from '../../src/webhooks/receivers.ts'
 import { rejection } from '../rejection.ts'
 import { delayedKv } from './delayed-kv.ts'
 
@@ -131,6 +131,18 @@ test('no session opens with a password that was changed while it was checked', a
 })
 
 test('a receiver that is added while an event is written down gets it too', async () => {
+  const { deps, receivers } = receiverWorld()
+  const events = ['alert.triggered'] as const
+  const fired = {} as ReceiverData['alert.triggered']
+  const register = () => receivers.create('usr_1', { name: 'n', url: 'https://e.example/', events })
+  await register()
+  const kv = withRival(deps.kv, register)
+  const outbox = createOutbox({ ...deps, kv })
+  await transact(kv, (tx) => outbox.enqueue(tx, 'usr_1', 'alert.triggered', [fired]))
+  expect((await outbox.listOfOwner('usr_1', { limit: 9 })).items).toHaveLength(2)
+})
+
+function receiverWorld() {
   const deps = accounts(memoryKv())
   const receivers = createReceivers({
     ...deps,
@@ -138,14 +150,43 @@ test('a receiver that is added while an event is written down gets it too', asyn
     allow: parseAllowList(''),
     resolve: async () => ['93.184.215.14'],
   })
+  return { deps, receivers }
+}
+
+/** Enqueues two firings while, once the plan has read, `meanwhile` happens; answers how often the plan ran. */
+async function enqueuedWhile(
+  meanwhile: (receivers: Receivers, id: string, kv: Kv) => Promise<unknown>,
+): Promise<{ readonly runs: number; readonly waiting: number }> {
+  const { deps, receivers } = receiverWorld()
   const events = ['alert.triggered'] as const
+  const { receiver } = await receivers.create('usr_1', { name: 'n', url: 'https://e.example/', events })
+  const outbox = createOutbox(deps)
   const fired = {} as ReceiverData['alert.triggered']
-  const register = () => receivers.create('usr_1', { name: 'n', url: 'https://e.example/', events })
-  await register()
-  const kv = withRival(deps.kv, register)
-  const outbox = createOutbox({ ...deps, kv })
-  await transact(kv, (tx) => outbox.enqueue(tx, 'usr_1', 'alert.triggered', fired))
-  expect((await outbox.listOfOwner('usr_1', { limit: 9 })).items).toHaveLength(2)
+  let runs = 0
+  await transact(deps.kv, async (tx) => {
+    const changes = await outbox.enqueue(tx, 'usr_1', 'alert.triggered', [fired, fired])
+    if (++runs < 9) await meanwhile(receivers, receiver.id, deps.kv)
+    return changes
+  })
+  return { runs, waiting: (await outbox.listOfOwner('usr_1', { limit: 9 })).items.length }
+}
+
+test('deliveries that end while an event is written down do not make it begin again', async () => {
+  const delivered = (_: Receivers, id: string, kv: Kv) =>
+    receiverCollection(kv).update(id, (one) => ({ ...one, lastSuccessAt: (one.lastSuccessAt ?? 0) + 1 }))
+  expect(await enqueuedWhile(delivered)).toEqual({ runs: 1, waiting: 2 })
+})
+
+test('a receiver that is disabled, deleted or wants something else while an event is written down does not get it', async () => {
+  const none = { runs: 2, waiting: 0 }
+  const change = (fields: Parameters<Receivers['change']>[2]) =>
+    enqueuedWhile((receivers, id) => receivers.change('usr_1', id, fields))
+  expect(await change({ status: 'disabled' })).toEqual(none)
+  expect(await change({ events: ['backtest.reportReady'] })).toEqual(none)
+  const removed = async (receivers: Receivers, id: string) => {
+    if (await receivers.has('usr_1', id)) await receivers.remove('usr_1', id)
+  }
+  expect(await enqueuedWhile(removed)).toEqual(none)
 })
 
 test('a plan runs again when what it read, or found absent, was written twice before its commit', async () => {

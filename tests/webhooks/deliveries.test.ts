@@ -114,7 +114,7 @@ async function world(store: Kv = testKv(), shards: Shards = ALL_SHARDS) {
         ...fields,
       }),
     async report(data: Record<string, unknown> = { backtestId: 'bt_1' }, ownerId = 'usr_1') {
-      await transact(kv, (tx) => outbox.enqueue(tx, ownerId, 'backtest.reportReady', ready(data)))
+      await transact(kv, (tx) => outbox.enqueue(tx, ownerId, 'backtest.reportReady', [ready(data)]))
       deliverer.wake(ownerId)
       await clock.settle()
     },
@@ -279,7 +279,7 @@ describe('a delivery', () => {
     await receivers.change('usr_1', off, { status: 'disabled' })
     const reached = async (...only: string[]) => {
       const before = new Set((await outbox.listOfOwner('usr_1', { limit: 100 })).items.map(({ id }) => id))
-      await transact(kv, (tx) => outbox.enqueue(tx, 'usr_1', 'backtest.reportReady', ready({}), only))
+      await transact(kv, (tx) => outbox.enqueue(tx, 'usr_1', 'backtest.reportReady', [ready({})], only))
       const { items } = await outbox.listOfOwner('usr_1', { limit: 100 })
       return items.filter(({ id }) => !before.has(id)).map(({ receiverId }) => receiverId)
     }
@@ -318,12 +318,12 @@ describe('a delivery', () => {
     await before.register()
     await before.stop()
     await transact(kv, (tx) =>
-      before.outbox.enqueue(tx, 'usr_1', 'backtest.reportReady', ready({ backtestId: 'bt_1' })),
+      before.outbox.enqueue(tx, 'usr_1', 'backtest.reportReady', [ready({ backtestId: 'bt_1' })]),
     )
     clock.setBack(3 * HOUR)
     // What came since does not stand before it until the next look at all there is.
     await transact(kv, (tx) =>
-      before.outbox.enqueue(tx, 'usr_1', 'backtest.reportReady', ready({ backtestId: 'bt_2' })),
+      before.outbox.enqueue(tx, 'usr_1', 'backtest.reportReady', [ready({ backtestId: 'bt_2' })]),
     )
     const { stop } = await world(kv)
     await clock.settle()
@@ -629,7 +629,7 @@ test('an owner whose outbox could not be read is looked at again before long', a
     state.unreadable ? Promise.reject(new Error('no reading')) : inner.list(selector, options)
   const { register, outbox, deliverer, stop } = await world({ ...inner, list })
   await register()
-  await transact(kv, (tx) => outbox.enqueue(tx, 'usr_1', 'backtest.reportReady', ready({})))
+  await transact(kv, (tx) => outbox.enqueue(tx, 'usr_1', 'backtest.reportReady', [ready({})]))
   state.unreadable = true
   deliverer.wake('usr_1')
   await clock.settle()
@@ -741,7 +741,7 @@ describe('slots', () => {
     const pile = async (count: number) => {
       const outbox = createOutbox({ kv: store, clock, newId: idSource({ clock, random }) })
       for (let i = 0; i < count; i++)
-        await transact(store, (tx) => outbox.enqueue(tx, 'usr_1', 'backtest.reportReady', ready({})))
+        await transact(store, (tx) => outbox.enqueue(tx, 'usr_1', 'backtest.reportReady', [ready({})]))
     }
     await report()
     await pile(40)
