@@ -145,7 +145,6 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     libraryFor: (userId) => features.wantedLibraries.counting(userId),
     tried: (run, tried) => resultTried(features.ledger, run, tried),
   })
-  await fleet?.look()
   features.onRunHeard((id, run) => runs.heard(id, run))
   await runs.recover()
   fleet?.onBuried(() => {
@@ -192,6 +191,8 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     stopping: stopping.signal,
   }
   const app = createApi(services)
+  // From here on others count on this server for its share of the work.
+  await fleet?.look()
   // Listen for signals before the port is announced: a stop may follow at once.
   const asked = stopAsked(stopping)
   try {

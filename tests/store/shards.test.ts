@@ -6,6 +6,7 @@ import type { Clock } from '../../src/lib/clock.ts'
 import { SHARDS, shardOf } from '../../src/lib/shards.ts'
 import { encodeKey } from '../../src/store/key.ts'
 import type { Connection } from '../../src/store/postgres/connection.ts'
+import { ChangeFeed } from '../../src/store/postgres/feed.ts'
 import { Fleet, fleetNodes } from '../../src/store/postgres/fleet.ts'
 import { fencedKv, takeLease } from '../../src/store/postgres/lease.ts'
 import { postgresKv } from '../../src/store/postgres/postgres-kv.ts'
@@ -37,6 +38,7 @@ interface Joined {
 async function joined(schema: string, clock = still): Promise<Joined> {
   const connection = await postgres.connect(schema)
   const fleet = await Fleet.join(connection, { clock, version: '1.2.3', waits: () => {}, lagMs: () => 7 })
+  await new ChangeFeed(connection).begin()
   return { connection, fleet }
 }
 
@@ -111,6 +113,35 @@ test('each shard is one node’s, all have as many as each other, and those of o
   await Promise.all(nodes.map(({ connection }) => connection.close()))
 })
 
+test('a node that has joined and does no work yet gets no share of it', async () => {
+  const schema = crypto.randomUUID()
+  const [first, starting] = [await joined(schema), await joined(schema)]
+  await settle([first])
+  expect(first.fleet.held).toEqual(EVERY)
+  expect(first.fleet.members).toEqual([first.fleet.node])
+  await settle([starting, first])
+  expect(counts([first, starting])).toEqual([128, 128])
+  await Promise.all([first, starting].map(({ connection }) => connection.close()))
+})
+
+test('shards that stay nobody’s are taken by whoever looks, until the one whose share they are is there', async () => {
+  const schema = crypto.randomUUID()
+  const [first, slow, dead] = [await joined(schema), await joined(schema), await joined(schema)]
+  const nodes = [first, slow, dead]
+  await settle(nodes)
+  await expire(schema, dead)
+  for (let looks = 0; looks < 4; looks++) {
+    await first.fleet.look()
+    expect(counts([first, slow])).toEqual([128, expect.any(Number)])
+  }
+  await first.fleet.look()
+  expect(together([first, slow])).toEqual(EVERY)
+  await settle([slow, first])
+  expect(counts([first, slow])).toEqual([128, 128])
+  expect(together([first, slow])).toEqual(EVERY)
+  await Promise.all(nodes.map(({ connection }) => connection.close()))
+})
+
 test('a shard goes to another node only when what was under way for it is done', async () => {
   const schema = crypto.randomUUID()
   const first = await joined(schema)
@@ -165,8 +196,6 @@ test('a server of before there were several is waited for, and waits for all of 
 test('anybody is told which nodes there are, of which version, and what each of them has', async () => {
   const schema = crypto.randomUUID()
   const nodes = [await joined(schema), await joined(schema)]
-  for (const { fleet } of nodes)
-    await sql.unsafe(`insert into "${schema}".nodes (node, at_xid) values ($1, '3')`, [fleet.node])
   await settle(nodes)
   const told = await fleetNodes(nodes[0]!.connection)
   expect(told).toMatchObject(

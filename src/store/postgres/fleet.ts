@@ -3,7 +3,7 @@
 // A node is alive while it renews a lease on its own name, and each of its commits checks the fence of that lease. When it
 // has not renewed for long enough, another node buries it: the fence goes, so that nothing it may still be about to write
 // is taken, and in the same transaction its shards become nobody's. Then every node claims up to its fair share of what
-// is nobody's. A node that has more than its share, since others have come, finishes what it is doing for some of its
+// is nobody's; what is still nobody's after some looks goes to whoever is quickest. A node that has more than its share, since others have come, finishes what it is doing for some of its
 // shards and gives them back. So a shard is done by one node at a time, and nobody has to be the first among them.
 
 import type { Clock } from '../../lib/clock.ts'
@@ -21,6 +21,8 @@ import type { Schema } from './schema.ts'
 
 /** How often nodes look after each other. A node that was killed is replaced after a lease and one of these. */
 const LOOK_MS = 500
+/** After so many looks at shards that are nobody's, they are taken by whoever looks, whatever its share. */
+const PATIENT_LOOKS = 4
 const NODES: Key = ['lease', 'node']
 /** Servers from before there were several at a time wait for this one, and are waited for. */
 const SERVING = 'serving'
@@ -41,6 +43,8 @@ export interface FleetNode {
 interface Member {
   readonly name: string
   readonly isAlive: boolean
+  /** It does no work yet, and gets no share. */
+  readonly isStarting: boolean
 }
 
 export class Fleet implements Shards {
@@ -54,6 +58,8 @@ export class Fleet implements Shards {
   readonly #leaseMs: number
   readonly #lagMs: () => number
   #buriedCount = 0
+  /** How many looks in a row have found shards that are nobody's. */
+  #looksInVain = 0
   #held: ReadonlySet<number> = new Set()
   #members: readonly string[] = []
   #isGiving = false
@@ -164,7 +170,7 @@ export class Fleet implements Shards {
 
   /** Nodes that nobody has buried, as the database knows them now. */
   async aliveNodes(): Promise<ReadonlySet<string>> {
-    return new Set((await this.#all()).map(({ name }) => name))
+    return new Set((await this.#all()).members.map(({ name }) => name))
   }
 
   async run(deps: { readonly clock: Clock; readonly log: Log }, signal: AbortSignal): Promise<void> {
@@ -183,23 +189,25 @@ export class Fleet implements Shards {
   /** Buries who is dead, and takes or gives back shards. */
   async look(): Promise<void> {
     await this.#stay()
-    const all = await this.#all()
+    const { members: all, free } = await this.#all()
     // Noticed here already, since the lease may be renewed much later.
     if (!all.some(({ name }) => name === this.node)) return this.#lose()
     let isFewer = false
     for (const { name, isAlive } of all)
       if (!isAlive && name !== this.node && (await this.#bury(name))) isFewer = true
     const members = all
-      .filter(({ name, isAlive }) => isAlive || name === this.node)
+      .filter(({ name, isAlive, isStarting }) => (isAlive && !isStarting) || name === this.node)
       .map(({ name }) => name)
       .sort()
     isFewer ||= this.#members.some((name) => !members.includes(name))
     this.#members = members
     if (isFewer) for (const listener of this.#buried) listener()
     const share = shareOf(members.indexOf(this.node), members.length)
+    this.#looksInVain = free === 0 || isFewer ? 0 : this.#looksInVain + 1
     // What is being given away is still this node's in the database.
     if (this.#isGiving) return
-    if (this.#held.size < share || !this.#isSure) await this.#claim(Math.max(0, share - this.#held.size))
+    if (this.#looksInVain >= PATIENT_LOOKS) await this.#claim(free)
+    else if (this.#held.size < share || !this.#isSure) await this.#claim(Math.max(0, share - this.#held.size))
     else if (this.#held.size > share) void this.#give(share)
   }
 
@@ -209,7 +217,7 @@ export class Fleet implements Shards {
     this.#held = new Set()
     await this.lease.release()
     await this.#bury(this.node)
-    if ((await this.#all()).length === 0)
+    if ((await this.#all()).members.length === 0)
       await writing.query(`update ${schema}.leases set until = '-infinity' where work = $1 and node = $2`, [
         SERVING_KEY,
         TOGETHER,
@@ -227,14 +235,23 @@ export class Fleet implements Shards {
     if (kept.length === 0) this.#lose()
   }
 
-  async #all(): Promise<Member[]> {
+  /** All nodes that nobody has buried, and how many shards were nobody's. */
+  async #all(): Promise<{ readonly members: readonly Member[]; readonly free: number }> {
     const { schema, writing } = this.#connection
     const { start, end } = prefixRange(NODES)
-    const rows = await writing.query<{ work: Uint8Array; alive: boolean }>(
-      `select work, until > clock_timestamp() as alive from ${schema}.leases where work >= $1 and work < $2`,
+    const rows = await writing.query<{ work: Uint8Array; alive: boolean; starting: boolean; free: number }>(
+      `select l.work, l.until > clock_timestamp() as alive, n.version is null as starting,
+         (select count(*)::int from ${schema}.shards s where s.holder is null) as free
+       from ${schema}.leases l left join ${schema}.nodes n on n.node = l.node
+       where l.work >= $1 and l.work < $2`,
       [start, end],
     )
-    return rows.map(({ work, alive }) => ({ name: String(decodeKey(work)[2]), isAlive: alive }))
+    const members = rows.map(({ work, alive, starting }) => ({
+      name: String(decodeKey(work)[2]),
+      isAlive: alive,
+      isStarting: starting,
+    }))
+    return { members, free: rows[0]?.free ?? 0 }
   }
 
   async #bury(name: string): Promise<boolean> {
