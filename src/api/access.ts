@@ -14,6 +14,7 @@
 // as far as the body: rate limit, credential, origin, scope, query, body.
 
 import type { TSchema } from '@sinclair/typebox'
+import { bearer } from '@elysiajs/bearer'
 import { Elysia } from 'elysia'
 import type { ApiToken, Session, User } from '../accounts/accounts.ts'
 import type { Scope } from '../wire/scopes.ts'
@@ -131,7 +132,9 @@ export interface ApiDeps extends Services {
 
 /** Every resource uses it: gives routes the `access` option, and handlers `caller`, `visitor` and `visit`. */
 export function access({ gate }: ApiDeps) {
-  return new Elysia({ name: 'access', normalize: false }).macro({
+  // A token in an address would stand in logs: the plugin is to find none there, nor in a body.
+  const credential = bearer({ extract: { query: '\0', body: '\0', header: 'Bearer' } })
+  return new Elysia({ name: 'access', normalize: false }).use(credential).macro({
     access: (given: Access | AccessOptions) => {
       const options: AccessOptions = typeof given === 'string' ? { to: given } : given
       // `never`: Elysia's hook types cannot be written down outside a chain; the compiler only has to understand
@@ -141,8 +144,8 @@ export function access({ gate }: ApiDeps) {
       return {
         parse: 'none' as never,
         transform: (async (context: EnterContext) => {
-          const { request, route, set } = context
-          const body = await gate.enter({ request, route, set }, options)
+          const { request, route, bearer, set } = context
+          const body = await gate.enter({ request, route, bearer, set }, options)
           if (body) context.body = body.value
         }) as never,
         resolve: ({ request, set }: AnswerContext) => ({
@@ -165,6 +168,7 @@ export function access({ gate }: ApiDeps) {
 interface EnterContext {
   readonly request: Request
   readonly route: string
+  readonly bearer: string | undefined
   readonly set: { readonly headers: Record<string, string | number> }
   body?: unknown
 }
@@ -259,7 +263,7 @@ export class Gate {
     const visit = this.visit(request)
     visit.route = route
     try {
-      await this.#admit(request, visit, options)
+      await this.#admit(request, visit, options, context.bearer)
       refuseDuplicates(request)
       refuseBrokenText(request)
     } finally {
@@ -303,13 +307,13 @@ export class Gate {
   }
 
   /** Once for each request: its limits are not counted twice. */
-  #admit(request: Request, visit: Visit, options: AccessOptions): Promise<void> {
-    return (visit.admitted ??= this.#judge(request, visit, options))
+  #admit(request: Request, visit: Visit, options: AccessOptions, bearer?: string): Promise<void> {
+    return (visit.admitted ??= this.#judge(request, visit, options, bearer))
   }
 
-  async #judge(request: Request, visit: Visit, options: AccessOptions): Promise<void> {
+  async #judge(request: Request, visit: Visit, options: AccessOptions, bearer?: string): Promise<void> {
     const { label, scopes, tokens } = this.#parts(options.to)
-    const found = await this.#identify(request, visit.peer)
+    const found = await this.#identify(request, visit.peer, bearer)
     const caller = found instanceof Problem || found === 'expired' ? null : found
     visit.caller = caller
     if (this.#shared) await this.#limitTogether(this.#shared, visit, options)
@@ -423,9 +427,13 @@ export class Gate {
   }
 
   /** The caller, `expired`, null for nobody, or a Problem for a bad token. */
-  async #identify(request: Request, peer: Peer): Promise<Caller | Problem | 'expired' | null> {
+  async #identify(
+    request: Request,
+    peer: Peer,
+    bearer?: string,
+  ): Promise<Caller | Problem | 'expired' | null> {
     const authorization = request.headers.get('authorization')
-    if (authorization !== null) return this.#identifyToken(bearerOf(authorization))
+    if (authorization !== null) return this.#identifyToken(bearer ?? bearerOf(authorization))
     const secret = cookieValue(
       request.headers.get('cookie') ?? '',
       sessionCookieName(peer.https, this.#basePath),
@@ -617,7 +625,7 @@ function refuseBrokenText({ url }: Request): void {
   }
 }
 
-/** '' for another scheme. RFC 7235 allows `Bearer` in any case. */
+/** '' for another scheme. RFC 7235 allows `Bearer` in any case, which the plugin does not know. */
 function bearerOf(authorization: string): string {
   return /^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? ''
 }
