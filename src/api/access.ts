@@ -16,7 +16,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import { bearer } from '@elysiajs/bearer'
 import { Elysia } from 'elysia'
-import type { ApiToken, Session, User } from '../accounts/accounts.ts'
+import type { ApiToken } from '../accounts/accounts.ts'
 import type { Scope } from '../wire/scopes.ts'
 import { Credentials } from '../accounts/credentials.ts'
 import { isSessionStale, resumeSession, sessionStands, touchSession } from '../accounts/sessions.ts'
@@ -27,93 +27,27 @@ import type { Also } from '../store/transaction.ts'
 import { Bodies } from './bodies.ts'
 import { jsonBody } from './body.ts'
 import { basePath, type Services } from './deps.ts'
-import { chunkStream, type Chunk } from './chunks.ts'
-import { areBars, columnChunks, columnsAnswer, columnsTag, hasColumns, wantsColumns } from './columns.ts'
-import { ENCODED_BYTES, encoded, encodedStream, encodingFor, type Encoding } from './encode.ts'
-import { Idempotency, type Claim } from './idempotency.ts'
-import {
-  answerBytes,
-  answerChunks,
-  answerTag,
-  hasJsonText,
-  isLarge,
-  JsonText,
-  keptResultOf,
-  keptText,
-} from './json-text.ts'
-import { isKept, type KeptAnswers, type KeptText, type MomentOf } from './kept-answers.ts'
+import { encodedText, keptSent, sent, varyBy, withEtag, withHeaders } from './answer.ts'
+import { hasColumns, wantsColumns } from './columns.ts'
+import { Idempotency } from './idempotency.ts'
+import { isLarge, JsonText, keptResultOf, keptText } from './json-text.ts'
+import { isKept, type KeptAnswers, type MomentOf } from './kept-answers.ts'
 import { KeptPages } from './kept-pages.ts'
-import { RateLimiter, SharedLimiter, type Rate } from './limits.ts'
+import { RateLimiter, SharedLimiter } from './limits.ts'
 import { commonHeaders } from './common-headers.ts'
 import { peersBehind, type Peer } from './peer.ts'
 import type { StreamSlots } from './stream-slots.ts'
-import { COLUMNS_TYPE } from '../wire/columns.ts'
 import { checkBody } from './validate.ts'
-
-export type AccessLabel = 'session' | 'api-token' | 'none'
-export type Access = `${AccessLabel} ${Scope}` | `${AccessLabel} ${Scope} ${Scope}` | 'session only' | 'none'
-
-/** What a route requires beyond its access. A route that requires nothing else gives the access alone. */
-export interface AccessOptions {
-  readonly to: Access
-  /** The method of the route, where its operation says it. */
-  readonly method?: string
-  /** A rate limit of its own, in addition to the general one. */
-  readonly rate?: Rate
-  /** The most bytes of a body; default: 64 KiB. */
-  readonly bodyBytes?: number
-  readonly bodyTypes?: readonly string[]
-  /** A missing body counts as `{}`: for POSTs whose address says everything. */
-  readonly emptyBody?: boolean
-  /** Counts against no rate limit: for what must be answered even during a flood of requests. */
-  readonly unlimited?: boolean
-  /** The handler reads `request.body` itself. */
-  readonly streams?: boolean
-  /** The answer carries an ETag and may be 304. For GETs of stored objects. */
-  readonly etag?: boolean
-  /** Clients that ask for columns get the answer as columns. */
-  readonly columns?: boolean
-  /** With `Prefer: respond-async` the answer may be a 202. */
-  readonly async?: boolean
-  /** The answer carries a secret, so its copy for idempotency is encrypted. */
-  readonly secret?: boolean
-  /** Requires the same origin even from requests without a cookie: for routes that set one. */
-  readonly sameOrigin?: boolean
-}
-
-export type Caller =
-  | { readonly user: User; readonly via: 'session'; readonly session: Session }
-  | { readonly user: User; readonly via: 'api-token'; readonly token: ApiToken }
-
-/** What the server knows of a request's connection, which costs a microsecond to ask. */
-interface Connection {
-  readonly address: () => string
-  /** Whether one takes the answer; the tools of agents ask from inside the process. */
-  readonly isOpen: () => boolean
-}
-
-/** What is known about one request. */
-export interface Visit {
-  readonly requestId: string
-  readonly startedAt: number
-  readonly peer: Peer
-  readonly connection: Connection
-  /** The pattern of its route; `unknown` until one is found. */
-  route: string
-  /** Resolves once the request may reach its route, and rejects with why not; null while nobody has asked. */
-  admitted: Promise<void> | null
-  /** Headers that tell how much of its limits is left. */
-  readonly limits: Record<string, string | number>
-  caller: Caller | null
-  /** The user to whom private objects may be shown: the caller, unless their token lacks the scope. */
-  visitor: Caller | null
-  /** JSON Pointers of body fields the schema does not know. */
-  readonly unknownFields: string[]
-  bodyHash: string
-  claim: Claim | null
-  /** The answer that was committed together with what it reports; null if there was none. */
-  kept: string | null
-}
+import type {
+  Access,
+  AccessLabel,
+  AccessOptions,
+  AnswerContext,
+  Caller,
+  Connection,
+  LeaveContext,
+  Visit,
+} from './visit.ts'
 
 /** More than there are different kinds of access. */
 const ACCESSES_MAX = 200
@@ -171,17 +105,6 @@ interface EnterContext {
   readonly bearer: string | undefined
   readonly set: { readonly headers: Record<string, string | number> }
   body?: unknown
-}
-/** The part that is used with the answer. */
-interface AnswerContext {
-  readonly request: Request
-  readonly set: { status?: number | string }
-}
-/** The part that is used after the handler. */
-interface LeaveContext extends AnswerContext {
-  readonly path: string
-  readonly set: AnswerContext['set'] & { readonly headers: Record<string, string | number> }
-  readonly responseValue?: unknown
 }
 
 /**
@@ -658,182 +581,8 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }
 
-/** Tells caches to keep one answer for each value of the header. */
-function varyBy({ headers }: LeaveContext['set'], name: string): void {
-  if (headers['vary'] === undefined) {
-    headers['vary'] = name
-    return
-  }
-  headers['vary'] = [...new Set([...String(headers['vary']).split(', '), name])].filter(Boolean).join(', ')
-}
-
-async function withEtag(
-  visit: Visit,
-  request: Request,
-  set: LeaveContext['set'],
-  answer: Record<string, unknown>,
-): Promise<unknown> {
-  if (!hasColumns(answer) && !hasJsonText(answer)) {
-    const text = JSON.stringify(answer)
-    return isSeen(request, set, etagOf(text)) ? '' : jsonSent(request, set, text)
-  }
-  const tag = hasColumns(answer) ? columnsTag(answer) : await answerTag(answer)
-  return isSeen(request, set, etagOf(tag)) ? '' : sent(visit, request, set, answer)
-}
-
-const etagOf = (tag: string): string => `"${Bun.hash(tag).toString(36)}"`
-
-/** Sends a text that was answered before, unchanged. */
-function keptSent(
-  request: Request,
-  set: LeaveContext['set'],
-  kept: KeptText,
-  options: AccessOptions,
-): string | Promise<Response> {
-  if (options.columns) varyBy(set, 'accept')
-  if (options.etag && isSeen(request, set, kept.etag)) return ''
-  set.headers['content-type'] = JSON_TYPE
-  if (kept.json.length < ENCODED_BYTES) return kept.json
-  const encoding = encodingOf(request, set)
-  return encoding === null
-    ? kept.json
-    : kept.encoded(encoding).then((bytes) => responseOf(set, bytes, encoding))
-}
-
-/**
- * The whole answer, as Elysia would make it of a text or a Response and the headers that were set. Copying headers that are made
- * takes a quarter of the time of making them of an object.
- */
-function withHeaders(
-  sent: string | Response,
-  status: number,
-  headers: Headers,
-  own: Readonly<Record<string, string | number>>,
-): Response {
-  for (const [name, value] of Object.entries(own)) headers.set(name, String(value))
-  if (typeof sent === 'string') return new Response(sent, { status, headers })
-  for (const [name, value] of sent.headers) headers.set(name, value)
-  return new Response(sent.body, { status, headers })
-}
-
 /** Whose private objects an answer may show: '' for nobody's. */
 const readerOf = ({ visitor }: Visit): string => visitor?.user.id ?? ''
-
-/** Sets the ETag of the answer's state, and a 304 if the client already has that state. */
-function isSeen(request: Request, set: LeaveContext['set'], etag: string): boolean {
-  set.headers.etag = etag
-  set.headers['cache-control'] = 'private, no-cache'
-  const seen = request.headers
-    .get('if-none-match')
-    ?.split(',')
-    .map((tag) => tag.trim())
-    .find((one) => one === '*' || one.replace(/^W\//, '') === etag)
-  if (seen === undefined) return false
-  // The client has the weak tag of an encoded answer.
-  if (seen !== '*') set.headers.etag = seen
-  set.status = 304
-  return true
-}
-
-/** The answer in the form that its handler chose, and in the client's preferred encoding. */
-function sent(
-  visit: Visit,
-  request: Request,
-  set: LeaveContext['set'],
-  answer: Record<string, unknown>,
-): unknown {
-  if (hasColumns(answer)) return columnsSent(visit, request, set, answer)
-  if (!hasJsonText(answer)) return jsonSent(request, set, JSON.stringify(answer))
-  set.headers['content-type'] = JSON_TYPE
-  return isLarge(answer)
-    ? encodedChunks(visit, request, set, answerChunks(answer))
-    : answerBytes(answer).then((bytes) => encodedBytes(request, set, bytes))
-}
-
-const JSON_TYPE = 'application/json;charset=utf-8'
-
-function jsonSent(
-  request: Request,
-  set: LeaveContext['set'],
-  text: string,
-): string | Promise<string | Response> {
-  set.headers['content-type'] = JSON_TYPE
-  return text.length < ENCODED_BYTES ? text : encodedText(request, set, text)
-}
-
-/** Compression halves bars, but hardly shrinks the numbers of a run, which are sent as they are. */
-function columnsSent(
-  visit: Visit,
-  request: Request,
-  set: LeaveContext['set'],
-  answer: Record<string, unknown>,
-): Response {
-  set.headers['content-type'] = COLUMNS_TYPE
-  const pieces = columnsAnswer(answer)
-  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
-  // What is not bars comes from a job, and belongs to this request alone.
-  const chunks = columnChunks(pieces, !areBars(answer))
-  return areBars(answer) && length >= ENCODED_BYTES
-    ? encodedChunks(visit, request, set, chunks)
-    : responseOf(set, chunkStream(chunks, visit.connection.isOpen()))
-}
-
-async function encodedText(
-  request: Request,
-  set: LeaveContext['set'],
-  text: string,
-): Promise<string | Response> {
-  if (text.length < ENCODED_BYTES) return text
-  const encoding = encodingOf(request, set)
-  if (encoding === null) return text
-  return responseOf(set, await encoded(encoding, new TextEncoder().encode(text)), encoding)
-}
-
-async function encodedBytes(
-  request: Request,
-  set: LeaveContext['set'],
-  bytes: Uint8Array<ArrayBuffer>,
-): Promise<Response> {
-  const encoding = bytes.length < ENCODED_BYTES ? null : encodingOf(request, set)
-  if (encoding === null) return responseOf(set, bytes)
-  return responseOf(set, await encoded(encoding, bytes), encoding)
-}
-
-function encodedChunks(
-  visit: Visit,
-  request: Request,
-  set: LeaveContext['set'],
-  chunks: AsyncGenerator<Chunk>,
-): Response {
-  const encoding = encodingOf(request, set)
-  return encoding === null
-    ? responseOf(set, chunkStream(chunks, visit.connection.isOpen()))
-    : responseOf(set, encodedStream(encoding, chunks), encoding)
-}
-
-/** Sets the encoding. The same state then has different bytes, which a weak ETag allows. */
-function encodingOf(request: Request, set: LeaveContext['set']): Encoding | null {
-  varyBy(set, 'accept-encoding')
-  const encoding = encodingFor(request)
-  const { etag } = set.headers
-  if (encoding !== null && etag !== undefined) set.headers.etag = `W/${etag}`
-  return encoding
-}
-
-function responseOf(
-  { headers, status }: LeaveContext['set'],
-  body: ConstructorParameters<typeof Response>[0],
-  encoding?: Encoding,
-): Response {
-  const type = headers['content-type'] ?? 'text/plain;charset=utf-8'
-  return new Response(body, {
-    status: typeof status === 'number' ? status : 200,
-    headers: {
-      'content-type': String(type),
-      ...(encoding && { 'content-encoding': encoding }),
-    },
-  })
-}
 
 /** The result of a stored backtest, as it was in the answer to the request that ran it. */
 async function resultText(runs: Services['runs'], userId: string, id: string): Promise<JsonText> {

@@ -4,7 +4,7 @@
 // A page is remembered for one reader, since another may see something else at the same address. What is remembered is
 // where the answer is kept, and how to ask for its present stamp, never the answer itself.
 
-import type { AccessOptions } from './access.ts'
+import type { AccessOptions } from './visit.ts'
 import type { StampOf } from './kept-answers.ts'
 
 /** An address that was answered with a kept text. */

@@ -3,7 +3,8 @@
 import type { TSchema } from '@sinclair/typebox'
 import { deliveredBody, RECEIVER_EVENTS, type ReceiverEvent } from '../wire/event.ts'
 import { ErrorAnswer } from '../wire/problem.ts'
-import { accessParts, type AccessOptions } from './access.ts'
+import { accessParts } from './access.ts'
+import type { AccessOptions } from './visit.ts'
 import { COLUMNS_TYPE } from '../wire/columns.ts'
 import { ABOUT_COLUMNS, aboutErrors, headerParameters, responsesOf } from './responses.ts'
 

@@ -1,7 +1,8 @@
 // Sends the progress of a run or a sweep as server-sent events.
 
 import { sse } from 'elysia'
-import { stands, type ApiDeps, type Caller } from './access.ts'
+import { stands, type ApiDeps } from './access.ts'
+import type { Caller } from './visit.ts'
 import { eventWait, SILENT_SECONDS } from './event-wait.ts'
 
 /** Jobs of users, as far as one can be watched. */

@@ -2,7 +2,8 @@
 // it has a body and a query, and from the codes in its own table.
 
 import { PROBLEM_CODES, type ProblemCode } from '../lib/problem-codes.ts'
-import { BODY_BYTES, accessParts, keepsAnswers, type AccessOptions } from './access.ts'
+import { BODY_BYTES, accessParts, keepsAnswers } from './access.ts'
+import type { AccessOptions } from './visit.ts'
 import { ROUTE_CODES } from './route-codes.ts'
 
 /** The parts of a route that its answers depend on. */

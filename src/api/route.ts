@@ -16,7 +16,7 @@ import {
 import type { Operation } from '../wire/operation.ts'
 import { OPERATIONS, type AnswerOf, type OperationName, type Operations } from '../wire/operations.ts'
 import { Warning, type Unchanged, type Wire } from '../wire/schema.ts'
-import type { AccessOptions } from './access.ts'
+import type { AccessOptions } from './visit.ts'
 import type { Columns } from './columns.ts'
 import type { JsonText } from './json-text.ts'
 import type { WholeAnswer } from './kept-answers.ts'

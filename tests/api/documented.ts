@@ -2,7 +2,7 @@
 
 import { Kind, Type, type TSchema } from '@sinclair/typebox'
 import { TypeCompiler, type TypeCheck } from '@sinclair/typebox/compiler'
-import type { AccessOptions } from '../../src/api/access.ts'
+import type { AccessOptions } from '../../src/api/visit.ts'
 import { type Answering, codesOf } from '../../src/api/responses.ts'
 
 interface AppRoute {
