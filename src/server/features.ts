@@ -6,18 +6,18 @@
 import { alertScripts } from './alert-scripts.ts'
 import type { Features } from '../api/deps.ts'
 import { ideaItem, runItem, scriptItem, watchlistItem } from '../api/search-items.ts'
-import { users, type AccountDeps } from '../accounts/accounts.ts'
-import type { Alert, Firing } from '../alerts/alert.ts'
+import type { AccountDeps } from '../accounts/accounts.ts'
+import type { Firing } from '../alerts/alert.ts'
 import { createAlerts } from '../alerts/alerts.ts'
 import { createLookQueue, symbolShard } from '../alerts/look-queue.ts'
 import { stageInWorker } from '../engine/import-job.ts'
 import type { JobPool } from '../engine/pool.ts'
 import { KeptRuns } from '../engine/kept-runs.ts'
 import { createTexts } from '../engine/texts.ts'
-import type { ReceiverData } from '../wire/event.ts'
-import type { ReportSummary } from '../wire/report.ts'
 import { hearOthers } from './hear-others.ts'
+import { reportReadyEvent, testNotice } from './messages.ts'
 import { createTapped } from './tapped.ts'
+import { createTelling } from './telling.ts'
 import { createDrawings } from '../charts/drawings.ts'
 import { createLayouts } from '../charts/layouts.ts'
 import { createFeeds } from '../feeds/feeds.ts'
@@ -27,7 +27,7 @@ import { Backoff, untilDone } from '../lib/backoff.ts'
 import { createLoop } from '../lib/loop.ts'
 import type { Log } from '../lib/log.ts'
 import { ALL_SHARDS, type Shards } from '../lib/shards.ts'
-import { createMail, type Transport } from '../mail/mail.ts'
+import type { Transport } from '../mail/mail.ts'
 import type { BarCache } from '../market/bar-cache.ts'
 import { calendarOf } from '../market/calendar.ts'
 import { parseInterval } from '../market/interval.ts'
@@ -44,23 +44,14 @@ import { beginningOf, keepBeginnings, runs, type Run } from '../runs/records.ts'
 import { createScripts, libraryFor } from '../scripts/scripts.ts'
 import { WantedLibraries } from '../scripts/wanted-libraries.ts'
 import { createSearch, type SearchThread } from '../search/search.ts'
-import type { Changes, Tx } from '../store/transaction.ts'
 import { createSupport, type Article } from '../support/support.ts'
 import { Ledger } from '../sweeps/ledger.ts'
-import type { ScanWatch } from '../scans/records.ts'
-import { Scans, type Scan } from '../scans/scans.ts'
-import { createScanWatch, type News } from '../scans/watch.ts'
+import { Scans } from '../scans/scans.ts'
+import { createScanWatch } from '../scans/watch.ts'
 import { Sweeps } from '../sweeps/sweeps.ts'
 import { createWatchlists, WATCHED_INTERVAL } from '../watchlists/watchlists.ts'
 import type { AllowList, Resolve } from '../webhooks/address.ts'
-import { createOutbox } from '../webhooks/deliveries.ts'
-import { createChannelDeliverer, createChannels } from '../channels/channels.ts'
 import { createInboxes } from '../channels/inboxes.ts'
-import { createAlertLinks } from '../channels/alert-links.ts'
-import type { Notice } from '../channels/kind.ts'
-import { createPushSigner } from '../channels/push-keys.ts'
-import { createWebhookDeliverer } from '../webhooks/post.ts'
-import { createReceivers } from '../webhooks/receivers.ts'
 import type { SecretBox } from '../webhooks/secret-box.ts'
 import type { Send } from '../webhooks/send.ts'
 
@@ -91,13 +82,9 @@ export interface FeatureDeps extends AccountDeps {
 }
 
 const TIDY_MS = 3_600_000
-/** The most conditions becoming true in one scan at one moment that are reported. */
-const TOLD_MAX = 50
-/** How many markets a letter names. */
-const NAMED_MAX = 200
 const TRIM_MS = 20
 export function createFeatures(deps: FeatureDeps): Features {
-  const { kv, clock, random, newId, log, bars, box, webhookAllow: allow, resolve } = deps
+  const { kv, clock, random, newId, log, bars } = deps
   const { shards = ALL_SHARDS } = deps
   const ideas = createIdeas({ kv, clock, newId, random })
   const texts = createTexts(deps.pool, deps.limits, (userId) => libraryFor(kv, userId))
@@ -152,30 +139,11 @@ export function createFeatures(deps: FeatureDeps): Features {
     // One part more than can run at a time, so that its bars are read meanwhile.
     atOnce: Math.max(1, deps.pool.workers - 1) + 1,
   })
-  const outbox = createOutbox({ kv, clock, newId })
-  const receivers = createReceivers({ kv, clock, random, newId, box, allow, resolve })
-  const mail = createMail({
-    kv,
-    clock,
-    newId,
-    transport: deps.mailTransport,
-    log,
+  const telling = createTelling(deps, {
     shards,
+    isAcknowledged: (tx, id) => alerts.isAcknowledged(tx, id),
   })
-  const posting = { clock, box, allow, resolve, send: deps.send, userAgent: `Chartroom/${deps.version}` }
-  const spread = () => (random.bytes(1)[0] ?? 0) / 256
-  const deliverer = createWebhookDeliverer({ kv, log, spread, shards, ...posting })
-  const pushSigner = createPushSigner({ kv, clock, box, publicUrl: deps.publicUrl ?? null })
-  const links = createAlertLinks({ clock, box, publicUrl: deps.publicUrl ?? null })
-  const notifying = {
-    ...posting,
-    newId,
-    publicUrl: deps.publicUrl ?? null,
-    tools: { signer: pushSigner, random, links },
-    isAcknowledged: (tx: Tx, id: string) => alerts.isAcknowledged(tx, id),
-  }
-  const channels = createChannels({ kv, ...notifying })
-  const notifier = createChannelDeliverer({ kv, log, spread, shards, ...notifying })
+  const { outbox, receivers, channels, mail, links } = telling
   const search = createSearch({
     async *everybodys() {
       for await (const script of scripts.eachPublic()) yield scriptItem(script)
@@ -205,46 +173,6 @@ export function createFeatures(deps: FeatureDeps): Features {
   const listeners = new Set<(firing: Firing) => void>()
   const runListeners = new Set<(run: Run) => void>()
 
-  /** Letters to a user; none if the account is gone. */
-  async function lettersTo(
-    tx: Tx,
-    userId: string,
-    subject: string,
-    texts: readonly string[],
-  ): Promise<Changes[]> {
-    const user = await users(kv).at(tx).get(userId)
-    return user ? texts.map((text) => mail.enqueue({ ownerId: user.id, to: user.email, subject, text })) : []
-  }
-
-  /** The address that pauses an alert; null if nobody knows where this server is. */
-  const pauseUrl = async ({ id }: Alert, firing: Firing) =>
-    deps.publicUrl ? links.url(await links.token('pause', id, firing.id, firing.firedAt)) : null
-
-  async function deliver(tx: Tx, alert: Alert, firings: readonly Firing[]): Promise<Changes[]> {
-    const { ownerId, channelIds = [], escalation = null } = alert
-    const changes: Changes[] = []
-    if (alert.channels.includes('webhook')) {
-      const events = firings.map((firing) => firedEvent(alert, firing))
-      changes.push(...(await outbox.enqueue(tx, ownerId, 'alert.triggered', events, alert.webhookIds)))
-    }
-    if (alert.channels.includes('email')) {
-      const texts = await Promise.all(
-        firings.map(async (firing) => letterText(alert, firing, await pauseUrl(alert, firing))),
-      )
-      changes.push(...(await lettersTo(tx, ownerId, `Alert: ${alert.name}`, texts)))
-    }
-    const told = firings.map((firing) => ({ firing, notice: firedNotice(deps, alert, firing) }))
-    if (channelIds.length > 0) changes.push(...(await channels.enqueue(tx, ownerId, channelIds, told)))
-    if (escalation) {
-      const later = told.flatMap(({ firing: { escalatesAt }, notice }) => {
-        const title = `Not acknowledged: ${notice.title}`
-        return escalatesAt === undefined ? [] : [{ notice: { ...notice, title }, escalatesAt }]
-      })
-      changes.push(...(await channels.enqueue(tx, ownerId, [escalation.channelId], later)))
-    }
-    return changes
-  }
-
   const alerts = createAlerts({
     kv,
     clock,
@@ -261,33 +189,13 @@ export function createFeatures(deps: FeatureDeps): Features {
     ownsReceiver: (ownerId, id) => receivers.has(ownerId, id),
     ownsChannel: (ownerId, id) => channels.has(ownerId, id),
     runScript: alertScripts(deps, scripts, new KeptRuns(deps.pool)),
-    deliver,
+    deliver: telling.ofFirings,
     lookAtEnd: (closing) => looks.lookAtEnd(closing),
     fired(firings) {
-      for (const { ownerId } of firings) {
-        deliverer.wake(ownerId)
-        notifier.wake(ownerId)
-      }
-      mail.wake()
+      for (const { ownerId } of firings) telling.wake(ownerId)
       for (const firing of firings) for (const listener of listeners) listener(firing)
     },
   })
-
-  async function deliverNews(
-    tx: Tx,
-    scan: Scan,
-    { channels, webhookIds }: ScanWatch,
-    news: readonly News[],
-  ): Promise<Changes[]> {
-    const changes: Changes[] = []
-    if (channels.includes('webhook')) {
-      const events = news.slice(0, TOLD_MAX).map((one) => newsEvent(scan, one, newId('fir')))
-      changes.push(...(await outbox.enqueue(tx, scan.userId, 'alert.triggered', events, webhookIds)))
-    }
-    if (channels.includes('email'))
-      changes.push(...(await lettersTo(tx, scan.userId, `Scan: ${scan.name}`, [newsText(scan, news)])))
-    return changes
-  }
 
   const scanWatch = createScanWatch({
     kv,
@@ -298,11 +206,8 @@ export function createFeatures(deps: FeatureDeps): Features {
     pool: deps.pool,
     limits: deps.limits,
     hostFor: (seen, userId) => scanHost(seen, libraryFor(kv, userId)),
-    deliver: deliverNews,
-    told({ userId }) {
-      deliverer.wake(userId)
-      mail.wake()
-    },
+    deliver: telling.ofNews,
+    told: ({ userId }) => telling.wake(userId),
   })
 
   const looks = createLookQueue({
@@ -346,8 +251,8 @@ export function createFeatures(deps: FeatureDeps): Features {
     lookAgain: (source) => looks.lookAgain(source),
     jobs: { sweeps, scans, portfolios },
     drawings,
-    wakeDeliveries: deliverer.wake,
-    wakeNotifications: notifier.wake,
+    wakeDeliveries: telling.wakeDeliveries,
+    wakeNotifications: telling.wakeNotifications,
     wakeMail: mail.wake,
     syncFeeds: () => feeds.sync(),
     fired(firing) {
@@ -393,17 +298,17 @@ export function createFeatures(deps: FeatureDeps): Features {
     drawings,
     layouts: createLayouts({ kv, clock, newId }),
     channels,
-    pushSigner,
+    pushSigner: telling.pushSigner,
     tapped: createTapped({ alerts, links }),
-    inboxes: createInboxes({ kv, clock, random, newId, channels, forwarded: notifier.wake }),
-    testNotice: (name) => testNotice(deps, name),
-    wakeDeliveries: deliverer.wake,
-    wakeNotifications: notifier.wake,
+    inboxes: createInboxes({ kv, clock, random, newId, channels, forwarded: telling.wakeNotifications }),
+    testNotice: (name) => testNotice(deps.publicUrl ?? null, name, clock.now()),
+    wakeDeliveries: telling.wakeDeliveries,
+    wakeNotifications: telling.wakeNotifications,
     onFinished: {
       changes: (tx, run) => outbox.enqueue(tx, run.userId, 'backtest.reportReady', [reportReadyEvent(run)]),
       written(run, { source }) {
         search.put(runItem(run, source))
-        deliverer.wake(run.userId)
+        telling.wakeDeliveries(run.userId)
         for (const listener of runListeners) listener(run)
       },
       removed: (tx, { id }) => endReplays(kv, tx, id),
@@ -427,17 +332,13 @@ export function createFeatures(deps: FeatureDeps): Features {
     async start(signal) {
       const tidy = createLoop(deps, 'tidying up', async () => {
         if (!isOursToTidy()) return TIDY_MS
-        await outbox.purge()
-        await channels.purge()
-        await mail.purge()
+        await telling.purge()
         await purgeGone(deps)
         return TIDY_MS
       })
       await Promise.all([
         untilDone(clock, new Backoff(deps, 'building the search index'), signal, () => search.rebuild()),
-        deliverer.run(signal),
-        notifier.run(signal),
-        mail.run(signal),
+        telling.run(signal),
         looks.run(signal),
         scanWatch.run(signal),
         untilDone(clock, new Backoff(deps, 'trimming old backtests'), signal, async () => {
@@ -453,120 +354,4 @@ export function createFeatures(deps: FeatureDeps): Features {
       ])
     },
   }
-}
-
-/** `data` of the event backtest.reportReady. */
-function reportReadyEvent(
-  run: Run & { readonly summary: ReportSummary },
-): ReceiverData['backtest.reportReady'] {
-  const { id, name, symbol, interval, summary } = run
-  return { backtestId: id, name, symbol, interval, ...summary }
-}
-
-/** `data` of the event alert.triggered. */
-function firedNotice({ publicUrl = null }: FeatureDeps, alert: Alert, firing: Firing): Notice {
-  const { symbol, exchange, interval } = alert
-  const path = `/chart/${encodeURIComponent(`${exchange}:${symbol}`)}/${interval}`
-  return {
-    title: alert.name,
-    text: `${firing.message}\n${exchange}:${symbol} ${interval}, close ${firing.price}`,
-    url: publicUrl && publicUrl + path,
-    path,
-    at: firing.firedAt,
-    symbol,
-    exchange,
-    interval,
-    price: firing.price,
-    alertId: alert.id,
-    firingId: firing.id,
-    ...(alert.escalation && { escalates: true }),
-  }
-}
-
-function testNotice({ publicUrl = null, clock }: FeatureDeps, name: string): Notice {
-  return {
-    title: 'Test from Chartroom',
-    text: `The channel ${name} works: alerts that name it arrive here.`,
-    url: publicUrl,
-    path: '/channels',
-    at: clock.now(),
-    symbol: 'TEST',
-    exchange: '',
-    interval: '',
-    price: null,
-  }
-}
-
-function firedEvent(alert: Alert, firing: Firing): ReceiverData['alert.triggered'] {
-  const { id, name, kind, op, price, price2, percent } = alert
-  return {
-    alertId: id,
-    firingId: firing.id,
-    name,
-    symbol: alert.symbol,
-    exchange: alert.exchange,
-    interval: alert.interval,
-    kind,
-    op,
-    price,
-    price2,
-    percent,
-    barTime: new Date(firing.barTime).toISOString(),
-    close: firing.price,
-    message: firing.message,
-    firedAt: new Date(firing.firedAt).toISOString(),
-  }
-}
-
-function letterText(alert: Alert, firing: Firing, pauseUrl: string | null): string {
-  return [
-    firing.message,
-    '',
-    `${alert.exchange}:${alert.symbol} ${alert.interval}, close ${firing.price}`,
-    `Bar of ${new Date(firing.barTime).toISOString()}, fired ${new Date(firing.firedAt).toISOString()}`,
-    `Alert ${alert.id}`,
-    ...(pauseUrl === null ? [] : ['', `Pause it: ${pauseUrl}`]),
-  ].join('\n')
-}
-
-/** `data` of the event alert.triggered, for a watched scan. */
-function newsEvent(
-  { id, name, interval }: Scan,
-  { exchange, symbol, condition, time, close, at }: News,
-  firingId: string,
-): ReceiverData['alert.triggered'] {
-  return {
-    alertId: id,
-    firingId,
-    name,
-    symbol,
-    exchange,
-    interval,
-    kind: 'script',
-    op: null,
-    price: null,
-    price2: null,
-    percent: null,
-    barTime: new Date(time).toISOString(),
-    close,
-    message: `${condition}: ${exchange}:${symbol}`,
-    firedAt: new Date(at).toISOString(),
-  }
-}
-
-function newsText({ id, name, interval }: Scan, news: readonly News[]): string {
-  const left = news.length - NAMED_MAX
-  return [
-    `What became true in the scan ${name}, ${interval}:`,
-    '',
-    ...news
-      .slice(0, NAMED_MAX)
-      .map(
-        ({ exchange, symbol, condition, close, time }) =>
-          `${exchange}:${symbol}  ${condition}, close ${close}, bar of ${new Date(time).toISOString()}`,
-      ),
-    ...(left > 0 ? [`… and ${left} more`] : []),
-    '',
-    `Scan ${id}`,
-  ].join('\n')
 }

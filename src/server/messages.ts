@@ -1,0 +1,132 @@
+// What receivers, channels, and letters say: the texts and events of firings, of finished runs, and of watched scans.
+
+import type { Alert, Firing } from '../alerts/alert.ts'
+import type { Notice } from '../channels/kind.ts'
+import type { Run } from '../runs/records.ts'
+import type { Scan } from '../scans/scans.ts'
+import type { News } from '../scans/watch.ts'
+import type { ReceiverData } from '../wire/event.ts'
+import type { ReportSummary } from '../wire/report.ts'
+
+/** How many markets a letter names. */
+const NAMED_MAX = 200
+
+/** `data` of the event backtest.reportReady. */
+export function reportReadyEvent(
+  run: Run & { readonly summary: ReportSummary },
+): ReceiverData['backtest.reportReady'] {
+  const { id, name, symbol, interval, summary } = run
+  return { backtestId: id, name, symbol, interval, ...summary }
+}
+
+/** What channels say of a firing; `publicUrl` is where browsers reach the server, null = not known. */
+export function firedNotice(publicUrl: string | null, alert: Alert, firing: Firing): Notice {
+  const { symbol, exchange, interval } = alert
+  const path = `/chart/${encodeURIComponent(`${exchange}:${symbol}`)}/${interval}`
+  return {
+    title: alert.name,
+    text: `${firing.message}\n${exchange}:${symbol} ${interval}, close ${firing.price}`,
+    url: publicUrl && publicUrl + path,
+    path,
+    at: firing.firedAt,
+    symbol,
+    exchange,
+    interval,
+    price: firing.price,
+    alertId: alert.id,
+    firingId: firing.id,
+    ...(alert.escalation && { escalates: true }),
+  }
+}
+
+/** What a channel says when its owner presses test, at `at` (ms). */
+export function testNotice(publicUrl: string | null, name: string, at: number): Notice {
+  return {
+    title: 'Test from Chartroom',
+    text: `The channel ${name} works: alerts that name it arrive here.`,
+    url: publicUrl,
+    path: '/channels',
+    at,
+    symbol: 'TEST',
+    exchange: '',
+    interval: '',
+    price: null,
+  }
+}
+
+/** `data` of the event alert.triggered. */
+export function firedEvent(alert: Alert, firing: Firing): ReceiverData['alert.triggered'] {
+  const { id, name, kind, op, price, price2, percent } = alert
+  return {
+    alertId: id,
+    firingId: firing.id,
+    name,
+    symbol: alert.symbol,
+    exchange: alert.exchange,
+    interval: alert.interval,
+    kind,
+    op,
+    price,
+    price2,
+    percent,
+    barTime: new Date(firing.barTime).toISOString(),
+    close: firing.price,
+    message: firing.message,
+    firedAt: new Date(firing.firedAt).toISOString(),
+  }
+}
+
+/** The letter of a firing, with the address that pauses the alert; null = nobody knows where this server is. */
+export function letterText(alert: Alert, firing: Firing, pauseUrl: string | null): string {
+  return [
+    firing.message,
+    '',
+    `${alert.exchange}:${alert.symbol} ${alert.interval}, close ${firing.price}`,
+    `Bar of ${new Date(firing.barTime).toISOString()}, fired ${new Date(firing.firedAt).toISOString()}`,
+    `Alert ${alert.id}`,
+    ...(pauseUrl === null ? [] : ['', `Pause it: ${pauseUrl}`]),
+  ].join('\n')
+}
+
+/** `data` of the event alert.triggered, for a watched scan. */
+export function newsEvent(
+  { id, name, interval }: Scan,
+  { exchange, symbol, condition, time, close, at }: News,
+  firingId: string,
+): ReceiverData['alert.triggered'] {
+  return {
+    alertId: id,
+    firingId,
+    name,
+    symbol,
+    exchange,
+    interval,
+    kind: 'script',
+    op: null,
+    price: null,
+    price2: null,
+    percent: null,
+    barTime: new Date(time).toISOString(),
+    close,
+    message: `${condition}: ${exchange}:${symbol}`,
+    firedAt: new Date(at).toISOString(),
+  }
+}
+
+/** The letter of what became true in a watched scan. */
+export function newsText({ id, name, interval }: Scan, news: readonly News[]): string {
+  const left = news.length - NAMED_MAX
+  return [
+    `What became true in the scan ${name}, ${interval}:`,
+    '',
+    ...news
+      .slice(0, NAMED_MAX)
+      .map(
+        ({ exchange, symbol, condition, close, time }) =>
+          `${exchange}:${symbol}  ${condition}, close ${close}, bar of ${new Date(time).toISOString()}`,
+      ),
+    ...(left > 0 ? [`… and ${left} more`] : []),
+    '',
+    `Scan ${id}`,
+  ].join('\n')
+}

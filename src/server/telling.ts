@@ -1,0 +1,136 @@
+// How people are told: a firing, or what became true in a scan, becomes entries for receivers and channels and a letter in
+// the commit that has it, and the loops that send these run here.
+
+import { users } from '../accounts/accounts.ts'
+import type { Alert, Firing } from '../alerts/alert.ts'
+import { createAlertLinks } from '../channels/alert-links.ts'
+import { createChannelDeliverer, createChannels } from '../channels/channels.ts'
+import { createPushSigner } from '../channels/push-keys.ts'
+import type { Shards } from '../lib/shards.ts'
+import { createMail } from '../mail/mail.ts'
+import type { ScanWatch } from '../scans/records.ts'
+import type { Scan } from '../scans/scans.ts'
+import type { News } from '../scans/watch.ts'
+import type { Changes, Tx } from '../store/transaction.ts'
+import { createOutbox } from '../webhooks/deliveries.ts'
+import { createWebhookDeliverer } from '../webhooks/post.ts'
+import { createReceivers } from '../webhooks/receivers.ts'
+import type { FeatureDeps } from './features.ts'
+import { firedEvent, firedNotice, letterText, newsEvent, newsText } from './messages.ts'
+
+/** The most conditions becoming true in one scan at one moment that are reported. */
+const TOLD_MAX = 50
+
+interface TellingOptions {
+  /** What of the sending this server does. */
+  readonly shards: Shards
+  /** Whether a firing was acknowledged, so that its escalation is not sent. */
+  readonly isAcknowledged: (tx: Tx, firingId: string) => Promise<boolean>
+}
+
+export function createTelling(deps: FeatureDeps, { shards, isAcknowledged }: TellingOptions) {
+  const { kv, clock, random, newId, log, box, webhookAllow: allow, resolve, publicUrl = null } = deps
+  const posting = { clock, box, allow, resolve, send: deps.send, userAgent: `Chartroom/${deps.version}` }
+  const spread = () => (random.bytes(1)[0] ?? 0) / 256
+  const pushSigner = createPushSigner({ kv, clock, box, publicUrl })
+  const links = createAlertLinks({ clock, box, publicUrl })
+  const notifying = {
+    ...posting,
+    newId,
+    publicUrl,
+    tools: { signer: pushSigner, random, links },
+    isAcknowledged,
+  }
+  const outbox = createOutbox({ kv, clock, newId })
+  const receivers = createReceivers({ kv, clock, random, newId, box, allow, resolve })
+  const channels = createChannels({ kv, ...notifying })
+  const mail = createMail({ kv, clock, newId, transport: deps.mailTransport, log, shards })
+  const deliverer = createWebhookDeliverer({ kv, log, spread, shards, ...posting })
+  const notifier = createChannelDeliverer({ kv, log, spread, shards, ...notifying })
+
+  /** Letters to a user; none if the account is gone. */
+  async function lettersTo(
+    tx: Tx,
+    userId: string,
+    subject: string,
+    texts: readonly string[],
+  ): Promise<Changes[]> {
+    const user = await users(kv).at(tx).get(userId)
+    return user ? texts.map((text) => mail.enqueue({ ownerId: user.id, to: user.email, subject, text })) : []
+  }
+
+  /** The address that pauses an alert; null if nobody knows where this server is. */
+  const pauseUrl = async ({ id }: Alert, firing: Firing) =>
+    publicUrl ? links.url(await links.token('pause', id, firing.id, firing.firedAt)) : null
+
+  /** What is committed together with firings of an alert. */
+  async function ofFirings(tx: Tx, alert: Alert, firings: readonly Firing[]): Promise<Changes[]> {
+    const { ownerId, channelIds = [], escalation = null } = alert
+    const changes: Changes[] = []
+    if (alert.channels.includes('webhook')) {
+      const events = firings.map((firing) => firedEvent(alert, firing))
+      changes.push(...(await outbox.enqueue(tx, ownerId, 'alert.triggered', events, alert.webhookIds)))
+    }
+    if (alert.channels.includes('email')) {
+      const texts = await Promise.all(
+        firings.map(async (firing) => letterText(alert, firing, await pauseUrl(alert, firing))),
+      )
+      changes.push(...(await lettersTo(tx, ownerId, `Alert: ${alert.name}`, texts)))
+    }
+    const told = firings.map((firing) => ({ firing, notice: firedNotice(publicUrl, alert, firing) }))
+    if (channelIds.length > 0) changes.push(...(await channels.enqueue(tx, ownerId, channelIds, told)))
+    if (escalation) {
+      const later = told.flatMap(({ firing: { escalatesAt }, notice }) => {
+        const title = `Not acknowledged: ${notice.title}`
+        return escalatesAt === undefined ? [] : [{ notice: { ...notice, title }, escalatesAt }]
+      })
+      changes.push(...(await channels.enqueue(tx, ownerId, [escalation.channelId], later)))
+    }
+    return changes
+  }
+
+  /** What is committed together with what became true in a watched scan. */
+  async function ofNews(
+    tx: Tx,
+    scan: Scan,
+    { channels, webhookIds }: ScanWatch,
+    news: readonly News[],
+  ): Promise<Changes[]> {
+    const changes: Changes[] = []
+    if (channels.includes('webhook')) {
+      const events = news.slice(0, TOLD_MAX).map((one) => newsEvent(scan, one, newId('fir')))
+      changes.push(...(await outbox.enqueue(tx, scan.userId, 'alert.triggered', events, webhookIds)))
+    }
+    if (channels.includes('email'))
+      changes.push(...(await lettersTo(tx, scan.userId, `Scan: ${scan.name}`, [newsText(scan, news)])))
+    return changes
+  }
+
+  return {
+    outbox,
+    receivers,
+    channels,
+    mail,
+    links,
+    pushSigner,
+    ofFirings,
+    ofNews,
+    wakeDeliveries: deliverer.wake,
+    wakeNotifications: notifier.wake,
+    /** Tells the loops that there is something to send for a user. */
+    wake(userId: string) {
+      deliverer.wake(userId)
+      notifier.wake(userId)
+      mail.wake()
+    },
+    /** Removes what was sent long ago. */
+    async purge() {
+      await outbox.purge()
+      await channels.purge()
+      await mail.purge()
+    },
+    /** Sends until the signal aborts. */
+    run: (signal: AbortSignal) =>
+      Promise.all([deliverer.run(signal), notifier.run(signal), mail.run(signal)]),
+  }
+}
