@@ -51,22 +51,10 @@ export interface Broker {
   afterScript(bar: number): void
 }
 
-/** A request belongs to the broker from then on: it may keep it, so every call brings one of its own. */
+/** Each call of the script writes its next request into the same object, so the broker copies what it keeps. */
 export interface BrokerDesk {
-  /** strategy.entry and strategy.order; directions: 1 = long, -1 = short. `site` tells call sites apart (rules D3, D11). */
-  place(
-    kind: 'entry' | 'order',
-    id: string,
-    direction: 1 | -1,
-    qty: number,
-    limit: number,
-    stop: number,
-    ocaName: string | null,
-    ocaType: OcaType,
-    comment: string | null,
-    alertMessage: string | null,
-    site: number,
-  ): void
+  /** strategy.entry and strategy.order. */
+  place(kind: 'entry' | 'order', request: OrderRequest): void
   exit(request: ExitRequest): void
   close(request: CloseRequest): void
   closeAll(request: CloseAllRequest): void
@@ -126,7 +114,28 @@ export interface BrokerAccount {
   defaultEntryQty(price: number): number
 }
 
-// Requests have the arguments of Pine's commands, as the script gave them, and the call site.
+// Requests have the arguments of Pine's commands, as the script gave them. `site` tells call sites apart (rules D3, D11), and
+// `given` says by the places of the parameters which of them the call names: what it does not name need not be read, and
+// what it names may be NaN.
+
+/** Levels in price. */
+export interface OrderRequest {
+  readonly id: string | null
+  readonly direction: 'long' | 'short'
+  readonly qty: number
+  readonly limit: number
+  readonly stop: number
+  readonly ocaName: string | null
+  readonly ocaType: OcaType | null
+  readonly comment: string | null
+  readonly alertMessage: string | null
+  readonly disableAlert: boolean | null
+  /** Bits of `ORDER_GIVEN`. */
+  readonly given: number
+  readonly site: number
+}
+
+export const ORDER_GIVEN = { qty: 1 << 2, limit: 1 << 3, stop: 1 << 4 } as const
 
 /** Levels in price, `profit`/`loss`/`trailPoints`/`trailOffset` in ticks. */
 export interface ExitRequest {
@@ -151,12 +160,11 @@ export interface ExitRequest {
   readonly alertLoss: string | null
   readonly alertTrailing: string | null
   readonly disableAlert: boolean | null
-  /** Bits of `EXIT_GIVEN`: what the call does not name need not be read. What it names may be NaN. */
+  /** Bits of `EXIT_GIVEN`. */
   readonly given: number
   readonly site: number
 }
 
-/** By the places of strategy.exit's parameters. */
 export const EXIT_GIVEN = {
   qty: 1 << 2,
   qtyPercent: 1 << 3,

@@ -68,6 +68,16 @@ interface Orders {
   closeAll(comment?: string): void
 }
 
+const NO_ORDER = {
+  qty: NaN,
+  limit: NaN,
+  stop: NaN,
+  comment: null,
+  alertMessage: null,
+  disableAlert: null,
+  given: -1,
+} as const
+
 const NO_EXIT: ExitRequest = {
   id: null,
   fromEntry: null,
@@ -98,10 +108,10 @@ export const NO_CLOSE = { alertMessage: null, immediately: null, disableAlert: n
 
 function ordersOn(broker: BrokerEmulator, bar: number): Orders {
   let site = 0
-  const place = (kind: 'entry' | 'order', id: string, direction: 1 | -1, call: OrderCall) => {
-    const [ocaName, ocaType] = call.oca ?? [null, 'none' as const]
-    const { qty = NaN, limit = NaN, stop = NaN, comment = null } = call
-    broker.desk.place(kind, id, direction, qty, limit, stop, ocaName, ocaType, comment, null, ++site)
+  const place = (kind: 'entry' | 'order', id: string, sign: 1 | -1, { oca, ...call }: OrderCall) => {
+    const [ocaName, ocaType] = oca ?? [null, 'none' as const]
+    const direction = sign === 1 ? 'long' : 'short'
+    broker.desk.place(kind, { ...NO_ORDER, id, direction, ocaName, ocaType, ...call, site: ++site })
   }
   return {
     broker,

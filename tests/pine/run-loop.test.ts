@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { planProgram } from '../../src/pine/3-plan/plan.ts'
 import { generate } from '../../src/pine/4-generate/generate.ts'
+import type { OrderRequest } from '../../src/pine/broker.ts'
 import { compile } from '../../src/pine/compile.ts'
 import { barsOf, plotted, recordingBroker, runScript, type Order } from './run-script.ts'
 
@@ -25,7 +26,7 @@ function ordered(source: string): string[] {
     get:
       () =>
       (...args: unknown[]) =>
-        noted.push(`${broker.account.bar} ${String(args[1])}`),
+        noted.push(`${broker.account.bar} ${(args[1] as OrderRequest).id}`),
   })
   runScript(source, barsOf(CLOSES), { broker: { ...broker, desk } })
   return noted

@@ -63,7 +63,8 @@ export function recordingBroker(orders: Order[] = [], more: Partial<Broker> = {}
     get:
       (_, name) =>
       (...args: unknown[]) => {
-        orders.push({ method: String(name), args })
+        // A request's object is the next one's, too.
+        orders.push({ method: String(name), args: structuredClone(args) })
       },
   })
   const account = { bar: 0, positionSize: 0, equity: 1000 } as BrokerAccount

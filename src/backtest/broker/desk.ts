@@ -3,16 +3,24 @@
 // A command settles at once everything that does not depend on the fill: sizes (F1), the flip against a position (C1, C2,
 // C7), which parts of the position other closes have claimed (D9, D12), and what may not be placed at all (F12, G1, H).
 
-import type { BrokerDesk, CloseAllRequest, CloseRequest, ExitRequest, OcaType } from '../../pine/broker.ts'
+import {
+  ORDER_GIVEN,
+  type BrokerDesk,
+  type CloseAllRequest,
+  type CloseRequest,
+  type ExitRequest,
+  type OrderRequest,
+} from '../../pine/broker.ts'
 import type { Account } from './account.ts'
 import type { Book } from './book.ts'
 import { exitLevels, hasTrigger, keptExit, noLevels, noteTexts, reservation, textsOf } from './exits.ts'
-import { floorToLot, tickAbove, tickBelow, tickOf, unitsOf } from './numbers.ts'
+import { floorToLot, tickOf, toTick, unitsOf } from './numbers.ts'
 import {
   HAS_LIMIT,
   HAS_STOP,
   HAS_TRAIL,
   NO_LEVEL,
+  blankOrder,
   isMarket,
   overCap,
   type Direction,
@@ -41,33 +49,24 @@ export class Desk implements BrokerDesk {
     this.defaultUnits = unitsOf(account.settings.defaultQtyValue, account.lot)
   }
 
-  /** Sizes and checks an order; answers null if it may not be placed (F12, G1, H). */
-  place(
-    kind: 'entry' | 'order',
-    id: string,
-    direction: Direction,
-    qty: number,
-    askedLimit: number,
-    askedStop: number,
-    ocaName: string | null,
-    ocaType: OcaType,
-    comment: string | null,
-    alertMessage: string | null,
-    site: number,
-  ): void {
+  /** Sizes and checks an order, and places it unless it may not be (F12, G1, H). */
+  place(kind: 'entry' | 'order', request: OrderRequest): void {
     const { account, watch } = this
     if (watch.halted) return
+    const { given } = request
+    const id = request.id ?? ''
+    const direction = request.direction === 'long' ? 1 : -1
     const { position, settings, mintick, lot } = account
     const price = account.nowPrice()
     let limit = 0
     let stop = 0
     let levels = NO_LEVEL
-    if (askedLimit === askedLimit) {
-      limit = direction === 1 ? tickBelow(askedLimit / mintick) : tickAbove(askedLimit / mintick)
+    if ((given & ORDER_GIVEN.limit) !== 0 && !Number.isNaN(request.limit)) {
+      limit = toTick(request.limit / mintick, direction === -1)
       levels |= HAS_LIMIT
     }
-    if (askedStop === askedStop) {
-      stop = direction === 1 ? tickAbove(askedStop / mintick) : tickBelow(askedStop / mintick)
+    if ((given & ORDER_GIVEN.stop) !== 0 && !Number.isNaN(request.stop)) {
+      stop = toTick(request.stop / mintick, direction === 1)
       levels |= HAS_STOP
     }
     const priced = levels !== NO_LEVEL
@@ -76,7 +75,7 @@ export class Desk implements BrokerDesk {
     let flip = kind === 'entry' && projected * direction < 0 ? Math.abs(projected) : 0
     let units: number
     let budget = NaN
-    if (Number.isNaN(qty)) {
+    if ((given & ORDER_GIVEN.qty) === 0 || Number.isNaN(request.qty)) {
       if (settings.defaultQtyType !== 'fixed') budget = budgetOf(settings, account.equityAt(price))
       if (Number.isNaN(budget)) units = this.defaultUnits
       else {
@@ -88,7 +87,7 @@ export class Desk implements BrokerDesk {
         units = unitsFor(settings, budget, at, account.pointValue, account.rate(), lot)
         if (!priced) budget = NaN
       }
-    } else units = unitsOf(qty, lot)
+    } else units = unitsOf(request.qty, lot)
     if (!(units > 0)) return
     // C12: an order to the forbidden side only closes.
     const reduceOnly = kind === 'entry' && this.forbids(direction)
@@ -103,33 +102,7 @@ export class Desk implements BrokerDesk {
     // C2: it takes the place of one that waits. Its object serves again, or that of one that has filled, since a new one for
     // each bar of a stop that moves was a third of the time.
     const waiting = this.book.waitingOrder(id)
-    const order = waiting ?? this.book.takeSpare()
-    if (order === null) {
-      this.book.place({
-        kind,
-        id,
-        direction,
-        units,
-        flip,
-        budget,
-        levels,
-        limit,
-        stop,
-        triggered: false,
-        ocaName,
-        ocaType,
-        comment,
-        alertMessage,
-        bar: account.bar,
-        sequence,
-        afterClose: claimed > 0,
-        paired,
-        target: null,
-        reduceOnly,
-        site,
-      })
-      return
-    }
+    const order = waiting ?? this.book.takeSpare() ?? blankOrder()
     order.id = id
     order.target = null
     order.kind = kind
@@ -141,16 +114,16 @@ export class Desk implements BrokerDesk {
     order.limit = limit
     order.stop = stop
     order.triggered = false
-    order.ocaName = ocaName
-    order.ocaType = ocaType
-    order.comment = comment
-    order.alertMessage = alertMessage
+    order.ocaName = request.ocaName === '' ? null : request.ocaName
+    order.ocaType = request.ocaType ?? 'none'
+    order.comment = request.comment
+    order.alertMessage = request.disableAlert === true ? null : request.alertMessage
     order.bar = account.bar
     order.sequence = sequence
     order.afterClose = claimed > 0
     order.paired = paired
     order.reduceOnly = reduceOnly
-    order.site = site
+    order.site = request.site
     if (waiting === undefined) this.book.place(order)
     else this.book.touched()
   }
@@ -257,29 +230,16 @@ export class Desk implements BrokerDesk {
         : left
     const units = Math.min(asked, left)
     if (!(units > 0)) return
-    const order: Order = {
-      kind: 'close',
-      id: signal,
-      direction: account.position.units > 0 ? -1 : 1,
-      units,
-      flip: 0,
-      budget: 0,
-      levels: NO_LEVEL,
-      limit: 0,
-      stop: 0,
-      triggered: false,
-      ocaName: null,
-      ocaType: 'none',
-      comment,
-      alertMessage: disableAlert ? null : alertMessage,
-      bar,
-      sequence: book.nextSequence(),
-      afterClose: false,
-      paired: false,
-      target,
-      reduceOnly: true,
-      site,
-    }
+    const order = blankOrder()
+    order.id = signal
+    order.direction = account.position.units > 0 ? -1 : 1
+    order.units = units
+    order.comment = comment
+    order.alertMessage = disableAlert ? null : alertMessage
+    order.bar = bar
+    order.sequence = book.nextSequence()
+    order.target = target
+    order.site = site
     if (immediately) book.placeImmediate(order)
     else book.place(order)
   }

@@ -1,7 +1,7 @@
 // strategy.exit: which levels a call sets for one entry, and how much of the entry it may close.
 
 import { EXIT_GIVEN, type ExitRequest } from '../../pine/broker.ts'
-import { floorToLot, tickAbove, tickBelow, unitsOf } from './numbers.ts'
+import { floorToLot, toTick, unitsOf } from './numbers.ts'
 import {
   HAS_LIMIT,
   HAS_OFFSET,
@@ -126,10 +126,6 @@ export function exitLevels(
   into.activation = activation
   into.offset = offset
   return into
-}
-
-function toTick(ticks: number, up: boolean): number {
-  return up ? tickAbove(ticks) : tickBelow(ticks)
 }
 
 /** Chooses between a level given as a price and one given in ticks. */

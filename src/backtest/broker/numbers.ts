@@ -52,3 +52,8 @@ export function tickAbove(ticks: number): number {
 export function tickBelow(ticks: number): number {
   return Math.floor(ticks + ON_GRID)
 }
+
+/** A level off the grid, moved to the next tick above or below. */
+export function toTick(ticks: number, up: boolean): number {
+  return up ? tickAbove(ticks) : tickBelow(ticks)
+}

@@ -65,6 +65,33 @@ export interface Order {
   site: number
 }
 
+/** To be filled in. All orders are made here, with the same fields in the same order: machine code knows one layout of them. */
+export function blankOrder(): Order {
+  return {
+    kind: 'close',
+    id: '',
+    direction: 1,
+    units: 0,
+    flip: 0,
+    budget: 0,
+    levels: NO_LEVEL,
+    limit: 0,
+    stop: 0,
+    triggered: false,
+    ocaName: null,
+    ocaType: 'none',
+    comment: null,
+    alertMessage: null,
+    bar: 0,
+    sequence: 0,
+    afterClose: false,
+    paired: false,
+    target: null,
+    reduceOnly: true,
+    site: 0,
+  }
+}
+
 /** B7: a level that is na counts as missing. */
 export function isMarket(order: Order): boolean {
   return order.levels === NO_LEVEL

@@ -41,7 +41,6 @@ export function builtinCall(module: Module, expr: BuiltinCallExpr, into: Body): 
   if (implementation.inline !== undefined) return js`${implementation.inline}(${args})`
   const given = implementation.named ? [request(module, expr, args)] : args
   if (implementation.runtime) given.unshift(simple('R'))
-  if (implementation.site) given.push(simple(expr.site))
   const made = js`${module.constant(implementation.fn)}(${given})`
   // What knows the run counts by itself.
   return expr.type.kind === 'string' && implementation.runtime !== true ? js`M.text(${made})` : made

@@ -55,11 +55,9 @@ export type Implementation =
       readonly fn: (...args: never[]) => unknown
       readonly pure?: boolean
       readonly runtime?: boolean
-      /** Gets the call site's number as its last argument (strategy.*: the broker tells call sites apart). */
-      readonly site?: boolean
       /**
-       * Gets its arguments in one new object instead, by their names in camel case, with the call site's number as
-       * `site`: strategy.exit has twenty, and the broker keeps them.
+       * Gets its arguments in one object, by their names in camel case, with the call site's number as `site` (the broker
+       * tells call sites apart) and `given`, which has a bit for each argument that the call names.
        */
       readonly named?: boolean
       readonly implicit?: readonly Implicit[]

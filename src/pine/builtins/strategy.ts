@@ -7,7 +7,7 @@ import type {
   CloseAllRequest,
   CloseRequest,
   ExitRequest,
-  OcaType,
+  OrderRequest,
   TradeView,
 } from '../broker.ts'
 import type { Runtime } from '../runtime/runtime.ts'
@@ -260,38 +260,12 @@ function command(
   return fn(`strategy.${name}`, doc, signature, { fn: call, runtime: true, named: true })
 }
 
-/** Arguments one by one: a request object cost a script that enters on every bar 25 of 120 ns, made once or each time. */
 function place(kind: 'entry' | 'order', doc: string): BuiltinFunction {
-  const call = (
-    runtime: Runtime,
-    id: Text,
-    direction: Text,
-    qty: number,
-    limit: number,
-    stop: number,
-    ocaName: Text,
-    ocaType: OcaType | null,
-    comment: Text,
-    alert: Text,
-    disableAlert: boolean | null,
-    site: number,
-  ): void => {
+  return command(kind, doc, ORDER, (runtime: Runtime, request: OrderRequest) => {
+    const direction: Text = request.direction
     if (direction !== 'long' && direction !== 'short') throw orderWithoutDirection(kind, direction)
-    runtime.broker.desk.place(
-      kind,
-      id ?? '',
-      direction === 'long' ? 1 : -1,
-      qty,
-      limit,
-      stop,
-      ocaName === '' ? null : ocaName,
-      ocaType ?? 'none',
-      comment,
-      disableAlert === true ? null : alert,
-      site,
-    )
-  }
-  return fn(`strategy.${kind}`, doc, ORDER, { fn: call, runtime: true, site: true })
+    runtime.broker.desk.place(kind, request)
+  })
 }
 
 function risk(
