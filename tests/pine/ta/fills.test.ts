@@ -52,7 +52,7 @@ test.each(series)('averages of %s, alone and two side by side', (_, source) => {
   }
 })
 
-const BY_FOURS = {
+const ADDED_UP = {
   wma: { make: () => new Wma(), more: [] },
   hma: { make: () => new Hma(), more: [] },
   alma: { make: () => new Alma(), more: [0.85, 6, false] },
@@ -62,8 +62,8 @@ const BY_FOURS = {
   cci: { make: () => new Cci(), more: [] },
 } as const
 
-test.each(series)('windows of %s, added up four at a time', (_, source) => {
-  for (const [name, { make, more }] of Object.entries(BY_FOURS))
+test.each(series)('windows of %s, many added up at a time', (_, source) => {
+  for (const [name, { make, more }] of Object.entries(ADDED_UP))
     for (const length of [1, 2, 5, 30, 256, 300]) {
       const slow = make() as Linreg
       const fast = make() as Linreg

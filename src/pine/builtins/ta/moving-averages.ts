@@ -8,10 +8,11 @@
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
 import type { LengthColumns, LengthFill } from '../../runtime/state-class.ts'
-import { fillByFours } from './by-fours.ts'
+import { fillManyWindows } from './many-windows.ts'
 import { RollingSum } from './rolling-sum.ts'
 import { WeightedSums } from './weighted-sums.ts'
 import { ValueHistory, lengthOf } from './window.ts'
+import { LENGTH_MAX, type WindowKernels } from './window-kernels.ts'
 import { invalidArgument } from '../../messages/failing.ts'
 
 export class Sma implements LengthFill {
@@ -108,31 +109,25 @@ export class Wma implements LengthFill {
     return this.sums.weighted / ((n * (n + 1)) / 2)
   }
 
-  takesFour(length: number): boolean {
-    return this.defined >= length && this.sums.takesFour(length)
+  takesMany(length: number): boolean {
+    return this.defined >= length && this.sums.takesMany(length)
   }
 
-  nextFour(four: Float64Array, n: number): void {
-    const { sums } = this
-    this.defined += 4
-    this.latest = four[3]!
-    sums.takeFour(four, n)
-    const { weighteds } = sums
+  nextMany(kernels: WindowKernels, many: Float64Array, count: number, n: number): void {
+    this.defined += count
+    this.latest = many[count - 1]!
+    const weighteds = this.sums.weighteds(kernels, many, count, n)
     const total = (n * (n + 1)) / 2
-    four[0] = weighteds[0]! / total
-    four[1] = weighteds[1]! / total
-    four[2] = weighteds[2]! / total
-    four[3] = weighteds[3]! / total
+    for (let j = 0; j < count; j++) many[j] = weighteds[j]! / total
   }
 
   fillBlock(from: number, to: number, columns: LengthColumns): void {
-    fillByFours(this, from, to, columns)
+    fillManyWindows(this, from, to, columns)
   }
 }
 
 export class Hma implements LengthFill {
   static readonly fills = 'length'
-  private readonly wholes = new Float64Array(4)
   private readonly half = new Wma()
   private readonly whole = new Wma()
   private readonly smoothed = new Wma()
@@ -146,32 +141,32 @@ export class Hma implements LengthFill {
     return this.smoothed.next(2 * half - whole, Math.floor(Math.sqrt(n)))
   }
 
-  takesFour(length: number): boolean {
+  takesMany(length: number): boolean {
     return (
-      this.half.takesFour(Math.max(1, Math.floor(length / 2))) &&
-      this.whole.takesFour(length) &&
-      this.smoothed.takesFour(Math.floor(Math.sqrt(length)))
+      this.half.takesMany(Math.max(1, Math.floor(length / 2))) &&
+      this.whole.takesMany(length) &&
+      this.smoothed.takesMany(Math.floor(Math.sqrt(length)))
     )
   }
 
-  nextFour(four: Float64Array, n: number): void {
-    const { wholes } = this
-    wholes.set(four)
-    this.half.nextFour(four, Math.max(1, Math.floor(n / 2)))
-    this.whole.nextFour(wholes, n)
-    const first = (four[0] = 2 * four[0]! - wholes[0]!)
-    const second = (four[1] = 2 * four[1]! - wholes[1]!)
-    const third = (four[2] = 2 * four[2]! - wholes[2]!)
-    const fourth = (four[3] = 2 * four[3]! - wholes[3]!)
+  nextMany(kernels: WindowKernels, many: Float64Array, count: number, n: number): void {
+    const wholes = kernels.aside
+    wholes.set(many)
+    this.half.nextMany(kernels, many, count, Math.max(1, Math.floor(n / 2)))
+    this.whole.nextMany(kernels, wholes, count, n)
+    let isKnown = true
+    for (let j = 0; j < count; j++) {
+      const difference = (many[j] = 2 * many[j]! - wholes[j]!)
+      isKnown &&= difference === difference
+    }
     const length = Math.floor(Math.sqrt(n))
     // A difference with an infinite value is NaN: na, as in `next`.
-    if (first === first && second === second && third === third && fourth === fourth)
-      this.smoothed.nextFour(four, length)
-    else for (let j = 0; j < 4; j++) four[j] = this.smoothed.next(four[j]!, length)
+    if (isKnown) this.smoothed.nextMany(kernels, many, count, length)
+    else for (let j = 0; j < count; j++) many[j] = this.smoothed.next(many[j]!, length)
   }
 
   fillBlock(from: number, to: number, columns: LengthColumns): void {
-    fillByFours(this, from, to, columns)
+    fillManyWindows(this, from, to, columns)
   }
 }
 
@@ -224,41 +219,19 @@ export class Alma implements LengthFill {
     return sum
   }
 
-  takesFour(length: number): boolean {
-    return this.weights.length === length
+  takesMany(length: number): boolean {
+    return length <= LENGTH_MAX && this.weights.length === length
   }
 
-  nextFour(four: Float64Array, n: number): void {
-    const { history, weights } = this
-    history.pushFour(four, n)
-    const { values, mask, count } = history
-    const first = count - 3 - n
-    let value0 = values[first & mask]!
-    let value1 = values[(first + 1) & mask]!
-    let value2 = values[(first + 2) & mask]!
-    let sum0 = 0
-    let sum1 = 0
-    let sum2 = 0
-    let sum3 = 0
-    for (let k = 0, i = first + 3; k < n; k++, i++) {
-      const weight = weights[k]!
-      const value3 = values[i & mask]!
-      sum0 += weight * value0
-      sum1 += weight * value1
-      sum2 += weight * value2
-      sum3 += weight * value3
-      value0 = value1
-      value1 = value2
-      value2 = value3
-    }
-    four[0] = sum0
-    four[1] = sum1
-    four[2] = sum2
-    four[3] = sum3
+  nextMany(kernels: WindowKernels, many: Float64Array, count: number, n: number): void {
+    this.history.windowsInto(kernels.values, many, count, n)
+    kernels.weights.set(this.weights)
+    kernels.weigh(n, count)
+    many.set(kernels.sums)
   }
 
   fillBlock(from: number, to: number, columns: LengthColumns): void {
-    fillByFours(this, from, to, columns)
+    fillManyWindows(this, from, to, columns)
   }
 
   private weigh(n: number, offset: number, sigma: number, floor: boolean): void {

@@ -3,12 +3,13 @@
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
 import type { LengthColumns, LengthFill } from '../../runtime/state-class.ts'
-import { fillByFours } from './by-fours.ts'
+import { fillManyWindows } from './many-windows.ts'
 import { Highest, Lowest } from './extremes.ts'
 import { Ema, Rma } from './moving-averages.ts'
 import { RollingSum } from './rolling-sum.ts'
 import { Dev } from './spread.ts'
 import { EPSILON, lengthOf } from './window.ts'
+import type { WindowKernels } from './window-kernels.ts'
 
 export class Rsi {
   private before = NaN
@@ -54,7 +55,6 @@ class Wpr {
 export class Cci implements LengthFill {
   static readonly fills = 'length'
   private readonly deviation = new Dev()
-  private readonly distances = new Float64Array(4)
 
   next(source: number, length: number): number {
     const n = lengthOf(length, 'ta.cci')
@@ -62,22 +62,19 @@ export class Cci implements LengthFill {
     return (source - this.deviation.mean) / (0.015 * deviation)
   }
 
-  takesFour(length: number): boolean {
-    return this.deviation.takesFour(length)
+  takesMany(length: number): boolean {
+    return this.deviation.takesMany(length)
   }
 
-  nextFour(four: Float64Array, n: number): void {
-    const { deviation, distances } = this
-    distances.set(four)
-    deviation.nextFour(four, n)
-    four[0] = (distances[0]! - deviation.means[0]!) / (0.015 * four[0]!)
-    four[1] = (distances[1]! - deviation.means[1]!) / (0.015 * four[1]!)
-    four[2] = (distances[2]! - deviation.means[2]!) / (0.015 * four[2]!)
-    four[3] = (distances[3]! - deviation.means[3]!) / (0.015 * four[3]!)
+  nextMany(kernels: WindowKernels, many: Float64Array, count: number, n: number): void {
+    const { aside, means } = kernels
+    aside.set(many)
+    this.deviation.nextMany(kernels, many, count, n)
+    for (let j = 0; j < count; j++) many[j] = (aside[j]! - means[j]!) / (0.015 * many[j]!)
   }
 
   fillBlock(from: number, to: number, columns: LengthColumns): void {
-    fillByFours(this, from, to, columns)
+    fillManyWindows(this, from, to, columns)
   }
 }
 

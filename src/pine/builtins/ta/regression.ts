@@ -7,9 +7,10 @@
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
 import type { LengthColumns, LengthFill } from '../../runtime/state-class.ts'
-import { fillByFours } from './by-fours.ts'
+import { fillManyWindows } from './many-windows.ts'
 import { WeightedSums } from './weighted-sums.ts'
 import { lengthOf } from './window.ts'
+import type { WindowKernels } from './window-kernels.ts'
 import { invalidArgument } from '../../messages/failing.ts'
 
 export class Linreg implements LengthFill {
@@ -26,23 +27,21 @@ export class Linreg implements LengthFill {
     return this.line(this.sums.plain, this.sums.weighted, n, back)
   }
 
-  takesFour(length: number): boolean {
-    return this.sums.takesFour(length)
+  takesMany(length: number): boolean {
+    return this.sums.takesMany(length)
   }
 
-  nextFour(four: Float64Array, n: number, offset: number): void {
+  nextMany(kernels: WindowKernels, many: Float64Array, count: number, n: number, offset: number): void {
     const { sums } = this
-    sums.takeFour(four, n)
+    const weighteds = kernels.aside
+    weighteds.set(sums.weighteds(kernels, many, count, n))
+    const plains = sums.plains(kernels, count, n)
     const back = Math.trunc(offset)
-    const { plains, weighteds } = sums
-    four[0] = this.line(plains[0]!, weighteds[0]!, n, back)
-    four[1] = this.line(plains[1]!, weighteds[1]!, n, back)
-    four[2] = this.line(plains[2]!, weighteds[2]!, n, back)
-    four[3] = this.line(plains[3]!, weighteds[3]!, n, back)
+    for (let j = 0; j < count; j++) many[j] = this.line(plains[j]!, weighteds[j]!, n, back)
   }
 
   fillBlock(from: number, to: number, columns: LengthColumns): void {
-    fillByFours(this, from, to, columns)
+    fillManyWindows(this, from, to, columns)
   }
 
   private line(plain: number, weighted: number, n: number, back: number): number {
@@ -66,22 +65,20 @@ export class Cog implements LengthFill {
     return center(this.sums.plain, this.sums.weighted, n)
   }
 
-  takesFour(length: number): boolean {
-    return this.sums.takesFour(length)
+  takesMany(length: number): boolean {
+    return this.sums.takesMany(length)
   }
 
-  nextFour(four: Float64Array, n: number): void {
+  nextMany(kernels: WindowKernels, many: Float64Array, count: number, n: number): void {
     const { sums } = this
-    sums.takeFour(four, n)
-    const { plains, weighteds } = sums
-    four[0] = center(plains[0]!, weighteds[0]!, n)
-    four[1] = center(plains[1]!, weighteds[1]!, n)
-    four[2] = center(plains[2]!, weighteds[2]!, n)
-    four[3] = center(plains[3]!, weighteds[3]!, n)
+    const weighteds = kernels.aside
+    weighteds.set(sums.weighteds(kernels, many, count, n))
+    const plains = sums.plains(kernels, count, n)
+    for (let j = 0; j < count; j++) many[j] = center(plains[j]!, weighteds[j]!, n)
   }
 
   fillBlock(from: number, to: number, columns: LengthColumns): void {
-    fillByFours(this, from, to, columns)
+    fillManyWindows(this, from, to, columns)
   }
 }
 

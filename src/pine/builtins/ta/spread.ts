@@ -6,11 +6,12 @@
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
 import type { LengthColumns, LengthFill } from '../../runtime/state-class.ts'
-import { fillByFours } from './by-fours.ts'
+import { fillManyWindows } from './many-windows.ts'
 import { Sma } from './moving-averages.ts'
 import { RollingSum } from './rolling-sum.ts'
 import { SortedBlocks, SortedWindow } from './sorted-window.ts'
 import { EPSILON, lengthOf } from './window.ts'
+import type { WindowKernels } from './window-kernels.ts'
 
 const ADDED_UP = 256
 
@@ -43,9 +44,8 @@ export class Stdev {
  */
 export class Dev implements LengthFill {
   static readonly fills = 'length'
-  /** The sma of the last bar, and those of the four bars of `nextFour`. */
+  /** The sma of the last bar that `next` was called for. */
   mean = NaN
-  readonly means = new Float64Array(4)
   private readonly average = new Sma()
   private readonly window = new SortedWindow(new SortedBlocks())
   private sorting = false
@@ -63,48 +63,21 @@ export class Dev implements LengthFill {
     return (n > ADDED_UP ? this.window.sorted.distancesFrom(mean) : this.addUp(mean, n)) / n
   }
 
-  takesFour(length: number): boolean {
+  takesMany(length: number): boolean {
     return length <= ADDED_UP && !this.sorting && this.window.history.held >= length
   }
 
-  nextFour(four: Float64Array, n: number): void {
-    const { average, means } = this
-    const { history } = this.window
-    history.pushFour(four, n)
-    const mean0 = average.next(four[0]!, n)
-    const mean1 = average.next(four[1]!, n)
-    const mean2 = average.next(four[2]!, n)
-    const mean3 = average.next(four[3]!, n)
-    means[0] = mean0
-    means[1] = mean1
-    means[2] = mean2
-    means[3] = mean3
-    const { values, mask, count } = history
-    let value3 = values[(count - 1) & mask]!
-    let value2 = values[(count - 2) & mask]!
-    let value1 = values[(count - 3) & mask]!
-    let sum0 = 0
-    let sum1 = 0
-    let sum2 = 0
-    let sum3 = 0
-    for (let k = 0, i = count - 4; k < n; k++, i--) {
-      const value0 = values[i & mask]!
-      sum0 += Math.abs(value0 - mean0)
-      sum1 += Math.abs(value1 - mean1)
-      sum2 += Math.abs(value2 - mean2)
-      sum3 += Math.abs(value3 - mean3)
-      value3 = value2
-      value2 = value1
-      value1 = value0
-    }
-    four[0] = sum0 / n
-    four[1] = sum1 / n
-    four[2] = sum2 / n
-    four[3] = sum3 / n
+  /** Leaves the sma of each bar in the kernels' `means`. */
+  nextMany(kernels: WindowKernels, many: Float64Array, count: number, n: number): void {
+    const { values, means, sums } = kernels
+    this.average.fillBlock(0, count, [means, -1, many, -1, n])
+    this.window.history.windowsInto(values, many, count, n)
+    kernels.distances(n, count)
+    for (let j = 0; j < count; j++) many[j] = sums[j]! / n
   }
 
   fillBlock(from: number, to: number, columns: LengthColumns): void {
-    fillByFours(this, from, to, columns)
+    fillManyWindows(this, from, to, columns)
   }
 
   private addUp(mean: number, n: number): number {

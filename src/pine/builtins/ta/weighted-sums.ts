@@ -11,6 +11,7 @@
 // is ever subtracted, so the result is as exact as adding up the whole window, within its last digits.
 
 import { ValueHistory } from './window.ts'
+import type { WindowKernels } from './window-kernels.ts'
 
 const WHOLE_MAX = 256
 
@@ -18,8 +19,6 @@ export class WeightedSums {
   plain = 0
   weighted = 0
   readonly history = new ValueHistory()
-  readonly plains = new Float64Array(4)
-  readonly weighteds = new Float64Array(4)
   /** `older…[j]`: sums of the last j + 1 values of the older part. */
   private olderPlain = new Float64Array(0)
   private olderWeighted = new Float64Array(0)
@@ -44,17 +43,25 @@ export class WeightedSums {
     return true
   }
 
-  /** Whether the windows of the next four values can be summed side by side (by-fours.ts). */
-  takesFour(length: number): boolean {
+  /** Whether many windows to come can be summed side by side. */
+  takesMany(length: number): boolean {
     return length > 1 && length <= WHOLE_MAX && this.older + this.newer === 0 && this.history.held >= length
   }
 
-  /** Equals four calls of `push` and `sum`; the four sums are in `plains` and `weighteds`. */
-  takeFour(four: Float64Array, length: number): void {
-    const { history, plains, weighteds } = this
-    history.pushFour(four, length)
-    const { values, mask, count } = history
-    addUpFour(values, mask, count - 3 - length, length, plains, weighteds)
+  /** Equals `count` calls of `push` and `sum`, and answers the weighted sums. */
+  weighteds(kernels: WindowKernels, many: Float64Array, count: number, length: number): Float64Array {
+    const { values, weights } = kernels
+    this.history.windowsInto(values, many, count, length)
+    for (let k = 0; k < length; k++) weights[k] = k + 1
+    kernels.weigh(length, count)
+    return kernels.sums
+  }
+
+  /** The plain sums of the windows of which `weighteds` were asked last. */
+  plains(kernels: WindowKernels, count: number, length: number): Float64Array {
+    kernels.weights.fill(1, 0, length)
+    kernels.weigh(length, count)
+    return kernels.sums
   }
 
   private sumWhole(length: number): void {
@@ -106,51 +113,4 @@ export class WeightedSums {
       this.olderWeighted[j] = weighted
     }
   }
-}
-
-/**
- * The sums of four neighbouring windows, the first of which begins at `first`. It is a function with plain arguments,
- * because as part of a method it took twice the time in a process that runs many kinds of scripts.
- */
-function addUpFour(
-  values: Float64Array,
-  mask: number,
-  first: number,
-  length: number,
-  plains: Float64Array,
-  weighteds: Float64Array,
-): void {
-  let value0 = values[first & mask]!
-  let value1 = values[(first + 1) & mask]!
-  let value2 = values[(first + 2) & mask]!
-  let plain0 = 0
-  let plain1 = 0
-  let plain2 = 0
-  let plain3 = 0
-  let weighted0 = 0
-  let weighted1 = 0
-  let weighted2 = 0
-  let weighted3 = 0
-  for (let k = 1, i = first + 3; k <= length; k++, i++) {
-    const value3 = values[i & mask]!
-    plain0 += value0
-    plain1 += value1
-    plain2 += value2
-    plain3 += value3
-    weighted0 += value0 * k
-    weighted1 += value1 * k
-    weighted2 += value2 * k
-    weighted3 += value3 * k
-    value0 = value1
-    value1 = value2
-    value2 = value3
-  }
-  plains[0] = plain0
-  plains[1] = plain1
-  plains[2] = plain2
-  plains[3] = plain3
-  weighteds[0] = weighted0
-  weighteds[1] = weighted1
-  weighteds[2] = weighted2
-  weighteds[3] = weighted3
 }

@@ -45,12 +45,15 @@ export class ValueHistory {
     this.count++
   }
 
-  /** Equals four calls of `push`. It is four lines instead of a loop, which would be unrolled: see by-fours.ts. */
-  pushFour(four: Float64Array, length: number): void {
-    this.push(four[0]!, length)
-    this.push(four[1]!, length)
-    this.push(four[2]!, length)
-    this.push(four[3]!, length)
+  /** Copies the values of `count` windows to come: the last `length` - 1, and new ones, which it pushes. */
+  windowsInto(windows: Float64Array, many: Float64Array, count: number, length: number): void {
+    const { values, mask } = this
+    const first = this.count - length + 1
+    for (let i = 0; i < length - 1; i++) windows[i] = values[(first + i) & mask]!
+    for (let i = 0; i < count; i++) {
+      windows[length - 1 + i] = many[i]!
+      this.push(many[i]!, length)
+    }
   }
 
   /** How many of the latest values are remembered. */
