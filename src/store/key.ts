@@ -57,6 +57,16 @@ export function decodeKey(bytes: Uint8Array, prefix: Key = [], at = 0): Key {
   return key
 }
 
+/** The tag, a name, and the zero byte behind it. */
+const PLAIN_NAME = /^ [^\0\x80-\xff]*\0$/
+
+/** The same for a key that was read as a text with a letter for each byte: nearly all end in one plain name, which is cut out. */
+export function decodeLetters(letters: string, prefix: Key, at: number): Key {
+  const rest = letters.slice(at)
+  if (PLAIN_NAME.test(rest)) return [...prefix, rest.slice(1, -1)]
+  return decodeKey(Buffer.from(letters, 'latin1'), prefix, at)
+}
+
 /** Where the text that begins at `from` ends, if it is plain ASCII; -1 for any other. Reads most keys in a quarter of the time. */
 function asciiEnd(view: Buffer, from: number): number {
   for (let at = from; at < view.length; at++) {

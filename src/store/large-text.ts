@@ -36,7 +36,9 @@ export interface LargeText {
  */
 export async function stageText(kv: Kv, key: Key, text: readonly Uint8Array[]): Promise<Changes> {
   const bytes = text.reduce((sum, { length }) => sum + length, 0)
-  if (bytes <= WHOLE) return { sets: [{ key, value: Buffer.concat(text) }] }
+  const [only] = text
+  if (bytes <= WHOLE)
+    return { sets: [{ key, value: text.length === 1 && only ? only : Buffer.concat(text) }] }
   // Cutting a piece may leave a part one character short, so there may be one more part.
   const most = text.reduce((sum, { length }) => sum + Math.ceil(length / (PART - 1)), 0)
   await transact(kv, () => ({ sets: [{ key: draftKey(key), value: String(most) }] }))

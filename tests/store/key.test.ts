@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import * as fc from 'fast-check'
-import { decodeKey, encodeKey, prefixRange } from '../../src/store/key.ts'
+import { decodeKey, decodeLetters, encodeKey, prefixRange } from '../../src/store/key.ts'
 import type { Key, KeyPart } from '../../src/store/kv.ts'
 
 const part: fc.Arbitrary<KeyPart> = fc.oneof(
@@ -45,6 +45,17 @@ test('a key comes back as it was; -0 as 0', () => {
     fc.property(key, (a) => {
       expect(decodeKey(encodeKey(a))).toEqual(a.map((item) => (item === 0 ? 0 : item)))
     }),
+  )
+})
+
+test('a key that was read as letters comes back the same, behind any prefix', () => {
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 2 }), key, (prefix, rest) => {
+      const bytes = encodeKey([...prefix, ...rest])
+      const known = prefix.length > 0 ? encodeKey(prefix).length : 0
+      expect(decodeLetters(bytes.toString('latin1'), prefix, known)).toEqual(decodeKey(bytes, prefix, known))
+    }),
+    { numRuns: 1000 },
   )
 })
 
