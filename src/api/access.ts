@@ -419,8 +419,10 @@ export class Gate {
     const visit = this.visit(request)
     if (emptyBody && request.body === null) return { value: {} }
     const held = this.bodies.open(visit.caller?.user.id ?? visit.peer.network)
+    const announced = Number(request.headers.get('content-length') ?? Infinity)
     // Small bodies are not counted, since each connection has at most one.
-    const large = bodyBytes > BODY_BYTES ? { clock: this.#services.clock, held } : undefined
+    const mayBeLarge = Math.min(bodyBytes, announced) > BODY_BYTES
+    const large = mayBeLarge ? { clock: this.#services.clock, held } : undefined
     try {
       const body = await jsonBody(request, bodyBytes, { types: bodyTypes, large })
       visit.bodyHash = body.hash

@@ -66,30 +66,47 @@ export async function answerText(answer: AnswerFields): Promise<string> {
 
 /** The same at once where every piece is a text already; null otherwise. */
 function wholeText(answer: AnswerFields): string | null {
-  const pieces: string[] = []
+  const pieces = readyPieces(answer)
+  // A list has hundreds of pieces and a hundred kilobytes, so it is copied only once.
+  return pieces?.every((piece) => typeof piece === 'string') ? pieces.join('') : null
+}
+
+/** The pieces without a wait where all are here already; null if some are still to be read. */
+function readyPieces(answer: AnswerFields): (string | Uint8Array<ArrayBuffer>)[] | null {
+  const pieces: (string | Uint8Array<ArrayBuffer>)[] = []
   for (const [name, value] of Object.entries(answer)) {
     const text = value instanceof JsonText ? value.pieces : JSON.stringify(value)
     if (text === undefined) continue
     pieces.push(pieces.length === 0 ? '{' : ',', JSON.stringify(name), ':')
     for (const piece of typeof text === 'string' ? [text] : text) {
-      if (typeof piece !== 'string') return null
-      pieces.push(piece)
+      if (typeof piece === 'string') pieces.push(piece)
+      else if (Array.isArray(piece)) pieces.push(...piece)
+      else return null
     }
   }
   pieces.push(pieces.length === 0 ? '{}' : '}')
-  // A list has hundreds of pieces and a hundred kilobytes, so it is copied only once.
-  return pieces.join('')
+  return pieces
 }
 
 /** A piece may begin with the character that would be a byte order mark at the start of a text. */
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
 export async function answerBytes(answer: AnswerFields): Promise<Uint8Array<ArrayBuffer>> {
-  const encoder = new TextEncoder()
-  const pieces = await Array.fromAsync(answerPieces(answer))
-  const bytes = pieces.map((piece) => (typeof piece === 'string' ? encoder.encode(piece) : piece))
+  const pieces = readyPieces(answer) ?? (await Array.fromAsync(answerPieces(answer)))
+  const bytes: Uint8Array[] = []
+  let text = ''
+  for (const piece of pieces) {
+    if (typeof piece === 'string') text += piece
+    else {
+      bytes.push(encoder.encode(text), piece)
+      text = ''
+    }
+  }
+  bytes.push(encoder.encode(text))
   return Buffer.concat(bytes)
 }
+
+const encoder = new TextEncoder()
 
 /** The answer as it is kept for a repeated request: without texts that are stored elsewhere. */
 export function keptText(answer: AnswerFields): Promise<string> {

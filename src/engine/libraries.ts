@@ -1,8 +1,8 @@
 // Fetches the libraries that a script imports, and those that they import, before it is compiled, since a compilation
 // cannot wait.
 
-import { outline } from '../pine/outline.ts'
 import { scriptsReadBy } from '../backtest/plotted-scripts.ts'
+import { toldBy } from './told.ts'
 import type { Desk } from './worker-loop.ts'
 
 /** The most libraries that one script may lead to. */
@@ -17,7 +17,7 @@ export async function librariesOf(
   const found = new Map<string, string | null>()
   const open = [source, ...scriptsReadBy(inputs)]
   for (let text = open.pop(); text !== undefined; text = open.pop())
-    for (const { user, library, version } of outline(text).imports) {
+    for (const { user, library, version } of toldBy(text).outline.imports) {
       const path = `${user}/${library}/${version}`
       if (found.has(path) || found.size >= LIBRARIES_MAX) continue
       const imported = await host.library(user, library, version)

@@ -114,6 +114,8 @@ const GRACE_MS = 500
 const PATIENCE = 7
 /** The memory of an ended thread takes up to this long to come back. */
 const FREE_MS = 1000
+/** How long a measure of the memory of the idle process holds: each reads a file of the system, which costs a job 50 µs. */
+const IDLE_MEASURE_MS = 1000
 /** What the process may take beyond all budgets before the last brake: caches, uncollected heaps, bodies. */
 const SLACK_BYTES = 2 ** 30
 /** The fraction of all memory beyond which the last brake is pulled. */
@@ -140,6 +142,7 @@ export class JobPool {
   #tasks = 0
   #guard: ReturnType<typeof setInterval> | null = null
   #idleMemory = 0
+  #idleMeasuredAt = Number.NEGATIVE_INFINITY
   #lastEndedAt = 0
   /** The lanes that share the slow threads, the least recently served first. */
   #slow: readonly Lane[] = ['long', 'alerts', 'sweeps']
@@ -284,10 +287,9 @@ export class JobPool {
   }
 
   #start(task: Task): void {
-    const { clock, memory } = this.#options
+    const { clock } = this.#options
     const { kind, job, options } = task
-    // Measured only while nothing runs, and not while the memory of an ended thread is still coming back.
-    if (this.#running.size === 0 && clock.now() - this.#lastEndedAt > FREE_MS) this.#idleMemory = memory()
+    this.#measureIdle()
     const worker = this.#workerFor(options.lane)
     const used = new Float64Array(new SharedArrayBuffer(8 * Object.keys(USED).length))
     const id = ++this.#tasks
@@ -295,6 +297,15 @@ export class JobPool {
     this.#watch()
     options.started?.()
     worker.postMessage({ task: id, to: 'job', kind, job, used })
+  }
+
+  /** Measured only while nothing runs, and not while the memory of an ended thread is still coming back. */
+  #measureIdle(): void {
+    const now = this.#options.clock.now()
+    if (this.#running.size > 0 || now - this.#lastEndedAt <= FREE_MS) return
+    if (now - this.#idleMeasuredAt < IDLE_MEASURE_MS) return
+    this.#idleMeasuredAt = now
+    this.#idleMemory = this.#options.memory()
   }
 
   #workerFor(lane: Lane): WorkerThread {

@@ -3,7 +3,7 @@
 import { compareReports } from '../backtest/report/difference.ts'
 import { packGiven, type Packed } from '../wire/columns.ts'
 import type { Report } from '../wire/report.ts'
-import { scriptName, trialName } from '../backtest/trial-name.ts'
+import { trialName } from '../backtest/trial-name.ts'
 import { findRepaint } from '../backtest/repaint.ts'
 import { runBacktest, type BacktestRequest, type BacktestResult } from '../backtest/run.ts'
 import { Problem } from '../lib/problem.ts'
@@ -14,6 +14,7 @@ import type { BacktestOutput, FinerBars, PreviewOutput, RunJob, VerifyOutput } f
 import { librariesOf } from './libraries.ts'
 import { storedValue } from './stored-text.ts'
 import { ownThreadMs } from './thread-time.ts'
+import { toldBy } from './told.ts'
 import type { Desk } from './worker-loop.ts'
 
 /** The most series that request.* may ask for beyond those that the script's text tells. */
@@ -71,7 +72,7 @@ async function weighedResult(job: RunJob, desk: Desk, run: RunBacktest) {
 }
 
 export const triedBy = ({ source }: RunJob, { inputs, script }: Report) => ({
-  script: scriptName(source),
+  script: toldBy(source).name,
   trial: trialName(inputs, script.declaration),
 })
 
@@ -106,10 +107,11 @@ export async function withAllItAsks<Answer>(
 /** The job as a request, but for the series that request.* will ask for: `wanted` are those that are known ahead. */
 export async function requestOf(job: RunJob, desk: Desk) {
   const { source, symbol, interval, inputs, overrides } = job
-  const { magnifier, series: wanted } = outline(source, { symbol, interval, inputs })
+  const { mayAsk, outline: told } = toldBy(source)
+  const wanted = mayAsk ? outline(source, { symbol, interval, inputs }).series : []
   const libraries = await librariesOf(source, desk.host, inputs)
   const finer: FinerBars | null =
-    (overrides['use_bar_magnifier'] ?? magnifier) ? await desk.host.finer() : null
+    (overrides['use_bar_magnifier'] ?? told.magnifier) ? await desk.host.finer() : null
   const request: Omit<BacktestRequest, 'series'> = {
     ...job,
     finer,

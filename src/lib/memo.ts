@@ -41,3 +41,9 @@ export function memoOf<Subject extends object, V>(make: (subject: Subject) => V)
     return value
   }
 }
+
+/** `make`, called when its answer is first asked for, and never again. */
+export function lazily<V>(make: () => V): () => V {
+  let made: { readonly value: V } | null = null
+  return () => (made ??= { value: make() }).value
+}

@@ -1,5 +1,6 @@
 // What stands beside a single result: how often its script was tried on its market, and what luck leaves of it.
 
+import { lazily } from '../lib/memo.ts'
 import { seriesName, type SeriesKey } from '../market/bar-store.ts'
 import type { BacktestOutput } from '../engine/job.ts'
 import type { SharpeRecord } from '../statistics/probabilistic-sharpe.ts'
@@ -16,12 +17,12 @@ export interface Result extends SeriesKey {
   readonly range: { readonly from: number; readonly to: number; readonly bars: number } | null
 }
 
-/** Statistics bring a library, which is loaded with the first result. */
-const statistics = async () => ({
+/** Statistics bring a library, which is loaded with the first result. Asking for what is loaded costs each result 100 µs. */
+const statistics = lazily(async () => ({
   ...(await import('../statistics/judged-sharpe.ts')),
   ...(await import('../statistics/deflated-sharpe.ts')),
   ...(await import('../statistics/luck.ts')),
-})
+}))
 
 /** Counts a result that was just made, and answers what the count says of it. */
 export async function resultTried(
@@ -44,7 +45,7 @@ export async function triesOf(ledger: Ledger, result: Result): Promise<Trials | 
   const tries =
     counted === 1
       ? `The only combination of this script tried on ${market}.`
-      : `Tried ${counted.toLocaleString('en')} combinations of this script on ${market}.`
+      : `Tried ${grouped(counted)} combinations of this script on ${market}.`
   if (!moments) return { counted, sentence: tries, sharpe: null, length: null }
   const { judgedSharpe, judgedLength, luckSentence } = await statistics()
   const sharpe = judgedSharpe(moments, counted, tried.deviation)
@@ -91,3 +92,6 @@ export async function countsOf(
   const found = new Map([...scripts.keys()].map((name, i) => [name, counts[i]!]))
   return (result) => found.get(`${seriesName(result)} ${result.tried}`) ?? null
 }
+
+/** As `toLocaleString('en')` has it, which takes 30 µs. */
+const grouped = (count: number): string => String(count).replace(/\B(?=(?:\d{3})+$)/g, ',')

@@ -1,7 +1,7 @@
 // What is remembered of pure functions of texts.
 
 import { expect, test } from 'bun:test'
-import { memo } from '../../src/lib/memo.ts'
+import { lazily, memo } from '../../src/lib/memo.ts'
 
 function counted(max: number) {
   const asked: string[] = []
@@ -38,4 +38,11 @@ test('a refusal is said each time', () => {
   const { asked, length } = counted(4)
   for (let i = 0; i < 2; i++) expect(() => length('bad')).toThrow('no')
   expect(asked).toEqual(['bad', 'bad'])
+})
+
+test('what is made lazily is made once, when it is first asked for', () => {
+  let made = 0
+  const answer = lazily(() => ++made)
+  expect(made).toBe(0)
+  expect([answer(), answer(), made]).toEqual([1, 1, 1])
 })
