@@ -71,6 +71,11 @@ describe.skipIf(noBrowser)('alerts on the chart', () => {
     await makeAlert(page, { op: 'crossing_up', price: 2850 })
     await page.reload()
     const { y } = await middleOf(page, 'SPX crosses above 2850')
+    // Its name would lie on candles, so it is a bell until somebody points at the line.
+    const name = page.locator('[data-bell]').getByText('SPX crosses above 2850')
+    await name.waitFor({ state: 'hidden' })
+    await page.mouse.move(500, y)
+    await name.waitFor()
     // The toolbar of drawings is there when what is drawn can be taken hold of.
     await page.getByRole('button', { name: /^List of drawings/ }).waitFor()
     await page.mouse.move(400, y)

@@ -1,14 +1,18 @@
 // The levels of alerts as lines on a chart. A line is dragged to another price with a mouse or a finger, anywhere along it;
 // its label is a number field for the keyboard, and has the menu with what else can be done.
 //
-// The chart paints lines and tags on its axis; labels are elements, put in their places with every frame it paints.
+// The chart paints lines and tags on its axis; labels are elements, put in their places with every frame it paints. A label
+// that would lie over bars is a bell until somebody points at its line, so that it never hides a candle.
 
 import { useSignalEffect } from '@preact/signals'
 import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Bars } from '../../market/bars.ts'
 import { onTick, type Cell } from '../chart/cell.ts'
 import { replayOnChart } from '../chart/chart-state.ts'
 import { MenuList, type MenuItem } from '../chart/menu.tsx'
+import { extremesOf } from '../chart/extremes.ts'
+import type { Paint } from '../chart/paint.ts'
 import type { ChartView } from '../chart/view.ts'
 import { hovered, tool } from '../drawings/drawing-state.ts'
 import { price as priceText } from '../format.ts'
@@ -29,6 +33,8 @@ import {
 /** How far from a line a press still takes hold of it, in CSS pixels: a finger is wider than a mouse. */
 const REACH = { mouse: 5, touch: 14 } as const
 const CLICK_PX = 4
+/** The place of a label, as the style sheet has it: its distance to the axis, and half its height. */
+const LABEL = { right: 26, half: 10 } as const
 
 interface Dragged {
   readonly key: string
@@ -61,13 +67,18 @@ export function AlertLines({
     view.set({ alerts: lines.map(({ price }) => ({ price, text: '', tone: 'accent' })) })
   })
   useEffect(() => {
-    const stop = view.addOverlay(({ y, vr, height }) => {
-      for (const label of labels.current?.children ?? []) {
-        const line = now.current.find(({ key }) => key === (label as HTMLElement).dataset['key'])
+    const widths = new Widths()
+    const stop = view.addOverlay((paint) => {
+      const { y, vr, height } = paint
+      for (const label of (labels.current?.children as Iterable<HTMLElement> | undefined) ?? []) {
+        const line = now.current.find(({ key }) => key === label.dataset['key'])
         const at = line ? y(line.price) / vr : Number.NaN
         const isIn = at >= 0 && at <= height / vr
-        ;(label as HTMLElement).style.visibility = isIn ? 'visible' : 'hidden'
-        if (isIn) (label as HTMLElement).style.transform = `translateY(${Math.round(at)}px) translateY(-50%)`
+        label.style.visibility = isIn ? 'visible' : 'hidden'
+        if (!isIn) continue
+        label.style.transform = `translateY(${Math.round(at)}px) translateY(-50%)`
+        const width = widths.of(line!.alert.name, paint)
+        label.toggleAttribute('data-bell', hidesMuch(paint, view.state.bars, width, at))
       }
     })
     view.redraw()
@@ -106,6 +117,42 @@ export function AlertLines({
     </>
   )
 }
+
+/** How wide the names of alerts are, in CSS pixels: measured once each, since a frame must not ask for the page's layout. */
+class Widths {
+  readonly #known = new Map<string, number>()
+
+  of(name: string, { ctx, theme }: Paint): number {
+    const known = this.#known.get(name)
+    if (known !== undefined) return known
+    ctx.save()
+    ctx.font = `11px ${theme.font}`
+    const width = ctx.measureText(name).width
+    ctx.restore()
+    this.#known.set(name, width)
+    return width
+  }
+}
+
+/** A chart narrower than this, in CSS pixels, has a legend across all of it. */
+const NARROW = 420
+
+/** Whether a label with a name of that width would hide bars, or the legend, where its line is at `at` CSS pixels from the top. */
+function hidesMuch(paint: Paint, bars: Bars, name: number, at: number): boolean {
+  const { x, y, hr, vr, width, spacing } = paint
+  if (width / hr < NARROW) return true
+  const right = width - LABEL.right * hr
+  const left = right - Math.min(280, name + LABEL_PADDING) * hr
+  const barAt = (place: number) => (place - x(0)) / spacing
+  const last = Math.min(bars.length - 1, paint.known)
+  const [from, to] = [Math.floor(barAt(left)), Math.min(last, Math.ceil(barAt(right)))]
+  const { low } = extremesOf(bars.low, from, to)
+  const { high } = extremesOf(bars.high, from, to)
+  if (low > high) return false
+  return y(high) / vr <= at + LABEL.half && y(low) / vr >= at - LABEL.half
+}
+/** What a label has beside its name: bell, gaps and border. */
+const LABEL_PADDING = 30
 
 const atHand = (dragged: Dragged | null) => (line: AlertLine) =>
   dragged?.key === line.key
@@ -259,8 +306,11 @@ function useDragging({ cell, view, host, lines, onDragged, onMenu }: Dragging): 
     }
     const move = (event: PointerEvent) => {
       if (!held) {
-        const near = event.buttons === 0 && event.pointerType !== 'touch' && lineAt(event) !== undefined
-        frame.toggleAttribute('data-on-alert', near)
+        const isFree = event.buttons === 0 && event.pointerType !== 'touch'
+        const near = isFree ? lineAt(event)?.key : undefined
+        frame.toggleAttribute('data-on-alert', near !== undefined)
+        for (const label of frame.querySelectorAll<HTMLElement>(`.${s.label}`))
+          label.toggleAttribute('data-near', label.dataset['key'] === near)
         return
       }
       event.stopPropagation()
