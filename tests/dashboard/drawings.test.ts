@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { noBrowser, startSite, type Site } from './browser.ts'
+import { noBrowser, painted, startSite, type Site } from './browser.ts'
 
 const QUIET = { script: { id: null, name: '', source: '' }, side: '', bottom: '', 'tour.done': true }
 
@@ -257,6 +257,36 @@ describe.skipIf(noBrowser)('drawings', () => {
     await page.getByRole('button', { name: 'List of drawings (1)' }).waitFor()
     await storedWhen(page, market, (all) => all.length === 1)
     await page.getByRole('button', { name: 'Settings of Mine' }).waitFor()
+  }, 300_000)
+
+  test('keys that come before the tools wait for those of the chart and for the commands, which come apart', async () => {
+    const market = 'SP:SPX'
+    const { page, complaints } = await site.open({ remembered: QUIET })
+    // The page asks twice for the module, and a busy browser paints between the two answers.
+    await page.addInitScript(() => {
+      const { then } = Promise.prototype
+      let go = () => undefined as void
+      const held = new Promise<void>((resolve) => (go = resolve))
+      Object.assign(window, { go })
+      const waiting = function (this: Promise<unknown>, heard: unknown, ...rest: []) {
+        const module = String(heard).includes('attachTools')
+          ? then.call(this, (loaded) => then.call(held, () => loaded))
+          : this
+        return then.call(module, heard as () => void, ...rest)
+      }
+      Reflect.set(Promise.prototype, 'then', waiting)
+    })
+    await page.goto(`${site.url}/chart/${encodeURIComponent(market)}/1d`)
+    await page.getByText(/^Vol/).first().waitFor()
+    const before = (await stored(page, market)).length
+    await chartOf(page).focus()
+    await page.keyboard.press('Alt+h')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: `List of drawings (${before})` }).waitFor()
+    await painted(page)
+    await page.evaluate(() => (window as unknown as { go(): void }).go())
+    await storedWhen(page, market, (all) => all.length === before + 1)
+    expect(complaints).toEqual([])
   }, 300_000)
 
   test('by keyboard alone: placed, nudged, given a price, locked against removal', async () => {

@@ -2,7 +2,7 @@
 
 import { batch, effect } from '@preact/signals'
 import type { RefObject } from 'preact'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { intervalMs, parseInterval } from '../../market/interval.ts'
 import { ApiError } from '../api-client.ts'
 import { isSameMarket, placed, scriptId, type Market } from '../charts.ts'
@@ -365,7 +365,8 @@ function useDrawings(cell: Cell, view: ChartView | null, host: RefObject<HTMLDiv
   once.current ||= cell.shown.value !== null
   const ready = once.current
   const kept = useRef<KeyboardEvent[] | null>([])
-  useEffect(() => {
+  // Before the browser paints: from then on the chart can have the focus, and on a busy machine effects come later.
+  useLayoutEffect(() => {
     const keep = (event: KeyboardEvent) => {
       if (event.target === host.current && !cell.problem.peek()) kept.current?.push(event)
     }

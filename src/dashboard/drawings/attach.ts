@@ -9,12 +9,24 @@ import type { ChartView } from '../chart/view.ts'
 import { followAddress } from '../chart/chart-state.ts'
 import { charts, market } from '../charts.ts'
 import { openLayout } from '../layouts/layouts.ts'
-import { drawables, hideAll, lockAll, magnet, objectList, selected, tool } from './drawing-state.ts'
+import {
+  drawables,
+  hasCommands,
+  hideAll,
+  lockAll,
+  magnet,
+  objectList,
+  selected,
+  tool,
+} from './drawing-state.ts'
 import { DrawingGestures, removeSelected } from './gestures.ts'
 import { changeDrawings, drawings, sheetOf } from './sheet.ts'
 import { TOOL_GROUPS, TOOL_KEYS, TOOL_NAMES } from './tools.ts'
 
-/** Attaches them to one chart; `onReady` is called once it can be drawn on. The returned function removes them. */
+/**
+ * Attaches them to one chart; `onReady` is called once it can be drawn on, and there are commands: what the charts share is
+ * attached by an import of its own, which may come later than the first frame here. The returned function removes them.
+ */
 export function attachDrawings(
   host: HTMLElement,
   view: ChartView,
@@ -34,7 +46,7 @@ export function attachDrawings(
     gestures.follow(sheet)
   })
   const stopReady = effect(() => {
-    if (drawables.value.has(gestures)) untracked(onReady)
+    if (hasCommands.value && drawables.value.has(gestures)) untracked(onReady)
   })
   return () => {
     stopReady()
@@ -58,7 +70,9 @@ export function attachTools(): () => void {
     void sheetOf(market.value)
     selected.value = []
   })
+  hasCommands.value = true
   return () => {
+    hasCommands.value = false
     stopCommands()
     stopSteps()
     timeline.clear()

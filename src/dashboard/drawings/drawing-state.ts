@@ -9,6 +9,8 @@ import { drawings } from './sheet.ts'
 export const tool = signal<DrawingTool | null>(null)
 /** The gestures of charts that take what is drawn on them: bars are painted, and the gestures listen. */
 export const drawables = signal<ReadonlySet<object>>(new Set())
+/** Whether the commands are there that take a tool in hand. */
+export const hasCommands = signal(false)
 export const drawable = computed(() => drawables.value.size > 0)
 export function setDrawable(gestures: object, on: boolean): void {
   const now = drawables.peek()
