@@ -1,7 +1,8 @@
 // Labels on a price axis where they would lie on each other.
 
 import { expect, test } from 'bun:test'
-import { merging, type AxisLabel } from '../../src/dashboard/chart/axis-labels.ts'
+import { merging, sinceFirst, type AxisLabel } from '../../src/dashboard/chart/axis-labels.ts'
+import { NO_BARS } from '../../src/dashboard/chart/view-state.ts'
 
 const label = (y: number | null, text: string, importance = 0): AxisLabel => ({
   importance,
@@ -35,4 +36,12 @@ test('labels that only touch stay two, and one hidden by a label does not hide a
 
 test('a value without a place on the axis has no label', () => {
   expect(shown(label(null, 'none', 2), label(5, 'x'))).toEqual(['x at 5'])
+})
+
+test('on a scale in per cent a label says how far its value is from the first close in view', () => {
+  const bars = { ...NO_BARS, length: 3, close: Float64Array.of(50, 100, 80) }
+  expect(sinceFirst(120, bars, 1.7)).toBe('+20.00%')
+  expect(sinceFirst(80, bars, 1)).toBe('−20.00%')
+  expect(sinceFirst(80, bars, -12)).toBe('+60.00%')
+  expect(sinceFirst(80, bars, 40)).toBeNull()
 })

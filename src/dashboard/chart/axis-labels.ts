@@ -5,6 +5,7 @@
 
 import type { ISeriesPrimitiveAxisView } from 'lightweight-charts'
 import type { Bars } from '../../market/bars.ts'
+import { percent } from '../format.ts'
 import { lastValue } from './draw-marks.ts'
 import { lightness, type ChartTheme } from './paint.ts'
 import { colorAt, DISPLAY, type Mark } from './scene.ts'
@@ -58,6 +59,15 @@ export function axisLabels({
   const close = shown.close[last]
   if (close !== undefined) add(close, close >= shown.open[last]! ? theme.up : theme.down, 2)
   return merging(labels)
+}
+
+/**
+ * A price on a scale in per cent, as the scale itself counts: from the first close in view. `first` is the left edge of the
+ * view, which may lie between bars. Null = there is nothing to count from.
+ */
+export function sinceFirst(value: number, { close }: Bars, first: number): string | null {
+  const base = close[Math.max(0, Math.floor(first))]
+  return base ? percent((value - base) / Math.abs(base), { plus: true }) : null
 }
 
 export interface AxisLabel {

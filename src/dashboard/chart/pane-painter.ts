@@ -13,7 +13,7 @@ import type {
 } from 'lightweight-charts'
 import type { Bars } from '../../market/bars.ts'
 import { price as priceText } from '../format.ts'
-import { axisLabels } from './axis-labels.ts'
+import { axisLabels, sinceFirst } from './axis-labels.ts'
 import { paneNumber } from './axis-text.ts'
 import { heikinAshi } from './bars.ts'
 import { drawCompared, rangeOfLine } from './compared.ts'
@@ -83,6 +83,13 @@ export class PanePainter implements ISeriesPrimitive {
     return this.name === 'price' ? priceText(value, this.#state.mintick) : paneNumber(value, this.span)
   }
 
+  #labelText(value: number): string {
+    const { scale, bars } = this.#state
+    if (this.name !== 'price' || scale !== 'percent') return this.text(value)
+    const first = this.#chart.timeScale().getVisibleLogicalRange()?.from ?? 0
+    return sinceFirst(value, bars, first) ?? this.text(value)
+  }
+
   autoScale(): void {
     this.series.priceScale().applyOptions({ autoScale: true })
   }
@@ -105,7 +112,7 @@ export class PanePainter implements ISeriesPrimitive {
       marks: this.#marks,
       shown: this.#shown,
       coordinate: (value) => this.series.priceToCoordinate(value),
-      format: (value) => this.text(value),
+      format: (value) => this.#labelText(value),
     })
     this.#requestUpdate()
   }
