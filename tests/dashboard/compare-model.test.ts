@@ -7,6 +7,7 @@ import {
   pointsOf,
   RUNS_MAX,
   spanOf,
+  toldApart,
   valueAt,
 } from '../../src/dashboard/backtests/compare-model.ts'
 import { axisOf, heightOf, type CurveScale } from '../../src/dashboard/report/curve-scales.ts'
@@ -77,6 +78,29 @@ test('only inputs in which runs differ are told', () => {
   expect(differingInputs(runs)).toEqual(['fast', 'slow'])
   expect(differingInputs(runs.slice(0, 2))).toEqual(['fast'])
   expect(differingInputs([])).toEqual([])
+})
+
+test('runs of one script are told apart by market, by inputs that differ, and by time where those are the same', () => {
+  const run = (name: string, length: number, made: string, market = 'SP:SPX 1D') => ({
+    name,
+    market,
+    inputs: { Length: length, Source: 'close' },
+    made,
+  })
+  const told = (...runs: Parameters<typeof toldApart>[0]) => toldApart(runs, String)
+  expect(told(run('RSI', 14, 'at 9'), run('RSI', 21, 'at 10'))).toEqual([
+    'SP:SPX 1D · Length 14',
+    'SP:SPX 1D · Length 21',
+  ])
+  expect(told(run('RSI', 14, 'at 9'), run('RSI', 14, 'at 10'), run('MACD', 14, 'at 11'))).toEqual([
+    'SP:SPX 1D · at 9',
+    'SP:SPX 1D · at 10',
+    'SP:SPX 1D',
+  ])
+  expect(told(run('RSI', 14, 'at 9'), run('RSI', 14, 'at 9', 'SP:SPX 1W'))).toEqual([
+    'SP:SPX 1D',
+    'SP:SPX 1W',
+  ])
 })
 
 test('a scale makes amounts comparable, and leaves out what it cannot show', () => {

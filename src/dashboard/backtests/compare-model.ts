@@ -105,3 +105,35 @@ export function differingInputs(
   const names = [...new Set(runs.flatMap(({ inputs }) => Object.keys(inputs)))]
   return names.filter((name) => new Set(runs.map(({ inputs }) => JSON.stringify(inputs[name]))).size > 1)
 }
+
+interface ToldApart {
+  readonly name: string
+  /** The series it ran on, as text. */
+  readonly market: string
+  readonly inputs: Readonly<Record<string, unknown>>
+  /** When it was made, as text. */
+  readonly made: string
+}
+/** How many inputs are told of a run; the table has the others. */
+const TOLD_INPUTS_MAX = 3
+
+/**
+ * What tells each run from the others of its name, for the line below the name: its market, the inputs in which they differ,
+ * and when it was made where that is not enough.
+ */
+export function toldApart(
+  runs: readonly ToldApart[],
+  valueText: (value: unknown) => string,
+): readonly string[] {
+  const withoutTime = runs.map((run) => {
+    const names = differingInputs(runs.filter(({ name }) => name === run.name))
+    const inputs = names
+      .filter((name) => name in run.inputs)
+      .slice(0, TOLD_INPUTS_MAX)
+      .map((name) => `${name} ${valueText(run.inputs[name])}`)
+    return [run.market, ...inputs].join(' · ')
+  })
+  const isShared = (i: number) =>
+    withoutTime.some((text, j) => j !== i && text === withoutTime[i] && runs[j]!.name === runs[i]!.name)
+  return withoutTime.map((text, i) => (isShared(i) ? `${text} · ${runs[i]!.made}` : text))
+}

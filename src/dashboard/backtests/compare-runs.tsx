@@ -15,11 +15,20 @@ import { ScaleChoice } from '../report/scale-choice.tsx'
 import { valueText } from '../report/properties.tsx'
 import { navigate, query } from '../router.ts'
 import { openBacktest } from '../run-script.ts'
-import { remembered } from '../settings.ts'
+import { remembered, timezone } from '../settings.ts'
 import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Button, cx, Empty, uiStyles as ui } from '../ui/ui.tsx'
 import { bottom } from '../workspace.ts'
-import { differingInputs, idsOf, offered, RUNS_MAX, spanOf, valueAt, type RunCurve } from './compare-model.ts'
+import {
+  differingInputs,
+  idsOf,
+  offered,
+  RUNS_MAX,
+  spanOf,
+  toldApart,
+  valueAt,
+  type RunCurve,
+} from './compare-model.ts'
 import s from './compare-runs.module.css'
 import { CurvesCanvas } from './curves-canvas.tsx'
 import { everyRun } from './every-run.ts'
@@ -27,6 +36,7 @@ import { everyRun } from './every-run.ts'
 export interface ComparedRun extends RunCurve {
   readonly id: string
   readonly name: string
+  readonly createdAt: number
   readonly report: Report
   /** Which of the colours is its own. */
   readonly color: number
@@ -36,6 +46,20 @@ const chosenScale = remembered('compare.scale', 'percent')
 /** The figures of the table: of all trades, and of equity. */
 const OF_ALL = ['netProfit', 'netProfitPct', 'profitFactor', 'winRate', 'trades', 'averageTrade'] as const
 const OF_EQUITY = ['maxDrawdownPct', 'sharpe', 'cagr'] as const
+
+/** Below a run's name: what tells it from the others. */
+const notesOf = (runs: readonly ComparedRun[]): ReadonlyMap<string, string> => {
+  const texts = toldApart(
+    runs.map(({ name, report, createdAt }) => ({
+      name,
+      market: marketText(report),
+      inputs: report.inputs,
+      made: `made ${time(createdAt, timezone.value || 'UTC', true)}`,
+    })),
+    valueText,
+  )
+  return new Map(runs.map(({ id }, i) => [id, texts[i]!]))
+}
 
 const show = (ids: readonly string[]): void =>
   navigate(`/backtests/compare?runs=${ids.join(',')}`, { replace: true })
@@ -113,6 +137,7 @@ async function loadRun(id: string, color: number): Promise<ComparedRun | null> {
   return {
     id,
     name: backtest.name,
+    createdAt: backtest.createdAt,
     report: result.report,
     times: ofKind(tracks, 'time')?.data ?? [],
     equity: ofKind(tracks, 'equity')?.data ?? [],
@@ -222,6 +247,7 @@ function Curves({ runs, all, hidden, onHide }: CurvesProps) {
   const [lit, setLit] = useState<string | null>(null)
   const span = useMemo(() => spanOf(runs), [runs.map(({ id }) => id).join()])
   const scale = scaleOf(chosenScale.value)
+  const notes = notesOf(all)
   const currencies = new Set(runs.map(({ report }) => report.currency))
   return (
     <section class={s.curves} aria-label="Equity">
@@ -248,7 +274,7 @@ function Curves({ runs, all, hidden, onHide }: CurvesProps) {
                   }
                 >
                   <span>{run.name}</span>
-                  <small>{marketText(run.report)}</small>
+                  <small>{notes.get(run.id)}</small>
                   {value !== null && (
                     <span class="num">
                       {scale === 'money'
@@ -287,13 +313,14 @@ function Figures({ runs, onRemove }: FiguresProps) {
       label="Figures of the runs"
       rows={runs}
       keyOf={({ id }) => id}
-      columns={columnsOf(inputs, onRemove)}
+      columns={columnsOf(inputs, notesOf(runs), onRemove)}
     />
   )
 }
 
 const columnsOf = (
   inputs: readonly string[],
+  notes: ReadonlyMap<string, string>,
   onRemove: (id: string) => void,
 ): readonly Column<ComparedRun>[] => [
   {
@@ -312,7 +339,7 @@ const columnsOf = (
         >
           {run.name}
         </button>
-        <span class={p['cellNote']}>{marketText(run.report)}</span>
+        <span class={p['cellNote']}>{notes.get(run.id)}</span>
       </>
     ),
   },
