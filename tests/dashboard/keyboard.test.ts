@@ -39,7 +39,7 @@ async function tabTo(page: Page, name: string | RegExp, key = 'Tab'): Promise<vo
 
 async function palette(page: Page, words: string, option: string | RegExp): Promise<void> {
   await page.keyboard.press('Control+k')
-  await page.getByRole('combobox', { name: 'Search' }).waitFor()
+  // What is typed before the palette is there is not lost.
   await page.keyboard.type(words)
   await page.getByRole('option', { name: option }).first().waitFor()
   const selected = page.getByRole('option', { selected: true })
@@ -54,6 +54,9 @@ test.skipIf(noBrowser)(
     const site = await startSite({ owner: false })
     try {
       const { page, complaints } = await site.open()
+      let release = () => undefined as void
+      const held = new Promise<void>((resolve) => (release = resolve))
+      await page.route('**/palette-*.js', (route) => held.then(() => route.continue()))
       await page.goto(site.url)
       await page.getByRole('heading', { name: 'Welcome to your Chartroom' }).waitFor()
       await page.waitForFunction(() => document.activeElement?.getAttribute('name') === 'name')
@@ -69,6 +72,15 @@ test.skipIf(noBrowser)(
       await page.keyboard.press('Escape')
       await page.getByRole('dialog', { name: 'Tour' }).waitFor({ state: 'detached' })
       await page.getByText('SMA cross').first().waitFor()
+
+      // The palette's code is on its way while its first words are typed.
+      await page.keyboard.press('Control+k')
+      await page.keyboard.type('script')
+      release()
+      const search = page.getByRole('combobox', { name: 'Search' })
+      await search.waitFor()
+      expect(await search.inputValue()).toBe('script')
+      await page.keyboard.press('Escape')
 
       // Another value of an input; the report; its views.
       await palette(page, 'show script', 'Show script')

@@ -15,7 +15,7 @@ import { side, type Side } from '../workspace.ts'
 import s from './frame.module.css'
 import { lazy } from './lazy.tsx'
 import { ago } from '../format.ts'
-import { keysOpen, paletteOpen } from './overlays.ts'
+import { keysOpen, paletteOpen, typeAhead } from './overlays.ts'
 
 const ChartPage = lazy(async () => (await import('./chart-page.tsx')).ChartPage)
 const SignIn = lazy(async () => (await import('../account/sign-in.tsx')).SignIn)
@@ -166,6 +166,7 @@ export function App() {
     return () => clearTimeout(timer)
   }, [])
   useEffect(listenForKeys, [])
+  useEffect(typeAhead, [])
   useEffect(
     () =>
       addCommands([

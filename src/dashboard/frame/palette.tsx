@@ -11,7 +11,7 @@ import { commands, keysOf } from '../commands.ts'
 import { keyText } from '../keys.ts'
 import { openScript } from '../editor/documents.ts'
 import { ago } from '../format.ts'
-import { paletteOpen } from './overlays.ts'
+import { paletteOpen, typedAhead } from './overlays.ts'
 import { navigate } from '../router.ts'
 import { openBacktest } from '../run-script.ts'
 import { user } from '../session.ts'
@@ -59,7 +59,7 @@ const HIT_GROUPS = {
 } as const
 
 export function Palette() {
-  const [query, setQuery] = useState('')
+  const [query, setQuery] = useState(typedAhead.peek())
   const [hits, setHits] = useState<readonly Hit[]>([])
   const [symbols, setSymbols] = useState<readonly SymbolFacts[]>([])
   const [articles, setArticles] = useState<readonly Article[]>([])
@@ -189,7 +189,7 @@ export function Palette() {
         </div>
         <div class={s.foot} aria-hidden="true">
           <span>↑ ↓ choose</span>
-          <span>↵ open</span>
+          <span>Enter open</span>
           <span>Esc close</span>
         </div>
       </div>
