@@ -10,7 +10,17 @@ import { lastRun, remembered } from './settings.ts'
 import { titleOf } from './editor/title-of.ts'
 import { activeId, charts, fieldOf, isSameMarket, market, scriptId, scriptMarket } from './charts.ts'
 import { isStudyPlot, runInputs } from './studies/plot-sources.ts'
-import { bottom, diagnostics, inputs, run, running, runProblem, runProgress, script } from './workspace.ts'
+import {
+  bottom,
+  diagnostics,
+  inputs,
+  lastDone,
+  run,
+  running,
+  runProblem,
+  runProgress,
+  script,
+} from './workspace.ts'
 
 /** How many of the newest bars a run sees. */
 export const runBars = remembered('run.bars', 20_000)
@@ -32,10 +42,16 @@ let latest: BacktestBody | null = null
 let following = { isBusy: false, isOwed: false }
 
 /** Cancels the current run, if there is one. */
-export function cancelRun(): void {
+function cancelCurrent(): void {
   current?.abort()
   current = null
   running.value = false
+}
+
+/** The user cancels the run: a reload must not begin it again. */
+export function cancelRun(): void {
+  cancelCurrent()
+  if (lastRun.peek() === UNSTORED) lastRun.value = CANCELLED
 }
 
 /**
@@ -58,6 +74,7 @@ export async function runScript({ reveal = false, keep = true, here = true } = {
     asked = body
     diagnostics.value = []
     runProblem.value = null
+    if (keep) lastDone.value = { at: Date.now(), isSame: run.peek()?.report.hash === result.report.hash }
     run.value = { id, name: body.name, source, report: result.report, tracks: result.tracks, trials }
     if (id !== null) lastRun.value = id
     if (reveal && bottom.peek() === '') bottom.value = 'report'
@@ -78,6 +95,8 @@ export async function runScript({ reveal = false, keep = true, here = true } = {
 
 /** What `lastRun` is if the server has not stored that run, which a reload then repeats. */
 export const UNSTORED = 'unstored'
+/** What `lastRun` is if the user cancelled that run: a reload begins none. */
+export const CANCELLED = 'cancelled'
 
 /** Runs a script that was opened. Nobody asked for its result to be kept, so the server stores nothing. */
 export function runOpened({ here = true } = {}): Promise<void> {
@@ -214,7 +233,7 @@ export async function openBacktest(
 
 /** Shows a run that is kept elsewhere, such as a part of a portfolio. It is not repeated when bars come. */
 export function showRun(shown: NonNullable<(typeof run)['value']>): void {
-  cancelRun()
+  cancelCurrent()
   run.value = shown
   asked = null
   const { exchange, symbol, interval } = shown.report

@@ -99,6 +99,15 @@ describe.skipIf(noBrowser)('the chart', () => {
     expect(below!.y).toBeGreaterThanOrEqual(title!.y + title!.height)
     await cancel.click()
     await cancel.waitFor({ state: 'detached' })
+    // A reload does not begin it again.
+    expect(await page.evaluate(() => localStorage.getItem('chartroom.run.last'))).toBe('"cancelled"')
+    let again = 0
+    await page.route('**/backtests/preview', () => void again++)
+    await page.reload()
+    await page.getByText(/^Vol/).first().waitFor()
+    await page.getByRole('button', { name: /^List of drawings/ }).waitFor()
+    await painted(page)
+    expect(again).toBe(0)
   }, 300_000)
 
   test('letters typed on the chart search a symbol, Enter shows it', async () => {

@@ -9,7 +9,7 @@ import { firstPaint } from '../first-paint.ts'
 import { percent, price } from '../format.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { query } from '../router.ts'
-import { openBacktest, rerunOnChange, runOpened, UNSTORED } from '../run-script.ts'
+import { CANCELLED, openBacktest, rerunOnChange, runOpened, UNSTORED } from '../run-script.ts'
 import { drawingBar, lastRun } from '../settings.ts'
 import { runStudies, settingsOf } from '../studies/studies.ts'
 import { cx, toastError } from '../ui/ui.tsx'
@@ -81,7 +81,7 @@ export function Chart() {
       {alone && <ChartTabs ids={all} />}
       <div
         ref={grid}
-        class={cx(s.grid, alone && s.belowTabs)}
+        class={cx(s.grid, alone && s.belowTabs, replayOnChart.value && s.toTheFoot)}
         style={{ gridTemplateAreas: areasText(alone ? '1' : charts.value.shape) }}
       >
         {ids.map((id, place) => (
@@ -137,6 +137,7 @@ function useFirstRun(): void {
       if (script.peek().source !== '') void runOpened({ here: false })
     }
     const restore = () => {
+      if (again === CANCELLED) return
       if (again === '' || again === UNSTORED) return begin()
       openBacktest(again, { market: asked ? 'follow' : 'keep' }).then(
         (opened) => {

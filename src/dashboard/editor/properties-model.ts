@@ -49,7 +49,7 @@ export const PROPERTIES: readonly Property[] = [
     group: 'Orders',
     kind: 'choice',
     options: [
-      ['fixed', 'Contracts or shares'],
+      ['fixed', 'Contracts'],
       ['cash', 'Money'],
       ['percent_of_equity', '% of equity'],
     ],

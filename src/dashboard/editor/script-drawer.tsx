@@ -9,7 +9,7 @@ import { cancelRun, runScript } from '../run-script.ts'
 import { remembered } from '../settings.ts'
 import { Menu } from '../ui/menu.tsx'
 import { Badge, Button } from '../ui/ui.tsx'
-import { bottom, jumpTo, run, running, script } from '../workspace.ts'
+import { bottom, jumpTo, lastDone, run, running, script } from '../workspace.ts'
 import { AddLibrary, importedIn } from './add-library.tsx'
 import { mountCodeEditor, type CodeEditor } from './code-editor.ts'
 import {
@@ -118,6 +118,9 @@ export function ScriptDrawer() {
               Not saved
             </>
           )}
+        </span>
+        <span class={s.state} role="status">
+          {lastDone.value && !running.value && doneText(lastDone.value)}
         </span>
         <span class={s.grow} />
         <Button
@@ -229,6 +232,10 @@ export function ScriptDrawer() {
     </div>
   )
 }
+
+/** Also a run that changed nothing leaves a sign that it was made. */
+const doneText = ({ at, isSame }: NonNullable<(typeof lastDone)['value']>): string =>
+  `Ran at ${new Date(at).toLocaleTimeString('en-GB')}${isSame ? ', same result' : ''}`
 
 export function scriptCommands(
   setDialog: (name: DialogName) => void,
