@@ -110,6 +110,7 @@ export function statesOf({ ids, script }: SeededSite): readonly State[] {
     { name: 'phone-report', path: '/', phone: true, remembered: report, shows: 'Profit factor' },
     { name: 'performance', path: '/', remembered: report, shows: 'Profit factor', act: press('Performance') },
     { name: 'trades', path: '/', remembered: drawer('trades'), shows: 'Cross down' },
+    { name: 'phone-trades', path: '/', phone: true, remembered: drawer('trades'), shows: 'Cross down' },
     { name: 'editor', path: '/', remembered: drawer('script'), shows: 'No problems' },
     { name: 'replay', path: '/', remembered: drawer('replay'), act: replay },
   ]

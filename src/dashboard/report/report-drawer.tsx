@@ -8,7 +8,7 @@ import { showsClock } from '../chart/bars.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { count, duration, time as timeText, marketText, triedText } from '../format.ts'
 import { keptRun, runScript } from '../run-script.ts'
-import { Badge, Button, Empty, Failure, Skeleton, toast, toastError } from '../ui/ui.tsx'
+import { Badge, Button, cx, Empty, Failure, Skeleton, toast, toastError } from '../ui/ui.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { bottom, diagnostics, run, running, runProblem, script, type ShownRun } from '../workspace.ts'
 import { Overview } from './overview.tsx'
@@ -107,31 +107,33 @@ function ReportOf({ run: current }: { readonly run: ShownRun }) {
             <span class={s.wideOnly}> · ran in {duration(report.timings.runMs)}</span>
           </span>
           {trials && report.script.kind === 'strategy' && (
-            <span class="muted">{triedText(trials.sentence, report)}</span>
+            <span class={cx('muted', s.tried)}>{triedText(trials.sentence, report)}</span>
           )}
         </div>
         {running.value && <Badge tone="accent">Running…</Badge>}
         <span class={s.grow} />
-        <div class={s.views} role="group" aria-label="View of the report">
-          {VIEWS.map(([id, text]) => (
-            <button
-              key={id}
-              type="button"
-              class={s.view}
-              aria-pressed={view.value === id}
-              onClick={() => (view.value = id)}
-            >
-              {text}
-            </button>
-          ))}
+        <div class={s.tools}>
+          <div class={s.views} role="group" aria-label="View of the report">
+            {VIEWS.map(([id, text]) => (
+              <button
+                key={id}
+                type="button"
+                class={s.view}
+                aria-pressed={view.value === id}
+                onClick={() => (view.value = id)}
+              >
+                {text}
+              </button>
+            ))}
+          </div>
+          <VerifyButton run={current} />
+          <Button size="small" onClick={() => setDoubting(true)} title="Does the script see the future?">
+            Repaint
+          </Button>
+          <Button size="small" icon="external" onClick={() => setSharing(true)}>
+            Share
+          </Button>
         </div>
-        <VerifyButton run={current} />
-        <Button size="small" onClick={() => setDoubting(true)} title="Does the script see the future?">
-          Repaint
-        </Button>
-        <Button size="small" icon="external" onClick={() => setSharing(true)}>
-          Share
-        </Button>
       </header>
       {view.value === 'overview' && <Overview run={current} />}
       {view.value === 'performance' && <Performance report={report} />}

@@ -13,31 +13,35 @@ import { bottom, lookAt, run, running } from '../workspace.ts'
 import s from './report.module.css'
 import { spreadsheetOf } from './trades-csv.ts'
 
-const ROW = 32
+/**
+ * How a row is laid out, by the width that there is for it: one line, entry above exit, or what a phone has room for. Its
+ * height in CSS pixels is the same in `report.module.css`.
+ */
+const LOOKS = { wide: 32, stacked: 48, phone: 68 } as const
+type Look = keyof typeof LOOKS
+const lookAtWidth = (width: number): Look => (width >= 1200 ? 'wide' : width >= 760 ? 'stacked' : 'phone')
 
 interface TradeColumn {
   readonly id: string
   readonly text: string
-  readonly wide: string
   readonly by: (trade: ReportTrade) => number | string
   readonly left?: boolean
 }
 const COLUMNS: readonly TradeColumn[] = [
-  { id: 'n', text: '#', wide: '56px', by: (trade) => trade.n },
-  { id: 'side', text: 'Side', wide: '64px', by: (trade) => trade.side, left: true },
-  { id: 'entry', text: 'Entry', wide: 'minmax(190px,1.4fr)', by: (trade) => trade.entryTime, left: true },
-  { id: 'entryPrice', text: 'Price', wide: '96px', by: (trade) => trade.entryPrice },
-  { id: 'exit', text: 'Exit', wide: 'minmax(190px,1.4fr)', by: (trade) => trade.exitTime, left: true },
-  { id: 'exitPrice', text: 'Price', wide: '96px', by: (trade) => trade.exitPrice },
-  { id: 'qty', text: 'Size', wide: '90px', by: (trade) => trade.qty },
-  { id: 'profit', text: 'Profit', wide: 'minmax(150px,1fr)', by: (trade) => trade.profit },
-  { id: 'profitPct', text: '%', wide: '84px', by: (trade) => trade.profitPct },
-  { id: 'cum', text: 'Total', wide: 'minmax(136px,.9fr)', by: (trade) => trade.cumProfit },
-  { id: 'runup', text: 'Best', wide: '80px', by: (trade) => trade.runupPct },
-  { id: 'drawdown', text: 'Worst', wide: '80px', by: (trade) => trade.drawdownPct },
-  { id: 'bars', text: 'Bars', wide: '64px', by: (trade) => trade.bars },
+  { id: 'n', text: '#', by: (trade) => trade.n },
+  { id: 'side', text: 'Side', by: (trade) => trade.side, left: true },
+  { id: 'entry', text: 'Entry', by: (trade) => trade.entryTime, left: true },
+  { id: 'entryPrice', text: 'Price', by: (trade) => trade.entryPrice },
+  { id: 'exit', text: 'Exit', by: (trade) => trade.exitTime, left: true },
+  { id: 'exitPrice', text: 'Price', by: (trade) => trade.exitPrice },
+  { id: 'qty', text: 'Size', by: (trade) => trade.qty },
+  { id: 'profit', text: 'Profit', by: (trade) => trade.profit },
+  { id: 'profitPct', text: '%', by: (trade) => trade.profitPct },
+  { id: 'cum', text: 'Total', by: (trade) => trade.cumProfit },
+  { id: 'runup', text: 'Best', by: (trade) => trade.runupPct },
+  { id: 'drawdown', text: 'Worst', by: (trade) => trade.drawdownPct },
+  { id: 'bars', text: 'Bars', by: (trade) => trade.bars },
 ]
-const TEMPLATE = COLUMNS.map((column) => column.wide).join(' ')
 
 export function TradesDrawer() {
   const current = run.value
@@ -59,6 +63,8 @@ function TradeTable({ report, name }: { readonly report: Report; readonly name: 
   const [sort, setSort] = useState({ by: 'n', down: true })
   const [top, setTop] = useState(0)
   const [tall, setTall] = useState(400)
+  const [look, setLook] = useState<Look>(lookAtWidth(innerWidth))
+  const height = LOOKS[look]
   const [focus, setFocus] = useState(0)
   const box = useRef<HTMLDivElement>(null)
   const until = knownUntil(report)
@@ -74,7 +80,10 @@ function TradeTable({ report, name }: { readonly report: Report; readonly name: 
   const clock = showsClock(report.interval)
 
   useEffect(() => {
-    const observer = new ResizeObserver(([entry]) => setTall(entry!.contentRect.height))
+    const observer = new ResizeObserver(([entry]) => {
+      setTall(entry!.contentRect.height)
+      setLook(lookAtWidth(entry!.contentRect.width))
+    })
     observer.observe(box.current!)
     return () => {
       observer.disconnect()
@@ -87,8 +96,8 @@ function TradeTable({ report, name }: { readonly report: Report; readonly name: 
     const at = n === null ? -1 : rows.findIndex((trade) => trade.n === n)
     const element = box.current
     if (at < 0 || !element) return
-    const y = at * ROW
-    if (y < element.scrollTop || y > element.scrollTop + element.clientHeight - 2 * ROW)
+    const y = at * height
+    if (y < element.scrollTop || y > element.scrollTop + element.clientHeight - 2 * height)
       element.scrollTop = y - element.clientHeight / 2
   })
 
@@ -101,23 +110,23 @@ function TradeTable({ report, name }: { readonly report: Report; readonly name: 
   const onKeyDown = (event: KeyboardEvent) => {
     // The heads of the columns are buttons, which handle their keys themselves.
     if (event.target !== event.currentTarget) return
-    const page = Math.max(1, Math.floor(tall / ROW) - 1)
+    const page = Math.max(1, Math.floor(tall / height) - 1)
     const step = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -1e9, End: 1e9 }[event.key]
     if (event.key === 'Enter') choose(focus)
     else if (step) {
       const next = Math.max(0, Math.min(rows.length - 1, focus + step))
       choose(next)
       const element = box.current!
-      if (next * ROW < element.scrollTop) element.scrollTop = next * ROW
-      else if ((next + 2) * ROW > element.scrollTop + element.clientHeight)
-        element.scrollTop = (next + 2) * ROW - element.clientHeight
+      if (next * height < element.scrollTop) element.scrollTop = next * height
+      else if ((next + 2) * height > element.scrollTop + element.clientHeight)
+        element.scrollTop = (next + 2) * height - element.clientHeight
     } else return
     event.preventDefault()
   }
-  const first = Math.max(0, Math.floor(top / ROW) - 6)
-  const last = Math.min(rows.length, Math.ceil((top + tall) / ROW) + 6)
+  const first = Math.max(0, Math.floor(top / height) - 6)
+  const last = Math.min(rows.length, Math.ceil((top + tall) / height) + 6)
   return (
-    <div class={s.trades}>
+    <div class={s.trades} data-look={look}>
       <div
         ref={box}
         class={s.tradesBox}
@@ -131,12 +140,13 @@ function TradeTable({ report, name }: { readonly report: Report; readonly name: 
         onKeyDown={onKeyDown}
         onPointerLeave={() => (hoveredTrade.value = null)}
       >
-        <div class={s.tradesHead} role="row" aria-rowindex={1} style={{ gridTemplateColumns: TEMPLATE }}>
+        <div class={s.tradesHead} role="row" aria-rowindex={1}>
           {COLUMNS.map((column) => (
             <div
               key={column.id}
               role="columnheader"
               class={cx(column.left && s.left)}
+              data-column={column.id}
               aria-sort={sort.by === column.id ? (sort.down ? 'descending' : 'ascending') : 'none'}
             >
               <button
@@ -150,14 +160,14 @@ function TradeTable({ report, name }: { readonly report: Report; readonly name: 
             </div>
           ))}
         </div>
-        <div class={s.tradesBody} style={{ height: `${rows.length * ROW}px` }}>
+        <div class={s.tradesBody} style={{ height: `${rows.length * height}px` }}>
           {rows.slice(first, last).map((trade, i) => (
             <Row
               key={trade.n}
               trade={trade}
               report={report}
               clock={clock}
-              y={(first + i) * ROW}
+              y={(first + i) * height}
               index={first + i + 2}
               onChoose={() => choose(first + i)}
             />
@@ -221,24 +231,24 @@ function Row({ trade, report, clock, y, index, onChoose }: RowProps) {
       aria-rowindex={index}
       aria-selected={markedTrade.value === trade.n}
       class={cx(s.tradeRow, hoveredTrade.value === trade.n && s.lit)}
-      style={{ transform: `translateY(${y}px)`, gridTemplateColumns: TEMPLATE }}
+      style={{ transform: `translateY(${y}px)` }}
       onClick={onChoose}
       onPointerEnter={() => (hoveredTrade.value = trade.n)}
     >
-      <div role="gridcell" class="num muted">
+      <div role="gridcell" data-column="n" class="num muted">
         {trade.n}
       </div>
-      <div role="gridcell" class={s.left}>
+      <div role="gridcell" data-column="side" class={s.left}>
         {trade.side === 'long' ? 'Long' : 'Short'}
       </div>
-      <div role="gridcell" class={s.left}>
+      <div role="gridcell" data-column="entry" class={s.left}>
         <span class="num">{timeText(trade.entryTime, zone.value, clock)}</span>{' '}
         <span class="muted">{trade.entryComment || trade.entryId}</span>
       </div>
-      <div role="gridcell" class="num">
+      <div role="gridcell" data-column="entryPrice" class="num">
         {price(trade.entryPrice, mintick)}
       </div>
-      <div role="gridcell" class={s.left}>
+      <div role="gridcell" data-column="exit" class={s.left}>
         {open ? (
           <span class="muted">Open</span>
         ) : (
@@ -248,28 +258,28 @@ function Row({ trade, report, clock, y, index, onChoose }: RowProps) {
           </>
         )}
       </div>
-      <div role="gridcell" class={cx('num', open && 'muted')}>
+      <div role="gridcell" data-column="exitPrice" class={cx('num', open && 'muted')}>
         {price(trade.exitPrice, mintick)}
       </div>
-      <div role="gridcell" class="num">
+      <div role="gridcell" data-column="qty" data-head="Size" class="num">
         {quantity(trade.qty)}
       </div>
-      <div role="gridcell" class={cx('num', tone(trade.profit))}>
+      <div role="gridcell" data-column="profit" class={cx('num', tone(trade.profit))}>
         {money(trade.profit, currency, { plus: true })}
       </div>
-      <div role="gridcell" class={cx('num', tone(trade.profit))}>
+      <div role="gridcell" data-column="profitPct" class={cx('num', tone(trade.profit))}>
         {percent(trade.profitPct, { plus: true })}
       </div>
-      <div role="gridcell" class="num">
+      <div role="gridcell" data-column="cum" data-head="Total" class="num">
         {money(trade.cumProfit, currency)}
       </div>
-      <div role="gridcell" class="num muted">
+      <div role="gridcell" data-column="runup" class="num muted">
         {percent(trade.runupPct)}
       </div>
-      <div role="gridcell" class="num muted">
+      <div role="gridcell" data-column="drawdown" class="num muted">
         {percent(trade.drawdownPct)}
       </div>
-      <div role="gridcell" class="num">
+      <div role="gridcell" data-column="bars" data-head="Bars" class="num">
         {trade.bars}
       </div>
     </div>
