@@ -60,7 +60,7 @@ export function Alerts() {
           return shown.length === 0 ? (
             <Empty title="None of that kind" />
           ) : (
-            <ul aria-label="Alerts">
+            <ul class={s['list']} aria-label="Alerts">
               {shown.map((alert) => (
                 <AlertRow key={alert.id} alert={alert} />
               ))}
@@ -72,7 +72,7 @@ export function Alerts() {
         <section class={p['section']}>
           <h2>Fired</h2>
           <p>The newest first. A click shows the bar.</p>
-          <ul aria-label="Firings">
+          <ul class={s['list']} aria-label="Firings">
             {firings.data.items.map((firing) => (
               <FiringRow key={firing.id} firing={firing} />
             ))}
@@ -100,7 +100,7 @@ function Mail({ changed }: { readonly changed: string }) {
     <section class={p['section']}>
       <h2>Mail</h2>
       <p>Without a mail server (SMTP_URL) letters wait here.</p>
-      <ul aria-label="Mail">
+      <ul class={s['list']} aria-label="Mail">
         {letters.data.items.map((one) => (
           <li key={one.id} class={s['row']}>
             <div class={s['main']}>

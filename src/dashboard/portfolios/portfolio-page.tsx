@@ -254,6 +254,7 @@ function Parts({ portfolio, result }: ResultProps) {
             <Button
               size="small"
               variant="quiet"
+              class={s.name ?? ''}
               title="On the chart, with its trades and its report"
               aria-label={`Show part ${i + 1}, ${portfolio.parts[i]!.name}, on the chart`}
               onClick={() => attempt(openPart(portfolio, i))}

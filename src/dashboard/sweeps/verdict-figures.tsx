@@ -58,7 +58,7 @@ export function VerdictFigures({ verdict }: { readonly verdict: Verdict }) {
   return (
     <section class={j.section}>
       <h2>What is left</h2>
-      <p class={j.note}>
+      <p class={cx(j.note, s.means)}>
         <a href={href('/help/sweep-verdict')}>What each of these means</a>
       </p>
       <dl class={cx(j.figures, s.wide)}>

@@ -44,7 +44,7 @@ const PATHS = {
   clock: 'M8 2.2a5.8 5.8 0 1 0 0 11.6A5.8 5.8 0 0 0 8 2.2zM8 5v3.2l2.2 1.4',
   grip: 'M6 4h.01M10 4h.01M6 8h.01M10 8h.01M6 12h.01M10 12h.01',
   note: 'M3.5 2.5h9v8l-3 3h-6zM12.5 10.5h-3v3M6 5.5h4M6 8h2.5',
-  more: 'M3.5 8h.01M8 8h.01M12.5 8h.01',
+  more: 'M3.2 8a.3.3 0 1 0 .6 0 .3.3 0 1 0-.6 0M7.7 8a.3.3 0 1 0 .6 0 .3.3 0 1 0-.6 0M12.2 8a.3.3 0 1 0 .6 0 .3.3 0 1 0-.6 0',
 } as const
 export type IconName = keyof typeof PATHS
 
