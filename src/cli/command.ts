@@ -81,13 +81,23 @@ function parsed<const Options extends FlagTable>(
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals })
     return { flags: values, positionals }
   } catch (error) {
-    const unknown = /^Unknown option '(-[^' ]+)'/.exec(error instanceof Error ? error.message : '')?.[1]
-    if (unknown !== undefined) {
-      const flags = Object.keys(options).map((name) => `--${name}`)
-      throw new UsageError(`There is no flag ${unknown} here.${didYouMean(unknown, flags)}`)
-    }
-    throw new UsageError(error instanceof Error ? error.message : String(error))
+    const flags = Object.keys(options).map((name) => `--${name}`)
+    throw new UsageError(inOurWords(error instanceof Error ? error.message : String(error), flags))
   }
+}
+
+/** What the parser says, in the words of the other mistakes: it calls flags options, and begins lines with "Option". */
+function inOurWords(said: string, flags: readonly string[]): string {
+  const unknown = /^Unknown option '(-[^' ]+)'/.exec(said)?.[1]
+  if (unknown !== undefined) return `There is no flag ${unknown} here.${didYouMean(unknown, flags)}`
+  const valueless =
+    /^Option '(?:-\w, )?(--[\w-]+)(?: <value>' argument missing|' argument is ambiguous)/.exec(said)
+  if (valueless) return `${valueless[1]} wants a value: ${valueless[1]} VALUE.`
+  const valued = /^Option '(?:-\w, )?(--[\w-]+)' does not take/.exec(said)?.[1]
+  if (valued !== undefined) return `${valued} takes no value.`
+  const extra = /^Unexpected argument '([^']*)'/.exec(said)?.[1]
+  if (extra === undefined) return said
+  return `Nothing is to stand beside the flags here, but "${extra}" does.${didYouMean(`--${extra}`, flags)}`
 }
 
 /** The one argument of a command that takes one: a script, a file. */
@@ -119,6 +129,8 @@ export function subcommandOf<T>(
 
 /** ` Did you mean x?`, or nothing where no name is near. */
 export function didYouMean(given: string, names: readonly string[]): string {
-  const { found } = nearest(given, names, names.length)
+  // Half a name is nearer to the whole one than letters can tell.
+  const begun = given.replace(/^-+/, '').length < 3 ? [] : names.filter((name) => name.startsWith(given))
+  const found = begun.length === 1 ? begun[0]! : nearest(given, names, names.length).found
   return found === null ? '' : ` Did you mean ${found}?`
 }

@@ -106,6 +106,11 @@ test.each([
   [['bars', 'constructor'], 'There is no "bars constructor".'],
   [['bars'], 'Say what: bars list, '],
   [['bars', 'list', '--data-dri', 'x'], 'There is no flag --data-dri here. Did you mean --data-dir?'],
+  [['serve', '--data', '/srv'], 'There is no flag --data here. Did you mean --data-dir?'],
+  [['serve', '--data-dir'], '--data-dir wants a value: --data-dir VALUE.'],
+  [['serve', '--data-dir', '--port', '1'], '--data-dir wants a value: --data-dir VALUE.'],
+  [['serve', '--new-key=1'], '--new-key takes no value.'],
+  [['serve', 'port'], 'but "port" does. Did you mean --port?'],
   [['check', '--qqqqqqqq'], 'There is no flag --qqqqqqqq here.\n'],
 ] as const)('%p is answered with the name that was meant', async (args, words) => {
   const { code, err } = await chartroom(temporaryFolder(), ...args)
