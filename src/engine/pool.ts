@@ -95,6 +95,10 @@ interface Running {
   refusal: unknown
 }
 
+/** A preview that runs longer than this is a slow one, beside which its user may have another: indicators do not wait for it. */
+const SLOW_MS = 1000
+/** The most previews and runs together that one user may have running. */
+const SHOWN_AT_ONCE = 2
 /** The most jobs of a lane that a user may have waiting behind the running one. */
 const WAITING_MAX = 10
 /** Checks come as fast as a user types, in every tab. */
@@ -233,6 +237,17 @@ export class JobPool {
     return count
   }
 
+  /** Whether the user may have one more job of the lane running, if a thread is free. */
+  #mayStart(lane: Lane, user: string): boolean {
+    const running = this.#runningOf(lane, user)
+    if (running < this.#mostOf(lane)) return true
+    if (lane !== 'prompt' || running + this.#runningOf('long', user) >= SHOWN_AT_ONCE) return false
+    const now = this.#options.clock.now()
+    return [...this.#running.values()]
+      .filter(({ task }) => task.options.lane === lane && task.options.user === user)
+      .every(({ startedAt }) => now - startedAt > SLOW_MS)
+  }
+
   /** How many threads the lane may use together with those slower than it. */
   #threadsFor(lane: Lane): number {
     const long = Math.max(1, this.#options.workers - 1)
@@ -277,8 +292,7 @@ export class JobPool {
     if (this.#closed) return null
     for (const lane of ['imports', 'quick', 'prompt', ...this.#slow] as const) {
       if (!this.#isFree(lane)) continue
-      const most = this.#mostOf(lane)
-      const task = this.#waiting[lane].take((user) => this.#runningOf(lane, user) < most)
+      const task = this.#waiting[lane].take((user) => this.#mayStart(lane, user))
       if (!task) continue
       if (this.#slow.includes(lane)) this.#slow = [...this.#slow.filter((other) => other !== lane), lane]
       return task
@@ -443,7 +457,7 @@ export class JobPool {
 
   #look(): void {
     const now = this.#options.clock.now()
-    if (this.#waiting.imports.length > 0) this.#next()
+    if (this.#waiting.imports.length > 0 || this.#waiting.prompt.length > 0) this.#next()
     for (const running of this.#running.values()) {
       const { memoryBytes } = running.task.options.budget
       const late = this.#tooLate(running, now)

@@ -22,8 +22,8 @@ const byTheClock: PoolOptions['threadMs'] = () => null
 const textOf = (bytes: TextBytes) => Buffer.concat(bytes).toString()
 const rss = () => process.memoryUsage.rss()
 
-function open(workers = 1, { memory = rss, spawn = standIn, time = byTheClock } = {}) {
-  pool = new JobPool({ workers, clock, spawn, threadMs: time, memory, memoryMax: Infinity })
+function open(workers = 1, { memory = rss, spawn = standIn, time = byTheClock, now = clock.now } = {}) {
+  pool = new JobPool({ workers, clock: { ...clock, now }, spawn, threadMs: time, memory, memoryMax: Infinity })
   return (
     source: string,
     { limits = {}, series = () => null, ...options }: Asked = {},
@@ -211,6 +211,23 @@ test('with one worker a check and a preview are answered while a run goes on for
   expect(pool.running).toBe(1)
   pool.close()
   expect(await endless).toMatchObject({ status: 503, code: 'shutting_down' })
+})
+
+test('with one worker an indicator is not held up by a slow script of its user, nor two of them by a third', async () => {
+  let later = 0
+  const run = open(1, { now: () => performance.now() + later })
+  const slow = [rejection(run('for ever', { lane: 'prompt' }))]
+  const indicator = run('sum', { lane: 'prompt' })
+  expect([pool.running, pool.waiting]).toEqual([1, 1])
+  later += 2000
+  expect(textOf((await indicator).report)).toContain('sum')
+  slow.push(rejection(run('for ever', { lane: 'prompt' })))
+  later += 2000
+  slow.push(rejection(run('for ever', { lane: 'prompt' })))
+  expect((await check('u1')).kind).toBe('draft')
+  expect([pool.running, pool.waiting]).toEqual([2, 1])
+  pool.close()
+  for (const stopped of slow) expect(await stopped).toMatchObject({ code: 'shutting_down' })
 })
 
 test('checks are answered while previews that never end hold all their threads', async () => {
