@@ -23,7 +23,14 @@ const textOf = (bytes: TextBytes) => Buffer.concat(bytes).toString()
 const rss = () => process.memoryUsage.rss()
 
 function open(workers = 1, { memory = rss, spawn = standIn, time = byTheClock, now = clock.now } = {}) {
-  pool = new JobPool({ workers, clock: { ...clock, now }, spawn, threadMs: time, memory, memoryMax: Infinity })
+  pool = new JobPool({
+    workers,
+    clock: { ...clock, now },
+    spawn,
+    threadMs: time,
+    memory,
+    memoryMax: Infinity,
+  })
   return (
     source: string,
     { limits = {}, series = () => null, ...options }: Asked = {},
