@@ -45,6 +45,8 @@ const PROGRESS_BARS = 5000
 /** Where bars take long, progress is reported at least this often. */
 const PROGRESS_MS = 200
 
+const OF_MANY: ReadonlySet<string> = new Set(['trials', 'scan'])
+
 /** The host could not answer. */
 class Refused extends Error {}
 
@@ -53,7 +55,8 @@ interface Asker {
   readonly reject: (error: Error) => void
 }
 
-export function serveJobs(kinds: Partial<Kinds>): void {
+/** `busy` is called before each job that is one of many. */
+export function serveJobs(kinds: Partial<Kinds>, busy: () => void = () => {}): void {
   /** Unanswered questions by job. */
   const tasks = new Map<number, Map<number, Asker>>()
   let asked = 0
@@ -82,6 +85,7 @@ export function serveJobs(kinds: Partial<Kinds>): void {
     used[USED.threadMs] = ownThreadMs()
     used[USED.thread] = thread
     tasks.set(task, new Map())
+    if (OF_MANY.has(data.kind)) busy()
     const tell = (said: Said) => self.postMessage({ task, ...said } satisfies FromWorker, handedOver(said))
     const ask = (name: string, args: readonly unknown[]) =>
       new Promise<unknown>((resolve, reject) => {
