@@ -17,6 +17,7 @@ import {
   type WindowWinner,
 } from './measured.ts'
 import { openBacktest, type Backtest, type BacktestRequest } from './run.ts'
+import { inputNamed } from '../pine/runtime/inputs.ts'
 import { figureNamed } from './figures.ts'
 import { SpanFigures, SPAN_FIGURES, type SpanRecord } from './span-figures.ts'
 import { CompiledScripts } from './compiled-scripts.ts'
@@ -107,6 +108,7 @@ export function trialResults(request: BacktestRequest, trial: TrialInputs): Retu
 function numbersOf(request: BacktestRequest, trial: TrialInputs, judge: Judge): TrialNumbers {
   try {
     const backtest = openTrial(request, trial)
+    assertNamedOnce(backtest, trial)
     if (backtest.bars.length !== request.bars.length)
       throw new Problem(
         422,
@@ -125,6 +127,22 @@ function numbersOf(request: BacktestRequest, trial: TrialInputs, judge: Judge): 
   } catch (error) {
     if (!(error instanceof Problem) || error.code === 'script_invalid') throw error
     return { row: null, name: '', failure: error, windows: [] }
+  }
+}
+
+/** An input that is varied by its title and by its variable too would make many trials of one. */
+function assertNamedOnce({ program }: Backtest, { inputs }: TrialInputs): void {
+  const names = new Map<object | undefined, string>()
+  for (const name of Object.keys(inputs)) {
+    const input = inputNamed(program, name)
+    const other = names.get(input)
+    if (other !== undefined)
+      throw new Problem(
+        422,
+        'validation_failed',
+        `"${other}" and "${name}" are the same input of the script. Vary it under one of its names.`,
+      )
+    names.set(input, name)
   }
 }
 

@@ -145,7 +145,9 @@ function verdictOf(job: JudgeJob, scores: Float64Array, best: number, trades: Be
       ),
     costs: trades && costSensitivity(trades.trades, trades.tickValue),
   }
-  return { ...verdict, sentence: job.deviation !== undefined ? sentenceOfOne(verdict) : sentenceOf(verdict) }
+  const sentence =
+    job.deviation !== undefined ? sentenceOfOne(verdict) : sentenceOf(verdict, profitOf(job, best) < 0)
+  return { ...verdict, sentence }
 }
 
 function sharpeOf(
@@ -232,14 +234,21 @@ function snoopingOf({ rows, measured, seed }: JudgeJob, scores: Float64Array): V
   return { trials: found.length, white: shown(tests.white), hansen: shown(tests.hansen) }
 }
 
-function heldOutOf({ rows, measured }: JudgeJob, best: number): Verdict['heldOut'] {
+/** NaN if it is not known. */
+function profitOf({ rows, measured }: JudgeJob, trial: number): number {
+  const { width, figures } = rowLayout(measured)
+  const at = measured.figures.indexOf('netProfit')
+  return trial < 0 || at < 0 ? NaN : rows[trial * width + figures + at]!
+}
+
+function heldOutOf(job: JudgeJob, best: number): Verdict['heldOut'] {
+  const { rows, measured } = job
   const { outside, inside } = measured
   if (!outside) return null
   const layout = rowLayout(measured)
   const at = best * layout.width
   const [trades = 0, netProfit = 0, netProfitPct = 0] = rows.subarray(at + layout.outside + 1)
-  const profitIn = measured.figures.indexOf('netProfit')
-  const inProfit = profitIn < 0 ? NaN : rows[at + layout.figures + profitIn]!
+  const inProfit = profitOf(job, best)
   const kept = netProfit / (outside.to - outside.from) / (inProfit / (inside.to - inside.from))
   const score = rows[at + layout.outside]!
   return {
@@ -349,13 +358,14 @@ function mostRobust(job: JudgeJob, scores: Float64Array): Verdict['robust'] {
 }
 
 /** The sentence that a trader reads first. */
-function sentenceOf(verdict: Omit<Verdict, 'sentence'>): string {
+function sentenceOf(verdict: Omit<Verdict, 'sentence'>, loses: boolean): string {
   const { best, trials, counted, sharpe, walkForward: forward, heldOut, overfitting: split } = verdict
   if (trials === 0) return 'Nothing was tried: no choice of values meets the conditions.'
   const count = counted.toLocaleString('en')
   if (!best || !sharpe) return `${count} tried, and none meets the objective and its constraints.`
   const luck = sharpe.deflated === null ? null : 1 - sharpe.deflated
-  const says = [counted === 1 ? 'One tried.' : `Best of ${count} tried.`, luckSentence(sharpe.deflated)]
+  const head = counted === 1 ? 'One tried' : `Best of ${count} tried`
+  const says = [loses ? `${head}, and it loses money.` : `${head}.`, luckSentence(sharpe.deflated)]
   const isLucky = luck === null || luck > 0.05
   const [cell] = forward?.cells ?? []
   if (forward && forward.cells.length > 1) {
@@ -368,7 +378,7 @@ function sentenceOf(verdict: Omit<Verdict, 'sentence'>): string {
       cell.efficiency === null
         ? 'had no profit to keep'
         : cell.efficiency <= 0
-          ? 'keeps nothing of the profit'
+          ? `${cell.profit < 0 ? 'loses money' : 'earns nothing'} out of sample`
           : `keeps ${percentText(cell.efficiency)} of the profit`
     says.push(`Walk-forward ${kept}: ${judged(cell.passed && !isLucky)}.`)
   } else if (heldOut) {
@@ -377,7 +387,9 @@ function sentenceOf(verdict: Omit<Verdict, 'sentence'>): string {
       efficiency === null
         ? 'had no profit to keep'
         : efficiency <= 0
-          ? 'keep nothing of the profit'
+          ? heldOut.netProfit < 0
+            ? 'lose money'
+            : 'earn nothing'
           : `keep ${percentText(efficiency)} of the profit`
     says.push(`The bars held out ${kept}: ${judged(efficiency !== null && efficiency >= 0.5 && !isLucky)}.`)
   } else if (split) {

@@ -515,3 +515,37 @@ test('a script that runs on its last bars only says how many to take', async () 
   expect((await sweep({ source, bars: 200 })).sweep).toMatchObject({ state: 'done', failed: 0 })
   pool.close()
 })
+
+test('an input that is varied by its title and by its variable too is refused, since it would count as two', async () => {
+  const { sweep, call, ended, pool } = await sweepServer()
+  const made = (await call('POST', '/api/platform/sweeps', SWEEP)).json
+  // What it is called in the ledger is known once a trial was made.
+  expect(made.sweep.counted).toBeNull()
+  expect((await ended(made.id)).sweep.counted).toBe(21)
+  const one = { min: 2, max: 4, step: 1 }
+  const { sweep: failed } = await sweep({
+    where: [],
+    space: [
+      { input: 'Fast', ...one },
+      { input: 'fast', ...one },
+    ],
+  })
+  expect(failed).toMatchObject({ state: 'failed', counted: 21 })
+  expect(failed.error.message).toContain(
+    '"Fast" and "fast" are the same input of the script. Vary it under one of its names.',
+  )
+  // A value that is set for all trials under the other name is overruled.
+  const { sweep: done } = await sweep({ inputs: { fast: 9 }, where: [], space: [{ input: 'Fast', ...one }] })
+  expect(done).toMatchObject({ state: 'done', tried: 3, counted: 24 })
+  pool.close()
+})
+
+test('the sentence says when even the best loses', async () => {
+  const { sweep, pool } = await sweepServer()
+  const losing = CROSS.replace('initial_capital=10000', 'initial_capital=10000, commission_value=5')
+  const { verdict } = await sweep({ source: losing, windows: { kind: 'holdout' } })
+  expect(verdict.sentence).toMatch(
+    /^Best of 2\d tried, and it loses money\. Chance that luck alone did this: .*: not robust\.$/,
+  )
+  pool.close()
+})

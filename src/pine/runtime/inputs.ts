@@ -122,11 +122,15 @@ export function inputViews(program: Script): InputView[] {
   })
 }
 
+/** By its title, or else by the name of its variable. */
+export function inputNamed({ inputs }: Script, name: string): InputSpec | undefined {
+  return inputs.find((one) => labelOf(one) === name) ?? inputs.find((one) => one.name === name)
+}
+
 export function resolveInputs(program: Script, chosen: Readonly<Record<string, unknown>>): ResolvedInputs {
   const given = new Map<InputSpec, unknown>()
   for (const [name, value] of Object.entries(chosen)) {
-    const input =
-      program.inputs.find((one) => labelOf(one) === name) ?? program.inputs.find((one) => one.name === name)
+    const input = inputNamed(program, name)
     if (!input) throw new InputError(name, `This script has no input named "${name}".${namesOf(program)}`)
     given.set(input, value)
   }
