@@ -87,7 +87,7 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
 
   'POST /api/platform/scans': [...KEPT, ...WATCHLIST, 'concurrency_limited'],
   'GET /api/platform/scans/:id': SCAN,
-  'PATCH /api/platform/scans/:id': [...SCAN, ...KEPT],
+  'PATCH /api/platform/scans/:id': [...SCAN, ...KEPT, 'conflict'],
   'GET /api/platform/scans/:id/results': SCAN,
   'GET /api/platform/scans/:id/results.csv': SCAN,
   'POST /api/platform/scans/:id/run': [...SCAN, 'concurrency_limited'],

@@ -25,7 +25,7 @@ export function sweepRoutes(deps: ApiDeps) {
       '/sweeps',
       ({ caller, body, once }) =>
         once(
-          (sweep: Sweep) => ({ id: sweep.id, sweep: shown(sweep, 0) }),
+          (sweep: Sweep) => ({ id: sweep.id, sweep: shown(sweep, null) }),
           (also) => sweeps.create(caller.user.id, body, also),
         ),
       route('POST /api/platform/sweeps', { rate: 'backtests', bodyBytes: BODY_BYTES }),
@@ -149,7 +149,7 @@ async function verdictOf({ features, runs }: ApiDeps, userId: string, id: string
 
 /** How many trials are counted for the script of a sweep or a backtest on its market. */
 async function countedOf({ features, runs }: ApiDeps, userId: string, id: string): Promise<number> {
-  if (id.startsWith('sw_')) return features.sweeps.counted(await features.sweeps.get(userId, id))
+  if (id.startsWith('sw_')) return (await features.sweeps.counted(await features.sweeps.get(userId, id))) ?? 0
   const of = triedScript(await runs.get(userId, id))
   return of ? features.ledger.count(of) : 0
 }
@@ -172,7 +172,7 @@ async function wireOf({ features }: ApiDeps, sweep: Sweep): Promise<SweepWire> {
   return shown(sweep, await features.sweeps.counted(sweep))
 }
 
-function shown(sweep: Sweep, counted: number): SweepWire {
+function shown(sweep: Sweep, counted: number | null): SweepWire {
   const {
     userId: _owner,
     seriesOwner: _seriesOwner,

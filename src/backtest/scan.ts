@@ -9,7 +9,9 @@ import { placeOf } from '../pine/2-check/argument.ts'
 import type { Program } from '../pine/2-check/program.ts'
 import type { PlotTrack } from '../pine/runtime/plots.ts'
 import type { ReportSummary } from '../wire/report.ts'
-import { openBacktest, type BacktestRequest } from './run.ts'
+import { momentsOfEquity } from '../statistics/moments.ts'
+import { openBacktest, type Backtest, type BacktestRequest } from './run.ts'
+import { trialName } from './trial-name.ts'
 
 /** The columns of a script's rows, which are the same on every market. */
 export interface ScanColumns {
@@ -36,10 +38,18 @@ export interface ScannedMarket {
   readonly position: number | null
 }
 
+/** The run of a strategy, as the ledger of trials counts it. */
+export interface ScannedTrial {
+  readonly trial: string
+  /** A bar; null if nothing was traded. */
+  readonly sharpe: number | null
+}
+
 /** Throws a Problem as a backtest does. There must be bars. */
 export function scanMarket(request: BacktestRequest): {
   readonly columns: ScanColumns
   readonly found: ScannedMarket
+  readonly tried: ScannedTrial | null
 } {
   const backtest = openBacktest({ ...request, figuresOnly: true })
   const { bars, run, program } = backtest
@@ -78,7 +88,18 @@ export function scanMarket(request: BacktestRequest): {
       summary: isStrategy ? backtest.results().figures.summary : null,
       position: isStrategy ? backtest.broker.account.positionSize : null,
     },
+    tried: isStrategy ? triedIn(backtest) : null,
   }
+}
+
+function triedIn(backtest: Backtest): ScannedTrial {
+  const { run, settings, bars } = backtest
+  const { figures, readEquity } = backtest.results()
+  const equity = new Float64Array(bars.length)
+  readEquity(equity)
+  const { sharpe } = momentsOfEquity(equity, figures.initialCapital)
+  const hasTraded = figures.all.trades + figures.all.openTrades > 0
+  return { trial: trialName(run.inputs, settings), sharpe: hasTraded ? sharpe : null }
 }
 
 /** The condition's name for an alert() on the last bar, whose texts differ from market to market. */

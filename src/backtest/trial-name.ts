@@ -1,6 +1,7 @@
 // Names trials, so that the ledger counts a script with one choice of values only once, however often it is tried.
 
 import { sha256 } from '../lib/sha256.ts'
+import { scriptTokens } from '../pine/same-script.ts'
 import { canonicalJson } from './report/hash.ts'
 
 const NAME_LETTERS = 20
@@ -11,6 +12,24 @@ export function trialName(inputs: object, settings: object): string {
   return sha256(canonicalJson({ inputs, settings: counted })).slice(0, NAME_LETTERS)
 }
 
+/** The names of a script in ledgers. */
+export interface ScriptNames {
+  readonly script: string
+  /** What ledgers called it up to 0.2.0: it hung on the layout of the text. */
+  readonly formerly: string
+}
+
+/**
+ * Depend on the script without its inputs' defaults, comments and layout, so that typing in another default is another
+ * trial of the same script.
+ */
+export function scriptNames(source: string): ScriptNames {
+  return {
+    script: sha256(scriptTokens(source)).slice(0, NAME_LETTERS),
+    formerly: sha256(`${bareText(source)} `).slice(0, NAME_LETTERS),
+  }
+}
+
 const TEXT = `"(?:[^"\\\\\\n]|\\\\.)*"|'(?:[^'\\\\\\n]|\\\\.)*'`
 const COMMENT = new RegExp(`(${TEXT})|//[^\\n]*`, 'g')
 /** The first argument of an input, or the one of that name, wherever it stands. */
@@ -19,16 +38,10 @@ const DEFAULT = new RegExp(
   'g',
 )
 
-/**
- * Depends on the script without its inputs' defaults, comments and blanks, so that typing in another default is another
- * trial of the same script.
- */
-export function scriptName(source: string): string {
-  const bare = source
+function bareText(source: string): string {
+  return source
     .replace(COMMENT, (_, text: string | undefined) => text ?? '')
     .replace(DEFAULT, '$1_')
     .replace(/\s+/g, ' ')
     .trimEnd()
-  // The blank stands for the line break that most scripts end with: their names stay what they are in stored ledgers.
-  return sha256(`${bare} `).slice(0, NAME_LETTERS)
 }

@@ -13,6 +13,7 @@ import { equityCsv, partsCsv } from '../portfolios/tables.ts'
 import type { LargeText } from '../store/large-text.ts'
 import { Problem } from '../lib/problem.ts'
 import { hostFor } from '../runs/host.ts'
+import { Ledger } from '../sweeps/ledger.ts'
 import type { PortfolioBody, PortfolioResult } from '../wire/portfolio.ts'
 import {
   parseArguments,
@@ -25,7 +26,7 @@ import {
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { scriptProblem } from './diagnostics-text.ts'
 import { overOf, USER, withJobs } from './jobs-here.ts'
-import { barsOfFile, intervalOf, parseJsonObject } from './script-bars.ts'
+import { barsOfFile, intervalOf, ownerIn, parseJsonObject, type ScriptBars } from './script-bars.ts'
 import { librariesBeside, readScript } from './script-file.ts'
 import { formatNumber, formatPercent, progressBar, tableLines, type TextColumn } from './table.ts'
 
@@ -74,16 +75,16 @@ export const portfolioCommand: Command = {
     if (files.length > 0 && files.length < parts.length)
       throw new UsageError('Take the bars of all parts from files, or of none.')
     const library = librariesOf(parts, flags.libraries)
-    const work = async (bars: BarCache, markets: readonly Market[]) => {
+    const work = async (bars: BarCache, markets: readonly Market[], ledger: ScriptBars['ledger']) => {
       const body = await bodyOf(context, flags, parts, markets)
-      return { body, ...(await ran(context, bars, body, library)) }
+      return { body, ...(await ran(context, bars, body, { library, ledger })) }
     }
     const { body, portfolio, result, trades, error } =
       files.length > 0
-        ? await filesOf(parts).then(({ cache, markets }) => work(cache, markets))
-        : await withData(context, flags, async ({ bars }) => {
+        ? await filesOf(parts).then(({ cache, markets }) => work(cache, markets, null))
+        : await withData(context, flags, async ({ kv, bars }) => {
             await loadSamples(bars)
-            return work(bars, parts.map(marketOf))
+            return work(bars, parts.map(marketOf), { kv, userId: await ownerIn(kv) })
           })
     if (error || !portfolio || !result) {
       const at = Number(/^Part (\d+): /.exec(error?.message ?? '')?.[1] ?? 1) - 1
@@ -211,9 +212,17 @@ function ran(
   context: CommandContext,
   bars: BarCache,
   body: PortfolioBody,
-  library: ReturnType<typeof librariesOf>,
+  {
+    library,
+    ledger: place,
+  }: {
+    readonly library: ReturnType<typeof librariesOf>
+    /** Where the parts on cached bars are counted as tried. */
+    readonly ledger: ScriptBars['ledger']
+  },
 ): Promise<Ran> {
   return withJobs(context, Math.min(2, availableParallelism()), async (here) => {
+    const ledger = place && new Ledger({ ...here, ...place })
     const portfolios = new Portfolios({
       ...here,
       bars,
@@ -221,7 +230,7 @@ function ran(
         ...hostFor(seen, () => Promise.resolve(null), key, of),
         library,
       }),
-      tried: () => undefined,
+      tried: (_, market, tried) => ledger?.note({ ...tried, userId: place!.userId, market }),
     })
     const made = await portfolios.create(USER, body).catch((error: unknown) => {
       if (error instanceof Problem) return error
@@ -234,6 +243,7 @@ function ran(
       context,
       ({ bar, bars: all }) => `${progressBar(bar / Math.max(1, all))}  ${bar} of ${all} bars`,
     )
+    await ledger?.settled()
     const result = await portfolios.result(USER, made.id)
     const trades = result ? await textOf(await portfolios.trades(USER, made.id)) : ''
     return { portfolio, result, trades, error: portfolio.error }

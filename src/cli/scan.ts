@@ -11,6 +11,7 @@ import { loadSamples } from '../market/sample.ts'
 import { scanHost } from '../runs/host.ts'
 import { csvHead, csvLine } from '../scans/rows.ts'
 import { Scans, type Scan } from '../scans/scans.ts'
+import { Ledger } from '../sweeps/ledger.ts'
 import { createWatchlists, type Watchlist } from '../watchlists/watchlists.ts'
 import type { ScanBody, ScanRow } from '../wire/scan.ts'
 import {
@@ -25,7 +26,7 @@ import {
 import { DATA_FLAGS, DATA_HELP, withData, type Data } from './data.ts'
 import { scriptProblem } from './diagnostics-text.ts'
 import { overOf, USER, withJobs } from './jobs-here.ts'
-import { barsOfFile, intervalOf } from './script-bars.ts'
+import { barsOfFile, intervalOf, ownerIn, type ScriptBars } from './script-bars.ts'
 import { librariesBeside, readScript, settingsOf } from './script-file.ts'
 import { formatNumber, formatPercent, formatTime, progressBar, tableLines, type TextColumn } from './table.ts'
 
@@ -96,13 +97,15 @@ export const scanCommand: Command = {
             const list =
               flags.watchlist === undefined ? null : await watchlistOf(data, context, flags.watchlist)
             const asked = list ? { ...body, watchlistId: list.id } : body
-            return scanned(context, data.bars, asked, { workers, library, list, chosen })
+            const ledger = { kv: data.kv, userId: await ownerIn(data.kv) }
+            return scanned(context, data.bars, asked, { workers, library, list, chosen, ledger })
           })
         : await scanned(context, await cacheOf(flags.bars, body.interval), body, {
             workers,
             library,
             list: null,
             chosen,
+            ledger: null,
           })
     if (scan.error) throw scriptProblem(script, scan.error, context)
     if (flags.csv !== undefined)
@@ -176,22 +179,26 @@ interface ScanWork {
   readonly library: ReturnType<typeof librariesBeside>
   readonly list: Watchlist | null
   readonly chosen: Parameters<Scans['rows']>[2]
+  /** Where strategies on the cached markets are counted as tried; null for the bars of files. */
+  readonly ledger: ScriptBars['ledger']
 }
 
 function scanned(
   context: CommandContext,
   bars: BarCache,
   body: ScanBody,
-  { workers, library, list, chosen }: ScanWork,
+  { workers, library, list, chosen, ledger: place }: ScanWork,
 ): Promise<{ readonly scan: Scan; readonly rows: readonly ScanRow[] }> {
   // One more than the threads that run scripts, since the pool keeps one for urgent jobs.
   return withJobs(context, workers + 1, async (here) => {
+    const ledger = place && new Ledger({ ...here, ...place })
     const scans = new Scans({
       ...here,
       bars,
       hostFor: (seen) => ({ ...scanHost(seen, () => Promise.resolve(null)), library }),
       watched: () => Promise.resolve(list?.items ?? []),
       ownsReceiver: () => Promise.resolve(false),
+      tried: (_, tried) => ledger?.note({ ...tried, userId: place!.userId }),
       watchedIsDone: () => undefined,
       atOnce: workers + 1,
     })
@@ -202,6 +209,7 @@ function scanned(
       context,
       ({ done, markets }) => `${progressBar(done / Math.max(1, markets))}  ${done} of ${markets} markets`,
     )
+    await ledger?.settled()
     return scan.error ? { scan, rows: [] } : scans.rows(user, scan.id, chosen)
   })
 }

@@ -95,7 +95,7 @@ async function fromFile(flags: BarsFlags): Promise<ScriptBars> {
 }
 
 /** The first user; before there is one, tries are nobody's. */
-async function ownerIn(kv: Kv): Promise<string> {
+export async function ownerIn(kv: Kv): Promise<string> {
   for await (const { id, role } of users(kv).each('all')) if (role === 'owner') return id
   return NOBODY
 }

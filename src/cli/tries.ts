@@ -1,7 +1,7 @@
 // Counts what a command tried, and says what the count leaves of its result.
 
 import type { BacktestResult } from '../backtest/run.ts'
-import { scriptName, trialName } from '../backtest/trial-name.ts'
+import { scriptNames, trialName } from '../backtest/trial-name.ts'
 import { silentLog } from '../lib/log.ts'
 import { memoryKv } from '../store/memory.ts'
 import { Ledger } from '../sweeps/ledger.ts'
@@ -23,7 +23,7 @@ export async function triedHere(
   const found = await resultTried(
     ledger,
     { ...key, userId, range: { from: from ?? 0, to: to ?? 0, bars } },
-    { script: scriptName(source), trial: trialName(inputs, script.declaration), moments: moments() },
+    { ...scriptNames(source), trial: trialName(inputs, script.declaration), moments: moments() },
   )
   await ledger.settled()
   return found

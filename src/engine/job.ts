@@ -5,10 +5,11 @@
 // a copy, stored and sent unchanged.
 
 import type { Advanced, KeptState } from '../backtest/advance.ts'
-import type { ScanColumns, ScannedMarket } from '../backtest/scan.ts'
+import type { ScanColumns, ScannedMarket, ScannedTrial } from '../backtest/scan.ts'
 import type { VariedAmongTrials } from '../backtest/trial-columns.ts'
 import type { Measured, TrialInputs } from '../backtest/measured.ts'
 import type { TrialBatch } from '../backtest/trial.ts'
+import type { ScriptNames } from '../backtest/trial-name.ts'
 import type { TextBytes } from './answer.ts'
 import type { JudgeJob, JudgeOutput } from './judge-job.ts'
 import type { Verified } from '../backtest/report/difference.ts'
@@ -92,11 +93,9 @@ export interface TrialsJob extends RunJob {
   readonly columns?: VariedAmongTrials & { readonly name: string }
 }
 
-export interface TrialsOutput extends TrialBatch {
+export interface TrialsOutput extends TrialBatch, ScriptNames {
   /** How long they ran, not counting the wait for a thread. */
   readonly tookMs: number
-  /** The script's name in the ledger of trials. */
-  readonly script: string
 }
 
 /** The trials of a sweep so far, and the random numbers that the next is drawn with. */
@@ -125,6 +124,9 @@ export interface ScanOutput {
   readonly rows: readonly (
     ScannedMarket | { readonly error: { readonly code: string; readonly message: string } }
   )[]
+  readonly names: ScriptNames
+  /** What the ledger counts, in the order of the markets; null where no strategy was run. */
+  readonly tried: readonly (ScannedTrial | null)[]
 }
 
 /** Scripts that trade with the same money, each on its market. */
@@ -142,7 +144,7 @@ export interface PortfolioOutput {
   readonly partTracks: readonly (TextBytes | null)[]
   /** The trades of all parts as CSV. */
   readonly trades: TextBytes
-  readonly tried: readonly Pick<BacktestOutput['tried'], 'script' | 'trial'>[]
+  readonly tried: readonly Omit<BacktestOutput['tried'], 'moments'>[]
 }
 
 /** A run that continues from its kept state; see `backtest/advance.ts`. */
@@ -214,8 +216,7 @@ export interface BacktestOutput {
   /** The currency of the report's amounts. */
   readonly currency: string
   /** The names by which the ledger of trials tells scripts, and choices of their values, apart. */
-  readonly tried: {
-    readonly script: string
+  readonly tried: ScriptNames & {
     readonly trial: string
     /** Of the returns a bar; null if nothing was traded. */
     readonly moments: SharpeRecord | null

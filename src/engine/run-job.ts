@@ -72,7 +72,7 @@ async function weighedResult(job: RunJob, desk: Desk, run: RunBacktest) {
 }
 
 export const triedBy = ({ source }: RunJob, { inputs, script }: Report) => ({
-  script: toldBy(source).name,
+  ...toldBy(source).names,
   trial: trialName(inputs, script.declaration),
 })
 

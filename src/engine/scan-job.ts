@@ -1,9 +1,10 @@
 // Scans some markets in a worker: one script, compiled once, runs over the bars of each.
 
-import { scanMarket, type ScanColumns, type ScannedMarket } from '../backtest/scan.ts'
+import { scanMarket, type ScanColumns, type ScannedMarket, type ScannedTrial } from '../backtest/scan.ts'
 import { Problem } from '../lib/problem.ts'
 import type { ScanJob, ScanOutput } from './job.ts'
 import { withAllItAsks } from './run-job.ts'
+import { toldBy } from './told.ts'
 import type { Desk } from './worker-loop.ts'
 
 /** Errors that concern the script or its inputs are the same on every market. */
@@ -28,17 +29,20 @@ export async function scanJob({ markets, ...rest }: ScanJob, desk: Desk): Promis
   }
   let columns: ScanColumns | null = null
   const rows: ScanOutput['rows'][number][] = []
-  for (const { bars, symbol } of markets)
+  const tried: (ScannedTrial | null)[] = []
+  for (const [i, { bars, symbol }] of markets.entries())
     rows.push(
       await scanned(async () => {
+        tried[i] = null
         const answer = await withAllItAsks({ ...rest, bars, symbol }, asking, (request) =>
           scanMarket(request),
         )
         columns ??= answer.columns
+        tried[i] = answer.tried
         return answer.found
       }),
     )
-  return { columns, rows }
+  return { columns, rows, names: toldBy(rest.source).names, tried }
 }
 
 async function scanned(scan: () => Promise<ScannedMarket>): Promise<ScanOutput['rows'][number]> {

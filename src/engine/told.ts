@@ -1,14 +1,14 @@
 // What the text of a script tells before anything is compiled, remembered for the texts that come again and again: whoever
 // tries one input after the other sends the same script each time, and reading it took a tenth of a run over 5,000 bars.
 
-import { scriptName } from '../backtest/trial-name.ts'
+import { scriptNames, type ScriptNames } from '../backtest/trial-name.ts'
 import { memo } from '../lib/memo.ts'
 import { outline, type Outline } from '../pine/outline.ts'
 
 interface Told {
   readonly outline: Omit<Outline, 'series'>
-  /** Its name in the ledger of trials. */
-  readonly name: string
+  /** Its names in the ledger of trials. */
+  readonly names: ScriptNames
   /** If not, it asks for no other series, whatever it runs on. */
   readonly mayAsk: boolean
 }
@@ -27,5 +27,5 @@ export function toldBy(source: string): Told {
 }
 
 function told(source: string): Told {
-  return { outline: outline(source), name: scriptName(source), mayAsk: ASKING.test(source) }
+  return { outline: outline(source), names: scriptNames(source), mayAsk: ASKING.test(source) }
 }

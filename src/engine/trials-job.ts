@@ -2,9 +2,9 @@
 
 import { runTrials, type TrialBatch, type TrialNumbers } from '../backtest/trial.ts'
 import { TrialColumns } from '../backtest/trial-columns.ts'
-import { scriptName } from '../backtest/trial-name.ts'
 import type { TrialsJob, TrialsOutput } from './job.ts'
 import { withAllItAsks } from './run-job.ts'
+import { toldBy } from './told.ts'
 import type { Desk } from './worker-loop.ts'
 
 export async function trialsJob(job: TrialsJob, desk: Desk): Promise<TrialsOutput> {
@@ -18,7 +18,7 @@ export async function trialsJob(job: TrialsJob, desk: Desk): Promise<TrialsOutpu
     const batch: TrialBatch = await withAllItAsks(job, quiet, (request) =>
       runTrials(request, points, measured, { started, columns: kept }),
     )
-    return { ...batch, script: scriptName(job.source), tookMs: performance.now() - began }
+    return { ...batch, ...toldBy(job.source).names, tookMs: performance.now() - began }
   } finally {
     if (kept) desk.columns?.rest(points.length)
   }

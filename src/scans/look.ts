@@ -2,6 +2,7 @@
 
 import type { ScanJob, ScanOutput, ScriptHost } from '../engine/job.ts'
 import type { JobPool } from '../engine/pool.ts'
+import { seriesName } from '../market/bar-store.ts'
 import type { SeenBars } from '../market/seen-bars.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
 import type { ScanRow } from '../wire/scan.ts'
@@ -18,6 +19,16 @@ export interface LookDeps {
 export interface Found {
   readonly columns: ScanOutput['columns']
   readonly rows: readonly ScanRow[]
+  /** What the ledger counts. */
+  readonly tried: readonly ScanTried[]
+}
+
+/** A trial of a strategy on a market. */
+export type ScanTried = ScanOutput['names'] & {
+  /** Exchange, symbol and interval in one name. */
+  readonly market: string
+  readonly trial: string
+  readonly sharpe?: number
 }
 
 export const PART_MAX = 100
@@ -36,9 +47,9 @@ export async function lookAt(
   const there = read.filter((one) => one.bars.length > 0)
   const { source, inputs, overrides } = script
   const job: ScanJob = { source, inputs, overrides, interval, limits, markets: there }
-  const answer: ScanOutput =
+  const answer: ScanOutput | null =
     there.length === 0
-      ? { columns: null, rows: [] }
+      ? null
       : await pool.do('scan', job, {
           user: userId,
           lane: 'sweeps',
@@ -50,12 +61,21 @@ export async function lookAt(
   let at = 0
   const rows = names.map(({ exchange, symbol }, i): ScanRow => {
     const { length } = read[i]!.bars
-    const row = length === 0 ? NO_BARS : answer.rows[at++]!
+    const row = length === 0 ? NO_BARS : answer!.rows[at++]!
     return 'error' in row
       ? { ...NOTHING, exchange, symbol, bars: length, error: row.error }
       : { ...row, exchange, symbol, holds: [...row.holds], values: [...row.values], error: null }
   })
-  return { columns: answer.columns, rows }
+  return { columns: answer?.columns ?? null, rows, tried: answer ? triedIn(answer, there, interval) : [] }
+}
+
+function triedIn({ names, tried }: ScanOutput, markets: ScanJob['markets'], interval: string): ScanTried[] {
+  return tried.flatMap((one, i) => {
+    if (!one) return []
+    const { trial, sharpe } = one
+    const market = seriesName({ ...markets[i]!.symbol, interval })
+    return [{ ...names, market, trial, ...(sharpe !== null && { sharpe }) }]
+  })
 }
 
 const NOTHING = {

@@ -12,7 +12,7 @@ import { requireInterval } from '../market/interval.ts'
 import type { Key } from '../store/kv.ts'
 import type { Also } from '../store/transaction.ts'
 import type { ScanBody, ScanRow } from '../wire/scan.ts'
-import { lookAt, PART_BARS, PART_MAX, type Found, type LookDeps } from './look.ts'
+import { lookAt, PART_BARS, PART_MAX, type Found, type LookDeps, type ScanTried } from './look.ts'
 import { Markets, MARKETS_MAX, namedMarket } from './markets.ts'
 import {
   BATCH,
@@ -35,6 +35,8 @@ export interface ScanDeps extends LookDeps, JobDeps {
   readonly bars: BarCache
   /** The symbols of a watchlist of this user; throws Problem 404. */
   readonly watched: (userId: string, watchlistId: string) => Promise<readonly NamedMarket[]>
+  /** Counts what was tried: a strategy on a market is a trial of it there. */
+  readonly tried: (userId: string, tried: ScanTried) => void
   /** Called when a watched scan has run to its end, since bars may have come meanwhile. */
   readonly watchedIsDone: () => void
   readonly ownsReceiver: (userId: string, receiverId: string) => Promise<boolean>
@@ -146,7 +148,16 @@ export class Scans extends StoredJobs<Scan, ScanProgress, ScanScript> {
     return changed ?? this.get(userId, id)
   }
 
-  async #assertWatch({ userId, id, kind, conditions }: Scan, { conditions: titles, ...watch }: ScanWatch) {
+  async #assertWatch(
+    { userId, id, kind, conditions, state }: Scan,
+    { conditions: titles, ...watch }: ScanWatch,
+  ) {
+    if (state === 'failed')
+      throw new Problem(
+        409,
+        'conflict',
+        'The scan failed, so there is nothing of it to watch. Mend it and run it again first.',
+      )
     if (watch.channels.length === 0)
       throw invalidField('/watch/channels', 'empty', 'Name at least one way to be told: email or webhook.')
     for (const [i, receiver] of watch.webhookIds.entries())
@@ -202,6 +213,7 @@ export class Scans extends StoredJobs<Scan, ScanProgress, ScanScript> {
       live.tell(this.progressOf(scan))
       const batch = names.slice(scan.done, scan.done + BATCH)
       const found = await this.#lookAt(scan, work, batch, signal)
+      for (const tried of found.flatMap((part) => part.tried)) this.#deps.tried(scan.userId, tried)
       scan = await this.#keep(scan, found)
     }
     const done = await this.change(id, (one) => ({ ...one, state: 'done', finishedAt: clock.now() }))

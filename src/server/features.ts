@@ -135,6 +135,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     hostFor: (seen, userId) => scanHost(seen, libraryFor(kv, userId)),
     watched: async (userId, id) => (await watchlists.get(userId, id)).items,
     ownsReceiver: (userId, id) => receivers.has(userId, id),
+    tried: (userId, tried) => ledger.note({ ...tried, userId }),
     watchedIsDone: () => scanWatch.lookAtAll(),
     // One part more than can run at a time, so that its bars are read meanwhile.
     atOnce: Math.max(1, deps.pool.workers - 1) + 1,

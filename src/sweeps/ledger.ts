@@ -13,13 +13,18 @@ import { transact, type Changes, type Tx } from '../store/transaction.ts'
 /** A script on a market, of a user. */
 export interface TriedScript {
   readonly userId: string
-  /** `scriptName` of `backtest/trial-name.ts`. */
+  /** `scriptNames` of `backtest/trial-name.ts`. */
   readonly script: string
   /** Exchange, symbol and interval in one name. */
   readonly market: string
 }
 
-export interface Tried extends TriedScript {
+/** A script that ledgers may hold under another name: what was counted under it is joined when it is tried again. */
+export interface RenamedScript extends TriedScript {
+  readonly formerly?: string
+}
+
+export interface Tried extends RenamedScript {
   /** `trialName` of `backtest/trial-name.ts`. */
   readonly trial: string
   /** The Sharpe ratio a bar, if it is known: luck is judged by how far the ratios of the trials lie apart. */
@@ -34,6 +39,8 @@ export interface Counted {
 
 /** The most trials written at once: a commit is a turn of the server, and others wait for it. */
 const BATCH = 50
+/** The most that get another name at once. */
+const RENAMED = 500
 /** How many ratios are read where the ledger was written before their spread was. */
 const SHARPES_MAX = 10_000
 /** The most trials that may wait; more are dropped, or a user who tries fast would fill the memory. */
@@ -43,6 +50,8 @@ const countKey = ({ userId, script, market }: TriedScript): Key => ['trial-count
 const spreadKey = ({ userId, script, market }: TriedScript): Key => ['trial-spread', userId, script, market]
 const trialsKey = ({ userId, script, market }: TriedScript): Key => ['trial', userId, script, market]
 const trialKey = (tried: Tried): Key => [...trialsKey(tried), tried.trial]
+/** The script's present name, kept under its former one: stored results know only that. */
+const nowKey = ({ userId, script, market }: TriedScript): Key => ['trial-now', userId, script, market]
 
 export class Ledger {
   readonly #kv: Kv
@@ -65,10 +74,24 @@ export class Ledger {
       ...waiting.flatMap((trials) => trials.map(trialKey)),
     ])
     let at = all.length
-    return all.map((_, i) => {
+    const counts = all.map((_, i) => {
       const known = entries.slice(at, (at += waiting[i]!.length))
       return Number(entries[i]?.value ?? 0) + known.filter((entry) => !entry).length
     })
+    const unknown = all.filter((_, i) => counts[i] === 0)
+    const now = unknown.length > 0 ? await this.#renamed(unknown) : new Map()
+    if (now.size === 0) return counts
+    const found = await this.counts([...now.values()])
+    const byName = new Map([...now.keys()].map((of, i) => [of, found[i]!]))
+    return all.map((of, i) => byName.get(of) ?? counts[i]!)
+  }
+
+  /** Those that have another name now, with it. */
+  async #renamed(all: readonly TriedScript[]): Promise<ReadonlyMap<TriedScript, TriedScript>> {
+    const entries = await this.#kv.getMany(all.map(nowKey))
+    return new Map(
+      all.flatMap((of, i) => (entries[i] ? [[of, { ...of, script: entries[i].value }] as const] : [])),
+    )
   }
 
   async count(of: TriedScript): Promise<number> {
@@ -83,6 +106,10 @@ export class Ledger {
       spreadKey(of),
       ...waiting.map(trialKey),
     ])
+    if (!count && waiting.length === 0) {
+      const now = (await this.#renamed([of])).get(of)
+      if (now) return this.counted(now)
+    }
     let spread = kept ? spreadIn(kept) : await this.#spreadOfAll(of, count ?? null)
     for (const [i, { sharpe }] of waiting.entries())
       if (isKnown(sharpe) && !hasSharpe(known[i] ?? null)) spread = withValue(spread, sharpe)
@@ -100,11 +127,41 @@ export class Ledger {
     this.#writing ??= this.#writeWaiting()
   }
 
-  /** Counts these trials of one script on one market, a few at a time: others are answered in between. */
+  /** Counts these trials, a few at a time: others are answered in between. */
   async add(all: readonly Tried[]): Promise<void> {
-    const distinct = [...new Map(all.map((tried) => [tried.trial, tried])).values()]
-    for (let at = 0; at < distinct.length; at += BATCH)
-      await transact(this.#kv, (tx) => this.#changes(tx, distinct.slice(at, at + BATCH)))
+    const distinct = [...new Map(all.map((tried) => [`${nameOf(tried)} ${tried.trial}`, tried])).values()]
+    for (const [of] of Map.groupBy(distinct, nameOf).values()) await this.rename(of!)
+    for (let at = 0; at < distinct.length; at += BATCH) {
+      const scripts = [...Map.groupBy(distinct.slice(at, at + BATCH), nameOf).values()]
+      await transact(this.#kv, (tx) => scripts.map((trials) => this.#changes(tx, trials)))
+    }
+  }
+
+  /** Joins what is counted under the script's former name. What is left after a sudden end is joined the next time. */
+  async rename({ formerly = '', ...of }: RenamedScript): Promise<void> {
+    const before = { ...of, script: formerly }
+    if (formerly === '' || formerly === of.script) return
+    while (await this.#kv.get(countKey(before)))
+      await transact(this.#kv, async (tx) => {
+        // Whoever counts trials under the former name meanwhile moves this.
+        await tx.get(countKey(before))
+        const entries = await tx.list({ prefix: trialsKey(before) }, { limit: RENAMED })
+        const trials = entries.map(({ key, value }): Tried => {
+          const sharpe = JSON.parse(value) as number | null
+          return { ...of, trial: String(key.at(-1)), ...(sharpe !== null && { sharpe }) }
+        })
+        const isRest = entries.length < RENAMED
+        return [
+          this.#changes(tx, trials),
+          {
+            sets: isRest ? [{ key: nowKey(before), value: of.script }] : [],
+            deletes: [
+              ...entries.map(({ key }) => key),
+              ...(isRest ? [countKey(before), spreadKey(before)] : []),
+            ],
+          },
+        ]
+      })
   }
 
   /** Resolves when everything noted is written. */
@@ -149,24 +206,33 @@ export class Ledger {
     }, NO_SPREAD)
   }
 
+  #firstWaiting(): Tried[] {
+    const batch: Tried[] = []
+    for (const trials of this.#waiting.values()) {
+      batch.push(...[...trials.values()].slice(0, BATCH - batch.length))
+      if (batch.length === BATCH) break
+    }
+    return batch
+  }
+
   async #writeWaiting(): Promise<void> {
     // Waits one turn, so that trials that come together are written together.
     await Promise.resolve()
-    for (let [next] = this.#waiting; next; [next] = this.#waiting) {
-      const [name, trials] = next
-      const batch = [...trials.values()].slice(0, BATCH)
+    for (let batch = this.#firstWaiting(); batch.length > 0; batch = this.#firstWaiting()) {
       try {
         await this.add(batch)
       } catch (error) {
         this.#log('warn', 'trials could not be counted', { error: String(error) })
       }
       for (const tried of batch) {
+        const name = nameOf(tried)
+        const trials = this.#waiting.get(name)
         // A trial that was noted again meanwhile may have more details now.
-        if (trials.get(tried.trial) !== tried) continue
+        if (trials?.get(tried.trial) !== tried) continue
         trials.delete(tried.trial)
         this.#waitingCount--
+        if (trials.size === 0) this.#waiting.delete(name)
       }
-      if (trials.size === 0) this.#waiting.delete(name)
     }
     this.#writing = null
   }

@@ -223,9 +223,9 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
     return null
   }
 
-  /** The number of distinct trials of the sweep's script on its market. */
-  counted(sweep: Sweep): Promise<number> {
-    return sweep.script === '' ? Promise.resolve(0) : this.#deps.ledger.count(ledgerOf(sweep))
+  /** The number of distinct trials of the sweep's script on its market; null before any was made: its name is not known. */
+  async counted(sweep: Sweep): Promise<number | null> {
+    return sweep.script === '' ? null : this.#deps.ledger.count(ledgerOf(sweep))
   }
 
   /** A page of trials in the order in which they were made. */
@@ -512,8 +512,8 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
   }
 
   /** Also counts the trials that halving sorted out, by their names. */
-  #count(sweep: Sweep, { names, rows }: TrialsOutput, out: readonly string[]): Promise<void> {
-    const of = ledgerOf(sweep)
+  #count(sweep: Sweep, { names, rows, formerly }: TrialsOutput, out: readonly string[]): Promise<void> {
+    const of = { ...ledgerOf(sweep), formerly }
     const { width, sharpe } = rowLayout(sweep.measured)
     const tried = names.flatMap((trial, i) =>
       trial === '' ? [] : [{ ...of, trial, sharpe: rows[i * width + sharpe]! }],
@@ -715,7 +715,16 @@ function batchOf(choices: readonly (readonly Choice[])[], found: TrialsOutput, t
 /** Joins the parts of a batch, each given with the place of its first trial. */
 function joined(parts: readonly { readonly from: number; readonly part: TrialsOutput }[]): TrialsOutput {
   const [first] = parts
-  if (!first) return { rows: new Float64Array(), failures: [], names: [], winners: [], script: '', tookMs: 0 }
+  if (!first)
+    return {
+      rows: new Float64Array(),
+      failures: [],
+      names: [],
+      winners: [],
+      script: '',
+      formerly: '',
+      tookMs: 0,
+    }
   const rows = new Float64Array(parts.reduce((sum, { part }) => sum + part.rows.length, 0))
   let at = 0
   for (const { part } of parts) {
@@ -739,6 +748,7 @@ function joined(parts: readonly { readonly from: number; readonly part: TrialsOu
       return best
     }),
     script: first.part.script,
+    formerly: first.part.formerly,
     tookMs: parts.reduce((sum, { part }) => sum + part.tookMs, 0),
   }
 }

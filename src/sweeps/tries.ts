@@ -28,10 +28,12 @@ const statistics = lazily(async () => ({
 export async function resultTried(
   ledger: Ledger,
   result: Result,
-  { script, trial, moments }: BacktestOutput['tried'],
+  { script, formerly, trial, moments }: BacktestOutput['tried'],
 ): Promise<Trials> {
   const known = { ...result, tried: script, moments }
-  ledger.note({ ...triedScript(known)!, trial, ...(moments && { sharpe: moments.sharpe }) })
+  const of = { ...triedScript(known)!, formerly }
+  await ledger.rename(of)
+  ledger.note({ ...of, trial, ...(moments && { sharpe: moments.sharpe }) })
   return (await triesOf(ledger, known))!
 }
 

@@ -107,9 +107,9 @@ const Sweep = Type.Object(
     failed: Type.Integer({ description: 'Of these, those that ended with an error.' }),
     filtered: Type.Integer({ description: 'Choices that halving sorted out.' }),
     best: nullable(Type.Object({ trial: Type.Integer(), score: Type.Number() })),
-    counted: Type.Integer({
+    counted: Type.Union([Type.Integer(), Type.Null()], {
       description:
-        'Distinct trials of this script on this market that the caller ever made, by sweep or by hand.',
+        'Distinct trials of this script on this market that the caller ever made, by sweep or by hand. Null until the sweep has made its first.',
     }),
     sentence: nullable(Type.String()),
     error: nullable(
@@ -406,7 +406,7 @@ export const SWEEPS = {
     access: 'session backtests:read',
     summary: 'How often the caller tried a script on a market',
     description:
-      'Distinct choices of inputs and settings, by sweep, by hand and by preview. `script` is the id of a backtest or of a sweep.',
+      'Distinct choices of inputs and settings, by sweep, by scan, in portfolios, by hand and by preview. `of` is the id of a backtest or of a sweep. A script is the same in any layout, and with other defaults of its inputs.',
     query: Type.Object({ of: Text(80) }),
     answer: { counted: Type.Integer() },
   },

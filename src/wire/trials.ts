@@ -33,7 +33,7 @@ export const Trials = Type.Object(
   {
     counted: Type.Integer({
       description:
-        'Distinct choices of inputs and settings that the caller has tried with this script on this market, this one among them: by sweep, by hand, by preview, by an agent.',
+        'Distinct choices of inputs and settings that the caller has tried with this script on this market, this one among them: by sweep, by scan, in a portfolio, by hand, by preview, by an agent. A script is the same in any layout, with other comments and other defaults of its inputs.',
     }),
     sentence: Type.String({ description: 'The same, and how much of the result may be luck, for traders.' }),
     sharpe: nullable(

@@ -1,7 +1,7 @@
 // What the text of a script tells is the same whether it is remembered or read anew.
 
 import { expect, test } from 'bun:test'
-import { scriptName } from '../../src/backtest/trial-name.ts'
+import { scriptNames } from '../../src/backtest/trial-name.ts'
 import { toldBy } from '../../src/engine/told.ts'
 import { outline } from '../../src/pine/outline.ts'
 import { defaultSymbol } from '../../src/market/symbols.ts'
@@ -22,7 +22,7 @@ test('what a text tells is what its outline and its name are, again and again', 
       const { series: _series, ...told } = toldBy(source).outline as ReturnType<typeof outline>
       const { series: _none, ...read } = outline(source)
       expect(told).toEqual(read)
-      expect(toldBy(source).name).toBe(scriptName(source))
+      expect(toldBy(source).names).toEqual(scriptNames(source))
     }
 })
 

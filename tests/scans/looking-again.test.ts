@@ -120,6 +120,8 @@ async function world(rows: readonly Answer[], watch: Scan['watch'], more: Partia
         await during.work()
         return {
           columns: null,
+          names: { script: 's', formerly: 's' },
+          tried: markets.map(() => null),
           rows: markets.map(({ symbol }) => {
             const place = Number(symbol.symbol.slice(1))
             const answer = answers.has(place) ? answers.get(place)! : (rows[place] ?? null)

@@ -362,3 +362,42 @@ describe('what cannot be scanned', () => {
     pool.close()
   })
 })
+
+test('a strategy on a market is counted as tried there, once, and an indicator is not', async () => {
+  const { scan, call, services, pool } = await scanServer()
+  const preview = async () =>
+    (
+      await call('POST', '/api/platform/backtests/preview?tracks=none', {
+        name: 'one',
+        source: HOLDS,
+        bars: 6,
+        symbol: 'RISES',
+        exchange: 'X',
+        interval: '1d',
+        overrides: { pyramiding: 2 },
+      })
+    ).json.trials
+  await scan({ source: HOLDS })
+  await scan({ source: HOLDS.replaceAll(' = ', '=') })
+  await scan()
+  await services.features.ledger.settled()
+  const entries = await services.kv.list({ prefix: ['trial-count'] }, { limit: 100 })
+  expect(entries.map(({ key, value }) => [key.at(-1), value])).toEqual(
+    ['X:FALLS 1d', 'X:FLAT 1d', 'X:RISES 1d', 'Y:RISES 1d', 'БИРЖА:СБЕР 1d'].map((market) => [market, '1']),
+  )
+  expect((await preview()).counted).toBe(2)
+  pool.close()
+})
+
+test('a scan that failed cannot be watched', async () => {
+  const { scan, call, pool } = await scanServer()
+  const { id, state } = await scan({ source: '//@version=6\nindicator("x")\nplot(missing)' })
+  expect(state).toBe('failed')
+  const { status, json } = await call('PATCH', `/api/platform/scans/${id}`, {
+    watch: { channels: ['email'] },
+  })
+  expect([status, json.error.code]).toEqual([409, 'conflict'])
+  expect((await call('GET', `/api/platform/scans/${id}`)).json.scan.watch).toBeNull()
+  expect((await call('PATCH', `/api/platform/scans/${id}`, { name: 'b', watch: null })).status).toBe(200)
+  pool.close()
+})

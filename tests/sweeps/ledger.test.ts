@@ -1,13 +1,15 @@
 // The ledger of trials: what counts, when, and what stands beside every result because of it.
 
 import { expect, test } from 'bun:test'
-import { scriptName } from '../../src/backtest/trial-name.ts'
+import { scriptNames } from '../../src/backtest/trial-name.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { deviationByLuck } from '../../src/statistics/deflated-sharpe.ts'
 import { leastTrackRecord, probabilisticSharpe } from '../../src/statistics/probabilistic-sharpe.ts'
 import { momentsOf, momentsOfEquity } from '../../src/statistics/moments.ts'
 import { leastBacktestLength } from '../../src/statistics/backtest-length.ts'
+import { format } from '../../src/pine/format.ts'
+import { scriptTokens } from '../../src/pine/same-script.ts'
 import type { Kv } from '../../src/store/kv.ts'
 import { memoryKv } from '../../src/store/memory.ts'
 import { Ledger } from '../../src/sweeps/ledger.ts'
@@ -18,23 +20,88 @@ const rounded = (_: string, value: unknown) =>
   typeof value === 'number' ? Number(value.toPrecision(9)) : value
 const ledgerOn = (kv: Kv = memoryKv()) => new Ledger({ kv, log: silentLog })
 
+const nameOf = (source: string) => scriptNames(source).script
+
 test('a script is the same with other defaults, comments and ends, and another with other code', () => {
   const script = '//@version=6\nstrategy("S")\nlength = input.int(5, "Length") // bars\n'
-  const name = scriptName(script)
-  // Ledgers of 0.2.0 hold this name.
-  expect(name).toBe('99c99f3cdacef782616f')
+  const name = nameOf(script)
+  // Ledgers hold these names, the latter those of 0.2.0.
+  expect(scriptNames(script)).toEqual({ script: 'db44c50361770a33405d', formerly: '99c99f3cdacef782616f' })
   const same = [
     script.trimEnd(),
     `${script}\n\n`,
     script.replaceAll('\n', '\r\n'),
     script.replace('(5', '(9'),
+    script.replace('(5', '(-9'),
     script.replace(' // bars', ''),
   ]
-  expect(same.map(scriptName)).toEqual(same.map(() => name))
-  expect(scriptName(script.replace('input.int', 'input.float'))).not.toBe(name)
+  expect(same.map(nameOf)).toEqual(same.map(() => name))
+  expect(nameOf(script.replace('input.int', 'input.float'))).not.toBe(name)
+  expect(nameOf(script.replace('(5', '(5 * 2'))).not.toBe(name)
   const named = (value: string) =>
-    scriptName(script.replace('5, "Length"', `title = "Length", defval = ${value}`))
-  expect(['9', '-1.5e3', 'true', '"a, b"'].map(named)).toEqual(Array(4).fill(named('5')))
+    nameOf(script.replace('5, "Length"', `title = "Length", defval = ${value}`))
+  expect(['9', '-1.5e3', 'true', '"a, b"', '#ff0000'].map(named)).toEqual(Array(5).fill(named('5')))
+  expect(named('close')).not.toBe(named('open'))
+})
+
+test('a script is the same in any layout, and another where a line moves into a block', () => {
+  const script = `//@version=6
+strategy("S", overlay = true)
+rises(x) =>
+    y = x[1]
+    x > y
+if rises(close) and
+     rises(high)
+    strategy.entry("L", strategy.long)
+    alert("up")
+plot(close)`
+  const others = [
+    script.replaceAll(' = ', '=').replaceAll(', ', ' , '),
+    script.replaceAll('    ', '\t').replace('\t rises', ' rises'),
+    script.replace('and\n     rises', 'and rises'),
+    script.replace('strategy("S", overlay', 'strategy(\n  "S",\n        overlay'),
+    script.replaceAll('"', "'"),
+    script.replaceAll('\n', '\n\n'),
+    script.replace('    y = x[1]\n    x >', '  y = x[1]\n  x >'),
+    format(script),
+  ]
+  expect(others.map(scriptTokens)).toEqual(others.map(() => scriptTokens(script)))
+  expect(scriptTokens(script.replace('    alert', 'alert'))).not.toBe(scriptTokens(script))
+  expect(scriptTokens(script.replace('"L"', '"l"'))).not.toBe(scriptTokens(script))
+  expect(scriptTokens('a = 1\nb = 2')).not.toBe(scriptTokens('a = 1, b = 2'))
+})
+
+test('what was counted under the former name is joined, also after a sudden end, and stored results still find it', async () => {
+  const kv = memoryKv()
+  const before = { ...OF, script: 'before' }
+  const now = { ...OF, script: 'now', formerly: 'before' }
+  const sharpes = Array.from({ length: 1203 }, (_, i) => Math.sin(i))
+  const old = ledgerOn(kv)
+  await old.add(sharpes.map((sharpe, i) => ({ ...before, trial: `t${i}`, sharpe })))
+  // Some of them were tried again in the meantime, and one more.
+  await old.add(
+    [1200, 1201, 5000].map((i) => ({ ...now, formerly: '', trial: `t${i}`, sharpe: Math.sin(i) })),
+  )
+  // It ends suddenly after the first commit.
+  let left = 1
+  const cut: Kv = Object.create(kv, {
+    commit: {
+      value: (changes: Parameters<Kv['commit']>[0]) =>
+        left-- > 0 ? kv.commit(changes) : Promise.reject(new Error('it ended')),
+    },
+  })
+  expect(ledgerOn(cut).rename(now)).rejects.toThrow('it ended')
+  const ledger = ledgerOn(kv)
+  ledger.note({ ...now, trial: 't7' })
+  await ledger.settled()
+  expect(await ledger.counts([now, before, { ...OF, script: 'another' }])).toEqual([1204, 1204, 0])
+  const deviation = momentsOf([...sharpes, Math.sin(5000)]).deviation
+  for (const of of [now, before]) {
+    const counted = await ledger.counted(of)
+    expect(counted.count).toBe(1204)
+    expect(counted.deviation).toBeCloseTo(deviation, 9)
+  }
+  expect(await kv.list({ prefix: ['trial', 'u', 'before'] }, { limit: 10 })).toEqual([])
 })
 
 test('counts what waits and what is written the same, and a trial once however it comes', async () => {
@@ -150,5 +217,29 @@ test('a single result is judged by its returns a bar, as the papers do', async (
     sharpe: null,
     length: null,
   })
+  pool.close()
+})
+
+test('laid out anew, with other defaults and comments, a script goes on counting', async () => {
+  const { call, pool } = await sweepServer()
+  const { bars, symbol, exchange, interval } = SWEEP
+  const counted = async (source: string, inputs = {}) =>
+    (
+      await call('POST', '/api/platform/backtests/preview?tracks=none', {
+        name: 'one',
+        source,
+        bars,
+        symbol,
+        exchange,
+        interval,
+        inputs,
+      })
+    ).json.trials.counted
+  expect(await counted(CROSS)).toBe(1)
+  expect(
+    await counted(CROSS.replaceAll(', ', ',  ').replace('input.int(5', 'input.int( // fast\n    5')),
+  ).toBe(1)
+  expect(await counted(CROSS.replaceAll(' = ', '='), { Fast: 6 })).toBe(2)
+  expect(await counted(CROSS.replace('input.int(5', 'input.int(6'))).toBe(2)
   pool.close()
 })
