@@ -22,6 +22,8 @@ export interface LookQueueDeps {
   readonly unsettled: () => AsyncIterable<SeriesKey>
   /** When the server starts, the bars whose end alerts wait for; null for a step that found none. */
   readonly forming: () => AsyncIterable<Closing | null>
+  /** Series whose forming bar has changed since this was last asked, of which no note tells. */
+  readonly stirred?: () => Iterable<SeriesKey>
   /** The functions that look, in short steps. */
   readonly lanes: readonly Look[]
 }
@@ -214,6 +216,7 @@ export function createLookQueue(deps: LookQueueDeps) {
   /** Starts as many looks as may run now. */
   async function start(): Promise<void> {
     for (const note of await deps.notes()) want(note)
+    for (const key of deps.stirred?.() ?? []) want({ key, from: 0, to: 0, change: 0 })
     for (const [name, { key, at }] of closings) {
       if (!isOurs(key)) closings.delete(name)
       // A look that is running may have seen the bar before its end, so ask for another one after it.

@@ -13,7 +13,8 @@ import { SPREAD_EXCHANGE } from '../market/spread.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import { putFacts, removeSeries, shareSeries, writtenBy, type BarWriter } from '../market/sharing.ts'
 import { mayChangeShared } from '../accounts/users.ts'
-import type { Series as SeriesWire, SymbolFacts as SymbolWire } from '../wire/bars.ts'
+import type { BarRow } from '../market/providers/provider.ts'
+import type { FormingBar, Series as SeriesWire, SymbolFacts as SymbolWire } from '../wire/bars.ts'
 import { access, requireStanding, type ApiDeps } from './access.ts'
 import type { Caller } from './visit.ts'
 import { barColumns, barsTag } from './bar-columns.ts'
@@ -117,6 +118,20 @@ export function barRoutes(deps: ApiDeps) {
       route('GET /api/platform/bars', { etag: true, columns: true }),
     )
     .get(
+      '/bars/forming',
+      async ({ caller, query }) => {
+        const key = keyOf(query)
+        const seen = barsSeenBy(cache, caller.user.id)
+        const resolved = await seen.resolve(key)
+        // A private series hides the shared one that streams.
+        if (ownerOf(resolved) !== '') return { ...key, live: false, bar: null }
+        deps.features.live.watch(key)
+        const { row, isLive } = await deps.features.live.formingOf(key)
+        return { ...key, live: isLive, bar: row && formingWire(row) }
+      },
+      route('GET /api/platform/bars/forming'),
+    )
+    .get(
       '/symbols',
       async ({ caller }) => ({
         symbols: await symbolWires(barsSeenBy(cache, caller.user.id)),
@@ -149,6 +164,10 @@ export function barRoutes(deps: ApiDeps) {
       },
       route('PUT /api/platform/symbols/{exchange}/{symbol}'),
     )
+}
+
+export function formingWire([time, open, high, low, close, volume]: BarRow): FormingBar {
+  return { time, open, high, low, close, volume }
 }
 
 function builtFrom({ interval }: SeriesKey, source: SeriesInfo): { readonly builtFrom: string | null } {

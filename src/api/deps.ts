@@ -9,6 +9,7 @@ import type { Texts } from '../engine/texts.ts'
 import type { WantedLibraries } from '../scripts/wanted-libraries.ts'
 import type { ClientErrors } from '../errors/client-errors.ts'
 import type { Feeds } from '../feeds/feeds.ts'
+import type { LiveBars } from '../feeds/live-bars.ts'
 import type { Ideas } from '../ideas/ideas.ts'
 import type { Log } from '../lib/log.ts'
 import type { Mail } from '../mail/mail.ts'
@@ -50,6 +51,8 @@ export interface Features {
   readonly looks: LookQueue
   readonly clientErrors: ClientErrors
   readonly feeds: Feeds
+  /** Forming bars, for charts. */
+  readonly live: LiveBars
   /** Sends requests to providers. */
   readonly http: Http
   readonly ideas: Ideas

@@ -5,10 +5,12 @@ import type { User } from '../accounts/accounts.ts'
 import type { Scope } from '../wire/scopes.ts'
 import { mayChangeShared } from '../accounts/users.ts'
 import type { Feed } from '../feeds/feeds.ts'
+import { saidOf } from '../feeds/said.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
-import { seriesKey, seriesName, type SeriesKey } from '../market/bar-store.ts'
+import { bareKey, seriesKey, seriesName, type SeriesKey } from '../market/bar-store.ts'
 import { requireInterval } from '../market/interval.ts'
 import { fetchSeries, PROVIDERS } from '../market/providers/fetch-bars.ts'
+import { streams } from '../market/live/live-providers.ts'
 import { ProviderError } from '../market/providers/provider.ts'
 import { seriesOf } from '../market/seen-bars.ts'
 import { notSeriesOwner } from '../market/sharing.ts'
@@ -17,7 +19,16 @@ import { WATCHED_INTERVAL } from '../watchlists/watchlists.ts'
 import { instantOf } from './fields.ts'
 import { route } from './route.ts'
 
-const wire = ({ key, ...shown }: Feed) => ({ ...key, ...shown })
+function wire({ key, stream, ...shown }: Feed) {
+  return {
+    ...bareKey(key),
+    ...shown,
+    way: stream || streams(key) ? ('stream' as const) : ('poll' as const),
+    cuts: stream?.cuts ?? 0,
+    mended: stream?.mended ?? 0,
+    said: saidOf({ ...shown, key, ...(stream && { stream }) }),
+  }
+}
 
 export function feedRoutes(deps: ApiDeps) {
   const { feeds } = deps.features
@@ -35,6 +46,7 @@ export function feedRoutes(deps: ApiDeps) {
           )
         server?.timeout(request, 0)
         const key = keyOf(body)
+        await feeds.choose(key)
         // The bars of a followed series come from the provider, so it does not matter who asks for them.
         const into =
           mayChangeShared(caller.user) || (await feeds.isFollowed(key)) ? key : seriesOf(key, caller.user.id)

@@ -4,11 +4,13 @@
 import { marketName } from '../lib/text.ts'
 import { Elysia, sse } from 'elysia'
 import type { Scope } from '../wire/scopes.ts'
-import { ownerOf, type SeriesKey } from '../market/bar-store.ts'
+import type { FormingOf } from '../feeds/live-bars.ts'
+import { ownerOf, seriesName, type SeriesKey } from '../market/bar-store.ts'
 import { resolveSeries, seriesOf } from '../market/seen-bars.ts'
 import type { StreamEvents } from '../wire/event.ts'
 import { access, stands, type ApiDeps } from './access.ts'
 import { firingWire } from './alerts.ts'
+import { formingWire } from './bars.ts'
 import type { Services } from './deps.ts'
 import { EventLog } from './event-log.ts'
 import { eventWait, SILENT_SECONDS } from './event-wait.ts'
@@ -111,6 +113,13 @@ async function* follow(
 ) {
   const wait = eventWait(signal)
   const stop = log.onEvent(wait.wake)
+  // Only the newest state of a forming bar matters, so these events are not kept, and have no id.
+  const forming = new Map<string, FormingOf>()
+  const stopForming = deps.features.live.onForming((one) => {
+    if (reader.symbol !== null && one.key.symbol !== reader.symbol) return
+    forming.set(seriesName(one.key), one)
+    wait.wake()
+  })
   try {
     let place = reader.after ?? log.newest
     // An id that is unknown here is neither confirmed nor repeated.
@@ -127,6 +136,15 @@ async function* follow(
         if (!(await mayHear(deps, reader, next.event))) continue
         if (!(await reader.stands())) break
         yield frameOf(place, next.event)
+      } else if (forming.size > 0) {
+        const told = [...forming.values()]
+        forming.clear()
+        if (!(await reader.stands())) break
+        for (const { key, row } of told) {
+          const { exchange, symbol, interval } = key
+          if (ownerOf(await resolveSeries(deps.bars, reader.userId, key)) !== '') continue
+          yield sse({ event: 'forming', data: { exchange, symbol, interval, bar: formingWire(row) } })
+        }
       } else if (await wait.quiet()) {
         if (!(await reader.stands())) break
         yield sse({ id: place, event: 'alive', data: {} })
@@ -134,6 +152,7 @@ async function* follow(
     }
   } finally {
     stop()
+    stopForming()
     leave()
   }
 }

@@ -1,6 +1,8 @@
 // `chartroom bars`: lists the cached series, imports and exports them.
 
 import { users } from '../accounts/accounts.ts'
+import { saidOf } from '../feeds/said.ts'
+import { ToldFeeds } from '../feeds/told-feeds.ts'
 import { csvRow } from '../lib/csv-text.ts'
 import { isLongMarketName, MARKET_NAME_MAX } from '../lib/text.ts'
 import { importBars, type ImportResult } from '../market/import.ts'
@@ -34,20 +36,23 @@ const SUBCOMMANDS: Readonly<Record<string, (context: CommandContext) => Promise<
   import: importFile,
   export: exportBars,
   fetch: fetchBars,
+  feeds: listFeeds,
   remove: removeBars,
 }
 
 export const barsCommand: Command = {
   name: 'bars',
-  usage: 'list | import FILE | export | fetch | remove  --exchange E --symbol S --interval I',
+  usage: 'list | import FILE | export | fetch | feeds | remove  --exchange E --symbol S --interval I',
   summary: 'List, import, export and fetch cached bars.',
   help: () =>
     [
       '  bars list                       What is cached',
       '  bars import FILE                CSV (own, TradingView, Binance) or JSON; all rows or none. - reads standard input',
       '  bars export [--output FILE]     As CSV; --from and --to (ISO dates, to exclusive) or --last N narrow it',
-      '  bars fetch                      From Binance, Coinbase, Kraken or Yahoo Finance, by exchange: from where the',
-      '                                  series ends, or from --from DATE; cut short, it goes on where it was',
+      '  bars fetch                      From Binance, Bybit, Coinbase, Hyperliquid, Kraken, OKX or Yahoo Finance, by',
+      '                                  exchange: from where the series ends, or from --from DATE; cut short, it goes on',
+      '                                  where it was',
+      '  bars feeds                      What a server keeps fresh, and how its stream or its requests go, as it told last',
       '  bars remove                     Forget a series',
       '',
       '  --exchange E --symbol S --interval I',
@@ -213,11 +218,42 @@ async function fetchBars(context: CommandContext): Promise<number> {
 /** The longest wait for a provider's page. */
 const HTTP_TIMEOUT_MS = 20_000
 
-const defaultHttp: Http = (url, signal) =>
+const defaultHttp: Http = (url, signal, body) =>
   fetch(url, {
-    headers: { 'user-agent': 'Mozilla/5.0 (compatible; Chartroom)' },
+    headers: {
+      'user-agent': 'Mozilla/5.0 (compatible; Chartroom)',
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { method: 'POST', body }),
     signal: AbortSignal.any([AbortSignal.timeout(HTTP_TIMEOUT_MS), ...(signal ? [signal] : [])]),
   })
+
+async function listFeeds(context: CommandContext): Promise<number> {
+  const flags = parseFlags(context.args, DATA_FLAGS)
+  return withData(context, flags, async ({ bars, kv }) => {
+    const feeds = await new ToldFeeds({ kv, clock: context.clock }).list()
+    if (feeds.length === 0)
+      context.print('No series is kept fresh. Follow one with POST /api/platform/feeds.')
+    const rows: string[][] = []
+    for (const feed of feeds) {
+      const newestBar = (await bars.store.info(feed.key))?.last ?? null
+      rows.push([
+        seriesName(feed.key),
+        feed.state,
+        newestBar === null ? '–' : formatTime(newestBar),
+        saidOf({ ...feed, newestBar }),
+      ])
+    }
+    const columns = [
+      { title: 'SERIES' },
+      { title: 'STATE' },
+      { title: 'NEWEST (UTC)' },
+      { title: 'HOW IT GOES' },
+    ] as const
+    if (rows.length > 0) for (const line of tableLines(columns, rows)) context.print(line)
+    return 0
+  })
+}
 
 async function removeBars(context: CommandContext): Promise<number> {
   const flags = parseFlags(context.args, SERIES_FLAGS)

@@ -5,7 +5,7 @@
 // one is visible again it reopens the stream after the last event it saw: the server keeps events for clients that come
 // back, and sends `resync` if it no longer has them.
 
-const LIVE_EVENTS = ['bars', 'firing', 'backtest', 'sweep', 'drawings'] as const
+const LIVE_EVENTS = ['bars', 'forming', 'firing', 'backtest', 'sweep', 'drawings'] as const
 export type LiveEvent = (typeof LIVE_EVENTS)[number]
 
 /**
@@ -144,8 +144,10 @@ export class LiveHub {
     this.#stream = stream
     for (const event of LIVE_EVENTS)
       stream.addEventListener(event, ({ data = '', lastEventId = '' }) => {
-        this.#last = lastEventId
         const message = { event, data: JSON.parse(data) as unknown }
+        // A forming bar is news only now: it has no id, and nobody who comes later is told of it.
+        if (event === 'forming') return this.#tell(message)
+        this.#last = lastEventId
         this.#kept = [...this.#kept.slice(1 - KEPT), { id: lastEventId, message }]
         this.#tell(message)
       })

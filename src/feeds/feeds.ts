@@ -1,16 +1,20 @@
 // Feeds: which series are kept fresh, and their state.
 //
 // A series is kept fresh because a user follows it, an alert waits for its bars, or a watchlist contains it. The list is
-// computed every minute; the poller does the rest. Only follows are stored here: alerts and watchlists are records of their
+// computed every minute; the keeper does the rest. Only follows are stored here: alerts and watchlists are records of their
 // own.
+//
+// A provider is asked only where somebody chose it, by following or fetching one of its series: an alert by itself never makes
+// this server speak to anybody. Until then the series says what to do.
 
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { createLoop } from '../lib/loop.ts'
 import { seriesName, type SeriesKey } from '../market/bar-store.ts'
 import { providerOf } from '../market/providers/fetch-bars.ts'
-import type { FeedStatus, Poller, PolledFeed } from '../market/providers/poller.ts'
+import type { FeedStatus, Keeper, PolledFeed } from '../market/providers/poller.ts'
 import type { Key, Kv } from '../store/kv.ts'
+import { ChosenProviders } from './chosen-providers.ts'
 import { ToldFeeds } from './told-feeds.ts'
 
 export interface FeedDeps {
@@ -18,7 +22,7 @@ export interface FeedDeps {
   readonly clock: Clock
   readonly log: Log
   /** null = `FEEDS=off`: the list is known, but no request leaves. */
-  readonly poller: Poller | null
+  readonly keeper: Keeper | null
   /** Series that alerts wait for or watchlists contain. */
   readonly wanted: () => AsyncIterable<SeriesKey>
   /** Whether this server is the one to fetch the series. */
@@ -38,11 +42,15 @@ const FOLLOWS_MAX = 1000
 export type Feeds = ReturnType<typeof createFeeds>
 
 export function createFeeds(deps: FeedDeps) {
-  const { kv, clock, log, poller, wanted, isOurs = () => true, newestBar } = deps
-  const told = newestBar ? new ToldFeeds({ kv, clock }) : null
-  poller?.onAsked((feed) => {
+  const { kv, clock, log, keeper, wanted, isOurs = () => true, newestBar } = deps
+  // Other servers read it, and the command line.
+  const told = new ToldFeeds({ kv, clock })
+  const chosen = new ChosenProviders({ kv, clock })
+  /** Series that would be kept fresh if somebody had chosen their provider. */
+  let unchosen: readonly SeriesKey[] = []
+  keeper?.onAsked((feed) => {
     // It is told again a minute later at most.
-    told?.tell(feed).catch(() => {})
+    told.tell(feed).catch(() => {})
   })
   const keyOf = ({ exchange, symbol, interval }: SeriesKey): Key => ['follows', exchange, symbol, interval]
 
@@ -57,32 +65,40 @@ export function createFeeds(deps: FeedDeps) {
     }))
   }
 
+  async function choose(key: SeriesKey): Promise<void> {
+    const provider = providerOf(key.exchange)
+    if (provider) await chosen.choose(provider.name)
+  }
+
   /** One sync after the other, since an older answer must not undo a newer one. */
   function sync(): Promise<void> {
-    syncing = syncing.catch(() => {}).then(tellPoller)
+    syncing = syncing.catch(() => {}).then(tellKeeper)
     return syncing
   }
 
-  /** Tells the poller what is wanted now, and what is no longer. */
-  async function tellPoller(): Promise<void> {
-    if (!poller) return
+  /** Tells the keeper what is wanted now, and what is no longer. */
+  async function tellKeeper(): Promise<void> {
+    if (!keeper) return
+    const followed = await follows()
     // A series that no provider has is reported only to those who followed it.
     const others = (await Array.fromAsync(wanted())).filter(({ exchange }) => providerOf(exchange) !== null)
-    const ours = [...(await follows()), ...others].filter(isOurs)
+    const names = await chosen.names([...followed, ...others])
+    const isChosen = ({ exchange }: SeriesKey) => names.has(providerOf(exchange)?.name ?? '')
+    unchosen = others.filter((key) => !isChosen(key))
+    const ours = [...followed, ...others.filter(isChosen)].filter(isOurs)
     const all = new Map(ours.map((key) => [seriesName(key), key]))
-    for (const { key } of await poller.status()) if (!all.has(seriesName(key))) poller.unfollow(key)
-    for (const key of all.values()) poller.follow(key)
-    if (!told) return
+    for (const { key } of await keeper.status()) if (!all.has(seriesName(key))) keeper.unfollow(key)
+    for (const key of all.values()) keeper.follow(key)
     // Nobody will ask for these, so nothing else tells of them.
-    for (const { newestBar: _, ...feed } of await poller.status())
+    for (const { newestBar: _, ...feed } of await keeper.status())
       if (feed.state === 'stopped') await told.tell(feed)
     await told.forget((key) => isOurs(key) && !all.has(seriesName(key)))
   }
 
   /** Those that this server fetches, and what others told of theirs. */
   async function running(): Promise<FeedStatus[]> {
-    const own = (await poller?.status()) ?? []
-    if (!told || !newestBar) return own
+    const own = (await keeper?.status()) ?? []
+    if (!newestBar) return own
     const known = new Set(own.map(({ key }) => seriesName(key)))
     const others = (await told.list()).filter(({ key }) => !known.has(seriesName(key)))
     const withNewest = async (feed: PolledFeed) => ({ ...feed, newestBar: await newestBar(feed.key) })
@@ -91,18 +107,27 @@ export function createFeeds(deps: FeedDeps) {
 
   return {
     /** Whether requests to providers are switched on. */
-    enabled: poller !== null,
+    enabled: keeper !== null,
     async list(): Promise<Feed[]> {
       const followed = new Map((await follows()).map((key) => [seriesName(key), key]))
       const all = await running()
       const shown = all.map((status) => ({ ...status, followed: followed.has(seriesName(status.key)) }))
       const known = new Set(all.map(({ key }) => seriesName(key)))
       const idle = [...followed.values()].filter((key) => !known.has(seriesName(key)))
-      const state = poller ? ELSEWHERE : SWITCHED_OFF
-      return [...shown, ...idle.map((key) => ({ ...state, key, followed: true }))]
+      const state = keeper ? ELSEWHERE : SWITCHED_OFF
+      const refused = new Map(unchosen.map((key) => [seriesName(key), key]))
+      for (const { key } of [...shown, ...idle.map((one) => ({ key: one }))]) refused.delete(seriesName(key))
+      return [
+        ...shown,
+        ...idle.map((key) => ({ ...state, key, followed: true })),
+        ...[...refused.values()].map((key) => ({ ...notChosen(key), key, followed: false })),
+      ]
     },
+    /** Somebody asked for bars of the series, and so chose its provider. */
+    choose,
     isFollowed: async (key: SeriesKey): Promise<boolean> => (await kv.get(keyOf(key))) !== null,
     async follow(key: SeriesKey): Promise<void> {
+      await choose(key)
       await kv.commit({ sets: [{ key: keyOf(key), value: String(clock.now()) }] })
       await sync()
     },
@@ -115,12 +140,12 @@ export function createFeeds(deps: FeedDeps) {
     },
     sync,
     async run(signal: AbortSignal): Promise<void> {
-      if (!poller) return
+      if (!keeper) return
       const loop = createLoop({ clock, log }, 'finding out which series to keep fresh', async () => {
         await sync()
         return SYNC_MS
       })
-      await Promise.all([loop.run(signal), poller.run(signal)])
+      await Promise.all([loop.run(signal), keeper.run(signal)])
     },
   }
 }
@@ -135,6 +160,16 @@ const ELSEWHERE = {
   nextAt: null,
   newestBar: null,
 } as const
+
+function notChosen({ exchange }: SeriesKey) {
+  const provider = providerOf(exchange)?.name ?? null
+  return {
+    ...ELSEWHERE,
+    state: 'stopped',
+    provider,
+    lastError: `Nobody has chosen ${provider ?? exchange} here yet. Follow or fetch one of its series, and it is asked for this one too.`,
+  } as const
+}
 
 const SWITCHED_OFF = {
   state: 'stopped',

@@ -21,6 +21,7 @@ import { createTelling } from './telling.ts'
 import { createDrawings } from '../charts/drawings.ts'
 import { createLayouts } from '../charts/layouts.ts'
 import { createFeeds } from '../feeds/feeds.ts'
+import { liveBars } from '../feeds/live-bars.ts'
 import { createClientErrors } from '../errors/client-errors.ts'
 import { createIdeas } from '../ideas/ideas.ts'
 import { Backoff, untilDone } from '../lib/backoff.ts'
@@ -33,6 +34,10 @@ import { calendarOf } from '../market/calendar.ts'
 import { parseInterval } from '../market/interval.ts'
 import { resolveSeries } from '../market/seen-bars.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
+import type { OpenSocket } from '../market/live/connection.ts'
+import { FormingBars } from '../market/live/forming-bars.ts'
+import { bothWays, LIVE_PROVIDERS } from '../market/live/live-providers.ts'
+import { Streamer } from '../market/live/streamer.ts'
 import { Poller } from '../market/providers/poller.ts'
 import type { Http } from '../market/providers/provider.ts'
 import { Portfolios } from '../portfolios/portfolios.ts'
@@ -70,6 +75,8 @@ export interface FeatureDeps extends AccountDeps {
   readonly http: Http
   /** How many alerts a user may have; 0 = any number. */
   readonly alertsMax: number
+  /** Opens a connection to a provider that streams. */
+  readonly openSocket: OpenSocket
   /** Whether series are kept fresh from providers. */
   readonly feeds: boolean
   /** Runs alerts' scripts, with the same budget as any other. */
@@ -145,6 +152,9 @@ export function createFeatures(deps: FeatureDeps): Features {
     isAcknowledged: (tx, id) => alerts.isAcknowledged(tx, id),
   })
   const { outbox, receivers, channels, mail, links } = telling
+  const spread = () => (random.bytes(1)[0] ?? 0) / 256
+  const forming = new FormingBars(spread())
+  const live = liveBars({ bars, forming, clock })
   const search = createSearch({
     async *everybodys() {
       for await (const script of scripts.eachPublic()) yield scriptItem(script)
@@ -178,8 +188,8 @@ export function createFeatures(deps: FeatureDeps): Features {
     kv,
     clock,
     newId,
-    bars: (series, range) => bars.look(series, range),
-    source: (series) => bars.source(series),
+    bars: live.look,
+    source: live.source,
     resolve: (userId, series) => resolveSeries(bars, userId, series),
     async closesAt(series) {
       const interval = parseInterval(series.interval)
@@ -220,6 +230,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     unsettled: () => alerts.unsettledSeries(),
     forming: () => alerts.formingBars(),
     lanes: [alerts.look, alerts.lookByScripts],
+    stirred: () => live.stirred(),
   })
   bars.onChange(() => looks.wake())
 
@@ -227,7 +238,21 @@ export function createFeatures(deps: FeatureDeps): Features {
     kv,
     clock,
     log,
-    poller: deps.feeds ? new Poller({ cache: bars, http: deps.http, clock }) : null,
+    keeper: deps.feeds
+      ? bothWays(
+          new Streamer({
+            cache: bars,
+            http: deps.http,
+            clock,
+            log,
+            open: deps.openSocket,
+            spread,
+            forming,
+            providers: LIVE_PROVIDERS,
+          }),
+          new Poller({ cache: bars, http: deps.http, clock }),
+        )
+      : null,
     isOurs: (key) => shards.holds(symbolShard(key)),
     ...(shards !== ALL_SHARDS && {
       newestBar: async (key) => (await bars.store.info(key))?.last ?? null,
@@ -278,6 +303,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     alerts,
     looks,
     feeds,
+    live,
     http: deps.http,
     clientErrors: createClientErrors({ kv, clock, newId }),
     ideas,

@@ -10,6 +10,7 @@ import { basePath, type ServeDashboard, type Services } from '../api/deps.ts'
 import { addressList } from '../api/peer.ts'
 import { createFeatures } from './features.ts'
 import { createApi } from '../api/index.ts'
+import { httpRequest, openSocket } from './providers-net.ts'
 import { JobPool, type WorkerThread } from '../engine/pool.ts'
 import { threadMs } from '../engine/thread-time.ts'
 import { ARTICLES } from '../support/articles.ts'
@@ -126,7 +127,8 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     articles: ARTICLES,
     version: context.version,
     publicUrl: config.PUBLIC_URL,
-    http: (url, signal) => fetch(url, { redirect: 'error', ...(signal && { signal }) }),
+    http: httpRequest,
+    openSocket,
     feeds: config.FEEDS === 'on',
     alertsMax: config.MAX_ALERTS,
     ...(fleet && { shards: fleet }),

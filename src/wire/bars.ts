@@ -31,6 +31,19 @@ export const BarColumns = Type.Object(
 )
 export type BarColumns = Wire<typeof BarColumns>
 
+export const FormingBar = Type.Object(
+  {
+    time: Type.Integer({ description: 'Opening, UTC milliseconds.' }),
+    open: Type.Number(),
+    high: Type.Number(),
+    low: Type.Number(),
+    close: Type.Number(),
+    volume: Type.Number(),
+  },
+  { $id: 'FormingBar' },
+)
+export type FormingBar = Wire<typeof FormingBar>
+
 const Series = Type.Object(
   {
     interval: Type.String(),
@@ -134,6 +147,20 @@ export const BARS = {
       interval: Type.String(),
       builtFrom: nullable(Type.String()),
       bars: BarColumns,
+    },
+  },
+  'GET /api/platform/bars/forming': {
+    access: 'session bars:read',
+    summary: 'The bar that is not over yet',
+    description:
+      'Of a series that comes by a stream, or that is built from one: it is in memory and never stored before it is over, so backtests do not see it. `bar` is null while none is known, or where bars are polled: then the newest stored bar may be forming. Who asks is told of it for two and a half minutes as the event `forming` of the stream.',
+    query: Type.Object(namesSeries),
+    answer: {
+      exchange: Type.String(),
+      symbol: Type.String(),
+      interval: Type.String(),
+      live: Type.Boolean({ description: 'Whether a stream brings it now.' }),
+      bar: nullable(FormingBar),
     },
   },
   'GET /api/platform/symbols': {

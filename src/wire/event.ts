@@ -4,6 +4,7 @@
 import { Type, type TObject } from '@sinclair/typebox'
 import { Alert, Firing } from './alert.ts'
 import { RunState } from './backtest.ts'
+import { FormingBar } from './bars.ts'
 import { ReportSummary } from './report.ts'
 import { idOf, nullable, type Wire } from './schema.ts'
 import { SweepState } from './sweep.ts'
@@ -18,6 +19,7 @@ export const STREAM_EVENTS = {
     inserted: Type.Integer(),
     updated: Type.Integer(),
   }),
+  forming: Type.Object({ ...series, bar: FormingBar }),
   firing: Firing,
   backtest: Type.Object({
     id: idOf('bt'),

@@ -9,7 +9,11 @@ const Feed = Type.Object(
     exchange: Type.String(),
     symbol: Type.String(),
     interval: Type.String(),
-    state: oneOf(['waiting', 'fresh', 'retrying', 'stopped']),
+    state: oneOf(
+      ['waiting', 'live', 'fresh', 'retrying', 'stopped'],
+      '`live`: its stream is there and nothing is missing; `fresh`: the last request went well; `stopped`: nobody is asked, and `lastError` says why.',
+    ),
+    way: oneOf(['stream', 'poll'], 'How it is kept fresh.'),
     followed: Type.Boolean(),
     provider: nullable(Type.String()),
     lastSuccessAt: nullable(Time),
@@ -17,6 +21,11 @@ const Feed = Type.Object(
     failures: Type.Integer(),
     nextAt: nullable(Time),
     newestBar: nullable(Time),
+    cuts: Type.Integer({ description: 'How often its stream was cut since the server started.' }),
+    mended: Type.Integer({
+      description: 'Bars that were fetched since then because the stream had not brought them, or otherwise.',
+    }),
+    said: Type.String({ description: 'How it goes, as a sentence.' }),
   },
   { $id: 'Feed' },
 )
@@ -48,7 +57,8 @@ export const FEEDS = {
   'POST /api/platform/feeds': {
     access: 'session bars:write',
     summary: 'Follow a series',
-    description: 'It is kept up to date from its provider, for everybody. For the owner and admins.',
+    description:
+      'It is kept up to date from its provider, for everybody: by a stream of Binance, Bybit, Coinbase, Hyperliquid, Kraken or OKX, else by polling. This chooses the provider, which from then on is also asked for what alerts and watchlists wait for. For the owner and admins.',
     body: Type.Object(namesSeries),
     answer: namesSeries,
   },

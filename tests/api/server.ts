@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { DEFAULT_RATES, type RatePolicies } from '../../src/api/limits.ts'
 import { addressList } from '../../src/api/peer.ts'
 import type { FleetView, Services } from '../../src/api/deps.ts'
-import { createFeatures } from '../../src/server/features.ts'
+import { createFeatures, type FeatureDeps } from '../../src/server/features.ts'
 import { createApi } from '../../src/api/index.ts'
 import { JobPool } from '../../src/engine/pool.ts'
 import { idSource } from '../../src/lib/ids.ts'
@@ -135,6 +135,8 @@ export function testServer(
     workers = 1,
     bars = new BarCache(testBars()),
     fleet = null,
+    clock = new FakeClock(),
+    network = null,
   }: {
     engine?: 'stand-in' | 'real'
     kv?: Kv
@@ -144,9 +146,11 @@ export function testServer(
     bars?: BarCache
     /** One of several servers on the same store. */
     fleet?: (Shards & FleetView) | null
+    clock?: FakeClock
+    /** Providers of bars; null = they are switched off. */
+    network?: Pick<FeatureDeps, 'http' | 'openSocket'> | null
   } = {},
 ) {
-  const clock = new FakeClock()
   // Other tests keep the processors busy: a job takes too long where the test says so, and never by itself.
   const jobClock = new FakeClock()
   const random = fakeRandom(seed)
@@ -177,7 +181,11 @@ export function testServer(
     articles: ARTICLES,
     version: '0.0.0',
     http: () => Promise.reject(new Error('no network in tests')),
-    feeds: false,
+    openSocket: () => {
+      throw new Error('no network in tests')
+    },
+    ...network,
+    feeds: network !== null,
     alertsMax: 400,
     pool,
     spawnSearch: searchHere,

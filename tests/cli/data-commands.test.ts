@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { users } from '../../src/accounts/accounts.ts'
+import { ToldFeeds } from '../../src/feeds/told-feeds.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { runs, type Run } from '../../src/runs/records.ts'
 import { libraryFor } from '../../src/scripts/scripts.ts'
 import { transact } from '../../src/store/transaction.ts'
@@ -85,6 +87,31 @@ describe('bars', () => {
     expect(again).toEqual({ code: 0, out: 'BINANCE:BTCUSDT 1m: 1 bars added, 0 replaced.', err: '' })
     const down = await withHttp(() => Promise.resolve(new Response('', { status: 418 })), data, since)
     expect(down).toEqual({ code: 1, out: '', err: 'Binance answered 418: it has shut us out for a while.' })
+  })
+
+  test('what a server keeps fresh is listed with how it goes', async () => {
+    const data = temporaryFolder()
+    expect((await chartroom(data, 'bars', 'feeds')).out).toBe(
+      'No series is kept fresh. Follow one with POST /api/platform/feeds.',
+    )
+    const kv = await openStore({ directory: data })
+    const key = { exchange: 'BINANCE', symbol: 'BTCUSDT', interval: '1m' }
+    const since = Date.UTC(2026, 10, 20)
+    await new ToldFeeds({ kv, clock: { now: () => since, sleep: () => Promise.resolve() } }).tell({
+      key,
+      state: 'live',
+      provider: 'Binance',
+      lastSuccessAt: since,
+      lastError: null,
+      failures: 0,
+      nextAt: null,
+      stream: { liveSince: since, heardAt: since, cuts: 0, lastCut: null, mended: 3 },
+    })
+    await kv.close()
+    await chartroom(data, 'bars', 'import', csvFile(), ...SERIES)
+    const { out } = await chartroom(data, 'bars', 'feeds')
+    expect(out).toContain('BINANCE:BTCUSDT 1m  live   2024-03-05 10:01')
+    expect(out).toContain('A stream of Binance since 2026-11-20 00:00 UTC. 3 bars mended by a request.')
   })
 
   test('removing', async () => {

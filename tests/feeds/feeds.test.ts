@@ -26,7 +26,7 @@ test('what is followed and what is waited on is kept fresh, and nothing else', a
     kv: testKv(),
     clock,
     log: silentLog,
-    poller: poller(),
+    keeper: poller(),
     wanted: () => later(wanted),
   })
   await feeds.follow(coin)
@@ -46,7 +46,7 @@ test('a followed series that no provider has says so', async () => {
     kv: testKv(),
     clock,
     log: silentLog,
-    poller: poller(),
+    keeper: poller(),
     wanted: () => later([]),
   })
   await feeds.follow(unknown)
@@ -59,7 +59,7 @@ test('switched off, follows are kept and nobody asks', async () => {
     kv: testKv(),
     clock,
     log: silentLog,
-    poller: null,
+    keeper: null,
     wanted: () => later([daily]),
   })
   await feeds.follow(coin)
@@ -74,7 +74,7 @@ test('switched off, nothing is wanted of anybody, and there is no loop to run', 
     asked++
     return later([daily])
   }
-  const feeds = createFeeds({ kv: testKv(), clock, log: silentLog, poller: null, wanted })
+  const feeds = createFeeds({ kv: testKv(), clock, log: silentLog, keeper: null, wanted })
   await feeds.follow(coin)
   expect([feeds.enabled, await feeds.isFollowed(coin), await feeds.isFollowed(daily)]).toEqual([
     false,
@@ -102,7 +102,7 @@ test('what is followed stays so when the server starts again, and when it could 
   const failing = () => {
     throw new Error('the store is gone')
   }
-  const first = createFeeds({ kv, clock, log: silentLog, poller: poller(), wanted: failing })
+  const first = createFeeds({ kv, clock, log: silentLog, keeper: poller(), wanted: failing })
   expect(await rejection(first.follow(coin))).toHaveProperty('message', 'the store is gone')
   expect(await rejection(first.sync())).toHaveProperty('message', 'the store is gone')
   let isBroken = true
@@ -110,7 +110,7 @@ test('what is followed stays so when the server starts again, and when it could 
     kv,
     clock,
     log: silentLog,
-    poller: poller(),
+    keeper: poller(),
     wanted: () => (isBroken ? failing() : later([])),
   })
   expect(feeds.enabled).toBe(true)
@@ -126,7 +126,7 @@ test('every minute it is found out which series to keep fresh', async () => {
     kv: testKv(),
     clock: hands,
     log: silentLog,
-    poller: new Poller({
+    keeper: new Poller({
       cache: new BarCache(testBars()),
       http: () => Promise.reject(new Error('no network')),
       clock: hands,
@@ -159,7 +159,7 @@ test('how a feed goes is told by the server that fetches it to all others, and f
       kv,
       clock: hand,
       log: silentLog,
-      poller: isOn ? asked : null,
+      keeper: isOn ? asked : null,
       wanted: () => later(wanted),
       isOurs: ({ exchange }) => exchange === ours,
       newestBar: async () => 7,

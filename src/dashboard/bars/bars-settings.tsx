@@ -407,7 +407,7 @@ function Providers({ onFetched }: { readonly onFetched: () => void }) {
               cell: (one) => (
                 <>
                   <span>{marketText(one)}</span>
-                  {one.lastError && <span class={`${p['cellNote']} down`}>{one.lastError}</span>}
+                  <span class={`${p['cellNote']} ${one.lastError ? 'down' : ''}`}>{one.said}</span>
                 </>
               ),
             },

@@ -1,11 +1,11 @@
 // One chart of the page while it is there: its bars, its view, and what the pointer is on. What it shows is in `charts.ts`.
 
 import { computed, signal, type ReadonlySignal } from '@preact/signals'
-import type { Bars } from '../../market/bars.ts'
+import { BAR_FIELDS, type Bars, concatBars, emptyBars, sliceBars } from '../../market/bars.ts'
 import { parseSpread, SPREAD_EXCHANGE } from '../../market/spread.ts'
-import type { SymbolFacts } from '../../wire/bars.ts'
+import type { FormingBar, SymbolFacts } from '../../wire/bars.ts'
 import { call } from '../api-client.ts'
-import { fieldOf, type Market } from '../charts.ts'
+import { fieldOf, isSameMarket, type Market } from '../charts.ts'
 import { timezone } from '../settings.ts'
 import { isPriceType } from './draw-bars.ts'
 import { boxSize, DEFAULT_BOXES, priceBars } from './price-bars.ts'
@@ -86,14 +86,18 @@ export class Cell {
   readonly replaying
   /** null until the first bars have arrived. */
   readonly shown = signal<ShownBars | null>(null)
+  /** The bar that is not over yet, of a market that comes by a stream; null = none is known. */
+  readonly forming = signal<{ readonly market: Market; readonly bar: FormingBar } | null>(null)
   /** What the chart draws: the real bars, or those that its type makes of them. */
   readonly drawn = computed<DrawnBars | null>(() => {
     const shown = this.shown.value
     const type = this.type.value
     if (!shown) return null
-    if (!isPriceType(type) || this.replaying.value) return { ...shown, source: null, box: 1 }
+    // A replay shows the bars that it began with.
+    const bars = this.replaying.value ? shown.bars : withNewest(shown, this.forming.value)
+    if (!isPriceType(type) || this.replaying.value)
+      return { market: shown.market, bars, source: null, box: 1 }
     const boxes = this.boxes.value ?? DEFAULT_BOXES
-    const { bars } = shown
     return { market: shown.market, ...priceBars(type, bars, boxes), box: boxSize(bars, boxes) }
   })
   readonly problem = signal<unknown>(null)
@@ -119,6 +123,15 @@ export class Cell {
     this.compared = fieldOf('compared', id)
     this.boxes = fieldOf('boxes', id)
   }
+}
+
+/** The stored bars with the forming one behind them, or in place of the part of it that is stored. */
+function withNewest({ market, bars }: ShownBars, forming: Cell['forming']['value']): Bars {
+  const newest = bars.time.at(-1) ?? Number.NEGATIVE_INFINITY
+  if (!forming || !isSameMarket(forming.market, market) || forming.bar.time < newest) return bars
+  const one = emptyBars(1)
+  for (const field of BAR_FIELDS) one[field][0] = forming.bar[field]
+  return concatBars([forming.bar.time === newest ? sliceBars(bars, 0, bars.length - 1) : bars, one])
 }
 
 /** The price nearest to another that the symbol can have. */

@@ -5,6 +5,8 @@ import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { intervalMs, parseInterval } from '../../market/interval.ts'
 import { ApiError } from '../api-client.ts'
+import { STREAMED_EXCHANGES } from '../../market/live/streamed.ts'
+import { call } from '../api-client.ts'
 import { isSameMarket, placed, scriptId, type Market } from '../charts.ts'
 import { keysShown } from '../commands.ts'
 import { barsDrawn, firstPaint } from '../first-paint.ts'
@@ -161,6 +163,7 @@ export function ChartCell({
 
   useBars(cell)
   useLiveBars(cell)
+  useFormingBar(cell)
   useCompared(cell)
   useDrawings(cell, view, host)
   useLookAt(cell, view)
@@ -461,6 +464,48 @@ function useLiveBars(cell: Cell): void {
       abort.abort()
     }
   }, [])
+}
+
+/** The server tells of the forming bar of whom it was asked for a while, so it is asked again before that is over. */
+const FORMING_AGAIN_MS = 60_000
+
+/** Shows the bar that is not over yet, where the market comes by a stream. */
+function useFormingBar(cell: Cell): void {
+  useEffect(
+    () =>
+      effect(() => {
+        const wanted = cell.market.value
+        if (!STREAMED_EXCHANGES.includes(wanted.exchange)) return undefined
+        const abort = new AbortController()
+        const ask = () => {
+          if (document.visibilityState === 'hidden') return
+          call('GET /api/platform/bars/forming', { query: wanted, signal: abort.signal }).then(
+            ({ bar }) => (cell.forming.value = bar && { market: wanted, bar }),
+            // The stored bars are shown without it.
+            () => undefined,
+          )
+        }
+        const stop = onLive(
+          'forming',
+          ({ exchange, symbol, interval, bar }) => {
+            if (isSameMarket({ exchange, symbol, interval }, wanted))
+              cell.forming.value = { market: wanted, bar }
+          },
+          ask,
+        )
+        const again = setInterval(ask, FORMING_AGAIN_MS)
+        document.addEventListener('visibilitychange', ask)
+        ask()
+        return () => {
+          stop()
+          clearInterval(again)
+          document.removeEventListener('visibilitychange', ask)
+          abort.abort()
+          cell.forming.value = null
+        }
+      }),
+    [],
+  )
 }
 
 /**

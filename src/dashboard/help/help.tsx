@@ -32,7 +32,7 @@ const SECTIONS: readonly (readonly [title: string, ids: readonly string[]])[] = 
   ['The chart', ['chart', 'chart-types', 'draw', 'indicators', 'several-charts', 'layouts', 'compare']],
   [
     'Bars and symbols',
-    ['import-bars', 'fetch-bars', 'symbols', 'intervals', 'sessions-timezones', 'watchlists'],
+    ['import-bars', 'fetch-bars', 'live-bars', 'symbols', 'intervals', 'sessions-timezones', 'watchlists'],
   ],
   [
     'Scripts',

@@ -8,6 +8,10 @@ const GRANULARITIES: ReadonlySet<number> = new Set([60, 300, 900, 3600, 21_600, 
 const PAGE = 300
 const QUOTES = /(USDT|USDC|USD|EUR|GBP|BTC|ETH)$/
 
+/** `BTCUSD` → `BTC-USD`. */
+export const coinbaseProduct = (symbol: string): string =>
+  symbol.includes('-') ? symbol : symbol.replace(QUOTES, '-$1')
+
 export const coinbase: Provider = {
   name: 'Coinbase',
   exchanges: ['COINBASE'],
@@ -24,8 +28,7 @@ export const coinbase: Provider = {
       // Both ends are inclusive.
       end: new Date(Math.min(to - 1, from + step * (PAGE - 1))).toISOString(),
     })
-    const product = symbol.includes('-') ? symbol : symbol.replace(QUOTES, '-$1')
-    return `https://api.exchange.coinbase.com/products/${encodeURIComponent(product)}/candles?${query.toString()}`
+    return `https://api.exchange.coinbase.com/products/${encodeURIComponent(coinbaseProduct(symbol))}/candles?${query.toString()}`
   },
   readPage(body, { interval, from, to }) {
     const list = asList(body)

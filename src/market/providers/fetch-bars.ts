@@ -9,12 +9,15 @@ import { type ImportTarget, knownSymbol, storeBars } from '../import.ts'
 import { type Interval, intervalMs, isIntraday, parseInterval } from '../interval.ts'
 import { defaultSymbol } from '../symbols.ts'
 import { binance } from './binance.ts'
+import { bybit } from './bybit.ts'
 import { coinbase } from './coinbase.ts'
+import { hyperliquid } from './hyperliquid.ts'
 import { kraken } from './kraken.ts'
+import { okx } from './okx.ts'
 import { fetchPages, type Provider, type ProviderDeps, ProviderError } from './provider.ts'
 import { yahoo } from './yahoo.ts'
 
-export const PROVIDERS: readonly Provider[] = [binance, coinbase, kraken, yahoo]
+export const PROVIDERS: readonly Provider[] = [binance, bybit, coinbase, hyperliquid, kraken, okx, yahoo]
 
 /** The provider of an exchange's symbols; null if there is none. */
 export function providerOf(exchange: string): Provider | null {
@@ -34,7 +37,8 @@ export interface FetchOptions {
 export type FetchResult = Pick<UpsertResult, 'inserted' | 'updated'> & { readonly pages: number }
 
 /** How far back the first fetch of a series begins by default: 5,000 bars. */
-const BARS_AT_FIRST = 5000
+export const BARS_AT_FIRST = 5000
+/** Providers date long bars by midnight or by the first of the month, which may lie before the session's open. */
 const DATED_MARGIN_MS = 4 * 86_400_000
 
 /** Throws ProviderError. The pages that arrived before it are stored. */
@@ -50,17 +54,14 @@ export async function fetchSeries(
     throw new ProviderError('unknown_symbol', `There is no provider of ${seriesName(key)}.`)
   const step = intervalMs(interval)
   const last = (await target.store.info(key))?.last
-  // Providers date long bars by midnight or by the first of the month, which may lie before the session's open.
-  const margin = isIntraday(interval) ? 0 : DATED_MARGIN_MS
-  const start = from ?? (last === undefined ? Math.max(0, to - step * BARS_AT_FIRST) : last - margin)
-  const symbol = (await knownSymbol(target, key)) ?? defaultSymbol(key.exchange, key.symbol)
-  const calendar = calendarOf(symbol)
+  const start =
+    from ?? (last === undefined ? Math.max(0, to - step * BARS_AT_FIRST) : last - marginOf(interval))
+  const calendar = await calendarFor(target, key)
   let inserted = 0
   let updated = 0
   let pages = 0
-  const query = { exchange: key.exchange, symbol: key.symbol, interval, from: start, to }
-  for await (const bars of fetchPages(provider, query, deps, signal)) {
-    const result = await storeBars(target, key, isIntraday(interval) ? bars : dated(bars, interval, calendar))
+  for await (const bars of datedPages(provider, key, { from: start, to, interval, calendar }, deps, signal)) {
+    const result = await storeBars(target, key, bars)
     inserted += result.inserted
     updated += result.updated
     pages++
@@ -69,14 +70,43 @@ export async function fetchSeries(
   return { inserted, updated, pages }
 }
 
+/** Where a fetch of a series has to begin to see its newest bars again, as the provider dates them. */
+export const marginOf = (interval: Interval): number => (isIntraday(interval) ? 0 : DATED_MARGIN_MS)
+
+export async function calendarFor(target: ImportTarget, key: SeriesKey): Promise<Calendar> {
+  return calendarOf((await knownSymbol(target, key)) ?? defaultSymbol(key.exchange, key.symbol))
+}
+
+interface Stretch {
+  readonly from: number
+  readonly to: number
+  readonly interval: Interval
+  readonly calendar: Calendar
+}
+
+/** The pages of a stretch, whose bars have the times that ours have. Throws ProviderError. */
+export async function* datedPages(
+  provider: Provider,
+  { exchange, symbol }: SeriesKey,
+  { from, to, interval, calendar }: Stretch,
+  deps: ProviderDeps,
+  signal?: AbortSignal,
+): AsyncGenerator<Bars> {
+  const query = { exchange, symbol, interval, from, to, now: deps.clock.now() }
+  for await (const bars of fetchPages(provider, query, deps, signal))
+    yield isIntraday(interval) ? bars : dated(bars, interval, calendar)
+}
+
+/** The time of ours that a provider's date of a bar means. */
+export const openingOf = (time: number, interval: Interval, calendar: Calendar): number =>
+  isIntraday(interval) ? time : calendar.period(sessionInstant(calendar, time, interval), interval).start
+
 /**
  * Gives days, weeks and months the time at which their period opens. Yahoo dates the forming day by its last trade, so
  * every look at it would add a new bar.
  */
 function dated(bars: Bars, interval: Interval, calendar: Calendar): Bars {
-  const opens = bars.time.map(
-    (time) => calendar.period(sessionInstant(calendar, time, interval), interval).start,
-  )
+  const opens = bars.time.map((time) => openingOf(time, interval, calendar))
   // Of two bars of one period, the later one is more complete.
   const kept = [...opens.keys()].filter((i) => opens[i] !== opens[i + 1])
   const all = { ...bars, time: opens }

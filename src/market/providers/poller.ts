@@ -11,7 +11,17 @@ import { intervalMs, parseInterval } from '../interval.ts'
 import { fetchSeries, providerOf } from './fetch-bars.ts'
 import { type Http, ProviderError } from './provider.ts'
 
-type FeedState = 'waiting' | 'fresh' | 'retrying' | 'stopped'
+type FeedState = 'waiting' | 'live' | 'fresh' | 'retrying' | 'stopped'
+
+export interface StreamStatus {
+  /** null while it is not there, or bars are missing. */
+  readonly liveSince: number | null
+  readonly heardAt: number | null
+  readonly cuts: number
+  readonly lastCut: { readonly at: number; readonly reason: string } | null
+  /** Bars that the provider's REST service had and the store had not, or otherwise. */
+  readonly mended: number
+}
 
 /** The state of a followed series. */
 export interface FeedStatus {
@@ -24,6 +34,8 @@ export interface FeedStatus {
   readonly failures: number
   /** null if the series is stopped. */
   readonly nextAt: number | null
+  /** How its stream goes; absent if it is polled. */
+  readonly stream?: StreamStatus
   readonly newestBar: number | null
 }
 
@@ -44,7 +56,16 @@ const CLOSING_MS = 2000
 const BACKOFF_MIN_MS = 5000
 const IDLE_MS = 60_000
 
-export class Poller {
+/** What keeps series fresh, one way or another. */
+export interface Keeper {
+  follow(key: SeriesKey): void
+  unfollow(key: SeriesKey): void
+  status(): Promise<FeedStatus[]>
+  onAsked(listener: (feed: PolledFeed) => void): void
+  run(signal: AbortSignal): Promise<void>
+}
+
+export class Poller implements Keeper {
   readonly #deps: PollerDeps
   readonly #feeds = new Map<string, PolledFeed>()
   readonly #listeners = new Set<(feed: PolledFeed) => void>()

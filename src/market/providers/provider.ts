@@ -15,6 +15,7 @@ export interface BarQuery {
   /** UTC ms; `to` is exclusive. */
   readonly from: number
   readonly to: number
+  readonly now: number
 }
 
 /** The time in UTC ms, then open, high, low, close, volume. */
@@ -40,6 +41,8 @@ export interface Provider {
   /** The provider's name for an interval; null if it has no such bars. */
   intervalName(interval: Interval): string | null
   pageUrl(query: BarQuery): string
+  /** What is posted to that address, as JSON; without it the page is got. */
+  pageBody?(query: BarQuery): unknown
   /** Reads an answer with status 200. Throws ProviderError. */
   readPage(body: unknown, query: BarQuery): BarPage
   /** What kind of error an answer means, if the status alone does not tell. */
@@ -63,7 +66,8 @@ export class ProviderError extends Error {
   }
 }
 
-export type Http = (url: string, signal?: AbortSignal) => Promise<Response>
+/** Gets, or posts `body`, which is JSON. */
+export type Http = (url: string, signal?: AbortSignal, body?: string) => Promise<Response>
 
 export interface ProviderDeps {
   readonly http: Http
@@ -110,7 +114,12 @@ async function askFor(
   { http }: ProviderDeps,
   signal: AbortSignal | undefined,
 ): Promise<BarPage> {
-  const response = await http(provider.pageUrl(query), signal).catch((error: unknown) => {
+  const posted = provider.pageBody?.(query)
+  const asked =
+    posted === undefined
+      ? http(provider.pageUrl(query), signal)
+      : http(provider.pageUrl(query), signal, JSON.stringify(posted))
+  const response = await asked.catch((error: unknown) => {
     throw new ProviderError('unavailable', `${provider.name} cannot be reached: ${String(error)}`)
   })
   const body: unknown = await response.json().catch(() => undefined)

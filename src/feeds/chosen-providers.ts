@@ -1,0 +1,47 @@
+// Which providers somebody has chosen, by following or fetching one of their series. A choice is never forgotten: whoever
+// wants silence stops what they follow, or switches feeds off.
+
+import type { Clock } from '../lib/clock.ts'
+import type { SeriesKey } from '../market/bar-store.ts'
+import { providerOf } from '../market/providers/fetch-bars.ts'
+import type { Key, Kv } from '../store/kv.ts'
+
+const CHOSEN: Key = ['providers', 'chosen']
+/** That choices are kept at all: until 0.2, whatever was wanted was asked for. */
+const SINCE: Key = ['providers', 'since']
+const PROVIDERS_MAX = 1000
+
+export class ChosenProviders {
+  readonly #kv: Kv
+  readonly #clock: Clock
+
+  constructor({ kv, clock }: { readonly kv: Kv; readonly clock: Clock }) {
+    this.#kv = kv
+    this.#clock = clock
+  }
+
+  async choose(name: string): Promise<void> {
+    const key = [...CHOSEN, name]
+    if ((await this.#kv.get(key)) !== null) return
+    await this.#kv.commit({ sets: [{ key, value: String(this.#clock.now()) }] })
+  }
+
+  /**
+   * Names of the chosen. The first time, `wanted` is what was kept fresh until now without a choice, and goes on to be: nobody's
+   * alerts may stop because of a new version.
+   */
+  async names(wanted: readonly SeriesKey[]): Promise<ReadonlySet<string>> {
+    if ((await this.#kv.get(SINCE)) === null) await this.#begin(wanted)
+    const entries = await this.#kv.list({ prefix: CHOSEN }, { limit: PROVIDERS_MAX })
+    return new Set(entries.map(({ key }) => String(key.at(-1))))
+  }
+
+  async #begin(wanted: readonly SeriesKey[]): Promise<void> {
+    const names = new Set(wanted.flatMap(({ exchange }) => providerOf(exchange)?.name ?? []))
+    const value = String(this.#clock.now())
+    await this.#kv.commit({
+      checks: [{ key: SINCE, version: null }],
+      sets: [...[...names].map((name) => ({ key: [...CHOSEN, name], value })), { key: SINCE, value }],
+    })
+  }
+}

@@ -1,0 +1,160 @@
+// Forming bars where they count: alerts see them behind the stored ones, and charts are told of those that somebody looks at.
+//
+// A forming bar has no note in the store, so series whose forming bar has changed are collected here for the queue of looks,
+// and each forming bar gives its series another change number, which a look compares.
+
+import type { Clock } from '../lib/clock.ts'
+import type { BarCache } from '../market/bar-cache.ts'
+import { ownerOf, type SeriesInfo, type SeriesKey, seriesName } from '../market/bar-store.ts'
+import { type BarRange, type Bars, selectBars } from '../market/bars.ts'
+import { type Calendar, calendarOf } from '../market/calendar.ts'
+import { type Interval, parseInterval } from '../market/interval.ts'
+import { type FormingBars, withForming } from '../market/live/forming-bars.ts'
+import type { BarRow } from '../market/providers/provider.ts'
+
+export interface LiveBarsDeps {
+  readonly bars: BarCache
+  readonly forming: FormingBars
+  readonly clock: Clock
+}
+
+/** The forming bar of a series that somebody looks at. */
+export interface FormingOf {
+  readonly key: SeriesKey
+  readonly row: BarRow
+}
+
+/** Alerts look at a forming bar so often. */
+const LOOK_MS = 2000
+/** Charts are told of one so often. */
+const TELL_MS = 250
+/** Who looks at a chart says so again within this time. */
+export const WATCHED_MS = 150_000
+const WATCHED_MAX = 10_000
+
+interface Watched {
+  readonly key: SeriesKey
+  until: number
+  toldAt: number
+}
+
+export type LiveBars = ReturnType<typeof liveBars>
+
+export function liveBars({ bars, forming, clock }: LiveBarsDeps) {
+  const stirredSeries = new Map<string, SeriesKey>()
+  const lookedAt = new Map<string, number>()
+  const watched = new Map<string, Watched>()
+  const listeners = new Set<(one: FormingOf) => void>()
+
+  /** The forming bar that a series is to be read with, if there is one that is not over. */
+  async function rowFor(key: SeriesKey, source: SeriesInfo | null): Promise<Found | null> {
+    // Only what everybody sees comes by streams.
+    if (!source || ownerOf(source) !== '') return null
+    const found = forming.get(source)
+    const interval = parseInterval(key.interval)
+    const own = parseInterval(source.interval)
+    if (!found || !interval || !own) return null
+    const calendar = calendarOf(await bars.symbol(key.exchange, key.symbol, ownerOf(key)))
+    if (calendar.period(found.row[0], own).end <= clock.now()) return null
+    return { ...found, interval, calendar, isOwn: source.interval === key.interval }
+  }
+
+  async function look(key: SeriesKey, range: BarRange) {
+    const read = await bars.look(key, range)
+    const found = await rowFor(key, read.source)
+    if (!found || !read.source) return read
+    const source = { ...read.source, change: read.source.change + found.version }
+    return { bars: await inRange(key, range, read.bars, found), source }
+  }
+
+  /** The same range of the bars with the forming one. */
+  async function inRange(key: SeriesKey, range: BarRange, stored: Bars, found: Found): Promise<Bars> {
+    const { row, interval, calendar, isOwn } = found
+    const opens = isOwn ? row[0] : calendar.period(row[0], interval).start
+    const isFull = range.first !== undefined && stored.length >= range.first
+    if (opens < (range.from ?? -Infinity) || opens >= (range.to ?? Infinity) || isFull) return stored
+    // The bar that it belongs to may be stored in part.
+    const whole = stored.length > 0 || range.last !== undefined ? stored : await bars.read(key, { last: 1 })
+    return selectBars(withForming(whole, row, interval, found), range)
+  }
+
+  /** The bar of a series that is not over, from whichever stream it is made of. */
+  async function formingOf(
+    key: SeriesKey,
+  ): Promise<{ readonly row: BarRow | null; readonly isLive: boolean }> {
+    const source = await bars.source(key)
+    const found = await rowFor(key, source)
+    if (!found) return { row: null, isLive: source !== null && forming.get(source) !== null }
+    const last = withForming(await bars.read(key, { last: 1 }), found.row, found.interval, found)
+    const at = last.length - 1
+    const row: BarRow = [
+      last.time[at]!,
+      last.open[at]!,
+      last.high[at]!,
+      last.low[at]!,
+      last.close[at]!,
+      last.volume[at]!,
+    ]
+    return { row, isLive: true }
+  }
+
+  async function tell(one: Watched): Promise<void> {
+    one.toldAt = clock.now()
+    const { row } = await formingOf(one.key)
+    if (row) for (const listener of listeners) listener({ key: one.key, row })
+  }
+
+  forming.onChange((key) => {
+    stirredSeries.set(seriesName(key), key)
+    const now = clock.now()
+    for (const [name, one] of watched) {
+      if (one.key.exchange !== key.exchange || one.key.symbol !== key.symbol) continue
+      if (one.until < now) watched.delete(name)
+      // What cannot be read now is told of with the next trade.
+      else if (Math.abs(now - one.toldAt) >= TELL_MS) tell(one).catch(() => {})
+    }
+  })
+
+  return {
+    look,
+    formingOf,
+    async source(key: SeriesKey) {
+      const source = await bars.source(key)
+      const found = await rowFor(key, source)
+      return source && found ? { ...source, change: source.change + found.version } : source
+    },
+    /** Somebody looks at the series for a while; `onForming` is told of it then. */
+    watch(key: SeriesKey): void {
+      const name = seriesName(key)
+      const now = clock.now()
+      if (!watched.has(name) && watched.size >= WATCHED_MAX)
+        for (const [other, { until }] of watched) if (until < now) watched.delete(other)
+      if (watched.size >= WATCHED_MAX) return
+      const before = watched.get(name)
+      watched.set(name, { key, until: now + WATCHED_MS, toldAt: before?.toldAt ?? 0 })
+    },
+    onForming(listener: (one: FormingOf) => void): () => void {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    /** Series to look at, each once in a while. */
+    *stirred(): Generator<SeriesKey> {
+      const now = clock.now()
+      for (const [name, at] of lookedAt) if (Math.abs(now - at) >= LOOK_MS) lookedAt.delete(name)
+      for (const [name, key] of stirredSeries) {
+        if (lookedAt.has(name)) continue
+        stirredSeries.delete(name)
+        lookedAt.set(name, now)
+        yield key
+      }
+    },
+  }
+}
+
+interface Found {
+  readonly row: BarRow
+  readonly version: number
+  readonly interval: Interval
+  readonly calendar: Calendar
+  readonly isOwn: boolean
+}

@@ -1,0 +1,81 @@
+// The forming bars of series with a stream. They are in memory alone: what is stored is closed, whatever happens to this
+// process.
+
+import { type SeriesKey, seriesName } from '../bar-store.ts'
+import type { Calendar } from '../calendar.ts'
+import { type Bars, BAR_FIELDS, concatBars, emptyBars, sliceBars } from '../bars.ts'
+import type { Interval } from '../interval.ts'
+import type { BarRow } from '../providers/provider.ts'
+
+export interface FormingBar {
+  readonly row: BarRow
+  /** A number that no other forming bar of this process had, from 0 to 1. */
+  readonly version: number
+}
+
+/** So many versions fit between two changes of a series. */
+const VERSIONS = 2 ** 20
+
+export class FormingBars {
+  readonly #bars = new Map<string, FormingBar>()
+  readonly #listeners = new Set<(key: SeriesKey) => void>()
+  #version: number
+
+  /** `seed`: versions begin elsewhere at each start, since marks of alerts outlive the process. */
+  constructor(seed: number) {
+    this.#version = Math.floor(seed * VERSIONS)
+  }
+
+  get(key: SeriesKey): FormingBar | null {
+    return this.#bars.get(seriesName(key)) ?? null
+  }
+
+  set(key: SeriesKey, row: BarRow | null): void {
+    const name = seriesName(key)
+    const before = this.#bars.get(name)
+    if (row === null) {
+      this.#bars.delete(name)
+      return
+    }
+    if (before && before.row.every((value, i) => value === row[i])) return
+    this.#version = (this.#version + 1) % VERSIONS
+    this.#bars.set(name, { row, version: (this.#version + 0.5) / VERSIONS })
+    for (const listener of this.#listeners) listener(key)
+  }
+
+  /** `listener` is told of each change, but not of an end: then a closed bar comes. */
+  onChange(listener: (key: SeriesKey) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+}
+
+/** The bars of a series with its forming bar, or with that of the finer series `source` that they are made of. */
+export function withForming(
+  bars: Bars,
+  row: BarRow,
+  interval: Interval,
+  { isOwn, calendar }: { readonly isOwn: boolean; readonly calendar: Calendar },
+): Bars {
+  const opens = isOwn ? row[0] : calendar.period(row[0], interval).start
+  const last = bars.length - 1
+  const newest = bars.time[last] ?? Number.NEGATIVE_INFINITY
+  // What is stored of its time is later than it.
+  if (newest > opens) return bars
+  const [, open, high, low, close, volume] = row
+  const one = emptyBars(1)
+  const isThere = newest === opens
+  const values =
+    isThere && !isOwn
+      ? [
+          opens,
+          bars.open[last]!,
+          Math.max(bars.high[last]!, high),
+          Math.min(bars.low[last]!, low),
+          close,
+          bars.volume[last]! + volume,
+        ]
+      : [opens, open, high, low, close, volume]
+  for (const [i, field] of BAR_FIELDS.entries()) one[field][0] = values[i]!
+  return concatBars([isThere ? sliceBars(bars, 0, last) : bars, one], { shared: true })
+}

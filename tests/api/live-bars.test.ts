@@ -1,0 +1,140 @@
+// A followed series from its stream to whoever waits for its bars: charts and alerts.
+
+import { expect, test } from 'bun:test'
+import { seededRandom } from '../../src/lib/seeded-random.ts'
+import { STREAMED_EXCHANGES } from '../../src/market/live/streamed.ts'
+import { LIVE_PROVIDERS } from '../../src/market/live/live-providers.ts'
+import { HandClock } from '../lib/hand-clock.ts'
+import { binanceDialect } from '../market/live/dialects.ts'
+import { FakeVenue, MINUTE, rowOf } from '../market/live/fake-venue.ts'
+import { FakeClock, testServer, unlimited } from './server.ts'
+
+/** Turned by the test, and by nobody who sleeps. */
+class TurnedClock extends FakeClock {
+  readonly hand = new HandClock()
+  override now(): number {
+    return this.hand.now()
+  }
+  override sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return this.hand.sleep(ms, signal)
+  }
+}
+
+const SERIES = { exchange: 'BINANCE', symbol: 'BTCUSDT', interval: '1m' }
+const query = (interval: string) => new URLSearchParams({ ...SERIES, interval }).toString()
+
+async function live() {
+  const clock = new TurnedClock()
+  const venue = new FakeVenue(binanceDialect, clock, seededRandom(3))
+  const server = testServer(unlimited, {
+    clock,
+    network: {
+      http: venue.http,
+      openSocket: venue.open,
+    },
+  })
+  const cookie = await server.signUp()
+  const stop = new AbortController()
+  const running = [server.services.features.start(stop.signal), venue.run(stop.signal)]
+  const call = (method: string, path: string, body?: unknown) =>
+    server.call(method, `/api/platform${path}`, { headers: cookie, ...(body !== undefined && { body }) })
+  return {
+    ...server,
+    call,
+    venue,
+    pass: (ms: number) => clock.hand.pass(ms),
+    async [Symbol.asyncDispose]() {
+      stop.abort()
+      await clock.hand.settle()
+      await Promise.all(running)
+      server.pool.close()
+    },
+  }
+}
+
+test('an alert by itself asks nobody; once its provider is chosen, its series comes too', async () => {
+  await using it = await live()
+  const alert = { ...SERIES, kind: 'price', op: 'crossing_up', price: 1e9, channels: ['email'] }
+  await it.call('POST', '/alerts', alert)
+  await it.pass(61_000)
+  expect([it.venue.requests, it.venue.connections]).toEqual([0, 0])
+  const [feed] = (await it.call('GET', '/feeds')).json.feeds
+  expect(feed).toMatchObject({
+    ...SERIES,
+    state: 'stopped',
+    followed: false,
+    way: 'stream',
+    cuts: 0,
+    mended: 0,
+  })
+  expect(feed.said).toBe(
+    'Nobody has chosen Binance here yet. Follow or fetch one of its series, and it is asked for this one too.',
+  )
+  await it.call('POST', '/feeds', { ...SERIES, symbol: 'ETHUSDT' })
+  await it.pass(5000)
+  const feeds = (await it.call('GET', '/feeds')).json.feeds
+  expect(feeds.map(({ symbol }: { symbol: string }) => symbol).sort()).toEqual(['BTCUSDT', 'ETHUSDT'])
+  expect(it.venue.connections).toBe(1)
+})
+
+test('a price alert fires on the forming bar, which no store has, and the closed bar follows it', async () => {
+  await using it = await live()
+  await it.call('POST', '/feeds', SERIES)
+  await it.pass(3 * MINUTE + 1000)
+  const began = it.venue.bars.length
+  const price = rowOf(it.venue.bars.at(-1)!)[4] + 0.3
+  await it.call('POST', '/alerts', {
+    ...SERIES,
+    kind: 'price',
+    op: 'crossing_up',
+    price,
+    channels: ['email'],
+  })
+  const fired = async () => (await it.call('GET', '/alerts/firings')).json.firings as { firedAt: number }[]
+  for (let i = 0; i < 400 && (await fired()).length === 0; i++) await it.pass(5000)
+  const [told] = await fired()
+  const hit = it.venue.bars.slice(began).find((bar) => rowOf(bar)[2] >= price)!
+  // Within the bar, not after it.
+  expect(told!.firedAt).toBeLessThan(hit.time + MINUTE)
+  const stored = await it.services.bars.read(SERIES, { from: 0 })
+  expect(stored.time.at(-1)).toBeLessThan(hit.time)
+  await it.pass(2 * MINUTE)
+  const after = await it.services.bars.read(SERIES, { from: hit.time, to: hit.time + 1 })
+  expect(after.high[0]).toBe(rowOf(it.venue.bars.find(({ time }) => time === hit.time)!)[2])
+  expect(await fired()).toHaveLength(1)
+})
+
+test('charts are told of the forming bar of what they show, and of intervals that are built of it', async () => {
+  await using it = await live()
+  await it.call('POST', '/feeds', SERIES)
+  await it.pass(7 * MINUTE + 50_000)
+  const { json } = await it.call('GET', `/bars/forming?${query('1m')}`)
+  const [time, open, high, low, close, volume] = rowOf(it.venue.bars.at(-1)!)
+  expect(json).toEqual({ ...SERIES, ok: true, live: true, bar: { time, open, high, low, close, volume } })
+  const five = (await it.call('GET', `/bars/forming?${query('5m')}`)).json.bar
+  const rows = it.venue.bars.slice(-3).map(rowOf)
+  expect(five).toMatchObject({
+    time: time - 2 * MINUTE,
+    open: rows[0]![1],
+    high: Math.max(...rows.map((row) => row[2])),
+    low: Math.min(...rows.map((row) => row[3])),
+    close,
+  })
+  const told: string[] = []
+  it.services.features.live.onForming(({ key, row }) => told.push(`${key.interval} ${row[0] % (5 * MINUTE)}`))
+  await it.pass(9000)
+  expect(new Set(told)).toEqual(new Set(['1m 120000', '5m 0']))
+  // Nobody looks any more.
+  await it.pass(3 * MINUTE)
+  const before = told.length
+  await it.pass(MINUTE)
+  expect(told.length).toBe(before)
+  expect((await it.call('GET', `/bars/forming?${query('2h')}`)).json.live).toBe(true)
+  const other = await it.call('GET', '/bars/forming?exchange=NASDAQ&symbol=AAPL&interval=1d')
+  expect(other.json).toMatchObject({ live: false, bar: null })
+})
+
+test('the page knows the exchanges that stream', () => {
+  const names = LIVE_PROVIDERS.flatMap(({ rest }) => rest.exchanges)
+  expect([...names].sort()).toEqual([...STREAMED_EXCHANGES].sort())
+})

@@ -1,0 +1,133 @@
+// Streams of all live providers under the faults that streams have: what is stored is what the provider's REST service has.
+
+import { describe, expect, test } from 'bun:test'
+import { silentLog } from '../../../src/lib/log.ts'
+import { seededRandom } from '../../../src/lib/seeded-random.ts'
+import { BarCache } from '../../../src/market/bar-cache.ts'
+import { memoryBars, seriesKey } from '../../../src/market/bar-store.ts'
+import { FormingBars } from '../../../src/market/live/forming-bars.ts'
+import { LIVE_PROVIDERS } from '../../../src/market/live/live-providers.ts'
+import { Streamer } from '../../../src/market/live/streamer.ts'
+import type { BarRow } from '../../../src/market/providers/provider.ts'
+import { HandClock } from '../../lib/hand-clock.ts'
+import {
+  binanceDialect,
+  bybitDialect,
+  coinbaseDialect,
+  hyperliquidDialect,
+  krakenDialect,
+  okxDialect,
+} from './dialects.ts'
+import { type Dialect, FakeVenue, type Faults, MINUTE, NO_FAULTS } from './fake-venue.ts'
+
+const VENUES: readonly (readonly [exchange: string, symbol: string, Dialect])[] = [
+  ['BINANCE', 'BTCUSDT', binanceDialect],
+  ['BYBIT', 'BTCUSDT', bybitDialect],
+  ['COINBASE', 'BTCUSD', coinbaseDialect],
+  ['HYPERLIQUID', 'BTCUSDC.P', hyperliquidDialect],
+  ['KRAKEN', 'BTCUSD', krakenDialect],
+  ['OKX', 'BTCUSDT', okxDialect],
+]
+
+const FAULTS: Faults = { twice: 0.05, late: 0.05, lost: 0.02, garbled: 0.02, refused: 0.05, corrected: 0.05 }
+
+/** A followed series of a venue, on a clock that the test turns. */
+function followed([exchange, symbol, dialect]: (typeof VENUES)[number], seed: number) {
+  const clock = new HandClock()
+  const random = seededRandom(seed)
+  const venue = new FakeVenue(dialect, clock, random)
+  const store = memoryBars()
+  const early: number[] = []
+  let writes = 0
+  const cache = new BarCache({
+    ...store,
+    upsert(key, bars) {
+      writes++
+      for (const time of bars.time) if (time + MINUTE > clock.now()) early.push(time)
+      return store.upsert(key, bars)
+    },
+  })
+  const forming = new FormingBars(0)
+  const key = seriesKey(exchange, symbol, '1m')
+  const streamer = new Streamer({
+    cache,
+    http: venue.http,
+    clock,
+    log: silentLog,
+    open: venue.open,
+    spread: () => random.uniform(),
+    forming,
+    providers: LIVE_PROVIDERS,
+  })
+  const stop = new AbortController()
+  streamer.follow(key)
+  const running = Promise.all([venue.run(stop.signal), streamer.run(stop.signal)])
+  return {
+    clock,
+    random,
+    venue,
+    cache,
+    forming,
+    key,
+    streamer,
+    /** Times of bars that were stored before they were over. */
+    early,
+    writes: () => writes,
+    /** Goes on to the middle of a minute, when nothing is still to be settled. */
+    middle: () => clock.pass(MINUTE - (clock.now() % MINUTE) + MINUTE / 2),
+    status: async () => (await streamer.status())[0]!,
+    async stored(): Promise<BarRow[]> {
+      const bars = await cache.read(key, { from: 0 })
+      return [...bars.time].map((time, i) => [
+        time,
+        bars.open[i]!,
+        bars.high[i]!,
+        bars.low[i]!,
+        bars.close[i]!,
+        bars.volume[i]!,
+      ])
+    },
+    async [Symbol.asyncDispose]() {
+      stop.abort()
+      await clock.settle()
+      await running
+    },
+  }
+}
+
+describe.each(VENUES)('%s', (...of) => {
+  test('a closed bar is stored as it closes, without a request, and the forming one is not stored', async () => {
+    await using live = followed(of, 1)
+    await live.clock.pass(3 * MINUTE + 30_000)
+    const asked = live.venue.requests
+    await live.clock.pass(20_000)
+    expect(await live.status()).toMatchObject({ state: 'live', failures: 0, lastError: null })
+    const row = live.forming.get(live.key)?.row
+    expect(row?.[0]).toBe(live.venue.bars.at(-1)?.time)
+    // What a stream without a flag has closed is compared after ten seconds.
+    expect(live.venue.requests).toBe(asked)
+    expect(live.early).toEqual([])
+    await live.clock.pass(10 * MINUTE)
+    await live.middle()
+    expect(await live.stored()).toEqual(live.venue.closed())
+  })
+
+  test('after cuts, repetitions, reorderings, losses and late corrections the stored bars are those of REST', async () => {
+    const seed = Number(process.env['SEED'] ?? 7)
+    await using live = followed(of, seed)
+    live.venue.faults = FAULTS
+    const cuts = Number(process.env['CUTS'] ?? 170)
+    for (let cut = 0; cut < cuts; cut++) {
+      await live.clock.pass(Math.floor(live.random.uniform() * 90_000))
+      live.venue.cut()
+    }
+    live.venue.faults = NO_FAULTS
+    await live.clock.pass(65 * MINUTE)
+    await live.middle()
+    expect([seed, await live.stored()]).toEqual([seed, live.venue.closed().slice(-5000)])
+    expect(live.early).toEqual([])
+    const { stream, state } = await live.status()
+    expect(state).toBe('live')
+    expect(stream?.cuts).toBeGreaterThan(cuts / 3)
+  })
+})
