@@ -292,6 +292,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
       const stored = await this.#batch(id, batch)
       if (!stored) throw new Error(`batch ${batch} of ${id} is missing`)
       const choices = await this.#nextOf(plan, signal)
+      assertSame(choices, stored.choices)
       plan.tell(scoresOfAll(choices, stored.choices, scoresOf(decodeRows(stored.rows), sweep.measured)))
     }
     const rungs = rungsFor(sweep, material)
@@ -601,6 +602,17 @@ function takenApart({ space }: Sweep, { inputs, overrides }: Omit<JobScript, 'so
     ),
     rest: { inputs: without(inputs, names('input')), overrides: without(overrides, names('property')) },
   }
+}
+
+/** Throws if a stored batch is not of these choices: another version of this program began the sweep. */
+function assertSame(choices: readonly (readonly Choice[])[], stored: readonly (readonly Choice[])[]): void {
+  const names = new Set(choices.map((one) => JSON.stringify(one)))
+  if (stored.every((one) => names.has(JSON.stringify(one)))) return
+  throw new Problem(
+    409,
+    'conflict',
+    'This sweep was begun by a version of Chartroom that chose its trials in another way, so it cannot go on as if it had never stopped. Its trials are kept; start a new one.',
+  )
 }
 
 /** What became of a batch of choices. */

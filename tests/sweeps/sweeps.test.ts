@@ -227,6 +227,26 @@ describe('a sweep', () => {
     second.pool.close()
   })
 
+  test('does not go on behind trials that it would not have chosen: another version began it', async () => {
+    const kv = memoryKv()
+    const { call, ended, pool } = await sweepServer({ kv })
+    const space = [{ input: 'Fast', min: 2, max: 200, step: 1 }]
+    const { id } = (await call('POST', PATH, { ...SWEEP, sampler: 'cmaes', trials: 100, space, where: [] }))
+      .json
+    const key = ['sweep-batch', id, 0]
+    while (!(await kv.get(key))) await Bun.sleep(5)
+    await call('POST', `${PATH}/${id}/cancel`)
+    const batch = JSON.parse((await kv.get(key))!.value)
+    batch.choices[0] = [201]
+    await kv.commit({ sets: [{ key, value: JSON.stringify(batch) }] })
+    await call('POST', `${PATH}/${id}/resume`)
+    const { sweep } = await ended(id)
+    expect([sweep.state, sweep.error.code]).toEqual(['failed', 'conflict'])
+    expect(sweep.error.message).toStartWith('This sweep was begun by a version of Chartroom that chose')
+    expect((await call('GET', `${PATH}/${id}/results`)).json.trials.length).toBe(sweep.tried)
+    pool.close()
+  })
+
   test('stops when it is cancelled and goes on when it is asked to', async () => {
     const { call, ended, pool } = await sweepServer()
     const made = await call('POST', PATH, {

@@ -1,10 +1,11 @@
 // CMA-ES: a cloud of trials that moves, stretches and shrinks towards where they are good.
 //
 // Covariance matrix adaptation evolution strategy, as in Hansen's tutorial (The CMA Evolution Strategy, 2016), with its
-// default settings except for smaller generations, which find more within the few hundred trials of a sweep
-// (`samplers.bench.ts`). It begins in the middle with a width of 0.3 of each axis. When it has shrunk to nothing, it
-// restarts at a random place with twice as many trials a generation (Auger, Hansen: IPOP-CMA-ES, 2005). A point outside the
-// space, or one that breaks a condition, is drawn again. Unordered axes are treated as ordered, so TPE serves them better.
+// default settings (the worst of a generation have negative weights) except for smaller generations, which find more within
+// the few hundred trials of a sweep (`samplers.bench.ts`). It begins in the middle with a width of 0.3 of each axis. When it
+// has shrunk to nothing, it restarts at a random place with twice as many trials a generation (Auger, Hansen: IPOP-CMA-ES,
+// 2005). A point outside the space, or one that breaks a condition, is drawn again. Unordered axes are treated as ordered,
+// so TPE serves them better.
 
 import { seededRandom } from '../../lib/seeded-random.ts'
 import { BELOW_ONE, type Axis } from '../../statistics/parzen.ts'
@@ -75,10 +76,35 @@ export function cmaEsSampler(axes: readonly Axis[], seed: number): Sampler {
   }
 }
 
+const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0)
+const squaresOf = (values: Iterable<number>) => sumOf(Array.from(values, (value) => value * value))
+
+/** The weight of each place in a generation, and how fast each path and the matrix learn (tutorial, table 1). */
+function ratesOf(n: number, size: number) {
+  const parents = Math.floor(size / 2)
+  const raw = Array.from({ length: size }, (_, i) => Math.log((size + 1) / 2) - Math.log(i + 1))
+  const effectiveOf = (some: readonly number[]) => sumOf(some) ** 2 / squaresOf(some)
+  const effective = effectiveOf(raw.slice(0, parents))
+  const cSigma = (effective + 2) / (n + effective + 5)
+  const damping = 1 + 2 * Math.max(0, Math.sqrt((effective - 1) / (n + 1)) - 1) + cSigma
+  const cPath = (4 + effective / n) / (n + 4 + (2 * effective) / n)
+  const cOne = 2 / ((n + 1.3) ** 2 + effective)
+  const cMu = Math.min(1 - cOne, (2 * (0.25 + effective - 2 + 1 / effective)) / ((n + 2) ** 2 + effective))
+  // The worst of a generation say where not to go.
+  const least = Math.min(
+    1 + cOne / cMu,
+    1 + (2 * effectiveOf(raw.slice(parents))) / (effective + 2),
+    (1 - cOne - cMu) / (n * cMu),
+  )
+  const [above, below] = [1, -1].map((sign) => sumOf(raw.map((weight) => Math.max(0, sign * weight))))
+  const weights = raw.map((weight) => (weight >= 0 ? weight / above! : (weight * least) / below!))
+  return { parents, weights, effective, cSigma, damping, cPath, cOne, cMu }
+}
+
 /** A normal distribution that learns from which of its draws were best. Names are the tutorial's, spelled out. */
 class Cloud {
   generations = 0
-  readonly #size: number
+  readonly #rates: ReturnType<typeof ratesOf>
   #mean: Float64Array
   #sigma = WIDTH
   readonly #covariance: Float64Array[]
@@ -88,7 +114,7 @@ class Cloud {
 
   constructor(mean: Float64Array, size: number) {
     const n = mean.length
-    this.#size = size
+    this.#rates = ratesOf(n, size)
     this.#mean = mean
     this.#covariance = identity(n)
     this.#axes = { vectors: identity(n), lengths: new Float64Array(n).fill(1) }
@@ -114,41 +140,36 @@ class Cloud {
   /** Learns from the points of a generation, given best first. */
   adapt(points: readonly Float64Array[]): void {
     const n = this.#mean.length
-    const parents = Math.floor(this.#size / 2)
-    const raw = Array.from({ length: parents }, (_, i) => Math.log((this.#size + 1) / 2) - Math.log(i + 1))
-    const total = raw.reduce((a, b) => a + b, 0)
-    const weights = raw.map((weight) => weight / total)
-    const effective = 1 / weights.reduce((sum, weight) => sum + weight * weight, 0)
-    const cSigma = (effective + 2) / (n + effective + 5)
-    const damping = 1 + 2 * Math.max(0, Math.sqrt((effective - 1) / (n + 1)) - 1) + cSigma
-    const cPath = (4 + effective / n) / (n + 4 + (2 * effective) / n)
-    const cOne = 2 / ((n + 1.3) ** 2 + effective)
-    const cMu = Math.min(1 - cOne, (2 * (effective - 2 + 1 / effective)) / ((n + 2) ** 2 + effective))
+    const { parents, weights, effective, cSigma, damping, cPath, cOne, cMu } = this.#rates
     const expected = Math.sqrt(n) * (1 - 1 / (4 * n) + 1 / (21 * n * n))
 
-    const steps = points
-      .slice(0, parents)
-      .map((point) => point.map((u, i) => (u - this.#mean[i]!) / this.#sigma))
+    const steps = points.map((point) => point.map((u, i) => (u - this.#mean[i]!) / this.#sigma))
     const step = new Float64Array(n)
-    for (const [k, one] of steps.entries()) for (let i = 0; i < n; i++) step[i]! += weights[k]! * one[i]!
+    for (const [k, one] of steps.slice(0, parents).entries())
+      for (let i = 0; i < n; i++) step[i]! += weights[k]! * one[i]!
+    // What the worst teach is scaled, or the matrix might lose its positive lengths.
+    const taught = steps.map((one, k) =>
+      weights[k]! >= 0 ? weights[k]! : (weights[k]! * n) / (squaresOf(this.#whiten(one)) + 1e-20),
+    )
     this.#mean = this.#mean.map((u, i) => u + this.#sigma * step[i]!)
 
     const whitened = this.#whiten(step)
     const push = Math.sqrt(cSigma * (2 - cSigma) * effective)
     for (let i = 0; i < n; i++) this.#pathSigma[i] = (1 - cSigma) * this.#pathSigma[i]! + push * whitened[i]!
     this.generations++
-    const length = Math.sqrt(this.#pathSigma.reduce((sum, value) => sum + value * value, 0))
+    const length = Math.sqrt(squaresOf(this.#pathSigma))
     const settled = Math.sqrt(1 - (1 - cSigma) ** (2 * this.generations))
     const moves = length / settled / expected < 1.4 + 2 / (n + 1) ? 1 : 0
     const pull = moves * Math.sqrt(cPath * (2 - cPath) * effective)
     for (let i = 0; i < n; i++)
       this.#pathCovariance[i] = (1 - cPath) * this.#pathCovariance[i]! + pull * step[i]!
-    const kept = 1 - cOne - cMu + (1 - moves) * cOne * cPath * (2 - cPath)
+    const learned = cOne * (1 - (1 - moves) * cPath * (2 - cPath)) + cMu * sumOf(weights)
     for (let i = 0; i < n; i++)
       for (let j = 0; j <= i; j++) {
         let value =
-          kept * this.#covariance[i]![j]! + cOne * this.#pathCovariance[i]! * this.#pathCovariance[j]!
-        for (const [k, one] of steps.entries()) value += cMu * weights[k]! * one[i]! * one[j]!
+          (1 - learned) * this.#covariance[i]![j]! +
+          cOne * this.#pathCovariance[i]! * this.#pathCovariance[j]!
+        for (const [k, one] of steps.entries()) value += cMu * taught[k]! * one[i]! * one[j]!
         this.#covariance[i]![j] = value
         this.#covariance[j]![i] = value
       }
