@@ -1,10 +1,10 @@
-// The commands, as processes: from source, and of the executable alone in an empty folder.
+// The commands, as processes in an empty folder.
 
 import { languageLine } from '../../src/pine/as-of.ts'
 import packageFile from '../../package.json' with { type: 'json' }
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { csvOf, isMissing, MODES, Place } from './server.ts'
+import { csvOf, BUILT, Place } from './server.ts'
 
 const SCRIPT = `//@version=6
 strategy("Steps")
@@ -15,8 +15,8 @@ if close < close[1]
 plot(ta.sma(close, 3), "Average")
 `
 
-describe.each(MODES)('%s', (mode) => {
-  describe.skipIf(isMissing(mode))('commands', () => {
+describe.each(BUILT)('%s', (mode) => {
+  describe('commands', () => {
     let place: Place
     beforeAll(() => {
       place = new Place(mode)

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { writeFileSync } from 'node:fs'
 import { testPostgres } from '../store/postgres-server.ts'
-import { csvOf, isMissing, OWNER, Place, Server, backtestOf } from './server.ts'
+import { csvOf, OWNER, Place, Server, backtestOf, BUILT } from './server.ts'
 
 const postgres = await testPostgres()
 const sql = new SQL(postgres.url, { max: 1 })
@@ -26,7 +26,7 @@ async function freshDatabase(mode: string): Promise<URL> {
 }
 
 // What is particular to the executable shows in it, and the rest in either: it takes seconds.
-describe.each([isMissing('executable') ? 'source' : 'executable'] as const)('%s', (mode) => {
+describe.each(BUILT)('%s', (mode) => {
   describe('on a database', () => {
     test('several serve at a time, and when one is gone the others have all that was answered', async () => {
       const url = await freshDatabase(mode)

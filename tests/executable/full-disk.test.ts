@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
-import { csvOf, isMissing, MODES, OWNER, Place, type Server } from './server.ts'
+import { csvOf, BUILT, OWNER, Place, type Server } from './server.ts'
 
 /** Small file systems in memory; only root may make one. */
 function mountSmall(folder: string, megabytes: number): boolean {
@@ -37,8 +37,8 @@ async function expectToWork(server: Server, ids: readonly string[]): Promise<voi
   expect((await server.call('GET', '/api/health')).status).toBe(200)
 }
 
-describe.each(MODES)('%s', (mode) => {
-  describe.skipIf(isMissing(mode))('full', () => {
+describe.each(BUILT)('%s', (mode) => {
+  describe('full', () => {
     const place = new Place(mode, { RATE_USER: '0', RATE_ANONYMOUS: '0' })
     const small = `${place.folder}/small`
     let isSmall = false

@@ -1,8 +1,7 @@
-// Names in every alphabet through the whole server, from source and in the executable, whose bundled code once threw
-// on the first key outside ASCII.
+// Names in every alphabet through the whole server: the executable's bundled code once threw on the first key outside ASCII.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { backtestOf, csvOf, isMissing, MODES, Place, type Server } from './server.ts'
+import { backtestOf, csvOf, BUILT, Place, type Server } from './server.ts'
 
 /** As it is typed, and as it is kept. */
 const NAMES: readonly (readonly [typed: string, kept: string])[] = [
@@ -22,8 +21,8 @@ if bar_index == 9
     strategy.close("вход")
 plot(request.security(syminfo.tickerid, "240", close))`
 
-describe.each(MODES)('%s', (mode) => {
-  describe.skipIf(isMissing(mode))('names', () => {
+describe.each(BUILT)('%s', (mode) => {
+  describe('names', () => {
     let place: Place
     let server: Server
     beforeAll(async () => {

@@ -12,6 +12,12 @@ export type Mode = (typeof MODES)[number]
 /** Without a build there is no executable to test; `bun run test` builds one first. */
 export const isMissing = (mode: Mode) => mode === 'executable' && !existsSync(executable)
 
+/**
+ * What suites run: the executable, or the source where nothing was built. `running.test.ts` runs both, since the source
+ * starts slowly and what else it does the suites of the rooms ask it.
+ */
+export const BUILT: readonly Mode[] = [isMissing('executable') ? 'source' : 'executable']
+
 export interface Answer {
   readonly status: number
   readonly headers: Headers

@@ -1,7 +1,7 @@
 // Under a path of somebody else's site: a proxy takes the path off, and everything the browser is told has it.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { backtestOf, isMissing, MODES, OWNER, Place, type Server } from './server.ts'
+import { backtestOf, BUILT, OWNER, Place, type Server } from './server.ts'
 
 /** What nginx does with `location /charts/ { proxy_pass http://chartroom/; }` behind TLS. */
 function strippingProxy(target: () => string) {
@@ -27,8 +27,8 @@ function strippingProxy(target: () => string) {
   })
 }
 
-describe.each(MODES)('%s', (mode) => {
-  describe.skipIf(isMissing(mode))('below a path', () => {
+describe.each(BUILT)('%s', (mode) => {
+  describe('below a path', () => {
     let place: Place
     let server: Server
     let proxy: ReturnType<typeof strippingProxy>

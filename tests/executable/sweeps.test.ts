@@ -4,7 +4,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { CROSS, SWEEP, barsCsv } from '../sweeps/sweep-server.ts'
-import { isMissing, Place, type Mode, type Server } from './server.ts'
+import { Place, type Server, BUILT } from './server.ts'
 
 const KILLS = Number(Bun.env['KILLS'] ?? 4)
 const seed = Number(Bun.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
@@ -60,7 +60,7 @@ async function outcome(one: Begun) {
 
 describe(`killed ${KILLS} times (SEED=${seed})`, () => {
   // A sweep of hundreds of trials takes seconds: as people start it is enough.
-  test.each<Mode>([isMissing('executable') ? 'source' : 'executable'])(
+  test.each(BUILT)(
     '%s: a sweep goes on where it was',
     async (mode) => {
       const [alone, killed] = [new Place(mode), new Place(mode)]
