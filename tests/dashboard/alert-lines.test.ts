@@ -1,6 +1,6 @@
 // Alerts on the chart: their lines are dragged with a mouse, a finger and the arrow keys, and what has fired is told.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { violations } from './axe.ts'
 import { noBrowser, painted, startSite, type Site } from './browser.ts'
@@ -19,6 +19,7 @@ describe.skipIf(noBrowser)('alerts on the chart', () => {
   beforeAll(async () => {
     site = await startSite()
   }, 300_000)
+  afterEach(() => site.closePages())
   afterAll(() => site.close())
 
   async function openChart(options: { readonly width?: number; readonly height?: number } = {}) {

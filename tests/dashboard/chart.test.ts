@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import type { Report } from '../../src/wire/report.ts'
@@ -45,6 +45,7 @@ describe.skipIf(noBrowser)('the chart', () => {
   beforeAll(async () => {
     site = await startSite()
   }, 300_000)
+  afterEach(() => site.closePages())
   afterAll(() => site.close())
 
   const legend = (page: Page) => page.locator('main').getByText(/^MA|^Cross$/)

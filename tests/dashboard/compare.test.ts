@@ -1,6 +1,6 @@
 // Other symbols over a chart, and formulas of symbols.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
 import { closesOn, factorOf, rangeOfLine } from '../../src/dashboard/chart/compared.ts'
 import { noBrowser, startSite, type Site } from './browser.ts'
@@ -51,6 +51,7 @@ describe.skipIf(noBrowser)('on the page', () => {
   beforeAll(async () => {
     site = await startSite()
   }, 300_000)
+  afterEach(() => site.closePages())
   afterAll(() => site.close())
 
   test('a symbol is put over the chart by keyboard and taken off, a formula is typed, and what is missing is named', async () => {

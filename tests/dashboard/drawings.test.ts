@@ -1,6 +1,6 @@
 // Drawing on the chart: with the mouse, by keyboard alone, with a finger.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { noBrowser, painted, startSite, type Site } from './browser.ts'
 
@@ -19,6 +19,7 @@ describe.skipIf(noBrowser)('drawings', () => {
   beforeAll(async () => {
     site = await startSite()
   }, 300_000)
+  afterEach(() => site.closePages())
   afterAll(() => site.close())
 
   async function openChart(

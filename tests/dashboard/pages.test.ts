@@ -1,7 +1,7 @@
 // Journeys through pages and editor in a real browser, and what must hold on every page: no complaint of the console or
 // the policy, nothing that a reader's tools stumble over, and no stored text that runs.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { decryptedPush, startPushService, subscribed } from '../channels/push-service.ts'
 import { violations } from './axe.ts'
@@ -55,6 +55,7 @@ describe.skipIf(noBrowser)('pages', () => {
   beforeAll(async () => {
     site = await startSite()
   }, 300_000)
+  afterEach(() => site.closePages())
   afterAll(() => site.close())
 
   const openAt = async (path: string, remembered: Record<string, unknown> = QUIET, width = 1280) => {

@@ -1,6 +1,6 @@
 // Scanning in a real browser: from the script in the editor to the markets on which it holds, and one of them on the chart.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { violations } from './axe.ts'
 import { noBrowser, startSite, type Site } from './browser.ts'
@@ -25,6 +25,7 @@ describe.skipIf(noBrowser)('scanning', () => {
   beforeAll(async () => {
     site = await startSite()
   }, 300_000)
+  afterEach(() => site.closePages())
   afterAll(() => site.close())
 
   test('shows where the conditions of the script in the editor hold, and a market of them on the chart', async () => {

@@ -1,6 +1,6 @@
 // Several charts on the page: how they stand, what they do together, and that a layout brings them back.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { areasOf, areasText, placesOf, SHAPES } from '../../src/dashboard/layouts/grids.ts'
 import { GRID_SHAPES } from '../../src/wire/layout.ts'
 import { noBrowser, painted, startSite, type Site } from './browser.ts'
@@ -29,6 +29,7 @@ describe.skipIf(noBrowser)('on the page', () => {
   beforeAll(async () => {
     site = await startSite()
   }, 300_000)
+  afterEach(() => site.closePages())
   afterAll(() => site.close())
 
   const quiet = { script: { id: null, name: '', source: '' }, side: '', bottom: '', 'tour.done': true }

@@ -1,6 +1,6 @@
 // Indicators on the chart beside the editor's script: found, added, set, hidden, kept over a reload.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { headOf, LIBRARY } from '../../src/dashboard/studies/library.ts'
 import { plotsOf, styled } from '../../src/dashboard/studies/plot-styles.ts'
@@ -119,6 +119,7 @@ describe.skipIf(noBrowser)('on the chart', () => {
   beforeAll(async () => {
     site = await startSite()
   }, 300_000)
+  afterEach(() => site.closePages())
   afterAll(() => site.close())
 
   test('indicators are added by keyboard, set, hidden, taken off, and there after a reload', async () => {

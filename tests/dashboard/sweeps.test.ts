@@ -1,7 +1,7 @@
 // Optimising in a real browser: choose inputs, watch the map fill, read the verdict, run the best on the chart. At a desk, on
 // a phone, and with the keyboard alone.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { violations } from './axe.ts'
 import { noBrowser, startSite, type Site } from './browser.ts'
@@ -34,6 +34,7 @@ describe.skipIf(noBrowser)('optimising', () => {
   beforeAll(async () => {
     site = await startSite()
   }, 300_000)
+  afterEach(() => site.closePages())
   afterAll(() => site.close())
 
   test('finds the best inputs of the script in the editor, and runs them on the chart', async () => {

@@ -1,6 +1,6 @@
 // Many tabs of one browser on one server: all of them load, all of them hear, over one connection.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { BrowserContext, Page } from 'playwright-core'
 import { noBrowser, startSite, type Site } from './browser.ts'
 
@@ -13,6 +13,7 @@ describe.skipIf(noBrowser)('tabs', () => {
   beforeAll(async () => {
     site = await startSite()
   }, 300_000)
+  afterEach(() => site.closePages())
   afterAll(() => site.close())
 
   /** Brings a bar that makes a new alert fire. */
