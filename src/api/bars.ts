@@ -6,7 +6,10 @@ import { marketName } from '../lib/text.ts'
 import { barsNotFound, isSameSymbol } from '../market/bar-cache.ts'
 import { ownerOf, seriesKey, seriesName, type SeriesInfo, type SeriesKey } from '../market/bar-store.ts'
 import { parseTime } from '../market/bar-time.ts'
-import { importBars } from '../market/import.ts'
+import type { Bars } from '../market/bars.ts'
+import { marketOfFile } from '../market/files/file-market.ts'
+import { readingText } from '../market/files/reading-text.ts'
+import { importBars, inspectBars, type ReadFiles, type ReadHints, type StageBars } from '../market/import.ts'
 import { requireInterval } from '../market/interval.ts'
 import { barsSeenBy, type SeenBars } from '../market/seen-bars.ts'
 import { SPREAD_EXCHANGE } from '../market/spread.ts'
@@ -14,7 +17,13 @@ import type { SymbolInfo } from '../market/symbol.ts'
 import { putFacts, removeSeries, shareSeries, writtenBy, type BarWriter } from '../market/sharing.ts'
 import { mayChangeShared } from '../accounts/users.ts'
 import type { BarRow } from '../market/providers/provider.ts'
-import type { FormingBar, Series as SeriesWire, SymbolFacts as SymbolWire } from '../wire/bars.ts'
+import type {
+  BarColumns,
+  FormingBar,
+  ReadFiles as ReadFilesWire,
+  Series as SeriesWire,
+  SymbolFacts as SymbolWire,
+} from '../wire/bars.ts'
 import { access, requireStanding, type ApiDeps } from './access.ts'
 import type { Caller } from './visit.ts'
 import { barColumns, barsTag } from './bar-columns.ts'
@@ -39,35 +48,54 @@ export function barRoutes(deps: ApiDeps) {
       async ({ caller, query, request, server }) => {
         server?.timeout(request, 0)
         const key = writtenBy(writerOf(caller), keyOf(query))
-        const format = formatOf(request)
-        const read = deps.features.readerFor(caller.user.id, request.signal)
-        const imported = await importBars(cache, key, limited(deps, request.body, format), {
-          format,
-          async stage(...file) {
-            const staged = await read(...file)
-            await requireStanding(deps, caller)
-            return staged
-          },
+        const imported = await importBars(cache, key, limited(deps, request, query), {
+          ...fileOptions(request, query),
+          stage: stagedFor(deps, caller, request),
         })
-        const { series, rows, inserted, updated, warnings } = imported
+        const { series, rows, inserted, updated, warnings, read } = imported
         return {
           series: { ...keyOf(query), ...seriesWire(series) },
           rows,
           inserted,
           updated,
+          read: readWire(read),
           ...(warnings.length > 0 && { warnings }),
         }
       },
-      route('POST /api/platform/bars/import', {
-        streams: true,
-        requestBody: {
-          required: true,
-          content: {
-            'text/csv': { schema: { type: 'string' } },
-            'application/json': { schema: { oneOf: [{ type: 'array', items: {} }, { type: 'object' }] } },
+      route('POST /api/platform/bars/import', FILE_BODY),
+    )
+    .post(
+      '/bars/inspect',
+      async ({ caller, query, request, server }) => {
+        server?.timeout(request, 0)
+        const told = marketOfFile(query.fileName ?? '')
+        const exchange = query.exchange ?? told.exchange
+        const symbol = query.symbol ?? told.symbol
+        const given = query.interval === undefined ? '' : requireInterval(query.interval, 'query')
+        const key = writtenBy(writerOf(caller), seriesKey(exchange, symbol, given))
+        const read = await inspectBars(cache, key, limited(deps, request, query), {
+          ...fileOptions(request, query),
+          stage: stagedFor(deps, caller, request),
+          isPart: query.partial === 'true',
+        })
+        const { rows, count, first, last, sample, warnings, spacing } = read
+        const isTicks = read.files.some(({ kind }) => kind !== 'bars')
+        return {
+          market: {
+            exchange: exchange === '' ? exchangeOf(read) : exchange,
+            symbol,
+            interval: given || (isTicks ? '1m' : (spacing ?? told.interval)),
           },
-        },
-      }),
+          read: readWire(read),
+          rows,
+          count,
+          first,
+          last,
+          bars: columnsWire(sample),
+          ...(warnings.length > 0 && { warnings }),
+        }
+      },
+      route('POST /api/platform/bars/inspect', FILE_BODY),
     )
     .delete(
       '/bars',
@@ -195,29 +223,105 @@ function timeOf(name: string, text: string | undefined): number | undefined {
   ])
 }
 
-function formatOf(request: Request): 'csv' | 'json' {
-  const type = (request.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase()
-  if (type === 'text/csv' || type === 'text/plain' || type === 'application/octet-stream') return 'csv'
+const FILE_TYPES =
+  /^(?:text\/(?:csv|plain|tab-separated-values)|application\/(?:octet-stream|(?:x-)?zip(?:-compressed)?|(?:x-)?gzip|zstd|vnd\.[\w.-]+))$/
+
+function formatOf(request: Request): 'json' | undefined {
+  const type = (request.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
   if (type === 'application/json') return 'json'
-  throw new Problem(415, 'unsupported_media_type', 'Send the body as text/csv or application/json.')
+  if (FILE_TYPES.test(type)) return undefined
+  throw new Problem(
+    415,
+    'unsupported_media_type',
+    'Send the body as text/csv, application/octet-stream (a file of any format) or application/json.',
+  )
+}
+
+/** A file of any format; which it is its content says. */
+const FILE_BODY = {
+  streams: true,
+  requestBody: {
+    required: true,
+    content: {
+      'text/csv': { schema: { type: 'string' } },
+      'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
+      'application/json': { schema: { oneOf: [{ type: 'array', items: {} }, { type: 'object' }] } },
+    },
+  },
+} as const
+
+type FileQuery = Pick<
+  ReadHints & { readonly fileName?: string; readonly sha256?: string },
+  keyof ReadHints | 'fileName' | 'sha256'
+>
+
+function fileOptions(request: Request, query: FileQuery) {
+  const { fileName = '', timesIn, unit, dates, delimiter, decimal, duplicates } = query
+  const hints = { timesIn, unit, dates, delimiter, decimal, duplicates }
+  return { format: formatOf(request), fileName, hints }
+}
+
+/** Reads in a worker, in the caller's turn; who lost their standing meanwhile stores nothing. */
+function stagedFor(deps: ApiDeps, caller: Caller, request: Request): StageBars {
+  const read = deps.features.readerFor(caller.user.id, request.signal)
+  return async (...file) => {
+    const staged = await read(...file)
+    await requireStanding(deps, caller)
+    return staged
+  }
 }
 
 async function* limited(
   { clock }: ApiDeps,
-  body: ReadableStream<Uint8Array> | null,
-  format: keyof typeof IMPORT_BYTES,
+  { body, headers }: Request,
+  { sha256 }: FileQuery,
 ): AsyncGenerator<Uint8Array> {
   if (!body) throw invalidField('', 'required', 'expected bars in the body')
+  const format = headers.get('content-type')?.includes('json') ? 'json' : 'csv'
+  const hash = sha256 === undefined ? null : new Bun.CryptoHasher('sha256')
   let size = 0
   for await (const chunk of paced(clock, body)) {
     size += chunk.byteLength
-    if (size > IMPORT_BYTES[format])
-      throw new Problem(
-        413,
-        'payload_too_large',
-        `The body may be at most ${IMPORT_BYTES[format] >> 20} MiB of ${format.toUpperCase()}.${format === 'json' ? ' Send more as CSV.' : ''}`,
-      )
+    if (size > IMPORT_BYTES[format]) throw tooLarge(format)
+    hash?.update(chunk)
     yield chunk
+  }
+  if (hash && hash.digest('hex') !== sha256?.toLowerCase()) throw otherSum()
+}
+
+function tooLarge(format: keyof typeof IMPORT_BYTES): Problem {
+  const most = `The body may be at most ${IMPORT_BYTES[format] >> 20} MiB${format === 'json' ? ' of JSON' : ''}.`
+  const remedy = format === 'json' ? 'Send more as CSV.' : '`chartroom bars import` takes files of any size.'
+  return new Problem(413, 'payload_too_large', `${most} ${remedy}`)
+}
+
+function otherSum(): Problem {
+  return new Problem(
+    422,
+    'validation_failed',
+    'Nothing was imported: the check sum does not agree; download the file again.',
+    { fields: [{ in: 'query', path: '/sha256', code: 'checksum', message: 'does not agree with the body' }] },
+  )
+}
+
+/** The exchange whose files these are. */
+function exchangeOf({ files }: Pick<ReadFiles, 'files'>): string {
+  const origin = files[0]?.dialect?.origin
+  return origin === 'Binance' || origin === 'Kraken' ? origin.toUpperCase() : ''
+}
+
+function readWire({ files, fileCount, findings }: ReadFiles): ReadFilesWire {
+  return { files: files.map((file) => ({ ...file, text: readingText(file) })), fileCount, findings }
+}
+
+function columnsWire({ time, open, high, low, close, volume }: Bars): BarColumns {
+  return {
+    time: [...time],
+    open: [...open],
+    high: [...high],
+    low: [...low],
+    close: [...close],
+    volume: [...volume],
   }
 }
 

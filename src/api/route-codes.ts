@@ -176,6 +176,7 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'GET /api/errors': OWNER,
 
   'POST /api/platform/bars/import': JOB,
+  'POST /api/platform/bars/inspect': JOB,
   'DELETE /api/platform/bars': ['not_series_owner'],
   'POST /api/platform/bars/share': ['not_series_owner', 'bars_not_found', 'already_exists'],
   'GET /api/platform/bars': ['bars_not_found'],

@@ -5,24 +5,16 @@ import { saidOf } from '../feeds/said.ts'
 import { ToldFeeds } from '../feeds/told-feeds.ts'
 import { csvRow } from '../lib/csv-text.ts'
 import { isLongMarketName, MARKET_NAME_MAX } from '../lib/text.ts'
-import { importBars, type ImportResult } from '../market/import.ts'
 import { type Bars, BAR_FIELDS } from '../market/bars.ts'
-import { ownerOf, seriesKey, seriesName, type SeriesKey } from '../market/bar-store.ts'
+import { ownerOf, seriesKey, seriesName } from '../market/bar-store.ts'
 import { fetchSeries } from '../market/providers/fetch-bars.ts'
 import { type Http, ProviderError } from '../market/providers/provider.ts'
 import { loadSamples } from '../market/sample.ts'
-import {
-  onlyOf,
-  parseArguments,
-  parseFlags,
-  subcommandOf,
-  UsageError,
-  type Command,
-  type CommandContext,
-} from './command.ts'
+import { parseFlags, subcommandOf, UsageError, type Command, type CommandContext } from './command.ts'
+import { importFiles } from './bars-files.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { intervalOf, tickerOf } from './script-bars.ts'
-import { formatBytes, formatNumber, formatTime, progressBar, tableLines } from './table.ts'
+import { formatNumber, formatTime, progressBar, tableLines } from './table.ts'
 
 const SERIES_FLAGS = {
   ...DATA_FLAGS,
@@ -33,7 +25,7 @@ const SERIES_FLAGS = {
 
 const SUBCOMMANDS: Readonly<Record<string, (context: CommandContext) => Promise<number>>> = {
   list: listBars,
-  import: importFile,
+  import: (context) => importFiles(context, keyOf),
   export: exportBars,
   fetch: fetchBars,
   feeds: listFeeds,
@@ -42,12 +34,13 @@ const SUBCOMMANDS: Readonly<Record<string, (context: CommandContext) => Promise<
 
 export const barsCommand: Command = {
   name: 'bars',
-  usage: 'list | import FILE | export | fetch | feeds | remove  --exchange E --symbol S --interval I',
+  usage: 'list | import FILE… | export | fetch | feeds | remove  --exchange E --symbol S --interval I',
   summary: 'List, import, export and fetch cached bars.',
   help: () =>
     [
       '  bars list                       What is cached',
-      '  bars import FILE                CSV (own, TradingView, Binance) or JSON; all rows or none. - reads standard input',
+      '  bars import FILE|FOLDER …       CSV of bars, trades or quotes, or JSON; plain or in zip, gzip, zstd; all rows or',
+      '                                  none. What writes it is recognised. - reads standard input',
       '  bars export [--output FILE]     As CSV; --from and --to (ISO dates, to exclusive) or --last N narrow it',
       '  bars fetch                      From Binance, Bybit, Coinbase, Hyperliquid, Kraken, OKX or Yahoo Finance, by',
       '                                  exchange: from where the series ends, or from --from DATE; cut short, it goes on',
@@ -57,7 +50,13 @@ export const barsCommand: Command = {
       '',
       '  --exchange E --symbol S --interval I',
       '                       The series; --symbol BINANCE:BTCUSDT names both',
-      '  --format csv|json    Of the imported file, where its name does not tell',
+      '                       The name of an imported file may tell them instead',
+      '  --dry-run            Only say how the file would be read, and what is odd about its bars',
+      '  --times-in ZONE      Zone of times that state none: America/New_York, UTC-5',
+      '  --dates ymd|dmy|mdy  Order of day, month and year; --unit s|ms|us|ns of times that are numbers',
+      '  --delimiter NAME     comma, semicolon, tab or pipe; --decimal point|comma',
+      '  --duplicates HOW     A second row of a time: refuse (of one file), first or last (of several files)',
+      '  --format csv|json    Of the imported file, where its content does not tell',
       '  --session HOURS      When the symbol of the imported file trades: 0930-1600, 1700-1700:23456, 24x7',
       '  --timezone ZONE      Of these hours: America/New_York',
       DATA_HELP,
@@ -94,46 +93,6 @@ async function listBars(context: CommandContext): Promise<number> {
     for (const line of tableLines(columns, rows)) context.print(line)
     return 0
   })
-}
-
-async function importFile(context: CommandContext): Promise<number> {
-  const { flags, positionals } = parseArguments(context.args, {
-    ...SERIES_FLAGS,
-    format: { type: 'string' },
-    session: { type: 'string' },
-    timezone: { type: 'string' },
-  })
-  const path = onlyOf(positionals, 'file to import')
-  const key = keyOf(flags)
-  const file = path === '-' ? Bun.stdin : Bun.file(path)
-  if (path !== '-' && !(await file.exists())) throw new UsageError(`There is no file ${path}.`)
-  const format = flags.format ?? (path.endsWith('.json') ? 'json' : 'csv')
-  if (format !== 'csv' && format !== 'json') throw new UsageError('--format is csv or json.')
-  const { size } = file
-  return withData(context, flags, async ({ bars }) => {
-    let shown = 0
-    const result = await importBars(bars, key, file.stream(), {
-      format,
-      facts: { session: flags.session, timezone: flags.timezone },
-      progress: (bytes) => {
-        if (bytes - shown < 1 << 20) return
-        shown = bytes
-        const bar = Number.isFinite(size) && size > 0 ? `${progressBar(bytes / size)}  ` : ''
-        context.progress?.(`${bar}${formatBytes(bytes)}`)
-      },
-    }).finally(() => context.progress?.(null))
-    for (const line of importLines(key, result)) context.print(line)
-    for (const { message } of result.warnings) context.warn(`warning: ${message}`)
-    return 0
-  })
-}
-
-function importLines(key: SeriesKey, { series, symbol, inserted, updated }: ImportResult): string[] {
-  return [
-    `${seriesName(key)}: ${formatNumber(inserted, 0)} bars added, ${formatNumber(updated, 0)} replaced.`,
-    `Now ${formatNumber(series.count, 0)} bars from ${formatTime(series.first)} to ${formatTime(series.last)} UTC.`,
-    `Tick ${symbol.mintick}, session ${symbol.session} ${symbol.timezone}, currency ${symbol.currency}.`,
-  ]
 }
 
 async function exportBars(context: CommandContext): Promise<number> {

@@ -149,7 +149,7 @@ export async function barsOfFile(
 async function readBarsFile(path: string, symbol: SymbolInfo): Promise<Bars> {
   const file = Bun.file(path)
   if (!(await file.exists())) throw new UsageError(`There is no file ${path}.`)
-  return readBars(file.stream(), { format: path.endsWith('.json') ? 'json' : 'csv', symbol })
+  return readBars(file.stream(), { symbol, fileName: path })
 }
 
 export function intervalOf(text: string): string {

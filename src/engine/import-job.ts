@@ -25,7 +25,7 @@ const BEGINNING_MS = 250
 /** Only for the last brake: the stage itself bounds what an import keeps in memory. */
 const MEMORY_BYTES = 64 * 2 ** 20
 
-export async function importJob({ format, symbol }: ImportJob, { host }: Desk): Promise<ImportOutput> {
+export async function importJob(options: ImportJob, { host }: Desk): Promise<ImportOutput> {
   const drafts: BarDraft[] = []
   const open = (): BarDraft => {
     const number = drafts.length
@@ -43,8 +43,8 @@ export async function importJob({ format, symbol }: ImportJob, { host }: Desk): 
     drafts.push(draft)
     return draft
   }
-  const { bars, draft, rows } = await stageBars(pieces(host), { format, symbol }, open)
-  return { bars, draft: draft && drafts.indexOf(draft), rows }
+  const { bars, draft, read } = await stageBars(pieces(host), options, open)
+  return { bars, draft: draft && drafts.indexOf(draft), read }
 }
 
 async function* pieces({ piece }: Pick<Desk['host'], 'piece'>): AsyncGenerator<Uint8Array> {
@@ -53,7 +53,7 @@ async function* pieces({ piece }: Pick<Desk['host'], 'piece'>): AsyncGenerator<U
 
 /** Lets a worker read what `importBars` is given, in `user`'s turn. */
 export function stageInWorker(pool: JobPool, user: string, signal: AbortSignal): StageBars {
-  return async (input, { format, symbol }, open) => {
+  return async (input, { symbol, interval, format, fileName, hints, isPart }, open) => {
     const source = cut(input, MESSAGE_BYTES)
     const drafts: BarDraft[] = []
     const draftOf = (number: number) => {
@@ -64,7 +64,14 @@ export function stageInWorker(pool: JobPool, user: string, signal: AbortSignal):
     const arrivals = new Arrivals()
     const reading = pool.do(
       'import',
-      { format, symbol },
+      {
+        symbol,
+        ...(interval !== undefined && { interval }),
+        ...(format && { format }),
+        ...(fileName !== undefined && { fileName }),
+        ...(hints && { hints }),
+        ...(isPart && { isPart }),
+      },
       {
         user,
         lane: 'imports',
@@ -85,8 +92,8 @@ export function stageInWorker(pool: JobPool, user: string, signal: AbortSignal):
       },
     )
     try {
-      const { bars, draft, rows } = await reading
-      return { bars, draft: draft === null ? null : draftOf(draft), rows }
+      const { bars, draft, read } = await reading
+      return { bars, draft: draft === null ? null : draftOf(draft), read }
     } finally {
       // A job that was stopped may have left an unfinished write, and a client that is still sending.
       await adding.catch(() => {})

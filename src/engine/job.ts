@@ -23,6 +23,7 @@ import type { Axis } from '../statistics/parzen.ts'
 import type { ProblemCode } from '../lib/problem-codes.ts'
 import type { ProblemDetails } from '../lib/problem.ts'
 import type { BarRange, Bars } from '../market/bars.ts'
+import type { ReadBarsOptions, ReadFiles } from '../market/import.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import type { Series } from '../pine/environment.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
@@ -266,16 +267,13 @@ export interface ReplayOutput {
   readonly equity: string
 }
 
-export interface ImportJob {
-  readonly format: 'csv' | 'json'
-  readonly symbol: SymbolInfo
-}
+export type ImportJob = Omit<ReadBarsOptions, 'progress'>
 
 export interface ImportOutput {
   readonly bars: Bars
   /** The number of the draft with the earlier bars; null if there are none. */
   readonly draft: number | null
-  readonly rows: number
+  readonly read: ReadFiles
 }
 
 /** What a job may ask of the server while it runs. */

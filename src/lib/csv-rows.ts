@@ -93,3 +93,9 @@ function closingQuote(text: string, at: number): number {
   while (end >= 0 && text[end + 1] === '"') end = text.indexOf('"', end + 2)
   return end < 0 ? text.length : end
 }
+
+/** The cells of one line. */
+export function splitCsvLine(line: string, delimiter: string): readonly string[] {
+  for (const cells of everyCsvRow(line, delimiter)) return cells
+  return ['']
+}

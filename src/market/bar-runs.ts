@@ -8,13 +8,19 @@
 // of 10, and nobody else waits longer than 0.1 s instead of 6.4. The store's file is twice as large meanwhile.
 
 import type { BarDraft } from './bar-store.ts'
-import { BAR_FIELDS, type Bars, concatBars } from './bars.ts'
+import { BAR_FIELDS, type Bars, concatBars, sliceBars } from './bars.ts'
 
 const SAMPLE_BARS = 4096
 const WINDOW_SAMPLES = 16
 
 /** Called with the numbers of two bars that have the same time. */
 export type Twice = (bar: number, before: number) => void
+
+/** Which of several bars of a time is kept; `drop` is called with the time of each other. */
+export interface KeepTwice {
+  readonly which: 'first' | 'last'
+  readonly drop: (time: number) => void
+}
 
 interface ColumnRun {
   readonly draft: BarDraft
@@ -52,21 +58,27 @@ export class BarRuns {
     const run = this.#runs[0] ?? this.#begin()
     run.length += bars.length
     run.numberOf = descending ? (n) => run.length - 1 - n : (n) => n
+    this.#length += bars.length
     await this.#keep(run, bars)
   }
 
   /** Adds a run of unordered bars, which are sorted in place. */
-  async add(bars: Bars, twice: Twice): Promise<void> {
+  async add(unsorted: Bars, twice: Twice, keep: KeepTwice | null = null): Promise<void> {
     const run = this.#begin()
     const start = this.#length
-    const order = sortBars(bars, (n) => start + n, twice)
+    const { bars, order } = withoutTwice(
+      unsorted,
+      sortBars(unsorted, (n) => start + n, twice),
+      keep,
+    )
     run.length = bars.length
     run.numberOf = shuffled(start, order)
+    this.#length += unsorted.length
     await this.#keep(run, bars)
   }
 
   /** Yields all bars by time, one window at a time. */
-  async *merged(twice: Twice): AsyncGenerator<Bars> {
+  async *merged(twice: Twice, keep: KeepTwice | null = null): AsyncGenerator<Bars> {
     const cuts = this.#samples.sort((a, b) => a - b).filter((_, i) => i > 0 && i % WINDOW_SAMPLES === 0)
     const done = this.#runs.map(() => 0)
     for (let i = 0; i <= cuts.length; i++) {
@@ -82,8 +94,8 @@ export class BarRuns {
         for (let n = 0; n < count; n++) numbers[at++] = numberOf(first + n)
         done[r] = first + count
       }
-      sortBars(window, (n) => numbers[n] ?? 0, twice)
-      yield window
+      const order = sortBars(window, (n) => numbers[n] ?? 0, twice)
+      yield withoutTwice(window, order, keep).bars
     }
   }
 
@@ -99,7 +111,6 @@ export class BarRuns {
 
   async #keep({ draft }: ColumnRun, bars: Bars): Promise<void> {
     for (let n = 0; n < bars.length; n += SAMPLE_BARS) this.#samples.push(bars.time[n] ?? 0)
-    this.#length += bars.length
     await draft.add(bars)
   }
 }
@@ -123,4 +134,25 @@ export function sortBars(bars: Bars, numberOf: (n: number) => number, twice: Twi
     column.set(moved)
   }
   return order
+}
+
+/** Sorted bars with one of each time. They move together in place; `order` is what `sortBars` answered. */
+export function withoutTwice(
+  bars: Bars,
+  order: Uint32Array,
+  keep: KeepTwice | null,
+): { readonly bars: Bars; readonly order: Uint32Array } {
+  if (!keep) return { bars, order }
+  const { time } = bars
+  let length = 0
+  for (let i = 0; i < bars.length; i++) {
+    const isTwice = length > 0 && time[length - 1] === time[i]
+    if (isTwice) keep.drop(time[i] ?? 0)
+    if (isTwice && keep.which === 'first') continue
+    const to = isTwice ? length - 1 : length++
+    if (to === i) continue
+    for (const field of BAR_FIELDS) bars[field][to] = bars[field][i] ?? 0
+    order[to] = order[i] ?? 0
+  }
+  return { bars: sliceBars(bars, 0, length), order: order.subarray(0, length) }
 }

@@ -8,7 +8,7 @@
 // rows go into sorted runs, which are merged at the end (bar-runs.ts). A small file is sorted in memory.
 
 import { Problem } from '../lib/problem.ts'
-import { BarRuns, sortBars, type Twice } from './bar-runs.ts'
+import { BarRuns, type KeepTwice, sortBars, type Twice, withoutTwice } from './bar-runs.ts'
 import type { BarDraft } from './bar-store.ts'
 import { BAR_FIELDS, type Bars, concatBars, copyBars, emptyBars, sliceBars } from './bars.ts'
 
@@ -17,9 +17,16 @@ const BLOCK_ROWS = 65_536
 const RUN_BLOCKS = 4
 const ERRORS_MAX = 20
 
+/** What is done about a second row of a time: the file is refused, or one of the rows is kept. */
+export const DUPLICATES = ['refuse', 'first', 'last'] as const
+export type Duplicates = (typeof DUPLICATES)[number]
+const TOLD_TWICE = 10
+
 export interface RowError {
   /** Row 1 is the first line of a file, header included, or the first element of a list. */
   readonly row: number
+  /** The file's name; '' if there is only one. */
+  readonly file: string
   readonly message: string
 }
 
@@ -39,19 +46,41 @@ export class BarStage {
   readonly #jumpRows: number[] = []
   #row = Number.NaN
   #length = 0
+  #added = 0
   #incomplete = false
   #last = Number.NEGATIVE_INFINITY
   // Nothing has to be sorted while every bar is later than the one before, or every one earlier.
   #ascending = true
   #descending = true
+  readonly #duplicates: Duplicates
+  /** How many rows were left out for another of the same time, and the times of the first. */
+  #dropped = 0
+  readonly #droppedTimes: number[] = []
+  // Rows of several files are numbered through; each file begins at its base.
+  readonly #files: { readonly name: string; readonly base: number }[] = []
+  #base = 0
+  #top = 0
 
   /** `open` makes a draft to move full blocks into; without it everything stays in memory. */
-  constructor(open: (() => BarDraft) | null = null) {
+  constructor(open: (() => BarDraft) | null = null, duplicates: Duplicates = 'refuse') {
     this.#runs = open && new BarRuns(open)
+    this.#duplicates = duplicates
   }
 
-  get length(): number {
-    return this.#length
+  /** The rows from here on are of this file. */
+  enter(name: string): void {
+    this.#base = this.#top
+    this.#files.push({ name, base: this.#base })
+  }
+
+  /** Rows left out for another of the same time, with the first of those times. */
+  get dropped(): { readonly count: number; readonly times: readonly number[] } {
+    return { count: this.#dropped, times: this.#droppedTimes }
+  }
+
+  /** How many rows proved to be bars. */
+  get added(): number {
+    return this.#added
   }
 
   get errors(): readonly RowError[] {
@@ -64,7 +93,18 @@ export class BarStage {
   }
 
   fail(row: number, message: string): void {
-    if (!this.full) this.#errors.push({ row, message })
+    this.#failAt(this.#base + row, message)
+  }
+
+  /** Like `fail`, with a row numbered through all files. */
+  #failAt(row: number, message: string): void {
+    if (row > this.#top) this.#top = row
+    if (!this.full) this.#errors.push({ ...this.#placeOf(row), message })
+  }
+
+  #placeOf(row: number): Pick<RowError, 'row' | 'file'> {
+    const file = this.#files.findLast(({ base }) => base < row)
+    return { row: row - (file?.base ?? 0), file: this.#files.length > 1 ? (file?.name ?? '') : '' }
   }
 
   add(
@@ -78,25 +118,35 @@ export class BarStage {
   ): void {
     const mistake = mistakeOf(time, open, high, low, close, volume)
     if (mistake !== null) return this.fail(row, mistake)
+    this.#added++
+    if (time === this.#last && this.#duplicates !== 'refuse') {
+      this.#drop(time)
+      if (this.#duplicates === 'first') return
+      this.#length--
+      // Its place is the next bar's again.
+      if (this.#length % BLOCK_ROWS === 0) this.#blocks.pop()
+    }
     const at = this.#length % BLOCK_ROWS
     if (at === 0) this.#blocks.push(emptyBars(BLOCK_ROWS))
     const block = this.#blocks.at(-1)
     if (!block) return
-    if (row !== this.#row + 1) {
+    const number = this.#base + row
+    if (number !== this.#row + 1) {
       this.#jumps.push(this.#length)
-      this.#jumpRows.push(row)
+      this.#jumpRows.push(number)
     }
-    this.#row = row
+    this.#row = number
+    if (number > this.#top) this.#top = number
     block.time[at] = time
     block.open[at] = open
     block.high[at] = high
     block.low[at] = low
     block.close[at] = close
     block.volume[at] = volume
-    if (this.#length > 0) {
-      if (time <= this.#last) this.#ascending = false
-      if (time >= this.#last) this.#descending = false
-    }
+    if (this.#length > 0 && time !== this.#last) {
+      if (time < this.#last) this.#ascending = false
+      else this.#descending = false
+    } else if (this.#length > 0 && this.#duplicates === 'refuse') this.#ascending = this.#descending = false
     this.#last = time
     this.#length++
   }
@@ -117,7 +167,7 @@ export class BarStage {
       if (this.#errors.length > 0) this.#incomplete = true
       else if (this.#ordered)
         await runs.append(this.#inOrder(concatBars(blocks)), { descending: this.#descending })
-      else await runs.add(concatBars(blocks), this.#twice)
+      else await runs.add(concatBars(blocks), this.#twice, this.#keeps)
     }
   }
 
@@ -132,7 +182,7 @@ export class BarStage {
         ? await this.#merge(runs, bars)
         : { bars: this.#inOrder(bars), draft: runs?.first ?? null }
     if (this.#errors.length > 0) throw refused(this.#errors, this.full)
-    if (this.#length === 0) throw refused([{ row: 1, message: 'there are no bars' }], false)
+    if (this.#length === 0) throw refused([{ row: 1, file: '', message: 'there are no bars' }], false)
     return staged
   }
 
@@ -160,15 +210,18 @@ export class BarStage {
   #inOrder(bars: Bars): Bars {
     if (this.#ascending) return bars
     if (this.#descending) for (const field of BAR_FIELDS) bars[field].reverse()
-    else sortBars(bars, (n) => n, this.#twice)
+    else {
+      const order = sortBars(bars, (n) => n, this.#twice)
+      return withoutTwice(bars, order, this.#keeps).bars
+    }
     return bars
   }
 
   async #merge(runs: BarRuns, rest: Bars): Promise<Staged> {
-    await runs.add(rest, this.#twice)
+    await runs.add(rest, this.#twice, this.#keeps)
     const whole = runs.open()
     let bars = emptyBars(0)
-    for await (const window of runs.merged(this.#twice)) {
+    for await (const window of runs.merged(this.#twice, this.#keeps)) {
       if (this.full) break
       if (this.#errors.length === 0) await whole.add(bars)
       bars = window
@@ -177,8 +230,23 @@ export class BarStage {
     return { bars, draft: whole }
   }
 
-  readonly #twice: Twice = (bar, before) =>
-    this.fail(this.#rowOf(bar), `has the same time as row ${this.#rowOf(before)}`)
+  readonly #twice: Twice = (bar, before) => {
+    if (this.#duplicates === 'refuse') this.#failAt(this.#rowOf(bar), this.#sameTime(this.#rowOf(before)))
+  }
+
+  #sameTime(before: number): string {
+    const { row, file } = this.#placeOf(before)
+    return `has the same time as row ${row}${file === '' ? '' : ` of ${file}`}`
+  }
+
+  get #keeps(): KeepTwice | null {
+    return this.#duplicates === 'refuse' ? null : { which: this.#duplicates, drop: this.#drop }
+  }
+
+  readonly #drop = (time: number): void => {
+    this.#dropped++
+    if (this.#droppedTimes.length < TOLD_TWICE) this.#droppedTimes.push(time)
+  }
 
   #rowOf(bar: number): number {
     const jump = this.#jumps.findLastIndex((index) => index <= bar)
@@ -222,19 +290,16 @@ export function mistakeOf(
 }
 
 function refused(errors: readonly RowError[], more: boolean): Problem {
-  const [first] = errors
-  const others = errors.length > 1 ? ` (and ${errors.length - 1}${more ? ' or more' : ''} other rows)` : ''
-  return new Problem(
-    422,
-    'validation_failed',
-    `Nothing was imported: row ${first?.row ?? 1}: ${first?.message ?? ''}${others}.`,
-    {
-      fields: errors.map(({ row, message }) => ({
-        in: 'body',
-        path: `/rows/${row}`,
-        code: 'invalid_bar',
-        message: `row ${row}: ${message}`,
-      })),
-    },
+  const said = errors.map(
+    ({ row, file, message }) => `row ${row}${file === '' ? '' : ` of ${file.slice(-100)}`}: ${message}`,
   )
+  const others = errors.length > 1 ? ` (and ${errors.length - 1}${more ? ' or more' : ''} other rows)` : ''
+  return new Problem(422, 'validation_failed', `Nothing was imported: ${said[0] ?? ''}${others}.`, {
+    fields: errors.map(({ row }, i) => ({
+      in: 'body',
+      path: `/rows/${row}`,
+      code: 'invalid_bar',
+      message: said[i] ?? '',
+    })),
+  })
 }

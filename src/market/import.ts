@@ -1,7 +1,10 @@
-// Imports bars: reads the text, checks all of it, then stores it in one write. One wrong row stops the whole import.
+// Imports bars: reads the files, checks all of them, then stores them in one write. One wrong row stops the whole import.
+//
+// How the files were read and what is odd about the bars is known before anything is stored: a caller may show it first,
+// or ask for nothing else.
 
-import { BarStage } from './bar-stage.ts'
-import type { Bars } from './bars.ts'
+import { BarStage, type Duplicates } from './bar-stage.ts'
+import { type Bars, sliceBars } from './bars.ts'
 import {
   type BarDraft,
   type BarStore,
@@ -13,9 +16,12 @@ import {
   type UpsertResult,
 } from './bar-store.ts'
 import { calendarOf } from './calendar.ts'
-import { stageCsv } from './csv.ts'
 import { formatInterval, type Interval, intervalMs, isIntraday, parseInterval } from './interval.ts'
-import { stageJson } from './json-bars.ts'
+import type { Hints } from './files/dialect.ts'
+import { type Finding, Quality } from './files/quality.ts'
+import type { FileFormat } from './files/file-format.ts'
+import type { Reading } from './files/stage-files.ts'
+import type { NamedFile } from './files/unpack.ts'
 import type { SymbolInfo } from './symbol.ts'
 import { defaultSymbol, withSymbolFields } from './symbols.ts'
 
@@ -33,11 +39,41 @@ export interface ImportResult extends Pick<UpsertResult, 'inserted' | 'updated'>
   readonly warnings: readonly { readonly code: string; readonly message: string }[]
 }
 
+/** What was found out about files before their bars are stored. */
+export interface ReadFiles extends Reading {
+  readonly findings: readonly Finding[]
+  readonly rows: number
+  /** How many bars there are, and the times of the first and the last. */
+  readonly count: number
+  readonly first: number
+  readonly last: number
+  /** The first few bars. */
+  readonly sample: Bars
+  /** What the bars' distances say; null for fewer than two. */
+  readonly spacing: string | null
+}
+
+/** What a user may say of files beside their content. All has a default. */
+export interface ReadHints extends Hints {
+  readonly duplicates?: Duplicates | undefined
+}
+
 export interface ReadBarsOptions {
-  readonly format: 'csv' | 'json'
   /** Dates without a time of day mean this symbol's sessions. */
   readonly symbol: SymbolInfo
-  readonly progress?: (bytes: number) => void
+  /**
+   * The series' interval: trades are made into bars of it, and gaps counted in it. If it is missing, trades make minutes,
+   * and the distance between bars tells.
+   */
+  readonly interval?: string | undefined
+  /** A file that is said to be JSON is refused if it is not; of others the content tells. */
+  readonly format?: FileFormat | undefined
+  /** Tells what the content does not. */
+  readonly fileName?: string
+  readonly hints?: ReadHints
+  /** Only the beginning of the file comes. */
+  readonly isPart?: boolean
+  readonly progress?: ((bytes: number) => void) | undefined
 }
 
 type Input = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
@@ -48,7 +84,7 @@ interface StagedBars {
   readonly bars: Bars
   /** The draft with the earlier bars; null if there are none. */
   readonly draft: BarDraft | null
-  readonly rows: number
+  readonly read: ReadFiles
 }
 
 /** Reads and checks bars. `open` makes a draft for bars that should not stay in memory. */
@@ -58,47 +94,179 @@ export type StageBars = (
   open: (() => BarDraft) | null,
 ) => Promise<StagedBars>
 
-/** Reads bars from CSV or JSON text. Throws Problem 422 naming the wrong rows. */
+/** Reads bars from a file of any format. Throws Problem 422 naming the wrong rows. */
 export async function readBars(input: Input, options: ReadBarsOptions): Promise<Bars> {
   return (await stageBars(input, options, null)).bars
 }
 
 /** Throws Problem 422 naming the wrong rows. The caller has to discard the drafts. */
-export const stageBars: StageBars = async (input, { format, symbol, progress }, open) => {
-  const stage = new BarStage(open)
-  const calendar = calendarOf(symbol)
-  if (format === 'csv') await stageCsv(input, stage, { calendar, ...(progress ? { progress } : {}) })
-  else await stageJson(decoded(input), stage, calendar)
-  return { ...(await stage.finish()), rows: stage.length }
+export const stageBars: StageBars = (input, options, open) =>
+  stageNamed([{ name: options.fileName ?? '', bytes: chunks(input), packing: [] }], options, open)
+
+/** Like `stageBars`, for several files of one series. */
+export async function stageNamed(
+  files: AsyncIterable<NamedFile> | Iterable<NamedFile>,
+  { symbol, interval, hints = {}, isPart = false, format, progress }: ReadBarsOptions,
+  open: (() => BarDraft) | null,
+): Promise<StagedBars> {
+  const stage = new BarStage(open, hints.duplicates)
+  // A server knows the formats of files only once somebody brings one.
+  const { stageFiles } = await import('./files/stage-files.ts')
+  const reading = await stageFiles(files, stage, {
+    symbol,
+    interval: interval ?? '1m',
+    hints,
+    isPart,
+    format,
+    progress,
+  })
+  const { bars, draft } = await stage.finish()
+  const rows = reading.files.some(({ kind }) => kind !== 'bars')
+    ? reading.files.reduce((sum, file) => sum + file.rows, 0)
+    : stage.added
+  return { bars, draft, read: { ...reading, rows, ...(await looked(bars, draft, stage, options())) } }
+
+  function options() {
+    return { symbol, interval, skipped: reading.skipped, duplicates: hints.duplicates }
+  }
 }
 
-async function* decoded(input: Input): AsyncGenerator<string> {
-  const decoder = new TextDecoder()
-  for await (const chunk of input) yield decoder.decode(chunk, { stream: true })
-  yield decoder.decode()
+const SAMPLE_BARS = 5
+const WINDOW_BARS = 65_536
+/** So many bars tell how far apart they are. */
+const SPACING_BARS = 5000
+
+/** Looks at all bars in the order of time. */
+async function looked(
+  bars: Bars,
+  draft: BarDraft | null,
+  { dropped }: BarStage,
+  {
+    symbol,
+    interval,
+    skipped,
+    duplicates,
+  }: {
+    symbol: SymbolInfo
+    interval: string | undefined
+    skipped: number
+    duplicates: Duplicates | undefined
+  },
+): Promise<Omit<ReadFiles, keyof Reading | 'rows'>> {
+  let quality: Quality | null = null
+  let head: Bars | null = null
+  let count = 0
+  let last = 0
+  for await (const window of inOrder(bars, draft)) {
+    if (head === null) {
+      head = sliceBars(window, 0, SPACING_BARS)
+      const step = interval === undefined ? inferInterval(head) : parseInterval(interval)
+      quality = step && new Quality(calendarOf(symbol), step)
+    }
+    quality?.add(window)
+    count += window.length
+    last = window.time.at(-1) ?? last
+  }
+  const start: Bars = head ?? bars
+  const findings = [...(quality?.findings() ?? []), ...sameTimes(dropped, duplicates)]
+  const spacing = inferInterval(start)
+  return {
+    findings: skipped > 0 ? [...findings, emptyRows(skipped)] : findings,
+    count,
+    first: start.time[0] ?? 0,
+    last,
+    sample: sliceBars(start, 0, SAMPLE_BARS),
+    spacing: spacing && formatInterval(spacing),
+  }
+}
+
+function sameTimes({ count, times }: BarStage['dropped'], kept: Duplicates | undefined): Finding[] {
+  if (count === 0) return []
+  const message = `${count === 1 ? 'one row' : `${count.toLocaleString('en')} rows`} of a time that was there already`
+  const done = `the ${kept === 'first' ? 'first' : 'last'} of each time is kept`
+  return [{ kind: 'duplicate', count, message, done, examples: times.map((time) => ({ time, text: '' })) }]
+}
+
+function emptyRows(count: number): Finding {
+  const rows = count === 1 ? 'one row' : `${count.toLocaleString('en')} rows`
+  return { kind: 'empty_row', count, message: `${rows} without a price`, done: 'left out', examples: [] }
+}
+
+/** All bars by time: those of the draft and those behind or before it. */
+async function* inOrder(bars: Bars, draft: BarDraft | null): AsyncGenerator<Bars> {
+  if (draft === null) {
+    yield bars
+    return
+  }
+  const isBefore = bars.length > 0 && (await draft.read({ first: 1 })).time[0]! > bars.time[0]!
+  if (isBefore) yield bars
+  for (let from = -8.64e15, isLast = false; !isLast;) {
+    const window = await draft.read({ from, first: WINDOW_BARS })
+    if (window.length > 0) yield window
+    from = (window.time.at(-1) ?? 0) + 1
+    isLast = window.length < WINDOW_BARS
+  }
+  if (!isBefore && bars.length > 0) yield bars
+}
+
+async function* chunks(input: Input): AsyncGenerator<Uint8Array> {
+  yield* input
+}
+
+export interface ImportOptions extends Omit<ReadBarsOptions, 'symbol' | 'interval'> {
+  readonly stage?: StageBars
+  /** Facts of the symbol that the caller states, such as its session. Throws Problem 422 if they are wrong. */
+  readonly facts?: Readonly<Record<string, unknown>>
+  /** Told how the files were read before anything is stored. */
+  readonly onRead?: (read: ReadFiles) => void
 }
 
 /** Reads, checks and stores bars. A symbol seen for the first time gets our best guess of its facts. */
 export async function importBars(
   target: ImportTarget,
+  series: SeriesKey,
+  input: Input,
+  { onRead, ...options }: ImportOptions = {},
+): Promise<ImportResult & { readonly read: ReadFiles }> {
+  const { facts = {} } = options
+  return withStaged(target, series, input, options, async (key, { bars, draft, read }) => {
+    onRead?.(read)
+    if (draft === null) return { ...(await storeBars(target, key, bars, facts)), rows: read.rows, read }
+    await draft.add(bars)
+    return { ...(await described(target, key, bars, read.rows, () => draft.commit(), facts)), read }
+  })
+}
+
+/**
+ * Reads and checks bars like `importBars`, and stores nothing. An interval of '' is whatever the bars say; what the import
+ * would refuse for coming twice is a finding here.
+ */
+export async function inspectBars(
+  target: ImportTarget,
+  series: SeriesKey,
+  input: Input,
+  options: ImportOptions = {},
+): Promise<ReadFiles & Pick<ImportResult, 'warnings' | 'symbol'>> {
+  const hints = { ...options.hints, duplicates: options.hints?.duplicates ?? 'last' }
+  return withStaged(target, series, input, { ...options, hints }, async (key, { read, bars }) => {
+    const symbol = await factsOf(target, key, options.facts ?? {})
+    const findings = read.findings.map((one) =>
+      one.kind === 'duplicate' && options.hints?.duplicates === undefined ? { ...one, done: UNDECIDED } : one,
+    )
+    return { ...read, findings, symbol, warnings: warningsOf(bars, symbol, key.interval) }
+  })
+}
+
+const UNDECIDED = 'an import refuses them unless you say which to keep'
+
+async function withStaged<T>(
+  target: ImportTarget,
   { owner = '', exchange, symbol, interval }: SeriesKey,
   input: Input,
-  {
-    format,
-    progress,
-    stage = stageBars,
-    facts = {},
-  }: Pick<ReadBarsOptions, 'format' | 'progress'> & {
-    readonly stage?: StageBars
-    /** Facts of the symbol that the caller states, such as its session. Throws Problem 422 if they are wrong. */
-    readonly facts?: Readonly<Record<string, unknown>>
-  },
-): Promise<ImportResult> {
+  { stage = stageBars, facts = {}, ...options }: ImportOptions,
+  use: (key: SeriesKey, staged: StagedBars) => Promise<T>,
+): Promise<T> {
   const key = { ...owned(owner), ...seriesKey(exchange, symbol, interval) }
-  const known = withSymbolFields(
-    (await knownSymbol(target, key)) ?? defaultSymbol(key.exchange, key.symbol),
-    facts,
-  )
   const drafts: BarDraft[] = []
   const open = () => {
     const draft = target.draft(key)
@@ -106,15 +274,26 @@ export async function importBars(
     return draft
   }
   try {
-    const options = { format, symbol: known, ...(progress ? { progress } : {}) }
-    const { bars, draft, rows } = await stage(input, options, open)
-    if (draft === null) return await storeBars(target, key, bars, facts)
-    await draft.add(bars)
-    return await described(target, key, bars, rows, () => draft.commit(), facts)
+    const known = await factsOf(target, key, facts)
+    const given = key.interval === '' ? {} : { interval: key.interval }
+    return await use(key, await stage(input, { ...options, symbol: known, ...given }, open))
   } finally {
     // After a commit there is no draft left to discard.
     for (const draft of drafts) await draft.discard()
   }
+}
+
+async function factsOf(
+  target: ImportTarget,
+  key: SeriesKey,
+  facts: Readonly<Record<string, unknown>>,
+): Promise<SymbolInfo> {
+  const known = await knownSymbol(target, key)
+  return withSymbolFields(known ?? defaultSymbol(key.exchange, key.symbol), facts)
+}
+
+function warningsOf(bars: Bars, symbol: SymbolInfo, interval: string): ImportResult['warnings'] {
+  return [...spacingWarnings(bars, interval), ...hoursWarnings(bars, symbol, interval)]
 }
 
 /** Stores bars that are known to be valid; used by imports and providers. */
@@ -148,7 +327,7 @@ async function described(
     series: series ?? { ...key, count: 0, first: 0, last: 0, change },
     symbol,
     rows,
-    warnings: [...spacingWarnings(bars, key.interval), ...hoursWarnings(bars, symbol, key.interval)],
+    warnings: warningsOf(bars, symbol, key.interval),
   }
 }
 

@@ -33,7 +33,7 @@ export async function loadSamples(target: ImportTarget): Promise<ImportResult[]>
   for (const { key, text, symbol } of SAMPLES) {
     if (await target.store.info(key)) continue
     if (!(await target.store.symbol(key.exchange, key.symbol))) await target.store.putSymbol(symbol)
-    const bars = await readBars([Buffer.from((await text()).default)], { format: 'csv', symbol })
+    const bars = await readBars([Buffer.from((await text()).default)], { symbol })
     loaded.push(await storeBars(target, key, bars))
   }
   return loaded

@@ -105,14 +105,140 @@ const SymbolFacts = Type.Object(
 )
 export type SymbolFacts = Wire<typeof SymbolFacts>
 
+/** What a file says of itself, or what the sender says of it where it does not. */
+const readingHints = {
+  fileName: Type.Optional(
+    Type.String({ maxLength: 400, description: 'Tells programs apart whose files look alike.' }),
+  ),
+  timesIn: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description: 'Zone of times that state none: `America/New_York`, `UTC-5`.',
+    }),
+  ),
+  unit: Type.Optional(
+    Type.String({ maxLength: 2, description: 'Of times that are numbers: `s`, `ms`, `us` or `ns`.' }),
+  ),
+  dates: Type.Optional(
+    Type.String({ maxLength: 3, description: 'Order of day, month and year: `ymd`, `dmy` or `mdy`.' }),
+  ),
+  delimiter: Type.Optional(
+    Type.String({ maxLength: 9, description: '`comma`, `semicolon`, `tab` or `pipe`.' }),
+  ),
+  decimal: Type.Optional(Type.String({ maxLength: 5, description: '`point` or `comma`.' })),
+  duplicates: Type.Optional(
+    oneOf(['refuse', 'first', 'last'], 'What is done with a second row of a time; `refuse` if missing.'),
+  ),
+  sha256: Type.Optional(
+    Type.String({
+      pattern: '^[0-9a-fA-F]{64}$',
+      expected: '64 hexadecimal digits',
+      description: 'Check sum of the body, as a CHECKSUM file has it; 422 if it does not agree.',
+    }),
+  ),
+}
+
+/** How one file was read. */
+const FileReading = Type.Object(
+  {
+    name: Type.String({ description: 'As the archive names it; empty if nobody said.' }),
+    text: Type.String({ description: 'All of this in words.' }),
+    packing: Type.Array(Type.String(), { description: '`zip`, `gzip`, `zstd`, outermost first.' }),
+    format: Type.String({ description: '`csv` or `json`.' }),
+    kind: Type.String({ description: '`bars`, `trades` or `quotes`.' }),
+    rows: Type.Integer(),
+    dialect: nullable(
+      Type.Object(
+        {
+          origin: nullable(Type.String({ description: 'The program that writes files like this.' })),
+          delimiter: Type.String(),
+          decimal: Type.String(),
+          header: Type.Integer({
+            description: 'The line with the names of the columns; 0 if there is none.',
+          }),
+          columns: Type.Record(Type.String(), Type.String(), {
+            description: 'By value, the name of its column, or its number from 1.',
+          }),
+          times: Type.String({ description: '`epoch`, `date`, or `date and time`.' }),
+          unit: nullable(Type.String({ description: 'Of epoch times: `s`, `ms`, `us`, `ns`.' })),
+          order: Type.String({ description: '`ymd`, `dmy` or `mdy`.' }),
+          timezone: Type.String(),
+          zoneBy: Type.String({
+            description:
+              'Why that zone: `offsets` (each time has its own), `file`, `format` (the program is known for it), `user`, `assumed`.',
+          }),
+        },
+        { description: 'Of CSV.' },
+      ),
+    ),
+  },
+  { $id: 'FileReading' },
+)
+
+/** What is odd about the bars of a file. */
+const Finding = Type.Object(
+  {
+    kind: Type.String({
+      description:
+        '`gap`, `missing_days`, `outside_session`, `zero_volume`, `no_volume`, `spike`, `split`, `duplicate` or `empty_row`.',
+    }),
+    count: Type.Integer(),
+    message: Type.String(),
+    done: Type.String({ description: 'What was done about it.' }),
+    examples: Type.Array(Type.Object({ time: Time, text: Type.String() }), { description: 'The first ten.' }),
+  },
+  { $id: 'Finding' },
+)
+
+/** How files were read, and what is odd about their bars. */
+const ReadFiles = Type.Object(
+  {
+    files: Type.Array(FileReading, { description: 'At most 50.' }),
+    fileCount: Type.Integer(),
+    findings: Type.Array(Finding),
+  },
+  { $id: 'ReadFiles' },
+)
+export type ReadFiles = Wire<typeof ReadFiles>
+
+const FILES =
+  'The body is one file: CSV of bars, trades or quotes as TradingView, Binance, Kraken, HistData, Dukascopy, MetaTrader 4 and 5, Stooq, Yahoo Finance and others write it, or JSON; plain, or in zip, gzip or zstd. Delimiter, decimal sign, names of columns, the unit of times and their zone are found in its first lines; parameters overrule what was found.'
+
 export const BARS = {
   'POST /api/platform/bars/import': {
     access: 'session bars:write',
     summary: 'Import bars',
-    description:
-      'What the owner and admins import is shared: everybody reads it. What a member imports is private: found by that member before a shared series of the same name, and by nobody else. The body is CSV (`text/csv`; header time,open,high,low,close,volume) or JSON. Bars at times that are there already are replaced. One wrong row and nothing is stored. At most 512 MiB of CSV, 32 MiB of JSON.',
-    query: Type.Object(namesSeries),
-    answer: { series: NamedSeries, rows: Type.Integer(), inserted: Type.Integer(), updated: Type.Integer() },
+    description: `What the owner and admins import is shared: everybody reads it. What a member imports is private: found by that member before a shared series of the same name, and by nobody else. ${FILES} Trades and quotes are made into bars of the interval. \`read\` says how the file was read, and what is odd about its bars. Bars at times that are there already are replaced. One wrong row and nothing is stored. At most 512 MiB, 32 MiB of JSON; \`chartroom bars import\` takes files of any size.`,
+    query: Type.Object({ ...namesSeries, ...readingHints }),
+    answer: {
+      series: NamedSeries,
+      rows: Type.Integer(),
+      inserted: Type.Integer(),
+      updated: Type.Integer(),
+      read: ReadFiles,
+    },
+  },
+  'POST /api/platform/bars/inspect': {
+    access: 'session bars:write',
+    summary: 'Say how a file of bars would be read',
+    description: `Reads and checks a file as an import does, and stores nothing. ${FILES} Names of the series that are missing are guessed from the file's name and its bars (\`market\`). Rows of the same time are counted among the findings, where an import refuses them unless told otherwise.`,
+    query: Type.Object({
+      ...Type.Partial(Type.Object(namesSeries)).properties,
+      ...readingHints,
+      partial: Type.Optional(oneOf(['true', 'false'], '`true`: the body is only the beginning of the file.')),
+    }),
+    answer: {
+      market: Type.Object(
+        { exchange: Type.String(), symbol: Type.String(), interval: Type.String() },
+        { description: 'Empty where nothing tells.' },
+      ),
+      read: ReadFiles,
+      rows: Type.Integer(),
+      count: Type.Integer({ description: 'Bars.' }),
+      first: Time,
+      last: Time,
+      bars: BarColumns,
+    },
   },
   'DELETE /api/platform/bars': {
     access: 'session bars:write',

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { conditionText, destinationsText } from '../../src/dashboard/alerts/alert-model.ts'
 import { found, NEWEST_FIRST, SORTS, type Backtest } from '../../src/dashboard/backtests/backtest-list.ts'
-import { marketOfFile } from '../../src/dashboard/bars/bar-file-name.ts'
+import { marketOfFile } from '../../src/market/files/file-market.ts'
 import { fuzzy, ranked } from '../../src/dashboard/frame/palette-model.ts'
 import { parseWatchlist } from '../../src/dashboard/watchlists/watchlist-files.ts'
 import { orderAfterClick, sorted } from '../../src/dashboard/ui/sorting.ts'

@@ -4,6 +4,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { decryptedPush, startPushService, subscribed } from '../channels/push-service.ts'
+import { zip } from '../market/archives.ts'
 import { violations } from './axe.ts'
 import { noBrowser, painted, startSite, type Site } from './browser.ts'
 
@@ -30,6 +31,9 @@ const PAGES = [
   '/settings/about',
   '/nowhere',
 ]
+const ARCHIVE = zip([
+  { name: 'BTCUSDT-1m-2024-03.csv', text: '1709632800000000,10,12,9,11,5,1709632859999999,55,3,2,22,0\n' },
+])
 const QUIET = { 'tour.done': true }
 
 /** What stands beyond the right edge, and in nothing that scrolls. */
@@ -729,10 +733,25 @@ if bar_index % (days * 6) == 9
     await page
       .locator('input[type=file]')
       .setInputFiles({ name: 'TEST_ABC, 60.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) })
-    await page.getByRole('button', { name: 'Import', exact: true }).click()
+    // How it is read is said before anything is stored.
+    const form = page.getByRole('form', { name: 'TEST_ABC, 60.csv' })
+    const preview = form.getByRole('status', { name: 'How the file is read' })
+    await preview.getByText('times in seconds since 1970, UTC').waitFor()
+    await preview.getByText('30 bars, from 2023-11-14 22:13').waitFor()
+    await form.getByText('Read it differently').click()
+    await form.getByLabel('Rows of the same time').selectOption('Keep the last')
+    await form.getByRole('button', { name: 'Import', exact: true }).click()
     await page.getByText('30 rows read: 30 new bars').waitFor()
     await page.getByRole('cell', { name: /TEST:ABC/ }).waitFor()
-    expect(complaints).toEqual([])
+    await page.locator('input[type=file]').setInputFiles([
+      { name: 'BTCUSDT-1m-2024-03.zip', mimeType: 'application/zip', buffer: Buffer.from(ARCHIVE) },
+      { name: 'BTCUSDT-1m-2024-03.zip.CHECKSUM', mimeType: '', buffer: Buffer.from(`${'0'.repeat(64)}  x`) },
+    ])
+    const packed = page.getByRole('form', { name: 'BTCUSDT-1m-2024-03.zip' })
+    await packed.getByText('CSV as Binance writes it, packed as zip').waitFor()
+    await packed.getByRole('button', { name: 'Import', exact: true }).click()
+    await packed.getByText('the check sum does not agree').waitFor()
+    expect(complaints.filter((line) => !line.includes('422'))).toEqual([])
   }, 300_000)
 
   test('the palette finds symbols, commands and help by keyboard alone', async () => {

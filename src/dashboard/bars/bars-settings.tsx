@@ -1,7 +1,7 @@
 // Settings, Bars: the cached series of each symbol, importing files, fetching from providers, and a symbol's facts.
 
 import { Fragment } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { Series } from '../../wire/bars.ts'
 import type { Feed } from '../../wire/feed.ts'
 import { call } from '../api-client.ts'
@@ -12,12 +12,10 @@ import { DataTable } from '../ui/data-table.tsx'
 import { Form, FormDialog, useForm } from '../ui/form.tsx'
 import { Badge, Button, Empty, Field, Progress, Select, toast } from '../ui/ui.tsx'
 import { bodyFields, rowFields, seriesFields } from '../ui/wire-fields.ts' with { type: 'macro' }
-import { marketOfFile } from './bar-file-name.ts'
-import { importBarsFile, type Imported } from './bar-files.ts'
-import { attempt, Confirm, DropZone, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
+import { ImportBars } from './import-bars.tsx'
+import { attempt, Confirm, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
 import { forgetSymbols, type SymbolFacts } from '../watchlists/quotes.ts'
 import type { Market } from '../workspace.ts'
-import s from '../account/settings.module.css'
 import { showOnChart } from '../frame/show-on-chart.ts'
 
 const FACT_FIELDS = bodyFields('PUT /api/platform/symbols/{exchange}/{symbol}')
@@ -49,7 +47,7 @@ export function BarsSettings() {
               wire={SERIES_FIELDS}
               keyOf={({ facts, interval }) => `${facts.exchange}:${facts.symbol}:${interval}`}
               empty={
-                <Empty title="No bars yet">Drop a CSV above, or fetch some from a provider below.</Empty>
+                <Empty title="No bars yet">Drop a file above, or fetch some from a provider below.</Empty>
               }
               columns={[
                 {
@@ -136,132 +134,6 @@ export function BarsSettings() {
       )}
       {editing && <SymbolEditor facts={editing} onClose={() => setEditing(null)} onSaved={reload} />}
     </>
-  )
-}
-
-interface Upload {
-  readonly key: number
-  readonly file: File
-}
-
-function ImportBars({ onImported }: { readonly onImported: () => void }) {
-  const [files, setFiles] = useState<readonly Upload[]>([])
-  const next = useRef(1)
-  return (
-    <section>
-      <h2>Import bars</h2>
-      <p>
-        CSV with time, open, high, low, close, volume: exports of TradingView and Binance as they come. One
-        wrong row and nothing of the file is stored. Bars that are here already are replaced.
-      </p>
-      <DropZone
-        accept=".csv,.json,text/csv,application/json"
-        multiple
-        onFiles={(added) => setFiles([...files, ...added.map((file) => ({ key: next.current++, file }))])}
-      >
-        <strong>Drop CSV files here</strong>
-        <span>up to 512 MB each</span>
-      </DropZone>
-      {files.map(({ key, file }) => (
-        <ImportFile
-          key={key}
-          file={file}
-          onImported={onImported}
-          onClose={() => setFiles((before) => before.filter((one) => one.key !== key))}
-        />
-      ))}
-    </section>
-  )
-}
-
-interface ImportFileProps {
-  readonly file: File
-  readonly onImported: () => void
-  readonly onClose: () => void
-}
-
-function ImportFile({ file, onImported, onClose }: ImportFileProps) {
-  const [sent, setSent] = useState<number | null>(null)
-  const [done, setDone] = useState<Imported | null>(null)
-  const abort = useRef<AbortController | null>(null)
-  useEffect(() => () => abort.current?.abort(), [])
-  const form = useForm({
-    wire: SERIES_BODY,
-    start: marketOfFile(file.name),
-    async send(market) {
-      abort.current = new AbortController()
-      setSent(0)
-      try {
-        setDone(await importBarsFile(file, market, setSent, abort.current.signal))
-        onImported()
-      } catch (failure) {
-        if (!(failure instanceof DOMException)) throw failure
-      } finally {
-        setSent(null)
-      }
-    },
-  })
-  const { busy, values: market } = form
-  const isSending = sent !== null && sent < 1
-  const foot = done ? (
-    <div class={p['formFoot']}>
-      <Button size="small" icon="candles" onClick={() => showOnChart(market)}>
-        Show on the chart
-      </Button>
-      <Button size="small" variant="quiet" onClick={onClose}>
-        Close
-      </Button>
-    </div>
-  ) : busy ? (
-    <div class={p['formFoot']}>
-      <Button size="small" onClick={() => abort.current?.abort()}>
-        Cancel
-      </Button>
-      <span class="muted" role="status">
-        {isSending ? `Sending, ${Math.round(sent * 100)}%` : 'Storing'}
-      </span>
-    </div>
-  ) : undefined
-  return (
-    <Form
-      of={form}
-      label={file.name}
-      action="Import"
-      variant="primary"
-      class={s.file}
-      disabled={market.symbol === '' || market.exchange === ''}
-      beside={
-        <>
-          <Button variant="quiet" onClick={onClose}>
-            Remove
-          </Button>
-          {market.exchange === '' && <span class="muted">Which exchange is it from?</span>}
-        </>
-      }
-      foot={foot}
-    >
-      <div class={s.fileHead}>
-        <strong>{file.name}</strong>
-        <span class="muted num">{(file.size / 1e6).toFixed(1)} MB</span>
-      </div>
-      {done ? (
-        <div class={p['note']} data-tone="up" role="status">
-          {count(done.rows)} rows read: {count(done.inserted)} new bars, {count(done.updated)} replaced.
-        </div>
-      ) : (
-        <div class={p['row']}>
-          <Field label="Exchange" disabled={busy} {...form.field('exchange')} />
-          <Field label="Symbol" disabled={busy} {...form.field('symbol')} />
-          <Field label="Interval" disabled={busy} {...form.field('interval')} />
-        </div>
-      )}
-      {sent !== null && (
-        <Progress
-          fraction={isSending ? sent : null}
-          label={isSending ? `Sending ${file.name}` : `Storing the bars of ${file.name}`}
-        />
-      )}
-    </Form>
   )
 }
 

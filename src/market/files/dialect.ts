@@ -1,0 +1,599 @@
+// Which dialect of CSV a file is written in: found in its first lines, and said before anything is stored.
+//
+// Every program that exports bars has its own delimiter, decimal sign, order of columns and idea of time. Some name their
+// columns, others leave that to a manual: those are known by the shape of a row. What the lines do not tell, such as the
+// zone of a clock, is what the program is documented to mean, and the user can say otherwise. What stays ambiguous (is
+// 03/04 a day in April?) is asked for rather than guessed.
+
+import { Problem } from '../../lib/problem.ts'
+import { splitCsvLine } from '../../lib/csv-rows.ts'
+import { type Zone, zoneOf } from '../zone.ts'
+import {
+  DATE_ORDERS,
+  type DateOrder,
+  datePartsOf,
+  parseTimeText,
+  TIME_UNITS,
+  type TimeUnit,
+  unitOf,
+} from './time-format.ts'
+
+/** What a column holds. Trades have a price and a quantity, quotes a bid and an ask instead of open to close. */
+export const ROLES = [
+  'time',
+  'clock',
+  'open',
+  'high',
+  'low',
+  'close',
+  'volume',
+  'price',
+  'quantity',
+  'bid',
+  'ask',
+  'ticker',
+] as const
+export type Role = (typeof ROLES)[number]
+
+export const ROW_KINDS = ['bars', 'trades', 'quotes'] as const
+export type RowKind = (typeof ROW_KINDS)[number]
+
+export const DECIMALS = ['.', ','] as const
+export type DecimalSign = (typeof DECIMALS)[number]
+
+/** What a user says of a file where its lines do not, or not rightly. */
+export interface Hints {
+  readonly delimiter?: string | undefined
+  readonly decimal?: string | undefined
+  readonly unit?: string | undefined
+  readonly dates?: string | undefined
+  /** The zone of times that do not state an offset. */
+  readonly timesIn?: string | undefined
+}
+
+export interface Dialect {
+  /** The program that writes files like this; null if many do. */
+  readonly origin: string | null
+  readonly kind: RowKind
+  readonly delimiter: string
+  readonly decimal: DecimalSign
+  /** The line with the names of the columns, from 1; 0 if there is none. */
+  readonly header: number
+  readonly names: readonly string[]
+  readonly columns: Readonly<Partial<Record<Role, number>>>
+  /** `epoch` counts from 1970; the others are written out. */
+  readonly times: (typeof TIME_KINDS)[number]
+  /** Of epoch times. */
+  readonly unit: TimeUnit | null
+  /** The user said the unit, so no number's size overrules it. */
+  readonly isUnitGiven: boolean
+  readonly order: DateOrder
+  readonly zone: Zone
+  /** Why that zone: it does not matter, it stands in the file, the program is known for it, the user said so, or nobody did. */
+  readonly zoneBy: (typeof ZONE_REASONS)[number]
+  /** The text of the first time, whose shape the others have. */
+  readonly sample: string
+}
+
+export const TIME_KINDS = ['epoch', 'date', 'date and time'] as const
+export const ZONE_REASONS = ['offsets', 'file', 'format', 'user', 'assumed'] as const
+
+/** A dialect as it is told to people and programs. */
+export interface DialectTold extends Pick<
+  Dialect,
+  'origin' | 'delimiter' | 'decimal' | 'header' | 'times' | 'unit' | 'order' | 'zoneBy'
+> {
+  /** The name of the column that has each value, or its number if columns have no names. */
+  readonly columns: Readonly<Partial<Record<Role, string>>>
+  readonly timezone: string
+}
+
+export function toldOf(dialect: Dialect): DialectTold {
+  const { origin, delimiter, decimal, header, times, unit, order, zoneBy, names, columns, zone } = dialect
+  const told = Object.entries(columns).map(([role, index]) => [role, names[index] ?? String(index + 1)])
+  return {
+    origin,
+    delimiter,
+    decimal,
+    header,
+    times,
+    unit,
+    order,
+    zoneBy,
+    columns: Object.fromEntries(told) as DialectTold['columns'],
+    timezone: zone.name,
+  }
+}
+
+const DELIMITERS = [',', ';', '\t', '|'] as const
+export const DELIMITER_NAMES: Readonly<Record<string, string>> = {
+  comma: ',',
+  semicolon: ';',
+  tab: '\t',
+  pipe: '|',
+}
+
+/** The names of columns, compared in lower case and without brackets, quotes and spaces; the first found counts. */
+const NAMES: Readonly<Record<Role, readonly string[]>> = {
+  time: [
+    'time',
+    'opentime',
+    'timestamp',
+    'transacttime',
+    'unix',
+    'datetime',
+    'date',
+    'gmttime',
+    'localtime',
+    'time(utc)',
+    'time(eet)',
+    'time(gmt)',
+    'date(utc)',
+    'date(gmt)',
+    'ts',
+    'day',
+    'дата',
+    'datum',
+    '日期',
+    '时间',
+  ],
+  clock: ['time', 'время', 'uhrzeit'],
+  open: ['open', 'o', 'openprice', 'открытие', 'откр', 'откр.', 'eröffnung', 'erster', '开盘', '开盘价'],
+  high: ['high', 'h', 'highprice', 'максимум', 'макс', 'макс.', 'hoch', '最高', '最高价'],
+  low: ['low', 'l', 'lowprice', 'минимум', 'мин', 'мин.', 'tief', '最低', '最低价'],
+  close: [
+    'close',
+    'c',
+    'closelast',
+    'close/last',
+    'last',
+    'closeprice',
+    'закрытие',
+    'закр',
+    'закр.',
+    'price',
+    'цена',
+    'schluss',
+    'schlusskurs',
+    'letzter',
+    '收盘',
+    '收盘价',
+  ],
+  volume: [
+    'volume',
+    'vol',
+    'vol.',
+    'v',
+    'tickvol',
+    'tickvolume',
+    'basevolume',
+    'объем',
+    'объём',
+    'volumen',
+    'stücke',
+    '成交量',
+  ],
+  price: ['price', 'p', 'last', 'rate', 'цена'],
+  quantity: ['qty', 'quantity', 'size', 'amount', 'volume', 'vol', 'v', 'q', 'объем'],
+  bid: ['bid', 'bidprice'],
+  ask: ['ask', 'askprice'],
+  ticker: ['ticker', 'symbol', 'тикер'],
+}
+const PRICES = ['open', 'high', 'low', 'close'] as const
+
+/** The zones that clocks of these programs are documented to show. */
+const EASTERN_STANDARD = 'UTC-5'
+const STOOQ = 'Europe/Warsaw'
+
+/** How many lines of a sample are looked at. */
+const LINES = 200
+
+interface Line {
+  readonly row: number
+  readonly cells: readonly string[]
+}
+
+/**
+ * The dialect of a file that begins with `text`, which ends at the end of a line. Throws Problem 422 if nobody could know
+ * it; `fileName` tells where two programs write alike.
+ */
+export function dialectOf(text: string, hints: Hints, fileName = ''): Dialect {
+  const delimiter = hints.delimiter === undefined ? delimiterIn(text) : delimiterNamed(hints.delimiter)
+  const lines = linesOf(text, delimiter)
+  const [first] = lines
+  if (!first) throw notRead(1, 'there are no rows')
+  if (first.cells.length === 1) throw notRead(first.row, 'expected several columns, found one')
+  const shape = isData(first.cells) ? headless(lines, delimiter, fileName) : named(first, lines.slice(1))
+  const rows = shape.header > 0 ? lines.slice(1) : lines
+  const times = rows.map(({ cells }) => timeText(cells, shape.columns, delimiter)).filter((one) => one !== '')
+  const decimal = decimalOf(hints.decimal, rows, shape, delimiter)
+  return { delimiter, decimal, ...withTimes(shape, times, hints) }
+}
+
+type Shape = Pick<Dialect, 'origin' | 'kind' | 'header' | 'names' | 'columns'> & {
+  /** The zone that the program is known for. */
+  readonly zone: string | null
+  readonly order: DateOrder | null
+}
+
+function withTimes(shape: Shape, times: readonly string[], hints: Hints) {
+  const { zone: known, order: usual, ...rest } = shape
+  const [sample = ''] = times
+  const isEpoch = times.length > 0 && times.every((text) => /^-?\d{9,}(?:\.\d+)?$/.test(text))
+  const order = orderOf(hints.dates, times, usual)
+  const { zone, zoneBy } = zoneOfTimes(hints.timesIn, known, times, isEpoch, rest.names)
+  const unit = isEpoch ? unitNamed(hints.unit, sample) : null
+  return {
+    ...rest,
+    times: isEpoch ? 'epoch' : hasClock(sample) ? 'date and time' : 'date',
+    unit,
+    isUnitGiven: hints.unit !== undefined,
+    order,
+    zone,
+    zoneBy,
+    sample,
+  } as const
+}
+
+/** The text of a row's time; date and clock of two cells with what stands between them. */
+export function timeText(
+  cells: readonly string[],
+  { time = -1, clock = -1 }: Dialect['columns'],
+  between = ' ',
+): string {
+  const date = (cells[time] ?? '').trim()
+  if (clock < 0) return date
+  const rest = (cells[clock] ?? '').trim()
+  return rest === '' ? date : `${date}${clock === time + 1 ? between : ' '}${rest}`
+}
+
+function linesOf(text: string, delimiter: string): Line[] {
+  const lines: Line[] = []
+  let row = 0
+  for (const line of text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/)) {
+    row++
+    if (line.trim() === '') continue
+    // Some vendors put a link above the names.
+    if (lines.length === 0 && /^"?https?:/i.test(line)) continue
+    lines.push({ row, cells: splitCsvLine(line, delimiter) })
+    if (lines.length === LINES) break
+  }
+  return lines
+}
+
+/** The delimiter that cuts the most lines into the same number of cells, two or more. */
+function delimiterIn(text: string): string {
+  const lines = text
+    .replace(/^\uFEFF/, '')
+    .split(/\r\n|\n|\r/)
+    .filter((line) => line.trim() !== '' && !/^"?https?:/i.test(line))
+    .slice(0, LINES)
+  let best: { readonly delimiter: string; readonly score: number } = { delimiter: ',', score: 0 }
+  for (const delimiter of DELIMITERS) {
+    const counts = new Map<number, number>()
+    for (const line of lines) {
+      const { length } = splitCsvLine(line, delimiter)
+      counts.set(length, (counts.get(length) ?? 0) + 1)
+    }
+    const [most] = [...counts].sort((a, b) => b[1] - a[1] || b[0] - a[0])
+    if (!most || most[0] < 2) continue
+    // Lines that agree count most, then the number of cells: `1,5;2,5;3,5` has four commas and two semicolons.
+    const score = (most[1] / lines.length) * 1000 + Math.min(most[0], 50) + (delimiter === ',' ? 0 : 10)
+    if (score > best.score) best = { delimiter, score }
+  }
+  return best.delimiter
+}
+
+function delimiterNamed(text: string): string {
+  const found = DELIMITER_NAMES[text] ?? text
+  if (DELIMITERS.some((one) => one === found)) return found
+  throw badHint('delimiter', `must be one of ${Object.keys(DELIMITER_NAMES).join(', ')}`)
+}
+
+/** Whether a row is data rather than names: most of its cells are numbers, and one of the first is a time or an id. */
+function isData(cells: readonly string[]): boolean {
+  const filled = cells.filter((cell) => cell.trim() !== '')
+  const numbers = filled.filter((cell) => /^[-+]?[\d.,\s:/-]*\d[\d.,eE+-]*$/.test(cell.trim()))
+  return numbers.length >= Math.max(2, filled.length / 2)
+}
+
+function plainName(cell: string): string {
+  return cell
+    .normalize()
+    .toLowerCase()
+    .replace(/[<>[\]\s_"]/g, '')
+}
+
+function named(head: Line, rows: readonly Line[]): Shape {
+  const names = head.cells.map(plainName)
+  const find = (role: Role, from = names) =>
+    NAMES[role].map((name) => from.indexOf(name)).find((index) => index >= 0) ?? -1
+  const time = zonedTime(names) ?? find('time')
+  const base = { header: head.row, names: head.cells.map((cell) => cell.trim()) }
+  const prices = Object.fromEntries(PRICES.map((role) => [role, find(role)]))
+  const hasBars = PRICES.slice(0, 3).every((role) => (prices[role] ?? -1) >= 0)
+  if (!hasBars && time >= 0) {
+    const bid = find('bid')
+    const ticks = { price: find('price'), quantity: find('quantity'), bid, ask: find('ask') }
+    const timing = dateAndClock(names, time)
+    if (bid >= 0)
+      return {
+        ...base,
+        ...originOf(names, 'quotes'),
+        kind: 'quotes',
+        columns: present({ ...timing, ...ticks }),
+      }
+    if (ticks.price >= 0 && !PRICES.slice(0, 3).some((role) => (prices[role] ?? -1) >= 0))
+      return {
+        ...base,
+        ...originOf(names, 'trades'),
+        kind: 'trades',
+        columns: present({ ...timing, ...ticks }),
+      }
+  }
+  const missing = [...(time < 0 ? ['time'] : []), ...PRICES.filter((role) => (prices[role] ?? -1) < 0)]
+  if (missing.length > 0) throw notRead(head.row, `the header has no column ${missing.join(', ')}`)
+  const columns = present({
+    ...dateAndClock(names, time),
+    ...prices,
+    volume: volumeAmong(names, rows),
+    ticker: find('ticker'),
+  })
+  return {
+    ...base,
+    ...originOf(names, 'bars'),
+    kind: 'bars',
+    columns: withoutIdleClock(columns, names, rows),
+  }
+}
+
+/** The columns that there are. */
+function present(columns: Readonly<Partial<Record<Role, number>>>): Dialect['columns'] {
+  return Object.fromEntries(Object.entries(columns).filter(([, index]) => index >= 0))
+}
+
+/** A time whose name states its zone: `Time (EET)`, `Date (UTC+2)`. */
+function zonedTime(names: readonly string[]): number | null {
+  const index = names.findIndex((name) => zoneInName(name) !== null)
+  return index < 0 ? null : index
+}
+
+function zoneInName(name: string): Zone | null {
+  const match = /^(?:time|date|datetime|timestamp)\(([\w+:/-]+)\)$/.exec(plainName(name))
+  return match ? zoneOf((match[1] ?? '').toUpperCase()) : null
+}
+
+/** MetaTrader and Stooq keep the time of day in a column of its own. */
+function dateAndClock(
+  names: readonly string[],
+  time: number,
+): { readonly time: number; readonly clock?: number } {
+  const date = names.findIndex((name) => ['date', 'дата', 'datum'].includes(name))
+  const clock = names.findIndex((name) => NAMES.clock.includes(name))
+  return date >= 0 && clock > date ? { time: date, clock } : { time }
+}
+
+/** Stooq's days have a clock that says 000000. */
+function withoutIdleClock(
+  columns: Dialect['columns'],
+  names: readonly string[],
+  rows: readonly Line[],
+): Dialect['columns'] {
+  const { clock, ...others } = columns
+  const per = names.indexOf('per')
+  const isDaily = rows.length > 0 && rows.every(({ cells }) => /^[DWM]$/i.test((cells[per] ?? '').trim()))
+  return clock !== undefined && isDaily ? others : columns
+}
+
+/** MetaTrader writes two volumes, of which that of deals is 0 where nobody counts them. */
+function volumeAmong(names: readonly string[], rows: readonly Line[]): number {
+  const candidates = [
+    ...NAMES.volume.map((name) => names.indexOf(name)).filter((index) => index >= 0),
+    ...names.flatMap((name, index) => (name.startsWith('volume') ? [index] : [])),
+  ]
+  const isIdle = (index: number) => rows.every(({ cells }) => Number((cells[index] ?? '0').trim() || 0) === 0)
+  return candidates.find((index) => rows.length > 0 && !isIdle(index)) ?? candidates[0] ?? -1
+}
+
+type Origin = Pick<Shape, 'origin' | 'zone' | 'order'>
+const ORIGINS: readonly (readonly [names: RegExp, kind: RowKind, Origin])[] = [
+  [/^ticker,per,date,time,open,high,low,close,vol,openint$/, 'bars', origin('Stooq', STOOQ)],
+  [/^date,open,high,low,close,adjclose\*{0,2},volume$/, 'bars', origin('Yahoo Finance')],
+  [/^opentime,open,high,low,close,volume,closetime,/, 'bars', origin('Binance')],
+  [/^(?:aggtradeid|id),price,(?:qty|quantity),/, 'trades', origin('Binance')],
+  [/^date,time,open,high,low,close,tickvol,vol,spread$/, 'bars', origin('MetaTrader 5')],
+  [/^date,open,high,low,close,tickvol,vol,spread$/, 'bars', origin('MetaTrader 5')],
+  [/^date,time,bid,ask,last,volume(?:,flags)?$/, 'quotes', origin('MetaTrader 5')],
+  [/^gmttime,open,high,low,close,volume$/, 'bars', origin('Dukascopy', 'UTC', 'dmy')],
+  [/^localtime,open,high,low,close,volume$/, 'bars', origin('Dukascopy', null, 'dmy')],
+  [/^time\((?:eet|utc|gmt)\),open,high,low,close,volume$/, 'bars', origin('Dukascopy', null, 'dmy')],
+  [/^gmttime,ask,bid,askvolume,bidvolume$/, 'quotes', origin('Dukascopy', 'UTC', 'dmy')],
+  [/^time\((?:eet|utc|gmt)\),ask,bid,askvolume,bidvolume$/, 'quotes', origin('Dukascopy', null, 'dmy')],
+  [/^(?:ticker,per,)?date,time,open,high,low,close,vol$/, 'bars', origin('Finam', 'Europe/Moscow')],
+  [/^time,open,high,low,close(?:,|$)/, 'bars', origin(null)],
+]
+
+function origin(name: string | null, zone: string | null = null, order: DateOrder | null = null): Origin {
+  return { origin: name, zone, order }
+}
+
+function originOf(names: readonly string[], kind: RowKind): Origin {
+  const line = names.join(',')
+  const found = ORIGINS.find(([pattern, of]) => of === kind && pattern.test(line))?.[2]
+  if (found) return found
+  return origin(null)
+}
+
+/** The shape of rows without names, by their number of cells and what these look like. */
+function headless(lines: readonly Line[], delimiter: string, fileName: string): Shape {
+  const cells = lines[0]?.cells ?? []
+  const count = cells.length
+  const cell = (index: number) => (cells[index] ?? '').trim()
+  const isTime = (index: number) => isTimeText(cell(index))
+  const shape = (
+    kind: RowKind,
+    columns: Dialect['columns'],
+    { origin: name, zone, order }: Origin,
+  ): Shape => ({ kind, columns, origin: name, zone, order, header: 0, names: [] })
+  const bars = (time: number, at = time + 1, clock = -1): Dialect['columns'] =>
+    present({
+      time,
+      clock,
+      open: at,
+      high: at + 1,
+      low: at + 2,
+      close: at + 3,
+      volume: count > at + 4 ? at + 4 : -1,
+    })
+  const isFlag = (index: number) => /^(?:true|false|[01])$/i.test(cell(index))
+  // id, price, quantity, …, time, whether the buyer was the maker, whether it was the best match.
+  for (const [at, least] of [
+    [4, 6],
+    [5, 7],
+  ] as const)
+    if (
+      count >= least &&
+      count <= at + 3 &&
+      /^\d{1,15}$/.test(cell(0)) &&
+      isEpochText(cell(at)) &&
+      isFlag(at + 1)
+    )
+      return shape('trades', { time: at, price: 1, quantity: 2 }, origin('Binance'))
+  if (!isTime(0))
+    throw notRead(lines[0]?.row ?? 1, 'there are no names of columns, and the first cell is no time')
+  if (count === 12 && isEpochText(cell(0)) && isEpochText(cell(6)))
+    return shape('bars', bars(0), origin('Binance'))
+  if (count === 3 && isEpochText(cell(0)))
+    return shape('trades', { time: 0, price: 1, quantity: 2 }, origin('Kraken'))
+  if (count === 7 && isEpochText(cell(0))) return shape('bars', bars(0), origin('Kraken'))
+  const historical = origin('HistData', EASTERN_STANDARD)
+  if (/^\d{8} \d{6}$/.test(cell(0)) && delimiter === ';') return shape('bars', bars(0), historical)
+  if (/^\d{8} \d{9}$/.test(cell(0)) && count >= 3)
+    return shape('quotes', { time: 0, bid: 1, ask: 2 }, historical)
+  if (/^\d{1,2}:\d{2}(?::\d{2})?$/.test(cell(1)))
+    return shape(
+      'bars',
+      bars(0, 2, 1),
+      /(?:^|\/)DAT_MT_/i.test(fileName) ? historical : origin('MetaTrader 4'),
+    )
+  if (count < 5) throw notRead(lines[0]?.row ?? 1, 'expected time, open, high, low, close')
+  return shape('bars', bars(0), origin(null))
+}
+
+function isEpochText(text: string): boolean {
+  return /^\d{9,19}(?:\.\d+)?$/.test(text)
+}
+
+function isTimeText(text: string): boolean {
+  if (isEpochText(text)) return true
+  const utc = zoneOf('UTC')
+  return (
+    utc !== null &&
+    (['dmy', 'mdy'] as const).some((order) =>
+      Number.isFinite(parseTimeText(text, { unit: null, order, zone: utc, calendar: null })),
+    )
+  )
+}
+
+/** Whether prices have a decimal comma. Where commas are also the delimiter, only a quoted price can show one. */
+function decimalOf(
+  given: string | undefined,
+  rows: readonly Line[],
+  { columns }: Shape,
+  delimiter: string,
+): DecimalSign {
+  if (given !== undefined) {
+    if (given === 'comma' || given === ',') return ','
+    if (given === 'point' || given === '.') return '.'
+    throw badHint('decimal', 'must be point or comma')
+  }
+  const prices = (['open', 'high', 'low', 'close', 'price', 'bid'] as const).flatMap(
+    (role) => columns[role] ?? [],
+  )
+  const cells = rows.flatMap((row) => prices.map((index) => (row.cells[index] ?? '').trim()))
+  const isComma = (text: string) =>
+    /^-?\d{1,3}(?:\.\d{3})+,\d+$/.test(text) ||
+    (/^-?\d+,\d+$/.test(text) && (delimiter !== ',' || !/^-?\d{1,3},\d{3}$/.test(text)))
+  const commas = cells.filter(isComma).length
+  const points = cells.filter((text) => /^-?[\d,]*\.\d+$/.test(text)).length
+  return commas > points ? ',' : '.'
+}
+
+function hasClock(text: string): boolean {
+  return /\d[T ,;\t|]+\d{1,2}:\d|^\d{8}[ ,;\t|]\d{4}/.test(text)
+}
+
+function unitNamed(given: string | undefined, sample: string): TimeUnit {
+  if (given === undefined) return unitOf(Number(sample))
+  const unit = TIME_UNITS.find((one) => one === given)
+  if (unit) return unit
+  throw badHint('unit', `must be one of ${TIME_UNITS.join(', ')}`)
+}
+
+/** Which of the three numbers of a date is the day. Throws if the lines allow both. */
+function orderOf(given: string | undefined, times: readonly string[], usual: DateOrder | null): DateOrder {
+  if (given !== undefined) {
+    const order = DATE_ORDERS.find((one) => one === given)
+    if (order) return order
+    throw badHint('dates', `must be one of ${DATE_ORDERS.join(', ')}`)
+  }
+  const parts = times.map(datePartsOf).filter((one) => one !== null)
+  const [first] = parts
+  if (!first || first[0] > 31) return 'ymd'
+  if (usual) return usual
+  // Nobody writes the month first and puts points behind it.
+  if (times.some((text) => /^\d{1,2}\.\d{1,2}\.\d{4}/.test(text))) return 'dmy'
+  if (parts.some(([a]) => a > 12)) return 'dmy'
+  if (parts.some(([, b]) => b > 12)) return 'mdy'
+  const steps = (order: 'dmy' | 'mdy') => {
+    const days = parts.map(([a, b, c]) => (order === 'dmy' ? Date.UTC(c, b - 1, a) : Date.UTC(c, a - 1, b)))
+    return days.reduce((sum, day, i) => (i === 0 ? 0 : sum + Math.abs(day - (days[i - 1] ?? 0))), 0)
+  }
+  // Bars come day by day: read the wrong way round, twelve days of a month are a year.
+  const [dmy, mdy] = [steps('dmy'), steps('mdy')]
+  if (dmy * 4 < mdy) return 'dmy'
+  if (mdy * 4 < dmy) return 'mdy'
+  throw new Problem(
+    422,
+    'validation_failed',
+    'Nothing was imported: the dates may have the day first or the month first. Say which: dates=dmy or dates=mdy.',
+    { fields: [{ in: 'query', path: '/dates', code: 'required', message: 'say dmy or mdy' }] },
+  )
+}
+
+function zoneOfTimes(
+  given: string | undefined,
+  known: string | null,
+  times: readonly string[],
+  isEpoch: boolean,
+  names: readonly string[],
+): Pick<Dialect, 'zone' | 'zoneBy'> {
+  const utc = zoneOf('UTC')
+  if (!utc) throw new Error('assertion failed: UTC is always known')
+  if (given !== undefined) {
+    const zone = zoneOf(given)
+    if (!zone) throw badHint('timesIn', 'must be a time zone such as America/New_York or UTC-5')
+    if (!isEpoch) return { zone, zoneBy: 'user' }
+  }
+  const isStated = (text: string) =>
+    /(?:Z|UTC|GMT|\d[ ]?(?:GMT|UTC)?[+-]\d{1,2}:?\d{2})$/i.test(text) && hasClock(text)
+  if (isEpoch || (times.length > 0 && times.every(isStated))) return { zone: utc, zoneBy: 'offsets' }
+  const stated = names.map(zoneInName).find((zone) => zone !== null)
+  if (stated) return { zone: stated, zoneBy: 'file' }
+  const zone = known === null ? null : zoneOf(known)
+  if (zone && times.some(hasClock)) return { zone, zoneBy: 'format' }
+  return { zone: utc, zoneBy: 'assumed' }
+}
+
+function badHint(name: string, message: string): Problem {
+  return new Problem(422, 'validation_failed', `The parameter ${name} ${message}.`, {
+    fields: [{ in: 'query', path: `/${name}`, code: 'invalid', message }],
+  })
+}
+
+/** A file that nobody could read. */
+export function notRead(row: number, message: string): Problem {
+  return new Problem(422, 'validation_failed', `Nothing was imported: row ${row}: ${message}.`, {
+    fields: [{ in: 'body', path: `/rows/${row}`, code: 'invalid_bar', message: `row ${row}: ${message}` }],
+  })
+}

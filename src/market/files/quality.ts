@@ -1,0 +1,240 @@
+// What is odd about bars that were read: gaps in their sessions, bars without volume, spikes, jumps that look like a split.
+//
+// Nothing here is changed: a spike may be the news, and a gap a holiday. Whoever imports is told, with the first places,
+// and what was done about it. One pass in the order of time, with a handful of numbers in memory.
+
+import type { Bars } from '../bars.ts'
+import { type Calendar, sessionInstant } from '../calendar.ts'
+import { type Interval, intervalMs, isIntraday } from '../interval.ts'
+
+export const FINDING_KINDS = [
+  'gap',
+  'missing_days',
+  'outside_session',
+  'zero_volume',
+  'no_volume',
+  'spike',
+  'split',
+  'duplicate',
+  'empty_row',
+] as const
+export type FindingKind = (typeof FINDING_KINDS)[number]
+
+/** One kind of oddity: how often, where, and what was done about it. */
+export interface Finding {
+  readonly kind: FindingKind
+  readonly count: number
+  readonly message: string
+  readonly done: string
+  /** The first times of it, UTC ms, with what is to be said of each. */
+  readonly examples: readonly { readonly time: number; readonly text: string }[]
+}
+
+const EXAMPLES_MAX = 10
+/** A high or low this many typical ranges away from both neighbours is a spike, if it is also this fraction of the price. */
+const SPIKE_RANGES = 12
+const SPIKE_FRACTION = 0.02
+/** How much of the newest range goes into the typical one. */
+const SMOOTHING = 0.05
+const BARS_THAT_TELL = 20
+/** The ratios that shares are split and merged by. */
+const SPLITS = [1.5, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50, 100]
+const SPLIT_TOLERANCE = 0.06
+/** Longer gaps are days without trading rather than missing bars. */
+const STEPS_MAX = 100_000
+
+interface Tally {
+  count: number
+  readonly examples: { readonly time: number; readonly text: string }[]
+}
+
+export class Quality {
+  readonly #calendar: Calendar
+  readonly #interval: Interval
+  readonly #step: number
+  readonly #tallies = new Map<FindingKind, Tally>()
+  readonly #isOpenAlways: boolean
+  #bars = 0
+  #zeros = 0
+  #missing = 0
+  /** The typical range of a bar, a moving average. */
+  #range = 0
+  // The last two bars, and a place for the next: a spike is known by both of its neighbours.
+  #older = emptyBar()
+  #last = emptyBar()
+  #spare = emptyBar()
+
+  constructor(calendar: Calendar, interval: Interval) {
+    this.#calendar = calendar
+    this.#interval = interval
+    this.#step = intervalMs(interval)
+    this.#isOpenAlways =
+      !isIntraday(interval) ||
+      calendar.session.days.every(([range]) => range !== undefined && range.end - range.start >= 1440)
+  }
+
+  /** Looks at more bars, later than those before. */
+  add({ length, time, open, high, low, close, volume }: Bars): void {
+    for (let i = 0; i < length; i++) {
+      const next = this.#spare
+      next.time = time[i]!
+      next.open = open[i]!
+      next.high = high[i]!
+      next.low = low[i]!
+      next.close = close[i]!
+      if (this.#bars > 0) this.#look(next)
+      if (volume[i] === 0) this.#zero(next.time)
+      if (!this.#isOpenAlways && !this.#calendar.isOpen(next.time))
+        this.note('outside_session', next.time, '')
+      this.#spare = this.#older
+      this.#older = this.#last
+      this.#last = next
+      this.#bars++
+    }
+  }
+
+  /** Notes something that the reader of the file saw. */
+  note(kind: FindingKind, time: number, text: string): void {
+    const tally = this.#tallies.get(kind) ?? { count: 0, examples: [] }
+    this.#tallies.set(kind, tally)
+    tally.count++
+    if (tally.examples.length < EXAMPLES_MAX) tally.examples.push({ time, text })
+  }
+
+  findings(): Finding[] {
+    const isSilent = this.#zeros === this.#bars
+    return [...this.#tallies].flatMap(([kind, { count, examples }]) => {
+      if (kind === 'zero_volume' && isSilent)
+        return [{ kind: 'no_volume' as const, count, examples: [], ...WORDS.no_volume(count, count) }]
+      return [{ kind, count, examples, ...WORDS[kind](kind === 'gap' ? this.#missing : count, count) }]
+    })
+  }
+
+  #look(next: Bar): void {
+    const last = this.#last
+    if (next.time - last.time > this.#step * 1.5) this.#gap(last.time, next.time)
+    if (this.#bars >= BARS_THAT_TELL) this.#spike(this.#older, last, next)
+    this.#split(last, next)
+    const range = Math.max(next.high, last.close) - Math.min(next.low, last.close)
+    // A spike is not what others are measured by.
+    const counted = this.#range === 0 ? range : Math.min(range, this.#range * 4)
+    this.#range += (counted - this.#range) * (this.#bars < BARS_THAT_TELL ? 1 / this.#bars : SMOOTHING)
+  }
+
+  #zero(time: number): void {
+    this.#zeros++
+    this.note('zero_volume', time, '')
+  }
+
+  /** Counts the bars that the session had between two bars: inside of days that have bars, or whole days. */
+  #gap(from: number, to: number): void {
+    if (!isIntraday(this.#interval)) return this.#missingDays(from, to)
+    const calendar = this.#calendar
+    const [firstDay, lastDay] = [calendar.tradingDay(from), calendar.tradingDay(to)]
+    const until = firstDay === lastDay ? to : Math.min(to, calendar.close(firstDay))
+    const atEnd = this.#steps(from + this.#step, until)
+    const atStart = firstDay === lastDay ? 0 : this.#steps(calendar.open(lastDay), to)
+    const days = this.#openDays(firstDay + 1, lastDay)
+    if (atEnd + atStart > 0) {
+      this.#missing += atEnd + atStart
+      this.note('gap', from + this.#step, `${atEnd + atStart} ${atEnd + atStart === 1 ? 'bar' : 'bars'}`)
+    }
+    if (days > 0)
+      this.note('missing_days', calendar.open(firstDay + 1), `${days} ${days === 1 ? 'day' : 'days'}`)
+  }
+
+  #steps(from: number, to: number): number {
+    const all = Math.ceil((to - from) / this.#step - 1e-9)
+    if (all <= 0) return 0
+    if (all > STEPS_MAX) return all
+    let count = 0
+    for (let time = from; time < to; time += this.#step) if (this.#calendar.isOpen(time)) count++
+    return count
+  }
+
+  #missingDays(from: number, to: number): void {
+    if (this.#interval.unit !== 'd' || this.#interval.count !== 1) return
+    const calendar = this.#calendar
+    const day = (time: number) => calendar.tradingDay(sessionInstant(calendar, time, this.#interval))
+    const first = day(from) + 1
+    const days = this.#openDays(first, day(to))
+    if (days > 0) this.note('missing_days', calendar.open(first), `${days} ${days === 1 ? 'day' : 'days'}`)
+  }
+
+  /** Days with a session from `first` up to `end`, exclusive. */
+  #openDays(first: number, end: number): number {
+    const { days } = this.#calendar.session
+    let count = 0
+    for (let day = first; day < Math.min(end, first + STEPS_MAX); day++)
+      if ((days[(((day + 4) % 7) + 7) % 7]?.length ?? 0) > 0) count++
+    return count
+  }
+
+  /** Notes the last bar if it stands out from the bar before it and from the next one. */
+  #spike(before: Bar, last: Bar, next: Bar): void {
+    const limit = Math.max(this.#range * SPIKE_RANGES, Math.abs(last.close) * SPIKE_FRACTION)
+    const above = last.high - Math.max(before.high, next.high)
+    const below = Math.min(before.low, next.low) - last.low
+    if (above <= limit && below <= limit) return
+    const price = above > below ? last.high : last.low
+    this.note('spike', last.time, `${above > below ? 'high' : 'low'} ${price}, next to ${before.close}`)
+  }
+
+  /** A bar that opens at a half, a third, … of the last close, and stays there: a split nobody adjusted the prices for. */
+  #split(last: Bar, next: Bar): void {
+    if (next.open <= 0 || last.close <= 0) return
+    // Shares are split between two sessions.
+    const calendar = this.#calendar
+    if (isIntraday(this.#interval) && calendar.tradingDay(last.time) === calendar.tradingDay(next.time))
+      return
+    const ratio = last.close / next.open
+    const size = Math.max(ratio, 1 / ratio)
+    const split = size > 1.4 && SPLITS.find((one) => Math.abs(size / one - 1) <= SPLIT_TOLERANCE)
+    if (!split) return
+    const stays = next.close / next.open
+    if (stays > 1.25 || stays < 0.8) return
+    this.note('split', next.time, ratio > 1 ? `${split} for 1` : `1 for ${split}`)
+  }
+}
+
+interface Bar {
+  time: number
+  open: number
+  high: number
+  low: number
+  close: number
+}
+
+function emptyBar(): Bar {
+  return { time: 0, open: 0, high: 0, low: 0, close: 0 }
+}
+
+type Words = (count: number, places: number) => { readonly message: string; readonly done: string }
+const bars = (count: number) => (count === 1 ? '1 bar' : `${count.toLocaleString('en')} bars`)
+const AS_IS = 'stored as they are'
+const WORDS: Readonly<Record<FindingKind, Words>> = {
+  gap: (count, places) => ({
+    message: `${bars(count)} missing inside of sessions, in ${places === 1 ? 'one place' : `${places.toLocaleString('en')} places`}`,
+    done: 'nothing was filled in',
+  }),
+  missing_days: (count) => ({
+    message: `${count === 1 ? 'one stretch' : `${count.toLocaleString('en')} stretches`} of days without bars (holidays are among them)`,
+    done: 'nothing was filled in',
+  }),
+  outside_session: (count) => ({ message: `${bars(count)} outside of the session`, done: AS_IS }),
+  zero_volume: (count) => ({ message: `${bars(count)} without volume`, done: AS_IS }),
+  no_volume: () => ({ message: 'no bar has a volume', done: 'stored with a volume of 0' }),
+  spike: (count) => ({ message: `${bars(count)} that stand out from both neighbours`, done: AS_IS }),
+  split: (count) => ({
+    message: `${count === 1 ? 'one jump' : `${count.toLocaleString('en')} jumps`} between sessions that look like a split`,
+    done: 'prices were not adjusted',
+  }),
+  duplicate: (count) => ({
+    message: `${count === 1 ? 'one row' : `${count.toLocaleString('en')} rows`} of a time that was there already`,
+    done: 'the last of them is kept',
+  }),
+  empty_row: (count) => ({
+    message: `${count === 1 ? 'one row' : `${count.toLocaleString('en')} rows`} without a price`,
+    done: 'left out',
+  }),
+}

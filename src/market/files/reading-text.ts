@@ -1,0 +1,65 @@
+// Says in words how files were read, for the command line and the page.
+
+import type { DialectTold } from './dialect.ts'
+import type { FileReading } from './stage-files.ts'
+import type { TimeUnit } from './time-format.ts'
+
+const DELIMITERS: Readonly<Record<string, string>> = {
+  ',': 'commas',
+  ';': 'semicolons',
+  '\t': 'tabs',
+  '|': 'vertical bars',
+}
+const UNITS: Readonly<Record<TimeUnit, string>> = {
+  s: 'seconds',
+  ms: 'milliseconds',
+  us: 'microseconds',
+  ns: 'nanoseconds',
+}
+const ORDERS = { ymd: 'year, month, day', dmy: 'day, month, year', mdy: 'month, day, year' } as const
+
+/** All of it in one sentence. */
+export function readingText(file: FileReading): string {
+  const phrases = file.dialect ? dialectPhrases(file.dialect) : []
+  return `${formatText(file)}${phrases.length > 0 ? `: ${phrases.join('; ')}` : ''}.`
+}
+
+/** `CSV as Binance writes it, in a zip`. */
+function formatText({ format, dialect, packing, kind }: FileReading): string {
+  const of = kind === 'bars' ? '' : ` of ${kind}`
+  const by = dialect?.origin ? ` as ${dialect.origin} writes it` : ''
+  const inside = packing.length > 0 ? `, packed as ${packing.join(' in ')}` : ''
+  return `${format.toUpperCase()}${of}${by}${inside}`
+}
+
+/** What was found out about the text of a file, a phrase each. */
+function dialectPhrases(dialect: DialectTold): string[] {
+  const { delimiter, decimal, header, columns } = dialect
+  return [
+    `columns separated by ${DELIMITERS[delimiter] ?? delimiter}`,
+    decimal === ',' ? 'decimal commas' : 'decimal points',
+    header > 0 ? `names in line ${header}` : 'no line with names',
+    timesText(dialect),
+    columnsText(columns),
+  ]
+}
+
+function timesText({ times, unit, timezone, zoneBy, order, origin }: DialectTold): string {
+  if (times === 'epoch') return `times in ${unit ? UNITS[unit] : 'numbers'} since 1970, UTC`
+  if (times === 'date') return `dates as ${ORDERS[order]}, each a session of the symbol`
+  const written = `times as ${ORDERS[order]} and clock`
+  const why: Readonly<Record<DialectTold['zoneBy'], string>> = {
+    offsets: ', with the zone',
+    file: ` in ${timezone}, as the file says`,
+    format: ` in ${timezone}, as ${origin ?? 'the program'} writes them`,
+    user: ` in ${timezone}, as you say`,
+    assumed: ` in ${timezone}, which the file does not say`,
+  }
+  return written + why[zoneBy]
+}
+
+function columnsText(columns: DialectTold['columns']): string {
+  return Object.entries(columns)
+    .map(([role, name]) => (/^\d+$/.test(name) ? `${role} in column ${name}` : `${role} from ${name}`))
+    .join(', ')
+}

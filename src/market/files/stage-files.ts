@@ -1,0 +1,260 @@
+// From the bytes of a file, whatever it is, to bars on a stage, with a report of how it was read.
+//
+// Content decides, not a name: an archive is opened, and each file in it is recognised by its first bytes. Several files of
+// one series are read one after the other, each in its own dialect; files of different series are refused.
+
+import { Problem } from '../../lib/problem.ts'
+import type { BarStage } from '../bar-stage.ts'
+import { calendarOf } from '../calendar.ts'
+import { parseInterval } from '../interval.ts'
+import { stageJson } from '../json-bars.ts'
+import type { SymbolInfo } from '../symbol.ts'
+import { readCsv, type RowSink } from './csv.ts'
+import { type Dialect, type DialectTold, type Hints, type RowKind, toldOf } from './dialect.ts'
+import type { FileFormat } from './file-format.ts'
+import { marketTold } from './file-market.ts'
+import { TradeBars } from './trade-bars.ts'
+import { type NamedFile, type Packing, unpacked } from './unpack.ts'
+
+/** How one file was read. */
+export interface FileReading {
+  readonly name: string
+  readonly packing: readonly Packing[]
+  readonly format: FileFormat
+  readonly kind: RowKind
+  /** What it says of itself, if it is CSV. */
+  readonly dialect: DialectTold | null
+  readonly rows: number
+}
+
+export interface FileOptions {
+  /** Its sessions are what dates without a time of day mean. */
+  readonly symbol: SymbolInfo
+  /** What trades are made into. */
+  readonly interval: string
+  readonly hints: Hints
+  /** The input may end anywhere: only the beginning of the file is there. */
+  readonly isPart: boolean
+  /** All files are said to be of this format. */
+  readonly format?: FileFormat | undefined
+  readonly progress?: ((bytes: number) => void) | undefined
+}
+
+/** Files whose readings are told one by one; those of further ones are like them. */
+const READINGS_MAX = 50
+
+/** What all files together were read as. */
+export interface Reading {
+  readonly files: readonly FileReading[]
+  readonly fileCount: number
+  readonly skipped: number
+}
+
+/** Reads rows into the stage. Throws Problem 422 if a file is none that anybody could read. */
+export async function stageFiles(
+  files: AsyncIterable<NamedFile> | Iterable<NamedFile>,
+  stage: BarStage,
+  options: FileOptions,
+): Promise<Reading> {
+  const readings: FileReading[] = []
+  let fileCount = 0
+  let skipped = 0
+  let first: { readonly name: string; readonly kind: RowKind } | null = null
+  let bytes = 0
+  const counted = counting((size) => options.progress?.((bytes += size)))
+  for await (const packed of files)
+    for await (const file of unpacked({ ...packed, bytes: counted(packed.bytes) }, options)) {
+      stage.enter(file.name)
+      const { skipped: empty, ...reading } = await stageFile(file, stage, options)
+      if (stage.full) break
+      if (first) requireSame(first, reading)
+      first ??= reading
+      fileCount++
+      skipped += empty
+      if (readings.length < READINGS_MAX) readings.push(reading)
+    }
+  if (fileCount === 0 && stage.errors.length === 0)
+    throw unreadable(null, 'there are no files with rows in the archive')
+  return { files: readings, fileCount, skipped }
+}
+
+/** Files of one archive or folder are of one series. */
+function requireSame(
+  first: Pick<FileReading, 'name' | 'kind'>,
+  other: Pick<FileReading, 'name' | 'kind'>,
+): void {
+  if (first.kind !== other.kind)
+    throw unreadable(
+      null,
+      `some files are of ${first.kind} and some of ${other.kind}; import them one by one`,
+    )
+  const [a, b] = [marketTold(first.name), marketTold(other.name)]
+  if (a && b && (a.symbol !== b.symbol || a.interval !== b.interval))
+    throw unreadable(
+      null,
+      `the files are of different series, by their names ${a.symbol} ${a.interval} and ${b.symbol} ${b.interval}; import them one by one`,
+    )
+}
+
+async function stageFile(
+  file: NamedFile,
+  stage: BarStage,
+  options: FileOptions,
+): Promise<FileReading & { readonly skipped: number }> {
+  const head = await headOf(file.bytes)
+  const { name, packing } = file
+  refuseForeign(file, head.first)
+  const input = inUtf8(head.first, head.all)
+  const rowsBefore = stage.added
+  if (
+    options.format === 'json' ||
+    /^[\s\uFEFF]*[[{]/.test(new TextDecoder().decode(head.first.subarray(0, 100)))
+  ) {
+    await stageJson(texts(input), stage, calendarOf(options.symbol))
+    return {
+      name,
+      packing,
+      format: 'json',
+      kind: 'bars',
+      dialect: null,
+      rows: stage.added - rowsBefore,
+      skipped: 0,
+    }
+  }
+  const { dialect, rows, skipped } = await stageCsv(input, name, stage, options)
+  return { name, packing, format: 'csv', kind: dialect.kind, dialect: toldOf(dialect), rows, skipped }
+}
+
+async function stageCsv(
+  input: AsyncIterable<Uint8Array>,
+  name: string,
+  stage: BarStage,
+  { symbol, interval, hints, isPart }: FileOptions,
+) {
+  const calendar = calendarOf(symbol)
+  const before = stage.added
+  const sinks = { plain: new BarRows(stage), trades: null as TradeBars | null }
+  let found: Dialect | null = null
+  await readCsv(
+    input,
+    {
+      calendar,
+      hints,
+      fileName: name,
+      begin(dialect) {
+        found = dialect
+        if (dialect.kind === 'bars') return sinks.plain
+        sinks.trades = new TradeBars(stage, calendar, tradeInterval(interval), dialect.kind)
+        return sinks.trades
+      },
+      between: () => stage.spill(),
+    },
+    { isPart },
+  )
+  sinks.trades?.end()
+  const dialect = found as Dialect | null
+  if (!dialect) throw unreadable(name, 'there are no rows')
+  return {
+    dialect,
+    rows: sinks.trades ? sinks.trades.count : stage.added - before,
+    skipped: sinks.trades ? sinks.trades.skipped : sinks.plain.skipped,
+  }
+}
+
+function tradeInterval(text: string) {
+  const interval = parseInterval(text)
+  if (!interval) throw unreadable(null, 'trades need an interval to be made into bars of')
+  return interval
+}
+
+class BarRows implements RowSink {
+  readonly #stage: BarStage
+  skipped = 0
+
+  constructor(stage: BarStage) {
+    this.#stage = stage
+  }
+
+  get full(): boolean {
+    return this.#stage.full
+  }
+
+  add(row: number, values: Float64Array): void {
+    this.#stage.addFrom(row, values)
+  }
+
+  fail(row: number, message: string): void {
+    this.#stage.fail(row, message)
+  }
+
+  skip(): void {
+    this.skipped++
+  }
+}
+
+/** The first bytes, and all of them. */
+async function headOf(bytes: AsyncIterable<Uint8Array>) {
+  const source = bytes[Symbol.asyncIterator]()
+  const chunks: Uint8Array[] = []
+  for (let size = 0; size < 4096;) {
+    const { done, value } = await source.next()
+    if (done) break
+    chunks.push(value)
+    size += value.length
+  }
+  async function* all(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* chunks.splice(0)
+      for (let next = await source.next(); !next.done; next = await source.next()) yield next.value
+    } finally {
+      await source.return?.()
+    }
+  }
+  return { first: new Uint8Array(Buffer.concat(chunks)).subarray(0, 65_536), all: all() }
+}
+
+/** What people send by mistake, named so that they see it. */
+function refuseForeign({ name }: NamedFile, first: Uint8Array): void {
+  const text = new TextDecoder('latin1').decode(first.subarray(0, 512))
+  if (/(?:^|\/)\[Content_Types\]\.xml$/.test(name))
+    throw unreadable(null, 'this is a workbook; save its sheet as CSV')
+  if (/^\s*(?:<!doctype html|<html)/i.test(text))
+    throw unreadable(
+      name,
+      'this is a web page instead of a table; the download was refused, or needs a sign-in',
+    )
+  const isWide = (first[0] === 0xff && first[1] === 0xfe) || (first[0] === 0xfe && first[1] === 0xff)
+  if (!isWide && first.subarray(0, 4096).includes(0)) throw unreadable(name, 'this is no text')
+}
+
+/** MetaTrader's programs write UTF-16. */
+async function* inUtf8(first: Uint8Array, all: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const isLittle = first[0] === 0xff && first[1] === 0xfe
+  const isWide = isLittle || (first[0] === 0xfe && first[1] === 0xff)
+  const decoder = new TextDecoder(isLittle ? 'utf-16le' : 'utf-16be')
+  const encoder = new TextEncoder()
+  for await (const chunk of all)
+    yield isWide ? encoder.encode(decoder.decode(chunk, { stream: true })) : chunk
+}
+
+async function* texts(input: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  for await (const chunk of input) yield decoder.decode(chunk, { stream: true })
+  yield decoder.decode()
+}
+
+function counting(tell: (size: number) => void) {
+  return async function* (input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of input) {
+      tell(chunk.length)
+      yield chunk
+    }
+  }
+}
+
+function unreadable(name: string | null, message: string): Problem {
+  const of = name ? `${(name.split('/').at(-1) ?? '').slice(0, 100)}: ` : ''
+  return new Problem(422, 'validation_failed', `Nothing was imported: ${of}${message}.`, {
+    fields: [{ in: 'body', path: '/rows/1', code: 'invalid_bar', message }],
+  })
+}

@@ -1,0 +1,609 @@
+// Files of bars as programs write them: made here to the shapes that are documented, never fetched.
+
+import { describe, expect, test } from 'bun:test'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { Problem } from '../../src/lib/problem.ts'
+import { seededRandom } from '../../src/lib/seeded-random.ts'
+import { BarCache } from '../../src/market/bar-cache.ts'
+import { memoryBars, seriesKey } from '../../src/market/bar-store.ts'
+import { marketOfFile, marketTold } from '../../src/market/files/file-market.ts'
+import { readingText } from '../../src/market/files/reading-text.ts'
+import {
+  importBars,
+  inspectBars,
+  type ReadBarsOptions,
+  stageBars,
+  stageNamed,
+} from '../../src/market/import.ts'
+import { defaultSymbol } from '../../src/market/symbols.ts'
+import { type ZipEntry, zip } from './archives.ts'
+import { rows } from './bar-store.conformance.ts'
+
+const COIN = defaultSymbol('BINANCE', 'BTCUSDT')
+const STOCK = defaultSymbol('NASDAQ', 'AAPL')
+
+interface Told {
+  readonly says: string
+  readonly bars: readonly string[]
+  readonly findings: readonly string[]
+}
+
+/** What is said of a file, its bars, and what is odd about them. */
+async function read(content: string | Uint8Array, options: Partial<ReadBarsOptions> = {}): Promise<Told> {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content
+  const { bars, read: found } = await stageBars([bytes], { symbol: COIN, ...options }, null)
+  return {
+    says: found.files.map((file) => readingText(file)).join(' '),
+    bars: rows(bars).map(([time = 0, ...rest]) =>
+      [new Date(time).toISOString().replace('.000Z', ''), ...rest].join(' '),
+    ),
+    findings: found.findings.map(({ count, message, done }) => `${count}: ${message}; ${done}`),
+  }
+}
+
+async function refusal(
+  content: string | Uint8Array,
+  options: Partial<ReadBarsOptions> = {},
+): Promise<string> {
+  try {
+    await read(content, options)
+  } catch (error) {
+    if (error instanceof Problem) return error.message
+    throw error
+  }
+  return ''
+}
+
+const UTC = ['2024-03-05T10:00:00 10 12 9 11 5', '2024-03-05T10:01:00 11 13 10 12 6']
+/** The same clock in New York's winter time. */
+const EASTERN = UTC.map((line) => line.replace('T10', 'T15'))
+
+describe('a file says by itself what wrote it', () => {
+  test.each([
+    [
+      'TradingView',
+      'time,open,high,low,close,Volume,MA\n1709632800,10,12,9,11,5,\n1709632860,11,13,10,12,6,10.5\n',
+      'CSV: columns separated by commas; decimal points; names in line 1; times in seconds since 1970, UTC',
+      UTC,
+    ],
+    [
+      'Binance in microseconds',
+      '1709632800000000,10.00,12,9,11,5,1709632859999999,55,3,2,22,0\n1709632860000000,11,13,10,12,6,1709632919999999,66,3,2,22,0\n',
+      'CSV as Binance writes it: columns separated by commas; decimal points; no line with names; times in microseconds since 1970, UTC; time in column 1',
+      UTC,
+    ],
+    [
+      'Kraken',
+      '1709632800,10,12,9,11,5,42\n1709632860,11,13,10,12,6,43\n',
+      'CSV as Kraken writes it: columns separated by commas; decimal points; no line with names; times in seconds',
+      UTC,
+    ],
+    [
+      'HistData',
+      '20240305 100000;10;12;9;11;5\n20240305 100100;11;13;10;12;6\n',
+      'CSV as HistData writes it: columns separated by semicolons; decimal points; no line with names; times as year, month, day and clock in UTC-5, as HistData writes them',
+      EASTERN,
+    ],
+    [
+      'Dukascopy',
+      'Gmt time,Open,High,Low,Close,Volume\n05.03.2024 10:00:00.000,10,12,9,11,5\n05.03.2024 10:01:00.000,11,13,10,12,6\n',
+      'CSV as Dukascopy writes it: columns separated by commas; decimal points; names in line 1; times as day, month, year and clock in UTC, as Dukascopy writes them',
+      UTC,
+    ],
+    [
+      'Dukascopy in local time',
+      'Local time,Open,High,Low,Close,Volume\n05.03.2024 12:00:00.000 GMT+0200,10,12,9,11,5\n05.03.2024 12:01:00.000 GMT+0200,11,13,10,12,6\n',
+      'and clock, with the zone',
+      UTC,
+    ],
+    [
+      "Dukascopy in eastern Europe's time",
+      'Time (EET),Open,High,Low,Close,Volume\n2024.03.05 12:00:00,10,12,9,11,5\n2024.03.05 12:01:00,11,13,10,12,6\n',
+      'in EET, as the file says',
+      UTC,
+    ],
+    [
+      'MetaTrader 4',
+      '2024.03.05,10:00,10,12,9,11,5\n2024.03.05,10:01,11,13,10,12,6\n',
+      'CSV as MetaTrader 4 writes it: columns separated by commas; decimal points; no line with names; times as year, month, day and clock in UTC, which the file does not say',
+      UTC,
+    ],
+    [
+      'MetaTrader 5, whose volume of deals is 0',
+      '<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>\n2024.03.05\t10:00:00\t10\t12\t9\t11\t5\t0\t2\n2024.03.05\t10:01:00\t11\t13\t10\t12\t6\t0\t2\n',
+      'CSV as MetaTrader 5 writes it: columns separated by tabs',
+      UTC,
+    ],
+    [
+      'Stooq',
+      '<TICKER>,<PER>,<DATE>,<TIME>,<OPEN>,<HIGH>,<LOW>,<CLOSE>,<VOL>,<OPENINT>\nX,1,20240305,110000,10,12,9,11,5,0\nX,1,20240305,110100,11,13,10,12,6,0\n',
+      'in Europe/Warsaw, as Stooq writes them',
+      UTC,
+    ],
+    [
+      'Investing.com, with signs and letters',
+      '"Date","Price","Open","High","Low","Vol."\n"03/05/2024 10:00","11","10","12","9","5"\n"03/05/2024 10:01","12","11","13","10","0.006K"\n',
+      'close from Price',
+      UTC,
+    ],
+    [
+      'a program in Russian',
+      'Дата;Время;Открытие;Максимум;Минимум;Закрытие;Объем\n05.03.2024;10:00;10,0;12;9;11;5\n05.03.2024;10:01;11;13,0;10;12;6\n',
+      'columns separated by semicolons; decimal commas',
+      UTC,
+    ],
+  ])('%s', async (name, text, says, bars) => {
+    const hints = name.startsWith('Investing') ? { hints: { dates: 'mdy' } } : {}
+    const told = await read(text, hints)
+    expect(told.says).toContain(says)
+    expect(told.bars).toEqual([...bars])
+  })
+
+  test('days of Stooq and of Yahoo Finance are sessions, and rows without a price are left out', async () => {
+    const stooq =
+      '<TICKER>,<PER>,<DATE>,<TIME>,<OPEN>,<HIGH>,<LOW>,<CLOSE>,<VOL>,<OPENINT>\nX,D,20240305,000000,10,12,9,11,5,0\n'
+    const yahoo =
+      'Date,Open,High,Low,Close,Adj Close,Volume\n2024-03-04,null,null,null,null,null,null\n2024-03-05,10,12,9,11,3,5\n'
+    const day = ['2024-03-05T14:30:00 10 12 9 11 5']
+    expect((await read(stooq, { symbol: STOCK, interval: '1d' })).bars).toEqual(day)
+    const told = await read(yahoo, { symbol: STOCK, interval: '1d' })
+    expect(told.bars).toEqual(day)
+    expect(told.says).toContain('as Yahoo Finance writes it')
+    expect(told.findings).toEqual(['1: one row without a price; left out'])
+  })
+
+  test('HistData and MetaTrader 4 write the same rows, so the name of the file tells the zone', async () => {
+    const text = '2024.03.05,10:00,10,12,9,11,5\n2024.03.05,10:01,11,13,10,12,6\n'
+    const told = await read(text, { fileName: 'DAT_MT_EURUSD_M1_2024.csv' })
+    expect(told.bars).toEqual(EASTERN)
+    expect(told.says).toContain('as HistData writes it')
+  })
+
+  test('UTF-16, a byte order mark, and times in nanoseconds', async () => {
+    const text = 'time,open,high,low,close,volume\n1709632800000000000,10,12,9,11,5\n'
+    const wide = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, 'utf16le')])
+    expect((await read(wide)).bars).toEqual(UTC.slice(0, 1))
+    expect((await read(`\uFEFF${text}`)).says).toContain('nanoseconds')
+  })
+
+  test('thousands are not decimals', async () => {
+    const text = 'time;open;high;low;close;volume\n1709632800;1.010,5;1.012,0;1.009,0;1.011,0;5.000\n'
+    expect((await read(text)).bars).toEqual(['2024-03-05T10:00:00 1010.5 1012 1009 1011 5000'])
+  })
+})
+
+describe('what a file does not say', () => {
+  const slashes = (days: readonly string[]) =>
+    `date,open,high,low,close\n${days.map((day) => `${day},1,1,1,1`).join('\n')}\n`
+
+  test('the user says: zone, unit, delimiter, decimal sign', async () => {
+    const text = '2024.03.05,10:00,10,12,9,11,5\n2024.03.05,10:01,11,13,10,12,6\n'
+    const told = await read(text, { hints: { timesIn: 'America/New_York' } })
+    expect(told.bars).toEqual(EASTERN)
+    expect(told.says).toContain('in America/New_York, as you say')
+    expect((await read('1709632800,1,1,1,1,1\n', { hints: { unit: 'ms' } })).bars[0]).toStartWith(
+      '1970-01-20',
+    )
+    expect(
+      (await read('1709632800|1,5|2|1|2\n', { hints: { delimiter: 'pipe', decimal: 'comma' } })).bars,
+    ).toEqual(['2024-03-05T10:00:00 1.5 2 1 2 0'])
+  })
+
+  test('the order of day and month is seen in the days, or asked for', async () => {
+    const inMarch = ['01/03/2024', '04/03/2024', '05/03/2024']
+    expect((await read(slashes(inMarch))).bars[0]).toStartWith('2024-03-01')
+    expect((await read(slashes(['03/01/2024', '03/04/2024', '03/05/2024']))).bars[2]).toStartWith(
+      '2024-03-05',
+    )
+    expect((await read(slashes(['02/29/2024']))).bars[0]).toStartWith('2024-02-29')
+    expect(await refusal(slashes(['03/04/2024']))).toContain('Say which: dates=dmy or dates=mdy')
+    expect((await read(slashes(['03/04/2024']), { hints: { dates: 'dmy' } })).bars[0]).toStartWith(
+      '2024-04-03',
+    )
+  })
+
+  test.each([
+    [{ timesIn: 'Mars' }, 'timesIn must be a time zone'],
+    [{ unit: 'h' }, 'unit must be one of s, ms, us, ns'],
+    [{ dates: 'ydm' }, 'dates must be one of ymd, dmy, mdy'],
+    [{ delimiter: 'x' }, 'delimiter must be one of comma, semicolon, tab, pipe'],
+    [{ decimal: 'x' }, 'decimal must be point or comma'],
+  ])('%j is refused with what would be right', async (hints, message) => {
+    expect(await refusal('1709632800,1,1,1,1,1\n', { hints })).toContain(message)
+  })
+
+  test('a clock that is turned back or forward means what the zone says', async () => {
+    const text = '2024.03.10,01:59,1,1,1,1,1\n2024.03.10,03:00,1,1,1,1,1\n'
+    const { bars } = await read(text, { hints: { timesIn: 'America/New_York' } })
+    expect(bars.map((line) => line.slice(0, 16))).toEqual(['2024-03-10T06:59', '2024-03-10T07:00'])
+  })
+})
+
+describe('trades become bars', () => {
+  const BARS = ['2024-03-05T10:00:00 10 12 9 11 10', '2024-03-05T10:01:00 11 11 11 11 6']
+  const trades = [
+    [1_709_632_800_100, 10, 5],
+    [1_709_632_810_000, 12, 1],
+    [1_709_632_815_000, 9, 2],
+    [1_709_632_859_999, 11, 2],
+    [1_709_632_860_000, 11, 6],
+  ] as const
+
+  test.each([
+    [
+      'Binance',
+      trades.map(([time, price, qty], i) => `${i},${price},${qty},50,${time * 1000},True,True`),
+      'CSV of trades as Binance writes it',
+    ],
+    [
+      'Binance, aggregated',
+      trades.map(([time, price, qty], i) => `${i},${price},${qty},${i},${i},${time},True,True`),
+      'CSV of trades as Binance writes it',
+    ],
+    [
+      'Binance futures, with names',
+      [
+        'id,price,qty,quote_qty,time,is_buyer_maker',
+        ...trades.map(([time, price, qty], i) => `${i},${price},${qty},50,${time},true`),
+      ],
+      'CSV of trades as Binance writes it',
+    ],
+    [
+      'Kraken',
+      trades.map(([time, price, qty]) => `${time / 1000},${price},${qty}`),
+      'CSV of trades as Kraken writes it',
+    ],
+    [
+      'newest first',
+      ['time,price,amount', ...trades.map(([time, price, qty]) => `${time},${price},${qty}`).toReversed()],
+      'CSV of trades',
+    ],
+  ])('%s', async (_name, lines, says) => {
+    const told = await read(`${lines.join('\n')}\n`, { interval: '1m' })
+    expect(told.bars).toEqual(BARS)
+    expect(told.says).toContain(says)
+  })
+
+  test('of seconds', async () => {
+    const lines = trades.map(([time, price, qty]) => `${time / 1000},${price},${qty}`)
+    const { bars } = await read(lines.join('\n'), { interval: '15s' })
+    expect(bars).toEqual([
+      '2024-03-05T10:00:00 10 12 10 12 6',
+      '2024-03-05T10:00:15 9 9 9 9 2',
+      '2024-03-05T10:00:45 11 11 11 11 2',
+      '2024-03-05T10:01:00 11 11 11 11 6',
+    ])
+  })
+
+  test('quotes become bars of the bid, whose volume is their number', async () => {
+    const quotes = '20240305 100000123,1.5,1.6,0\n20240305 100001123,1.7,1.8,0\n'
+    const told = await read(quotes, { interval: '1m' })
+    expect(told.bars).toEqual(['2024-03-05T15:00:00 1.5 1.7 1.5 1.7 2'])
+    expect(told.says).toContain('CSV of quotes as HistData writes it')
+  })
+
+  test('trades out of order, and a negative quantity, are refused with their rows', async () => {
+    expect(await refusal('1709632800,1,1\n1709632900,1,1\n1709632800,1,1\n')).toContain(
+      'row 3: is not in the order of time',
+    )
+    expect(await refusal('1709632800,1,-1\n1709632900,1,1\n')).toContain('row 1: quantity is negative')
+  })
+
+  test('are the bars that a slower way makes of them, whatever the order within a bar', async () => {
+    const seed = Math.floor(Math.random() * 2 ** 32)
+    const random = seededRandom(seed)
+    let time = 1_709_632_800
+    const made = Array.from({ length: 3000 }, () => {
+      time += Math.floor(random.uniform() * 40)
+      return [time, Math.round(random.uniform() * 1e4) / 100, Math.round(random.uniform() * 100)] as const
+    })
+    const groups = Map.groupBy(made, ([at]) => Math.floor(at / 300))
+    const expected = [...groups].map(([start, some]) => {
+      const prices = some.map(([, price]) => price)
+      return [
+        start * 300_000,
+        prices[0],
+        Math.max(...prices),
+        Math.min(...prices),
+        prices.at(-1),
+        some.reduce((sum, [, , quantity]) => sum + quantity, 0),
+      ]
+    })
+    const text = made.map((row) => row.join(',')).join('\n')
+    const { bars } = await stageBars([Buffer.from(text)], { symbol: COIN, interval: '5m' }, null)
+    expect({ seed, bars: rows(bars) }).toEqual({ seed, bars: expected as number[][] })
+  })
+})
+
+describe('packed files', () => {
+  const CSV = 'time,open,high,low,close,volume\n1709632800,10,12,9,11,5\n1709632860,11,13,10,12,6\n'
+  const entry = (more: Partial<ZipEntry> = {}): ZipEntry => ({
+    name: 'BTCUSDT-1m-2024-03.csv',
+    text: CSV,
+    ...more,
+  })
+
+  test.each([
+    ['zip, deflated', zip([entry()]), 'packed as zip'],
+    ['zip, stored', zip([entry({ how: 'stored' })]), 'packed as zip'],
+    ['zip, written as a stream', zip([entry({ how: 'open-ended' })]), 'packed as zip'],
+    ['gzip', gzipSync(CSV), 'packed as gzip'],
+    [
+      'gzip in two members',
+      Buffer.concat([gzipSync(CSV.slice(0, 60)), gzipSync(CSV.slice(60))]),
+      'packed as gzip',
+    ],
+    ['zstd', zstdCompressSync(CSV), 'packed as zstd'],
+    ['gzip in a zip', zip([entry({ name: 'a.csv.gz', text: gzipSync(CSV) })]), 'packed as zip in gzip'],
+    [
+      'JSON in a zip',
+      zip([entry({ name: 'a.json', text: '[[1709632800,10,12,9,11,5],[1709632860,11,13,10,12,6]]' })]),
+      'JSON, packed as zip',
+    ],
+  ])('%s', async (_name, bytes, says) => {
+    const told = await read(bytes)
+    expect(told.bars).toEqual(UTC)
+    expect(told.says).toContain(says)
+  })
+
+  test('are the same however they are cut into pieces', async () => {
+    const random = seededRandom(7)
+    const noise = Array.from({ length: 3000 }, (_, i) => {
+      const price = 100 + Math.floor(random.uniform() * 1e6) / 1e4
+      return `${1_709_632_800 + i * 60},${price},${price + 1},${price - 1},${price},${i}`
+    })
+    const [head, tail] = [noise.slice(0, 1500), noise.slice(1500)].map((some) => some.join('\n'))
+    const bytes = zip([
+      entry({ name: 'один.csv', text: head ?? '', how: 'open-ended' }),
+      entry({ name: '二/two.csv', text: tail ?? '', how: 'open-ended' }),
+    ])
+    const whole = await stageBars([bytes], { symbol: COIN }, null)
+    expect([whole.bars.length, whole.read.fileCount, whole.read.files[0]?.name]).toEqual([
+      3000,
+      2,
+      'один.csv',
+    ])
+    for (const size of [1, 7, 100, 4096, 65_537]) {
+      const pieces: Uint8Array[] = []
+      for (let at = 0; at < bytes.length; at += size) pieces.push(bytes.subarray(at, at + size))
+      const { bars } = await stageBars(pieces, { symbol: COIN }, null)
+      expect({ size, same: Bun.deepEquals(rows(bars), rows(whole.bars)) }).toEqual({ size, same: true })
+    }
+  })
+
+  test('paths in an archive lead nowhere, and what is no data is passed over', async () => {
+    const bytes = zip([
+      entry({ name: '../../../etc/passwd', text: CSV }),
+      entry({ name: '__MACOSX/._x.csv', text: '\0\0\0' }),
+      entry({ name: 'folder/', text: '' }),
+      entry({ name: 'README.txt', text: 'hello' }),
+      entry({ name: 'x.csv.CHECKSUM', text: 'abc' }),
+    ])
+    expect((await read(bytes)).bars).toEqual(UTC)
+  })
+
+  test('that break off, or were changed on the way, are refused wherever it happens', async () => {
+    for (const bytes of [
+      zip([entry()]),
+      zip([entry({ how: 'open-ended' })]),
+      gzipSync(CSV),
+      zstdCompressSync(CSV),
+    ])
+      for (let cut = 5; cut < bytes.length; cut += 7) {
+        const message = await refusal(bytes.subarray(0, cut))
+        expect({ cut, message }).toEqual({ cut, message: expect.stringContaining('Nothing was imported: ') })
+      }
+    expect(await refusal(zip([entry({ crc: 1 })]))).toContain('the check sum of BTCUSDT-1m-2024-03.csv')
+    expect(await refusal(zip([entry({ crc: 1, how: 'open-ended' })]))).toContain('check sum')
+  })
+
+  test.each([
+    ['encrypted', zip([entry({ flags: 1 })]), 'encrypted; unpack it first'],
+    ['packed in a way nobody knows', zip([entry({ method: 12 })]), 'packed by method 12'],
+    [
+      'an archive in an archive',
+      zip([entry({ name: 'a.zip', text: zip([entry()]), how: 'stored' })]),
+      'an archive within an archive',
+    ],
+    ['gzip in gzip in gzip', gzipSync(gzipSync(gzipSync(CSV))), 'an archive within an archive'],
+    ['without any file', zip([]), 'no files with rows'],
+    ['a workbook', zip([entry({ name: '[Content_Types].xml', text: '<Types/>' })]), 'this is a workbook'],
+    ['a web page', Buffer.from('<!DOCTYPE html><html>'), 'this is a web page'],
+    ['a picture', Buffer.from([0x89, 80, 78, 71, 0, 0, 0, 13]), 'this is no text'],
+    [
+      'bars and trades',
+      zip([entry(), entry({ name: 'b.csv', text: '1709632800,1,1\n' })]),
+      'some files are of bars and some of trades',
+    ],
+    ['two series', zip([entry(), entry({ name: 'ETHUSDT-1m-2024-03.csv' })]), 'BTCUSDT 1m and ETHUSDT 1m'],
+    [
+      'two symbols in one file',
+      Buffer.from(
+        'ticker,date,time,open,high,low,close\nA,20240305,100000,1,1,1,1\nB,20240305,100100,1,1,1,1\n',
+      ),
+      'is of another symbol',
+    ],
+  ])('%s is refused by name', async (_name, bytes, message) => {
+    expect(await refusal(bytes)).toContain(message)
+  })
+
+  test('a bomb is given up on before it grows', async () => {
+    const blanks = Buffer.concat([Buffer.from(CSV), Buffer.alloc(20 << 20, '\n')])
+    const bomb = gzipSync(blanks)
+    expect(await refusal(bomb)).toContain('more than 200 times as large as the archive')
+    expect(await refusal(zip([entry({ text: blanks })]))).toContain('more than 200 times')
+  })
+
+  test('the beginning of a file is enough to look at it', async () => {
+    const text = Array.from(
+      { length: 5000 },
+      (_, i) => `${1_709_632_800 + i * 60},1,1,1,1,${(i * 7919) % 1000}`,
+    ).join('\n')
+    for (const bytes of [
+      zip([entry({ text })]),
+      zip([entry({ text, how: 'open-ended' })]),
+      gzipSync(text),
+      Buffer.from(text),
+    ]) {
+      const { read: found } = await stageBars(
+        [bytes.subarray(0, bytes.length / 2)],
+        { symbol: COIN, isPart: true },
+        null,
+      )
+      expect(found.count).toBeGreaterThan(1000)
+      expect(found.count).toBeLessThan(5000)
+    }
+  })
+})
+
+describe('what is odd is told, with what was done', () => {
+  const line = (minute: number, price: number, volume = 5, at = 1_709_632_800) =>
+    `${at + minute * 60},${price},${price + 1},${price - 1},${price},${volume}`
+  const steady = (count: number) => Array.from({ length: count }, (_, i) => line(i, 100 + (i % 3)))
+
+  test('gaps, bars without volume, a spike', async () => {
+    const lines = steady(100)
+      .toSpliced(50, 3)
+      .with(20, line(20, 100, 0))
+    lines[40] = `${1_709_632_800 + 40 * 60},100,900,99,100,5`
+    const told = await read(lines.join('\n'), { interval: '1m' })
+    expect(told.findings).toEqual([
+      '1: 1 bar without volume; stored as they are',
+      '1: 1 bar that stand out from both neighbours; stored as they are',
+      '1: 3 bars missing inside of sessions, in one place; nothing was filled in',
+    ])
+  })
+
+  test('nights, weekends and lunch breaks are no gaps, but a missing morning is', async () => {
+    const tokyo = defaultSymbol('TSE', '7203')
+    const at = (day: number, hour: number) => Date.UTC(2024, 2, day, hour) / 1000
+    const hours = (day: number) =>
+      [0, 1, 2, 4, 5, 6].map((hour) => (hour < 3 ? at(day, hour) : at(day, hour - 1) + 1800))
+    const times = [8, 11, 12].flatMap(hours)
+    const text = (some: readonly number[]) => some.map((time) => `${time},1,1,1,1,1`).join('\n')
+    expect((await read(text(times), { symbol: tokyo, interval: '1h' })).findings).toEqual([])
+    const without = times.filter((time) => time !== at(11, 0))
+    expect((await read(text(without), { symbol: tokyo, interval: '1h' })).findings).toEqual([
+      '1: 1 bar missing inside of sessions, in one place; nothing was filled in',
+    ])
+  })
+
+  test('days without bars, a split, and bars outside of the session', async () => {
+    const row = (day: string, price: number) => `${day},${price},${price + 1},${price - 1},${price},5`
+    const text = `date,open,high,low,close,volume\n${[
+      row('2024-03-01', 100),
+      row('2024-03-04', 101),
+      row('2024-03-06', 25.2),
+      row('2024-03-07', 25),
+    ].join('\n')}\n`
+    expect((await read(text, { symbol: STOCK, interval: '1d' })).findings).toEqual([
+      '1: one stretch of days without bars (holidays are among them); nothing was filled in',
+      '1: one jump between sessions that look like a split; prices were not adjusted',
+    ])
+    const early = `${Date.UTC(2024, 2, 5, 12) / 1000},1,1,1,1,1\n`
+    expect((await read(early, { symbol: STOCK, interval: '1h' })).findings).toEqual([
+      '1: 1 bar outside of the session; stored as they are',
+    ])
+  })
+
+  test('no volume at all is said once', async () => {
+    const lines = Array.from({ length: 30 }, (_, i) => line(i, 100, 0))
+    expect((await read(lines.join('\n'), { interval: '1m' })).findings).toEqual([
+      '30: no bar has a volume; stored with a volume of 0',
+    ])
+  })
+
+  test('rows of the same time are refused, or one of them is kept and the others counted', async () => {
+    const lines = [...steady(5), line(2, 200), line(4, 300), line(4, 400)]
+    expect(await refusal(lines.join('\n'))).toContain('row 6: has the same time as row 3')
+    for (const [duplicates, kept] of [
+      ['first', [100, 101, 102, 100, 101]],
+      ['last', [100, 101, 200, 100, 400]],
+    ] as const) {
+      const told = await read(lines.join('\n'), { hints: { duplicates }, interval: '1m' })
+      expect(told.bars.map((bar) => Number(bar.split(' ').at(-2)))).toEqual([...kept])
+      expect(told.findings).toContain(
+        `3: 3 rows of a time that was there already; the ${duplicates} of each time is kept`,
+      )
+    }
+  })
+
+  test('also where they are blocks apart, newest first or next to each other', async () => {
+    const count = 150_000
+    const all = Array.from({ length: count }, (_, i) => line(i, 100, i))
+    const text = (lines: readonly string[]) => [Buffer.from(lines.join('\n'))]
+    for (const lines of [
+      [...all, line(3, 7, 1), line(70_000, 7, 1)],
+      [...all.toReversed(), line(3, 7, 1), line(70_000, 7, 1)],
+    ]) {
+      const cache = new BarCache(memoryBars())
+      const key = seriesKey('BINANCE', 'BTCUSDT', '1m')
+      const done = await importBars(cache, key, text(lines), { hints: { duplicates: 'last' } })
+      expect([done.inserted, done.read.count, done.rows]).toEqual([count, count, count + 2])
+      expect(done.read.findings.find(({ kind }) => kind === 'duplicate')?.count).toBe(2)
+      const { close } = await cache.read(key)
+      expect([close[3], close[4], close[70_000]]).toEqual([7, 100, 7])
+    }
+    const doubled = all.slice(0, 70_000).flatMap((one, i) => [one, line(i, 7, 1)])
+    for (const lines of [doubled, doubled.toReversed()]) {
+      const { bars, read: found } = await stageBars(
+        text(lines),
+        { symbol: COIN, hints: { duplicates: 'first' } },
+        null,
+      )
+      expect([bars.length, found.findings.find(({ kind }) => kind === 'duplicate')?.count]).toEqual([
+        70_000, 70_000,
+      ])
+      expect(bars.close.every((price) => price === (lines === doubled ? 100 : 7))).toBe(true)
+    }
+  })
+
+  test('inspecting stores nothing, and says what an import would refuse', async () => {
+    const cache = new BarCache(memoryBars())
+    const text = [...steady(5), line(2, 200)].join('\n')
+    const found = await inspectBars(cache, seriesKey('BINANCE', 'BTCUSDT', '1m'), [Buffer.from(text)])
+    expect(found).toMatchObject({ count: 5, rows: 6, spacing: '1m', fileCount: 1 })
+    expect(found.findings.map(({ done }) => done)).toContain(
+      'an import refuses them unless you say which to keep',
+    )
+    expect([await cache.store.list(), await cache.store.symbols()]).toEqual([[], []])
+  })
+})
+
+test('several files are one series, each in its own dialect, and errors name the file', async () => {
+  const bytes = async function* (text: string) {
+    yield Buffer.from(text)
+  }
+  const files = (...texts: readonly string[]) =>
+    texts.map((text, i) => ({ name: `${i}.csv`, bytes: bytes(text), packing: [] }))
+  const one = 'time,open,high,low,close,volume\n1709632800,10,12,9,11,5\n'
+  const two = '20240305 050100;11;13;10;12;6\n'
+  const { bars, read: found } = await stageNamed(files(one, two), { symbol: COIN }, null)
+  expect([bars.length, found.fileCount, found.files.map(({ dialect }) => dialect?.origin)]).toEqual([
+    2,
+    2,
+    [null, 'HistData'],
+  ])
+  expect(stageNamed(files(one, `${two}20240305 050200;1;0;1;1;1\n`), { symbol: COIN }, null)).rejects.toThrow(
+    'row 2 of 1.csv: high is below low',
+  )
+  expect(stageNamed(files(one, one), { symbol: COIN }, null)).rejects.toThrow(
+    'row 2 of 1.csv: has the same time as row 2 of 0.csv',
+  )
+})
+
+test.each([
+  ['BTCUSDT-1h-2024-01.zip', 'BINANCE', 'BTCUSDT', '1h'],
+  ['BTCUSDT-aggTrades-2024-01-15.zip', 'BINANCE', 'BTCUSDT', '1m'],
+  ['BINANCE_BTCUSDT, 60.csv', 'BINANCE', 'BTCUSDT', '1h'],
+  ['DAT_ASCII_EURUSD_M1_2024.csv', 'FX', 'EURUSD', '1m'],
+  ['EURUSD_Candlestick_15_M_BID_01.01.2024-31.01.2024.csv', 'FX', 'EURUSD', '15m'],
+  ['EURUSD_M15_202401020000_202412312345.csv', '', 'EURUSD', '15m'],
+  ['EURUSDH4.csv', '', 'EURUSD', '4h'],
+  ['aapl_us_d.csv', '', 'AAPL', '1d'],
+  ['XBTUSD_1440.csv', 'KRAKEN', 'XBTUSD', '1d'],
+  ['/home/ann/СБЕР_D.csv.gz', '', 'СБЕР', '1d'],
+])('%s tells its series', (name, exchange, symbol, interval) => {
+  expect(marketOfFile(name)).toEqual({ exchange, symbol, interval })
+  expect(marketTold('whatever.csv')).toBeNull()
+})
