@@ -170,6 +170,8 @@ export interface Services extends AccountDeps {
   readonly licences: () => Promise<Uint8Array<ArrayBuffer>>
   /** Called with every request of a signed-in user, who will most likely run something soon. */
   readonly userCame: () => void
+  /** Called after each request but those about sweeps, scans and portfolios: whoever follows one is not held up by it. */
+  readonly asked?: () => void
   /** Aborts when the server begins to stop: streams end, and it is no longer ready. */
   readonly stopping: AbortSignal
 }

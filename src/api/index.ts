@@ -107,6 +107,8 @@ const resources = (deps: ApiDeps, events: StreamLog) =>
     .use(streamRoutes(deps, events))
     .use(barRoutes(deps))
 
+const LONG_WORK = /^\/api\/(?:platform\/(?:sweeps|scans|portfolios)|health|ready)/
+
 /** The whole HTTP side: API, documentation, metrics and the dashboard's files. */
 export function createApi(services: Services) {
   const { log, clock, settings } = services
@@ -161,6 +163,7 @@ export function createApi(services: Services) {
     const { method } = request
     const { status } = response
     metrics.request(method, route, status, ms / 1000)
+    if (!LONG_WORK.test(route)) services.asked?.()
     log('debug', 'request', {
       requestId,
       method,

@@ -37,6 +37,8 @@ export interface WorkerThread {
 export interface PoolOptions {
   /** Threads that run scripts; up to two more serve jobs that must not wait for them. */
   readonly workers: number
+  /** How many threads the machine can run at a time; missing = enough for all. */
+  readonly processors?: number
   /** Only differences count, so pass a clock that cannot be set (monotonic). */
   readonly clock: Clock
   readonly spawn: () => WorkerThread
@@ -99,6 +101,8 @@ interface Running {
 const SLOW_MS = 1000
 /** The most previews and runs together that one user may have running. */
 const SHOWN_AT_ONCE = 2
+/** Whoever asked this recently is still at it. */
+const ASKING_MS = 1000
 /** The most jobs of a lane that a user may have waiting behind the running one. */
 const WAITING_MAX = 10
 /** Checks come as fast as a user types, in every tab. */
@@ -145,6 +149,7 @@ export class JobPool {
   #importer: WorkerThread | null = null
   #tasks = 0
   #guard: ReturnType<typeof setInterval> | null = null
+  #askedAt = -Infinity
   #idleMemory = 0
   #idleMeasuredAt = Number.NEGATIVE_INFINITY
   #lastEndedAt = 0
@@ -215,6 +220,11 @@ export class JobPool {
     if (this.#idle.length + this.#running.size === 0) this.#idle.push(this.#spawn())
   }
 
+  /** Somebody asks the server for something else than long work: while people do, sweeps leave them a processor. */
+  asked(): void {
+    this.#askedAt = this.#options.clock.now()
+  }
+
   /** The server is stopping: waiting jobs fail at once with 503, and no new ones are accepted. Running ones may go on. */
   drain(): void {
     this.#closed = true
@@ -258,9 +268,16 @@ export class JobPool {
   #isFree(lane: Lane): boolean {
     if (lane === 'imports') return this.#importsHeld().held < IMPORTS_HELD
     const lanes = [...this.#running.values()].map(({ task }) => task.options.lane)
+    if (lane === 'sweeps' && lanes.filter((other) => other === lane).length >= this.#sweepsMost())
+      return false
     const rank = rankOf(lane)
     const busy = lanes.filter((other) => other !== 'imports' && rankOf(other) >= rank)
     return busy.length < this.#threadsFor(lane)
+  }
+
+  #sweepsMost(): number {
+    const { clock, processors = Infinity } = this.#options
+    return clock.now() - this.#askedAt < ASKING_MS ? Math.max(1, processors - 1) : Infinity
   }
 
   /** The most jobs of this lane that a user may have running now. */
@@ -457,7 +474,9 @@ export class JobPool {
 
   #look(): void {
     const now = this.#options.clock.now()
-    if (this.#waiting.imports.length > 0 || this.#waiting.prompt.length > 0) this.#next()
+    // These may begin by the clock alone.
+    if ((['imports', 'prompt', 'sweeps'] as const).some((lane) => this.#waiting[lane].length > 0))
+      this.#next()
     for (const running of this.#running.values()) {
       const { memoryBytes } = running.task.options.budget
       const late = this.#tooLate(running, now)

@@ -91,6 +91,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
   await loadSamples(bars)
   const pool = new JobPool({
     workers: config.WORKERS || Math.max(1, availableParallelism() - 1),
+    processors: availableParallelism(),
     // The budgets of jobs are measured by a monotonic clock, which nobody can set back.
     clock: { now: () => performance.now(), sleep: clock.sleep },
     spawn: context.spawnWorker,
@@ -187,6 +188,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     setupCode: await setupCodeOf(kv, fleet !== null, Buffer.from(random.bytes(24)).toString('base64url')),
     dashboard: await dashboardOf(context, basePath({ publicUrl: config.PUBLIC_URL })),
     licences: loadLicences,
+    asked: () => pool.asked(),
     userCame() {
       warm ??= setTimeout(() => pool.warm(), WARM_MS)
     },

@@ -22,9 +22,13 @@ const byTheClock: PoolOptions['threadMs'] = () => null
 const textOf = (bytes: TextBytes) => Buffer.concat(bytes).toString()
 const rss = () => process.memoryUsage.rss()
 
-function open(workers = 1, { memory = rss, spawn = standIn, time = byTheClock, now = clock.now } = {}) {
+function open(
+  workers = 1,
+  { memory = rss, spawn = standIn, time = byTheClock, now = clock.now, processors = 64 } = {},
+) {
   pool = new JobPool({
     workers,
+    processors,
     clock: { ...clock, now },
     spawn,
     threadMs: time,
@@ -269,6 +273,38 @@ test('scripts of alerts take turns with runs, and hold up no check', async () =>
   ]
   await Promise.all(jobs)
   expect(order).toEqual(['run', 'alert', 'run', 'alert', 'run', 'alert'])
+})
+
+test('sweeps leave a processor to whoever asks for something else, and take it again a second later', async () => {
+  let now = 0
+  const run = open(4, { now: () => now, processors: 2 })
+  const begun: number[] = []
+  const part = (n: number) => {
+    const stop = new AbortController()
+    const started = Promise.withResolvers<void>()
+    const over = run('for ever', {
+      lane: 'sweeps',
+      signal: stop.signal,
+      started() {
+        begun.push(n)
+        started.resolve()
+      },
+    }).catch(() => {})
+    return { started: started.promise, end: () => (stop.abort(), over) }
+  }
+  const parts = [1, 2, 3].map(part)
+  expect(begun).toEqual([1, 2, 3])
+  await Promise.all(parts.map(({ end }) => end()))
+  pool.asked()
+  const [first, second, third] = [4, 5, 6].map(part)
+  expect(begun).toEqual([1, 2, 3, 4])
+  // Whatever else is long is not held back.
+  await run('sum', { user: 'u2' })
+  await first!.end()
+  expect(begun).toEqual([1, 2, 3, 4, 5])
+  now = 1000
+  await third!.started
+  await Promise.all([second!.end(), third!.end()])
 })
 
 test('a server that stops refuses what waits at once, takes nothing new, and ends what runs when it is closed', async () => {

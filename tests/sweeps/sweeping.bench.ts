@@ -4,7 +4,8 @@
 //
 // A server from source, an SMA cross over 50,000 bars, with one thread for scripts and then with two: trials a second, time of
 // the processor a trial (all threads of the process), how much memory grows from the first thousand trials to the last, and
-// how long others wait for their answers meanwhile, beside what they wait when nothing runs. On a busy machine compare the
+// how long others wait for their answers meanwhile, beside what they wait when nothing runs. Since they ask all the time, a
+// sweep leaves them a processor: on two processors both columns are of one thread at work. On a busy machine compare the
 // columns with each other, not with another day's. Linux only.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
