@@ -41,6 +41,12 @@ export function builtinCall(module: Module, expr: BuiltinCallExpr, into: Body): 
   if (implementation.inline !== undefined) return js`${implementation.inline}(${args})`
   const given = implementation.named ? [request(module, expr, args)] : args
   if (implementation.runtime) given.unshift(simple('R'))
+  if (implementation.servesAgain && module.shortLived.has(expr)) {
+    const last = `spare${expr.site}`
+    if (!module.spares.has(last)) module.fixed.line(`let ${last}=null;`)
+    module.spares.add(last)
+    return js`(${last}=${module.constant(implementation.fn)}(${[...given, last]}))`
+  }
   const made = js`${module.constant(implementation.fn)}(${given})`
   // What knows the run counts by itself.
   return expr.type.kind === 'string' && implementation.runtime !== true ? js`M.text(${made})` : made

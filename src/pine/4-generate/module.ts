@@ -7,6 +7,7 @@ import type { Block, BuiltinCallExpr, Expr, FunctionInstance, Program, Variable 
 import type { Type, Udt } from '../2-check/types.ts'
 import { walkBlock } from '../2-check/walk.ts'
 import { repeatedCalls } from '../3-plan/repeated.ts'
+import { shortLivedCalls } from '../3-plan/short-lived.ts'
 import { WHOLE, type Code, type CodePart } from './code.ts'
 import { BLOCK, type TrackSpec } from '../runtime/executable.ts'
 import { columnKind, type PlannedColumn, type Plan } from '../3-plan/plan.ts'
@@ -133,6 +134,8 @@ export class Module {
   readonly fixed = new Writer()
   /** The objects that hold arguments, by the calls that are handed them. */
   readonly requestObjects = new Map<BuiltinCallExpr, string>()
+  /** Variables of calls whose last result serves again. */
+  readonly spares = new Set<string>()
   readonly functions = new Writer()
   readonly frames: Frame[] = []
   readonly main = new Frame('MainFrame')
@@ -151,6 +154,7 @@ export class Module {
   /** Functions that call functions that call functions make a loop too: a bar of them may never end. */
   readonly countsCalls: boolean
   #repeated: ReadonlySet<Expr> | null = null
+  #shortLived: ReadonlySet<Expr> | null = null
   functionCount = 0
   #temporaries = 0
 
@@ -165,6 +169,11 @@ export class Module {
   /** Calls that one bar may execute more than once. Most scripts never ask. */
   get repeated(): ReadonlySet<Expr> {
     return (this.#repeated ??= repeatedCalls(this.program))
+  }
+
+  /** Calls whose last result may serve again. */
+  get shortLived(): ReadonlySet<Expr> {
+    return (this.#shortLived ??= shortLivedCalls(this.program))
   }
 
   readonly #kept = new Map<number, number>()

@@ -132,7 +132,8 @@ export const MATRIX: readonly BuiltinEntry[] = [
     },
   }),
   fn('matrix.transpose', 'Rows as columns, in a new matrix.', '(matrix<T> id) matrix<T>', {
-    fn: (id: Any) => (id ?? absent('matrix.transpose')).transpose(),
+    fn: (id: Any, spare: Any = null) => (id ?? absent('matrix.transpose')).transpose(spare),
+    servesAgain: true,
   }),
   fn(
     'matrix.sort',

@@ -60,6 +60,11 @@ export type Implementation =
        * tells call sites apart) and `given`, which has a bit for each argument that the call names.
        */
       readonly named?: boolean
+      /**
+       * Where nobody has its last result any more (`3-plan/short-lived.ts`), it gets that behind its arguments, or null, and
+       * may return it with another content.
+       */
+      readonly servesAgain?: boolean
       readonly implicit?: readonly Implicit[]
       /** The function of JavaScript's own that `fn` is, called by its name: `Math.abs`. '' = the argument as it is. */
       readonly inline?: string
