@@ -11,7 +11,7 @@
 // PostgreSQL, too. An operation of the API that nothing has answered as its schema says is a failure of its own.
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { ANSWERED, neverAnswered } from '../../tests/api/answered-operations.ts'
 import { bringChromium, foundChromium } from '../../tests/browser/chromium.ts'
 import { POSTGRES_URL, startPostgres } from '../../tests/store/postgres-server.ts'
@@ -47,31 +47,44 @@ const SLOWEST = [
   'dashboard/pages',
   'executable/torture',
   'dashboard/chart',
+  'dashboard/look',
   'dashboard/drawings',
-  'executable/api',
   'sweeps/sweeps',
-  'dashboard/accessibility',
-  'executable/refusals',
-  'executable/abuse',
-  'dashboard/several-charts',
-  'dashboard/sweeps',
-  'executable/data-lock',
-  'engine/pool',
+  'executable/api',
   'dashboard/studies',
-  'pine/ta/oracles',
-  'backtest/explain',
   'executable/sweeps',
-  'executable/alerts',
+  'store/fleet',
+  'pine/ta/oracles',
+  'dashboard/alert-lines',
+  'dashboard/offline',
   'dashboard/keyboard',
-  'dashboard/tabs',
+  'dashboard/sweeps',
+  'engine/pool',
+  'store/bar-objects',
+  'dashboard/compare-runs',
+  'dashboard/keys',
+  'dashboard/accessibility',
   'dashboard/sub-path',
-  'scans/scans',
+  'dashboard/portfolios',
+  'executable/abuse',
+  'dashboard/tabs',
+  'executable/alerts',
   'api/backtests',
-  'executable/full-disk',
-  'executable/running',
-  'api/large-texts',
+  'store/lmdb-bars',
+  'portfolios/portfolios',
+  'journeys/token-user',
+  'scans/scans',
+  'dashboard/symbols',
+  'store/postgres-bars',
   'api/idempotency',
+  'api/large-texts',
+  'dashboard/several-charts',
+  'dashboard/scans',
+  'api/mcp',
 ].map((name) => `tests/${name}.test.ts`)
+
+/** One more than processors: journeys and killed servers wait for a good part of their time. */
+const LANES = availableParallelism() + 1
 
 /** Suites that drive a real browser or the built executable. */
 const ALONE = /^tests\/(dashboard|executable|journeys)\//
@@ -139,7 +152,7 @@ function seedOfCommit(): number | null {
 async function run(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-  parallel = 2,
+  parallel = LANES,
 ): Promise<Outcome> {
   const report = `${tmpdir()}/chartroom-junit-${process.pid}.xml`
   const timings = `${tmpdir()}/chartroom-timings-${process.pid}.json`

@@ -12,9 +12,9 @@ const PATH = '/api/platform/sweeps'
 const BODY = {
   ...SWEEP,
   source: CROSS,
-  bars: 3000,
+  bars: 1500,
   sampler: 'tpe',
-  trials: 400,
+  trials: 240,
   windows: { kind: 'rolling', runs: 5 },
   where: [],
   space: [
@@ -36,7 +36,7 @@ interface Begun {
 async function begun(place: Place): Promise<Begun> {
   const server = await place.serve('--rate-user', '0')
   await server.signUp()
-  await server.importCsv('symbol=ABC&exchange=X&interval=1h', barsCsv(3000))
+  await server.importCsv('symbol=ABC&exchange=X&interval=1h', barsCsv(1500))
   const made = await server.call('POST', PATH, BODY)
   expect(made.status).toBe(200)
   return { server, id: made.json.id }
@@ -47,7 +47,7 @@ async function until({ server, id }: Begun, tried: number) {
   for (;;) {
     const { sweep } = (await server.call('GET', `${PATH}/${id}`)).json
     if (sweep.tried >= tried || !['queued', 'running'].includes(sweep.state)) return sweep
-    await Bun.sleep(5)
+    await Bun.sleep(20)
   }
 }
 
