@@ -148,7 +148,7 @@ export function testServer(
     fleet?: (Shards & FleetView) | null
     clock?: FakeClock
     /** Providers of bars; null = they are switched off. */
-    network?: Pick<FeatureDeps, 'http' | 'openSocket'> | null
+    network?: (Pick<FeatureDeps, 'http' | 'openSocket'> & Partial<Pick<FeatureDeps, 'send'>>) | null
   } = {},
 ) {
   // Other tests keep the processors busy: a job takes too long where the test says so, and never by itself.

@@ -281,11 +281,12 @@ export class Streamer implements Keeper {
         rows.push(...rowsOf(bars))
       if (signal.aborted || this.#followed.get(seriesName(key)) !== followed) return
       const closed = series.filled(rows, from, asked, calendar)
-      await this.#mend(followed, closed)
-      followed.failures = 0
-      followed.filledAt = asked
-      followed.lastError = followed.isConnected ? null : followed.lastError
-      if (series.isLive) followed.liveSince ??= asked
+      if (await this.#mend(followed, closed, from !== null)) {
+        followed.failures = 0
+        followed.filledAt = asked
+        followed.lastError = followed.isConnected ? null : followed.lastError
+        if (series.isLive) followed.liveSince ??= asked
+      }
     } catch (error) {
       this.#failed(followed, error)
     }
@@ -307,19 +308,19 @@ export class Streamer implements Keeper {
     this.#disconnect(followed)
   }
 
-  /** Stores what REST has where the store has something else. */
-  #mend(followed: Followed, rows: readonly BarRow[]): Promise<void> {
+  /** Stores what REST has where the store has something else. Answers false if it could not. */
+  async #mend(followed: Followed, rows: readonly BarRow[], isMending: boolean): Promise<boolean> {
     const { cache } = this.#deps
     const [first] = rows
     const last = rows.at(-1)
-    if (!first || !last) return followed.writing
+    if (!first || !last) return true
     return this.#write(followed, first[0], async () => {
       const { bars: stored } = await cache.store.read(followed.key, { from: first[0], to: last[0] + 1 })
       const known = new Map(rowsOf(stored).map((row) => [row[0], row]))
       const news = rows.filter((row) => !isSame(known.get(row[0]), row))
       if (news.length === 0) return
-      followed.mended += news.length
       await storeBars(cache, followed.key, barsOf(news))
+      if (isMending) followed.mended += news.length
     })
   }
 
@@ -333,16 +334,22 @@ export class Streamer implements Keeper {
   }
 
   /** What cannot be stored now is asked for again later. */
-  #write(followed: Followed, from: number, work: () => Promise<void>): Promise<void> {
-    followed.writing = followed.writing.then(work).catch((error: unknown) => {
-      this.#deps.log('error', `bars of ${seriesName(followed.key)} could not be stored`, {
-        error: String(error),
-      })
-      followed.series.unsettle(from)
-      this.#failed(followed, error)
-      this.#wake(followed.provider)
-    })
-    return followed.writing
+  async #write(followed: Followed, from: number, work: () => Promise<void>): Promise<boolean> {
+    const written = followed.writing.then(work).then(
+      () => true,
+      (error: unknown) => {
+        followed.series.unsettle(from)
+        if (followed.failures === 0)
+          this.#deps.log('error', `bars of ${seriesName(followed.key)} could not be stored`, {
+            error: String(error),
+          })
+        this.#failed(followed, error)
+        this.#wake(followed.provider)
+        return false
+      },
+    )
+    followed.writing = written.then(() => {})
+    return written
   }
 
   #tell(followed: Followed): void {

@@ -72,6 +72,7 @@ export class FakeVenue {
   connections = 0
   /** Whether REST and new connections are out of reach. */
   isDown = false
+  refusesStreams = false
   readonly #dialect: Dialect
   readonly #clock: Clock
   readonly #random: SeededRandom
@@ -93,7 +94,7 @@ export class FakeVenue {
     const line: Line = { events, isSubscribed: false, held: null }
     this.connections++
     queueMicrotask(() => {
-      if (this.isDown) return events.closed('refused')
+      if (this.isDown || this.refusesStreams) return events.closed('refused')
       this.#lines.add(line)
       events.opened()
     })

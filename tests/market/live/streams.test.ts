@@ -38,11 +38,11 @@ function followed([exchange, symbol, dialect]: (typeof VENUES)[number], seed: nu
   const venue = new FakeVenue(dialect, clock, random)
   const store = memoryBars()
   const early: number[] = []
-  let writes = 0
+  let isFull = false
   const cache = new BarCache({
     ...store,
     upsert(key, bars) {
-      writes++
+      if (isFull) return Promise.reject(new Error('the disk is full'))
       for (const time of bars.time) if (time + MINUTE > clock.now()) early.push(time)
       return store.upsert(key, bars)
     },
@@ -72,7 +72,7 @@ function followed([exchange, symbol, dialect]: (typeof VENUES)[number], seed: nu
     streamer,
     /** Times of bars that were stored before they were over. */
     early,
-    writes: () => writes,
+    fails: (does: boolean) => (isFull = does),
     /** Goes on to the middle of a minute, when nothing is still to be settled. */
     middle: () => clock.pass(MINUTE - (clock.now() % MINUTE) + MINUTE / 2),
     status: async () => (await streamer.status())[0]!,
@@ -130,4 +130,89 @@ describe.each(VENUES)('%s', (...of) => {
     expect(state).toBe('live')
     expect(stream?.cuts).toBeGreaterThan(cuts / 3)
   })
+})
+
+test('a stream that cannot be reached is fetched as bars end, and says so; it comes back by itself', async () => {
+  await using live = followed(VENUES[0]!, 5)
+  await live.clock.pass(2 * MINUTE)
+  live.venue.refusesStreams = true
+  live.venue.cut('gone')
+  await live.clock.pass(10 * MINUTE)
+  await live.middle()
+  expect(await live.stored()).toEqual(live.venue.closed())
+  const status = await live.status()
+  expect(status).toMatchObject({ state: 'retrying', stream: { cuts: 1, liveSince: null } })
+  expect(status.lastError).toBe('The stream was cut: refused.')
+  expect(live.forming.get(live.key)?.row[0]).toBe(live.venue.bars.at(-1)?.time)
+  live.venue.refusesStreams = false
+  await live.clock.pass(2 * MINUTE)
+  expect((await live.status()).state).toBe('live')
+  expect(live.early).toEqual([])
+})
+
+test('nothing at all can be reached: it is asked more and more rarely, and the gap is filled afterwards', async () => {
+  await using live = followed(VENUES[0]!, 6)
+  await live.clock.pass(2 * MINUTE)
+  live.venue.isDown = true
+  live.venue.cut('gone')
+  const [asked, opened] = [live.venue.requests, live.venue.connections]
+  await live.clock.pass(60 * MINUTE)
+  expect(live.venue.requests - asked).toBeLessThan(100)
+  expect(live.venue.connections - opened).toBeLessThan(80)
+  expect(await live.status()).toMatchObject({ state: 'retrying' })
+  live.venue.isDown = false
+  await live.clock.pass(20 * MINUTE)
+  await live.middle()
+  expect(await live.stored()).toEqual(live.venue.closed())
+  expect((await live.status()).state).toBe('live')
+})
+
+test('a stream that freezes without a word is cut and opened again, and nothing is missing', async () => {
+  await using live = followed(VENUES[0]!, 8)
+  await live.clock.pass(2 * MINUTE)
+  live.venue.freeze()
+  await live.clock.pass(5 * MINUTE)
+  await live.middle()
+  expect(await live.status()).toMatchObject({
+    state: 'live',
+    stream: { cuts: 1, lastCut: { reason: 'nothing was heard for 75 s' } },
+  })
+  expect(await live.stored()).toEqual(live.venue.closed())
+})
+
+test('one stream serves all series that are made of it, and ends with the last of them', async () => {
+  await using live = followed(VENUES[2]!, 9)
+  const [exchange, symbol] = VENUES[2]!
+  const five = seriesKey(exchange, symbol, '5m')
+  await live.clock.pass(MINUTE)
+  live.streamer.follow(five)
+  live.streamer.follow(five)
+  await live.clock.pass(MINUTE)
+  expect((await live.streamer.status()).map(({ key, state }) => [key.interval, state])).toEqual([
+    ['1m', 'live'],
+    ['5m', 'live'],
+  ])
+  expect(live.venue.connections).toBe(1)
+  live.streamer.unfollow(live.key)
+  await live.clock.pass(MINUTE)
+  expect(live.venue.isConnected).toBe(true)
+  live.streamer.unfollow(five)
+  await live.clock.settle()
+  expect([live.venue.isConnected, live.forming.get(five), live.forming.get(live.key)]).toEqual([
+    false,
+    null,
+    null,
+  ])
+})
+
+test('a store that fails for a while loses nothing', async () => {
+  await using live = followed(VENUES[0]!, 10)
+  await live.clock.pass(2 * MINUTE)
+  live.fails(true)
+  await live.clock.pass(5 * MINUTE)
+  expect(await live.status()).toMatchObject({ lastError: 'the disk is full' })
+  live.fails(false)
+  await live.clock.pass(20 * MINUTE)
+  await live.middle()
+  expect(await live.stored()).toEqual(live.venue.closed())
 })
