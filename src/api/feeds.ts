@@ -57,6 +57,7 @@ export function feedRoutes(deps: ApiDeps) {
             ...(from !== null && { from }),
             ...(to !== null && { to }),
             signal: request.signal,
+            closedOnly: await feeds.hasStream(key),
           }
           const { inserted, updated, pages } = await fetchSeries(
             deps.bars,

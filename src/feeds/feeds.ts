@@ -125,6 +125,11 @@ export function createFeeds(deps: FeedDeps) {
     },
     /** Somebody asked for bars of the series, and so chose its provider. */
     choose,
+    /** Whether the series comes by a stream now, to this server or another. */
+    async hasStream(key: SeriesKey): Promise<boolean> {
+      const name = seriesName(key)
+      return (await running()).some((feed) => feed.stream !== undefined && seriesName(feed.key) === name)
+    },
     isFollowed: async (key: SeriesKey): Promise<boolean> => (await kv.get(keyOf(key))) !== null,
     async follow(key: SeriesKey): Promise<void> {
       await choose(key)

@@ -2,7 +2,7 @@
 //
 // Each page is stored before the next one is requested, so a fetch that is cut short resumes where it was.
 
-import { BAR_FIELDS, type Bars, emptyBars } from '../bars.ts'
+import { BAR_FIELDS, type Bars, emptyBars, sliceBars } from '../bars.ts'
 import { type SeriesKey, seriesName, type UpsertResult } from '../bar-store.ts'
 import { type Calendar, calendarOf, sessionInstant } from '../calendar.ts'
 import { type ImportTarget, knownSymbol, storeBars } from '../import.ts'
@@ -30,6 +30,8 @@ export interface FetchOptions {
   /** Exclusive; default: now. */
   readonly to?: number
   readonly signal?: AbortSignal
+  /** Leaves out the bar that is not over: of a series with a stream only closed bars are stored. */
+  readonly closedOnly?: boolean
   /** Called after each page with the done fraction of the time and the number of bars so far. */
   readonly progress?: (fraction: number, bars: number) => void
 }
@@ -46,7 +48,7 @@ export async function fetchSeries(
   target: ImportTarget,
   key: SeriesKey,
   deps: ProviderDeps,
-  { from, to = deps.clock.now(), signal, progress }: FetchOptions = {},
+  { from, to = deps.clock.now(), signal, closedOnly = false, progress }: FetchOptions = {},
 ): Promise<FetchResult> {
   const provider = providerOf(key.exchange)
   const interval = parseInterval(key.interval)
@@ -60,7 +62,11 @@ export async function fetchSeries(
   let inserted = 0
   let updated = 0
   let pages = 0
-  for await (const bars of datedPages(provider, key, { from: start, to, interval, calendar }, deps, signal)) {
+  const isOver = (time: number) => calendar.period(time, interval).end <= deps.clock.now()
+  for await (const page of datedPages(provider, key, { from: start, to, interval, calendar }, deps, signal)) {
+    const isCut = closedOnly && page.length > 0 && !isOver(page.time.at(-1) ?? 0)
+    const bars = isCut ? sliceBars(page, 0, page.length - 1) : page
+    if (bars.length === 0) continue
     const result = await storeBars(target, key, bars)
     inserted += result.inserted
     updated += result.updated
