@@ -7,7 +7,8 @@ import { withAllItAsks } from './run-job.ts'
 import type { Desk } from './worker-loop.ts'
 
 export function advanceJob({ kept, trusted, from, ...job }: AdvanceJob, desk: Desk): Promise<AdvanceOutput> {
-  return withAllItAsks(job, desk, (request, imported) => {
+  const { alertScripts: scripts } = desk
+  return withAllItAsks(job, { ...desk, ...(scripts && { scripts }) }, (request, imported) => {
     const libraries = imported.size === 0 ? '' : sha256(JSON.stringify([...imported]))
     const answer = advance(request, kept?.libraries === libraries ? kept : null, from, { trusted })
     if (answer.kept) desk.used(sizeOf(answer.kept))

@@ -5,18 +5,11 @@
 // then: left alone the heap grew by 70 MB over 10,000 trials, all of it garbage, and collected it stays as it is.
 
 import type { TrialColumns } from '../backtest/trial-columns.ts'
+import { later, type Later } from './later.ts'
 
 const KEPT_MS = 5000
 /** A collection takes as long as some ten trials. */
 const COLLECTED_TRIALS = 1000
-
-/** Calls `work` after some time unless the returned function is called before. */
-export type Later = (work: () => void, ms: number) => () => void
-
-const later: Later = (work, ms) => {
-  const timer = setTimeout(work, ms)
-  return () => clearTimeout(timer)
-}
 
 export class KeptColumns {
   readonly #later: Later

@@ -3,7 +3,7 @@
 // The pool gives a worker one job at a time, except imports: those mostly wait for bytes, so they share one worker.
 
 import process from 'node:process'
-import { CompiledScripts } from '../backtest/compiled-scripts.ts'
+import { ALERTS_SIZE_MAX, CompiledScripts } from '../backtest/compiled-scripts.ts'
 import { Problem } from '../lib/problem.ts'
 import { turn } from '../lib/turn.ts'
 import {
@@ -18,6 +18,7 @@ import {
   type ToWorker,
 } from './job.ts'
 import { KeptColumns } from './kept-columns.ts'
+import { TextGarbage } from './text-garbage.ts'
 import { ownThread, ownThreadMs } from './thread-time.ts'
 
 declare const self: Worker
@@ -32,6 +33,8 @@ export interface Desk {
   readonly used: (bytes: number) => void
   /** The scripts that this thread compiled last. */
   readonly scripts?: CompiledScripts
+  /** The same of those that go on bar by bar. */
+  readonly alertScripts?: CompiledScripts
   /** The columns that it keeps for the sweep that it works for. */
   readonly columns?: KeptColumns
 }
@@ -61,7 +64,12 @@ export function serveJobs(kinds: Partial<Kinds>, busy: () => void = () => {}): v
   const tasks = new Map<number, Map<number, Asker>>()
   let asked = 0
   const thread = ownThread() ?? UNKNOWN_THREAD
-  const kept = { scripts: new CompiledScripts(), columns: new KeptColumns() }
+  const kept = {
+    scripts: new CompiledScripts(),
+    alertScripts: new CompiledScripts(ALERTS_SIZE_MAX),
+    columns: new KeptColumns(),
+  }
+  const garbage = new TextGarbage()
 
   self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
     if (data.to === 'job') {
@@ -86,6 +94,7 @@ export function serveJobs(kinds: Partial<Kinds>, busy: () => void = () => {}): v
     used[USED.thread] = thread
     tasks.set(task, new Map())
     if (OF_MANY.has(data.kind)) busy()
+    garbage.busy()
     const tell = (said: Said) => self.postMessage({ task, ...said } satisfies FromWorker, handedOver(said))
     const ask = (name: string, args: readonly unknown[]) =>
       new Promise<unknown>((resolve, reject) => {
@@ -97,6 +106,7 @@ export function serveJobs(kinds: Partial<Kinds>, busy: () => void = () => {}): v
       })
     tell(await answer(kinds, data, { ...deskFor(data, tell, ask), ...kept }))
     tasks.delete(task)
+    garbage.rest(kept.scripts.compiled + kept.alertScripts.compiled)
     if ((used[USED.bytes] ?? 0) <= LARGE_BYTES) return
     // Waits for a turn, so that nothing refers to the answer any more. Collecting takes some 25 ms, whereas a fresh worker
     // needs 150 until it is as fast as this one.

@@ -62,3 +62,15 @@ test('without libraries an import is not found, before and after', () => {
   expect(compile().script).not.toBeNull()
   expect(scripts.compile(SCRIPT, {}).script).toBeNull()
 })
+
+test('no more than so much of text is kept, and what was compiled is counted', () => {
+  const scripts = new CompiledScripts(4000)
+  const text = (i: number) => `//@version=6\nindicator("${i}")\nplot(close)\n`
+  const first = scripts.compile(text(0), {})
+  for (let i = 1; i <= 3; i++) scripts.compile(text(i), {})
+  expect(scripts.compiled).toBe(4)
+  expect(scripts.compile(text(3), {})).toBe(scripts.compile(text(3), {}))
+  expect(scripts.compiled).toBe(4)
+  expect(scripts.compile(text(0), {})).not.toBe(first)
+  expect(scripts.compiled).toBe(5)
+})
