@@ -4,6 +4,8 @@
 // The text equals that of `JSON.stringify`, letter by letter. In addition, a typed array of doubles becomes a list of
 // numbers, and any other iterable becomes a list of its items: each is made, written and released.
 
+import { numbersText } from './number-text.ts'
+
 /** Numbers written at a time: some 300 kB of text. */
 const NUMBERS = 16_384
 /** Items of a list written at a time. */
@@ -21,7 +23,7 @@ function* columnPieces(column: Float64Array): Generator<string> {
   yield '['
   for (let from = 0; from < column.length; from += NUMBERS) {
     if (from > 0) yield ','
-    yield JSON.stringify(listOf(column.subarray(from, from + NUMBERS))).slice(1, -1)
+    yield numbersText(column.subarray(from, from + NUMBERS))
   }
   yield ']'
 }
