@@ -273,7 +273,7 @@ export function createApi(services: Services) {
     ['chartroom_backtests_running', 'Scripts running.', services.runs.running],
     ['chartroom_backtests_waiting', 'Backtests waiting for a worker.', services.runs.waiting],
     ['chartroom_event_streams', 'Streams of events open.', streams.size],
-    ...fleetGauges(services.fleet),
+    ...fleetGauges(services.fleet, services.features.sweeps.helped),
     ['chartroom_start_time_seconds', 'When the server started, Unix time.', startedAt / 1000],
   ])
   const startedAt = clock.now()
@@ -292,13 +292,14 @@ async function shown(lastKnown: LastKnownView, work: () => Promise<Response>): P
 }
 
 /** Nothing where a server is alone. */
-function fleetGauges(fleet: FleetView | null): (readonly [string, string, number])[] {
+function fleetGauges(fleet: FleetView | null, helped: number): (readonly [string, string, number])[] {
   if (!fleet) return []
   return [
     ['chartroom_fleet_nodes', 'Servers alive on the database.', fleet.members.length],
     ['chartroom_fleet_shards', 'Shards of work that this server does, of 256.', fleet.held.length],
     ['chartroom_fleet_lag_seconds', 'For how long it may not have heard of changes.', fleet.lagMs / 1000],
     ['chartroom_fleet_buried', 'Servers that it found gone and took the leases of.', fleet.buried],
+    ['chartroom_fleet_sweep_batches', 'Batches of trials that it did for sweeps of other servers.', helped],
     ['chartroom_store_retries', 'Statements that it sent to the database again.', fleet.retries],
   ]
 }

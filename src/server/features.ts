@@ -53,6 +53,7 @@ import { createSupport, type Article } from '../support/support.ts'
 import { Ledger } from '../sweeps/ledger.ts'
 import { Scans } from '../scans/scans.ts'
 import { createScanWatch } from '../scans/watch.ts'
+import type { SweepNodes } from '../sweeps/offers.ts'
 import { Sweeps } from '../sweeps/sweeps.ts'
 import { createWatchlists, WATCHED_INTERVAL } from '../watchlists/watchlists.ts'
 import type { AllowList, Resolve } from '../webhooks/address.ts'
@@ -86,8 +87,11 @@ export interface FeatureDeps extends AccountDeps {
   readonly limits: Limits
   /** What of the work behind requests this server does; all of it if it is alone. */
   readonly shards?: Shards
+  /** The servers on the same database; null or missing = there can be no others. */
+  readonly nodes?: SweepNodes | null
 }
 
+const HELP_MS = 1000
 const TIDY_MS = 3_600_000
 const TRIM_MS = 20
 export function createFeatures(deps: FeatureDeps): Features {
@@ -116,7 +120,17 @@ export function createFeatures(deps: FeatureDeps): Features {
     ledger,
     hostFor: (seen, userId, key, of) => hostFor(seen, libraryFor(kv, userId), key, of),
     atOnce: Math.max(1, deps.pool.workers - 1),
+    nodes: deps.nodes ?? null,
   })
+  const helping = createLoop(
+    deps,
+    'doing batches of other servers',
+    async () => {
+      await sweeps.help(helping.wake)
+      return HELP_MS
+    },
+    { mostMs: HELP_MS },
+  )
   const portfolios = new Portfolios({
     kv,
     clock,
@@ -277,6 +291,10 @@ export function createFeatures(deps: FeatureDeps): Features {
     lookAgain: (source) => looks.lookAgain(source),
     jobs: { sweeps, scans, portfolios },
     drawings,
+    async offerHeard(id) {
+      helping.wake()
+      await sweeps.offerHeard(id)
+    },
     wakeDeliveries: telling.wakeDeliveries,
     wakeNotifications: telling.wakeNotifications,
     wakeMail: mail.wake,
@@ -378,6 +396,7 @@ export function createFeatures(deps: FeatureDeps): Features {
         untilDone(clock, new Backoff(deps, 'tidying up alerts'), signal, () => alerts.sweep()),
         feeds.run(signal),
         tidy.run(signal),
+        deps.nodes ? helping.run(signal) : undefined,
       ])
     },
   }

@@ -36,6 +36,8 @@ export interface HearDeps {
   lookAgain(source: SeriesKey): void
   readonly jobs: Readonly<Record<'sweeps' | 'scans' | 'portfolios', HearingJobs>>
   readonly drawings: HearingJobs
+  /** A batch of a sweep was offered, or done. */
+  offerHeard(id: string): Promise<void>
   wakeDeliveries(ownerId: string): void
   wakeNotifications(ownerId: string): void
   wakeMail(): void
@@ -116,6 +118,7 @@ async function told(deps: HearDeps, keys: readonly Key[]): Promise<void> {
   }
   for (const collection of ['sweeps', 'scans', 'portfolios'] as const)
     for (const id of idsOf(collection)) await jobs[collection].heard(id)
+  for (const id of idsOf('sweep-offers')) await deps.offerHeard(id)
   for (const id of idsOf('drawings')) await deps.drawings.heard(id)
 }
 

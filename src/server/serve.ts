@@ -132,7 +132,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     openSocket,
     feeds: config.FEEDS === 'on',
     alertsMax: config.MAX_ALERTS,
-    ...(fleet && { shards: fleet }),
+    ...(fleet && { shards: fleet, nodes: fleet }),
   })
   const runs = new Runs({
     kv,

@@ -50,6 +50,7 @@ import { BATCH, expressionAt, spaceOf, type Choice, type Space } from './space.t
 import { shownTrial } from './trials.ts'
 import { CELLS_MAX, cellsOf, heldOut } from './windows.ts'
 import { isUnderWay } from '../wire/job-state.ts'
+import { offersIn, outcomeOf, SharedBatches, type Offer, type SweepNodes, type Tried } from './offers.ts'
 
 export type { Sweep } from './records.ts'
 
@@ -62,6 +63,8 @@ export interface SweepDeps extends JobDeps {
   readonly hostFor: (seen: SeenBars, userId: string, key: SeriesKey, bars: Bars) => ScriptHost
   /** The most batches that may be with the workers at a time. */
   readonly atOnce: number
+  /** The servers that may do batches for each other; null or missing = there is one. */
+  readonly nodes?: SweepNodes | null
 }
 
 export interface SweepProgress {
@@ -76,6 +79,9 @@ export interface SweepProgress {
   readonly perSecond: number | null
 }
 
+/** How many batches of others are done here at a time: while one is written down, the next one runs. */
+const HELPED_MAX = 2
+const OFFERS_PAGE = 20
 const TRIALS = 1000
 /** Samplers whose next choice depends on the outcomes of earlier ones. */
 const LEARNING: ReadonlySet<Sweep['sampler']> = new Set(['tpe', 'cmaes'])
@@ -104,6 +110,15 @@ const plans = () => import('./plan.ts')
 export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
   readonly #deps: SweepDeps
   readonly #listeners = new Set<(sweep: Sweep) => void>()
+  /** Of each sweep that runs here, the batches under way. */
+  readonly #shared = new Set<SharedBatches>()
+  /** Batches of other servers' sweeps that are done here. */
+  readonly #helping = new Map<string, AbortController>()
+  #helped = 0
+  /** Whether one of them could not be given back. */
+  #owes = false
+  /** What the batches of the sweep that was helped with last have in common. */
+  #lastMaterial: { readonly sweepId: string; readonly material: Promise<Material> } | null = null
   /** How many times a sweep began or went on. */
   #begun = 0
 
@@ -116,6 +131,14 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
       scriptKey,
     })
     this.#deps = deps
+    deps.nodes?.onBuried(() => {
+      for (const shared of this.#shared)
+        shared.buried().catch((error: unknown) =>
+          deps.log('error', 'batches of a server that is gone could not be taken back', {
+            error: String(error),
+          }),
+        )
+    })
   }
 
   protected override progressOf(sweep: Sweep): SweepProgress {
@@ -269,8 +292,95 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
   }
 
   override async stop(): Promise<void> {
+    for (const helping of this.#helping.values()) helping.abort()
     await super.stop()
     await this.#deps.ledger.settled()
+  }
+
+  /** How many batches were done for other servers. */
+  get helped(): number {
+    return this.#helped
+  }
+
+  /** Another server has offered a batch, or has done one for this. */
+  async offerHeard(id: string): Promise<void> {
+    for (const shared of this.#shared) await shared.heard(id)
+    // It was taken back, or its sweep has ended.
+    const helping = this.#helping.get(id)
+    if (helping && (await offersIn(this.#deps.kv).get(id)) === null) helping.abort()
+  }
+
+  /** Takes batches that other servers offer while this one has a free worker; `done` is called after each of them. */
+  async help(done: () => void): Promise<void> {
+    const { kv, nodes, pool } = this.#deps
+    if (!nodes) return
+    const offers = offersIn(kv)
+    if (this.#owes) await this.#giveBack(nodes.node)
+    const isFree = () =>
+      pool.hasFreeWorker || (this.#helping.size > 0 && this.#helping.size < HELPED_MAX && pool.waiting === 0)
+    if (!isFree()) return
+    const { items } = await offers.list('open', [], { limit: OFFERS_PAGE, reverse: false })
+    for (const { id, lender, refusedBy } of items) {
+      if (lender === nodes.node || refusedBy.includes(nodes.node)) continue
+      if (!isFree()) return
+      const taken = await offers.update(id, (offer) =>
+        offer.node === null && offer.outcome === null ? { ...offer, node: nodes.node } : null,
+      )
+      if (!taken) continue
+      const stop = new AbortController()
+      this.#helping.set(id, stop)
+      void this.#help(taken, nodes.node, stop.signal).finally(() => {
+        this.#helping.delete(id)
+        if (this.#helping.size === 0) this.#lastMaterial = null
+        done()
+      })
+    }
+  }
+
+  async #help(offer: Offer, node: string, signal: AbortSignal): Promise<void> {
+    const offers = offersIn(this.#deps.kv)
+    const change = (more: Partial<Offer>) =>
+      offers.update(offer.id, (before) =>
+        before.node === node && before.outcome === null ? { ...before, ...more } : null,
+      )
+    try {
+      const sweep = await sweeps(this.#deps.kv).get(offer.sweepId)
+      if (!sweep || !isUnderWay(sweep)) {
+        // The server that offered it was killed before it could take it back.
+        await offers.delete(offer.id)
+        return
+      }
+      const material = await this.#materialToHelp(sweep)
+      const rungs = rungsFor(sweep, material)
+      const tried = await this.#sortedAndTried(sweep, material, rungs, offer.choices, signal)
+      if (await change({ outcome: outcomeOf(offer.choices, tried) })) this.#helped++
+    } catch (error) {
+      if (signal.aborted) return
+      this.#deps.log('warn', 'a batch of another server could not be done', { error: String(error) })
+      try {
+        await change({ node: null, refusedBy: [...offer.refusedBy, node] })
+      } catch {
+        this.#owes = true
+      }
+    }
+  }
+
+  /** Batches that this server has taken and does not do. */
+  async #giveBack(node: string): Promise<void> {
+    const offers = offersIn(this.#deps.kv)
+    const { items } = await offers.list('taken', [node], { limit: OFFERS_PAGE })
+    for (const { id } of items)
+      if (!this.#helping.has(id))
+        await offers.update(id, (offer) =>
+          offer.node === node && offer.outcome === null ? { ...offer, node: null } : null,
+        )
+    this.#owes = items.length === OFFERS_PAGE
+  }
+
+  #materialToHelp(sweep: Sweep): Promise<Material> {
+    if (this.#lastMaterial?.sweepId !== sweep.id)
+      this.#lastMaterial = { sweepId: sweep.id, material: this.#materialOf(sweep) }
+    return this.#lastMaterial.material
   }
 
   protected override async work(id: string, live: LiveJob<SweepProgress>): Promise<void> {
@@ -302,18 +412,30 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
     const learns = LEARNING.has(sweep.sampler)
     const stop = new AbortController()
     const either = AbortSignal.any([signal, stop.signal])
-    /** Batches with the workers, in order. */
+    const shared = new SharedBatches({
+      kv: this.#deps.kv,
+      offers: offersIn(this.#deps.kv),
+      newId: this.#deps.newId,
+      nodes: this.#deps.nodes ?? null,
+      sweepId: id,
+      // A sampler that does not learn need not wait for the outcomes of one batch to begin the next.
+      hereMax: learns ? 1 : 2,
+      here: (choices) => this.#sortedAndTried(started, material, rungs, choices, either),
+      signal: either,
+    })
+    await shared.begin()
+    this.#shared.add(shared)
+    /** Batches that were begun, in order. */
     const underWay: { readonly choices: readonly (readonly Choice[])[]; readonly tried: Promise<Tried> }[] =
       []
     let isOver = false
-    // A sampler that does not learn need not wait for the outcomes of one batch to begin the next.
     const begin = async () => {
-      while (!isOver && underWay.length < (learns ? 1 : 2)) {
+      while (!isOver && underWay.length < (learns ? 1 : shared.room)) {
         const choices = await this.#nextOf(plan, signal)
         isOver = choices.length === 0
         if (isOver) return
         if (!learns) plan.tell(choices.map(() => null))
-        const tried = this.#sortedAndTried(started, material, rungs, choices, either)
+        const tried = shared.do(choices)
         tried.catch(() => undefined)
         underWay.push({ choices, tried })
       }
@@ -337,7 +459,10 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
         await next
       }
     } finally {
+      this.#shared.delete(shared)
       stop.abort()
+      // Their offers are gone with them.
+      await Promise.allSettled(underWay.map(({ tried }) => tried))
     }
     await this.#judge(sweep, material, await this.#allOf(sweep), signal)
   }
@@ -613,15 +738,6 @@ function assertSame(choices: readonly (readonly Choice[])[], stored: readonly (r
     'conflict',
     'This sweep was begun by a version of Chartroom that chose its trials in another way, so it cannot go on as if it had never stopped. Its trials are kept; start a new one.',
   )
-}
-
-/** What became of a batch of choices. */
-interface Tried {
-  /** Those that halving left, or all. */
-  readonly left: readonly (readonly Choice[])[]
-  /** The names by which the ledger knows the others. */
-  readonly out: readonly string[]
-  readonly found: TrialsOutput
 }
 
 interface Rung {

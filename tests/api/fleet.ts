@@ -4,6 +4,7 @@ import type { FleetView } from '../../src/api/deps.ts'
 import { type Shards, shardOf } from '../../src/lib/shards.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
 import { type BarStore, memoryBars, type SeriesKey } from '../../src/market/bar-store.ts'
+import type { SweepNodes } from '../../src/sweeps/offers.ts'
 import type { Key, Kv } from '../../src/store/kv.ts'
 import { memoryKv } from '../../src/store/memory.ts'
 import { barCsv } from '../bar-csv.ts'
@@ -50,12 +51,13 @@ function toldBars(store: BarStore, news: News): BarStore {
   }
 }
 
-class HandFleet implements Shards, FleetView {
+class HandFleet implements Shards, FleetView, SweepNodes {
   readonly node: string
   readonly #alive: ReadonlySet<string>
   readonly #owner: (shard: number) => string
   readonly gained: (() => void)[] = []
   readonly giving: (() => Promise<void>)[] = []
+  readonly hearsOfBurials: (() => void)[] = []
 
   constructor(node: string, alive: ReadonlySet<string>, owner: (shard: number) => string) {
     this.node = node
@@ -88,6 +90,10 @@ class HandFleet implements Shards, FleetView {
 
   beforeGiving(settled: () => Promise<void>): void {
     this.giving.push(settled)
+  }
+
+  onBuried(listener: () => void): void {
+    this.hearsOfBurials.push(listener)
   }
 
   aliveNodes(): Promise<ReadonlySet<string>> {
@@ -155,7 +161,12 @@ export function testFleet() {
         await Promise.all(from.fleet.giving.map((settled) => settled()))
         for (const gained of to.fleet.gained) gained()
       }
-      return { a, b, servers, kv, headers, userId, alive, heard, give }
+      /** A server is gone, as the others find. */
+      const bury = (node: string) => {
+        alive.delete(node)
+        for (const { fleet } of servers) for (const hear of fleet.hearsOfBurials) hear()
+      }
+      return { a, b, servers, kv, headers, userId, alive, heard, give, bury }
     },
   }
 }

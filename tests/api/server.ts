@@ -20,6 +20,7 @@ import { ARTICLES } from '../../src/support/articles.ts'
 import { searchHere } from '../search/search-here.ts'
 import { parseAllowList } from '../../src/webhooks/address.ts'
 import type { Kv } from '../../src/store/kv.ts'
+import type { SweepNodes } from '../../src/sweeps/offers.ts'
 import { resultTried } from '../../src/sweeps/tries.ts'
 import { testBars, testKv } from '../store/test-store.ts'
 
@@ -145,7 +146,7 @@ export function testServer(
     workers?: number
     bars?: BarCache
     /** One of several servers on the same store. */
-    fleet?: (Shards & FleetView) | null
+    fleet?: (Shards & FleetView & SweepNodes) | null
     clock?: FakeClock
     /** Providers of bars; null = they are switched off. */
     network?: (Pick<FeatureDeps, 'http' | 'openSocket'> & Partial<Pick<FeatureDeps, 'send'>>) | null
@@ -190,7 +191,7 @@ export function testServer(
     pool,
     spawnSearch: searchHere,
     limits,
-    ...(fleet && { shards: fleet }),
+    ...(fleet && { shards: fleet, nodes: fleet }),
   })
   onFinished.push(features.onFinished)
   const runs = new Runs({

@@ -51,6 +51,7 @@ test('each says which shards of which work it does, and how it fares', async () 
     ['fleet_shards', '128'],
     ['fleet_lag_seconds', '0.02'],
     ['fleet_buried', '3'],
+    ['fleet_sweep_batches', '0'],
     ['store_retries', '4'],
   ])
 })

@@ -1,0 +1,165 @@
+// A sweep on several servers: who does a batch changes nothing of what is stored of it.
+
+import { afterEach, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Kv } from '../../src/store/kv.ts'
+import { offersIn } from '../../src/sweeps/offers.ts'
+import { testFleet } from '../api/fleet.ts'
+import { barCsv } from '../bar-csv.ts'
+import { CROSS } from './sweep-server.ts'
+
+setDefaultTimeout(300_000)
+
+const { twoServers, end } = testFleet()
+afterEach(end)
+
+const PATH = '/api/platform/sweeps'
+/** Two batches and a bit. */
+const SWEEP = {
+  name: 'crosses',
+  symbol: 'S',
+  exchange: 'E',
+  interval: '1h',
+  bars: 50,
+  source: CROSS,
+  sampler: 'random',
+  trials: 410,
+  seed: 3,
+  space: [
+    { input: 'Fast', min: 2, max: 200, step: 1 },
+    { input: 'Slow', min: 5, max: 400, step: 1 },
+  ],
+}
+
+const storedAlone = new Map<string, Promise<readonly string[]>>()
+
+async function world() {
+  const fleet = await twoServers('real')
+  const { a, b, headers, kv, userId, heard, alive } = fleet
+  const [owner, other] = a.fleet.holds(userId) ? [a, b] : [b, a]
+  type Server = typeof a
+  await owner.call('POST', '/api/platform/bars/import?exchange=E&symbol=H&interval=1h', {
+    headers: { ...headers, 'content-type': 'text/csv' },
+    body: barCsv(250),
+  })
+  await heard()
+  /** The trials of a server wait until what it answers is called. */
+  const busy = ({ pool }: Server) => {
+    const gate = Promise.withResolvers<void>()
+    const real = pool.do.bind(pool)
+    Object.assign(pool, {
+      async do(...asked: Parameters<typeof real>) {
+        if (asked[0] === 'trials') await gate.promise
+        return real(...asked)
+      },
+    })
+    return gate.resolve
+  }
+  const begin = async (change: object = {}) => {
+    const { json, text } = await owner.call('POST', PATH, { headers, body: { ...SWEEP, ...change } })
+    if (!json.id) throw new Error(text)
+    return json.id as string
+  }
+  const state = async (id: string) => (await owner.call('GET', `${PATH}/${id}`, { headers })).json.sweep.state
+  const until = async (is: () => boolean | Promise<boolean>) => {
+    while (!(await is())) {
+      await heard()
+      await Bun.sleep(1)
+    }
+  }
+  const offers = async () => Array.fromAsync(offersIn(kv).each())
+  /** What is stored of a sweep that is over. */
+  const ended = async (id: string) => {
+    await until(async () => (await state(id)) === 'done')
+    return stored(kv, id)
+  }
+  /** What a server that is alone stores of it. */
+  const alone = (change: object = {}) => {
+    const name = JSON.stringify(change)
+    const found = storedAlone.get(name) ?? endedAlone(change)
+    storedAlone.set(name, found)
+    return found
+  }
+  const endedAlone = async (change: object) => {
+    const others = [...alive]
+    alive.clear()
+    alive.add(owner.fleet.node)
+    const found = await ended(await begin(change))
+    for (const node of others) alive.add(node)
+    return found
+  }
+  return { ...fleet, owner, other, busy, begin, until, offers, ended, alone, state }
+}
+
+async function stored(kv: Kv, id: string): Promise<readonly string[]> {
+  const keys = Array.from({ length: 12 }, (_, batch) => ['sweep-batch', id, batch])
+  const entries = await kv.getMany([...keys, ['sweep-verdict', id]])
+  return entries.flatMap((entry) => entry?.value ?? [])
+}
+
+test.each([{}, { symbol: 'H', bars: 250, halving: { keep: 0.5, rungs: 1 } }])(
+  'batches are done by another server as well, and end with the same bytes: %p',
+  async (change) => {
+    const { owner, other, busy, begin, until, offers, ended, alone } = await world()
+    const expected = await alone(change)
+    expect(expected).toHaveLength(4)
+    const free = busy(owner)
+    const id = await begin(change)
+    // The first two wait for a worker of their own server, and the third is offered.
+    await until(async () => (await offers()).length === 1)
+    const { sweeps } = other.services.features
+    await until(async () => {
+      await sweeps.help(() => {})
+      return sweeps.helped === 1
+    })
+    free()
+    expect(await ended(id)).toEqual(expected)
+    expect(owner.services.features.sweeps.helped).toBe(0)
+    await until(async () => (await offers()).length === 0)
+  },
+)
+
+test('a batch whose server is killed is done by the one that has the sweep, and what comes late counts for nothing', async () => {
+  const { owner, other, busy, begin, until, offers, ended, alone, bury } = await world()
+  const expected = await alone()
+  const freeOwner = busy(owner)
+  const freeOther = busy(other)
+  const id = await begin()
+  await until(async () => (await offers()).length === 1)
+  const { sweeps } = other.services.features
+  const late = Promise.withResolvers<void>()
+  await sweeps.help(late.resolve)
+  await until(async () => (await offers()).some(({ node }) => node === other.fleet.node))
+  bury(other.fleet.node)
+  await until(async () => (await offers()).every(({ node }) => node === null))
+  freeOther()
+  await late.promise
+  freeOwner()
+  expect(await ended(id)).toEqual(expected)
+  expect(sweeps.helped).toBe(0)
+})
+
+test('a batch that a server cannot do is done by the one that has the sweep, which says what is wrong', async () => {
+  const { owner, other, headers, busy, begin, until, offers } = await world()
+  const free = busy(owner)
+  const id = await begin({ source: 'strategy("broken"' })
+  await until(async () => (await offers()).length === 1)
+  await other.services.features.sweeps.help(() => {})
+  await until(async () => (await offers()).some(({ refusedBy }) => refusedBy.includes(other.fleet.node)))
+  expect((await offers()).every(({ node, refusedBy }) => refusedBy.length === 0 || node === null)).toBe(true)
+  free()
+  const failed = async () => (await owner.call('GET', `${PATH}/${id}`, { headers })).json.sweep
+  await until(async () => (await failed()).state === 'failed')
+  expect((await failed()).error.diagnostics.length).toBeGreaterThan(0)
+  await until(async () => (await offers()).length === 0)
+})
+
+test('what was offered of a sweep that has ended is forgotten by whoever takes it', async () => {
+  const { other, kv, offers } = await world()
+  const offer = { id: 'off_1', sweepId: 'sw_gone', lender: 'x', choices: [[1, 2]], refusedBy: [] }
+  const { sets = [] } = offersIn(kv).insert({ ...offer, node: null, outcome: null })
+  await kv.commit({ sets })
+  const done = Promise.withResolvers<void>()
+  await other.services.features.sweeps.help(done.resolve)
+  await done.promise
+  expect(await offers()).toEqual([])
+})
