@@ -1,16 +1,26 @@
 // lmdb looks for its .node file at run time through node-gyp-build-optional-packages, which cannot work inside a compiled
-// executable. So this plugin names the target's file statically, and Bun embeds it.
+// executable. So this plugin names the target's file statically, and Bun embeds it, without its symbols for debuggers: they are
+// four fifths of it, and an executable holds what it embeds in memory.
 
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { BunPlugin } from 'bun'
+import { withoutSymbols } from './elf.ts'
 
 const TARGET = /^bun-(linux|darwin|windows)-(x64|arm64)(?:-(?:baseline|modern))?(?:-(musl|glibc))?$/
+
+const root = resolve(import.meta.dir, '../..')
 
 /** Replaces `ordered-binary`. */
 const NO_KEYS = `
 const refuse = () => { throw new Error('keys of the store are bytes') }
 export const enableNullTermination = () => {}
 export { refuse as writeKey, refuse as readKey, refuse as compareKeys, refuse as toBufferKey, refuse as fromBufferKey }
+`
+
+/** Replaces `msgpackr`. */
+const NO_VALUES = `
+export class Encoder { constructor() { throw new Error('values of the store are texts or bytes') } }
 `
 
 export function lmdbNative(target: string) {
@@ -28,9 +38,12 @@ export function lmdbNative(target: string) {
     setup(build) {
       build.onLoad({ filter: /[\\/]node_modules[\\/]lmdb[\\/]native\.js$/ }, async ({ path }) => {
         const source = await Bun.file(path).text()
+        const bare = `${root}/dist/natives/${folder}/${file}`
+        mkdirSync(resolve(bare, '..'), { recursive: true })
+        writeFileSync(bare, withoutSymbols(readFileSync(`${root}/node_modules/${folder}/${file}`)))
         const contents = source
           .replace(/^import loadNAPI from 'node-gyp-build-optional-packages';\s*$/m, '')
-          .replace(/loadNAPI\(dirName\)/, `require(${JSON.stringify(`${folder}/${file}`)})`)
+          .replace(/loadNAPI\(dirName\)/, `require(${JSON.stringify(bare)})`)
         if (contents === source || contents.includes('loadNAPI'))
           throw new Error('native.js of lmdb has changed: look at this plugin again')
         return { contents, loader: 'js' }
@@ -41,13 +54,12 @@ export function lmdbNative(target: string) {
         contents: NO_KEYS,
         loader: 'js',
       }))
-      // Leaves out msgpackr's optional native decoder of strings; msgpackr then uses JavaScript.
-      build.onResolve({ filter: /^msgpackr-extract$/ }, ({ path }) => ({ path, namespace: 'absent' }))
-      build.onLoad({ filter: /.*/, namespace: 'absent' }, () => ({
-        contents: 'throw new Error("not bundled")',
+      // Our values are texts and bytes, which lmdb does not encode.
+      build.onLoad({ filter: /[\\/]node_modules[\\/]msgpackr[\\/](?:node-)?index\.js$/ }, () => ({
+        contents: NO_VALUES,
         loader: 'js',
       }))
     },
   }
-  return { plugin, isInstalled: () => existsSync(`${import.meta.dir}/../../node_modules/${folder}/${file}`) }
+  return { plugin, isInstalled: () => existsSync(`${root}/node_modules/${folder}/${file}`) }
 }
