@@ -7,6 +7,7 @@ import {
   propertyRows,
   rowProblem,
   rowsOf,
+  scoreText,
   variedOf,
 } from '../../src/dashboard/sweeps/sweep-model.ts'
 import type { Input } from '../../src/wire/script.ts'
@@ -121,4 +122,14 @@ describe('the map', () => {
     expect(heat.columns[0]).toBe('0–0.6')
     expect(heat.cells[0]!.at(-1)!.score).toBe(99)
   })
+})
+
+test('a score has cents if it is an amount, and more digits if it is a ratio', () => {
+  expect([1215.65, -417.125, 1.23456, -0.01234, null].map(scoreText)).toEqual([
+    '1,215.65',
+    '−417.13',
+    '1.2346',
+    '−0.0123',
+    '—',
+  ])
 })

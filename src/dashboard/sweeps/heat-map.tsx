@@ -1,8 +1,7 @@
 // Scores over two inputs, as a table with coloured cells, so that a screen reader can read the map as rows and columns.
 // Arrow keys go from cell to cell; Enter runs a cell's best trial on the chart.
 
-import { ratio } from '../format.ts'
-import type { Heat } from './sweep-model.ts'
+import { scoreText, type Heat } from './sweep-model.ts'
 import s from './sweeps.module.css'
 
 interface HeatMapProps {
@@ -54,7 +53,7 @@ export function HeatMap({ heat, across, down, open }: HeatMapProps) {
                       class={s.cell}
                       data-best={cell.score === most}
                       style={{ '--strength': `${Math.round(100 * strength(cell.score))}%` }}
-                      title={`${across} ${column}${down === null ? '' : `, ${down} ${name}`}: ${ratio(cell.score, 4)}${cell.count > 1 ? ` (of ${cell.count} trials)` : ''}`}
+                      title={`${across} ${column}${down === null ? '' : `, ${down} ${name}`}: ${scoreText(cell.score)}${cell.count > 1 ? ` (of ${cell.count} trials)` : ''}`}
                       onClick={() => open(cell.trial)}
                     >
                       {shortScore(cell.score)}

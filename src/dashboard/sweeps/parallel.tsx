@@ -1,11 +1,12 @@
 // Parallel coordinates with brushing: drag along an axis, or move its two sliders, to choose trials by their values.
 
 import { useState } from 'preact/hooks'
-import { count, ratio } from '../format.ts'
+import { count } from '../format.ts'
 import { Button } from '../ui/ui.tsx'
 import type { SweepTrial } from '../../wire/sweep.ts'
 import { axesOf, drawn, isChosen, linesOf, WHOLE, type Axis, type Band } from './parallel-model.ts'
 import j from '../jobs/jobs.module.css'
+import { scoreText } from './sweep-model.ts'
 import s from './sweeps.module.css'
 
 const [GAP, HEIGHT, TOP, BOTTOM, SIDE] = [120, 240, 34, 22, 60]
@@ -58,7 +59,7 @@ export function Parallel({ axes, trials, chosen, bands, setBands, open }: Parall
       <p role="status" class={s.chosenTrials}>
         <span>
           {count(chosen.length)} of {count(trials.length)} trials
-          {best && `, the best of them ${best.trial} with ${ratio(best.score, 4)}`}
+          {best && `, the best of them ${best.trial} with ${scoreText(best.score)}`}
         </span>
         {isBrushed && best && (
           <Button size="small" icon="play" onClick={() => open(best.trial)}>

@@ -1,10 +1,15 @@
 // The logic behind the pages of sweeps: suggested ranges, the request, and the map of the scores.
 
 import type { Input as ScriptInput } from '../../wire/script.ts'
+import { ratio } from '../format.ts'
 import type { Sweep, SweepBody, SweepTrial } from '../../wire/sweep.ts'
 
 export type Varied = SweepBody['space'][number]
 export type Choice = SweepTrial['choices'][number]
+
+/** An amount of money has cents; a ratio needs more. */
+export const scoreText = (score: number | null | undefined): string =>
+  ratio(score, Math.abs(score ?? 0) >= 100 ? 2 : 4)
 
 /** A row of the form: an input, whether it is varied, and its values as typed. */
 export interface VariedRow {

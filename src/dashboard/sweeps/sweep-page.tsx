@@ -15,7 +15,7 @@ import type { Sweep, SweepTrial, Verdict } from '../../wire/sweep.ts'
 import { HeatMap } from './heat-map.tsx'
 import { Parallel, useBands } from './parallel.tsx'
 import { ShareSweep } from './share-sweep.tsx'
-import { heatOf, nameOf, shownChoice, trialRun } from './sweep-model.ts'
+import { heatOf, nameOf, scoreText, shownChoice, trialRun } from './sweep-model.ts'
 import s from './sweeps.module.css'
 import { TrialButton } from './trial-button.tsx'
 import { VerdictView } from './verdict-view.tsx'
@@ -263,7 +263,7 @@ function columnsOf(sweep: Sweep, open: (trial: number) => void): Column<SweepTri
       of: 'score',
       head: 'Score',
       look: 'number',
-      cell: ({ score }) => ratio(score, 4),
+      cell: ({ score }) => scoreText(score),
       sort: ({ score }) => score ?? -Infinity,
     },
     figure('trades', 'Trades', count),

@@ -1,6 +1,7 @@
-// A trial by its number, in tables: runs it on the chart.
+// A trial by its number, in tables: runs it on the chart. On a phone there are no heads above, so it says what it is.
 
 import { Button } from '../ui/ui.tsx'
+import s from './sweeps.module.css'
 
 export function TrialButton({
   trial,
@@ -16,7 +17,7 @@ export function TrialButton({
       aria-label={`Run trial ${trial} on the chart`}
       onClick={() => open(trial)}
     >
-      {trial}
+      <span class={s.word}>Trial</span> {trial}
     </Button>
   )
 }

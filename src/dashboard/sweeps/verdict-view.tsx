@@ -6,7 +6,7 @@ import { count, percent, ratio } from '../format.ts'
 import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Button, cx } from '../ui/ui.tsx'
 import type { Sweep, SweepTrial, Verdict } from '../../wire/sweep.ts'
-import { nameOf, shownChoice } from './sweep-model.ts'
+import { nameOf, scoreText, shownChoice } from './sweep-model.ts'
 import j from '../jobs/jobs.module.css'
 import s from './sweeps.module.css'
 import { VerdictFigures } from './verdict-figures.tsx'
@@ -59,7 +59,7 @@ function Chosen({
         ))}
         <div>
           <dt>Score</dt>
-          <dd>{ratio(trial.score, 4)}</dd>
+          <dd>{scoreText(trial.score)}</dd>
         </div>
       </dl>
       <Button size="small" icon="play" onClick={() => open(number)}>
@@ -74,11 +74,14 @@ const [WIDTH, HEIGHT] = [320, 180]
 function Picture({
   title,
   label,
+  said,
   children,
   numbers,
 }: {
   readonly title: string
   readonly label: string
+  /** What is across and what is up, below the picture. */
+  readonly said: string
   readonly children: ComponentChildren
   readonly numbers: ComponentChildren
 }) {
@@ -88,6 +91,7 @@ function Picture({
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label}>
         {children}
       </svg>
+      <p class={s.said}>{said}</p>
       <details>
         <summary>The numbers</summary>
         {numbers}
@@ -141,6 +145,7 @@ function Degradation({
   return (
     <Picture
       title="In sample against out of sample"
+      said="Each point is the best of one half of the time: across its Sharpe ratio there, up that on the other half. Red ones lose."
       label={`Sharpe ratio of each split's best, out of sample over in sample. The line through them has the slope ${ratio(slope)}.`}
       numbers={
         <Numbers
@@ -173,6 +178,7 @@ function Logits({ found: { logits, probability } }: { readonly found: NonNullabl
   return (
     <Picture
       title="Rank out of sample (λ)"
+      said="How many splits' best have which rank on the other half. Red, left of 0: below the middle."
       label={`How the best of one half ranks on the other: ${percent(probability)} of the splits are left of zero, below the middle.`}
       numbers={
         <Numbers
