@@ -166,7 +166,7 @@ export function pseudoInverse(matrix: Rows, work = unwatched): Rows {
 /** Of a square matrix, row after row. */
 export function eigenvaluesOf(items: readonly number[], n: number, work = unwatched): number[] {
   if (!isSymmetric(items, n)) return hessenbergQr(hessenberg(rowsOf(items, n), work), work)
-  const a = new Float64Array(items)
+  const a = typed(items)
   jacobi(a, null, n, work)
   return largestFirst(a, n).map((i) => a[i * n + i]!)
 }
@@ -180,7 +180,7 @@ export function eigenvectorsOf(items: readonly number[], n: number, work = unwat
     for (let j = 0; j < n; j++) for (const vector of vectors) columns.push(vector[j]!)
     return columns
   }
-  const a = new Float64Array(items)
+  const a = typed(items)
   const vectors = new Float64Array(n * n)
   for (let i = 0; i < n; i++) vectors[i * n + i] = 1
   jacobi(a, vectors, n, work)
@@ -200,6 +200,13 @@ export function eigenvectors(matrix: Rows, work = unwatched): Rows {
 
 function rowsOf(items: readonly number[], n: number): Rows {
   return Array.from({ length: n }, (_, i) => items.slice(i * n, (i + 1) * n))
+}
+
+/** Handed the list, the constructor of a small array takes several times as long. */
+function typed(items: readonly number[]): Float64Array {
+  const numbers = new Float64Array(items.length)
+  for (let i = 0; i < items.length; i++) numbers[i] = items[i]!
+  return numbers
 }
 
 function isSymmetric(items: readonly number[], n: number): boolean {
@@ -236,11 +243,38 @@ function turn(a: Float64Array, vectors: Float64Array | null, n: number, p: numbe
   const t = (theta >= 0 ? 1 : -1) / (Math.abs(theta) + Math.sqrt(theta * theta + 1))
   const c = 1 / Math.sqrt(t * t + 1)
   const s = t * c
-  rotateLines(a, p * n, q * n, 1, n, c, s)
-  rotateLines(a, p, q, n, n, c, s)
-  a[p * n + q] = 0
-  a[q * n + p] = 0
-  if (vectors !== null) rotateLines(vectors, p * n, q * n, 1, n, c, s)
+  rotateSymmetric(a, n, p, q, c, s)
+  if (vectors !== null) rotateRows(vectors, p * n, q * n, n, c, s)
+}
+
+/**
+ * Rows p and q, then columns p and q. Elsewhere than where these cross, a column becomes what its row has become, so that half of
+ * it is copied.
+ */
+function rotateSymmetric(a: Float64Array, n: number, p: number, q: number, c: number, s: number): void {
+  const rowP = p * n
+  const rowQ = q * n
+  const pp = rowP + p
+  const pq = rowP + q
+  const qq = rowQ + q
+  const atP = a[pp]!
+  const across = a[pq]!
+  const atQ = a[qq]!
+  for (let k = 0, row = 0; k < n; k++, row += n) {
+    if (k === p || k === q) continue
+    const x = a[rowP + k]!
+    const y = a[rowQ + k]!
+    const ofP = c * x - s * y
+    const ofQ = s * x + c * y
+    a[rowP + k] = ofP
+    a[row + p] = ofP
+    a[rowQ + k] = ofQ
+    a[row + q] = ofQ
+  }
+  a[pp] = c * (c * atP - s * across) - s * (c * across - s * atQ)
+  a[qq] = s * (s * atP + c * across) + c * (s * across + c * atQ)
+  a[pq] = 0
+  a[rowQ + p] = 0
 }
 
 /** The places of the values on the diagonal; of equal ones the first comes first. */
@@ -255,21 +289,13 @@ function largestFirst(a: Float64Array, n: number): number[] {
   return order
 }
 
-/** Rows, or with a `step` of the row's length columns, that begin at `x` and `y`. */
-function rotateLines(
-  a: Float64Array,
-  x: number,
-  y: number,
-  step: number,
-  count: number,
-  c: number,
-  s: number,
-): void {
-  for (let i = 0; i < count; i++, x += step, y += step) {
-    const atX = a[x]!
-    const atY = a[y]!
-    a[x] = c * atX - s * atY
-    a[y] = s * atX + c * atY
+/** The rows that begin at `x` and `y`. */
+function rotateRows(a: Float64Array, x: number, y: number, count: number, c: number, s: number): void {
+  for (let i = 0; i < count; i++) {
+    const atX = a[x + i]!
+    const atY = a[y + i]!
+    a[x + i] = c * atX - s * atY
+    a[y + i] = s * atX + c * atY
   }
 }
 
