@@ -275,15 +275,18 @@ function wholeRun(): void {
   )
   row('run to loop', (time('loop') / time('run')).toFixed(2), '≥ 0.40')
   row('with rows', `${time('rows').toFixed(1)} ms  ${speed(LENGTH, time('rows'))}`)
-  noteRow(`run of ${size} bars`, time('run'), 'ms')
-  noteRow(`run of ${size} bars, in loops by hand`, time('run') / time('loop'), 'times')
+  noteRow(`run of ${size} bars`, time('run'), 'ms', { limit: time('loop'), wanted: '≥ 0.4 of the limit' })
   noteRow(`run of ${size} bars with rows`, time('rows'), 'ms')
   row('with rows to loop', (time('loop') / time('rows')).toFixed(2))
   const fewer = few.length.toLocaleString('en')
   row(`${fewer} bars`, `${(time('few') / 10).toFixed(1)} ms  ${speed(10 * few.length, time('few'))}`)
   row(`${fewer} bars to loop`, (time('fewLoop') / time('few')).toFixed(2), '≥ 0.30')
-  noteRow(`run of ${fewer} bars`, time('few') / 10, 'ms')
-  noteRow(`run of ${fewer} bars, a text never seen before`, time('text'), 'ms')
+  const limit = time('fewLoop') / 10
+  noteRow(`run of ${fewer} bars`, time('few') / 10, 'ms', { limit, wanted: '≥ 0.3 of the limit' })
+  noteRow(`run of ${fewer} bars, a text never seen before`, time('text'), 'ms', {
+    limit,
+    wanted: `≤ ${(FEW_BARS / 10_000).toFixed(1)} ms`,
+  })
   row(
     `${fewer} bars, a text never seen before`,
     `${time('text').toFixed(1)} ms  ${speed(few.length, time('text'))}`,
@@ -314,18 +317,47 @@ function linear(): void {
 }
 
 /** Times wanted of the first ones, against the commit in which these were looked at first. */
-const KINDS_WANTED = ['≥ 5', '≥ 5', '≥ 5', '≥ 5', '≥ 5', '≥ 2.5', '≥ 2.5', '≥ 2.5']
+const KINDS_WANTED = [5, 5, 5, 5, 5, 2.5, 2.5, 2.5]
 
 async function kinds(): Promise<void> {
   const some = sliceBars(bars, 0, Math.min(KIND_BARS, LENGTH))
   const runs = Object.entries(SLOW_KINDS).map(([name, text]) => [name, requestOf(some, text)] as const)
   const { now, before } = await beside(runs)
+  const aBar = (ms: number) => (ms / some.length) * 1e6
+  const byHand = rounds({ zones: () => tenTimes(() => zonesByHand(some)) })('zones') / 10
   for (const [i, [name]] of runs.entries()) {
-    noteRow(`kind: ${name}`, (now[i]! / some.length) * 1e6, 'ns a bar')
-    const nanoseconds = `${((now[i]! / some.length) * 1e6).toFixed(0)} ns a bar`
+    const factor = KINDS_WANTED[i] ?? 2
+    const limit = name === 'zones in arrays' ? { limit: aBar(byHand) } : {}
+    const wanted = before ? { wanted: wantedOf(aBar(before[i]!), factor) } : {}
+    noteRow(`kind: ${name}`, aBar(now[i]!), 'ns a bar', { ...limit, ...wanted })
     const times = before ? `  ${(before[i]! / now[i]!).toFixed(2)} times` : ''
-    row(name, nanoseconds + times, before ? (KINDS_WANTED[i] ?? '≥ 2') : '')
+    const hand = 'limit' in limit ? `, by hand ${limit.limit.toFixed(0)}` : ''
+    row(name, `${aBar(now[i]!).toFixed(0)} ns a bar${hand}${times}`, before ? `≥ ${factor} times` : '')
   }
+}
+
+function wantedOf(before: number, factor: number): string {
+  return `≤ ${(before / factor).toFixed(0)} ns a bar: ${factor} times as fast as before`
+}
+
+/** The least that zones in arrays can cost: the same by hand, with a list of objects. */
+function zonesByHand({ high, low, close, length }: Bars): number {
+  const zones: { readonly top: number; readonly bottom: number; readonly from: number; broken: boolean }[] =
+    []
+  let total = 0
+  for (let i = 0; i < length; i++) {
+    if (i % 7 === 0) zones.push({ top: high[i]!, bottom: low[i]!, from: i, broken: false })
+    if (zones.length > 40) zones.shift()
+    const price = close[i]!
+    for (const zone of zones) {
+      if (zone.broken) continue
+      if (price - zone.top * 1.01 > 1e-10 || price - zone.bottom * 0.99 < -1e-10) zone.broken = true
+      else if (price - zone.top < -1e-10 && price - zone.bottom > 1e-10) total++
+    }
+    for (let at = zones.length - 1; at >= 0; at--)
+      if (zones[at]!.broken && i - zones[at]!.from > 100) zones.splice(at, 1)
+  }
+  return total
 }
 
 /**
@@ -406,15 +438,22 @@ async function probes(folder: string): Promise<void> {
   const fast = speeds(now)
   const slow = before && speeds(before)
   const at = (share: number) => Math.floor(share * (fast.length - 1))
-  for (const [name, share, wanted] of [
-    ['median', 0.5, '≥ 1.6 times'],
-    ['tenth percentile', 0.1, '≥ 2 times'],
-    ['slowest', 0, '≥ 1 M bars/s'],
+  for (const [name, share, factor] of [
+    ['median', 0.5, 1.6],
+    ['tenth percentile', 0.1, 2],
+    ['slowest', 0, null],
   ] as const) {
     const one = fast[at(share)]!
-    const times = slow ? `, ${(one.speed / slow[at(share)]!.speed).toFixed(2)} times` : ''
-    noteRow(`probes, ${name}`, 1000 / one.speed, 'ns a bar')
-    row(`probes, ${name} of ${fast.length}`, `${one.speed.toFixed(2)} M bars/s${times}`, wanted)
+    const was = slow?.[at(share)]?.speed
+    const times = was === undefined ? '' : `, ${(one.speed / was).toFixed(2)} times`
+    const wanted =
+      factor === null ? '≤ 1,000 ns a bar' : was === undefined ? '' : wantedOf(1000 / was, factor)
+    noteRow(`probes, ${name}`, 1000 / one.speed, 'ns a bar', wanted === '' ? {} : { wanted })
+    row(
+      `probes, ${name} of ${fast.length}`,
+      `${one.speed.toFixed(2)} M bars/s${times}`,
+      factor === null ? '≥ 1 M bars/s' : `≥ ${factor} times`,
+    )
   }
   if (!ONLY?.includes('probes')) return
   const earlier = new Map(slow?.map((one) => [one.id, one.speed]))
