@@ -271,6 +271,11 @@ function returnsBetween(
   let [first, second, third, fourth] = [0, 0, 0, 0]
   for (let i = from; i < to; i++) {
     const now = equity[i]!
+    // Many bars hold nothing, and the division takes longer than all the rest.
+    if (now === before) {
+      returns[i] = 0
+      continue
+    }
     const value = before > 0 ? now / before - 1 : 0
     before = now
     returns[i] = value
