@@ -51,7 +51,7 @@ function toldBars(store: BarStore, news: News): BarStore {
   }
 }
 
-class HandFleet implements Shards, FleetView, SweepNodes {
+export class HandFleet implements Shards, FleetView, SweepNodes {
   readonly node: string
   readonly #alive: ReadonlySet<string>
   readonly #owner: (shard: number) => string

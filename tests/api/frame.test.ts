@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { barCsv } from '../bar-csv.ts'
 import { addressList } from '../../src/api/peer.ts'
 import { testKv } from '../store/test-store.ts'
+import { HandFleet } from './fleet.ts'
 import { testServer, type Call } from './server.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -261,6 +262,28 @@ test('anonymous callers are limited by address, an IPv6 one by its /64', async (
   expect((await from('2001:db8:1:3::1')).status).toBe(200)
   clock.advance(30_000)
   expect((await from('2001:db8:1:2::3')).status).toBe(200)
+})
+
+test.each([
+  ['one server', () => null],
+  ['several', () => new HandFleet('a', new Set(['a']), () => 'a')],
+])('%s tells of the narrowest limit there is, and counts no probes', async (_, fleet) => {
+  const { call, signUp } = testServer(() => ({}), { fleet: fleet() })
+  const headers = await signUp()
+  const policy = async (method: string, path: string, body?: object) =>
+    (await call(method, path, { headers, ...(body && { body }) })).headers.get('ratelimit-policy')
+  expect(await policy('GET', '/api/platform/tokens')).toStartWith('"user";')
+  expect(await policy('POST', '/api/platform/tokens', {})).toStartWith('"tokens";')
+  expect(await policy('GET', '/api/health')).toBeNull()
+})
+
+test('a body that may be missing may be announced as JSON, and others may not', async () => {
+  const { call, signUp } = testServer()
+  const headers = { ...JSON_TYPE, ...(await signUp()) }
+  const bookmarks = '/api/platform/replay/bookmarks?bar=7&symbol=SPX&interval=1d'
+  const { status, json } = await call('POST', bookmarks, { headers })
+  expect([status, json.bookmark]).toMatchObject([200, { bar: 7, note: null }])
+  expect((await call('POST', '/api/platform/tokens', { headers })).status).toBe(400)
 })
 
 test('a limit of 0 is no limit', async () => {

@@ -81,7 +81,11 @@ test('a job reads shared bars, tells its progress and answers JSON text', async 
   expect(JSON.parse(textOf(report))).toMatchObject({ sum: 10_000, inputs: { length: 3 } })
   expect(JSON.parse(textOf(tracks))).toHaveLength(1)
   expect(summary.trades).toBe(0)
-  expect(bars).toEqual([5000, 10_000, 15_000, 20_000])
+  // Every 5,000 bars, and where they take long in between.
+  const steps = [...bars, 20_000].map((bar, i) => bar - (bars[i - 1] ?? 0))
+  expect(bars.length).toBeGreaterThanOrEqual(4)
+  expect(Math.min(...steps)).toBeGreaterThanOrEqual(0)
+  expect(Math.max(...steps)).toBeLessThanOrEqual(5000)
 })
 
 test('what a script did wrong comes back as it was thrown; what we did wrong does not look like it', async () => {
@@ -98,6 +102,8 @@ test('what a script did wrong comes back as it was thrown; what we did wrong doe
 
 test('a script that never ends is stopped and named, and the next one runs', async () => {
   const run = open()
+  // A thread that a busy machine takes seconds to start has done nothing, which is another answer.
+  await run('sum')
   const stopped = rejection(run('for ever', { limits: { timeMs: 100 } }))
   const next = run('sum')
   let ticks = 0

@@ -667,6 +667,8 @@ describe('the declaration', () => {
     expect(capital('math.max(7, 2 * 3)')).toBe(7)
     expect(capital('math.max(na, 1)')).toBeNaN()
     expect(capital('nz(na, 5)')).toBe(5)
+    for (const nothing of ['math.sqrt(na)', 'color.r(na)', 'str.pos("aNaN", na)', 'str.length(na)'])
+      expect(capital(nothing)).toBeNaN()
   })
 })
 

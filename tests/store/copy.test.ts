@@ -7,6 +7,7 @@ import { seriesKey } from '../../src/market/bar-store.ts'
 import { defaultSymbol } from '../../src/market/symbols.ts'
 import type { Archive } from '../../src/store/archive.ts'
 import { assertNoHalfCopy, copyStore } from '../../src/store/copy.ts'
+import { examine } from '../../src/store/examine.ts'
 import { INSTANCE_KEY } from '../../src/store/instance-key.ts'
 import type { Key } from '../../src/store/kv.ts'
 import { lmdbArchive } from '../../src/store/lmdb-archive.ts'
@@ -125,6 +126,41 @@ test.each(WAYS)('a copy from %s to %s that was cut short anywhere goes on', asyn
     }
     await assertNoHalfCopy(target.kv)
   }
+})
+
+test('a copy tells how far it is, and where it goes on how many came since', async () => {
+  const source = (await filled('lmdb')).archive
+  const target = (await KINDS.lmdb()).archive
+  const said: string[] = []
+  const progress = (what: string) => said.push(what)
+  let count = 2
+  const dying: Archive = { ...target, ...dyingParts(target, () => void (count-- === 0 && die())) }
+  await copyStore({ source, target: dying, progress }).catch(String)
+  expect(said.splice(0)).toEqual(['documents: 128 of 302'])
+  await copyStore({ source, target, progress })
+  expect(said).toEqual(['documents: 46 more', 'series: 1 of 2', 'series: 2 of 2', 'comparing'])
+})
+
+test('what of a series came before its copy was cut short is an import cut short, until the next start', async () => {
+  const path = `${folder}/${opened++}`
+  const kv = lmdbKv({ path })
+  await migrate(kv)
+  const source = (await filled('lmdb')).archive
+  const series = (await source.series()).find(({ symbol }) => symbol === LONG.symbol)!
+  async function* cutShort() {
+    for await (const page of source.chunks(series)) {
+      yield page
+      die()
+    }
+  }
+  await lmdbArchive(kv).putSeries(series, cutShort()).catch(String)
+  expect(examine(`${path}/data.mdb`, null)).toMatchObject({
+    series: 0,
+    pending: { 'imports cut short': 1 },
+    wrong: [],
+  })
+  await lmdbBars(kv).sweep()
+  expect(examine(`${path}/data.mdb`, null)).toMatchObject({ pending: {}, wrong: [] })
 })
 
 function die(): never {
