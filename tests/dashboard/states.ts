@@ -48,6 +48,16 @@ const charts = (shape: string, all: readonly object[]) => ({
   all,
 })
 const COIN = ['BINANCE', 'BTCUSDT', '1h'] as const
+const EIGHT = charts('8', [
+  chart('c1', 'SP', 'SPX', '1d'),
+  chart('c2', 'NASDAQ', 'AAPL', '1d', { type: 'heikin-ashi' }),
+  chart('c3', ...COIN, { type: 'area' }),
+  chart('c4', 'BINANCE', 'ETHUSDT', '1h', { type: 'line' }),
+  chart('c5', 'BINANCE', 'SOLUSDT', '1h', { type: 'renko' }),
+  chart('c6', 'SP', 'SPX', '1d', { type: 'kagi' }),
+  chart('c7', ...COIN, { type: 'baseline' }),
+  chart('c8', 'NASDAQ', 'AAPL', '1d', { scale: 'percent' }),
+])
 const DRAWN = charts('1', [
   chart('c1', ...COIN, { studies: [study('s1', 'bollinger', 'BB'), study('s2', 'rsi', 'RSI')] }),
 ])
@@ -106,6 +116,7 @@ export function statesOf({ ids, script }: SeededSite): readonly State[] {
     { name: 'indicators', path: '/', remembered: bare, shows: /^Vol/, act: indicators },
     { name: 'chart', path: '/', remembered: { ...ran, side: 'watchlists' }, shows: '110.38' },
     { name: 'drawings', path: '/', remembered: { ...bare, charts: DRAWN }, shows: /^RSI/ },
+    { name: 'eight', path: '/', remembered: { ...bare, charts: EIGHT }, act: eight },
     { name: 'report', path: '/', remembered: report, shows: 'Profit factor' },
     { name: 'phone-report', path: '/', phone: true, remembered: report, shows: 'Profit factor' },
     { name: 'performance', path: '/', remembered: report, shows: 'Profit factor', act: press('Performance') },
@@ -120,6 +131,12 @@ async function palette(page: Page): Promise<void> {
   await page.keyboard.press('Control+k')
   await page.getByRole('combobox', { name: 'Search' }).fill('rsi')
   await page.getByRole('option', { name: /Pine Script versions/ }).waitFor()
+}
+
+/** Alerts come when the bars have, and the drawings of a symbol too. */
+async function eight(page: Page): Promise<void> {
+  await page.getByText('C', { exact: true }).nth(7).waitFor()
+  await page.getByRole('spinbutton', { name: 'Alert: A new high' }).waitFor({ state: 'attached' })
 }
 
 async function indicators(page: Page): Promise<void> {

@@ -9,6 +9,7 @@ import { call } from '../api-client.ts'
 import type { Checked } from '../editor/documents.ts'
 import { toDateTime } from '../editor/input-model.ts'
 import type { Values } from '../editor/inputs-panel.tsx'
+import { intervalText } from '../format.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { href } from '../router.ts'
 import { plainInputs } from '../run-script.ts'
@@ -101,7 +102,7 @@ function AlertForm({
     start: {
       name: (alert ?? start).name ?? '',
       symbol: alert ? `${alert.exchange}:${alert.symbol}` : `${from.exchange}:${from.symbol}`,
-      interval: alert?.interval ?? from.interval,
+      interval: intervalText(alert?.interval ?? from.interval),
       kind: (alert ?? start).kind ?? 'price',
       op: (alert ?? start).op ?? 'crossing',
       price: text((alert ?? start).price),
@@ -209,7 +210,7 @@ function AlertForm({
     >
       <div class={p['row']}>
         <Field label="Symbol" hint="Like NASDAQ:AAPL" {...form.field('symbol', { also: ['exchange'] })} />
-        <Field label="Interval" hint="Like 15m, 1h or 1d" {...form.field('interval')} />
+        <Field label="Interval" hint="Like 15m, 1h or 1D" {...form.field('interval')} />
       </div>
       <div class={p['row']}>
         <Select label="What" value={kind} options={KINDS} onChange={chooseKind} />

@@ -33,7 +33,7 @@ export function AlertDrawer() {
               with the crosshair on it, and you will be told when it is reached.
             </Empty>
           ) : (
-            <ul aria-label="Alerts">
+            <ul class={s['beside']} aria-label="Alerts">
               {list.map((alert) => (
                 <AlertRow key={alert.id} alert={alert} />
               ))}
@@ -44,7 +44,7 @@ export function AlertDrawer() {
       {firings.data && firings.data.items.length > 0 && (
         <>
           <h2 class={s['heading']}>Fired</h2>
-          <ul aria-label="Firings">
+          <ul class={s['beside']} aria-label="Firings">
             {firings.data.items.slice(0, 30).map((firing) => (
               <FiringRow key={firing.id} firing={firing} />
             ))}

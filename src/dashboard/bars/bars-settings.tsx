@@ -215,7 +215,7 @@ function Providers({ onFetched }: { readonly onFetched: () => void }) {
   const feeds = useLoad((signal) => call('GET /api/platform/feeds', { signal }), [])
   const form = useForm({
     wire: SERIES_BODY,
-    start: { exchange: 'BINANCE', symbol: '', interval: '1d' },
+    start: { exchange: 'BINANCE', symbol: '', interval: '1D' },
     async send() {
       const answer = await call('POST /api/platform/bars/fetch', { body: series })
       toast(`${count(answer.inserted)} new bars`, { tone: 'up' })

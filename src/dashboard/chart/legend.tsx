@@ -111,15 +111,21 @@ function LegendBox({
     const element = place.current!
     /** The highest that so many lines were: numbers under the crosshair wrap now and then, which must not move the chart. */
     let [count, highest] = [-1, 0]
-    const observer = new ResizeObserver(() => {
+    const leave = () => {
       const lines = element.querySelectorAll<HTMLElement>(`:scope > .${s.legendLine}`)
       const last = lines[lines.length - 1]
       const height = last ? last.offsetTop + last.offsetHeight : 0
       if (lines.length === count && height <= highest) return
       ;[count, highest] = [lines.length, height]
       view?.leaveFree(box.name, height === 0 ? 0 : LEGEND_TOP + height + LEGEND_ROOM)
-    })
+    }
+    const observer = new ResizeObserver(leave)
     observer.observe(element)
+    // In the typeface that stands in for the page's own, lines may have wrapped that do not.
+    void document.fonts.ready.then(() => {
+      count = -1
+      if (element.isConnected) leave()
+    })
     return () => observer.disconnect()
   }, [view, box.name, box.height])
   return (

@@ -63,6 +63,7 @@ export class ChartView {
   /** Whether the crosshair follows that of another chart instead of the pointer. */
   #put = false
   #withPrice = true
+  #isTypefaceHere = false
   #removed = false
 
   constructor(host: HTMLElement, events: ViewEvents) {
@@ -78,13 +79,14 @@ export class ChartView {
       layout: { attributionLogo: false, fontSize: 11 },
       crosshair: { mode: CrosshairMode.Normal },
       rightPriceScale: { minimumWidth: 72 },
-      timeScale: { rightOffset: 8, barSpacing: 7, minBarSpacing: 0.005 },
+      timeScale: { rightOffset: RIGHT_OFFSET, barSpacing: BAR_SPACING, minBarSpacing: 0.005 },
       kineticScroll: { mouse: false, touch: true },
     })
     this.#addPane('price')
     this.#applyTheme()
     // A canvas neither loads a typeface by itself nor is drawn again once it has loaded.
     void document.fonts.load(`11px ${this.#theme.font}`).then(() => {
+      this.#isTypefaceHere = true
       if (!this.#removed) this.refreshTheme()
     })
     this.#chart.subscribeCrosshairMove((event) => {
@@ -139,12 +141,16 @@ export class ChartView {
     for (const pane of this.#panes) pane.show(this.#state, this.#theme)
   }
 
-  /** Shows the newest known bars, as many as fit. */
+  /**
+   * Shows the newest known bars, as many as fit. A range of bars would be spread over the width of this moment, which changes
+   * when the prices on the axis turn out longer, and then the chart would stand differently each time.
+   */
   toEnd(): void {
-    this.#chart.applyOptions({ timeScale: { barSpacing: 7 } })
-    const last = this.#last()
-    const count = Math.max(20, this.#chart.timeScale().width() / 7)
-    this.#chart.timeScale().setVisibleLogicalRange({ from: last + 8 - count, to: last + 8 })
+    const scale = this.#chart.timeScale()
+    // A chart that is hidden has no width yet.
+    const barSpacing = Math.min(BAR_SPACING, scale.width() / BARS_LEAST || BAR_SPACING)
+    scale.applyOptions({ barSpacing, rightOffset: RIGHT_OFFSET })
+    scale.scrollToPosition(this.#last() + RIGHT_OFFSET - Math.max(0, this.#state.bars.length - 1), false)
     this.autoScale()
   }
 
@@ -321,9 +327,12 @@ export class ChartView {
     this.#setFormat()
   }
 
+  /** Bars stay where they are by their distance to the newest: a range, set again, would change their spacing by a hair. */
   #setTimes(before: Bars): void {
     const { bars } = this.#state
     const range = this.visible
+    const scale = this.#chart.timeScale()
+    const position = scale.scrollPosition()
     const added = bars.length - before.length
     if (
       before.length > 0 &&
@@ -336,27 +345,21 @@ export class ChartView {
       // Bars were added at the end: hand over only those, and scroll along only if the view was at the end.
       for (let i = before.length; i < bars.length; i++)
         this.#panes[0]!.series.update({ time: (bars.time[i]! / 1000) as UTCTimestamp, value: bars.close[i]! })
-      const shift = range && range.to >= before.length - 1 ? added : 0
-      if (range && added > 0)
-        this.#chart.timeScale().setVisibleLogicalRange({ from: range.from + shift, to: range.to + shift })
+      const follows = range !== null && range.to >= before.length - 1
+      if (range && added > 0) scale.scrollToPosition(follows ? position : position - added, false)
       return
     }
     // Older bars were added in front: keep the visible ones where they are.
     const inFront = bars.length - before.length
-    const grown =
-      range &&
+    const hasGrown =
       before.length > 0 &&
       before.time[before.length - 1] === bars.time[bars.length - 1] &&
       // Another type of chart may end with the same bar and have others before it.
       before.time[0] === bars.time[inFront]
-        ? inFront
-        : null
     this.#panes[0]!.series.setData(this.#points())
     for (let i = 1; i < this.#panes.length; i++) this.#setAnchor(i)
-    if (range && (grown !== null || before === bars)) {
-      const by = before === bars ? 0 : (grown ?? 0)
-      this.#chart.timeScale().setVisibleLogicalRange({ from: range.from + by, to: range.to + by })
-    } else this.toEnd()
+    if (range && (hasGrown || before === bars)) scale.scrollToPosition(position, false)
+    else this.toEnd()
   }
 
   /**
@@ -410,7 +413,9 @@ export class ChartView {
       layout: {
         background: { color: surface },
         textColor: muted,
-        fontFamily: font,
+        // The library remembers how wide texts are until the family is another string: what it measured before the typeface had
+        // come is too narrow for it.
+        fontFamily: this.#isTypefaceHere ? font : `${font}, sans-serif`,
         panes: { separatorColor: line, separatorHoverColor: faded(this.#theme.accent, 0.3) },
       },
       grid: { vertLines: { color: faded(line, 0.45) }, horzLines: { color: faded(line, 0.45) } },
@@ -473,6 +478,8 @@ export class ChartView {
   }
 }
 
+/** How a chart begins: CSS pixels from bar to bar, bars left free behind the newest one, and the least that are in view. */
+const [BAR_SPACING, RIGHT_OFFSET, BARS_LEAST] = [7, 8, 20]
 /** The part of a pane above the highest and below the lowest price. */
 const marginsOf = (index: number): { readonly top: number; readonly bottom: number } =>
   index === 0 ? { top: 0.1, bottom: 0.1 } : { top: 0.12, bottom: 0.08 }

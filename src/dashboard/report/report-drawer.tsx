@@ -107,11 +107,12 @@ function ReportOf({ run: current }: { readonly run: ShownRun }) {
             <span class={s.wideOnly}> · ran in {duration(report.timings.runMs)}</span>
           </span>
           {trials && report.script.kind === 'strategy' && (
-            <span class={cx('muted', s.tried)}>{triedText(trials.sentence, report)}</span>
+            <span class={cx('muted', s.tried)} title={triedText(trials.sentence, report)}>
+              {triedText(trials.sentence, report)}
+            </span>
           )}
         </div>
         {running.value && <Badge tone="accent">Running…</Badge>}
-        <span class={s.grow} />
         <div class={s.tools}>
           <div class={s.views} role="group" aria-label="View of the report">
             {VIEWS.map(([id, text]) => (

@@ -3,6 +3,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { titleOf } from '../editor/title-of.ts'
+import { intervalText } from '../format.ts'
 import { Page } from '../frame/page.tsx'
 import { navigate } from '../router.ts'
 import { Form, useForm } from '../ui/form.tsx'
@@ -40,7 +41,7 @@ function Fields() {
   useEffect(() => void loadWatchlists(), [])
   const form = useForm({
     wire: SCAN_FIELDS,
-    start: { interval: market.peek().interval, bars: '500' },
+    start: { interval: intervalText(market.peek().interval), bars: '500' },
     async send({ interval, bars }) {
       const { source, name } = script.peek()
       const { id } = await call('POST /api/platform/scans', {
