@@ -91,7 +91,8 @@ export interface BacktestResult {
   readonly tracks: readonly Track[]
   /** The JSON texts of both, made piece by piece, with at most one item of a list in memory. */
   reportTexts(): Iterable<string>
-  trackTexts(kinds?: TrackKinds): Iterable<string>
+  /** A piece of bytes is to be used before the next one is asked for. */
+  trackTexts(kinds?: TrackKinds): Iterable<string | Uint8Array>
   /** Report and tracks with their columns as the run left them, for `packGiven`. */
   columns(kinds?: TrackKinds): { readonly report: object; readonly tracks: readonly object[] }
 }

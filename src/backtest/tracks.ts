@@ -7,7 +7,7 @@ import type { Bars } from '../market/bars.ts'
 import type { ScriptRun } from '../pine/environment.ts'
 import type { PlotTrack } from '../pine/runtime/plots.ts'
 import type { EquityColumns } from './equity.ts'
-import { jsonPieces, listOf } from '../lib/json-pieces.ts'
+import { jsonBytes, listOf } from '../lib/json-pieces.ts'
 import { Rows, type Picks } from '../wire/columns.ts'
 import type { Marker, RestingTrack, Track } from '../wire/track.ts'
 import { RESTING_TYPES, type RestingOrder } from './broker/resting.ts'
@@ -62,13 +62,16 @@ function* chosen(tracks: Iterable<Draft>, kinds: TrackKinds): Generator<Draft> {
   for (const track of tracks) if (!kinds || kinds.includes(track.kind)) yield track
 }
 
-/** JSON text of the tracks in pieces; a track or an item is released as soon as it is text. */
-export function* trackTexts(source: TrackSource, kinds: TrackKinds = null): Generator<string> {
+/**
+ * JSON text of the tracks in pieces; a track or an item is released as soon as it is text. A piece of bytes is to be used before
+ * the next one is asked for.
+ */
+export function* trackTexts(source: TrackSource, kinds: TrackKinds = null): Generator<string | Uint8Array> {
   let before = '['
   for (const track of chosen(drafts(source, AS_TEXTS), kinds)) {
     yield before
     before = ','
-    yield* jsonPieces(track)
+    yield* jsonBytes(track)
   }
   yield before === '[' ? '[]' : ']'
 }

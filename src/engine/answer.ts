@@ -31,33 +31,46 @@ export class AnswerScales {
   }
 
   /** Encodes the pieces into buffers. Throws Problem 422 `script_limit_exceeded` if all texts together exceed the limit. */
-  bytes(pieces: Iterable<string>): TextBytes {
+  bytes(pieces: Iterable<string | Uint8Array>): TextBytes {
     const full: TextBytes = []
     let buffer = new Uint8Array(BUFFERS[0])
     let length = 0
+    const next = () => {
+      full.push(buffer.subarray(0, length))
+      this.add(length)
+      if (this.#bytes >= this.#collectAt) {
+        this.#collectAt = this.#bytes + GARBAGE_BYTES
+        this.#collect()
+      }
+      buffer = new Uint8Array(BUFFERS[full.length] ?? BUFFERS[2])
+      length = 0
+    }
     const put = (text: string) => {
-      for (let rest = text; rest !== '';) {
+      for (let rest = text; rest !== ''; next()) {
         const { read, written } = encoder.encodeInto(rest, buffer.subarray(length))
         length += written
         rest = rest.slice(read)
         if (rest === '') return
-        full.push(buffer.subarray(0, length))
-        this.add(length)
-        if (this.#bytes >= this.#collectAt) {
-          this.#collectAt = this.#bytes + GARBAGE_BYTES
-          this.#collect()
-        }
-        buffer = new Uint8Array(BUFFERS[full.length] ?? BUFFERS[2])
-        length = 0
+      }
+    }
+    // They are numbers, which may be cut anywhere.
+    const copy = (bytes: Uint8Array) => {
+      for (let from = 0; ; next()) {
+        const room = bytes.subarray(from, from + buffer.length - length)
+        buffer.set(room, length)
+        length += room.length
+        from += room.length
+        if (from === bytes.length) return
       }
     }
     let short = ''
     for (const piece of pieces) {
       // A long piece is encoded by itself, since joining would copy it once more.
-      if (short.length + piece.length < JOINED) short += piece
+      if (typeof piece === 'string' && short.length + piece.length < JOINED) short += piece
       else {
         put(short)
-        put(piece)
+        if (typeof piece === 'string') put(piece)
+        else copy(piece)
         short = ''
       }
     }

@@ -4,26 +4,37 @@
 // The text equals that of `JSON.stringify`, letter by letter. In addition, a typed array of doubles becomes a list of
 // numbers, and any other iterable becomes a list of its items: each is made, written and released.
 
-import { numbersText } from './number-text.ts'
+import { NUMBERS_MAX, numbersBytes, numbersText } from './number-text.ts'
 
-/** Numbers written at a time: some 300 kB of text. */
-const NUMBERS = 16_384
+/** Numbers written at a time: some 70 kB of text. */
+const NUMBERS = NUMBERS_MAX
 /** Items of a list written at a time. */
 const ITEMS = 64
 
-export function* jsonPieces(value: unknown): Generator<string> {
-  if (value instanceof Float64Array) yield* columnPieces(value)
+export function jsonPieces(value: unknown): Generator<string> {
+  return piecesOf(value, numbersText)
+}
+
+/** The same, with columns as UTF-8: such a piece stands in memory that the next one is written to, so use it before you go on. */
+export function jsonBytes(value: unknown): Generator<string | Uint8Array> {
+  return piecesOf<string | Uint8Array>(value, numbersBytes)
+}
+
+type PrintNumbers<Piece> = (numbers: Float64Array) => Piece
+
+function* piecesOf<Piece>(value: unknown, print: PrintNumbers<Piece>): Generator<Piece | string> {
+  if (value instanceof Float64Array) yield* columnPieces(value, print)
   else if (Array.isArray(value)) yield* listPieces(value)
   else if (typeof value !== 'object' || value === null) yield JSON.stringify(value) ?? 'null'
   else if (Symbol.iterator in value) yield* walkedPieces(value as Iterable<unknown>)
-  else yield* objectPieces(value)
+  else yield* objectPieces(value, print)
 }
 
-function* columnPieces(column: Float64Array): Generator<string> {
+function* columnPieces<Piece>(column: Float64Array, print: PrintNumbers<Piece>): Generator<Piece | string> {
   yield '['
   for (let from = 0; from < column.length; from += NUMBERS) {
     if (from > 0) yield ','
-    yield numbersText(column.subarray(from, from + NUMBERS))
+    yield print(column.subarray(from, from + NUMBERS))
   }
   yield ']'
 }
@@ -53,13 +64,13 @@ function* walkedPieces(items: Iterable<unknown>): Generator<string> {
   yield before === '[' ? '[]' : ']'
 }
 
-function* objectPieces(object: object): Generator<string> {
+function* objectPieces<Piece>(object: object, print: PrintNumbers<Piece>): Generator<Piece | string> {
   let before = '{'
   for (const [name, value] of Object.entries(object)) {
     if (value === undefined) continue
     yield `${before}${JSON.stringify(name)}:`
     before = ','
-    yield* jsonPieces(value)
+    yield* piecesOf(value, print)
   }
   yield before === '{' ? '{}' : '}'
 }

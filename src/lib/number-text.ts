@@ -25,7 +25,7 @@ import {
 import { lazily } from './memo.ts'
 
 /** Numbers printed at a time. */
-const NUMBERS = 4096
+export const NUMBERS_MAX = 4096
 /** The longest is -0.0000012345678901234567 with its comma; what is copied by the eight may reach a little further. */
 const NUMBER_BYTES = 26
 
@@ -34,8 +34,8 @@ const REACHED = 0
 const DIGITS = 64
 const POWERS = 512
 const INPUT = 4096
-const OUTPUT = INPUT + 8 * NUMBERS
-const PAGES = Math.ceil((OUTPUT + NUMBERS * NUMBER_BYTES + 3 * 8) / 65_536)
+const OUTPUT = INPUT + 8 * NUMBERS_MAX
+const PAGES = Math.ceil((OUTPUT + NUMBERS_MAX * NUMBER_BYTES + 3 * 8) / 65_536)
 
 /** Digits of a number stand at the end of so many, behind zeros. */
 const DIGITS_ROOM = 24
@@ -46,12 +46,16 @@ const EIGHT_ZEROS = 0x3030_3030_3030_3030n
 
 /** Numbers as JSON with commas between. */
 export function numbersText(column: Float64Array): string {
-  const { print } = printer()
-  if (column.length <= NUMBERS) return print(column)
+  if (column.length <= NUMBERS_MAX) return printer().text(column)
   const texts: string[] = []
-  for (let from = 0; from < column.length; from += NUMBERS)
-    texts.push(print(column.subarray(from, from + NUMBERS)))
+  for (let from = 0; from < column.length; from += NUMBERS_MAX)
+    texts.push(printer().text(column.subarray(from, from + NUMBERS_MAX)))
   return texts.join(',')
+}
+
+/** At most `NUMBERS_MAX` of them, as bytes in memory that the next call writes to. */
+export function numbersBytes(column: Float64Array): Uint8Array {
+  return printer().bytes(column)
 }
 
 const printer = lazily(() => {
@@ -61,23 +65,31 @@ const printer = lazily(() => {
     readonly run: (from: number, end: number, to: number) => number
   }
   const { buffer } = memory
-  const bytes = Buffer.from(buffer)
-  const input = new Float64Array(buffer, INPUT, NUMBERS)
+  const memoryBytes = Buffer.from(buffer)
+  const input = new Float64Array(buffer, INPUT, NUMBERS_MAX)
   const reached = new Int32Array(buffer, REACHED, 1)
   fillPowers(new BigUint64Array(buffer, POWERS))
 
-  function print(column: Float64Array): string {
+  /** Answers where the text ends. */
+  function print(column: Float64Array): number {
     input.set(column)
     const end = INPUT + 8 * column.length
     let to = run(INPUT, end, OUTPUT)
     while (reached[0]! < end) {
       const at = reached[0]!
-      to += bytes.write(`${input[(at - INPUT) / 8]!},`, to, 'latin1')
+      to += memoryBytes.write(`${input[(at - INPUT) / 8]!},`, to, 'latin1')
       to = run(at + 8, end, to)
     }
-    return bytes.toString('latin1', OUTPUT, Math.max(OUTPUT, to - 1))
+    // The last comma does not count.
+    return Math.max(OUTPUT, to - 1)
   }
-  return { print }
+  return {
+    text: (column: Float64Array) => {
+      const end = print(column)
+      return memoryBytes.toString('latin1', OUTPUT, end)
+    },
+    bytes: (column: Float64Array) => new Uint8Array(buffer, OUTPUT, print(column) - OUTPUT),
+  }
 })
 
 function fillPowers(powers: BigUint64Array): void {

@@ -151,3 +151,23 @@ test('what the answer takes counts as memory of the job', async () => {
   expect(Math.max(...noted)).toBeGreaterThanOrEqual(bytes + noted[0]!)
   expect(Math.max(...noted)).toBeLessThan(bytes + 2 ** 20)
 })
+
+test('pieces of bytes are copied, over the ends of buffers too, and may change afterwards', () => {
+  const piece = new Uint8Array(100_000)
+  function* pieces() {
+    yield '['
+    for (let i = 0; i < 20; i++) {
+      yield piece.fill(65 + i)
+      yield i % 2 === 0 ? 'é' : ''
+    }
+    yield piece.subarray(0, 0)
+    yield ']'
+  }
+  const parts = new AnswerScales(1e9, () => {}).bytes(pieces())
+  const wanted = Array.from({ length: 20 }, (_, i) => {
+    const letters = String.fromCodePoint(65 + i).repeat(100_000)
+    return i % 2 === 0 ? `${letters}é` : letters
+  })
+  expect(parts.length).toBeGreaterThan(2)
+  expect(Buffer.concat(parts).toString() === `[${wanted.join('')}]`).toBe(true)
+})

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { jsonPieces } from '../../src/lib/json-pieces.ts'
+import { jsonBytes, jsonPieces } from '../../src/lib/json-pieces.ts'
 
 const text = (value: unknown) => [...jsonPieces(value)].join('')
 
@@ -17,9 +17,13 @@ test('a text made in pieces is what JSON makes of the whole', () => {
 })
 
 test('a typed array is a list of numbers, wherever its pieces end', () => {
-  for (const length of [0, 1, 16_383, 16_384, 16_385, 50_000]) {
+  for (const length of [0, 1, 4095, 4096, 4097, 50_000]) {
     const column = Float64Array.from({ length }, (_, i) => (i % 9 === 0 ? Number.NaN : i / 7))
-    expect(text({ column }) === JSON.stringify({ column: [...column] })).toBe(true)
+    const whole = JSON.stringify({ column: [...column], after: 'é' })
+    expect(text({ column, after: 'é' }) === whole).toBe(true)
+    let bytes = ''
+    for (const piece of jsonBytes({ column, after: 'é' })) bytes += String(Buffer.from(piece as Uint8Array))
+    expect(bytes === whole).toBe(true)
   }
 })
 
