@@ -432,7 +432,8 @@ export class JobPool {
   }
 
   #release(worker: WorkerThread, reuse: boolean): void {
-    if (reuse && !this.#closed && this.#idle.length < this.#threadsFor('long')) {
+    // One more than long work uses: or a preview's thread, idle between two of them, would cost the next part of a sweep its own.
+    if (reuse && !this.#closed && this.#idle.length < this.#threadsFor('prompt')) {
       this.#idle.push(worker)
       return
     }

@@ -313,6 +313,23 @@ test('sweeps leave a processor to whoever asks for something else, and take it a
   await Promise.all([second!.end(), third!.end()])
 })
 
+test('previews beside a sweep cost neither of them its thread', async () => {
+  let spawned = 0
+  const run = open(1, {
+    spawn() {
+      spawned++
+      return standIn()
+    },
+  })
+  for (let i = 0; i < 3; i++) {
+    const part = run('sum', { lane: 'sweeps' })
+    const preview = run('sum', { user: 'u2', lane: 'prompt' })
+    await Promise.all([part, preview])
+    await run('sum', { lane: 'sweeps' })
+  }
+  expect(spawned).toBe(2)
+})
+
 test('a server that stops refuses what waits at once, takes nothing new, and ends what runs when it is closed', async () => {
   const run = open(1)
   const [running, waiting] = [rejection(run('for ever')), rejection(run('sum', { user: 'u2' }))]
