@@ -167,6 +167,15 @@ test.each([
     'BINANCE:BTCUSDT 1m is damaged at 1970-01-01T00:07:00.000Z: volume is negative.',
   ],
   [
+    'a bar that none could be, of a series that is gone',
+    async (kv: LmdbKv) => {
+      const bars = minuteBars(0, 3)
+      bars.volume[1] = -1
+      await chunks(kv).put(chunkKey(99, 0), encodeChunk(bars))
+    },
+    'Series number 99 is damaged at 1970-01-01T00:01:00.000Z: volume is negative.',
+  ],
+  [
     'a chunk that is gone',
     async (kv: LmdbKv) => chunks(kv).remove(chunkKey(seriesId(kv), 0)),
     'has 904 bars of 5000.',
