@@ -57,25 +57,42 @@ const Escalation = Type.Object(
   },
 )
 
+/** What is written as it is read. */
+const SETTINGS = {
+  price: nullable(Type.Number()),
+  price2: nullable(Type.Number()),
+  percent: nullable(Type.Number()),
+  bars: Type.Integer({
+    minimum: 1,
+    maximum: 1000,
+    description: 'How many bars back `moving_…` compares with.',
+  }),
+  scriptId: nullable(idOf('scr')),
+  inputs: Type.Record(Type.String(), Type.Unknown(), {
+    description: "Input values that differ from the script's defaults, by label.",
+  }),
+  webhookIds: Type.Array(idOf('wh'), {
+    maxItems: 10,
+    description: 'Empty = all webhooks that listen to alerts.',
+  }),
+  channelIds: Type.Array(idOf('ch'), {
+    maxItems: 10,
+    description: 'Channels that are told besides, such as a phone or a chat.',
+  }),
+  escalation: nullable(Escalation),
+  frequency: Frequency,
+  cooldownSec: Type.Integer({ minimum: 0, maximum: 31_536_000 }),
+}
+
 const AlertBody = Type.Object({
   name: Type.Optional(Text(200, 0)),
   ...namesSeries,
   kind: Kind,
   op: Type.Optional(Operator),
-  price: Type.Optional(nullable(Type.Number())),
-  price2: Type.Optional(nullable(Type.Number())),
-  percent: Type.Optional(nullable(Type.Number())),
-  bars: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-  scriptId: Type.Optional(nullable(idOf('scr'))),
-  inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   plot: Type.Optional(Text(200, 0)),
   channels: Type.Array(Channel, { maxItems: 10 }),
-  webhookIds: Type.Optional(Type.Array(idOf('wh'), { maxItems: 10 })),
-  channelIds: Type.Optional(Type.Array(idOf('ch'), { maxItems: 10 })),
-  escalation: Type.Optional(nullable(Escalation)),
-  frequency: Type.Optional(Frequency),
   message: Type.Optional(Prose(2000, 0)),
-  cooldownSec: Type.Optional(Type.Integer({ minimum: 0, maximum: 31_536_000 })),
+  ...Type.Partial(Type.Object(SETTINGS)).properties,
   expiresAt: Type.Optional(nullable(Instant)),
 })
 
@@ -88,26 +105,12 @@ export const Alert = Type.Object(
     interval: Type.String(),
     kind: Kind,
     op: nullable(Operator),
-    price: nullable(Type.Number()),
-    price2: nullable(Type.Number()),
-    percent: nullable(Type.Number()),
-    bars: Type.Integer({ description: 'How many bars back `moving_…` compares with.' }),
-    scriptId: nullable(Type.String()),
-    inputs: Type.Record(Type.String(), Type.Unknown(), {
-      description: "Input values that differ from the script's defaults, by label.",
-    }),
     plot: Type.String({
       description: 'Title of the plot that is compared with the price; empty = the first plot.',
     }),
     channels: Type.Array(Channel),
-    webhookIds: Type.Array(Type.String(), { description: 'Empty = all webhooks that listen to alerts.' }),
-    channelIds: Type.Array(Type.String(), {
-      description: 'Channels that are told besides, such as a phone or a chat.',
-    }),
-    escalation: nullable(Escalation),
-    frequency: Frequency,
     message: Type.String(),
-    cooldownSec: Type.Integer(),
+    ...SETTINGS,
     expiresAt: nullable(Time),
     state: oneOf(['active', 'triggered', 'paused', 'expired', 'throttled', 'error']),
     problem: nullable(Type.String({ description: 'What went wrong, in the state `error`.' })),

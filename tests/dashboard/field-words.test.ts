@@ -15,7 +15,8 @@ test('the wire says what a field takes and what it means', () => {
     min: 1,
     max: 200,
   })
-  expect(alert.bars).toEqual({ kind: 'integer', required: false, min: 1, max: 1000 })
+  const meaning = 'How many bars back `moving_…` compares with.'
+  expect(alert.bars).toEqual({ kind: 'integer', required: false, min: 1, max: 1000, meaning })
   expect(alert.price).toEqual({ kind: 'number', required: false })
   expect(alert.message.lines).toBe(true)
   expect(alert.expiresAt.kind).toBe('time')
