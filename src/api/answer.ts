@@ -5,7 +5,7 @@ import { COLUMNS_TYPE } from '../wire/columns.ts'
 import { chunkStream, type Chunk } from './chunks.ts'
 import { areBars, columnChunks, columnsAnswer, columnsTag, hasColumns } from './columns.ts'
 import { ENCODED_BYTES, encoded, encodedStream, encodingFor, type Encoding } from './encode.ts'
-import { answerBytes, answerChunks, answerTag, hasJsonText, isLarge } from './json-text.ts'
+import { answerParts, answerChunks, answerTag, hasJsonText, isLarge } from './json-text.ts'
 import type { KeptText } from './kept-answers.ts'
 import type { AccessOptions, LeaveContext, Visit } from './visit.ts'
 
@@ -95,7 +95,7 @@ export function sent(
   set.headers['content-type'] = JSON_TYPE
   return isLarge(answer)
     ? encodedChunks(visit, request, set, answerChunks(answer))
-    : answerBytes(answer).then((bytes) => encodedBytes(request, set, bytes))
+    : answerParts(answer).then((parts) => encodedParts(request, set, parts))
 }
 
 const JSON_TYPE = 'application/json;charset=utf-8'
@@ -137,14 +137,16 @@ export async function encodedText(
   return responseOf(set, await encoded(encoding, new TextEncoder().encode(text)), encoding)
 }
 
-async function encodedBytes(
+async function encodedParts(
   request: Request,
   set: LeaveContext['set'],
-  bytes: Uint8Array<ArrayBuffer>,
+  parts: Uint8Array<ArrayBuffer>[],
 ): Promise<Response> {
-  const encoding = bytes.length < ENCODED_BYTES ? null : encodingOf(request, set)
-  if (encoding === null) return responseOf(set, bytes)
-  return responseOf(set, await encoded(encoding, bytes), encoding)
+  const length = parts.reduce((sum, part) => sum + part.length, 0)
+  const encoding = length < ENCODED_BYTES ? null : encodingOf(request, set)
+  // Joining them first would copy everything twice.
+  if (encoding === null) return responseOf(set, new Blob(parts))
+  return responseOf(set, await encoded(encoding, Buffer.concat(parts)), encoding)
 }
 
 function encodedChunks(

@@ -91,9 +91,10 @@ function readyPieces(answer: AnswerFields): (string | Uint8Array<ArrayBuffer>)[]
 /** A piece may begin with the character that would be a byte order mark at the start of a text. */
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
-export async function answerBytes(answer: AnswerFields): Promise<Uint8Array<ArrayBuffer>> {
+/** The whole answer as UTF-8, in parts. */
+export async function answerParts(answer: AnswerFields): Promise<Uint8Array<ArrayBuffer>[]> {
   const pieces = readyPieces(answer) ?? (await Array.fromAsync(answerPieces(answer)))
-  const bytes: Uint8Array[] = []
+  const bytes: Uint8Array<ArrayBuffer>[] = []
   let text = ''
   for (const piece of pieces) {
     if (typeof piece === 'string') text += piece
@@ -102,8 +103,7 @@ export async function answerBytes(answer: AnswerFields): Promise<Uint8Array<Arra
       text = ''
     }
   }
-  bytes.push(encoder.encode(text))
-  return Buffer.concat(bytes)
+  return [...bytes, encoder.encode(text)]
 }
 
 const encoder = new TextEncoder()

@@ -7,6 +7,10 @@ import { Problem } from '../lib/problem.ts'
 
 /** The lengths of the buffers that texts are put into, one after the other; the last length repeats. */
 const BUFFERS = [1 << 16, 1 << 18, 1 << 20] as const
+/** More than was expected, since the next run of a script has a trade more or less. */
+const SPARE = 1.05
+/** A longer text is better sent piece by piece. */
+const EXPECTED_MAX = 2 << 20
 /** Short pieces are joined up to this many letters before they go into a buffer. */
 const JOINED = 1 << 14
 
@@ -15,6 +19,14 @@ const GARBAGE_BYTES = 32 << 20
 
 /** A text as UTF-8, in pieces that never end within a character. */
 export type TextBytes = Uint8Array<ArrayBuffer>[]
+
+/** How many bytes the last answer of a thread took. Whoever tries a script has one answer after the other of about one size. */
+export interface LastAnswer {
+  report: number
+  tracks: number
+}
+
+export const lengthOf = (text: TextBytes): number => text.reduce((sum, { length }) => sum + length, 0)
 
 export class AnswerScales {
   readonly #most: number
@@ -30,10 +42,14 @@ export class AnswerScales {
     this.#collect = collect
   }
 
-  /** Encodes the pieces into buffers. Throws Problem 422 `script_limit_exceeded` if all texts together exceed the limit. */
-  bytes(pieces: Iterable<string | Uint8Array>): TextBytes {
+  /**
+   * Encodes the pieces into buffers: into one, if there are about as many bytes as expected. Throws Problem 422
+   * `script_limit_exceeded` if all texts together exceed the limit.
+   */
+  bytes(pieces: Iterable<string | Uint8Array>, expected = 0): TextBytes {
     const full: TextBytes = []
-    let buffer = new Uint8Array(BUFFERS[0])
+    const room = Math.min(Math.ceil(expected * SPARE), EXPECTED_MAX)
+    let buffer = new Uint8Array(Math.max(BUFFERS[0], room))
     let length = 0
     const next = () => {
       full.push(buffer.subarray(0, length))
@@ -56,10 +72,10 @@ export class AnswerScales {
     // They are numbers, which may be cut anywhere.
     const copy = (bytes: Uint8Array) => {
       for (let from = 0; ; next()) {
-        const room = bytes.subarray(from, from + buffer.length - length)
-        buffer.set(room, length)
-        length += room.length
-        from += room.length
+        const part = bytes.subarray(from, from + buffer.length - length)
+        buffer.set(part, length)
+        length += part.length
+        from += part.length
         if (from === bytes.length) return
       }
     }

@@ -8,7 +8,7 @@ import { findRepaint } from '../backtest/repaint.ts'
 import { runBacktest, type BacktestRequest, type BacktestResult } from '../backtest/run.ts'
 import { Problem } from '../lib/problem.ts'
 import { outline } from '../pine/outline.ts'
-import { AnswerScales } from './answer.ts'
+import { AnswerScales, lengthOf } from './answer.ts'
 import { withSeries } from './asked-series.ts'
 import type { BacktestOutput, FinerBars, PreviewOutput, RunJob, VerifyOutput } from './job.ts'
 import { librariesOf } from './libraries.ts'
@@ -30,9 +30,15 @@ export async function runJob(
   const { result, scales } = await weighedResult(job, desk, run)
   const { report } = result
   const { summary, currency } = report
+  const { last = { report: 0, tracks: 0 } } = desk
+  const texts = {
+    report: scales.bytes(result.reportTexts(), last.report),
+    tracks: scales.bytes(result.trackTexts(job.tracks), last.tracks),
+  }
+  last.report = lengthOf(texts.report)
+  last.tracks = lengthOf(texts.tracks)
   return {
-    report: scales.bytes(result.reportTexts()),
-    tracks: scales.bytes(result.trackTexts(job.tracks)),
+    ...texts,
     summary,
     currency,
     tried: { ...triedBy(job, report), moments: result.moments() },

@@ -17,6 +17,7 @@ import {
   type Said,
   type ToWorker,
 } from './job.ts'
+import type { LastAnswer } from './answer.ts'
 import { KeptColumns } from './kept-columns.ts'
 import { TextGarbage } from './text-garbage.ts'
 import { ownThread, ownThreadMs } from './thread-time.ts'
@@ -35,6 +36,7 @@ export interface Desk {
   readonly scripts?: CompiledScripts
   /** The same of those that go on bar by bar. */
   readonly alertScripts?: CompiledScripts
+  readonly last?: LastAnswer
   /** The columns that it keeps for the sweep that it works for. */
   readonly columns?: KeptColumns
 }
@@ -68,6 +70,7 @@ export function serveJobs(kinds: Partial<Kinds>, busy: () => void = () => {}): v
     scripts: new CompiledScripts(),
     alertScripts: new CompiledScripts(ALERTS_SIZE_MAX),
     columns: new KeptColumns(),
+    last: { report: 0, tracks: 0 },
   }
   const garbage = new TextGarbage()
 

@@ -171,3 +171,21 @@ test('pieces of bytes are copied, over the ends of buffers too, and may change a
   expect(parts.length).toBeGreaterThan(2)
   expect(Buffer.concat(parts).toString() === `[${wanted.join('')}]`).toBe(true)
 })
+
+test('the answer of a thread is put into one buffer once another of about its size was', async () => {
+  const last = { report: 0, tracks: 0 }
+  const output = () => runJob(job(SCRIPT), { ...deskThatNotes(), last })
+  const first = await output()
+  const second = await output()
+  expect(textOf(second.tracks)).toBe(textOf(first.tracks))
+  expect(second.tracks).toHaveLength(1)
+  expect(last.tracks).toBe(Buffer.byteLength(textOf(first.tracks)))
+})
+
+test('a text is whole whatever size was expected of it', () => {
+  const pieces = ['x'.repeat(70_000), 'é'.repeat(200_000)]
+  for (const expected of [0, 1, 1000, 470_000, 5_000_000]) {
+    const bytes = new AnswerScales(1e9, () => {}).bytes(pieces, expected)
+    expect(textOf(bytes) === pieces.join('')).toBe(true)
+  }
+})
