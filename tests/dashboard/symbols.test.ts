@@ -16,12 +16,13 @@ test.skipIf(noBrowser)(
       await page.route('**/api/platform/bars/fetch', async (route) => {
         asked.push(route.request().postDataJSON() as object)
         const data = 'time,open,high,low,close,volume\n2024-01-01,1,2,1,2,5\n2024-01-02,2,3,2,3,5\n'
-        const at = 'exchange=BINANCE&symbol=ZZZUSDT&interval=1d'
+        const { symbol } = asked.at(-1) as { symbol: string }
+        const at = `exchange=BINANCE&symbol=${symbol}&interval=1d`
         await page.request.post(`${site.url}/api/platform/bars/import?${at}`, {
           data,
           headers: { 'content-type': 'text/csv' },
         })
-        const series = { exchange: 'BINANCE', symbol: 'ZZZUSDT', interval: '1d' }
+        const series = { exchange: 'BINANCE', symbol, interval: '1d' }
         await route.fulfill({ json: { ok: true, ...series, inserted: 2, updated: 0, pages: 1 } })
       })
       await page.goto(site.url)
@@ -36,7 +37,13 @@ test.skipIf(noBrowser)(
       await page.getByRole('application', { name: /ZZZUSDT, 1d/ }).waitFor()
       expect(asked).toEqual([{ exchange: 'BINANCE', symbol: 'ZZZUSDT', interval: '1d' }])
 
-      expect(complaints).toEqual([])
+      // Also where an address leads to a chart of it.
+      await page.goto(`${site.url}/chart/BINANCE%3AYYYUSDT/1d`)
+      await page.getByText('No bars of BINANCE:YYYUSDT at 1D').waitFor()
+      await fetch.click()
+      await page.getByText(/^Vol/).first().waitFor()
+      expect(asked).toHaveLength(2)
+      expect(complaints.filter((one) => !one.includes('404'))).toEqual([])
     } finally {
       await site.close()
     }

@@ -10,15 +10,14 @@ import { call } from '../api-client.ts'
 import { isSameMarket, placed, scriptId, type Market } from '../charts.ts'
 import { keysShown } from '../commands.ts'
 import { barsDrawn, firstPaint } from '../first-paint.ts'
-import { money, percent, price, quantity, time as timeText, intervalText } from '../format.ts'
+import { money, percent, price, quantity, time as timeText } from '../format.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { onLive } from '../live.ts'
-import { href, navigate } from '../router.ts'
 import { followBars, runScript } from '../run-script.ts'
 import { palette, theme } from '../settings.ts'
 import { layersOf, type Layer } from '../studies/studies.ts'
 import { copyText } from '../ui/copy-text.ts'
-import { Button, cx, Empty, Failure, Progress, toastError } from '../ui/ui.tsx'
+import { Button, cx, Failure, Progress, toastError } from '../ui/ui.tsx'
 import { alertAt, bottom, lookAt, run, running, runProblem, runProgress, side } from '../workspace.ts'
 import { barAt, endOfBar, lastOver, loadBars, loadNewer, showsClock } from './bars.ts'
 import { onTick, partsOf, type Cell, type ShownBars } from './cell.ts'
@@ -55,6 +54,7 @@ const AlertLines = lazy(
   },
   { isAddition: true },
 )
+const NoBars = lazy(async () => (await import('./no-bars.tsx')).NoBars)
 const Tables = lazy(async () => (await import('./tables.tsx')).Tables)
 
 const isActive = (cell: Cell): boolean => activeCell.value === cell
@@ -676,28 +676,5 @@ function ChartProblem({ cell, problem }: { readonly cell: Cell; readonly problem
   const missing = problem instanceof ApiError && problem.status === 404
   if (!missing)
     return <Failure error={problem} onRetry={() => (cell.market.value = { ...cell.market.value })} />
-  const { exchange, symbol: name, interval } = cell.market.value
-  return (
-    <Empty
-      title={`No bars of ${exchange}:${name} at ${intervalText(interval)}`}
-      action={
-        <span class={s.choices}>
-          <Button variant="primary" onClick={() => (symbolSearch.value = '')}>
-            Choose a symbol
-          </Button>
-          <a
-            href={href('/settings/bars')}
-            onClick={(event) => {
-              event.preventDefault()
-              navigate('/settings/bars')
-            }}
-          >
-            Import bars
-          </a>
-        </span>
-      }
-    >
-      {problem.message}
-    </Empty>
-  )
+  return <NoBars cell={cell} about={problem.message} />
 }

@@ -1,6 +1,7 @@
 // What is said where a symbol is looked for that has no bars: from where they can be had, a button each. Nothing is asked of
 // a provider before somebody chooses one.
 
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { intervalText } from '../format.ts'
@@ -18,8 +19,34 @@ interface FetchProps {
 }
 
 export function FetchSymbol({ text, onFetched, onLeave }: FetchProps) {
+  const fetchable = useFetchable(text)
+  return (
+    <Empty
+      title={text.trim() === '' ? 'No bars yet' : `No bars of “${text.trim()}” are stored`}
+      action={
+        <FetchOffers of={fetchable} interval={market.value.interval} onFetched={onFetched}>
+          <a href={href('/settings/bars')} onClick={onLeave}>
+            Import a file
+          </a>
+        </FetchOffers>
+      }
+    >
+      {fetchable.exchanges.length > 0
+        ? 'Fetch its bars from one of these, or import them from a file.'
+        : 'Symbols appear here once bars of them are stored: drop a CSV file, or fetch some with a provider.'}
+    </Empty>
+  )
+}
+
+interface Fetchable {
+  readonly symbol: string
+  /** Where providers may have it. */
+  readonly exchanges: readonly string[]
+}
+
+/** What may be fetched of what was typed: a symbol, or its exchange before it. */
+export function useFetchable(text: string): Fetchable {
   const [exchanges, setExchanges] = useState<readonly string[]>([])
-  const [fetching, setFetching] = useState('')
   useEffect(() => {
     const abort = new AbortController()
     call('GET /api/platform/feeds', { signal: abort.signal }).then(
@@ -30,8 +57,25 @@ export function FetchSymbol({ text, onFetched, onLeave }: FetchProps) {
     return () => abort.abort()
   }, [])
   const [, named = '', symbol = ''] = /^(?:([^:\s]+):)?([A-Z0-9._!-]{1,64})$/u.exec(text.trim()) ?? []
-  const offered = symbol === '' ? [] : exchanges.filter((one) => named === '' || one === named)
-  const { interval } = market.value
+  return {
+    symbol,
+    exchanges: symbol === '' ? [] : exchanges.filter((one) => named === '' || one === named),
+  }
+}
+
+/** A button for each place where bars can be had, and other ways out behind them. */
+export function FetchOffers({
+  of: { symbol, exchanges },
+  interval,
+  onFetched,
+  children,
+}: {
+  readonly of: Fetchable
+  readonly interval: string
+  readonly onFetched: (market: Market) => void
+  readonly children: ComponentChildren
+}) {
+  const [fetching, setFetching] = useState('')
   const fetchFrom = async (exchange: string) => {
     setFetching(exchange)
     try {
@@ -44,27 +88,16 @@ export function FetchSymbol({ text, onFetched, onLeave }: FetchProps) {
     }
   }
   return (
-    <Empty
-      title={text.trim() === '' ? 'No bars yet' : `No bars of “${text.trim()}” are stored`}
-      action={
-        <>
-          {fetching !== '' && <Progress fraction={null} label={`Fetching ${symbol} from ${fetching}`} />}
-          <span class={s.offers}>
-            {offered.map((exchange) => (
-              <Button key={exchange} disabled={fetching !== ''} onClick={() => void fetchFrom(exchange)}>
-                Fetch {intervalText(interval)} from {exchange}
-              </Button>
-            ))}
-            <a href={href('/settings/bars')} onClick={onLeave}>
-              Import a file
-            </a>
-          </span>
-        </>
-      }
-    >
-      {offered.length > 0
-        ? 'Fetch its bars from one of these, or import them from a file.'
-        : 'Symbols appear here once bars of them are stored: drop a CSV file, or fetch some with a provider.'}
-    </Empty>
+    <>
+      {fetching !== '' && <Progress fraction={null} label={`Fetching ${symbol} from ${fetching}`} />}
+      <span class={s.offers}>
+        {exchanges.map((exchange) => (
+          <Button key={exchange} disabled={fetching !== ''} onClick={() => void fetchFrom(exchange)}>
+            Fetch {intervalText(interval)} from {exchange}
+          </Button>
+        ))}
+        {children}
+      </span>
+    </>
   )
 }

@@ -1,0 +1,36 @@
+// What a chart says of a market without bars: from where they can be had, and the ways to another symbol and to an import.
+
+import { intervalText } from '../format.ts'
+import { href, navigate } from '../router.ts'
+import { Button, Empty } from '../ui/ui.tsx'
+import type { Cell } from './cell.ts'
+import { symbolSearch } from './chart-state.ts'
+import { FetchOffers, useFetchable } from './fetch-symbol.tsx'
+
+export function NoBars({ cell, about }: { readonly cell: Cell; readonly about: string }) {
+  const { exchange, symbol, interval } = cell.market.value
+  const fetchable = useFetchable(`${exchange}:${symbol}`)
+  return (
+    <Empty
+      title={`No bars of ${exchange}:${symbol} at ${intervalText(interval)}`}
+      action={
+        <FetchOffers of={fetchable} interval={interval} onFetched={(market) => (cell.market.value = market)}>
+          <Button variant="primary" onClick={() => (symbolSearch.value = '')}>
+            Choose a symbol
+          </Button>
+          <a
+            href={href('/settings/bars')}
+            onClick={(event) => {
+              event.preventDefault()
+              navigate('/settings/bars')
+            }}
+          >
+            Import bars
+          </a>
+        </FetchOffers>
+      }
+    >
+      {about}
+    </Empty>
+  )
+}
