@@ -236,11 +236,14 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
     let claim: Claim<D, P> | null = null
     await transact(kv, async (tx) => {
       claim = null
-      const receiver = await receivers.at(tx).get(receiverId)
+      // Together, since a database may be far away.
+      const [receiver, { items }] = await Promise.all([
+        receivers.at(tx).get(receiverId),
+        deliveries.at(tx).ids('turn', [ownerId, receiverId], { limit: 1, reverse: false }),
+      ])
       if (receiver?.status !== 'active') return cancelled(tx, ownerId, receiverId)
-      const turn = await deliveries.at(tx).list('turn', [ownerId, receiverId], { limit: 1, reverse: false })
-      const [first] = turn.items
-      const delivery = first && (await deliveries.at(tx).stored(first.id))
+      const [first] = items
+      const delivery = first === undefined ? null : await deliveries.at(tx).stored(first)
       if (!delivery || (delivery.record.nextAt ?? Number.POSITIVE_INFINITY) > clock.now()) return []
       const instead = await deps.instead?.(tx, receiver, delivery.record)
       if (instead) return instead
@@ -290,10 +293,12 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
     let before: D | null = null
     let after: D | null = null
     await transact(kv, async (tx) => {
-      const delivery = await deliveries.at(tx).stored(claim.delivery.id)
+      const [delivery, receiver] = await Promise.all([
+        deliveries.at(tx).stored(claim.delivery.id),
+        receivers.at(tx).stored(claim.receiver.id),
+      ])
       if (!delivery) return []
       const attempts = [...delivery.record.attempts, record]
-      const receiver = await receivers.at(tx).stored(claim.receiver.id)
       before = receiver?.record ?? null
       after = before && healthAfter(before, record, now, deps.isGone)
       const gone = after?.status === 'disabled' || deps.isFinal(record.status)

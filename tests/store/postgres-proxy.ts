@@ -7,6 +7,8 @@ export interface Proxy {
   readonly url: string
   /** So many pieces of answers still come through; the next one is lost, and its connection with it. 0 = that was that. */
   loseAnswer(at: number): void
+  /** Every answer comes so much later, as from a database that is far away. */
+  delay(ms: number): void
   /** Nothing comes through any more, either way, and nobody is told. */
   silence(): void
   /** Nobody listens; who was connected is cut off. */
@@ -56,6 +58,7 @@ export function postgresProxy(url: string): Proxy {
   const lines = new Set<Line>()
   let isSilent = false
   let toLose = 0
+  let delayMs = 0
   const listen = (port: number) =>
     Bun.listen<Line>({
       hostname: '127.0.0.1',
@@ -91,7 +94,12 @@ export function postgresProxy(url: string): Proxy {
           const line = lineOf()
           if (line.silent) return
           if (toLose > 0 && --toLose === 0) line.client.socket.terminate()
-          else line.client.write(bytes)
+          else if (delayMs === 0) line.client.write(bytes)
+          else {
+            const copy = Uint8Array.from(bytes)
+            // Timers of the same length go off in their order.
+            setTimeout(() => line.client.write(copy), delayMs)
+          }
         },
         async drain() {
           ;(await lineOf().server)?.drain()
@@ -123,6 +131,7 @@ export function postgresProxy(url: string): Proxy {
   return {
     url: target.href,
     loseAnswer: (at) => (toLose = at),
+    delay: (ms) => (delayMs = ms),
     silence() {
       isSilent = true
       for (const line of lines) line.silent = true
