@@ -215,8 +215,9 @@ function fillOf(module: Module, hoist: Hoist): Fill | null {
   const { implementation } = call.overload
   const [first, second, ...more] = call.args
   const [filled] = columns
-  if (!('state' in implementation) || !implementation.state.fills || implementation.implicit?.length)
-    return null
+  if (!('state' in implementation) || !implementation.state.fills) return null
+  // Of what is implicit, it knows the number of the bar by itself.
+  if (implementation.implicit?.some((name) => name !== 'bar_index')) return null
   if (!first || !second || !filled) return null
   const of = implementation.state
   const ofLength = of.fills === 'length'

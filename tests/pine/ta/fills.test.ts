@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { Crossover, Crossunder } from '../../../src/pine/builtins/ta/crosses.ts'
+import { Highest, Lowest } from '../../../src/pine/builtins/ta/extremes.ts'
 import { Alma, Hma, Sma, Wma } from '../../../src/pine/builtins/ta/moving-averages.ts'
 import { Cci } from '../../../src/pine/builtins/ta/oscillators.ts'
 import { Cog, Linreg } from '../../../src/pine/builtins/ta/regression.ts'
@@ -75,6 +76,26 @@ test.each(series)('windows of %s, many added up at a time', (_, source) => {
       })
       expect([name, ...filled]).toEqual([name, ...expected])
       expect(fast.next(100, length + 3, ...rest)).toEqual(slow.next(100, length + 3, ...rest))
+    }
+})
+
+test.each(series)('extremes of %s, many at a time', (_, source) => {
+  for (const Extreme of [Highest, Lowest])
+    for (const length of [1, 2, 5, 30, 64, 65, 300]) {
+      const slow = new Extreme()
+      const fast = new Extreme()
+      const expected = Array.from(source, (value, bar) => slow.next(value, length, bar))
+      const filled = new Float64Array(BARS)
+      blocks((from, to) => fast.fillBlock(from, to, [filled, -1, source, -1, length]))
+      expect([length, ...filled]).toEqual([length, ...expected])
+      // They go on alike, with another length, or after a bar that was skipped.
+      for (const [bar, then] of [
+        ...(length % 2 === 0 ? [[BARS, length + 3] as const] : []),
+        [BARS + 1, length],
+        [BARS + 3, length],
+        [BARS + 4, length],
+      ] as const)
+        expect(fast.next(bar % 7, then, bar)).toEqual(slow.next(bar % 7, then, bar))
     }
 })
 

@@ -15,11 +15,15 @@
 
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
-import type { StateClass } from '../../runtime/state-class.ts'
+import type { LengthColumns, LengthFill, StateClass } from '../../runtime/state-class.ts'
+import { readUntilNa } from './many-windows.ts'
 import { ValueHistory, lengthOf } from './window.ts'
+import { SIDE_BY_SIDE, WINDOWS_MAX, windowKernels, type WindowKernels } from './window-kernels.ts'
 
 const CAPACITY_FIRST = 16
 const KEPT = 1024
+/** Up to this length, to look at a whole window costs less than the queue: nothing that is done hangs on the values. */
+const LOOKED_AT_WHOLE = 64
 
 /**
  * The queue for the highest value. For the lowest, values are negated on their way in and out.
@@ -99,7 +103,11 @@ export class HighestWindow {
   value = NaN
   bar = NaN
   private readonly newestOfTies: boolean
-  private readonly queue: HighestQueue
+  private queue: HighestQueue
+  /** The queue lacks values of the history, since many were looked at without it. */
+  private isQueueBehind = false
+  /** How many of the last values are not na. */
+  private known = 0
   private readonly history = new ValueHistory()
   private barBefore = -1
   /** TradingView's ring, used from the first gap on and empty before. */
@@ -116,6 +124,8 @@ export class HighestWindow {
     this.barBefore = bar
     if (this.ring.length > 0 || (bar > before + 1 && before >= 0))
       return this.moveRing(source, length, bar, before)
+    if (this.isQueueBehind) this.requeue()
+    this.known = source === source ? this.known + 1 : 0
     this.history.push(source, length)
     this.queue.push(source, bar)
     if (!this.queue.seek(bar, length)) {
@@ -125,6 +135,40 @@ export class HighestWindow {
     this.value = this.queue.value
     this.bar = this.queue.bar
     return bar >= length - 1
+  }
+
+  /** Whether `moveMany` can take the bar that comes. */
+  takesMany(length: number, bar: number): boolean {
+    return (
+      length <= LOOKED_AT_WHOLE &&
+      this.known >= length &&
+      this.ring.length === 0 &&
+      bar === this.barBefore + 1 &&
+      !this.newestOfTies
+    )
+  }
+
+  /** Equals `count` calls of `move`: replaces the values, none of them na, by the highest of each window. */
+  moveMany(kernels: WindowKernels, many: Float64Array, count: number, length: number): void {
+    this.history.windowsInto(kernels.values, many, count, length)
+    kernels.highest(length, count)
+    this.barBefore += count
+    this.known += count
+    this.isQueueBehind = true
+    many.set(kernels.sums)
+    this.value = many[count - 1]!
+    let place = 0
+    while (kernels.values[count - 1 + place] !== this.value) place++
+    this.bar = this.barBefore - length + 1 + place
+  }
+
+  /** Before `move` goes on, and after its bar was noted. */
+  private requeue(): void {
+    this.isQueueBehind = false
+    this.queue = new HighestQueue(this.newestOfTies)
+    const newest = this.history.count - 1
+    for (let back = this.history.held - 1; back >= 0; back--)
+      this.queue.push(this.history.at(back), newest - back)
   }
 
   private moveRing(source: number, length: number, bar: number, before: number): boolean {
@@ -163,19 +207,55 @@ export class HighestWindow {
   }
 }
 
-export class Highest {
+export class Highest implements LengthFill {
+  static readonly fills = 'length'
   private readonly window = new HighestWindow(false)
 
   next(source: number, length: number, bar: number): number {
     return this.window.move(source, lengthOf(length, 'ta.highest'), bar) ? this.window.value : NaN
   }
+
+  fillBlock(from: number, to: number, columns: LengthColumns): void {
+    fillExtremes(this, this.window, 1, from, to, columns)
+  }
 }
 
-export class Lowest {
+export class Lowest implements LengthFill {
+  static readonly fills = 'length'
   private readonly window = new HighestWindow(false)
 
   next(source: number, length: number, bar: number): number {
     return this.window.move(-source, lengthOf(length, 'ta.lowest'), bar) ? -this.window.value : NaN
+  }
+
+  fillBlock(from: number, to: number, columns: LengthColumns): void {
+    fillExtremes(this, this.window, -1, from, to, columns)
+  }
+}
+
+/** `sign` is -1 where the window holds negated values. */
+function fillExtremes(
+  one: Highest | Lowest,
+  window: HighestWindow,
+  sign: 1 | -1,
+  from: number,
+  to: number,
+  [target, targetMask, source, sourceMask, length]: LengthColumns,
+): void {
+  const n = Math.trunc(length)
+  const kernels = to - from < SIDE_BY_SIDE ? null : windowKernels()
+  const many = kernels === null ? null : new Float64Array(WINDOWS_MAX)
+  for (let i = from; i < to;) {
+    const count = many !== null && window.takesMany(n, i) ? readUntilNa(many, i, to, source, sourceMask) : 0
+    if (count === 0) {
+      target[i & targetMask] = one.next(source[i & sourceMask]!, length, i)
+      i++
+      continue
+    }
+    if (sign === -1) for (let j = 0; j < count; j++) many![j] = -many![j]!
+    window.moveMany(kernels!, many!, count, n)
+    for (let j = 0; j < count; j++) target[(i + j) & targetMask] = sign * many![j]!
+    i += count
   }
 }
 

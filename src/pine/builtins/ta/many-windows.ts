@@ -43,7 +43,7 @@ export function fillManyWindows(one: ByWindows, from: number, to: number, column
 }
 
 /** Answers how many it has read, a multiple of what is summed side by side. */
-function readUntilNa(
+export function readUntilNa(
   many: Float64Array,
   from: number,
   to: number,

@@ -1,4 +1,4 @@
-// Sums over neighbouring windows, eight at a time, in WebAssembly: the only way from here to the processor's instructions
+// Sums and extremes of neighbouring windows, eight at a time, in WebAssembly: the only way from here to the processor's instructions
 // that add two pairs of numbers at once.
 //
 // To match TradingView's last digit, every window must be added up from one end to the other (see weighted-sums.ts). Each
@@ -30,6 +30,8 @@ export interface WindowKernels {
   weigh(length: number, windows: number): void
   /** sums[j] = Σ |values[j + k] − means[j]|, from the newest value on. */
   distances(length: number, windows: number): void
+  /** sums[j] = the highest of the values[j + k], of equal ones the oldest. None of them is na. */
+  highest(length: number, windows: number): void
 }
 
 /** null where the processor, or the runtime, has no such instructions. */
@@ -49,10 +51,11 @@ const kernelsOf = memo(1, (): { readonly kernels: WindowKernels | null } => {
   const bytes = moduleBytes()
   if (!WebAssembly.validate(bytes)) return { kernels: null }
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes))
-  const { memory, weigh, distances } = exports as {
+  const { memory, weigh, distances, highest } = exports as {
     readonly memory: WebAssembly.Memory
     readonly weigh: (values: number, beside: number, sums: number, length: number, windows: number) => void
     readonly distances: typeof weigh
+    readonly highest: typeof weigh
   }
   const part = (at: number, length: number) => new Float64Array(memory.buffer, at * NUMBER_BYTES, length)
   return {
@@ -72,6 +75,8 @@ const kernelsOf = memo(1, (): { readonly kernels: WindowKernels | null } => {
           length,
           windows,
         ),
+      highest: (length, windows) =>
+        highest(VALUES_AT * NUMBER_BYTES, 0, SUMS_AT * NUMBER_BYTES, length, windows),
     },
   }
 })
@@ -81,7 +86,7 @@ const kernelsOf = memo(1, (): { readonly kernels: WindowKernels | null } => {
 type Bytes = readonly number[]
 
 const [I32, V128, FUNCTION, NO_RESULT] = [0x7f, 0x7b, 0x60, 0x40]
-/** The parameters of both functions, as addresses in bytes and counts. */
+/** The parameters of all functions, as addresses in bytes and counts. */
 const [VALUES, BESIDE, SUMS, LENGTH, WINDOWS] = [0, 1, 2, 3, 4]
 /** Their locals: where in the window they are, how many steps are left, and pairs of numbers. */
 const [VALUE, WEIGHT, STEPS, PAIRS] = [5, 6, 7, 8]
@@ -101,6 +106,8 @@ const loadTwice = pairs(10, ...at(0))
 const store = (pair: number) => pairs(11, ...at(pair * PAIR_BYTES))
 const zeros = pairs(12, ...Array.from({ length: PAIR_BYTES }, () => 0))
 const [SIZES, SUMS_OF_TWO, DIFFERENCES, PRODUCTS] = [pairs(236), pairs(240), pairs(241), pairs(242)]
+/** The second of two numbers where it is above the first. */
+const HIGHER = pairs(247)
 
 const advance = (local: number, by: number): Bytes => [...get(local), ...constant(by), ADD, ...set(local)]
 /** Runs `body` until a local, counted down by `by`, is 0. */
@@ -176,9 +183,24 @@ const DISTANCES = windows(
   advance(BESIDE, PAIRS_SUMMED * PAIR_BYTES),
 )
 
+const HIGHEST = windows(
+  eachPair((pair) => [...get(VALUE), ...load(pair), ...set(PAIRS + pair)]),
+  [
+    ...eachPair((pair) => [
+      ...get(PAIRS + pair),
+      ...get(VALUE),
+      ...load(pair),
+      ...HIGHER,
+      ...set(PAIRS + pair),
+    ]),
+    ...advance(VALUE, NUMBER_BYTES),
+  ],
+  [],
+)
+
 function moduleBytes(): Uint8Array<ArrayBuffer> {
   const locals = [2, 3, I32, 2 * PAIRS_SUMMED, V128]
-  const code = [WEIGH, DISTANCES].map((body) => vector([...locals, ...body]))
+  const code = [WEIGH, DISTANCES, HIGHEST].map((body) => vector([...locals, ...body]))
   const named = (name: string) => vector([...new TextEncoder().encode(name)])
   return Uint8Array.from([
     0x00,
@@ -190,9 +212,23 @@ function moduleBytes(): Uint8Array<ArrayBuffer> {
     0,
     0,
     ...section(1, [1, FUNCTION, 5, I32, I32, I32, I32, I32, 0]),
-    ...section(3, [2, 0, 0]),
+    ...section(3, [3, 0, 0, 0]),
     ...section(5, [1, 0, Math.ceil((NUMBERS * NUMBER_BYTES) / PAGE_BYTES)]),
-    ...section(7, [3, ...named('memory'), 2, 0, ...named('weigh'), 0, 0, ...named('distances'), 0, 1]),
+    ...section(7, [
+      4,
+      ...named('memory'),
+      2,
+      0,
+      ...named('weigh'),
+      0,
+      0,
+      ...named('distances'),
+      0,
+      1,
+      ...named('highest'),
+      0,
+      2,
+    ]),
     ...section(10, [code.length, ...code.flat()]),
   ])
 }
