@@ -10,6 +10,7 @@ const FEATURES = {
   runs: ['lib', 'market', 'wire', 'store', 'pine', 'backtest', 'engine'],
   sweeps: ['lib', 'market', 'wire', 'store', 'pine', 'backtest', 'engine', 'jobs', 'statistics'],
   portfolios: ['lib', 'market', 'wire', 'store', 'pine', 'engine', 'jobs'],
+  forward: ['lib', 'market', 'wire', 'store', 'pine', 'backtest', 'engine'],
   scans: ['lib', 'market', 'wire', 'store', 'pine', 'engine', 'jobs'],
   accounts: ['lib', 'wire', 'store'],
   alerts: ['lib', 'market', 'wire', 'store', 'pine'],

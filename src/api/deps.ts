@@ -23,6 +23,7 @@ import type { Scripts } from '../scripts/scripts.ts'
 import type { Search } from '../search/search.ts'
 import type { Support } from '../support/support.ts'
 import type { Ledger } from '../sweeps/ledger.ts'
+import type { ForwardRuns } from '../forward/forward-runs.ts'
 import type { Portfolios } from '../portfolios/portfolios.ts'
 import type { Scans } from '../scans/scans.ts'
 import type { Sweeps } from '../sweeps/sweeps.ts'
@@ -70,6 +71,7 @@ export interface Features {
   readonly support: Support
   readonly sweeps: Sweeps
   readonly portfolios: Portfolios
+  readonly forwardRuns: ForwardRuns
   readonly scans: Scans
   /** Counts how often scripts were tried on markets. */
   readonly ledger: Ledger

@@ -68,6 +68,7 @@ import { searchRoutes } from './search.ts'
 import { streamLog, streamRoutes, type StreamLog } from './stream.ts'
 import { StreamSlots } from './stream-slots.ts'
 import { supportRoutes } from './support.ts'
+import { forwardRunRoutes } from './forward-runs.ts'
 import { portfolioRoutes } from './portfolios.ts'
 import { scanRoutes } from './scans.ts'
 import { sweepRoutes } from './sweeps.ts'
@@ -88,6 +89,7 @@ const resources = (deps: ApiDeps, events: StreamLog) =>
     .use(backtestCheckRoutes(deps))
     .use(sweepRoutes(deps))
     .use(portfolioRoutes(deps))
+    .use(forwardRunRoutes(deps))
     .use(scanRoutes(deps))
     .use(alertRoutes(deps))
     .use(ideaRoutes(deps))

@@ -124,6 +124,23 @@ const TOOLS: readonly Tool[] = [
   { name: 'list_portfolios', method: 'GET', path: `${platform}/portfolios` },
   { name: 'stop_portfolio', method: 'POST', path: `${platform}/portfolios/:id/cancel` },
   {
+    name: 'start_forward_run',
+    method: 'POST',
+    path: `${platform}/forward-runs`,
+    description:
+      'Follow a strategy on paper from now on: it sees each bar of the market once it is closed. Ask get_forward_run for its position and equity.',
+  },
+  { name: 'get_forward_run', method: 'GET', path: `${platform}/forward-runs/:id` },
+  { name: 'list_forward_runs', method: 'GET', path: `${platform}/forward-runs` },
+  {
+    name: 'get_forward_run_orders',
+    method: 'GET',
+    path: `${platform}/forward-runs/:id/orders`,
+    large: true,
+  },
+  { name: 'compare_forward_run', method: 'GET', path: `${platform}/forward-runs/:id/divergence` },
+  { name: 'stop_forward_run', method: 'POST', path: `${platform}/forward-runs/:id/stop` },
+  {
     name: 'run_scan',
     method: 'POST',
     path: `${platform}/scans`,

@@ -21,6 +21,7 @@ const BACKTEST: Codes = ['backtest_not_found']
 const IDEA: Codes = ['idea_not_found']
 const SWEEP: Codes = ['sweep_not_found']
 const PORTFOLIO: Codes = ['portfolio_not_found']
+const FORWARD: Codes = ['forward_run_not_found']
 const SCAN: Codes = ['scan_not_found']
 const SCRIPT: Codes = ['script_not_found']
 const LAYOUT: Codes = ['layout_not_found']
@@ -74,6 +75,13 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'GET /api/platform/backtests/:id/verdict': [...BACKTEST, ...RUN],
   'GET /api/platform/trials': [...SWEEP, ...BACKTEST],
 
+  'POST /api/platform/forward-runs': [...RUN, ...KEPT],
+  'GET /api/platform/forward-runs/:id': FORWARD,
+  'GET /api/platform/forward-runs/:id/report': [...FORWARD, ...RUN],
+  'GET /api/platform/forward-runs/:id/orders': FORWARD,
+  'GET /api/platform/forward-runs/:id/divergence': [...FORWARD, ...RUN],
+  'POST /api/platform/forward-runs/:id/stop': FORWARD,
+  'DELETE /api/platform/forward-runs/:id': FORWARD,
   'POST /api/platform/portfolios': [...RUN, ...KEPT],
   'GET /api/platform/portfolios/:id': PORTFOLIO,
   'GET /api/platform/portfolios/:id/parts/:part': PORTFOLIO,

@@ -17,6 +17,9 @@ const wire = (receiver: Receiver): WebhookWire => {
 const TOLD: Readonly<Record<Delivery['event'], Scope | null>> = {
   'alert.triggered': 'alerts:read',
   'backtest.reportReady': 'backtests:read',
+  'order.placed': 'backtests:read',
+  'order.filled': 'backtests:read',
+  'order.cancelled': 'backtests:read',
   'webhook.test': null,
 }
 

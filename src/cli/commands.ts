@@ -11,6 +11,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   backtest: async () => (await import('./backtest.ts')).backtestCommand,
   sweep: async () => (await import('./sweep.ts')).sweepCommand,
   portfolio: async () => (await import('./portfolio.ts')).portfolioCommand,
+  forward: async () => (await import('./forward-command.ts')).forwardCommand,
   scan: async () => (await import('./scan.ts')).scanCommand,
   backtests: async () => (await import('./backtests-command.ts')).backtestsCommand,
   check: async () => (await import('./check.ts')).checkCommand,

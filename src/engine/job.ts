@@ -5,6 +5,7 @@
 // a copy, stored and sent unchanged.
 
 import type { Advanced, KeptState } from '../backtest/advance.ts'
+import type { Forwarded, ForwardState } from '../backtest/forward.ts'
 import type { ScanColumns, ScannedMarket, ScannedTrial } from '../backtest/scan.ts'
 import type { VariedAmongTrials } from '../backtest/trial-columns.ts'
 import type { Measured, TrialInputs } from '../backtest/measured.ts'
@@ -39,6 +40,8 @@ export interface Jobs {
   readonly checkPortfolio: { readonly job: PortfolioJob; readonly answer: null }
   readonly propose: { readonly job: ProposeJob; readonly answer: ProposeOutput }
   readonly judge: { readonly job: JudgeJob; readonly answer: JudgeOutput }
+  /** A step of a forward run. */
+  readonly forward: { readonly job: ForwardJob; readonly answer: ForwardOutput }
   readonly advance: { readonly job: AdvanceJob; readonly answer: AdvanceOutput }
   readonly verify: { readonly job: RunJob; readonly answer: VerifyOutput }
   /** The answer is JSON text. */
@@ -146,6 +149,20 @@ export interface PortfolioOutput {
   /** The trades of all parts as CSV. */
   readonly trades: TextBytes
   readonly tried: readonly Omit<BacktestOutput['tried'], 'moments'>[]
+}
+
+/** See `backtest/forward.ts`. */
+export interface ForwardJob extends RunJob {
+  readonly kept: ForwardState | null
+  /** Fills from this bar on are answered. */
+  readonly from: number
+  readonly wantsReport: boolean
+}
+
+export interface ForwardOutput extends Forwarded {
+  readonly kind: 'strategy' | 'indicator' | 'library'
+  /** JSON text of the report, if it was wanted. */
+  readonly report: TextBytes | null
 }
 
 /** A run that continues from its kept state; see `backtest/advance.ts`. */

@@ -94,6 +94,7 @@ export const PROBLEM_CODES = {
   firing_not_found: notThere('firing'),
   inbox_not_found: notThere('inbox'),
   link_not_found: notThere('link'),
+  forward_run_not_found: notThere('forward run'),
   portfolio_not_found: notThere('portfolio'),
   scan_not_found: notThere('scan'),
   script_not_found: notThere('script'),

@@ -40,6 +40,7 @@ import { bothWays, LIVE_PROVIDERS } from '../market/live/live-providers.ts'
 import { Streamer } from '../market/live/streamer.ts'
 import { Poller } from '../market/providers/poller.ts'
 import type { Http } from '../market/providers/provider.ts'
+import { ForwardRuns } from '../forward/forward-runs.ts'
 import { Portfolios } from '../portfolios/portfolios.ts'
 import { createPlaces } from '../replay/places.ts'
 import { endReplays } from '../replay/session.ts'
@@ -142,6 +143,19 @@ export function createFeatures(deps: FeatureDeps): Features {
     limits: deps.limits,
     hostFor: (seen, userId, key, of) => hostFor(seen, libraryFor(kv, userId), key, of),
     tried: (userId, market, tried) => ledger.note({ ...tried, userId, market }),
+  })
+  const forwardRuns = new ForwardRuns({
+    kv,
+    clock,
+    newId,
+    log,
+    shards,
+    bars,
+    pool: deps.pool,
+    limits: deps.limits,
+    hostFor: (seen, userId, key, of) => hostFor(seen, libraryFor(kv, userId), key, of),
+    deliver: (tx, run, events) => telling.ofOrders(tx, run, events),
+    told: ({ userId }) => telling.wakeDeliveries(userId),
   })
   const watchlists = createWatchlists({ kv, clock, newId })
   const scans = new Scans({
@@ -273,6 +287,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     }),
     async *wanted() {
       yield* alerts.watchedSeries()
+      yield* forwardRuns.wanted()
       for await (const { items } of watchlists.each())
         for (const { exchange, symbol } of items) yield { exchange, symbol, interval: WATCHED_INTERVAL }
     },
@@ -334,6 +349,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     support: createSupport({ kv, clock, newId, articles: deps.articles }),
     sweeps,
     portfolios,
+    forwardRuns,
     scans,
     ledger,
     texts,
@@ -386,6 +402,7 @@ export function createFeatures(deps: FeatureDeps): Features {
         telling.run(signal),
         looks.run(signal),
         scanWatch.run(signal),
+        forwardRuns.run(signal),
         untilDone(clock, new Backoff(deps, 'trimming old backtests'), signal, async () => {
           // Done slowly, since each step reads a whole source and nobody waits for it.
           for await (const _ of keepBeginnings(kv)) {

@@ -2,10 +2,12 @@
 
 import type { Alert, Firing } from '../alerts/alert.ts'
 import type { Notice } from '../channels/kind.ts'
+import type { ForwardRun } from '../forward/forward-runs.ts'
 import type { Run } from '../runs/records.ts'
 import type { Scan } from '../scans/scans.ts'
 import type { News } from '../scans/watch.ts'
 import type { ReceiverData } from '../wire/event.ts'
+import type { ForwardOrder } from '../wire/forward-run.ts'
 import type { ReportSummary } from '../wire/report.ts'
 
 /** How many markets a letter names. */
@@ -129,4 +131,20 @@ export function newsText({ id, name, interval }: Scan, news: readonly News[]): s
     '',
     `Scan ${id}`,
   ].join('\n')
+}
+
+/** `data` of the events about orders. */
+export function orderEvent(
+  { id, name, exchange, symbol, interval }: ForwardRun,
+  { event: _event, time, ...order }: ForwardOrder,
+): ReceiverData['order.filled'] {
+  return {
+    forwardRunId: id,
+    name,
+    exchange,
+    symbol,
+    interval,
+    barTime: new Date(time).toISOString(),
+    ...order,
+  }
 }

@@ -16,7 +16,9 @@ import { createOutbox } from '../webhooks/deliveries.ts'
 import { createWebhookDeliverer } from '../webhooks/post.ts'
 import { createReceivers } from '../webhooks/receivers.ts'
 import type { FeatureDeps } from './features.ts'
-import { firedEvent, firedNotice, letterText, newsEvent, newsText } from './messages.ts'
+import type { ForwardRun } from '../forward/forward-runs.ts'
+import type { ForwardOrder } from '../wire/forward-run.ts'
+import { firedEvent, firedNotice, letterText, newsEvent, newsText, orderEvent } from './messages.ts'
 
 /** The most conditions becoming true in one scan at one moment that are reported. */
 const TOLD_MAX = 50
@@ -106,6 +108,15 @@ export function createTelling(deps: FeatureDeps, { shards, isAcknowledged }: Tel
     return changes
   }
 
+  async function ofOrders(tx: Tx, run: ForwardRun, events: readonly ForwardOrder[]): Promise<Changes[]> {
+    const changes: Changes[] = []
+    for (const [kind, each] of Map.groupBy(events, ({ event }) => event)) {
+      const told = each.map((event) => orderEvent(run, event))
+      changes.push(...(await outbox.enqueue(tx, run.userId, kind, told)))
+    }
+    return changes
+  }
+
   return {
     outbox,
     receivers,
@@ -115,6 +126,7 @@ export function createTelling(deps: FeatureDeps, { shards, isAcknowledged }: Tel
     pushSigner,
     ofFirings,
     ofNews,
+    ofOrders,
     wakeDeliveries: deliverer.wake,
     wakeNotifications: notifier.wake,
     /** Tells the loops that there is something to send for a user. */

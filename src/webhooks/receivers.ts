@@ -16,7 +16,13 @@ import { parseReceiverUrl, permittedAddresses, type AllowList, type Resolve } fr
 import type { SecretBox } from './secret-box.ts'
 import { newSecret } from './signing.ts'
 
-export const EVENTS = ['backtest.reportReady', 'alert.triggered'] as const
+export const EVENTS = [
+  'backtest.reportReady',
+  'alert.triggered',
+  'order.placed',
+  'order.filled',
+  'order.cancelled',
+] as const
 export type EventKind = (typeof EVENTS)[number]
 
 export const RECEIVERS_PER_USER = 10

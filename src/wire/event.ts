@@ -5,6 +5,7 @@ import { Type, type TObject } from '@sinclair/typebox'
 import { Alert, Firing } from './alert.ts'
 import { RunState } from './backtest.ts'
 import { FormingBar } from './bars.ts'
+import { ORDER_EVENT } from './forward-run.ts'
 import { ReportSummary } from './report.ts'
 import { idOf, nullable, type Wire } from './schema.ts'
 import { SweepState } from './sweep.ts'
@@ -75,6 +76,9 @@ export const RECEIVER_EVENTS = {
     },
     { $id: 'AlertTriggered' },
   ),
+  'order.placed': Type.Object(ORDER_EVENT, { $id: 'OrderPlaced' }),
+  'order.filled': Type.Object(ORDER_EVENT, { $id: 'OrderFilled' }),
+  'order.cancelled': Type.Object(ORDER_EVENT, { $id: 'OrderCancelled' }),
   'webhook.test': Type.Object({ webhookId: idOf('wh'), name: Type.String() }, { $id: 'WebhookTest' }),
 } as const
 export type ReceiverEvent = keyof typeof RECEIVER_EVENTS

@@ -18,6 +18,7 @@ import { LINKS } from './link.ts'
 import type { OperationTable } from './operation.ts'
 import { REPLAYS } from './replay.ts'
 import type { Unchanged, Warning, Wire } from './schema.ts'
+import { FORWARD_RUNS } from './forward-run.ts'
 import { PORTFOLIOS } from './portfolio.ts'
 import { SCANS } from './scan.ts'
 import { SCRIPTS } from './script.ts'
@@ -35,6 +36,7 @@ export const OPERATIONS = {
   ...BACKTESTS,
   ...SWEEPS,
   ...PORTFOLIOS,
+  ...FORWARD_RUNS,
   ...SCANS,
   ...ALERTS,
   ...IDEAS,

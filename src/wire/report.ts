@@ -261,7 +261,7 @@ export const ReportTrade = Type.Object(
 )
 export type ReportTrade = Wire<typeof ReportTrade>
 
-const ReportOrder = Type.Object(
+export const ReportOrder = Type.Object(
   {
     bar: bar('The bar it filled on.'),
     time: time('Time of that bar.'),

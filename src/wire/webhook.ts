@@ -5,7 +5,13 @@ import { RECEIVER_EVENTS, type ReceiverEvent } from './event.ts'
 import type { OperationTable } from './operation.ts'
 import { idOf, Listed, nullable, oneOf, PageQuery, Raw, Text, Time, type Wire } from './schema.ts'
 
-const Event = oneOf(['backtest.reportReady', 'alert.triggered'])
+const Event = oneOf([
+  'backtest.reportReady',
+  'alert.triggered',
+  'order.placed',
+  'order.filled',
+  'order.cancelled',
+])
 
 const Webhook = Type.Object(
   {
@@ -52,7 +58,14 @@ const deliveryOf = <E extends ReceiverEvent>(event: E) =>
   })
 
 const Delivery = Type.Union(
-  [deliveryOf('backtest.reportReady'), deliveryOf('alert.triggered'), deliveryOf('webhook.test')],
+  [
+    deliveryOf('backtest.reportReady'),
+    deliveryOf('alert.triggered'),
+    deliveryOf('order.placed'),
+    deliveryOf('order.filled'),
+    deliveryOf('order.cancelled'),
+    deliveryOf('webhook.test'),
+  ],
   { $id: 'Delivery' },
 )
 export type Delivery = Wire<typeof Delivery>
@@ -65,7 +78,7 @@ const WebhookBody = Type.Object({
 })
 
 const ABOUT_DATA =
-  '`data` is null for a token that may not read what the event is about: a firing requires `alerts:read`, a report `backtests:read`.'
+  '`data` is null for a token that may not read what the event is about: a firing requires `alerts:read`, a report or an order of a forward run `backtests:read`.'
 
 export const WEBHOOKS = {
   'POST /api/platform/webhooks': {

@@ -224,6 +224,11 @@ test("somebody else's objects are not there", async () => {
       name: 'mine',
       parts: [{ ...market, name: 'one', bars: 50, source: '//@version=6\nstrategy("mine")' }],
     }),
+    '/api/platform/forward-runs/': await post('/api/platform/forward-runs', {
+      ...market,
+      name: 'mine',
+      source: '//@version=6\nstrategy("mine")',
+    }),
     '/api/auth/sessions/': sessions[0]!.id,
   }
   for (const [prefix, id] of Object.entries(mine)) {

@@ -80,6 +80,12 @@ const MAKING: readonly Scenario[] = [
     made: ['portfolios', 'id'],
   },
   {
+    name: 'a forward run',
+    route: '/api/platform/forward-runs',
+    body: { ...BACKTEST, source: '//@version=6\nstrategy("mine")', bars: undefined },
+    made: ['forward-runs', 'id'],
+  },
+  {
     name: 'a scan',
     route: '/api/platform/scans',
     body: {
@@ -187,6 +193,7 @@ const SAME_AGAIN = [
   '/api/platform/sweeps/:id/cancel',
   '/api/platform/sweeps/:id/resume',
   '/api/platform/portfolios/:id/cancel',
+  '/api/platform/forward-runs/:id/stop',
   '/api/platform/scans/:id/cancel',
   '/api/platform/scans/:id/run',
   '/api/platform/scripts/check',

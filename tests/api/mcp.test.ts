@@ -227,6 +227,13 @@ test('every tool of an agent does what its route does', async () => {
   await same('list_portfolios', {}, '/platform/portfolios')
   expect((await done('stop_portfolio', { id: portfolio }))['portfolio'].state).toBe('done')
 
+  const { id: forward } = await done('start_forward_run', { ...market, name: 'on', source, warmup: 30 })
+  await same('get_forward_run', { id: forward }, `/platform/forward-runs/${forward}`)
+  await same('list_forward_runs', {}, '/platform/forward-runs')
+  await same('get_forward_run_orders', { id: forward }, `/platform/forward-runs/${forward}/orders`)
+  await same('compare_forward_run', { id: forward }, `/platform/forward-runs/${forward}/divergence`)
+  expect((await done('stop_forward_run', { id: forward }))['forwardRun'].state).toBe('stopped')
+
   const { id: alert } = await done('create_alert', {
     ...market,
     kind: 'price',

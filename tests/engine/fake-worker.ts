@@ -77,6 +77,7 @@ serveJobs({
   run: (job, desk) => runJob(job, desk, stoodInFor(desk.used)),
   preview: (job, desk) => previewJob(job, desk, stoodInFor(desk.used)),
   pack: async (job, desk) => (await real()).pack(job, desk),
+  forward: async (job, desk) => (await real()).forward(job, desk),
   verify: async (job, desk) => (await real()).verify(job, desk),
   check: async (job, desk) => (await real()).check(job, desk),
   format: async (job, desk) => (await real()).format(job, desk),

@@ -463,7 +463,7 @@ describe('a receiver', () => {
   test.each([
     [{ url: 'https://10.0.0.1/' }, 'webhook_url_blocked'],
     [{ events: [] }, 'validation_failed'],
-    [{ events: ['order.filled'] }, 'validation_failed'],
+    [{ events: ['order.lost'] }, 'validation_failed'],
   ])('with %p is refused: %s', async (fields, code) => {
     const { register, stop } = await world()
     expect(register(fields)).rejects.toMatchObject({ status: 422, code })

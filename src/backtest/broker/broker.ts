@@ -23,10 +23,22 @@ import { Book } from './book.ts'
 import { Desk } from './desk.ts'
 import { Floor } from './floor.ts'
 import type { Position } from './position.ts'
-import { RestingNotes, type RestingOrder } from './resting.ts'
+import { contracts } from './numbers.ts'
+import { NO_LEVEL } from './orders.ts'
+import { RestingNotes, type RestingOrder, type RestingType } from './resting.ts'
 import type { BrokerSettings } from './settings.ts'
 import { Walk } from './walk.ts'
 import { Watch } from './watch.ts'
+
+export interface WaitingOrder {
+  readonly id: string
+  readonly type: 'market' | RestingType
+  readonly side: 'buy' | 'sell'
+  /** Of an order of default size at the market, as it stands at the close. */
+  readonly qty: number
+  /** null: at the market. */
+  readonly price: number | null
+}
 
 /** Roughly the memory of a fill, of a closed trade with its part of the report, and of a waiting order. */
 const FILL_BYTES = 69
@@ -152,6 +164,23 @@ export class BrokerEmulator implements Broker {
     return this.notes?.orders(this.account.bar) ?? []
   }
 
+  /** What waits for the next bar: orders at the market, and what rests at a price. */
+  waitingOrders(): readonly WaitingOrder[] {
+    const atMarket = this.book.orders
+      .filter(({ levels }) => levels === NO_LEVEL)
+      .map(({ id, direction, units, flip }) => ({
+        id,
+        type: 'market' as const,
+        side: sideOf(direction),
+        qty: contracts(units + flip),
+        price: null,
+      }))
+    const resting = this.restingOrders()
+      .filter(({ to }) => to === -1)
+      .map(({ id, type, qty, price }) => ({ id, type, side: sideOf(qty), qty: Math.abs(qty), price }))
+    return [...atMarket, ...resting]
+  }
+
   // ——— snapshots ———
 
   /** The broker's whole state; `restore` of it, in this or another emulator over the same bars, brings it back. */
@@ -191,3 +220,5 @@ export class BrokerEmulator implements Broker {
     }
   }
 }
+
+const sideOf = (signed: number): WaitingOrder['side'] => (signed < 0 ? 'sell' : 'buy')

@@ -265,6 +265,15 @@ const columnsOf = ({ onPin, onDelete }: ColumnActs): readonly Column<Backtest>[]
         size="small"
         items={[
           { text: 'Open', icon: 'report', disabled: one.state !== 'done', run: () => open(one.id) },
+          {
+            text: 'Follow from now on',
+            icon: 'play',
+            disabled: one.state !== 'done',
+            run: () =>
+              attempt(
+                import('../forward/forward-form.tsx').then(({ followBacktest }) => followBacktest(one.id)),
+              ),
+          },
           '-',
           {
             text: isUnderWay(one) ? 'Cancel and delete' : 'Delete',

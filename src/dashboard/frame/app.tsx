@@ -32,6 +32,9 @@ const Optimise = lazy(async () => (await import('../sweeps/optimise.tsx')).Optim
 const PortfolioList = lazy(async () => (await import('../portfolios/portfolios.tsx')).PortfolioList)
 const PortfolioForm = lazy(async () => (await import('../portfolios/portfolio-form.tsx')).PortfolioForm)
 const PortfolioPage = lazy(async () => (await import('../portfolios/portfolio-page.tsx')).PortfolioPage)
+const ForwardList = lazy(async () => (await import('../forward/forward-list.tsx')).ForwardList)
+const ForwardForm = lazy(async () => (await import('../forward/forward-form.tsx')).ForwardForm)
+const ForwardPage = lazy(async () => (await import('../forward/forward-page.tsx')).ForwardPage)
 const ScanList = lazy(async () => (await import('../scans/scans.tsx')).ScanList)
 const ScanForm = lazy(async () => (await import('../scans/scan-form.tsx')).ScanForm)
 const ScanPage = lazy(async () => (await import('../scans/scan-page.tsx')).ScanPage)
@@ -61,6 +64,9 @@ const ROUTES = [
   ['/portfolios', PortfolioList],
   ['/portfolios/new', PortfolioForm],
   ['/portfolios/:id', PortfolioPage],
+  ['/forward', ForwardList],
+  ['/forward/new', ForwardForm],
+  ['/forward/:id', ForwardPage],
   ['/scans', ScanList],
   ['/scans/new', ScanForm],
   ['/scans/:id', ScanPage],
@@ -190,6 +196,7 @@ export function App() {
           keys: '?',
           run: () => (keysOpen.value = true),
         },
+        { id: 'go:/forward', title: 'Forward runs', section: 'Go to', run: () => navigate('/forward') },
         { id: 'go:bars', title: 'Import bars', section: 'Go to', run: () => navigate('/settings/bars') },
         { id: 'go:tokens', title: 'API tokens', section: 'Go to', run: () => navigate('/settings/tokens') },
         { id: 'go:help', title: 'Help', section: 'Go to', run: () => navigate('/help') },

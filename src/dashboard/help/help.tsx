@@ -53,6 +53,7 @@ const SECTIONS: readonly (readonly [title: string, ids: readonly string[]])[] = 
       'sweep-verdict',
       'scans',
       'portfolios',
+      'forward-runs',
       'trades-list',
       'fills',
       'position-size',

@@ -1,0 +1,90 @@
+// Following a strategy from now on: that of a kept backtest, on its market and with its settings.
+
+import { call } from '../api-client.ts'
+import { ago, marketText, percent } from '../format.ts'
+import { attempt, Page, Show, useLoad } from '../frame/page.tsx'
+import { navigate } from '../router.ts'
+import { DataTable } from '../ui/data-table.tsx'
+import { Button, Empty } from '../ui/ui.tsx'
+
+/** Follows the strategy of a backtest, and shows how it goes. */
+export async function followBacktest(id: string): Promise<void> {
+  const { backtest } = await call('GET /api/platform/backtests/{id}', { path: { id } })
+  const { name, exchange, symbol, interval, source = '', inputs = {}, overrides = {} } = backtest
+  const made = await call('POST /api/platform/forward-runs', {
+    body: {
+      name,
+      exchange,
+      symbol,
+      interval,
+      source,
+      inputs,
+      overrides: overrides as Readonly<Record<string, number | string | boolean>>,
+    },
+  })
+  navigate(`/forward/${made.id}`)
+}
+
+export function ForwardForm() {
+  const list = useLoad((signal) => call('GET /api/platform/backtests', { query: { limit: 100 }, signal }), [])
+  return (
+    <Page
+      title="Follow a strategy"
+      back={['/forward', 'Forward runs']}
+      about="Choose a backtest: its script is followed on its market, with its settings, from the next closed bar on. The market has to be followed in Settings, Bars, or its bars to come in another way."
+    >
+      <Show of={list}>
+        {({ backtests }) => (
+          <DataTable
+            label="Backtests"
+            rows={backtests.filter(({ state }) => state === 'done')}
+            keyOf={({ id }) => id}
+            page={20}
+            empty={
+              <Empty
+                title="No backtests"
+                action={<Button onClick={() => navigate('/')}>To the chart</Button>}
+              >
+                Run a strategy on the chart and keep it first.
+              </Empty>
+            }
+            columns={[
+              { of: 'name', head: 'Backtest', look: 'main', cell: ({ name }) => name },
+              { of: 'symbol', head: 'Market', cell: marketText },
+              {
+                of: 'netProfitPct',
+                head: 'Net profit',
+                look: 'number',
+                sort: ({ summary }) => summary?.netProfitPct ?? null,
+                cell: ({ summary }) => percent(summary?.netProfitPct, { plus: true }),
+              },
+              {
+                of: 'createdAt',
+                head: 'Made',
+                look: 'muted',
+                sort: ({ createdAt }) => createdAt,
+                cell: ({ createdAt }) => ago(createdAt),
+              },
+              {
+                of: 'follow',
+                head: 'Follow',
+                bare: true,
+                look: 'end',
+                cell: ({ id, name }) => (
+                  <Button
+                    size="small"
+                    variant="quiet"
+                    title={`Follow ${name} from now on`}
+                    onClick={() => attempt(followBacktest(id))}
+                  >
+                    Follow
+                  </Button>
+                ),
+              },
+            ]}
+          />
+        )}
+      </Show>
+    </Page>
+  )
+}

@@ -1,0 +1,204 @@
+// One forward run: what it holds, what it is worth, what became of its orders, and how a backtest of today differs.
+
+import { useState } from 'preact/hooks'
+import { call } from '../api-client.ts'
+import { count, marketText, money, time } from '../format.ts'
+import { attempt, Confirm, Page, pageStyles as p, Show, useLoad, useReloadWhile } from '../frame/page.tsx'
+import { navigate } from '../router.ts'
+import { DataTable } from '../ui/data-table.tsx'
+import { Button, Empty, Failure } from '../ui/ui.tsx'
+import type { Divergence, ForwardOrder, ForwardRun } from '../../wire/forward-run.ts'
+import j from '../jobs/jobs.module.css'
+
+const LOOK_MS = 5000
+const WORDS = { 'order.placed': 'placed', 'order.filled': 'filled', 'order.cancelled': 'withdrawn' } as const
+
+export function ForwardPage({ id = '' }: { readonly id?: string }) {
+  const path = { id }
+  const [removing, setRemoving] = useState(false)
+  const [compared, setCompared] = useState<Divergence | null>(null)
+  const loaded = useLoad(
+    async (signal) => {
+      const { forwardRun } = await call('GET /api/platform/forward-runs/{id}', { path, signal })
+      const { orders } = await call('GET /api/platform/forward-runs/{id}/orders', { path, signal })
+      return { run: forwardRun, orders }
+    },
+    [id],
+  )
+  const run = loaded.data?.run
+  useReloadWhile(run?.state === 'running', loaded, LOOK_MS)
+  const compare = async () =>
+    setCompared((await call('GET /api/platform/forward-runs/{id}/divergence', { path })).divergence)
+  return (
+    <Page
+      title={run?.name ?? 'Forward run'}
+      back={['/forward', 'Forward runs']}
+      about={run && aboutOf(run)}
+      actions={
+        run && (
+          <>
+            {run.state === 'running' && (
+              <Button
+                onClick={() =>
+                  attempt(call('POST /api/platform/forward-runs/{id}/stop', { path }).then(loaded.reload))
+                }
+              >
+                Stop
+              </Button>
+            )}
+            <Button onClick={() => attempt(compare())}>Compare with a backtest</Button>
+            <Button variant="danger" icon="trash" onClick={() => setRemoving(true)}>
+              Delete
+            </Button>
+          </>
+        )
+      }
+    >
+      <Show of={loaded}>
+        {({ run: one, orders }) => (
+          <div class={j.job}>
+            {one.error && <Failure error={new Error(one.error.message)} />}
+            <Figures run={one} />
+            {compared && <p role="status">{compared.said}</p>}
+            {compared && !compared.equal && <Differences of={compared} run={one} />}
+            <Waiting run={one} />
+            <Orders orders={orders} />
+          </div>
+        )}
+      </Show>
+      {removing && (
+        <Confirm
+          title="Delete this forward run?"
+          action="Delete"
+          onClose={() => setRemoving(false)}
+          onConfirm={async () => {
+            await call('DELETE /api/platform/forward-runs/{id}', { path })
+            navigate('/forward')
+          }}
+        >
+          The bars that it saw and its orders are gone then.
+        </Confirm>
+      )}
+    </Page>
+  )
+}
+
+function aboutOf(run: ForwardRun): string {
+  const bars = run.bars === 1 ? '1 bar' : `${count(run.bars)} bars`
+  if (run.state === 'stopped') return `${marketText(run)}, stopped after ${bars}.`
+  if (run.state === 'failed') return `${marketText(run)}, failed after ${bars}.`
+  return `${marketText(run)}, followed for ${bars} so far.`
+}
+
+function Figures({ run }: { readonly run: ForwardRun }) {
+  const { position, equity, startEquity, currency, fills, trades, last } = run
+  return (
+    <dl class={p['facts']}>
+      <dt>Position</dt>
+      <dd class="num">
+        {position === 0 ? 'flat' : `${position > 0 ? 'long' : 'short'} ${Math.abs(position)}`}
+      </dd>
+      <dt>Equity</dt>
+      <dd class="num">{money(equity, currency)}</dd>
+      <dt>Since it began</dt>
+      <dd class="num">{money(equity - startEquity, currency, { plus: true })}</dd>
+      <dt>Orders filled since</dt>
+      <dd class="num">{count(fills)}</dd>
+      <dt>Closed trades, with the warm-up</dt>
+      <dd class="num">{count(trades)}</dd>
+      <dt>Newest bar</dt>
+      <dd class="num">{time(last, 'UTC', true)} UTC</dd>
+    </dl>
+  )
+}
+
+function Waiting({ run: { waiting } }: { readonly run: ForwardRun }) {
+  if (waiting.length === 0) return null
+  return (
+    <section>
+      <h2>Waits for the next bar</h2>
+      <DataTable
+        label="Waiting orders"
+        rows={waiting}
+        keyOf={({ id, type, price }) => `${id} ${type} ${price}`}
+        columns={[
+          { of: 'id', head: 'Order', look: 'main', cell: ({ id }) => id },
+          { of: 'type', head: 'Type', cell: ({ type }) => type },
+          { of: 'side', head: 'Side', cell: ({ side }) => side },
+          { of: 'qty', head: 'Size', look: 'number', sort: ({ qty }) => qty, cell: ({ qty }) => String(qty) },
+          {
+            of: 'price',
+            head: 'Price',
+            look: 'number',
+            sort: ({ price }) => price,
+            cell: ({ price }) => (price === null ? 'market' : String(price)),
+          },
+        ]}
+      />
+    </section>
+  )
+}
+
+function Orders({ orders }: { readonly orders: readonly ForwardOrder[] }) {
+  const rows = orders.map((order, i) => ({ ...order, i })).toReversed()
+  return (
+    <section>
+      <h2>Orders since it began</h2>
+      <DataTable
+        label="Orders"
+        rows={rows}
+        keyOf={({ i }) => String(i)}
+        page={50}
+        empty={<Empty title="No orders yet">They appear here as bars close.</Empty>}
+        columns={[
+          { of: 'time', head: 'Bar (UTC)', look: 'main', cell: ({ time: at }) => time(at, 'UTC', true) },
+          { of: 'event', head: 'Event', cell: ({ event }) => WORDS[event] },
+          { of: 'orderId', head: 'Order', cell: ({ orderId }) => orderId },
+          { of: 'side', head: 'Side', cell: ({ side }) => side },
+          { of: 'qty', head: 'Size', look: 'number', sort: ({ qty }) => qty, cell: ({ qty }) => String(qty) },
+          {
+            of: 'price',
+            head: 'Price',
+            look: 'number',
+            sort: ({ price }) => price,
+            cell: ({ price }) => (price === null ? 'market' : String(price)),
+          },
+          {
+            of: 'position',
+            head: 'Position after',
+            look: 'number',
+            sort: ({ position }) => position,
+            cell: ({ position }) => String(position),
+          },
+        ]}
+      />
+    </section>
+  )
+}
+
+function Differences({ of, run }: { readonly of: Divergence; readonly run: ForwardRun }) {
+  return (
+    <section>
+      <h2>What differs</h2>
+      <p>
+        Equity {money(of.equity, run.currency)}, of the backtest {money(of.backtestEquity, run.currency)}.
+      </p>
+      <DataTable
+        label="Corrected bars"
+        rows={of.bars}
+        keyOf={({ time: at }) => String(at)}
+        page={20}
+        columns={[
+          { of: 'time', head: 'Bar (UTC)', look: 'main', cell: ({ time: at }) => time(at, 'UTC', true) },
+          {
+            of: 'seen',
+            head: 'As it was seen',
+            sort: false,
+            cell: ({ seen }) => seen.join(' ') || 'not there',
+          },
+          { of: 'now', head: 'Now', sort: false, cell: ({ now }) => now?.join(' ') ?? 'gone' },
+        ]}
+      />
+    </section>
+  )
+}

@@ -1,0 +1,488 @@
+// Forward runs: strategies that are followed from now on, a closed bar at a time.
+//
+// A run keeps the bars as it saw them, its tape. Each step is one commit: the bar on the tape, the record with what the
+// strategy has then, and the events of its orders with their deliveries. So after a stop it goes on behind the last bar that it
+// has seen, tells nothing twice, and its report is always that of a backtest of the tape. The state of the engine is kept in
+// memory alone: without it a step begins at the first bar, with the same result.
+
+import type { ForwardState } from '../backtest/forward.ts'
+import type { TextBytes } from '../engine/answer.ts'
+import type { ForwardOutput, ScriptHost } from '../engine/job.ts'
+import type { JobPool } from '../engine/pool.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { NewId } from '../lib/ids.ts'
+import type { Log } from '../lib/log.ts'
+import { createLoop } from '../lib/loop.ts'
+import { invalidField, Problem } from '../lib/problem.ts'
+import { ALL_SHARDS, type Shards } from '../lib/shards.ts'
+import { barsNotFound, type BarCache } from '../market/bar-cache.ts'
+import { ownerOf, seriesKey, type SeriesKey } from '../market/bar-store.ts'
+import { type Bars, selectBars, sliceBars } from '../market/bars.ts'
+import { calendarOf } from '../market/calendar.ts'
+import { parseInterval, requireInterval } from '../market/interval.ts'
+import { streams } from '../market/live/live-providers.ts'
+import { barsSeenBy, seriesOf, type SeenBars } from '../market/seen-bars.ts'
+import type { Limits } from '../pine/runtime/runtime.ts'
+import type { Page, PageOptions } from '../store/collection.ts'
+import type { Kv } from '../store/kv.ts'
+import { transact, type Also, type Changes, type Tx } from '../store/transaction.ts'
+import type { Divergence, ForwardOrder, ForwardRunBody, WaitingOrder } from '../wire/forward-run.ts'
+import type { ReportOrder } from '../wire/report.ts'
+import {
+  barsOf,
+  eventSets,
+  eventsOf,
+  forwardRuns,
+  keptOf,
+  rowsOf,
+  scriptKey,
+  tapeOf,
+  tapeSets,
+  type ForwardRun,
+  type ForwardScript,
+  type TapeRow,
+} from './records.ts'
+
+export type { ForwardRun } from './records.ts'
+
+export interface ForwardDeps {
+  readonly kv: Kv
+  readonly clock: Clock
+  readonly newId: NewId
+  readonly log: Log
+  readonly bars: BarCache
+  readonly pool: Pick<JobPool, 'do'>
+  readonly limits: Limits
+  /** The users whose runs this server advances. */
+  readonly shards?: Shards
+  readonly hostFor: (seen: SeenBars, userId: string, key: SeriesKey, bars: Bars) => ScriptHost
+  /** Deliveries of the events of a step, for its commit. */
+  readonly deliver: (tx: Tx, run: ForwardRun, events: readonly ForwardOrder[]) => Promise<readonly Changes[]>
+  /** Called after that commit. */
+  readonly told: (run: ForwardRun) => void
+}
+
+const WARMUP = 1000
+const NAP_MS = 60_000
+/** Bars that are taken up in one go, after a long stop. */
+const CATCH_UP = 500
+/** States and tapes of so many runs are held in memory. */
+const HELD_MAX = 200
+const SHOWN_BARS = 50
+const SHOWN_FILLS = 20
+const DELETED_PAGE = 500
+
+interface Held {
+  readonly rows: TapeRow[]
+  state: ForwardState | null
+}
+
+export class ForwardRuns {
+  readonly #deps: ForwardDeps
+  readonly #held = new Map<string, Held>()
+  readonly #loop
+  #underWay: { readonly userId: string; readonly work: Promise<unknown> } | null = null
+
+  constructor(deps: ForwardDeps) {
+    this.#deps = deps
+    const { shards = ALL_SHARDS, bars } = deps
+    this.#loop = createLoop(deps, 'advancing forward runs', async (signal) => {
+      await this.advanceAll(signal)
+      return NAP_MS
+    })
+    bars.onChange(() => this.#loop.wake())
+    shards.onGained(() => this.#loop.wake())
+    shards.beforeGiving(async () => {
+      if (this.#underWay && !shards.holds(this.#underWay.userId)) await this.#underWay.work.catch(() => {})
+      for (const id of this.#held.keys()) this.#held.delete(id)
+    })
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    return this.#loop.run(signal)
+  }
+
+  /** The markets whose bars are waited for. */
+  async *wanted(): AsyncGenerator<SeriesKey> {
+    for await (const { exchange, symbol, interval, seriesOwner } of forwardRuns(this.#deps.kv).each(
+      'running',
+    ))
+      if (seriesOwner === '') yield { exchange, symbol, interval }
+  }
+
+  async create(userId: string, body: ForwardRunBody, also?: Also<ForwardRun>): Promise<ForwardRun> {
+    const { kv, clock, newId, bars: cache } = this.#deps
+    const seen = barsSeenBy(cache, userId)
+    const key = await seen.resolve(
+      seriesKey(body.exchange, body.symbol, requireInterval(body.interval, 'body')),
+    )
+    if ((await seen.source(key)) === null) throw await barsNotFound(seen, key)
+    const { warmup = WARMUP, source, inputs = {}, overrides = {} } = body
+    const bars = await this.#closed(userId, key, { last: warmup + 1 }, warmup)
+    if (bars.length === 0) throw await barsNotFound(seen, key)
+    const script: ForwardScript = { source, inputs, overrides }
+    const rows = rowsOf(bars)
+    const begun = await this.#step(userId, key, script, { rows, state: null }, rows.length)
+    if (begun.kind !== 'strategy')
+      throw invalidField('/source', 'not_a_strategy', 'A forward run needs a strategy, which has orders.')
+    const run: ForwardRun = {
+      id: newId('fwd'),
+      userId,
+      name: body.name,
+      ...seriesOf(key, ''),
+      seriesOwner: ownerOf(key),
+      state: 'running',
+      error: null,
+      createdAt: clock.now(),
+      stoppedAt: null,
+      warmup: rows.length,
+      bars: 0,
+      first: null,
+      last: rows.at(-1)![0]!,
+      position: begun.position,
+      equity: begun.equity,
+      startEquity: begun.equity,
+      currency: begun.currency,
+      trades: begun.summary.trades,
+      fills: 0,
+      events: 0,
+      waiting: [...begun.waiting],
+    }
+    await transact(kv, (tx) => [
+      forwardRuns(kv).insert(run),
+      {
+        sets: [{ key: scriptKey(run.id), value: JSON.stringify(script) }, ...tapeSets(run.id, rows, 0)],
+      },
+      also?.(run, tx),
+    ])
+    this.#hold(run.id, { rows, state: begun.kept })
+    this.#loop.wake()
+    return run
+  }
+
+  async get(userId: string, id: string): Promise<ForwardRun> {
+    const run = await forwardRuns(this.#deps.kv).get(id)
+    if (run?.userId !== userId) throw missing()
+    return run
+  }
+
+  list(userId: string, page: PageOptions): Promise<Page<ForwardRun>> {
+    return forwardRuns(this.#deps.kv).list('user', [userId], page)
+  }
+
+  async orders(userId: string, id: string): Promise<ForwardOrder[]> {
+    return eventsOf(this.#deps.kv, await this.get(userId, id))
+  }
+
+  /** JSON text of its report. */
+  async report(userId: string, id: string): Promise<TextBytes> {
+    const run = await this.get(userId, id)
+    const held = await this.#heldOf(run)
+    const { report } = await this.#step(userId, keyOf(run), await this.#script(id), held, 0, true)
+    return report!
+  }
+
+  async stop(userId: string, id: string): Promise<ForwardRun> {
+    await this.get(userId, id)
+    const stoppedAt = this.#deps.clock.now()
+    const changed = await forwardRuns(this.#deps.kv).update(id, (run) =>
+      run.state === 'running' ? { ...run, state: 'stopped', stoppedAt } : null,
+    )
+    this.#held.delete(id)
+    return changed ?? this.get(userId, id)
+  }
+
+  async remove(userId: string, id: string): Promise<void> {
+    const { kv } = this.#deps
+    await this.get(userId, id)
+    if (!(await forwardRuns(kv).delete(id))) throw missing()
+    this.#held.delete(id)
+    for (const prefix of keptOf(id))
+      for (;;) {
+        const entries = await kv.list({ prefix }, { limit: DELETED_PAGE })
+        // A key without longer ones is listed under no prefix.
+        await kv.commit({ deletes: [prefix, ...entries.map(({ key }) => key)] })
+        if (entries.length < DELETED_PAGE) break
+      }
+  }
+
+  /** Compares the run with a backtest of the bars as they are stored now. */
+  async divergence(userId: string, id: string): Promise<Divergence> {
+    const run = await this.get(userId, id)
+    const key = keyOf(run)
+    const script = await this.#script(id)
+    const held = await this.#heldOf(run)
+    const { rows } = held
+    const seen = barsSeenBy(this.#deps.bars, userId)
+    const stored = rowsOf(await seen.read(key, { from: rows[0]![0]!, to: run.last + 1 }))
+    const corrected = correctedBars(rows, stored)
+    const own = await this.#step(userId, key, script, held, 0)
+    const again =
+      corrected.length === 0 || stored.length === 0
+        ? own
+        : await this.#step(userId, key, script, { rows: stored, state: null }, 0)
+    const onlyForward = without(own.fills, again.fills)
+    const onlyBacktest = without(again.fills, own.fills)
+    const equal = onlyForward.length + onlyBacktest.length === 0 && own.equity === again.equity
+    return {
+      equal,
+      said: saidOf(equal, corrected.length, onlyForward.length + onlyBacktest.length),
+      corrected: corrected.length,
+      bars: corrected.slice(0, SHOWN_BARS),
+      onlyForward: onlyForward.slice(0, SHOWN_FILLS),
+      onlyBacktest: onlyBacktest.slice(0, SHOWN_FILLS),
+      equity: own.equity,
+      backtestEquity: again.equity,
+    }
+  }
+
+  /** Takes up all closed bars that have come. */
+  async advanceAll(signal?: AbortSignal): Promise<void> {
+    const { kv, clock, shards = ALL_SHARDS } = this.#deps
+    let failure: unknown = null
+    for await (const run of forwardRuns(kv).each('running')) {
+      if (signal?.aborted) return
+      if (!shards.holds(run.userId)) continue
+      const work = this.#advance(run)
+      this.#underWay = { userId: run.userId, work }
+      // The others go on; this one is tried again.
+      await work.catch((error: unknown) => (failure = error)).finally(() => (this.#underWay = null))
+      await clock.sleep(0)
+    }
+    if (failure) throw failure
+  }
+
+  async #advance(run: ForwardRun): Promise<void> {
+    const { shards = ALL_SHARDS } = this.#deps
+    const key = keyOf(run)
+    const source = await this.#deps.bars.source(key)
+    if (!source || source.last <= run.last) return
+    const script = await this.#script(run.id)
+    for (let before = run; ;) {
+      const news = await this.#closed(run.userId, key, { from: before.last + 1, first: CATCH_UP }, CATCH_UP)
+      if (news.length === 0) return
+      for (const row of rowsOf(news)) {
+        if (!shards.holds(run.userId)) return
+        const after = await this.#follow(before, key, script, row)
+        if (!after) return
+        before = after
+      }
+    }
+  }
+
+  /** One bar. Answers null if the run is over. */
+  async #follow(
+    run: ForwardRun,
+    key: SeriesKey,
+    script: ForwardScript,
+    row: TapeRow,
+  ): Promise<ForwardRun | null> {
+    const { kv, deliver, told } = this.#deps
+    const held = await this.#heldOf(run)
+    const rows = [...held.rows, row]
+    let step: ForwardOutput
+    try {
+      step = await this.#step(run.userId, key, script, { rows, state: held.state }, rows.length - 1)
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status >= 500 || error.code === 'concurrency_limited')
+        throw error
+      return this.#fail(run, error)
+    }
+    const events = eventsBetween(run.waiting, step, row[0]!)
+    const after: ForwardRun = {
+      ...run,
+      bars: run.bars + 1,
+      first: run.first ?? row[0]!,
+      last: row[0]!,
+      position: step.position,
+      equity: step.equity,
+      currency: step.currency,
+      trades: step.summary.trades,
+      fills: run.fills + step.fills.length,
+      events: run.events + events.length,
+      waiting: [...step.waiting],
+    }
+    let isWritten = false
+    await transact(kv, async (tx) => {
+      const stored = await forwardRuns(kv).at(tx).stored(run.id)
+      isWritten = stored?.record.state === 'running' && stored.record.last === run.last
+      if (!stored || !isWritten) return []
+      return [
+        forwardRuns(kv).replace(stored, after),
+        {
+          sets: [...tapeSets(run.id, rows, rows.length - 1), ...eventSets(run.id, run.events, events)],
+        },
+        ...(await deliver(tx, after, events)),
+      ]
+    })
+    if (!isWritten) {
+      this.#held.delete(run.id)
+      return null
+    }
+    this.#hold(run.id, { rows, state: step.kept ?? held.state })
+    if (events.length > 0) told(after)
+    return after
+  }
+
+  async #fail(run: ForwardRun, { code, message }: Problem): Promise<null> {
+    const stoppedAt = this.#deps.clock.now()
+    await forwardRuns(this.#deps.kv).update(run.id, (one) =>
+      one.state === 'running' ? { ...one, state: 'failed', stoppedAt, error: { code, message } } : null,
+    )
+    this.#held.delete(run.id)
+    return null
+  }
+
+  async #step(
+    userId: string,
+    key: SeriesKey,
+    script: ForwardScript,
+    { rows, state }: Held,
+    from: number,
+    wantsReport = false,
+  ): Promise<ForwardOutput> {
+    const { bars: cache, limits, hostFor, pool } = this.#deps
+    const seen = barsSeenBy(cache, userId)
+    const bars = barsOf(rows)
+    const job = {
+      ...script,
+      bars,
+      symbol: await seen.symbol(key.exchange, key.symbol),
+      interval: key.interval,
+      limits,
+      kept: state,
+      from,
+      wantsReport,
+    }
+    const host = hostFor(seen, userId, key, bars)
+    return pool.do('forward', job, { user: userId, lane: 'alerts', budget: limits, host })
+  }
+
+  async #script(id: string): Promise<ForwardScript> {
+    const entry = await this.#deps.kv.get(scriptKey(id))
+    // It was removed together with the run.
+    if (!entry) throw missing()
+    return JSON.parse(entry.value) as ForwardScript
+  }
+
+  async #heldOf(run: ForwardRun): Promise<Held> {
+    const held = this.#held.get(run.id)
+    const length = run.warmup + run.bars
+    if (held?.rows.length === length) return held
+    const rows = await tapeOf(this.#deps.kv, run.id, length)
+    // It was removed meanwhile.
+    if (rows.length < length) throw missing()
+    return { rows, state: null }
+  }
+
+  #hold(id: string, held: Held): void {
+    this.#held.delete(id)
+    this.#held.set(id, held)
+    const [oldest] = this.#held.keys()
+    if (this.#held.size > HELD_MAX && oldest !== undefined) this.#held.delete(oldest)
+  }
+
+  /**
+   * The closed bars of a range. A stream stores only those; of others the newest may be forming, and nobody says when it is as
+   * it stays, so it counts once the next one is there.
+   */
+  async #closed(
+    userId: string,
+    key: SeriesKey,
+    range: Parameters<SeenBars['read']>[1],
+    most: number,
+  ): Promise<Bars> {
+    const { bars: cache, clock } = this.#deps
+    const seen = barsSeenBy(cache, userId)
+    const source = await seen.source(key)
+    const bars = await seen.read(key, range)
+    const interval = parseInterval(key.interval)
+    const newest = bars.time.at(-1)
+    if (!source || !interval || newest === undefined) return bars
+    const { end } = calendarOf(await seen.symbol(key.exchange, key.symbol)).period(newest, interval)
+    const isOwn = source.interval === key.interval
+    const isOver = isOwn && streams(source) ? end <= clock.now() : source.last >= end
+    const closed = isOver ? bars : sliceBars(bars, 0, bars.length - 1)
+    return selectBars(closed, { last: most })
+  }
+}
+
+const keyOf = (run: ForwardRun): SeriesKey => seriesOf(run, run.seriesOwner)
+
+const missing = () => new Problem(404, 'forward_run_not_found', 'There is no such forward run.')
+
+/** What a bar did to the orders: those that filled, those that are gone without, and those that are new. */
+export function eventsBetween(
+  before: readonly WaitingOrder[],
+  { fills, waiting, position }: Pick<ForwardOutput, 'fills' | 'waiting' | 'position'>,
+  time: number,
+): ForwardOrder[] {
+  const filled = new Set(fills.map(({ id }) => id))
+  const nameOf = ({ id, type, side, qty, price }: WaitingOrder) =>
+    JSON.stringify([id, type, side, qty, price])
+  const there = new Set(waiting.map(nameOf))
+  const known = new Set(before.map(nameOf))
+  const moved = new Set(waiting.map(({ id, type, side }) => JSON.stringify([id, type, side])))
+  const gone = before.filter(
+    (order) =>
+      !there.has(nameOf(order)) &&
+      !filled.has(order.id) &&
+      // One that is placed again at another price is told of as placed.
+      !moved.has(JSON.stringify([order.id, order.type, order.side])),
+  )
+  const rest = { time, position, comment: null, alertMessage: null }
+  const said = ({ id, type, side, qty, price }: WaitingOrder) => ({
+    orderId: id,
+    type,
+    side,
+    qty,
+    price,
+    ...rest,
+  })
+  return [
+    ...fills.map(({ id, side, qty, price, comment, alertMessage, position: held }) => ({
+      event: 'order.filled' as const,
+      time,
+      orderId: id,
+      type: null,
+      side,
+      qty,
+      price,
+      position: held,
+      comment,
+      alertMessage,
+    })),
+    ...gone.map((order) => ({ event: 'order.cancelled' as const, ...said(order) })),
+    ...waiting
+      .filter((order) => !known.has(nameOf(order)))
+      .map((order) => ({ event: 'order.placed' as const, ...said(order) })),
+  ]
+}
+
+function correctedBars(seen: readonly TapeRow[], stored: readonly TapeRow[]): Divergence['bars'] {
+  const now = new Map(stored.map((row) => [row[0], row]))
+  const found: Divergence['bars'][number][] = []
+  for (const [time, ...values] of seen) {
+    const row = now.get(time)
+    if (!row) found.push({ time: time!, seen: values, now: null })
+    else if (values.some((value, i) => value !== row[i + 1]))
+      found.push({ time: time!, seen: values, now: row.slice(1) })
+  }
+  const known = new Set(seen.map(([time]) => time))
+  for (const [time, ...values] of stored)
+    if (!known.has(time)) found.push({ time: time!, seen: [], now: values })
+  return found.sort((a, b) => a.time - b.time)
+}
+
+function without(fills: readonly ReportOrder[], others: readonly ReportOrder[]): ReportOrder[] {
+  const nameOf = ({ time, id, side, qty, price }: ReportOrder) => JSON.stringify([time, id, side, qty, price])
+  const known = new Set(others.map(nameOf))
+  return fills.filter((fill) => !known.has(nameOf(fill)))
+}
+
+function saidOf(equal: boolean, corrected: number, fills: number): string {
+  const bars = `${corrected} ${corrected === 1 ? 'bar was' : 'bars were'} corrected since the run saw ${corrected === 1 ? 'it' : 'them'}`
+  if (corrected === 0) return 'A backtest of the stored bars is the same: none was corrected since.'
+  if (equal) return `${bars}, and a backtest trades the same all the same.`
+  return `${bars}: ${fills} ${fills === 1 ? 'fill differs' : 'fills differ'} in a backtest of today.`
+}

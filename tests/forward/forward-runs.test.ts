@@ -1,0 +1,227 @@
+// Forward runs over a store and bars that come one by one, with servers that stop and start again.
+
+import { expect, test } from 'bun:test'
+import { CompiledScripts } from '../../src/backtest/compiled-scripts.ts'
+import { runBacktest } from '../../src/backtest/run.ts'
+import { ForwardRuns, type ForwardRun } from '../../src/forward/forward-runs.ts'
+import { idSource } from '../../src/lib/ids.ts'
+import { silentLog } from '../../src/lib/log.ts'
+import { seededRandom } from '../../src/lib/seeded-random.ts'
+import { BarCache } from '../../src/market/bar-cache.ts'
+import { sliceBars, type Bars } from '../../src/market/bars.ts'
+import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
+import { hostFor } from '../../src/runs/host.ts'
+import { scriptRequest } from '../../src/tools/incremental.ts'
+import type { ForwardOrder } from '../../src/wire/forward-run.ts'
+import { HandClock } from '../lib/hand-clock.ts'
+import { rejection } from '../rejection.ts'
+import { testBars, testKv } from '../store/test-store.ts'
+import { inlinePool } from './inline-pool.ts'
+
+const KEY = { exchange: 'HOME', symbol: 'BTCUSDT', interval: '15m' }
+const SOURCE = `//@version=6
+strategy("both ways", initial_capital = 10000, commission_type = strategy.commission.percent, commission_value = 0.1)
+fast = ta.ema(close, 3)
+slow = ta.ema(close, 9)
+if ta.crossover(fast, slow)
+    strategy.entry("L", strategy.long, comment = "up")
+strategy.exit("X", "L", limit = strategy.position_avg_price * 1.03, stop = strategy.position_avg_price * 0.98)
+if ta.crossunder(fast, slow)
+    strategy.close("L")
+if bar_index % 40 == 0
+    strategy.entry("S", strategy.short, stop = low * 0.9)
+if bar_index % 40 == 9
+    strategy.cancel("S")
+plot(fast)`
+const BODY = { name: 'mine', ...KEY, source: SOURCE }
+
+async function town({ bars = 700, seed = 5 } = {}) {
+  const clock = new HandClock()
+  const kv = testKv()
+  const cache = new BarCache(testBars())
+  const all = scriptRequest(SOURCE, bars, seed).bars
+  const random = seededRandom(seed)
+  const newId = idSource({
+    clock,
+    random: { bytes: (length) => Uint8Array.from({ length }, () => random.below(256)) },
+  })
+  const told: ForwardOrder[] = []
+  const pool = inlinePool()
+  const open = (work = pool) =>
+    new ForwardRuns({
+      kv,
+      clock,
+      newId,
+      log: silentLog,
+      bars: cache,
+      pool: work,
+      limits: { ...DEFAULT_LIMITS, timeMs: 60_000 },
+      hostFor: (seen, _, key, of) => hostFor(seen, async () => null, key, of),
+      deliver: async (_tx, _run, events) => {
+        told.push(...events)
+        return []
+      },
+      told: () => {},
+    })
+  let next = 0
+  return {
+    clock,
+    kv,
+    cache,
+    all,
+    random,
+    told,
+    open,
+    bring: async (count: number) => {
+      await cache.upsert(KEY, sliceBars(all, next, (next += count)))
+    },
+  }
+}
+
+/** The report without its timings. */
+const textOf = (text: string) => JSON.stringify({ ...JSON.parse(text), timings: null })
+const reportOf = async (runs: ForwardRuns, { userId, id }: ForwardRun) =>
+  textOf(Buffer.concat(await runs.report(userId, id)).toString())
+
+test('after 500 restarts at random bars the report is byte for byte that of the backtest of the same bars', async () => {
+  const seed = 5
+  const { cache, all, random, told, open, bring } = await town({ bars: 700, seed })
+  await bring(150)
+  let runs = open()
+  const run = await runs.create('u', { ...BODY, warmup: 100 })
+  const scripts = new CompiledScripts()
+  const symbol = await cache.symbol(KEY.exchange, KEY.symbol)
+  const backtestOf = (bars: Bars) => {
+    const request = { ...scriptRequest(SOURCE, 1, seed), bars, symbol, interval: KEY.interval, scripts }
+    return runBacktest({ ...request, limits: DEFAULT_LIMITS })
+  }
+  let restarts = 0
+  while (restarts < 500) {
+    if (random.below(10) > 0) {
+      runs = open()
+      restarts++
+    }
+    await bring(1)
+    await runs.advanceAll()
+    if (restarts % 100 !== 0) continue
+    const { bars, last } = await runs.get('u', run.id)
+    const end = all.time.indexOf(last) + 1
+    const same = sliceBars(all, end - bars - 100, end)
+    const text = [...backtestOf(same).reportTexts()].join('')
+    expect([seed, restarts, await reportOf(runs, run)]).toEqual([seed, restarts, textOf(text)])
+  }
+  const after = await runs.get('u', run.id)
+  // The newest bar may be forming, so it waits for the next one.
+  expect(after.bars).toBeGreaterThan(500)
+  const end = all.time.indexOf(after.last) + 1
+  const { orders } = backtestOf(sliceBars(all, end - after.bars - 100, end)).report
+  const fills = told.filter(({ event }) => event === 'order.filled')
+  expect(fills.map(({ time, orderId, price }) => [time, orderId, price])).toEqual(
+    orders.filter(({ bar }) => bar >= 100).map(({ time, id, price }) => [time, id, price]),
+  )
+  expect(after.fills).toBe(fills.length)
+  expect(await runs.orders('u', run.id)).toEqual(told)
+  expect(new Set(told.map(({ event }) => event))).toEqual(
+    new Set(['order.placed', 'order.filled', 'order.cancelled']),
+  )
+  expect(await runs.divergence('u', run.id)).toMatchObject({
+    equal: true,
+    corrected: 0,
+    said: 'A backtest of the stored bars is the same: none was corrected since.',
+  })
+})
+
+test('many bars at once after a long stop are taken up one by one, with the same orders', async () => {
+  const [slow, quick] = [await town({ bars: 260 }), await town({ bars: 260 })]
+  for (const one of [slow, quick]) {
+    await one.bring(100)
+    await one.open().create('u', { ...BODY, warmup: 50 })
+  }
+  for (let i = 0; i < 150; i++) {
+    await slow.bring(1)
+    await slow.open().advanceAll()
+  }
+  await quick.bring(150)
+  await quick.open().advanceAll()
+  expect(quick.told.length).toBeGreaterThan(10)
+  expect(quick.told).toEqual(slow.told)
+})
+
+test('a bar that is corrected later changes nothing of the run, and is named where a backtest differs', async () => {
+  const { all, cache, open, bring } = await town({ bars: 300 })
+  await bring(150)
+  const runs = open()
+  const run = await runs.create('u', { ...BODY, warmup: 100 })
+  await bring(100)
+  await runs.advanceAll()
+  const before = await reportOf(runs, run)
+  const corrected = sliceBars(all, 200, 201)
+  corrected.high[0] = corrected.high[0]! * 1.5
+  await cache.upsert(KEY, corrected)
+  await runs.advanceAll()
+  expect(await reportOf(open(), run)).toBe(before)
+  const found = await runs.divergence('u', run.id)
+  expect(found.corrected).toBe(1)
+  expect(found.bars[0]?.time).toBe(all.time[200])
+  expect(found.said).toStartWith('1 bar was corrected since the run saw it')
+  if (!found.equal) expect(found.onlyForward.length + found.onlyBacktest.length).toBeGreaterThan(0)
+})
+
+test('a run that is stopped stays as it is, and one that is removed leaves nothing', async () => {
+  const { kv, open, bring, told } = await town({ bars: 200 })
+  await bring(100)
+  const runs = open()
+  const { id } = await runs.create('u', BODY)
+  expect((await runs.stop('u', id)).state).toBe('stopped')
+  await bring(50)
+  await runs.advanceAll()
+  expect([(await runs.get('u', id)).bars, told]).toEqual([0, []])
+  expect(await rejection(runs.get('other', id))).toMatchObject({ code: 'forward_run_not_found' })
+  await runs.remove('u', id)
+  expect(await rejection(runs.remove('u', id))).toMatchObject({ code: 'forward_run_not_found' })
+  for (const prefix of ['forward-script', 'forward-tape', 'forward-event'])
+    expect(await kv.list({ prefix: [prefix] }, { limit: 10 })).toEqual([])
+})
+
+test('what cannot be followed is refused, and a script that fails later says why', async () => {
+  const { open, bring } = await town({ bars: 200 })
+  const runs = open()
+  expect(await rejection(runs.create('u', BODY))).toMatchObject({ code: 'bars_not_found' })
+  await bring(100)
+  const indicator = '//@version=6\nindicator("x")\nplot(close)'
+  expect(await rejection(runs.create('u', { ...BODY, source: indicator }))).toMatchObject({
+    code: 'validation_failed',
+  })
+  expect(await rejection(runs.create('u', { ...BODY, source: 'strategy(' }))).toMatchObject({
+    code: 'script_invalid',
+  })
+  const late = '//@version=6\nstrategy("x")\nif bar_index == 110\n    runtime.error("enough")'
+  const { id } = await runs.create('u', { ...BODY, source: late })
+  await bring(50)
+  await runs.advanceAll()
+  expect(await runs.get('u', id)).toMatchObject({
+    state: 'failed',
+    bars: 11,
+    error: { code: 'script_runtime_error' },
+  })
+})
+
+test('a server that is busy goes on later, and tells nothing twice', async () => {
+  const { open, bring, told } = await town({ bars: 200 })
+  await bring(100)
+  const pool = inlinePool()
+  let isBusy = false
+  const runs = open({
+    do: (...job) => (isBusy ? Promise.reject(new Error('no worker')) : pool.do(...job)),
+  })
+  const { id } = await runs.create('u', { ...BODY, warmup: 50 })
+  await bring(60)
+  isBusy = true
+  expect(await rejection(runs.advanceAll())).toHaveProperty('message', 'no worker')
+  expect((await runs.get('u', id)).bars).toBe(0)
+  isBusy = false
+  await runs.advanceAll()
+  await open().advanceAll()
+  expect((await runs.get('u', id)).bars).toBe(60)
+  expect(new Set(told.map((event) => JSON.stringify(event))).size).toBe(told.length)
+})
