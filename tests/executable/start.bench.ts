@@ -5,11 +5,19 @@
 import { Agent, get } from 'node:http'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { users } from '../../src/accounts/accounts.ts'
+import type { Idea } from '../../src/ideas/ideas.ts'
+import { collection } from '../../src/store/collection.ts'
+import { lmdbKv } from '../../src/store/lmdb.ts'
+import { transact } from '../../src/store/transaction.ts'
 import { noteRow } from '../bench-rows.ts'
 import { backtestOf, executable, isMissing, MODES, Place } from './server.ts'
 
 const SLOW = '//@version=6\nstrategy("x")\nn = 0.0\nfor i = 0 to 4000000\n    n += math.sin(i)\nplot(n)'
 const ROUNDS = 10
+/** Records of a server that is in use for long. */
+const RECORDS = 100_000
+const AT_ONCE = 500
 
 const at = (sorted: readonly number[], part: number) => sorted[Math.floor(sorted.length * part)] ?? Number.NaN
 
@@ -65,6 +73,61 @@ async function measureLeast(): Promise<void> {
   rmSync(folder, { recursive: true })
 }
 
+/** Ideas of the server's owner, written beside the stopped server. */
+async function fill(place: Place): Promise<void> {
+  const server = await place.serve()
+  await server.signUp()
+  await server.stop()
+  const kv = lmdbKv({ path: `${place.folder}/data/db` })
+  const [owner] = await Array.fromAsync(users(kv).each(), ({ id }) => id)
+  const ideas = collection<Idea>(kv, 'ideas', {
+    indexes: {
+      owner: ({ ownerId }) => [ownerId],
+      feed: ({ visibility }) => (visibility === 'public' ? [] : null),
+    },
+  })
+  const body = 'What the market did since, and why it may do it again. '.repeat(4)
+  const shown = { ownerId: owner ?? '', author: 'ann', body, tags: [], visibility: 'public' as const }
+  const market = {
+    symbol: 'SPX',
+    exchange: null,
+    interval: null,
+    backtestId: null,
+    createdAt: 0,
+    updatedAt: 0,
+  }
+  for (let from = 0; from < RECORDS; from += AT_ONCE)
+    await transact(kv, () =>
+      Array.from({ length: AT_ONCE }, (_, i) =>
+        ideas.insert({
+          ...shown,
+          ...market,
+          id: `idea_${String(from + i).padStart(22, '0')}`,
+          title: `Idea ${from + i}`,
+        }),
+      ),
+    )
+  await kv.close()
+}
+
+/** Milliseconds until a server is ready whose store has many records. */
+async function startsWithRecords(): Promise<readonly number[]> {
+  const place = new Place('executable')
+  try {
+    await fill(place)
+    const starts: number[] = []
+    for (let round = 0; round <= ROUNDS; round++) {
+      const before = performance.now()
+      const server = await place.serve()
+      if (round > 0) starts.push(performance.now() - before)
+      await server.stop()
+    }
+    return starts.toSorted((a, b) => a - b)
+  } finally {
+    place.remove()
+  }
+}
+
 await measureLeast()
 for (const mode of MODES) {
   if (isMissing(mode)) continue
@@ -108,6 +171,13 @@ for (const mode of MODES) {
     const size = statSync(executable).size / 1e6
     console.log(`${mode}: ${size.toFixed(1)} MB on disk, wanted 128`)
     noteRow(`${mode}: file`, size, 'MB', asked('≤ 128 MB'))
+    const full = await startsWithRecords()
+    const records = `start with ${RECORDS.toLocaleString('en')} records`
+    console.log(
+      `${mode}: ${records} median ${at(full, 0.5).toFixed(0)} ms of ${ROUNDS} ` +
+        `(${at(full, 0).toFixed(0)} to ${at(full, 0.999).toFixed(0)}), wanted 150`,
+    )
+    noteRow(`${mode}: ${records}`, at(full, 0.5), 'ms', asked('≤ 150 ms'))
   }
 
   const server = await place.serve('--script-time-ms', '3000', '--rate-user', '0')
