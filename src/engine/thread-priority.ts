@@ -1,19 +1,22 @@
 // On Linux a thread has a priority of its own. Threads that work for jobs take a lower one, so that the server answers while
 // every processor is busy with jobs.
 //
-// JavaScriptCore has threads besides: they make machine code of what runs often, mark what is garbage, and give memory back.
-// They are there for the whole process, and have the priority of whoever needed them first, mostly the server. A sweep kept
-// them busy for a sixth of a processor, in turns of up to 40 ms. On two busy processors the server then waited for one of
-// them 0.26 ms on average (p90 0.7), and with the lower priority 0.17 (p90 0.3).
+// JavaScriptCore has threads besides that make machine code of what runs often. They are there for the whole process, and
+// have the priority of whoever needed them first, mostly the server. A sweep kept them busy for a sixth of a processor, in
+// turns of up to 40 ms. When the server was woken on two busy processors and one of them was in its place, it waited 0.26 ms
+// on average (p90 0.7), and 0.17 (p90 0.3) where they had the priority of jobs. They get one in between, as jobs wait for
+// what they make. The collector's helpers keep theirs: the server's own collector waits for them.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import process from 'node:process'
 
-/** A processor that both want is shared about 9 to 1. */
+/** A processor that a job and the server both want is shared about 1 to 9, … */
 const NICE = 10
-/** The names that JavaScriptCore and its allocator give them. */
-const HELPERS: ReadonlySet<string> = new Set(['JITWorker', 'HeapHelper', 'mi-scavenger'])
+/** … and one that a helper and the server want, about 1 to 3. */
+const HELPER_NICE = 5
+/** The name that JavaScriptCore gives them. */
+const HELPER = 'JITWorker'
 /** New ones come when they are needed, and go after some seconds without work. */
 const LOOK_MS = 1000
 
@@ -31,7 +34,7 @@ export class LowHelpers {
 
   constructor(
     tasks = '/proc/self/task',
-    lower: (thread: number) => void = (thread) => setPriority(thread, NICE),
+    lower: (thread: number) => void = (thread) => setPriority(thread, HELPER_NICE),
   ) {
     this.#tasks = tasks
     this.#lower = lower
@@ -57,7 +60,7 @@ export class LowHelpers {
   #lowerIfHelper(thread: string): void {
     try {
       const name = readFileSync(`${this.#tasks}/${thread}/comm`, 'utf8').trim()
-      if (HELPERS.has(name)) this.#lower(Number(thread))
+      if (name === HELPER) this.#lower(Number(thread))
       this.#seen.add(thread)
     } catch {
       // It has ended meanwhile, or the system does not allow it: then it keeps its priority.
