@@ -66,6 +66,7 @@ const SLOWEST = [
   'dashboard/accessibility',
   'dashboard/sub-path',
   'dashboard/portfolios',
+  'dashboard/forward',
   'executable/abuse',
   'dashboard/tabs',
   'executable/alerts',

@@ -1,7 +1,7 @@
 // One chart of the page while it is there: its bars, its view, and what the pointer is on. What it shows is in `charts.ts`.
 
 import { computed, signal, type ReadonlySignal } from '@preact/signals'
-import { BAR_FIELDS, type Bars, concatBars, emptyBars, sliceBars } from '../../market/bars.ts'
+import type { Bars } from '../../market/bars.ts'
 import { parseSpread, SPREAD_EXCHANGE } from '../../market/spread.ts'
 import type { FormingBar, SymbolFacts } from '../../wire/bars.ts'
 import { call } from '../api-client.ts'
@@ -9,6 +9,7 @@ import { fieldOf, isSameMarket, type Market } from '../charts.ts'
 import { timezone } from '../settings.ts'
 import { isPriceType } from './draw-bars.ts'
 import { boxSize, DEFAULT_BOXES, priceBars } from './price-bars.ts'
+import { withNewest } from './forming.ts'
 import type { ChartView, Hover, PaneBox } from './view.ts'
 
 /** What is known of symbols; null = not loaded yet. */
@@ -94,7 +95,9 @@ export class Cell {
     const type = this.type.value
     if (!shown) return null
     // A replay shows the bars that it began with.
-    const bars = this.replaying.value ? shown.bars : withNewest(shown, this.forming.value)
+    const forming = this.forming.value
+    const isOfIt = forming !== null && isSameMarket(forming.market, shown.market)
+    const bars = this.replaying.value || !isOfIt ? shown.bars : withNewest(shown.bars, forming.bar)
     if (!isPriceType(type) || this.replaying.value)
       return { market: shown.market, bars, source: null, box: 1 }
     const boxes = this.boxes.value ?? DEFAULT_BOXES
@@ -123,15 +126,6 @@ export class Cell {
     this.compared = fieldOf('compared', id)
     this.boxes = fieldOf('boxes', id)
   }
-}
-
-/** The stored bars with the forming one behind them, or in place of the part of it that is stored. */
-function withNewest({ market, bars }: ShownBars, forming: Cell['forming']['value']): Bars {
-  const newest = bars.time.at(-1) ?? Number.NEGATIVE_INFINITY
-  if (!forming || !isSameMarket(forming.market, market) || forming.bar.time < newest) return bars
-  const one = emptyBars(1)
-  for (const field of BAR_FIELDS) one[field][0] = forming.bar[field]
-  return concatBars([forming.bar.time === newest ? sliceBars(bars, 0, bars.length - 1) : bars, one])
 }
 
 /** The price nearest to another that the symbol can have. */

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
-import { count, marketText, money, time } from '../format.ts'
+import { count, marketText, money, quantity, time } from '../format.ts'
 import { attempt, Confirm, Page, pageStyles as p, Show, useLoad, useReloadWhile } from '../frame/page.tsx'
 import { navigate } from '../router.ts'
 import { DataTable } from '../ui/data-table.tsx'
@@ -83,6 +83,10 @@ export function ForwardPage({ id = '' }: { readonly id?: string }) {
   )
 }
 
+/** Without the noise of binary fractions: 100.24775000000001 is 100.24775. */
+const priceText = (price: number | null) =>
+  price === null ? 'market' : String(Number(price.toPrecision(12)))
+
 function aboutOf(run: ForwardRun): string {
   const bars = run.bars === 1 ? '1 bar' : `${count(run.bars)} bars`
   if (run.state === 'stopped') return `${marketText(run)}, stopped after ${bars}.`
@@ -96,7 +100,7 @@ function Figures({ run }: { readonly run: ForwardRun }) {
     <dl class={p['facts']}>
       <dt>Position</dt>
       <dd class="num">
-        {position === 0 ? 'flat' : `${position > 0 ? 'long' : 'short'} ${Math.abs(position)}`}
+        {position === 0 ? 'flat' : `${position > 0 ? 'long' : 'short'} ${quantity(Math.abs(position))}`}
       </dd>
       <dt>Equity</dt>
       <dd class="num">{money(equity, currency)}</dd>
@@ -125,13 +129,19 @@ function Waiting({ run: { waiting } }: { readonly run: ForwardRun }) {
           { of: 'id', head: 'Order', look: 'main', cell: ({ id }) => id },
           { of: 'type', head: 'Type', cell: ({ type }) => type },
           { of: 'side', head: 'Side', cell: ({ side }) => side },
-          { of: 'qty', head: 'Size', look: 'number', sort: ({ qty }) => qty, cell: ({ qty }) => String(qty) },
+          {
+            of: 'qty',
+            head: 'Size',
+            look: 'number',
+            sort: ({ qty }) => qty,
+            cell: ({ qty }) => quantity(qty),
+          },
           {
             of: 'price',
             head: 'Price',
             look: 'number',
             sort: ({ price }) => price,
-            cell: ({ price }) => (price === null ? 'market' : String(price)),
+            cell: ({ price }) => priceText(price),
           },
         ]}
       />
@@ -155,20 +165,26 @@ function Orders({ orders }: { readonly orders: readonly ForwardOrder[] }) {
           { of: 'event', head: 'Event', cell: ({ event }) => WORDS[event] },
           { of: 'orderId', head: 'Order', cell: ({ orderId }) => orderId },
           { of: 'side', head: 'Side', cell: ({ side }) => side },
-          { of: 'qty', head: 'Size', look: 'number', sort: ({ qty }) => qty, cell: ({ qty }) => String(qty) },
+          {
+            of: 'qty',
+            head: 'Size',
+            look: 'number',
+            sort: ({ qty }) => qty,
+            cell: ({ qty }) => quantity(qty),
+          },
           {
             of: 'price',
             head: 'Price',
             look: 'number',
             sort: ({ price }) => price,
-            cell: ({ price }) => (price === null ? 'market' : String(price)),
+            cell: ({ price }) => priceText(price),
           },
           {
             of: 'position',
             head: 'Position after',
             look: 'number',
             sort: ({ position }) => position,
-            cell: ({ position }) => String(position),
+            cell: ({ position }) => quantity(position),
           },
         ]}
       />

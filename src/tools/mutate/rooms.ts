@@ -48,6 +48,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     sources: ['src/store/postgres/*.ts'],
     tests: ['tests/store/{postgres,lease,feed,conformance,races,collection}*.test.ts'],
   },
+  forward: {
+    sources: ['src/forward/*.ts', 'src/backtest/forward.ts'],
+    tests: ['tests/forward/*.test.ts', 'tests/backtest/forward.test.ts'],
+  },
+  live: {
+    sources: ['src/market/live/*.ts'],
+    tests: ['tests/market/live/*.test.ts'],
+  },
   portfolios: {
     sources: ['src/portfolios/*.ts', 'src/backtest/portfolio*.ts', 'src/backtest/broker/pot.ts'],
     tests: ['tests/portfolios/*.test.ts', 'tests/backtest/portfolio.test.ts'],

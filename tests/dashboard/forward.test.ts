@@ -1,0 +1,66 @@
+// A forward run in a real browser: from a kept backtest to its orders, and to what a backtest of today says, at a desk and on
+// a phone.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { barCsv } from '../bar-csv.ts'
+import { violations } from './axe.ts'
+import { noBrowser, startSite, type Site } from './browser.ts'
+
+const MARKET = { exchange: 'E', symbol: 'S', interval: '1h' }
+const SOURCE =
+  '//@version=6\nstrategy("mine")\nif bar_index % 3 == 0\n    strategy.entry("L", strategy.long)\nelse\n    strategy.close("L")'
+const REMEMBERED = { 'tour.done': true }
+
+describe.skipIf(noBrowser)('forward runs', () => {
+  let site: Site
+  beforeAll(async () => {
+    site = await startSite()
+  }, 300_000)
+  afterAll(() => site.close())
+
+  test('a kept strategy is followed, its orders appear as bars close, and it is compared and removed', async () => {
+    const { page, complaints } = await site.open({ remembered: REMEMBERED, width: 1440 })
+    const lines = barCsv(80).trimEnd().split('\n')
+    const bring = async (count: number) => {
+      const address = `${site.url}/api/platform/bars/import?${new URLSearchParams(MARKET).toString()}`
+      const headers = { origin: site.url, 'content-type': 'text/csv' }
+      const data = `${lines.slice(0, count + 1).join('\n')}\n`
+      expect((await page.request.post(address, { headers, data })).status()).toBe(200)
+    }
+    await bring(40)
+    await page.goto(`${site.url}/forward`)
+    await page.getByText('No strategy is followed').waitFor()
+    const kept = await page.request.post(`${site.url}/api/platform/backtests`, {
+      headers: { origin: site.url },
+      data: { name: 'Threes', ...MARKET, bars: 40, source: SOURCE },
+    })
+    expect(kept.status()).toBe(200)
+    await page.getByRole('button', { name: 'Follow a strategy' }).first().click()
+    await page.getByRole('row', { name: 'Threes' }).getByRole('button', { name: 'Follow' }).waitFor()
+    expect(await violations(page)).toEqual([])
+    await page.getByRole('row', { name: 'Threes' }).getByRole('button', { name: 'Follow' }).press('Enter')
+    await page.getByText('They appear here as bars close.').waitFor()
+    await page.getByText('followed for 0 bars so far').waitFor()
+    await bring(50)
+    await page.getByRole('table', { name: 'Orders' }).getByText('filled').first().waitFor()
+    await page.getByRole('button', { name: 'Compare with a backtest' }).click()
+    await page.getByText('A backtest of the stored bars is the same').waitFor()
+    expect(await violations(page)).toEqual([])
+    const shots = process.env['SHOTS']
+    if (shots) await page.screenshot({ path: `${shots}/forward.png`, fullPage: true })
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByText(/stopped after \d+ bars/).waitFor()
+
+    const phone = await site.open({ remembered: { ...REMEMBERED, theme: 'light' }, width: 390 })
+    await phone.page.goto(`${site.url}/forward`)
+    await phone.page.getByRole('link', { name: 'Threes' }).click()
+    await phone.page.getByText(/stopped after \d+ bars/).waitFor()
+    expect(await phone.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+    expect(await violations(phone.page)).toEqual([])
+    if (shots) await phone.page.screenshot({ path: `${shots}/forward-phone.png`, fullPage: true })
+    await phone.page.getByRole('button', { name: 'Delete' }).click()
+    await phone.page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await phone.page.getByText('No strategy is followed').waitFor()
+    expect([...complaints, ...phone.complaints]).toEqual([])
+  }, 300_000)
+})
