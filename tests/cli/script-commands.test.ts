@@ -131,6 +131,13 @@ describe('backtest', () => {
       'Tried 4 combinations of this script on SP:SPX 1d.',
     )
     expect(JSON.parse(await run('--json'))).toMatchObject({ trials: { counted: 4 } })
+    // Scans and portfolios over cached bars count as well; the script may be laid out otherwise by then.
+    writeFileSync(path, readFileSync(path, 'utf8').replaceAll(' = ', '='))
+    const scanned = ['--interval', '1d', '--symbols', 'SP:SPX', '--inputs', '{"Length": 50}']
+    expect((await chartroom(data, 'scan', path, ...scanned, '--workers', '1')).code).toBe(0)
+    const part = [`${path}@SP:SPX:1d`, '--inputs', '{"Length": 60}']
+    expect((await chartroom(data, 'portfolio', ...part)).code).toBe(0)
+    expect(JSON.parse(await run('--json'))).toMatchObject({ trials: { counted: 6 } })
     const bars = `${folder}/bars.csv`
     writeFileSync(bars, barsCsv(300))
     const { out: ofFile } = await chartroom(data, 'backtest', path, '--bars', bars)

@@ -53,7 +53,7 @@ export function ScanPage({ id = '' }: { readonly id?: string }) {
               Scan again
             </Button>
           )}
-          {(one.watch !== null || one.conditions.length > 0) && (
+          {(one.watch !== null || (one.conditions.length > 0 && one.state !== 'failed')) && (
             <Button
               icon="bell"
               title="Be told by e-mail and webhooks when a condition becomes true on a market"
