@@ -7,6 +7,7 @@ import { barsNotFound, isSameSymbol } from '../market/bar-cache.ts'
 import { ownerOf, seriesKey, seriesName, type SeriesInfo, type SeriesKey } from '../market/bar-store.ts'
 import { parseTime } from '../market/bar-time.ts'
 import type { Bars } from '../market/bars.ts'
+import { barWindows, type ExportFormat, exportPieces } from '../market/files/export-bars.ts'
 import { marketOfFile } from '../market/files/file-market.ts'
 import { readingText } from '../market/files/reading-text.ts'
 import { importBars, inspectBars, type ReadFiles, type ReadHints, type StageBars } from '../market/import.ts'
@@ -27,6 +28,7 @@ import type {
 import { access, requireStanding, type ApiDeps } from './access.ts'
 import type { Caller } from './visit.ts'
 import { barColumns, barsTag } from './bar-columns.ts'
+import { byteStream } from './csv-answer.ts'
 import { packedBars, wantsColumns } from './columns.ts'
 import { JsonText } from './json-text.ts'
 import { paced } from './pace.ts'
@@ -158,6 +160,21 @@ export function barRoutes(deps: ApiDeps) {
         return { ...key, live: isLive, bar: row && formingWire(row) }
       },
       route('GET /api/platform/bars/forming'),
+    )
+    .get(
+      '/bars/export',
+      async ({ caller, query }) => {
+        const seen = barsSeenBy(cache, caller.user.id)
+        const key = keyOf(query)
+        if (!(await seen.source(key))) throw await barsNotFound(seen, key)
+        const from = timeOf('start', query.start)
+        const end = timeOf('end', query.end)
+        const range = { ...(from !== undefined && { from }), ...(end !== undefined && { to: end + 1 }) }
+        const format = query.format ?? 'csv'
+        const windows = barWindows((part) => seen.read(key, part), range)
+        return fileAnswer(key, format, exportPieces(windows, format))
+      },
+      route('GET /api/platform/bars/export'),
     )
     .get(
       '/symbols',
@@ -302,6 +319,27 @@ function otherSum(): Problem {
     'Nothing was imported: the check sum does not agree; download the file again.',
     { fields: [{ in: 'query', path: '/sha256', code: 'checksum', message: 'does not agree with the body' }] },
   )
+}
+
+const FILE_ANSWERS: Readonly<Record<ExportFormat, string>> = {
+  csv: 'text/csv; charset=utf-8',
+  parquet: 'application/vnd.apache.parquet',
+}
+
+/** A file under the name of its series, which has letters of any script. */
+function fileAnswer(
+  { exchange, symbol, interval }: SeriesKey,
+  format: ExportFormat,
+  pieces: AsyncIterable<Uint8Array>,
+): Response {
+  const name = `${exchange}_${symbol}_${interval}.${format}`
+  const plain = name.replace(/[^\w.-]/g, '_')
+  return new Response(byteStream(pieces), {
+    headers: {
+      'content-type': FILE_ANSWERS[format],
+      'content-disposition': `attachment; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(name)}`,
+    },
+  })
 }
 
 /** The exchange whose files these are. */

@@ -11,13 +11,21 @@ export function csvAnswer(name: string, text: string | ReadableStream<Uint8Array
 
 /** Reads no further ahead than the client takes. */
 export function textStream(texts: AsyncIterable<string>): ReadableStream<Uint8Array> {
+  return byteStream(encoded(texts))
+}
+
+async function* encoded(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder()
-  const pieces = texts[Symbol.asyncIterator]()
+  for await (const text of texts) yield encoder.encode(text)
+}
+
+export function byteStream(bytes: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const pieces = bytes[Symbol.asyncIterator]()
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       const { done, value } = await pieces.next()
       if (done) controller.close()
-      else controller.enqueue(encoder.encode(value))
+      else controller.enqueue(value)
     },
     cancel: () => void pieces.return?.(undefined),
   })

@@ -3,9 +3,9 @@
 import { users } from '../accounts/accounts.ts'
 import { saidOf } from '../feeds/said.ts'
 import { ToldFeeds } from '../feeds/told-feeds.ts'
-import { csvRow } from '../lib/csv-text.ts'
 import { isLongMarketName, MARKET_NAME_MAX } from '../lib/text.ts'
-import { type Bars, BAR_FIELDS } from '../market/bars.ts'
+import type { BarRange, Bars } from '../market/bars.ts'
+import { barWindows, EXPORT_FORMATS, type ExportFormat, exportPieces } from '../market/files/export-bars.ts'
 import { ownerOf, seriesKey, seriesName } from '../market/bar-store.ts'
 import { fetchSeries } from '../market/providers/fetch-bars.ts'
 import { type Http, ProviderError } from '../market/providers/provider.ts'
@@ -39,9 +39,10 @@ export const barsCommand: Command = {
   help: () =>
     [
       '  bars list                       What is cached',
-      '  bars import FILE|FOLDER …       CSV of bars, trades or quotes, or JSON; plain or in zip, gzip, zstd; all rows or',
+      '  bars import FILE|FOLDER …       CSV, Parquet, Arrow or JSON of bars, trades or quotes, also in zip, gzip, zstd; all rows or',
       '                                  none. What writes it is recognised. - reads standard input',
-      '  bars export [--output FILE]     As CSV; --from and --to (ISO dates, to exclusive) or --last N narrow it',
+      '  bars export [--output FILE]     As CSV or Parquet, by --format or the name; --from and --to (ISO dates, to exclusive)',
+      '                                  or --last N narrow it',
       '  bars fetch                      From Binance, Bybit, Coinbase, Hyperliquid, Kraken, OKX or Yahoo Finance, by',
       '                                  exchange: from where the series ends, or from --from DATE; cut short, it goes on',
       '                                  where it was',
@@ -56,7 +57,7 @@ export const barsCommand: Command = {
       '  --dates ymd|dmy|mdy  Order of day, month and year; --unit s|ms|us|ns of times that are numbers',
       '  --delimiter NAME     comma, semicolon, tab or pipe; --decimal point|comma',
       '  --duplicates HOW     A second row of a time: refuse (of one file), first or last (of several files)',
-      '  --format csv|json    Of the imported file, where its content does not tell',
+      '  --format FORMAT      Of the imported file, csv or json, where its content does not tell; of the exported, csv or parquet',
       '  --session HOURS      When the symbol of the imported file trades: 0930-1600, 1700-1700:23456, 24x7',
       '  --timezone ZONE      Of these hours: America/New_York',
       DATA_HELP,
@@ -99,6 +100,7 @@ async function exportBars(context: CommandContext): Promise<number> {
   const flags = parseFlags(context.args, {
     ...SERIES_FLAGS,
     output: { type: 'string', short: 'o' },
+    format: { type: 'string' },
     from: { type: 'string' },
     to: { type: 'string' },
     last: { type: 'string' },
@@ -109,32 +111,49 @@ async function exportBars(context: CommandContext): Promise<number> {
   const last = flags.last === undefined ? undefined : Number(flags.last)
   if (last !== undefined && !(Number.isInteger(last) && last > 0))
     throw new UsageError('--last is a number of bars.')
+  const format = exportFormatOf(flags)
+  const range = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
   return withData(context, flags, async ({ bars }) => {
     await loadSamples(bars)
-    const found = await bars.read(key, {
-      ...(from !== undefined && { from }),
-      ...(to !== undefined && { to }),
-      ...(last !== undefined && { last }),
-    })
-    if (found.length === 0) {
+    if ((await bars.read(key, { ...range, first: 1 })).length === 0) {
       context.warn(`No bars of ${seriesName(key)} are cached there. \`chartroom bars list\` shows what is.`)
       return 1
     }
-    if (flags.output === undefined) for (const line of barLines(found)) context.print(line)
-    else {
-      const writer = Bun.file(flags.output).writer()
-      for (const line of barLines(found)) await writer.write(`${line}\n`)
-      await writer.end()
-      context.print(`${formatNumber(found.length, 0)} bars of ${seriesName(key)} in ${flags.output}`)
+    let count = 0
+    const read = async (part: BarRange) => {
+      const found = await bars.read(key, last === undefined ? part : { ...range, last })
+      count += found.length
+      return found
     }
+    const windows = last === undefined ? barWindows(read, range) : [await read({})].values()
+    const writer = flags.output === undefined ? null : Bun.file(flags.output).writer()
+    const decoder = new TextDecoder()
+    for await (const piece of exportPieces(inTurn(windows), format))
+      if (writer) await writer.write(piece)
+      else context.print(decoder.decode(piece).trimEnd())
+    await writer?.end()
+    if (writer) context.print(`${formatNumber(count, 0)} bars of ${seriesName(key)} in ${flags.output ?? ''}`)
     return 0
   })
 }
 
-/** CSV that the import reads back bit for bit. */
-function* barLines(bars: Bars): Generator<string> {
-  yield csvRow(BAR_FIELDS)
-  for (let i = 0; i < bars.length; i++) yield csvRow(BAR_FIELDS.map((field) => bars[field][i]!))
+async function* inTurn(windows: AsyncIterable<Bars> | Iterable<Bars>): AsyncGenerator<Bars> {
+  yield* windows
+}
+
+/** What the flag says, or the ending of the file's name. */
+function exportFormatOf({
+  format,
+  output,
+}: {
+  readonly format?: string | undefined
+  readonly output?: string | undefined
+}): ExportFormat {
+  const wanted = format ?? (output?.endsWith('.parquet') === true ? 'parquet' : 'csv')
+  const found = EXPORT_FORMATS.find((one) => one === wanted)
+  if (!found) throw new UsageError(`--format is ${EXPORT_FORMATS.join(' or ')}.`)
+  if (found === 'parquet' && output === undefined) throw new UsageError('Parquet needs --output FILE.')
+  return found
 }
 
 async function fetchBars(context: CommandContext): Promise<number> {

@@ -144,7 +144,7 @@ const FileReading = Type.Object(
     name: Type.String({ description: 'As the archive names it; empty if nobody said.' }),
     text: Type.String({ description: 'All of this in words.' }),
     packing: Type.Array(Type.String(), { description: '`zip`, `gzip`, `zstd`, outermost first.' }),
-    format: Type.String({ description: '`csv` or `json`.' }),
+    format: Type.String({ description: '`csv`, `json`, `parquet` or `arrow`.' }),
     kind: Type.String({ description: '`bars`, `trades` or `quotes`.' }),
     rows: Type.Integer(),
     dialect: nullable(
@@ -168,7 +168,7 @@ const FileReading = Type.Object(
               'Why that zone: `offsets` (each time has its own), `file`, `format` (the program is known for it), `user`, `assumed`.',
           }),
         },
-        { description: 'Of CSV.' },
+        { description: 'Of CSV; of Parquet and Arrow without a delimiter. Null for JSON.' },
       ),
     ),
   },
@@ -202,7 +202,7 @@ const ReadFiles = Type.Object(
 export type ReadFiles = Wire<typeof ReadFiles>
 
 const FILES =
-  'The body is one file: CSV of bars, trades or quotes as TradingView, Binance, Kraken, HistData, Dukascopy, MetaTrader 4 and 5, Stooq, Yahoo Finance and others write it, or JSON; plain, or in zip, gzip or zstd. Delimiter, decimal sign, names of columns, the unit of times and their zone are found in its first lines; parameters overrule what was found.'
+  'The body is one file: CSV of bars, trades or quotes as TradingView, Binance, Kraken, HistData, Dukascopy, MetaTrader 4 and 5, Stooq, Yahoo Finance and others write it, JSON, Parquet or Arrow; plain, or in zip, gzip or zstd. Delimiter, decimal sign, names of columns, the unit of times and their zone are found in its first lines; parameters overrule what was found.'
 
 export const BARS = {
   'POST /api/platform/bars/import': {
@@ -288,6 +288,18 @@ export const BARS = {
       live: Type.Boolean({ description: 'Whether a stream brings it now.' }),
       bar: nullable(FormingBar),
     },
+  },
+  'GET /api/platform/bars/export': {
+    access: 'session bars:read',
+    summary: 'Bars as a file',
+    description:
+      'All bars of a series, or those from `start` to `end` (both inclusive, ISO 8601 or UTC ms), as CSV or Parquet; an import reads both back bit for bit. An interval that is not cached is built from a finer one.',
+    query: Type.Object({
+      ...namesSeries,
+      start: Type.Optional(Text(40)),
+      end: Type.Optional(Text(40)),
+      format: Type.Optional(oneOf(['csv', 'parquet'], '`csv` if missing.')),
+    }),
   },
   'GET /api/platform/symbols': {
     access: 'session bars:read',

@@ -135,3 +135,52 @@ test('the beginning of a large file is enough to say how it would be read', asyn
     'breaks off before its end',
   )
 })
+
+test('a series is exported as CSV and as Parquet, which an import takes as they are', async () => {
+  const { app, owner, send } = await open()
+  await send(`/api/platform/bars/import?${SERIES}`, ARCHIVE)
+  const get = async (query: string) =>
+    app.handle(new Request(`http://localhost/api/platform/bars/export?${query}`, { headers: owner }))
+  const csv = await get(SERIES)
+  expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+  expect(await csv.text()).toBe(
+    'time,open,high,low,close,volume\n1709632800000,10,12,9,11,5\n1709632860000,11,13,10,12,6\n',
+  )
+  const later = await get(`${SERIES}&start=2024-03-05T10:01:00Z&format=csv`)
+  expect((await later.text()).split('\n').length).toBe(3)
+  const parquet = await get(`${SERIES}&format=parquet`)
+  expect(parquet.headers.get('content-disposition')).toContain('filename="BINANCE_BTCUSDT_1m.parquet"')
+  const back = await send(
+    '/api/platform/bars/import?exchange=X&symbol=ИМЯ&interval=1m',
+    await parquet.bytes(),
+  )
+  expect(back.json).toMatchObject({
+    rows: 2,
+    read: { files: [{ format: 'parquet', dialect: { delimiter: '' } }] },
+  })
+  const named = await get('exchange=X&symbol=ИМЯ&interval=1m')
+  expect(named.headers.get('content-disposition')).toBe(
+    `attachment; filename="X_____1m.csv"; filename*=UTF-8''X_${encodeURIComponent('ИМЯ')}_1m.csv`,
+  )
+  expect((await get('exchange=X&symbol=NONE&interval=1m')).status).toBe(404)
+  expect((await get(`${SERIES}&format=xml`)).status).toBe(422)
+})
+
+test("a member's private bars are exported to that member alone", async () => {
+  const { app, signUp, call } = await open()
+  const member = await signUp('member@example.com')
+  await call('POST', `/api/platform/bars/import?exchange=P&symbol=MINE&interval=1m`, {
+    headers: { ...member, ...binary },
+    body: KLINES,
+  })
+  const other = await signUp('other@example.com')
+  const get = async (headers: Record<string, string>) =>
+    app.handle(
+      new Request('http://localhost/api/platform/bars/export?exchange=P&symbol=MINE&interval=1m', {
+        headers,
+      }),
+    )
+  expect([(await get(member)).status, (await get(other)).status, (await get({})).status]).toEqual([
+    200, 404, 401,
+  ])
+})

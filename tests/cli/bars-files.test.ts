@@ -118,3 +118,23 @@ test('an empty folder has nothing to import', async () => {
   expect(code).toBe(2)
   expect(err).toContain('There are no files in ')
 })
+
+test('bars are exported as Parquet by the name of the file, and come back as they were', async () => {
+  const data = temporaryFolder()
+  const folder = temporaryFolder()
+  writeFileSync(`${folder}/x.zip`, archive(5))
+  const series = ['--symbol', 'BINANCE:BTCUSDT', '--interval', '1h']
+  await chartroom(data, 'bars', 'import', `${folder}/x.zip`, ...series)
+  const out = `${folder}/цены.parquet`
+  expect((await chartroom(data, 'bars', 'export', ...series, '-o', out)).out).toBe(
+    `3 bars of BINANCE:BTCUSDT 1h in ${out}`,
+  )
+  const other = ['--symbol', 'BINANCE:COPY', '--interval', '1h']
+  const back = await chartroom(data, 'bars', 'import', out, ...other)
+  expect(back.out).toContain('Read Parquet: times as year, month, day and clock')
+  const csv = async (of: readonly string[]) => (await chartroom(data, 'bars', 'export', ...of)).out
+  expect(await csv(other)).toBe(await csv(series))
+  expect((await chartroom(data, 'bars', 'export', ...series, '--format', 'parquet')).err).toContain(
+    'Parquet needs --output FILE.',
+  )
+})

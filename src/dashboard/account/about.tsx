@@ -19,6 +19,7 @@ const LICENCES: readonly (readonly [name: string, licence: string, what: string]
   ['minisearch', 'MIT', 'search'],
   ['nodemailer', 'MIT-0', 'mail'],
   ['jstat', 'MIT', 'the normal distribution'],
+  ['hyparquet', 'MIT', 'Parquet files'],
   ['@modelcontextprotocol/sdk', 'MIT', 'assistants'],
   ['preact', 'MIT', 'this page'],
   ['@preact/signals', 'MIT', 'this page'],

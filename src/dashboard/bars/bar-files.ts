@@ -19,9 +19,13 @@ export const NO_HINTS: FileHints = { timesIn: '', dates: '', duplicates: '' }
 /** So much of a file tells how all of it would be read. */
 const HEAD_BYTES = 8 << 20
 
+/** Parquet says at its end what it is. */
+export const isLookedAtInPart = ({ name, size }: File): boolean =>
+  size > HEAD_BYTES && !/\.parquet$/i.test(name)
+
 /** Says how the file would be read. Nothing is stored. */
 export function inspectBarsFile(file: File, hints: FileHints, signal: AbortSignal): Promise<Inspected> {
-  const isPart = file.size > HEAD_BYTES
+  const isPart = isLookedAtInPart(file)
   const query = { ...given(hints), fileName: file.name, ...(isPart && { partial: 'true' }) }
   return send('/api/platform/bars/inspect', isPart ? file.slice(0, HEAD_BYTES) : file, query, {
     signal,

@@ -4,7 +4,7 @@ import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Series } from '../../wire/bars.ts'
 import type { Feed } from '../../wire/feed.ts'
-import { call } from '../api-client.ts'
+import { apiUrl, call } from '../api-client.ts'
 import { count, time, intervalText, marketText } from '../format.ts'
 import { SYMBOL_TYPES } from '../../market/symbol.ts'
 import { Menu } from '../ui/menu.tsx'
@@ -101,6 +101,14 @@ export function BarsSettings() {
                             icon: 'candles',
                             run: () => showOnChart({ exchange, symbol, interval }),
                           },
+                          ...(['csv', 'parquet'] as const).map((format) => ({
+                            text: `Download as ${format === 'csv' ? 'CSV' : 'Parquet'}`,
+                            icon: 'download' as const,
+                            run: () =>
+                              location.assign(
+                                apiUrl('/api/platform/bars/export', { exchange, symbol, interval, format }),
+                              ),
+                          })),
                           { text: 'Facts of the symbol', icon: 'tune', run: () => setEditing(facts) },
                           {
                             text: 'Delete the bars',

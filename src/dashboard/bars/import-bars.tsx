@@ -14,6 +14,7 @@ import {
   inspectBarsFile,
   type Inspected,
   isCheckSum,
+  isLookedAtInPart,
   NO_HINTS,
 } from './bar-files.ts'
 import { DropZone, pageStyles as p } from '../frame/page.tsx'
@@ -44,11 +45,11 @@ export function ImportBars({ onImported }: { readonly onImported: () => void }) 
       <h2>Import bars</h2>
       <p>
         Files of bars or trades as TradingView, Binance, Kraken, HistData, Dukascopy, MetaTrader, Stooq and
-        Yahoo write them, also in zip, gzip or zstd. How each is read is shown first. One wrong row and
-        nothing of the file is stored. Bars that are here already are replaced.
+        Yahoo write them, Parquet and Arrow; also in zip, gzip or zstd. How each is read is shown first. One
+        wrong row and nothing of the file is stored. Bars that are here already are replaced.
       </p>
       <DropZone
-        accept=".csv,.txt,.json,.zip,.gz,.zst,.checksum,text/csv,application/json"
+        accept=".csv,.txt,.json,.parquet,.arrow,.feather,.zip,.gz,.zst,.checksum,text/csv,application/json"
         multiple
         onFiles={(added) => void add(added)}
       >
@@ -176,7 +177,7 @@ function ImportFile({ upload: { file, sha256 }, onImported, onClose }: ImportFil
       ) : (
         <>
           {inspection.error !== null && <Failure error={inspection.error} />}
-          {inspection.found && <Preview found={inspection.found} isWhole={file.size <= 8 << 20} />}
+          {inspection.found && <Preview found={inspection.found} isWhole={!isLookedAtInPart(file)} />}
           {inspection.found === null && inspection.error === null && (
             <Progress fraction={null} label={`Looking at ${file.name}`} />
           )}

@@ -131,6 +131,8 @@ const NAMES: Readonly<Record<Role, readonly string[]>> = {
     'date(utc)',
     'date(gmt)',
     'ts',
+    'indexlevel0',
+    'index',
     'day',
     'дата',
     'datum',
@@ -302,6 +304,11 @@ function plainName(cell: string): string {
     .normalize()
     .toLowerCase()
     .replace(/[<>[\]\s_"]/g, '')
+}
+
+/** The columns of a table whose columns have names and no lines to look at. */
+export function shapeOfNames(names: readonly string[]): Pick<Dialect, 'kind' | 'columns'> {
+  return named({ row: 1, cells: names }, [])
 }
 
 function named(head: Line, rows: readonly Line[]): Shape {

@@ -10,6 +10,12 @@ const DELIMITERS: Readonly<Record<string, string>> = {
   '\t': 'tabs',
   '|': 'vertical bars',
 }
+const FORMATS: Readonly<Record<FileReading['format'], string>> = {
+  csv: 'CSV',
+  json: 'JSON',
+  parquet: 'Parquet',
+  arrow: 'Arrow',
+}
 const UNITS: Readonly<Record<TimeUnit, string>> = {
   s: 'seconds',
   ms: 'milliseconds',
@@ -29,16 +35,20 @@ function formatText({ format, dialect, packing, kind }: FileReading): string {
   const of = kind === 'bars' ? '' : ` of ${kind}`
   const by = dialect?.origin ? ` as ${dialect.origin} writes it` : ''
   const inside = packing.length > 0 ? `, packed as ${packing.join(' in ')}` : ''
-  return `${format.toUpperCase()}${of}${by}${inside}`
+  return `${FORMATS[format]}${of}${by}${inside}`
 }
 
 /** What was found out about the text of a file, a phrase each. */
 function dialectPhrases(dialect: DialectTold): string[] {
   const { delimiter, decimal, header, columns } = dialect
-  return [
+  const text = [
     `columns separated by ${DELIMITERS[delimiter] ?? delimiter}`,
     decimal === ',' ? 'decimal commas' : 'decimal points',
     header > 0 ? `names in line ${header}` : 'no line with names',
+  ]
+  return [
+    // Tables have columns without any text between them.
+    ...(delimiter === '' ? [] : text),
     timesText(dialect),
     columnsText(columns),
   ]

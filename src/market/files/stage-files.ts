@@ -10,9 +10,12 @@ import { parseInterval } from '../interval.ts'
 import { stageJson } from '../json-bars.ts'
 import type { SymbolInfo } from '../symbol.ts'
 import { readCsv, type RowSink } from './csv.ts'
-import { type Dialect, type DialectTold, type Hints, type RowKind, toldOf } from './dialect.ts'
+import { type DialectTold, type Hints, type RowKind, toldOf } from './dialect.ts'
 import type { FileFormat } from './file-format.ts'
 import { marketTold } from './file-market.ts'
+import { arrowTable, isArrow } from './arrow.ts'
+import { parquetTable, wholeOf } from './parquet.ts'
+import { readTable, type Table } from './table.ts'
 import { TradeBars } from './trade-bars.ts'
 import { type NamedFile, type Packing, unpacked } from './unpack.ts'
 
@@ -103,7 +106,8 @@ async function stageFile(
 ): Promise<FileReading & { readonly skipped: number }> {
   const head = await headOf(file.bytes)
   const { name, packing } = file
-  refuseForeign(file, head.first)
+  const isTable = isParquet(head.first) || isArrow(head.first)
+  if (!isTable) refuseForeign(file, head.first)
   const input = inUtf8(head.first, head.all)
   const rowsBefore = stage.added
   if (
@@ -121,8 +125,75 @@ async function stageFile(
       skipped: 0,
     }
   }
-  const { dialect, rows, skipped } = await stageCsv(input, name, stage, options)
-  return { name, packing, format: 'csv', kind: dialect.kind, dialect: toldOf(dialect), rows, skipped }
+  if (isParquet(head.first))
+    return { name, packing, format: 'parquet', ...(await stageParquet(file, head.all, stage, options)) }
+  if (isArrow(head.first)) {
+    return {
+      name,
+      packing,
+      format: 'arrow',
+      ...(await stageTable(await arrowTable(head.all, options), stage, options)),
+    }
+  }
+  return { name, packing, format: 'csv', ...(await stageCsv(input, name, stage, options)) }
+}
+
+function isParquet(first: Uint8Array): boolean {
+  return first[0] === 0x50 && first[1] === 0x41 && first[2] === 0x52 && first[3] === 0x31
+}
+
+async function stageParquet(
+  { slices }: NamedFile,
+  bytes: AsyncGenerator<Uint8Array>,
+  stage: BarStage,
+  options: FileOptions,
+) {
+  if (slices) await bytes.return(undefined)
+  return stageTable(await parquetTable(slices ?? (await wholeOf(bytes))), stage, options)
+}
+
+async function stageTable(table: Table, stage: BarStage, { symbol, interval, hints }: FileOptions) {
+  const before = stage.added
+  const rows = new SinkOf(stage, symbol, interval)
+  const dialect = await readTable(table, {
+    symbol,
+    hints,
+    begin: (kind) => rows.begin(kind),
+    between: () => stage.spill(),
+  })
+  return { dialect, ...rows.end(stage.added - before) }
+}
+
+/** Bars go to the stage as they are; of trades and quotes bars are made. */
+class SinkOf {
+  readonly #stage: BarStage
+  readonly #symbol: SymbolInfo
+  readonly #interval: string
+  readonly #bars: BarRows
+  #trades: TradeBars | null = null
+  #kind: RowKind = 'bars'
+
+  constructor(stage: BarStage, symbol: SymbolInfo, interval: string) {
+    this.#stage = stage
+    this.#symbol = symbol
+    this.#interval = interval
+    this.#bars = new BarRows(stage)
+  }
+
+  begin(kind: RowKind): RowSink {
+    this.#kind = kind
+    if (kind === 'bars') return this.#bars
+    const interval = parseInterval(this.#interval)
+    if (!interval) throw unreadable(null, 'trades need an interval to be made into bars of')
+    return (this.#trades = new TradeBars(this.#stage, calendarOf(this.#symbol), interval, kind))
+  }
+
+  /** `added` rows proved to be bars. */
+  end(added: number): Pick<FileReading, 'kind' | 'rows'> & { readonly skipped: number } {
+    this.#trades?.end()
+    const { skipped } = this.#trades ?? this.#bars
+    return { kind: this.#kind, rows: this.#trades?.count ?? added, skipped }
+  }
 }
 
 async function stageCsv(
@@ -131,40 +202,24 @@ async function stageCsv(
   stage: BarStage,
   { symbol, interval, hints, isPart }: FileOptions,
 ) {
-  const calendar = calendarOf(symbol)
   const before = stage.added
-  const sinks = { plain: new BarRows(stage), trades: null as TradeBars | null }
-  let found: Dialect | null = null
+  const rows = new SinkOf(stage, symbol, interval)
+  const told: DialectTold[] = []
   await readCsv(
     input,
     {
-      calendar,
+      calendar: calendarOf(symbol),
       hints,
       fileName: name,
       begin(dialect) {
-        found = dialect
-        if (dialect.kind === 'bars') return sinks.plain
-        sinks.trades = new TradeBars(stage, calendar, tradeInterval(interval), dialect.kind)
-        return sinks.trades
+        told.push(toldOf(dialect))
+        return rows.begin(dialect.kind)
       },
       between: () => stage.spill(),
     },
     { isPart },
   )
-  sinks.trades?.end()
-  const dialect = found as Dialect | null
-  if (!dialect) throw unreadable(name, 'there are no rows')
-  return {
-    dialect,
-    rows: sinks.trades ? sinks.trades.count : stage.added - before,
-    skipped: sinks.trades ? sinks.trades.skipped : sinks.plain.skipped,
-  }
-}
-
-function tradeInterval(text: string) {
-  const interval = parseInterval(text)
-  if (!interval) throw unreadable(null, 'trades need an interval to be made into bars of')
-  return interval
+  return { dialect: told[0] ?? null, ...rows.end(stage.added - before) }
 }
 
 class BarRows implements RowSink {

@@ -13,6 +13,14 @@ export interface NamedFile {
   readonly bytes: AsyncIterable<Uint8Array>
   /** What it was packed in, outermost first. */
   readonly packing: readonly Packing[]
+  /** Any part of it, if it lies on a disk as it is. */
+  readonly slices?: ByteSlices
+}
+
+export interface ByteSlices {
+  readonly size: number
+  /** `to` is exclusive; the end of the file if it is missing. */
+  readonly slice: (from: number, to?: number) => Promise<ArrayBuffer>
 }
 
 export const PACKINGS = ['zip', 'gzip', 'zstd'] as const
@@ -28,13 +36,13 @@ const NAME_MAX = 4096
 
 /** All files in `file`; itself if it is not packed. `isPart`: only its beginning is there, which is no mistake. */
 export async function* unpacked(
-  { name, bytes, packing }: NamedFile,
+  { name, bytes, packing, slices }: NamedFile,
   { isPart = false }: { readonly isPart?: boolean } = {},
 ): AsyncGenerator<NamedFile> {
   const input = new ByteQueue(bytes)
   await input.have(4)
   const kind = packingOf(input.peek(4))
-  if (kind === null) yield { name, bytes: input.rest(), packing }
+  if (kind === null) yield { name, bytes: input.rest(), packing, ...(slices && { slices }) }
   else if (packing.length === 2 || (packing.includes('zip') && kind === 'zip')) throw nested()
   else if (kind === 'zip') yield* zipEntries(input, [...packing, kind], isPart)
   else

@@ -1,0 +1,168 @@
+// Parquet files, a group of rows at a time.
+//
+// What a file says of itself is at its end, so one that arrives as a stream is taken in whole, up to a limit; from a disk
+// only what is needed is read.
+
+import { Problem } from '../../lib/problem.ts'
+import { lz4Block } from './lz4.ts'
+import { checkPages } from './parquet-pages.ts'
+import type { ColumnBatch, Table, TableColumn, TimeType } from './table.ts'
+import type { ByteSlices } from './unpack.ts'
+
+/** The most that is taken into memory of a file that arrives as a stream, and of one group of rows. */
+const WHOLE_MAX = 256 << 20
+const GROUP_MAX = 1 << 30
+
+export async function parquetTable(slices: ByteSlices): Promise<Table> {
+  // 150 kB that few servers ever need.
+  const { parquetMetadataAsync, parquetRead } = await import('hyparquet')
+  const { brotliDecompressSync, gunzipSync, zstdDecompressSync } = await import('node:zlib')
+  const compressors = {
+    GZIP: (input: Uint8Array, length: number) => gunzipSync(input, { maxOutputLength: length }),
+    BROTLI: (input: Uint8Array, length: number) => brotliDecompressSync(input, { maxOutputLength: length }),
+    ZSTD: (input: Uint8Array, length: number) => zstdDecompressSync(input, { maxOutputLength: length }),
+    LZ4_RAW: lz4Block,
+    LZ4: hadoopBlock,
+  }
+  const file = { byteLength: slices.size, slice: slices.slice }
+  const metadata = await damagedUnless(parquetMetadataAsync(file))
+  const leaves = metadata.schema.filter(({ num_children }) => !num_children)
+  const columns = leaves.map((leaf): TableColumn => ({
+    // Damage may leave a column without a name.
+    name: [leaf.name].join(''),
+    time: timeTypeOf(leaf),
+  }))
+  const groups = metadata.row_groups.map((group) => ({
+    rows: Number(group.num_rows),
+    bytes: Number(group.total_byte_size),
+    chunks: group.columns.map(({ meta_data: chunk }) => ({
+      from: Number(chunk?.dictionary_page_offset || chunk?.data_page_offset),
+      length: Number(chunk?.total_compressed_size),
+      values: Number(chunk?.num_values),
+    })),
+  }))
+  return {
+    columns,
+    async *batches(numbers) {
+      const names = numbers.map((number) => columns[number]?.name ?? '')
+      let start = 0
+      for (const { rows, bytes, chunks } of groups) {
+        if (bytes > GROUP_MAX || !(rows >= 0 && rows <= GROUP_MAX / 8))
+          throw refused('has groups of rows of more than 1 GiB; write it again with smaller ones')
+        const read = numbers.flatMap((number) => chunks[number] ?? [])
+        await damagedUnless(checkChunks(slices, read, rows))
+        const found = new Map<string, ArrayLike<unknown>[]>()
+        const from = start
+        await damagedUnless(
+          parquetRead({
+            file,
+            metadata,
+            columns: [...new Set(names)],
+            rowStart: from,
+            rowEnd: from + rows,
+            compressors,
+            parsers: PARSERS,
+            onChunk: ({ columnName, columnData }) => {
+              const parts = found.get(columnName) ?? []
+              found.set(columnName, parts)
+              parts.push(columnData as ArrayLike<unknown>)
+            },
+          }),
+        )
+        start += rows
+        yield batchOf(rows, names, found)
+      }
+    },
+  }
+}
+
+interface ColumnChunk {
+  readonly from: number
+  readonly length: number
+  readonly values: number
+}
+
+async function checkChunks(slices: ByteSlices, chunks: readonly ColumnChunk[], rows: number): Promise<void> {
+  for (const { from, length, values } of chunks) {
+    if (!(from >= 4 && length > 0 && from + length <= slices.size && values === rows))
+      throw new RangeError('a column lies outside of the file')
+    checkPages(new Uint8Array(await slices.slice(from, from + length)), rows)
+  }
+}
+
+/** Times stay numbers: instants and clocks in ms, days since 1970. */
+const PARSERS = {
+  timestampFromMilliseconds: (ms: bigint) => Number(ms),
+  timestampFromMicroseconds: (us: bigint) => Number(us / 1000n),
+  timestampFromNanoseconds: (ns: bigint) => Number(ns / 1_000_000n),
+  dateFromDays: (days: number) => days,
+}
+
+function batchOf(
+  length: number,
+  names: readonly string[],
+  found: ReadonlyMap<string, readonly ArrayLike<unknown>[]>,
+): ColumnBatch {
+  const columns = names.map((name) => {
+    const parts = found.get(name) ?? []
+    const [only] = parts
+    return parts.length === 1 && only ? only : parts.flatMap((part) => Array.from(part))
+  })
+  if (columns.some((column) => column.length !== length))
+    throw refused('is damaged; copy or download it again')
+  return { length, columns }
+}
+
+interface Leaf {
+  readonly type?: string | undefined
+  readonly converted_type?: string | undefined
+  readonly logical_type?: { readonly type: string; readonly isAdjustedToUTC?: boolean } | undefined
+}
+
+function timeTypeOf({ type, converted_type: converted, logical_type: logical }: Leaf): TimeType {
+  if (converted === 'DATE' || logical?.type === 'DATE') return 'day'
+  if (logical?.type === 'TIMESTAMP') return logical.isAdjustedToUTC === true ? 'instant' : 'clock'
+  if (converted?.startsWith('TIMESTAMP') === true) return 'instant'
+  if (type === 'INT96') return 'clock'
+  return type === 'BYTE_ARRAY' ? 'text' : 'number'
+}
+
+/** Hadoop's LZ4: blocks with their two lengths, most significant byte first. */
+function hadoopBlock(input: Uint8Array, length: number): Uint8Array {
+  const view = new DataView(input.buffer, input.byteOffset, input.byteLength)
+  if (input.length < 8 || view.getUint32(0) !== length || view.getUint32(4) !== input.length - 8)
+    return lz4Block(input, length)
+  return lz4Block(input.subarray(8), length)
+}
+
+/** All of a stream, in memory. */
+export async function wholeOf(bytes: AsyncIterable<Uint8Array>): Promise<ByteSlices> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of bytes) {
+    size += chunk.length
+    if (size > WHOLE_MAX)
+      throw refused(
+        `may have at most ${WHOLE_MAX >> 20} MiB here; \`chartroom bars import\` takes files of any size`,
+      )
+    chunks.push(chunk)
+  }
+  const whole = new Uint8Array(Buffer.concat(chunks))
+  return { size, slice: async (from, to) => whole.buffer.slice(from, to ?? size) }
+}
+
+/** What the reader of Parquet throws is about bytes, and nobody's words. */
+async function damagedUnless<T>(reading: Promise<T>): Promise<T> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof Problem) throw error
+    throw refused('is damaged or of a kind nobody here reads; write it again, or as CSV')
+  }
+}
+
+function refused(message: string): Problem {
+  return new Problem(422, 'validation_failed', `Nothing was imported: the Parquet file ${message}.`, {
+    fields: [{ in: 'body', path: '/rows/1', code: 'invalid_bar', message: `the Parquet file ${message}` }],
+  })
+}

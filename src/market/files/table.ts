@@ -1,0 +1,140 @@
+// Rows of bars or trades from columns, as Parquet and Arrow have them: their names are those that CSV has, their times
+// have types.
+
+import { turn } from '../../lib/turn.ts'
+import { calendarOf } from '../calendar.ts'
+import type { SymbolInfo } from '../symbol.ts'
+import { zoneOf } from '../zone.ts'
+import type { RowSink } from './csv.ts'
+import { type DialectTold, type Hints, notRead, type Role, type RowKind, shapeOfNames } from './dialect.ts'
+import { slotsOf } from './plain-rows.ts'
+import { epochIn, parseTimeText, TIME_UNITS, type TimeMeaning, type TimeUnit, unitOf } from './time-format.ts'
+
+/** How a column's values are to be read as times: an instant or a wall clock in ms, days since 1970, an epoch, a text. */
+export type TimeType = 'instant' | 'clock' | 'day' | 'number' | 'text'
+
+export interface TableColumn {
+  readonly name: string
+  readonly time: TimeType
+}
+
+/** Some rows; the columns are those that were asked for, in that order. */
+export interface ColumnBatch {
+  readonly length: number
+  readonly columns: readonly ArrayLike<unknown>[]
+}
+
+export interface Table {
+  readonly columns: readonly TableColumn[]
+  /** Reads the columns of these numbers. */
+  readonly batches: (columns: readonly number[]) => AsyncIterable<ColumnBatch>
+}
+
+export interface TableOptions {
+  readonly symbol: SymbolInfo
+  readonly hints: Hints
+  readonly begin: (kind: RowKind) => RowSink
+  readonly between: () => Promise<void>
+}
+
+/** How many rows are read before others get their turn. */
+const STEP_ROWS = 16_384
+
+/** Reads all rows, and answers how. Row 1 is the first. */
+export async function readTable(
+  { columns, batches }: Table,
+  { symbol, hints, begin, between }: TableOptions,
+): Promise<DialectTold> {
+  const names = columns.map(({ name }) => name)
+  const shape = shapeOfNames(names)
+  const { kind } = shape
+  const roles = slotsOf(kind).filter((role) => shape.columns[role] !== undefined)
+  const places = roles.map((role) => shape.columns[role] ?? 0)
+  const time = columns[shape.columns.time ?? 0]
+  if (!time) throw notRead(1, 'there is no column time')
+  const { meaning, told } = timesOf(time, symbol, hints)
+  const sink = begin(kind)
+  const values = new Float64Array(6)
+  let row = 0
+  let sample: number | null = null
+  for await (const { length, columns: read } of batches(places)) {
+    const slots = roles.map((role) => slotsOf(kind).indexOf(role))
+    const times = read[0]
+    sample ??= typeof times?.[0] === 'bigint' || typeof times?.[0] === 'number' ? Number(times[0]) : null
+    for (let i = 0; i < length; i++) {
+      row++
+      values.fill(0)
+      values[0] = instantOf(times?.[i], time.time, meaning)
+      let missing = 0
+      for (let column = 1; column < read.length; column++) {
+        const value = read[column]?.[i]
+        const slot = slots[column] ?? 0
+        const isVolume = roles[column] === 'volume' || roles[column] === 'quantity'
+        if ((value === null || value === undefined) && !isVolume) missing++
+        values[slot] = numberOf(value, isVolume)
+      }
+      if (missing >= read.length - 1 - (roles.includes('volume') ? 1 : 0)) sink.skip(row)
+      else sink.add(row, values)
+      if (sink.full) return said()
+      if (i % STEP_ROWS === STEP_ROWS - 1) {
+        await between()
+        await turn()
+      }
+    }
+    await between()
+    await turn()
+  }
+  return said()
+
+  function said(): DialectTold {
+    const unit = time?.time === 'number' && sample !== null ? (meaning.unit ?? unitOf(sample)) : null
+    const found = roles.map((role, i): [Role, string] => [role, names[places[i] ?? 0] ?? ''])
+    return { ...told, unit, columns: Object.fromEntries(found) as DialectTold['columns'] }
+  }
+}
+
+function timesOf(
+  { time }: TableColumn,
+  symbol: SymbolInfo,
+  { timesIn, unit }: Hints,
+): { readonly meaning: TimeMeaning; readonly told: Omit<DialectTold, 'columns'> } {
+  const given = timesIn === undefined ? null : zoneOf(timesIn)
+  if (timesIn !== undefined && !given) throw notRead(1, 'timesIn is no time zone')
+  const zone = given ?? zoneOf('UTC')
+  if (!zone) throw new Error('assertion failed: UTC is always known')
+  const isStated = time === 'instant' || time === 'number'
+  return {
+    meaning: {
+      unit: TIME_UNITS.find((one): one is TimeUnit => one === unit) ?? null,
+      order: 'ymd',
+      zone,
+      calendar: calendarOf(symbol),
+    },
+    told: {
+      origin: null,
+      delimiter: '',
+      decimal: '.',
+      header: 0,
+      times: time === 'number' ? 'epoch' : time === 'day' ? 'date' : 'date and time',
+      unit: null,
+      order: 'ymd',
+      timezone: isStated ? 'UTC' : zone.name,
+      zoneBy: isStated ? 'offsets' : given ? 'user' : 'assumed',
+    },
+  }
+}
+
+function instantOf(value: unknown, type: TimeType, meaning: TimeMeaning): number {
+  if (value === null || value === undefined) return Number.NaN
+  if (typeof value === 'string') return parseTimeText(value, meaning)
+  const number = Number(value)
+  if (type === 'number') return epochIn(number, meaning.unit)
+  if (type === 'day') return meaning.calendar?.open(number) ?? Number.NaN
+  return type === 'clock' ? meaning.zone.toUtc(number) : number
+}
+
+function numberOf(value: unknown, isVolume: boolean): number {
+  if (value === null || value === undefined) return isVolume ? 0 : Number.NaN
+  const number = Number(value)
+  return isVolume && Number.isNaN(number) ? 0 : number
+}
