@@ -80,7 +80,11 @@ class Server {
     const data = `${folder}/${this.name}`
     mkdirSync(data, { recursive: true })
     const built = programs[this.#starts++ % programs.length]
-    const faked = clockOff === null ? [] : ['faketime', '--exclude-monotonic', '-f', clockOff]
+    // faketime starts the program as a child of its own, which would outlive it.
+    const faked =
+      clockOff === null
+        ? []
+        : ['faketime', '--exclude-monotonic', '-f', clockOff, 'setpriv', '--pdeathsig=SIGKILL']
     const program = built === undefined ? SOURCE : [built]
     const child = Bun.spawn([...faked, ...program, 'serve', '--port', '0'], {
       stdio: ['ignore', 'ignore', 'pipe'],

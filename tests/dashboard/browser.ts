@@ -10,6 +10,7 @@ import { chromium, type Browser, type BrowserContext, type Page } from 'playwrig
 import { DEFAULT_RATES } from '../../src/api/limits.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { foundChromium, launchOptions } from '../browser/chromium.ts'
+import { storeSettings } from '../store/own-database.ts'
 
 const CHROMIUM = foundChromium()
 
@@ -71,7 +72,13 @@ export async function startSite({ owner = true, below = '' } = {}): Promise<Site
     stderr: 'pipe',
     // Receivers of webhooks are on this machine. One user does here in seconds what takes people an hour: how often they
     // may do it is not what journeys are about.
-    env: { ...process.env, ...RATES, LOG_LEVEL: 'warn', WEBHOOK_ALLOW: 'loopback' },
+    env: {
+      ...process.env,
+      ...RATES,
+      ...(await storeSettings()),
+      LOG_LEVEL: 'warn',
+      WEBHOOK_ALLOW: 'loopback',
+    },
   })
   const { url, setupLink } = await addressOf(server.stdout)
   const browser: Browser = await chromium.launch(launchOptions(CHROMIUM!))
