@@ -7,22 +7,9 @@
 
 import { lowerBound, type Bars } from '../market/bars.ts'
 import { zoneOf, type Zone } from '../market/zone.ts'
-import type { Comparison } from '../wire/backtest.ts'
+import { COMPARED_FIELDS, type ComparedField, type Comparison } from '../wire/backtest.ts'
 import type { ReportTrade } from '../wire/report.ts'
 import type { ExportedTrade } from './trade-csv.ts'
-
-export const COMPARED_FIELDS = [
-  'side',
-  'entryTime',
-  'exitTime',
-  'entryPrice',
-  'exitPrice',
-  'qty',
-  'profit',
-  'entrySignal',
-  'exitSignal',
-] as const satisfies readonly Difference['field'][]
-export type ComparedField = (typeof COMPARED_FIELDS)[number]
 
 export type ComparedTrade = Comparison['trades'][number]
 type Difference = ComparedTrade['differences'][number]

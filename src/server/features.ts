@@ -109,15 +109,9 @@ export function createFeatures(deps: FeatureDeps): Features {
     examine: (source, readerId) => saved.check(readerId, source),
   })
   const ledger = new Ledger({ kv, log })
+  const ofJobs = { kv, clock, newId, log, shards, bars, pool: deps.pool, limits: deps.limits }
   const sweeps = new Sweeps({
-    kv,
-    clock,
-    newId,
-    log,
-    shards,
-    bars,
-    pool: deps.pool,
-    limits: deps.limits,
+    ...ofJobs,
     ledger,
     hostFor: (seen, userId, key, of) => hostFor(seen, libraryFor(kv, userId), key, of),
     atOnce: Math.max(1, deps.pool.workers - 1),
@@ -133,14 +127,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     { mostMs: HELP_MS },
   )
   const portfolios = new Portfolios({
-    kv,
-    clock,
-    newId,
-    log,
-    shards,
-    bars,
-    pool: deps.pool,
-    limits: deps.limits,
+    ...ofJobs,
     hostFor: (seen, userId, key, of) => hostFor(seen, libraryFor(kv, userId), key, of),
     tried: (userId, market, tried) => ledger.note({ ...tried, userId, market }),
   })
@@ -159,14 +146,7 @@ export function createFeatures(deps: FeatureDeps): Features {
   })
   const watchlists = createWatchlists({ kv, clock, newId })
   const scans = new Scans({
-    kv,
-    clock,
-    newId,
-    log,
-    shards,
-    bars,
-    pool: deps.pool,
-    limits: deps.limits,
+    ...ofJobs,
     hostFor: (seen, userId) => scanHost(seen, libraryFor(kv, userId)),
     watched: async (userId, id) => (await watchlists.get(userId, id)).items,
     ownsReceiver: (userId, id) => receivers.has(userId, id),

@@ -110,24 +110,25 @@ const Verification = Type.Object(
 export type Verification = Wire<typeof Verification>
 
 const cell = Type.Union([Type.String(), Type.Number(), Type.Null()])
+/** What two lists of trades are compared by. */
+export const COMPARED_FIELDS = [
+  'side',
+  'entryTime',
+  'exitTime',
+  'entryPrice',
+  'exitPrice',
+  'qty',
+  'profit',
+  'entrySignal',
+  'exitSignal',
+] as const
+export type ComparedField = (typeof COMPARED_FIELDS)[number]
 const comparedTrade = {
   n: Type.Integer(),
   agrees: Type.Boolean(),
   differences: Type.Array(
     Type.Object({
-      field: oneOf([
-        'side',
-        'entryTime',
-        'exitTime',
-        'entryPrice',
-        'exitPrice',
-        'qty',
-        'profit',
-        'entrySignal',
-        'exitSignal',
-        'missing',
-        'extra',
-      ]),
+      field: oneOf([...COMPARED_FIELDS, 'missing', 'extra']),
       expected: cell,
       found: cell,
     }),

@@ -2,7 +2,8 @@
 
 import type { Zone } from '../../market/zone.ts'
 import type { Report, ReportTrade } from '../../wire/report.ts'
-import { COMPARED_FIELDS, compareTrade, pairs, type Pair } from '../compare.ts'
+import { COMPARED_FIELDS } from '../../wire/backtest.ts'
+import { compareTrade, pairs, type Pair } from '../compare.ts'
 import type { ExportedTrade } from '../trade-csv.ts'
 
 export interface Agreement {

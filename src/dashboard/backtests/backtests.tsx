@@ -5,12 +5,11 @@ import { call } from '../api-client.ts'
 import { count, money, percent, ratio, time, tone, marketText } from '../format.ts'
 import { onLive } from '../live.ts'
 import { navigate } from '../router.ts'
-import { openBacktest } from '../run-script.ts'
+import { openReport } from '../open-report.ts'
 import { Menu } from '../ui/menu.tsx'
 import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Badge, Button, cx, Empty, uiStyles as ui } from '../ui/ui.tsx'
 import { rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
-import { bottom } from '../workspace.ts'
 import { RUNS_MAX } from './compare-model.ts'
 import { found, NEWEST_FIRST, SORTS, type Backtest } from './backtest-list.ts'
 import { attempt, Confirm, Page, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
@@ -38,15 +37,6 @@ function deletionText(some: readonly Backtest[]): string {
   return `${gone} ${some.length === 1 ? 'It has a star' : pinned === 1 ? 'One has a star' : `${pinned} have a star`}.`
 }
 
-function open(id: string): void {
-  attempt(
-    openBacktest(id).then(() => {
-      bottom.value = 'report'
-      navigate('/')
-    }),
-  )
-}
-
 export function Backtests({ id }: { readonly id?: string }) {
   const [whole, setWhole] = useState(false)
   const [order, setOrder] = useState(NEWEST_FIRST)
@@ -57,7 +47,7 @@ export function Backtests({ id }: { readonly id?: string }) {
   const limit = newestFirst && query.trim() === '' && !whole ? PAGE : ALL
   const list = useLoad((signal) => call('GET /api/platform/backtests', { query: { limit }, signal }), [limit])
   useEffect(() => {
-    if (id !== undefined) open(id)
+    if (id !== undefined) attempt(openReport(id))
   }, [id])
   useEffect(() => onLive('backtest', list.reload, list.reload), [])
   const pick = (some: readonly string[], on: boolean) =>
@@ -264,7 +254,12 @@ const columnsOf = ({ onPin, onDelete }: ColumnActs): readonly Column<Backtest>[]
         label={`More for ${one.name}`}
         size="small"
         items={[
-          { text: 'Open', icon: 'report', disabled: one.state !== 'done', run: () => open(one.id) },
+          {
+            text: 'Open',
+            icon: 'report',
+            disabled: one.state !== 'done',
+            run: () => attempt(openReport(one.id)),
+          },
           {
             text: 'Follow from now on',
             icon: 'play',
@@ -294,7 +289,7 @@ function Title({ one }: { readonly one: Backtest }) {
         type="button"
         class={p['linkButton']}
         disabled={one.state !== 'done'}
-        onClick={() => open(one.id)}
+        onClick={() => attempt(openReport(one.id))}
       >
         {one.name}
       </button>

@@ -14,11 +14,10 @@ import { scaleOf } from '../report/curve-scales.ts'
 import { ScaleChoice } from '../report/scale-choice.tsx'
 import { valueText } from '../report/properties.tsx'
 import { navigate, query } from '../router.ts'
-import { openBacktest } from '../run-script.ts'
+import { openReport } from '../open-report.ts'
 import { remembered, timezone } from '../settings.ts'
 import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Button, cx, Empty, uiStyles as ui } from '../ui/ui.tsx'
-import { bottom } from '../workspace.ts'
 import {
   differingInputs,
   idsOf,
@@ -335,7 +334,7 @@ const columnsOf = (
           class={s.open}
           data-run={run.color}
           title="Open with its chart and report"
-          onClick={() => open(run.id)}
+          onClick={() => attempt(openReport(run.id))}
         >
           {run.name}
         </button>
@@ -403,13 +402,4 @@ function figureColumn(
     tone: ({ report }) => figureTone(value(report), field),
     cell: ({ report }) => figureText(value(report), field, report, { plus: field.means === 'profit' }),
   }
-}
-
-function open(id: string): void {
-  attempt(
-    openBacktest(id).then(() => {
-      bottom.value = 'report'
-      navigate('/')
-    }),
-  )
 }

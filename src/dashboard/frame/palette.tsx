@@ -13,10 +13,9 @@ import { openScript } from '../editor/documents.ts'
 import { ago } from '../format.ts'
 import { paletteOpen, typedAhead } from './overlays.ts'
 import { navigate } from '../router.ts'
-import { openBacktest } from '../run-script.ts'
+import { openReport } from '../open-report.ts'
 import { user } from '../session.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
-import { bottom } from '../workspace.ts'
 import { plainText } from '../../lib/markdown.ts'
 import { attempt } from './page.tsx'
 import type { LibraryIndicator } from '../studies/library.ts'
@@ -340,11 +339,5 @@ function openHit({ type, id, author }: Hit): void {
   // The caller's own script opens on the chart, another user's on a page where it can be read first.
   else if (type === 'script' && author === user.value?.name) attempt(openScript(id).then(() => navigate('/')))
   else if (type === 'script') navigate(`/scripts/${id}`)
-  else
-    attempt(
-      openBacktest(id).then(() => {
-        bottom.value = 'report'
-        navigate('/')
-      }),
-    )
+  else attempt(openReport(id))
 }

@@ -2,7 +2,8 @@
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { compareTrades, type ComparedField } from '../../backtest/compare.ts'
+import { compareTrades } from '../../backtest/compare.ts'
+import type { ComparedField } from '../../wire/backtest.ts'
 import { type ExportedTrade, parseTradeList } from '../../backtest/trade-csv.ts'
 import { lowerBound, sliceBars } from '../../market/bars.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
