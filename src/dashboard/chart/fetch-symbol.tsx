@@ -92,7 +92,12 @@ export function FetchOffers({
       {fetching !== '' && <Progress fraction={null} label={`Fetching ${symbol} from ${fetching}`} />}
       <span class={s.offers}>
         {exchanges.map((exchange) => (
-          <Button key={exchange} disabled={fetching !== ''} onClick={() => void fetchFrom(exchange)}>
+          <Button
+            key={exchange}
+            {...(exchanges.length === 1 && { variant: 'primary' as const })}
+            disabled={fetching !== ''}
+            onClick={() => void fetchFrom(exchange)}
+          >
             Fetch {intervalText(interval)} from {exchange}
           </Button>
         ))}

@@ -15,7 +15,10 @@ export function NoBars({ cell, about }: { readonly cell: Cell; readonly about: s
       title={`No bars of ${exchange}:${symbol} at ${intervalText(interval)}`}
       action={
         <FetchOffers of={fetchable} interval={interval} onFetched={(market) => (cell.market.value = market)}>
-          <Button variant="primary" onClick={() => (symbolSearch.value = '')}>
+          <Button
+            {...(fetchable.exchanges.length === 0 && { variant: 'primary' as const })}
+            onClick={() => (symbolSearch.value = '')}
+          >
             Choose a symbol
           </Button>
           <a
