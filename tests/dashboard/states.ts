@@ -103,7 +103,7 @@ export function statesOf({ ids, script }: SeededSite): readonly State[] {
     { name: 'alerts', path: '/alerts', shows: 'waiting' },
     { name: 'phone-alerts', path: '/alerts', phone: true, shows: 'waiting' },
     { name: 'reference', path: '/reference/alerts', shows: 'Create an alert' },
-    { name: 'help', path: '/help', shows: 'Running it' },
+    { name: 'help', path: '/help/chart-types', shows: 'Renko' },
     { name: 'profile', path: '/settings/profile', shows: 'this one' },
     { name: 'bars', path: '/settings/bars', shows: 'SOL / USDT' },
     { name: 'appearance', path: '/settings/appearance', shows: 'Blue and orange' },
