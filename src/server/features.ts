@@ -22,6 +22,7 @@ import { createDrawings } from '../charts/drawings.ts'
 import { createLayouts } from '../charts/layouts.ts'
 import { createFeeds } from '../feeds/feeds.ts'
 import { liveBars } from '../feeds/live-bars.ts'
+import { ToldForming } from '../feeds/told-forming.ts'
 import { createClientErrors } from '../errors/client-errors.ts'
 import { createIdeas } from '../ideas/ideas.ts'
 import { Backoff, untilDone } from '../lib/backoff.ts'
@@ -30,6 +31,7 @@ import type { Log } from '../lib/log.ts'
 import { ALL_SHARDS, type Shards } from '../lib/shards.ts'
 import type { Transport } from '../mail/mail.ts'
 import type { BarCache } from '../market/bar-cache.ts'
+import type { SeriesKey } from '../market/bar-store.ts'
 import { calendarOf } from '../market/calendar.ts'
 import { parseInterval } from '../market/interval.ts'
 import { resolveSeries } from '../market/seen-bars.ts'
@@ -163,6 +165,9 @@ export function createFeatures(deps: FeatureDeps): Features {
   const spread = () => (random.bytes(1)[0] ?? 0) / 256
   const forming = new FormingBars(spread())
   const live = liveBars({ bars, forming, clock })
+  const isOursToFetch = (key: SeriesKey) => shards.holds(symbolShard(key))
+  const toldForming =
+    shards === ALL_SHARDS ? null : new ToldForming({ kv, clock, forming, isOurs: isOursToFetch })
   const search = createSearch({
     async *everybodys() {
       for await (const script of scripts.eachPublic()) yield scriptItem(script)
@@ -261,7 +266,7 @@ export function createFeatures(deps: FeatureDeps): Features {
           new Poller({ cache: bars, http: deps.http, clock }),
         )
       : null,
-    isOurs: (key) => shards.holds(symbolShard(key)),
+    isOurs: isOursToFetch,
     ...(shards !== ALL_SHARDS && {
       newestBar: async (key) => (await bars.store.info(key))?.last ?? null,
     }),
@@ -294,6 +299,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     wakeNotifications: telling.wakeNotifications,
     wakeMail: mail.wake,
     syncFeeds: () => feeds.sync(),
+    heardForming: async (series) => toldForming?.heard(series),
     fired(firing) {
       for (const listener of listeners) listener(firing)
     },

@@ -42,6 +42,8 @@ export interface HearDeps {
   wakeNotifications(ownerId: string): void
   wakeMail(): void
   syncFeeds(): Promise<void>
+  /** A forming bar, of a series whose stream another server has. */
+  heardForming(series: SeriesKey): Promise<void>
   fired(firing: Firing): void
   /** null: it was removed. */
   changedRun(id: string, run: Run | null): void
@@ -95,6 +97,13 @@ async function told(deps: HearDeps, keys: readonly Key[]): Promise<void> {
   for (const ownerId of notifiers) deps.wakeNotifications(ownerId)
   if (changed.has('letters')) deps.wakeMail()
   if (keys.some(([kind]) => kind === 'follows')) await deps.syncFeeds()
+  for (const [kind, what, exchange, symbol, interval] of keys)
+    if (kind === 'feeds' && what === 'forming')
+      await deps.heardForming({
+        exchange: String(exchange),
+        symbol: String(symbol),
+        interval: String(interval),
+      })
   for (const [collection, type] of SEARCHED) {
     const records = await kv.getMany(idsOf(collection).map((id) => [collection, 'id', id]))
     for (const [i, id] of idsOf(collection).entries()) {

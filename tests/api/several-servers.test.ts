@@ -235,3 +235,30 @@ test('what is sent again to another server while the first still works on it is 
   expect((await first).status).toBe(409)
   expect((await b.services.features.ideas.listOf(userId, { limit: 9 })).items).toHaveLength(1)
 })
+
+test('the bar that forms on the server with its stream is shown by the other', async () => {
+  const { a, b, headers, heard } = await twoServers()
+  const series = { exchange: 'E', symbol: 'FORMING', interval: '1h' }
+  const query = new URLSearchParams(series).toString()
+  await a.call('POST', `/api/platform/bars/import?${query}`, {
+    headers: { ...headers, 'content-type': 'text/csv' },
+    body: barCsv(1),
+  })
+  const time = Date.UTC(2026, 0, 1, 1)
+  const told = {
+    key: ['feeds', 'forming', 'E', 'FORMING', '1h'],
+    value: JSON.stringify([time, 5, 9, 4, 7, 1]),
+  }
+  for (const server of [a, b]) await server.services.kv.commit({ sets: [told] })
+  await heard()
+  const answers = await Promise.all(
+    [a, b].map(
+      async ({ call }) => (await call('GET', `/api/platform/bars/forming?${query}`, { headers })).json,
+    ),
+  )
+  // One of them would have the stream, and knows better than what was told.
+  expect(answers.filter(({ live }) => live)).toHaveLength(1)
+  expect(answers.find(({ live }) => live)).toMatchObject({
+    bar: { time, open: 5, high: 9, low: 4, close: 7, volume: 1 },
+  })
+})

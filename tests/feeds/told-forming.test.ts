@@ -1,0 +1,34 @@
+import { expect, test } from 'bun:test'
+import { ToldForming } from '../../src/feeds/told-forming.ts'
+import { FormingBars } from '../../src/market/live/forming-bars.ts'
+import { HandClock } from '../lib/hand-clock.ts'
+import { testKv } from '../store/test-store.ts'
+
+const KEY = { exchange: 'BINANCE', symbol: 'BTCUSDT', interval: '1m' }
+const rowWith = (close: number) => [0, 1, 9, 1, close, 1] as const
+
+test('the server with the stream tells of a forming bar every ten seconds at most, and the others show what they heard', async () => {
+  const kv = testKv()
+  const clock = new HandClock()
+  let writes = 0
+  const counted = {
+    ...kv,
+    commit: (commit: Parameters<typeof kv.commit>[0]) => (writes++, kv.commit(commit)),
+  }
+  const [ours, theirs] = [new FormingBars(0), new FormingBars(0)]
+  const teller = new ToldForming({ kv: counted, clock, forming: ours, isOurs: () => true })
+  const hearer = new ToldForming({ kv: counted, clock, forming: theirs, isOurs: () => false })
+  for (let second = 0; second < 25; second++) {
+    ours.set(KEY, rowWith(second + 1))
+    await clock.pass(1000)
+  }
+  expect(writes).toBe(3)
+  await hearer.heard(KEY)
+  expect(theirs.get(KEY)?.row).toEqual(rowWith(21))
+  // Nobody tells what was heard, nor hears of what is known better.
+  await teller.heard(KEY)
+  await clock.settle()
+  expect([writes, ours.get(KEY)?.row]).toEqual([3, rowWith(25)])
+  await hearer.heard({ ...KEY, symbol: 'NONE' })
+  expect(theirs.get({ ...KEY, symbol: 'NONE' })).toBeNull()
+})
