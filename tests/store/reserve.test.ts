@@ -32,6 +32,12 @@ test('is made, given up once, and made again when there is room', () => {
   expect(reserve.isLow).toBe(false)
 })
 
+test('is the 16 MB that the README names', () => {
+  const data = folder()
+  expect(new Reserve(data, undefined, () => Infinity).isLow).toBe(false)
+  expect(statSync(`${data}/${RESERVE_FILE}`).size).toBe(16 * 2 ** 20)
+})
+
 test('a reserve that the disk has no room for is not made, and stays missing', () => {
   const data = folder()
   const reserve = new Reserve(data, Number.MAX_SAFE_INTEGER)
