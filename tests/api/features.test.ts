@@ -239,7 +239,7 @@ describe('webhooks', () => {
   test.each([
     [{ url: 'http://hooks.example/' }, 'webhook_url_blocked'],
     [{ url: 'https://127.0.0.1/' }, 'webhook_url_blocked'],
-    [{ events: ['order.filled'] }, 'validation_failed'],
+    [{ events: ['order.lost'] }, 'validation_failed'],
     [{ events: [] }, 'validation_failed'],
     [{ name: '' }, 'validation_failed'],
   ])('with %p are refused: %s', async (fields, code) => {

@@ -29,6 +29,9 @@ const BODY_FIELDS = bodyFields('POST /api/platform/webhooks')
 const EVENTS = [
   ['backtest.reportReady', 'A backtest is ready'],
   ['alert.triggered', 'An alert fires'],
+  ['order.placed', 'A forward run places an order'],
+  ['order.filled', 'An order of a forward run fills'],
+  ['order.cancelled', 'A forward run withdraws an order'],
 ] as const
 const REASONS = {
   owner: 'You disabled it.',
