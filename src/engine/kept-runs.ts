@@ -6,7 +6,7 @@
 import type { AdvanceJob, AdvanceOutput, KeptRun } from './job.ts'
 import type { JobOptions, JobPool } from './pool.ts'
 
-/** For all kept runs together. */
+/** What all kept runs together may take: the one that was asked for longest ago goes first. */
 const KEPT_BYTES = 256 * 2 ** 20
 
 interface HeldRun {

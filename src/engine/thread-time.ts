@@ -4,7 +4,7 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import process from 'node:process'
 
-/** For the calling thread. */
+/** Processor time that the calling thread has had. */
 export function ownThreadMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000

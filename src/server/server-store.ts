@@ -47,7 +47,7 @@ export async function openStoreOf(
 ): Promise<ServerStore> {
   const { clock, random, warn, version } = surroundings
   if (STORE !== null) {
-    // For the key file.
+    // The documents are elsewhere, but the key file lies here.
     mkdirSync(DATA_DIR, { recursive: true, mode: 0o700 })
     const { nodeName, openServerPostgres } = await import('../store/postgres/open-postgres.ts')
     return openServerPostgres({

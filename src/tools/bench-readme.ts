@@ -1,5 +1,5 @@
 // The table of figures in the README: a line a row of a benchmark that says what is wanted of it. A run of some benchmarks
-// writes their lines anew and leaves the others as they were.
+// writes their lines and leaves the others as they were.
 
 import type { BenchRow } from '../../tests/bench-rows.ts'
 

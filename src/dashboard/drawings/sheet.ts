@@ -26,7 +26,7 @@ const keyOf = ({ exchange, symbol }: DrawnMarket): string => JSON.stringify([exc
 
 /** The drawings of one symbol. */
 export class Sheet {
-  /** From back to front. */
+  /** Those further back come first, so that the last one is painted over the others. */
   readonly drawings = signal<readonly Drawing[]>([])
   readonly #market: DrawnMarket
   readonly #key: string

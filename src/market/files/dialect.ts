@@ -63,7 +63,7 @@ export interface Dialect {
   readonly columns: Readonly<Partial<Record<Role, number>>>
   /** `epoch` counts from 1970; the others are written out. */
   readonly times: (typeof TIME_KINDS)[number]
-  /** Of epoch times. */
+  /** What the numbers count where times are an `epoch`; null where they are not. */
   readonly unit: TimeUnit | null
   /** The user said the unit, so no number's size overrules it. */
   readonly isUnitGiven: boolean

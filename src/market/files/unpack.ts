@@ -322,7 +322,7 @@ function entryBytes(input: ByteQueue, entry: Entry, isPart: boolean): AsyncGener
       yield bytes
     }
     const expected = entry.isOpenEnded ? await descriptorOf(input, entry, isPart) : entry.crc
-    // Of a part nobody knows the sum.
+    // The archive says the sum of the whole, so a part cannot be compared.
     if (!isPart && expected !== null && expected !== crc)
       throw damaged(`the check sum of ${shown(entry.name)} in the archive does not agree`)
   }

@@ -58,9 +58,9 @@ export function boolOf(module: Module, number: CodePart): Code {
 }
 
 /**
- * The arguments as fields of an object that a run has once for each call, with what is constant in it: made anew by each, the
- * twenty fields of strategy.exit were a third of the time of a stop that is placed again on every bar. So who is handed it
- * copies what it keeps.
+ * The arguments of a broker's command, as fields of an object that a run makes once for each call and in which the constants
+ * already stand. With a new object each time, the twenty fields of strategy.exit took a third of the time of a stop that is
+ * placed again on every bar. The broker therefore copies what it keeps.
  */
 function request(module: Module, expr: BuiltinCallExpr, args: readonly Code[]): Code {
   const { parameters } = expr.overload

@@ -156,7 +156,7 @@ class DatePart {
       this.#zone = dates.zoneNamed(name)
       this.#name = name
     }
-    // For na there is no offset.
+    // A time that is na is in no zone, so it stays na.
     return time === time ? this.#answer(time, this.#zone) : time
   }
 
