@@ -123,7 +123,8 @@ describe('Parquet', () => {
 
   test('bytes that were changed never do worse than being refused', async () => {
     const whole = file({ data: [BigInt(START), BigInt(START + 60_000)], type: 'INT64' })
-    const seed = Math.floor(Math.random() * 2 ** 32)
+    // Always the same damage: what goes round in circles cannot be ended by a test.
+    const seed = 17
     const random = seededRandom(seed)
     for (let round = 0; round < 200; round++) {
       const bytes = Uint8Array.from(whole)
@@ -208,10 +209,18 @@ describe('Arrow', () => {
 
   test('that breaks off, or was changed, is refused or read, and nothing else happens', async () => {
     const whole = fileOf(ms())
-    const seed = Math.floor(Math.random() * 2 ** 32)
+    const seed = 17
     const random = seededRandom(seed)
     for (let cut = 8; cut < whole.length - 60; cut += 7)
       expect(await refusal(whole.subarray(0, cut))).toContain('Nothing was imported: ')
+    // A message whose body has less than no length.
+    const at = Buffer.from(whole).indexOf(Buffer.from('ffffffff', 'hex'), 16)
+    const metadata = new DataView(whole.buffer, whole.byteOffset + at + 8)
+    const table = metadata.getUint32(0, true)
+    const offset = metadata.getUint16(table - metadata.getInt32(table, true) + 4 + 3 * 2, true)
+    const backwards = Uint8Array.from(whole)
+    backwards.fill(255, at + 8 + table + offset, at + 8 + table + offset + 8)
+    expect(await refusal(backwards)).toContain('the Arrow file is damaged')
     for (let round = 0; round < 300; round++) {
       const bytes = Uint8Array.from(whole)
       const at = 8 + Math.floor(random.uniform() * (bytes.length - 8))

@@ -104,6 +104,7 @@ async function messageOf(input: Exactly, isPart = false): Promise<Message | 'end
     if (!found) throw new RangeError('a message has no header')
     return { kind: message.byte(1), header: found, length: message.long(3) }
   })
+  if (length < 0) throw refused('is damaged; copy or download it again')
   if (length > BATCH_MAX) throw refused('has batches of more than 1 GiB; write it again with smaller ones')
   if (isPart && (await input.peek(length)).length < length) return null
   return { kind, header, body: await input.take(length) }
