@@ -196,6 +196,8 @@ export function createFeatures(deps: FeatureDeps): Features {
   })
   const listeners = new Set<(firing: Firing) => void>()
   const runListeners = new Set<(run: Run) => void>()
+  /** Finished runs that some receiver is told of. */
+  const delivered = new WeakSet<Run>()
 
   const alerts = createAlerts({
     kv,
@@ -352,10 +354,17 @@ export function createFeatures(deps: FeatureDeps): Features {
     wakeDeliveries: telling.wakeDeliveries,
     wakeNotifications: telling.wakeNotifications,
     onFinished: {
-      changes: (tx, run) => outbox.enqueue(tx, run.userId, 'backtest.reportReady', [reportReadyEvent(run)]),
+      async changes(tx, run) {
+        const deliveries = await outbox.enqueue(tx, run.userId, 'backtest.reportReady', [
+          reportReadyEvent(run),
+        ])
+        if (deliveries.length > 0) delivered.add(run)
+        return deliveries
+      },
       written(run, { source }) {
         search.put(runItem(run, source))
-        telling.wakeDeliveries(run.userId)
+        // Most users have no receiver, and looking for deliveries would come before the answer.
+        if (delivered.has(run)) telling.wakeDeliveries(run.userId)
         for (const listener of runListeners) listener(run)
       },
       removed: (tx, { id }) => endReplays(kv, tx, id),
