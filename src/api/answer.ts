@@ -2,7 +2,7 @@
 // the state already. Large answers are sent piece by piece, and are compressed away from the event loop.
 
 import { COLUMNS_TYPE } from '../wire/columns.ts'
-import { chunkStream, type Chunk } from './chunks.ts'
+import { chunkStream, partsStream, type Chunk } from './chunks.ts'
 import { areBars, columnChunks, columnsAnswer, columnsTag, hasColumns } from './columns.ts'
 import { ENCODED_BYTES, encoded, encodedStream, encodingFor, type Encoding } from './encode.ts'
 import { answerParts, answerChunks, answerTag, hasJsonText, isLarge } from './json-text.ts'
@@ -95,7 +95,7 @@ export function sent(
   set.headers['content-type'] = JSON_TYPE
   return isLarge(answer)
     ? encodedChunks(visit, request, set, answerChunks(answer))
-    : answerParts(answer).then((parts) => encodedParts(request, set, parts))
+    : answerParts(answer).then((parts) => encodedParts(visit, request, set, parts))
 }
 
 const JSON_TYPE = 'application/json;charset=utf-8'
@@ -138,14 +138,16 @@ export async function encodedText(
 }
 
 async function encodedParts(
+  visit: Visit,
   request: Request,
   set: LeaveContext['set'],
   parts: Uint8Array<ArrayBuffer>[],
 ): Promise<Response> {
   const length = parts.reduce((sum, part) => sum + part.length, 0)
   const encoding = length < ENCODED_BYTES ? null : encodingOf(request, set)
+  const isWhole = length < ENCODED_BYTES || !visit.connection.isOpen()
   // Joining them first would copy everything twice.
-  if (encoding === null) return responseOf(set, new Blob(parts))
+  if (encoding === null) return responseOf(set, isWhole ? new Blob(parts) : partsStream(parts))
   return responseOf(set, await encoded(encoding, Buffer.concat(parts)), encoding)
 }
 

@@ -43,3 +43,17 @@ export function chunkStream(chunks: AsyncGenerator<Chunk>, isSocket: boolean): R
     },
   })
 }
+
+/**
+ * All of an answer in one go. Where a handler has waited, Bun writes each header of a large body to the socket by itself: 50
+ * packets, which took half of the time of sending 700 kB. A stream that is written to directly goes out with its headers.
+ */
+export function partsStream(parts: readonly Uint8Array<ArrayBuffer>[]): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
+    type: 'direct',
+    pull(controller) {
+      for (const part of parts) void controller.write(part)
+      controller.close()
+    },
+  })
+}
