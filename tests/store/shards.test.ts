@@ -22,6 +22,8 @@ afterAll(async () => {
 
 /** Nobody waits longer than the database takes to answer. */
 const hasty: Clock = { now: () => 0, sleep: () => realClock.sleep(1) }
+/** Longer than a busy machine takes for a test: a lease ends when the test says so. */
+const leaseMs = 3_600_000
 /** Nobody renews anything by itself. */
 const still: Clock = {
   now: () => 0,
@@ -37,7 +39,8 @@ interface Joined {
 
 async function joined(schema: string, clock = still): Promise<Joined> {
   const connection = await postgres.connect(schema)
-  const fleet = await Fleet.join(connection, { clock, version: '1.2.3', waits: () => {}, lagMs: () => 7 })
+  const options = { clock, version: '1.2.3', waits: () => {}, lagMs: () => 7, leaseMs }
+  const fleet = await Fleet.join(connection, options)
   await new ChangeFeed(connection).begin()
   return { connection, fleet }
 }
