@@ -137,8 +137,8 @@ for (const failure of failures) console.log(`\nFAILED ${described(failure)}`)
 const passed = outcomes.reduce((total, outcome) => total + outcome.passed, 0)
 const skipped = outcomes.reduce((total, outcome) => total + outcome.skipped, 0)
 console.log(`${passed} passed, ${failures.length} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
-const bad = outcomes.find(({ exitCode }) => exitCode !== 0)
-process.exit(bad ? bad.exitCode : passed === 0 ? 1 : 0)
+const bad = outcomes.some(({ exitCode }) => exitCode !== 0)
+process.exit(bad || failures.length > 0 || passed === 0 ? 1 : 0)
 
 function seedOfCommit(): number | null {
   try {
