@@ -141,7 +141,10 @@ describe('bars', () => {
     const rows = [{ time: START, open: 10, high: 12, low: 9, close: 11, volume: 5 }]
     const path = file('bars.txt', JSON.stringify(rows))
     const imported = await chartroom(data, 'bars', 'import', path, ...SERIES, '--format', 'json')
-    expect(imported.out.split('\n')[0]).toBe('BINANCE:BTCUSDT 1m: 1 bars added, 0 replaced.')
+    expect(imported.out.split('\n').slice(0, 2)).toEqual([
+      'Read JSON.',
+      'BINANCE:BTCUSDT 1m: 1 bars added, 0 replaced.',
+    ])
     const bad = await chartroom(data, 'bars', 'import', path, ...SERIES, '--format', 'xml')
     expect(bad).toMatchObject({ code: 2, err: expect.stringContaining('--format is csv or json.') as string })
   })

@@ -22,6 +22,12 @@ async function readAll(feed: ChangeFeed): Promise<void> {
   while ((await feed.read()) > 0);
 }
 
+/** Until so many keys were heard of: the horizon waits for the transactions of all databases, also those of other suites. */
+async function readUntil(feed: ChangeFeed, heard: readonly FeedChange[], count: number): Promise<void> {
+  while (heard.flatMap(({ keys }) => keys).length < count)
+    if ((await feed.read()) === 0) await realClock.sleep(5)
+}
+
 function followed(feed: ChangeFeed): FeedChange[] {
   const heard: FeedChange[] = []
   feed.onChange((change) => heard.push(change))
@@ -38,7 +44,7 @@ test('every node hears of what all of them write, once, and of what a commit del
     stores.flatMap((kv, n) => Array.from({ length: 60 }, (_, i) => kv.commit(write(`node ${n}`, i)))),
   )
   await stores[0]?.commit({ deletes: [['node 1', 3]], sums: [{ key: ['n'], step: 1 }] })
-  await Promise.all(feeds.map(readAll))
+  await Promise.all(feeds.map((feed, i) => readUntil(feed, heard[i]!, 182)))
   const wrote = stores.flatMap((_, n) => Array.from({ length: 60 }, (_one, i) => `["node ${n}",${i}]`))
   for (const changes of heard) {
     const keys = changes.flatMap((change) => change.keys).map((key) => JSON.stringify(key))
@@ -67,7 +73,7 @@ test('a transaction that commits after a later one is heard of all the same', as
   expect(heard).toEqual([])
   end.resolve()
   await slow
-  await readAll(feed)
+  await readUntil(feed, heard, 1)
   expect(heard.map(({ node }) => node)).toEqual(['slow', connection.node])
   await connection.close()
 })
@@ -82,7 +88,7 @@ test('a series that was written or removed, and the facts of a symbol, are heard
   await store.upsert(key, minuteBars(0, 3))
   await store.remove(key)
   await store.removeSymbol('ACME', 'NONE', '')
-  await readAll(feed)
+  await readUntil(feed, heard, 2)
   const series = ['bars', 'usr_1', 'BINANCE', 'BTCUSDT', '1m']
   expect(heard.flatMap(({ keys }) => keys)).toEqual([series, series])
   await connection.close()
