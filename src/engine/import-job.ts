@@ -25,7 +25,7 @@ const BEGINNING_MS = 250
 /** Only for the last brake: the stage itself bounds what an import keeps in memory. */
 const MEMORY_BYTES = 64 * 2 ** 20
 
-export async function importJob(options: ImportJob, { host }: Desk): Promise<ImportOutput> {
+export async function importJob(options: ImportJob, { host, alone }: Desk): Promise<ImportOutput> {
   const drafts: BarDraft[] = []
   const open = (): BarDraft => {
     const number = drafts.length
@@ -43,7 +43,7 @@ export async function importJob(options: ImportJob, { host }: Desk): Promise<Imp
     drafts.push(draft)
     return draft
   }
-  const { bars, draft, read } = await stageBars(pieces(host), options, open)
+  const { bars, draft, read } = await stageBars(pieces(host), { ...options, ...(alone && { alone }) }, open)
   return { bars, draft: draft && drafts.indexOf(draft), read }
 }
 
@@ -51,8 +51,11 @@ async function* pieces({ piece }: Pick<Desk['host'], 'piece'>): AsyncGenerator<U
   for (let bytes = await piece(); bytes !== null; bytes = await piece()) yield* cut([bytes], PIECE_BYTES)
 }
 
-/** Lets a worker read what `importBars` is given, in `user`'s turn. */
-export function stageInWorker(pool: JobPool, user: string, signal: AbortSignal): StageBars {
+/**
+ * Lets a worker read what `importBars` is given, in `user`'s turn. `timeMs`: the processor time after which a file is given
+ * up that lets no other be read.
+ */
+export function stageInWorker(pool: JobPool, user: string, timeMs: number, signal: AbortSignal): StageBars {
   return async (input, { symbol, interval, format, fileName, hints, isPart }, open) => {
     const source = cut(input, MESSAGE_BYTES)
     const drafts: BarDraft[] = []
@@ -75,8 +78,7 @@ export function stageInWorker(pool: JobPool, user: string, signal: AbortSignal):
       {
         user,
         lane: 'imports',
-        // Time is unlimited, since most of it is spent waiting for the client to send the next piece.
-        budget: { timeMs: Infinity, memoryBytes: MEMORY_BYTES },
+        budget: { timeMs, memoryBytes: MEMORY_BYTES },
         host: {
           async piece() {
             arrivals.asked()

@@ -284,7 +284,7 @@ export interface ReplayOutput {
   readonly equity: string
 }
 
-export type ImportJob = Omit<ReadBarsOptions, 'progress'>
+export type ImportJob = Omit<ReadBarsOptions, 'progress' | 'alone'>
 
 export interface ImportOutput {
   readonly bars: Bars
@@ -332,9 +332,10 @@ export interface Question {
 
 /**
  * What a busy job reports, by index: the bytes it counts as its own, the system's number of its thread (0 = not started
- * yet), and the milliseconds of processor time that the thread had taken when the job began.
+ * yet), the milliseconds of processor time that the thread had taken when the job began, and whether code of others reads
+ * its file now (1), which gives nobody else a turn.
  */
-export const USED = { bytes: 0, thread: 1, threadMs: 2 } as const
+export const USED = { bytes: 0, thread: 1, threadMs: 2, alone: 3 } as const
 export const UNKNOWN_THREAD = -1
 /** A job that took this much leaves much garbage behind, which is collected before the next one. */
 export const LARGE_BYTES = 64 * 2 ** 20

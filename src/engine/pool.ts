@@ -8,7 +8,8 @@
 //
 // Jobs run in lanes. Work that a user waits for while typing (`quick`) never queues behind work that takes a minute
 // (`long`): each lane may use the threads of the slower ones and one more. Within a lane users take turns, and have one job
-// running at a time. Imports mostly wait for their clients' bytes, so all of them share one thread.
+// running at a time. Imports mostly wait for their clients' bytes, so all of them share one thread. It is ended once it has
+// worked for as long as a job may without a word to anybody: a file that sends its reader round in circles holds up all others.
 
 import { assert } from '../lib/assert.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -120,6 +121,8 @@ const LOOK_MS = 20
 const GRACE_MS = 500
 /** A job that needs more than this many times its budget by the clock is given up: the machine has no room for it. */
 const PATIENCE = 7
+/** The thread of imports says something more often than this if all is well, and it has something to do. */
+const SILENT_MS = 200
 /** The memory of an ended thread takes up to this long to come back. */
 const FREE_MS = 1000
 /** How long a measure of the memory of the idle process holds: each reads a file of the system, which costs a job 50 µs. */
@@ -147,6 +150,15 @@ export class JobPool {
   readonly #retired = new WeakSet<WorkerThread>()
   /** The thread that all imports share; null = there is no import. */
   #importer: WorkerThread | null = null
+  /** Imports that were given up, and whose thread has not said yet that it is done with them. */
+  readonly #givenUp = new Set<number>()
+  /** When the thread of imports was last heard, or had something to do again. */
+  #importerHeardAt = 0
+  /** Its processor time at some moment since; null = not measured yet. */
+  #importerSilent: { readonly at: number; readonly ms: number | null } | null = null
+  /** The `used` of the first of its jobs, by which the thread is known: a later one may never begin. */
+  #importerUsed: Float64Array = new Float64Array(Object.keys(USED).length)
+  #importTimeMs = Infinity
   #tasks = 0
   #guard: ReturnType<typeof setInterval> | null = null
   #askedAt = -Infinity
@@ -235,8 +247,7 @@ export class JobPool {
   close(): void {
     this.drain()
     for (const running of this.#running.values()) this.#stop(running, shuttingDown())
-    this.#importer?.terminate()
-    this.#importer = null
+    this.#endImporter()
     for (const worker of this.#idle.splice(0)) worker.terminate()
   }
 
@@ -325,6 +336,13 @@ export class JobPool {
     const used = new Float64Array(new SharedArrayBuffer(8 * Object.keys(USED).length))
     const id = ++this.#tasks
     this.#running.set(id, { id, task, worker, startedAt: clock.now(), used, refusal: null })
+    if (options.lane === 'imports') {
+      this.#importTimeMs = options.budget.timeMs
+      if (this.#importsHeld().held === 1 && this.#givenUp.size === 0) {
+        this.#importerUsed = used
+        this.#hearImporter()
+      }
+    }
     this.#watch()
     options.started?.()
     worker.postMessage({ task: id, to: 'job', kind, job, used })
@@ -350,12 +368,14 @@ export class JobPool {
     const worker = this.#options.spawn()
     worker.onmessage = ({ data }) => {
       if (data.from === 'left') return this.#retire(worker, data.bytes)
+      if (worker === this.#importer) this.#hearImporter()
       const running = this.#running.get(data.task)
       if (running) this.#hear(running, data)
+      else if (isLast(data) && this.#givenUp.delete(data.task)) this.#restImporter(data.from !== 'failure')
     }
     worker.onerror = (event) => {
       worker.terminate()
-      if (worker === this.#importer) this.#importer = null
+      if (worker === this.#importer) this.#endImporter()
       const idle = this.#idle.indexOf(worker)
       if (idle >= 0) this.#idle.splice(idle, 1)
       for (const running of this.#running.values()) {
@@ -410,14 +430,34 @@ export class JobPool {
   #end(running: Running, { reuse }: { readonly reuse: boolean }): void {
     const { id, worker, task } = running
     if (!this.#running.delete(id)) return
-    const others = [...this.#running.values()].some((other) => other.worker === worker)
     if (task.options.lane !== 'imports') this.#release(worker, reuse && !this.#retired.has(worker))
-    else if (!others && worker === this.#importer) {
-      this.#importer = null
-      this.#release(worker, reuse)
-    } else if (!reuse) worker.postMessage({ task: id, to: 'stop' })
+    else if (worker === this.#importer) {
+      if (!reuse) worker.postMessage({ task: id, to: 'stop' })
+      this.#restImporter(reuse)
+    }
     this.#watch()
     this.#next()
+  }
+
+  #hearImporter(): void {
+    this.#importerHeardAt = this.#options.clock.now()
+    this.#importerSilent = null
+  }
+
+  /** Does without the thread of imports if nothing is left for it to do. */
+  #restImporter(reuse: boolean): void {
+    const worker = this.#importer
+    if (!worker || this.#givenUp.size > 0 || this.#importsHeld().held > 0) return
+    this.#importer = null
+    this.#release(worker, reuse)
+    this.#watch()
+  }
+
+  #endImporter(): void {
+    this.#importer?.terminate()
+    this.#importer = null
+    this.#givenUp.clear()
+    this.#lastEndedAt = this.#options.clock.now()
   }
 
   /** The last large job of this thread left too much behind. The thread may be busy with the next one already. */
@@ -460,13 +500,15 @@ export class JobPool {
     const { id, task, worker } = running
     if (task.options.lane !== 'imports') return this.#stop(running, cancelled())
     worker.postMessage({ task: id, to: 'stop' })
+    // It may be in the middle of something that never ends, so nobody else gets the thread before it answers.
+    this.#givenUp.add(id)
     this.#end(running, { reuse: true })
     task.reject(cancelled())
   }
 
   /** The guard ticks while something runs. */
   #watch(): void {
-    if (this.#running.size > 0) this.#guard ??= setInterval(() => this.#look(), LOOK_MS)
+    if (this.#running.size + this.#givenUp.size > 0) this.#guard ??= setInterval(() => this.#look(), LOOK_MS)
     else if (this.#guard !== null) {
       clearInterval(this.#guard)
       this.#guard = null
@@ -478,6 +520,7 @@ export class JobPool {
     // These may begin by the clock alone.
     if ((['imports', 'prompt', 'sweeps'] as const).some((lane) => this.#waiting[lane].length > 0))
       this.#next()
+    this.#lookAtImporter(now)
     for (const running of this.#running.values()) {
       const { memoryBytes } = running.task.options.budget
       const late = this.#tooLate(running, now)
@@ -496,6 +539,28 @@ export class JobPool {
     this.#stop(largest, tooMuchMemory(largest.task.options.budget.memoryBytes))
   }
 
+  /** Ends the thread of imports if it does nothing but work on one of them. */
+  #lookAtImporter(now: number): void {
+    if (!this.#importer || now - this.#importerHeardAt < SILENT_MS) return
+    const imports = [...this.#running.values()].filter(({ task }) => task.options.lane === 'imports')
+    const thread = this.#importerUsed[USED.thread] ?? 0
+    const ms = thread === UNKNOWN_THREAD || thread === 0 ? null : this.#options.threadMs(thread)
+    if (!this.#importerSilent) this.#importerSilent = { at: now, ms }
+    const { at, ms: before } = this.#importerSilent
+    // Where the system does not tell, the clock's time counts, unless all wait for their clients.
+    const idle = imports.length > 0 && imports.every(({ task }) => task.options.waits?.())
+    const worked = ms !== null && before !== null ? ms - before : idle || thread === 0 ? 0 : now - at
+    if (worked <= this.#importTimeMs) return
+    this.#endImporter()
+    for (const running of imports) {
+      const isToBlame = running.used[USED.alone] === 1
+      running.task.reject(isToBlame ? fileTooLong(this.#importTimeMs) : readerEnded())
+      this.#running.delete(running.id)
+    }
+    this.#watch()
+    this.#next()
+  }
+
   /** Milliseconds of processor time that the job took; null if that is unknown. */
   #timeTaken(used: Float64Array): number | null {
     const thread = used[USED.thread] ?? 0
@@ -508,6 +573,8 @@ export class JobPool {
   /** Why the job's time is over; null = it is not. */
   #tooLate({ task, used, startedAt }: Running, now: number): Problem | null {
     const { timeMs } = task.options.budget
+    // Their time passes while clients send, and while others of the same thread are served: see `#lookAtImporter`.
+    if (task.options.lane === 'imports') return null
     // Processor time never exceeds the clock's time, so this check mostly suffices.
     if (now - startedAt <= timeMs + GRACE_MS) return null
     const taken = this.#timeTaken(used)
@@ -521,6 +588,25 @@ export class JobPool {
       { retryAfter: 10 },
     )
   }
+}
+
+function isLast({ from }: FromWorker): boolean {
+  return from === 'done' || from === 'problem' || from === 'refused' || from === 'failure'
+}
+
+function fileTooLong(timeMs: number): Problem {
+  return limitExceeded(
+    `Nothing was imported: reading the file took more than ${timeMs / 1000} s without a result, and was stopped. It may be damaged; write it again, or as CSV.`,
+  )
+}
+
+function readerEnded(): Problem {
+  return new Problem(
+    503,
+    'overloaded',
+    'Nothing was imported: another file held up the reader, which was started again. Try again.',
+    { retryAfter: 1 },
+  )
 }
 
 function bytesOf({ used }: Pick<Running, 'used'>): number {

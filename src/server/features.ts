@@ -342,7 +342,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     ledger,
     texts,
     wantedLibraries,
-    readerFor: (userId, signal) => stageInWorker(deps.pool, userId, signal),
+    readerFor: (userId, signal) => stageInWorker(deps.pool, userId, deps.limits.timeMs, signal),
     watchlists,
     drawings,
     layouts: createLayouts({ kv, clock, newId }),

@@ -1,6 +1,7 @@
 // Imports in a worker: the server hands over bytes and writes bars, and reads neither.
 
 import { afterEach, expect, test } from 'bun:test'
+import { parquetWriteBuffer } from 'hyparquet-writer'
 import { stageInWorker } from '../../src/engine/import-job.ts'
 import { threadMs } from '../../src/engine/thread-time.ts'
 import { JobPool } from '../../src/engine/pool.ts'
@@ -35,9 +36,16 @@ function open() {
       user = 'u1',
       signal = new AbortController().signal,
       format = 'csv',
+      timeMs = 60_000,
       to = key,
-    }: { user?: string; signal?: AbortSignal; format?: 'csv' | 'json'; to?: SeriesKey } = {},
-  ) => importBars(cache, to, input, { format, stage: stageInWorker(pool, user, signal) })
+    }: {
+      user?: string
+      signal?: AbortSignal
+      format?: 'csv' | 'json' | 'parquet'
+      timeMs?: number
+      to?: SeriesKey
+    } = {},
+  ) => importBars(cache, to, input, { format, stage: stageInWorker(pool, user, timeMs, signal) })
   return { cache, bring }
 }
 afterEach(() => pool.close())
@@ -188,4 +196,60 @@ test('an import whose client goes away ends, and the others go on', async () => 
   }
   expect(await stays).toMatchObject({ inserted: 100_001 })
   expect((await cache.store.list()).map(({ symbol }) => symbol)).toEqual(['STAYS'])
+})
+
+/** A column of whole numbers whose blocks say that they are cut into -1 pieces: its reader never gets on. */
+function circular(): Uint8Array {
+  const whole = (...data: number[]) => Int32Array.from(data)
+  const bytes = new Uint8Array(
+    parquetWriteBuffer({
+      codec: 'UNCOMPRESSED',
+      columnData: [
+        { name: 'time', data: [1_700_000_040, 1_700_000_100, 1_700_000_160], type: 'DOUBLE' },
+        { name: 'open', data: whole(10, 10, 10), type: 'INT32', encoding: 'DELTA_BINARY_PACKED' },
+        ...['high', 'low', 'close'].map((name) => ({ name, data: [10, 10, 10], type: 'DOUBLE' as const })),
+      ],
+    }),
+  )
+  // A block of 128 numbers in 4 pieces, 3 numbers in all, the first of them 10.
+  const at = Buffer.from(bytes).indexOf(Buffer.from([128, 1, 4, 3, 20]))
+  expect(at).toBeGreaterThan(0)
+  bytes.set([128, 1, 255, 255, 255, 255, 15, 3, 20, 0], at)
+  return bytes
+}
+
+test('a damaged file that is read for ever is stopped, and others import meanwhile', async () => {
+  const { bring } = open()
+  const stuck = rejection(bring([circular()], { timeMs: 500, format: 'parquet' }))
+  // Begun while the thread is held up: it is told to try again, and then does.
+  while (pool.running === 0) await Bun.sleep(10)
+  await Bun.sleep(200)
+  const other = () => bring([bytes(HEADER + rows(0, 5))], { user: 'u2', timeMs: 500 })
+  expect(await rejection(other())).toMatchObject({ status: 503, details: { retryAfter: 1 } })
+  expect(await stuck).toMatchObject({
+    status: 422,
+    code: 'script_limit_exceeded',
+    message: expect.stringContaining('reading the file took more than 0.5 s'),
+  })
+  expect(await other()).toMatchObject({ inserted: 5 })
+})
+
+test('a thread that reads for ever is ended though its client went away, and nobody else gets it', async () => {
+  const { bring } = open()
+  const gone = new AbortController()
+  const stuck = rejection(bring([circular()], { timeMs: 500, format: 'parquet', signal: gone.signal }))
+  while (pool.running === 0) await Bun.sleep(10)
+  await Bun.sleep(300)
+  gone.abort()
+  await stuck
+  const run = pool.do(
+    'check',
+    { source: 'x' },
+    { user: 'u2', lane: 'quick', budget: { timeMs: 5000, memoryBytes: 2 ** 30 } },
+  )
+  expect(await run).toMatchObject({ kind: 'draft' })
+  await Bun.sleep(1500)
+  expect(await bring([bytes(HEADER + rows(0, 5))], { user: 'u2', timeMs: 500 })).toMatchObject({
+    inserted: 5,
+  })
 })

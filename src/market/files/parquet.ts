@@ -13,7 +13,11 @@ import type { ByteSlices } from './unpack.ts'
 const WHOLE_MAX = 256 << 20
 const GROUP_MAX = 1 << 30
 
-export async function parquetTable(slices: ByteSlices): Promise<Table> {
+/** `alone` is told before and after the code of others reads. */
+export async function parquetTable(
+  slices: ByteSlices,
+  alone: (isAlone: boolean) => void = () => {},
+): Promise<Table> {
   // 150 kB that few servers ever need.
   const { parquetMetadataAsync, parquetRead } = await import('hyparquet')
   const { brotliDecompressSync, gunzipSync, zstdDecompressSync } = await import('node:zlib')
@@ -25,7 +29,7 @@ export async function parquetTable(slices: ByteSlices): Promise<Table> {
     LZ4: hadoopBlock,
   }
   const file = { byteLength: slices.size, slice: slices.slice }
-  const metadata = await damagedUnless(parquetMetadataAsync(file))
+  const metadata = await damagedUnless(() => parquetMetadataAsync(file), alone)
   const leaves = metadata.schema.filter(({ num_children }) => !num_children)
   const columns = leaves.map((leaf): TableColumn => ({
     // Damage may leave a column without a name.
@@ -50,24 +54,26 @@ export async function parquetTable(slices: ByteSlices): Promise<Table> {
         if (bytes > GROUP_MAX || !(rows >= 0 && rows <= GROUP_MAX / 8))
           throw refused('has groups of rows of more than 1 GiB; write it again with smaller ones')
         const read = numbers.flatMap((number) => chunks[number] ?? [])
-        await damagedUnless(checkChunks(slices, read, rows))
+        await damagedUnless(() => checkChunks(slices, read, rows), alone)
         const found = new Map<string, ArrayLike<unknown>[]>()
         const from = start
         await damagedUnless(
-          parquetRead({
-            file,
-            metadata,
-            columns: [...new Set(names)],
-            rowStart: from,
-            rowEnd: from + rows,
-            compressors,
-            parsers: PARSERS,
-            onChunk: ({ columnName, columnData }) => {
-              const parts = found.get(columnName) ?? []
-              found.set(columnName, parts)
-              parts.push(columnData as ArrayLike<unknown>)
-            },
-          }),
+          () =>
+            parquetRead({
+              file,
+              metadata,
+              columns: [...new Set(names)],
+              rowStart: from,
+              rowEnd: from + rows,
+              compressors,
+              parsers: PARSERS,
+              onChunk: ({ columnName, columnData }) => {
+                const parts = found.get(columnName) ?? []
+                found.set(columnName, parts)
+                parts.push(columnData as ArrayLike<unknown>)
+              },
+            }),
+          alone,
         )
         start += rows
         yield batchOf(rows, names, found)
@@ -152,12 +158,15 @@ export async function wholeOf(bytes: AsyncIterable<Uint8Array>): Promise<ByteSli
 }
 
 /** What the reader of Parquet throws is about bytes, and nobody's words. */
-async function damagedUnless<T>(reading: Promise<T>): Promise<T> {
+async function damagedUnless<T>(read: () => Promise<T>, alone: (isAlone: boolean) => void): Promise<T> {
+  alone(true)
   try {
-    return await reading
+    return await read()
   } catch (error) {
     if (error instanceof Problem) throw error
     throw refused('is damaged or of a kind nobody here reads; write it again, or as CSV')
+  } finally {
+    alone(false)
   }
 }
 

@@ -41,6 +41,8 @@ export interface FileOptions {
   /** All files are said to be of this format. */
   readonly format?: FileFormat | undefined
   readonly progress?: ((bytes: number) => void) | undefined
+  /** Told before and after code of others reads, which gives nobody else a turn. */
+  readonly alone?: ((isAlone: boolean) => void) | undefined
 }
 
 /** Files whose readings are told one by one; those of further ones are like them. */
@@ -149,7 +151,7 @@ async function stageParquet(
   options: FileOptions,
 ) {
   if (slices) await bytes.return(undefined)
-  return stageTable(await parquetTable(slices ?? (await wholeOf(bytes))), stage, options)
+  return stageTable(await parquetTable(slices ?? (await wholeOf(bytes)), options.alone), stage, options)
 }
 
 async function stageTable(table: Table, stage: BarStage, { symbol, interval, hints }: FileOptions) {
