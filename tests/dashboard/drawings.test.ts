@@ -361,6 +361,18 @@ describe.skipIf(noBrowser)('drawings', () => {
     await page.keyboard.type('Поддержка 支撑')
     await page.keyboard.press('Tab')
     await storedWhen(page, market, (all) => all.some(({ style }) => style.text === 'Поддержка 支撑'))
+    // The press that places a text may not take the focus back from where it is typed.
+    for (const [text, y] of [
+      ['bought here', 0.3],
+      ['sold there', 0.4],
+    ] as const) {
+      await tools.getByRole('button', { name: 'Text', exact: true }).click()
+      await page.mouse.click(...(await at(page, 0.2, y)))
+      await painted(page)
+      await page.keyboard.type(text)
+      await page.keyboard.press('Tab')
+      await storedWhen(page, market, (all) => all.some(({ style }) => style.text === text))
+    }
     await tools.getByRole('button', { name: 'Trend line' }).click()
     // Pressed and pulled: one gesture is enough.
     await page.mouse.move(...(await at(page, 0.3, 0.6)))

@@ -83,12 +83,11 @@ export class DrawingGestures {
     })
     this.#listen('contextmenu', (event) => this.#menu(event))
     this.#listen('keydown', (event) => this.#key(event))
-    // The chart listens to mouse and touch events, which follow those of the pointer.
+    // The chart listens to mouse and touch events, which follow those of the pointer. A press focuses the chart by itself,
+    // and would take the focus from the field in which a text just placed is typed.
     for (const kind of ['mousedown', 'touchstart', 'touchmove'] as const)
       this.#listen(kind, (event) => {
-        if (!this.#owns) return
-        event.stopPropagation()
-        if (event.type !== 'mousedown') event.preventDefault()
+        if (this.#owns) this.#stop(event)
       })
     this.#stops.push(
       effect(() => {
