@@ -131,6 +131,8 @@ describe.skipIf(noBrowser)('on the chart', () => {
     await page.keyboard.press('Alt+i')
     const search = page.getByRole('combobox', { name: 'Search indicators' })
     await search.waitFor()
+    await search.fill('bollinger')
+    await page.getByRole('option', { name: /^Bollinger Bands BB\b/, selected: true }).waitFor()
     for (const words of ['rsi', 'macd']) {
       await search.fill(words)
       await page.keyboard.press('Enter')

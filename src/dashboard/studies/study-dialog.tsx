@@ -227,7 +227,7 @@ function put(row: ListedStudy): void {
   addStudy({ name: row.name, shortName: row.short || row.name, source: row.source, from: row.id })
 }
 
-/** Matches by name come first, then matches by other names. */
+/** Matches by name come first, the one with least besides what was typed before the others, then those by other names. */
 function matching(all: readonly ListedStudy[], text: string, group: string): readonly ListedStudy[] {
   const words = text.trim().toLowerCase()
   const starred = new Set(favourites.peek())
@@ -236,7 +236,8 @@ function matching(all: readonly ListedStudy[], text: string, group: string): rea
     if (words === '') return starred.has(row.id) ? 0 : 1
     const [name, short] = [row.name.toLowerCase(), row.short.toLowerCase()]
     if (short === words || name === words) return 0
-    if (short.startsWith(words) || name.startsWith(words)) return 1
+    const begun = [short, name].filter((one) => one.startsWith(words)).map(({ length }) => length)
+    if (begun.length > 0) return 2 - 1 / Math.min(...begun)
     if (name.includes(words)) return 2
     return words.split(/\s+/).every((word) => `${name} ${short} ${row.words.toLowerCase()}`.includes(word))
       ? 3
