@@ -114,7 +114,8 @@ export function MenuList({ id, label, items, x, y, onClose }: MenuListProps) {
       document.removeEventListener('pointerdown', onDown, true)
     }
   }, [])
-  const marked = items.some((item) => item.checked !== undefined)
+  // Where one has a sign before it, the words of all stand below each other.
+  const marked = items.some((item) => item.checked !== undefined || item.icon)
   let section: string | undefined
   return (
     <div ref={list} id={id} class={s.menu} role="menu" aria-label={label}>
