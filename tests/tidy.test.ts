@@ -16,7 +16,7 @@ const FEATURES = {
   alerts: ['lib', 'market', 'wire', 'store', 'pine'],
   ideas: ['lib', 'market', 'store'],
   scripts: ['lib', 'market', 'store', 'pine'],
-  watchlists: ['lib', 'market', 'store'],
+  watchlists: ['lib', 'market', 'wire', 'store'],
   charts: ['lib', 'market', 'wire', 'store'],
   replay: ['lib', 'market', 'store', 'backtest'],
   support: ['lib', 'market', 'store'],

@@ -9,6 +9,7 @@ import { collection, type Page, type PageOptions } from '../store/collection.ts'
 import { ownedIn } from '../store/owned.ts'
 import { transact, type Also } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
+import type { WatchlistItemBody } from '../wire/watchlist.ts'
 
 export const WATCHLISTS_PER_USER = 200
 /** The interval of the bars that a list's last price and change come from. */
@@ -48,13 +49,7 @@ export interface WatchlistDeps {
 }
 
 /** Rows as they are kept, duplicates collapsed to the first. Throws Problem 422 that names every bad row. */
-export function checkedItems(
-  rows: readonly {
-    readonly symbol: string
-    readonly exchange?: string | undefined
-    readonly note?: string | null | undefined
-  }[],
-): {
+export function checkedItems(rows: readonly WatchlistItemBody[]): {
   items: WatchlistItem[]
   warnings: ImportWarning[]
 } {
@@ -114,7 +109,7 @@ export function createWatchlists({ kv, clock, newId }: WatchlistDeps) {
     async import(
       ownerId: string,
       name: string,
-      rows: Parameters<typeof checkedItems>[0],
+      rows: readonly WatchlistItemBody[],
       also?: Also<WatchlistMade>,
     ): Promise<WatchlistMade> {
       const { items, warnings } = checkedItems(rows)
@@ -138,7 +133,7 @@ export function createWatchlists({ kv, clock, newId }: WatchlistDeps) {
       id: string,
       fields: {
         readonly name?: string | undefined
-        readonly items?: Parameters<typeof checkedItems>[0] | undefined
+        readonly items?: readonly WatchlistItemBody[] | undefined
       },
     ): Promise<{ watchlist: Watchlist; warnings: ImportWarning[] }> {
       await owned(ownerId, id)

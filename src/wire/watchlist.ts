@@ -14,6 +14,7 @@ const ItemBodies = Type.Array(
   }),
   { maxItems: 5000 },
 )
+export type WatchlistItemBody = Wire<typeof ItemBodies>[number]
 
 const Watchlist = Type.Object(
   {

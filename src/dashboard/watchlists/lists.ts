@@ -1,6 +1,6 @@
 // The caller's watchlists and changes to them, for both the page and the drawer.
 
-import type { Watchlist } from '../../wire/watchlist.ts'
+import type { Watchlist, WatchlistItemBody } from '../../wire/watchlist.ts'
 import { computed, signal } from '@preact/signals'
 import { call } from '../api-client.ts'
 import { remembered } from '../settings.ts'
@@ -32,12 +32,18 @@ function put(list: Watchlist): void {
   watchlists.value = [list, ...others].toSorted((a, b) => b.createdAt - a.createdAt)
 }
 
+/** Names each field that is sent: types tell of one that the server does not know only where it is written out. */
+const sent = (items: readonly WatchlistItem[]): WatchlistItemBody[] =>
+  items.map(({ symbol, exchange, note }): WatchlistItemBody => ({ symbol, exchange, note }))
+
 /** The new list, and how many rows were left out as duplicates. */
 export async function importList(
   name: string,
   items: readonly WatchlistItem[],
 ): Promise<{ list: Watchlist; duplicates: number }> {
-  const answer = await call('POST /api/platform/watchlists/import', { body: { name, items } })
+  const answer = await call('POST /api/platform/watchlists/import', {
+    body: { name, items: sent(items) },
+  })
   put(answer.watchlist)
   choose(answer.watchlist.id)
   return { list: answer.watchlist, duplicates: answer.warnings?.length ?? 0 }
@@ -47,9 +53,9 @@ export async function importList(
 let settled: Promise<unknown> = Promise.resolve()
 /** Changes are sent one after the other: each has the whole list, so the last one made must also arrive last. */
 function inTurn<T>(send: () => Promise<T>): Promise<T> {
-  const sent = settled.then(send)
-  settled = sent.catch(() => undefined)
-  return sent
+  const answer = settled.then(send)
+  settled = answer.catch(() => undefined)
+  return answer
 }
 
 /** The newest arrangement of each list. */
@@ -57,10 +63,13 @@ const newest = new Map<string, readonly WatchlistItem[]>()
 
 export async function changeList(
   id: string,
-  fields: { readonly name?: string; readonly items?: readonly WatchlistItem[] },
+  { name, items }: { readonly name?: string; readonly items?: readonly WatchlistItem[] },
 ): Promise<void> {
   const { watchlist } = await inTurn(() =>
-    call('PATCH /api/platform/watchlists/{id}', { path: { id }, body: fields }),
+    call('PATCH /api/platform/watchlists/{id}', {
+      path: { id },
+      body: { ...(name !== undefined && { name }), ...(items && { items: sent(items) }) },
+    }),
   )
   put(watchlist)
 }
@@ -76,7 +85,7 @@ export async function arrange(list: Watchlist, items: readonly WatchlistItem[]):
   try {
     const answer = await inTurn(async () =>
       isNewest()
-        ? call('PATCH /api/platform/watchlists/{id}', { path: { id: list.id }, body: { items } })
+        ? call('PATCH /api/platform/watchlists/{id}', { path: { id: list.id }, body: { items: sent(items) } })
         : null,
     )
     if (answer && isNewest()) put(answer.watchlist)
