@@ -77,12 +77,7 @@ export function createLookQueue(deps: LookQueueDeps) {
     deps,
     'looking at alerts',
     async (signal) => {
-      if (!begun) {
-        for await (const key of deps.unsettled()) want({ key, from: 0, to: 0, change: 0 })
-        await start()
-        await findForming(signal)
-        begun = true
-      }
+      if (!begun) await begin(signal)
       await start()
       return NAP_MS
     },
@@ -211,6 +206,19 @@ export function createLookQueue(deps: LookQueueDeps) {
     }
 
     return { want, pump, isBusy: () => running > 0 || (line.length > 0 && !stopped) }
+  }
+
+  async function begin(signal: AbortSignal): Promise<void> {
+    // Set first: symbols that come while this reads begin it again.
+    begun = true
+    try {
+      for await (const key of deps.unsettled()) want({ key, from: 0, to: 0, change: 0 })
+      await start()
+      await findForming(signal)
+    } catch (error) {
+      begun = false
+      throw error
+    }
   }
 
   /** Starts as many looks as may run now. */

@@ -122,7 +122,14 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
   /** Starts what is due while there are slots. Answers how many ms to nap. */
   async function startDue(): Promise<number> {
     const sinceMs = clock.now() - lookedAt
-    if (sinceMs >= NAP_MS || sinceMs < 0) await lookAtAll()
+    if (sinceMs >= NAP_MS || sinceMs < 0) {
+      // Set first: owners who come from another server while this reads are looked at next.
+      lookedAt = clock.now()
+      await lookAtAll().catch((error: unknown) => {
+        lookedAt = Number.NEGATIVE_INFINITY
+        throw error
+      })
+    }
     const owners = [...told]
     for (const ownerId of owners) {
       // Cleared first, so that an owner added during the queries is asked about again.
@@ -152,7 +159,6 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
       found.set(String(ownerId), heads)
     }
     for (const [ownerId, heads] of found) learn(ownerId, heads)
-    lookedAt = clock.now()
   }
 
   /**

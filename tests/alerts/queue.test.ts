@@ -21,9 +21,17 @@ function world(...lanes: ((symbol: string, step: number) => boolean | Promise<bo
   const away = { reads: 0 }
   /** What happens while a note is being cleared. */
   const during = { clearing: async () => {} }
-  const shards = { ours: true, giving: [] as (() => Promise<void>)[] }
+  const shards = { ours: true, giving: [] as (() => Promise<void>)[], gained: () => {} }
+  /** Series that were not looked at to their end when the server stopped. */
+  const unsettled: SeriesKey[] = []
+  let naps = 0
   const looks = createLookQueue({
-    clock: { now: () => now, sleep: () => Promise.resolve() },
+    clock: {
+      now: () => now,
+      async sleep() {
+        if (++naps > 100_000) throw new Error('naps without end')
+      },
+    },
     log: (level, message) => lines.push(`${level} ${message}`),
     notes: async () => {
       if (away.reads-- > 0) throw new Error('The database does not answer.')
@@ -33,11 +41,13 @@ function world(...lanes: ((symbol: string, step: number) => boolean | Promise<bo
       if (notes.get(note.key.symbol)?.change === note.change) notes.delete(note.key.symbol)
       await during.clearing()
     },
-    async *unsettled() {},
+    async *unsettled() {
+      yield* unsettled
+    },
     async *forming() {},
     shards: {
       holds: () => shards.ours,
-      onGained: () => {},
+      onGained: (listener) => void (shards.gained = listener),
       beforeGiving: (settled) => shards.giving.push(settled),
     },
     lanes: lanes.map(
@@ -54,6 +64,7 @@ function world(...lanes: ((symbol: string, step: number) => boolean | Promise<bo
   return {
     looks,
     shards,
+    unsettled,
     notes,
     steps,
     lines,
@@ -269,4 +280,21 @@ test('a series goes to another server only when no lane makes a step any more, a
   shards.ours = true
   await looks.settle()
   expect([seen, [...notes.keys()]]).toEqual([[0, 0, 1], []])
+})
+
+test('what another server left unsettled is looked at once its symbols have come here', async () => {
+  const stop = new AbortController()
+  const began = Promise.withResolvers<void>()
+  const { looks, shards, unsettled, steps, add } = world((symbol) => {
+    if (symbol === 'LEFT') stop.abort()
+    began.resolve()
+    return true
+  })
+  add('OWN')
+  const running = looks.run(stop.signal)
+  await began.promise
+  unsettled.push(noteOf('LEFT').key)
+  shards.gained()
+  await running
+  expect(steps).toEqual(['0 OWN 0', '0 LEFT 0'])
 })
