@@ -33,7 +33,7 @@ import { Idempotency } from './idempotency.ts'
 import { isLarge, JsonText, keptResultOf, keptText } from './json-text.ts'
 import { isKept, type KeptAnswers, type MomentOf } from './kept-answers.ts'
 import { KeptPages } from './kept-pages.ts'
-import { RateLimiter, SharedLimiter } from './limits.ts'
+import { type Rate, RateLimiter, SharedLimiter } from './limits.ts'
 import { commonHeaders } from './common-headers.ts'
 import { peersBehind, type Peer } from './peer.ts'
 import type { StreamSlots } from './stream-slots.ts'
@@ -374,23 +374,14 @@ export class Gate {
     }
   }
 
-  async #limitTogether(
-    shared: SharedLimiter,
-    { caller, peer, limits }: Visit,
-    { rate, unlimited = false }: AccessOptions,
-  ): Promise<void> {
-    if (unlimited) return
-    const client = caller?.user.id ?? peer.network
-    Object.assign(limits, await shared.take(caller ? 'user' : 'anonymous', client))
-    if (rate && !(rate === 'search' && caller)) Object.assign(limits, await shared.take(rate, client))
+  async #limitTogether(shared: SharedLimiter, visit: Visit, options: AccessOptions): Promise<void> {
+    for (const [rate, client] of countedBy(visit, options))
+      Object.assign(visit.limits, await shared.take(rate, client))
   }
 
-  #limit({ caller, peer, limits }: Visit, { rate, unlimited = false }: AccessOptions): void {
-    if (unlimited) return
-    const client = caller?.user.id ?? peer.network
-    Object.assign(limits, this.#limiter.take(caller ? 'user' : 'anonymous', client))
-    // A signed-in user searches while typing, so only the limit of users applies.
-    if (rate && !(rate === 'search' && caller)) Object.assign(limits, this.#limiter.take(rate, client))
+  #limit(visit: Visit, options: AccessOptions): void {
+    for (const [rate, client] of countedBy(visit, options))
+      Object.assign(visit.limits, this.#limiter.take(rate, client))
   }
 
   #isStale(caller: Caller): boolean {
@@ -440,6 +431,18 @@ export class Gate {
 export function sessionCookieName(https: boolean, path: string): string {
   if (!https) return 'session'
   return path === '' ? '__Host-session' : '__Secure-session'
+}
+
+/** The limits that a request counts towards, and for whom. */
+function countedBy(
+  { caller, peer }: Visit,
+  { rate, unlimited = false }: AccessOptions,
+): (readonly [rate: Rate, client: string])[] {
+  if (unlimited) return []
+  const client = caller?.user.id ?? peer.network
+  const general = [caller ? 'user' : 'anonymous', client] as const
+  // A signed-in user searches while typing, so only the limit of users applies.
+  return !rate || (rate === 'search' && caller) ? [general] : [general, [rate, client]]
 }
 
 function unauthenticated(expired: boolean): Problem {

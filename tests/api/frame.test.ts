@@ -275,6 +275,10 @@ test.each([
   expect(await policy('GET', '/api/platform/tokens')).toStartWith('"user";')
   expect(await policy('POST', '/api/platform/tokens', {})).toStartWith('"tokens";')
   expect(await policy('GET', '/api/health')).toBeNull()
+  // Who is signed in searches while typing.
+  expect(await policy('GET', '/api/search?q=spx')).toStartWith('"user";')
+  const stranger = await call('GET', '/api/search?q=spx')
+  expect(stranger.headers.get('ratelimit-policy')).toStartWith('"search";')
 })
 
 test('a body that may be missing may be announced as JSON, and others may not', async () => {
