@@ -90,3 +90,17 @@ test('what waits for the next bar is told with its side, size and price', () => 
   ])
   expect(price).toBeGreaterThan(whole.bars.high.at(-1)! * 1.9)
 })
+
+test('an order that turns a position round waits with what it closes and what it opens', () => {
+  const { step } = forward(
+    scriptRequest(
+      `//@version=6\nstrategy("x")\nif bar_index == 5\n    strategy.entry("L", strategy.long, qty = 3)\nif barstate.islast\n    strategy.entry("S", strategy.short, qty = 2)`,
+      60,
+      3,
+    ),
+    null,
+    0,
+  )
+  expect(step.position).toBe(3)
+  expect(step.waiting).toEqual([{ id: 'S', type: 'market', side: 'sell', qty: 5, price: null }])
+})

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { CompiledScripts } from '../../src/backtest/compiled-scripts.ts'
 import { runBacktest } from '../../src/backtest/run.ts'
-import { ForwardRuns, type ForwardRun } from '../../src/forward/forward-runs.ts'
+import { eventsBetween, ForwardRuns, type ForwardRun } from '../../src/forward/forward-runs.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
@@ -224,4 +224,16 @@ test('a server that is busy goes on later, and tells nothing twice', async () =>
   await open().advanceAll()
   expect((await runs.get('u', id)).bars).toBe(60)
   expect(new Set(told.map((event) => JSON.stringify(event))).size).toBe(told.length)
+})
+
+test('an order that moves to another price is told of as placed, and as cancelled only when it is gone', () => {
+  const stop = { id: 'X', type: 'stop', side: 'sell', qty: 1, price: 90 } as const
+  const limit = { ...stop, type: 'limit', price: 110 } as const
+  const said = (...[before, waiting]: Parameters<typeof eventsBetween>[0][]) =>
+    eventsBetween(before!, { fills: [], waiting: waiting!, position: 1 }, 0).map(
+      ({ event, type, price }) => `${event} ${type} ${price}`,
+    )
+  expect(said([stop, limit], [stop, limit])).toEqual([])
+  expect(said([stop, limit], [{ ...stop, price: 95 }, limit])).toEqual(['order.placed stop 95'])
+  expect(said([stop, limit], [stop])).toEqual(['order.cancelled limit 110'])
 })

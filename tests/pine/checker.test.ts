@@ -118,6 +118,8 @@ describe('values and qualifiers', () => {
     ['x = input.int(5)\ny = x * 2', 'input int x = input#0; input int y = (x * 2)'],
     ['x = math.max(1, 2)', 'const int x = math.max(1, 2)'],
     ['x = -3', 'const int x = -3'],
+    // A source is chosen among floats, whatever its default is.
+    ['x = input.source(bar_index)', 'series float x = input#0'],
     ['x = -close', 'series float x = (- close)'],
     ['x = +close', 'series float x = close'],
     ['x = ta.wma(close, 9 / 2)', 'series float x = ta.wma(close, int<-(9 / 2))'],
