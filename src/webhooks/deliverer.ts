@@ -172,7 +172,9 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
   /** The clock was set back. Deliveries that were planned from a time still to come now wait as long from the present. */
   async function replan(ownerId: string, receiverId: string): Promise<void> {
     const now = clock.now()
-    const isAhead = (delivery: P) => plannedAt(delivery) > now + SLEWED_MS
+    // One that is due before its wait begins has been planned again already.
+    const isAhead = (delivery: P) =>
+      plannedAt(delivery) > now + SLEWED_MS && (delivery.nextAt ?? 0) >= plannedAt(delivery)
     // Deliveries made later are due earlier, so those to change are at the end, and the last one tells whether there are
     // any.
     const lastOnes = (limit: number) =>
@@ -186,7 +188,7 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
       return stored.flatMap((delivery) => {
         const { record } = delivery
         if (record.nextAt === null || !isAhead(record)) return []
-        const nextAt = now + Math.max(0, record.nextAt - plannedAt(record))
+        const nextAt = now + record.nextAt - plannedAt(record)
         return [deliveries.replace(delivery, { ...record, nextAt })]
       })
     })
