@@ -397,6 +397,23 @@ describe('packed files', () => {
     expect(await refusal(zip([entry({ crc: 1, how: 'open-ended' })]))).toContain('check sum')
   })
 
+  test('zstd that breaks off between blocks is refused, whole frames behind one another are read', async () => {
+    const random = seededRandom(9)
+    const row = (_: unknown, i: number) => `${1_709_632_800 + i * 60},1,1,1,1,${random.uniform()}\n`
+    const bytes = zstdCompressSync(
+      `time,open,high,low,close,volume\n${Array.from({ length: 40_000 }, row).join('')}`,
+    )
+    for (const cut of [1, 5, 5000, bytes.length - 20])
+      expect(await refusal(bytes.subarray(0, bytes.length - cut))).toContain('breaks off before its end')
+    const skippable = [0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]
+    const frames = [
+      zstdCompressSync(CSV.slice(0, 60)),
+      Buffer.from(skippable),
+      zstdCompressSync(CSV.slice(60)),
+    ]
+    expect((await read(Buffer.concat(frames))).bars).toEqual(UTC)
+  })
+
   test.each([
     ['encrypted', zip([entry({ flags: 1 })]), 'encrypted; unpack it first'],
     ['packed in a way nobody knows', zip([entry({ method: 12 })]), 'packed by method 12'],

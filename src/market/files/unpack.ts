@@ -5,6 +5,7 @@
 // archive that breaks off, that is encrypted, or whose check sums do not agree is refused: half a file is not a file.
 
 import { Problem } from '../../lib/problem.ts'
+import { ZstdFrames } from './zstd-frames.ts'
 
 /** A file of rows, wherever it came from. */
 export interface NamedFile {
@@ -138,6 +139,7 @@ async function* inflated(
   const inflate = await decompressor(kind)
   const state = { fed: 0, isEnded: false, failure: null as unknown }
   inflate.once('end', () => (state.isEnded = true))
+  const frames = kind === 'zstd' ? new ZstdFrames() : null
   const feeding = feed()
   let size = 0
   try {
@@ -147,6 +149,7 @@ async function* inflated(
       yield chunk
     }
     await feeding
+    if (frames && !frames.isWhole && !isPart) throw brokenOff()
     end(inflate.bytesWritten)
   } catch (error) {
     // What went wrong where the bytes come from is told as it was.
@@ -163,6 +166,7 @@ async function* inflated(
       for await (const chunk of input) {
         if (state.isEnded || inflate.destroyed) return
         state.fed += chunk.length
+        frames?.pass(chunk)
         if (!inflate.write(chunk)) await writable(inflate)
       }
       if (!state.isEnded && !inflate.destroyed) inflate.end()
