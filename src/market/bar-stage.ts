@@ -286,6 +286,7 @@ export function mistakeOf(
   if (high < low) return 'high is below low'
   if (open > high || open < low) return 'open is outside of low to high'
   if (close > high || close < low) return 'close is outside of low to high'
+  if (!Number.isFinite(high - low + volume)) return 'its numbers are too large for a bar'
   return 'volume is negative'
 }
 

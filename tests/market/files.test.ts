@@ -434,6 +434,24 @@ describe('packed files', () => {
     ],
     ['two series', zip([entry(), entry({ name: 'ETHUSDT-1m-2024-03.csv' })]), 'BTCUSDT 1m and ETHUSDT 1m'],
     [
+      'two symbols in two files',
+      zip([
+        entry({ name: 'x.csv', text: 'ticker,time,open,high,low,close\nA,2024-03-05,1,1,1,1\n' }),
+        entry({ name: 'y.csv', text: 'ticker,time,open,high,low,close\nB,2024-03-06,1,1,1,1\n' }),
+      ]),
+      'of different symbols, A and B',
+    ],
+    [
+      'a price too large for a bar',
+      Buffer.from('time,open,high,low,close\n2024-03-05,1e308,1e308,-1e308,1\n'),
+      'its numbers are too large',
+    ],
+    [
+      'a year of long ago',
+      Buffer.from('time,open,high,low,close\n0024-03-05,1,1,1,1\n'),
+      'time is not a date',
+    ],
+    [
       'two symbols in one file',
       Buffer.from(
         'ticker,date,time,open,high,low,close\nA,20240305,100000,1,1,1,1\nB,20240305,100100,1,1,1,1\n',

@@ -41,12 +41,12 @@ const NEWLINE = 10
 const RETURN = 13
 const QUOTE = 34
 
-/** Reads all rows. Stops early once the sink is full. `isPart`: the input may end in the middle of a row, which is left out. */
+/** Reads all rows, and answers their ticker. Stops early once the sink is full. `isPart`: the input may end in the middle of a row, which is left out. */
 export async function readCsv(
   input: AsyncIterable<Uint8Array>,
   options: CsvOptions,
   { isPart = false } = {},
-): Promise<void> {
+): Promise<string | null> {
   let reader: CsvReader | null = null
   let rest = new Uint8Array()
   for await (const chunk of input)
@@ -60,13 +60,14 @@ export async function readCsv(
       reader ??= beginning(rest.subarray(0, cut), options)
       reader.read(rest.subarray(0, cut))
       rest = rest.slice(cut)
-      if (reader.sink.full) return
+      if (reader.sink.full) return reader.ticker
       await options.between()
       await turn()
     }
   const last = isPart ? rest.subarray(0, rest.lastIndexOf(NEWLINE) + 1) : rest
   reader ??= beginning(last, options)
   reader.read(last)
+  return reader.ticker
 }
 
 function beginning(head: Uint8Array, options: CsvOptions): CsvReader {
@@ -101,6 +102,10 @@ class CsvReader {
     this.#meaning = { unit: isUnitGiven ? unit : null, order, zone, calendar }
     this.#plain = new PlainRows(dialect, times === 'epoch' ? null : new TimeReader(sample, this.#meaning))
     this.#values = this.#plain.values
+  }
+
+  get ticker(): string | null {
+    return this.#plain.ticker
   }
 
   /** Reads whole lines; only the last of a file may lack its end. */

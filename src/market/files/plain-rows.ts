@@ -111,6 +111,11 @@ export class PlainRows {
     return true
   }
 
+  /** The ticker of all rows; null if they have none. */
+  get ticker(): string | null {
+    return this.#ticker && new TextDecoder().decode(this.#ticker).trim()
+  }
+
   /** Whether this is the ticker of the rows before; that of the first row always is. */
   isTicker(text: string): boolean {
     this.#ticker ??= new TextEncoder().encode(text)

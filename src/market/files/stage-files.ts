@@ -64,14 +64,17 @@ export async function stageFiles(
   const readings: FileReading[] = []
   let fileCount = 0
   let skipped = 0
-  let first: { readonly name: string; readonly kind: RowKind } | null = null
+  let first: Told | null = null
+  const tickers = new Set<string>()
   let bytes = 0
   const counted = counting((size) => options.progress?.((bytes += size)))
   for await (const packed of files)
     for await (const file of unpacked({ ...packed, bytes: counted(packed.bytes) }, options)) {
       stage.enter(file.name)
-      const { skipped: empty, ...reading } = await stageFile(file, stage, options)
+      const { skipped: empty, ticker = null, ...reading } = await stageFile(file, stage, options)
       if (stage.full) break
+      if (ticker !== null) tickers.add(ticker)
+      if (tickers.size > 1) throw severalTickers(tickers)
       if (first) requireSame(first, reading)
       first ??= reading
       fileCount++
@@ -83,11 +86,10 @@ export async function stageFiles(
   return { files: readings, fileCount, skipped }
 }
 
+type Told = Pick<FileReading, 'name' | 'kind'>
+
 /** Files of one archive or folder are of one series. */
-function requireSame(
-  first: Pick<FileReading, 'name' | 'kind'>,
-  other: Pick<FileReading, 'name' | 'kind'>,
-): void {
+function requireSame(first: Told, other: Told): void {
   if (first.kind !== other.kind)
     throw unreadable(
       null,
@@ -101,11 +103,16 @@ function requireSame(
     )
 }
 
+function severalTickers(tickers: ReadonlySet<string>): Problem {
+  const names = [...tickers].map((ticker) => ticker.slice(0, 100)).join(' and ')
+  return unreadable(null, `the files are of different symbols, ${names}; import them one by one`)
+}
+
 async function stageFile(
   file: NamedFile,
   stage: BarStage,
   options: FileOptions,
-): Promise<FileReading & { readonly skipped: number }> {
+): Promise<FileReading & { readonly skipped: number; readonly ticker?: string | null }> {
   const head = await headOf(file.bytes)
   const { name, packing } = file
   const isTable = isParquet(head.first) || isArrow(head.first)
@@ -207,7 +214,7 @@ async function stageCsv(
   const before = stage.added
   const rows = new SinkOf(stage, symbol, interval)
   const told: DialectTold[] = []
-  await readCsv(
+  const ticker = await readCsv(
     input,
     {
       calendar: calendarOf(symbol),
@@ -221,7 +228,7 @@ async function stageCsv(
     },
     { isPart },
   )
-  return { dialect: told[0] ?? null, ...rows.end(stage.added - before) }
+  return { dialect: told[0] ?? null, ticker, ...rows.end(stage.added - before) }
 }
 
 class BarRows implements RowSink {

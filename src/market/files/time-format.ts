@@ -100,6 +100,8 @@ function day(length: number, year: number, month: number, date: number) {
 
 /** Midnight UTC; NaN for 30 February. */
 function midnightOf(year: number, month: number, date: number): number {
+  // Date.UTC takes a year of two digits for one of the last century.
+  if (year < 100) return Number.NaN
   const time = Date.UTC(year, month - 1, date)
   return month > 0 && date > 0 && new Date(time).getUTCMonth() === month - 1 ? time : Number.NaN
 }
