@@ -194,9 +194,7 @@ export class ForwardRuns {
 
   async remove(userId: string, id: string): Promise<void> {
     const { kv } = this.#deps
-    await this.get(userId, id)
-    if (!(await forwardRuns(kv).delete(id))) throw missing()
-    this.#held.delete(id)
+    await this.stop(userId, id)
     for (const prefix of keptOf(id))
       for (;;) {
         const entries = await kv.list({ prefix }, { limit: DELETED_PAGE })
@@ -204,6 +202,8 @@ export class ForwardRuns {
         await kv.commit({ deletes: [prefix, ...entries.map(({ key }) => key)] })
         if (entries.length < DELETED_PAGE) break
       }
+    // Last: what a server that dies meanwhile has left can be removed again.
+    if (!(await forwardRuns(kv).delete(id))) throw missing()
   }
 
   /** Compares the run with a backtest of the bars as they are stored now. */

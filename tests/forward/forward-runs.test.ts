@@ -183,6 +183,26 @@ test('a run that is stopped stays as it is, and one that is removed leaves nothi
     expect(await kv.list({ prefix: [prefix] }, { limit: 10 })).toEqual([])
 })
 
+test('a run whose removal was cut short is stopped, and can be removed again', async () => {
+  for (let commits = 1; commits < 5; commits++) {
+    const { kv, open, bring } = await town({ bars: 200 })
+    await bring(100)
+    const runs = open()
+    const { id } = await runs.create('u', BODY)
+    const { commit } = kv
+    let left = commits
+    kv.commit = async (...one) => {
+      if (left-- <= 0) throw new Error('The server is gone.')
+      return commit(...one)
+    }
+    await runs.remove('u', id).catch(() => {})
+    kv.commit = commit
+    expect((await open().get('u', id)).state).toBe('stopped')
+    await open().remove('u', id)
+    expect(await kv.list({ prefix: [] }, { limit: 10 })).toEqual([])
+  }
+})
+
 test('what cannot be followed is refused, and a script that fails later says why', async () => {
   const { open, bring } = await town({ bars: 200 })
   const runs = open()
