@@ -738,6 +738,11 @@ if bar_index % (days * 6) == 9
     const preview = form.getByRole('status', { name: 'How the file is read' })
     await preview.getByText('times in seconds since 1970, UTC').waitFor()
     await preview.getByText('30 bars, from 2023-11-14 22:13').waitFor()
+    await form.getByText('1 kB').waitFor()
+    // On a phone its sentences break instead of moving the fields off the screen.
+    await page.setViewportSize({ width: 390, height: 844 })
+    expect(await preview.evaluate((one) => one.getBoundingClientRect().right)).toBeLessThanOrEqual(390)
+    await page.setViewportSize({ width: 1280, height: 800 })
     await form.getByText('Read it differently').click()
     await form.getByLabel('Rows of the same time').selectOption('Keep the last')
     await form.getByRole('button', { name: 'Import', exact: true }).click()

@@ -165,7 +165,7 @@ function ImportFile({ upload: { file, sha256 }, onImported, onClose }: ImportFil
     >
       <div class={s.fileHead}>
         <strong>{file.name}</strong>
-        <span class="muted num">{(file.size / 1e6).toFixed(1)} MB</span>
+        <span class="muted num">{sizeText(file.size)}</span>
       </div>
       {done ? (
         <>
@@ -198,6 +198,10 @@ function ImportFile({ upload: { file, sha256 }, onImported, onClose }: ImportFil
     </Form>
   )
 }
+
+/** Most files that are tried first are small, and none is 0.0 MB. */
+const sizeText = (bytes: number): string =>
+  bytes < 1e6 ? `${count(Math.ceil(bytes / 1e3))} kB` : `${(bytes / 1e6).toFixed(1)} MB`
 
 /** What the file says of itself. */
 function Preview({ found, isWhole }: { readonly found: Inspected; readonly isWhole: boolean }) {
