@@ -52,7 +52,10 @@ describe.skipIf(noBrowser)('forward runs', () => {
     await page.getByText(/stopped after \d+ bars/).waitFor()
 
     const phone = await site.open({ remembered: { ...REMEMBERED, theme: 'light' }, width: 390 })
-    await phone.page.goto(`${site.url}/forward`)
+    await phone.page.goto(`${site.url}/backtests`)
+    await phone.page.getByRole('button', { name: 'More', exact: true }).click()
+    await phone.page.getByRole('menuitem', { name: 'Forward runs' }).click()
+    await phone.page.locator('nav a[aria-current=page]', { hasText: 'Backtests' }).waitFor()
     await phone.page.getByRole('link', { name: 'Threes' }).click()
     await phone.page.getByText(/stopped after \d+ bars/).waitFor()
     expect(await phone.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)

@@ -103,6 +103,9 @@ const RAIL: readonly (readonly [to: string, text: string, icon: IconName])[] = [
   ['/webhooks', 'Webhooks', 'webhook'],
 ]
 
+/** In the menu of a phone, where the palette of commands is far. */
+const FORWARD: (typeof RAIL)[number] = ['/forward', 'Forward runs', 'play']
+
 const RAIL_END: typeof RAIL = [
   ['/help', 'Help', 'help'],
   ['/settings', 'Settings', 'settings'],
@@ -139,6 +142,9 @@ function Page() {
   )
 }
 
+/** Forward runs begin as backtests, and have no place of their own in the rail. */
+const isBelow = (to: string): boolean => to === '/backtests' && path.value.startsWith('/forward')
+
 function RailLink({
   to,
   text,
@@ -148,7 +154,7 @@ function RailLink({
   readonly text: string
   readonly icon: IconName
 }) {
-  const current = to === '/' ? onChart() : path.value.startsWith(to)
+  const current = to === '/' ? onChart() : path.value.startsWith(to) || isBelow(to)
   return (
     <a
       class={s.railLink}
@@ -307,7 +313,7 @@ export function App() {
         <div class={s.railMore}>
           <Menu
             label="More pages"
-            items={[...RAIL, ...RAIL_END]
+            items={[...RAIL, FORWARD, ...RAIL_END]
               .filter(([to]) => !ON_PHONE.has(to))
               .map(([to, text, icon]) => ({ text, icon, run: () => navigate(to) }))}
           >
