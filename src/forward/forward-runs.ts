@@ -223,10 +223,14 @@ export class ForwardRuns {
         : await this.#step(userId, key, script, { rows: stored, state: null }, 0)
     const onlyForward = without(own.fills, again.fills)
     const onlyBacktest = without(again.fills, own.fills)
-    const equal = onlyForward.length + onlyBacktest.length === 0 && own.equity === again.equity
+    const equal =
+      stored.length > 0 && onlyForward.length + onlyBacktest.length === 0 && own.equity === again.equity
     return {
       equal,
-      said: saidOf(equal, corrected.length, onlyForward.length + onlyBacktest.length),
+      said:
+        stored.length === 0
+          ? 'The bars that it saw are stored no more, so there is nothing to compare it with.'
+          : saidOf(equal, corrected.length, onlyForward.length + onlyBacktest.length),
       corrected: corrected.length,
       bars: corrected.slice(0, SHOWN_BARS),
       onlyForward: onlyForward.slice(0, SHOWN_FILLS),

@@ -167,6 +167,18 @@ test('a bar that is corrected later changes nothing of the run, and is named whe
   if (!found.equal) expect(found.onlyForward.length + found.onlyBacktest.length).toBeGreaterThan(0)
 })
 
+test('a run whose bars were deleted is not said to trade as a backtest does', async () => {
+  const { cache, open, bring } = await town()
+  await bring(100)
+  const runs = open()
+  const { id } = await runs.create('u1', BODY)
+  await cache.remove({ ...KEY })
+  expect(await runs.divergence('u1', id)).toMatchObject({
+    equal: false,
+    said: expect.stringContaining('stored no more'),
+  })
+})
+
 test('a run that is stopped stays as it is, and one that is removed leaves nothing', async () => {
   const { kv, open, bring, told } = await town({ bars: 200 })
   await bring(100)
