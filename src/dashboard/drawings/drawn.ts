@@ -26,6 +26,11 @@ export const styleOf = (drawing: Drawing): DrawingStyle & typeof DEFAULT_STYLE =
   ({ ...DEFAULT_STYLE, ...codeOf(drawing.tool).defaultStyle, ...drawing.style }) as DrawingStyle &
     typeof DEFAULT_STYLE
 
+type LibraryStyle = DrawContext['style']
+/** Fields of a style that the library would not read: there must be none, or types fail. */
+type Unread = Exclude<keyof DrawingStyle, keyof LibraryStyle>
+const forLibrary = (style: [Unread] extends [never] ? DrawingStyle : never) => style as LibraryStyle
+
 /** The library's retracement has level 0 at the first point, but traders expect it at the second. */
 const inOrder = <P>({ tool }: Drawing, points: readonly P[]): P[] =>
   tool === 'fib-retracement' ? points.toReversed() : [...points]
@@ -89,7 +94,7 @@ export function drawDrawing(
     rc: renderContext(surface, drawing, hr, theme.raised),
     pts: inOrder(drawing, pts),
     drawing: forTool(drawing),
-    style: styleOf(drawing) as DrawContext['style'],
+    style: forLibrary(styleOf(drawing)),
     selected: marked,
     formatPrice,
   })
