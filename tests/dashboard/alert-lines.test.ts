@@ -108,6 +108,40 @@ describe.skipIf(noBrowser)('alerts on the chart', () => {
     expect(complaints).toEqual([])
   }, 300_000)
 
+  test('an answer from before a line was moved does not move it back', async () => {
+    const { page, complaints } = await openChart()
+    await makeAlert(page, { op: 'crossing_up', price: 2850 })
+    await page.reload()
+    const line = lineOf(page, 'SPX crosses above 2850')
+    await line.waitFor()
+    const [asked, answered, change] = [1, 2, 3].map(() => Promise.withResolvers<void>())
+    await page.route('**/api/platform/alerts', async (route) => {
+      const response = await route.fetch()
+      asked!.resolve()
+      await answered!.promise
+      await route.fulfill({ response })
+    })
+    await line.focus()
+    await page.keyboard.press('ArrowUp')
+    await asked!.promise
+    await page.route('**/api/platform/alerts/*', async (route) => {
+      await change!.promise
+      await route.continue()
+    })
+    await page.keyboard.press('ArrowUp')
+    const seen = page.waitForResponse('**/api/platform/alerts')
+    answered!.resolve()
+    await (await seen).finished()
+    await painted(page)
+    expect(await page.locator('[role=spinbutton][aria-label^="Alert:"]').getAttribute('aria-valuenow')).toBe(
+      '2850.02',
+    )
+    change!.resolve()
+    await keptWhen(page, ([one]) => one!.price === 2850.02)
+    await removeAll(page)
+    expect(complaints).toEqual([])
+  }, 300_000)
+
   test('the button on the price axis and the menu set one at their price; a menu changes it', async () => {
     const { page, complaints } = await openChart()
     const chart = page.getByRole('application')

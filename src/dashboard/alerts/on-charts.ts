@@ -42,6 +42,7 @@ class Following {
   #charts = 0
   #stop: () => void = () => undefined
   #asked = 0
+  #changing = 0
 
   begin(): () => void {
     if (this.#charts++ === 0) this.#follow()
@@ -63,12 +64,22 @@ class Following {
     }
   }
 
+  /** A change was shown here and sent: answers that may be from before it are not shown. Returned: the server has answered. */
+  changing(): () => void {
+    this.#asked++
+    this.#changing++
+    return () => {
+      this.#changing--
+      alertsChanged.value++
+    }
+  }
+
   async #load(): Promise<void> {
     const mine = ++this.#asked
     try {
       const { alerts } = await call('GET /api/platform/alerts')
       // An answer that was overtaken may be from before a change.
-      if (mine === this.#asked) known.value = alerts
+      if (mine === this.#asked && this.#changing === 0) known.value = alerts
     } catch {
       // The next alert that fires or changes asks again, and until then the lines stay as they were.
     }
@@ -97,13 +108,7 @@ export const atPrice = (alert: Alert, field: AlertLevel['field'], price: number)
 
 /** The alerts are loaded again in either case: after a refusal the charts have to show what the server still has. */
 function sent(request: Promise<unknown>): void {
-  request.then(
-    () => alertsChanged.value++,
-    (error: unknown) => {
-      toastError(error)
-      alertsChanged.value++
-    },
-  )
+  request.catch(toastError).finally(following.changing())
 }
 
 /** Moves a line of an alert to another price, as one step. */
