@@ -107,11 +107,12 @@ export class ChartView {
     return this.#state
   }
   get visible(): { readonly from: number; readonly to: number } | null {
-    return this.#chart.timeScale().getVisibleLogicalRange()
+    return this.#removed ? null : this.#chart.timeScale().getVisibleLogicalRange()
   }
 
   /** Shows a new state; only the parts that differ from the last one are computed. */
   set(change: Partial<ChartState>): void {
+    if (this.#removed) return
     const before = this.#state
     const now = { ...before, ...change }
     this.#state = now
@@ -146,6 +147,7 @@ export class ChartView {
    * when the prices on the axis turn out longer, and then the chart would stand differently each time.
    */
   toEnd(): void {
+    if (this.#removed) return
     const scale = this.#chart.timeScale()
     // A chart that is hidden has no width yet.
     const barSpacing = Math.min(BAR_SPACING, scale.width() / BARS_LEAST || BAR_SPACING)
@@ -210,7 +212,7 @@ export class ChartView {
 
   /** Shows bars from one place to another, which may lie between bars and beyond them. */
   showRange(from: number, to: number): void {
-    if (to > from) this.#chart.timeScale().setVisibleLogicalRange({ from, to })
+    if (to > from && !this.#removed) this.#chart.timeScale().setVisibleLogicalRange({ from, to })
   }
 
   /** Puts the crosshair on a bar; without a price it has no level line. */
@@ -243,8 +245,8 @@ export class ChartView {
   /** Leaves the top of a pane free, CSS pixels, so that nothing lies below its legend. */
   leaveFree(name: string, height: number): void {
     const index = this.#panes.findIndex((pane) => pane.name === name)
-    const pane = this.#chart.panes()[index]
-    if (!pane || this.#removed) return
+    const pane = index < 0 ? undefined : this.#chart.panes()[index]
+    if (!pane) return
     const { top, bottom } = marginsOf(index)
     const wanted = Math.min(LEGEND_MOST, height / Math.max(1, pane.getHeight()))
     this.#panes[index]!.series.priceScale().applyOptions({
@@ -276,8 +278,12 @@ export class ChartView {
     return this.#panes[0]?.series.coordinateToPrice(y) ?? null
   }
 
+  /** Others may hold on to it for a moment: what they ask of it then does nothing, since the library would draw once more. */
   destroy(): void {
     this.#removed = true
+    this.#put = false
+    this.#panes = []
+    cancelAnimationFrame(this.#layoutTimer)
     this.#chart.remove()
   }
 

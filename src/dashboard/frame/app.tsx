@@ -142,9 +142,6 @@ function Page() {
   )
 }
 
-/** Forward runs begin as backtests, and have no place of their own in the rail. */
-const isBelow = (to: string): boolean => to === '/backtests' && path.value.startsWith('/forward')
-
 function RailLink({
   to,
   text,
@@ -154,7 +151,8 @@ function RailLink({
   readonly text: string
   readonly icon: IconName
 }) {
-  const current = to === '/' ? onChart() : path.value.startsWith(to) || isBelow(to)
+  // Forward runs begin as backtests, and have no place of their own in the rail.
+  const current = to === '/' ? onChart() : path.value.replace('/forward', '/backtests').startsWith(to)
   return (
     <a
       class={s.railLink}

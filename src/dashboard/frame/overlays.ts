@@ -26,9 +26,9 @@ export function typeAhead(): () => void {
   const stop = paletteOpen.subscribe((open) => {
     if (!open) typedAhead.value = ''
   })
-  window.addEventListener('keydown', onKey, { capture: true })
+  window.addEventListener('keydown', onKey, true)
   return () => {
     stop()
-    window.removeEventListener('keydown', onKey, { capture: true })
+    window.removeEventListener('keydown', onKey, true)
   }
 }
