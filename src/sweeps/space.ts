@@ -140,14 +140,21 @@ function rangeOf({ min, max, step, log = false }: Varied, path: string): Pick<Di
   if (!log)
     return {
       axis: { count, ordered: true },
-      at: (u) => tidy(min + step * Math.min(count - 1, Math.floor(u * count))),
+      at: (u) => stepped(min, step, Math.min(count - 1, Math.floor(u * count))),
     }
   // On a logarithmic scale the values are those nearest to evenly spread ones, each once.
   const spread = Array.from({ length: count }, (_, i) => {
     const wanted = min * (max / min) ** (count > 1 ? i / (count - 1) : 0)
-    return tidy(min + step * Math.round((wanted - min) / step))
+    return stepped(min, step, Math.round((wanted - min) / step))
   })
   return listOf([...new Set(spread)], path)
+}
+
+/** Whole numbers are exact as they are, also times in milliseconds, which have 13 digits; 0 would keep all of its noise. */
+function stepped(min: number, step: number, steps: number): number {
+  const value = min + step * steps
+  if (Number.isSafeInteger(value)) return value
+  return Math.abs(value) < step * 1e-9 ? 0 : tidy(value)
 }
 
 /** Rounds off binary noise: with steps of 0.1, 0.1 + 0.2 should be 0.3. */

@@ -46,6 +46,13 @@ describe('an axis', () => {
     expect(valuesOf({ input: 'x', min: 1, max: 10, step: 3 })).toEqual([1, 4, 7, 10])
     expect(valuesOf({ input: 'x', min: 1, max: 9, step: 3 })).toEqual([1, 4, 7])
     expect(valuesOf({ input: 'x', min: 0.1, max: 0.3, step: 0.1 })).toEqual([0.1, 0.2, 0.3])
+    expect(valuesOf({ input: 'x', min: -0.3, max: 0.3, step: 0.1 })).toEqual([
+      -0.3, -0.2, -0.1, 0, 0.1, 0.2, 0.3,
+    ])
+    const time = 1_700_000_000_001
+    expect(valuesOf({ input: 'x', min: time, max: time + 3, step: 1 })).toEqual(
+      [0, 1, 2, 3].map((n) => time + n),
+    )
     expect(valuesOf({ input: 'x', min: 2, max: 3, step: 5 })).toEqual([2])
     expect(spaceOver({ input: 'x', min: 1, max: 10, step: 3 }).choose(Float64Array.of(1))).toEqual([10])
     expect(spaceOver({ input: 'x', min: 1, max: 10, step: 3 }).axes).toEqual([{ count: 4, ordered: true }])
