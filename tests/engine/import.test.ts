@@ -221,17 +221,21 @@ function circular(): Uint8Array {
 test('a damaged file that is read for ever is stopped, and others import meanwhile', async () => {
   const { bring } = open()
   const stuck = rejection(bring([circular()], { timeMs: 500, format: 'parquet' }))
-  // Begun while the thread is held up: it is told to try again, and then does.
-  while (pool.running === 0) await Bun.sleep(10)
-  await Bun.sleep(200)
   const other = () => bring([bytes(HEADER + rows(0, 5))], { user: 'u2', timeMs: 500 })
-  expect(await rejection(other())).toMatchObject({ status: 503, details: { retryAfter: 1 } })
+  // One of those that follow each other is held up: it is told to try again, and then does.
+  let refused: unknown = null
+  while (refused === null)
+    refused = await other().then(
+      () => null,
+      (error: unknown) => error,
+    )
+  expect(refused).toMatchObject({ status: 503, details: { retryAfter: 1 } })
   expect(await stuck).toMatchObject({
     status: 422,
     code: 'script_limit_exceeded',
     message: expect.stringContaining('reading the file took more than 0.5 s'),
   })
-  expect(await other()).toMatchObject({ inserted: 5 })
+  expect(await other()).toMatchObject({ read: { count: 5 } })
 })
 
 test('a thread that reads for ever is ended though its client went away, and nobody else gets it', async () => {
@@ -248,8 +252,12 @@ test('a thread that reads for ever is ended though its client went away, and nob
     { user: 'u2', lane: 'quick', budget: { timeMs: 5000, memoryBytes: 2 ** 30 } },
   )
   expect(await run).toMatchObject({ kind: 'draft' })
-  await Bun.sleep(1500)
-  expect(await bring([bytes(HEADER + rows(0, 5))], { user: 'u2', timeMs: 500 })).toMatchObject({
-    inserted: 5,
-  })
+  // The reader may still be on its way to its end.
+  let made: unknown = null
+  while (made === null)
+    made = await bring([bytes(HEADER + rows(0, 5))], { user: 'u2', timeMs: 500 }).catch((error: unknown) => {
+      expect(error).toMatchObject({ status: 503 })
+      return null
+    })
+  expect(made).toMatchObject({ inserted: 5 })
 })
