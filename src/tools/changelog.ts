@@ -1,7 +1,8 @@
 // `bun src/tools/changelog.ts`: writes the section of package.json's version in CHANGELOG.md.
 //
 // The section is made from the lines that start with FEATURE:, FIX: or BREAKING: in the messages of the commits since the
-// previous version. Sections of earlier versions are not changed. A heading names the commit of its release, since a clone
+// previous version. What such a line said wrong, a later commit takes back: RETRACT: with the entry's own words, and
+// FIX: with the right ones. Sections of earlier versions are not changed. A heading names the commit of its release, since a clone
 // may have no tags.
 
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -12,7 +13,8 @@ const KINDS = [
   ['FEATURE', 'New'],
   ['FIX', 'Mended'],
 ] as const
-type Kind = (typeof KINDS)[number][0]
+/** RETRACT takes back the entry with the same text, of whatever kind. */
+type Kind = (typeof KINDS)[number][0] | 'RETRACT'
 
 export interface ChangelogEntry {
   readonly kind: Kind
@@ -34,7 +36,7 @@ function paragraphsOf(lines: readonly string[]): ChangelogEntry[] {
   const found: { kind: Kind; text: string }[] = []
   let open = false
   for (const line of lines) {
-    const [, kind, text] = /^(BREAKING|FEATURE|FIX): *(.*)$/.exec(line) ?? []
+    const [, kind, text] = /^(BREAKING|FEATURE|FIX|RETRACT): *(.*)$/.exec(line) ?? []
     if (kind) found.push({ kind: kind as Kind, text: text ?? '' })
     else if (open && line.trim() !== '') found[found.length - 1]!.text += ` ${line.trim()}`
     open = (kind !== undefined || (open && line.trim() !== '')) && !/[.!?]$/.test(line.trim())
@@ -52,8 +54,10 @@ function sentence(text: string): string {
 }
 
 export function sectionOf(version: string, entries: readonly ChangelogEntry[]): string {
+  const retracted = new Set(entries.filter(({ kind }) => kind === 'RETRACT').map(({ text }) => text))
   const parts = KINDS.flatMap(([kind, title]) => {
-    const texts = new Set(entries.filter((entry) => entry.kind === kind).map(({ text }) => text))
+    const said = entries.filter((entry) => entry.kind === kind && !retracted.has(entry.text))
+    const texts = new Set(said.map(({ text }) => text))
     return texts.size === 0 ? [] : [`### ${title}\n\n${[...texts].map((text) => `- ${text}`).join('\n')}\n`]
   })
   return [`## ${version}\n`, ...parts].join('\n')

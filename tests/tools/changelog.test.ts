@@ -38,6 +38,13 @@ test.each([
   expect(entriesOf(message).map(({ kind, text }) => `${kind} ${text}`)).toEqual(told)
 })
 
+test('an entry that said something wrong is taken back by its words', () => {
+  const entries = entriesOf('Mend\n\nFIX: B is fast.\n').concat(
+    entriesOf('Say it right\n\nRETRACT: B is fast.\nFIX: B is faster.\nFIX: C.\n'),
+  )
+  expect(sectionOf('2.0.0', entries)).toBe('## 2.0.0\n\n### Mended\n\n- B is faster.\n- C.\n')
+})
+
 test('a section takes the place of its own version and stands before the others', () => {
   const section = sectionOf('2.0.0', [
     { kind: 'FIX', text: 'B.' },
