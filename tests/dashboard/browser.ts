@@ -10,6 +10,7 @@ import { chromium, type Browser, type BrowserContext, type Page } from 'playwrig
 import { DEFAULT_RATES } from '../../src/api/limits.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { foundChromium, launchOptions } from '../browser/chromium.ts'
+import { builtExecutable } from '../executable/built.ts'
 import { storeSettings } from '../store/own-database.ts'
 
 const CHROMIUM = foundChromium()
@@ -21,8 +22,7 @@ if (noBrowser)
   )
 
 const root = `${import.meta.dir}/../..`
-const executable = `${root}/dist/chartroom`
-const CHARTROOM = existsSync(executable) ? [executable] : [process.execPath, `${root}/src/main.ts`]
+const CHARTROOM = existsSync(builtExecutable) ? [builtExecutable] : [process.execPath, `${root}/src/main.ts`]
 
 /**
  * `BROWSER_SHAKE=7` runs the journeys in a browser four times slower, whose requests are held up for 0 to 300 ms each: a

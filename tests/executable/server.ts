@@ -2,9 +2,10 @@
 
 import { copyFileSync, existsSync, linkSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { builtExecutable } from './built.ts'
 
 const root = `${import.meta.dir}/../..`
-export const executable = `${root}/dist/chartroom`
+export const executable = builtExecutable
 
 export const MODES = ['source', 'executable'] as const
 export type Mode = (typeof MODES)[number]
