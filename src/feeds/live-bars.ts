@@ -9,7 +9,7 @@ import { ownerOf, type SeriesInfo, type SeriesKey, seriesName } from '../market/
 import { type BarRange, type Bars, selectBars } from '../market/bars.ts'
 import { type Calendar, calendarOf } from '../market/calendar.ts'
 import { type Interval, parseInterval } from '../market/interval.ts'
-import { type FormingBars, withForming } from '../market/live/forming-bars.ts'
+import { type FormingBars, withLive } from '../market/live/forming-bars.ts'
 import type { BarRow } from '../market/providers/provider.ts'
 
 export interface LiveBarsDeps {
@@ -75,7 +75,7 @@ export function liveBars({ bars, forming, clock }: LiveBarsDeps) {
     if (opens < (range.from ?? -Infinity) || opens >= (range.to ?? Infinity) || isFull) return stored
     // The bar that it belongs to may be stored in part.
     const whole = stored.length > 0 || range.last !== undefined ? stored : await bars.read(key, { last: 1 })
-    return selectBars(withForming(whole, row, interval, found), range)
+    return selectBars(withLive(whole, row, interval, found), range)
   }
 
   /** The bar of a series that is not over, from whichever stream it is made of. */
@@ -85,7 +85,7 @@ export function liveBars({ bars, forming, clock }: LiveBarsDeps) {
     const source = await bars.source(key)
     const found = await rowFor(key, source)
     if (!found) return { row: null, isLive: source !== null && forming.get(source) !== null }
-    const last = withForming(await bars.read(key, { last: 1 }), found.row, found.interval, found)
+    const last = withLive(await bars.read(key, { last: 1 }), found.row, found.interval, found)
     const at = last.length - 1
     const row: BarRow = [
       last.time[at]!,

@@ -2,6 +2,7 @@
 
 import { computed, signal, type ReadonlySignal } from '@preact/signals'
 import type { Bars } from '../../market/bars.ts'
+import { withForming } from '../../market/forming.ts'
 import { parseSpread, SPREAD_EXCHANGE } from '../../market/spread.ts'
 import type { FormingBar, SymbolFacts } from '../../wire/bars.ts'
 import { call } from '../api-client.ts'
@@ -9,7 +10,6 @@ import { fieldOf, isSameMarket, type Market } from '../charts.ts'
 import { timezone } from '../settings.ts'
 import { isPriceType } from './draw-bars.ts'
 import { boxSize, DEFAULT_BOXES, priceBars } from './price-bars.ts'
-import { withNewest } from './forming.ts'
 import type { ChartView, Hover, PaneBox } from './view.ts'
 
 /** What is known of symbols; null = not loaded yet. */
@@ -97,7 +97,7 @@ export class Cell {
     // A replay shows the bars that it began with.
     const forming = this.forming.value
     const isOfIt = forming !== null && isSameMarket(forming.market, shown.market)
-    const bars = this.replaying.value || !isOfIt ? shown.bars : withNewest(shown.bars, forming.bar)
+    const bars = this.replaying.value || !isOfIt ? shown.bars : withForming(shown.bars, forming.bar)
     if (!isPriceType(type) || this.replaying.value)
       return { market: shown.market, bars, source: null, box: 1 }
     const boxes = this.boxes.value ?? DEFAULT_BOXES

@@ -3,7 +3,8 @@
 
 import { type SeriesKey, seriesName } from '../bar-store.ts'
 import type { Calendar } from '../calendar.ts'
-import { type Bars, BAR_FIELDS, concatBars, emptyBars, sliceBars } from '../bars.ts'
+import type { Bars } from '../bars.ts'
+import { withForming } from '../forming.ts'
 import type { Interval } from '../interval.ts'
 import type { BarRow } from '../providers/provider.ts'
 
@@ -51,31 +52,26 @@ export class FormingBars {
 }
 
 /** The bars of a series with its forming bar, or with that of the finer series `source` that they are made of. */
-export function withForming(
+export function withLive(
   bars: Bars,
   row: BarRow,
   interval: Interval,
   { isOwn, calendar }: { readonly isOwn: boolean; readonly calendar: Calendar },
 ): Bars {
-  const opens = isOwn ? row[0] : calendar.period(row[0], interval).start
+  const [time, open, high, low, close, volume] = row
+  const opens = isOwn ? time : calendar.period(time, interval).start
   const last = bars.length - 1
-  const newest = bars.time[last] ?? Number.NEGATIVE_INFINITY
-  // What is stored of its time is later than it.
-  if (newest > opens) return bars
-  const [, open, high, low, close, volume] = row
-  const one = emptyBars(1)
-  const isThere = newest === opens
-  const values =
-    isThere && !isOwn
-      ? [
-          opens,
-          bars.open[last]!,
-          Math.max(bars.high[last]!, high),
-          Math.min(bars.low[last]!, low),
-          close,
-          bars.volume[last]! + volume,
-        ]
-      : [opens, open, high, low, close, volume]
-  for (const [i, field] of BAR_FIELDS.entries()) one[field][0] = values[i]!
-  return concatBars([isThere ? sliceBars(bars, 0, last) : bars, one], { shared: true })
+  const ofIt = { time: opens, open, high, low, close, volume }
+  // The finer bars before it that are over are stored, as the part of it that they make up.
+  const isInPart = !isOwn && bars.time[last] === opens
+  const whole = isInPart
+    ? {
+        ...ofIt,
+        open: bars.open[last]!,
+        high: Math.max(bars.high[last]!, high),
+        low: Math.min(bars.low[last]!, low),
+        volume: bars.volume[last]! + volume,
+      }
+    : ofIt
+  return withForming(bars, whole, { shared: true })
 }

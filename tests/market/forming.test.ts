@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { withNewest } from '../../src/dashboard/chart/forming.ts'
 import { emptyBars } from '../../src/market/bars.ts'
+import { withForming } from '../../src/market/forming.ts'
 
 const MINUTE = 60_000
 
@@ -12,7 +12,7 @@ function stored() {
 }
 const barAt = (time: number) => ({ time, open: 5, high: 9, low: 4, close: 7, volume: 1 })
 const shown = (time: number | null) => {
-  const bars = withNewest(stored(), time === null ? null : barAt(time))
+  const bars = withForming(stored(), time === null ? null : barAt(time))
   return [[...bars.time], [...bars.close]]
 }
 
@@ -33,5 +33,5 @@ test('where a part of it is stored it takes its place, and an older one is not s
       [0, MINUTE],
       [1, 2],
     ])
-  expect([...withNewest(emptyBars(0), barAt(MINUTE)).close]).toEqual([7])
+  expect([...withForming(emptyBars(0), barAt(MINUTE)).close]).toEqual([7])
 })
