@@ -159,7 +159,10 @@ plot(close - close[10], "M", display = display.pane)
 hline(0)
 `
     const script = { id: null, name: 'Momentum', source }
-    /** How high up and how far down the lower pane something blue is drawn, in pixels, once that stays as it is. */
+    /**
+     * How high up and how far down the lower pane something blue is drawn, in pixels, once that stays as it is. A pane that
+     * stays blank is told as such after a hundred looks.
+     */
     const pane = async (page: Page) => {
       const reach = () =>
         page.evaluate(() => {
@@ -184,10 +187,10 @@ hline(0)
           return [Math.min(...rows), Math.max(...rows)]
         })
       let before = await reach()
-      for (let same = 0; same < 3;) {
+      for (let same = 0, looks = 0; same < 3 && looks < 100; looks++) {
         await painted(page)
         const now = await reach()
-        same = String(now) === String(before) ? same + 1 : 0
+        same = Number.isFinite(now[0]) && String(now) === String(before) ? same + 1 : 0
         before = now
       }
       return before
@@ -197,7 +200,8 @@ hline(0)
     const shownWith = async (scale: string) => {
       const { page } = await site.open({ remembered: withScript({ script, 'chart.scale': scale }) })
       await page.goto(site.url)
-      await page.locator('main').getByText('Momentum').last().waitFor()
+      // The legend of the price names the script before there is a pane of its own, whose legend names it as well.
+      await page.locator('main').getByText('Momentum').nth(1).waitFor()
       return page
     }
     const linear = await shownWith('linear')
