@@ -3,6 +3,7 @@
 import { runCommand } from './cli/commands.ts'
 import { inkFor } from './cli/ink.ts'
 import { boundedEnvironment } from './engine/machine-code.ts'
+import { takeShortTurns } from './engine/thread-slice.ts'
 import packageJson from '../package.json' with { type: 'json' }
 
 const clock = {
@@ -46,6 +47,7 @@ if (process.argv[2] === 'serve') {
     try {
       process.execve?.(process.execPath, [process.argv0, ...program, ...process.argv.slice(2)], bounded)
     } catch {}
+  await takeShortTurns()
 }
 
 process.exitCode = await runCommand({

@@ -5,8 +5,9 @@
 // A server from source, an SMA cross over 50,000 bars, with one thread for scripts and then with two: trials a second, time of
 // the processor a trial (all threads of the process), how much memory grows from the first thousand trials to the last, and
 // how long others wait for their answers meanwhile, beside what they wait when nothing runs. Since they ask all the time, a
-// sweep leaves them a processor: on two processors both columns are of one thread at work. On a busy machine compare the
-// columns with each other, not with another day's. Linux only.
+// sweep leaves them a processor: on two processors both columns are of one thread at work. A busy loop of the same priority
+// as jobs, beside an idle server, costs others something too: that is what a sweep can at best. On a busy machine compare
+// the columns with each other, not with another day's. Linux only.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -15,6 +16,8 @@ import { CROSS } from './sweep-server.ts'
 
 const [BARS, TRIALS] = [50_000, 10_000]
 const LOOK_MS = 250
+/** The priority of jobs. */
+const NICE = 10
 /** Others ask so often: what they cost is in the processor's time too. */
 const ASK_MS = 25
 const TICKS_A_SECOND = 100
@@ -80,7 +83,18 @@ async function measured(threads: number): Promise<void> {
     }
     for (let i = 0; i < 100; i++) await others()
     const idle: number[] = []
-    for (let i = 0; i < 400; i++) idle.push(await others())
+    for (let i = 0; i < 400; i++) {
+      idle.push(await others())
+      await Bun.sleep(ASK_MS)
+    }
+
+    const loop = Bun.spawn(['nice', '-n', String(NICE), process.execPath, '-e', 'for (;;);'])
+    const beside: number[] = []
+    for (let i = 0; i < 400; i++) {
+      beside.push(await others())
+      await Bun.sleep(ASK_MS)
+    }
+    loop.kill()
 
     const { id } = await ask('POST', 'sweeps', JSON.stringify(SWEEP))
     const busy: number[] = []
@@ -108,6 +122,7 @@ async function measured(threads: number): Promise<void> {
     print(threads, 'processor a trial', cpu * 1000, 'ms')
     print(threads, 'memory grown since the first tenth', grown, 'MB')
     print(threads, 'others, p99 idle', quantile(idle, 0.99), 'ms')
+    print(threads, 'others, p99 beside a busy loop', quantile(beside, 0.99), 'ms')
     print(threads, 'others, p99 meanwhile', quantile(busy, 0.99), 'ms')
   } finally {
     child.kill()
