@@ -10,6 +10,7 @@ import type { WantedLibraries } from '../scripts/wanted-libraries.ts'
 import type { ClientErrors } from '../errors/client-errors.ts'
 import type { Feeds } from '../feeds/feeds.ts'
 import type { LiveBars } from '../feeds/live-bars.ts'
+import type { SymbolLists } from '../feeds/symbol-lists.ts'
 import type { Ideas } from '../ideas/ideas.ts'
 import type { Log } from '../lib/log.ts'
 import type { Mail } from '../mail/mail.ts'
@@ -52,6 +53,7 @@ export interface Features {
   readonly looks: LookQueue
   readonly clientErrors: ClientErrors
   readonly feeds: Feeds
+  readonly symbolLists: SymbolLists
   /** Forming bars, for charts. */
   readonly live: LiveBars
   /** Sends requests to providers. */

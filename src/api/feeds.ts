@@ -18,6 +18,7 @@ import { access, type ApiDeps } from './access.ts'
 import { WATCHED_INTERVAL } from '../watchlists/watchlists.ts'
 import { instantOf } from './fields.ts'
 import { route } from './route.ts'
+import { symbolRoutes } from './symbols.ts'
 
 function wire({ key, stream, ...shown }: Feed) {
   return {
@@ -34,6 +35,7 @@ export function feedRoutes(deps: ApiDeps) {
   const { feeds } = deps.features
   return new Elysia({ prefix: '/api/platform', tags: ['Bars'], normalize: false })
     .use(access(deps))
+    .use(symbolRoutes(deps))
     .post(
       '/bars/fetch',
       async ({ caller, body, request, server }) => {

@@ -32,6 +32,11 @@ export class ChosenProviders {
    */
   async names(wanted: readonly SeriesKey[]): Promise<ReadonlySet<string>> {
     if ((await this.#kv.get(SINCE)) === null) await this.#begin(wanted)
+    return this.soFar()
+  }
+
+  /** Names of those that were chosen so far. */
+  async soFar(): Promise<ReadonlySet<string>> {
     const entries = await this.#kv.list({ prefix: CHOSEN }, { limit: PROVIDERS_MAX })
     return new Set(entries.map(({ key }) => String(key.at(-1))))
   }

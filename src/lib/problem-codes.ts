@@ -226,6 +226,11 @@ export const PROBLEM_CODES = {
     meaning: 'Requests to providers are switched off (FEEDS=off).',
     remedy: 'Import bars instead, or switch them on.',
   },
+  provider_not_found: {
+    status: 404,
+    meaning: 'There is no provider of that name, or none that has what was asked for.',
+    remedy: 'Use one of the names that the message lists.',
+  },
   provider_unavailable: {
     status: 503,
     meaning: 'The provider of the bars did not answer, or refused.',

@@ -22,6 +22,7 @@ import { createDrawings } from '../charts/drawings.ts'
 import { createLayouts } from '../charts/layouts.ts'
 import { createFeeds } from '../feeds/feeds.ts'
 import { liveBars } from '../feeds/live-bars.ts'
+import { createSymbolLists } from '../feeds/symbol-lists.ts'
 import { ToldForming } from '../feeds/told-forming.ts'
 import { createClientErrors } from '../errors/client-errors.ts'
 import { createIdeas } from '../ideas/ideas.ts'
@@ -38,6 +39,7 @@ import { resolveSeries } from '../market/seen-bars.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
 import type { OpenSocket } from '../market/live/connection.ts'
 import { FormingBars } from '../market/live/forming-bars.ts'
+import { SYMBOL_LISTS } from '../market/listings/symbol-lists.ts'
 import { bothWays, LIVE_PROVIDERS } from '../market/live/live-providers.ts'
 import { Streamer } from '../market/live/streamer.ts'
 import { Poller } from '../market/providers/poller.ts'
@@ -280,6 +282,13 @@ export function createFeatures(deps: FeatureDeps): Features {
     },
   })
 
+  const symbolLists = createSymbolLists({
+    kv,
+    clock,
+    log,
+    http: deps.feeds ? deps.http : null,
+    lists: () => SYMBOL_LISTS,
+  })
   shards.onGained(() => void feeds.sync())
   shards.beforeGiving(() => feeds.sync())
   const drawings = createDrawings({ kv, clock })
@@ -324,6 +333,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     alerts,
     looks,
     feeds,
+    symbolLists,
     live,
     http: deps.http,
     clientErrors: createClientErrors({ kv, clock, newId }),
@@ -407,6 +417,7 @@ export function createFeatures(deps: FeatureDeps): Features {
         }),
         untilDone(clock, new Backoff(deps, 'tidying up alerts'), signal, () => alerts.sweep()),
         feeds.run(signal),
+        symbolLists.run(signal),
         tidy.run(signal),
         deps.nodes ? helping.run(signal) : undefined,
       ])

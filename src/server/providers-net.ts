@@ -3,11 +3,12 @@
 import type { OpenSocket } from '../market/live/connection.ts'
 import type { Http } from '../market/providers/provider.ts'
 
-export const httpRequest: Http = (url, signal, body) =>
+export const httpRequest: Http = (url, signal, body, headers) =>
   fetch(url, {
     redirect: 'error',
     ...(signal && { signal }),
-    ...(body !== undefined && { method: 'POST', body, headers: { 'content-type': 'application/json' } }),
+    ...(body !== undefined && { method: 'POST', body }),
+    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
   })
 
 export const openSocket: OpenSocket = (address, events) => {

@@ -14,6 +14,7 @@ import {
   Time,
   type Wire,
 } from './schema.ts'
+import { SYMBOL_TYPES } from './symbol-type.ts'
 
 const column = Type.Array(Type.Number())
 
@@ -63,22 +64,7 @@ const NamedSeries = Type.Object({
   ...Series.properties,
 })
 
-const SymbolType = oneOf([
-  'stock',
-  'fund',
-  'dr',
-  'right',
-  'bond',
-  'warrant',
-  'structured',
-  'index',
-  'forex',
-  'futures',
-  'spread',
-  'economic',
-  'crypto',
-  'swap',
-])
+const SymbolType = oneOf(SYMBOL_TYPES)
 
 const SymbolFacts = Type.Object(
   {

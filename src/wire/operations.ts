@@ -25,6 +25,7 @@ import { SCRIPTS } from './script.ts'
 import { SEARCH } from './search.ts'
 import { STREAM } from './stream.ts'
 import { SUPPORT } from './support.ts'
+import { SYMBOL_SEARCH } from './symbol-search.ts'
 import { SWEEPS } from './sweep.ts'
 import { TOKENS } from './token.ts'
 import { WATCHLISTS } from './watchlist.ts'
@@ -53,6 +54,7 @@ export const OPERATIONS = {
   ...SUPPORT,
   ...CLIENT_ERRORS,
   ...FEEDS,
+  ...SYMBOL_SEARCH,
   ...STREAM,
   ...BARS,
   ...HEALTH,

@@ -204,6 +204,7 @@ const SAME_AGAIN = [
   '/api/platform/bars/fetch',
   '/api/platform/bars/share',
   '/api/platform/feeds',
+  '/api/platform/symbols/lists',
   '/api/platform/webhooks/:id/rotate/confirm',
   '/api/support/chat',
   '/api/links/show',

@@ -7,7 +7,7 @@ import { call } from '../api-client.ts'
 import { intervalText } from '../format.ts'
 import { href } from '../router.ts'
 import { Button, Empty, Progress, toastError } from '../ui/ui.tsx'
-import { loadSymbols } from './cell.ts'
+import { fetchMarket } from './fetch-market.ts'
 import { market, type Market } from '../workspace.ts'
 import s from './chart.module.css'
 
@@ -76,11 +76,11 @@ export function FetchOffers({
   readonly children: ComponentChildren
 }) {
   const [fetching, setFetching] = useState('')
+  const [fraction, setFraction] = useState(0)
   const fetchFrom = async (exchange: string) => {
     setFetching(exchange)
     try {
-      await call('POST /api/platform/bars/fetch', { body: { exchange, symbol, interval } })
-      await loadSymbols()
+      await fetchMarket({ exchange, symbol, interval }, setFraction)
       onFetched({ exchange, symbol, interval })
     } catch (error) {
       setFetching('')
@@ -89,7 +89,7 @@ export function FetchOffers({
   }
   return (
     <>
-      {fetching !== '' && <Progress fraction={null} label={`Fetching ${symbol} from ${fetching}`} />}
+      {fetching !== '' && <Progress fraction={fraction} label={`Fetching ${symbol} from ${fetching}`} />}
       <span class={s.offers}>
         {exchanges.map((exchange) => (
           <Button

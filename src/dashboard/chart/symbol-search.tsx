@@ -2,16 +2,20 @@
 
 import { isFormula, parseSpread, SPREAD_EXCHANGE } from '../../market/spread.ts'
 import type { SymbolFacts } from '../../wire/bars.ts'
+import type { FoundSymbol } from '../../wire/symbol-search.ts'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { count, time, intervalText } from '../format.ts'
-import { Badge, Dialog, Empty, Failure, Skeleton } from '../ui/ui.tsx'
+import { Badge, Dialog, Empty, Failure, Progress, Skeleton, toastError } from '../ui/ui.tsx'
 import { market } from '../workspace.ts'
 import { factsOf, loadSymbols, symbols } from './cell.ts'
 import s from './chart.module.css'
 import { activeCell, comparing, entered, intervalsOf, showMarket, symbolSearch } from './chart-state.ts'
 import { addCompared, nameOf } from './compare-symbols.ts'
 import { useEntered } from './entered.ts'
+import { fetchMarket } from './fetch-market.ts'
 import { FetchSymbol } from './fetch-symbol.tsx'
+import { useListed } from './listed-symbols.ts'
+import { SymbolLists } from './symbol-lists.tsx'
 
 export function SymbolDialog() {
   const text = symbolSearch.value ?? ''
@@ -31,6 +35,10 @@ export function SymbolDialog() {
     () => (formula ? (formula.facts ? [formula.facts] : []) : matching(symbols.value ?? [], text)),
     [symbols.value, text, formula],
   )
+  const listed = useListed(formula ? '' : text)
+  // A symbol is offered by its exchange and ticker, so what is stored stands once.
+  const others = formula ? [] : listed.found
+  const [fetching, setFetching] = useState<Fetching | null>(null)
   const isComparing = comparing.value
   const close = () => {
     symbolSearch.value = null
@@ -48,11 +56,32 @@ export function SymbolDialog() {
       : (one.series[0]?.interval ?? '1d')
     showMarket({ exchange: one.exchange, symbol: one.symbol, interval })
   }
+  /** Fetches and follows what is in a list only, and shows it. */
+  const chooseListed = async ({ exchange, symbol }: FoundSymbol) => {
+    const wanted = { exchange, symbol, interval: market.value.interval }
+    setFetching({ name: nameOf(wanted), fraction: 0 })
+    try {
+      await fetchMarket(wanted, (fraction) => setFetching({ name: nameOf(wanted), fraction }))
+      const facts = factsOf(symbols.peek() ?? [], wanted)
+      // The dialog may have been closed meanwhile, and something else chosen.
+      if (symbolSearch.peek() === null) return
+      if (facts) choose(facts)
+    } catch (error) {
+      toastError(error)
+    }
+    setFetching(null)
+  }
+  const chooseAt = (place: number) => {
+    const facts = found[place]
+    const other = others[place - found.length]
+    if (facts) choose(facts)
+    else if (other && fetching === null) void chooseListed(other)
+  }
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step) {
       event.preventDefault()
-      const next = Math.max(0, Math.min(found.length - 1, at + step))
+      const next = Math.max(0, Math.min(found.length + others.length - 1, at + step))
       setAt(next)
       list.current?.children[next]?.scrollIntoView({ block: 'nearest' })
     } else if (event.key === 'Enter') {
@@ -60,7 +89,9 @@ export function SymbolDialog() {
       entered.value = true
     }
   }
-  useEntered(symbols.value !== null, () => found[at] && choose(found[at]))
+  // Enter may come before the answer of the lists, which is waited for where nothing stored is meant.
+  const isKnown = symbols.value !== null && (found.length > 0 || formula !== null || listed.text === text)
+  useEntered(isKnown, () => chooseAt(at))
   return (
     <Dialog title={isComparing ? 'Compare' : 'Symbol'} onClose={close} width={560}>
       <input
@@ -70,9 +101,9 @@ export function SymbolDialog() {
         placeholder="Symbol, name, exchange, or a formula: BTCUSDT/ETHUSDT"
         aria-label="Symbol, name or exchange"
         role="combobox"
-        aria-expanded={found.length > 0}
+        aria-expanded={found.length + others.length > 0}
         aria-controls="symbol-list"
-        aria-activedescendant={found[at] ? `symbol-${at}` : undefined}
+        aria-activedescendant={at < found.length + others.length ? `symbol-${at}` : undefined}
         autocomplete="off"
         spellcheck={false}
         data-autofocus
@@ -93,7 +124,7 @@ export function SymbolDialog() {
         </div>
       ) : formula?.problem ? (
         <Empty title="A formula of symbols">{formula.problem}</Empty>
-      ) : found.length === 0 ? (
+      ) : found.length + others.length === 0 ? (
         <FetchSymbol
           text={text}
           onLeave={close}
@@ -125,10 +156,36 @@ export function SymbolDialog() {
               <span class="muted">{one.exchange}</span>
             </li>
           ))}
+          {others.map((one, i) => (
+            <li
+              key={`${one.exchange}:${one.symbol}`}
+              id={`symbol-${found.length + i}`}
+              class={s.symbolRow}
+              role="option"
+              aria-selected={found.length + i === at}
+              onClick={() => chooseAt(found.length + i)}
+              onPointerMove={() => setAt(found.length + i)}
+            >
+              <span class={s.symbolName}>{one.symbol}</span>
+              <span class={s.symbolText}>
+                <span>{one.description}</span>
+                <span class="muted">Fetched and followed when chosen</span>
+              </span>
+              <Badge>{one.type}</Badge>
+              <span class="muted">{one.exchange}</span>
+            </li>
+          ))}
         </ul>
       )}
+      {fetching && <Progress fraction={fetching.fraction} label={`Fetching ${fetching.name}`} />}
+      {symbols.value !== null && <SymbolLists lists={listed.lists} onChosen={listed.search} />}
     </Dialog>
   )
+}
+
+interface Fetching {
+  readonly name: string
+  readonly fraction: number
 }
 
 /** What is stored of a symbol. A spread has no bars of its own: it is made of those that its symbols have in common. */

@@ -67,7 +67,12 @@ export class ProviderError extends Error {
 }
 
 /** Gets, or posts `body`, which is JSON. */
-export type Http = (url: string, signal?: AbortSignal, body?: string) => Promise<Response>
+export type Http = (
+  url: string,
+  signal?: AbortSignal,
+  body?: string,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<Response>
 
 export interface ProviderDeps {
   readonly http: Http
@@ -127,10 +132,18 @@ async function askFor(
     if (body === undefined) throw malformed(provider)
     return provider.readPage(body, query)
   }
-  const kind = provider.errorKind?.(response.status, body) ?? kindOf(response.status)
-  throw new ProviderError(
+  throw refusalOf(provider.name, response, provider.errorKind?.(response.status, body) ?? undefined)
+}
+
+/** What an answer that is no success means. */
+export function refusalOf(
+  provider: string,
+  response: Response,
+  kind: ProviderErrorKind = kindOf(response.status),
+): ProviderError {
+  return new ProviderError(
     kind,
-    `${provider.name} answered ${response.status}: ${WORDS[kind]}.`,
+    `${provider} answered ${response.status}: ${WORDS[kind]}.`,
     retryAfter(response),
   )
 }
@@ -162,7 +175,7 @@ export function malformed(provider: Pick<Provider, 'name'>): ProviderError {
 }
 
 /** Retries after errors that may pass: after the wait that the provider asked for, or twice as long each time. */
-async function withRetries<T>(work: () => Promise<T>, clock: Clock, signal?: AbortSignal): Promise<T> {
+export async function withRetries<T>(work: () => Promise<T>, clock: Clock, signal?: AbortSignal): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work()
