@@ -2,7 +2,6 @@
 
 import { Problem, invalidField } from '../lib/problem.ts'
 import { marketName } from '../lib/text.ts'
-import { SPREAD_EXCHANGE } from '../market/spread.ts'
 import { requireInterval } from '../market/interval.ts'
 import { OPERATORS, type Alert as AlertWire, type AlertKind, type Operator } from '../wire/alert.ts'
 import { CHANNEL_OPERATORS, MOVE_OPERATORS, PERCENT_OPERATORS } from './condition.ts'
@@ -124,12 +123,6 @@ export type AlertFields = Pick<Settings, Needed> & {
 /** The fields as they are stored. Throws Problem 422 that names a wrong one. */
 export function checkedFields(fields: AlertFields, now: number): Required<Settings> {
   const interval = requireInterval(fields.interval)
-  if (marketName(fields.exchange.trim()) === SPREAD_EXCHANGE)
-    throw invalidField(
-      '/symbol',
-      'unsupported',
-      'An alert waits for bars that are stored, and a spread has none of its own. Watch one of its symbols.',
-    )
   const op = fields.op ?? null
   const usesScript = SCRIPT_KINDS.includes(fields.kind)
   if (usesScript && !fields.scriptId)

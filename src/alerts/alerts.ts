@@ -29,6 +29,8 @@ export interface AlertDeps extends Omit<LookDeps, 'records'>, Pick<ScriptLookDep
   readonly ownsChannel: (ownerId: string, channelId: string) => Promise<boolean>
   /** The series that a name means to a user: their own, or a shared one. */
   readonly resolve: (userId: string, series: SeriesKey) => Promise<SeriesKey>
+  /** Throws Problem 422 for a series that is made of others, which brings no news of bars. */
+  readonly requireStored: (userId: string, series: SeriesKey) => Promise<void>
 }
 
 /** Changing one of these changes what is watched. */
@@ -64,6 +66,7 @@ export function createAlerts(all: AlertDeps) {
   async function create(ownerId: string, fields: AlertFields, also?: Also<Alert>): Promise<Alert> {
     const now = clock.now()
     const checked = checkedFields(fields, now)
+    await deps.requireStored(ownerId, checked)
     await checkWays(ownerId, fields)
     const blank: Alert = {
       id: newId('al'),
@@ -109,7 +112,9 @@ export function createAlerts(all: AlertDeps) {
     const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
     const changesMarket = WATCHED_FIELDS.some((field) => field in given)
     await checkWays(ownerId, given)
-    await owned(ownerId, id)
+    const current = await owned(ownerId, id)
+    if (changesMarket)
+      await deps.requireStored(ownerId, checkedFields({ ...asFields(current), ...given }, now))
     await lookAhead(deps, id)
     let fired: readonly Firing[] = []
     await transact(kv, async (tx) => {

@@ -12,8 +12,7 @@ import { marketOfFile } from '../market/files/file-market.ts'
 import { readingText } from '../market/files/reading-text.ts'
 import { importBars, inspectBars, type ReadFiles, type ReadHints, type StageBars } from '../market/import.ts'
 import { requireInterval } from '../market/interval.ts'
-import { barsSeenBy, type SeenBars } from '../market/seen-bars.ts'
-import { SPREAD_EXCHANGE } from '../market/spread.ts'
+import { barsSeenBy, mayBeMade, type SeenBars } from '../market/seen-bars.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import { putFacts, removeSeries, shareSeries, writtenBy, type BarWriter } from '../market/sharing.ts'
 import { mayChangeShared } from '../accounts/users.ts'
@@ -137,8 +136,8 @@ export function barRoutes(deps: ApiDeps) {
           const bars = new JsonText([barColumns(found)], { tag: barsTag(found) })
           return { ...key, ...builtFrom(key, source), bars }
         }
-        // Bars built from another series also depend on the symbol's facts, and a spread on several series.
-        if (source.interval !== key.interval || key.exchange === SPREAD_EXCHANGE) return answer()
+        // Bars built from another series also depend on the symbol's facts, and those of a spread on several series.
+        if (source.interval !== key.interval || mayBeMade(key)) return answer()
         const name = `bars ${ownerOf(source)} ${seriesName(source)} ${from ?? ''} ${end ?? ''} ${limit}`
         // The next time another series may have the name: the user's own, or a shared one again.
         return kept.answer(name, async () => changeOf(await seen.source(key)), answer, {
@@ -177,6 +176,24 @@ export function barRoutes(deps: ApiDeps) {
       route('GET /api/platform/bars/export'),
     )
     .get(
+      '/bars/contracts',
+      async ({ caller, query }) => {
+        const seen = barsSeenBy(cache, caller.user.id)
+        const key = keyOf(query)
+        const stretches = await seen.stretches(key)
+        if (!stretches || stretches.length === 0) throw await noContracts(seen, key)
+        const timeOrNull = (time: number) => (Number.isFinite(time) ? time : null)
+        return {
+          contracts: stretches.map((one) => ({
+            ...one,
+            from: timeOrNull(one.from),
+            to: timeOrNull(one.to),
+          })),
+        }
+      },
+      route('GET /api/platform/bars/contracts'),
+    )
+    .get(
       '/symbols',
       async ({ caller }) => ({
         symbols: await symbolWires(barsSeenBy(cache, caller.user.id)),
@@ -209,6 +226,16 @@ export function barRoutes(deps: ApiDeps) {
       },
       route('PUT /api/platform/symbols/{exchange}/{symbol}'),
     )
+}
+
+async function noContracts(seen: SeenBars, key: SeriesKey): Promise<Problem> {
+  if (await seen.source(key))
+    return new Problem(404, 'bars_not_found', `${seriesName(key)} is stored as it is, not made of contracts.`)
+  return new Problem(
+    404,
+    'bars_not_found',
+    `No contracts of ${seriesName(key)} are stored. A continuous future is named ES1! and made of series named ESH2025, ESM2025 and so on.`,
+  )
 }
 
 export function formingWire([time, open, high, low, close, volume]: BarRow): FormingBar {

@@ -188,6 +188,7 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'DELETE /api/platform/bars': ['not_series_owner'],
   'POST /api/platform/bars/share': ['not_series_owner', 'bars_not_found', 'already_exists'],
   'GET /api/platform/bars': ['bars_not_found'],
+  'GET /api/platform/bars/contracts': ['bars_not_found'],
   'GET /api/platform/bars/export': ['bars_not_found'],
   'GET /api/platform/symbols/:exchange/:symbol': ['symbol_not_found'],
   'POST /api/platform/bars/fetch': ['symbol_not_found', 'provider_unavailable', 'feeds_disabled'],

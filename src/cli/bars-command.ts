@@ -10,6 +10,7 @@ import { ownerOf, seriesKey, seriesName } from '../market/bar-store.ts'
 import { fetchSeries } from '../market/providers/fetch-bars.ts'
 import { type Http, ProviderError } from '../market/providers/provider.ts'
 import { loadSamples } from '../market/sample.ts'
+import { barsSeenBy } from '../market/seen-bars.ts'
 import { parseFlags, subcommandOf, UsageError, type Command, type CommandContext } from './command.ts'
 import { importFiles } from './bars-files.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
@@ -28,13 +29,15 @@ const SUBCOMMANDS: Readonly<Record<string, (context: CommandContext) => Promise<
   import: (context) => importFiles(context, keyOf),
   export: exportBars,
   fetch: fetchBars,
+  contracts: listContracts,
   feeds: listFeeds,
   remove: removeBars,
 }
 
 export const barsCommand: Command = {
   name: 'bars',
-  usage: 'list | import FILE… | export | fetch | feeds | remove  --exchange E --symbol S --interval I',
+  usage:
+    'list | import FILE… | export | contracts | fetch | feeds | remove  --exchange E --symbol S --interval I',
   summary: 'List, import, export and fetch cached bars.',
   help: () =>
     [
@@ -43,6 +46,7 @@ export const barsCommand: Command = {
       '                                  none. What writes it is recognised. - reads standard input',
       '  bars export [--output FILE]     As CSV or Parquet, by --format or the name; --from and --to (ISO dates, to exclusive)',
       '                                  or --last N narrow it',
+      '  bars contracts                  Which contract a continuous future (--symbol CME:ES1!) is when',
       '  bars fetch                      From Binance, Bybit, Coinbase, Hyperliquid, Kraken, OKX or Yahoo Finance, by',
       '                                  exchange: from where the series ends, or from --from DATE; cut short, it goes on',
       '                                  where it was',
@@ -115,13 +119,14 @@ async function exportBars(context: CommandContext): Promise<number> {
   const range = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
   return withData(context, flags, async ({ bars }) => {
     await loadSamples(bars)
-    if ((await bars.read(key, { ...range, first: 1 })).length === 0) {
+    const seen = barsSeenBy(bars, null)
+    if ((await seen.read(key, { ...range, first: 1 })).length === 0) {
       context.warn(`No bars of ${seriesName(key)} are cached there. \`chartroom bars list\` shows what is.`)
       return 1
     }
     let count = 0
     const read = async (part: BarRange) => {
-      const found = await bars.read(key, last === undefined ? part : { ...range, last })
+      const found = await seen.read(key, last === undefined ? part : { ...range, last })
       count += found.length
       return found
     }
@@ -133,6 +138,34 @@ async function exportBars(context: CommandContext): Promise<number> {
       else context.print(decoder.decode(piece).trimEnd())
     await writer?.end()
     if (writer) context.print(`${formatNumber(count, 0)} bars of ${seriesName(key)} in ${flags.output ?? ''}`)
+    return 0
+  })
+}
+
+async function listContracts(context: CommandContext): Promise<number> {
+  const flags = parseFlags(context.args, SERIES_FLAGS)
+  const key = keyOf(flags)
+  return withData(context, flags, async ({ bars }) => {
+    const stretches = (await barsSeenBy(bars, null).stretches(key)) ?? []
+    if (stretches.length === 0) {
+      context.warn(
+        `${seriesName(key)} is not made of contracts: a continuous future is named CME:ES1!, and its contracts CME:ESH2025 and so on.`,
+      )
+      return 1
+    }
+    const rows = stretches.map(({ symbol, from, to, shift, factor }) => [
+      symbol,
+      Number.isFinite(from) ? formatTime(from) : '–',
+      Number.isFinite(to) ? formatTime(to) : '–',
+      factor === 1 ? formatNumber(shift) : `× ${formatNumber(factor, 6)}`,
+    ])
+    const columns = [
+      { title: 'CONTRACT' },
+      { title: 'FROM (UTC)' },
+      { title: 'TO (UTC)' },
+      { title: 'PRICES MOVED BY', align: 'right' },
+    ] as const
+    for (const line of tableLines(columns, rows)) context.print(line)
     return 0
   })
 }

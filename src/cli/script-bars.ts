@@ -10,6 +10,7 @@ import { memoryBars, type SeriesKey, seriesKey, seriesName } from '../market/bar
 import { inferInterval, readBars } from '../market/import.ts'
 import { formatInterval, normalizeInterval } from '../market/interval.ts'
 import { loadSamples } from '../market/sample.ts'
+import { barsSeenBy } from '../market/seen-bars.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import { defaultSymbol, inferTick, symbolOfSyminfo } from '../market/symbols.ts'
 import type { Kv } from '../store/kv.ts'
@@ -65,8 +66,9 @@ export async function withScriptBars<T>(
   const key = seriesKey(exchange, symbol, intervalOf(flags.interval))
   return withData(context, flags, async ({ kv, bars: cache }) => {
     await loadSamples(cache)
-    const info = await symbolOf(flags, await cache.symbol(key.exchange, key.symbol))
-    const all = await cache.read(key)
+    const seen = barsSeenBy(cache, null)
+    const info = await symbolOf(flags, await seen.symbol(key.exchange, key.symbol))
+    const all = await seen.read(key)
     if (all.length === 0) throw await nothingCached(cache, key)
     const bars = lastOf(all, flags.last)
     const ledger = { kv, userId: await ownerIn(kv) }
@@ -120,12 +122,13 @@ function scriptBars(
         ticker,
         normalizeInterval(interval) ?? interval,
       )
-      const found = await cache.read(other)
+      const seen = barsSeenBy(cache, null)
+      const found = await seen.read(other)
       if (found.length === 0) return null
       const own = other.exchange === key.exchange && other.symbol === key.symbol
       return {
         bars: found,
-        symbol: own ? symbol : await cache.symbol(other.exchange, other.symbol),
+        symbol: own ? symbol : await seen.symbol(other.exchange, other.symbol),
         interval: other.interval,
       }
     },

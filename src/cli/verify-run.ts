@@ -2,7 +2,7 @@
 
 import type { Report } from '../wire/report.ts'
 import { verifyReport } from '../backtest/verify.ts'
-import { barsSeenBy, seriesOf } from '../market/seen-bars.ts'
+import { barsRunOn, barsSeenBy, seriesOf } from '../market/seen-bars.ts'
 import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
 import { outline } from '../pine/outline.ts'
 import { withSeries } from '../engine/asked-series.ts'
@@ -30,7 +30,7 @@ export async function verifyRun(
     const seen = barsSeenBy(cache, run.userId)
     const key = seriesOf(run, run.seriesOwner ?? '')
     const symbol = await seen.symbol(key.exchange, key.symbol)
-    const bars = await cache.read(key, { from: run.range.from, to: run.range.to + 1 }, symbol)
+    const bars = await barsRunOn(cache, run.userId, key, { from: run.range.from, to: run.range.to + 1 })
     if (bars.length === 0) throw await barsGone(seen, run)
     const libraries = await librariesOf(script.source, { library: libraryFor(kv, run.userId) })
     const magnifies = script.overrides['use_bar_magnifier'] ?? outline(script.source).magnifier

@@ -21,7 +21,7 @@ import { type Bars, selectBars, sliceBars } from '../market/bars.ts'
 import { calendarOf } from '../market/calendar.ts'
 import { parseInterval, requireInterval } from '../market/interval.ts'
 import { streams } from '../market/live/live-providers.ts'
-import { barsSeenBy, seriesOf, type SeenBars } from '../market/seen-bars.ts'
+import { barsSeenBy, requireStored, seriesOf, type SeenBars } from '../market/seen-bars.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
 import type { Page, PageOptions } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
@@ -117,6 +117,7 @@ export class ForwardRuns {
       seriesKey(body.exchange, body.symbol, requireInterval(body.interval, 'body')),
     )
     if ((await seen.source(key)) === null) throw await barsNotFound(seen, key)
+    await requireStored(cache, userId, key)
     const { warmup = WARMUP, source, inputs = {}, overrides = {} } = body
     const bars = await this.#closed(userId, key, { last: warmup + 1 }, warmup)
     if (bars.length === 0) throw await barsNotFound(seen, key)

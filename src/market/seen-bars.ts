@@ -1,14 +1,24 @@
 // The bars that one user sees: everybody's, and in front of them their own.
+// Series that are made of others, formulas (spread.ts) and continuous futures (continuous.ts), are known here alone.
 //
 // What a member imports is private: that member finds it before a shared series of the same name, and nobody else finds it.
 // So a name (exchange, symbol, interval) may mean different series to two users, and code that takes a name from a user
 // asks here which one is meant. A series is never built from another owner's bars, and a stored series of the exact name
 // goes before one that would have to be built.
 
-import { Problem } from '../lib/problem.ts'
+import { invalidField, Problem } from '../lib/problem.ts'
 import type { BarCache } from './bar-cache.ts'
 import { owned, ownerOf, seriesName, type SeriesInfo, type SeriesKey } from './bar-store.ts'
 import { selectBars, type BarRange, type Bars } from './bars.ts'
+import {
+  continuousName,
+  contractsOf,
+  joinStretches,
+  stretchesOf,
+  type ContinuousName,
+  type Stretch,
+  type TradedContract,
+} from './continuous.ts'
 import { SPREAD_EXCHANGE, spreadBars, spreadOf, type Spread } from './spread.ts'
 import type { SymbolInfo } from './symbol.ts'
 
@@ -23,6 +33,8 @@ export interface SeenBars {
   /** Lists one series a name. */
   list(): Promise<SeriesInfo[]>
   symbols(): Promise<SymbolInfo[]>
+  /** Which contracts a continuous future consists of; null if the name means something else. */
+  stretches(key: SeriesKey): Promise<readonly Stretch[] | null>
 }
 
 /** Which series `key` means to the user, whatever owner `key` names. */
@@ -41,7 +53,133 @@ export async function resolveSeries(
 }
 
 export function barsSeenBy(cache: BarCache, userId: string | null): SeenBars {
-  return withSpreads(storedSeenBy(cache, userId))
+  return withSpreads(withContinuous(storedSeenBy(cache, userId)))
+}
+
+/**
+ * The bars of the very series that something of this user ran on, whoever's it was and whatever the name means to them now. A
+ * series that is not stored is made again of what the user sees.
+ */
+export async function barsRunOn(
+  cache: BarCache,
+  userId: string | null,
+  key: SeriesKey,
+  range: BarRange,
+): Promise<Bars> {
+  const seen = barsSeenBy(cache, userId)
+  if (mayBeMade(key) && !(await cache.source(key))) return seen.read(key, range)
+  return cache.read(key, range, await seen.symbol(key.exchange, key.symbol))
+}
+
+/** A continuous future is a series too, unless one is stored under that very name. */
+function withContinuous(seen: Omit<SeenBars, 'stretches'>): SeenBars {
+  const made = async (key: SeriesKey) => {
+    const name = continuousName(key.symbol)
+    return name && !(await seen.source(key))
+      ? { name, contracts: await tradedContracts(seen, name, key) }
+      : null
+  }
+  const stretches = async (key: SeriesKey) => {
+    const found = await made(key)
+    return found && stretchesOf(found.contracts, found.name)
+  }
+  return {
+    ...seen,
+    stretches,
+    async source(key) {
+      const { exchange, symbol, interval } = key
+      const all = await stretches(key)
+      if (!all) return seen.source(key)
+      const parts = await Promise.all(all.map(async (part) => seen.source({ ...key, symbol: part.symbol })))
+      const sources = parts.filter((one) => one !== null)
+      if (sources.length === 0) return null
+      return {
+        exchange,
+        symbol,
+        interval,
+        count: sources.reduce((sum, { count }) => sum + count, 0),
+        first: sources[0]!.first,
+        last: sources.at(-1)!.last,
+        change: sources.reduce((sum, { change }) => sum + change, 0),
+      }
+    },
+    async read(key, range = {}) {
+      const all = await stretches(key)
+      return all ? readStretches(seen, all, key, range) : seen.read(key, range)
+    },
+    async symbol(exchange, symbol) {
+      const name = continuousName(symbol)
+      const newest = name && contractsOf(await tickersOf(seen, exchange), name.root).at(-1)
+      if (!newest) return seen.symbol(exchange, symbol)
+      const facts = await seen.symbol(exchange, newest.symbol)
+      return { ...facts, type: 'futures', symbol, description: `${name.root}, continuous` }
+    },
+  }
+}
+
+const tickersOf = async (seen: Pick<SeenBars, 'list'>, exchange: string) =>
+  (await seen.list()).flatMap((one) => (one.exchange === exchange ? [one.symbol] : []))
+
+/** The contracts of the name that have bars of the interval, with their days. */
+async function tradedContracts(
+  seen: Omit<SeenBars, 'stretches'>,
+  { root }: ContinuousName,
+  { exchange, interval }: SeriesKey,
+): Promise<TradedContract[]> {
+  const all = contractsOf(await tickersOf(seen, exchange), root)
+  const traded = await Promise.all(
+    all.map(async (contract) => {
+      const key = { exchange, symbol: contract.symbol, interval }
+      if (!(await seen.source(key))) return []
+      const daily = { ...key, interval: '1d' }
+      const days = await seen.read((await seen.source(daily)) ? daily : key)
+      return days.length > 0 ? [{ ...contract, days }] : []
+    }),
+  )
+  return traded.flat()
+}
+
+/** Reads no more of the contracts than the range asks for. */
+async function readStretches(
+  seen: Omit<SeenBars, 'stretches'>,
+  all: readonly Stretch[],
+  { exchange, interval }: SeriesKey,
+  { from = -Infinity, to = Infinity, first = Infinity, last = Infinity }: BarRange,
+): Promise<Bars> {
+  const isForwards = first < Infinity
+  const within = all.filter((one) => one.from < to && one.to > from)
+  const parts: (readonly [Stretch, Bars])[] = []
+  let room = isForwards ? first : last
+  for (const one of isForwards ? within : within.toReversed()) {
+    if (room <= 0) break
+    const range = { from: Math.max(from, one.from), to: Math.min(to, one.to) }
+    const some = room === Infinity ? {} : isForwards ? { first: room } : { last: room }
+    const bars = await seen.read({ exchange, symbol: one.symbol, interval }, { ...range, ...some })
+    room -= bars.length
+    parts.push([one, bars])
+  }
+  return selectBars(joinStretches(isForwards ? parts : parts.toReversed()), { last })
+}
+
+/** Whether a name is that of a formula or a continuous future, which is made of other series unless it is stored itself. */
+export function mayBeMade({ exchange, symbol }: Omit<SeriesKey, 'interval'>): boolean {
+  return exchange === SPREAD_EXCHANGE || continuousName(symbol) !== null
+}
+
+/**
+ * Throws Problem 422 for a series that is made of others: what waits for new bars hears of those that are stored. A name that
+ * means nothing yet passes.
+ */
+export async function requireStored(cache: BarCache, userId: string, key: SeriesKey): Promise<void> {
+  if (!mayBeMade(key)) return
+  const seen = barsSeenBy(cache, userId)
+  if (await cache.source(await seen.resolve(key))) return
+  const newest = key.exchange === SPREAD_EXCHANGE ? null : (await seen.stretches(key))?.at(-1)
+  if (newest === undefined) return
+  const remedy = newest
+    ? `and ${key.symbol} is made of contracts. Follow the contract itself, ${newest.symbol}.`
+    : 'and a spread has none of its own. Follow one of its symbols.'
+  throw invalidField('/symbol', 'unsupported', `This waits for bars that are stored, ${remedy}`)
 }
 
 /** A formula over symbols is a series too, unless one is stored under that very name. */
@@ -114,7 +252,7 @@ async function readSpread(
   }
 }
 
-function storedSeenBy(cache: BarCache, userId: string | null): SeenBars {
+function storedSeenBy(cache: BarCache, userId: string | null): Omit<SeenBars, 'stretches'> {
   const { store } = cache
   const resolve = (key: SeriesKey) => resolveSeries(cache, userId, key)
   const symbol = (exchange: string, ticker: string) => cache.symbol(exchange, ticker, userId ?? '')

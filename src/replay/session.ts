@@ -12,8 +12,7 @@ import { marketName } from '../lib/text.ts'
 import type { BarCache } from '../market/bar-cache.ts'
 import { ownerOf, type SeriesKey } from '../market/bar-store.ts'
 import { type Bars, selectBars } from '../market/bars.ts'
-import { barsSeenBy, seriesOf } from '../market/seen-bars.ts'
-import { SPREAD_EXCHANGE } from '../market/spread.ts'
+import { barsRunOn, barsSeenBy, seriesOf } from '../market/seen-bars.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import { collectionIn } from '../store/collection.ts'
 import { NameTaken, transact, type Changes, type Tx } from '../store/transaction.ts'
@@ -113,10 +112,7 @@ export async function backtestSession(
   const series = key.exchange === backtest.exchange ? seriesOf(key, seriesOwner) : await seen.resolve(key)
   const info = await seen.symbol(key.exchange, symbol)
   const within = { from: range.from, to: range.to + 1 }
-  const all =
-    key.exchange === SPREAD_EXCHANGE
-      ? await seen.read(key, within)
-      : await deps.bars.read(series, within, info)
+  const all = await barsRunOn(deps.bars, backtest.userId, series, within)
   if (all.length === 0)
     throw new Problem(
       404,

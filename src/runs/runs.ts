@@ -17,8 +17,7 @@ import { barsNotFound, type BarCache } from '../market/bar-cache.ts'
 import { ownerOf, seriesKey, seriesName, type SeriesKey } from '../market/bar-store.ts'
 import type { Bars } from '../market/bars.ts'
 import { requireInterval } from '../market/interval.ts'
-import { barsSeenBy, seriesOf } from '../market/seen-bars.ts'
-import { SPREAD_EXCHANGE } from '../market/spread.ts'
+import { barsRunOn, barsSeenBy, seriesOf } from '../market/seen-bars.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
 import type { Kv } from '../store/kv.ts'
@@ -355,13 +354,9 @@ export class Runs {
   }
 
   /** All bars up to a run's last; null where it had them all. */
-  async #earlierBars({ run, key, bars, symbol }: Plan): Promise<Bars | null> {
+  async #earlierBars({ run, key, bars }: Plan): Promise<Bars | null> {
     const range = { to: (bars.time.at(-1) ?? 0) + 1, last: bars.length + EARLIER_MAX }
-    const { bars: cache } = this.#deps
-    const all =
-      key.exchange === SPREAD_EXCHANGE
-        ? await barsSeenBy(cache, run.userId).read(key, range)
-        : await cache.read(key, range, symbol)
+    const all = await barsRunOn(this.#deps.bars, run.userId, key, range)
     return all.length > bars.length ? all : null
   }
 
@@ -383,12 +378,8 @@ export class Runs {
   /** The bars that a finished backtest ran on, as they are now. */
   async barsOf(userId: string, id: string): Promise<Bars> {
     const { run, range } = await this.#done(userId, id)
-    const { bars: cache } = this.#deps
-    // A spread is not stored: it is made of the series that its user sees.
-    if (run.exchange === SPREAD_EXCHANGE)
-      return barsSeenBy(cache, userId).read(run, { from: range.from, to: range.to + 1 })
-    const info = await cache.symbol(run.exchange, run.symbol, userId)
-    return cache.read(seriesOf(run, run.seriesOwner ?? ''), { from: range.from, to: range.to + 1 }, info)
+    const key = seriesOf(run, run.seriesOwner ?? '')
+    return barsRunOn(this.#deps.bars, userId, key, { from: range.from, to: range.to + 1 })
   }
 
   async #done(userId: string, id: string) {

@@ -35,7 +35,7 @@ import type { BarCache } from '../market/bar-cache.ts'
 import type { SeriesKey } from '../market/bar-store.ts'
 import { calendarOf } from '../market/calendar.ts'
 import { parseInterval } from '../market/interval.ts'
-import { resolveSeries } from '../market/seen-bars.ts'
+import { requireStored, resolveSeries } from '../market/seen-bars.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
 import type { OpenSocket } from '../market/live/connection.ts'
 import { FormingBars } from '../market/live/forming-bars.ts'
@@ -208,6 +208,8 @@ export function createFeatures(deps: FeatureDeps): Features {
     bars: live.look,
     source: live.source,
     resolve: (userId, series) => resolveSeries(bars, userId, series),
+    requireStored: (userId, { exchange, symbol, interval }) =>
+      requireStored(bars, userId, { exchange, symbol, interval }),
     async closesAt(series) {
       const interval = parseInterval(series.interval)
       const calendar = calendarOf(await bars.symbol(series.exchange, series.symbol, series.owner))

@@ -25,7 +25,7 @@ import { barsNotFound, type BarCache } from '../market/bar-cache.ts'
 import { ownerOf, seriesKey, seriesName, type SeriesKey } from '../market/bar-store.ts'
 import { sliceBars, type Bars } from '../market/bars.ts'
 import { requireInterval } from '../market/interval.ts'
-import { barsSeenBy, seriesOf, type SeenBars } from '../market/seen-bars.ts'
+import { barsRunOn, barsSeenBy, seriesOf, type SeenBars } from '../market/seen-bars.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
 import type { Also } from '../store/transaction.ts'
@@ -500,10 +500,9 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
 
   /** Throws Problem 409 if they are not the bars that the sweep began on. */
   async #barsOf(sweep: Sweep): Promise<Bars> {
-    const { bars: cache } = this.#deps
     const key = seriesOf(sweep, sweep.seriesOwner)
-    const symbol = await cache.symbol(sweep.exchange, sweep.symbol, sweep.userId)
-    const bars = await cache.read(key, { from: sweep.range.from, to: sweep.range.to + 1 }, symbol)
+    const range = { from: sweep.range.from, to: sweep.range.to + 1 }
+    const bars = await barsRunOn(this.#deps.bars, sweep.userId, key, range)
     if (barsHash(bars) === sweep.barsHash) return bars
     throw new Problem(
       409,

@@ -287,6 +287,28 @@ export const BARS = {
       format: Type.Optional(oneOf(['csv', 'parquet'], '`csv` if missing.')),
     }),
   },
+  'GET /api/platform/bars/contracts': {
+    access: 'session bars:read',
+    summary: 'The contracts of a continuous future',
+    description:
+      'Which contract a continuous future is when, oldest first. Contracts of an exchange that are stored as `ESH2025`, `ESM2025` … are one series to every request that names bars: `ES1!` is the one in front, `ES2!` the one behind it. `ES1!B` is back-adjusted by differences, `ES1!R` by ratios. It changes to a later contract on the day after that one traded more; `ES1!@-10` leaves each contract ten days before the first of its month instead. A series that is stored under such a name goes before.',
+    query: Type.Object(namesSeries),
+    answer: {
+      contracts: Type.Array(
+        Type.Object({
+          symbol: Type.String(),
+          from: nullable(Time),
+          to: nullable(Time),
+          shift: Type.Number({ description: 'What is added to its prices.' }),
+          factor: Type.Number({ description: 'What its prices are multiplied by.' }),
+        }),
+        {
+          description:
+            'Each is the series from `from` (inclusive) to `to` (exclusive), UTC milliseconds; null = before the first and after the last change.',
+        },
+      ),
+    },
+  },
   'GET /api/platform/symbols': {
     access: 'session bars:read',
     summary: 'Symbols with cached bars or set facts',

@@ -144,6 +144,7 @@ function world(kv: Kv = testKv()) {
     newId: idSource({ clock, random: { bytes: (n) => new Uint8Array(n).map(() => byte++) } }),
     bars: async (series, range) => ({ bars: selectBars(barsOf(closes), range), source: sourceOf(series) }),
     source: async (series) => sourceOf(series),
+    requireStored: async () => {},
     resolve: async (_userId, { exchange, symbol, interval }) => ({
       exchange,
       symbol,

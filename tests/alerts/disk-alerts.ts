@@ -33,6 +33,7 @@ export function openAlerts({ path, clock, barMs, runScript, deliver }: DiskAlert
     bars: (series, range) => cache.look(series, range),
     source: (series) => cache.source(series),
     resolve: async (_userId, series) => series,
+    requireStored: async () => {},
     closesAt: async () => (time) => time + barMs,
     runScript: runScript?.(kv, cache) ?? (() => Promise.reject(new Error('no scripts here'))),
     deliver: deliver?.(kv, newId) ?? (async () => []),

@@ -95,6 +95,7 @@ class World {
       bars: (series, range) => this.cache.look(series, range),
       source: (series) => this.cache.source(series),
       resolve: async (_userId, series) => series,
+      requireStored: async () => {},
       closesAt: async () => (time) => time + this.step,
       runScript: () => Promise.reject(new Error('no script here')),
       deliver: async (_tx, _alert: Alert, firings: readonly Firing[]) =>

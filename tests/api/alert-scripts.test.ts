@@ -72,6 +72,7 @@ class World {
       bars: (series, range) => cache.look(series, range),
       source: (series) => cache.source(series),
       resolve: async (_userId, series) => series,
+      requireStored: async () => {},
       closesAt: async () => (time) => time + 900_000,
       runScript: alertScripts(
         { kv, bars: cache, limits: DEFAULT_LIMITS },

@@ -3,12 +3,12 @@
 import { computed, signal, type ReadonlySignal } from '@preact/signals'
 import type { Bars } from '../../market/bars.ts'
 import { withForming } from '../../market/forming.ts'
-import { parseSpread, SPREAD_EXCHANGE } from '../../market/spread.ts'
 import type { FormingBar, SymbolFacts } from '../../wire/bars.ts'
 import { call } from '../api-client.ts'
 import { fieldOf, isSameMarket, type Market } from '../charts.ts'
 import { timezone } from '../settings.ts'
 import { isPriceType } from './draw-bars.ts'
+import { factsOf } from './made-markets.ts'
 import { boxSize, DEFAULT_BOXES, priceBars } from './price-bars.ts'
 import type { ChartView, Hover, PaneBox } from './view.ts'
 
@@ -17,46 +17,6 @@ export const symbols = signal<readonly SymbolFacts[] | null>(null)
 export async function loadSymbols(): Promise<void> {
   symbols.value = (await call('GET /api/platform/symbols')).symbols
 }
-
-/** What is known of a symbol, or of a spread by its symbols; null = nothing. */
-export function factsOf(
-  all: readonly SymbolFacts[],
-  { exchange, symbol }: Pick<Market, 'exchange' | 'symbol'>,
-): SymbolFacts | null {
-  const known = all.find((one) => one.exchange === exchange && one.symbol === symbol)
-  if (known || exchange !== SPREAD_EXCHANGE) return known ?? null
-  const parts = partsOf({ exchange, symbol }).map((part) => factsOf(all, part))
-  const [first] = parts
-  if (!first || parts.includes(null)) return null
-  return {
-    ...first,
-    exchange,
-    symbol,
-    description: spreadText(symbol),
-    mintick: 0.00001,
-    // A spread has the intervals that all of its symbols have.
-    series: first.series.filter(({ interval }) =>
-      parts.every((part) => part?.series.some((one) => one.interval === interval)),
-    ),
-  }
-}
-
-/** The symbols whose bars a market is made of: itself, or those of its formula. */
-export function partsOf({ exchange, symbol }: Pick<Market, 'exchange' | 'symbol'>) {
-  if (exchange !== SPREAD_EXCHANGE) return [{ exchange, symbol }]
-  try {
-    return parseSpread(symbol).parts
-  } catch {
-    return []
-  }
-}
-
-/** A formula without the exchanges, as a title. */
-export const spreadText = (formula: string): string =>
-  formula
-    .replaceAll(/[^\s+\-*/()":]+:/gu, '')
-    .replaceAll('"', '')
-    .replaceAll(/\s*([+\-*/])\s*/g, ' $1 ')
 
 /** Bars, and the market they belong to. */
 export interface ShownBars {

@@ -20,7 +20,8 @@ import { copyText } from '../ui/copy-text.ts'
 import { Button, cx, Failure, Progress, toastError } from '../ui/ui.tsx'
 import { alertAt, bottom, lookAt, run, running, runProblem, runProgress, side } from '../workspace.ts'
 import { barAt, endOfBar, lastOver, loadBars, loadNewer, showsClock } from './bars.ts'
-import { onTick, partsOf, type Cell, type ShownBars } from './cell.ts'
+import { onTick, type Cell, type ShownBars } from './cell.ts'
+import { isPartOf } from './made-markets.ts'
 import s from './chart.module.css'
 import {
   activate,
@@ -453,8 +454,7 @@ function useLiveBars(cell: Cell): void {
     const stop = onLive(
       'bars',
       ({ exchange, symbol }) => {
-        const now = cell.market.peek()
-        if (partsOf(now).some((part) => part.exchange === exchange && part.symbol === symbol)) fetchSoon()
+        if (isPartOf({ exchange, symbol }, cell.market.peek())) fetchSoon()
       },
       fetchSoon,
     )

@@ -7,7 +7,8 @@ import { COMPARED_MAX, type Compared, type Market } from '../charts.ts'
 import { onLive } from '../live.ts'
 import { toast } from '../ui/ui.tsx'
 import { loadBars } from './bars.ts'
-import { factsOf, partsOf, symbols, type Cell } from './cell.ts'
+import { symbols, type Cell } from './cell.ts'
+import { factsOf, isPartOf } from './made-markets.ts'
 import { intervalsOf } from './chart-state.ts'
 
 type Named = Pick<Market, 'exchange' | 'symbol'>
@@ -96,8 +97,7 @@ export function useCompared(cell: Cell): void {
       load()
     })
     const stopLive = onLive('bars', ({ exchange, symbol }) => {
-      const parts = (cell.compared.peek() ?? []).flatMap(partsOf)
-      if (parts.some((part) => part.exchange === exchange && part.symbol === symbol)) soon()
+      if ((cell.compared.peek() ?? []).some((one) => isPartOf({ exchange, symbol }, one))) soon()
     })
     return () => {
       stop()

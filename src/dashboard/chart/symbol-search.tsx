@@ -1,13 +1,15 @@
 // The dialog that changes the symbol. It opens from the bar, with `/`, and by typing on the chart.
 
 import { isFormula, parseSpread, SPREAD_EXCHANGE } from '../../market/spread.ts'
+import { continuousName, contractOf } from '../../market/continuous.ts'
 import type { SymbolFacts } from '../../wire/bars.ts'
 import type { FoundSymbol } from '../../wire/symbol-search.ts'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { count, time, intervalText } from '../format.ts'
 import { Badge, Dialog, Empty, Failure, Progress, Skeleton, toastError } from '../ui/ui.tsx'
 import { market } from '../workspace.ts'
-import { factsOf, loadSymbols, symbols } from './cell.ts'
+import { loadSymbols, symbols } from './cell.ts'
+import { allContinuous, factsOf } from './made-markets.ts'
 import s from './chart.module.css'
 import { activeCell, comparing, entered, intervalsOf, showMarket, symbolSearch } from './chart-state.ts'
 import { addCompared, nameOf } from './compare-symbols.ts'
@@ -188,8 +190,10 @@ interface Fetching {
   readonly fraction: number
 }
 
-/** What is stored of a symbol. A spread has no bars of its own: it is made of those that its symbols have in common. */
-function storedText({ exchange, series }: SymbolFacts): string {
+/** What is stored of a symbol. A spread and a continuous future have no bars of their own. */
+function storedText({ exchange, symbol, series }: SymbolFacts): string {
+  if (continuousName(symbol) && !symbols.peek()?.some((one) => one.symbol === symbol))
+    return 'Made of its contracts'
   if (exchange === SPREAD_EXCHANGE) {
     const names = series.slice(0, 6).map(({ interval }) => intervalText(interval))
     return names.length === 0 ? 'Its symbols have no interval in common' : `From bars of ${names.join(', ')}`
@@ -247,8 +251,20 @@ function matching(all: readonly SymbolFacts[], text: string): readonly SymbolFac
     if (full.includes(wanted)) return 2
     return one.description.toUpperCase().includes(wanted) ? 3 : 9
   }
-  return all
+  const exact = wanted.includes('!') ? factsOf(all, marketOf(all, wanted)) : null
+  const continuous = allContinuous(all)
+  const isListed = exact && [...all, ...continuous].some((one) => nameOf(one) === nameOf(exact))
+  return [...all, ...continuous, ...(exact && !isListed ? [exact] : [])]
     .filter((one) => rank(one) < 9)
     .sort((a, b) => rank(a) - rank(b) || (a.symbol < b.symbol ? -1 : 1))
     .slice(0, 200)
+}
+
+/** The market that a whole name means; without an exchange, that of the first symbol with its root. */
+function marketOf(all: readonly SymbolFacts[], name: string) {
+  const at = name.indexOf(':')
+  if (at >= 0) return { exchange: name.slice(0, at), symbol: name.slice(at + 1) }
+  const root = continuousName(name)?.root ?? name
+  const found = all.find(({ symbol }) => contractOf(symbol)?.root === root)
+  return { exchange: found?.exchange ?? '', symbol: name }
 }
