@@ -7,7 +7,6 @@
 
 import type { SharedColumn, SharedColumns } from '../pine/environment.ts'
 import type { ColumnShare } from '../pine/runtime/executable.ts'
-import { labelOf } from '../pine/runtime/inputs.ts'
 import type { TrialInputs } from './measured.ts'
 
 /** The limit for one worker: 160 columns of 50,000 bars. */
@@ -97,7 +96,7 @@ export class TrialColumns implements SharedColumns {
   #isOfUse({ inputs }: ColumnShare): boolean {
     const { inputs: varied, settings } = this.#varied
     if (settings || varied.length === 0) return true
-    return !varied.every((name) => inputs.some((input) => labelOf(input) === name || input.name === name))
+    return !varied.every((name) => inputs.some((input) => input.label === name || input.name === name))
   }
 
   #keyOf(share: ColumnShare, values: readonly unknown[]): string {

@@ -257,6 +257,26 @@ plot(n + s + (t == "b" ? 100 : 0) + f)
     expect(run.inputs).toMatchObject({ Length: 4, Source: 'hl2', Kind: 'b', Colour: '#00FF0080' })
   })
 
+  test('of one title each have a place of their own, and a title of the script is nobody else’s', () => {
+    const twins = `//@version=6
+indicator("x")
+a = input.int(1, "Length")
+b = input.int(20, "Length", group = "Second")
+c = input.int(300, "Length (2)")
+plot(a + b + c + input.int(4000) + input.int(50000, "Input 4"))
+`
+    expect(runScript(twins, bars).inputs).toEqual({
+      Length: 1,
+      'Length (3)': 20,
+      'Length (2)': 300,
+      'Input 4': 4000,
+      'Input 4 (2)': 50000,
+    })
+    const chosen = runScript(twins, bars, { inputs: { Length: 2, 'Length (3)': 30, 'Length (2)': 400 } })
+    expect(plotted(chosen)).toEqual([54432, 54432])
+    expect(plotted(runScript(twins, bars, { inputs: { b: 30 } }))).toEqual([54331, 54331])
+  })
+
   for (const [inputs, input] of [
     [{ Length: 0 }, 'Length'],
     [{ Length: 10 }, 'Length'],

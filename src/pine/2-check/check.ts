@@ -8,6 +8,7 @@
 
 import type * as tree from '../1-parse/tree.ts'
 import type { Diagnostic } from '../diagnostic.ts'
+import { labelsOf } from '../runtime/inputs.ts'
 import type { PineVersion } from '../runtime/runtime.ts'
 import * as messages from '../messages/checking.ts'
 import { expression } from './expressions.ts'
@@ -57,11 +58,12 @@ function checkAs(script: tree.Script, version: PineVersion, options: CheckOption
   const { declaration } = run
   if (declaration === null || diagnostics.some((one) => one.severity === 'error'))
     return { program: null, diagnostics, hasOutput: run.hasOutput }
+  const labels = labelsOf(run.inputs)
   const program: Program = {
     version,
     semantics: semantics(version),
     declaration,
-    inputs: run.inputs,
+    inputs: run.inputs.map((input, i) => ({ ...input, label: labels[i]! })),
     udts: run.udts,
     enums: run.enums,
     functions: run.functions,

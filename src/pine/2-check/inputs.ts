@@ -151,6 +151,8 @@ function readInput(
     kind,
     name,
     title: title === '' ? name : title,
+    // Known when all inputs are.
+    label: '',
     defval: initial ?? null,
     sourceExpr: kind === 'source' ? (initial === '' ? defval : null) : initial === undefined ? defval : null,
     minval,

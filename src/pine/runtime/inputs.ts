@@ -29,6 +29,8 @@ export interface InputSpec {
   /** The variable it is assigned to; '' if it is part of an expression. */
   readonly name: string
   readonly title: string
+  /** What a value is given and shown under: its title, or its variable's name; no two inputs of a script have the same. */
+  readonly label: string
   /** In run-time form; a `source` default is the built-in's name ('close'), or '' for a variable of the script . */
   readonly defval: number | string | boolean | null | object
   readonly minval: number | null
@@ -80,8 +82,20 @@ export interface ResolvedInputs {
   readonly shown: Readonly<Record<string, unknown>>
 }
 
-export function labelOf(input: InputSpec): string {
-  return input.title || input.name || `Input ${input.index + 1}`
+/**
+ * The labels of a script's inputs. TradingView shows two inputs of one title alike and tells them apart by number, so the
+ * second one is `Length (2)` here; what the script itself calls so keeps its name.
+ */
+export function labelsOf(inputs: readonly Pick<InputSpec, 'index' | 'name' | 'title'>[]): string[] {
+  const titles = inputs.map(({ title, name, index }) => title || name || `Input ${index + 1}`)
+  const taken = new Set<string>()
+  return titles.map((title) => {
+    let label = title
+    for (let number = 2; taken.has(label) || (number > 2 && titles.includes(label)); number++)
+      label = `${title} (${number})`
+    taken.add(label)
+    return label
+  })
 }
 
 const SOURCES = ['open', 'high', 'low', 'close', 'hl2', 'hlc3', 'ohlc4', 'hlcc4', 'volume'] as const
@@ -107,7 +121,7 @@ export function inputViews(program: Script): InputView[] {
     const { kind, minval, maxval, step, tooltip, group, inline, active } = input
     const options = input.options ?? input.enum?.members ?? null
     return {
-      label: labelOf(input),
+      label: input.label,
       kind,
       default: shownValue(input, input.defval),
       minval,
@@ -124,7 +138,7 @@ export function inputViews(program: Script): InputView[] {
 
 /** By its title, or else by the name of its variable. */
 export function inputNamed({ inputs }: Script, name: string): InputSpec | undefined {
-  return inputs.find((one) => labelOf(one) === name) ?? inputs.find((one) => one.name === name)
+  return inputs.find((one) => one.label === name) ?? inputs.find((one) => one.name === name)
 }
 
 export function resolveInputs(program: Script, chosen: Readonly<Record<string, unknown>>): ResolvedInputs {
@@ -137,7 +151,7 @@ export function resolveInputs(program: Script, chosen: Readonly<Record<string, u
   const shown: Record<string, unknown> = {}
   const values = program.inputs.map((input) => {
     const value = given.has(input) ? readInput(input, given.get(input)) : input.defval
-    shown[labelOf(input)] = shownValue(input, value)
+    shown[input.label] = shownValue(input, value)
     return value
   })
   return { values, shown }
@@ -145,12 +159,12 @@ export function resolveInputs(program: Script, chosen: Readonly<Record<string, u
 
 function namesOf(program: Script): string {
   if (program.inputs.length === 0) return ' It has no inputs.'
-  const names = program.inputs.slice(0, 20).map((input) => `"${labelOf(input)}"`)
+  const names = program.inputs.slice(0, 20).map((input) => `"${input.label}"`)
   return ` It has ${names.join(', ')}${program.inputs.length > 20 ? ' and more' : ''}.`
 }
 
 function readInput(input: InputSpec, value: unknown): InputSpec['defval'] {
-  const label = labelOf(input)
+  const { label } = input
   const wrong = (expected: string): never => {
     throw new InputError(
       label,

@@ -27,7 +27,6 @@ import { History } from './history.ts'
 import { plotElsewhere } from '../messages/running.ts'
 import {
   isPlotSource,
-  labelOf,
   resolveInputs,
   type InputSpec,
   type PlotSource,
@@ -477,7 +476,7 @@ export class Run implements ScriptRun {
     }
     if ((this.#sources[input.index]?.length ?? 0) >= end) return
     this.#sources[input.index] = new Float64Array(Math.max(end, bars.length)).fill(Number.NaN)
-    this.context.warn(plotElsewhere(labelOf(input)))
+    this.context.warn(plotElsewhere(input.label))
   }
 
   #located<T>(work: () => T): T {
