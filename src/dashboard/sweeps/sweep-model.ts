@@ -9,7 +9,7 @@ export type Choice = SweepTrial['choices'][number]
 
 /** An amount of money has cents; a ratio needs more. */
 export const scoreText = (score: number | null | undefined): string =>
-  ratio(score, Math.abs(score ?? 0) >= 100 ? 2 : 4)
+  ratio(score, Math.abs(score ?? 0) >= 10 ? 2 : 4)
 
 /** A row of the form: an input, whether it is varied, and its values as typed. */
 export interface VariedRow {

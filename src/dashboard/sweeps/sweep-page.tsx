@@ -174,7 +174,7 @@ function TrialsDone({ sweep }: Pick<BodyProps, 'sweep'>) {
     >
       {count(seen)} of {count(sweep.trials)} tried
       {rate > 0 && `, ${ratio(rate, rate < 10 ? 1 : 0)} a second`}
-      {left !== null && `, about ${count(left)} s left`}
+      {left !== null && `, about ${left < 100 ? `${left} s` : `${Math.ceil(left / 60)} min`} left`}
     </JobProgress>
   )
 }
