@@ -12,10 +12,14 @@ import {
   type Changes,
   type Pending,
 } from '../../src/dashboard/drawings/pending.ts'
-import { hitAt, styleOf } from '../../src/dashboard/drawings/drawn.ts'
+import { hitAt, INK, styleOf } from '../../src/dashboard/drawings/drawn.ts'
+import { settled, withPoint } from '../../src/dashboard/drawings/kept-shapes.ts'
+import { expanded, middlePlaces } from '../../src/dashboard/drawings/placing.ts'
+import { labelPlaces } from '../../src/dashboard/drawings/positions.ts'
+import { contrast, PAGE } from '../../src/dashboard/chart/paint.ts'
 import { barOfTime, timeOfBar, type Surface } from '../../src/dashboard/drawings/surface.ts'
 import { codeOf } from '../../src/dashboard/drawings/tools.ts'
-import type { Drawing, DrawingTool } from '../../src/wire/drawing.ts'
+import { DRAWING_TOOLS, type Drawing, type DrawingTool } from '../../src/wire/drawing.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import type { Bars } from '../../src/market/bars.ts'
 import { plotted, runScript } from '../pine/run-script.ts'
@@ -229,4 +233,90 @@ test('a drawing is hit wherever its tool says so, though most are passed over by
     if (hit) hits++
   }
   expect(hits).toBeGreaterThan(100)
+})
+
+test('placed by keyboard, every tool has as many points as the server takes', () => {
+  const surface: Surface = { ...plainSurface, bars: flat([100, 101, 102]), barMs: DAY }
+  for (const [name, [least, most]] of Object.entries(DRAWING_TOOLS)) {
+    const tool = name as DrawingTool
+    const places = middlePlaces(tool, surface).map(({ x, y }) => ({
+      time: x * 1000,
+      price: surface.priceAt(y),
+    }))
+    const count = expanded(tool, places, surface).length
+    expect([tool, count >= least, count <= most]).toEqual([tool, true, true])
+  }
+})
+
+test('a position reaches as far as suits what is in view, and its labels never lie on each other', () => {
+  const [entry, target, stop] = expanded('short-position', [{ time: 0, price: 200 }], plainSurface)
+  expect([target!.price, stop!.price, target!.time === stop!.time]).toEqual([152, 248, true])
+  expect(entry).toEqual({ time: 0, price: 200 })
+  const random = seededRandom(7)
+  for (let round = 0; round < 2000; round++) {
+    const at = (y: number) => ({ x: random.below(300), y })
+    const middle = 200
+    const [up, down] = [middle - random.below(120), middle + random.below(120)]
+    const [a, b] = round % 2 === 0 ? [up, down] : [down, up]
+    const boxes = labelPlaces([at(middle), at(a), at(b)], [random.below(200), random.below(200), 150], 1)
+    for (const [i, one] of boxes.entries())
+      for (const other of boxes.slice(i + 1)) {
+        const isApart =
+          one.y + one.height <= other.y ||
+          other.y + other.height <= one.y ||
+          one.x + one.width <= other.x ||
+          other.x + other.width <= one.x
+        expect([round, isApart]).toEqual([round, true])
+      }
+  }
+})
+
+test('target and stop of a position keep one time, and neither passes the entry', () => {
+  const position: Drawing = {
+    id: 'p',
+    tool: 'long-position',
+    points: [
+      { time: 0, price: 100 },
+      { time: 5000, price: 120 },
+      { time: 5000, price: 90 },
+    ],
+    style: {},
+  }
+  const pulled = (at: number, time: number, price: number) =>
+    withPoint(plainSurface, position, at, { time, price }).points.map((point) => [point.time, point.price])
+  expect(pulled(1, 9000, 80)).toEqual([
+    [0, 100],
+    [9000, 100],
+    [9000, 90],
+  ])
+  expect(pulled(2, 9000, 95)[2]).toEqual([9000, 95])
+  expect(pulled(2, 9000, 130)[2]).toEqual([9000, 100])
+  expect(pulled(0, 1000, 300)[0]).toEqual([1000, 120])
+})
+
+test('the second line of a channel runs through where it was placed, and keeps its distance', () => {
+  const surface: Surface = { ...plainSurface, bars: flat(Array.from({ length: 400 }, () => 1)), barMs: DAY }
+  // One bar a pixel, from the first on.
+  const timeAt = (x: number) => timeOfBar(surface.bars, DAY, x)
+  const placed = { ...surface, x: (time: number) => barOfTime(surface.bars, DAY, time) }
+  const point = (x: number, price: number) => ({ time: timeAt(x), price })
+  const channel: Drawing = {
+    id: 'c',
+    tool: 'parallel-channel',
+    points: [point(100, 100), point(200, 200), point(300, 250)],
+    style: {},
+  }
+  // The line is at 300 above the third point, which is 50 below it.
+  const settledChannel = settled(placed, channel)
+  expect(settledChannel.points[2]).toEqual(point(150, 100))
+  const wider = withPoint(placed, settledChannel, 1, point(200, 240))
+  expect(wider.points[2]).toEqual(point(150, 120))
+})
+
+test('a drawing without a colour of its own is ink on the page of either theme', () => {
+  const line: Drawing = { ...level('l', 1), style: {} }
+  expect([styleOf(line, 'dark').color, styleOf(line, 'light').color]).toEqual([INK.dark, INK.light])
+  for (const theme of ['dark', 'light'] as const)
+    expect(contrast(INK[theme], PAGE[theme].ground)).toBeGreaterThan(4.5)
+  expect(styleOf({ ...line, style: { color: '#ff0000' } }, 'light').color).toBe('#ff0000')
 })

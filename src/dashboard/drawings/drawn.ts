@@ -1,7 +1,7 @@
 // Draws the drawings on the canvas with the code of their tools, and finds the one under a place.
 
 import type { Drawing, DrawingStyle } from '../../wire/drawing.ts'
-import type { Paint } from '../chart/paint.ts'
+import { lightness, type Paint } from '../chart/paint.ts'
 import { lowerBound } from '../../market/bars.ts'
 import type { OnSurface } from './own-tools.ts'
 import { barOfTime, type Surface } from './surface.ts'
@@ -10,7 +10,12 @@ import { codeOf, type ToolCode } from './tools.ts'
 type DrawContext = Parameters<ToolCode['draw']>[0]
 type RenderContext = DrawContext['rc']
 
-export const DEFAULT_STYLE = { color: '#2962ff', lineWidth: 2 } as const
+/**
+ * The colour of drawings that were given none. Every hue belongs to some plot (Pine's own default is blue), so they have
+ * none: ink on the page of either theme.
+ */
+export const INK = { dark: '#c8d0dc', light: '#334155' } as const
+const DEFAULT_STYLE = { color: INK.dark as string, lineWidth: 2 } as const
 
 /** A drawing under a place, and which of its points; -1 = between its points. */
 export interface DrawingHit {
@@ -22,9 +27,16 @@ const SECOND = 1000
 const HANDLE = 5
 
 /** The drawing's own style merged over its tool's defaults. */
-export const styleOf = (drawing: Drawing): DrawingStyle & typeof DEFAULT_STYLE =>
-  ({ ...DEFAULT_STYLE, ...codeOf(drawing.tool).defaultStyle, ...drawing.style }) as DrawingStyle &
-    typeof DEFAULT_STYLE
+export const styleOf = (
+  drawing: Drawing,
+  theme: keyof typeof INK = 'dark',
+): DrawingStyle & typeof DEFAULT_STYLE =>
+  ({
+    ...DEFAULT_STYLE,
+    color: INK[theme],
+    ...codeOf(drawing.tool).defaultStyle,
+    ...drawing.style,
+  }) as DrawingStyle & typeof DEFAULT_STYLE
 
 type LibraryStyle = DrawContext['style']
 /** Fields of a style that the library would not read: there must be none, or types fail. */
@@ -36,13 +48,13 @@ const inOrder = <P>({ tool }: Drawing, points: readonly P[]): P[] =>
   tool === 'fib-retracement' ? points.toReversed() : [...points]
 
 /** A drawing in the form that the library's tools expect: times in seconds, all styles set. */
-function forTool(drawing: Drawing): DrawContext['drawing'] {
+function forTool(drawing: Drawing, theme?: keyof typeof INK): DrawContext['drawing'] {
   const points = inOrder(drawing, drawing.points).map(({ time, price }) => ({ time: time / SECOND, price }))
   return {
     id: drawing.id,
     tool: drawing.tool,
     points,
-    style: styleOf(drawing),
+    style: styleOf(drawing, theme),
     paneIndex: 0,
   } as DrawContext['drawing']
 }
@@ -88,13 +100,14 @@ export function drawDrawing(
   const pts = pointsOf(surface, drawing, hr)
   // The price scale has no place for it, such as the logarithm of a price that is not above zero.
   if (pts.some(({ x, y }) => !Number.isFinite(x) || !Number.isFinite(y))) return
+  const page = lightness(theme.surface) < 128 ? 'dark' : 'light'
   ctx.save()
   codeOf(drawing.tool).draw({
     ctx,
     rc: renderContext(surface, drawing, hr, theme.raised),
     pts: inOrder(drawing, pts),
-    drawing: forTool(drawing),
-    style: forLibrary(styleOf(drawing)),
+    drawing: forTool(drawing, page),
+    style: forLibrary(styleOf(drawing, page)),
     selected: marked,
     formatPrice,
   })
@@ -113,9 +126,16 @@ export function drawDrawing(
   ctx.restore()
 }
 
-/** A brush stroke has no points to grab. */
-const handlesOf = <P>({ tool }: Drawing, points: readonly P[]): readonly P[] =>
-  codeOf(tool).freehand ? [] : points
+/** A brush stroke has no points to grab, and the second line of a channel is grabbed in its middle. */
+function handlesOf({ tool }: Drawing, points: readonly Spot[]): readonly Spot[] {
+  const [a, b, c] = points
+  if (tool === 'parallel-channel' && a && b && c) return [a, b, { x: (a.x + b.x) / 2, y: c.y }]
+  return codeOf(tool).freehand ? [] : points
+}
+interface Spot {
+  readonly x: number
+  readonly y: number
+}
 
 /** Tools that draw nothing outside the rectangle around their points. */
 const WITHIN_POINTS: ReadonlySet<string> = new Set([

@@ -27,6 +27,8 @@ import {
   styles,
   tool,
 } from './drawing-state.ts'
+import { settled, withPoint } from './kept-shapes.ts'
+import { expanded, middlePlaces, rounded } from './placing.ts'
 import { changeDrawings, drawings, type Sheet } from './sheet.ts'
 import { surfaceOf, timeOfBar, barOfTime, type Surface } from './surface.ts'
 import { codeOf } from './tools.ts'
@@ -129,7 +131,8 @@ export class DrawingGestures {
     if (!now || codeOf(now.tool).points !== 0) return
     // The last point follows the pointer, and a double click has already placed one there.
     const points = dropTwins(now.points.slice(0, -1))
-    if (points.length >= 2) this.#commit({ ...now, points })
+    const surface = this.#surface()
+    if (surface && points.length >= 2) this.#commit(surface, { ...now, points })
     else this.cancel()
   }
 
@@ -148,18 +151,8 @@ export class DrawingGestures {
     const surface = this.#surface()
     const name = tool.peek()
     if (!surface || !name) return
-    const { width, height } = surface
-    const count = codeOf(name).points || 3
-    const places = Array.from({ length: count }, (_, i) => ({
-      x: width * (0.35 + (0.3 * i) / Math.max(1, count - 1)),
-      y: height * (i % 2 === 0 ? 0.55 : 0.4),
-    }))
-    this.#commit(
-      this.#made(
-        name,
-        places.map((place) => this.#anchor(surface, place)),
-      ),
-    )
+    const points = middlePlaces(name, surface).map((place) => this.#anchor(surface, place))
+    this.#commit(surface, this.#made(name, expanded(name, points, surface)))
   }
 
   /** Moves the selection by bars and ticks. */
@@ -224,7 +217,7 @@ export class DrawingGestures {
     for (const drawing of this.#shown())
       drawDrawing(paint, surface, drawing, { marked: marked.has(drawing.id), formatPrice })
     const now = this.#draft()
-    if (now) drawDrawing(paint, surface, complete(now), { marked: true, formatPrice })
+    if (now) drawDrawing(paint, surface, settled(surface, complete(now)), { marked: true, formatPrice })
   }
 
   #placeOf(event: MouseEvent): Spot {
@@ -341,16 +334,15 @@ export class DrawingGestures {
   /** Shows the points so far with the pointer's behind them, or commits if that was the last point. */
   #placed(name: DrawingTool, surface: Surface, points: readonly Anchor[]): void {
     const code = codeOf(name)
-    if (code.points > 0 && points.length >= code.points) {
-      const all = code.expand ? expanded(code, points, surface) : points
-      this.#commit(this.#made(name, all))
-    } else this.#setDraft(this.#made(name, [...points, points.at(-1)!]))
+    if (code.points > 0 && points.length >= code.points)
+      this.#commit(surface, this.#made(name, expanded(name, points, surface)))
+    else this.#setDraft(this.#made(name, [...points, points.at(-1)!]))
   }
 
-  #commit(drawing: Drawing): void {
+  #commit(surface: Surface, drawing: Drawing): void {
     draft.value = null
     this.#gesture = null
-    this.#sheet().change([drawing])
+    this.#sheet().change([settled(surface, drawing)])
     selected.value = [drawing.id]
     justMade.value = drawing.id
     if (!keepTool.peek()) tool.value = null
@@ -383,6 +375,7 @@ export class DrawingGestures {
     gesture.moved = before.map((one) =>
       hit.point >= 0 && one.id === hit.id
         ? withPoint(
+            surface,
             one,
             hit.point,
             this.#heldAnchor(surface, place, event, one.points[hit.point === 0 ? 1 : 0]),
@@ -407,7 +400,8 @@ export class DrawingGestures {
       this.#gesture = null
       if (gesture.moved) this.#sheet().change(gesture.moved)
     } else if (gesture.kind === 'ink' && now) {
-      if (now.points.length >= 2) this.#commit(now)
+      const surface = this.#surface()
+      if (surface && now.points.length >= 2) this.#commit(surface, now)
       else this.#cancelGesture()
     } else if (gesture.kind === 'place' && now) {
       const surface = this.#surface()
@@ -481,17 +475,9 @@ export function removeSelected(): void {
 const isWithin = ({ width, height }: Surface, { x, y }: Spot): boolean =>
   x >= 0 && y >= 0 && x <= width && y <= height
 
-/** Prices keep ten digits, since the digits that a pixel adds beyond them are noise. */
-const rounded = (price: number): number => Number(price.toPrecision(10))
-
 const inkAt = (surface: Surface, { x, y }: Spot): Anchor => ({
   time: timeOfBar(surface.bars, surface.barMs, surface.barAt(x)),
   price: rounded(surface.priceAt(y)),
-})
-
-const withPoint = (drawing: Drawing, at: number, anchor: Anchor): Drawing => ({
-  ...drawing,
-  points: drawing.points.map((point, i) => (i === at ? anchor : point)),
 })
 
 /** Moves by whole bars, and up and down by pixels, so that a line keeps its look on a logarithmic scale. */
@@ -517,20 +503,6 @@ function dropTwins(points: readonly Anchor[]): readonly Anchor[] {
     const before = points[i - 1]
     return !before || before.time !== one.time || before.price !== one.price
   })
-}
-
-/** A position is drawn with one click, with target and stop at a distance that suits the chart. */
-function expanded(
-  code: ReturnType<typeof codeOf>,
-  points: readonly Anchor[],
-  surface: Surface,
-): readonly Anchor[] {
-  const seconds = points.map(({ time, price }) => ({ time: time / 1000, price }))
-  const context = { barSeconds: surface.barMs / 1000, visibleBars: surface.to - surface.from }
-  return (code.expand?.(seconds, context) ?? seconds).map(({ time, price }) => ({
-    time: Math.round(time * 1000),
-    price: rounded(price),
-  }))
 }
 
 function barMsOf(interval: string): number {

@@ -1,4 +1,4 @@
-// Tools that the library lacks: pitchforks, and tools calculated from bars.
+// Tools that the library lacks or draws otherwise: pitchforks, positions, and tools calculated from bars.
 //
 // Like the library's, they get points in device pixels to draw and in CSS pixels to measure a distance. Tools that need
 // bars find them in `context.rc`, where `drawn.ts` puts the surface.
@@ -7,6 +7,7 @@ import { distToSegment, TEXT, type DrawingTool as ToolCode } from 'openalgo-char
 import { lowerBound } from '../../market/bars.ts'
 import type { DrawingTool } from '../../wire/drawing.ts'
 import { regression, volumeProfile, vwapFrom } from './calculations.ts'
+import { LOSS, POSITION_TOOLS, PROFIT } from './positions.ts'
 import { timeOfBar, type Surface } from './surface.ts'
 
 type DrawContext = Parameters<ToolCode['draw']>[0]
@@ -212,9 +213,9 @@ const PROFILE: ToolCode = {
       const scale = ((right - left) * PROFILE_WIDTH) / (most || 1)
       // Rows outside the value area, which has 70 % of the volume, are paler.
       ctx.globalAlpha = (style.fillOpacity ?? 0.45) * (row >= from && row <= to ? 1 : 0.45)
-      ctx.fillStyle = '#26a69a'
+      ctx.fillStyle = PROFIT
       ctx.fillRect(left, top, up[row]! * scale, Math.max(1, rowHeight - unit))
-      ctx.fillStyle = '#ef5350'
+      ctx.fillStyle = LOSS
       ctx.fillRect(left + up[row]! * scale, top, down[row]! * scale, Math.max(1, rowHeight - unit))
     }
     ctx.restore()
@@ -278,5 +279,6 @@ export const OWN_TOOLS: Readonly<Partial<Record<DrawingTool, ToolCode>>> = {
   'regression-channel': REGRESSION,
   'anchored-vwap': VWAP,
   'volume-profile': PROFILE,
+  ...POSITION_TOOLS,
   note: NOTE,
 }

@@ -3,6 +3,7 @@
 import type { MenuItem } from '../chart/menu.tsx'
 import { Menu } from '../chart/menu.tsx'
 import { intervalText } from '../format.ts'
+import { theme } from '../settings.ts'
 import { market } from '../workspace.ts'
 import type { Drawing, DrawingStyle } from '../../wire/drawing.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -21,7 +22,7 @@ import { styleOf } from './drawn.ts'
 import s from './drawings.module.css'
 import { removeSelected } from './gestures.ts'
 import { changeDrawings, drawings } from './sheet.ts'
-import { HAS_FILL, HAS_LEVELS, HAS_TEXT, TOOL_NAMES } from './tools.ts'
+import { HAS_FILL, HAS_LEVELS, HAS_TEXT, IS_POSITION, TOOL_NAMES } from './tools.ts'
 
 const COLORS = [
   ['#2962ff', 'Blue'],
@@ -36,6 +37,11 @@ const COLORS = [
   ['#131722', 'Black'],
 ] as const
 const WIDTHS = [1, 2, 3, 4, 6]
+/** What the quantity of a position is worked out from: the name of the style's field, its words, and the most it can be. */
+const MONEY = [
+  ['accountSize', 'Account', 1e15],
+  ['risk', 'Risk, %', 100],
+] as const
 const LINES = [
   ['solid', 'Solid'],
   ['dashed', 'Dashed'],
@@ -46,12 +52,12 @@ export function SelectionBar() {
   const chosen = selection.value
   const first = chosen[0]
   if (!first) return null
-  const style = styleOf(first)
+  const style = styleOf(first, theme.value)
   const title = chosen.length === 1 ? TOOL_NAMES[first.tool] : `${chosen.length} drawings`
   return (
     <div class={s.selection} role="toolbar" aria-label={`${title}: style`}>
       <span class={s.selectionTitle}>{title}</span>
-      <Menu label={`Colour: ${nameOf(style.color)}`} items={() => colorItems(style.color)}>
+      <Menu label={`Colour: ${nameOf(first.style.color)}`} items={() => colorItems(first.style.color)}>
         <span class={s.swatch} style={{ background: style.color }} />
       </Menu>
       <label class={s.ownColor} title="Any colour">
@@ -96,6 +102,23 @@ export function SelectionBar() {
           }}
         />
       )}
+      {chosen.every(({ tool }) => IS_POSITION.has(tool)) &&
+        MONEY.map(([field, label, most]) => (
+          <label key={first.id + field} class={s.money}>
+            <span class="muted">{label}</span>
+            <input
+              class={s.text}
+              inputMode="decimal"
+              value={style[field] ?? ''}
+              onChange={(event) => {
+                const value = Number(event.currentTarget.value.replaceAll(/[\s,’']/g, ''))
+                if (value >= 0 && value <= most) restyle({ [field]: value })
+                else
+                  toast(`${label} is a number from 0 to ${most.toLocaleString('en-US')}.`, { tone: 'down' })
+              }}
+            />
+          </label>
+        ))}
       <Menu label="More for this drawing" items={selectionItems}>
         <Icon name="more" />
       </Menu>
@@ -110,7 +133,8 @@ function typeAtOnce(field: HTMLTextAreaElement | null): void {
   field.focus()
 }
 
-const nameOf = (color: string): string => COLORS.find(([code]) => code === color)?.[1] ?? color
+const nameOf = (color: string | undefined): string =>
+  color === undefined ? 'ink' : (COLORS.find(([code]) => code === color)?.[1] ?? color)
 
 function levelsOf(text: string): readonly number[] | null {
   const levels = text
@@ -121,19 +145,37 @@ function levelsOf(text: string): readonly number[] | null {
   return good && levels.length <= 40 ? levels : null
 }
 
-/** Sets the style of the selection, and of the tools' next drawings. */
-export function restyle(change: DrawingStyle): void {
+/** Sets the style of the selection, and of the tools' next drawings. `inInk` takes their own colour off them. */
+export function restyle(change: DrawingStyle, { inInk = false } = {}): void {
   const chosen = selection.peek()
-  changeDrawings(chosen.map((one) => ({ ...one, style: { ...one.style, ...change } })))
+  const restyled = ({ color, ...style }: DrawingStyle, news: DrawingStyle): DrawingStyle => ({
+    ...style,
+    ...(color !== undefined && !inInk && { color }),
+    ...news,
+  })
+  changeDrawings(chosen.map((one) => ({ ...one, style: restyled(one.style, change) })))
   const { text: _text, ...lasting } = change
-  if (Object.keys(lasting).length === 0) return
+  if (Object.keys(lasting).length === 0 && !inInk) return
   const next = { ...styles.peek() }
-  for (const { tool } of chosen) next[tool] = { ...next[tool], ...lasting }
+  for (const { tool } of chosen) next[tool] = restyled(next[tool] ?? {}, lasting)
   styles.value = next
 }
 
-const colorItems = (now: string): readonly MenuItem[] =>
-  COLORS.map(([color, text]) => ({ id: color, text, checked: color === now, run: () => restyle({ color }) }))
+const colorItems = (now: string | undefined): readonly MenuItem[] => [
+  {
+    id: 'ink',
+    text: 'Ink, as the theme has it',
+    checked: now === undefined,
+    run: () => restyle({}, { inInk: true }),
+  },
+  ...COLORS.map(([color, text]) => ({
+    id: color,
+    text,
+    checked: color === now,
+    run: () => restyle({ color }),
+  })),
+]
+
 const widthItems = (now: number): readonly MenuItem[] =>
   WIDTHS.map((lineWidth) => ({
     id: String(lineWidth),

@@ -1,9 +1,10 @@
 // Styles under names: keeps the selection's style under one, and gives a kept style to the selection.
 
 import { useState } from 'preact/hooks'
+import { theme } from '../settings.ts'
 import { Button, Dialog, Field } from '../ui/ui.tsx'
 import { selection, templates, templatesOpen, type StyleTemplate } from './drawing-state.ts'
-import { styleOf } from './drawn.ts'
+import { INK, styleOf } from './drawn.ts'
 import s from './drawings.module.css'
 import { restyle } from './selection-bar.tsx'
 
@@ -17,9 +18,13 @@ export function StyleTemplates() {
   const wanted = name.trim().slice(0, 60)
   const keep = () => {
     if (wanted === '') return
-    const { text: _text, ...style } = styleOf(first)
+    const { text: _text, color: _color, ...style } = styleOf(first)
+    const { color } = first.style
     const others = templates.peek().filter((one) => one.name !== wanted)
-    templates.value = [...others, { name: wanted, style }].slice(-TEMPLATES_MAX)
+    templates.value = [
+      ...others,
+      { name: wanted, style: { ...style, ...(color !== undefined && { color }) } },
+    ].slice(-TEMPLATES_MAX)
     setName('')
   }
   return (
@@ -54,12 +59,12 @@ function Template({ template, onUsed }: { readonly template: StyleTemplate; read
   const { name, style } = template
   return (
     <li>
-      <span class={s.swatch} style={{ background: style.color }} />
+      <span class={s.swatch} style={{ background: style.color ?? INK[theme.value] }} />
       <span class={s.templateName}>{name}</span>
       <Button
         size="small"
         onClick={() => {
-          restyle(style)
+          restyle(style, { inInk: style.color === undefined })
           onUsed()
         }}
       >

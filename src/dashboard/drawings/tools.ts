@@ -170,6 +170,7 @@ export const HAS_FILL: ReadonlySet<DrawingTool> = new Set([
   'fib-retracement',
   'fib-extension',
 ])
+export const IS_POSITION: ReadonlySet<DrawingTool> = new Set(['long-position', 'short-position'])
 export const HAS_LEVELS: ReadonlySet<DrawingTool> = new Set([
   'fib-retracement',
   'fib-extension',
