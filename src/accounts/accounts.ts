@@ -6,6 +6,7 @@
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import type { Random } from '../lib/random.ts'
+import { sha256 } from '../lib/sha256.ts'
 import { collectionIn } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
 import type { PasswordHasher } from './passwords.ts'
@@ -33,7 +34,8 @@ export interface User {
   readonly emailKey: string
   readonly name: string
   readonly role: Role
-  readonly passwordHash: string
+  /** null: signs in by other ways only. */
+  readonly passwordHash: string | null
   readonly createdAt: number
 }
 
@@ -53,6 +55,38 @@ export interface Session {
   readonly lastSeenAt: number
   /** The browser's user agent, shortened, by which people tell their sessions apart. */
   readonly userAgent: string
+  /** How it was begun; missing = with a password. */
+  readonly way?: 'openid' | 'passkey'
+}
+
+/** What an identity provider calls a user. */
+export interface Identity {
+  readonly id: string
+  readonly userId: string
+  readonly issuer: string
+  readonly subject: string
+  /** The address that the provider named last, by which people tell their identities apart; never used to find one. */
+  readonly email: string | null
+  readonly createdAt: number
+  readonly lastUsedAt: number | null
+}
+
+export interface Passkey {
+  readonly id: string
+  readonly userId: string
+  readonly name: string
+  /** The host name that it belongs to; a browser uses it nowhere else. */
+  readonly host: string
+  readonly credentialId: string
+  /** COSE, in base64url. */
+  readonly publicKey: string
+  /** How often it has signed, as far as it counts. */
+  readonly counter: number
+  readonly transports: readonly string[]
+  /** Whether its maker keeps a copy for the user's other devices. */
+  readonly isSynced: boolean
+  readonly createdAt: number
+  readonly lastUsedAt: number | null
 }
 
 export interface ApiToken {
@@ -85,6 +119,22 @@ export const tokens = collectionIn<ApiToken>('tokens', {
   unique: { hash: (token) => [token.hash] },
   indexes: { user: (token) => [token.userId] },
   counts: { user: { of: (token) => [token.userId], max: 500, noun: 'API tokens' } },
+})
+
+export const identities = collectionIn<Identity>('identities', {
+  unique: { subject: ({ issuer, subject }) => [subjectKey(issuer, subject)] },
+  indexes: { user: ({ userId }) => [userId] },
+  counts: { user: { of: ({ userId }) => [userId], max: 10, noun: 'identities' } },
+})
+
+/** Hashed, since both may be of any length. */
+export const subjectKey = (issuer: string, subject: string): string =>
+  sha256(JSON.stringify([issuer, subject]))
+
+export const passkeys = collectionIn<Passkey>('passkeys', {
+  unique: { credential: ({ credentialId }) => [sha256(credentialId)] },
+  indexes: { user: ({ userId }) => [userId] },
+  counts: { user: { of: ({ userId }) => [userId], max: 20, noun: 'passkeys' } },
 })
 
 export const invitations = collectionIn<Invitation>('invitations', {

@@ -3,7 +3,7 @@
 import { Problem } from '../lib/problem.ts'
 import { cutText } from '../lib/text.ts'
 import { sha256 } from '../lib/sha256.ts'
-import { transact } from '../store/transaction.ts'
+import { transact, type Changes, type Tx } from '../store/transaction.ts'
 import { sessions, users, type AccountDeps, type Session, type User } from './accounts.ts'
 import type { Credentials } from './credentials.ts'
 
@@ -12,10 +12,18 @@ const SESSION_IDLE_MS = 7 * 24 * 3600_000
 /** `lastSeenAt` is written at most this often. */
 const TOUCH_MS = 60_000
 
+interface SessionStart {
+  /** How the user proved to be one; missing = with a password. */
+  readonly way?: Session['way']
+  /** What is to be written exactly if the session begins. */
+  readonly also?: ((tx: Tx) => Promise<readonly Changes[]>) | undefined
+}
+
 export async function startSession(
   deps: AccountDeps,
   user: User,
   userAgent: string,
+  { way, also }: SessionStart = {},
 ): Promise<{ secret: string; session: Session }> {
   const secret = Buffer.from(deps.random.bytes(32)).toString('base64url')
   const now = deps.clock.now()
@@ -26,6 +34,7 @@ export async function startSession(
     createdAt: now,
     lastSeenAt: now,
     userAgent: cutText(userAgent, 200),
+    ...(way && { way }),
   }
   await transact(deps.kv, async (tx) => {
     // The password may have been changed while it was being checked, in order to lock somebody out.
@@ -37,7 +46,7 @@ export async function startSession(
         'The password was changed meanwhile. Sign in with the new one.',
       )
     // Marked as essential: a user who cannot sign in when the store is full cannot delete anything either.
-    return { ...sessions(deps.kv).insert(session), essential: true }
+    return [{ ...sessions(deps.kv).insert(session), essential: true }, ...((await also?.(tx)) ?? [])]
   })
   return { secret, session }
 }

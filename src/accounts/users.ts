@@ -18,6 +18,7 @@ import {
   type AccountDeps,
   type GivenRole,
   type Role,
+  type Session,
   type User,
 } from './accounts.ts'
 import { isCommonPassword } from './common-passwords.ts'
@@ -45,31 +46,45 @@ const INVITATION_LIFE_MS = 7 * 24 * 3600_000
 
 /** Creates a user from a sign-up; the caller starts the session. */
 export async function signUp(deps: AccountDeps, request: SignUp, policy: SignUpPolicy): Promise<User> {
-  const { kv, clock } = deps
   // Checked before hashing, so that a refusal costs nothing, and again in the transaction, which decides.
-  await admit(deps, kv, request, policy)
+  await admit(deps, deps.kv, request, policy)
   checkEmail(request.email)
   await checkPassword(request.password)
   const passwordHash = await deps.passwords.hash(request.password)
+  return enrol(deps, { ...request, passwordHash }, policy)
+}
+
+interface Newcomer extends Pick<SignUp, 'email' | 'name' | 'invitation'> {
+  readonly passwordHash: string | null
+}
+
+/** Creates a user whose address and password are checked. `also` is written together with the user. */
+export async function enrol(
+  deps: AccountDeps,
+  newcomer: Newcomer,
+  policy: SignUpPolicy,
+  also?: Also<User>,
+): Promise<User> {
+  const { kv, clock } = deps
   const id = deps.newId('usr')
-  const email = request.email.trim()
+  const email = newcomer.email.trim()
   let user: User | undefined
   try {
     await transact(kv, async (tx) => {
-      const entrance = await admit(deps, tx, request, policy)
+      const entrance = await admit(deps, tx, newcomer, policy)
       user = {
         id,
         email,
         emailKey: emailKey(email),
-        name: request.name?.trim() || (email.split('@')[0] ?? ''),
+        name: newcomer.name?.trim() || (email.split('@')[0] ?? ''),
         role: entrance.role,
-        passwordHash,
+        passwordHash: newcomer.passwordHash,
         createdAt: clock.now(),
       }
-      return [users(kv).insert(user), entrance.changes]
+      return [users(kv).insert(user), entrance.changes, also?.(user, tx)]
     })
   } catch (error) {
-    if (error instanceof NameTaken)
+    if (error instanceof NameTaken && error.index === 'email')
       throw new Problem(
         409,
         'already_exists',
@@ -98,7 +113,7 @@ interface Entrance {
 async function admit(
   { kv, clock }: AccountDeps,
   reader: Reader,
-  request: SignUp,
+  request: Pick<SignUp, 'invitation'>,
   policy: SignUpPolicy,
 ): Promise<Entrance> {
   const first = (await users(kv).at(reader).count('all', [])) === 0
@@ -194,7 +209,9 @@ export async function authenticate(deps: AccountDeps, email: string, password: s
     // When the store is full, a failure for an unknown address is not counted, but answered like any other.
     if (user || !(error instanceof Problem) || error.code !== 'storage_full') throw error
   })
-  const right = await deps.passwords.verify(password, user?.passwordHash ?? (await decoyOf(deps.passwords)))
+  // An account without a password has nobody's either.
+  const hash = user?.passwordHash ?? (await decoyOf(deps.passwords))
+  const right = (await deps.passwords.verify(password, hash)) && user?.passwordHash !== null
   if (user && right) {
     await forgetFailures(deps, key)
     return user
@@ -209,18 +226,49 @@ export async function changeName(deps: AccountDeps, userId: string, name: string
   return changed
 }
 
-/** Ends all sessions of the user. Returns the user. */
+/** Ends all sessions of the user. Returns the user. `session` counts where the account has no password yet. */
 export async function changePassword(
   deps: AccountDeps,
   user: User,
-  { current, next }: { readonly current: string; readonly next: string },
+  { current, next }: { readonly current?: string | undefined; readonly next: string },
+  session: Session | null = null,
 ): Promise<User> {
+  await confirmUser(deps, user, session, current)
+  return setPassword(deps, user.id, next)
+}
+
+async function checkCurrent(deps: AccountDeps, user: User, current: string): Promise<void> {
   await authenticate(deps, user.email, current).catch((error: unknown) => {
     if (error instanceof Problem && error.code === 'invalid_credentials')
       throw new Problem(401, 'invalid_credentials', 'The current password is wrong.')
     throw error
   })
-  return setPassword(deps, user.id, next)
+}
+
+/** How old a session may be that proves by itself who is there, where an account has no password. */
+const FRESH_MS = 10 * 60_000
+
+/**
+ * Throws unless it is really the user who is about to get another way to sign in, and not somebody with their open
+ * browser: by the password, or where there is none, by having signed in just now.
+ */
+export async function confirmUser(
+  deps: AccountDeps,
+  user: User,
+  session: Session | null,
+  password: string | undefined,
+): Promise<void> {
+  if (user.passwordHash === null) {
+    if (session && deps.clock.now() - session.createdAt < FRESH_MS) return
+    throw new Problem(
+      403,
+      'confirmation_required',
+      'You signed in more than ten minutes ago. Sign out and in again, and then do this.',
+    )
+  }
+  if (password === undefined)
+    throw invalidField('/password', 'required', 'Give your password, so that it is certain that it is you.')
+  await checkCurrent(deps, user, password)
 }
 
 /** Sets a password and ends all sessions of the user. Returns the user. */

@@ -1,16 +1,8 @@
 // Signing up, in and out; the caller's sessions; the password.
 
-import { cookie } from '@elysiajs/cookie'
 import { Elysia } from 'elysia'
-import { users, type Session, type User } from '../accounts/accounts.ts'
-import {
-  endOtherSessions,
-  endSession,
-  endSessionById,
-  listSessions,
-  SESSION_LIFE_MS,
-  startSession,
-} from '../accounts/sessions.ts'
+import { users, type Session } from '../accounts/accounts.ts'
+import { endOtherSessions, endSession, endSessionById, listSessions } from '../accounts/sessions.ts'
 import {
   authenticate,
   changeName,
@@ -21,35 +13,26 @@ import {
   signUp,
   type InvitationMade,
 } from '../accounts/users.ts'
-import { Problem } from '../lib/problem.ts'
 import { basePath } from './deps.ts'
-import type { User as UserWire, Session as SessionWire } from '../wire/account.ts'
+import type { Session as SessionWire } from '../wire/account.ts'
 import type { AnswerOf } from '../wire/operations.ts'
 import { access, sessionCookieName, type ApiDeps } from './access.ts'
 import type { Caller, Visit } from './visit.ts'
 import { listed, pageOf } from './fields.ts'
 import { route } from './route.ts'
+import { cookies, isLocal, ownSession, signedIn, signUpPolicy, userWire } from './signed-in.ts'
 
 const USERS_LISTED = 500
-
-/** Attributes of the cookie under both http and https. The plugin sends one Set-Cookie per answer, which is enough. */
-const cookies = (path: string) =>
-  cookie({ httpOnly: true, sameSite: 'strict', path: path || '/' }).as('scoped')
-type SetCookie = (name: string, value: string, options: { secure: boolean; maxAge: number }) => void
 
 export function authRoutes(deps: ApiDeps) {
   const { settings } = deps
   const path = basePath(settings)
 
-  // A public address means that a proxy is in front, so every request seems to come from this machine.
-  const isLocal = ({ peer }: Visit): boolean => peer.local && settings.publicUrl === null
-
-  async function signedInAs(user: User, visit: Visit, request: Request, setCookie: SetCookie) {
-    // Ends the session that was open: signing in must not leave an older secret valid (session fixation).
-    if (visit.caller?.via === 'session') await endSession(deps, visit.caller.session)
-    const { secret } = await startSession(deps, user, request.headers.get('user-agent') ?? '')
-    writeCookie(setCookie, visit, path, secret)
-    return { id: user.id, user: userWire(user) }
+  /** Where a session that an identity provider began ends there, too. */
+  async function providerUrl({ caller, peer }: Visit): Promise<string | null> {
+    if (caller?.via !== 'session' || caller.session.way !== 'openid') return null
+    const base = settings.publicUrl ?? `${peer.https ? 'https' : 'http'}://${peer.host}`
+    return (await deps.identityProvider?.signOutUrl(`${base}/sign-in`)) ?? null
   }
 
   return new Elysia({ prefix: '/api/auth', tags: ['Accounts'], normalize: false })
@@ -58,16 +41,15 @@ export function authRoutes(deps: ApiDeps) {
     .post(
       '/sign-up',
       async ({ body, visit, request, setCookie }) => {
-        const policy = { open: settings.signUpOpen, local: isLocal(visit), setupCode: deps.setupCode }
-        const user = await signUp(deps, body, policy)
-        return signedInAs(user, visit, request, setCookie)
+        const user = await signUp(deps, body, signUpPolicy(deps, visit))
+        return signedIn(deps, user, { visit, request, setCookie })
       },
       route('POST /api/auth/sign-up', { sameOrigin: true }),
     )
     .post(
       '/sign-in',
       async ({ body, visit, request, setCookie }) =>
-        signedInAs(await authenticate(deps, body.email, body.password), visit, request, setCookie),
+        signedIn(deps, await authenticate(deps, body.email, body.password), { visit, request, setCookie }),
       route('POST /api/auth/sign-in', { sameOrigin: true }),
     )
     .post(
@@ -75,7 +57,7 @@ export function authRoutes(deps: ApiDeps) {
       async ({ visit, setCookie }) => {
         if (visit.caller?.via === 'session') await endSession(deps, visit.caller.session)
         setCookie(sessionCookieName(visit.peer.https, path), '', { secure: visit.peer.https, maxAge: 0 })
-        return {}
+        return { providerUrl: await providerUrl(visit) }
       },
       route('POST /api/auth/sign-out', { sameOrigin: true }),
     )
@@ -84,8 +66,9 @@ export function authRoutes(deps: ApiDeps) {
       async ({ visit }) => {
         const signUp = await signUpState(deps)
         const user = visit.caller?.via === 'session' ? userWire(visit.caller.user) : null
-        const needsCode = signUp === 'owner' ? !isLocal(visit) : signUp === 'invited'
-        return { user, signUp, needsCode, newestEvent: user && deps.newestEvent() }
+        const needsCode = signUp === 'owner' ? !isLocal(deps, visit) : signUp === 'invited'
+        const provider = deps.identityProvider?.settings.name ?? null
+        return { user, signUp, needsCode, provider, newestEvent: user && deps.newestEvent() }
       },
       route('GET /api/auth/visitor'),
     )
@@ -127,7 +110,8 @@ export function authRoutes(deps: ApiDeps) {
       '/password',
       async ({ caller, body, visit, request, setCookie }) => {
         const passwords = { current: body.password, next: body.newPassword }
-        return signedInAs(await changePassword(deps, caller.user, passwords), visit, request, setCookie)
+        const user = await changePassword(deps, caller.user, passwords, ownSession(caller))
+        return signedIn(deps, user, { visit, request, setCookie })
       },
       route('POST /api/auth/password', { sameOrigin: true }),
     )
@@ -163,25 +147,9 @@ export function authRoutes(deps: ApiDeps) {
     )
 }
 
-function writeCookie(setCookie: SetCookie, { peer }: Visit, path: string, secret: string): void {
-  setCookie(sessionCookieName(peer.https, path), secret, {
-    secure: peer.https,
-    maxAge: SESSION_LIFE_MS / 1000,
-  })
-}
-
 async function signUpState({ kv, settings }: ApiDeps): Promise<AnswerOf<'GET /api/auth/visitor'>['signUp']> {
   if ((await users(kv).count('all', [])) === 0) return 'owner'
   return settings.signUpOpen ? 'open' : 'invited'
-}
-
-function ownSession(caller: Caller): Session {
-  if (caller.via === 'session') return caller.session
-  throw new Problem(403, 'session_required', 'An access token has no session.')
-}
-
-function userWire({ id, email, name, role, createdAt }: User): UserWire {
-  return { id, email, name, role, createdAt }
 }
 
 function sessionWire({ id, createdAt, lastSeenAt, userAgent }: Session, caller: Caller): SessionWire {

@@ -2,6 +2,8 @@
 
 import type { BlockList } from 'node:net'
 import type { AccountDeps } from '../accounts/accounts.ts'
+import type { IdentityProvider } from '../accounts/openid.ts'
+import type { TicketDeps } from '../accounts/tickets.ts'
 import type { Firing } from '../alerts/alert.ts'
 import type { Alerts } from '../alerts/alerts.ts'
 import type { LookQueue } from '../alerts/look-queue.ts'
@@ -164,6 +166,10 @@ export interface Services extends AccountDeps {
   /** null: the store cannot be away. */
   readonly lastKnown: LastKnownView | null
   readonly settings: ApiSettings
+  /** null: there is none. */
+  readonly identityProvider: IdentityProvider | null
+  /** Seals what a browser keeps for this server. */
+  readonly box: TicketDeps['box']
   readonly bars: BarCache
   readonly runs: Runs
   readonly features: Features

@@ -38,7 +38,7 @@
 
 import { isIP } from 'node:net'
 import type { TSchema } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
+import { Elysia, type AnyElysia } from 'elysia'
 import { memo } from '../lib/memo.ts'
 import { Problem } from '../lib/problem.ts'
 import { Gate, type ApiDeps } from './access.ts'
@@ -71,6 +71,7 @@ import { supportRoutes } from './support.ts'
 import { forwardRunRoutes } from './forward-runs.ts'
 import { portfolioRoutes } from './portfolios.ts'
 import { scanRoutes } from './scans.ts'
+import { signInWayRoutes } from './sign-in-ways.ts'
 import { sweepRoutes } from './sweeps.ts'
 import { tokenRoutes } from './tokens.ts'
 import { drawingRoutes } from './drawings.ts'
@@ -81,9 +82,11 @@ import { inboxRoutes } from './inboxes.ts'
 import { linkRoutes } from './links.ts'
 import { webhookRoutes } from './webhooks.ts'
 
-const resources = (deps: ApiDeps, events: StreamLog) =>
+/** Its type says nothing of the routes: with all of them the compiler gives up on what a server is. */
+const resources = (deps: ApiDeps, events: StreamLog): AnyElysia =>
   new Elysia({ normalize: false })
     .use(authRoutes(deps))
+    .use(signInWayRoutes(deps))
     .use(tokenRoutes(deps))
     .use(backtestRoutes(deps))
     .use(backtestCheckRoutes(deps))

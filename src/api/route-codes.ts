@@ -30,6 +30,9 @@ const WEBHOOK: Codes = ['webhook_not_found']
 const INBOX: Codes = ['inbox_not_found']
 const CHANNEL: Codes = ['channel_not_found']
 const OWNER: Codes = ['not_found']
+const OPENID: Codes = ['not_found', 'identity_provider_unavailable']
+const TICKET: Codes = ['sign_in_refused', 'sign_in_expired']
+const CONFIRM: Codes = ['invalid_credentials', 'confirmation_required', 'concurrency_limited', 'overloaded']
 
 export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'POST /api/auth/sign-up': [
@@ -40,7 +43,27 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
     'overloaded',
   ],
   'POST /api/auth/sign-in': ['invalid_credentials', 'concurrency_limited', 'overloaded'],
-  'POST /api/auth/password': ['invalid_credentials', 'user_not_found', 'concurrency_limited', 'overloaded'],
+  'POST /api/auth/openid/start': OPENID,
+  'POST /api/auth/openid/sign-in': [
+    ...OPENID,
+    ...TICKET,
+    'account_not_linked',
+    'account_refused',
+    'already_exists',
+    'setup_required',
+    'user_not_found',
+    'invalid_credentials',
+  ],
+  'POST /api/auth/identities/start': [...OPENID, ...CONFIRM],
+  'POST /api/auth/identities': [...OPENID, ...TICKET, ...KEPT, 'already_exists'],
+  'DELETE /api/auth/identities/:id': ['identity_not_found', 'last_sign_in_way'],
+  'POST /api/auth/passkeys/start': [...CONFIRM, 'passkeys_unavailable'],
+  'POST /api/auth/passkeys': [...TICKET, ...KEPT, 'already_exists'],
+  'PATCH /api/auth/passkeys/:id': ['passkey_not_found'],
+  'DELETE /api/auth/passkeys/:id': ['passkey_not_found', 'last_sign_in_way'],
+  'POST /api/auth/passkey/start': ['passkeys_unavailable'],
+  'POST /api/auth/passkey/sign-in': [...TICKET, 'invalid_credentials'],
+  'POST /api/auth/password': [...CONFIRM, 'user_not_found'],
   'PATCH /api/auth/user': ['user_not_found'],
   'DELETE /api/auth/sessions/:id': ['session_not_found'],
   'GET /api/auth/users': ['owner_required'],

@@ -42,6 +42,11 @@ export const PROBLEM_CODES = {
   session_expired: credential('The session is over.', 'Sign in again.'),
   invalid_credentials: credential('E-mail address or password is wrong.', 'Try again.'),
 
+  sign_in_refused: credential(
+    'The identity provider refused, or what it or a passkey answered does not hold.',
+    'Begin again, or sign in another way. The log of the server says why.',
+  ),
+
   insufficient_scope: {
     status: 403,
     meaning: 'The access token lacks a scope that the address needs.',
@@ -66,6 +71,21 @@ export const PROBLEM_CODES = {
     status: 403,
     meaning: 'Sign-up is closed, or the invitation does not hold.',
     remedy: 'Ask the owner for an invitation.',
+  },
+  account_not_linked: {
+    status: 403,
+    meaning: 'The identity provider names somebody whom this server cannot take for one of its users.',
+    remedy: 'Sign in with the password and link the identity in the settings, or get an invitation.',
+  },
+  account_refused: {
+    status: 403,
+    meaning: 'Only members of certain groups may sign in by the identity provider.',
+    remedy: 'Ask who runs the server.',
+  },
+  confirmation_required: {
+    status: 403,
+    meaning: 'An account without a password gets another way to sign in only soon after signing in.',
+    remedy: 'Sign out and in again.',
   },
   sender_refused: {
     status: 403,
@@ -92,9 +112,11 @@ export const PROBLEM_CODES = {
   idea_not_found: notThere('idea'),
   notification_not_found: notThere('notification'),
   firing_not_found: notThere('firing'),
+  identity_not_found: notThere('identity'),
   inbox_not_found: notThere('inbox'),
   link_not_found: notThere('link'),
   forward_run_not_found: notThere('forward run'),
+  passkey_not_found: notThere('passkey'),
   portfolio_not_found: notThere('portfolio'),
   scan_not_found: notThere('scan'),
   script_not_found: notThere('script'),
@@ -130,6 +152,21 @@ export const PROBLEM_CODES = {
     status: 410,
     meaning: 'The link of a message holds for seven days after its alert fired.',
     remedy: 'Sign in to change the alert.',
+  },
+  sign_in_expired: {
+    status: 410,
+    meaning: 'What was begun ten minutes ago, elsewhere, or for something else is finished no more.',
+    remedy: 'Begin again.',
+  },
+  last_sign_in_way: {
+    status: 409,
+    meaning: 'Without it nobody could sign in to the account any more.',
+    remedy: 'Set a password or add a passkey first.',
+  },
+  passkeys_unavailable: {
+    status: 409,
+    meaning: 'The page came neither over https nor from localhost, or by an IP address.',
+    remedy: 'The message says what to do.',
   },
   conflict: {
     status: 409,
@@ -235,6 +272,11 @@ export const PROBLEM_CODES = {
     status: 503,
     meaning: 'The provider of the bars did not answer, or refused.',
     remedy: 'Try again after `Retry-After`.',
+  },
+  identity_provider_unavailable: {
+    status: 503,
+    meaning: 'The identity provider does not answer, or not as OpenID Connect has it.',
+    remedy: 'Sign in with the password, or try again after `Retry-After`.',
   },
   store_unavailable: {
     status: 503,

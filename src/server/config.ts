@@ -86,6 +86,21 @@ const addresses: Parse<readonly string[]> = (value) => {
   return entries
 }
 
+const issuer: Parse<string> = (value) => {
+  const url = URL.parse(value)
+  const plain = url && url.search === '' && url.hash === '' && url.username === ''
+  if (!plain || !/^https?:$/.test(url.protocol) || value.includes('/.well-known/'))
+    throw new Error(
+      'expected the issuer as the provider names it, like https://login.example.com/realms/home, without /.well-known/…',
+    )
+  return value
+}
+
+const nonEmpty: Parse<string> = (value) => {
+  if (value.trim() === '') throw new Error('expected a name')
+  return value.trim()
+}
+
 const smtp: Parse<string> = (value) => {
   if (!/^smtps?:$/.test(URL.parse(value)?.protocol ?? ''))
     throw new Error('expected an address like smtp://user:password@mail.example.com:587')
@@ -156,6 +171,36 @@ const OPTIONS = {
   ),
   CORS_ORIGINS: option('', origins, 'Sites whose pages may call the API with a token; * = any'),
   SIGNUP: option('closed', choice(['closed', 'open']), 'Who may sign up after the owner: open = everybody'),
+  OIDC_ISSUER: option(
+    '',
+    optional(issuer),
+    'Identity provider (OpenID Connect) to sign in by beside passwords, https://login.example.com/realms/home',
+  ),
+  OIDC_CLIENT_ID: option('', text, 'What the identity provider calls this server'),
+  OIDC_CLIENT_SECRET: option(
+    '',
+    text,
+    'The secret that the identity provider has given for it; empty = none, PKCE alone',
+    true,
+  ),
+  OIDC_NAME: option('', text, 'What the sign-in page calls the identity provider; default its host'),
+  OIDC_SCOPES: option('openid,email,profile', list, 'What the identity provider is asked for'),
+  OIDC_SIGNUP: option(
+    'closed',
+    choice(['closed', 'open']),
+    'Whether somebody whom the identity provider names, and nobody here knows, gets an account',
+  ),
+  OIDC_GROUPS_CLAIM: option(
+    'groups',
+    nonEmpty,
+    'The claim that lists the groups of a user; dots lead into objects, as in realm_access.roles',
+  ),
+  OIDC_GROUPS: option('', list, 'Groups whose members may sign in by the identity provider; empty = all'),
+  OIDC_ADMIN_GROUPS: option(
+    '',
+    list,
+    'Groups whose members are admins, and all others members, from each sign-in on; empty = roles are given here',
+  ),
   SMTP_URL: option(
     '',
     optional(smtp),
@@ -291,5 +336,7 @@ export function readConfig(
     )
   if (options.BARS !== null && options.STORE === null)
     mistakes.push('BARS: only the bars of a database can be in a bucket; name it in STORE, or leave BARS out')
+  if (options.OIDC_ISSUER !== null && options.OIDC_CLIENT_ID === '')
+    mistakes.push('OIDC_CLIENT_ID: is missing; OIDC_ISSUER is of no use without it')
   return { config: { ...options, rates }, values, mistakes }
 }

@@ -5,11 +5,13 @@ import { availableParallelism, totalmem } from 'node:os'
 import { users } from '../accounts/accounts.ts'
 import { argon2Passwords } from '../accounts/passwords.ts'
 import { sweepSessions } from '../accounts/sessions.ts'
+import { sweepTickets } from '../accounts/tickets.ts'
 import { sweepTokens } from '../accounts/tokens.ts'
 import { basePath, type ServeDashboard, type Services } from '../api/deps.ts'
 import { addressList } from '../api/peer.ts'
 import { createFeatures } from './features.ts'
 import { createApi } from '../api/index.ts'
+import { identityProviderOf } from './openid-net.ts'
 import { httpRequest, openSocket } from './providers-net.ts'
 import { JobPool, type WorkerThread } from '../engine/pool.ts'
 import { threadMs } from '../engine/thread-time.ts'
@@ -109,6 +111,11 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     answerBytes: config.SCRIPT_ANSWER_MB * 2 ** 20,
   }
   const passwords = argon2Passwords()
+  const net = {
+    allow: parseAllowList(config.WEBHOOK_ALLOW.join(',')),
+    resolve: async (host: string) => (await lookup(host, { all: true })).map(({ address }) => address),
+    send: createSend(),
+  }
   const features = createFeatures({
     kv,
     clock,
@@ -121,9 +128,9 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     spawnSearch: context.spawnSearch,
     limits,
     box,
-    webhookAllow: parseAllowList(config.WEBHOOK_ALLOW.join(',')),
-    resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
-    send: createSend(),
+    webhookAllow: net.allow,
+    resolve: net.resolve,
+    send: net.send,
     mailTransport: config.SMTP_URL === null ? null : await mailTransport(config.SMTP_URL, senderOf(config)),
     articles: ARTICLES,
     version: context.version,
@@ -173,6 +180,8 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     passwords,
     features,
     log,
+    box,
+    identityProvider: identityProviderOf(config, net, { clock, log }),
     settings: {
       version: context.version,
       publicUrl: config.PUBLIC_URL,
@@ -235,7 +244,12 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     await Promise.all([
       store.feed?.prune(),
       ...(fleet === null || fleet.holds('sweeping')
-        ? [app.gate.idempotency.sweep(), sweepSessions(services), sweepTokens(services)]
+        ? [
+            app.gate.idempotency.sweep(),
+            sweepSessions(services),
+            sweepTokens(services),
+            sweepTickets(services),
+          ]
         : []),
       // Alone, a server does so before its first import, and never again.
       ...(fleet?.holds('sweeping') ? [bars.store.sweep()] : []),

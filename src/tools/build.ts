@@ -50,6 +50,9 @@ function emptyFolder(name: string): string {
 /** How every part of jstat ends. */
 const SECTION_END = '}(jStat, Math));\n'
 
+const MAKERS =
+  /[\\/]@simplewebauthn[\\/]server[\\/]esm[\\/](?:registration[\\/]verifications|metadata|helpers[\\/](?:convertX509|mapX509|validateC|validateExt|getCertificateInfo|isCertRevoked)|services[\\/]metadataService).*\.js$/
+
 /** Leaves out or compresses what would take much room: a byte of code takes four, since the bytecode is in the executable too. */
 const small: BunPlugin = {
   name: 'small',
@@ -79,6 +82,23 @@ export default brotliDecompressSync(Buffer.from('${brotliCompressSync(readFileSy
       contents: `export class AjvJsonSchemaValidator { getValidator() { throw new Error('not bundled') } }`,
       loader: 'js',
     }))
+    // Of the passkeys' package what has to do with the makers of authenticators, whom nobody asks here: their certificates
+    // and lists, with all of X.509 behind them. Of elliptic curves it needs the form of a signature.
+    build.onResolve({ filter: /^@peculiar\/asn1-ecc$/ }, ({ path, importer }) => {
+      const index = Bun.resolveSync(path, importer)
+      return { path: index.replace(/build[\\/].*$/, 'build/es2015/ec_signature_value.js') }
+    })
+    build.onLoad({ filter: MAKERS }, ({ path }) => {
+      const names = [
+        ...readFileSync(path, 'utf8').matchAll(/^export (?:async )?(?:function|class|const) (\w+)/gm),
+      ]
+      return {
+        contents: names
+          .map(([, name = '']) => `export function ${name}() { throw new Error('not bundled') }`)
+          .join('\n'),
+        loader: 'js',
+      }
+    })
   },
 }
 

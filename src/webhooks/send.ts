@@ -2,26 +2,28 @@
 //
 // The connection goes to the address that was checked, while Host, SNI and the certificate's name stay the URL's. No
 // redirect is followed (it would leave the checked address), no proxy is used, nothing is decompressed, and at most 20 kB
-// of the answer are read.
+// of the answer are read, unless more is asked for.
 
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 
 export interface Attempt {
   readonly url: URL
-  readonly method: 'POST' | 'PUT'
+  readonly method: 'GET' | 'POST' | 'PUT'
   readonly address: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
   /** The remaining time of the attempt; the limits below hold as well. */
   readonly budgetMs: number
+  /** How much of the answer its excerpt has, where that is more than 4 kB. */
+  readonly excerptBytes?: number
 }
 
 export interface Reply {
   /** The HTTP status; 0 if there was none. */
   readonly status: number
   readonly retryAfter: string | null
-  /** The first 4 kB, as text. */
+  /** The first 4 kB, or as much as was asked for, as text. */
   readonly excerpt: string
   /** Why there is no status: `timeout`, `connection_refused`, `connection_reset`, `tls`, `network`. */
   readonly failure: string | null
@@ -50,7 +52,7 @@ const EXCERPT_BYTES = 4096
 
 /** Node's client is loaded with the first attempt, since loading it is a tenth of a start. */
 export function createSend(limits: SendLimits = { connectMs: 5000, totalMs: 15_000 }): Send {
-  return ({ url, address, method, headers, body, budgetMs }) =>
+  return ({ url, address, method, headers, body, budgetMs, excerptBytes = EXCERPT_BYTES }) =>
     new Promise((settle) => {
       const secure = url.protocol === 'https:'
       let done = false
@@ -100,12 +102,12 @@ export function createSend(limits: SendLimits = { connectMs: 5000, totalMs: 15_0
           finish({
             status,
             retryAfter,
-            excerpt: Buffer.concat(chunks).subarray(0, EXCERPT_BYTES).toString('utf8'),
+            excerpt: Buffer.concat(chunks).subarray(0, excerptBytes).toString('utf8'),
           })
         answer.on('data', (chunk: Buffer) => {
           chunks.push(chunk)
           size += chunk.length
-          if (size >= READ_BYTES) whole()
+          if (size >= Math.max(READ_BYTES, excerptBytes)) whole()
         })
         answer.on('end', whole)
         // Once the status is known, a connection that breaks or stalls does not change the receiver's answer.

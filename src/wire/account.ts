@@ -23,7 +23,7 @@ const Session = Type.Object(
 export type Session = Wire<typeof Session>
 
 const Password = Raw(1000)
-const signedIn = { id: idOf('usr'), user: User }
+export const SIGNED_IN = { id: idOf('usr'), user: User }
 
 export const ACCOUNTS = {
   'POST /api/auth/sign-up': {
@@ -37,28 +37,31 @@ export const ACCOUNTS = {
       name: Type.Optional(Text(100)),
       invitation: Type.Optional(Text(100)),
     }),
-    answer: signedIn,
+    answer: SIGNED_IN,
   },
   'POST /api/auth/sign-in': {
     access: 'none',
     summary: 'Sign in',
     body: Type.Object({ email: Text(254), password: Password }),
-    answer: signedIn,
+    answer: SIGNED_IN,
   },
   'POST /api/auth/sign-out': {
     access: 'none',
     summary: 'Sign out',
-    answer: {},
+    description:
+      '`providerUrl` is where the browser may go on to end the session at the identity provider as well, if that began this one; else null.',
+    answer: { providerUrl: nullable(Type.String()) },
   },
   'GET /api/auth/visitor': {
     access: 'none',
     summary: 'Who is asking, and who may sign up',
     description:
-      'For pages that anybody may see: `user` is null if nobody is signed in; a token signs nobody in. `signUp` is `owner` while the server has none, then `open` or `invited`; `needsCode` says whether signing up from here takes a code. `newestEvent` is where a stream has to begin (`after`) that is to miss nothing from now on; null if nobody is signed in.',
+      'For pages that anybody may see: `user` is null if nobody is signed in; a token signs nobody in. `signUp` is `owner` while the server has none, then `open` or `invited`; `needsCode` says whether signing up from here takes a code. `provider` is what the identity provider is called by which one can sign in as well (`POST /api/auth/openid/start`); null if there is none. `newestEvent` is where a stream has to begin (`after`) that is to miss nothing from now on; null if nobody is signed in.',
     answer: {
       user: nullable(User),
       signUp: oneOf(['owner', 'open', 'invited']),
       needsCode: Type.Boolean(),
+      provider: nullable(Type.String()),
       newestEvent: nullable(Type.String()),
     },
   },
@@ -91,9 +94,10 @@ export const ACCOUNTS = {
   'POST /api/auth/password': {
     access: 'session only',
     summary: 'Change the password',
-    description: 'Ends every session; the answer carries a new cookie.',
-    body: Type.Object({ password: Password, newPassword: Password }),
-    answer: signedIn,
+    description:
+      'Ends every session; the answer carries a new cookie. An account that has none yet gives no `password`, and must have signed in within the last ten minutes.',
+    body: Type.Object({ password: Type.Optional(Password), newPassword: Password }),
+    answer: SIGNED_IN,
   },
   'GET /api/auth/users': {
     access: 'session only',

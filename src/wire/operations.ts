@@ -23,6 +23,7 @@ import { PORTFOLIOS } from './portfolio.ts'
 import { SCANS } from './scan.ts'
 import { SCRIPTS } from './script.ts'
 import { SEARCH } from './search.ts'
+import { SIGN_IN_WAYS } from './sign-in-way.ts'
 import { STREAM } from './stream.ts'
 import { SUPPORT } from './support.ts'
 import { SYMBOL_SEARCH } from './symbol-search.ts'
@@ -33,6 +34,7 @@ import { WEBHOOKS } from './webhook.ts'
 
 export const OPERATIONS = {
   ...ACCOUNTS,
+  ...SIGN_IN_WAYS,
   ...TOKENS,
   ...BACKTESTS,
   ...SWEEPS,

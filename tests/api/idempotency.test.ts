@@ -211,13 +211,21 @@ const SAME_AGAIN = [
   '/api/links/follow',
   '/api/platform/alerts/firings/:id/acknowledge',
 ]
-/** These are not kept: they set cookies, read their body as it comes, or have no caller. */
+/** These are not kept: they set cookies, read their body as it comes, have no caller, or use up a ticket. */
 const NOT_KEPT = [
   '/api/hooks/:secret',
   '/api/auth/sign-up',
   '/api/auth/sign-in',
   '/api/auth/sign-out',
   '/api/auth/password',
+  '/api/auth/openid/start',
+  '/api/auth/openid/sign-in',
+  '/api/auth/identities/start',
+  '/api/auth/identities',
+  '/api/auth/passkeys/start',
+  '/api/auth/passkeys',
+  '/api/auth/passkey/start',
+  '/api/auth/passkey/sign-in',
   '/api/platform/bars/import',
   '/api/platform/bars/inspect',
 ]

@@ -218,6 +218,8 @@ export function testServer(
     features,
     passwords: fakePasswords,
     log: silentLog,
+    box: sealedByNobody,
+    identityProvider: null,
     settings: {
       version: '0.0.0',
       publicUrl: null,

@@ -55,6 +55,14 @@ describe('every setting', () => {
     ['ALLOWED_HOSTS', 'a.example, b.example', ['a.example', 'b.example'], null],
     ['CORS_ORIGINS', 'https://a.example', ['https://a.example'], 'a.example'],
     ['SIGNUP', 'open', 'open', 'maybe'],
+    ['OIDC_CLIENT_ID', 'chartroom', 'chartroom', null],
+    ['OIDC_CLIENT_SECRET', 'sécret', 'sécret', null],
+    ['OIDC_NAME', 'Zuhause 🏠', 'Zuhause 🏠', null],
+    ['OIDC_SCOPES', 'email,groups', ['email', 'groups'], null],
+    ['OIDC_SIGNUP', 'open', 'open', 'yes'],
+    ['OIDC_GROUPS_CLAIM', 'realm_access.roles', 'realm_access.roles', ' '],
+    ['OIDC_GROUPS', 'traders, friends', ['traders', 'friends'], null],
+    ['OIDC_ADMIN_GROUPS', 'chart admins', ['chart admins'], null],
     ['SMTP_URL', 'smtp://u:p@m.example:587', 'smtp://u:p@m.example:587', 'https://m.example'],
     ['MAIL_FROM', 'c@a.example', 'c@a.example', 'nobody'],
     ['WEBHOOK_ALLOW', 'loopback', ['loopback'], null],
@@ -77,6 +85,7 @@ describe('every setting', () => {
   const NAMED = [
     'TRUSTED_PROXIES',
     'BARS',
+    'OIDC_ISSUER',
     ...SETTINGS.map(([name]) => name),
     ...RATES.map((rate) => `RATE_${rate}`),
   ]
@@ -96,6 +105,23 @@ describe('every setting', () => {
     const quota = (text: string) =>
       readConfig({}, { [`RATE_${rate}`]: text }).config.rates[rate.toLowerCase() as Rate].quota
     expect([quota('17'), quota('0')]).toEqual([17, 0])
+  })
+
+  test('OIDC_ISSUER is the address as the provider names it, beside a client', () => {
+    const OIDC_ISSUER = 'https://login.example.com/realms/home/'
+    const read = (text: string, more = {}) => readConfig({}, { OIDC_ISSUER: text, ...more })
+    const { config, mistakes } = read(OIDC_ISSUER, { OIDC_CLIENT_ID: 'chartroom' })
+    expect([config.OIDC_ISSUER, mistakes]).toEqual([OIDC_ISSUER, []])
+    expect(read(OIDC_ISSUER).mistakes).toEqual([expect.stringMatching(/^OIDC_CLIENT_ID: is missing/)])
+    for (const bad of [
+      'login.example.com',
+      `${OIDC_ISSUER}.well-known/openid-configuration`,
+      'ldap://a',
+      'https://u:p@a',
+    ])
+      expect(read(bad).mistakes).toEqual([expect.stringMatching(/^OIDC_ISSUER: expected the issuer/)])
+    const secret = configRows().find(({ name }) => name === 'OIDC_CLIENT_SECRET')
+    expect(secret?.secret).toBe(true)
   })
 
   test('BARS is a bucket with its key, beside a database', () => {
