@@ -68,6 +68,10 @@ describe.skipIf(noBrowser)('on the page', () => {
     await page.getByText(/^Vol/).first().waitFor()
     await page.getByRole('application').press('Alt+c')
     const search = page.getByRole('dialog', { name: 'Compare' }).getByRole('combobox')
+    // Nothing is compared with itself.
+    await search.fill('aapl')
+    await page.getByText('It is on the chart already').waitFor()
+    expect(await page.getByRole('option').count()).toBe(0)
     await search.fill('spx')
     await page.getByRole('option', { name: /SPX/, selected: true }).waitFor()
     await search.press('Enter')

@@ -33,15 +33,18 @@ export function SymbolDialog() {
   // The field already has the letter that was typed on the chart: further letters are appended, however soon they come.
   useLayoutEffect(() => field.current?.setSelectionRange(text.length, text.length), [])
   const formula = useMemo(() => formulaOf(symbols.value ?? [], text), [symbols.value, text])
-  const found = useMemo(
+  const isComparing = comparing.value
+  const matched = useMemo(
     () => (formula ? (formula.facts ? [formula.facts] : []) : matching(symbols.value ?? [], text)),
     [symbols.value, text, formula],
   )
   const listed = useListed(formula ? '' : text)
+  // Nothing is compared with itself, or twice.
+  const isOffered = (one: Named) => !(isComparing && isOnChart(one))
+  const found = matched.filter(isOffered)
   // A symbol is offered by its exchange and ticker, so what is stored stands once.
-  const others = formula ? [] : listed.found
+  const others = formula ? [] : listed.found.filter(isOffered)
   const [fetching, setFetching] = useState<Fetching | null>(null)
-  const isComparing = comparing.value
   const close = () => {
     symbolSearch.value = null
     comparing.value = false
@@ -126,6 +129,8 @@ export function SymbolDialog() {
         </div>
       ) : formula?.problem ? (
         <Empty title="A formula of symbols">{formula.problem}</Empty>
+      ) : found.length + others.length === 0 && matched.length > 0 ? (
+        <Empty title="It is on the chart already">Type another symbol to lay over it.</Empty>
       ) : found.length + others.length === 0 ? (
         <FetchSymbol
           text={text}
@@ -188,6 +193,13 @@ export function SymbolDialog() {
 interface Fetching {
   readonly name: string
   readonly fraction: number
+}
+
+type Named = Parameters<typeof nameOf>[0]
+
+function isOnChart(named: Named): boolean {
+  const { market: own, compared } = activeCell.value
+  return [own.value, ...(compared.value ?? [])].some((one) => nameOf(one) === nameOf(named))
 }
 
 /** What is stored of a symbol. A spread and a continuous future have no bars of their own. */
