@@ -1,6 +1,7 @@
 // Ranges that are suggested for inputs, and the map of the scores.
 
 import { describe, expect, test } from 'bun:test'
+import { inWords } from '../../src/dashboard/sweeps/figure-words.ts'
 import {
   choicesOf,
   heatOf,
@@ -26,6 +27,17 @@ const input = (part: Partial<Input>): Input => ({
   inline: '',
   active: true,
   ...part,
+})
+
+test.each([
+  ['netProfit', 'net profit'],
+  ['netProfit / max(maxDrawdown, 1)', 'net profit / max(max drawdown, 1)'],
+  ['-maxDrawdownPct', '-max drawdown in %'],
+  ['trades >= 30 and long.winRate != 0.5', 'trades ≥ 30 and win rate of longs ≠ 0.5'],
+  ['equity.cagr * sharpe', 'CAGR * Sharpe ratio'],
+  ['"netProfit line" > 0', '"netProfit line" > 0'],
+])('the figure %s is read as %s', (written, read) => {
+  expect(inWords(written)).toBe(read)
 })
 
 describe('a range is suggested', () => {

@@ -15,6 +15,7 @@ import { ChartView } from '../chart/view.ts'
 import { count, money, percent, price, quantity, time as timeText, tone, marketText } from '../format.ts'
 import { Show, pageStyles as p, useLoad } from '../frame/page.tsx'
 import { Overview } from '../report/overview.tsx'
+import { inWords } from '../sweeps/figure-words.ts'
 import { VerdictFigures } from '../sweeps/verdict-figures.tsx'
 import { palette, theme } from '../settings.ts'
 import { DataTable } from '../ui/data-table.tsx'
@@ -62,7 +63,7 @@ function ProofOf({ proof, snapshot }: { readonly proof: Proof; readonly snapshot
   const { verdict, isBest, varied, objective, constraints, filtered, range } = proof
   const isSame = range.from === snapshot.range.from && range.to === snapshot.range.to
   const when = (ms: number | null) => timeText(ms, zone.value, showsClock(snapshot.interval))
-  const limits = constraints.length > 0 ? `, if ${constraints.join(' and ')}` : ''
+  const limits = constraints.length > 0 ? `, if ${constraints.map(inWords).join(' and ')}` : ''
   return (
     <section aria-label="Proof">
       <h2>How it was found</h2>
@@ -72,7 +73,8 @@ function ProofOf({ proof, snapshot }: { readonly proof: Proof; readonly snapshot
       <p class="muted">
         {isBest ? 'The best' : 'One'} of {count(verdict.trials)} trials over {count(varied)}{' '}
         {varied === 1 ? 'input' : 'inputs'}
-        {filtered > 0 && `, after ${count(filtered)} were sorted out by the first bars`}. Wanted: {objective}
+        {filtered > 0 && `, after ${count(filtered)} were sorted out by the first bars`}. Wanted:{' '}
+        {inWords(objective)}
         {limits}. Worked out by this server, which has counted every choice that its author tried.
       </p>
       <p class="muted">
@@ -128,7 +130,7 @@ function settingsText({ initialCapital, currency, script: { declaration } }: Sna
   const fees = !fee
     ? 'no commission'
     : kind === 'percent' || kind === undefined
-      ? `commission ${String(fee)} %`
+      ? `commission ${String(fee)}%`
       : `commission ${String(fee)} ${currency}`
   return `${money(initialCapital, currency)} at the start, ${fees}${slippage ? `, slippage ${String(slippage)} ticks` : ''}`
 }

@@ -29,18 +29,19 @@ const SAMPLERS = [
   ['cmaes', 'Learning, numbers only (CMA-ES)'],
 ] as const
 const WINDOWS = [
-  ['holdout', 'Hold the last 30 % back'],
+  ['holdout', 'Hold the last 30% back'],
   ['rolling', 'Walk forward, rolling'],
   ['anchored', 'Walk forward, anchored'],
   ['matrix', 'Walk forward, matrix of 30'],
   ['none', 'All bars, no test'],
 ] as const
 const OBJECTIVES = [
-  'netProfit',
-  'netProfit / max(maxDrawdown, 1)',
-  'sharpe',
-  'profitFactor',
-  '-maxDrawdownPct',
+  ['netProfit', 'Net profit'],
+  ['netProfit / max(maxDrawdown, 1)', 'Net profit over max drawdown'],
+  ['sharpe', 'Sharpe ratio'],
+  ['profitFactor', 'Profit factor'],
+  ['-maxDrawdownPct', 'A small max drawdown'],
+  ['', 'Another figure, or an expression'],
 ] as const
 
 const SWEEP_FIELDS = bodyFields('POST /api/platform/sweeps')
@@ -87,6 +88,7 @@ function OptimiseForm({ start }: { readonly start: readonly VariedRow[] }) {
   const [rows, setRows] = useState(start)
   const [sampler, setSampler] = useState<(typeof SAMPLERS)[number][0]>('auto')
   const [windows, setWindows] = useState<(typeof WINDOWS)[number][0]>('holdout')
+  const [ownObjective, setOwnObjective] = useState(false)
   const [halving, setHalving] = useState<(typeof HALVING)[number][0]>('no')
   const chosen = rows.filter(({ on }) => on)
   const inputCount = rows.filter(({ property }) => property === undefined).length
@@ -161,13 +163,27 @@ function OptimiseForm({ start }: { readonly start: readonly VariedRow[] }) {
           {...form.field('where')}
           hint={'Names with blanks in double quotes: "Fast length" < "Slow length"'}
         />
-        <Field
+        <Select
           label="Wanted as large as possible"
-          offered={OBJECTIVES}
-          {...form.field('objective')}
-          hint="A figure of the report, or an expression of some"
+          value={ownObjective ? '' : form.values.objective}
+          options={OBJECTIVES}
+          onChange={(objective) => {
+            setOwnObjective(objective === '')
+            if (objective !== '') form.set('objective', objective)
+          }}
         />
-        <Field label="A trial counts if" {...form.field('constraints')} />
+        {ownObjective && (
+          <Field
+            label="Figure or expression"
+            {...form.field('objective')}
+            hint="As the API names them: netProfit, sharpe, netProfit / maxDrawdown"
+          />
+        )}
+        <Field
+          label="A trial counts if"
+          {...form.field('constraints')}
+          hint="Such as trades >= 30, profitFactor > 1.2"
+        />
         <Select label="Test" value={windows} options={WINDOWS} onChange={setWindows} />
         <Select label="What to try" value={sampler} options={SAMPLERS} onChange={setSampler} />
         {mayHalve && (

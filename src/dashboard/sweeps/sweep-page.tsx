@@ -12,6 +12,7 @@ import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Badge, Button, Select } from '../ui/ui.tsx'
 import { bottom, inputs, script } from '../workspace.ts'
 import type { Sweep, SweepTrial, Verdict } from '../../wire/sweep.ts'
+import { inWords } from './figure-words.ts'
 import { HeatMap } from './heat-map.tsx'
 import { Parallel, useBands } from './parallel.tsx'
 import { ShareSweep } from './share-sweep.tsx'
@@ -89,9 +90,9 @@ function aboutOf({
   constraints,
   filtered,
 }: Sweep): string {
-  const limits = constraints.length > 0 ? `, if ${constraints.join(' and ')}` : ''
+  const limits = constraints.length > 0 ? `, if ${constraints.map(inWords).join(' and ')}` : ''
   const sorted = filtered > 0 ? ` ${count(filtered)} sorted out by the first bars.` : ''
-  return `${space.map(nameOf).join(', ')} on ${marketText({ exchange, symbol, interval })}, ${count(range.bars)} bars. Wanted: ${objective}${limits}.${sorted}`
+  return `${space.map(nameOf).join(', ')} on ${marketText({ exchange, symbol, interval })}, ${count(range.bars)} bars. Wanted: ${inWords(objective)}${limits}.${sorted}`
 }
 
 /** The trials as they come: those loaded stay, and the last page is read again when there are more. */

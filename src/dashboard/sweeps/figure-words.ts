@@ -1,0 +1,24 @@
+// Figures of a report by the words that people search for: an objective or a condition is written with the names of the API,
+// and read as `net profit / max drawdown`.
+
+const WORDS: Readonly<Record<string, string>> = {
+  cagr: 'CAGR',
+  sharpe: 'Sharpe ratio',
+  sortino: 'Sortino ratio',
+}
+const SIDES: Readonly<Record<string, string>> = { long: ' of longs', short: ' of shorts' }
+const SIGNS: Readonly<Record<string, string>> = { '>=': '≥', '<=': '≤', '!=': '≠', '==': '=' }
+
+/** `netProfit / maxDrawdown` → `net profit / max drawdown`. Functions and texts in quotes stay as they are. */
+export const inWords = (expression: string): string =>
+  expression
+    .replaceAll(/"[^"]*"|[A-Za-z][\w.]*(?![\w.]|\s*\()/g, (name) =>
+      name.startsWith('"') ? name : wordsOf(name),
+    )
+    .replaceAll(/[<>!=]=/g, (sign) => SIGNS[sign]!)
+
+function wordsOf(name: string): string {
+  const [field = '', part = ''] = name.split('.').toReversed()
+  const words = field.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replace(/ pct$/, ' in %')
+  return (WORDS[field] ?? words) + (SIDES[part] ?? '')
+}
