@@ -183,7 +183,7 @@ export function ChartPage({
               axis="x"
               size={sideWidth}
               min={260}
-              max={() => Math.min(520, innerWidth - 320)}
+              max={() => Math.max(260, Math.min(520, innerWidth / 3))}
             />
             <Tabs
               label="Side drawer"

@@ -107,9 +107,7 @@ function ReportOf({ run: current }: { readonly run: ShownRun }) {
             <span class={s.wideOnly}> · ran in {duration(report.timings.runMs)}</span>
           </span>
           {trials && report.script.kind === 'strategy' && (
-            <span class={cx('muted', s.tried)} title={triedText(trials.sentence, report)}>
-              {triedText(trials.sentence, report)}
-            </span>
+            <span class={cx('muted', s.tried)}>{triedText(trials.sentence, report)}</span>
           )}
         </div>
         {running.value && <Badge tone="accent">Running…</Badge>}
