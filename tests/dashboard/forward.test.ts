@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { barCsv } from '../bar-csv.ts'
 import { violations } from './axe.ts'
 import { noBrowser, startSite, type Site } from './browser.ts'
+import { sideways } from './sideways.ts'
 
 const MARKET = { exchange: 'E', symbol: 'S', interval: '1h' }
 const SOURCE =
@@ -28,8 +29,10 @@ describe.skipIf(noBrowser)('forward runs', () => {
       expect((await page.request.post(address, { headers, data })).status()).toBe(200)
     }
     await bring(40)
-    await page.goto(`${site.url}/forward`)
+    await page.goto(`${site.url}/backtests`)
+    await page.getByRole('link', { name: 'Forward runs' }).click()
     await page.getByText('No strategy is followed').waitFor()
+    await page.locator('nav a[aria-current=page]', { hasText: 'Forward' }).waitFor()
     const kept = await page.request.post(`${site.url}/api/platform/backtests`, {
       headers: { origin: site.url },
       data: { name: 'Threes', ...MARKET, bars: 40, source: SOURCE },
@@ -55,10 +58,9 @@ describe.skipIf(noBrowser)('forward runs', () => {
     await phone.page.goto(`${site.url}/backtests`)
     await phone.page.getByRole('button', { name: 'More', exact: true }).click()
     await phone.page.getByRole('menuitem', { name: 'Forward runs' }).click()
-    await phone.page.locator('nav a[aria-current=page]', { hasText: 'Backtests' }).waitFor()
     await phone.page.getByRole('link', { name: 'Threes' }).click()
     await phone.page.getByText(/stopped after \d+ bars/).waitFor()
-    expect(await phone.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+    expect(await sideways(phone.page)).toEqual([])
     expect(await violations(phone.page)).toEqual([])
     if (shots) await phone.page.screenshot({ path: `${shots}/forward-phone.png`, fullPage: true })
     await phone.page.getByRole('button', { name: 'Delete' }).click()

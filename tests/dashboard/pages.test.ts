@@ -7,6 +7,7 @@ import { decryptedPush, startPushService, subscribed } from '../channels/push-se
 import { zip } from '../market/archives.ts'
 import { violations } from './axe.ts'
 import { noBrowser, painted, startSite, type Site } from './browser.ts'
+import { sideways } from './sideways.ts'
 
 const PAGES = [
   '/backtests',
@@ -82,8 +83,7 @@ describe.skipIf(noBrowser)('pages', () => {
         await page.goto(site.url + path)
         await settled(page)
         expect({ path, found: await violations(page) }).toEqual({ path, found: [] })
-        // Nothing is wider than the screen.
-        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
+        expect({ path, wide: await sideways(page) }).toEqual({ path, wide: [] })
         expect({ path, cut: await cutOff(page) }).toEqual({ path, cut: [] })
       }
       // The chart, whose own accessibility has a suite of its own.

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { noBrowser, startSite, type Site } from './browser.ts'
+import { sideways } from './sideways.ts'
 
 const AXE = readFileSync(`${import.meta.dir}/../../node_modules/axe-core/axe.min.js`, 'utf8')
 const averages = (fast: number, slow: number) => `//@version=6
@@ -90,8 +91,7 @@ describe.skipIf(noBrowser)('portfolios', () => {
     await shot(page, 'portfolios')
 
     const phone = await site.open({ remembered: { ...REMEMBERED, theme: 'light' }, width: 390 })
-    const fits = async () =>
-      expect(await phone.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+    const fits = async () => expect(await sideways(phone.page)).toEqual([])
     await phone.page.goto(`${site.url}/portfolios/new`)
     await phone.page.getByRole('checkbox', { name: 'Quick' }).check()
     await fits()

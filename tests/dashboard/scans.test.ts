@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import type { Page } from 'playwright-core'
 import { violations } from './axe.ts'
 import { noBrowser, startSite, type Site } from './browser.ts'
+import { sideways } from './sideways.ts'
 
 const SOURCE = `//@version=6
 indicator("Screen")
@@ -71,8 +72,7 @@ describe.skipIf(noBrowser)('scanning', () => {
       width: 390,
     })
     await page.goto(`${site.url}/scans/new`)
-    const fits = async () =>
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+    const fits = async () => expect(await sideways(page)).toEqual([])
     await page.getByLabel('Interval', { exact: true }).fill('1d')
     await fits()
     await page.getByRole('button', { name: 'Scan', exact: true }).click()
