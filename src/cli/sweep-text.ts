@@ -99,7 +99,7 @@ function figureLines({
     ],
     monteCarlo && [
       'Max drawdown, trades shuffled',
-      `${formatPercent(monteCarlo.order.drawdownPct.middle)} (95 %: ${formatPercent(monteCarlo.order.drawdownPct.high)})`,
+      `${formatPercent(monteCarlo.order.drawdownPct.middle)} (95%: ${formatPercent(monteCarlo.order.drawdownPct.high)})`,
     ],
     monteCarlo && ['Chance of a loss, trades drawn', formatPercent(monteCarlo.loss)],
     costs && [

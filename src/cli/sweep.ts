@@ -75,7 +75,7 @@ export const sweepCommand: Command = {
       '  --hold-out SHARE      Keep the last part of the bars back, and judge the best on it: 0.3',
       '  --walk-forward        Choose again and again on past bars, and judge each choice on those that follow',
       '  --anchored            … with all past bars instead of a window that rolls',
-      '  --matrix              … thirty times: each share from 10 to 30 % with 5 to 30 windows',
+      '  --matrix              … thirty times: each share from 10 to 30% with 5 to 30 windows',
       '  --runs N, --share S   Windows (10), and the part of each that it is judged on (0.2)',
       ...BARS_HELP,
       `  --inputs JSON         Values of other inputs: '{"Length": 20}'`,

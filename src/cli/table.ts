@@ -40,10 +40,10 @@ export function formatNumber(value: number | null | undefined, digits = 2): stri
   return sign + grouped + (fraction === undefined ? '' : `.${fraction}`)
 }
 
-/** A fraction as a percentage: `12.35 %`. */
+/** A fraction as a percentage: `12.35%`. */
 export function formatPercent(fraction: number | null | undefined): string {
   const text = formatNumber(fraction === null || fraction === undefined ? fraction : fraction * 100)
-  return text === '–' ? text : `${text} %`
+  return text === '–' ? text : `${text}%`
 }
 
 /** `2024-03-05 14:30` in a zone (UTC if its name is unknown); without the time of day if the caller does not want it. */
@@ -58,10 +58,10 @@ export function formatBytes(bytes: number): string {
   return `${formatNumber(bytes / 1000 ** power, power === 0 ? 0 : 1)} ${units[power]}`
 }
 
-/** `[=====>    ]  52 %`, for a line that is overwritten again and again. */
+/** `[=====>    ]  52%`, for a line that is overwritten again and again. */
 export function progressBar(fraction: number, width = 30): string {
   const part = Math.max(0, Math.min(1, fraction))
   const filled = Math.round(part * width)
   const bar = filled === 0 ? '' : `${'='.repeat(filled - 1)}${part < 1 ? '>' : '='}`
-  return `[${bar.padEnd(width)}] ${String(Math.round(part * 100)).padStart(3)} %`
+  return `[${bar.padEnd(width)}] ${String(Math.round(part * 100)).padStart(3)}%`
 }

@@ -8,6 +8,6 @@ export function luckSentence(deflated: number | null): string {
 }
 
 export function percentText(share: number): string {
-  if (share > 0 && share < 0.01) return 'under 1 %'
-  return share > 0.99 && share < 1 ? 'over 99 %' : `${Math.round(share * 100)} %`
+  if (share > 0 && share < 0.01) return 'under 1%'
+  return share > 0.99 && share < 1 ? 'over 99%' : `${Math.round(share * 100)}%`
 }

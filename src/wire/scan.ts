@@ -113,7 +113,7 @@ const ScanRow = Type.Object(
     time: nullable(Time),
     close: nullable(Type.Number()),
     change: nullable(
-      Type.Number({ description: 'Of the close, since the bar before, as a fraction: 0.05 = 5 %.' }),
+      Type.Number({ description: 'Of the close, since the bar before, as a fraction: 0.05 = 5%.' }),
     ),
     values: Type.Array(nullable(Type.Number()), { description: 'In the order of `values` of the scan.' }),
     holds: Type.Array(Type.Integer(), {

@@ -132,9 +132,9 @@ const Span = Type.Object(
   { description: 'Indices of bars; `to` is the first behind it.' },
 )
 const Spread = Type.Object({
-  low: number('5 % are below it.'),
+  low: number('5% are below it.'),
   middle: number('The median.'),
-  high: number('95 % are below it.'),
+  high: number('95% are below it.'),
 })
 const SnoopingTest = Type.Object({
   statistic: Type.Number(),

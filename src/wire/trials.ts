@@ -16,7 +16,7 @@ export const judgedSharpe = {
   probabilistic: maybe('Chance that the true ratio is above 0, if this had been the only trial.'),
   benchmark: number('What the best of so many worthless trials shows by luck.'),
   deflated: maybe('Chance that the true ratio is above that benchmark.'),
-  leastBars: maybe('Bars needed to be 95 % sure of it; null if no number of bars is enough.'),
+  leastBars: maybe('Bars needed to be 95% sure of it; null if no number of bars is enough.'),
 }
 
 export const LeastLength = Type.Object(

@@ -25,7 +25,7 @@ test('says what the money became, and what each part did for it', async () => {
   expect([code, err]).toEqual([0, ''])
   const lines = out.split('\n')
   // Bought at 101 and 99, sold at 106 and 94; what was bought again at 110 and 90 is open: both took as much as they gave.
-  expect(lines[0]).toBe('5,000.00 USD became 5,000.00: 0.00 % net profit, 0.00 % deepest drawdown.')
+  expect(lines[0]).toBe('5,000.00 USD became 5,000.00: 0.00% net profit, 0.00% deepest drawdown.')
   expect(lines.filter((line) => /hold\.pine|^All/.test(line))).toEqual([
     expect.stringMatching(/^1 .*hold\.pine +X_RISES 1d +1 +/),
     expect.stringMatching(/^2 .*hold\.pine +X_FALLS 1d +1 +/),

@@ -34,7 +34,7 @@ describe('over files', () => {
     expect([code, err]).toEqual([0, ''])
     expect(out.split('\n')).toEqual([
       expect.stringMatching(/^Market +Bar +Close +Change +Average 3 +move +never now +Holds$/),
-      expect.stringMatching(/^БИРЖА_СБЕР +2024-01-06 00:00 +230.0000 +27.78 % .* – +Above, alert\(\), Up$/),
+      expect.stringMatching(/^БИРЖА_СБЕР +2024-01-06 00:00 +230.0000 +27.78% .* – +Above, alert\(\), Up$/),
       expect.stringMatching(/^X_RISES .* Above, alert\(\), Up$/),
       '… and 2 more: --limit 4',
       '',

@@ -121,7 +121,7 @@ describe('backtest', () => {
     const run = async (...more: string[]) =>
       (await chartroom(data, 'backtest', path, ...SERIES, '--last', '1000', ...more)).out
     expect(await run()).toMatch(
-      /^The only combination of this script tried on SP:SPX 1d. Chance that luck alone did this: \d+ %.\n(No number of bars|It takes [\d,]+ bars)/m,
+      /^The only combination of this script tried on SP:SPX 1d. Chance that luck alone did this: \d+%.\n(No number of bars|It takes [\d,]+ bars)/m,
     )
     await run('--inputs', '{"Length": 30}')
     const space = ['--set', 'Length=10..30/10', '--workers', '1', '--last', '300']
@@ -444,7 +444,7 @@ test('tables align, and numbers are grouped', () => {
     formatNumber(null),
     formatNumber(-1234.5, 0),
   ]).toEqual(['1,234,567.89', '0.00', '–', '-1,235'])
-  expect(formatPercent(0.12345)).toBe('12.35 %')
+  expect(formatPercent(0.12345)).toBe('12.35%')
   expect(formatBytes(1_500_000)).toBe('1.5 MB')
-  expect(progressBar(0.5, 10)).toBe('[====>     ]  50 %')
+  expect(progressBar(0.5, 10)).toBe('[====>     ]  50%')
 })

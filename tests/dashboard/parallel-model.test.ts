@@ -26,8 +26,8 @@ const AXES = axesOf(['Fast', 'Kind', 'Switch'], TRIALS)
 test('an axis goes from the least to the most, over texts in the order they come, and says what is where', () => {
   expect(AXES.map(({ name }) => name)).toEqual(['Fast', 'Kind', 'Switch', 'Trades', 'Max drawdown', 'Score'])
   expect(AXES.map(({ at }) => at(TRIALS[1]!))).toEqual([0.5, 1, 0, 0.5, 0.5, null])
-  expect(AXES.map(({ shown }) => shown(1))).toEqual(['15', 'both', 'true', '20', '20.00 %', '300'])
-  expect(AXES.map(({ shown }) => shown(0))).toEqual(['5', 'long', 'true', '0', '0.00 %', '100'])
+  expect(AXES.map(({ shown }) => shown(1))).toEqual(['15', 'both', 'true', '20', '20.00%', '300'])
+  expect(AXES.map(({ shown }) => shown(0))).toEqual(['5', 'long', 'true', '0', '0.00%', '100'])
 })
 
 test('what is the same everywhere lies in the middle, and what nobody has is nowhere', () => {
@@ -74,7 +74,7 @@ test('a backtest as a part leaves its capital and its currency behind', () => {
   expect(partOf(backtest, 3)).toMatchObject({ priority: 3, inputs: { n: 1 }, overrides: { slippage: 2 } })
   expect(partOf(backtest, 3).overrides).toEqual({ slippage: 2 })
   expect(marketText(backtest)).toBe('X:ABC 1D')
-  const tried = 'Tried 3 combinations of this script on X:ABC 1d. Chance that luck alone did this: 5 %.'
+  const tried = 'Tried 3 combinations of this script on X:ABC 1d. Chance that luck alone did this: 5%.'
   expect(triedText(tried, backtest)).toBe(tried.replace('1d', '1D'))
 })
 

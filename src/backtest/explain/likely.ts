@@ -93,7 +93,7 @@ function quantities({ report, symbol }: Facts, both: readonly Both[]): Explained
   if (spent !== null) add('cash', spent, `${spent} in cash`)
   const capital = setting(report, 'initial_capital', 1_000_000)
   for (const percent of new Set([shareOf(values[0] ?? 0, capital), shareOfAll(both, symbol, capital)]))
-    if (percent !== null) add('percent_of_equity', percent, `${percent} % of equity`)
+    if (percent !== null) add('percent_of_equity', percent, `${percent}% of equity`)
   return found
 }
 
@@ -150,7 +150,7 @@ function shares({ report, symbol }: Facts, both: readonly Both[]): ExplainedChan
       percent === null
         ? []
         : [
-            change('default_qty', `Order size ${percent} % of equity, initial capital ${capital}`, {
+            change('default_qty', `Order size ${percent}% of equity, initial capital ${capital}`, {
               default_qty_type: 'percent_of_equity',
               default_qty_value: percent,
               initial_capital: capital,
@@ -323,7 +323,7 @@ function margins({ report }: Facts): ExplainedChange[] {
   return [0, 100, 50, 20, 10, 25, 5]
     .filter((value) => value !== now)
     .map((value) =>
-      change('margin', `Margin ${value} %, long and short`, { margin_long: value, margin_short: value }),
+      change('margin', `Margin ${value}%, long and short`, { margin_long: value, margin_short: value }),
     )
 }
 

@@ -1,7 +1,7 @@
 // Settings, Bars: importing files. Each is looked at first, and how it would be read is shown before anything is stored.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { count, time } from '../format.ts'
+import { count, percent, time } from '../format.ts'
 import { marketOfFile } from '../../market/files/file-market.ts'
 import { Form, useForm } from '../ui/form.tsx'
 import { Button, Failure, Field, Progress, Select } from '../ui/ui.tsx'
@@ -141,7 +141,7 @@ function ImportFile({ upload: { file, sha256 }, onImported, onClose }: ImportFil
         Cancel
       </Button>
       <span class="muted" role="status">
-        {isSending ? `Sending, ${Math.round(sent * 100)}%` : 'Storing'}
+        {isSending ? `Sending, ${percent(sent, { places: 0 })}` : 'Storing'}
       </span>
     </div>
   ) : undefined

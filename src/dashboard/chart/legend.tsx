@@ -81,8 +81,8 @@ export function Legends({
             )}
             {box.name === 'price' && withScript && running.value && (
               <Button size="small" class={s.cancel ?? ''} onClick={cancelRun}>
-                {runProgress.value === null ? '' : `${Math.round(runProgress.value * 100)} % · `}Cancel the
-                run
+                {runProgress.value === null ? '' : `${percent(runProgress.value, { places: 0 })} · `}Cancel
+                the run
               </Button>
             )}
           </LegendBox>

@@ -1,6 +1,7 @@
 // Parallel coordinates: every trial a line over the inputs and what came of them, and bands of the axes that choose lines.
 
 import type { SweepTrial } from '../../wire/sweep.ts'
+import { percent } from '../format.ts'
 import { shownChoice, type Choice } from './sweep-model.ts'
 
 export interface Axis {
@@ -32,7 +33,7 @@ export function axesOf(names: readonly string[], trials: readonly SweepTrial[]):
       'Max drawdown',
       trials,
       ({ figures }) => figures['maxDrawdownPct'],
-      (value) => `${(value * 100).toFixed(2)} %`,
+      (value) => percent(value),
     ),
     figureAxis('Score', trials, ({ score }) => score),
   ]

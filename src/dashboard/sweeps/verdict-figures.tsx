@@ -14,7 +14,7 @@ export function VerdictFigures({ verdict }: { readonly verdict: Verdict }) {
     sharpe && [
       'Deflated Sharpe ratio',
       percent(sharpe.deflated),
-      'Chance that it is better than luck; above 95 % convinces',
+      'Chance that it is better than luck; above 95% convinces',
     ],
     sharpe && [
       '… with independent tries',
@@ -31,7 +31,7 @@ export function VerdictFigures({ verdict }: { readonly verdict: Verdict }) {
     overfitting && [
       'Probability of overfitting',
       percent(overfitting.probability),
-      'Below 10 % is good; 50 % is a coin',
+      'Below 10% is good; 50% is a coin',
     ],
     overfitting && ['Probability of loss', percent(overfitting.loss), 'Of the best of one half on the other'],
     snooping && ['White’s reality check, p', ratio(snooping.white.upper, 3), 'Below 0.05 convinces'],
@@ -42,11 +42,11 @@ export function VerdictFigures({ verdict }: { readonly verdict: Verdict }) {
       ratio(heldOut.netProfit),
       `${count(heldOut.trades)} trades on ${count(heldOut.bars)} bars`,
     ],
-    heldOut && ['… of the profit a bar', percent(heldOut.efficiency, { places: 0 }), 'Above 50 % is good'],
+    heldOut && ['… of the profit a bar', percent(heldOut.efficiency, { places: 0 }), 'Above 50% is good'],
     monteCarlo && [
       'Max drawdown, shuffled',
       percent(monteCarlo.order.drawdownPct.middle),
-      `95 %: ${percent(monteCarlo.order.drawdownPct.high)}`,
+      `95%: ${percent(monteCarlo.order.drawdownPct.high)}`,
     ],
     monteCarlo && ['Chance of a loss', percent(monteCarlo.loss), 'Trades drawn at random, with replacement'],
     costs && [

@@ -222,7 +222,7 @@ const RULES = [
   ['efficiency', 'half is kept'],
   ['runs', 'half of the windows earn'],
   ['spread', 'none earns more than half'],
-  ['drawdown', 'none falls by 40 %'],
+  ['drawdown', 'none falls by 40%'],
 ] as const
 
 function Windows({ cell, open }: { readonly cell: Cell; readonly open: (trial: number) => void }) {
