@@ -95,6 +95,7 @@ const RAIL: readonly (readonly [to: string, text: string, icon: IconName])[] = [
   ['/backtests', 'Backtests', 'report'],
   ['/sweeps', 'Sweeps', 'tune'],
   ['/portfolios', 'Portfolios', 'layers'],
+  ['/forward', 'Forward runs', 'play'],
   ['/scans', 'Scans', 'search'],
   ['/scripts', 'Scripts', 'code'],
   ['/watchlists', 'Watchlists', 'list'],
@@ -103,12 +104,17 @@ const RAIL: readonly (readonly [to: string, text: string, icon: IconName])[] = [
   ['/webhooks', 'Webhooks', 'webhook'],
 ]
 
-/** In the menu of a phone, where the palette of commands is far. */
-const FORWARD: (typeof RAIL)[number] = ['/forward', 'Forward runs', 'play']
-
 const RAIL_END: typeof RAIL = [
   ['/help', 'Help', 'help'],
   ['/settings', 'Settings', 'settings'],
+]
+/** What a command leads to. */
+const PLACES: readonly (readonly [to: string, text: string, ...rest: unknown[]])[] = [
+  ...RAIL,
+  ...RAIL_END,
+  ['/settings/bars', 'Import bars'],
+  ['/settings/tokens', 'API tokens'],
+  ['/settings/keys', 'Change keys'],
 ]
 /** On a phone the bar has room for these and a menu of the others. */
 const ON_PHONE: ReadonlySet<string> = new Set(['/', '/backtests', '/scripts', '/alerts'])
@@ -151,8 +157,7 @@ function RailLink({
   readonly text: string
   readonly icon: IconName
 }) {
-  // Forward runs begin as backtests, and have no place of their own in the rail.
-  const current = to === '/' ? onChart() : path.value.replace('/forward', '/backtests').startsWith(to)
+  const current = to === '/' ? onChart() : path.value.startsWith(to)
   return (
     <a
       class={s.railLink}
@@ -162,7 +167,8 @@ function RailLink({
       aria-current={current ? 'page' : undefined}
     >
       <Icon name={icon} size={18} />
-      <span aria-hidden="true">{text}</span>
+      {/* One word is as wide as the rail. */}
+      <span aria-hidden="true">{text.split(' ')[0]}</span>
     </a>
   )
 }
@@ -187,7 +193,7 @@ export function App() {
           keys: 'Mod+K',
           run: () => (paletteOpen.value = true),
         },
-        ...RAIL.map(([to, text]) => ({
+        ...PLACES.map(([to, text]) => ({
           id: `go:${to}`,
           title: text,
           section: 'Go to' as const,
@@ -200,11 +206,6 @@ export function App() {
           keys: '?',
           run: () => (keysOpen.value = true),
         },
-        { id: 'go:/forward', title: 'Forward runs', section: 'Go to', run: () => navigate('/forward') },
-        { id: 'go:bars', title: 'Import bars', section: 'Go to', run: () => navigate('/settings/bars') },
-        { id: 'go:tokens', title: 'API tokens', section: 'Go to', run: () => navigate('/settings/tokens') },
-        { id: 'go:help', title: 'Help', section: 'Go to', run: () => navigate('/help') },
-        { id: 'go:keys', title: 'Change keys', section: 'Go to', run: () => navigate('/settings/keys') },
         {
           id: 'theme',
           title: 'Switch between dark and light',
@@ -311,7 +312,7 @@ export function App() {
         <div class={s.railMore}>
           <Menu
             label="More pages"
-            items={[...RAIL, FORWARD, ...RAIL_END]
+            items={[...RAIL, ...RAIL_END]
               .filter(([to]) => !ON_PHONE.has(to))
               .map(([to, text, icon]) => ({ text, icon, run: () => navigate(to) }))}
           >
