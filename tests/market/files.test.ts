@@ -202,6 +202,39 @@ describe('what a file does not say', () => {
     )
   })
 
+  test('Excel’s day numbers are dates, or a clock with a fraction', async () => {
+    const rows = (times: readonly string[], delimiter = ',') =>
+      ['time,open,high,low,close'.replaceAll(',', delimiter)]
+        .concat(times.map((time) => [time, 1, 1, 1, 1].join(delimiter)))
+        .join('\n')
+    const whole = await read(rows(['45658', '45659']), { symbol: STOCK })
+    expect(whole.bars.map((bar) => bar.slice(0, 16))).toEqual(['2025-01-01T14:30', '2025-01-02T14:30'])
+    expect(whole.says).toContain('CSV as Excel writes it')
+    expect(whole.says).toContain('times as day numbers, each a session of the symbol')
+    // Midnight has no fraction.
+    const clock = await read(rows(['45658', '45658.0416666667', '45658.5']), {
+      symbol: STOCK,
+      hints: { timesIn: 'America/New_York' },
+    })
+    expect(clock.bars.map((bar) => bar.slice(0, 16))).toEqual([
+      '2025-01-01T05:00',
+      '2025-01-01T06:00',
+      '2025-01-01T17:00',
+    ])
+    expect(clock.says).toContain('times as day numbers in America/New_York, as you say')
+    const comma = await read(rows(['45658,0416666667'], ';'))
+    expect(comma.bars[0]).toStartWith('2025-01-01T01:00:00 ')
+    expect((await read(rows(['45658']), { hints: { unit: 's' } })).bars[0]).toStartWith('1970-01-01T12:40:58')
+  })
+
+  test('a date without a clock among times is midnight, not the open of a session', async () => {
+    const text = 'time,open,high,low,close\n2025-01-02,1,1,1,1\n2025-01-02 00:01,1,1,1,1\n'
+    expect((await read(text, { symbol: STOCK })).bars.map((bar) => bar.slice(0, 16))).toEqual([
+      '2025-01-02T00:00',
+      '2025-01-02T00:01',
+    ])
+  })
+
   test.each([
     [{ timesIn: 'Mars' }, 'timesIn must be a time zone'],
     [{ unit: 'h' }, 'unit must be one of s, ms, us, ns'],

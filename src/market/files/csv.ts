@@ -98,8 +98,9 @@ class CsvReader {
     this.#dialect = dialect
     this.sink = sink
     const { unit, isUnitGiven, order, zone, times, sample } = dialect
-    // A clock that says the zone of a bare date would be a clock.
-    this.#meaning = { unit: isUnitGiven ? unit : null, order, zone, calendar }
+    // Among times, a bare date is one at midnight.
+    const sessions = times === 'date' ? calendar : null
+    this.#meaning = { unit: isUnitGiven ? unit : null, order, zone, calendar: sessions }
     this.#plain = new PlainRows(dialect, times === 'epoch' ? null : new TimeReader(sample, this.#meaning))
     this.#values = this.#plain.values
   }

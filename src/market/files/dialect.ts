@@ -15,6 +15,7 @@ import {
   parseTimeText,
   TIME_UNITS,
   type TimeUnit,
+  isExcelTime,
   unitOf,
 } from './time-format.ts'
 
@@ -221,13 +222,17 @@ type Shape = Pick<Dialect, 'origin' | 'kind' | 'header' | 'names' | 'columns'> &
 function withTimes(shape: Shape, times: readonly string[], hints: Hints) {
   const { zone: known, order: usual, ...rest } = shape
   const [sample = ''] = times
-  const isEpoch = times.length > 0 && times.every((text) => /^-?\d{9,}(?:\.\d+)?$/.test(text))
+  // Who says the unit says that these are numbers, however short.
+  const epoch = hints.unit === undefined ? /^-?\d{9,}(?:\.\d+)?$/ : /^-?\d+(?:\.\d+)?$/
+  const isEpoch = times.length > 0 && times.every((text) => epoch.test(text))
+  const isExcel = hints.unit === undefined && times.length > 0 && times.every(isExcelTime)
   const order = orderOf(hints.dates, times, usual)
   const { zone, zoneBy } = zoneOfTimes(hints.timesIn, known, times, isEpoch, rest.names)
   const unit = isEpoch ? unitNamed(hints.unit, sample) : null
   return {
     ...rest,
-    times: isEpoch ? 'epoch' : hasClock(sample) ? 'date and time' : 'date',
+    origin: isExcel ? 'Excel' : rest.origin,
+    times: isEpoch ? 'epoch' : times.some(hasClock) ? 'date and time' : 'date',
     unit,
     isUnitGiven: hints.unit !== undefined,
     order,
@@ -527,7 +532,7 @@ function decimalOf(
 }
 
 function hasClock(text: string): boolean {
-  return /\d[T ,;\t|]+\d{1,2}:\d|^\d{8}[ ,;\t|]\d{4}/.test(text)
+  return isExcelTime(text) ? /[.,]/.test(text) : /\d[T ,;\t|]+\d{1,2}:\d|^\d{8}[ ,;\t|]\d{4}/.test(text)
 }
 
 function unitNamed(given: string | undefined, sample: string): TimeUnit {

@@ -56,8 +56,10 @@ function dialectPhrases(dialect: DialectTold): string[] {
 
 function timesText({ times, unit, timezone, zoneBy, order, origin }: DialectTold): string {
   if (times === 'epoch') return `times in ${unit ? UNITS[unit] : 'numbers'} since 1970, UTC`
+  const days = origin === 'Excel' ? 'day numbers' : null
+  if (times === 'date' && days) return `times as ${days}, each a session of the symbol`
   if (times === 'date') return `dates as ${ORDERS[order]}, each a session of the symbol`
-  const written = `times as ${ORDERS[order]} and clock`
+  const written = `times as ${days ?? `${ORDERS[order]} and clock`}`
   const why: Readonly<Record<DialectTold['zoneBy'], string>> = {
     offsets: ', with the zone',
     file: ` in ${timezone}, as the file says`,

@@ -42,6 +42,14 @@ export function unitOf(value: number): TimeUnit {
   return size < 1e17 ? 'us' : 'ns'
 }
 
+/**
+ * A date as Excel counts it, with the time of day as a fraction: 45658.5 is noon of 2025-01-01. As seconds these would all be
+ * of the first day of 1970.
+ */
+const EXCEL_DAY = /^([1-9]\d{4})(?:[.,](\d+))?$/
+/** The day number of 1970-01-01. */
+const EXCEL_1970 = 25_569
+
 const DATE = /^(\d{1,4})[-./](\d{1,2})[-./](\d{1,4})(?:$|[T ,]+)/
 const COMPACT = /^((?:18|19|20|21)\d\d)([01]\d)([0-3]\d)(?:$|[T ]+(?=\d))/
 const NAMED =
@@ -53,6 +61,8 @@ const COMPACT_CLOCK = /^(\d{2})(\d{2})(\d{2})?(\d{3})?$/
 /** UTC ms, or NaN if the text is no time. */
 export function parseTimeText(value: string, meaning: TimeMeaning): number {
   const text = value.trim()
+  const excel = meaning.unit === null ? EXCEL_DAY.exec(text) : null
+  if (excel) return excelTime(Number(excel[1]) - EXCEL_1970, excel[2], meaning)
   if (/^-?\d+(?:\.\d+)?$/.test(text) && !COMPACT.test(text)) return epochIn(Number(text), meaning.unit)
   const date = dateOf(text, meaning.order)
   if (!date) return Number.NaN
@@ -65,6 +75,17 @@ export function parseTimeText(value: string, meaning: TimeMeaning): number {
   if (!clock) return Number.NaN
   const local = date.midnight + clock.ms
   return clock.offset === null ? meaning.zone.toUtc(local) : local - clock.offset
+}
+
+export function isExcelTime(text: string): boolean {
+  return EXCEL_DAY.test(text)
+}
+
+function excelTime(date: number, fraction: string | undefined, { calendar, zone }: TimeMeaning): number {
+  if (fraction === undefined && calendar) return calendar.open(date)
+  // Excel keeps some eleven digits behind the point: the second is the finest that comes back as it was.
+  const seconds = Math.round(Number(`0.${fraction ?? 0}`) * 86_400)
+  return zone.toUtc(date * DAY + seconds * 1000)
 }
 
 /** The numbers of a date as they stand in the text, first to third; null if it does not begin with a date of digits. */
