@@ -4,11 +4,11 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { keysShown } from '../commands.ts'
 import { tourDone } from '../settings.ts'
 import { Button } from '../ui/ui.tsx'
-import { bottom } from '../workspace.ts'
+import { bottom, market } from '../workspace.ts'
 import s from './tour.module.css'
 
 interface Step {
-  readonly title: string
+  readonly title: () => string
   readonly text: () => string
   /** Selector of what the step explains; its card is placed beside that. */
   readonly near: string
@@ -17,27 +17,30 @@ interface Step {
 
 const STEPS: readonly Step[] = [
   {
-    title: 'Twenty years of the S&P 500, already tested',
+    title: () =>
+      market.peek().symbol === 'SPX'
+        ? 'Twenty years of the S&P 500, already tested'
+        : 'A strategy, already tested',
     text: () =>
       'The chart shows real daily bars, and a sample strategy ran on them: its averages, and where it bought and sold.',
     near: '#main canvas',
   },
   {
-    title: 'Change the script, see what it does',
+    title: () => 'Change the script, see what it does',
     text: () =>
       `Edit it, or turn its inputs: the result follows. ${keysShown('script:run') || 'Run'} runs it, Examples has more of them.`,
     near: 'section[aria-label="Drawer"]',
     enter: () => (bottom.value = 'script'),
   },
   {
-    title: 'Did it make money?',
+    title: () => 'Did it make money?',
     text: () =>
       'The report answers in four steps: how much, how bumpy, can it be trusted, and where it came from. Every trade leads to its bar.',
     near: 'section[aria-label="Drawer"]',
     enter: () => (bottom.value = 'report'),
   },
   {
-    title: 'Everything is one key away',
+    title: () => 'Everything is one key away',
     text: () =>
       `${keysShown('palette') || 'Search'} finds symbols, scripts, results, help. Press ${keysShown('keys') || 'Help'} for all keys. Your own bars go in under Settings, Bars.`,
     near: 'header button[title="Search everything"]',
@@ -81,7 +84,8 @@ export function Tour() {
   // In a layout effect, so that Escape already works when the tour becomes visible.
   useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key === 'Escape') end()
+      // A dialog that was opened over the tour is what Escape closes.
+      if (event.key === 'Escape' && !document.querySelector('[aria-modal="true"]')) end()
     }
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)
@@ -103,7 +107,7 @@ export function Tour() {
         />
       )}
       <div ref={card} class={s.tour} role="dialog" aria-label="Tour" aria-describedby="tour-text">
-        <h2>{step.title}</h2>
+        <h2>{step.title()}</h2>
         <p id="tour-text">{step.text()}</p>
         <Button
           class={s.close ?? ''}
