@@ -12,6 +12,7 @@ import type { WantedLibraries } from '../scripts/wanted-libraries.ts'
 import type { ClientErrors } from '../errors/client-errors.ts'
 import type { Feeds } from '../feeds/feeds.ts'
 import type { LiveBars } from '../feeds/live-bars.ts'
+import type { ProviderKeys } from '../feeds/provider-keys.ts'
 import type { SymbolLists } from '../feeds/symbol-lists.ts'
 import type { Ideas } from '../ideas/ideas.ts'
 import type { Log } from '../lib/log.ts'
@@ -56,6 +57,7 @@ export interface Features {
   readonly clientErrors: ClientErrors
   readonly feeds: Feeds
   readonly symbolLists: SymbolLists
+  readonly providerKeys: ProviderKeys
   /** Forming bars, for charts. */
   readonly live: LiveBars
   /** Sends requests to providers. */

@@ -9,7 +9,7 @@ import { saidOf } from '../feeds/said.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
 import { bareKey, seriesKey, seriesName, type SeriesKey } from '../market/bar-store.ts'
 import { requireInterval } from '../market/interval.ts'
-import { fetchSeries, PROVIDERS } from '../market/providers/fetch-bars.ts'
+import { fetchSeries } from '../market/providers/fetch-bars.ts'
 import { streams } from '../market/live/live-providers.ts'
 import { ProviderError } from '../market/providers/provider.ts'
 import { seriesOf } from '../market/seen-bars.ts'
@@ -17,6 +17,7 @@ import { notSeriesOwner } from '../market/sharing.ts'
 import { access, type ApiDeps } from './access.ts'
 import { WATCHED_INTERVAL } from '../watchlists/watchlists.ts'
 import { instantOf } from './fields.ts'
+import { providerRoutes } from './providers.ts'
 import { route } from './route.ts'
 import { symbolRoutes } from './symbols.ts'
 
@@ -32,10 +33,11 @@ function wire({ key, stream, ...shown }: Feed) {
 }
 
 export function feedRoutes(deps: ApiDeps) {
-  const { feeds } = deps.features
+  const { feeds, providerKeys } = deps.features
   return new Elysia({ prefix: '/api/platform', tags: ['Bars'], normalize: false })
     .use(access(deps))
     .use(symbolRoutes(deps))
+    .use(providerRoutes(deps))
     .post(
       '/bars/fetch',
       async ({ caller, body, request, server }) => {
@@ -59,12 +61,12 @@ export function feedRoutes(deps: ApiDeps) {
             ...(from !== null && { from }),
             ...(to !== null && { to }),
             signal: request.signal,
-            closedOnly: await feeds.hasStream(key),
+            closedOnly: await feeds.keeps(key),
           }
           const { inserted, updated, pages } = await fetchSeries(
             deps.bars,
             into,
-            { http: deps.features.http, clock: deps.clock },
+            { http: deps.features.http, clock: deps.clock, providerOf: deps.features.providerKeys.of },
             options,
           )
           return { ...key, inserted, updated, pages }
@@ -79,7 +81,9 @@ export function feedRoutes(deps: ApiDeps) {
       async ({ caller, may }) => ({
         feeds: (await feedsSeenBy(deps, caller.user, may)).map(wire),
         nextCursor: null,
-        providers: PROVIDERS.map(({ name, exchanges }) => ({ name, exchanges: [...exchanges] })),
+        providers: (await providerKeys.list())
+          .filter(({ asked }) => asked.length > 0)
+          .map(({ name, exchanges }) => ({ name, exchanges: [...exchanges] })),
       }),
       route('GET /api/platform/feeds'),
     )

@@ -216,6 +216,8 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'GET /api/platform/symbols/:exchange/:symbol': ['symbol_not_found'],
   'POST /api/platform/bars/fetch': ['symbol_not_found', 'provider_unavailable', 'feeds_disabled'],
   'POST /api/platform/symbols/lists': ['provider_not_found', 'feeds_disabled'],
+  'PUT /api/platform/providers/:name/key': ['not_series_owner', 'provider_not_found'],
+  'DELETE /api/platform/providers/:name/key': ['not_series_owner', 'provider_not_found'],
   'POST /api/platform/feeds': ['not_series_owner', 'quota_exceeded'],
   'DELETE /api/platform/feeds': ['not_series_owner'],
   'GET /api/platform/stream': ['concurrency_limited'],

@@ -3,7 +3,7 @@
 
 import type { Clock } from '../lib/clock.ts'
 import type { SeriesKey } from '../market/bar-store.ts'
-import { providerOf } from '../market/providers/fetch-bars.ts'
+import { providerOf as freeProviderOf, type ProviderOf } from '../market/providers/fetch-bars.ts'
 import type { Key, Kv } from '../store/kv.ts'
 
 const CHOSEN: Key = ['providers', 'chosen']
@@ -11,13 +11,22 @@ const CHOSEN: Key = ['providers', 'chosen']
 const SINCE: Key = ['providers', 'since']
 const PROVIDERS_MAX = 1000
 
+interface ChosenDeps {
+  readonly kv: Kv
+  readonly clock: Clock
+  /** Without it: those that need no key. */
+  readonly providerOf?: ProviderOf
+}
+
 export class ChosenProviders {
   readonly #kv: Kv
   readonly #clock: Clock
+  readonly #providerOf: ProviderOf
 
-  constructor({ kv, clock }: { readonly kv: Kv; readonly clock: Clock }) {
+  constructor({ kv, clock, providerOf = freeProviderOf }: ChosenDeps) {
     this.#kv = kv
     this.#clock = clock
+    this.#providerOf = providerOf
   }
 
   async choose(name: string): Promise<void> {
@@ -42,7 +51,7 @@ export class ChosenProviders {
   }
 
   async #begin(wanted: readonly SeriesKey[]): Promise<void> {
-    const names = new Set(wanted.flatMap(({ exchange }) => providerOf(exchange)?.name ?? []))
+    const names = new Set(wanted.flatMap(({ exchange }) => this.#providerOf(exchange)?.name ?? []))
     const value = String(this.#clock.now())
     await this.#kv.commit({
       checks: [{ key: SINCE, version: null }],

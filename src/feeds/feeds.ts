@@ -11,7 +11,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { createLoop } from '../lib/loop.ts'
 import { seriesName, type SeriesKey } from '../market/bar-store.ts'
-import { providerOf } from '../market/providers/fetch-bars.ts'
+import { providerOf as freeProviderOf, type ProviderOf } from '../market/providers/fetch-bars.ts'
 import type { FeedStatus, Keeper, PolledFeed } from '../market/providers/poller.ts'
 import type { Key, Kv } from '../store/kv.ts'
 import { ChosenProviders } from './chosen-providers.ts'
@@ -25,6 +25,8 @@ export interface FeedDeps {
   readonly keeper: Keeper | null
   /** Series that alerts wait for or watchlists contain. */
   readonly wanted: () => AsyncIterable<SeriesKey>
+  /** Without it: those that need no key. */
+  readonly providerOf?: ProviderOf
   /** Whether this server is the one to fetch the series. */
   readonly isOurs?: (key: SeriesKey) => boolean
   /** Where other servers fetch some of them: time of a series' newest bar. */
@@ -43,9 +45,10 @@ export type Feeds = ReturnType<typeof createFeeds>
 
 export function createFeeds(deps: FeedDeps) {
   const { kv, clock, log, keeper, wanted, isOurs = () => true, newestBar } = deps
+  const { providerOf = freeProviderOf } = deps
   // Other servers read it, and the command line.
   const told = new ToldFeeds({ kv, clock })
-  const chosen = new ChosenProviders({ kv, clock })
+  const chosen = new ChosenProviders({ kv, clock, providerOf })
   /** Series that would be kept fresh if somebody had chosen their provider. */
   let unchosen: readonly SeriesKey[] = []
   keeper?.onAsked((feed) => {
@@ -120,15 +123,15 @@ export function createFeeds(deps: FeedDeps) {
       return [
         ...shown,
         ...idle.map((key) => ({ ...state, key, followed: true })),
-        ...[...refused.values()].map((key) => ({ ...notChosen(key), key, followed: false })),
+        ...[...refused.values()].map((key) => ({ ...notChosen(key, providerOf), key, followed: false })),
       ]
     },
     /** Somebody asked for bars of the series, and so chose its provider. */
     choose,
-    /** Whether the series comes by a stream now, to this server or another. */
-    async hasStream(key: SeriesKey): Promise<boolean> {
+    /** Whether this server or another keeps the series fresh, and so stores what is closed of it. */
+    async keeps(key: SeriesKey): Promise<boolean> {
       const name = seriesName(key)
-      return (await running()).some((feed) => feed.stream !== undefined && seriesName(feed.key) === name)
+      return (await running()).some((feed) => feed.state !== 'stopped' && seriesName(feed.key) === name)
     },
     isFollowed: async (key: SeriesKey): Promise<boolean> => (await kv.get(keyOf(key))) !== null,
     async follow(key: SeriesKey): Promise<void> {
@@ -166,7 +169,7 @@ const ELSEWHERE = {
   newestBar: null,
 } as const
 
-function notChosen({ exchange }: SeriesKey) {
+function notChosen({ exchange }: SeriesKey, providerOf: ProviderOf) {
   const provider = providerOf(exchange)?.name ?? null
   return {
     ...ELSEWHERE,

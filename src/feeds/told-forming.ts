@@ -18,6 +18,10 @@ export interface ToldFormingDeps {
 }
 
 const TOLD_MS = 10_000
+/** A bar that nothing was told of for so long is not worth showing. */
+const OLD_MS = 600_000
+/** So many are remembered before the old ones are looked for. */
+const FORGET_AT = 256
 
 const keyOf = ({ exchange, symbol, interval }: SeriesKey): Key => [
   'feeds',
@@ -29,7 +33,8 @@ const keyOf = ({ exchange, symbol, interval }: SeriesKey): Key => [
 
 export class ToldForming {
   readonly #deps: ToldFormingDeps
-  readonly #toldAt = new Map<string, number>()
+  readonly #told = new Map<string, { readonly key: SeriesKey; readonly at: number }>()
+  #forgetAt = FORGET_AT
 
   constructor(deps: ToldFormingDeps) {
     this.#deps = deps
@@ -43,9 +48,28 @@ export class ToldForming {
     const { kv, clock, forming, isOurs } = this.#deps
     const now = clock.now()
     const found = forming.get(key)
-    if (!found || !isOurs(key) || Math.abs(now - (this.#toldAt.get(seriesName(key)) ?? 0)) < TOLD_MS) return
-    this.#toldAt.set(seriesName(key), now)
-    await kv.commit({ sets: [{ key: keyOf(key), value: JSON.stringify(found.row) }] })
+    const before = this.#told.get(seriesName(key))
+    if (!found || !isOurs(key) || Math.abs(now - (before?.at ?? 0)) < TOLD_MS) return
+    const old = this.#forgetOld(now)
+    this.#told.set(seriesName(key), { key, at: now })
+    await kv.commit({
+      sets: [{ key: keyOf(key), value: JSON.stringify(found.row) }],
+      deletes: old.map(keyOf),
+    })
+  }
+
+  /** A server that runs for years has streams of ever other series: those that nothing is told of are forgotten. */
+  #forgetOld(now: number): readonly SeriesKey[] {
+    if (this.#told.size < this.#forgetAt) return []
+    const old = [...this.#told].filter(([, { at }]) => Math.abs(now - at) >= OLD_MS)
+    for (const [name] of old) this.#told.delete(name)
+    this.#forgetAt = Math.max(FORGET_AT, this.#told.size * 2)
+    return old.map(([, { key }]) => key)
+  }
+
+  /** Series that it remembers of. */
+  get size(): number {
+    return this.#told.size
   }
 
   /** Another server has told of one. */

@@ -22,6 +22,7 @@ import { createDrawings } from '../charts/drawings.ts'
 import { createLayouts } from '../charts/layouts.ts'
 import { createFeeds } from '../feeds/feeds.ts'
 import { liveBars } from '../feeds/live-bars.ts'
+import { createProviderKeys } from '../feeds/provider-keys.ts'
 import { createSymbolLists } from '../feeds/symbol-lists.ts'
 import { ToldForming } from '../feeds/told-forming.ts'
 import { createClientErrors } from '../errors/client-errors.ts'
@@ -253,6 +254,24 @@ export function createFeatures(deps: FeatureDeps): Features {
   })
   bars.onChange(() => looks.wake())
 
+  const poller: Poller = new Poller({
+    cache: bars,
+    http: deps.http,
+    clock,
+    forming,
+    providerOf: (exchange) => providerKeys.of(exchange),
+  })
+  const providerKeys = createProviderKeys({
+    kv,
+    clock,
+    log,
+    box: deps.box,
+    changed(provider) {
+      poller.askAgain(provider)
+      // What cannot be told now is told a minute later.
+      feeds.sync().catch(() => {})
+    },
+  })
   const feeds = createFeeds({
     kv,
     clock,
@@ -269,9 +288,10 @@ export function createFeatures(deps: FeatureDeps): Features {
             forming,
             providers: LIVE_PROVIDERS,
           }),
-          new Poller({ cache: bars, http: deps.http, clock }),
+          poller,
         )
       : null,
+    providerOf: providerKeys.of,
     isOurs: isOursToFetch,
     ...(shards !== ALL_SHARDS && {
       newestBar: async (key) => (await bars.store.info(key))?.last ?? null,
@@ -289,7 +309,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     clock,
     log,
     http: deps.feeds ? deps.http : null,
-    lists: () => SYMBOL_LISTS,
+    lists: () => [...SYMBOL_LISTS, ...providerKeys.lists()],
   })
   shards.onGained(() => void feeds.sync())
   shards.beforeGiving(() => feeds.sync())
@@ -312,6 +332,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     wakeNotifications: telling.wakeNotifications,
     wakeMail: mail.wake,
     syncFeeds: () => feeds.sync(),
+    heardKeys: () => providerKeys.reload(),
     heardForming: async (series) => toldForming?.heard(series),
     fired(firing) {
       for (const listener of listeners) listener(firing)
@@ -336,6 +357,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     looks,
     feeds,
     symbolLists,
+    providerKeys,
     live,
     http: deps.http,
     clientErrors: createClientErrors({ kv, clock, newId }),
@@ -418,7 +440,9 @@ export function createFeatures(deps: FeatureDeps): Features {
           }
         }),
         untilDone(clock, new Backoff(deps, 'tidying up alerts'), signal, () => alerts.sweep()),
-        feeds.run(signal),
+        untilDone(clock, new Backoff(deps, 'reading the keys of providers'), signal, () =>
+          providerKeys.ready(),
+        ).then(() => feeds.run(signal)),
         symbolLists.run(signal),
         tidy.run(signal),
         deps.nodes ? helping.run(signal) : undefined,

@@ -42,6 +42,8 @@ export interface HearDeps {
   wakeNotifications(ownerId: string): void
   wakeMail(): void
   syncFeeds(): Promise<void>
+  /** The key of a provider was given or removed. */
+  heardKeys(): Promise<void>
   /** A forming bar, of a series whose stream another server has. */
   heardForming(series: SeriesKey): Promise<void>
   fired(firing: Firing): void
@@ -96,6 +98,7 @@ async function told(deps: HearDeps, keys: readonly Key[]): Promise<void> {
   for (const ownerId of senders) deps.wakeDeliveries(ownerId)
   for (const ownerId of notifiers) deps.wakeNotifications(ownerId)
   if (changed.has('letters')) deps.wakeMail()
+  if (keys.some(([kind]) => kind === 'provider-keys')) await deps.heardKeys()
   if (keys.some(([kind]) => kind === 'follows')) await deps.syncFeeds()
   for (const [kind, what, exchange, symbol, interval] of keys)
     if (kind === 'feeds' && what === 'forming')

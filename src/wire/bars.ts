@@ -265,13 +265,13 @@ export const BARS = {
     access: 'session bars:read',
     summary: 'The bar that is not over yet',
     description:
-      'Of a series that comes by a stream, or that is built from one: it is in memory and never stored before it is over, so backtests do not see it. `bar` is null while none is known, or where bars are polled: then the newest stored bar may be forming. Who asks is told of it for two and a half minutes as the event `forming` of the stream.',
+      'Of a series that is kept fresh, or that is built from one: it is in memory and never stored before it is over, so backtests do not see it. `bar` is null while none is known. Who asks is told of it for two and a half minutes as the event `forming` of the stream.',
     query: Type.Object(namesSeries),
     answer: {
       exchange: Type.String(),
       symbol: Type.String(),
       interval: Type.String(),
-      live: Type.Boolean({ description: 'Whether a stream brings it now.' }),
+      live: Type.Boolean({ description: 'Whether it is known now.' }),
       bar: nullable(FormingBar),
     },
   },

@@ -16,6 +16,7 @@ import { INBOXES } from './inbox.ts'
 import { LAYOUTS } from './layout.ts'
 import { LINKS } from './link.ts'
 import type { OperationTable } from './operation.ts'
+import { PROVIDERS } from './provider.ts'
 import { REPLAYS } from './replay.ts'
 import type { Unchanged, Warning, Wire } from './schema.ts'
 import { FORWARD_RUNS } from './forward-run.ts'
@@ -57,6 +58,7 @@ export const OPERATIONS = {
   ...CLIENT_ERRORS,
   ...FEEDS,
   ...SYMBOL_SEARCH,
+  ...PROVIDERS,
   ...STREAM,
   ...BARS,
   ...HEALTH,

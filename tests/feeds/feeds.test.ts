@@ -3,6 +3,7 @@ import { createFeeds } from '../../src/feeds/feeds.ts'
 import { ToldFeeds } from '../../src/feeds/told-feeds.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
+import { FormingBars } from '../../src/market/live/forming-bars.ts'
 import { Poller } from '../../src/market/providers/poller.ts'
 import { testBars, testKv } from '../store/test-store.ts'
 import { HandClock } from '../lib/hand-clock.ts'
@@ -12,6 +13,7 @@ import { rejection } from '../rejection.ts'
 const clock = { now: () => 1000, sleep: () => Promise.resolve() }
 const poller = () =>
   new Poller({
+    forming: new FormingBars(0),
     cache: new BarCache(testBars()),
     http: () => Promise.reject(new Error('no network')),
     clock,
@@ -127,6 +129,7 @@ test('every minute it is found out which series to keep fresh', async () => {
     clock: hands,
     log: silentLog,
     keeper: new Poller({
+      forming: new FormingBars(0),
       cache: new BarCache(testBars()),
       http: () => Promise.reject(new Error('no network')),
       clock: hands,
@@ -154,7 +157,12 @@ test('how a feed goes is told by the server that fetches it to all others, and f
   let wanted = [coin, unknown]
   const http = () => Promise.reject(new Error('the line is dead'))
   const server = (ours: string, isOn = true) => {
-    const asked = new Poller({ cache: new BarCache(testBars()), http, clock: hand })
+    const asked = new Poller({
+      forming: new FormingBars(0),
+      cache: new BarCache(testBars()),
+      http,
+      clock: hand,
+    })
     return createFeeds({
       kv,
       clock: hand,

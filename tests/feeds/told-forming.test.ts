@@ -32,3 +32,18 @@ test('the server with the stream tells of a forming bar every ten seconds at mos
   await hearer.heard({ ...KEY, symbol: 'NONE' })
   expect(theirs.get({ ...KEY, symbol: 'NONE' })).toBeNull()
 })
+
+test('series that nothing is told of any more are forgotten, in memory and in the store', async () => {
+  const kv = testKv()
+  const clock = new HandClock()
+  const forming = new FormingBars(0)
+  const teller = new ToldForming({ kv, clock, forming, isOurs: () => true })
+  for (let i = 0; i < 1000; i++) {
+    forming.set({ ...KEY, symbol: `S${i}` }, rowWith(i + 1))
+    await clock.pass(10_000)
+  }
+  expect(teller.size).toBeLessThan(600)
+  const stored = await kv.list({ prefix: ['feeds', 'forming'] }, { limit: 1000 })
+  expect(stored).toHaveLength(teller.size)
+  expect(stored.map(({ key }) => key[3])).toContain('S999')
+})

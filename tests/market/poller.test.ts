@@ -1,6 +1,10 @@
 import { expect, test } from 'bun:test'
 import { BarCache } from '../../src/market/bar-cache.ts'
 import { memoryBars, seriesKey } from '../../src/market/bar-store.ts'
+import { HandClock } from '../lib/hand-clock.ts'
+import { FormingBars } from '../../src/market/live/forming-bars.ts'
+import { providerOf } from '../../src/market/providers/fetch-bars.ts'
+import { tiingo } from '../../src/market/providers/keyed/tiingo.ts'
 import { Poller } from '../../src/market/providers/poller.ts'
 
 const MINUTE = 60_000
@@ -17,7 +21,9 @@ async function polled(
   const stop = new AbortController()
   const asked: number[] = []
   const cache = new BarCache(memoryBars())
+  const forming = new FormingBars(0)
   const poller = new Poller({
+    forming,
     cache,
     http: (url) => {
       asked.push(time)
@@ -34,7 +40,7 @@ async function polled(
   })
   follow(poller)
   await poller.run(stop.signal)
-  return { poller, cache, asked }
+  return { poller, cache, asked, forming }
 }
 
 /** Bars up to the forming one, at most a hundred. */
@@ -50,8 +56,9 @@ test('a followed series stays fresh: a look while a bar forms, and one when it i
   const { poller, cache, asked } = await polled(START + 10 * MINUTE, klines)
   const [status] = await poller.status()
   expect(status).toMatchObject({ state: 'fresh', provider: 'Binance', failures: 0, lastError: null })
-  expect(status?.newestBar).toBe(START + 9 * MINUTE)
-  expect((await cache.read(KEY, { from: START })).length).toBe(10)
+  // The one that is just over is asked for in a moment.
+  expect(status?.newestBar).toBe(START + 8 * MINUTE)
+  expect((await cache.read(KEY, { from: START })).length).toBe(9)
   // Four looks a minute, and one behind the close.
   expect(asked.length).toBeGreaterThan(35)
   expect(asked.length).toBeLessThan(60)
@@ -72,7 +79,7 @@ test('an outage waits longer each time and says so; the gap fills afterwards', a
   expect(asked.length).toBeGreaterThan(seen.length)
   expect((await poller.status())[0]).toMatchObject({ state: 'fresh', failures: 0 })
   const bars = await cache.read(KEY, { from: START })
-  expect(bars.length).toBe(50)
+  expect(bars.length).toBe(49)
 })
 
 test('while it is down the status is honest', async () => {
@@ -108,4 +115,91 @@ test('nothing is asked for what is unfollowed', async () => {
   })
   expect(asked).toEqual([])
   expect(await poller.status()).toEqual([])
+})
+
+test('a bar that forms is told of and never stored, and what is corrected late is stored as it is now', async () => {
+  const forms: number[] = []
+  const correctedAt = START + 20 * MINUTE
+  const corrected = START + 5 * MINUTE
+  const { cache, forming } = await polled(
+    START + 70 * MINUTE,
+    (from, now) => {
+      const list: (number | string)[][] = []
+      for (let at = Math.max(START, Math.ceil(from / MINUTE) * MINUTE); at <= now; at += MINUTE) {
+        const isForming = at + MINUTE > now
+        if (isForming) forms.push(at)
+        const close = at === corrected && now >= correctedAt ? '2.5' : '2'
+        list.push([at, '1', isForming ? '9' : '3', '1', close, '5'])
+      }
+      return Response.json(list)
+    },
+    (one) => one.follow(KEY),
+  )
+  const bars = await cache.read(KEY, { from: START })
+  expect(Math.max(...bars.high)).toBe(3)
+  expect(bars.close[5]).toBe(2.5)
+  expect(forming.get(KEY)?.row).toEqual([forms.at(-1)!, 1, 9, 1, 2, 5])
+})
+
+test('a provider that lets one wait holds up no other', async () => {
+  const clock = new HandClock()
+  const stop = new AbortController()
+  const asked: string[] = []
+  const poller = new Poller({
+    cache: new BarCache(memoryBars()),
+    forming: new FormingBars(0),
+    clock,
+    async http(url) {
+      const { hostname } = new URL(url)
+      asked.push(hostname)
+      if (hostname !== 'api.binance.com') return new Promise<Response>(() => {})
+      return Response.json([])
+    },
+  })
+  poller.follow(seriesKey('NASDAQ', 'AAPL', '1d'))
+  const running = poller.run(stop.signal)
+  await clock.pass(1000)
+  poller.follow(KEY)
+  await clock.pass(60_000)
+  expect(asked.filter((host) => host === 'api.binance.com').length).toBeGreaterThan(3)
+  expect(asked.filter((host) => host !== 'api.binance.com')).toHaveLength(1)
+  poller.unfollow(KEY)
+  stop.abort()
+  void running
+})
+
+test('an exchange that got another provider is asked of it at once', async () => {
+  const clock = new HandClock()
+  const stop = new AbortController()
+  const asked: string[] = []
+  let provider = providerOf('NASDAQ')
+  const poller = new Poller({
+    cache: new BarCache(memoryBars()),
+    forming: new FormingBars(0),
+    clock,
+    providerOf: () => provider,
+    async http(url) {
+      asked.push(new URL(url).hostname)
+      return new Response('{}', { status: 403 })
+    },
+  })
+  const key = seriesKey('NASDAQ', 'AAPL', '1d')
+  poller.follow(key)
+  const running = poller.run(stop.signal)
+  await clock.pass(1000)
+  provider = tiingo.make({ key: 'tkey', secret: '' }).provider
+  poller.follow(key)
+  await clock.pass(1000)
+  expect(asked).toEqual(['query1.finance.yahoo.com', 'api.tiingo.com'])
+  expect((await poller.status())[0]).toMatchObject({
+    provider: 'Tiingo',
+    state: 'retrying',
+    lastError: 'Tiingo answered 403: it does not accept the key, or the key may not have this.',
+  })
+  poller.askAgain('Tiingo')
+  await clock.pass(1000)
+  expect(asked).toHaveLength(3)
+  stop.abort()
+  await clock.settle()
+  await running
 })

@@ -13,6 +13,7 @@ import { Form, FormDialog, useForm } from '../ui/form.tsx'
 import { Badge, Button, Empty, Field, Progress, Select, toast } from '../ui/ui.tsx'
 import { bodyFields, rowFields, seriesFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { ImportBars } from './import-bars.tsx'
+import { ProviderKeys } from './provider-keys.tsx'
 import { attempt, Confirm, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
 import { forgetSymbols, type SymbolFacts } from '../watchlists/quotes.ts'
 import type { Market } from '../workspace.ts'
@@ -126,6 +127,7 @@ export function BarsSettings() {
         </Show>
       </section>
       <Providers onFetched={reload} />
+      <ProviderKeys />
       {deleting && (
         <Confirm
           title={`Delete ${marketText(deleting)}?`}

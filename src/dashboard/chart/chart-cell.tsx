@@ -5,7 +5,7 @@ import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { intervalMs, parseInterval } from '../../market/interval.ts'
 import { ApiError } from '../api-client.ts'
-import { STREAMED_EXCHANGES } from '../../market/live/streamed.ts'
+import { POLLED_EXCHANGES, STREAMED_EXCHANGES } from '../../market/live/streamed.ts'
 import { call } from '../api-client.ts'
 import { isSameMarket, placed, scriptId, type Market } from '../charts.ts'
 import { keysShown } from '../commands.ts'
@@ -469,13 +469,16 @@ function useLiveBars(cell: Cell): void {
 /** The server tells of the forming bar of whom it was asked for a while, so it is asked again before that is over. */
 const FORMING_AGAIN_MS = 60_000
 
-/** Shows the bar that is not over yet, where the market comes by a stream. */
+/** Whose bars may be kept fresh. */
+const FOLLOWED = [...STREAMED_EXCHANGES, ...POLLED_EXCHANGES]
+
+/** Shows the bar that is not over yet, where the market may be followed. */
 function useFormingBar(cell: Cell): void {
   useEffect(
     () =>
       effect(() => {
         const wanted = cell.market.value
-        if (!STREAMED_EXCHANGES.includes(wanted.exchange)) return undefined
+        if (!FOLLOWED.includes(wanted.exchange)) return undefined
         const abort = new AbortController()
         const ask = () => {
           if (document.visibilityState === 'hidden') return

@@ -14,7 +14,7 @@ import { coinbase } from './coinbase.ts'
 import { hyperliquid } from './hyperliquid.ts'
 import { kraken } from './kraken.ts'
 import { okx } from './okx.ts'
-import { fetchPages, type Provider, type ProviderDeps, ProviderError } from './provider.ts'
+import { type BarRow, fetchPages, type Provider, type ProviderDeps, ProviderError } from './provider.ts'
 import { yahoo } from './yahoo.ts'
 
 export const PROVIDERS: readonly Provider[] = [binance, bybit, coinbase, hyperliquid, kraken, okx, yahoo]
@@ -30,8 +30,10 @@ export interface FetchOptions {
   /** Exclusive; default: now. */
   readonly to?: number
   readonly signal?: AbortSignal
-  /** Leaves out the bar that is not over: of a series with a stream only closed bars are stored. */
+  /** Leaves out what is not over, or not yet told of for certain: of a series that is kept fresh only closed bars are stored. */
   readonly closedOnly?: boolean
+  /** Hears the bar that is not over, of those that are left out. */
+  readonly forming?: (row: BarRow) => void
   /** Called after each page with the done fraction of the time and the number of bars so far. */
   readonly progress?: (fraction: number, bars: number) => void
 }
@@ -43,14 +45,22 @@ export const BARS_AT_FIRST = 5000
 /** Providers date long bars by midnight or by the first of the month, which may lie before the session's open. */
 const DATED_MARGIN_MS = 4 * 86_400_000
 
+/** The provider of an exchange's symbols; null if there is none. */
+export type ProviderOf = (exchange: string) => Provider | null
+
+export interface FetchDeps extends ProviderDeps {
+  /** Without it: one of those that need no key. */
+  readonly providerOf?: ProviderOf | undefined
+}
+
 /** Throws ProviderError. The pages that arrived before it are stored. */
 export async function fetchSeries(
   target: ImportTarget,
   key: SeriesKey,
-  deps: ProviderDeps,
-  { from, to = deps.clock.now(), signal, closedOnly = false, progress }: FetchOptions = {},
+  deps: FetchDeps,
+  { from, to = deps.clock.now(), signal, closedOnly = false, forming, progress }: FetchOptions = {},
 ): Promise<FetchResult> {
-  const provider = providerOf(key.exchange)
+  const provider = (deps.providerOf ?? providerOf)(key.exchange)
   const interval = parseInterval(key.interval)
   if (!provider || !interval)
     throw new ProviderError('unknown_symbol', `There is no provider of ${seriesName(key)}.`)
@@ -62,10 +72,14 @@ export async function fetchSeries(
   let inserted = 0
   let updated = 0
   let pages = 0
-  const isOver = (time: number) => calendar.period(time, interval).end <= deps.clock.now()
+  const endOf = (time: number) => calendar.period(time, interval).end
+  const isOver = (time: number) => endOf(time) + (provider.delayMs ?? 0) <= deps.clock.now()
   for await (const page of datedPages(provider, key, { from: start, to, interval, calendar }, deps, signal)) {
-    const isCut = closedOnly && page.length > 0 && !isOver(page.time.at(-1) ?? 0)
-    const bars = isCut ? sliceBars(page, 0, page.length - 1) : page
+    const over = closedOnly ? page.time.findLastIndex(isOver) + 1 : page.length
+    const bars = over < page.length ? sliceBars(page, 0, over) : page
+    const newest = page.time.at(-1)
+    if (over < page.length && newest !== undefined && endOf(newest) > deps.clock.now())
+      forming?.(rowAt(page, page.length - 1))
     if (bars.length === 0) continue
     const result = await storeBars(target, key, bars)
     inserted += result.inserted
@@ -81,6 +95,10 @@ export const marginOf = (interval: Interval): number => (isIntraday(interval) ? 
 
 export async function calendarFor(target: ImportTarget, key: SeriesKey): Promise<Calendar> {
   return calendarOf((await knownSymbol(target, key)) ?? defaultSymbol(key.exchange, key.symbol))
+}
+
+export function rowAt({ time, open, high, low, close, volume }: Bars, i: number): BarRow {
+  return [time[i]!, open[i]!, high[i]!, low[i]!, close[i]!, volume[i]!]
 }
 
 interface Stretch {
@@ -100,7 +118,17 @@ export async function* datedPages(
 ): AsyncGenerator<Bars> {
   const query = { exchange, symbol, interval, from, to, now: deps.clock.now() }
   for await (const bars of fetchPages(provider, query, deps, signal))
-    yield isIntraday(interval) ? bars : dated(bars, interval, calendar)
+    if (!isIntraday(interval)) yield dated(bars, interval, calendar)
+    else yield provider.hasExtendedHours ? ofSession(bars, calendar) : bars
+}
+
+/** Without the bars before and after the session's hours. */
+function ofSession(bars: Bars, calendar: Calendar): Bars {
+  const kept = [...bars.time.keys()].filter((i) => calendar.isOpen(bars.time[i]!))
+  if (kept.length === bars.length) return bars
+  const result = emptyBars(kept.length)
+  for (const field of BAR_FIELDS) result[field].set(kept.map((i) => bars[field][i]!))
+  return result
 }
 
 /** The time of ours that a provider's date of a bar means. */

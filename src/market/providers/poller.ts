@@ -1,6 +1,8 @@
-// The poller: keeps followed series fresh, one request at a time.
+// The poller: keeps followed series fresh that have no stream, one request at a time a provider.
 //
-// A series is due when its forming bar is over, and a few times while it forms. After a failure, which is shown, it waits
+// A series is due when its forming bar is over, and a few times while it forms. What is over is stored, and what forms is told
+// of and stored by nobody. Each request begins at the newest stored bar, and now and then a while before it, since providers
+// correct bars late. After a failure, which is shown, it waits
 // twice as long each time, up to a quarter of an hour. A symbol that the provider does not know is not requested again.
 // After an outage the next fetch begins at the newest cached bar, which closes the gap.
 
@@ -8,7 +10,8 @@ import type { Clock } from '../../lib/clock.ts'
 import type { BarCache } from '../bar-cache.ts'
 import { type SeriesKey, seriesName } from '../bar-store.ts'
 import { intervalMs, parseInterval } from '../interval.ts'
-import { fetchSeries, providerOf } from './fetch-bars.ts'
+import type { FormingBars } from '../live/forming-bars.ts'
+import { fetchSeries, marginOf, providerOf, type ProviderOf } from './fetch-bars.ts'
 import { type Http, ProviderError } from './provider.ts'
 
 type FeedState = 'waiting' | 'live' | 'fresh' | 'retrying' | 'stopped'
@@ -45,6 +48,9 @@ export interface PollerDeps {
   readonly cache: BarCache
   readonly http: Http
   readonly clock: Clock
+  readonly forming: FormingBars
+  /** Without it: those that need no key. */
+  readonly providerOf?: ProviderOf
 }
 
 /** How many times a forming bar is requested, at intervals of at least POLL_MIN_MS. */
@@ -55,6 +61,9 @@ const POLL_MAX_MS = 15 * 60_000
 const CLOSING_MS = 2000
 const BACKOFF_MIN_MS = 5000
 const IDLE_MS = 60_000
+/** How often, and how far back, stored bars are asked for once more. */
+const RECHECK_MS = 30 * 60_000
+const RECHECKED_BARS = 32
 
 /** What keeps series fresh, one way or another. */
 export interface Keeper {
@@ -65,25 +74,35 @@ export interface Keeper {
   run(signal: AbortSignal): Promise<void>
 }
 
+/** What asks one provider. */
+interface Line {
+  /** Wakes it when a series is followed; replaced after each use. */
+  wake: AbortController
+}
+
 export class Poller implements Keeper {
   readonly #deps: PollerDeps
   readonly #feeds = new Map<string, PolledFeed>()
+  readonly #checkedAt = new Map<string, number>()
   readonly #listeners = new Set<(feed: PolledFeed) => void>()
-  // Wakes the loop when a series is followed; replaced after each use.
-  #wake = new AbortController()
+  /** By the name of the provider: one that is slow, or lets us wait, holds up no other. */
+  readonly #lines = new Map<string, Line>()
+  readonly #running = new Set<Promise<void>>()
+  #signal: AbortSignal | null = null
 
   constructor(deps: PollerDeps) {
     this.#deps = deps
   }
 
   /**
-   * Following a series twice has no further effect. A series without a provider is stopped at once, and its status says
-   * why.
+   * Following a series twice has no further effect, unless its exchange has another provider by now. A series without a
+   * provider is stopped at once, and its status says why.
    */
   follow(key: SeriesKey): void {
     const id = seriesName(key)
-    if (this.#feeds.has(id)) return
-    const provider = providerOf(key.exchange)
+    const provider = (this.#deps.providerOf ?? providerOf)(key.exchange)
+    const known = this.#feeds.get(id)
+    if (known && known.provider === (provider?.name ?? null)) return
     const interval = parseInterval(key.interval)
     const possible = provider && interval && provider.intervalName(interval) !== null
     this.#feeds.set(id, {
@@ -99,11 +118,22 @@ export class Poller implements Keeper {
       failures: 0,
       nextAt: possible ? this.#deps.clock.now() : null,
     })
-    this.#wake.abort()
+    if (possible) this.#lineOf(provider.name).wake.abort()
   }
 
   unfollow(key: SeriesKey): void {
     this.#feeds.delete(seriesName(key))
+    this.#checkedAt.delete(seriesName(key))
+    this.#deps.forming.set(key, null)
+  }
+
+  /** Another key was given: those of the provider that wait are asked for at once. */
+  askAgain(provider: string): void {
+    const now = this.#deps.clock.now()
+    for (const [id, feed] of this.#feeds)
+      if (feed.provider === provider && feed.state === 'retrying')
+        this.#feeds.set(id, { ...feed, nextAt: now })
+    this.#lineOf(provider).wake.abort()
   }
 
   status(): Promise<FeedStatus[]> {
@@ -123,43 +153,86 @@ export class Poller implements Keeper {
 
   /** Runs until the signal says stop. */
   async run(signal: AbortSignal): Promise<void> {
+    this.#signal = signal
+    for (const [name, line] of this.#lines) this.#start(name, line, signal)
+    // Where there is nobody to ask yet, somebody has to wait for the end all the same.
+    if (this.#lines.size === 0) this.#lineOf('')
+    while (this.#running.size > 0) await Promise.all(this.#running)
+    this.#signal = null
+  }
+
+  #lineOf(provider: string): Line {
+    const known = this.#lines.get(provider)
+    if (known) return known
+    const line = { wake: new AbortController() }
+    this.#lines.set(provider, line)
+    if (this.#signal && !this.#signal.aborted) this.#start(provider, line, this.#signal)
+    return line
+  }
+
+  #start(provider: string, line: Line, signal: AbortSignal): void {
+    const running = this.#ask(provider, line, signal).finally(() => this.#running.delete(running))
+    this.#running.add(running)
+  }
+
+  async #ask(provider: string, line: Line, signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps
     let lookedAt = clock.now()
     while (!signal.aborted) {
       const now = clock.now()
       // The clock was set back, so what was planned by the old time may be hours away.
-      if (now < lookedAt) this.#lookAtAll(now)
+      if (now < lookedAt) this.#lookAtAll(provider, now)
       lookedAt = now
-      const due = this.#next()
+      const due = this.#next(provider)
       if (due?.nextAt !== undefined && due.nextAt !== null && due.nextAt <= now)
         await this.#fetch(due, signal)
       else {
-        this.#wake = new AbortController()
+        line.wake = new AbortController()
         await clock.sleep(
           Math.min(IDLE_MS, (due?.nextAt ?? now + IDLE_MS) - now),
-          AbortSignal.any([signal, this.#wake.signal]),
+          AbortSignal.any([signal, line.wake.signal]),
         )
       }
     }
   }
 
-  #lookAtAll(now: number): void {
+  #lookAtAll(provider: string, now: number): void {
     for (const [name, feed] of this.#feeds)
-      if (feed.nextAt !== null) this.#feeds.set(name, { ...feed, nextAt: Math.min(feed.nextAt, now) })
+      if (feed.nextAt !== null && feed.provider === provider)
+        this.#feeds.set(name, { ...feed, nextAt: Math.min(feed.nextAt, now) })
   }
 
-  #next(): PolledFeed | null {
+  #next(provider: string): PolledFeed | null {
     let next: PolledFeed | null = null
     for (const feed of this.#feeds.values())
-      if (feed.nextAt !== null && (next?.nextAt == null || feed.nextAt < next.nextAt)) next = feed
+      if (
+        feed.provider === provider &&
+        feed.nextAt !== null &&
+        (next?.nextAt == null || feed.nextAt < next.nextAt)
+      )
+        next = feed
     return next
   }
 
   async #fetch(feed: PolledFeed, signal: AbortSignal): Promise<void> {
-    const { cache, http, clock } = this.#deps
+    const { cache, http, clock, forming } = this.#deps
     let after: PolledFeed
+    const id = seriesName(feed.key)
     try {
-      await fetchSeries(cache, feed.key, { http, clock }, { signal })
+      const asked = clock.now()
+      const from = await this.#recheckFrom(feed.key, asked)
+      await fetchSeries(
+        cache,
+        feed.key,
+        { http, clock, providerOf: this.#deps.providerOf },
+        {
+          signal,
+          closedOnly: true,
+          forming: (row) => this.#feeds.get(id) === feed && forming.set(feed.key, row),
+          ...(from !== null && { from }),
+        },
+      )
+      if (from !== null || !this.#checkedAt.has(id)) this.#checkedAt.set(id, asked)
       const now = clock.now()
       after = {
         ...feed,
@@ -172,10 +245,20 @@ export class Poller implements Keeper {
     } catch (error) {
       after = failed(feed, error, clock.now())
     }
-    // It may have been unfollowed meanwhile.
-    if (!this.#feeds.has(seriesName(feed.key))) return
-    this.#feeds.set(seriesName(feed.key), after)
+    // It may have been unfollowed meanwhile, or got another provider.
+    if (this.#feeds.get(id) !== feed) return
+    this.#feeds.set(id, after)
     for (const listener of this.#listeners) listener(after)
+  }
+
+  /** From where bars are asked for that are stored already; null = it is not their turn. */
+  async #recheckFrom(key: SeriesKey, now: number): Promise<number | null> {
+    const checkedAt = this.#checkedAt.get(seriesName(key))
+    const interval = parseInterval(key.interval)
+    if (checkedAt === undefined || !interval || Math.abs(now - checkedAt) < RECHECK_MS) return null
+    const last = (await this.#deps.cache.store.info(key))?.last
+    if (last === undefined) return null
+    return Math.max(0, last - RECHECKED_BARS * intervalMs(interval) - marginOf(interval))
   }
 }
 
@@ -187,7 +270,9 @@ function failed(feed: PolledFeed, error: unknown, now: number): PolledFeed {
     return { ...feed, state: 'stopped', failures, lastError, nextAt: null }
   const asked = error instanceof ProviderError ? error.retryAfterMs : null
   const backoff =
-    kind === 'banned' ? POLL_MAX_MS : Math.min(POLL_MAX_MS, BACKOFF_MIN_MS * 2 ** (failures - 1))
+    kind === 'banned' || kind === 'unauthorized'
+      ? POLL_MAX_MS
+      : Math.min(POLL_MAX_MS, BACKOFF_MIN_MS * 2 ** (failures - 1))
   return { ...feed, state: 'retrying', failures, lastError, nextAt: now + Math.max(asked ?? 0, backoff) }
 }
 

@@ -6,6 +6,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { BAR_FIELDS, type Bars, emptyBars } from '../bars.ts'
 import type { Interval } from '../interval.ts'
+import type { Pace } from './pace.ts'
 
 export interface BarQuery {
   /** The ticker as our series have it: `BTCUSDT`, `BTCUSD`, `AAPL`. */
@@ -47,12 +48,28 @@ export interface Provider {
   readPage(body: unknown, query: BarQuery): BarPage
   /** What kind of error an answer means, if the status alone does not tell. */
   errorKind?(status: number, body: unknown): ProviderErrorKind | null
+  /** Whether an answer without success only says that there is nothing in this stretch. */
+  isEmpty?(body: unknown): boolean
   /** The minimum time between two requests. */
   readonly gapMs: number
+  /** Counts its requests, where it counts them. */
+  readonly pace?: Pace
+  /** What is sent with each request: a key. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** How long after its end a bar is told of. */
+  readonly delayMs?: number
+  /** Its bars within a day are not only of the session. */
+  readonly hasExtendedHours?: boolean
 }
 
 export type ProviderErrorKind =
-  'unknown_symbol' | 'unsupported_interval' | 'rate_limited' | 'banned' | 'unavailable' | 'malformed'
+  | 'unknown_symbol'
+  | 'unsupported_interval'
+  | 'rate_limited'
+  | 'unauthorized'
+  | 'banned'
+  | 'unavailable'
+  | 'malformed'
 
 export class ProviderError extends Error {
   readonly kind: ProviderErrorKind
@@ -116,19 +133,18 @@ export async function* fetchPages(
 async function askFor(
   provider: Provider,
   query: BarQuery,
-  { http }: ProviderDeps,
+  { http, clock }: ProviderDeps,
   signal: AbortSignal | undefined,
 ): Promise<BarPage> {
+  await provider.pace?.turn(provider.name, clock, signal)
   const posted = provider.pageBody?.(query)
-  const asked =
-    posted === undefined
-      ? http(provider.pageUrl(query), signal)
-      : http(provider.pageUrl(query), signal, JSON.stringify(posted))
+  const text = posted === undefined ? undefined : JSON.stringify(posted)
+  const asked = http(provider.pageUrl(query), signal, text, provider.headers)
   const response = await asked.catch((error: unknown) => {
     throw new ProviderError('unavailable', `${provider.name} cannot be reached: ${String(error)}`)
   })
   const body: unknown = await response.json().catch(() => undefined)
-  if (response.ok) {
+  if (response.ok || provider.isEmpty?.(body)) {
     if (body === undefined) throw malformed(provider)
     return provider.readPage(body, query)
   }
@@ -152,12 +168,14 @@ const WORDS: Readonly<Record<ProviderErrorKind, string>> = {
   unknown_symbol: 'it does not know the symbol',
   unsupported_interval: 'it does not have the interval',
   rate_limited: 'too many requests',
+  unauthorized: 'it does not accept the key, or the key may not have this',
   banned: 'it has shut us out for a while',
   unavailable: 'it is not available',
   malformed: 'it did not understand the request',
 }
 
 function kindOf(status: number): ProviderErrorKind {
+  if (status === 401) return 'unauthorized'
   if (status === 418 || status === 403) return 'banned'
   if (status === 429) return 'rate_limited'
   if (status === 404) return 'unknown_symbol'

@@ -1,0 +1,132 @@
+// The providers of bars that need a key: which have one, and the dialog that gives it. A key is never shown again.
+
+import { useState } from 'preact/hooks'
+import type { Provider } from '../../wire/provider.ts'
+import { call } from '../api-client.ts'
+import { attempt, pageStyles as p, useLoad } from '../frame/page.tsx'
+import { DataTable } from '../ui/data-table.tsx'
+import { FormDialog, useForm } from '../ui/form.tsx'
+import { Badge, Button, Field, toast } from '../ui/ui.tsx'
+import { bodyFields, rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
+import { user } from '../session.ts'
+
+const KEY_BODY = bodyFields('PUT /api/platform/providers/{name}/key')
+const PROVIDER_FIELDS = rowFields('GET /api/platform/providers', 'providers')
+
+export function ProviderKeys() {
+  const providers = useLoad((signal) => call('GET /api/platform/providers', { signal }), [])
+  const [giving, setGiving] = useState<Provider | null>(null)
+  const remove = ({ name }: Provider) =>
+    attempt(
+      call('DELETE /api/platform/providers/{name}/key', { path: { name } }).then(() => {
+        toast(`The key of ${name} is removed.`)
+        providers.reload()
+      }),
+    )
+  const mayGive = user.value?.role !== 'member'
+  const keyed = providers.data?.providers.filter(({ needsKey }) => needsKey) ?? []
+  if (keyed.length === 0) return null
+  return (
+    <section>
+      <h2>Providers with a key</h2>
+      <p>
+        These have stocks of the United States and ask for a key of yours. It is sealed, sent to the provider
+        alone, and never shown again. Exchanges that several have are asked of the one whose key was given
+        last.
+      </p>
+      <DataTable
+        label="Providers with a key"
+        rows={keyed}
+        wire={PROVIDER_FIELDS}
+        keyOf={({ name }) => name}
+        columns={[
+          {
+            of: 'name',
+            head: 'Provider',
+            look: 'main',
+            cell: ({ name, limits, asked }) => (
+              <>
+                <span>{name}</span>
+                <span class={p['cellNote']}>
+                  {asked.length > 0
+                    ? `Asked for ${asked.join(', ')}`
+                    : `A free key has ${limits ?? 'limits'}`}
+                </span>
+              </>
+            ),
+          },
+          {
+            of: 'keySetAt',
+            head: 'Key',
+            cell: ({ keySetAt, keyLost }) =>
+              keySetAt === null ? (
+                <Badge>none</Badge>
+              ) : keyLost ? (
+                <Badge tone="down">give it again</Badge>
+              ) : (
+                <Badge tone="up">given</Badge>
+              ),
+          },
+          {
+            of: 'more',
+            head: 'More',
+            bare: true,
+            look: 'end',
+            cell: (one) =>
+              mayGive && (
+                <>
+                  <Button size="small" variant="quiet" onClick={() => setGiving(one)}>
+                    {one.keySetAt === null ? 'Give a key' : 'Replace'}
+                  </Button>
+                  {one.keySetAt !== null && (
+                    <Button size="small" variant="quiet" onClick={() => remove(one)}>
+                      Remove
+                    </Button>
+                  )}
+                </>
+              ),
+          },
+        ]}
+      />
+      {giving && (
+        <GiveKey provider={giving} onClose={() => setGiving(null)} onGiven={() => providers.reload()} />
+      )}
+    </section>
+  )
+}
+
+interface GiveKeyProps {
+  readonly provider: Provider
+  readonly onClose: () => void
+  readonly onGiven: () => void
+}
+
+function GiveKey({ provider: { name, needsSecret, exchanges, limits }, onClose, onGiven }: GiveKeyProps) {
+  const form = useForm({
+    wire: KEY_BODY,
+    start: { key: '', secret: '' },
+    async send({ key, secret }) {
+      const body = { key: key.trim(), ...(needsSecret && { secret: secret.trim() }) }
+      await call('PUT /api/platform/providers/{name}/key', { path: { name }, body })
+      toast(`${name} is asked from now on.`, { tone: 'up' })
+      onGiven()
+      onClose()
+    },
+  })
+  return (
+    <FormDialog of={form} title={`Key of ${name}`} action="Save" onClose={onClose}>
+      <p class="muted">
+        For {exchanges.join(', ')}. {limits} are kept to, as a free key has them.
+      </p>
+      <Field label="Key" type="password" autocomplete="off" {...form.field('key')} />
+      {needsSecret && (
+        <Field
+          label="Secret"
+          type="password"
+          autocomplete="off"
+          {...form.field('secret', { required: true })}
+        />
+      )}
+    </FormDialog>
+  )
+}

@@ -1,0 +1,167 @@
+// Twelve Data, GET /time_series: up to 5,000 bars a request; a free key has 8 requests a minute and 800 a day. Refusals come
+// with `status: "error"` and a code in the body, whatever the status of the answer.
+
+import { formatInterval, intervalMs } from '../../interval.ts'
+import { malformedList } from '../../listings/fetch-list.ts'
+import { listing, listings, type SymbolList } from '../../listings/listing.ts'
+import type { SymbolType } from '../../symbol.ts'
+import { Pace } from '../pace.ts'
+import {
+  asList,
+  asRecord,
+  type BarRow,
+  malformed,
+  type Provider,
+  ProviderError,
+  type ProviderErrorKind,
+} from '../provider.ts'
+import { AMERICAN, type Credentials, type KeyedProvider, numberIn } from './keyed-provider.ts'
+
+const NAMES: Readonly<Record<string, string>> = {
+  '1m': '1min',
+  '5m': '5min',
+  '15m': '15min',
+  '30m': '30min',
+  '45m': '45min',
+  '1h': '1h',
+  '2h': '2h',
+  '4h': '4h',
+  '1d': '1day',
+  '1w': '1week',
+  '1M': '1month',
+}
+/** By our exchange, the name that it has there; '' for pairs of currencies, which have none. */
+const EXCHANGES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(AMERICAN.map((name) => [name, name])),
+  ARCA: 'NYSE',
+  AMEX: 'NYSE',
+  BATS: 'CBOE',
+  LSE: 'LSE',
+  XETR: 'XETR',
+  TSX: 'TSX',
+  FX: '',
+  FX_IDC: '',
+}
+const TYPES: Readonly<Record<string, SymbolType>> = {
+  'Exchange-Traded Fund': 'fund',
+  ETF: 'fund',
+  'Depositary Receipt': 'dr',
+  'American Depositary Receipt': 'dr',
+  Warrant: 'warrant',
+  Right: 'right',
+}
+const NAME = 'Twelve Data'
+const HOST = 'https://api.twelvedata.com'
+const PAGE = 5000
+
+const headersOf = ({ key }: Credentials) => ({ authorization: `apikey ${key}` })
+const instant = (time: number) => new Date(time).toISOString().slice(0, 19).replace('T', ' ')
+
+const providerOf = (credentials: Credentials): Provider => ({
+  name: NAME,
+  exchanges: Object.keys(EXCHANGES),
+  gapMs: 0,
+  pace: new Pace([
+    { count: 8, perMs: 60_000 },
+    { count: 800, perMs: 86_400_000 },
+  ]),
+  headers: headersOf(credentials),
+  intervalName: (interval) => NAMES[formatInterval(interval)] ?? null,
+  pageUrl({ exchange, symbol, interval, from, to }) {
+    const venue = EXCHANGES[exchange] ?? ''
+    const end = Math.min(to, from + intervalMs(interval) * PAGE)
+    const query = new URLSearchParams({
+      symbol: venue === '' && /^[A-Z]{6}$/.test(symbol) ? `${symbol.slice(0, 3)}/${symbol.slice(3)}` : symbol,
+      ...(venue !== '' && { exchange: venue }),
+      interval: NAMES[formatInterval(interval)] ?? '',
+      start_date: instant(from),
+      end_date: instant(end - 1),
+      timezone: 'UTC',
+      order: 'ASC',
+      outputsize: String(PAGE),
+    })
+    return `${HOST}/time_series?${query.toString()}`
+  },
+  readPage(body, { interval, from, to }) {
+    const answer = asRecord(body)
+    const end = from + intervalMs(interval) * PAGE
+    const next = end < to ? end : null
+    const refusal = refusalIn(body)
+    if (refusal === 'empty') return { rows: [], next }
+    if (refusal) throw new ProviderError(refusal, `${NAME} refused the request: ${messageIn(body)}`)
+    const list = asList(answer?.['values'])
+    if (!list) throw malformed({ name: NAME })
+    const rows = list.map((item): BarRow => {
+      const bar = asRecord(item)
+      const [open, high, low, close] = ['open', 'high', 'low', 'close'].map((name) => numberIn(bar?.[name]))
+      // Pairs of currencies have no volume.
+      const volume = bar?.['volume'] === undefined ? 0 : numberIn(bar['volume'])
+      return [timeIn(bar?.['datetime']), open!, high!, low!, close!, volume]
+    })
+    return { rows, next }
+  },
+  errorKind(_, body) {
+    const refusal = refusalIn(body)
+    return refusal === 'empty' ? null : refusal
+  },
+  isEmpty: (body) => refusalIn(body) === 'empty',
+})
+
+/** `2021-09-16` or `2021-09-16 15:59:00`, in UTC as we asked for it. */
+function timeIn(value: unknown): number {
+  const [, day = '', clock = '00:00:00'] =
+    /^(\d{4}-\d{2}-\d{2})(?: (\d{2}:\d{2}:\d{2}))?$/.exec(String(value)) ?? []
+  return Date.parse(`${day}T${clock}Z`)
+}
+
+const messageIn = (body: unknown) => String(asRecord(body)?.['message']).slice(0, 200)
+
+function refusalIn(body: unknown): ProviderErrorKind | 'empty' | null {
+  const answer = asRecord(body)
+  if (answer?.['status'] !== 'error') return null
+  const code = answer['code']
+  if (code === 400 && /no data is available/i.test(messageIn(body))) return 'empty'
+  if (code === 401 || code === 403) return 'unauthorized'
+  if (code === 404) return 'unknown_symbol'
+  if (code === 429) return 'rate_limited'
+  return code === 500 ? 'unavailable' : 'malformed'
+}
+
+const listOf = (credentials: Credentials): SymbolList => ({
+  provider: NAME,
+  exchanges: Object.keys(EXCHANGES),
+  gapMs: 8000,
+  async *read(pages) {
+    for (const path of ['stocks', 'etfs', 'forex_pairs']) {
+      const url = `${HOST}/${path}${path === 'forex_pairs' ? '' : '?country=United%20States'}`
+      const all = asList(asRecord(await pages.json({ url, headers: headersOf(credentials) }))?.['data'])
+      if (!all) throw malformedList(NAME)
+      yield listings(
+        all.map((item) => {
+          const one = asRecord(item)
+          if (path === 'forex_pairs') {
+            const pair = String(one?.['symbol']).replace('/', '')
+            return listing(
+              'FX',
+              pair,
+              `${String(one?.['currency_base'])} / ${String(one?.['currency_quote'])}`,
+              'forex',
+            )
+          }
+          const type = path === 'etfs' ? 'fund' : (TYPES[String(one?.['type'])] ?? 'stock')
+          return Object.hasOwn(EXCHANGES, String(one?.['exchange']))
+            ? listing(one?.['exchange'], one?.['symbol'], one?.['name'], type)
+            : null
+        }),
+      )
+    }
+  },
+})
+
+export const twelveData: KeyedProvider = {
+  name: NAME,
+  exchanges: Object.keys(EXCHANGES),
+  needsSecret: false,
+  limits: '8 requests a minute, 800 a day',
+  make: (credentials) => ({ provider: providerOf(credentials), list: listOf(credentials) }),
+}
