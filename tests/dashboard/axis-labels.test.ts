@@ -29,9 +29,10 @@ test('labels that say the same become one without a plus', () => {
   expect(shown(label(30, '3,400.00', 1), label(30, '3,400.00'))).toEqual(['3,400.00 at 30'])
 })
 
-test('labels that only touch stay two, and one hidden by a label does not hide a third', () => {
-  expect(shown(label(100, 'a', 2), label(112, 'b'))).toEqual(['a at 100', 'b at 112'])
-  expect(shown(label(100, 'a', 2), label(106, 'b'), label(113, 'c'))).toEqual(['a+ at 100', 'c at 113'])
+test('labels that do not reach each other stay two, and one hidden by a label does not hide a third', () => {
+  expect(shown(label(100, 'a', 2), label(117, 'b'))).toEqual(['a at 100', 'b at 117'])
+  expect(shown(label(100, 'a', 2), label(116, 'b'))).toEqual(['a+ at 100'])
+  expect(shown(label(100, 'a', 2), label(110, 'b'), label(118, 'c'))).toEqual(['a+ at 100', 'c at 118'])
 })
 
 test('a value without a place on the axis has no label', () => {

@@ -12,11 +12,11 @@ import {
   type Changes,
   type Pending,
 } from '../../src/dashboard/drawings/pending.ts'
-import { hitAt, INK, styleOf } from '../../src/dashboard/drawings/drawn.ts'
+import { drawDrawing, hitAt, INK, styleOf } from '../../src/dashboard/drawings/drawn.ts'
 import { settled, withPoint } from '../../src/dashboard/drawings/kept-shapes.ts'
 import { expanded, middlePlaces } from '../../src/dashboard/drawings/placing.ts'
 import { labelPlaces } from '../../src/dashboard/drawings/positions.ts'
-import { contrast, PAGE } from '../../src/dashboard/chart/paint.ts'
+import { contrast, PAGE, type ChartTheme, type Paint } from '../../src/dashboard/chart/paint.ts'
 import { barOfTime, timeOfBar, type Surface } from '../../src/dashboard/drawings/surface.ts'
 import { codeOf } from '../../src/dashboard/drawings/tools.ts'
 import { DRAWING_TOOLS, type Drawing, type DrawingTool } from '../../src/wire/drawing.ts'
@@ -319,4 +319,31 @@ test('a drawing without a colour of its own is ink on the page of either theme',
   for (const theme of ['dark', 'light'] as const)
     expect(contrast(INK[theme], PAGE[theme].ground)).toBeGreaterThan(4.5)
   expect(styleOf({ ...line, style: { color: '#ff0000' } }, 'light').color).toBe('#ff0000')
+})
+
+test('what lies beside the view is not drawn unless it reaches into it, and a speck has no labels', () => {
+  const called = (drawing: Omit<Drawing, 'id'>) => {
+    const names: string[] = []
+    const ctx = new Proxy({} as CanvasRenderingContext2D, {
+      get: (_, name) => {
+        if (name === 'measureText') return () => ({ width: 10 })
+        return () => names.push(String(name))
+      },
+      set: () => true,
+    })
+    const theme = { surface: '#0f1216', raised: '#161a20', accent: '#5b8def' } as ChartTheme
+    const paint = { ctx, hr: 1, vr: 1, width: 400, height: 400, theme } as Paint
+    drawDrawing(paint, plainSurface, { id: 'd', ...drawing }, { marked: false, formatPrice: String })
+    return names
+  }
+  const at = (x: number, price: number) => ({ time: x * 1000, price })
+  const line = { tool: 'trend-line', points: [at(1500, 100), at(1600, 200)], style: {} } as const
+  expect(called(line)).toEqual([])
+  expect(called({ ...line, tool: 'ray', points: [at(1600, 100), at(1500, 200)] })).toContain('stroke')
+  expect(called({ ...line, style: { extendLeft: true } })).toContain('stroke')
+  expect(called({ ...line, points: [at(1500, 100), at(100, 200)] })).toContain('stroke')
+  const levels = { tool: 'fib-retracement', points: [at(100, 100), at(200, 200)], style: {} } as const
+  expect(called(levels)).toContain('fillText')
+  const speck = called({ ...levels, points: [at(100, 100), at(103, 108)] })
+  expect([speck.includes('stroke'), speck.includes('fillText')]).toEqual([true, false])
 })

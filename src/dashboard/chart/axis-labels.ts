@@ -1,7 +1,7 @@
 // Labels on a pane's axis: present values of plots, prices of resting orders, the last price.
 //
-// Labels that would lie on each other by more than half become one: that of the most important, with a plus if another
-// value stands behind it, which the legend has. Those that only touch are moved apart by the library, as TradingView does.
+// Labels that would lie on each other become one: that of the most important, with a plus if another value stands behind
+// it, which the legend has. The library would move them apart, away from the values they name, and out of a low pane.
 
 import type { ISeriesPrimitiveAxisView } from 'lightweight-charts'
 import type { Bars } from '../../market/bars.ts'
@@ -13,8 +13,8 @@ import type { ChartState } from './view-state.ts'
 
 /** The height of a label whose value has no place on the axis. */
 const OFF_SCREEN = -1000
-/** CSS pixels; a label is about 17 high. */
-const ONE_BELOW = 9
+/** CSS pixels: as high as a label is. */
+const ONE_BELOW = 17
 
 interface LabelledPane {
   /** True for the pane that shows prices. */

@@ -1,6 +1,7 @@
 // Draws the drawings on the canvas with the code of their tools, and finds the one under a place.
 
 import type { Drawing, DrawingStyle } from '../../wire/drawing.ts'
+import { memoOf } from '../../lib/memo.ts'
 import { lightness, type Paint } from '../chart/paint.ts'
 import { lowerBound } from '../../market/bars.ts'
 import type { OnSurface } from './own-tools.ts'
@@ -26,17 +27,19 @@ export interface DrawingHit {
 const SECOND = 1000
 const HANDLE = 5
 
+type Theme = keyof typeof INK
+type Style = DrawingStyle & typeof DEFAULT_STYLE
+
 /** The drawing's own style merged over its tool's defaults. */
-export const styleOf = (
-  drawing: Drawing,
-  theme: keyof typeof INK = 'dark',
-): DrawingStyle & typeof DEFAULT_STYLE =>
-  ({
-    ...DEFAULT_STYLE,
-    color: INK[theme],
-    ...codeOf(drawing.tool).defaultStyle,
-    ...drawing.style,
-  }) as DrawingStyle & typeof DEFAULT_STYLE
+export const styleOf = (drawing: Drawing, theme: Theme = 'dark'): Style => STYLES[theme](drawing)
+
+/** Made once for a drawing, since all of them are drawn in every frame: a change of one is another object. */
+const stylesOn = (theme: Theme) =>
+  memoOf(({ tool, style }: Drawing) => {
+    const all: object = { ...DEFAULT_STYLE, color: INK[theme], ...codeOf(tool).defaultStyle, ...style }
+    return all as Style
+  })
+const STYLES = { dark: stylesOn('dark'), light: stylesOn('light') }
 
 type LibraryStyle = DrawContext['style']
 /** Fields of a style that the library would not read: there must be none, or types fail. */
@@ -48,16 +51,15 @@ const inOrder = <P>({ tool }: Drawing, points: readonly P[]): P[] =>
   tool === 'fib-retracement' ? points.toReversed() : [...points]
 
 /** A drawing in the form that the library's tools expect: times in seconds, all styles set. */
-function forTool(drawing: Drawing, theme?: keyof typeof INK): DrawContext['drawing'] {
-  const points = inOrder(drawing, drawing.points).map(({ time, price }) => ({ time: time / SECOND, price }))
-  return {
-    id: drawing.id,
-    tool: drawing.tool,
-    points,
-    style: styleOf(drawing, theme),
-    paneIndex: 0,
-  } as DrawContext['drawing']
-}
+const forTool = (drawing: Drawing, theme: Theme = 'dark'): DrawContext['drawing'] => FORMS[theme](drawing)
+
+const formsOn = (theme: Theme) =>
+  memoOf((drawing: Drawing) => {
+    const points = inOrder(drawing, drawing.points).map(({ time, price }) => ({ time: time / SECOND, price }))
+    const form = { id: drawing.id, tool: drawing.tool, points, style: styleOf(drawing, theme), paneIndex: 0 }
+    return form as DrawContext['drawing']
+  })
+const FORMS = { dark: formsOn('dark'), light: formsOn('light') }
 
 /** The part of the library's render context that its tools read. */
 function renderContext(surface: Surface, drawing: Drawing, dpr: number, background: string): RenderContext {
@@ -100,14 +102,16 @@ export function drawDrawing(
   const pts = pointsOf(surface, drawing, hr)
   // The price scale has no place for it, such as the logarithm of a price that is not above zero.
   if (pts.some(({ x, y }) => !Number.isFinite(x) || !Number.isFinite(y))) return
+  if (isOutOfSight(drawing, pts, paint)) return
   const page = lightness(theme.surface) < 128 ? 'dark' : 'light'
+  const style = styleOf(drawing, page)
   ctx.save()
   codeOf(drawing.tool).draw({
     ctx,
     rc: renderContext(surface, drawing, hr, theme.raised),
     pts: inOrder(drawing, pts),
     drawing: forTool(drawing, page),
-    style: forLibrary(styleOf(drawing, page)),
+    style: forLibrary(isSpeck(pts, hr) && !marked ? withoutLabels(style) : style),
     selected: marked,
     formatPrice,
   })
@@ -125,6 +129,48 @@ export function drawDrawing(
   }
   ctx.restore()
 }
+
+/** Tools that draw nothing far to the left or right of their points, if they are not extended. */
+const BESIDE_POINTS: ReadonlySet<string> = new Set([
+  'trend-line',
+  'arrow',
+  'rectangle',
+  'rotated-rectangle',
+  'triangle',
+  'path',
+  'polyline',
+  'brush',
+  'highlighter',
+  'parallel-channel',
+  'fib-retracement',
+  'fib-extension',
+  'text',
+  'note',
+  'price-label',
+  'long-position',
+  'short-position',
+])
+/** Room for labels and texts beside the points, CSS pixels. */
+const BESIDE = 600
+/** A drawing of several points that all lie in so few CSS pixels is smaller than any label that it has. */
+const SPECK = 12
+
+/** Whether all of it lies beside what is in view: in a year of minutes most drawings do. */
+function isOutOfSight(drawing: Drawing, points: readonly Spot[], { hr, width }: Paint): boolean {
+  const { extendLeft, extendRight } = styleOf(drawing)
+  if (!BESIDE_POINTS.has(drawing.tool) || extendLeft === true || extendRight === true) return false
+  const room = BESIDE * hr
+  return points.every(({ x }) => x < -room) || points.every(({ x }) => x > width + room)
+}
+
+function isSpeck(points: readonly Spot[], hr: number): boolean {
+  const [first] = points
+  if (!first || points.length < 2) return false
+  const near = SPECK * hr
+  return points.every(({ x, y }) => Math.abs(x - first.x) < near && Math.abs(y - first.y) < near)
+}
+
+const withoutLabels = memoOf((style: Style): Style => ({ ...style, showLabels: false }))
 
 /** A brush stroke has no points to grab, and the second line of a channel is grabbed in its middle. */
 function handlesOf({ tool }: Drawing, points: readonly Spot[]): readonly Spot[] {
