@@ -15,6 +15,7 @@ import {
 import { drawDrawing, hitAt, INK, styleOf } from '../../src/dashboard/drawings/drawn.ts'
 import { settled, withPoint } from '../../src/dashboard/drawings/kept-shapes.ts'
 import { expanded, middlePlaces } from '../../src/dashboard/drawings/placing.ts'
+import { watchables } from '../../src/dashboard/drawings/watchables.ts'
 import { labelPlaces } from '../../src/dashboard/drawings/positions.ts'
 import { contrast, PAGE, type ChartTheme, type Paint } from '../../src/dashboard/chart/paint.ts'
 import { barOfTime, timeOfBar, type Surface } from '../../src/dashboard/drawings/surface.ts'
@@ -346,4 +347,36 @@ test('what lies beside the view is not drawn unless it reaches into it, and a sp
   expect(called(levels)).toContain('fillText')
   const speck = called({ ...levels, points: [at(100, 100), at(103, 108)] })
   expect([speck.includes('stroke'), speck.includes('fillText')]).toEqual([true, false])
+})
+
+test('every sloping line of a drawing can be watched, and lies where it is drawn', () => {
+  const bars = flat(Array.from({ length: 400 }, (_, i) => 100 + Math.sin(i / 20) * 40 + i / 10))
+  const surface: Surface = { ...plainSurface, bars, barMs: DAY, x: (time) => barOfTime(bars, DAY, time) }
+  const point = (bar: number, price: number) => ({ time: timeOfBar(bars, DAY, bar), price })
+  const counts: Readonly<Partial<Record<DrawingTool, number>>> = {
+    ray: 1,
+    'parallel-channel': 2,
+    'regression-channel': 3,
+    pitchfork: 3,
+    'schiff-pitchfork': 3,
+    'fib-channel': 7,
+    'fib-fan': 6,
+    'gann-fan': 7,
+  }
+  for (const [name, count] of Object.entries(counts)) {
+    const tool = name as DrawingTool
+    const points = [point(50, 100), point(151, 160), point(160, 140)].slice(0, codeOf(tool).points)
+    const drawing: Drawing = { id: 'd', tool, points, style: {} }
+    const lines = watchables(drawing, { bars, barMs: DAY, mintick: 0.01 }).flatMap(({ line }) => line ?? [])
+    expect([tool, lines.length]).toEqual([tool, count])
+    for (const { from, to, right } of lines) {
+      const middle = {
+        x: (surface.x(from.time) + surface.x(to.time)) / 2,
+        y: surface.y((from.price + to.price) / 2),
+      }
+      // Fans are drawn to the edge of the view, and no further.
+      const isHit = hitAt(surface, [drawing], new Set(), middle, 0.01) !== null
+      expect([tool, right, middle.y < -400 || isHit]).toEqual([tool, true, true])
+    }
+  }
 })

@@ -8,7 +8,10 @@ import { market } from '../workspace.ts'
 import type { Drawing, DrawingStyle } from '../../wire/drawing.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Button, toast } from '../ui/ui.tsx'
-import { askDrawingAlert, watchables } from './drawing-alert.ts'
+import { mintick, shown } from '../chart/chart-state.ts'
+import { NO_BARS } from '../chart/view-state.ts'
+import { intervalMs, parseInterval } from '../../market/interval.ts'
+import { askDrawingAlert } from './drawing-alert.ts'
 import {
   justMade,
   newDrawingId,
@@ -22,6 +25,7 @@ import { styleOf } from './drawn.ts'
 import s from './drawings.module.css'
 import { removeSelected } from './gestures.ts'
 import { changeDrawings, drawings } from './sheet.ts'
+import { watchables, type WatchedChart } from './watchables.ts'
 import { HAS_FILL, HAS_LEVELS, HAS_TEXT, IS_POSITION, TOOL_NAMES } from './tools.ts'
 
 const COLORS = [
@@ -198,7 +202,7 @@ export function selectionItems(): readonly MenuItem[] {
   if (!first) return []
   const style = styleOf(first)
   const { interval } = market.peek()
-  const watched = chosen.length === 1 ? watchables(first) : []
+  const watched = chosen.length === 1 ? watchables(first, watchedChart()) : []
   const grouped = chosen.some(({ group }) => group)
   const here = first.intervals?.length === 1 && first.intervals[0] === interval
   return [
@@ -256,6 +260,15 @@ export function selectionItems(): readonly MenuItem[] {
     { id: 'list', text: 'Points and list…', icon: 'list', run: () => (objectList.value = true) },
     { id: 'remove', text: 'Remove', hint: 'Del', icon: 'trash', run: removeSelected },
   ]
+}
+
+function watchedChart(): WatchedChart {
+  const parsed = parseInterval(market.peek().interval)
+  return {
+    bars: shown.peek()?.bars ?? NO_BARS,
+    barMs: parsed ? intervalMs(parsed) : 86_400_000,
+    mintick: mintick.peek(),
+  }
 }
 
 function every(change: (drawing: Drawing) => Drawing): void {
