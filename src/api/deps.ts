@@ -39,6 +39,7 @@ import type { Channels } from '../channels/channels.ts'
 import type { Inboxes } from '../channels/inboxes.ts'
 import type { Notice } from '../channels/kind.ts'
 import type { PushSigner } from '../channels/push-keys.ts'
+import type { Backup } from '../wire/backup.ts'
 import type { AlertLink } from '../wire/link.ts'
 import type { Receivers } from '../webhooks/receivers.ts'
 import type { Key } from '../store/kv.ts'
@@ -155,6 +156,11 @@ export interface FleetView {
   readonly takeShared: TakeShared
 }
 
+/** The continuous backup of the data directory. */
+export interface BackupView {
+  status(): Backup
+}
+
 /** While the store does not answer, shows what it said last. */
 export interface LastKnownView {
   /** `work` must change nothing. Answers how old the oldest of what it was shown is; 0 = all of it was new. */
@@ -165,6 +171,8 @@ export interface Services extends AccountDeps {
   readonly log: Log
   /** null: this server is alone on its store. */
   readonly fleet: FleetView | null
+  /** null: there is no continuous backup. */
+  readonly backup: BackupView | null
   /** null: the store cannot be away. */
   readonly lastKnown: LastKnownView | null
   readonly settings: ApiSettings

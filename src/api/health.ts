@@ -5,6 +5,7 @@ import { ranges } from '../lib/shards.ts'
 import { Problem } from '../lib/problem.ts'
 import { access, type ApiDeps } from './access.ts'
 import type { Metrics } from './metrics.ts'
+import type { Backup } from '../wire/backup.ts'
 import { route } from './route.ts'
 
 /** Monitors must never be told to wait, least of all during a flood. */
@@ -26,8 +27,8 @@ export function healthRoutes(deps: ApiDeps, metrics: Metrics) {
           throw new Problem(503, 'shutting_down', 'The server is stopping.', { retryAfter: 5 })
         // A successful read shows that the store is open.
         await deps.kv.get(['meta', 'schema'])
-        const { fleet } = deps
-        if (!fleet) return { status: 'ready' }
+        const { backup, fleet } = deps
+        if (!fleet) return { status: 'ready', ...(backup && { backup: withoutPlace(backup.status()) }) }
         const shards = ranges(fleet.held)
         return { status: 'ready', node: fleet.node, shards: { symbols: shards, users: shards } }
       },
@@ -44,3 +45,6 @@ export function healthRoutes(deps: ApiDeps, metrics: Metrics) {
       { access: { to: 'none', unlimited: true }, detail: { hide: true } },
     )
 }
+
+/** Anybody may ask, but where the backup is, and what its place says, is for those who run the server. */
+const withoutPlace = ({ state, lagSeconds, lastAt }: Backup) => ({ state, lagSeconds, lastAt })

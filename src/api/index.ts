@@ -49,8 +49,9 @@ import { backtestCheckRoutes } from './backtest-checks.ts'
 import { backtestRoutes } from './backtests.ts'
 import { barRoutes } from './bars.ts'
 import { addCommonHeaders } from './common-headers.ts'
-import type { FleetView, LastKnownView, Services } from './deps.ts'
+import type { BackupView, FleetView, LastKnownView, Services } from './deps.ts'
 import { docsRoutes } from './docs.ts'
+import { backupRoutes } from './backup.ts'
 import { errorRoutes } from './errors.ts'
 import { feedRoutes } from './feeds.ts'
 import { healthRoutes } from './health.ts'
@@ -107,6 +108,7 @@ const resources = (deps: ApiDeps, events: StreamLog): AnyElysia =>
     .use(linkRoutes(deps))
     .use(searchRoutes(deps))
     .use(supportRoutes(deps))
+    .use(backupRoutes(deps))
     .use(errorRoutes(deps))
     .use(feedRoutes(deps))
     .use(streamRoutes(deps, events))
@@ -278,6 +280,7 @@ export function createApi(services: Services) {
     ['chartroom_backtests_running', 'Scripts running.', services.runs.running],
     ['chartroom_backtests_waiting', 'Backtests waiting for a worker.', services.runs.waiting],
     ['chartroom_event_streams', 'Streams of events open.', streams.size],
+    ...backupGauges(services.backup),
     ...fleetGauges(services.fleet, services.features.sweeps.helped),
     ['chartroom_start_time_seconds', 'When the server started, Unix time.', startedAt / 1000],
   ])
@@ -294,6 +297,21 @@ async function shown(lastKnown: LastKnownView, work: () => Promise<Response>): P
   const { answer, ageMs } = await lastKnown.show(work)
   if (ageMs > 0) answer.headers.set('age', String(Math.ceil(ageMs / 1000)))
   return answer
+}
+
+/** Nothing where there is none. */
+function backupGauges(backup: BackupView | null): (readonly [string, string, number])[] {
+  if (!backup) return []
+  const { state, lagSeconds, lastAt } = backup.status()
+  return [
+    ['chartroom_backup_failing', '1 while the continuous backup fails.', state === 'failing' ? 1 : 0],
+    ['chartroom_backup_lag_seconds', 'How long the oldest change has waited for the backup.', lagSeconds],
+    [
+      'chartroom_backup_last_timestamp_seconds',
+      'The newest state that can be restored, Unix time; 0 = none.',
+      (lastAt ?? 0) / 1000,
+    ],
+  ]
 }
 
 /** Nothing where a server is alone. */

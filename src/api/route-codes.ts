@@ -205,6 +205,7 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'GET /api/support/articles/:id': ['article_not_found'],
   'GET /api/support/tickets': OWNER,
   'GET /api/errors': OWNER,
+  'GET /api/platform/backup': OWNER,
 
   'POST /api/platform/bars/import': JOB,
   'POST /api/platform/bars/inspect': JOB,

@@ -21,7 +21,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   user: async () => (await import('./user-command.ts')).userCommand,
   token: async () => (await import('./token-command.ts')).tokenCommand,
   backup: async () => (await import('./backup-command.ts')).backupCommand,
-  restore: async () => (await import('./backup-command.ts')).restoreCommand,
+  restore: async () => (await import('./restore-command.ts')).restoreCommand,
   nodes: async () => (await import('./nodes-command.ts')).nodesCommand,
   copy: async () => (await import('./copy-command.ts')).copyCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,

@@ -10,6 +10,7 @@ import { addressList } from '../api/peer.ts'
 import { LOG_LEVELS } from '../lib/log.ts'
 import { RUNS_MAX } from '../runs/records.ts'
 import { KEY_FILE } from '../store/instance-key.ts'
+import { parsePlace } from '../store/backup/place.ts'
 import { parseBucket } from '../store/bucket-address.ts'
 
 /** Turns text into a value; throws a sentence that says what was expected. */
@@ -126,6 +127,18 @@ const bucketAddress: Parse<string> = (value) => {
   return value
 }
 
+const UNITS_MS = { m: 60_000, h: 3600_000, d: 86_400_000 } as const
+
+/** `30m`, `12h`, `7d`, as milliseconds. */
+const duration =
+  (leastMs: number, least: string): Parse<number> =>
+  (value) => {
+    const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(value) ?? []
+    const ms = Number(count) * UNITS_MS[(unit ?? 'm') as keyof typeof UNITS_MS]
+    if (!(ms >= leastMs)) throw new Error(`expected a time like 30m, 12h or 7d, at least ${least}`)
+    return ms
+  }
+
 const optionalAddress: Parse<string> = (value) => {
   if (value !== '' && !/^[^\s@<>]+@[^\s@<>]+$/.test(value))
     throw new Error('expected an address like charts@example.com')
@@ -148,6 +161,14 @@ const OPTIONS = {
     'S3-compatible bucket for full chunks of bars beside STORE, s3://KEY:SECRET@bucket/prefix?endpoint=https://…&region=…',
     true,
   ),
+  BACKUP: option(
+    '',
+    optional(parsePlace),
+    'Where the database of DATA_DIR is copied to continuously: s3://KEY:SECRET@bucket/prefix?endpoint=https://…&region=…, or a folder; instance.key is not copied',
+    true,
+  ),
+  BACKUP_EVERY: option('1d', duration(600_000, '10m'), 'How often a new snapshot is made in BACKUP'),
+  BACKUP_KEEP: option('7d', duration(3600_000, '1h'), 'How far back BACKUP can be restored to'),
   KEY_FILE: option(
     '',
     text,
@@ -338,5 +359,9 @@ export function readConfig(
     mistakes.push('BARS: only the bars of a database can be in a bucket; name it in STORE, or leave BARS out')
   if (options.OIDC_ISSUER !== null && options.OIDC_CLIENT_ID === '')
     mistakes.push('OIDC_CLIENT_ID: is missing; OIDC_ISSUER is of no use without it')
+  if (options.BACKUP !== null && options.STORE !== null)
+    mistakes.push(
+      "BACKUP: copies the database in DATA_DIR only; with STORE use the database's own way, such as pg_basebackup with archived WAL, and leave BACKUP out",
+    )
   return { config: { ...options, rates }, values, mistakes }
 }

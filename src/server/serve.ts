@@ -30,7 +30,9 @@ import { BarCache } from '../market/bar-cache.ts'
 import { loadSamples } from '../market/sample.ts'
 import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
 import { Runs } from '../runs/runs.ts'
-import { judgeKey, type KeyVerdict, settleKey } from '../store/instance-key.ts'
+import { Backup } from '../store/backup/backup.ts'
+import { placeAt } from '../store/backup/place.ts'
+import { judgeKey, type KeyVerdict, readInstance, settleKey } from '../store/instance-key.ts'
 import { loadDashboard, loadLicences } from './assets.ts'
 import { resultTried } from '../sweeps/tries.ts'
 import { type Config, keyPath } from './config.ts'
@@ -88,6 +90,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     log('warn', 'fresh key', { webhooksWithoutSecret: webhooks, channelsWithoutSecret: channels })
   }
   const box = await boxOf(await settleKey(kv, keyPath(config), verdict, random))
+  const backup = await backupOf(context, config, store, log)
   const bars = new BarCache(store.bars)
   await bars.store.sweep()
   await loadSamples(bars)
@@ -193,6 +196,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
       metrics: config.METRICS,
     },
     fleet,
+    backup,
     lastKnown: store.lastKnown,
     setupCode: await setupCodeOf(kv, fleet !== null, Buffer.from(random.bytes(24)).toString('base64url')),
     dashboard: await dashboardOf(context, basePath({ publicUrl: config.PUBLIC_URL })),
@@ -265,6 +269,8 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
   )
   const sharing = fleet?.run({ clock, log }, stopLoops.signal)
   const taking = fleet && takeUpRuns({ clock, log }, services, stopLoops.signal)
+  const stopBackup = new AbortController()
+  const backingUp = backup?.run(stopBackup.signal)
   const signal = await asked
   log('info', 'stopping', { signal })
   clearTimeout(warm)
@@ -287,10 +293,35 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
   await runs.settled()
   await Promise.all([features.sweeps.stop(), features.scans.stop(), features.portfolios.stop()])
   features.search.close()
+  doing = 'putting away the last step of the backup'
+  stopBackup.abort()
+  await backingUp
   doing = 'closing the store'
   await store.close()
   // Otherwise the connection of a receiver or mail server that hangs would keep the process alive.
   return process.exit(0)
+}
+
+/** null: none was asked for. */
+async function backupOf(
+  { clock, random }: Surroundings,
+  { BACKUP, BACKUP_EVERY, BACKUP_KEEP, DATA_DIR }: Config,
+  { kv, pages }: Awaited<ReturnType<typeof openStoreOf>>,
+  log: Log,
+): Promise<Backup | null> {
+  if (BACKUP === null || pages === null) return null
+  const instance = (await readInstance(kv))?.id ?? ''
+  return new Backup({
+    clock,
+    random,
+    log,
+    source: pages,
+    place: placeAt(BACKUP, clock),
+    directory: DATA_DIR,
+    instance,
+    everyMs: BACKUP_EVERY,
+    keepMs: BACKUP_KEEP,
+  })
 }
 
 /** The code of the setup link: one for all servers that share a store, each start's own for one that is alone. */

@@ -6,6 +6,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Random } from '../lib/random.ts'
 import type { BarStore } from '../market/bar-store.ts'
+import type { BackupSource } from '../store/backup/backup.ts'
 import type { Kv } from '../store/kv.ts'
 import { lmdbBars } from '../store/lmdb-bars.ts'
 import { openServerStore } from '../store/open-store.ts'
@@ -17,6 +18,8 @@ import type { Config } from './config.ts'
 interface ServerStore {
   readonly kv: Kv
   readonly bars: BarStore
+  /** The file of the database; null if it is elsewhere. */
+  readonly pages: BackupSource | null
   /** Resolves when others have taken over what this server does. */
   readonly lost: Promise<void>
   /** What this process and others write to it; null if nobody tells. */
@@ -50,7 +53,7 @@ export async function openStoreOf(
     // The documents are elsewhere, but the key file lies here.
     mkdirSync(DATA_DIR, { recursive: true, mode: 0o700 })
     const { nodeName, openServerPostgres } = await import('../store/postgres/open-postgres.ts')
-    return openServerPostgres({
+    const store = await openServerPostgres({
       url: STORE,
       bars: BARS,
       // How long an answer takes is measured by a clock that nobody can set back.
@@ -62,6 +65,7 @@ export async function openStoreOf(
       admit,
       waits: (holder) => log('info', 'waiting for the server that serves from the database', { holder }),
     })
+    return { ...store, pages: null }
   }
   const { kv, lock } = await openServerStore({
     directory: DATA_DIR,
@@ -72,6 +76,7 @@ export async function openStoreOf(
   return {
     kv,
     bars: lmdbBars(kv),
+    pages: kv.pages,
     lost: new Promise(() => {}),
     feed: null,
     fleet: null,

@@ -5,8 +5,10 @@
 // transaction that wrote the key: it never repeats, and commits that share a transaction see each other's writes
 // while nobody else does, so no version is ever seen with two values.
 
+import { join } from 'node:path'
 import { getLastVersion, open, type Database, type RootDatabase } from 'lmdb'
 import { Problem } from '../lib/problem.ts'
+import type { BackupSource } from './backup/backup.ts'
 import { DataRefused } from './data-refused.ts'
 import { decodeKey, decodeLetters, encodeKey } from './key.ts'
 import type { Commit, Entry, Key, Kv, Version } from './kv.ts'
@@ -27,6 +29,8 @@ export interface LmdbOptions {
 export interface LmdbKv extends Kv {
   /** For the bar store, which is in the same file. */
   readonly environment: Environment
+  /** For continuous backup, which reads the file itself. */
+  readonly pages: BackupSource
   /** Opens a further named database, which counts towards `maxBytes`. */
   openDatabase<V>(options: TableOptions): Table<V>
   /** Throws `storage_full` if `bytes` more would exceed `maxBytes`. Call it inside a transaction before it writes. */
@@ -157,6 +161,14 @@ export function lmdbKv({ path, maxBytes, reserve }: LmdbOptions): LmdbKv {
 
   return {
     environment,
+    pages: {
+      path: join(path, 'data.mdb'),
+      newest: newest ?? (() => (environment.getStats() as NewestTransaction).lastTxnId),
+      pin() {
+        const transaction = environment.useReadTransaction()
+        return () => transaction.done()
+      },
+    },
     openDatabase,
     assertRoom,
     durable: written,

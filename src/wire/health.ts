@@ -2,6 +2,7 @@
 
 import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'
+import { nullable, oneOf, Time } from './schema.ts'
 
 export const HEALTH = {
   'GET /api/health': {
@@ -13,9 +14,18 @@ export const HEALTH = {
     access: 'none',
     summary: 'Ready to serve',
     description:
-      'A server that shares a database with others also says its name, and which of the 256 shards of work it does now.',
+      'A server that shares a database with others also says its name, and which of the 256 shards of work it does now. `backup` is there where the setting `BACKUP` names a place; a server whose backup fails is ready all the same.',
     answer: {
       status: Type.String(),
+      backup: Type.Optional(
+        Type.Object({
+          state: oneOf(['starting', 'ok', 'failing']),
+          lagSeconds: Type.Number({
+            description: 'How long the oldest change has waited that is not put away yet.',
+          }),
+          lastAt: nullable(Time),
+        }),
+      ),
       node: Type.Optional(Type.String()),
       shards: Type.Optional(
         Type.Object(

@@ -4,6 +4,7 @@
 import type { Static, TObject, TProperties, TSchema } from '@sinclair/typebox'
 import { ACCOUNTS } from './account.ts'
 import { ALERTS } from './alert.ts'
+import { BACKUPS } from './backup.ts'
 import { BACKTESTS } from './backtest.ts'
 import { BARS } from './bars.ts'
 import { CHANNELS } from './channel.ts'
@@ -61,6 +62,7 @@ export const OPERATIONS = {
   ...PROVIDERS,
   ...STREAM,
   ...BARS,
+  ...BACKUPS,
   ...HEALTH,
 } as const satisfies OperationTable
 

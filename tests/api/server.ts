@@ -231,6 +231,7 @@ export function testServer(
       metrics: 'local',
     },
     fleet,
+    backup: null,
     lastKnown: null,
     setupCode: 'setup-code',
     dashboard: () => null,

@@ -114,6 +114,11 @@ describe.each(BUILT)('%s', (mode) => {
         expect(await serving.stop()).toBe(0)
         const limited = await place.run('serve', '--max-storage-mb', '5')
         expect([limited.code, limited.err]).toEqual([2, expect.stringContaining('MAX_STORAGE_MB: limits')])
+        const copied = await place.run('serve', '--backup', '/mnt/nas')
+        expect([copied.code, copied.err]).toEqual([
+          2,
+          expect.stringContaining("with STORE use the database's own way, such as pg_basebackup"),
+        ])
         const wrong = await place.run('serve', '--store', 'mysql://root:secret-word@localhost/x')
         expect([wrong.code, wrong.err]).toEqual([
           2,

@@ -176,7 +176,16 @@ export class Server {
 
   /** Makes the first account, and calls as its owner from now on. */
   async signUp(): Promise<void> {
-    const answer = await this.call('POST', '/api/auth/sign-up', OWNER)
+    await this.#enter('/api/auth/sign-up')
+  }
+
+  /** Calls as that owner, also of a server that was started again. */
+  async signIn(): Promise<void> {
+    await this.#enter('/api/auth/sign-in')
+  }
+
+  async #enter(path: string): Promise<void> {
+    const answer = await this.call('POST', path, OWNER)
     const cookie = /^[^;]+/.exec(answer.headers.get('set-cookie') ?? '')?.[0]
     if (!cookie) throw new Error(`no session: ${answer.text}`)
     this.headers = { cookie }

@@ -118,9 +118,11 @@ test('whoever names no bucket or another one is refused, and so is a key that th
   expect(await refusal(null)).toContain('BARS: bars of this database are in s3://market/bars/')
   expect(await refusal(s3.address('market', { prefix: 'else' }))).toContain('and not in s3://market/else/')
   const wrong = await refusal(s3.address('market', { secret: 'wrong/word' }))
-  expect(wrong).toContain('cannot be used (SignatureDoesNotMatch)')
-  expect(wrong).not.toContain('wrong')
-  expect(await refusal(s3.address('missing'))).toContain('cannot be used (NoSuchBucket)')
+  expect(wrong).toContain('cannot be used (SignatureDoesNotMatch: the secret of the key is wrong)')
+  expect(wrong).not.toContain('wrong/word')
+  expect(await refusal(s3.address('missing'))).toContain(
+    'cannot be used (NoSuchBucket: there is no such bucket)',
+  )
   // Bars that were there before stay in the database, and are read as ever.
   const before = await postgres.connect('before the bucket')
   await postgresBars(before).upsert(KEY, minuteBars(0, 5000))

@@ -1,5 +1,5 @@
-// As much of S3 as the bucket of the bars uses, in memory: objects by path, and signatures that are checked (AWS Signature
-// Version 4, as its documentation describes it).
+// As much of S3 as the bucket of the bars and the continuous backup use, in memory: objects by path, lists by prefix in pages,
+// and signatures that are checked (AWS Signature Version 4, as its documentation describes it).
 
 import { createHash, createHmac } from 'node:crypto'
 
@@ -12,6 +12,10 @@ export interface S3Server {
   readonly requests: string[]
   /** Answers 503 to everything. */
   isAway: boolean
+  /** Asked before each request is carried out: the code of a refusal, or null. What it waits for, the request waits for. */
+  before: (method: string, path: string) => Promise<string | null>
+  /** What its clock is ahead of ours, in ms. */
+  skewMs: number
   stop(): void
 }
 
@@ -29,7 +33,9 @@ export function startS3(): S3Server {
       requests.push(`${request.method} ${pathname}`)
       if (state.isAway) return refusal(503, 'ServiceUnavailable')
       const body = new Uint8Array(await request.arrayBuffer())
-      const wrong = mistakeOf(request, body)
+      const fault = await state.before(request.method, pathname)
+      if (fault !== null) return refusal(fault === 'SlowDown' ? 503 : 403, fault)
+      const wrong = mistakeOf(request, body) ?? skewOf(request, state.skewMs)
       if (wrong !== null) return refusal(403, wrong)
       if (pathname.startsWith('/missing/')) return refusal(404, 'NoSuchBucket')
       const path = decodeURIComponent(pathname)
@@ -44,6 +50,7 @@ export function startS3(): S3Server {
           objects.delete(path)
           return new Response(null, { status: 204 })
         default:
+          if (new URL(request.url).searchParams.has('list-type')) return listOf(objects, new URL(request.url))
           return object ? new Response(object.slice()) : refusal(404, 'NoSuchKey')
       }
     },
@@ -53,6 +60,8 @@ export function startS3(): S3Server {
     objects,
     requests,
     isAway: false,
+    before: async () => null,
+    skewMs: 0,
     address: (bucket, { secret = SECRET, prefix = 'bars' } = {}) =>
       `s3://${KEY_ID}:${encodeURIComponent(secret)}@${bucket}/${prefix}?endpoint=${endpoint}&region=eu-1`,
     stop: () => void server.stop(true),
@@ -65,6 +74,39 @@ function refusal(status: number, code: string): Response {
     `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>${code}</Message></Error>`,
     { status, headers: { 'content-type': 'application/xml' } },
   )
+}
+
+/** Pages are short, so that every list of a few objects has several. */
+const PAGE = 7
+
+/** ListObjectsV2; a token is the name after which to go on. */
+function listOf(objects: ReadonlyMap<string, Uint8Array>, { pathname, searchParams }: URL): Response {
+  const bucket = `${decodeURIComponent(pathname).replace(/\/$/, '')}/`
+  const prefix = searchParams.get('prefix') ?? ''
+  const after = searchParams.get('continuation-token') ?? ''
+  const names = [...objects.keys()]
+    .filter((path) => path.startsWith(bucket + prefix))
+    .map((path) => path.slice(bucket.length))
+    .filter((name) => name > after)
+    .sort()
+  const page = names.slice(0, PAGE)
+  const isTruncated = names.length > PAGE
+  const contents = page.map(
+    (name) =>
+      `<Contents><Key>${name}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified><ETag>"0"</ETag><Size>${objects.get(bucket + name)?.length}</Size><StorageClass>STANDARD</StorageClass></Contents>`,
+  )
+  return new Response(
+    `<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>${bucket.slice(1, -1)}</Name><Prefix>${prefix}</Prefix><KeyCount>${page.length}</KeyCount><MaxKeys>${PAGE}</MaxKeys><IsTruncated>${isTruncated}</IsTruncated>${contents.join('')}${isTruncated ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : ''}</ListBucketResult>`,
+    { headers: { 'content-type': 'application/xml' } },
+  )
+}
+
+/** S3 refuses what was signed more than a quarter of an hour ago, or later than now. */
+function skewOf(request: Request, skewMs: number): string | null {
+  const [, year, month, day, hour, minute, second] =
+    /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(request.headers.get('x-amz-date') ?? '') ?? []
+  const signed = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
+  return Math.abs(Date.now() + skewMs - signed) > 900_000 ? 'RequestTimeTooSkewed' : null
 }
 
 const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest()

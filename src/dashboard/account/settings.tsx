@@ -7,6 +7,7 @@ import { user } from '../session.ts'
 import { About } from './about.tsx'
 import { Appearance } from './appearance.tsx'
 import { AppSettings } from './app-settings.tsx'
+import { DataSettings } from './data-settings.tsx'
 import { BarsSettings } from '../bars/bars-settings.tsx'
 import { KeySettings } from '../help/keys.tsx'
 import { Inbox } from './inbox.tsx'
@@ -23,11 +24,12 @@ const SECTIONS: readonly (readonly [id: string, title: string, body: ComponentTy
   ['appearance', 'Appearance', Appearance],
   ['keys', 'Keys', KeySettings],
   ['app', 'App', AppSettings],
+  ['data', 'Data', DataSettings],
   ['inbox', 'Inbox', Inbox],
   ['about', 'About', About],
 ]
-/** Only the owner of the server sees these. */
-const OWNERS: readonly string[] = ['inbox']
+/** Who sees what only those who run the server may see. */
+const ROLES: Readonly<Record<string, readonly string[]>> = { inbox: ['owner'], data: ['owner', 'admin'] }
 
 export function Settings({ section = 'profile' }: { readonly section?: string }) {
   const nav = useRef<HTMLElement>(null)
@@ -36,8 +38,8 @@ export function Settings({ section = 'profile' }: { readonly section?: string })
     const current = nav.current?.querySelector('[aria-current]')
     current?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [section])
-  const isOwner = user.value?.role === 'owner'
-  const sections = SECTIONS.filter(([id]) => isOwner || !OWNERS.includes(id))
+  const role = user.value?.role ?? ''
+  const sections = SECTIONS.filter(([id]) => ROLES[id]?.includes(role) ?? true)
   const found = sections.find(([id]) => id === section)
   if (!found) return <NotFound />
   const Body = found[2]

@@ -6,6 +6,7 @@ import type { Hit } from '../../wire/search.ts'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { timeOfId } from '../../lib/ids.ts'
+import { watchBackup } from '../account/watch-backup.ts'
 import { call } from '../api-client.ts'
 import { commands, keysOf } from '../commands.ts'
 import { keyText } from '../keys.ts'
@@ -24,6 +25,9 @@ import { ranked } from './palette-model.ts'
 import s from './palette.module.css'
 import { allSymbols, type SymbolFacts } from '../watchlists/quotes.ts'
 import { showOnChart } from './show-on-chart.ts'
+
+// The first page has no room for it, and this file comes a moment after it whatever happens.
+watchBackup()
 
 interface Item {
   readonly key: string

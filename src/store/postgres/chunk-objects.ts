@@ -14,7 +14,7 @@ import { createHash } from 'node:crypto'
 import { assert } from '../../lib/assert.ts'
 import { CHUNK_BARS, chunkLength } from '../bar-chunks.ts'
 import { DataRefused } from '../data-refused.ts'
-import type { Bucket } from './bucket.ts'
+import type { Bucket } from '../bucket.ts'
 import type { Database } from './database.ts'
 import type { Schema } from './schema.ts'
 

@@ -1,7 +1,7 @@
 // What the stores on one PostgreSQL share: connections to read and to write by, and who this process is.
 
 import type { Random } from '../../lib/random.ts'
-import { assertUsable, s3Bucket } from './bucket.ts'
+import { assertUsable, s3Bucket } from '../bucket.ts'
 import { ChunkObjects } from './chunk-objects.ts'
 import { Database, type DatabaseOptions, refused } from './database.ts'
 import { Waker } from './feed.ts'

@@ -1,10 +1,10 @@
 // An S3-compatible bucket, by Bun's own client: whole objects by name, and nothing else.
 
 import { S3Client } from 'bun'
-import type { Clock } from '../../lib/clock.ts'
-import { Problem } from '../../lib/problem.ts'
-import { parseBucket } from '../bucket-address.ts'
-import { DataRefused } from '../data-refused.ts'
+import type { Clock } from '../lib/clock.ts'
+import { Problem } from '../lib/problem.ts'
+import { parseBucket } from './bucket-address.ts'
+import { DataRefused } from './data-refused.ts'
 
 export interface Bucket {
   /** Where it is, without the key to it. */
@@ -14,10 +14,13 @@ export interface Bucket {
   get(name: string): Promise<Uint8Array | null>
   /** An object that is not there is no mistake. */
   delete(name: string): Promise<void>
+  /** All names that begin so, in order. */
+  list(prefix: string): Promise<string[]>
 }
 
-/** An answer that takes longer is taken to be lost. */
+/** An answer that takes longer is taken to be lost; a large object may take what a line of 64 kB a second needs. */
 const SILENCE_MS = 15_000
+const BYTES_PER_MS = 64
 const TRIES = 3
 const PAUSE_MS = 200
 const RETRY_AFTER_SECONDS = 5
@@ -30,10 +33,10 @@ export function s3Bucket(text: string, clock: Clock): Bucket {
     ...(region !== null && { region }),
   })
 
-  async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+  async function patiently<T>(ask: () => Promise<T>, bytes = 0): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {
-        return await unlessSilent(clock, ask())
+        return await unlessSilent(clock, SILENCE_MS + bytes / BYTES_PER_MS, ask())
       } catch (error) {
         if (isRefusal(error)) throw error
         if (tries === TRIES) throw away(error)
@@ -47,7 +50,7 @@ export function s3Bucket(text: string, clock: Clock): Bucket {
     put: (name, bytes) =>
       patiently(async () => {
         await client.write(prefix + name, bytes, { type: 'application/octet-stream' })
-      }),
+      }, bytes.length),
     async get(name) {
       try {
         return await patiently(() => client.file(prefix + name).bytes())
@@ -57,6 +60,17 @@ export function s3Bucket(text: string, clock: Clock): Bucket {
       }
     },
     delete: (name) => patiently(() => client.delete(prefix + name)),
+    async list(below) {
+      const names: string[] = []
+      for (let token: string | undefined; ;) {
+        const page = await patiently(() =>
+          client.list({ prefix: prefix + below, ...(token !== undefined && { continuationToken: token }) }),
+        )
+        for (const { key } of page.contents ?? []) names.push(key.slice(prefix.length))
+        token = page.nextContinuationToken
+        if (!page.isTruncated || token === undefined) return names.sort()
+      }
+    },
   }
 }
 
@@ -69,12 +83,32 @@ export async function assertUsable(bucket: Bucket, name: string): Promise<void> 
     await bucket.delete(name)
     if (!read || Buffer.compare(read, bytes) !== 0) throw new Error('what was written is not what is read')
   } catch (error) {
-    const cause = error instanceof Problem ? error.cause : error
-    const said = codeOf(cause) ?? (cause instanceof Error ? cause.message : String(cause))
     throw new DataRefused(
-      `BARS: the bucket ${bucket.address} cannot be used (${said}). Check bucket, endpoint, region and key, which must be allowed to put, get and delete objects.`,
+      `BARS: the bucket ${bucket.address} cannot be used (${saidByBucket(error)}). Check bucket, endpoint, region and key, which must be allowed to put, get and delete objects.`,
     )
   }
+}
+
+/** What an error of a bucket says, as a person may read it. */
+export function saidByBucket(error: unknown): string {
+  const cause = error instanceof Problem ? (error.cause ?? error) : error
+  const code = codeOf(cause)
+  if (code === null) return cause instanceof Error ? cause.message : String(cause)
+  const words = WORDS[code]
+  return words === undefined ? code : `${code}: ${words}`
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  NoSuchBucket: 'there is no such bucket',
+  AccessDenied: 'the key is not allowed to do this',
+  InvalidAccessKeyId: 'the key is not known there',
+  SignatureDoesNotMatch: 'the secret of the key is wrong',
+  RequestTimeTooSkewed:
+    'the clocks of this machine and of the store differ by more than a quarter of an hour',
+  SlowDown: 'the store has too much to do',
+  ServiceUnavailable: 'the store is not available',
+  ENOSPC: 'the disk is full',
+  EACCES: 'the folder may not be written',
 }
 
 const codeOf = (error: unknown): string | null =>
@@ -82,13 +116,13 @@ const codeOf = (error: unknown): string | null =>
 
 /** The bucket has answered, and would answer the same again. */
 const isRefusal = (error: unknown) =>
-  /^(?:NoSuchKey|NoSuchBucket|AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch|AuthorizationHeaderMalformed|ERR_S3_(?!CONNECTION))/.test(
+  /^(?:NoSuchKey|NoSuchBucket|AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch|AuthorizationHeaderMalformed|RequestTimeTooSkewed|ERR_S3_(?!CONNECTION))/.test(
     codeOf(error) ?? '',
   )
 
-async function unlessSilent<T>(clock: Clock, work: Promise<T>): Promise<T> {
+async function unlessSilent<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T> {
   const answered = new AbortController()
-  const silence = clock.sleep(SILENCE_MS, answered.signal).then(() => {
+  const silence = clock.sleep(ms, answered.signal).then(() => {
     if (!answered.signal.aborted) throw new Error('the bucket does not answer')
     return new Promise<never>(() => {})
   })

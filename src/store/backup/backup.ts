@@ -1,0 +1,345 @@
+// Continuous backup of a data directory: whatever a commit has written is in another place less than a second later.
+//
+// Every few tenths of a second it takes the pages that are newer than the last step (`pages.ts`) and puts them away as the
+// next step. Snapshots are steps from the beginning, and are made beside that, so that no write waits for one. Every so many
+// steps a wide one stands for them, so that a restore reads few. What fails is tried again; the next step is then a longer one,
+// and nothing has to be kept in memory for it.
+//
+// A line of steps may go on only in the file that it began with, as long as nothing can have taken transactions out of it: a
+// machine that is switched off can, and so can a person who puts an older copy back. Then a new line begins.
+
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { Backoff } from '../../lib/backoff.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import type { Random } from '../../lib/random.ts'
+import { turn } from '../../lib/turn.ts'
+import { saidByBucket } from '../bucket.ts'
+import { writeWhole } from '../files.ts'
+import { chainTo, lineName, outdated, partName, stepsOf } from './chain.ts'
+import { type Moment, PageFile } from './pages.ts'
+import { PartWriter } from './parts.ts'
+import type { Place } from './place.ts'
+
+/** Which line of steps a data directory goes on with. */
+export const LINE_FILE = 'backup.json'
+
+/** How long to rest between two looks; a step takes what is left of a second. */
+const REST_MS = 400
+/** After so many narrow steps one stands for them all. */
+const WIDE_STEPS = 120
+/** A backup that is older than this, though there was something to copy, is said to fail. */
+const LATE_MS = 60_000
+const PRUNE_MS = 3600_000
+/** How long to wait before a snapshot that failed is begun again. */
+const AGAIN_MS = 15_000
+/** How long the last step may take when the server stops. */
+const LAST_MS = 3000
+
+export interface BackupSource {
+  /** The file of the database. */
+  readonly path: string
+  /** The number of the newest transaction. */
+  newest(): number
+  /** Keeps every page of the present state, and of later ones, until it is called off. */
+  pin(): () => void
+}
+
+export interface BackupDeps {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly source: BackupSource
+  readonly place: Place
+  /** The data directory, for the file that names the line. */
+  readonly directory: string
+  /** The id of the database. */
+  readonly instance: string
+  /** How often a new snapshot is made. */
+  readonly everyMs: number
+  /** How far back one can go. */
+  readonly keepMs: number
+}
+
+interface BackupStatus {
+  /** starting: there is no whole snapshot yet, from which a restore could begin. */
+  readonly state: 'starting' | 'ok' | 'failing'
+  /** How long the oldest change has waited that is not put away yet; 0: all is. */
+  readonly lagSeconds: number
+  /** The time of the newest state that can be restored; null: none. */
+  readonly lastAt: number | null
+  /** Where it goes, without the key to it. */
+  readonly place: string
+  /** What went wrong last, as a sentence; null: nothing. */
+  readonly problem: string | null
+}
+
+interface Line {
+  readonly name: string
+  /** Steps lead up to this transaction. */
+  at: number
+  /** Where the next wide step begins. */
+  wideFrom: number
+  narrow: number
+  /** Of the newest snapshot; null: there is no whole one. */
+  snapshotAt: number | null
+  snapshotBytes: number
+  bytesSince: number
+}
+
+export class Backup {
+  readonly #deps: BackupDeps
+  readonly #backoff: Backoff
+  #line: Line | null = null
+  #unsavedSince: number | null = null
+  #lastAt: number | null = null
+  #problem: string | null = null
+  #prunedAt = 0
+  /** The snapshot or wide step that is made beside the narrow ones. */
+  #beside: Promise<void> | null = null
+  #besideFailedAt = -Infinity
+  #isStopped = false
+  #file: PageFile | null = null
+
+  constructor(deps: BackupDeps) {
+    this.#deps = deps
+    this.#backoff = new Backoff(deps, 'continuous backup', { mostMs: 15_000 })
+  }
+
+  status(): BackupStatus {
+    const { clock, place } = this.#deps
+    const lagMs = this.#unsavedSince === null ? 0 : Math.max(0, clock.now() - this.#unsavedSince)
+    const isLate = lagMs > LATE_MS
+    const hasSnapshot = (this.#line?.snapshotAt ?? null) !== null
+    return {
+      state: this.#problem !== null || isLate ? 'failing' : hasSnapshot ? 'ok' : 'starting',
+      lagSeconds: lagMs / 1000,
+      lastAt: hasSnapshot ? this.#lastAt : null,
+      place: place.address,
+      problem: this.#problem ?? (isLate ? 'It is slower than what is written' : null),
+    }
+  }
+
+  /** Resolves once the signal has aborted and the last step has been put away, or could not be. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps
+    while (!signal.aborted) {
+      await this.look()
+      await clock.sleep(Math.max(REST_MS, this.#backoff.waitMs), signal)
+    }
+    this.#isStopped = true
+    const last = async () => {
+      await this.#beside
+      await this.look()
+    }
+    // A place that does not answer keeps no server from stopping; the next start goes on from there.
+    const given = new AbortController()
+    await Promise.race([last(), clock.sleep(LAST_MS, given.signal)])
+    given.abort()
+    this.#file?.close()
+    this.#file = null
+  }
+
+  /** Puts away what has changed since the last look. Never throws. */
+  async look(): Promise<void> {
+    try {
+      this.#line ??= await this.#begun()
+      await this.#goOn(this.#line)
+      await this.#pruned(this.#line)
+      if (this.#besideFailedAt === -Infinity) this.#problem = null
+      this.#backoff.worked()
+    } catch (error) {
+      this.#failed(error)
+    }
+  }
+
+  /** Resolves when the snapshot or wide step that is under way, if any, is done. */
+  async settled(): Promise<void> {
+    await this.#beside
+  }
+
+  #failed(error: unknown): void {
+    this.#problem = saidByBucket(error)
+    this.#backoff.failed(`${this.#deps.place.address}: ${this.#problem}`)
+  }
+
+  /** The line to go on with, or a new one. */
+  async #begun(): Promise<Line> {
+    const { place, source, directory, clock, random, instance } = this.#deps
+    const known = this.#knownLine()
+    if (known !== null) {
+      const chain = chainTo(stepsOf(await place.list(`${known}/`)))
+      const last = chain?.at(-1)
+      if (chain && last && last.to <= source.newest()) {
+        this.#lastAt = last.time
+        return {
+          name: known,
+          at: last.to,
+          wideFrom: last.to,
+          narrow: 0,
+          snapshotAt: chain[0]?.time ?? null,
+          snapshotBytes: 0,
+          bytesSince: 0,
+        }
+      }
+    }
+    const name = lineName(clock.now(), instance, random.bytes(4))
+    // An address that cannot be used is found out before anything is read for it.
+    await place.list(`${name}/`)
+    writeWhole(join(directory, LINE_FILE), Buffer.from(JSON.stringify({ line: name, ...this.#identity() })))
+    return { name, at: 0, wideFrom: 0, narrow: 0, snapshotAt: null, snapshotBytes: 0, bytesSince: 0 }
+  }
+
+  #knownLine(): string | null {
+    try {
+      const kept = JSON.parse(readFileSync(join(this.#deps.directory, LINE_FILE), 'utf8')) as LineFile
+      const { file, boot } = this.#identity()
+      return kept.file === file && kept.boot === boot && boot !== '' ? kept.line : null
+    } catch {
+      return null
+    }
+  }
+
+  #identity(): Omit<LineFile, 'line'> {
+    const { dev, ino, birthtimeMs } = statSync(this.#deps.source.path)
+    return { file: `${dev}:${ino}:${birthtimeMs}`, boot: bootId() }
+  }
+
+  async #goOn(line: Line): Promise<void> {
+    const { source, clock } = this.#deps
+    if (line.at === 0) {
+      // Steps begin where the first snapshot does, and go on while it is made.
+      if (this.#mayTryBeside()) this.#beginBeside(line, 0)
+      return
+    }
+    if (source.newest() === line.at) {
+      this.#unsavedSince = null
+    } else {
+      this.#unsavedSince ??= clock.now()
+      const step = await this.#step(line, line.at)
+      line.at = step.to
+      line.narrow++
+      line.bytesSince += step.bytes
+      this.#unsavedSince = source.newest() === step.to ? null : step.time
+      this.#lastAt = step.time
+    }
+    if (!this.#mayTryBeside()) return
+    if (this.#isSnapshotDue(line)) this.#beginBeside(line, 0)
+    else if (line.narrow >= WIDE_STEPS) this.#beginBeside(line, line.wideFrom)
+  }
+
+  #mayTryBeside(): boolean {
+    const hasJustFailed = Math.abs(this.#deps.clock.now() - this.#besideFailedAt) < AGAIN_MS
+    return !this.#isStopped && !this.#beside && !hasJustFailed
+  }
+
+  #isSnapshotDue({ snapshotAt, snapshotBytes, bytesSince }: Line): boolean {
+    if (snapshotAt === null) return true
+    return (
+      this.#deps.clock.now() - snapshotAt >= this.#deps.everyMs ||
+      bytesSince > Math.max(BYTES_MOST, 4 * snapshotBytes)
+    )
+  }
+
+  #beginBeside(line: Line, from: number): void {
+    const { clock } = this.#deps
+    const isFirst = line.at === 0
+    const began = ({ transaction }: Moment) => {
+      // The first snapshot settles where steps begin.
+      if (isFirst) Object.assign(line, { at: transaction, wideFrom: transaction })
+      if (isFirst) this.#lastAt = clock.now()
+    }
+    this.#beside = this.#stepOf(line, from, { began, mayStop: true })
+      .then((step) => {
+        if (step === null) return
+        this.#besideFailedAt = -Infinity
+        if (from === 0)
+          Object.assign(line, { snapshotAt: step.time, snapshotBytes: step.bytes, bytesSince: 0 })
+        Object.assign(line, { narrow: 0, wideFrom: step.to })
+      })
+      .catch((error: unknown) => {
+        this.#besideFailedAt = clock.now()
+        this.#failed(error)
+      })
+      .finally(() => (this.#beside = null))
+  }
+
+  async #step(line: Line, from: number): Promise<Taken> {
+    const step = await this.#stepOf(line, from, { began: () => {}, mayStop: false })
+    if (step === null) throw new Error('a step was stopped')
+    return step
+  }
+
+  /** Puts away what is newer than `from`, in parts. null: the server stops, and it was given up half-way. */
+  async #stepOf(
+    line: Line,
+    from: number,
+    { began, mayStop }: { readonly began: (moment: Moment) => void; readonly mayStop: boolean },
+  ): Promise<Taken | null> {
+    const { source, clock, place } = this.#deps
+    const unpin = source.pin()
+    try {
+      const file = (this.#file ??= new PageFile(source.path))
+      const time = clock.now()
+      const moment = file.newest()
+      began(moment)
+      const name = { from, to: moment.transaction, time }
+      const writer = new PartWriter()
+      let [part, bytes] = [0, 0]
+      const send = async (isLast: boolean) => {
+        const packed = await writer.finished(moment)
+        await place.put(partName(line.name, name, part++, isLast), packed)
+        bytes += packed.length
+      }
+      let heldSince = performance.now()
+      for (const run of file.changed(moment, from)) {
+        writer.add(run, (target) => file.read(run, moment, target))
+        if (writer.isFull) await send(false)
+        if (mayStop && this.#isStopped) return null
+        if (performance.now() - heldSince < TURN_MS) continue
+        await turn()
+        heldSince = performance.now()
+      }
+      await send(true)
+      return { to: moment.transaction, time, bytes }
+    } finally {
+      unpin()
+    }
+  }
+
+  async #pruned({ name, snapshotAt }: Line): Promise<void> {
+    const { clock, place, keepMs } = this.#deps
+    const now = clock.now()
+    if (snapshotAt === null || Math.abs(now - this.#prunedAt) < PRUNE_MS) return
+    this.#prunedAt = now
+    const steps = stepsOf(await place.list(''))
+    for (const object of outdated(steps, { now, keepMs, line: name })) await place.delete(object)
+  }
+}
+
+interface Taken {
+  readonly to: number
+  readonly time: number
+  readonly bytes: number
+}
+
+interface LineFile {
+  readonly line: string
+  readonly file: string
+  readonly boot: string
+}
+
+/** Steps of this size together are worth a snapshot. */
+const BYTES_MOST = 256 << 20
+/** How long the walk through the pages may hold others up. */
+const TURN_MS = 2
+
+/** '' where the system does not say. */
+function bootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
+  } catch {
+    return ''
+  }
+}

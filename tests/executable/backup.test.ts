@@ -1,0 +1,53 @@
+// A server that copies its database to a folder continuously is killed, and another one goes on with what is there.
+
+import { afterEach, describe, expect, test } from 'bun:test'
+import { copyFileSync, mkdirSync } from 'node:fs'
+import { BUILT, Place } from './server.ts'
+
+const places: Place[] = []
+afterEach(() => {
+  for (const place of places.splice(0)) place.remove()
+})
+
+function placeOf(...args: ConstructorParameters<typeof Place>): Place {
+  const place = new Place(...args)
+  places.push(place)
+  return place
+}
+
+const IDEAS = '/api/platform/ideas'
+
+describe.each(BUILT)('%s', (mode) => {
+  test('what was put away is served elsewhere after kill -9, and a server that stops puts the rest away', async () => {
+    const place = placeOf(mode, { BACKUP: './backup' })
+    let server = await place.serve()
+    await server.signUp()
+    const write = (title: string) => server.call('POST', IDEAS, { title, body: '', visibility: 'private' })
+    expect((await write('put away')).status).toBe(200)
+    // Nothing waits any more, and the newest state is not older than the idea.
+    const since = Date.now()
+    for (;;) {
+      const { backup } = (await server.call('GET', '/api/ready')).json
+      if (backup.state === 'ok' && backup.lagSeconds === 0 && backup.lastAt >= since) break
+      await write('until it is')
+      await Bun.sleep(50)
+    }
+    await server.kill()
+    server = await place.serve()
+    await server.signIn()
+    expect((await write('the last')).status).toBe(200)
+    expect(await server.stop()).toBe(0)
+
+    const elsewhere = placeOf(mode)
+    mkdirSync(`${elsewhere.folder}/data`)
+    copyFileSync(`${place.folder}/data/instance.key`, `${elsewhere.folder}/data/instance.key`)
+    const restored = await elsewhere.run('restore', '--from', `${place.folder}/backup`)
+    expect([restored.code, restored.err]).toEqual([0, ''])
+    server = await elsewhere.serve()
+    await server.signIn()
+    const titles = (await server.call('GET', IDEAS)).json.ideas.map(({ title }: { title: string }) => title)
+    expect(titles).toContain('put away')
+    expect(titles).toContain('the last')
+    expect(await server.stop()).toBe(0)
+  })
+})
