@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { count, percent, time } from '../format.ts'
 import { marketOfFile } from '../../market/files/file-market.ts'
 import { Form, useForm } from '../ui/form.tsx'
-import { Button, Failure, Field, Progress, Select } from '../ui/ui.tsx'
+import { Button, Field, Progress, Select } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import {
   checkSums,
@@ -176,7 +176,7 @@ function ImportFile({ upload: { file, sha256 }, onImported, onClose }: ImportFil
         </>
       ) : (
         <>
-          {inspection.error !== null && <Failure error={inspection.error} />}
+          {inspection.error !== null && <Refused error={inspection.error} />}
           {inspection.found && <Preview found={inspection.found} isWhole={!isLookedAtInPart(file)} />}
           {inspection.found === null && inspection.error === null && (
             <Progress fraction={null} label={`Looking at ${file.name}`} />
@@ -196,6 +196,16 @@ function ImportFile({ upload: { file, sha256 }, onImported, onClose }: ImportFil
         />
       )}
     </Form>
+  )
+}
+
+/** Why a file is not taken, beside its name: what else is on the page goes on. */
+function Refused({ error }: { readonly error: unknown }) {
+  return (
+    <div class={p['note']} data-tone="down" role="alert">
+      <strong>This file cannot be imported</strong>
+      <p>{error instanceof Error ? error.message : String(error)}</p>
+    </div>
   )
 }
 
