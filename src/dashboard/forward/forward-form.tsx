@@ -1,7 +1,8 @@
 // Following a strategy from now on: that of a kept backtest, on its market and with its settings.
 
 import { call } from '../api-client.ts'
-import { ago, marketText, percent } from '../format.ts'
+import { madeColumns } from '../backtests/choice-columns.ts'
+import { marketText } from '../format.ts'
 import { attempt, Page, Show, useLoad } from '../frame/page.tsx'
 import { navigate } from '../router.ts'
 import { DataTable } from '../ui/data-table.tsx'
@@ -51,20 +52,7 @@ export function ForwardForm() {
             columns={[
               { of: 'name', head: 'Backtest', look: 'main', cell: ({ name }) => name },
               { of: 'symbol', head: 'Market', cell: marketText },
-              {
-                of: 'netProfitPct',
-                head: 'Net profit',
-                look: 'number',
-                sort: ({ summary }) => summary?.netProfitPct ?? null,
-                cell: ({ summary }) => percent(summary?.netProfitPct, { plus: true }),
-              },
-              {
-                of: 'createdAt',
-                head: 'Made',
-                look: 'muted',
-                sort: ({ createdAt }) => createdAt,
-                cell: ({ createdAt }) => ago(createdAt),
-              },
+              ...madeColumns('Net profit'),
               {
                 of: 'follow',
                 head: 'Follow',

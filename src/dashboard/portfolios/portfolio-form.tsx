@@ -2,7 +2,8 @@
 
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
-import { ago, percent, marketText } from '../format.ts'
+import { madeColumns } from '../backtests/choice-columns.ts'
+import { marketText } from '../format.ts'
 import { Page, Show, useLoad } from '../frame/page.tsx'
 import { navigate } from '../router.ts'
 import { DataTable } from '../ui/data-table.tsx'
@@ -115,20 +116,7 @@ function Parts({ backtests }: { readonly backtests: readonly Backtest[] }) {
                 ''
               ),
           },
-          {
-            of: 'netProfitPct',
-            head: 'Net profit alone',
-            look: 'number',
-            sort: ({ summary }) => summary?.netProfitPct ?? null,
-            cell: ({ summary }) => percent(summary?.netProfitPct, { plus: true }),
-          },
-          {
-            of: 'createdAt',
-            head: 'Made',
-            look: 'muted',
-            sort: ({ createdAt }) => createdAt,
-            cell: ({ createdAt }) => ago(createdAt),
-          },
+          ...madeColumns('Net profit alone'),
         ]}
       />
       <p role="status" class={j.note}>
