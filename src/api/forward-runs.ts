@@ -44,6 +44,15 @@ export function forwardRunRoutes(deps: ApiDeps) {
       route('GET /api/platform/forward-runs/{id}/report'),
     )
     .get(
+      '/:id/tracks',
+      async ({ caller, params: { id }, query }) => ({
+        tracks: new JsonText([
+          await forwardRuns.tracks(caller.user.id, id, query.bars === 'stored' ? 'stored' : 'seen'),
+        ]),
+      }),
+      route('GET /api/platform/forward-runs/{id}/tracks'),
+    )
+    .get(
       '/:id/orders',
       async ({ caller, params: { id } }) => ({ orders: await forwardRuns.orders(caller.user.id, id) }),
       route('GET /api/platform/forward-runs/{id}/orders'),

@@ -101,6 +101,7 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'POST /api/platform/forward-runs': [...RUN, ...KEPT],
   'GET /api/platform/forward-runs/:id': FORWARD,
   'GET /api/platform/forward-runs/:id/report': [...FORWARD, ...RUN],
+  'GET /api/platform/forward-runs/:id/tracks': [...FORWARD, ...RUN],
   'GET /api/platform/forward-runs/:id/orders': FORWARD,
   'GET /api/platform/forward-runs/:id/divergence': [...FORWARD, ...RUN],
   'POST /api/platform/forward-runs/:id/stop': FORWARD,

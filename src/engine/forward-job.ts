@@ -7,10 +7,7 @@ import { withAllItAsks } from './run-job.ts'
 import { toldBy } from './told.ts'
 import type { Desk } from './worker-loop.ts'
 
-export function forwardJob(
-  { kept, from, wantsReport, ...job }: ForwardJob,
-  desk: Desk,
-): Promise<ForwardOutput> {
+export function forwardJob({ kept, from, wants, ...job }: ForwardJob, desk: Desk): Promise<ForwardOutput> {
   const { mayAsk, outline } = toldBy(job.source)
   // What it reads beside its own bars may have changed since its state was made.
   const keeps = !mayAsk && !(job.overrides['use_bar_magnifier'] ?? outline.magnifier)
@@ -20,7 +17,7 @@ export function forwardJob(
     return {
       ...step,
       kind: result.report.script.kind,
-      report: wantsReport ? scales.bytes(result.reportTexts()) : null,
+      text: wants && scales.bytes(wants === 'report' ? result.reportTexts() : result.trackTexts()),
     }
   })
 }

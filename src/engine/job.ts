@@ -156,13 +156,14 @@ export interface ForwardJob extends RunJob {
   readonly kept: ForwardState | null
   /** Fills from this bar on are answered. */
   readonly from: number
-  readonly wantsReport: boolean
+  /** What of it is wanted as JSON text. */
+  readonly wants: 'report' | 'tracks' | null
 }
 
 export interface ForwardOutput extends Forwarded {
   readonly kind: 'strategy' | 'indicator' | 'library'
-  /** JSON text of the report, if it was wanted. */
-  readonly report: TextBytes | null
+  /** What was wanted. */
+  readonly text: TextBytes | null
 }
 
 /** A run that continues from its kept state; see `backtest/advance.ts`. */

@@ -179,8 +179,33 @@ export class ForwardRuns {
   async report(userId: string, id: string): Promise<TextBytes> {
     const run = await this.get(userId, id)
     const held = await this.#heldOf(run)
-    const { report } = await this.#step(userId, keyOf(run), await this.#script(id), held, 0, true)
-    return report!
+    const { text } = await this.#step(userId, keyOf(run), await this.#script(id), held, 0, 'report')
+    return text!
+  }
+
+  /** JSON text of its tracks; with `stored`, of those that a backtest of the bars as they are stored now has. */
+  async tracks(userId: string, id: string, of: 'seen' | 'stored'): Promise<TextBytes> {
+    const run = await this.get(userId, id)
+    const held = await this.#heldOf(run)
+    const rows = of === 'seen' ? held.rows : await this.#storedRows(run, held.rows)
+    // The bars that it saw are stored no more.
+    if (rows.length === 0) return [new TextEncoder().encode('[]')]
+    const state = of === 'seen' ? held.state : null
+    const { text } = await this.#step(
+      userId,
+      keyOf(run),
+      await this.#script(id),
+      { rows, state },
+      0,
+      'tracks',
+    )
+    return text!
+  }
+
+  /** The bars that are stored today where the run saw `rows`. */
+  async #storedRows(run: ForwardRun, rows: readonly TapeRow[]): Promise<TapeRow[]> {
+    const seen = barsSeenBy(this.#deps.bars, run.userId)
+    return rowsOf(await seen.read(keyOf(run), { from: rows[0]![0]!, to: run.last + 1 }))
   }
 
   async stop(userId: string, id: string): Promise<ForwardRun> {
@@ -214,8 +239,7 @@ export class ForwardRuns {
     const script = await this.#script(id)
     const held = await this.#heldOf(run)
     const { rows } = held
-    const seen = barsSeenBy(this.#deps.bars, userId)
-    const stored = rowsOf(await seen.read(key, { from: rows[0]![0]!, to: run.last + 1 }))
+    const stored = await this.#storedRows(run, rows)
     const corrected = correctedBars(rows, stored)
     const own = await this.#step(userId, key, script, held, 0)
     const again =
@@ -344,7 +368,7 @@ export class ForwardRuns {
     script: ForwardScript,
     { rows, state }: Held,
     from: number,
-    wantsReport = false,
+    wants: 'report' | 'tracks' | null = null,
   ): Promise<ForwardOutput> {
     const { bars: cache, limits, hostFor, pool } = this.#deps
     const seen = barsSeenBy(cache, userId)
@@ -357,7 +381,7 @@ export class ForwardRuns {
       limits,
       kept: state,
       from,
-      wantsReport,
+      wants,
     }
     const host = hostFor(seen, userId, key, bars)
     return pool.do('forward', job, { user: userId, lane: 'alerts', budget: limits, host })

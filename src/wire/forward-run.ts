@@ -3,6 +3,7 @@
 import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'
 import { Report, ReportOrder } from './report.ts'
+import { Track } from './track.ts'
 import {
   idOf,
   Listed,
@@ -161,6 +162,14 @@ export const FORWARD_RUNS = {
     description:
       'Of the bars as it saw them, the warm-up among them: that of a backtest of the same bars, timings apart.',
     answer: { report: Report },
+  },
+  'GET /api/platform/forward-runs/{id}/tracks': {
+    access: 'session backtests:read',
+    summary: 'The tracks of a forward run',
+    description:
+      'Equity, markers and plots over the bars as it saw them, the warm-up among them: those of a backtest of the same bars. `bars=stored` answers those of a backtest of the bars as they are stored now, and none where they are gone.',
+    query: Type.Object({ bars: Type.Optional(oneOf(['seen', 'stored'])) }),
+    answer: { tracks: Type.Array(Track) },
   },
   'GET /api/platform/forward-runs/{id}/orders': {
     access: 'session backtests:read',

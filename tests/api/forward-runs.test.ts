@@ -100,6 +100,14 @@ test('a strategy is followed as bars close, and receivers that are registered fo
     equity: after.equity,
     backtestEquity: after.equity,
   })
+  const equityOf = async (bars: string) => {
+    const { tracks } = await call('GET', `/forward-runs/${id}/tracks?bars=${bars}`)
+    return tracks.find(({ kind }: { kind: string }) => kind === 'equity').data as number[]
+  }
+  const curve = await equityOf('seen')
+  expect([curve.length, curve.at(-1)]).toEqual([41, after.equity])
+  expect(await equityOf('stored')).toEqual(curve)
+  expect((await call('GET', `/forward-runs/${id}/tracks?bars=others`)).status).toBe(422)
   // Corrected later: what it did stays, and the bars are named with what was seen and what is there now.
   csv[55] = csv[55]!.replace(
     /^(\S+?,)([^,]+),([^,]+)/,
@@ -107,7 +115,12 @@ test('a strategy is followed as bars close, and receivers that are registered fo
   )
   await bring(61)
   const other = (await call('GET', `/forward-runs/${id}/divergence`)).divergence
+  expect(await equityOf('seen')).toEqual(curve)
   expect(other).toMatchObject({ corrected: 1, bars: [{ seen: expect.any(Array), now: expect.any(Array) }] })
+  // Its own curve needs nothing that is stored.
+  await call('DELETE', `/bars?${QUERY}`)
+  expect((await call('GET', `/forward-runs/${id}/tracks?bars=stored`)).tracks).toEqual([])
+  expect(await equityOf('seen')).toEqual(curve)
   expect((await call('GET', '/forward-runs')).forwardRuns).toHaveLength(1)
   expect((await call('POST', `/forward-runs/${id}/stop`)).forwardRun).toMatchObject({
     state: 'stopped',

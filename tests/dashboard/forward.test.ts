@@ -46,6 +46,7 @@ describe.skipIf(noBrowser)('forward runs', () => {
     await page.getByText('followed for 0 bars so far').waitFor()
     await bring(50)
     await page.getByRole('table', { name: 'Orders' }).getByText('filled').first().waitFor()
+    await page.getByRole('img', { name: /^Equity of Backtest of today’s bars, Forward run\./ }).waitFor()
     await page.getByRole('button', { name: 'Compare with a backtest' }).click()
     await page.getByText('A backtest of the stored bars is the same').waitFor()
     expect(await violations(page)).toEqual([])
@@ -53,6 +54,10 @@ describe.skipIf(noBrowser)('forward runs', () => {
     if (shots) await page.screenshot({ path: `${shots}/forward.png`, fullPage: true })
     await page.getByRole('button', { name: 'Stop' }).click()
     await page.getByText(/stopped after \d+ bars/).waitFor()
+    // Its trades are shown on the chart of its market, with its report.
+    await page.getByRole('button', { name: 'Show on the chart' }).click()
+    await page.getByRole('application', { name: /^Chart of S, 1h/ }).waitFor()
+    await page.getByRole('heading', { name: 'Threes' }).waitFor()
 
     const phone = await site.open({ remembered: { ...REMEMBERED, theme: 'light' }, width: 390 })
     await phone.page.goto(`${site.url}/backtests`)

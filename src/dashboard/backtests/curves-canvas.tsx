@@ -24,13 +24,15 @@ interface CanvasProps {
   /** The time that is pointed at. */
   readonly at: number | null
   readonly onAt: (time: number | null) => void
+  /** Where the same is told to people who cannot see it. */
+  readonly where?: string
 }
 
 /** Width of the axis on the right and height of the one below, CSS pixels. */
 const [AXIS, FOOT] = [56, 20]
 
 export function CurvesCanvas(props: CanvasProps) {
-  const { runs, span, scale, lit, at, onAt } = props
+  const { runs, span, scale, lit, at, onAt, where = 'The table below has their figures.' } = props
   const host = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const [size, setSize] = useState({ width: 0, height: 0 })
@@ -62,7 +64,7 @@ export function CurvesCanvas(props: CanvasProps) {
       ref={host}
       class={s.canvasHost}
       role="img"
-      aria-label={`Equity of ${runs.map(({ name }) => name).join(', ')}. The table below has their figures.`}
+      aria-label={`Equity of ${runs.map(({ name }) => name).join(', ')}. ${where}`}
       onPointerMove={(event) => {
         const box = host.current!.getBoundingClientRect()
         const share = (event.clientX - box.left) / Math.max(1, box.width - AXIS)

@@ -2,13 +2,17 @@
 
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
-import { count, marketText, money, quantity, time } from '../format.ts'
+import { count, marketText, money, percent, quantity, time, tone } from '../format.ts'
 import { attempt, Confirm, Page, pageStyles as p, Show, useLoad, useReloadWhile } from '../frame/page.tsx'
 import { navigate } from '../router.ts'
+import { showRun } from '../run-script.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { Button, Empty, Failure } from '../ui/ui.tsx'
 import type { Divergence, ForwardOrder, ForwardRun } from '../../wire/forward-run.ts'
+import { bottom } from '../workspace.ts'
 import j from '../jobs/jobs.module.css'
+import { ForwardCurve } from './forward-curve.tsx'
+import { orderColumns } from './order-columns.tsx'
 
 const LOOK_MS = 5000
 const WORDS = { 'order.placed': 'placed', 'order.filled': 'filled', 'order.cancelled': 'withdrawn' } as const
@@ -46,6 +50,9 @@ export function ForwardPage({ id = '' }: { readonly id?: string }) {
                 Stop
               </Button>
             )}
+            <Button icon="candles" onClick={() => attempt(showForwardRun(run))}>
+              Show on the chart
+            </Button>
             <Button onClick={() => attempt(compare())}>Compare with a backtest</Button>
             <Button variant="danger" icon="trash" onClick={() => setRemoving(true)}>
               Delete
@@ -59,8 +66,13 @@ export function ForwardPage({ id = '' }: { readonly id?: string }) {
           <div class={j.job}>
             {one.error && <Failure error={new Error(one.error.message)} />}
             <Figures run={one} />
-            {compared && <p role="status">{compared.said}</p>}
+            {compared && (
+              <p role="status" class={p['note']} data-tone={compared.equal ? 'up' : 'warn'}>
+                {compared.said}
+              </p>
+            )}
             {compared && !compared.equal && <Differences of={compared} run={one} />}
+            <ForwardCurve run={one} />
             <Waiting run={one} />
             <Orders orders={orders} />
           </div>
@@ -83,9 +95,15 @@ export function ForwardPage({ id = '' }: { readonly id?: string }) {
   )
 }
 
-/** Without the noise of binary fractions: 100.24775000000001 is 100.24775. */
-const priceText = (price: number | null) =>
-  price === null ? 'market' : String(Number(price.toPrecision(12)))
+/** Its bars, trades and report on the chart of its market. */
+async function showForwardRun({ id, name }: ForwardRun): Promise<void> {
+  const path = { id }
+  const { report } = await call('GET /api/platform/forward-runs/{id}/report', { path })
+  const { tracks } = await call('GET /api/platform/forward-runs/{id}/tracks', { path })
+  showRun({ id: null, name, report, tracks })
+  bottom.value = 'report'
+  navigate('/')
+}
 
 function aboutOf(run: ForwardRun): string {
   const bars = run.bars === 1 ? '1 bar' : `${count(run.bars)} bars`
@@ -96,22 +114,44 @@ function aboutOf(run: ForwardRun): string {
 
 function Figures({ run }: { readonly run: ForwardRun }) {
   const { position, equity, startEquity, currency, fills, trades, last } = run
+  const made = equity - startEquity
   return (
-    <dl class={p['facts']}>
-      <dt>Position</dt>
-      <dd class="num">
-        {position === 0 ? 'flat' : `${position > 0 ? 'long' : 'short'} ${quantity(Math.abs(position))}`}
-      </dd>
-      <dt>Equity</dt>
-      <dd class="num">{money(equity, currency)}</dd>
-      <dt>Since it began</dt>
-      <dd class="num">{money(equity - startEquity, currency, { plus: true })}</dd>
-      <dt>Orders filled since</dt>
-      <dd class="num">{count(fills)}</dd>
-      <dt>Closed trades, with the warm-up</dt>
-      <dd class="num">{count(trades)}</dd>
-      <dt>Newest bar</dt>
-      <dd class="num">{time(last, 'UTC', true)} UTC</dd>
+    <dl class={j.figures}>
+      <div>
+        <dt>Since it began</dt>
+        <dd class={tone(made)}>
+          {money(made, currency, { plus: true })}
+          <small>{percent(startEquity === 0 ? null : made / startEquity, { plus: true })}</small>
+        </dd>
+      </div>
+      <div>
+        <dt>Equity</dt>
+        <dd>{money(equity, currency)}</dd>
+      </div>
+      <div>
+        <dt>Position</dt>
+        <dd>
+          {position === 0 ? 'flat' : `${position > 0 ? 'long' : 'short'} ${quantity(Math.abs(position))}`}
+        </dd>
+      </div>
+      <div>
+        <dt>Orders filled since</dt>
+        <dd>{count(fills)}</dd>
+      </div>
+      <div>
+        <dt>Closed trades</dt>
+        <dd>
+          {count(trades)}
+          <small>with the warm-up</small>
+        </dd>
+      </div>
+      <div>
+        <dt>Newest bar</dt>
+        <dd>
+          {time(last, 'UTC', true)}
+          <small>UTC</small>
+        </dd>
+      </div>
     </dl>
   )
 }
@@ -127,22 +167,7 @@ function Waiting({ run: { waiting } }: { readonly run: ForwardRun }) {
         keyOf={({ id, type, price }) => `${id} ${type} ${price}`}
         columns={[
           { of: 'id', head: 'Order', look: 'main', cell: ({ id }) => id },
-          { of: 'type', head: 'Type', cell: ({ type }) => type },
-          { of: 'side', head: 'Side', cell: ({ side }) => side },
-          {
-            of: 'qty',
-            head: 'Size',
-            look: 'number',
-            sort: ({ qty }) => qty,
-            cell: ({ qty }) => quantity(qty),
-          },
-          {
-            of: 'price',
-            head: 'Price',
-            look: 'number',
-            sort: ({ price }) => price,
-            cell: ({ price }) => priceText(price),
-          },
+          ...orderColumns<ForwardRun['waiting'][number]>(),
         ]}
       />
     </section>
@@ -164,21 +189,7 @@ function Orders({ orders }: { readonly orders: readonly ForwardOrder[] }) {
           { of: 'time', head: 'Bar (UTC)', look: 'main', cell: ({ time: at }) => time(at, 'UTC', true) },
           { of: 'event', head: 'Event', cell: ({ event }) => WORDS[event] },
           { of: 'orderId', head: 'Order', cell: ({ orderId }) => orderId },
-          { of: 'side', head: 'Side', cell: ({ side }) => side },
-          {
-            of: 'qty',
-            head: 'Size',
-            look: 'number',
-            sort: ({ qty }) => qty,
-            cell: ({ qty }) => quantity(qty),
-          },
-          {
-            of: 'price',
-            head: 'Price',
-            look: 'number',
-            sort: ({ price }) => price,
-            cell: ({ price }) => priceText(price),
-          },
+          ...orderColumns<ForwardOrder & { readonly i: number }>(),
           {
             of: 'position',
             head: 'Position after',

@@ -154,9 +154,12 @@ function VerifyButton({ run: { report } }: { readonly run: ShownRun }) {
   const verify = async () => {
     setBusy(true)
     try {
-      const answer = await call('POST /api/platform/backtests/{id}/verify', {
-        path: { id: (await keptRun()) ?? '' },
-      })
+      const id = await keptRun()
+      if (id === null) {
+        toast('Only a backtest can be verified. This is part of a portfolio or a forward run.')
+        return
+      }
+      const answer = await call('POST /api/platform/backtests/{id}/verify', { path: { id } })
       const result = answer.verification
       verified.value = { hash: report.hash, result }
       if (result.equal)

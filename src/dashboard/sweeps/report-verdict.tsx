@@ -21,7 +21,9 @@ function Judged() {
   const judged = useLoad(async (signal) => {
     const id = await keptRun()
     if (id === null)
-      throw new Error('This is part of a portfolio. Run its script alone to see how much of it is luck.')
+      throw new Error(
+        'This is part of a portfolio or of a forward run. Run its script alone to see how much of it is luck.',
+      )
     return call('GET /api/platform/backtests/{id}/verdict', { path: { id }, signal })
   }, [])
   return (

@@ -1,0 +1,27 @@
+// What every table of a forward run's orders says of one: what it is, its side, size and price.
+
+import { quantity } from '../format.ts'
+import type { Column } from '../ui/data-table.tsx'
+import type { WaitingOrder } from '../../wire/forward-run.ts'
+
+type Order = Pick<WaitingOrder, 'side' | 'qty'> & {
+  readonly price: number | null
+  readonly type: string | null
+}
+
+/** Without the noise of binary fractions: 100.24775000000001 is 100.24775. */
+const priceText = (price: number | null) =>
+  price === null ? 'market' : String(Number(price.toPrecision(12)))
+
+export const orderColumns = <R extends Order>(): readonly Column<R>[] => [
+  { of: 'type', head: 'Type', cell: ({ type }) => type ?? '' },
+  { of: 'side', head: 'Side', cell: ({ side }) => side },
+  { of: 'qty', head: 'Size', look: 'number', sort: ({ qty }) => qty, cell: ({ qty }) => quantity(qty) },
+  {
+    of: 'price',
+    head: 'Price',
+    look: 'number',
+    sort: ({ price }) => price,
+    cell: ({ price }) => priceText(price),
+  },
+]
