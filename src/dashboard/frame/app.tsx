@@ -6,7 +6,7 @@ import { addCommands, keysShown, listenForKeys } from '../commands.ts'
 import { onLive } from '../live.ts'
 import { href, match, navigate, path } from '../router.ts'
 import { loadSession, offline, signInAgain, unreachable, user } from '../session.ts'
-import { palette as colours, theme, themeChoice, tourDone } from '../settings.ts'
+import { theme, themeChoice, tourDone } from '../settings.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { Logo } from '../ui/logo.tsx'
 import { Menu } from '../ui/menu.tsx'
@@ -108,14 +108,6 @@ const RAIL_END: typeof RAIL = [
   ['/help', 'Help', 'help'],
   ['/settings', 'Settings', 'settings'],
 ]
-/** What a command leads to. */
-const PLACES: readonly (readonly [to: string, text: string, ...rest: unknown[]])[] = [
-  ...RAIL,
-  ...RAIL_END,
-  ['/settings/bars', 'Import bars'],
-  ['/settings/tokens', 'API tokens'],
-  ['/settings/keys', 'Change keys'],
-]
 /** On a phone the bar has room for these and a menu of the others. */
 const ON_PHONE: ReadonlySet<string> = new Set(['/', '/backtests', '/scripts', '/alerts'])
 
@@ -193,7 +185,7 @@ export function App() {
           keys: 'Mod+K',
           run: () => (paletteOpen.value = true),
         },
-        ...PLACES.map(([to, text]) => ({
+        ...[...RAIL, ...RAIL_END].map(([to, text]) => ({
           id: `go:${to}`,
           title: text,
           section: 'Go to' as const,
@@ -206,27 +198,16 @@ export function App() {
           keys: '?',
           run: () => (keysOpen.value = true),
         },
-        {
-          id: 'theme',
-          title: 'Switch between dark and light',
-          section: 'Settings',
-          run: () => (themeChoice.value = theme.value === 'dark' ? 'light' : 'dark'),
-        },
-        {
-          id: 'theme:system',
-          title: 'Follow the system’s theme',
-          section: 'Settings',
-          run: () => (themeChoice.value = 'system'),
-        },
-        {
-          id: 'colours',
-          title: 'Switch up and down colours (colour-blind pair)',
-          section: 'Settings',
-          run: () => (colours.value = colours.value === 'green-red' ? 'blue-orange' : 'green-red'),
-        },
       ]),
     [],
   )
+  useEffect(() => {
+    // Nobody needs them before there is something to see, and the first page is small.
+    void import('./more-commands.ts').then(
+      ({ MORE }) => addCommands(MORE),
+      () => undefined,
+    )
+  }, [])
 
   // Shows a toast on every page when an alert fires or a sweep is done.
   const userId = user.value?.id
