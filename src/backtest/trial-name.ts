@@ -8,8 +8,29 @@ const NAME_LETTERS = 20
 
 /** Depends on the values of all inputs and settings, given or default. */
 export function trialName(inputs: object, settings: object): string {
-  const counted = { ...settings, title: null, shorttitle: null }
-  return sha256(canonicalJson({ inputs, settings: counted })).slice(0, NAME_LETTERS)
+  return nameOf(inputs, settingsText(settings))
+}
+
+function nameOf(inputs: object, settings: string): string {
+  return sha256(`{"inputs":${canonicalJson(inputs)},"settings":${settings}}`).slice(0, NAME_LETTERS)
+}
+
+function settingsText(settings: object): string {
+  return canonicalJson({ ...settings, title: null, shorttitle: null })
+}
+
+/** Names trials of one script. They mostly differ in their inputs alone, and the text of the settings is most of the work. */
+export class TrialNames {
+  #overrides: string | null = null
+  #settings = ''
+
+  /** `settings` are what `overrides`, and nothing else that differs among these trials, make of the script's. */
+  of(inputs: object, settings: object, overrides: object): string {
+    const given = JSON.stringify(overrides)
+    if (given !== this.#overrides) this.#settings = settingsText(settings)
+    this.#overrides = given
+    return nameOf(inputs, this.#settings)
+  }
 }
 
 /** The names of a script in ledgers. */
