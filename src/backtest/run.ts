@@ -446,7 +446,8 @@ function overridden(
 ): DeclarationArgs {
   for (const [name, value] of Object.entries(overrides)) {
     const path = `/overrides/${pointerToken(name)}`
-    if (!(name in args)) throw invalidField(path, 'unknown_setting', 'The declaration has no such argument.')
+    if (!(name in args))
+      throw invalidField(path, 'unknown_setting', `The declaration has no argument "${name}".`)
     const takes = settingRefusal(name, value)
     if (takes !== null) throw invalidField(path, 'setting', `${name} ${takes}.`)
   }

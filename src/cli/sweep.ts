@@ -3,6 +3,7 @@
 // It uses the server's own sweeps, over a store in memory, so that a seed gives the same trials in both.
 
 import { availableParallelism } from 'node:os'
+import { Problem } from '../lib/problem.ts'
 import { BarCache } from '../market/bar-cache.ts'
 import { memoryBars } from '../market/bar-store.ts'
 import { Ledger } from '../sweeps/ledger.ts'
@@ -171,6 +172,23 @@ function shareOf(text: string, flag: string): number {
   throw new UsageError(`${flag} takes a part from 0.05 to 0.5.`)
 }
 
+/** Says which of several flags is meant where the server's words are for a field. */
+function withFlag(error: unknown, { space, where, constraints }: AskedSweep): unknown {
+  if (!(error instanceof Problem)) return error
+  const path = error.details.fields?.[0]?.path ?? ''
+  const [, field, place = ''] = /^\/(\w+)\/(\d+)/.exec(path) ?? []
+  const varied = field === 'space' ? space[Number(place)] : undefined
+  const name = varied?.input ?? (varied?.property && `strategy.${varied.property}`)
+  const flag =
+    name === undefined
+      ? {
+          where: `--where '${where?.[Number(place)]}'`,
+          constraints: `--require '${constraints?.[Number(place)]}'`,
+        }[field ?? '']
+      : `--set '${name}=…'`
+  return flag === undefined ? error : new Problem(error.status, error.code, `${flag}: ${error.message}`)
+}
+
 interface Swept {
   readonly sweep: Sweep
   readonly verdict: Verdict | null
@@ -204,7 +222,11 @@ async function swept(
       hostFor: () => ({ library, series, finer: () => finer }),
       atOnce: workers,
     })
-    const made = await sweeps.create(userId, { ...asked, ...key, name: path, bars: bars.length })
+    const made = await sweeps
+      .create(userId, { ...asked, ...key, name: path, bars: bars.length })
+      .catch((error: unknown) => {
+        throw withFlag(error, asked)
+      })
     const sweep = await overOf(sweeps, made, context, ({ tried, filtered, planned, perSecond }) => {
       const seen = tried + filtered
       const left = perSecond ? `, ${Math.ceil((planned - seen) / perSecond)} s left` : ''

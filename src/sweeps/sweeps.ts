@@ -631,7 +631,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
       throw new Problem(
         422,
         'script_runtime_error',
-        `No trial of the first ${changed.tried} could be run. The first said: ${batch.failures[0]?.message ?? ''}`,
+        `No trial of the first ${changed.tried} could be run. The first said: ${batch.failures[0]?.message ?? ''}${changed.space.some(isAnyNumber) ? ' A range without a step is of any number between its ends; a whole number needs one.' : ''}`,
       )
     return changed
   }
@@ -737,6 +737,10 @@ function assertSame(choices: readonly (readonly Choice[])[], stored: readonly (r
     'conflict',
     'This sweep was begun by a version of Chartroom that chose its trials in another way, so it cannot go on as if it had never stopped. Its trials are kept; start a new one.',
   )
+}
+
+function isAnyNumber({ values, step }: Sweep['space'][number]): boolean {
+  return values === undefined && step === undefined
 }
 
 interface Rung {

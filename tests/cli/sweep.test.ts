@@ -72,7 +72,12 @@ test.each([
   [['--set', 'Fast=1..5/1', '--hold-out', '.2', '--matrix'], 2, 'Take either'],
   [['--set', 'Fast=1..5/1', '--equity', 'x.csv'], 2, '--equity goes with --walk-forward'],
   [['--set', 'Fast=1..5/1', '--anchored', '--runs', '99'], 2, '--runs takes a whole number from 2 to 50'],
-  [['--set', 'Fast=5..1/1'], 1, 'max must not be below min'],
+  [['--set', 'Fast=5..1/1'], 1, "--set 'Fast=…': max must not be below min"],
+  [['--set', 'strategy.slippage=-2..0/1'], 1, "--set 'strategy.slippage=…': slippage takes a whole number"],
+  [['--set', 'strategy.slip=1,2'], 1, 'The declaration has no argument "slip".'],
+  [['--set', 'Fast=2..9.5', '--trials', '4'], 1, 'a whole number needs one'],
+  [['--set', 'Fast=2..9/1', '--where', 'Fast >'], 1, "--where 'Fast >': At character 7"],
+  [['--set', 'Fast=2..9/1', '--require', 'trades >'], 1, "--require 'trades >': At character 9"],
   [['--set', 'Quick=1..5/1'], 1, 'no input named "Quick"'],
 ])('%j is refused in words', async (args, status, words) => {
   const { sweep } = await files()
