@@ -62,7 +62,10 @@ export class Streamer implements Keeper {
   readonly #followed = new Map<string, Followed>()
   readonly #connections: Connection[] = []
   readonly #listeners = new Set<(feed: PolledFeed) => void>()
-  readonly #wakes = new Map<LiveProvider, AbortController>()
+  /** By address and topic, since each message is looked up. */
+  readonly #byTopic = new Map<string, Followed[]>()
+  /** Until when nobody looks which series of a provider has doubts, unless woken. */
+  readonly #naps = new Map<LiveProvider, { readonly until: number; readonly wake: AbortController }>()
   readonly #running = new Set<Promise<void>>()
   #signal: AbortSignal | null = null
 
@@ -100,6 +103,8 @@ export class Streamer implements Keeper {
       isStopped: false,
     }
     this.#followed.set(name, followed)
+    const stands = this.#of(provider.address(key.symbol), topic)
+    this.#byTopic.set(topicName(provider.address(key.symbol), topic), [...stands, followed])
     this.#connect(followed)
     this.#wake(provider)
   }
@@ -108,6 +113,10 @@ export class Streamer implements Keeper {
     const followed = this.#followed.get(seriesName(key))
     if (!followed) return
     this.#followed.delete(seriesName(key))
+    const address = followed.provider.address(key.symbol)
+    const others = this.#of(address, followed.topic).filter((one) => one !== followed)
+    if (others.length > 0) this.#byTopic.set(topicName(address, followed.topic), others)
+    else this.#byTopic.delete(topicName(address, followed.topic))
     this.#deps.forming.set(key, null)
     this.#disconnect(followed)
   }
@@ -206,10 +215,10 @@ export class Streamer implements Keeper {
         heard: (message) => {
           const now = clock.now()
           for (const one of this.#of(address, message.topic)) {
-            const before = one.series.dueAt(now)
             one.heardAt = now
             one.series.heard(message, now)
-            if (one.series.dueAt(now) < before) this.#wake(provider)
+            // Woken by each message, a hundred streams would have all others looked through a hundred times a second.
+            if (one.series.dueAt(now) < (this.#naps.get(provider)?.until ?? 0)) this.#wake(provider)
           }
         },
       },
@@ -223,32 +232,30 @@ export class Streamer implements Keeper {
   }
 
   /** The series that are made of a stream. */
-  #of(address: string, topic: string): Followed[] {
-    return [...this.#followed.values()].filter(
-      (one) => one.topic === topic && one.provider.address(one.key.symbol) === address,
-    )
+  #of(address: string, topic: string): readonly Followed[] {
+    return this.#byTopic.get(topicName(address, topic)) ?? []
   }
 
   #wake(provider: LiveProvider): void {
-    this.#wakes.get(provider)?.abort()
+    this.#naps.get(provider)?.wake.abort()
   }
 
   /** Asks REST where a series of the provider has doubts, one after the other. */
   async #fillFor(provider: LiveProvider, signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps
     while (!signal.aborted) {
-      const woken = new AbortController()
-      this.#wakes.set(provider, woken)
       const now = clock.now()
       const next = this.#nextOf(provider, now)
       if (next && next.at <= now) {
         await this.#fill(next.followed, signal)
         await clock.sleep(provider.rest.gapMs, signal)
-      } else
-        await clock.sleep(
-          Math.min(IDLE_MS, next ? next.at - now : IDLE_MS),
-          AbortSignal.any([signal, woken.signal]),
-        )
+      } else {
+        const napMs = Math.min(IDLE_MS, next ? next.at - now : IDLE_MS)
+        const wake = new AbortController()
+        this.#naps.set(provider, { until: now + napMs, wake })
+        await clock.sleep(napMs, AbortSignal.any([signal, wake.signal]))
+        this.#naps.delete(provider)
+      }
     }
   }
 
@@ -382,6 +389,8 @@ export class Streamer implements Keeper {
     }
   }
 }
+
+const topicName = (address: string, topic: string): string => `${address} ${topic}`
 
 function rowsOf(bars: Bars): BarRow[] {
   const rows: BarRow[] = []

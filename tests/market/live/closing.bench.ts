@@ -123,9 +123,9 @@ for (let i = 0; i < SERIES; i++) {
 }
 // As an exchange does: every second, from the moment that somebody listens.
 let measured = false
-let isOver = false
+const ended = new AbortController()
 const ticking = (async () => {
-  while (!isOver) {
+  while (!ended.signal.aborted) {
     await Bun.sleep(SECOND - (Date.now() % SECOND))
     const time = Math.floor(Date.now() / SECOND) * SECOND - SECOND
     for (const topic of topics) {
@@ -164,7 +164,7 @@ console.log(
   `${waits.length} webhooks: median ${at(0.5).toFixed(0)} ms, p99 ${at(0.99).toFixed(0)} ms, most ${at(1).toFixed(0)} ms`,
 )
 noteRow('closed bar to webhook, 100 series at once, p99', at(0.99), 'ms', { wanted: '1000 ms' })
-isOver = true
+ended.abort()
 await ticking
 stop.abort()
 await running
