@@ -52,10 +52,19 @@ interface Answered {
 }
 
 const KEPT_MS = 24 * 3600_000
+/** How often is tried to give back what could not be given back. */
+const GIVE_BACK_MS = 1000
+/** For so long a claim may still come to be stored after its commit was given up, by a database that was away. */
+const LATE_MS = 60_000
 
 export class Idempotency {
   readonly #deps: IdempotencyDeps
   readonly #boot: string
+  /**
+   * Claims of requests that are over, which may be in the store: the database was away when they were made or given back.
+   * Nobody else can know that they are over. The value says until when they may yet turn up.
+   */
+  readonly #owed = new Map<Claim, number>()
 
   constructor(deps: IdempotencyDeps) {
     this.#deps = deps
@@ -92,8 +101,14 @@ export class Idempotency {
       const at = clock.now()
       const running: KeptRequest = { state: 'running', bodyHash, boot: this.#boot, at }
       const checks = [{ key, version: entry?.version ?? null }]
-      if (await kv.commit({ checks, sets: [{ key, value: JSON.stringify(running) }, expiry(at, key)] }))
-        return { key, secret, bodyHash, at }
+      const claim = { key, secret, bodyHash, at }
+      try {
+        const sets = [{ key, value: JSON.stringify(running) }, expiry(at, key)]
+        if (await kv.commit({ checks, sets })) return claim
+      } catch (error) {
+        this.#owe(claim, at + LATE_MS)
+        throw error
+      }
     }
   }
 
@@ -113,12 +128,42 @@ export class Idempotency {
 
   /** The request failed: releases the key for another try, unless something was created. */
   async abandon(claim: Claim): Promise<void> {
+    try {
+      await this.#release(claim)
+    } catch (error) {
+      this.#owe(claim, 0)
+      throw error
+    }
+  }
+
+  /** false if the claim is not there, or its request was answered. */
+  async #release(claim: Claim): Promise<boolean> {
     const { key, at } = claim
+    let isThere = false
     await transact(this.#deps.kv, async (tx) => {
       const entry = await tx.get(key)
-      if (!entry || !this.#isOf(claim, entry) || keptIn(entry).state === 'done') return {}
-      return { deletes: [key, expiry(at, key).key] }
+      isThere = entry !== null && this.#isOf(claim, entry) && keptIn(entry).state === 'running'
+      return isThere ? { deletes: [key, expiry(at, key).key] } : {}
     })
+    return isThere
+  }
+
+  #owe(claim: Claim, until: number): void {
+    this.#owed.set(claim, until)
+    if (this.#owed.size === 1) void this.#giveBack()
+  }
+
+  async #giveBack(): Promise<void> {
+    const { clock } = this.#deps
+    while (this.#owed.size > 0) {
+      await clock.sleep(GIVE_BACK_MS)
+      try {
+        for (const [claim, until] of this.#owed)
+          if ((await this.#release(claim)) || clock.now() >= until) this.#owed.delete(claim)
+      } catch {
+        // It is still away.
+      }
+    }
   }
 
   async #isRunning({ boot }: KeptRequest): Promise<boolean> {

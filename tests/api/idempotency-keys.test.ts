@@ -3,6 +3,7 @@
 import { expect, test } from 'bun:test'
 import { Idempotency, type Claim } from '../../src/api/idempotency.ts'
 import { Problem } from '../../src/lib/problem.ts'
+import type { Kv } from '../../src/store/kv.ts'
 import { testKv } from '../store/test-store.ts'
 import { HandClock } from '../lib/hand-clock.ts'
 
@@ -74,6 +75,66 @@ test('is free again once its request was abandoned, and nothing of it is left', 
   await keys.abandon(claimOf(await keys.begin('k', MINE)))
   expect(await kept()).toBe(0)
   claimOf(await keys.begin('k', MINE))
+})
+
+const AWAY = new Problem(503, 'store_unavailable', 'away')
+
+/** A store whose commits fail while the database is away: after they were stored, or before. */
+function leaving(inner: Kv) {
+  const state: { away: null | 'before' | 'after' } = { away: null }
+  const kv: Kv = {
+    ...inner,
+    async commit(commit) {
+      if (state.away === 'before') throw AWAY
+      const isDone = await inner.commit(commit)
+      if (state.away === 'after') throw AWAY
+      return isDone
+    },
+  }
+  return { kv, state }
+}
+
+test('is free again soon after the database is back, where it could not be given back', async () => {
+  const { kv, state } = leaving(testKv())
+  const { keys, clock, kept } = world(kv)
+  const claim = claimOf(await keys.begin('k', MINE))
+  state.away = 'before'
+  expect(await refused(keys.abandon(claim))).toEqual([503, 'store_unavailable'])
+  await clock.pass(10_000)
+  expect(await kept()).toBe(2)
+  state.away = null
+  expect(await refused(keys.begin('k', MINE))).toEqual([409, 'idempotency_in_progress'])
+  await clock.pass(1000)
+  expect(await kept()).toBe(0)
+  claimOf(await keys.begin('k', MINE))
+})
+
+test('is free again where the database was away when it was claimed, also if that is stored late', async () => {
+  const { kv, state } = leaving(testKv())
+  const { keys, clock, kept } = world(kv)
+  state.away = 'after'
+  expect(await refused(keys.begin('k', MINE))).toEqual([503, 'store_unavailable'])
+  state.away = null
+  await clock.pass(1000)
+  expect(await kept()).toBe(0)
+
+  state.away = 'before'
+  const at = clock.now()
+  expect(await refused(keys.begin('late', MINE))).toEqual([503, 'store_unavailable'])
+  state.away = null
+  await clock.pass(20_000)
+  // As it is stored when it is.
+  const early = world(kv, clock)
+  clock.setBack(20_000)
+  expect(clock.now()).toBe(at)
+  claimOf(await early.keys.begin('late', MINE))
+  clock.setBack(-20_000)
+  await clock.pass(1000)
+  expect(await kept()).toBe(0)
+  // Another request's claim is left alone, and nothing waits any more in the end.
+  claimOf(await keys.begin('other', MINE))
+  await clock.pass(60_000)
+  expect([await kept(), clock.asleep]).toEqual([2, 0])
 })
 
 test('stays answered though its request is abandoned behind the answer', async () => {
