@@ -208,6 +208,56 @@ describe('the way to the database', () => {
   })
 })
 
+/** Each look at it is two seconds later, and nobody waits. */
+function hurried(): Clock {
+  let time = 0
+  return {
+    now: () => (time += 2000),
+    sleep: (ms, signal) =>
+      ms < 1000
+        ? Promise.resolve()
+        : new Promise((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true })),
+  }
+}
+
+test('statements that the database ends for its limits of time are sent again, and then 503', async () => {
+  const name = crypto.randomUUID()
+  const kv = await postgres.open(name, { clock: hurried() })
+  await kv.commit(step)
+  // Twice too slow, then quick.
+  await sql.unsafe(`
+    create sequence "${name}".slow_left;
+    create function "${name}".cancelled() returns trigger language plpgsql as $$
+      begin
+        if nextval('"${name}".slow_left') <= 2 then
+          raise exception 'canceling statement due to statement timeout' using errcode = '57014';
+        end if;
+        return new;
+      end $$;
+    create trigger cancelled before insert or update on "${name}".documents
+      for each row execute function "${name}".cancelled()`)
+  expect(await kv.commit(step)).toBe(true)
+  expect(await valueOf(kv, ['n'])).toBe('2')
+  await sql.unsafe(`alter sequence "${name}".slow_left minvalue -1000 restart with -1000`)
+  expect(await rejection(kv.commit(step))).toMatchObject({ status: 503, code: 'store_unavailable' })
+  // A read of that moment is not refused for it.
+  expect(await valueOf(kv, ['n'])).toBe('2')
+  await kv.close()
+})
+
+test('a connection that the database ends while nothing is asked for is opened again', async () => {
+  const role = `idle_${crypto.randomUUID().slice(0, 8)}`
+  await sql.unsafe(`create role ${role} login superuser`)
+  const url = new URL(postgres.url)
+  url.username = role
+  const kv = await postgres.open(undefined, { url: url.href })
+  await kv.commit(step)
+  await sql.unsafe(`select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role}'`)
+  expect(await kv.commit(step)).toBe(true)
+  expect(await valueOf(kv, ['n'])).toBe('2')
+  await kv.close()
+})
+
 describe('a database is refused', () => {
   const refusal = async (url: string, name?: string) => String(await rejection(postgres.open(name, { url })))
 
@@ -228,23 +278,56 @@ describe('a database is refused', () => {
     expect(said).not.toContain('secret-word')
   })
 
-  test('with what can be done where it has no connection left', async () => {
-    const role = `full_${crypto.randomUUID().slice(0, 8)}`
-    await sql.unsafe(`create role ${role} login connection limit 0`)
+  test.each([
+    ['where it has no connection left', 'connection limit 0', 'has no connection left.', 'max_connections'],
+    ['where it takes no writes', 'set default_transaction_read_only = on', 'takes no writes', 'standby'],
+    [
+      'where it ends statements early',
+      'set statement_timeout = 40',
+      'too early (statement_timeout = 40 ms)',
+      '15s',
+    ],
+    [
+      'where it ends transactions early',
+      'set idle_in_transaction_session_timeout = 4999',
+      'too early (idle_in_transaction_session_timeout = 4999 ms)',
+      'ALTER ROLE',
+    ],
+    [
+      'where it is too old',
+      'set search_path = pretended, pg_catalog',
+      'older than PostgreSQL 15',
+      'Update it',
+    ],
+  ])('with what can be done %s', async (_, setting, what, remedy) => {
+    const role = `refused_${crypto.randomUUID().slice(0, 8)}`
+    await sql.unsafe(`create role ${role} login`)
+    await sql.unsafe(`alter role ${role} ${setting}`)
+    await sql.unsafe(`
+      create schema if not exists pretended;
+      grant usage on schema pretended to public;
+      create or replace function pretended.current_setting(text) returns text language sql as $$ select '130021' $$`)
     const url = new URL(postgres.url)
     url.username = role
-    let time = 0
-    const clock = {
-      now: () => (time += 2000),
-      sleep: (ms: number, signal?: AbortSignal) =>
-        ms < 1000
-          ? Promise.resolve()
-          : new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve())),
-    }
-    const said = String(await rejection(postgres.open(undefined, { url: url.href, clock })))
-    expect(said).toContain('STORE: the database has no connection left.')
-    expect(said).toContain('max_connections')
+    const said = String(await rejection(postgres.open(undefined, { url: url.href, clock: hurried() })))
+    expect(said).toContain('STORE: the database ')
+    expect(said).toContain(what)
+    expect(said).toContain(remedy)
     await sql.unsafe(`drop role ${role}`)
+  })
+
+  test.each([
+    ['28P01', 'refuses the user or its password'],
+    ['28000', 'pg_hba.conf'],
+    ['53100', 'disk of the database is full'],
+  ])('with what can be done where it says %s', (errno, remedy) => {
+    const error = new SQL.PostgresError('as PostgreSQL puts it', {
+      code: 'ERR_POSTGRES_SERVER_ERROR',
+      errno,
+      severity: 'FATAL',
+    })
+    expect(String(refused(error))).toContain(`STORE: `)
+    expect(String(refused(error))).toContain(remedy)
   })
 
   test('with what can be done about encryption', async () => {

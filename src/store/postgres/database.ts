@@ -34,8 +34,11 @@ const PAUSE_MS = 500
 const CONNECT_SECONDS = 5
 const RETRY_AFTER_SECONDS = 5
 
-/** Values of SQLSTATE: a lost connection, a server that starts or stops, a standby, a transaction that lost to another. */
-const AGAIN = /^(?:08|57P0[123]$|25006$|53300$|40001$|40P01$|55P03$)/
+/**
+ * Values of SQLSTATE: a lost connection, a server that starts or stops, one of its limits of time, a standby, a transaction
+ * that lost to another.
+ */
+const AGAIN = /^(?:08|57P0[1235]$|57014$|25P0[34]$|25006$|53300$|40001$|40P01$|55P03$)/
 
 export class Database {
   readonly #options: DatabaseOptions
@@ -152,9 +155,9 @@ function isPassing(error: unknown): boolean {
     : AGAIN.test(error.errno)
 }
 
-/** The database answers, and another transaction was faster. */
+/** The database answers, and another transaction was faster, or this one too slow. */
 function isBeaten(error: unknown): boolean {
-  return error instanceof SQL.PostgresError && /^40|^55P03$/.test(error.errno ?? '')
+  return error instanceof SQL.PostgresError && /^40|^55P03$|^57014$/.test(error.errno ?? '')
 }
 
 function meant(error: unknown): unknown {
@@ -175,14 +178,12 @@ function away(cause: unknown): Problem {
   return problem
 }
 
-const isFull = ({ cause }: Problem) => cause instanceof SQL.PostgresError && cause.errno === '53300'
+const causeOf = ({ cause }: Problem) => (cause instanceof SQL.PostgresError ? cause.errno : undefined)
 
 /** Says to the person who starts the program why the database cannot be used. The address is never shown: it may hold a password. */
 export function refused(error: unknown): unknown {
-  if (error instanceof Problem && isFull(error))
-    return new DataRefused(
-      'STORE: the database has no connection left. Each server takes ten: raise max_connections there, or put pgbouncer between.',
-    )
+  const lasting = error instanceof Problem ? LASTING[causeOf(error) ?? ''] : undefined
+  if (lasting !== undefined) return new DataRefused(`STORE: ${lasting}`)
   if (error instanceof Problem && error.code === 'store_unavailable')
     return new DataRefused(
       'STORE: the database does not answer. Check that it runs, and that address, port and sslmode of --store are right.',
@@ -203,10 +204,21 @@ export function refused(error: unknown): unknown {
   return remedy === undefined ? error : new DataRefused(`STORE: ${remedy}`)
 }
 
+/** What was tried for a while, and will not pass by itself. */
+const LASTING: Readonly<Record<string, string>> = {
+  '53300':
+    'the database has no connection left. Each server takes ten: raise max_connections there, or put pgbouncer between.',
+  '25006':
+    'the database takes no writes: it is a standby, or default_transaction_read_only is on. Name the one that takes them in --store, or a proxy that leads to it.',
+  '57014':
+    'the database ends statements before they are done. Set statement_timeout there to 0, or to more than 15 s.',
+}
+
 const REMEDIES: Readonly<Record<string, string>> = {
   '28P01': 'the database refuses the user or its password. Check both in --store.',
   '28000': 'the database refuses the user. Check the user and sslmode in --store, and pg_hba.conf.',
   '3D000': 'there is no database of that name. Create it, or name another in --store.',
+  '53100': 'the disk of the database is full. Make room there.',
   '42501':
     'the user may not make a schema in the database. Run GRANT CREATE ON DATABASE … TO … as its owner, or name another user in --store.',
 }

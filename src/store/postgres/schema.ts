@@ -107,6 +107,8 @@ const STEPS: readonly Step[] = [
 const NEWEST = 7
 /** This is how PostgreSQL writes its version 15. */
 const SERVER_MIN = 150_000
+/** A large change takes seconds on a busy database. */
+const TIMEOUT_MIN_MS = 5000
 
 interface Layout {
   readonly version: number
@@ -115,12 +117,19 @@ interface Layout {
 
 /** Makes what is missing. Throws `DataRefused` for a database of a newer program, or one that is too old for us. */
 export async function bringUpToDate(database: Database, schema: Schema): Promise<void> {
-  const [server] = await database.query<{ version: number }>(
-    `select current_setting('server_version_num')::int as version`,
+  const [server] = await database.query<{ version: number; hasty: string | null }>(
+    `select current_setting('server_version_num')::int as version,
+       (select min(name || ' = ' || setting || ' ms') from pg_settings where case when name in
+          ('statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout')
+          then setting::int between 1 and ${TIMEOUT_MIN_MS - 1} end) as hasty`,
   )
   if ((server?.version ?? 0) < SERVER_MIN)
     throw new DataRefused(
       'STORE: the database is older than PostgreSQL 15. Update it, or name another in --store.',
+    )
+  if (server?.hasty != null)
+    throw new DataRefused(
+      `STORE: the database ends work too early (${server.hasty}). Raise that to 15s or more for the user in --store, or switch it off: ALTER ROLE … SET … = 0.`,
     )
   const found = await layoutOf(database, schema)
   if (found && found.version >= NEWEST) return assertUsable(found)
