@@ -9,7 +9,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { postgresProxy, type Proxy } from '../../tests/store/postgres-proxy.ts'
 import { startPgbouncer } from '../../tests/store/pgbouncer.ts'
-import { type OwnPostgres, startPostgres } from '../../tests/store/postgres-server.ts'
+import type { OwnPostgres } from '../../tests/store/postgres-server.ts'
 import type { Delivery } from '../webhooks/deliveries.ts'
 import type { Firing } from '../alerts/alert.ts'
 import type { Key, Kv } from '../store/kv.ts'
@@ -31,6 +31,7 @@ export interface ServersOptions {
   readonly programs: readonly string[]
   /** Whether they reach the database by way of pgbouncer in transaction mode. */
   readonly pgbouncer: boolean
+  startDatabase(): Promise<OwnPostgres>
   /** How far off the clock of the first server is, as `faketime` takes it (+1h); null: it is right. */
   readonly clockOff: string | null
 }
@@ -361,9 +362,10 @@ export async function fleetOfServers({
   withinMs,
   programs,
   pgbouncer,
+  startDatabase,
   clockOff,
 }: ServersOptions): Promise<number> {
-  const postgres = await startPostgres()
+  const postgres = await startDatabase()
   const folder = mkdtempSync(`${tmpdir()}/chartroom-fleet-`)
   const receiver = new Receiver()
   const between = pgbouncer ? startPgbouncer(postgres.url) : null

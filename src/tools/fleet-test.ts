@@ -6,6 +6,7 @@
 // shows, not speed.
 
 import { postgresProxy, type Proxy } from '../../tests/store/postgres-proxy.ts'
+import { startPatroni } from '../../tests/store/patroni.ts'
 import { startPostgres } from '../../tests/store/postgres-server.ts'
 import { ChangeFeed } from '../store/postgres/feed.ts'
 import { connect } from '../store/postgres/connection.ts'
@@ -26,6 +27,8 @@ Several nodes on one PostgreSQL, which comes along. Ends with 1 if anything that
   --servers N      Whole servers instead, that all serve at a time
   --program PATH   A built executable that the servers run, else the source; with several, each start takes the next
   --pgbouncer      Servers reach the database by way of pgbouncer in transaction mode, which has to be installed
+  --patroni        The database is three copies under Patroni: to kill it is to kill the copy that takes writes, and another
+                   has to take over; takes patroni, etcd and PostgreSQL, which have to be installed
   --clock T        The clock of the first server is off by T, such as +1h; takes faketime, which has to be installed
   --within N       Every shard must have a server again after N seconds; else it is only told
   --seed S         Whom it hits, and in which order`
@@ -38,6 +41,7 @@ const { values: flags } = commandLine(HELP, {
   servers: { type: 'string' },
   program: { type: 'string', multiple: true },
   pgbouncer: { type: 'boolean' },
+  patroni: { type: 'boolean' },
   clock: { type: 'string' },
   within: { type: 'string' },
   seed: { type: 'string' },
@@ -162,6 +166,7 @@ async function main(): Promise<number> {
   const seed = number('seed', Math.floor(Math.random() * 2 ** 31))
   const random = randomNumbers(seed)
   const servers = number('servers', 0)
+  const startDatabase = flags.patroni === true ? startPatroni : startPostgres
   const withinMs = flags.within === undefined ? null : number('within', 0) * 1000
   if (servers > 0)
     return fleetOfServers({
@@ -172,9 +177,10 @@ async function main(): Promise<number> {
       withinMs,
       programs: flags.program ?? [],
       pgbouncer: flags.pgbouncer === true,
+      startDatabase,
       clockOff: flags.clock ?? null,
     })
-  const postgres = await startPostgres()
+  const postgres = await startDatabase()
   const clock = { now: () => performance.now(), sleep: nap }
   const watcher = await connect({
     url: postgres.url,
