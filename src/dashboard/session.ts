@@ -4,7 +4,7 @@ import type { User } from '../wire/account.ts'
 import { signal } from '@preact/signals'
 import { ApiError, call, watchCalls } from './api-client.ts'
 import { Offline } from './offline/offline.ts'
-import { belongTo, leave } from './settings.ts'
+import { belongTo } from './settings.ts'
 
 export type { User }
 
@@ -50,37 +50,13 @@ export async function loadSession(): Promise<void> {
 }
 
 /** Admits a user who has just signed in or up, before which the page could not learn the newest event. */
-async function enter(next: User): Promise<void> {
+export async function enter(next: User): Promise<void> {
   if (!user.peek())
     newestEvent.value = await call('GET /api/auth/visitor').then(
       (visitor) => visitor.newestEvent,
       () => null,
     )
   welcome(next)
-}
-
-export async function signUp(
-  email: string,
-  password: string,
-  name: string,
-  invitation: string,
-): Promise<void> {
-  const body = { email, password, ...(name !== '' && { name }), ...(invitation !== '' && { invitation }) }
-  await enter((await call('POST /api/auth/sign-up', { body })).user)
-}
-
-export async function signIn(email: string, password: string): Promise<void> {
-  await enter((await call('POST /api/auth/sign-in', { body: { email, password } })).user)
-}
-
-/** Restarts the page, so that the next user sees nothing it holds, and nothing that waits to be sent is sent. */
-export async function signOut(): Promise<void> {
-  await call('POST /api/auth/sign-out')
-  leave()
-  // The next user of this browser must not be shown this user's alerts.
-  await import('./channels/this-browser.ts').then(({ unsubscribe }) => unsubscribe()).catch(() => undefined)
-  await offline.forget()
-  location.reload()
 }
 
 /** Asks for the password after the session has ended. Called with whether the requests that failed are repeated. */

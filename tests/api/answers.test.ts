@@ -32,6 +32,7 @@ test('a visitor is told who may sign up, and whether that takes a code', async (
     newestEvent: null,
     signUp: 'owner',
     needsCode: false,
+    provider: null,
   })
   // From another machine the first user needs the setup link's code.
   expect(await asked(elsewhere)).toEqual({
@@ -40,6 +41,7 @@ test('a visitor is told who may sign up, and whether that takes a code', async (
     newestEvent: null,
     signUp: 'owner',
     needsCode: true,
+    provider: null,
   })
   const body = { email: 'a@example.com', password: 'correct horse', invitation: 'setup-code' }
   const { headers } = await empty.call('POST', '/api/auth/sign-up', { body })
@@ -49,6 +51,7 @@ test('a visitor is told who may sign up, and whether that takes a code', async (
     newestEvent: null,
     signUp: 'invited',
     needsCode: true,
+    provider: null,
   })
   const cookie = /^[^;]+/.exec(headers.get('set-cookie') ?? '')?.[0] ?? ''
   expect(await asked({ cookie })).toMatchObject({ user: { email: 'a@example.com', role: 'owner' } })

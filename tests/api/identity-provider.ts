@@ -31,6 +31,8 @@ export interface TestProvider {
   forge: Forge | null
   answer: Answer | null
   rotate(): Promise<void>
+  /** Where its client is from now on. */
+  moveClient(redirectUri: string): void
   /** Signs the person in at this address, as their browser would: what stands behind the question mark at the end. */
   visit(url: string): Promise<string>
   stop(): Promise<void>
@@ -39,11 +41,14 @@ export interface TestProvider {
 const CLIENT = { client_id: 'chartroom', client_secret: 'a secret of the client', redirect_uris: [''] }
 export const CLIENT_SECRET = CLIENT.client_secret
 
-export async function testProvider(redirectUris: readonly string[]): Promise<TestProvider> {
+export async function testProvider(
+  redirectUris: readonly string[] = ['http://localhost/sign-in'],
+): Promise<TestProvider> {
   let handle: ((request: IncomingMessage, response: ServerResponse) => void) | null = null
   const server = createServer((request, response) => void answer(request, response))
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   const issuer = `http://localhost:${(server.address() as AddressInfo).port}`
+  let redirects = [...redirectUris]
   let key = await newKey('first')
   const people = new Map<string, Person>()
 
@@ -56,6 +61,10 @@ export async function testProvider(redirectUris: readonly string[]): Promise<Tes
       key = await newKey(`key ${crypto.randomUUID()}`)
       start()
     },
+    moveClient(redirectUri) {
+      redirects = [redirectUri]
+      start()
+    },
     visit,
     stop: () =>
       new Promise((stopped) => {
@@ -66,9 +75,7 @@ export async function testProvider(redirectUris: readonly string[]): Promise<Tes
 
   function start(): void {
     const provider = new Provider(issuer, {
-      clients: [
-        { ...CLIENT, redirect_uris: [...redirectUris], post_logout_redirect_uris: [...redirectUris] },
-      ],
+      clients: [{ ...CLIENT, redirect_uris: redirects, post_logout_redirect_uris: redirects }],
       jwks: { keys: [key.jwk] },
       cookies: { keys: ['a key of the tests'] },
       claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'groups'] },

@@ -33,7 +33,7 @@ const SHAKE = process.env['BROWSER_SHAKE']
 const RATES = Object.fromEntries(
   Object.keys(DEFAULT_RATES).map((name) => [`RATE_${name.toUpperCase()}`, '0']),
 )
-const OWNER = { email: 'owner@example.com', password: 'a long enough password', name: 'Olga' }
+export const OWNER = { email: 'owner@example.com', password: 'a long enough password', name: 'Olga' }
 
 export interface Site {
   readonly url: string
@@ -61,7 +61,16 @@ interface OpenPage {
  * `owner: false` leaves the server as it is on its first start. With `below`, as '/charts', it is one path of another
  * site: a proxy takes the path off.
  */
-export async function startSite({ owner = true, below = '' } = {}): Promise<Site> {
+export async function startSite({
+  owner = true,
+  below = '',
+  env = {},
+}: {
+  readonly owner?: boolean
+  readonly below?: string
+  /** Further settings of the server. */
+  readonly env?: Readonly<Record<string, string>>
+} = {}): Promise<Site> {
   const folder = mkdtempSync(`${tmpdir()}/chartroom-dashboard-`)
   const port = below === '' ? 0 : freePort()
   const proxy = below === '' ? null : proxyBelow(below, port)
@@ -78,6 +87,7 @@ export async function startSite({ owner = true, below = '' } = {}): Promise<Site
       ...(await storeSettings()),
       LOG_LEVEL: 'warn',
       WEBHOOK_ALLOW: 'loopback',
+      ...env,
     },
   })
   const { url, setupLink } = await addressOf(server.stdout)

@@ -109,7 +109,7 @@ export function statesOf({ ids, script }: SeededSite): readonly State[] {
     { name: 'appearance', path: '/settings/appearance', shows: 'Blue and orange' },
     { name: 'key-settings', path: '/settings/keys', shows: 'Next bookmark' },
     { name: 'nowhere', path: '/nowhere', shows: 'There is no such page' },
-    { name: 'sign-in', path: '/', who: 'nobody', shows: 'New here?' },
+    { name: 'sign-in', path: '/', who: 'nobody', shows: 'Use a passkey' },
     { name: 'palette', path: '/', remembered: bare, shows: /^Vol/, act: palette },
     { name: 'keys', path: '/', remembered: bare, shows: /^Vol/, act: onChart(['?']) },
     { name: 'symbols', path: '/', remembered: bare, shows: /^Vol/, act: onChart(['b', 't']) },

@@ -4,7 +4,9 @@ import { useState } from 'preact/hooks'
 import type { Session } from '../../wire/account.ts'
 import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
-import { signOut, user, type User } from '../session.ts'
+import { href } from '../router.ts'
+import { user, type User } from '../session.ts'
+import { signOut } from './entering.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { PASSWORD_HINT } from '../ui/field-words.ts'
 import { Form, useForm } from '../ui/form.tsx'
@@ -137,12 +139,16 @@ function Name() {
 }
 
 function Password({ onChanged }: { readonly onChanged: () => void }) {
+  const ways = useLoad((signal) => call('GET /api/auth/ways', { signal }), [])
+  const hasNone = ways.data?.password === false
   const form = useForm({
     wire: PASSWORD_FIELDS,
     start: { password: '', newPassword: '' },
     clears: true,
-    async send(body) {
+    async send({ password, newPassword }) {
+      const body = hasNone ? { newPassword } : { password, newPassword }
       await call('POST /api/auth/password', { body })
+      ways.reload()
       toast('The password is changed; all other sessions are over', { tone: 'up' })
       onChanged()
     },
@@ -150,8 +156,13 @@ function Password({ onChanged }: { readonly onChanged: () => void }) {
   return (
     <section>
       <h2>Password</h2>
-      <p>Changing it ends every other session.</p>
-      <Form of={form} action="Change the password" class={s.form}>
+      <p>
+        {hasNone
+          ? 'You have none, and sign in by other ways. Setting one ends every other session.'
+          : 'Changing it ends every other session.'}{' '}
+        <a href={href('/settings/sign-in')}>Passkeys and other ways to sign in</a>
+      </p>
+      <Form of={form} action={hasNone ? 'Set a password' : 'Change the password'} class={s.form}>
         <input
           type="text"
           name="username"
@@ -160,11 +171,13 @@ function Password({ onChanged }: { readonly onChanged: () => void }) {
           hidden
           readOnly
         />
-        <Field
-          label="Password now"
-          autocomplete="current-password"
-          {...form.field('password', { type: 'password' })}
-        />
+        {!hasNone && (
+          <Field
+            label="Password now"
+            autocomplete="current-password"
+            {...form.field('password', { type: 'password', required: true })}
+          />
+        )}
         <Field
           label="New password"
           autocomplete="new-password"

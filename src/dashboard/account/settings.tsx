@@ -2,7 +2,7 @@
 
 import type { ComponentType } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import { href } from '../router.ts'
+import { href, path } from '../router.ts'
 import { user } from '../session.ts'
 import { About } from './about.tsx'
 import { Appearance } from './appearance.tsx'
@@ -15,10 +15,12 @@ import { NotFound } from '../frame/not-found.tsx'
 import { Page } from '../frame/page.tsx'
 import { Profile } from './profile.tsx'
 import s from './settings.module.css'
+import { SignInWays } from './sign-in-ways.tsx'
 import { Tokens } from './tokens.tsx'
 
 const SECTIONS: readonly (readonly [id: string, title: string, body: ComponentType])[] = [
   ['profile', 'Profile', Profile],
+  ['sign-in', 'Sign-in', SignInWays],
   ['tokens', 'API tokens', Tokens],
   ['bars', 'Bars', BarsSettings],
   ['appearance', 'Appearance', Appearance],
@@ -31,7 +33,9 @@ const SECTIONS: readonly (readonly [id: string, title: string, body: ComponentTy
 /** Who sees what only those who run the server may see. */
 const ROLES: Readonly<Record<string, readonly string[]>> = { inbox: ['owner'], data: ['owner', 'admin'] }
 
-export function Settings({ section = 'profile' }: { readonly section?: string }) {
+/** At /sign-in as well, to which the identity provider sends users back who link themselves. */
+export function Settings({ section: named }: { readonly section?: string }) {
+  const section = named ?? (path.value === '/sign-in' ? 'sign-in' : 'profile')
   const nav = useRef<HTMLElement>(null)
   // On a narrow screen the sections are a row that scrolls: scroll the open one into view.
   useLayoutEffect(() => {

@@ -1,8 +1,10 @@
 // The session has ended while the page is open: ask for the password over the page, then repeat the request that failed.
 
-import { signIn, signInAgain, user } from '../session.ts'
+import { signInAgain, user } from '../session.ts'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Field } from '../ui/ui.tsx'
+import { signIn } from './entering.ts'
+import { OtherWays } from './other-ways.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 
 const FIELDS = bodyFields('POST /api/auth/sign-in')
@@ -34,6 +36,7 @@ export function SignInAgain() {
         autofocus
         {...form.field('password', { type: 'password' })}
       />
+      <OtherWays onDone={() => signInAgain.value?.(true)} />
     </FormDialog>
   )
 }

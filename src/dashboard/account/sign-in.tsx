@@ -3,14 +3,17 @@
 import { useEffect } from 'preact/hooks'
 import { ApiError } from '../api-client.ts'
 import { navigate, path, query } from '../router.ts'
-import { signIn, signUp, signUpNeedsCode, signUpState } from '../session.ts'
+import { lazy } from '../frame/lazy.tsx'
+import { signUpNeedsCode, signUpState } from '../session.ts'
 import { PASSWORD_HINT } from '../ui/field-words.ts'
 import { Form, useForm } from '../ui/form.tsx'
 import { Logo } from '../ui/logo.tsx'
 import { Field } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
+import { signIn, signUp } from './entering.ts'
 import s from './sign-in.module.css'
 
+const OtherWays = lazy(async () => (await import('./other-ways.tsx')).OtherWays, { isAddition: true })
 const FIELDS = bodyFields('POST /api/auth/sign-up')
 
 export function SignIn() {
@@ -24,7 +27,7 @@ export function SignIn() {
     async send({ name, email, password, invitation }) {
       if (signingUp) await signUp(email, password, name, invitation.trim())
       else await signIn(email, password)
-      if (path.value === '/sign-up' || path.value === '/sign-in') navigate('/', { replace: true })
+      goOn()
     },
   })
   const { busy, error } = form
@@ -107,6 +110,12 @@ export function SignIn() {
             <Field label="Setup or invitation code" autocomplete="off" {...form.field('invitation')} />
           )}
         </Form>
+        <OtherWays
+          key={signingUp ? 'up' : 'in'}
+          invitation={signingUp ? form.values.invitation.trim() : ''}
+          signingUp={signingUp}
+          onDone={goOn}
+        />
       </main>
       <aside class={s.picture} aria-label="About Chartroom">
         <Picture />
@@ -120,6 +129,10 @@ export function SignIn() {
       </aside>
     </div>
   )
+}
+
+function goOn(): void {
+  if (path.value === '/sign-up' || path.value === '/sign-in') navigate('/', { replace: true })
 }
 
 /** Sixty-four bars of a random walk with a fixed seed. */

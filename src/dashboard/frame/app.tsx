@@ -83,6 +83,7 @@ const ROUTES = [
   ['/webhooks', Webhooks],
   ['/webhooks/:id', Webhooks],
   ['/settings', Settings],
+  ['/sign-in', Settings],
   ['/settings/:section', Settings],
   ['/reference', Reference],
   ['/reference/:resource', Reference],

@@ -1,0 +1,293 @@
+// The ways in which the user can sign in beside a password: passkeys, and identities of the server's identity provider.
+
+import type { ComponentProps } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { Identity, Passkey } from '../../wire/sign-in-way.ts'
+import { call } from '../api-client.ts'
+import { ago } from '../format.ts'
+import { attempt, Confirm, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
+import { href } from '../router.ts'
+import { user } from '../session.ts'
+import { DataTable } from '../ui/data-table.tsx'
+import { FormDialog, useForm } from '../ui/form.tsx'
+import { Button, Empty, Field, toast } from '../ui/ui.tsx'
+import { bodyFields, rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
+import { addPasskey, hasPasskeys } from './passkey.ts'
+import { comeBack, isBack, leaveToLink } from './provider.ts'
+
+const PASSKEY_FIELDS = rowFields('GET /api/auth/ways', 'passkeys')
+const IDENTITY_FIELDS = rowFields('GET /api/auth/ways', 'identities')
+const NAME_FIELDS = bodyFields('PATCH /api/auth/passkeys/{id}')
+
+type Asking =
+  | { readonly what: 'add' | 'link' }
+  | { readonly what: 'rename' | 'remove'; readonly passkey: Passkey }
+  | { readonly what: 'unlink'; readonly identity: Identity }
+
+export function SignInWays() {
+  const ways = useLoad((signal) => call('GET /api/auth/ways', { signal }), [])
+  const [asking, setAsking] = useState<Asking | null>(null)
+  useEffect(() => {
+    if (!isBack()) return
+    attempt(
+      comeBack().then((linked) => {
+        if (linked) toast('It is linked: you can sign in with it from now on', { tone: 'up' })
+        ways.reload()
+      }),
+    )
+  }, [])
+  const close = () => setAsking(null)
+  const done = () => {
+    close()
+    ways.reload()
+  }
+  return (
+    <Show of={ways}>
+      {({ password, provider, passkeysRefused, passkeys, identities }) => (
+        <>
+          <section>
+            <h2>Passkeys</h2>
+            <p>
+              Sign in with your fingerprint, face or PIN instead of a password.{' '}
+              <a href={href('/help/passkeys')}>How passkeys work</a>
+            </p>
+            {passkeysRefused === null && hasPasskeys() ? (
+              <div class={p['actions']} style={{ marginBottom: '16px' }}>
+                <Button variant="primary" icon="plus" onClick={() => setAsking({ what: 'add' })}>
+                  Add a passkey
+                </Button>
+              </div>
+            ) : (
+              <p role="note">{passkeysRefused ?? 'This browser has no passkeys, or is too old for them.'}</p>
+            )}
+            <Passkeys of={passkeys} onAsk={setAsking} />
+          </section>
+          {(provider !== null || identities.length > 0) && (
+            <section>
+              <h2>{provider ?? 'Identity provider'}</h2>
+              <p>
+                {provider === null
+                  ? 'This server has no identity provider any more; these sign nobody in.'
+                  : 'What is linked here signs you in without a password.'}{' '}
+                <a href={href('/help/openid')}>How it works</a>
+              </p>
+              {provider !== null && (
+                <div class={p['actions']} style={{ marginBottom: '16px' }}>
+                  <Button icon="plus" onClick={() => setAsking({ what: 'link' })}>
+                    Link {provider}
+                  </Button>
+                </div>
+              )}
+              <Identities of={identities} onAsk={setAsking} />
+            </section>
+          )}
+          {asking?.what === 'add' && <AddPasskey asksPassword={password} onClose={close} onDone={done} />}
+          {asking?.what === 'link' && (
+            <Link provider={provider ?? ''} asksPassword={password} onClose={close} />
+          )}
+          {asking?.what === 'rename' && <Rename passkey={asking.passkey} onClose={close} onDone={done} />}
+          {asking?.what === 'remove' && (
+            <Confirm
+              title={`Remove “${asking.passkey.name}”?`}
+              action="Remove passkey"
+              onClose={close}
+              onConfirm={async () => {
+                await call('DELETE /api/auth/passkeys/{id}', { path: { id: asking.passkey.id } })
+                ways.reload()
+              }}
+            >
+              It signs you in no more. Your device still shows it: remove it there as well.
+            </Confirm>
+          )}
+          {asking?.what === 'unlink' && (
+            <Confirm
+              title="Unlink this identity?"
+              action="Unlink"
+              onClose={close}
+              onConfirm={async () => {
+                await call('DELETE /api/auth/identities/{id}', { path: { id: asking.identity.id } })
+                ways.reload()
+              }}
+            >
+              It signs you in no more, until you link it again.
+            </Confirm>
+          )}
+        </>
+      )}
+    </Show>
+  )
+}
+
+interface ListProps<T> {
+  readonly of: readonly T[]
+  readonly onAsk: (asking: Asking) => void
+}
+
+function Passkeys({ of, onAsk }: ListProps<Passkey>) {
+  return (
+    <DataTable
+      label="Passkeys"
+      rows={of}
+      wire={PASSKEY_FIELDS}
+      keyOf={(one) => one.id}
+      empty={<Empty title="No passkeys yet">A passkey cannot be guessed, and no other site gets it.</Empty>}
+      columns={[
+        {
+          of: 'name',
+          head: 'Name',
+          look: 'main',
+          cell: (passkey) => (
+            <>
+              <span>{passkey.name}</span>
+              <span class={p['cellNote']}>
+                for {passkey.host}
+                {passkey.isSynced && ', on all your devices'}
+              </span>
+            </>
+          ),
+        },
+        { of: 'createdAt', head: 'Added', cell: (one) => ago(one.createdAt) },
+        { of: 'lastUsedAt', head: 'Last used', empty: 'never' },
+        {
+          of: 'rename',
+          head: 'Change',
+          bare: true,
+          look: 'end',
+          cell: (passkey) => (
+            <>
+              <Button
+                size="small"
+                variant="quiet"
+                aria-label={`Rename ${passkey.name}`}
+                onClick={() => onAsk({ what: 'rename', passkey })}
+              >
+                Rename
+              </Button>
+              <Button
+                size="small"
+                variant="danger"
+                aria-label={`Remove ${passkey.name}`}
+                onClick={() => onAsk({ what: 'remove', passkey })}
+              >
+                Remove
+              </Button>
+            </>
+          ),
+        },
+      ]}
+    />
+  )
+}
+
+function Identities({ of, onAsk }: ListProps<Identity>) {
+  return (
+    <DataTable
+      label="Identities"
+      rows={of}
+      wire={IDENTITY_FIELDS}
+      keyOf={(one) => one.id}
+      empty={<Empty title="Nothing linked yet">Link yourself, whatever address you have there.</Empty>}
+      columns={[
+        { of: 'email', head: 'E-mail there', look: 'main', empty: 'not told' },
+        { of: 'issuer', head: 'Of', look: 'muted' },
+        { of: 'lastUsedAt', head: 'Last used', empty: 'never' },
+        {
+          of: 'unlink',
+          head: 'Unlink',
+          bare: true,
+          look: 'end',
+          cell: (identity) => (
+            <Button size="small" variant="danger" onClick={() => onAsk({ what: 'unlink', identity })}>
+              Unlink
+            </Button>
+          ),
+        },
+      ]}
+    />
+  )
+}
+
+interface DialogProps {
+  readonly onClose: () => void
+  readonly onDone: () => void
+}
+
+function AddPasskey({ asksPassword, onClose, onDone }: DialogProps & { readonly asksPassword: boolean }) {
+  const form = useForm({
+    wire: NAME_FIELDS,
+    start: { name: '', password: '' },
+    async send({ name, password }) {
+      await addPasskey(name, password)
+      toast('You can sign in with this passkey from now on', { tone: 'up' })
+      onDone()
+    },
+  })
+  return (
+    <FormDialog
+      of={form}
+      title="Add a passkey"
+      action={form.busy ? 'Your browser asks you…' : 'Go on'}
+      width={420}
+      onClose={onClose}
+    >
+      <p class="muted">Your browser asks where to keep it: on this device, a phone, or a key.</p>
+      <Field
+        label="Name"
+        autocomplete="off"
+        autofocus
+        placeholder="Phone, laptop, blue key"
+        {...form.field('name')}
+      />
+      {asksPassword && <PasswordField {...form.field('password', { type: 'password' })} />}
+    </FormDialog>
+  )
+}
+
+function Link({
+  provider,
+  asksPassword,
+  onClose,
+}: Pick<DialogProps, 'onClose'> & { readonly provider: string; readonly asksPassword: boolean }) {
+  const form = useForm({
+    start: { password: '' },
+    send: ({ password }) => leaveToLink(password),
+  })
+  return (
+    <FormDialog
+      of={form}
+      title={`Link ${provider}`}
+      action={`Go to ${provider}`}
+      width={420}
+      onClose={onClose}
+    >
+      <p class="muted">Sign in there as you do. You come back here, and what you signed in with is linked.</p>
+      {asksPassword && <PasswordField autofocus {...form.field('password', { type: 'password' })} />}
+    </FormDialog>
+  )
+}
+
+/** With the name that browsers want beside a password. */
+function PasswordField(props: Omit<ComponentProps<typeof Field>, 'label'>) {
+  return (
+    <>
+      <input type="text" name="username" autocomplete="username" value={user.value?.email} hidden readOnly />
+      <Field label="Your password" autocomplete="current-password" {...props} />
+    </>
+  )
+}
+
+function Rename({ passkey, onClose, onDone }: DialogProps & { readonly passkey: Passkey }) {
+  const form = useForm({
+    wire: NAME_FIELDS,
+    start: { name: passkey.name },
+    async send(body) {
+      await call('PATCH /api/auth/passkeys/{id}', { path: { id: passkey.id }, body })
+      onDone()
+    },
+  })
+  return (
+    <FormDialog of={form} title="Rename the passkey" action="Rename" width={420} onClose={onClose}>
+      <Field label="Name" autocomplete="off" autofocus {...form.field('name')} />
+    </FormDialog>
+  )
+}
