@@ -23,6 +23,7 @@ import cmo from '../../../data/indicators/cmo.pine' with { type: 'text' }
 import connorsRsi from '../../../data/indicators/connors-rsi.pine' with { type: 'text' }
 import coppock from '../../../data/indicators/coppock.pine' with { type: 'text' }
 import correlation from '../../../data/indicators/correlation.pine' with { type: 'text' }
+import cumulativeVolumeDelta from '../../../data/indicators/cumulative-volume-delta.pine' with { type: 'text' }
 import dema from '../../../data/indicators/dema.pine' with { type: 'text' }
 import donchian from '../../../data/indicators/donchian.pine' with { type: 'text' }
 import dpo from '../../../data/indicators/dpo.pine' with { type: 'text' }
@@ -30,6 +31,7 @@ import ema from '../../../data/indicators/ema.pine' with { type: 'text' }
 import envelope from '../../../data/indicators/envelope.pine' with { type: 'text' }
 import eom from '../../../data/indicators/eom.pine' with { type: 'text' }
 import fisher from '../../../data/indicators/fisher.pine' with { type: 'text' }
+import footprint from '../../../data/indicators/footprint.pine' with { type: 'text' }
 import forceIndex from '../../../data/indicators/force-index.pine' with { type: 'text' }
 import highLow52 from '../../../data/indicators/high-low-52.pine' with { type: 'text' }
 import historicalVolatility from '../../../data/indicators/historical-volatility.pine' with { type: 'text' }
@@ -82,6 +84,7 @@ import tsi from '../../../data/indicators/tsi.pine' with { type: 'text' }
 import ulcer from '../../../data/indicators/ulcer.pine' with { type: 'text' }
 import ultimate from '../../../data/indicators/ultimate.pine' with { type: 'text' }
 import volume from '../../../data/indicators/volume.pine' with { type: 'text' }
+import volumeDelta from '../../../data/indicators/volume-delta.pine' with { type: 'text' }
 import volumeOscillator from '../../../data/indicators/volume-oscillator.pine' with { type: 'text' }
 import volumeProfile from '../../../data/indicators/volume-profile.pine' with { type: 'text' }
 import vortex from '../../../data/indicators/vortex.pine' with { type: 'text' }
@@ -128,6 +131,7 @@ const SOURCES: Readonly<Record<string, string>> = {
   'connors-rsi': connorsRsi,
   coppock,
   correlation,
+  'cumulative-volume-delta': cumulativeVolumeDelta,
   dema,
   donchian,
   dpo,
@@ -135,6 +139,7 @@ const SOURCES: Readonly<Record<string, string>> = {
   envelope,
   eom,
   fisher,
+  footprint,
   'force-index': forceIndex,
   'high-low-52': highLow52,
   'historical-volatility': historicalVolatility,
@@ -187,6 +192,7 @@ const SOURCES: Readonly<Record<string, string>> = {
   ulcer,
   ultimate,
   volume,
+  'volume-delta': volumeDelta,
   'volume-oscillator': volumeOscillator,
   'volume-profile': volumeProfile,
   vortex,
