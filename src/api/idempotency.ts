@@ -11,6 +11,8 @@
 
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { createLoop, type Loop } from '../lib/loop.ts'
 import { Problem } from '../lib/problem.ts'
 import type { Random } from '../lib/random.ts'
 import { transact, type Changes, type Tx } from '../store/transaction.ts'
@@ -32,6 +34,7 @@ export interface IdempotencyDeps {
   readonly kv: Kv
   readonly clock: Clock
   readonly random: Random
+  readonly log: Log
   /** The servers on the store; null or absent: this one is alone. */
   readonly fleet?: { readonly node: string; aliveNodes(): Promise<ReadonlySet<string>> } | null
 }
@@ -54,6 +57,7 @@ interface Answered {
 const KEPT_MS = 24 * 3600_000
 /** How often is tried to give back what could not be given back. */
 const GIVE_BACK_MS = 1000
+const NOTHING_OWED_MS = 3600_000
 /** For so long a claim may still come to be stored after its commit was given up, by a database that was away. */
 const LATE_MS = 60_000
 
@@ -65,10 +69,19 @@ export class Idempotency {
    * Nobody else can know that they are over. The value says until when they may yet turn up.
    */
   readonly #owed = new Map<Claim, number>()
+  readonly #givingBack: Loop
 
   constructor(deps: IdempotencyDeps) {
     this.#deps = deps
     this.#boot = deps.fleet?.node ?? Buffer.from(deps.random.bytes(9)).toString('base64url')
+    this.#givingBack = createLoop(deps, 'giving idempotency keys back', () => this.#giveBack(), {
+      mostMs: GIVE_BACK_MS,
+    })
+  }
+
+  /** Gives back what could not be given back at once, as long as the server runs. */
+  run(signal: AbortSignal): Promise<void> {
+    return this.#givingBack.run(signal)
   }
 
   /** The answer given before, or a claim for this request. */
@@ -150,20 +163,14 @@ export class Idempotency {
 
   #owe(claim: Claim, until: number): void {
     this.#owed.set(claim, until)
-    if (this.#owed.size === 1) void this.#giveBack()
+    this.#givingBack.wake()
   }
 
-  async #giveBack(): Promise<void> {
+  async #giveBack(): Promise<number> {
     const { clock } = this.#deps
-    while (this.#owed.size > 0) {
-      await clock.sleep(GIVE_BACK_MS)
-      try {
-        for (const [claim, until] of this.#owed)
-          if ((await this.#release(claim)) || clock.now() >= until) this.#owed.delete(claim)
-      } catch {
-        // It is still away.
-      }
-    }
+    for (const [claim, until] of this.#owed)
+      if ((await this.#release(claim)) || clock.now() >= until) this.#owed.delete(claim)
+    return this.#owed.size > 0 ? GIVE_BACK_MS : NOTHING_OWED_MS
   }
 
   async #isRunning({ boot }: KeptRequest): Promise<boolean> {

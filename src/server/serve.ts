@@ -260,7 +260,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     ])
     return SWEEP_MS
   })
-  const sweeping = sweep.run(stopLoops.signal)
+  const sweeping = Promise.all([sweep.run(stopLoops.signal), app.gate.idempotency.run(stopLoops.signal)])
   const following = followOthers(
     store.feed,
     { bars, others: features.others },

@@ -1,6 +1,7 @@
 // What is decided on what was read, over a store whose answers come late and out of order.
 
 import { describe, expect, test } from 'bun:test'
+import { silentLog } from '../../src/lib/log.ts'
 import { countAttempt } from '../../src/accounts/throttle.ts'
 import { listSessions, startSession } from '../../src/accounts/sessions.ts'
 import { addUser, setPassword, signUp } from '../../src/accounts/users.ts'
@@ -56,7 +57,7 @@ describe.each([0, 1, 2, 3])(`a late store (SEED=${SEED}), %i`, (n) => {
     expect(done(await times(20, () => countAttempt(deps, 'a@example.com', true)))).toBe(5)
   })
   test('an Idempotency-Key is claimed once', async () => {
-    const idempotency = new Idempotency(accounts(open()))
+    const idempotency = new Idempotency({ ...accounts(open()), log: silentLog })
     const request = { client: 'usr_1', path: '/x', bodyHash: 'h' }
     expect(done(await times(8, () => idempotency.begin('key', request)))).toBe(1)
   })
