@@ -20,6 +20,9 @@ import { NOBODY, type OwnPostgres, unprivileged } from './postgres-server.ts'
 
 const COPIES = 3
 const LOOK_MS = 100
+const LOOP_SECONDS = 2
+/** Four rounds of Patroni's. */
+const WHOLE_MS = 4000 * LOOP_SECONDS
 /** Where Debian and others keep the programs of PostgreSQL, which are not on the path. */
 const SERVERS = ['/usr/lib/postgresql/*/bin', '/usr/pgsql-*/bin']
 
@@ -43,10 +46,7 @@ export async function startPatroni(): Promise<OwnPostgres> {
   )
   const way = new Way(`${folder}/.s.PGSQL.5432`, copies)
   for (const copy of copies) copy.start()
-  while (way.leader === null || !(await isWhole(copies))) {
-    for (const copy of copies) copy.assertRuns()
-    await Bun.sleep(LOOK_MS)
-  }
+  await whole(copies)
   return {
     url: `postgres://chartroom@localhost/postgres?path=${folder}`,
     async crash() {
@@ -55,7 +55,7 @@ export async function startPatroni(): Promise<OwnPostgres> {
       await leader.kill()
       while (way.leader === leader) await Bun.sleep(LOOK_MS)
       leader.start()
-      while (!(await isWhole(copies))) await Bun.sleep(LOOK_MS)
+      await whole(copies)
     },
     async stop() {
       await way.stop()
@@ -150,7 +150,7 @@ function settingsOf(name: string, folder: string, port: number, api: number, sto
       dcs: {
         // The shortest that it takes: so long nobody knows that the leader is gone.
         ttl: 20,
-        loop_wait: 2,
+        loop_wait: LOOP_SECONDS,
         retry_timeout: 5,
         synchronous_mode: true,
         synchronous_mode_strict: true,
@@ -182,15 +182,19 @@ async function leaderOf(copies: readonly Copy[]): Promise<Copy | null> {
 }
 
 /**
- * Whether all others follow the leader, and one of them is known to have what was acknowledged. If the leader is killed before,
- * Patroni rightly promotes nobody.
+ * Waits until all others follow the leader, and one of them is known to have what was acknowledged: if the leader is killed
+ * before, Patroni rightly promotes nobody. What a copy says of that may be of before, so it has to say so for some time.
  */
-async function isWhole(copies: readonly Copy[]): Promise<boolean> {
+async function whole(copies: readonly Copy[]): Promise<void> {
   const counted = async (path: string) => {
     const answers = await Promise.all(copies.map(({ api }) => says(api + path)))
     return answers.filter(Boolean).length
   }
-  return (await counted('/replica')) === COPIES - 1 && (await counted('/sync')) > 0
+  for (let since = performance.now(); performance.now() - since < WHOLE_MS; await Bun.sleep(LOOK_MS)) {
+    for (const copy of copies) copy.assertRuns()
+    const isWhole = (await counted('/replica')) === COPIES - 1 && (await counted('/sync')) === 1
+    if (!isWhole) since = performance.now()
+  }
 }
 
 async function says(url: string): Promise<boolean> {
