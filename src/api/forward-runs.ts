@@ -86,7 +86,9 @@ function shown({
   userId: _owner,
   seriesOwner: _series,
   events: _events,
+  foreseen: _foreseen,
+  provisional = false,
   ...run
 }: ForwardRun): ForwardRunWire {
-  return run
+  return { ...run, provisional }
 }

@@ -44,6 +44,7 @@ export const forwardCommand: Command = {
       '                       The market; --symbol BINANCE:BTCUSDT names both',
       '  --name NAME          That of the file if not given',
       '  --warmup N           Bars of the past that it sees first: 1000 if not given',
+      '  --provisional        Also tell of orders on the bar that is not over, and confirm or retract them later',
       `  --inputs JSON        Values of inputs: '{"Length": 20}'`,
       `  --properties JSON    Arguments of strategy() instead of the script's`,
       DATA_HELP,
@@ -89,6 +90,7 @@ async function start(context: CommandContext): Promise<number> {
     interval: { type: 'string' },
     name: { type: 'string' },
     warmup: { type: 'string' },
+    provisional: { type: 'boolean' },
     inputs: { type: 'string' },
     properties: { type: 'string' },
   })
@@ -104,6 +106,7 @@ async function start(context: CommandContext): Promise<number> {
     source,
     ...settingsOf(flags),
     ...(flags.warmup !== undefined && { warmup: wholeOf(flags.warmup, '--warmup', 1, 20_000) }),
+    ...(flags.provisional && { provisional: true }),
   }
   return withRuns(context, flags, async (runs, userId) => {
     const { id, warmup, position } = await runs.create(userId, body)
@@ -155,15 +158,18 @@ async function orders(context: CommandContext): Promise<number> {
     const rows = (await runs.orders(userId, id)).map((order) => [
       formatTime(order.time),
       order.event,
+      order.status,
       order.orderId,
       order.side,
       String(order.qty),
       order.price === null ? 'market' : String(order.price),
       String(order.position),
     ])
-    const columns = ['BAR (UTC)', 'EVENT', 'ORDER', 'SIDE', 'SIZE', 'PRICE', 'POSITION'].map((title) => ({
-      title,
-    }))
+    const columns = ['BAR (UTC)', 'EVENT', 'STATUS', 'ORDER', 'SIDE', 'SIZE', 'PRICE', 'POSITION'].map(
+      (title) => ({
+        title,
+      }),
+    )
     if (rows.length === 0) context.print('Nothing has been ordered since it began.')
     else for (const line of tableLines(columns, rows)) context.print(line)
     return 0

@@ -28,6 +28,7 @@ import type { Kv } from '../store/kv.ts'
 import { transact, type Also, type Changes, type Tx } from '../store/transaction.ts'
 import type { Divergence, ForwardOrder, ForwardRunBody, WaitingOrder } from '../wire/forward-run.ts'
 import type { ReportOrder } from '../wire/report.ts'
+import { type BareOrder, foreseenEvents, retracted, settledEvents } from './foreseen.ts'
 import {
   barsOf,
   eventSets,
@@ -60,10 +61,14 @@ export interface ForwardDeps {
   readonly deliver: (tx: Tx, run: ForwardRun, events: readonly ForwardOrder[]) => Promise<readonly Changes[]>
   /** Called after that commit. */
   readonly told: (run: ForwardRun) => void
+  /** The bar of a series that is not over, if it is known. */
+  readonly forming?: (key: SeriesKey) => Promise<TapeRow | null>
 }
 
 const WARMUP = 1000
 const NAP_MS = 60_000
+/** How often bars that are not over are looked at, where somebody has asked for it. */
+const FORESEE_MS = 2000
 /** Bars that are taken up in one go, after a long stop. */
 const CATCH_UP = 500
 /** States and tapes of so many runs are held in memory. */
@@ -80,6 +85,8 @@ interface Held {
 export class ForwardRuns {
   readonly #deps: ForwardDeps
   readonly #held = new Map<string, Held>()
+  /** The bar that is not over, as each run saw it last. */
+  readonly #looked = new Map<string, string>()
   readonly #loop
   #underWay: { readonly userId: string; readonly work: Promise<unknown> } | null = null
 
@@ -87,8 +94,7 @@ export class ForwardRuns {
     this.#deps = deps
     const { shards = ALL_SHARDS, bars } = deps
     this.#loop = createLoop(deps, 'advancing forward runs', async (signal) => {
-      await this.advanceAll(signal)
-      return NAP_MS
+      return (await this.advanceAll(signal)) ? FORESEE_MS : NAP_MS
     })
     bars.onChange(() => this.#loop.wake())
     shards.onGained(() => this.#loop.wake())
@@ -118,7 +124,7 @@ export class ForwardRuns {
     )
     if ((await seen.source(key)) === null) throw await barsNotFound(seen, key)
     await requireStored(cache, userId, key)
-    const { warmup = WARMUP, source, inputs = {}, overrides = {} } = body
+    const { warmup = WARMUP, source, inputs = {}, overrides = {}, provisional = false } = body
     const bars = await this.#closed(userId, key, { last: warmup + 1 }, warmup)
     if (bars.length === 0) throw await barsNotFound(seen, key)
     const script: ForwardScript = { source, inputs, overrides }
@@ -148,6 +154,7 @@ export class ForwardRuns {
       fills: 0,
       events: 0,
       waiting: [...begun.waiting],
+      provisional,
     }
     await transact(kv, (tx) => [
       forwardRuns(kv).insert(run),
@@ -211,11 +218,31 @@ export class ForwardRuns {
   async stop(userId: string, id: string): Promise<ForwardRun> {
     await this.get(userId, id)
     const stoppedAt = this.#deps.clock.now()
-    const changed = await forwardRuns(this.#deps.kv).update(id, (run) =>
-      run.state === 'running' ? { ...run, state: 'stopped', stoppedAt } : null,
-    )
+    await this.#end(id, (run) => ({ ...run, state: 'stopped', stoppedAt }))
+    return this.get(userId, id)
+  }
+
+  /** A run that is over retracts what it told of a bar that it will not see closed. */
+  async #end(id: string, over: (run: ForwardRun) => ForwardRun): Promise<void> {
+    const { kv, deliver, told } = this.#deps
+    let ended: ForwardRun | null = null
+    await transact(kv, async (tx) => {
+      ended = null
+      const stored = await forwardRuns(kv).at(tx).stored(id)
+      if (stored?.record.state !== 'running') return []
+      const { foreseen = [], events } = stored.record
+      const back = retracted(foreseen)
+      const after = { ...over(stored.record), foreseen: [], events: events + back.length }
+      if (back.length > 0) ended = after
+      return [
+        forwardRuns(kv).replace(stored, after),
+        { sets: eventSets(id, events, back) },
+        ...(back.length > 0 ? await deliver(tx, after, back) : []),
+      ]
+    })
     this.#held.delete(id)
-    return changed ?? this.get(userId, id)
+    this.#looked.delete(id)
+    if (ended) told(ended)
   }
 
   async remove(userId: string, id: string): Promise<void> {
@@ -265,13 +292,15 @@ export class ForwardRuns {
     }
   }
 
-  /** Takes up all closed bars that have come. */
-  async advanceAll(signal?: AbortSignal): Promise<void> {
+  /** Takes up all closed bars that have come. Answers whether a run wants to hear of bars that are not over. */
+  async advanceAll(signal?: AbortSignal): Promise<boolean> {
     const { kv, clock, shards = ALL_SHARDS } = this.#deps
     let failure: unknown = null
+    let foresees = false
     for await (const run of forwardRuns(kv).each('running')) {
-      if (signal?.aborted) return
+      if (signal?.aborted) return false
       if (!shards.holds(run.userId)) continue
+      foresees ||= run.provisional === true
       const work = this.#advance(run)
       this.#underWay = { userId: run.userId, work }
       // The others go on; this one is tried again.
@@ -279,24 +308,72 @@ export class ForwardRuns {
       await clock.sleep(0)
     }
     if (failure) throw failure
+    return foresees
   }
 
   async #advance(run: ForwardRun): Promise<void> {
+    const after = await this.#takeUp(run)
+    if (after?.provisional) await this.#foresee(after)
+  }
+
+  /** Takes up the closed bars of a run. Answers null if it is over, or another server's. */
+  async #takeUp(run: ForwardRun): Promise<ForwardRun | null> {
     const { shards = ALL_SHARDS } = this.#deps
     const key = keyOf(run)
     const source = await this.#deps.bars.source(key)
-    if (!source || source.last <= run.last) return
+    if (!source || source.last <= run.last) return run
     const script = await this.#script(run.id)
     for (let before = run; ;) {
       const news = await this.#closed(run.userId, key, { from: before.last + 1, first: CATCH_UP }, CATCH_UP)
-      if (news.length === 0) return
+      if (news.length === 0) return before
       for (const row of rowsOf(news)) {
-        if (!shards.holds(run.userId)) return
+        if (!shards.holds(run.userId)) return null
         const after = await this.#follow(before, key, script, row)
-        if (!after) return
+        if (!after) return null
         before = after
       }
     }
+  }
+
+  /** Tells what the bar that is not over would do if it closed now. Nothing of it is kept but what was told. */
+  async #foresee(run: ForwardRun): Promise<void> {
+    const { kv, deliver, told, forming } = this.#deps
+    const key = keyOf(run)
+    // Only what everybody sees comes live.
+    const row = run.seriesOwner === '' ? ((await forming?.(key)) ?? null) : null
+    if (!row || row[0]! <= run.last || this.#looked.get(run.id) === row.join(' ')) return
+    const held = await this.#heldOf(run)
+    const rows = [...held.rows, row]
+    const script = await this.#script(run.id)
+    let step: ForwardOutput
+    try {
+      step = await this.#step(run.userId, key, script, { rows, state: held.state }, rows.length - 1)
+    } catch (error) {
+      // A script that fails on it may not fail on the closed bar.
+      if (error instanceof Problem && error.status < 500 && error.code !== 'concurrency_limited') return
+      throw error
+    }
+    this.#looked.set(run.id, row.join(' '))
+    const foreseen = eventsBetween(run.waiting, step, row[0]!)
+    const events = foreseenEvents(run.foreseen ?? [], foreseen)
+    if (events.length === 0) return
+    const after: ForwardRun = { ...run, foreseen, events: run.events + events.length }
+    let isWritten = false
+    await transact(kv, async (tx) => {
+      const stored = await forwardRuns(kv).at(tx).stored(run.id)
+      isWritten =
+        stored?.record.state === 'running' &&
+        stored.record.last === run.last &&
+        stored.record.events === run.events
+      if (!stored || !isWritten) return []
+      return [
+        forwardRuns(kv).replace(stored, after),
+        { sets: eventSets(run.id, run.events, events) },
+        ...(await deliver(tx, after, events)),
+      ]
+    })
+    if (isWritten) told(after)
+    else this.#looked.delete(run.id)
   }
 
   /** One bar. Answers null if the run is over. */
@@ -317,9 +394,12 @@ export class ForwardRuns {
         throw error
       return this.#fail(run, error)
     }
-    const events = eventsBetween(run.waiting, step, row[0]!)
+    const foreseen = run.foreseen ?? []
+    const isPast = ({ time }: BareOrder) => time <= row[0]!
+    const events = settledEvents(foreseen.filter(isPast), eventsBetween(run.waiting, step, row[0]!))
     const after: ForwardRun = {
       ...run,
+      ...(foreseen.length > 0 && { foreseen: foreseen.filter((event) => !isPast(event)) }),
       bars: run.bars + 1,
       first: run.first ?? row[0]!,
       last: row[0]!,
@@ -355,10 +435,7 @@ export class ForwardRuns {
 
   async #fail(run: ForwardRun, { code, message }: Problem): Promise<null> {
     const stoppedAt = this.#deps.clock.now()
-    await forwardRuns(this.#deps.kv).update(run.id, (one) =>
-      one.state === 'running' ? { ...one, state: 'failed', stoppedAt, error: { code, message } } : null,
-    )
-    this.#held.delete(run.id)
+    await this.#end(run.id, (one) => ({ ...one, state: 'failed', stoppedAt, error: { code, message } }))
     return null
   }
 
@@ -430,7 +507,10 @@ export class ForwardRuns {
     if (!source || !interval || newest === undefined) return bars
     const { end } = calendarOf(await seen.symbol(key.exchange, key.symbol)).period(newest, interval)
     const isOwn = source.interval === key.interval
-    const isOver = isOwn && streams(source) ? end <= clock.now() : source.last >= end
+    const forming = ownerOf(key) === '' ? await this.#deps.forming?.(key) : null
+    // Behind a bar that is told of while it forms, or where only closed ones are stored, it stays as it is.
+    const isBehind = forming ? forming[0]! >= end : false
+    const isOver = isBehind || (isOwn && streams(source) ? end <= clock.now() : source.last >= end)
     const closed = isOver ? bars : sliceBars(bars, 0, bars.length - 1)
     return selectBars(closed, { last: most })
   }
@@ -445,7 +525,7 @@ export function eventsBetween(
   before: readonly WaitingOrder[],
   { fills, waiting, position }: Pick<ForwardOutput, 'fills' | 'waiting' | 'position'>,
   time: number,
-): ForwardOrder[] {
+): BareOrder[] {
   const filled = new Set(fills.map(({ id }) => id))
   const nameOf = ({ id, type, side, qty, price }: WaitingOrder) =>
     JSON.stringify([id, type, side, qty, price])

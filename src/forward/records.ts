@@ -3,11 +3,16 @@
 import { collection, type Collection } from '../store/collection.ts'
 import type { Key, Kv } from '../store/kv.ts'
 import type { ForwardOrder, ForwardRun as ForwardRunWire } from '../wire/forward-run.ts'
+import type { BareOrder } from './foreseen.ts'
 import { type Bars, BAR_FIELDS, emptyBars } from '../market/bars.ts'
 
-export interface ForwardRun extends ForwardRunWire {
+export interface ForwardRun extends Omit<ForwardRunWire, 'provisional'> {
+  /** Missing in those that were begun before there was a choice. */
+  readonly provisional?: boolean
   readonly userId: string
   readonly seriesOwner: string
+  /** What was told of the bar that is not over. */
+  readonly foreseen?: readonly BareOrder[]
   /** How many events there are of its orders. */
   readonly events: number
 }
@@ -78,9 +83,14 @@ export async function eventsOf(kv: Kv, { id, events }: ForwardRun): Promise<Forw
   const found: ForwardOrder[] = []
   for (let at = 0; at < keys.length; at += PAGE_ROWS)
     for (const entry of await kv.getMany(keys.slice(at, at + PAGE_ROWS)))
-      if (entry) found.push(JSON.parse(entry.value) as ForwardOrder)
+      if (entry) found.push(withStatus(JSON.parse(entry.value) as StoredOrder))
   return found
 }
+
+type StoredOrder = BareOrder & Partial<Pick<ForwardOrder, 'status'>>
+
+/** Those that were stored without a status are of closed bars. */
+const withStatus = (order: StoredOrder): ForwardOrder => ({ ...order, status: order.status ?? 'final' })
 
 export function rowsOf(bars: Bars): TapeRow[] {
   return Array.from({ length: bars.length }, (_, i) => BAR_FIELDS.map((field) => bars[field][i]!))

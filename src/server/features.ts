@@ -148,6 +148,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     hostFor: (seen, userId, key, of) => hostFor(seen, libraryFor(kv, userId), key, of),
     deliver: (tx, run, events) => telling.ofOrders(tx, run, events),
     told: ({ userId }) => telling.wakeDeliveries(userId),
+    forming: async (key) => (await live.formingOf(key)).row,
   })
   const watchlists = createWatchlists({ kv, clock, newId })
   const scans = new Scans({

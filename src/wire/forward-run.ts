@@ -37,6 +37,12 @@ const ForwardRunBody = Type.Object({
         'Bars of the past that the script sees first, so that its averages have settled: 1,000 if not given. It trades on them as in a backtest, and may begin with a position.',
     }),
   ),
+  provisional: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether it also tells, every two seconds at most, what the bar that is not over would do to its orders if it closed now. Such events are `provisional`, and `confirmed` or `retracted` later.',
+    }),
+  ),
 })
 export type ForwardRunBody = Wire<typeof ForwardRunBody>
 
@@ -71,10 +77,16 @@ const ForwardRun = Type.Object(
     trades: Type.Integer({ description: 'Closed trades, those of the warm-up among them.' }),
     fills: Type.Integer({ description: 'Orders that filled since it began.' }),
     waiting: Type.Array(WaitingOrder, { description: 'Orders that wait for the next bar.' }),
+    provisional: Type.Boolean({ description: 'Whether it tells of bars that are not over, too.' }),
   },
   { $id: 'ForwardRun' },
 )
 export type ForwardRun = Wire<typeof ForwardRun>
+
+const OrderStatus = oneOf(
+  ['final', 'provisional', 'confirmed', 'retracted'],
+  '`final`: of a closed bar. Only where the run was begun with `provisional`: `provisional` of a bar that is not over, `confirmed` when it closed so, `retracted` when it is not so any more.',
+)
 
 /** The `data` of events about its orders. */
 export const ORDER_EVENT = {
@@ -89,6 +101,7 @@ export const ORDER_EVENT = {
   side: oneOf(['buy', 'sell']),
   qty: Type.Number(),
   price: nullable(Type.Number()),
+  status: OrderStatus,
   position: Type.Number({ description: 'After it; after the bar for an order that waits or was withdrawn.' }),
   comment: nullable(Type.String()),
   alertMessage: nullable(Type.String()),
@@ -103,6 +116,7 @@ const ForwardOrder = Type.Object(
     side: ORDER_EVENT.side,
     qty: ORDER_EVENT.qty,
     price: ORDER_EVENT.price,
+    status: ORDER_EVENT.status,
     position: ORDER_EVENT.position,
     comment: ORDER_EVENT.comment,
     alertMessage: ORDER_EVENT.alertMessage,

@@ -80,6 +80,7 @@ test('a strategy is followed as bars close, and receivers that are registered fo
       'qty',
       'price',
       'position',
+      'status',
       'comment',
       'alertMessage',
     ].sort(),

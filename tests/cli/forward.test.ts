@@ -15,7 +15,7 @@ describe('forward', () => {
     writeFileSync(script, SOURCE)
     expect((await chartroom(data, 'bars', 'import', csv, ...MARKET)).code).toBe(0)
     expect((await chartroom(data, 'forward', 'list')).out).toBe('No strategy is followed.')
-    const begin = ['forward', 'start', script, ...MARKET, '--name', 'kept', '--warmup', '40']
+    const begin = ['forward', 'start', script, ...MARKET, '--name', 'kept', '--warmup', '40', '--provisional']
     const started = await chartroom(
       data,
       ...begin,

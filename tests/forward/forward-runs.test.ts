@@ -3,6 +3,7 @@
 import { expect, test } from 'bun:test'
 import { CompiledScripts } from '../../src/backtest/compiled-scripts.ts'
 import { runBacktest } from '../../src/backtest/run.ts'
+import { barsOf } from '../../src/forward/records.ts'
 import { eventsBetween, ForwardRuns, type ForwardRun } from '../../src/forward/forward-runs.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import { silentLog } from '../../src/lib/log.ts'
@@ -47,7 +48,7 @@ async function town({ bars = 700, seed = 5 } = {}) {
   })
   const told: ForwardOrder[] = []
   const pool = inlinePool()
-  const open = (work = pool) =>
+  const open = (work = pool, forming?: () => Promise<readonly number[] | null>) =>
     new ForwardRuns({
       kv,
       clock,
@@ -62,6 +63,7 @@ async function town({ bars = 700, seed = 5 } = {}) {
         return []
       },
       told: () => {},
+      ...(forming && { forming }),
     })
   let next = 0
   return {
@@ -268,4 +270,155 @@ test('an order that moves to another price is told of as placed, and as cancelle
   expect(said([stop, limit], [stop, limit])).toEqual([])
   expect(said([stop, limit], [{ ...stop, price: 95 }, limit])).toEqual(['order.placed stop 95'])
   expect(said([stop, limit], [stop])).toEqual(['order.cancelled limit 110'])
+})
+
+const FORMING_SOURCE = `//@version=6
+strategy("above", process_orders_on_close = false)
+if close > 100
+    strategy.entry("L", strategy.long)
+if close < 90
+    strategy.close("L")`
+
+/** Closed bars at 95, and a forming one whose close a test sets. */
+async function formingTown() {
+  const it = await town()
+  const step = 15 * 60_000
+  let next = 0
+  let row: readonly number[] | null = null
+  const bring = (close: number) => {
+    const time = next++ * step
+    return it.cache.upsert(KEY, barsOf([[time, 95, Math.max(95, close), Math.min(95, close), close, 1]]))
+  }
+  for (let i = 0; i < 20; i++) await bring(95)
+  const open = () => it.open(undefined, async () => row)
+  return {
+    ...it,
+    open,
+    bring,
+    /** The newest stored bar counts once the next one is there, so the forming one stands behind it. */
+    form: (close: number | null) => {
+      const time = next * step
+      row = close === null ? null : [time, 95, Math.max(95, close), Math.min(95, close), close, 1]
+    },
+    said: () =>
+      it.told
+        .splice(0)
+        .map(({ event, orderId, status, time }) => `${event} ${orderId} ${status} ${time / step}`),
+  }
+}
+
+test('only a run that asked for it tells of the bar that is not over, and what becomes of it', async () => {
+  const it = await formingTown()
+  let runs = it.open()
+  const quiet = await runs.create('u', { ...BODY, source: FORMING_SOURCE, warmup: 5 })
+  expect(quiet.provisional).toBe(false)
+  it.form(101)
+  expect(await runs.advanceAll()).toBe(false)
+  expect(it.said()).toEqual([])
+  await runs.remove('u', quiet.id)
+
+  const run = await runs.create('u', { ...BODY, source: FORMING_SOURCE, warmup: 5, provisional: true })
+  expect(run.provisional).toBe(true)
+  expect(await runs.advanceAll()).toBe(true)
+  expect(it.said()).toEqual(['order.placed L provisional 20'])
+  await runs.advanceAll()
+  expect(it.said()).toEqual([])
+  it.form(99)
+  await runs.advanceAll()
+  expect(it.said()).toEqual(['order.placed L retracted 20'])
+  it.form(102)
+  await runs.advanceAll()
+  // A server that starts again tells nothing twice.
+  runs = it.open()
+  await runs.advanceAll()
+  expect(it.said()).toEqual(['order.placed L provisional 20'])
+  const before = await runs.get('u', run.id)
+  expect([before.position, before.bars]).toEqual([0, run.bars])
+  it.form(null)
+  await it.bring(102)
+  await it.bring(95)
+  await runs.advanceAll()
+  // The bar that was stored last may be forming.
+  expect(it.said()).toEqual(['order.placed L confirmed 20'])
+  expect((await runs.orders('u', run.id)).map(({ status }) => status)).toEqual([
+    'provisional',
+    'retracted',
+    'provisional',
+    'confirmed',
+  ])
+})
+
+test('what a closed bar does not do is retracted before it tells what it does', async () => {
+  const it = await formingTown()
+  const runs = it.open()
+  await runs.create('u', { ...BODY, source: FORMING_SOURCE, warmup: 5, provisional: true })
+  it.form(101)
+  await runs.advanceAll()
+  it.form(null)
+  await it.bring(95)
+  await it.bring(101)
+  await it.bring(95)
+  await runs.advanceAll()
+  expect(it.said()).toEqual([
+    'order.placed L provisional 20',
+    'order.placed L retracted 20',
+    'order.placed L final 21',
+  ])
+})
+
+test('a run that is stopped retracts what it will not see closed, and a script that fails on a forming bar goes on', async () => {
+  const it = await formingTown()
+  const runs = it.open()
+  const run = await runs.create('u', { ...BODY, source: FORMING_SOURCE, warmup: 5, provisional: true })
+  it.form(101)
+  await runs.advanceAll()
+  expect((await runs.stop('u', run.id)).state).toBe('stopped')
+  expect(it.said()).toEqual(['order.placed L provisional 20', 'order.placed L retracted 20'])
+  await runs.stop('u', run.id)
+  expect(it.said()).toEqual([])
+
+  const source = `${FORMING_SOURCE}\nif close == 123\n    runtime.error("no")`
+  const failing = await runs.create('u', { ...BODY, source, warmup: 5, provisional: true })
+  it.form(123)
+  await runs.advanceAll()
+  expect((await runs.get('u', failing.id)).state).toBe('running')
+  it.form(101)
+  await runs.advanceAll()
+  expect(it.said()).toEqual(['order.placed L provisional 20'])
+})
+
+test('with provisional events the report is byte for byte what it is without', async () => {
+  const seed = Math.floor(Date.now() % 1e9)
+  console.log(`seed ${seed}`)
+  const random = seededRandom(seed)
+  const it = await town({ bars: 200 })
+  await it.bring(100)
+  let row: readonly number[] | null = null
+  const runs = it.open(undefined, async () => row)
+  const plain = await runs.create('u', { ...BODY, warmup: 50 })
+  const eager = await runs.create('u', { ...BODY, warmup: 50, provisional: true })
+  for (let i = 100; i < 160; i++) {
+    for (let look = 0; look < 2; look++) {
+      const close = it.all.close[i]! * (0.97 + random.uniform() * 0.06)
+      const open = it.all.open[i]!
+      row = [it.all.time[i]!, open, Math.max(open, close), Math.min(open, close), close, 1]
+      await runs.advanceAll()
+    }
+    await it.bring(1)
+    await runs.advanceAll()
+  }
+  expect(await reportOf(runs, eager)).toBe(await reportOf(runs, plain))
+  const orders = await runs.orders('u', eager.id)
+  const lasting = orders.filter(({ status }) => status === 'final' || status === 'confirmed')
+  const bare = (all: readonly ForwardOrder[]) => all.map(({ status: _status, ...order }) => order)
+  expect(bare(lasting)).toEqual(bare(await runs.orders('u', plain.id)))
+  // Whatever was provisional was confirmed or retracted once, but for the bar that still forms.
+  const open = new Map<string, number>()
+  for (const { status, ...order } of orders) {
+    const name = JSON.stringify({ ...order, position: null, comment: null, alertMessage: null })
+    const sum = (open.get(name) ?? 0) + (status === 'provisional' ? 1 : status === 'final' ? 0 : -1)
+    expect([seed, name, sum >= 0 && sum <= 1]).toEqual([seed, name, true])
+    open.set(name, sum)
+  }
+  expect(orders.some(({ status }) => status === 'retracted')).toBe(true)
 })

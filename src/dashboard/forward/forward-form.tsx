@@ -1,15 +1,16 @@
 // Following a strategy from now on: that of a kept backtest, on its market and with its settings.
 
+import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { madeColumns } from '../backtests/choice-columns.ts'
 import { marketText } from '../format.ts'
-import { attempt, Page, Show, useLoad } from '../frame/page.tsx'
+import { attempt, Check, Page, Show, useLoad } from '../frame/page.tsx'
 import { navigate } from '../router.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { Button, Empty } from '../ui/ui.tsx'
 
 /** Follows the strategy of a backtest, and shows how it goes. */
-export async function followBacktest(id: string): Promise<void> {
+export async function followBacktest(id: string, provisional = false): Promise<void> {
   const { backtest } = await call('GET /api/platform/backtests/{id}', { path: { id } })
   const { name, exchange, symbol, interval, source = '', inputs = {}, overrides = {} } = backtest
   const made = await call('POST /api/platform/forward-runs', {
@@ -20,6 +21,7 @@ export async function followBacktest(id: string): Promise<void> {
       interval,
       source,
       inputs,
+      provisional,
       overrides: overrides as Readonly<Record<string, number | string | boolean>>,
     },
   })
@@ -27,6 +29,7 @@ export async function followBacktest(id: string): Promise<void> {
 }
 
 export function ForwardForm() {
+  const [provisional, setProvisional] = useState(false)
   const list = useLoad((signal) => call('GET /api/platform/backtests', { query: { limit: 100 }, signal }), [])
   return (
     <Page
@@ -34,6 +37,9 @@ export function ForwardForm() {
       back={['/forward', 'Forward runs']}
       about="Choose a backtest: its script is followed on its market, with its settings, from the next closed bar on. The market has to be followed in Settings, Bars, or its bars to come in another way."
     >
+      <Check checked={provisional} onChange={setProvisional}>
+        Also tell of orders on the bar that is not over: provisional, and confirmed or retracted later
+      </Check>
       <Show of={list}>
         {({ backtests }) => (
           <DataTable
@@ -63,7 +69,7 @@ export function ForwardForm() {
                     size="small"
                     variant="quiet"
                     title={`Follow ${name} from now on`}
-                    onClick={() => attempt(followBacktest(id))}
+                    onClick={() => attempt(followBacktest(id, provisional))}
                   >
                     Follow
                   </Button>

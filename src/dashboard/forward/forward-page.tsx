@@ -15,6 +15,13 @@ import { ForwardCurve } from './forward-curve.tsx'
 import { orderColumns } from './order-columns.tsx'
 
 const LOOK_MS = 5000
+/** What is said behind it, where the run tells of bars that are not over. */
+const STATUS = {
+  final: '',
+  provisional: ', provisional',
+  confirmed: ', confirmed',
+  retracted: ', retracted',
+} as const
 const WORDS = { 'order.placed': 'placed', 'order.filled': 'filled', 'order.cancelled': 'withdrawn' } as const
 
 export function ForwardPage({ id = '' }: { readonly id?: string }) {
@@ -187,7 +194,7 @@ function Orders({ orders }: { readonly orders: readonly ForwardOrder[] }) {
         empty={<Empty title="No orders yet">They appear here as bars close.</Empty>}
         columns={[
           { of: 'time', head: 'Bar (UTC)', look: 'main', cell: ({ time: at }) => time(at, 'UTC', true) },
-          { of: 'event', head: 'Event', cell: ({ event }) => WORDS[event] },
+          { of: 'event', head: 'Event', cell: ({ event, status }) => `${WORDS[event]}${STATUS[status]}` },
           { of: 'orderId', head: 'Order', cell: ({ orderId }) => orderId },
           ...orderColumns<ForwardOrder & { readonly i: number }>(),
           {
