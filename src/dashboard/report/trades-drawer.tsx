@@ -241,14 +241,19 @@ function Row({ trade, report, clock, y, index, onChoose }: RowProps) {
       <div role="gridcell" data-column="side" class={s.left}>
         {trade.side === 'long' ? 'Long' : 'Short'}
       </div>
-      <div role="gridcell" data-column="entry" class={s.left}>
+      <div role="gridcell" data-column="entry" class={s.left} title={trade.entryComment || trade.entryId}>
         <span class="num">{timeText(trade.entryTime, zone.value, clock)}</span>{' '}
         <span class="muted">{trade.entryComment || trade.entryId}</span>
       </div>
       <div role="gridcell" data-column="entryPrice" class="num">
         {price(trade.entryPrice, mintick)}
       </div>
-      <div role="gridcell" data-column="exit" class={s.left}>
+      <div
+        role="gridcell"
+        data-column="exit"
+        class={s.left}
+        title={open ? undefined : trade.exitComment || trade.exitId}
+      >
         {open ? (
           <span class="muted">Open</span>
         ) : (

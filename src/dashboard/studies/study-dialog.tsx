@@ -176,7 +176,7 @@ function Entry({
         <Badge tone="accent">{onChart === 1 ? 'on the chart' : `${onChart} on the chart`}</Badge>
       )}
       {row.kind === 'strategy' && <Badge>strategy</Badge>}
-      <span class="muted">{row.group}</span>
+      <span class={cx('muted', s.group)}>{row.group}</span>
     </li>
   )
 }

@@ -162,7 +162,7 @@ function Head<R>({ column, field, order, onOrder }: HeadProps<R>) {
   return (
     <th
       scope="col"
-      class={cx(isRight(column, field) && s.right)}
+      class={cx(isRight(column, field) && s.right, column.look === 'main' && s.named)}
       title={field?.meaning}
       aria-sort={sortable ? (on ? (order.down ? 'descending' : 'ascending') : 'none') : undefined}
     >

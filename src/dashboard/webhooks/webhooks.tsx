@@ -71,7 +71,7 @@ function WebhookList() {
               Connect a bot, a chat or a notebook: it is told the moment a result is there.
             </Empty>
           ) : (
-            <ul aria-label="Webhooks">
+            <ul class={rows['list']} aria-label="Webhooks">
               {webhooks.map((one) => (
                 <li key={one.id} class={rows['row']}>
                   <div class={rows['main']}>
