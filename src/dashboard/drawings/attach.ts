@@ -5,6 +5,7 @@ import { addCommands, type Command } from '../commands.ts'
 import type { Cell } from '../chart/cell.ts'
 import { keepSteps } from '../chart/charts-history.ts'
 import { timeline } from '../chart/history.ts'
+import { focusChart } from '../chart/on-screen.ts'
 import type { ChartView } from '../chart/view.ts'
 import { followAddress } from '../chart/chart-state.ts'
 import { charts, market } from '../charts.ts'
@@ -94,7 +95,11 @@ export function drawingCommands(): readonly Command[] {
       title: `Draw: ${TOOL_NAMES[name].toLowerCase()}`,
       section: section as 'Drawing',
       ...(TOOL_KEYS[name] !== undefined && { keys: TOOL_KEYS[name] }),
-      run: () => (tool.value = name),
+      run: () => {
+        tool.value = name
+        // The next key is for the chart, wherever the tool was asked for.
+        focusChart()
+      },
     })),
     {
       id: 'draw:undo',

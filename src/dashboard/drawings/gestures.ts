@@ -327,6 +327,8 @@ export class DrawingGestures {
     }
     const before = this.#draft()?.points.slice(0, -1) ?? []
     const anchor = this.#heldAnchor(surface, place, event, before.at(-1))
+    // A finger has no double click: a second press on the last point ends a path as well.
+    if (codeOf(name).points === 0 && isOn(surface, place, before.at(-1), event)) return this.finish()
     this.#gesture = { kind: 'place', from: place }
     this.#placed(name, surface, [...before, anchor])
   }
@@ -474,6 +476,12 @@ export function removeSelected(): void {
 
 const isWithin = ({ width, height }: Surface, { x, y }: Spot): boolean =>
   x >= 0 && y >= 0 && x <= width && y <= height
+
+function isOn(surface: Surface, { x, y }: Spot, point: Anchor | undefined, event: PointerEvent): boolean {
+  if (!point) return false
+  const reach = event.pointerType === 'touch' ? REACH.touch : CLICK_PX
+  return Math.hypot(surface.x(point.time) - x, surface.y(point.price) - y) <= reach
+}
 
 const inkAt = (surface: Surface, { x, y }: Spot): Anchor => ({
   time: timeOfBar(surface.bars, surface.barMs, surface.barAt(x)),

@@ -72,15 +72,21 @@ export function Palette() {
   /** Key of the item one has chosen: it stays so when answers come. Null = the first, whichever that is. */
   const [selected, setSelected] = useState<string | null>(null)
   const list = useRef<HTMLDivElement>(null)
+  const box = useRef<HTMLDivElement>(null)
+  // Asked before its own field takes the focus, which an effect would find there.
+  const [before] = useState(() => document.activeElement as HTMLElement | null)
   const close = () => (paletteOpen.value = false)
 
   useEffect(() => {
-    const before = document.activeElement as HTMLElement | null
     const quiet = () => undefined
     allSymbols().then(setSymbols, quiet)
     import('../studies/library.ts').then(({ LIBRARY }) => setIndicators(LIBRARY), quiet)
     call('GET /api/support/articles').then((answer) => setArticles(answer.articles), quiet)
-    return () => before?.focus()
+    return () => {
+      // What was chosen may have taken the focus to where it belongs now.
+      const { activeElement: now, body } = document
+      if (now === null || now === body || box.current?.contains(now)) before?.focus()
+    }
   }, [])
 
   useEffect(() => {
@@ -139,7 +145,14 @@ export function Palette() {
 
   return (
     <div class={s.backdrop} onMouseDown={(event) => event.target === event.currentTarget && close()}>
-      <div class={s.box} role="dialog" aria-modal="true" aria-label="Search everything" onKeyDown={onKeyDown}>
+      <div
+        ref={box}
+        class={s.box}
+        role="dialog"
+        aria-modal="true"
+        aria-label="Search everything"
+        onKeyDown={onKeyDown}
+      >
         <div class={s.query}>
           <Icon name="search" />
           <input
