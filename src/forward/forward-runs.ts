@@ -69,6 +69,8 @@ const WARMUP = 1000
 const NAP_MS = 60_000
 /** How often bars that are not over are looked at, where somebody has asked for it. */
 const FORESEE_MS = 2000
+/** One after the other of a user's runs advances, and those of so many users side by side: a slow one holds up its own. */
+const USERS_AT_ONCE = 8
 /** Bars that are taken up in one go, after a long stop. */
 const CATCH_UP = 500
 /** States and tapes of so many runs are held in memory. */
@@ -88,7 +90,8 @@ export class ForwardRuns {
   /** The bar that is not over, as each run saw it last. */
   readonly #looked = new Map<string, string>()
   readonly #loop
-  #underWay: { readonly userId: string; readonly work: Promise<unknown> } | null = null
+  /** What is being done for each user. */
+  readonly #underWay = new Map<string, Promise<unknown>>()
 
   constructor(deps: ForwardDeps) {
     this.#deps = deps
@@ -99,7 +102,8 @@ export class ForwardRuns {
     bars.onChange(() => this.#loop.wake())
     shards.onGained(() => this.#loop.wake())
     shards.beforeGiving(async () => {
-      if (this.#underWay && !shards.holds(this.#underWay.userId)) await this.#underWay.work.catch(() => {})
+      const given = [...this.#underWay].filter(([userId]) => !shards.holds(userId))
+      await Promise.allSettled(given.map(([, work]) => work))
       for (const id of this.#held.keys()) this.#held.delete(id)
     })
   }
@@ -295,18 +299,32 @@ export class ForwardRuns {
   /** Takes up all closed bars that have come. Answers whether a run wants to hear of bars that are not over. */
   async advanceAll(signal?: AbortSignal): Promise<boolean> {
     const { kv, clock, shards = ALL_SHARDS } = this.#deps
+    const lines = new Map<string, ForwardRun[]>()
+    for await (const run of forwardRuns(kv).each('running')) {
+      if (!shards.holds(run.userId)) continue
+      const line = lines.get(run.userId)
+      if (line) line.push(run)
+      else lines.set(run.userId, [run])
+    }
     let failure: unknown = null
     let foresees = false
-    for await (const run of forwardRuns(kv).each('running')) {
-      if (signal?.aborted) return false
-      if (!shards.holds(run.userId)) continue
-      foresees ||= run.provisional === true
-      const work = this.#advance(run)
-      this.#underWay = { userId: run.userId, work }
-      // The others go on; this one is tried again.
-      await work.catch((error: unknown) => (failure = error)).finally(() => (this.#underWay = null))
-      await clock.sleep(0)
+    const waiting = [...lines.values()]
+    const lane = async () => {
+      for (let line = waiting.shift(); line; line = waiting.shift())
+        for (const run of line) {
+          if (signal?.aborted) return
+          if (!shards.holds(run.userId)) break
+          foresees ||= run.provisional === true
+          const work = this.#advance(run)
+          this.#underWay.set(run.userId, work)
+          // The others go on; this one is tried again.
+          await work.catch((error: unknown) => (failure = error))
+          this.#underWay.delete(run.userId)
+          await clock.sleep(0)
+        }
     }
+    await Promise.all(Array.from({ length: USERS_AT_ONCE }, lane))
+    if (signal?.aborted) return false
     if (failure) throw failure
     return foresees
   }

@@ -260,6 +260,35 @@ test('a server that is busy goes on later, and tells nothing twice', async () =>
   expect(new Set(told.map((event) => JSON.stringify(event))).size).toBe(told.length)
 })
 
+test('a run that is slow holds up those of its user, and nobody else’s', async () => {
+  const { open, bring } = await town({ bars: 200 })
+  await bring(100)
+  const pool = inlinePool()
+  const [begun, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let isSlow = false
+  const runs = open({
+    async do(...job) {
+      if (isSlow && job[2]?.user === 'slow') {
+        begun.resolve()
+        await goOn.promise
+      }
+      return pool.do(...job)
+    },
+  })
+  const slow = [1, 2].map(() => runs.create('slow', { ...BODY, warmup: 50 }))
+  const ids = (await Promise.all(slow)).map(({ id }) => id)
+  const quick = await runs.create('quick', { ...BODY, warmup: 50 })
+  await bring(10)
+  isSlow = true
+  const advanced = runs.advanceAll()
+  await begun.promise
+  while ((await runs.get('quick', quick.id)).bars < 10) await new Promise(setImmediate)
+  expect(await Promise.all(ids.map(async (id) => (await runs.get('slow', id)).bars))).toEqual([0, 0])
+  goOn.resolve()
+  await advanced
+  expect(await Promise.all(ids.map(async (id) => (await runs.get('slow', id)).bars))).toEqual([10, 10])
+})
+
 test('an order that moves to another price is told of as placed, and as cancelled only when it is gone', () => {
   const stop = { id: 'X', type: 'stop', side: 'sell', qty: 1, price: 90 } as const
   const limit = { ...stop, type: 'limit', price: 110 } as const
