@@ -3,7 +3,7 @@
 // The database is copied by LMDB itself, from one snapshot and without its free pages, while a server goes on
 // writing to it. A backup is a data directory: `serve --data-dir` runs on it as it is.
 
-import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { LINE_FILE } from '../store/backup/backup.ts'
 import { openStore } from '../store/open-store.ts'
@@ -26,8 +26,10 @@ export const backupCommand: Command = {
     const kv = await openStore({ directory, tell: context.warn })
     try {
       await replaceFolder(folder, async (copy) => {
-        mkdirSync(join(copy, 'db'))
+        mkdirSync(join(copy, 'db'), { mode: 0o700 })
         await kv.environment.backup(join(copy, 'db'), true)
+        // LMDB makes it for everybody to read.
+        chmodSync(join(copy, 'db', 'data.mdb'), 0o600)
         copyOthers(directory, copy)
       })
       const { size } = statSync(join(folder, 'db', 'data.mdb'))

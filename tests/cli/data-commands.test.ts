@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, statSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { users } from '../../src/accounts/accounts.ts'
 import { ToldFeeds } from '../../src/feeds/told-feeds.ts'
 import { openStore } from '../../src/store/open-store.ts'
@@ -256,6 +256,11 @@ test('a backup is a data directory, and comes back', async () => {
   expect((await chartroom(restored, 'restore', backup)).code).toBe(2)
   expect((await chartroom(data, 'backup', backup)).code).toBe(2)
   expect(existsSync(`${backup}.partial`)).toBe(false)
+  // It holds password hashes, and others may use the machine.
+  const modes = [backup, `${backup}/db`, `${backup}/db/data.mdb`, `${restored}/db/data.mdb`].map(
+    (path) => statSync(path).mode & 0o777,
+  )
+  expect(modes).toEqual([0o700, 0o700, 0o600, 0o600])
 })
 
 test('a backup without the key of its database comes back with a warning, and what cannot be read', async () => {
