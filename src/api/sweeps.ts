@@ -25,7 +25,7 @@ export function sweepRoutes(deps: ApiDeps) {
       '/sweeps',
       ({ caller, body, once }) =>
         once(
-          (sweep: Sweep) => ({ id: sweep.id, sweep: shown(sweep, null) }),
+          (sweep: Sweep) => ({ id: sweep.id, sweep: shown(sweep, null, 0) }),
           (also) => sweeps.create(caller.user.id, body, also),
         ),
       route('POST /api/platform/sweeps', { rate: 'backtests', bodyBytes: BODY_BYTES }),
@@ -169,10 +169,10 @@ async function* csvOf({ features }: ApiDeps, sweep: Sweep): AsyncGenerator<strin
 }
 
 async function wireOf({ features }: ApiDeps, sweep: Sweep): Promise<SweepWire> {
-  return shown(sweep, await features.sweeps.counted(sweep))
+  return shown(sweep, await features.sweeps.counted(sweep), features.sweeps.trying(sweep.id))
 }
 
-function shown(sweep: Sweep, counted: number | null): SweepWire {
+function shown(sweep: Sweep, counted: number | null, trying: number): SweepWire {
   const {
     userId: _owner,
     seriesOwner: _seriesOwner,
@@ -182,5 +182,5 @@ function shown(sweep: Sweep, counted: number | null): SweepWire {
     script: _script,
     ...rest
   } = sweep
-  return { ...rest, halving: rest.halving ?? null, filtered: rest.filtered ?? 0, counted }
+  return { ...rest, halving: rest.halving ?? null, filtered: rest.filtered ?? 0, counted, trying }
 }

@@ -227,8 +227,8 @@ async function swept(
       .catch((error: unknown) => {
         throw withFlag(error, asked)
       })
-    const sweep = await overOf(sweeps, made, context, ({ tried, filtered, planned, perSecond }) => {
-      const seen = tried + filtered
+    const sweep = await overOf(sweeps, made, context, ({ tried, trying, filtered, planned, perSecond }) => {
+      const seen = tried + trying + filtered
       const left = perSecond ? `, ${Math.ceil((planned - seen) / perSecond)} s left` : ''
       const rate = perSecond ? `, ${Math.round(perSecond)} a second${left}` : ''
       return `${progressBar(seen / planned)}  ${seen} of ${planned}${rate}`

@@ -70,6 +70,8 @@ export interface SweepDeps extends JobDeps {
 export interface SweepProgress {
   readonly state: SweepState
   readonly tried: number
+  /** Trials that have run here, and are kept with the others of their batches. */
+  readonly trying: number
   /** What halving sorted out. */
   readonly filtered: number
   readonly planned: number
@@ -121,6 +123,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
   #lastMaterial: { readonly sweepId: string; readonly material: Promise<Material> } | null = null
   /** How many times a sweep began or went on. */
   #begun = 0
+  readonly #trying = new Map<string, number>()
 
   constructor(deps: SweepDeps) {
     super(deps, {
@@ -142,7 +145,12 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
   }
 
   protected override progressOf(sweep: Sweep): SweepProgress {
-    return progressOf(sweep, null)
+    return progressOf(sweep, 0, null)
+  }
+
+  /** How many trials of the sweep have run on this server and are not kept yet. */
+  trying(id: string): number {
+    return this.#trying.get(id) ?? 0
   }
 
   protected override keysOf({ id, batches }: Sweep): Key[] {
@@ -408,10 +416,17 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
     const rungs = rungsFor(sweep, material)
     const seenOf = ({ tried, filtered = 0 }: Sweep) => tried + filtered
     const from = { at: clock.now(), seen: seenOf(sweep) }
-    live.tell(progressOf(sweep, null))
+    live.tell(progressOf(sweep, 0, null))
     const learns = LEARNING.has(sweep.sampler)
     const stop = new AbortController()
     const either = AbortSignal.any([signal, stop.signal])
+    const ran = new Ran((count) => {
+      if (either.aborted) return
+      this.#trying.set(id, count)
+      const seconds = (clock.now() - from.at) / 1000
+      const seen = seenOf(sweep) + count - from.seen
+      live.tell(progressOf(sweep, count, seconds > 0 && seen > 0 ? seen / seconds : null))
+    })
     const shared = new SharedBatches({
       kv: this.#deps.kv,
       offers: offersIn(this.#deps.kv),
@@ -420,7 +435,8 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
       sweepId: id,
       // A sampler that does not learn need not wait for the outcomes of one batch to begin the next.
       hereMax: learns ? 1 : 2,
-      here: (choices) => this.#sortedAndTried(started, material, rungs, choices, either),
+      here: (choices) =>
+        this.#sortedAndTried(started, material, rungs, choices, either, ran.counting(choices)),
       signal: either,
     })
     await shared.begin()
@@ -454,12 +470,12 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
         const changed = await this.#keep(sweep, batch, found, out)
         if (!changed) return
         sweep = changed
-        const seconds = (clock.now() - from.at) / 1000
-        live.tell(progressOf(sweep, seconds > 0 ? (seenOf(sweep) - from.seen) / seconds : null))
+        ran.kept(first.choices)
         await next
       }
     } finally {
       this.#shared.delete(shared)
+      this.#trying.delete(id)
       stop.abort()
       // Their offers are gone with them.
       await Promise.allSettled(underWay.map(({ tried }) => tried))
@@ -517,9 +533,10 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
     rungs: readonly Rung[],
     choices: readonly (readonly Choice[])[],
     signal: AbortSignal,
+    ran: (count: number) => void = () => {},
   ): Promise<Tried> {
     const { left, out } = await this.#sorted(sweep, rungs, choices, signal)
-    return { left, out, found: await this.#tryBatch(sweep, material, left, signal) }
+    return { left, out, found: await this.#tryBatch(sweep, material, left, signal, ran) }
   }
 
   /** The choices of a batch that get through all rungs, and the names by which the ledger knows the others. */
@@ -545,6 +562,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
     material: Material,
     choices: readonly (readonly Choice[])[],
     signal: AbortSignal,
+    ran: (count: number) => void = () => {},
   ): Promise<TrialsOutput> {
     const { atOnce } = this.#deps
     const points = choices.map((one) => material.space.pointOf(one))
@@ -557,6 +575,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
         const part = await this.#tryPart(sweep, material, points.slice(from, to), signal)
         const each = Math.max(0.1, part.tookMs / part.names.length)
         material.partSize = Math.min(PART_MAX, Math.max(1, Math.floor(PART_MS / each)))
+        ran(to - from)
         return part
       },
     })
@@ -743,6 +762,34 @@ function isAnyNumber({ values, step }: Sweep['space'][number]): boolean {
   return values === undefined && step === undefined
 }
 
+/** Counts the trials of batches that are not kept yet; `told` is called with every change. */
+class Ran {
+  readonly #counts = new Map<readonly (readonly Choice[])[], number>()
+  readonly #told: (count: number) => void
+
+  constructor(told: (count: number) => void) {
+    this.#told = told
+  }
+
+  /** Call it when a batch begins; what it answers, with how many more have run. */
+  counting(batch: readonly (readonly Choice[])[]): (count: number) => void {
+    this.#counts.set(batch, 0)
+    return (count) => {
+      this.#counts.set(batch, (this.#counts.get(batch) ?? 0) + count)
+      this.#tell()
+    }
+  }
+
+  kept(batch: readonly (readonly Choice[])[]): void {
+    this.#counts.delete(batch)
+    this.#tell()
+  }
+
+  #tell(): void {
+    this.#told([...this.#counts.values()].reduce((sum, count) => sum + count, 0))
+  }
+}
+
 interface Rung {
   /** What to run, with only the first of the bars. */
   readonly material: Material
@@ -916,7 +963,7 @@ const ledgerOf = ({ userId, script, exchange, symbol, interval }: Sweep) => ({
   market: seriesName({ exchange, symbol, interval }),
 })
 
-function progressOf(sweep: Sweep, perSecond: number | null): SweepProgress {
+function progressOf(sweep: Sweep, trying: number, perSecond: number | null): SweepProgress {
   const { state, tried, filtered = 0, trials: planned, failed, best } = sweep
-  return { state, tried, filtered, planned, failed, best, perSecond }
+  return { state, tried, trying, filtered, planned, failed, best, perSecond }
 }

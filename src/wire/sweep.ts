@@ -104,7 +104,10 @@ const Sweep = Type.Object(
     halving: nullable(Halving),
     range: Type.Object({ from: Time, to: Time, bars: Type.Integer() }),
     tried: Type.Integer({ description: 'Trials that are stored.' }),
-    failed: Type.Integer({ description: 'Of these, those that ended with an error.' }),
+    trying: Type.Integer({
+      description: 'Trials that have run, and are stored with the others of their batches.',
+    }),
+    failed: Type.Integer({ description: 'Of the stored trials, those that ended with an error.' }),
     filtered: Type.Integer({ description: 'Choices that halving sorted out.' }),
     best: nullable(Type.Object({ trial: Type.Integer(), score: Type.Number() })),
     counted: Type.Union([Type.Integer(), Type.Null()], {
@@ -393,7 +396,7 @@ export const SWEEPS = {
     access: 'session backtests:read',
     summary: 'Follow a sweep',
     description:
-      'Server-sent events: `progress` with `state`, `tried`, `filtered`, `planned`, `failed`, `best` and `perSecond`, then `end` with `sweep`.',
+      'Server-sent events: `progress` with `state`, `tried`, `trying`, `filtered`, `planned`, `failed`, `best` and `perSecond`, then `end` with `sweep`.',
   },
   'GET /api/platform/backtests/{id}/verdict': {
     access: 'session backtests:read',

@@ -452,6 +452,24 @@ test('a sweep that is over is told of by its own events too', async () => {
   pool.close()
 })
 
+test('trials that have run are told of before the others of their batch have', async () => {
+  const { call, services, ended, pool } = await sweepServer()
+  const { id } = (await call('POST', PATH, SWEEP)).json
+  const { sweeps } = services.features
+  const { userId } = (await services.kv.list({ prefix: ['sweeps', 'id'] }, { limit: 1 })).map(
+    ({ value }) => JSON.parse(value) as { userId: string },
+  )[0]!
+  const told: number[] = []
+  await sweeps.watch(userId, id, new AbortController().signal, ({ tried, trying }) => {
+    if (tried === 0) told.push(trying)
+  })
+  expect(told.some((trying) => trying > 0)).toBe(true)
+  expect(told).toEqual(told.toSorted((a, b) => a - b))
+  const { sweep } = await ended(id)
+  expect([sweep.trying, sweep.tried]).toEqual([0, 21])
+  pool.close()
+})
+
 /** Without a server the pieces of a stream are text already. */
 const textOf = (piece: unknown) =>
   typeof piece === 'string' ? piece : new TextDecoder().decode(piece as Uint8Array)
@@ -466,16 +484,20 @@ test('the stream says when a sweep is over, to whom it belongs', async () => {
     expect(textOf(value)).toContain('hello')
     return reader
   }
+  /** The next news; a slow machine says in between that the stream is alive. */
+  const news = async (reader: Awaited<ReturnType<typeof follow>>): Promise<string> => {
+    const text = textOf((await reader.read()).value)
+    return text.includes('event: alive') ? news(reader) : text
+  }
   const [mine, theirs] = [await follow(cookie), await follow(other)]
   const { sweep: done } = await sweep()
-  const { value } = await mine.read()
-  const text = textOf(value)
+  const text = await news(mine)
   expect(text).toContain('event: sweep')
   expect(text).toContain(JSON.stringify(done.sentence))
   // The next that they hear of is their own.
   const asCsv = { ...other, 'content-type': 'text/csv' }
   await call('POST', '/api/platform/bars/import?symbol=OWN&exchange=X&interval=1h', barsCsv(3), asCsv)
-  const heard = textOf((await theirs.read()).value)
+  const heard = await news(theirs)
   expect([heard.includes('event: bars'), heard.includes('event: sweep')]).toEqual([true, false])
   await Promise.all([mine.cancel(), theirs.cancel()])
   pool.close()

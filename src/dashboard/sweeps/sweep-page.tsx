@@ -161,7 +161,7 @@ function Body({ sweep, verdict, trials }: BodyProps) {
 }
 
 function TrialsDone({ sweep }: Pick<BodyProps, 'sweep'>) {
-  const seen = sweep.tried + sweep.filtered
+  const seen = sweep.tried + sweep.trying + sweep.filtered
   const began = useRef({ at: Date.now(), seen })
   const seconds = (Date.now() - began.current.at) / 1000
   const rate = seconds > 1 ? (seen - began.current.seen) / seconds : 0
