@@ -9,6 +9,7 @@ import type * as OAuth from './openid-protocol.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { Problem } from '../lib/problem.ts'
+import { longerThan } from '../lib/text.ts'
 
 export interface OpenIdSettings {
   readonly issuer: string
@@ -66,14 +67,19 @@ export interface Claims {
 
 const KEPT_MS = 5 * 60_000
 const SKEW_SECONDS = 60
+/** The standard's. */
+const SUBJECT_MAX = 255
 
 export class IdentityProvider {
   readonly settings: OpenIdSettings
+  /** As identities name it: with or without a final slash behind the host it is the same. */
+  readonly issuer: string
   readonly #deps: OpenIdDeps
   #known: { readonly at: number; readonly server: Promise<OAuth.AuthorizationServer> } | null = null
 
   constructor(deps: OpenIdDeps) {
     this.settings = deps.settings
+    this.issuer = new URL(deps.settings.issuer).href
     this.#deps = deps
   }
 
@@ -117,7 +123,8 @@ export class IdentityProvider {
 
   /** Where a user ends the session at the provider as well; null if it has no such place or cannot be asked. */
   async signOutUrl(returnTo: string): Promise<string | null> {
-    const server = await this.#server().catch(() => null)
+    // What it said last will do: nobody should wait for a provider in order to leave.
+    const server = await (this.#known?.server ?? this.#server()).catch(() => null)
     const url = URL.parse(server?.end_session_endpoint ?? '')
     if (!url || !/^https?:$/.test(url.protocol)) return null
     url.searchParams.set('client_id', this.settings.clientId)
@@ -261,6 +268,8 @@ function claimsOf(
   info: Readonly<Record<string, unknown>>,
   groupsClaim: string,
 ): Claims {
+  if (longerThan(idToken.sub, SUBJECT_MAX))
+    throw new Error(`a subject of more than ${SUBJECT_MAX} characters`)
   // The address and whether it is verified must be of one place: one of them could be of another address.
   const mail: Readonly<Record<string, unknown>> = 'email' in idToken ? idToken : info
   const email = mail['email']
@@ -268,7 +277,7 @@ function claimsOf(
   const name = idToken['name'] ?? info['name'] ?? idToken['preferred_username'] ?? info['preferred_username']
   const groups = claimAt(idToken, groupsClaim) ?? claimAt(info, groupsClaim)
   return {
-    issuer: idToken.iss,
+    issuer: new URL(idToken.iss).href,
     subject: idToken.sub,
     email: typeof email === 'string' ? email : null,
     isEmailVerified: verified === true || verified === 'true',

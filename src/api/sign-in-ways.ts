@@ -33,7 +33,7 @@ interface Away extends OpenIdAttempt {
 
 export function signInWayRoutes(deps: ApiDeps) {
   const { settings, identityProvider } = deps
-  const issuer = identityProvider?.settings.issuer ?? null
+  const issuer = identityProvider?.issuer ?? null
   const away = new Tickets<Away>(deps, 'an identity provider')
 
   const provider = (): IdentityProvider => {

@@ -1,6 +1,8 @@
 // `chartroom user`: accounts, without signing in: the data directory is credential enough.
 
 import { type AccountDeps, GIVEN_ROLES, type User, users } from '../accounts/accounts.ts'
+import { identitiesOf } from '../accounts/identities.ts'
+import { passkeysOf } from '../accounts/passkeys.ts'
 import { addUser, emailKey, setPassword, setRole } from '../accounts/users.ts'
 import {
   onlyOf,
@@ -62,6 +64,12 @@ async function resetPassword(context: CommandContext): Promise<number> {
     const user = await findUser(accounts, email)
     await setPassword(accounts, user.id, password)
     context.print(`${user.email} has a new password; all sessions are ended.`)
+    const others =
+      (await passkeysOf(accounts, user.id)).length + (await identitiesOf(accounts, user.id)).length
+    if (others > 0)
+      context.print(
+        `It keeps its other ways to sign in (${others}): Settings, Sign-in shows and removes them.`,
+      )
     if (made) context.print(`Password: ${password}`)
     return 0
   })

@@ -128,7 +128,7 @@ describe('who comes in', () => {
       password: true,
       provider: 'Home',
       passkeys: [],
-      identities: [{ issuer: provider.issuer, email: 'ada@elsewhere.example' }],
+      identities: [{ issuer: `${provider.issuer}/`, email: 'ada@elsewhere.example' }],
     })
     expect(ways.json.identities[0].lastUsedAt).toBeNumber()
     expect(ways.json.identities[0].createdAt).toBeNumber()
@@ -274,6 +274,8 @@ describe('an answer that does not hold is refused, and nobody is told what it wa
       signedBy(key, { ...claims, aud: ['chartroom', 'other'], azp: 'other' }),
     'another issuer': (claims, key) => signedBy(key, { ...claims, iss: 'http://evil.example' }),
     'another subject than the userinfo': (claims, key) => signedBy(key, { ...claims, sub: 'owner' }),
+    'a subject longer than the standard has it': (claims, key) =>
+      signedBy(key, { ...claims, sub: 'a'.repeat(256) }),
     'no token at all': async () => 'not.a.token',
   }
   for (const [name, forge] of Object.entries(FORGERIES))
@@ -473,6 +475,18 @@ test('an account of the provider can set a password soon after signing in, and h
   expect((await tryIn('battery staple')).status).toBe(200)
   expect((await unlink(cookieOf(set))).status).toBe(200)
   expect(codeOf(await unlink(cookieOf(set)))).toEqual([404, 'identity_not_found'])
+})
+
+test('a final slash of the issuer makes no other provider of it', async () => {
+  const { signIn, call, services } = server({ signUpOpen: true })
+  const here = await signIn()
+  const slashed = server({ issuer: `${provider.issuer}/`, on: { kv: services.kv, seed: 2 } })
+  const there = await slashed.signIn()
+  expect(there.json.id).toBe(here.json.id)
+  const headers = cookieOf(there)
+  const { identities } = (await call('GET', '/api/auth/ways', { headers })).json
+  const gone = await slashed.call('DELETE', `/api/auth/identities/${identities[0].id}`, { headers })
+  expect(codeOf(gone)).toEqual([409, 'last_sign_in_way'])
 })
 
 test('the first page knows the provider’s name, and a server without one has nothing to begin', async () => {
