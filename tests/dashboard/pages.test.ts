@@ -85,6 +85,12 @@ describe.skipIf(noBrowser)('pages', () => {
         expect({ path, found: await violations(page) }).toEqual({ path, found: [] })
         expect({ path, wide: await sideways(page) }).toEqual({ path, wide: [] })
         expect({ path, cut: await cutOff(page) }).toEqual({ path, cut: [] })
+        if (mode !== 'narrow') continue
+        // Half of a screen, where the rail stands beside the page.
+        await page.setViewportSize({ width: 780, height: 800 })
+        await painted(page)
+        expect({ path, wide: await sideways(page) }).toEqual({ path, wide: [] })
+        await page.setViewportSize({ width, height: 800 })
       }
       // The chart, whose own accessibility has a suite of its own.
       await page.goto(site.url)
@@ -756,6 +762,14 @@ if bar_index % (days * 6) == 9
     await packed.getByText('CSV as Binance writes it, packed as zip').waitFor()
     await packed.getByRole('button', { name: 'Import', exact: true }).click()
     await packed.getByText('the check sum does not agree').waitFor()
+    // Why a file is refused stands beside its name, and no taller than it is.
+    await page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'TEST_ABC, 1D.csv', mimeType: 'text/csv', buffer: Buffer.from('a,b\n1,2\n') })
+    const refused = page.getByRole('form', { name: 'TEST_ABC, 1D.csv' })
+    await refused.getByRole('alert').getByText('the header has no column time').waitFor()
+    expect((await refused.getByRole('alert').boundingBox())!.height).toBeLessThan(100)
+    expect(await refused.getByLabel('Interval').inputValue()).toBe('1D')
     expect(complaints.filter((line) => !line.includes('422'))).toEqual([])
   }, 300_000)
 

@@ -1,8 +1,9 @@
 // Settings, Bars: importing files. Each is looked at first, and how it would be read is shown before anything is stored.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { count, percent, time } from '../format.ts'
-import { marketOfFile } from '../../market/files/file-market.ts'
+import { count, intervalText, percent, time } from '../format.ts'
+import { type FileMarket, marketOfFile } from '../../market/files/file-market.ts'
+import { normalizeInterval } from '../../market/interval.ts'
 import { Form, useForm } from '../ui/form.tsx'
 import { Button, Field, Progress, Select } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
@@ -106,7 +107,7 @@ function ImportFile({ upload: { file, sha256 }, onImported, onClose }: ImportFil
   useEffect(() => () => abort.current?.abort(), [])
   const form = useForm({
     wire: SERIES_BODY,
-    start: marketOfFile(file.name),
+    start: shown(marketOfFile(file.name)),
     async send(market) {
       abort.current = new AbortController()
       setSent(0)
@@ -122,13 +123,13 @@ function ImportFile({ upload: { file, sha256 }, onImported, onClose }: ImportFil
   })
   // What was typed meanwhile counts more than what the file says.
   const inspection = useInspection(file, hints, ({ market }) => {
-    if (!form.changed) form.change(market)
+    if (!form.changed) form.change(shown(market))
   })
   const { busy, values: market } = form
   const isSending = sent !== null && sent < 1
   const foot = done ? (
     <div class={p['formFoot']}>
-      <Button size="small" icon="candles" onClick={() => showOnChart(market)}>
+      <Button size="small" icon="candles" onClick={() => showOnChart(stored(market))}>
         Show on the chart
       </Button>
       <Button size="small" variant="quiet" onClick={onClose}>
@@ -198,6 +199,13 @@ function ImportFile({ upload: { file, sha256 }, onImported, onClose }: ImportFil
     </Form>
   )
 }
+
+/** With the interval as it stands everywhere else: 1D. */
+const shown = (market: FileMarket): FileMarket => ({ ...market, interval: intervalText(market.interval) })
+const stored = (market: FileMarket): FileMarket => ({
+  ...market,
+  interval: normalizeInterval(market.interval) ?? market.interval,
+})
 
 /** Why a file is not taken, beside its name: what else is on the page goes on. */
 function Refused({ error }: { readonly error: unknown }) {
