@@ -1,7 +1,7 @@
 // `chartroom restore`: a data directory from what `chartroom backup` made, or from where a server copies its database to
 // continuously.
 
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { opensSecrets, countSealed } from '../server/sealed-secrets.ts'
 import { LINE_FILE } from '../store/backup/backup.ts'
@@ -78,8 +78,6 @@ function fromFolder(positionals: readonly string[]): Fill {
     copyOthers(folder, directory)
     await replaceFolder(join(directory, 'db'), async (copy) => {
       cpSync(join(folder, 'db', 'data.mdb'), join(copy, 'data.mdb'))
-      // Older backups were for everybody to read.
-      chmodSync(join(copy, 'data.mdb'), 0o600)
     })
     return ''
   }

@@ -248,6 +248,9 @@ test('a backup is a data directory, and comes back', async () => {
   writeFileSync(`${data}/instance.key`, key)
   const backup = `${temporaryFolder()}/backup`
   expect((await chartroom(data, 'backup', backup)).code).toBe(0)
+  // It holds password hashes, and others may use the machine.
+  const modes = ['', '/db', '/db/data.mdb'].map((path) => statSync(backup + path).mode & 0o777)
+  expect(modes).toEqual([0o700, 0o700, 0o600])
   expect((await chartroom(backup, 'bars', 'export', ...SERIES)).out).toBe(CSV.trimEnd())
   const restored = `${temporaryFolder()}/restored`
   expect((await chartroom(restored, 'restore', backup)).code).toBe(0)
@@ -256,11 +259,6 @@ test('a backup is a data directory, and comes back', async () => {
   expect((await chartroom(restored, 'restore', backup)).code).toBe(2)
   expect((await chartroom(data, 'backup', backup)).code).toBe(2)
   expect(existsSync(`${backup}.partial`)).toBe(false)
-  // It holds password hashes, and others may use the machine.
-  const modes = [backup, `${backup}/db`, `${backup}/db/data.mdb`, `${restored}/db/data.mdb`].map(
-    (path) => statSync(path).mode & 0o777,
-  )
-  expect(modes).toEqual([0o700, 0o700, 0o600, 0o600])
 })
 
 test('a backup without the key of its database comes back with a warning, and what cannot be read', async () => {
