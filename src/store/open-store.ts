@@ -1,6 +1,6 @@
 // Opens the store for server and command line, after bringing data of older versions up to date.
 
-import { chmodSync, mkdirSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs'
 import { carryOver, finishRenaming, isToBeCarriedOver } from './carry-over.ts'
 import { checkDatabase } from './check-database.ts'
 import { assertNoHalfCopy } from './copy.ts'
@@ -10,7 +10,7 @@ import { lmdbKv, type LmdbKv } from './lmdb.ts'
 import { memoryKv } from './memory.ts'
 import { assertKnownLayout, migrate } from './migrate.ts'
 import { Reserve } from './reserve.ts'
-import { lockData, type ServerLock } from './server-lock.ts'
+import { lockData, servedBy, type ServerLock } from './server-lock.ts'
 
 export interface OpenOptions {
   /** The data directory; created if it is missing. */
@@ -69,6 +69,7 @@ export async function openStore(options: OpenOptions): Promise<LmdbKv> {
 /** As `openStore`, but also takes a copy that is not whole yet. */
 export async function openToCopy(options: OpenOptions): Promise<LmdbKv> {
   makeDirectory(options.directory)
+  assertLocksKept(options)
   if (isToBeCarriedOver(folderOf(options))) {
     const lock = lockData(options.directory)
     try {
@@ -96,6 +97,20 @@ async function open(options: OpenOptions, reserve?: Reserve): Promise<LmdbKv> {
     await kv.close()
     throw error
   }
+}
+
+/**
+ * LMDB's processes see each other by `lock.mdb`. One that made it anew beside a server that has the old one open would write
+ * over what the server reads.
+ */
+function assertLocksKept(options: OpenOptions): void {
+  const folder = folderOf(options)
+  if (!existsSync(`${folder}/data.mdb`) || existsSync(`${folder}/lock.mdb`)) return
+  const server = servedBy(options.directory)
+  if (server !== null)
+    throw new DataRefused(
+      `${folder}/lock.mdb was deleted while process ${server} serves from it, and without it two processes would damage the database. Restart the server, which makes it anew.`,
+    )
 }
 
 function makeDirectory(directory: string): void {

@@ -60,6 +60,19 @@ export function processWithDatabase(folder: string): number | null {
   return null
 }
 
+/** Who serves the directory, as far as can be seen without touching its lock; null: nobody. */
+export function servedBy(directory: string): string | null {
+  const holder = readHolder(directory)
+  if (holder === null || !/^\d+$/.test(holder)) return holder
+  try {
+    process.kill(Number(holder), 0)
+    return holder
+  } catch (error) {
+    // Of another user's process one is told EPERM.
+    return (error as NodeJS.ErrnoException).code === 'ESRCH' ? null : holder
+  }
+}
+
 export function inUse(pid: string | number | null): DataRefused {
   const who = pid === null ? 'Another process' : `Process ${pid}`
   return new DataRefused(

@@ -12,7 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { lmdbKv } from '../../src/store/lmdb.ts'
 import { openServerStore, openStore, openToCopy } from '../../src/store/open-store.ts'
 import { rejection } from '../rejection.ts'
@@ -115,6 +115,23 @@ test('nobody else may read it, also where somebody could before', async () => {
   for (const name of ['/db/data.mdb', '/db/lock.mdb']) chmodSync(directory + name, 0o644)
   await (await openStore({ directory })).close()
   expect(modes()).toEqual([0, 0, 0, 0])
+})
+
+test('a command that does not find the locks of a running server leaves its database alone', async () => {
+  const directory = folder()
+  const { kv, lock } = await openServerStore({ directory, admit: async () => {} })
+  rmSync(`${directory}/db/lock.mdb`)
+  for (const open of [openStore, openToCopy])
+    expect(String(await rejection(open({ directory })))).toMatch(
+      new RegExp(`lock.mdb was deleted while process ${process.pid} serves.*Restart the server`),
+    )
+  expect(existsSync(`${directory}/db/lock.mdb`)).toBe(false)
+  await kv.close()
+  lock.release()
+  // A server that was killed leaves its number behind, and nobody has it any more.
+  writeFileSync(`${directory}/server.pid`, `2147483646 ${hostname()}\n`)
+  await (await openStore({ directory })).close()
+  expect(existsSync(`${directory}/db/lock.mdb`)).toBe(true)
 })
 
 test('a directory that cannot be made is refused with what can be done', async () => {
