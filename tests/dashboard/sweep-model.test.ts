@@ -65,6 +65,10 @@ describe('a range is suggested', () => {
       { input: 'Length', values: ['a', 'b c'] },
     ],
     [
+      { kind: 'source' as const, default: 'close' },
+      { input: 'Length', values: ['open', 'high', 'low', 'close', 'hl2', 'hlc3', 'ohlc4', 'hlcc4'] },
+    ],
+    [
       { default: 5, options: [5, 10] },
       { input: 'Length', values: [5, 10] },
     ],

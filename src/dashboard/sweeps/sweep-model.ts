@@ -27,6 +27,7 @@ export interface VariedRow {
 
 /** Roughly how many values are suggested for an input: two inputs then make a map that can be taken in at a glance. */
 const SUGGESTED = 9
+const SOURCES = 'open, high, low, close, hl2, hlc3, ohlc4, hlcc4'
 
 /** The inputs that can be varied; the first two numbers are switched on at first. */
 export function rowsOf(inputs: readonly ScriptInput[]): VariedRow[] {
@@ -76,6 +77,7 @@ function suggestion(input: ScriptInput): VariedRow | null {
   const empty = { input, on: false, min: '', max: '', step: '', values: '' }
   if (input.options) return { ...empty, kind: 'values', values: input.options.join(', ') }
   if (input.kind === 'bool') return { ...empty, kind: 'values', values: 'true, false' }
+  if (input.kind === 'source') return { ...empty, kind: 'values', values: SOURCES }
   const { default: usual, minval, maxval } = input
   if (!['int', 'float', 'price'].includes(input.kind) || typeof usual !== 'number') return null
   const isWhole = input.kind === 'int'
