@@ -380,3 +380,13 @@ test('every sloping line of a drawing can be watched, and lies where it is drawn
     }
   }
 })
+
+test('levels of a drawing are watched on ticks', () => {
+  const points = [
+    { time: FRIDAY, price: 2444.13 },
+    { time: FRIDAY + DAY, price: 2915.51 },
+  ]
+  const drawing: Drawing = { id: 'd', tool: 'fib-retracement', points, style: { levels: [0.618] } }
+  const chart = { bars: flat([1]), barMs: DAY, mintick: 0.01 }
+  expect(watchables(drawing, chart)).toEqual([{ text: 'Alert at 0.618: 2,624.20…', price: 2624.2 }])
+})

@@ -350,6 +350,12 @@ describe.skipIf(noBrowser)('drawings', () => {
     const bar = page.getByRole('toolbar', { name: 'Horizontal line: style' })
     await bar.getByLabel('Any colour').fill('#f23645')
     await bar.getByRole('button', { name: 'More for this drawing' }).click()
+    // The bar is low and scrolls sideways; its menus are whole all the same.
+    const isWhole = await page.getByRole('menuitem', { name: /^Remove/ }).evaluate((item) => {
+      const { left, top } = item.getBoundingClientRect()
+      return item.contains(document.elementFromPoint(left + 20, top + 15))
+    })
+    expect(isWhole).toBe(true)
     await page.getByRole('menuitem', { name: 'Styles…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Styles' })
     await dialog.getByLabel('Keep this style as').fill('Поддержка')

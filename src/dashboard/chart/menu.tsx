@@ -25,12 +25,12 @@ interface MenuProps {
 
 export function Menu({ label, items, children, class: more }: MenuProps) {
   const button = useRef<HTMLButtonElement>(null)
-  const [at, setAt] = useState<{ x: number; y: number; shown: readonly MenuItem[] } | null>(null)
+  const [at, setAt] = useState<{ box: DOMRect; shown: readonly MenuItem[] } | null>(null)
   const id = useId()
   const toggle = () => {
     const box = button.current?.getBoundingClientRect()
     if (at || !box) return setAt(null)
-    const show = (shown: readonly MenuItem[]) => setAt({ x: box.left, y: box.bottom + 4, shown })
+    const show = (shown: readonly MenuItem[]) => setAt({ box, shown })
     const found = items()
     if (found instanceof Promise) found.then(show, toastError)
     else show(found)
@@ -61,8 +61,9 @@ export function Menu({ label, items, children, class: more }: MenuProps) {
           id={id}
           label={label}
           items={at.shown}
-          x={at.x}
-          y={at.y}
+          x={at.box.left}
+          y={at.box.bottom + 4}
+          above={at.box.top - 4}
           onClose={(refocus) => {
             setAt(null)
             if (refocus) button.current?.focus()
@@ -79,17 +80,21 @@ interface MenuListProps {
   readonly items: readonly MenuItem[]
   readonly x: number
   readonly y: number
+  /** Where it ends if there is more room above what it belongs to than below. */
+  readonly above?: number
   readonly onClose: (refocus: boolean) => void
 }
 
-export function MenuList({ id, label, items, x, y, onClose }: MenuListProps) {
+export function MenuList({ id, label, items, x, y, above = 0, onClose }: MenuListProps) {
   const list = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
     const element = list.current!
     // The page's policy forbids inline styles in markup, but allows setting them through the object model.
     const box = element.getBoundingClientRect()
     element.style.left = `${Math.max(4, Math.min(x, innerWidth - box.width - 8))}px`
-    element.style.top = `${y + box.height > innerHeight - 8 ? Math.max(8, innerHeight - box.height - 8) : y}px`
+    const fits = y + box.height <= innerHeight - 8
+    const instead = above - box.height >= 8 ? above - box.height : Math.max(8, innerHeight - box.height - 8)
+    element.style.top = `${fits ? y : instead}px`
     const buttons = () => [...element.querySelectorAll<HTMLElement>('[role^="menuitem"]')]
     ;(element.querySelector<HTMLElement>('[aria-checked="true"]') ?? buttons()[0])?.focus()
     const onKey = (event: KeyboardEvent) => {

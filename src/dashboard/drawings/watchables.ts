@@ -38,10 +38,10 @@ export function watchables(drawing: Drawing, chart: WatchedChart): readonly Watc
   const { tool, points } = drawing
   const [a, b, c] = points
   const style = styleOf(drawing)
-  const level = (price: number, name = ''): Watchable => ({
-    text: `Alert at ${name}${priceText(price, chart.mintick)}…`,
-    price,
-  })
+  const level = (exact: number, name = ''): Watchable => {
+    const price = Number((Math.round(exact / chart.mintick) * chart.mintick).toFixed(10))
+    return { text: `Alert at ${name}${priceText(price, chart.mintick)}…`, price }
+  }
   if (!a) return []
   switch (tool) {
     case 'horizontal-line':
