@@ -135,6 +135,8 @@ export class Gate {
   /** Body schemas by `POST /api/…`; filled once the routes are known. */
   readonly bodySchemas = new Map<string, TSchema>()
   readonly #visits = new WeakMap<Request, Visit>()
+  /** Requests that the server makes as a part of another one, which alone counts towards limits. */
+  readonly inner = new WeakSet<Request>()
   readonly #kept: KeptAnswers
   readonly #pages = new KeptPages()
 
@@ -160,6 +162,7 @@ export class Gate {
       startedAt: clock.now(),
       peer: this.#peerOf(request, connection.address),
       connection,
+      isInner: this.inner.has(request),
       route: 'unknown',
       admitted: null,
       limits: {},
@@ -435,10 +438,10 @@ export function sessionCookieName(https: boolean, path: string): string {
 
 /** The limits that a request counts towards, and for whom. */
 function countedBy(
-  { caller, peer }: Visit,
+  { caller, peer, isInner }: Visit,
   { rate, unlimited = false }: AccessOptions,
 ): (readonly [rate: Rate, client: string])[] {
-  if (unlimited) return []
+  if (unlimited || isInner) return []
   const client = caller?.user.id ?? peer.network
   const general = [caller ? 'user' : 'anonymous', client] as const
   // A signed-in user searches while typing, so only the limit of users applies.

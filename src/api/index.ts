@@ -77,6 +77,7 @@ import { sweepRoutes } from './sweeps.ts'
 import { tokenRoutes } from './tokens.ts'
 import { drawingRoutes } from './drawings.ts'
 import { layoutRoutes } from './layouts.ts'
+import { transferRoutes } from './transfer.ts'
 import { watchlistRoutes } from './watchlists.ts'
 import { channelRoutes } from './channels.ts'
 import { inboxRoutes } from './inboxes.ts'
@@ -239,6 +240,7 @@ export function createApi(services: Services) {
     .use(healthRoutes(deps, metrics))
     .use(docsRoutes(deps, routes))
     .use(mcpRoutes(deps, routes, inner))
+    .use(transferRoutes(deps, inner))
     .get('/*', async ({ request, path }) => {
       const visit = gate.visit(request)
       visit.route = '/*'

@@ -21,6 +21,7 @@ import type { ShownAnswer } from '../engine/pick-job.ts'
 import type { ApiDeps } from './access.ts'
 import type { Handle } from './mcp.ts'
 import { PROMPTS, promptText } from './mcp-prompts.ts'
+import { credentialOf } from './inner-request.ts'
 import { listResources, readResource, RESOURCE_TEMPLATES } from './mcp-resources.ts'
 import { standingAlone, type Hooks, type Route } from './openapi.ts'
 
@@ -233,22 +234,6 @@ export async function answerMcp(
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   await server.connect(transport)
   return transport.handleRequest(request, { parsedBody: body })
-}
-
-/** The headers with the agent's credential, which the inner requests carry too. */
-function credentialOf({ headers }: Request): Record<string, string> {
-  const kept = [
-    'authorization',
-    'cookie',
-    'host',
-    'origin',
-    'sec-fetch-site',
-    'x-forwarded-for',
-    'x-forwarded-proto',
-  ]
-  return Object.fromEntries(
-    kept.flatMap((name) => (headers.has(name) ? [[name, headers.get(name) ?? '']] : [])),
-  )
 }
 
 function serverFor(

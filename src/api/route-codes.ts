@@ -206,6 +206,12 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'GET /api/support/articles/:id': ['article_not_found'],
   'GET /api/support/tickets': OWNER,
   'GET /api/errors': OWNER,
+  'POST /api/platform/import': [
+    'validation_failed',
+    'concurrency_limited',
+    'upload_too_slow',
+    'malformed_json',
+  ],
   'GET /api/platform/backup': OWNER,
 
   'POST /api/platform/bars/import': JOB,

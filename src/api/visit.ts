@@ -55,6 +55,8 @@ export interface Visit {
   readonly startedAt: number
   readonly peer: Peer
   readonly connection: Connection
+  /** It is a part of another request, and counts towards no limit. */
+  readonly isInner: boolean
   /** The pattern of its route; `unknown` until one is found. */
   route: string
   /** Resolves once the request may reach its route, and rejects with why not; null while nobody has asked. */

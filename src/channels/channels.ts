@@ -203,6 +203,36 @@ export function createChannels(deps: ChannelDeps) {
       return channel
     },
 
+    /** One that comes from elsewhere without its secrets, if its kind has some: it waits for them, disabled. */
+    async takeIn(ownerId: string, fields: ChannelFields): Promise<Channel> {
+      const kind = KINDS[fields.kind]
+      const secrets = Object.keys(kind.fields).filter((name) => kind.fields[name]?.secret === true)
+      if (secrets.length === 0) return this.create(ownerId, fields)
+      if (fields.quiet) checkQuiet(fields.quiet)
+      const id = newId('ch')
+      const now = clock.now()
+      const shown = Object.keys(kind.fields).filter((name) => !secrets.includes(name))
+      const channel: Channel = {
+        id,
+        ownerId,
+        name: fields.name,
+        kind: fields.kind,
+        settings: Object.fromEntries(shown.map((name) => [name, fields.settings[name] ?? ''])),
+        sealedSecrets: await box.seal('{}', id),
+        secrets,
+        quiet: fields.quiet ?? null,
+        digestMinutes: fields.digestMinutes ?? 0,
+        status: 'disabled',
+        disabledReason: 'secret_lost',
+        createdAt: now,
+        updatedAt: now,
+        lastSuccessAt: null,
+        failingSince: null,
+      }
+      await transact(kv, () => channels.insert(channel))
+      return channel
+    },
+
     /**
      * Settings that are not given stay; enabling a channel forgets its failures. If its secrets can no longer be opened,
      * all of them have to be given again, which enables it too.

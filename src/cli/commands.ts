@@ -19,6 +19,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   bars: async () => (await import('./bars-command.ts')).barsCommand,
   script: async () => (await import('./script-command.ts')).scriptCommand,
   user: async () => (await import('./user-command.ts')).userCommand,
+  account: async () => (await import('./account-command.ts')).accountCommand,
   token: async () => (await import('./token-command.ts')).tokenCommand,
   backup: async () => (await import('./backup-command.ts')).backupCommand,
   restore: async () => (await import('./restore-command.ts')).restoreCommand,

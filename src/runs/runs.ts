@@ -135,6 +135,11 @@ export class Runs {
     this.#deps = deps
   }
 
+  /** The most that a user may keep; 0: no limit. */
+  get keptMax(): number {
+    return this.#deps.maxRuns
+  }
+
   /** Rows of a list that gives no limit: all that a user may have, or as many as fit on one page. */
   get listMax(): number {
     return Math.min(this.#deps.maxRuns || RUNS_MAX, LIST_MAX)

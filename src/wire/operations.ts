@@ -31,6 +31,7 @@ import { SUPPORT } from './support.ts'
 import { SYMBOL_SEARCH } from './symbol-search.ts'
 import { SWEEPS } from './sweep.ts'
 import { TOKENS } from './token.ts'
+import { TRANSFERS } from './transfer.ts'
 import { WATCHLISTS } from './watchlist.ts'
 import { WEBHOOKS } from './webhook.ts'
 
@@ -62,6 +63,7 @@ export const OPERATIONS = {
   ...PROVIDERS,
   ...STREAM,
   ...BARS,
+  ...TRANSFERS,
   ...BACKUPS,
   ...HEALTH,
 } as const satisfies OperationTable

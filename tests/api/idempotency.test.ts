@@ -228,6 +228,7 @@ const NOT_KEPT = [
   '/api/auth/passkey/sign-in',
   '/api/platform/bars/import',
   '/api/platform/bars/inspect',
+  '/api/platform/import',
 ]
 
 test('every POST is one of those told of here', () => {

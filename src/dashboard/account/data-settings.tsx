@@ -1,20 +1,129 @@
-// The server's backup, for those who run it.
+// What somebody owns as one file, out and in; and the server's backup, for those who run it.
 
+import { useSignal } from '@preact/signals'
+import type { AnswerOf } from '../../wire/operations.ts'
+import { ApiError, apiUrl, call } from '../api-client.ts'
 import { ago } from '../format.ts'
-import { call } from '../api-client.ts'
-import { pageStyles as p, Show, useLoad } from '../frame/page.tsx'
+import { Check, DropZone, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
 import { href } from '../router.ts'
-import { Badge } from '../ui/ui.tsx'
+import { user } from '../session.ts'
+import { Badge, Button, Failure } from '../ui/ui.tsx'
 
 export function DataSettings() {
   return (
-    <section>
-      <h2>Backup of the server</h2>
-      <ServerBackup />
+    <>
+      <section>
+        <h2>Everything you own</h2>
+        <Export />
+      </section>
+      <section>
+        <h2>Take a file in</h2>
+        <Import />
+      </section>
+      {user.value?.role !== 'member' && (
+        <section>
+          <h2>Backup of the server</h2>
+          <ServerBackup />
+        </section>
+      )}
       <p>
-        <a href={href('/help/backup')}>More about backups</a>
+        <a href={href('/help/backup')}>More about files and backups</a>
       </p>
-    </section>
+    </>
+  )
+}
+
+function Export() {
+  const bars = useSignal(false)
+  return (
+    <>
+      <p>
+        One file with your scripts, backtests, sweeps, portfolios, scans, forward runs, ideas, watchlists,
+        alerts, channels, webhooks, inboxes, drawings and layouts, to keep or to take to another server.
+        Secrets are not in it.
+      </p>
+      <Check checked={bars.value} onChange={(on) => (bars.value = on)}>
+        With the bars that you imported for yourself
+      </Check>
+      <p>
+        <Button
+          icon="download"
+          onClick={() => {
+            location.href = apiUrl('/api/platform/export', { bars: bars.value ? 'yes' : null }).href
+          }}
+        >
+          Export everything
+        </Button>
+      </p>
+    </>
+  )
+}
+
+type Taken = AnswerOf<'POST /api/platform/import'>
+
+function Import() {
+  const state = useSignal<'idle' | 'sending' | { readonly taken: Taken } | { readonly error: unknown }>(
+    'idle',
+  )
+  const take = async ([file]: readonly File[]) => {
+    if (!file) return
+    state.value = 'sending'
+    try {
+      state.value = { taken: await sent(file) }
+    } catch (error) {
+      state.value = { error }
+    }
+  }
+  const now = state.value
+  return (
+    <>
+      <p>
+        Nothing that you have is changed, and to take the same file in twice is harmless. Ideas and scripts
+        come in private, webhooks and channels wait for their secrets.
+      </p>
+      <DropZone accept=".gz,.jsonl" disabled={now === 'sending'} onFiles={(files) => void take(files)}>
+        <strong>Drop an exported file here</strong>
+      </DropZone>
+      <div role="status">
+        {now === 'sending' && <p>Taking it in…</p>}
+        {typeof now === 'object' && 'taken' in now && <TakenIn of={now.taken} />}
+      </div>
+      {typeof now === 'object' && 'error' in now && <Failure error={now.error} />}
+    </>
+  )
+}
+
+async function sent(file: File): Promise<Taken> {
+  const response = await fetch(apiUrl('/api/platform/import'), {
+    method: 'POST',
+    credentials: 'same-origin',
+    headers: { 'content-type': 'application/gzip' },
+    body: file,
+  })
+  const answer = await response.json()
+  if (!response.ok) throw new ApiError(response.status, answer.error ?? {})
+  return answer as Taken
+}
+
+function TakenIn({ of: { imported, present, refused } }: { readonly of: Taken }) {
+  const told = (counts: Readonly<Record<string, number>>) =>
+    Object.entries(counts)
+      .map(([kind, count]) => `${count} ${kind}`)
+      .join(', ')
+  return (
+    <>
+      <p>Imported: {told(imported) || 'nothing'}.</p>
+      {told(present) !== '' && <p>There already: {told(present)}.</p>}
+      {refused.length > 0 && (
+        <ul>
+          {refused.map(({ kind, name, message }, i) => (
+            <li key={i}>
+              Not taken: {kind} “{name}”. {message}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
   )
 }
 

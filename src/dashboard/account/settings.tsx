@@ -31,7 +31,7 @@ const SECTIONS: readonly (readonly [id: string, title: string, body: ComponentTy
   ['about', 'About', About],
 ]
 /** Who sees what only those who run the server may see. */
-const ROLES: Readonly<Record<string, readonly string[]>> = { inbox: ['owner'], data: ['owner', 'admin'] }
+const ROLES: Readonly<Record<string, readonly string[]>> = { inbox: ['owner'] }
 
 /** At /sign-in as well, to which the identity provider sends users back who link themselves. */
 export function Settings({ section: named }: { readonly section?: string }) {

@@ -1,0 +1,17 @@
+// Requests that the server makes of itself for a caller: the tools of agents, and what an imported file holds.
+
+/** The headers with the caller's credential, which inner requests carry too. */
+export function credentialOf({ headers }: Request): Record<string, string> {
+  const kept = [
+    'authorization',
+    'cookie',
+    'host',
+    'origin',
+    'sec-fetch-site',
+    'x-forwarded-for',
+    'x-forwarded-proto',
+  ]
+  return Object.fromEntries(
+    kept.flatMap((name) => (headers.has(name) ? [[name, headers.get(name) ?? '']] : [])),
+  )
+}

@@ -1,0 +1,130 @@
+// `chartroom account export` and `import`: everything that somebody owns, out of a running server as one file, and into one.
+//
+// It goes through the server, as the page does, since what comes in has to pass the server's checks.
+
+import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs'
+import { Writable } from 'node:stream'
+import {
+  onlyOf,
+  parseArguments,
+  subcommandOf,
+  UsageError,
+  type Command,
+  type CommandContext,
+} from './command.ts'
+import { formatBytes } from './table.ts'
+
+const SUBCOMMANDS: Readonly<Record<string, (context: CommandContext) => Promise<number>>> = {
+  export: exportAccount,
+  import: importAccount,
+}
+
+const FLAGS = { server: { type: 'string' }, token: { type: 'string' }, bars: { type: 'boolean' } } as const
+
+export const accountCommand: Command = {
+  name: 'account',
+  usage: 'export FILE | import FILE',
+  summary: 'Take everything you own out of a server as one file, or into one.',
+  help: () =>
+    [
+      '  account export FILE.jsonl.gz',
+      '  account import FILE.jsonl.gz   Nothing that is there is changed; to import twice is harmless',
+      '',
+      '  --server URL   http://127.0.0.1:3000 if not given (CHARTROOM_SERVER in the environment)',
+      '  --token TOKEN  With every scope, as `chartroom token create --scope all` makes it (CHARTROOM_TOKEN in the environment,',
+      '                 where other users of the machine do not see it)',
+      '  --bars         Also the bars that you imported for yourself',
+      '',
+      'Secrets of channels, webhooks and inboxes, provider keys, tokens and passwords are not in the file.',
+    ].join('\n'),
+  run: async (context) => {
+    const subcommand = subcommandOf(accountCommand, SUBCOMMANDS, context.args)
+    return subcommand({ ...context, args: context.args.slice(1) })
+  },
+}
+
+interface Refusal {
+  readonly kind: string
+  readonly name: string
+  readonly message: string
+}
+
+interface Answer {
+  readonly error?: { readonly message: string }
+  readonly imported?: Readonly<Record<string, number>>
+  readonly present?: Readonly<Record<string, number>>
+  readonly refused?: readonly Refusal[]
+}
+
+async function exportAccount(context: CommandContext): Promise<number> {
+  const { path, flags, ask } = asked(context)
+  if (existsSync(path)) throw new UsageError(`${path} is there already. Name a new file.`)
+  const response = await ask(`/api/platform/export${flags.bars === true ? '?bars=yes' : ''}`, {})
+  if (!response.ok || !response.body) return refused(context, response)
+  const partial = `${path}.partial`
+  try {
+    let bytes = 0
+    const counting = new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        bytes += chunk.length
+        controller.enqueue(chunk)
+      },
+    })
+    const file = createWriteStream(partial, { mode: 0o600 })
+    await response.body.pipeThrough(counting).pipeTo(Writable.toWeb(file) as WritableStream<Uint8Array>)
+    renameSync(partial, path)
+    context.print(`${path}: ${formatBytes(bytes)}.`)
+    return 0
+  } finally {
+    rmSync(partial, { force: true })
+  }
+}
+
+async function importAccount(context: CommandContext): Promise<number> {
+  const { path, ask } = asked(context)
+  if (!existsSync(path)) throw new UsageError(`There is no file ${path}.`)
+  const headers = { 'content-type': 'application/gzip' }
+  const response = await ask('/api/platform/import', { method: 'POST', headers, body: Bun.file(path) })
+  if (!response.ok) return refused(context, response)
+  const { imported = {}, present = {}, refused: left = [] } = (await response.json()) as Answer
+  const told = (counts: Readonly<Record<string, number>>) =>
+    Object.entries(counts)
+      .map(([kind, count]) => `${count} ${kind}`)
+      .join(', ') || 'nothing'
+  context.print(`Imported: ${told(imported)}.`)
+  if (Object.keys(present).length > 0) context.print(`There already: ${told(present)}.`)
+  for (const { kind, name, message } of left) context.warn(`Not taken: ${kind} "${name}": ${message}`)
+  return left.length === 0 ? 0 : 1
+}
+
+async function refused({ warn }: CommandContext, response: Response): Promise<number> {
+  const answer = (await response.json().catch(() => ({}))) as Answer
+  warn(answer.error?.message ?? `The server answered ${response.status}.`)
+  return 1
+}
+
+function asked({ args, environment }: CommandContext) {
+  const { flags, positionals } = parseArguments(args, FLAGS)
+  const path = onlyOf(positionals, 'file')
+  const server = flags.server ?? environment['CHARTROOM_SERVER'] ?? 'http://127.0.0.1:3000'
+  const token = flags.token ?? environment['CHARTROOM_TOKEN'] ?? ''
+  if (token === '')
+    throw new UsageError(
+      'Give a token with --token, or in CHARTROOM_TOKEN: `chartroom token create --scope all` makes one.',
+    )
+  if (!/^https?:$/.test(URL.parse(server)?.protocol ?? ''))
+    throw new UsageError('--server takes an address like http://127.0.0.1:3000.')
+  const ask = async (address: string, { headers, ...init }: RequestInit) => {
+    try {
+      return await fetch(server.replace(/\/$/, '') + address, {
+        ...init,
+        headers: { ...(headers as Record<string, string>), authorization: `Bearer ${token}` },
+      })
+    } catch (error) {
+      throw new UsageError(
+        `${server} does not answer (${error instanceof Error ? error.message : String(error)}). Is the server running?`,
+      )
+    }
+  }
+  return { path, flags, ask }
+}

@@ -1,0 +1,42 @@
+// `chartroom account`: what somebody owns, out of a server as one file and into another account.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { SCOPES } from '../../src/wire/scopes.ts'
+import { testServer, unlimited } from '../api/server.ts'
+import { chartroom, temporaryFolder } from './run.ts'
+
+const server = testServer(unlimited)
+let listening: ReturnType<typeof Bun.serve>
+beforeAll(() => {
+  listening = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => server.app.handle(request) })
+})
+afterAll(() => listening.stop(true))
+
+async function tokenOf(email: string): Promise<string> {
+  const cookie = await server.signUp(email)
+  const { authorization } = await server.token(cookie, SCOPES)
+  await server.call('POST', '/api/platform/watchlists/import', {
+    headers: cookie,
+    body: { name: `of ${email}`, items: [] },
+  })
+  return authorization.slice('Bearer '.length)
+}
+
+test('what is exported with --bars by one user is imported by another, and refusals are named', async () => {
+  const url = `http://127.0.0.1:${listening.port}`
+  const file = `${temporaryFolder()}/mine.jsonl.gz`
+  const run = (what: string, token: string, ...more: string[]) =>
+    chartroom(temporaryFolder(), 'account', what, file, '--server', url, '--token', token, ...more)
+  const [one, other] = [await tokenOf('one@example.com'), await tokenOf('other@example.com')]
+  const out = await run('export', one, '--bars')
+  expect(out).toMatchObject({ code: 0, err: '' })
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect((await run('export', one)).err).toContain('is there already')
+  expect(await run('import', other)).toMatchObject({ code: 0, out: 'Imported: 1 watchlist.', err: '' })
+  expect((await run('import', other)).out).toBe('Imported: nothing.\nThere already: 1 watchlist.')
+  writeFileSync(file, readFileSync(file).subarray(0, 60))
+  expect(await run('import', other)).toMatchObject({ code: 1, err: expect.stringContaining('breaks off') })
+  const keyless = await chartroom(temporaryFolder(), 'account', 'import', file, '--server', url)
+  expect(keyless).toMatchObject({ code: 2, err: expect.stringContaining('Give a token with --token') })
+})
