@@ -300,8 +300,8 @@ type FileQuery = Pick<
 >
 
 function fileOptions(request: Request, query: FileQuery) {
-  const { fileName = '', timesIn, unit, dates, delimiter, decimal, duplicates } = query
-  const hints = { timesIn, unit, dates, delimiter, decimal, duplicates }
+  const { fileName = '', timesIn, unit, dates, delimiter, decimal, duplicates, volumePerBar } = query
+  const hints = { timesIn, unit, dates, delimiter, decimal, duplicates, volumePerBar }
   return { format: formatOf(request), fileName, hints }
 }
 

@@ -1,19 +1,24 @@
 // `chartroom bars`: lists the cached series, imports and exports them.
 
 import { users } from '../accounts/accounts.ts'
+import { existsSync, readFileSync } from 'node:fs'
+import { createProviderKeys, sealedKeys } from '../feeds/provider-keys.ts'
 import { saidOf } from '../feeds/said.ts'
 import { ToldFeeds } from '../feeds/told-feeds.ts'
 import { isLongMarketName, MARKET_NAME_MAX } from '../lib/text.ts'
 import type { BarRange, Bars } from '../market/bars.ts'
 import { barWindows, EXPORT_FORMATS, type ExportFormat, exportPieces } from '../market/files/export-bars.ts'
 import { ownerOf, seriesKey, seriesName } from '../market/bar-store.ts'
-import { fetchSeries } from '../market/providers/fetch-bars.ts'
+import { fetchSeries, type ProviderOf } from '../market/providers/fetch-bars.ts'
 import { type Http, ProviderError } from '../market/providers/provider.ts'
 import { loadSamples } from '../market/sample.ts'
 import { barsSeenBy } from '../market/seen-bars.ts'
 import { parseFlags, subcommandOf, UsageError, type Command, type CommandContext } from './command.ts'
 import { importFiles } from './bars-files.ts'
-import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
+import { keyPath } from '../server/config.ts'
+import type { Kv } from '../store/kv.ts'
+import { createSecretBox } from '../webhooks/secret-box.ts'
+import { configOf, DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { intervalOf, tickerOf } from './script-bars.ts'
 import { formatNumber, formatTime, progressBar, tableLines } from './table.ts'
 
@@ -48,8 +53,8 @@ export const barsCommand: Command = {
       '                                  or --last N narrow it',
       '  bars contracts                  Which contract a continuous future (--symbol CME:ES1!) is when',
       '  bars fetch                      From Binance, Bybit, Coinbase, Hyperliquid, Kraken, OKX or Yahoo Finance, by',
-      '                                  exchange: from where the series ends, or from --from DATE; cut short, it goes on',
-      '                                  where it was',
+      '                                  exchange, or a provider whose key the server was given: from where the series',
+      '                                  ends, or from --from DATE; cut short, it goes on where it was',
       '  bars feeds                      What a server keeps fresh, and how its stream or its requests go, as it told last',
       '  bars remove                     Forget a series',
       '',
@@ -61,6 +66,7 @@ export const barsCommand: Command = {
       '  --dates ymd|dmy|mdy  Order of day, month and year; --unit s|ms|us|ns of times that are numbers',
       '  --delimiter NAME     comma, semicolon, tab or pipe; --decimal point|comma',
       '  --duplicates HOW     A second row of a time: refuse (of one file), first or last (of several files)',
+      '  --volume-per-bar N   Bars of so much volume each, of a file of trades; --interval then only names the series (1s suits)',
       '  --format FORMAT      Of the imported file, csv or json, where its content does not tell; of the exported, csv or parquet',
       '  --session HOURS      When the symbol of the imported file trades: 0930-1600, 1700-1700:23456, 24x7',
       '  --timezone ZONE      Of these hours: America/New_York',
@@ -199,12 +205,12 @@ async function fetchBars(context: CommandContext): Promise<number> {
   const from = flags.from === undefined ? undefined : timeOf('--from', flags.from)
   const to = flags.to === undefined ? undefined : timeOf('--to', flags.to)
   const http = context.http ?? defaultHttp
-  return withData(context, flags, async ({ bars }) => {
+  return withData(context, flags, async ({ bars, kv }) => {
     try {
       const { inserted, updated } = await fetchSeries(
         bars,
         key,
-        { http, clock: context.clock },
+        { http, clock: context.clock, providerOf: await providersWithKeys(context, flags, kv) },
         {
           ...(from !== undefined && { from }),
           ...(to !== undefined && { to }),
@@ -226,14 +232,40 @@ async function fetchBars(context: CommandContext): Promise<number> {
   })
 }
 
+/** As a server on the same data has them: with the keys that were given to it. */
+async function providersWithKeys(
+  { clock, random, environment, warn }: CommandContext,
+  flags: Parameters<typeof configOf>[1],
+  kv: Kv,
+): Promise<ProviderOf | undefined> {
+  const path = keyPath(configOf(environment, flags))
+  const [first] = await Array.fromAsync(sealedKeys(kv))
+  if (!first) return undefined
+  if (!existsSync(path)) {
+    warn(`The keys of providers cannot be read without ${path}, so providers without a key are asked.`)
+    return undefined
+  }
+  const box = await createSecretBox(readFileSync(path), (count) => random.bytes(count))
+  const keys = createProviderKeys({
+    kv,
+    clock,
+    log: (_level, message) => warn(message),
+    box,
+    changed: () => {},
+  })
+  await keys.ready()
+  return keys.of
+}
+
 /** The longest wait for a provider's page. */
 const HTTP_TIMEOUT_MS = 20_000
 
-const defaultHttp: Http = (url, signal, body) =>
+const defaultHttp: Http = (url, signal, body, headers) =>
   fetch(url, {
     headers: {
       'user-agent': 'Mozilla/5.0 (compatible; Chartroom)',
       ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
     },
     ...(body !== undefined && { method: 'POST', body }),
     signal: AbortSignal.any([AbortSignal.timeout(HTTP_TIMEOUT_MS), ...(signal ? [signal] : [])]),

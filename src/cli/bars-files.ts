@@ -39,6 +39,7 @@ export const FILE_FLAGS = {
   delimiter: { type: 'string' },
   decimal: { type: 'string' },
   duplicates: { type: 'string' },
+  'volume-per-bar': { type: 'string' },
   'dry-run': { type: 'boolean' },
 } as const
 
@@ -57,7 +58,16 @@ export async function importFiles(context: CommandContext, keyOf: KeyOf): Promis
   const key = keyOf({ ...told(files), ...named(flags) })
   const duplicates = duplicatesOf(flags.duplicates, files.length)
   const { unit, dates, delimiter, decimal } = flags
-  const hints: ReadHints = { timesIn: flags['times-in'], unit, dates, delimiter, decimal, duplicates }
+  const volumePerBar = flags['volume-per-bar']
+  const hints: ReadHints = {
+    timesIn: flags['times-in'],
+    unit,
+    dates,
+    delimiter,
+    decimal,
+    duplicates,
+    volumePerBar,
+  }
   const all = files.reduce((sum, { size }) => sum + size, 0)
   let shown = 0
   const options = {

@@ -76,7 +76,7 @@ export async function withDatabase<T>(
   }
 }
 
-function configOf(environment: CommandContext['environment'], flags: DataFlags): Config {
+export function configOf(environment: CommandContext['environment'], flags: DataFlags): Config {
   const { config, mistakes } = readConfig({ 'data-dir': flags['data-dir'], store: flags.store }, environment)
   const mistake = mistakes.find((text) => /^(?:--store|STORE|BARS):/.test(text))
   if (mistake !== undefined) throw new UsageError(mistake)

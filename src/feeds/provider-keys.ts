@@ -55,6 +55,9 @@ interface Made {
   readonly sealed: string
 }
 
+/** In place of what is sealed. */
+const LOST = ''
+
 const keyOf = (provider: string): Key => ['provider-keys', provider]
 /** What a header can hold, and nobody's key lacks. */
 const KEY_FORM = /^[\x21-\x7e]{4,200}$/
@@ -188,3 +191,19 @@ export function createProviderKeys({ kv, clock, log, box, changed }: ProviderKey
 }
 
 const keyName = (provider: string): string => `provider key ${provider}`
+
+/** What is sealed, and the name that it is bound to; without those that are lost already. */
+export async function* sealedKeys(kv: Kv): AsyncGenerator<{ readonly id: string; readonly sealed: string }> {
+  for (const { key, value } of await kv.list({ prefix: ['provider-keys'] }, { limit: 100 })) {
+    const { sealed } = JSON.parse(value) as StoredKey
+    if (sealed !== LOST) yield { id: keyName(String(key[1])), sealed }
+  }
+}
+
+/** They were sealed with a key that is gone: they have to be given again. */
+export async function loseKeys(kv: Kv): Promise<void> {
+  for (const { key, value } of await kv.list({ prefix: ['provider-keys'] }, { limit: 100 }))
+    await kv.commit({
+      sets: [{ key, value: JSON.stringify({ ...(JSON.parse(value) as StoredKey), sealed: LOST }) }],
+    })
+}

@@ -56,6 +56,8 @@ export interface ReadFiles extends Reading {
 /** What a user may say of files beside their content. All has a default. */
 export interface ReadHints extends Hints {
   readonly duplicates?: Duplicates | undefined
+  /** Trades are made into bars of so much volume each, and not of the interval, which then only names the series. */
+  readonly volumePerBar?: string | undefined
 }
 
 export interface ReadBarsOptions {
@@ -118,6 +120,7 @@ export async function stageNamed(
     symbol,
     interval: interval ?? '1m',
     hints,
+    volumePerBar: hints.volumePerBar,
     isPart,
     format,
     progress,

@@ -1,6 +1,7 @@
-// What is sealed with the instance key in the whole database: the secrets of webhooks and of channels.
+// What is sealed with the instance key in the whole database: the secrets of webhooks and of channels, and providers' keys.
 
 import { channelCollection } from '../channels/channels.ts'
+import { loseKeys, sealedKeys } from '../feeds/provider-keys.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Kv } from '../store/kv.ts'
 import { receiverCollection } from '../webhooks/receivers.ts'
@@ -22,9 +23,13 @@ async function* channelsOf(kv: Kv) {
     if (secrets.length > 0) yield { id, disabledReason, sealed: sealedSecrets }
 }
 
+async function* providersOf(kv: Kv) {
+  for await (const { id, sealed } of sealedKeys(kv)) yield { id, sealed, disabledReason: null }
+}
+
 /** Whether this box opens the secrets in the database; null if there are none. */
 export async function opensSecrets(kv: Kv, box: SecretBox): Promise<boolean | null> {
-  for (const all of [webhooksOf, channelsOf])
+  for (const all of [webhooksOf, channelsOf, providersOf])
     for await (const { id, disabledReason, sealed } of all(kv))
       if (disabledReason !== 'secret_lost')
         return box.open(sealed, id).then(
@@ -55,5 +60,6 @@ export async function markSecretsLost(kv: Kv, clock: Clock): Promise<SealedCount
     }))
   const channels = await Array.fromAsync(channelsOf(kv), ({ id }) => id)
   for (const id of channels) await channelCollection(kv).update(id, (before) => ({ ...before, ...lost() }))
+  await loseKeys(kv)
   return { webhooks: webhooks.length, channels: channels.length }
 }

@@ -115,6 +115,13 @@ const readingHints = {
   duplicates: Type.Optional(
     oneOf(['refuse', 'first', 'last'], 'What is done with a second row of a time; `refuse` if missing.'),
   ),
+  volumePerBar: Type.Optional(
+    Type.String({
+      maxLength: 24,
+      description:
+        'Of trades, oldest first: makes bars of so much volume each (`1000`, `0.5`), which open with their first trade and may have a part of a trade more. The interval then only names the series; `1s` suits, since longer ones are built from it.',
+    }),
+  ),
   sha256: Type.Optional(
     Type.String({
       pattern: '^[0-9a-fA-F]{64}$',

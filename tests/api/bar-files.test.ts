@@ -184,3 +184,15 @@ test("a member's private bars are exported to that member alone", async () => {
     200, 404, 401,
   ])
 })
+
+test('trades are stored as bars of volume where that is asked for', async () => {
+  const { call, owner, send } = await open()
+  const trades = '1709632800,10,3\n1709632801,11,3\n1709632802,12,4\n'
+  const at = 'exchange=BINANCE&symbol=BTCUSDT.V5&interval=1s'
+  const sent = await send(`/api/platform/bars/import?${at}&volumePerBar=5`, trades)
+  expect(sent.json).toMatchObject({ rows: 3, inserted: 2 })
+  const { json } = await call('GET', `/api/platform/bars?${at}`, { headers: owner })
+  expect(json.bars).toMatchObject({ close: [11, 12], volume: [6, 4] })
+  const refused = await send(`/api/platform/bars/import?${at}&volumePerBar=none`, trades)
+  expect([refused.status, refused.text]).toEqual([422, expect.stringContaining('volumePerBar')])
+})

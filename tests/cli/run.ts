@@ -3,6 +3,7 @@
 import { afterAll } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import type { Http } from '../../src/market/providers/provider.ts'
 import { runCommand } from '../../src/cli/commands.ts'
 import { PLAIN } from '../../src/cli/ink.ts'
 import type { Clock } from '../../src/lib/clock.ts'
@@ -39,7 +40,7 @@ export const withClock = (clock: Clock, directory: string, ...args: string[]): P
   withHttp(() => Promise.reject(new Error('there is no network')), directory, args, '', clock)
 
 export async function withHttp(
-  http: (url: string) => Promise<Response>,
+  http: Http,
   directory: string,
   args: readonly string[],
   input = '',

@@ -241,6 +241,9 @@ describe('what a file does not say', () => {
     [{ dates: 'ydm' }, 'dates must be one of ymd, dmy, mdy'],
     [{ delimiter: 'x' }, 'delimiter must be one of comma, semicolon, tab, pipe'],
     [{ decimal: 'x' }, 'decimal must be point or comma'],
+    [{ volumePerBar: '0' }, 'volumePerBar must be a number greater than 0'],
+    [{ volumePerBar: '1e3' }, 'volumePerBar must be a number greater than 0'],
+    [{ volumePerBar: '5' }, 'volumePerBar needs a file of trades'],
   ])('%j is refused with what would be right', async (hints, message) => {
     expect(await refusal('1709632800,1,1,1,1,1\n', { hints })).toContain(message)
   })
@@ -305,6 +308,35 @@ describe('trades become bars', () => {
       '2024-03-05T10:00:15 9 9 9 9 2',
       '2024-03-05T10:00:45 11 11 11 11 2',
       '2024-03-05T10:01:00 11 11 11 11 6',
+    ])
+  })
+
+  test('of so much volume each, which a trade fills up without being cut in two', async () => {
+    const lines = trades.map(([time, price, qty]) => `${time / 1000},${price},${qty}`)
+    const { bars } = await read(lines.join('\n'), { interval: '1s', hints: { volumePerBar: '6' } })
+    expect(bars).toEqual(['2024-03-05T10:00:00.100Z 10 12 10 12 6', '2024-03-05T10:00:15 9 11 9 11 10'])
+    // The last one is not full.
+    const more = await read([...lines, '1709632861,10,1'].join('\n'), {
+      interval: '1s',
+      hints: { volumePerBar: '8' },
+    })
+    expect(more.bars.map((bar) => bar.split(' ').at(-1))).toEqual(['8', '8', '1'])
+    const reversed = ['time,price,amount', ...lines.toReversed()].join('\n')
+    expect(await refusal(reversed, { interval: '1s', hints: { volumePerBar: '6' } })).toContain(
+      'trades have to be sorted, oldest first',
+    )
+  })
+
+  test('bars of volume that begin with trades of one instant open one after the other', async () => {
+    const { bars } = await read('1709632800,1,5\n1709632800,2,5\n1709632800,3,5\n1709632801,4,0.1\n', {
+      interval: '1s',
+      hints: { volumePerBar: '5' },
+    })
+    expect(bars).toEqual([
+      '2024-03-05T10:00:00 1 1 1 1 5',
+      '2024-03-05T10:00:00.001Z 2 2 2 2 5',
+      '2024-03-05T10:00:00.002Z 3 3 3 3 5',
+      '2024-03-05T10:00:01 4 4 4 4 0.1',
     ])
   })
 

@@ -13,8 +13,9 @@ export interface FileHints {
   readonly timesIn: string
   readonly dates: string
   readonly duplicates: string
+  readonly volumePerBar: string
 }
-export const NO_HINTS: FileHints = { timesIn: '', dates: '', duplicates: '' }
+export const NO_HINTS: FileHints = { timesIn: '', dates: '', duplicates: '', volumePerBar: '' }
 
 /** So much of a file tells how all of it would be read. */
 const HEAD_BYTES = 8 << 20

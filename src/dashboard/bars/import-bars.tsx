@@ -283,6 +283,7 @@ interface HintsProps {
 /** What the user may know better than the file. */
 function Hints({ hints, onChange }: HintsProps) {
   const [zone, setZone] = useState(hints.timesIn)
+  const [volume, setVolume] = useState(hints.volumePerBar)
   return (
     <details>
       <summary>Read it differently</summary>
@@ -315,6 +316,14 @@ function Hints({ hints, onChange }: HintsProps) {
             ['last', 'Keep the last'],
           ]}
           onChange={(duplicates) => onChange({ ...hints, duplicates })}
+        />
+        <Field
+          label="Volume a bar"
+          placeholder="By time"
+          hint="Of trades: bars of so much volume each."
+          value={volume}
+          onInput={setVolume}
+          onBlur={() => volume !== hints.volumePerBar && onChange({ ...hints, volumePerBar: volume.trim() })}
         />
       </div>
     </details>

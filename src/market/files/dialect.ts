@@ -597,7 +597,7 @@ function zoneOfTimes(
   return { zone: utc, zoneBy: 'assumed' }
 }
 
-function badHint(name: string, message: string): Problem {
+export function badHint(name: string, message: string): Problem {
   return new Problem(422, 'validation_failed', `The parameter ${name} ${message}.`, {
     fields: [{ in: 'query', path: `/${name}`, code: 'invalid', message }],
   })

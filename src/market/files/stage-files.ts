@@ -10,13 +10,14 @@ import { parseInterval } from '../interval.ts'
 import { stageJson } from '../json-bars.ts'
 import type { SymbolInfo } from '../symbol.ts'
 import { readCsv, type RowSink } from './csv.ts'
-import { type DialectTold, type Hints, type RowKind, toldOf } from './dialect.ts'
+import { badHint, type DialectTold, type Hints, type RowKind, toldOf } from './dialect.ts'
 import type { FileFormat } from './file-format.ts'
 import { marketTold } from './file-market.ts'
 import { arrowTable, isArrow } from './arrow.ts'
 import { parquetTable, wholeOf } from './parquet.ts'
 import { readTable, type Table } from './table.ts'
 import { TradeBars } from './trade-bars.ts'
+import { VolumeBars } from './volume-bars.ts'
 import { type NamedFile, type Packing, unpacked } from './unpack.ts'
 
 /** How one file was read. */
@@ -36,6 +37,8 @@ export interface FileOptions {
   /** What trades are made into. */
   readonly interval: string
   readonly hints: Hints
+  /** A number; undefined: bars of the interval are made of trades. */
+  readonly volumePerBar: string | undefined
   /** The input may end anywhere: only the beginning of the file is there. */
   readonly isPart: boolean
   /** All files are said to be of this format. */
@@ -161,9 +164,10 @@ async function stageParquet(
   return stageTable(await parquetTable(slices ?? (await wholeOf(bytes)), options.alone), stage, options)
 }
 
-async function stageTable(table: Table, stage: BarStage, { symbol, interval, hints }: FileOptions) {
+async function stageTable(table: Table, stage: BarStage, options: FileOptions) {
+  const { symbol, hints } = options
   const before = stage.added
-  const rows = new SinkOf(stage, symbol, interval)
+  const rows = new SinkOf(stage, options)
   const dialect = await readTable(table, {
     symbol,
     hints,
@@ -176,25 +180,31 @@ async function stageTable(table: Table, stage: BarStage, { symbol, interval, hin
 /** Bars go to the stage as they are; of trades and quotes bars are made. */
 class SinkOf {
   readonly #stage: BarStage
-  readonly #symbol: SymbolInfo
-  readonly #interval: string
+  readonly #options: FileOptions
+  readonly #volumePerBar: number | null
   readonly #bars: BarRows
-  #trades: TradeBars | null = null
+  #trades: TradeBars | VolumeBars | null = null
   #kind: RowKind = 'bars'
 
-  constructor(stage: BarStage, symbol: SymbolInfo, interval: string) {
+  constructor(stage: BarStage, options: FileOptions) {
     this.#stage = stage
-    this.#symbol = symbol
-    this.#interval = interval
+    this.#options = options
+    this.#volumePerBar = volumeOf(options.volumePerBar)
     this.#bars = new BarRows(stage)
   }
 
   begin(kind: RowKind): RowSink {
     this.#kind = kind
+    const volumePerBar = this.#volumePerBar
+    if (volumePerBar !== null && kind !== 'trades')
+      throw unreadable(null, 'volumePerBar needs a file of trades, with price and quantity of each')
     if (kind === 'bars') return this.#bars
-    const interval = parseInterval(this.#interval)
+    const interval = parseInterval(this.#options.interval)
     if (!interval) throw unreadable(null, 'trades need an interval to be made into bars of')
-    return (this.#trades = new TradeBars(this.#stage, calendarOf(this.#symbol), interval, kind))
+    return (this.#trades =
+      volumePerBar === null
+        ? new TradeBars(this.#stage, calendarOf(this.#options.symbol), interval, kind)
+        : new VolumeBars(this.#stage, volumePerBar))
   }
 
   /** `added` rows proved to be bars. */
@@ -209,10 +219,11 @@ async function stageCsv(
   input: AsyncIterable<Uint8Array>,
   name: string,
   stage: BarStage,
-  { symbol, interval, hints, isPart }: FileOptions,
+  options: FileOptions,
 ) {
+  const { symbol, hints, isPart } = options
   const before = stage.added
-  const rows = new SinkOf(stage, symbol, interval)
+  const rows = new SinkOf(stage, options)
   const told: DialectTold[] = []
   const ticker = await readCsv(
     input,
@@ -229,6 +240,14 @@ async function stageCsv(
     { isPart },
   )
   return { dialect: told[0] ?? null, ticker, ...rows.end(stage.added - before) }
+}
+
+/** Throws Problem 422. */
+function volumeOf(text: string | undefined): number | null {
+  if (text === undefined) return null
+  const volume = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
+  if (volume > 0 && Number.isFinite(volume)) return volume
+  throw badHint('volumePerBar', 'must be a number greater than 0, such as 1000')
 }
 
 class BarRows implements RowSink {

@@ -8,7 +8,7 @@ import type { Interval } from '../interval.ts'
 import type { RowSink } from './csv.ts'
 
 /** Takes the bars. */
-interface BarTaker {
+export interface BarTaker {
   readonly full: boolean
   add(row: number, time: number, o: number, h: number, l: number, c: number, volume: number): void
   fail(row: number, message: string): void
@@ -100,7 +100,7 @@ export class TradeBars implements RowSink {
   }
 }
 
-function mistakeOf(time: number, price: number, amount: number): string | null {
+export function mistakeOf(time: number, price: number, amount: number): string | null {
   if (!Number.isFinite(time)) return 'time is not a date'
   if (!Number.isFinite(price)) return 'price is not a number'
   if (!Number.isFinite(amount)) return 'quantity is not a number'
