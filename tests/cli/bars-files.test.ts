@@ -138,3 +138,14 @@ test('bars are exported as Parquet by the name of the file, and come back as the
     'Parquet needs --output FILE.',
   )
 })
+
+test('trades become bars of volume with a flag', async () => {
+  const data = temporaryFolder()
+  const file = `${temporaryFolder()}/trades.csv`
+  writeFileSync(file, '1709632800,10,3\n1709632801,11,3\n1709632802,12,4\n')
+  const series = ['--symbol', 'KRAKEN:XBTUSD.V5', '--interval', '1s']
+  const imported = await chartroom(data, 'bars', 'import', file, ...series, '--volume-per-bar', '5')
+  expect(imported.out).toContain('KRAKEN:XBTUSD.V5 1s: 2 bars added')
+  const refused = await chartroom(data, 'bars', 'import', file, ...series, '--volume-per-bar', 'x')
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('must be a number greater than 0')])
+})

@@ -203,3 +203,36 @@ test('an exchange that got another provider is asked of it at once', async () =>
   await clock.settle()
   await running
 })
+
+test('what a provider tells of late is stored once it cannot change any more', async () => {
+  const key = seriesKey('LSE', 'VOD', '1m')
+  const open = Date.UTC(2024, 2, 4, 9)
+  let time = open + 30 * MINUTE + 5000
+  const stop = new AbortController()
+  const cache = new BarCache(memoryBars())
+  const poller = new Poller({
+    cache,
+    forming: new FormingBars(0),
+    http: () => {
+      stop.abort()
+      const timestamp = Array.from({ length: 16 }, (_, i) => (open + i * MINUTE) / 1000)
+      const column = timestamp.map(() => 1)
+      const quote = [{ open: column, high: column, low: column, close: column, volume: column }]
+      return Promise.resolve(
+        Response.json({ chart: { result: [{ timestamp, indicators: { quote } }], error: null } }),
+      )
+    },
+    clock: {
+      now: () => time,
+      sleep: (ms) => {
+        time += ms
+        return Promise.resolve()
+      },
+    },
+  })
+  poller.follow(key)
+  await poller.run(stop.signal)
+  // A bar of a quarter of an hour ago may be half told of.
+  const stored = await cache.read(key, { from: 0 })
+  expect((stored.time.at(-1)! - open) / MINUTE).toBe(9)
+})

@@ -73,7 +73,8 @@ export async function fetchSeries(
   let updated = 0
   let pages = 0
   const endOf = (time: number) => calendar.period(time, interval).end
-  const isOver = (time: number) => endOf(time) + (provider.delayMs ?? 0) <= deps.clock.now()
+  const delayMs = provider.delayMs?.(key.exchange) ?? 0
+  const isOver = (time: number) => endOf(time) + delayMs <= deps.clock.now()
   for await (const page of datedPages(provider, key, { from: start, to, interval, calendar }, deps, signal)) {
     const over = closedOnly ? page.time.findLastIndex(isOver) + 1 : page.length
     const bars = over < page.length ? sliceBars(page, 0, over) : page

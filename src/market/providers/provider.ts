@@ -56,8 +56,8 @@ export interface Provider {
   readonly pace?: Pace
   /** What is sent with each request: a key. */
   readonly headers?: Readonly<Record<string, string>>
-  /** How long after its end a bar is told of. */
-  readonly delayMs?: number
+  /** How long after its end a bar of an exchange is told of. */
+  delayMs?(exchange: string): number
   /** Its bars within a day are not only of the session. */
   readonly hasExtendedHours?: boolean
 }

@@ -57,6 +57,10 @@ const SUFFIXES: Readonly<Record<string, string>> = {
   ASX: '.AX',
   KRX: '.KS',
 }
+/** Exchanges whose prices Yahoo has as they are made; those of others are 15 to 20 minutes old, as its help says. */
+const AT_ONCE = ['NASDAQ', 'NYSE', 'AMEX', 'ARCA', 'SP', 'DJ', 'FX', 'FX_IDC']
+const DELAY_MS = 20 * 60_000
+
 /** Yahoo's own names of indices. */
 const INDICES: Readonly<Record<string, string>> = {
   'SP:SPX': '^GSPC',
@@ -70,6 +74,7 @@ export const yahoo: Provider = {
   name: 'Yahoo Finance',
   exchanges: Object.keys(SUFFIXES),
   gapMs: 500,
+  delayMs: (exchange) => (AT_ONCE.includes(exchange) ? 0 : DELAY_MS),
   intervalName: (interval) => INTERVALS[formatInterval(interval)] ?? null,
   pageUrl({ exchange, symbol, interval, from, to }) {
     const ticker =

@@ -52,7 +52,7 @@ const providerOf = (credentials: Credentials): Provider => ({
   gapMs: 0,
   pace: new Pace([{ count: 5, perMs: 60_000 }]),
   hasExtendedHours: true,
-  delayMs: DELAY_MS,
+  delayMs: () => DELAY_MS,
   headers: headersOf(credentials),
   intervalName: (interval) => NAMES[formatInterval(interval)] ?? null,
   pageUrl({ symbol, interval, from, to }) {
