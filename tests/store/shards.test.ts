@@ -150,6 +150,28 @@ test('shards that stay nobody’s are taken by whoever looks, until the one whos
   await Promise.all(nodes.map(({ connection }) => connection.close()))
 })
 
+test('after a time without the database the others are waited for before they are taken for dead', async () => {
+  const schema = crypto.randomUUID()
+  let time = 0
+  const clock = { ...still, now: () => time }
+  const nodes = [await joined(schema, clock), await joined(schema, clock)] as const
+  const [first, second] = nodes
+  await settle(nodes)
+  await expire(schema, second)
+  time += leaseMs + 1
+  await first.fleet.look()
+  expect(await first.fleet.aliveNodes()).toContain(second.fleet.node)
+  time += leaseMs / 2 - 1
+  await first.fleet.look()
+  expect(first.fleet.buried).toBe(0)
+  time += 1
+  await first.fleet.look()
+  expect(first.fleet.buried).toBe(1)
+  await settle([first])
+  expect(first.fleet.held).toEqual(EVERY)
+  await Promise.all(nodes.map(({ connection }) => connection.close()))
+})
+
 test('a shard goes to another node only when what was under way for it is done', async () => {
   const schema = crypto.randomUUID()
   const first = await joined(schema)

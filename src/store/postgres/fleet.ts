@@ -57,6 +57,10 @@ export class Fleet implements Shards {
   readonly #version: string
   readonly #leaseMs: number
   readonly #lagMs: () => number
+  readonly #clock: Clock
+  #lookedAt: number | null = null
+  /** Until then nobody is buried. */
+  #patientUntil = -Infinity
   #buriedCount = 0
   /** How many looks in a row have found shards that are nobody's. */
   #looksInVain = 0
@@ -73,7 +77,12 @@ export class Fleet implements Shards {
   private constructor(
     connection: Connection,
     lease: Lease,
-    { version, lagMs, leaseMs }: { readonly version: string; lagMs(): number; readonly leaseMs: number },
+    {
+      version,
+      lagMs,
+      leaseMs,
+      clock,
+    }: { readonly version: string; lagMs(): number; readonly leaseMs: number; readonly clock: Clock },
   ) {
     this.node = connection.node
     this.lease = lease
@@ -81,6 +90,7 @@ export class Fleet implements Shards {
     this.#version = version
     this.#leaseMs = leaseMs
     this.#lagMs = lagMs
+    this.#clock = clock
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#lose = resolve
     this.lost = Promise.race([promise, lease.lost])
@@ -109,7 +119,7 @@ export class Fleet implements Shards {
     const shared = { ...connection, node: TOGETHER }
     await takeLease(shared, { work: SERVING, clock, waits, isKept: false, leaseMs })
     const lease = await takeLease(connection, { work: ['node', connection.node], clock, waits, leaseMs })
-    return new Fleet(connection, lease, { version, lagMs, leaseMs })
+    return new Fleet(connection, lease, { version, lagMs, leaseMs, clock })
   }
 
   holds(name: string): boolean {
@@ -193,8 +203,9 @@ export class Fleet implements Shards {
     // Noticed here already, since the lease may be renewed much later.
     if (!all.some(({ name }) => name === this.node)) return this.#lose()
     let isFewer = false
+    const mayBury = this.#mayBury()
     for (const { name, isAlive } of all)
-      if (!isAlive && name !== this.node && (await this.#bury(name))) isFewer = true
+      if (mayBury && !isAlive && name !== this.node && (await this.#bury(name))) isFewer = true
     const members = all
       .filter(({ name, isAlive, isStarting }) => (isAlive && !isStarting) || name === this.node)
       .map(({ name }) => name)
@@ -252,6 +263,18 @@ export class Fleet implements Shards {
       isStarting: starting,
     }))
     return { members, free: rows[0]?.free ?? 0 }
+  }
+
+  /**
+   * While the database was away everybody's lease has run out, and whoever is first would bury all others. So a node that has
+   * seen nobody for that long lets them renew theirs.
+   */
+  #mayBury(): boolean {
+    const now = this.#clock.now()
+    if (this.#lookedAt !== null && now - this.#lookedAt > this.#leaseMs)
+      this.#patientUntil = now + this.#leaseMs / 2
+    this.#lookedAt = now
+    return now >= this.#patientUntil
   }
 
   async #bury(name: string): Promise<boolean> {
