@@ -64,6 +64,8 @@ export function figuresOf(runs: readonly PartRun[], capital: number, currency: s
   const changes = course.changes.by
   const all = changes[0]?.map((_, t) => changes.reduce((sum, one) => sum + one[t]!, 0)) ?? []
   const earned = total.netProfit + total.openProfit
+  const spreads = changes.map(spreadOf)
+  const spreadOfAll = spreadOf(all)
   return {
     capital,
     currency,
@@ -84,13 +86,10 @@ export function figuresOf(runs: readonly PartRun[], capital: number, currency: s
       ...one,
       maxDrawdown: course.drawdowns[i]!,
       contribution: earned === 0 ? null : (one.netProfit + one.openProfit) / earned,
-      risk: covariance(all, all) > 0 ? covariance(changes[i]!, all) / covariance(all, all) : null,
-      correlation: correlation(
-        changes[i]!,
-        all.map((sum, t) => sum - changes[i]![t]!),
-      ),
+      risk: spreadOfAll.variance > 0 ? covariance(spreads[i]!, spreadOfAll) / spreadOfAll.variance : null,
+      correlation: correlation(spreads[i]!, spreadOf(all.map((sum, t) => sum - changes[i]![t]!))),
     })),
-    correlation: changes.map((one) => changes.map((other) => correlation(one, other))),
+    correlation: correlations(spreads),
     period: course.changes.period,
     months: reportMonths(months, capital),
     curve: course.curve,
@@ -276,16 +275,37 @@ function marginAt({ broker, bars }: Backtest, { columns }: Results, bar: number)
   return Math.abs(size) * bars.close[bar]! * account.pointValue * rate * account.margin(size > 0 ? 1 : -1)
 }
 
-function covariance(a: readonly number[], b: readonly number[]): number {
-  const [meanA, meanB] = [mean(a), mean(b)]
-  let sum = 0
-  for (let t = 0; t < a.length; t++) sum += (a[t]! - meanA) * (b[t]! - meanB)
-  return a.length === 0 ? 0 : sum / a.length
+/** Values with what every covariance of them needs: worked out for each pair, it was most of the time of ten parts. */
+interface Spread {
+  readonly values: readonly number[]
+  readonly mean: number
+  readonly variance: number
 }
 
-function correlation(a: readonly number[], b: readonly number[]): number | null {
-  const spread = Math.sqrt(covariance(a, a) * covariance(b, b))
+function spreadOf(values: readonly number[]): Spread {
+  const alone = { values, mean: mean(values), variance: 0 }
+  return { ...alone, variance: covariance(alone, alone) }
+}
+
+function covariance(a: Spread, b: Spread): number {
+  const { length } = a.values
+  let sum = 0
+  for (let t = 0; t < length; t++) sum += (a.values[t]! - a.mean) * (b.values[t]! - b.mean)
+  return length === 0 ? 0 : sum / length
+}
+
+function correlation(a: Spread, b: Spread): number | null {
+  const spread = Math.sqrt(a.variance * b.variance)
   return spread > 0 ? Math.max(-1, Math.min(1, covariance(a, b) / spread)) : null
+}
+
+/** Of each with each, both ways round. */
+function correlations(spreads: readonly Spread[]): (number | null)[][] {
+  const found: (number | null)[][] = spreads.map(() => [])
+  for (const [i, one] of spreads.entries())
+    for (let other = i; other < spreads.length; other++)
+      found[i]![other] = found[other]![i] = correlation(one, spreads[other]!)
+  return found
 }
 
 function mean(values: readonly number[]): number {
