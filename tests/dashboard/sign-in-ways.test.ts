@@ -80,7 +80,8 @@ describe.skipIf(noBrowser)('ways to sign in', () => {
     await button(page, 'Remove Laptop').click()
     await button(page, 'Remove passkey').click()
     await page.getByText('No passkeys yet').waitFor()
-    expect(complaints).toEqual([])
+    // What a page has asked for as its user signs out is refused.
+    expect(complaints.filter((one) => !one.includes('status of 401'))).toEqual([])
   }, 300_000)
 
   test('the provider is linked, signs in, and is told when somebody signs out or said no', async () => {
