@@ -665,6 +665,22 @@ describe.skipIf(noBrowser)('pages', () => {
     expect(complaints).toEqual([])
   }, 300_000)
 
+  test('a webhook is registered by hand, with a secret that is shown once', async () => {
+    const { page, complaints } = await openAt('/webhooks')
+    await page.getByRole('button', { name: 'Register a webhook' }).first().click()
+    const form = page.getByRole('dialog')
+    await form.getByLabel('Name').fill('Бот 🤖')
+    await form.getByLabel('Address').fill('http://127.0.0.1:9/hook')
+    await form.getByLabel('A backtest is ready').uncheck()
+    await form.getByRole('button', { name: 'Register' }).click()
+    await form.getByText('Choose at least one.').waitFor()
+    await form.getByLabel('An alert fires').check()
+    await form.getByRole('button', { name: 'Register' }).click()
+    await page.getByRole('button', { name: 'I have kept it' }).click()
+    await page.getByRole('heading', { name: 'Бот 🤖' }).waitFor()
+    expect(complaints).toEqual([])
+  }, 300_000)
+
   test('an idea is previewed, published and read', async () => {
     const { page, complaints } = await openAt('/ideas')
     await page.getByRole('button', { name: 'Write one' }).click()
@@ -1179,7 +1195,7 @@ if bar_index % (days * 20) == 50
     // Published in the list; the editor, where it is open, knows and takes it back.
     await page.getByRole('button', { name: 'More for Quiet week' }).click()
     await page.getByRole('menuitem', { name: 'Publish' }).click()
-    await page.getByText('Everybody on this server can find it now').waitFor()
+    await page.getByText('Everybody can find it and read its source now').waitFor()
     await page.getByRole('link', { name: 'Chart', exact: true }).click()
     await page.getByRole('button', { name: 'More for this script' }).click()
     await page.getByRole('menuitem', { name: 'Make private' }).click()

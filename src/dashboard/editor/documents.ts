@@ -4,8 +4,10 @@ import { computed, signal } from '@preact/signals'
 import type { Script as StoredScript } from '../../wire/script.ts'
 import type { Answer } from '../../wire/operations.ts'
 import { ApiError, call } from '../api-client.ts'
+import { href } from '../router.ts'
 import { runOpened } from '../run-script.ts'
 import { remembered } from '../settings.ts'
+import { copyText } from '../ui/copy-text.ts'
 import { toast, toastError } from '../ui/ui.tsx'
 import { bottom, diagnostics, inputs, run, script, type OpenScript, type Overrides } from '../workspace.ts'
 
@@ -139,8 +141,11 @@ export async function publishOrNot({
   const next = before === 'public' ? 'private' : 'public'
   await call('PATCH /api/platform/scripts/{id}', { path: { id }, body: { visibility: next } })
   if (saved.value?.id === id) saved.value = { ...saved.value, visibility: next }
-  toast(next === 'public' ? 'Everybody on this server can find it now' : 'Only you can see it now', {
+  if (next === 'private') return toast('Only you can see it now', { tone: 'up' })
+  const link = new URL(href(`/scripts/${id}`), location.href).href
+  toast('Everybody can find it and read its source now', {
     tone: 'up',
+    action: { text: 'Copy the link', run: () => copyText(link, 'Link copied') },
   })
 }
 

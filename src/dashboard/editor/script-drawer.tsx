@@ -186,7 +186,7 @@ export function ScriptDrawer() {
               text: visibility.value === 'public' ? 'Make private' : 'Publish',
               note:
                 visibility.value === 'public'
-                  ? 'Everybody on this server can find it.'
+                  ? 'Everybody can find it and read its source.'
                   : 'Only you can see it.',
               icon: 'eye',
               disabled: id === null,

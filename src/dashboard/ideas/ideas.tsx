@@ -37,7 +37,7 @@ const PublishedBacktest = lazy(async () => (await import('./snapshot.tsx')).Publ
 const BODY_FIELDS = bodyFields('POST /api/platform/ideas')
 const NOWHERE = { symbol: null, exchange: null, interval: null }
 const VISIBILITIES = [
-  ['public', 'Everybody on this server'],
+  ['public', 'Everybody, in lists and search'],
   ['unlisted', 'Anybody with the link'],
   ['private', 'Only me'],
 ] as const

@@ -13,6 +13,7 @@ import { Button, Dialog, Field } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { keptRun } from '../run-script.ts'
 import type { ShownRun } from '../workspace.ts'
+import s from './report.module.css'
 
 const FIELDS = bodyFields('POST /api/platform/ideas')
 
@@ -56,7 +57,7 @@ export function Share({ run, onClose }: { readonly run: ShownRun; readonly onClo
         }
       >
         <p class="muted">Anybody with this link can read it. It appears in no list and no search.</p>
-        <a href={link}>
+        <a class={s.link} href={link}>
           <code>{link}</code>
         </a>
       </Dialog>

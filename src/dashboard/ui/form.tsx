@@ -92,6 +92,9 @@ export function useForm<V extends object>({
   }
   const localFault = (name: string, options?: FieldOptions) => {
     const field = fieldOf(name, options)
+    const value = (values as Record<string, unknown>)[name]
+    // What is ticked or chosen is no text: an empty text would be wrong, whatever has been ticked.
+    if (Array.isArray(value)) return value.length < (field?.min ?? 0) ? 'Choose at least one.' : undefined
     return field && faultOf(field, textOf(name), options?.type)
   }
   const refused = (names: readonly string[]): string | undefined => {
@@ -151,7 +154,7 @@ export function useForm<V extends object>({
     set: (name, value) => change({ [name]: value } as unknown as Partial<V>),
     problem(name) {
       asked.current.set(name, {})
-      return refused([name])
+      return refused([name]) ?? (left.has(name) ? localFault(name) : undefined)
     },
     field(name, options = {}) {
       asked.current.set(name, options)
