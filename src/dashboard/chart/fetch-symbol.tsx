@@ -9,6 +9,7 @@ import { href } from '../router.ts'
 import { Button, Empty, Progress, toastError } from '../ui/ui.tsx'
 import { fetchMarket } from './fetch-market.ts'
 import { market, type Market } from '../workspace.ts'
+import { likelyFirst, type Place } from './likely-places.ts'
 import s from './chart.module.css'
 
 interface FetchProps {
@@ -40,17 +41,17 @@ export function FetchSymbol({ text, onFetched, onLeave }: FetchProps) {
 
 interface Fetchable {
   readonly symbol: string
-  /** Where providers may have it. */
+  /** Where providers may have it, the likeliest first. */
   readonly exchanges: readonly string[]
 }
 
 /** What may be fetched of what was typed: a symbol, or its exchange before it. */
 export function useFetchable(text: string): Fetchable {
-  const [exchanges, setExchanges] = useState<readonly string[]>([])
+  const [places, setPlaces] = useState<readonly Place[]>([])
   useEffect(() => {
     const abort = new AbortController()
     call('GET /api/platform/feeds', { signal: abort.signal }).then(
-      ({ providers }) => setExchanges([...new Set(providers.flatMap((one) => one.exchanges))]),
+      ({ providers }) => setPlaces(providers),
       // Without providers there is the import.
       () => undefined,
     )
@@ -59,9 +60,13 @@ export function useFetchable(text: string): Fetchable {
   const [, named = '', symbol = ''] = /^(?:([^:\s]+):)?([A-Z0-9._!-]{1,64})$/u.exec(text.trim()) ?? []
   return {
     symbol,
-    exchanges: symbol === '' ? [] : exchanges.filter((one) => named === '' || one === named),
+    exchanges:
+      symbol === '' ? [] : likelyFirst(symbol, places).filter((one) => named === '' || one === named),
   }
 }
+
+/** How many places are offered before somebody asks for the others. */
+const OFFERED = 6
 
 /** A button for each place where bars can be had, and other ways out behind them. */
 export function FetchOffers({
@@ -77,6 +82,8 @@ export function FetchOffers({
 }) {
   const [fetching, setFetching] = useState('')
   const [fraction, setFraction] = useState(0)
+  const [allOf, setAllOf] = useState('')
+  const shown = allOf === symbol ? exchanges : exchanges.slice(0, OFFERED)
   const fetchFrom = async (exchange: string) => {
     setFetching(exchange)
     try {
@@ -91,7 +98,7 @@ export function FetchOffers({
     <>
       {fetching !== '' && <Progress fraction={fraction} label={`Fetching ${symbol} from ${fetching}`} />}
       <span class={s.offers}>
-        {exchanges.map((exchange) => (
+        {shown.map((exchange) => (
           <Button
             key={exchange}
             {...(exchanges.length === 1 && { variant: 'primary' as const })}
@@ -101,6 +108,11 @@ export function FetchOffers({
             Fetch {intervalText(interval)} from {exchange}
           </Button>
         ))}
+        {shown.length < exchanges.length && (
+          <Button disabled={fetching !== ''} onClick={() => setAllOf(symbol)}>
+            Other exchanges ({exchanges.length - shown.length})
+          </Button>
+        )}
         {children}
       </span>
     </>
