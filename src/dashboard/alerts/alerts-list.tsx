@@ -112,7 +112,8 @@ export function FiringRow({ firing }: { readonly firing: Firing }) {
           <strong>{firing.message}</strong>
           <span class={s.note}>
             {marketText(firing)}
-            {firing.channels.length > 0 && ` · ${firing.channels.join(', ')}`}
+            {firing.channels.length > 0 &&
+              ` · ${firing.channels.map((one) => (one === 'email' ? 'e-mail' : one)).join(', ')}`}
           </span>
         </span>
         <span class={s.note}>{ago(firing.firedAt)}</span>

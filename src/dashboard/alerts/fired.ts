@@ -1,7 +1,7 @@
 // The toasts of alerts that fired. They look like nothing else, say what has happened, and stay until they are closed.
 
 import type { Firing } from '../../wire/alert.ts'
-import { intervalText } from '../format.ts'
+import { intervalText, quantity } from '../format.ts'
 import { showOnChart } from '../frame/show-on-chart.ts'
 import { toast } from '../ui/ui.tsx'
 import { side } from '../workspace.ts'
@@ -32,7 +32,7 @@ class Fired {
     for (const { exchange, symbol, interval, message, barTime, price } of all.slice(-TOLD_MAX))
       toast(message, {
         tone: 'alert',
-        detail: `${exchange}:${symbol} ${intervalText(interval)} at ${price}`,
+        detail: `${exchange}:${symbol} ${intervalText(interval)} at ${quantity(price)}`,
         action: {
           text: 'Show on the chart',
           run: () => showOnChart({ exchange, symbol, interval }, barTime),
