@@ -377,7 +377,22 @@ describe.skipIf(noBrowser)('drawings', () => {
     const tools = page.getByRole('toolbar', { name: 'Drawing tools' })
     await tools.getByRole('button', { name: 'Text', exact: true }).click()
     await page.mouse.click(...(await at(page, 0.2, 0.2)))
+    // Letters that are not on the keyboard come without keys, so nothing could keep them for a field that is not there yet.
+    const field = page.getByRole('textbox', { name: 'Text', exact: true }).and(page.locator(':focus'))
+    await field.waitFor()
     await page.keyboard.type('Поддержка 支撑')
+    // What somebody draws elsewhere meanwhile brings the drawings anew, but takes nothing of what is being typed.
+    const list = page.getByRole('button', { name: /^List of drawings/ })
+    const before = Number(/\d+/.exec((await list.getAttribute('aria-label')) ?? '')![0])
+    const elsewhere = {
+      id: 'elsewhere',
+      tool: 'horizontal-line',
+      points: [{ time: 1.5e12, price: 9 }],
+      style: {},
+    }
+    const body = { exchange: 'SP', symbol: 'SPX', put: [elsewhere] }
+    expect((await page.request.patch(`${site.url}/api/platform/drawings`, { data: body })).ok()).toBe(true)
+    await page.getByRole('button', { name: `List of drawings (${before + 1})` }).waitFor()
     await page.keyboard.press('Tab')
     await storedWhen(page, market, (all) => all.some(({ style }) => style.text === 'Поддержка 支撑'))
     // The press that places a text may not take the focus back from where it is typed.
@@ -387,6 +402,7 @@ describe.skipIf(noBrowser)('drawings', () => {
     ] as const) {
       await tools.getByRole('button', { name: 'Text', exact: true }).click()
       await page.mouse.click(...(await at(page, 0.2, y)))
+      await field.waitFor()
       await painted(page)
       await page.keyboard.type(text)
       await page.keyboard.press('Tab')

@@ -1,5 +1,6 @@
 // The bar for the selected drawings: colour, width, line, text, and actions.
 
+import { useState } from 'preact/hooks'
 import type { MenuItem } from '../chart/menu.tsx'
 import { Menu } from '../chart/menu.tsx'
 import { intervalText } from '../format.ts'
@@ -79,55 +80,89 @@ export function SelectionBar() {
         <span class={s.lineSample} data-line={style.lineStyle ?? 'solid'} />
       </Menu>
       {chosen.every(({ tool }) => HAS_TEXT.has(tool)) && (
-        <textarea
-          key={first.id}
-          ref={first.id === justMade.peek() ? typeAtOnce : null}
-          class={s.text}
-          rows={1}
-          maxLength={2000}
-          aria-label="Text"
-          placeholder="Text"
-          value={first.style.text ?? ''}
-          onChange={(event) => restyle({ text: event.currentTarget.value })}
-        />
+        <TextField key={first.id} id={first.id} text={first.style.text ?? ''} />
       )}
       {chosen.every(({ tool }) => HAS_LEVELS.has(tool)) && (
-        <input
-          key={`${first.id}levels`}
-          class={s.text}
-          aria-label="Levels, separated by spaces"
-          title="Levels, separated by spaces"
-          value={(style.levels ?? []).join(' ')}
-          onChange={(event) => {
-            const levels = levelsOf(event.currentTarget.value)
-            if (levels) restyle({ levels })
-            else
-              toast('Levels are numbers from -100 to 100, separated by spaces, at most 40.', { tone: 'down' })
-          }}
-        />
+        <LevelsField key={`${first.id}levels`} levels={style.levels ?? []} />
       )}
       {chosen.every(({ tool }) => IS_POSITION.has(tool)) &&
         MONEY.map(([field, label, most]) => (
-          <label key={first.id + field} class={s.money}>
-            <span class="muted">{label}</span>
-            <input
-              class={s.text}
-              inputMode="decimal"
-              value={style[field] ?? ''}
-              onChange={(event) => {
-                const value = Number(event.currentTarget.value.replaceAll(/[\s,’']/g, ''))
-                if (value >= 0 && value <= most) restyle({ [field]: value })
-                else
-                  toast(`${label} is a number from 0 to ${most.toLocaleString('en-US')}.`, { tone: 'down' })
-              }}
-            />
-          </label>
+          <MoneyField key={first.id + field} field={field} label={label} most={most} now={style[field]} />
         ))}
       <Menu label="More for this drawing" items={selectionItems}>
         <Icon name="more" />
       </Menu>
       <Button variant="quiet" size="small" icon="trash" label="Remove (Delete)" onClick={removeSelected} />
     </div>
+  )
+}
+
+/** What is being typed stays while the drawing comes anew from the server, until the field is left. */
+function useTyped(stored: string, done: (text: string) => void) {
+  const [typed, setTyped] = useState<string | null>(null)
+  type Typed = { readonly currentTarget: { readonly value: string } }
+  return {
+    value: typed ?? stored,
+    onInput: (event: Typed) => setTyped(event.currentTarget.value),
+    onChange: (event: Typed) => {
+      setTyped(null)
+      done(event.currentTarget.value)
+    },
+  }
+}
+
+function TextField({ id, text }: { readonly id: string; readonly text: string }) {
+  const typed = useTyped(text, (now) => restyle({ text: now }))
+  return (
+    <textarea
+      {...typed}
+      ref={id === justMade.peek() ? typeAtOnce : null}
+      class={s.text}
+      rows={1}
+      maxLength={2000}
+      aria-label="Text"
+      placeholder="Text"
+    />
+  )
+}
+
+function LevelsField({ levels }: { readonly levels: readonly number[] }) {
+  const typed = useTyped(levels.join(' '), (text) => {
+    const found = levelsOf(text)
+    if (found) restyle({ levels: found })
+    else toast('Levels are numbers from -100 to 100, separated by spaces, at most 40.', { tone: 'down' })
+  })
+  return (
+    <input
+      {...typed}
+      class={s.text}
+      aria-label="Levels, separated by spaces"
+      title="Levels, separated by spaces"
+    />
+  )
+}
+
+function MoneyField({
+  field,
+  label,
+  most,
+  now,
+}: {
+  readonly field: (typeof MONEY)[number][0]
+  readonly label: string
+  readonly most: number
+  readonly now: number | undefined
+}) {
+  const typed = useTyped(String(now ?? ''), (text) => {
+    const value = Number(text.replaceAll(/[\s,’']/g, ''))
+    if (value >= 0 && value <= most) restyle({ [field]: value })
+    else toast(`${label} is a number from 0 to ${most.toLocaleString('en-US')}.`, { tone: 'down' })
+  })
+  return (
+    <label class={s.money}>
+      <span class="muted">{label}</span>
+      <input {...typed} class={s.text} inputMode="decimal" />
+    </label>
   )
 }
 
