@@ -16,7 +16,7 @@ export interface Operation {
     readonly required: boolean
     readonly schema: Json
   }[]
-  readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Json } } }
+  readonly requestBody?: { readonly content: { readonly 'application/json'?: { readonly schema: Json } } }
   readonly responses: {
     readonly 200: { readonly content?: { readonly 'application/json': { readonly schema: Json } } }
   }
@@ -59,8 +59,9 @@ function operationText(
     )
     return [`${place}${found.some((one) => one.required) ? '' : '?'}: { ${fields.join('; ')} }`]
   })
-  const body = requestBody?.content['application/json'].schema
-  if (body) parts.push(`body: ${typeOf(body)}`)
+  const body = requestBody?.content['application/json']?.schema
+  // A file is given whole.
+  if (requestBody) parts.push(`body: ${body ? typeOf(body) : 'Blob | ArrayBuffer'}`)
   const answer = responses[200].content?.['application/json'].schema
   return `  /** ${summary} */\n  ${JSON.stringify(name)}: { args: { ${parts.join('; ')} }; answer: ${answer ? typeOf(answer) : 'unknown'} }`
 }
@@ -131,6 +132,8 @@ export class ChartroomError extends Error {
   }
 }
 
+const isFile = (body: unknown): body is Blob | ArrayBuffer => body instanceof Blob || body instanceof ArrayBuffer
+
 type NoArgs<T> = {} extends T ? [args?: T & CallOptions] : [args: T & CallOptions]
 export interface CallOptions {
   readonly headers?: Record<string, string>
@@ -156,10 +159,10 @@ export class Chartroom {
       headers: {
         accept: \`\${COLUMNS_TYPE}, application/json\`,
         ...(token !== undefined && { authorization: \`Bearer \${token}\` }),
-        ...(args.body !== undefined && { 'content-type': 'application/json' }),
+        ...(args.body !== undefined && { 'content-type': isFile(args.body) ? 'application/octet-stream' : 'application/json' }),
         ...args.headers,
       },
-      ...(args.body !== undefined && { body: JSON.stringify(args.body) }),
+      ...(args.body !== undefined && { body: isFile(args.body) ? args.body : JSON.stringify(args.body) }),
       ...(args.signal && { signal: args.signal }),
     })
     const read = response.headers.get('content-type') === COLUMNS_TYPE ? response.arrayBuffer().then(decodeColumns) : response.json()

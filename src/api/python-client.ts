@@ -128,7 +128,8 @@ function methodText(name: string, called: string, operation: Operation, types: P
 function bodyOf(operation: Operation, name: string, types: PythonTypes) {
   const content = operation.requestBody?.content
   if (!content) return { fields: [], whole: null }
-  const schema = content['application/json'].schema
+  // A file is given whole.
+  const schema: Json = content['application/json']?.schema ?? {}
   const properties = Object.entries((schema['properties'] ?? {}) as Record<string, Json>)
   if (properties.length === 0) return { fields: [], whole: 'Any' }
   const required = new Set((schema['required'] ?? []) as string[])
