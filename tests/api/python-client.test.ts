@@ -4,6 +4,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { columnPieces, COLUMNS_TYPE, pack } from '../../src/wire/columns.ts'
+import { barCsv } from '../bar-csv.ts'
 import { pythonCommand } from '../python/python.ts'
 import { testServer, unlimited } from './server.ts'
 
@@ -100,7 +101,7 @@ test('decodes every kind of column to what the JSON says, a list of objects as r
   const list = (of: (i: number) => unknown) => Array.from({ length: 20 }, (_, i) => of(i))
   const answer = {
     ok: true,
-    times: list((i) => 1_700_000_000_000 + i * 60_000),
+    times: list((i) => 1_700_000_000_000 + i * 300_000),
     prices: list((i) => (i % 7 === 3 ? null : 100 + i / 8)),
     cents: list((i) => 12.34 + Math.round(i) / 100),
     small: list((i) => i - 10),
@@ -194,3 +195,29 @@ told.append(words(lambda: Chartroom("http://127.0.0.1:1", retries=0).get_health(
   expect(missing).toContain("needs 'id' in path")
   expect(away).toContain('http://127.0.0.1:1 does not answer')
 })
+
+test('the notebook of the samples runs as it is', async () => {
+  const cells = (await Bun.file(`${import.meta.dir}/../../data/samples/notebook.ipynb`).json()).cells as {
+    cell_type: string
+    source: string[]
+  }[]
+  const code = cells.filter((cell) => cell.cell_type === 'code').map(({ source }) => source.join(''))
+  const real = testServer(unlimited, { engine: 'real' })
+  const headers = await real.signUp()
+  await real.call('POST', '/api/platform/bars/import?symbol=SPX&exchange=SP&interval=1d', {
+    headers: { ...headers, 'content-type': 'text/csv' },
+    body: barCsv(300),
+  })
+  // `room` of the notebook is the one that stands there already, signed in by the cookie of the request.
+  const cellsHere = code.join('\n').replace(/^room = .*$/m, '')
+  const [lengths, rows] = await python(
+    `${cellsHere}\ntold.append(sorted(profits)); told.append(len(bars["close"]))`,
+    (request) => {
+      const inner = new Request(request.url, request)
+      inner.headers.delete('authorization')
+      inner.headers.set('cookie', headers.cookie)
+      return real.app.handle(inner)
+    },
+  )
+  expect([lengths, rows]).toEqual([[10, 20, 50], 250])
+}, 300_000)
