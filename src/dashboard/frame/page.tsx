@@ -153,7 +153,7 @@ export function Show<T>({
   if (of.data !== null) return <>{children(of.data)}</>
   if (of.error) return <Failure error={of.error} onRetry={of.reload} />
   return (
-    <div class={s.rows} aria-busy="true" aria-label="Loading">
+    <div class={s.rows} role="status" aria-busy="true" aria-label="Loading">
       {[72, 58, 64, 40].map((width) => (
         <Skeleton key={width} width={`${width}%`} height={18} />
       ))}
