@@ -367,7 +367,7 @@ function Booting() {
     return () => clearInterval(again)
   }, [])
   return (
-    <div class={s.frame} role="status" aria-busy="true" aria-label="Loading">
+    <div class={s.frame} aria-busy="true" aria-label="Loading">
       <header class={s.bar}>
         <span class={s.logo}>
           <Logo />
