@@ -24,6 +24,7 @@ const PAGES = [
   '/help',
   '/help/fills',
   '/settings/profile',
+  '/settings/sign-in',
   '/settings/tokens',
   '/settings/bars',
   '/settings/appearance',
