@@ -215,12 +215,21 @@ export async function openBacktest(
   if (!same && mode === 'keep') return false
   const { tracks } = await call('GET /api/platform/backtests/{id}/tracks', { path })
   // Set the run first, so that the change of market does not start another one.
-  const { name, source, inputs: given } = stored.backtest
+  const { name, source, inputs: given, overrides } = stored.backtest
   run.value = { id, name, source, report, tracks, trials: stored.trials }
   // A run that was on the chart before a reload is repeated with new bars; one that was opened to be read stays as it is.
   asked =
     mode === 'keep' && source !== undefined
-      ? { name, exchange, symbol, interval, bars: runBars.peek(), source, inputs: given ?? {} }
+      ? {
+          name,
+          exchange,
+          symbol,
+          interval,
+          bars: runBars.peek(),
+          source,
+          inputs: given ?? {},
+          ...(overrides && { overrides: overrides as NonNullable<BacktestBody['overrides']> }),
+        }
       : null
   if (mode === 'follow')
     batch(() => {
