@@ -11,6 +11,7 @@ import type { BunPlugin } from 'bun'
 import { COMPRESSED, DASHBOARD_ASSETS, LICENCE_ASSETS } from '../server/assets.ts'
 import { assert } from '../lib/assert.ts'
 import { bundleDashboard } from './dashboard-bundle.ts'
+import { readArticles } from '../support/read-articles.ts'
 import { commandLine } from './command-line.ts'
 import { LICENSES_FILE, licenseTexts } from './licenses.ts'
 import { lmdbNative } from './lmdb-plugin.ts'
@@ -51,7 +52,7 @@ function emptyFolder(name: string): string {
 const SECTION_END = '}(jStat, Math));\n'
 
 const MAKERS =
-  /[\\/]@simplewebauthn[\\/]server[\\/]esm[\\/](?:registration[\\/]verifications|metadata|helpers[\\/](?:convertX509|mapX509|validateC|validateExt|getCertificateInfo|isCertRevoked)|services[\\/]metadataService).*\.js$/
+  /[\\/]@simplewebauthn[\\/]server[\\/]esm[\\/](?:registration[\\/]verifications|metadata|helpers[\\/](?:convertX509|mapX509|validateC|validateExt|getCertificateInfo|isCertRevoked)|services[\\/](?:metadataService|defaultRootCerts)).*\.js$/
 
 /** Leaves out or compresses what would take much room: a byte of code takes four, since the bytecode is in the executable too. */
 const small: BunPlugin = {
@@ -63,6 +64,14 @@ const small: BunPlugin = {
 export default brotliDecompressSync(Buffer.from('${brotliCompressSync(readFileSync(path)).toString('base64')}', 'base64')).toString()`,
       loader: 'js',
     }))
+    // The manual is read for the support chat and for agents.
+    build.onLoad({ filter: /[\\/]src[\\/]support[\\/]articles\.ts$/ }, () => ({
+      contents: `import { brotliDecompressSync } from 'node:zlib'
+import { parseArticle } from './support.ts'
+const texts = JSON.parse(brotliDecompressSync(Buffer.from('${brotliCompressSync(JSON.stringify(readArticles())).toString('base64')}', 'base64')).toString())
+export const ARTICLES = Object.entries(texts).map(([id, text]) => parseArticle(id, text))`,
+      loader: 'js',
+    }))
     // Of jstat only the normal distribution is used. What stands behind the distributions (matrices, tests, models) is half of it.
     build.onLoad({ filter: /[\\/]jstat[\\/]dist[\\/]jstat\.js$/ }, ({ path }) => {
       const text = readFileSync(path, 'utf8')
@@ -71,6 +80,12 @@ export default brotliDecompressSync(Buffer.from('${brotliCompressSync(readFileSy
       assert(from > SECTION_END.length && to > from, 'jstat has its distributions before what is left out')
       return { contents: text.slice(0, from) + text.slice(to), loader: 'js' }
     })
+    // Which ending a type of file has: our letters have nothing attached.
+    build.onLoad({ filter: /[\\/]nodemailer[\\/]dist[\\/]esm[\\/]mime-funcs[\\/]mime-types\.js$/ }, () => ({
+      contents: `export const detectMimeType = () => 'application/octet-stream'
+export const detectExtension = () => 'bin'`,
+      loader: 'js',
+    }))
     // Elysia looks into uploaded files with this package, and does without it where it is missing. No route takes such files.
     build.onResolve({ filter: /^file-type$/ }, ({ path }) => ({ path, namespace: 'left-out' }))
     build.onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({
