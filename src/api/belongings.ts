@@ -136,7 +136,7 @@ const COMPUTED: readonly Computed[] = [
     prefix: 'sw',
     parts: ['sweep-script', 'sweep-batch', 'sweep-verdict', 'sweep-stitched'],
     schema: itemsOf(OPERATIONS['GET /api/platform/sweeps'].answer.sweeps),
-    wire: (record) => ({ halving: null, filtered: 0, ...record, counted: null }),
+    wire: (record) => ({ halving: null, filtered: 0, ...record, counted: null, trying: 0 }),
     settled: (record) => record,
   },
   {
@@ -173,7 +173,8 @@ const COMPUTED: readonly Computed[] = [
     prefix: 'fwd',
     parts: ['forward-script', 'forward-tape', 'forward-event'],
     schema: itemsOf(OPERATIONS['GET /api/platform/forward-runs'].answer.forwardRuns),
-    wire: (record) => record,
+    // Those of earlier versions do not say.
+    wire: (record) => ({ provisional: false, ...record }),
     settled: (record) =>
       record['state'] === 'running'
         ? { ...record, state: 'stopped', stoppedAt: record['last'] ?? record['createdAt'] }

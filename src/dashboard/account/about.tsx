@@ -18,6 +18,8 @@ const LICENCES: readonly (readonly [name: string, licence: string, what: string]
   ['lmdb', 'MIT', 'storage'],
   ['minisearch', 'MIT', 'search'],
   ['nodemailer', 'MIT-0', 'mail'],
+  ['@simplewebauthn/server', 'MIT', 'passkeys'],
+  ['oauth4webapi', 'MIT', 'sign-in by an identity provider'],
   ['jstat', 'MIT', 'the normal distribution'],
   ['hyparquet', 'MIT', 'Parquet files'],
   ['@modelcontextprotocol/sdk', 'MIT', 'assistants'],
