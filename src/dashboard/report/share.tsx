@@ -1,6 +1,6 @@
 // The dialog that shares a report as an unlisted idea, which only people with its address can read.
 
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { count, money, percent, ratio, intervalText } from '../format.ts'
 import { href } from '../router.ts'
@@ -20,6 +20,8 @@ const FIELDS = bodyFields('POST /api/platform/ideas')
 export function Share({ run, onClose }: { readonly run: ShownRun; readonly onClose: () => void }) {
   const { report } = run
   const [link, setLink] = useState('')
+  /** The idea that an earlier try made before its snapshot failed. */
+  const made = useRef('')
   const form = useForm({
     wire: FIELDS,
     start: {
@@ -30,17 +32,20 @@ export function Share({ run, onClose }: { readonly run: ShownRun; readonly onClo
     async send({ withResult, ...texts }) {
       const { exchange, symbol, interval } = report
       const picture = withResult ? await pictureNow() : null
-      const { id } = await call('POST /api/platform/ideas', {
-        body: {
-          ...texts,
-          exchange,
-          symbol,
-          interval,
-          tags: [symbol.toLowerCase(), 'backtest'],
-          visibility: 'unlisted',
-          backtestId: await keptRun(),
-        },
-      })
+      const body = {
+        ...texts,
+        exchange,
+        symbol,
+        interval,
+        tags: [symbol.toLowerCase(), 'backtest'],
+        visibility: 'unlisted' as const,
+        backtestId: await keptRun(),
+      }
+      const { id } =
+        made.current === ''
+          ? await call('POST /api/platform/ideas', { body })
+          : await call('PATCH /api/platform/ideas/{id}', { path: { id: made.current }, body })
+      made.current = id
       if (withResult) await call('PUT /api/platform/ideas/{id}/snapshot', { path: { id }, body: { picture } })
       setLink(new URL(href(`/ideas/${id}`), location.href).href)
     },

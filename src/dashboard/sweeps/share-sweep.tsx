@@ -1,6 +1,6 @@
 // Sharing a sweep as an idea: one of its trials as a published backtest, with the verdict of the sweep as its proof.
 
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { navigate } from '../router.ts'
 import { FormDialog, useForm } from '../ui/form.tsx'
@@ -21,6 +21,8 @@ interface ShareProps {
 export function ShareSweep({ sweep, verdict, trials, onClose }: ShareProps) {
   const [which, setWhich] = useState<'best' | 'robust'>(verdict.robust ? 'robust' : 'best')
   const [visibility, setVisibility] = useState<'unlisted' | 'public' | 'private'>('unlisted')
+  /** The idea that an earlier try made before its snapshot failed. */
+  const made = useRef('')
   const form = useForm({
     wire: IDEA_FIELDS,
     start: { title: sweep.name, body: verdict.sentence },
@@ -30,9 +32,12 @@ export function ShareSweep({ sweep, verdict, trials, onClose }: ShareProps) {
       if (!trial) throw new Error('The trial is not there any more.')
       const { exchange, symbol, interval } = sweep
       const { id: backtestId } = await call('POST /api/platform/backtests', { body: trialRun(sweep, trial) })
-      const { id } = await call('POST /api/platform/ideas', {
-        body: { title, body, visibility, exchange, symbol, interval, backtestId },
-      })
+      const idea = { title, body, visibility, exchange, symbol, interval, backtestId }
+      const { id } =
+        made.current === ''
+          ? await call('POST /api/platform/ideas', { body: idea })
+          : await call('PATCH /api/platform/ideas/{id}', { path: { id: made.current }, body: idea })
+      made.current = id
       await call('PUT /api/platform/ideas/{id}/snapshot', { path: { id }, body: { sweepId: sweep.id } })
       toast('Shared with its proof', { tone: 'up' })
       navigate(`/ideas/${id}`)
