@@ -7,7 +7,12 @@ import type { BacktestRequest } from '../backtest/run.ts'
 import { stitchedEquity, type Stitched } from '../backtest/stitched.ts'
 import { trialResults } from '../backtest/trial.ts'
 import type { TradeRow } from '../backtest/report/build.ts'
-import { deflatedSharpe, independentTrials, meanCorrelation } from '../statistics/deflated-sharpe.ts'
+import {
+  deflatedSharpe,
+  deviationByLuck,
+  independentTrials,
+  meanCorrelation,
+} from '../statistics/deflated-sharpe.ts'
 import { judgedLength, judgedSharpe } from '../statistics/judged-sharpe.ts'
 import { luckSentence, percentText } from '../statistics/luck.ts'
 import { momentsOf } from '../statistics/moments.ts'
@@ -35,6 +40,8 @@ export interface JudgeJob extends RunJob {
   readonly failed: number
   /** How far the Sharpe ratios of all these trials lie apart, if their rows are not here: a single run is judged. */
   readonly deviation?: number
+  /** How far the Sharpe ratios of all counted trials lie apart, if it is known: those of one sweep may all stand close together. */
+  readonly deviationOfAll?: number | null
   readonly seed: number
   /** The cells of the walk-forward matrix, and the best trial of each of their windows, in order. */
   readonly cells: readonly { readonly share: number; readonly runs: number }[]
@@ -151,7 +158,7 @@ function verdictOf(job: JudgeJob, scores: Float64Array, best: number, trades: Be
 }
 
 function sharpeOf(
-  { rows, measured, counted, deviation: known }: JudgeJob,
+  { rows, measured, counted, deviation: known, deviationOfAll }: JudgeJob,
   best: number,
 ): NonNullable<Verdict['sharpe']> {
   const layout = rowLayout(measured)
@@ -159,13 +166,16 @@ function sharpeOf(
   const at = (trial: number, column: number) => rows[trial * layout.width + column]!
   const sharpes: number[] = []
   for (let i = 0; i < trials; i++) if (!Number.isNaN(at(i, layout.sharpe))) sharpes.push(at(i, layout.sharpe))
-  const deviation = known ?? momentsOf(sharpes).deviation
   const record = {
     count: at(best, layout.bars),
     sharpe: at(best, layout.sharpe),
     skewness: at(best, layout.skewness),
     kurtosis: at(best, layout.kurtosis),
   }
+  // A sweep close around a trial that an earlier one chose would otherwise take away the luck of that choice. Ratios of
+  // runs on fewer bars lie further apart, by luck no further than these.
+  const ofAll = Math.min(deviationOfAll ?? 0, deviationByLuck(record.count))
+  const deviation = known ?? Math.max(momentsOf(sharpes).deviation, ofAll)
   const correlation = meanCorrelation(piecesOf(rows, layout.width, layout.pieces, measured.pieces))
   const independent = independentTrials(counted, correlation)
   return {

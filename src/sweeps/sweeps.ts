@@ -681,7 +681,8 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
   async #judge(sweep: Sweep, material: Material, all: Rows, signal: AbortSignal): Promise<void> {
     const { pool, clock, ledger } = this.#deps
     const { space } = material
-    const counted = Math.max(sweep.tried - sweep.failed, await ledger.count(ledgerOf(sweep)))
+    const { count, deviation: deviationOfAll } = await ledger.counted(ledgerOf(sweep))
+    const counted = Math.max(sweep.tried - sweep.failed, count)
     const steps = new Int32Array(all.choices.length * space.axes.length)
     const numbers = space.axes.map(() => new Map<Choice, number>())
     for (const [axis] of space.axes.entries()) {
@@ -709,6 +710,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
         axes: space.axes.map(({ ordered }) => ({ ordered })),
         points,
         counted,
+        deviationOfAll,
         failed: sweep.failed,
         seed: sweep.seed,
         cells,

@@ -87,6 +87,26 @@ describe('a sweep', () => {
     pool.close()
   })
 
+  test('leaves no less luck where it goes over the best of an earlier one again', async () => {
+    const { sweep, trials, pool } = await sweepServer()
+    const { sweep: wide, verdict } = await sweep()
+    const [fast, slow] = (await trials(wide.id))[verdict.best.trial].choices
+    const again = (slows: readonly number[]) =>
+      sweep({
+        space: [
+          { input: 'Fast', values: [fast] },
+          { input: 'slow', values: slows },
+        ],
+      })
+    const { verdict: alone } = await again([slow])
+    expect(alone.counted).toBe(21)
+    expect(alone.sharpe.deflated).toBeCloseTo(verdict.sharpe.deflated, 9)
+    const { verdict: near } = await again([slow, slow + 1])
+    expect(near.counted).toBe(22)
+    expect(near.sharpe.deviation).toBeGreaterThan(0.9 * verdict.sharpe.deviation)
+    pool.close()
+  })
+
   test('varies properties, lists and ranges on a logarithmic scale, and keeps to its constraints', async () => {
     const { sweep, trials, pool } = await sweepServer()
     const { sweep: done } = await sweep({
