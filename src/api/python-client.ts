@@ -152,7 +152,7 @@ function methodName(method: string, path: string): string {
   return [method, ...words].join('_').replace(/[^\w]/g, '_')
 }
 
-const singular = (noun: string) => noun.replace(/ies$/, 'y').replace(/s$/, '')
+const singular = (noun: string) => noun.replace(/ies$/, 'y').replace(/(?<=x)es$|s$/, '')
 
 /** A query parameter may be given as a number or a truth value instead of a text. */
 const queryType = (type: string) => (type === 'str' ? 'str | int | float' : type)

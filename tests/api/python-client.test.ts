@@ -56,7 +56,9 @@ test('has a method for every operation, each with a name of its own', async () =
     () => new Response(),
   )
   expect(names).toHaveLength(operations.length)
-  expect(names).toEqual(expect.arrayContaining(['get_alerts', 'delete_alert', 'patch_auth_user_by_id']))
+  expect(names).toEqual(
+    expect.arrayContaining(['get_alerts', 'delete_alert', 'delete_inbox', 'patch_auth_user_by_id']),
+  )
 })
 
 test('calls the API, lists page by page, and says what the server said no with', async () => {
