@@ -68,7 +68,11 @@ export async function bodyBytes(
       parts.push(part)
     }
   if ((size > 0 || type !== '') && !types.includes(type))
-    throw new Problem(415, 'unsupported_media_type', `Send the body as ${types.join(' or ')}.`)
+    throw new Problem(
+      415,
+      'unsupported_media_type',
+      `Send the body as ${types.filter(Boolean).join(' or ')}.`,
+    )
   return parts
 }
 

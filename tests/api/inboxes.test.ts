@@ -129,7 +129,9 @@ test('a wrong, an empty, a too long and a garbled message are refused', async ()
     [413, 'payload_too_large'],
     [422, 'validation_failed'],
   ])
-  expect((await post(path, 'x', 'image/png')).status).toBe(415)
+  const picture = await post(path, 'x', 'image/png')
+  expect(picture.status).toBe(415)
+  expect(await picture.text()).toContain('or application/x-www-form-urlencoded.')
   expect(await messages()).toEqual([])
 })
 
