@@ -133,7 +133,8 @@ export async function stageNamed(
   return { bars, draft, read: { ...reading, rows, ...(await looked(bars, draft, stage, options())) } }
 
   function options() {
-    return { symbol, interval, skipped: reading.skipped, duplicates: hints.duplicates }
+    const { duplicates, volumePerBar } = hints
+    return { symbol, interval, skipped: reading.skipped, duplicates, ofVolume: volumePerBar !== undefined }
   }
 }
 
@@ -152,11 +153,13 @@ async function looked(
     interval,
     skipped,
     duplicates,
+    ofVolume,
   }: {
     symbol: SymbolInfo
     interval: string | undefined
     skipped: number
     duplicates: Duplicates | undefined
+    ofVolume: boolean
   },
 ): Promise<Omit<ReadFiles, keyof Reading | 'rows'>> {
   let quality: Quality | null = null
@@ -167,7 +170,7 @@ async function looked(
     if (head === null) {
       head = sliceBars(window, 0, SPACING_BARS)
       const step = interval === undefined ? inferInterval(head) : parseInterval(interval)
-      quality = step && new Quality(calendarOf(symbol), step)
+      quality = step && new Quality(calendarOf(symbol), step, { ofVolume })
     }
     quality?.add(window)
     count += window.length

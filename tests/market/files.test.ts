@@ -327,6 +327,13 @@ describe('trades become bars', () => {
     )
   })
 
+  test('of volume: however far apart they open, none is missing between them', async () => {
+    const lines = Array.from({ length: 40 }, (_, i) => `${1_709_632_800 + i * 60},10,5`).join('\n')
+    const ofVolume = { interval: '1s', hints: { volumePerBar: '5' } }
+    expect((await read(lines, ofVolume)).findings).toEqual([])
+    expect((await read(lines, { interval: '1s' })).findings).toHaveLength(1)
+  })
+
   test('bars of volume that begin with trades of one instant open one after the other', async () => {
     const { bars } = await read('1709632800,1,5\n1709632800,2,5\n1709632800,3,5\n1709632801,4,0.1\n', {
       interval: '1s',

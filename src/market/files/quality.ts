@@ -54,6 +54,7 @@ export class Quality {
   readonly #step: number
   readonly #tallies = new Map<FindingKind, Tally>()
   readonly #isOpenAlways: boolean
+  readonly #ofVolume: boolean
   #bars = 0
   #zeros = 0
   #missing = 0
@@ -64,7 +65,9 @@ export class Quality {
   #last = emptyBar()
   #spare = emptyBar()
 
-  constructor(calendar: Calendar, interval: Interval) {
+  /** Bars `ofVolume` last as long as they last: between them none is missing. */
+  constructor(calendar: Calendar, interval: Interval, { ofVolume = false } = {}) {
+    this.#ofVolume = ofVolume
     this.#calendar = calendar
     this.#interval = interval
     this.#step = intervalMs(interval)
@@ -112,7 +115,7 @@ export class Quality {
 
   #look(next: Bar): void {
     const last = this.#last
-    if (next.time - last.time > this.#step * 1.5) this.#gap(last.time, next.time)
+    if (!this.#ofVolume && next.time - last.time > this.#step * 1.5) this.#gap(last.time, next.time)
     if (this.#bars >= BARS_THAT_TELL) this.#spike(this.#older, last, next)
     this.#split(last, next)
     const range = Math.max(next.high, last.close) - Math.min(next.low, last.close)
