@@ -13,8 +13,8 @@ export { market, type Market } from './charts.ts'
 
 export const SIDES = ['watchlists', 'alerts', 'ideas'] as const
 export type Side = (typeof SIDES)[number]
-/** The drawer on the right; '' = closed, as at first on narrow screens. */
-export const side = remembered<Side | ''>('side', innerWidth > 760 ? 'watchlists' : '')
+/** The drawer on the right; '' = closed, as at first: somebody new has no list to show, and the chart has the room. */
+export const side = remembered<Side | ''>('side', '')
 
 export const BOTTOMS = ['script', 'report', 'trades', 'replay', 'deliveries'] as const
 export type Bottom = (typeof BOTTOMS)[number]

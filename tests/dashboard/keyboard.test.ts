@@ -72,6 +72,8 @@ test.skipIf(noBrowser)(
       await page.keyboard.press('Escape')
       await page.getByRole('dialog', { name: 'Tour' }).waitFor({ state: 'detached' })
       await page.getByText('SMA cross').first().waitFor()
+      // Whoever has no list yet has the room for the chart.
+      expect(await page.getByRole('complementary', { name: 'Side drawer' }).count()).toBe(0)
 
       // The palette's code is on its way while its first words are typed.
       await page.keyboard.press('Control+k')
