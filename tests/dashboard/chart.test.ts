@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import type { Report } from '../../src/wire/report.ts'
 import { noBrowser, painted, startSite, type Site } from './browser.ts'
+import { sideways } from './sideways.ts'
 
 const STRATEGY = `//@version=6
 strategy("Cross", overlay=true, initial_capital=100000, default_qty_type=strategy.percent_of_equity, default_qty_value=95)
@@ -552,7 +553,7 @@ hline(0)
     })
     await page.goto(site.url)
     await page.getByText('Net profit').first().waitFor()
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(380)
+    expect(await sideways(page)).toEqual([])
     expect(complaints).toEqual([])
   }, 300_000)
 
