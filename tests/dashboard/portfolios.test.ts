@@ -15,6 +15,7 @@ if ta.crossunder(ta.sma(close, ${fast}), ta.sma(close, ${slow}))
     strategy.close("L")
 `
 const REMEMBERED = { 'tour.done': true }
+const SLOW = `Slow ${'w'.repeat(60)} and a title that was pasted whole`
 
 async function violations(page: Page): Promise<string[]> {
   const tools = await page.context().newCDPSession(page)
@@ -29,6 +30,14 @@ async function violations(page: Page): Promise<string[]> {
 }
 
 /** For whoever wants to look: SHOTS=folder. */
+/** What stands over the next column. */
+const beyondTheirCells = (page: Page): Promise<(string | null)[]> =>
+  page.evaluate(() =>
+    [...document.querySelectorAll('td')]
+      .filter((one) => one.scrollWidth > one.clientWidth + 1)
+      .map((one) => one.textContent),
+  )
+
 async function shot(page: Page, name: string): Promise<void> {
   const folder = process.env['SHOTS']
   if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true })
@@ -47,7 +56,7 @@ describe.skipIf(noBrowser)('portfolios', () => {
     await page.getByText('No portfolios yet').waitFor()
     for (const [name, fast, slow] of [
       ['Quick', 5, 20],
-      ['Slow', 20, 80],
+      [SLOW, 20, 80],
     ] as const) {
       const answer = await page.request.post(`${site.url}/api/platform/backtests`, {
         headers: { origin: site.url },
@@ -66,8 +75,8 @@ describe.skipIf(noBrowser)('portfolios', () => {
     await page.getByText('Choose at least one backtest.').waitFor()
     await page.getByRole('checkbox', { name: 'Quick' }).focus()
     await page.keyboard.press('Space')
-    await page.getByRole('checkbox', { name: 'Slow' }).check()
-    await page.getByLabel('Priority of Slow').selectOption('2')
+    await page.getByRole('checkbox', { name: SLOW }).check()
+    await page.getByLabel(`Priority of ${SLOW}`).selectOption('2')
     await page.getByLabel('Name', { exact: true }).fill('Both')
     await page.getByLabel('Capital').fill('20000')
     expect(await violations(page)).toEqual([])
@@ -78,6 +87,7 @@ describe.skipIf(noBrowser)('portfolios', () => {
     const parts = page.getByRole('region', { name: 'Parts' }).or(page.getByRole('table', { name: 'Parts' }))
     await parts.first().getByText('1 Quick').or(parts.first().getByText('2 Quick')).first().waitFor()
     await page.getByRole('heading', { name: 'How they go together' }).waitFor()
+    expect(await beyondTheirCells(page)).toEqual([])
     await page.getByText('The numbers').click()
     expect(await violations(page)).toEqual([])
     await shot(page, 'portfolio')
@@ -89,6 +99,9 @@ describe.skipIf(noBrowser)('portfolios', () => {
     await page.goto(`${site.url}/portfolios`)
     await page.getByRole('link', { name: 'Both' }).waitFor()
     await shot(page, 'portfolios')
+    await page.goto(`${site.url}/forward/new`)
+    await page.getByText(SLOW).waitFor()
+    expect(await beyondTheirCells(page)).toEqual([])
 
     const phone = await site.open({ remembered: { ...REMEMBERED, theme: 'light' }, width: 390 })
     const fits = async () => expect(await sideways(phone.page)).toEqual([])
