@@ -217,6 +217,8 @@ describe('data snooping', () => {
     near(found.white.statistic, snooping.RC_stat_noise)
     near(found.hansen.statistic, snooping.SPA_tstat_noise.max)
     expect(found.hansen.best).toBe(snooping.SPA_tstat_noise.argmax)
+    for (const [trial, ratio] of snooping.SPA_tstat_noise.first3.entries())
+      near(snoopingTests([noise(240, 20, 1)[trial]!], { seed: 1 })!.hansen.statistic, ratio)
     near(found.white.lower, snooping.SPA_noise.lower, 0.03)
     near(found.white.consistent, snooping.SPA_noise.consistent, 0.03)
     near(found.white.upper, snooping.SPA_noise.upper, 0.03)
