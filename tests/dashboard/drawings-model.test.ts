@@ -390,3 +390,14 @@ test('levels of a drawing are watched on ticks', () => {
   const chart = { bars: flat([1]), barMs: DAY, mintick: 0.01 }
   expect(watchables(drawing, chart)).toEqual([{ text: 'Alert at 0.618: 2,624.20…', price: 2624.2 }])
 })
+
+test('an alert on a line that has ended watches it as it runs on', () => {
+  const bars = flat(Array.from({ length: 100 }, (_, i) => 100 + i / 10))
+  const point = (bar: number, price: number) => ({ time: timeOfBar(bars, DAY, bar), price })
+  const watched = (end: number) => {
+    const points = [point(10, 100), point(end, 110)]
+    return watchables({ id: 'd', tool: 'trend-line', points, style: {} }, { bars, barMs: DAY, mintick: 0.01 })
+  }
+  expect(watched(99)).toMatchObject([{ text: 'Alert on this line as it runs on…', line: { right: true } }])
+  expect(watched(110)).toMatchObject([{ text: 'Alert on this line…', line: { right: false } }])
+})

@@ -59,7 +59,12 @@ export function watchables(drawing: Drawing, chart: WatchedChart): readonly Watc
     case 'extended-line':
     case 'arrow':
       return b
-        ? [slope('Alert on this line…', a, b, style.extendLeft === true, style.extendRight === true)]
+        ? [
+            segment(
+              slope('Alert on this line…', a, b, style.extendLeft === true, style.extendRight === true),
+              chart,
+            ),
+          ]
         : []
     case 'parallel-channel': {
       if (!b || !c) return []
@@ -188,6 +193,14 @@ const anchorOf = ({ bars, barMs }: WatchedChart, { bar, price }: Place): Anchor 
   time: timeOfBar(bars, barMs, bar),
   price: Number(price.toPrecision(10)),
 })
+
+/** A line that ends before the newest bar is watched as it runs on: nothing could cross it any more otherwise. */
+function segment(watched: Watchable, { bars }: WatchedChart): Watchable {
+  const { line } = watched
+  const newest = bars.time[bars.length - 1]
+  if (!line || line.right || newest === undefined || line.to.time > newest) return watched
+  return { text: 'Alert on this line as it runs on…', line: { ...line, right: true } }
+}
 
 /** From the earlier point to the later one; `onFirst` and `onSecond` say whether the drawing extends beyond either point. */
 function slope(text: string, first: Anchor, second: Anchor, onFirst: boolean, onSecond: boolean): Watchable {
