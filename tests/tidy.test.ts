@@ -387,6 +387,7 @@ describe('rooms', () => {
       'sweeps/heat-map.tsx',
       'ui/markdown-view.tsx',
       'chart/date-dialog.tsx',
+      'drawings/style-templates.tsx',
       'replay/replay-drawer.tsx',
       'watchlists/add-symbol.tsx',
     ]

@@ -29,23 +29,30 @@ export function StyleTemplates() {
   }
   return (
     <Dialog title="Styles" onClose={close} width={380}>
-      <Field
-        label="Keep this style as"
-        autofocus
-        value={name}
-        placeholder="Support"
-        hint={
-          templates.value.some((one) => one.name === wanted)
-            ? 'There is one of this name: it is replaced.'
-            : 'Colour, width, line, fill and levels, for drawings of any tool.'
-        }
-        onInput={setName}
-      />
-      <p>
-        <Button size="small" variant="primary" onClick={keep}>
-          Keep
-        </Button>
-      </p>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          keep()
+        }}
+      >
+        <Field
+          label="Keep this style as"
+          autofocus
+          value={name}
+          placeholder="Support"
+          hint={
+            templates.value.some((one) => one.name === wanted)
+              ? 'There is one of this name: it is replaced.'
+              : 'Colour, width, line, fill and levels, for drawings of any tool.'
+          }
+          onInput={setName}
+        />
+        <p>
+          <Button size="small" variant="primary" type="submit">
+            Keep
+          </Button>
+        </p>
+      </form>
       <ul class={s.templates} aria-label="Styles that are kept">
         {templates.value.map((one) => (
           <Template key={one.name} template={one} onUsed={close} />
