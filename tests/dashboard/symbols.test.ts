@@ -119,3 +119,42 @@ test.skipIf(noBrowser)(
   },
   300_000,
 )
+
+test.skipIf(noBrowser)(
+  'a phone shows where a symbol is from, and what is found has intervals as the chart writes them',
+  async () => {
+    const site = await startSite()
+    try {
+      const { page, complaints } = await site.open({
+        width: 390,
+        remembered: { 'tour.done': true, market: { exchange: 'SP', symbol: 'SPX', interval: '1d' } },
+      })
+      const kept = await page.request.post(`${site.url}/api/platform/backtests`, {
+        headers: { origin: site.url },
+        data: {
+          name: 'Kept one',
+          exchange: 'SP',
+          symbol: 'SPX',
+          interval: '1d',
+          bars: 50,
+          source: '//@version=6\nstrategy("Kept one")',
+        },
+      })
+      expect(kept.status()).toBe(200)
+      await page.goto(site.url)
+      const chart = page.getByRole('application').first()
+      await chart.focus()
+      await page.keyboard.type('aa')
+      const option = page.getByRole('option', { name: /^AAPL/ })
+      await option.getByText('NASDAQ', { exact: true }).waitFor()
+      await page.keyboard.press('Escape')
+      await page.keyboard.press('Control+k')
+      await page.getByRole('combobox', { name: 'Search' }).fill('kept one')
+      await page.getByRole('option', { name: /SP:SPX 1D/ }).waitFor()
+      expect(complaints).toEqual([])
+    } finally {
+      await site.close()
+    }
+  },
+  300_000,
+)

@@ -11,7 +11,7 @@ import { call } from '../api-client.ts'
 import { commands, keysOf } from '../commands.ts'
 import { keyText } from '../keys.ts'
 import { openScript } from '../editor/documents.ts'
-import { ago } from '../format.ts'
+import { ago, intervalText } from '../format.ts'
 import { paletteOpen, typedAhead } from './overlays.ts'
 import { navigate } from '../router.ts'
 import { openReport } from '../open-report.ts'
@@ -346,7 +346,7 @@ function sideOf({ type, id, symbol, author }: Hit): { side?: string } {
 /** A snippet without Markdown's marks. */
 function noteOf({ type, snippet, symbol, tags }: Hit): string {
   if (type === 'idea') return plainText(snippet, 140)
-  if (type === 'backtest') return `${tags[0]}:${symbol} ${tags[1]}`
+  if (type === 'backtest') return `${tags[0]}:${symbol} ${intervalText(tags[1] ?? '')}`
   return snippet.replace(/\/\/@version=\d\s*/, '').replace(/(^|\s)\/\/\s?/g, '$1')
 }
 
