@@ -135,6 +135,17 @@ describe.skipIf(noBrowser)('optimising', () => {
     expect(complaints).toEqual([])
   }, 300_000)
 
+  test('finds a best for a script that trades rarely, as the first one does', async () => {
+    const { page } = await site.open({ remembered: REMEMBERED })
+    await page.goto(`${site.url}/`)
+    await page.getByRole('button', { name: 'Optimise', exact: true }).click()
+    await page.waitForURL(/\/sweeps\/new$/)
+    const wanted = await page.getByLabel('A trial counts if').inputValue()
+    const [, least] = /^trades >= (\d+)$/.exec(wanted)!
+    // 50 over 200 days of daily bars cross a handful of times in fourteen years.
+    expect(Number(least)).toBeLessThanOrEqual(5)
+  }, 300_000)
+
   test('says what is wrong beside the field that is wrong', async () => {
     const { page } = await site.open({ remembered: REMEMBERED })
     await page.goto(`${site.url}/sweeps/new`)

@@ -101,7 +101,7 @@ function OptimiseForm({ start }: { readonly start: readonly VariedRow[] }) {
   const faulty = chosen.some((row) => rowProblem(row) !== null)
   const form = useForm({
     wire: SWEEP_FIELDS,
-    start: { where: '', objective: 'netProfit', constraints: 'trades >= 30', trials: '1000' },
+    start: { where: '', objective: 'netProfit', constraints: 'trades >= 5', trials: '1000' },
     async send({ where, objective, constraints, trials }) {
       const { source, name } = script.peek()
       const others = plainInputs()
