@@ -297,6 +297,17 @@ hline(0)
     await page.getByRole('button', { name: 'Profit', exact: true }).click()
     await grid.getByRole('row').nth(1).click()
     await grid.locator('[aria-selected="true"]').waitFor()
+    // What hides a trade is opened by a click on it.
+    const show = page.getByRole('button', { name: 'Show or hide' })
+    const trades = page.getByRole('menuitemradio', { name: 'Trades' })
+    await show.click()
+    await trades.click()
+    await page.getByRole('button', { name: 'Whole height' }).click()
+    await grid.getByRole('row').nth(2).click()
+    await page.getByRole('button', { name: 'Whole height' }).waitFor()
+    await show.click()
+    expect(await trades.getAttribute('aria-checked')).toBe('true')
+    await page.keyboard.press('Escape')
     const [file] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Export CSV' }).click(),

@@ -18,7 +18,17 @@ import { palette, theme } from '../settings.ts'
 import { layersOf, type Layer } from '../studies/studies.ts'
 import { copyText } from '../ui/copy-text.ts'
 import { Button, cx, Failure, Progress, toastError } from '../ui/ui.tsx'
-import { alertAt, bottom, lookAt, run, running, runProblem, runProgress, side } from '../workspace.ts'
+import {
+  alertAt,
+  bottom,
+  bottomMaximised,
+  lookAt,
+  run,
+  running,
+  runProblem,
+  runProgress,
+  side,
+} from '../workspace.ts'
 import { barAt, endOfBar, lastOver, loadBars, loadNewer, showsClock } from './bars.ts'
 import { onTick, type Cell, type ShownBars } from './cell.ts'
 import { isPartOf } from './made-markets.ts'
@@ -528,7 +538,13 @@ function useLookAt(cell: Cell, view: ChartView | null): void {
     // Answer only once, or every new bar would pull the chart back there. If the time is older than the bars loaded so far,
     // keep the question until the others have arrived.
     if (asked.time >= (chart.bars.time[0] ?? Infinity)) lookAt.value = null
-    if (asked.trade !== undefined) markedTrade.value = asked.trade
+    // What hides it is opened.
+    bottomMaximised.value = false
+    if (asked.trade !== undefined) {
+      markedTrade.value = asked.trade
+      cell.showScript.value = true
+      if (!cell.trades.value) cell.trades.value = true
+    }
     const trade =
       asked.trade === undefined ? undefined : run.peek()?.report.trades.find((one) => one.n === asked.trade)
     if (trade) made.lookAtRange(barAt(chart.bars, trade.entryTime), barAt(chart.bars, trade.exitTime))
