@@ -5,6 +5,8 @@
 
 import { Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
+import { users } from '../accounts/accounts.ts'
+import { mayChangeShared } from '../accounts/users.ts'
 import { barWindows } from '../market/files/export-bars.ts'
 import { barsSeenBy } from '../market/seen-bars.ts'
 import type { Bookmark, Cursor } from '../replay/places.ts'
@@ -121,11 +123,13 @@ async function* placeLines(kv: Kv, userId: string): AsyncGenerator<object> {
     }
 }
 
-/** The series that the user imported for themselves, in windows. */
-async function* barLines({ bars }: ApiDeps, userId: string): AsyncGenerator<object> {
+/** The series that the user imported for themselves, or for everybody, in windows. */
+async function* barLines({ bars, kv }: ApiDeps, userId: string): AsyncGenerator<object> {
   const seen = barsSeenBy(bars, userId)
-  for (const { owner, exchange, symbol, interval } of await seen.list()) {
-    if (owner !== userId) continue
+  const user = await users(kv).get(userId)
+  const sharesBars = user !== null && mayChangeShared(user)
+  for (const { owner = '', exchange, symbol, interval } of await seen.list()) {
+    if (owner !== userId && !sharesBars) continue
     const series = { exchange, symbol, interval }
     for await (const window of barWindows((part) => seen.read(series, part), {})) {
       const { time, open, high, low, close, volume } = window

@@ -3,6 +3,8 @@
 // What was taken is remembered by its old id, under the user, so that a file can be given again, after a cut as well, and only
 // what is missing is made. Somebody's own things are found by the ids that they have.
 
+import { users } from '../accounts/accounts.ts'
+import { mayChangeShared } from '../accounts/users.ts'
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { invalidField, Problem } from '../lib/problem.ts'
@@ -236,8 +238,11 @@ class Taking {
   }
 
   async #hasSeries(key: SeriesKey): Promise<boolean> {
-    const { bars, userId } = this.#deps
-    return (await bars.store.info(seriesOf(key, userId))) !== null
+    const { bars, kv, userId } = this.#deps
+    const user = await users(kv).get(userId)
+    // Where an import of this user would put them.
+    const owner = user !== null && mayChangeShared(user) ? '' : userId
+    return (await bars.store.info(seriesOf(key, owner))) !== null
   }
 
   async #takePart(of: string, key: unknown, value: unknown): Promise<void> {

@@ -173,6 +173,28 @@ const ONE_OF_EACH = {
 }
 
 describe('everything that a user owns', () => {
+  test('has the bars that one imported, if asked for, and changes none that are there', async () => {
+    const site = await signedIn(testServer(unlimited))
+    await testBars(site, 60)
+    const bars = (of: typeof site) => of.call('GET', `/bars?${new URLSearchParams(MARKET).toString()}`)
+    const file = await site.file('?bars=yes')
+    expect(gunzipSync(await site.file()).toString()).not.toContain('"kind":"bars"')
+    const other = await signedIn(testServer(unlimited), 'new@example.com')
+    expect((await other.bring(file)).json.imported.bars).toBe(1)
+    expect((await bars(other)).bars).toEqual((await bars(site)).bars)
+
+    // A second time, and over a series that is longer by now.
+    await testBars(other, 70)
+    const again = await other.bring(file)
+    expect([again.json.imported.bars, again.json.present.bars]).toEqual([undefined, 1])
+    expect((await bars(other)).bars.time.length).toBe(70)
+    // A member has them alone.
+    const member = await signedIn(other.server, 'member@example.com')
+    expect((await member.bring(file)).json.imported.bars).toBe(1)
+    expect((await bars(member)).bars.time.length).toBe(60)
+    expect((await bars(other)).bars.time.length).toBe(70)
+  })
+
   test('comes to another server with what is beside it, and a second time changes nothing', async () => {
     const site = await owner()
     const file = await site.file()

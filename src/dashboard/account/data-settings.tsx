@@ -43,7 +43,9 @@ function Export() {
         Secrets are not in it.
       </p>
       <Check checked={bars.value} onChange={(on) => (bars.value = on)}>
-        With the bars that you imported for yourself
+        {user.value?.role === 'member'
+          ? 'With the bars that you imported for yourself'
+          : 'With all bars that everybody has here'}
       </Check>
       <p>
         <Button
