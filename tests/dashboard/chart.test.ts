@@ -564,7 +564,9 @@ hline(0)
     })
     await page.goto(site.url)
     await page.getByText('Net profit').first().waitFor()
-    expect(await sideways(page)).toEqual([])
+    // The bars of tools and of ranges scroll by themselves.
+    const isBar = /^div\.(?:bar-slot|rangeBar|tabs|tools)/
+    expect((await sideways(page)).filter((place) => !isBar.test(place))).toEqual([])
     expect(complaints).toEqual([])
   }, 300_000)
 

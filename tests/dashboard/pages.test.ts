@@ -1284,7 +1284,10 @@ if bar_index % (days * 20) == 50
     }
     for (const side of ['Watchlist', 'Alerts', 'Ideas']) {
       await page.goto(`${site.url}/`)
-      await page.getByRole('tab', { name: side }).click()
+      const drawers = page.getByRole('group', { name: 'Side drawer' })
+      const button = drawers.getByRole('button', { name: side })
+      if ((await button.getAttribute('aria-pressed')) !== 'true') await button.click()
+      await page.getByRole('tab', { name: side, selected: true }).waitFor()
       await painted(page)
     }
     await page.keyboard.press('Control+k')
