@@ -169,7 +169,9 @@ export function createAlerts(all: AlertDeps) {
     await owned(ownerId, id)
     // There may be many firings: they are deleted afterwards, a page at a time, which survives a stop in between.
     await alerts.delete(id, () => ({ sets: [{ key: [...GONE, id], value: 'null' }] }))
-    await forget(id)
+    // On a full disk there may have been room for the one and not for the other. The alert is gone: to answer that nothing was
+    // stored would be untrue.
+    await forget(id).catch(() => undefined)
   }
 
   async function forget(id: string): Promise<void> {

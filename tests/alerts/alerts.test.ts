@@ -654,6 +654,26 @@ describe('an alert', () => {
       expect([moved, days()]).toEqual([true, [2]])
     },
   )
+  test('that is deleted is gone, also when the disk is full before its firings are', async () => {
+    const kv = testKv()
+    let room = Infinity
+    const { alerts, set } = world({
+      ...kv,
+      commit: async (changes) => {
+        if (room-- <= 0) throw new Problem(507, 'storage_full', 'The disk is full.')
+        return kv.commit(changes)
+      },
+    })
+    const { id } = await set()
+    room = 1
+    await alerts.remove('usr_1', id)
+    room = Infinity
+    // What is left is known, and goes with the next start.
+    const left = async () => JSON.stringify(await kv.list({ prefix: ['alerts'] }, { limit: 100 }))
+    expect(await left()).toContain(id)
+    await alerts.sweep()
+    expect(await left()).not.toContain(id)
+  })
   test('that is deleted leaves nothing behind', async () => {
     const { kv, alerts, set, bar } = world()
     const { id } = await set({

@@ -145,6 +145,7 @@ test.skipIf(noBrowser)(
 
       // A watchlist: made, filled, put in order.
       await palette(page, 'watchlists', /^Watchlists$/)
+      await page.getByRole('button', { name: 'New list' }).first().waitFor()
       await tabTo(page, 'New list')
       await page.keyboard.press('Enter')
       await page.keyboard.type('Mine')
