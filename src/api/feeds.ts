@@ -18,6 +18,7 @@ import { access, type ApiDeps } from './access.ts'
 import { WATCHED_INTERVAL } from '../watchlists/watchlists.ts'
 import { instantOf } from './fields.ts'
 import { providerRoutes } from './providers.ts'
+import { requireFeeds } from './require-feeds.ts'
 import { route } from './route.ts'
 import { symbolRoutes } from './symbols.ts'
 
@@ -41,13 +42,7 @@ export function feedRoutes(deps: ApiDeps) {
     .post(
       '/bars/fetch',
       async ({ caller, body, request, server }) => {
-        if (!feeds.enabled)
-          throw new Problem(
-            503,
-            'feeds_disabled',
-            'Requests to providers are switched off on this server (FEEDS=off).',
-            { retryAfter: 3600 },
-          )
+        requireFeeds(feeds)
         server?.timeout(request, 0)
         const key = keyOf(body)
         await feeds.choose(key)

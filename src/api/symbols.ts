@@ -1,12 +1,12 @@
 // Symbols of providers: found in their lists, which are fetched where somebody chose the provider.
 
 import { type AnyElysia, Elysia } from 'elysia'
-import { Problem } from '../lib/problem.ts'
 import { barsSeenBy } from '../market/seen-bars.ts'
 import type { SymbolListStatus } from '../feeds/symbol-lists.ts'
 import type { SymbolList } from '../wire/symbol-search.ts'
 import { access, type ApiDeps } from './access.ts'
 import { pageOf } from './fields.ts'
+import { requireFeeds } from './require-feeds.ts'
 import { route } from './route.ts'
 
 const FOUND_MAX = 100
@@ -43,13 +43,7 @@ export function symbolRoutes(deps: ApiDeps): AnyElysia {
     .post(
       '/lists',
       async ({ body }) => {
-        if (!feeds.enabled)
-          throw new Problem(
-            503,
-            'feeds_disabled',
-            'Requests to providers are switched off on this server (FEEDS=off).',
-            { retryAfter: 3600 },
-          )
+        requireFeeds(feeds)
         return { list: wire(await symbolLists.choose(body.provider)) }
       },
       route('POST /api/platform/symbols/lists'),
