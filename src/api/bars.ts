@@ -180,11 +180,11 @@ export function barRoutes(deps: ApiDeps) {
       async ({ caller, query }) => {
         const seen = barsSeenBy(cache, caller.user.id)
         const key = keyOf(query)
-        const stretches = await seen.stretches(key)
-        if (!stretches || stretches.length === 0) throw await noContracts(seen, key)
+        const spans = await seen.contractSpans(key)
+        if (!spans || spans.length === 0) throw await noContracts(seen, key)
         const timeOrNull = (time: number) => (Number.isFinite(time) ? time : null)
         return {
-          contracts: stretches.map((one) => ({
+          contracts: spans.map((one) => ({
             ...one,
             from: timeOrNull(one.from),
             to: timeOrNull(one.to),

@@ -152,14 +152,14 @@ async function listContracts(context: CommandContext): Promise<number> {
   const flags = parseFlags(context.args, SERIES_FLAGS)
   const key = keyOf(flags)
   return withData(context, flags, async ({ bars }) => {
-    const stretches = (await barsSeenBy(bars, null).stretches(key)) ?? []
-    if (stretches.length === 0) {
+    const spans = (await barsSeenBy(bars, null).contractSpans(key)) ?? []
+    if (spans.length === 0) {
       context.warn(
         `${seriesName(key)} is not made of contracts: a continuous future is named CME:ES1!, and its contracts CME:ESH2025 and so on.`,
       )
       return 1
     }
-    const rows = stretches.map(({ symbol, from, to, shift, factor }) => [
+    const rows = spans.map(({ symbol, from, to, shift, factor }) => [
       symbol,
       Number.isFinite(from) ? formatTime(from) : '–',
       Number.isFinite(to) ? formatTime(to) : '–',

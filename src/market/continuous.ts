@@ -33,7 +33,7 @@ export interface TradedContract extends Contract {
 }
 
 /** Bars of one contract within a continuous series: all that open in [from, to). */
-export interface Stretch {
+export interface ContractSpan {
   readonly symbol: string
   readonly from: number
   readonly to: number
@@ -85,18 +85,18 @@ export function contractsOf(symbols: Iterable<string>, root: string): Contract[]
 
 /**
  * Which contract the series is when, oldest first. `contracts` are sorted by month, each with at least one bar. The first
- * stretch begins at -∞, and the last one ends at ∞ if there still is a contract at the position.
+ * span begins at -∞, and the last one ends at ∞ if there still is a contract at the position.
  */
-export function stretchesOf(
+export function contractSpans(
   contracts: readonly TradedContract[],
   { position, adjustment, leaveAfter }: Omit<ContinuousName, 'root'>,
-): Stretch[] {
+): ContractSpan[] {
   const fronts = frontsOf(contracts, leaveAfter)
   const held = fronts.flatMap(({ from, at }, i) => {
     const contract = contracts[at + position - 1]
     return contract ? [{ from, to: fronts[i + 1]?.from ?? Infinity, contract }] : []
   })
-  const stretches: Stretch[] = []
+  const spans: ContractSpan[] = []
   let shift = 0
   let factor = 1
   for (let i = held.length - 1; i >= 0; i--) {
@@ -108,7 +108,7 @@ export function stretchesOf(
       else if (closes) factor *= ratioOf(closes, contract, later.contract)
     }
     const { symbol } = contract
-    stretches.unshift({
+    spans.unshift({
       symbol,
       from: i === 0 ? -Infinity : from,
       to,
@@ -116,7 +116,7 @@ export function stretchesOf(
       factor,
     })
   }
-  return stretches
+  return spans
 }
 
 /** From when which contract (an index) is in front. */
@@ -187,10 +187,10 @@ function ratioOf([before, after]: readonly [number, number], older: Contract, ne
 }
 
 /**
- * Bars of the stretches in their order, with their prices moved. They are in shared memory, so that workers read them without
+ * Bars of the spans in their order, with their prices moved. They are in shared memory, so that workers read them without
  * a copy.
  */
-export function joinStretches(parts: readonly (readonly [Stretch, Bars])[]): Bars {
+export function joinSpans(parts: readonly (readonly [ContractSpan, Bars])[]): Bars {
   const all = concatBars([...parts.map(([, bars]) => bars), NO_BARS], { shared: true })
   let at = 0
   for (const [{ shift, factor }, { length }] of parts) {

@@ -13,10 +13,10 @@ import { selectBars, type BarRange, type Bars } from './bars.ts'
 import {
   continuousName,
   contractsOf,
-  joinStretches,
-  stretchesOf,
+  joinSpans,
+  contractSpans,
   type ContinuousName,
-  type Stretch,
+  type ContractSpan,
   type TradedContract,
 } from './continuous.ts'
 import { SPREAD_EXCHANGE, spreadBars, spreadOf, type Spread } from './spread.ts'
@@ -34,7 +34,7 @@ export interface SeenBars {
   list(): Promise<SeriesInfo[]>
   symbols(): Promise<SymbolInfo[]>
   /** Which contracts a continuous future consists of; null if the name means something else. */
-  stretches(key: SeriesKey): Promise<readonly Stretch[] | null>
+  contractSpans(key: SeriesKey): Promise<readonly ContractSpan[] | null>
 }
 
 /** Which series `key` means to the user, whatever owner `key` names. */
@@ -72,23 +72,23 @@ export async function barsRunOn(
 }
 
 /** A continuous future is a series too, unless one is stored under that very name. */
-function withContinuous(seen: Omit<SeenBars, 'stretches'>): SeenBars {
+function withContinuous(seen: Omit<SeenBars, 'contractSpans'>): SeenBars {
   const made = async (key: SeriesKey) => {
     const name = continuousName(key.symbol)
     return name && !(await seen.source(key))
       ? { name, contracts: await tradedContracts(seen, name, key) }
       : null
   }
-  const stretches = async (key: SeriesKey) => {
+  const spans = async (key: SeriesKey) => {
     const found = await made(key)
-    return found && stretchesOf(found.contracts, found.name)
+    return found && contractSpans(found.contracts, found.name)
   }
   return {
     ...seen,
-    stretches,
+    contractSpans: spans,
     async source(key) {
       const { exchange, symbol, interval } = key
-      const all = await stretches(key)
+      const all = await spans(key)
       if (!all) return seen.source(key)
       const parts = await Promise.all(all.map(async (part) => seen.source({ ...key, symbol: part.symbol })))
       const sources = parts.filter((one) => one !== null)
@@ -104,8 +104,8 @@ function withContinuous(seen: Omit<SeenBars, 'stretches'>): SeenBars {
       }
     },
     async read(key, range = {}) {
-      const all = await stretches(key)
-      return all ? readStretches(seen, all, key, range) : seen.read(key, range)
+      const all = await spans(key)
+      return all ? readSpans(seen, all, key, range) : seen.read(key, range)
     },
     async symbol(exchange, symbol) {
       const name = continuousName(symbol)
@@ -122,7 +122,7 @@ const tickersOf = async (seen: Pick<SeenBars, 'list'>, exchange: string) =>
 
 /** The contracts of the name that have bars of the interval, with their days. */
 async function tradedContracts(
-  seen: Omit<SeenBars, 'stretches'>,
+  seen: Omit<SeenBars, 'contractSpans'>,
   { root }: ContinuousName,
   { exchange, interval }: SeriesKey,
 ): Promise<TradedContract[]> {
@@ -140,15 +140,15 @@ async function tradedContracts(
 }
 
 /** Reads no more of the contracts than the range asks for. */
-async function readStretches(
-  seen: Omit<SeenBars, 'stretches'>,
-  all: readonly Stretch[],
+async function readSpans(
+  seen: Omit<SeenBars, 'contractSpans'>,
+  all: readonly ContractSpan[],
   { exchange, interval }: SeriesKey,
   { from = -Infinity, to = Infinity, first = Infinity, last = Infinity }: BarRange,
 ): Promise<Bars> {
   const isForwards = first < Infinity
   const within = all.filter((one) => one.from < to && one.to > from)
-  const parts: (readonly [Stretch, Bars])[] = []
+  const parts: (readonly [ContractSpan, Bars])[] = []
   let room = isForwards ? first : last
   for (const one of isForwards ? within : within.toReversed()) {
     if (room <= 0) break
@@ -158,7 +158,7 @@ async function readStretches(
     room -= bars.length
     parts.push([one, bars])
   }
-  return selectBars(joinStretches(isForwards ? parts : parts.toReversed()), { last })
+  return selectBars(joinSpans(isForwards ? parts : parts.toReversed()), { last })
 }
 
 /** Whether a name is that of a formula or a continuous future, which is made of other series unless it is stored itself. */
@@ -174,7 +174,7 @@ export async function requireStored(cache: BarCache, userId: string, key: Series
   if (!mayBeMade(key)) return
   const seen = barsSeenBy(cache, userId)
   if (await cache.source(await seen.resolve(key))) return
-  const newest = key.exchange === SPREAD_EXCHANGE ? null : (await seen.stretches(key))?.at(-1)
+  const newest = key.exchange === SPREAD_EXCHANGE ? null : (await seen.contractSpans(key))?.at(-1)
   if (newest === undefined) return
   const remedy = newest
     ? `and ${key.symbol} is made of contracts. Follow the contract itself, ${newest.symbol}.`
@@ -252,7 +252,7 @@ async function readSpread(
   }
 }
 
-function storedSeenBy(cache: BarCache, userId: string | null): Omit<SeenBars, 'stretches'> {
+function storedSeenBy(cache: BarCache, userId: string | null): Omit<SeenBars, 'contractSpans'> {
   const { store } = cache
   const resolve = (key: SeriesKey) => resolveSeries(cache, userId, key)
   const symbol = (exchange: string, ticker: string) => cache.symbol(exchange, ticker, userId ?? '')

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { BarCache } from '../../src/market/bar-cache.ts'
 import { memoryBars } from '../../src/market/bar-store.ts'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
-import { continuousName, contractOf, contractsOf, stretchesOf } from '../../src/market/continuous.ts'
+import { continuousName, contractOf, contractsOf, contractSpans } from '../../src/market/continuous.ts'
 import { barsSeenBy, barsRunOn } from '../../src/market/seen-bars.ts'
 
 const DAY = 86_400_000
@@ -59,7 +59,7 @@ const H = { symbol: 'ESH2025', month: 2025 * 12 + 2 }
 const J = { symbol: 'ESJ2025', month: 2025 * 12 + 3 }
 const M = { symbol: 'ESM2025', month: 2025 * 12 + 5 }
 const volume = { position: 1, adjustment: 'none', leaveAfter: null } as const
-const held = (found: ReturnType<typeof stretchesOf>) =>
+const held = (found: ReturnType<typeof contractSpans>) =>
   found.map(({ symbol, from }) => [symbol, Number.isFinite(from) ? (from - day(0)) / DAY : null])
 
 describe('the change of contracts', () => {
@@ -85,7 +85,7 @@ describe('the change of contracts', () => {
   }
 
   test('comes on the day after the later one traded more, and is not taken back', () => {
-    expect(held(stretchesOf([early, late], volume))).toEqual([
+    expect(held(contractSpans([early, late], volume))).toEqual([
       ['ESH2025', null],
       ['ESM2025', 3],
     ])
@@ -98,21 +98,21 @@ describe('the change of contracts', () => {
         [2, 107, 4],
       ]),
     }
-    expect(held(stretchesOf([early, thin, late], volume))).toEqual([
+    expect(held(contractSpans([early, thin, late], volume))).toEqual([
       ['ESH2025', null],
       ['ESM2025', 3],
     ])
   })
   test('comes when a contract ends, where no volume is known', () => {
     const quiet = (of: typeof early) => ({ ...of, days: { ...of.days, volume: new Float64Array(5) } })
-    expect(held(stretchesOf([quiet(early), quiet(late)], volume))).toEqual([
+    expect(held(contractSpans([quiet(early), quiet(late)], volume))).toEqual([
       ['ESH2025', null],
       ['ESM2025', 5],
     ])
   })
   test('begins with the contract that trades most, of those that trade', () => {
     const begun = { ...H, days: barsOf([[5, 90, 1]]) }
-    expect(held(stretchesOf([begun, late], volume))).toEqual([['ESM2025', null]])
+    expect(held(contractSpans([begun, late], volume))).toEqual([['ESM2025', null]])
   })
   test('comes a number of days from the first of the month, if the name says so', () => {
     // Days of sessions that open the evening before.
@@ -126,7 +126,7 @@ describe('the change of contracts', () => {
       { ...M, days: sessions(0, 100) },
     ]
     const leftAt = (leaveAfter: number) => {
-      const [, next] = stretchesOf([march, june], { ...volume, leaveAfter })
+      const [, next] = contractSpans([march, june], { ...volume, leaveAfter })
       return next && new Date(next.from + 3_600_000).toISOString().slice(0, 10)
     }
     expect([leftAt(-10), leftAt(0), leftAt(8)]).toEqual(['2025-02-19', '2025-03-01', '2025-03-09'])
@@ -135,7 +135,7 @@ describe('the change of contracts', () => {
   })
   test('takes the contract behind the one in front for the second', () => {
     const last = { ...M, symbol: 'ESU2025', month: M.month + 3, days: late.days }
-    const found = stretchesOf([early, late, last], { ...volume, position: 2 })
+    const found = contractSpans([early, late, last], { ...volume, position: 2 })
     expect(held(found)).toEqual([
       ['ESM2025', null],
       ['ESU2025', 3],
@@ -143,7 +143,7 @@ describe('the change of contracts', () => {
   })
 
   test('moves older prices by the difference or the ratio of the closes of the day before', () => {
-    const by = (adjustment: 'difference' | 'ratio') => stretchesOf([early, late], { ...volume, adjustment })
+    const by = (adjustment: 'difference' | 'ratio') => contractSpans([early, late], { ...volume, adjustment })
     expect(by('difference').map(({ shift, factor }) => [shift, factor])).toEqual([
       [10, 1],
       [0, 1],
@@ -164,17 +164,17 @@ describe('the change of contracts', () => {
         [6, 123, 99],
       ]),
     }
-    const shifts = stretchesOf([early, late, next], { ...volume, adjustment: 'difference' })
+    const shifts = contractSpans([early, late, next], { ...volume, adjustment: 'difference' })
     expect(shifts.map(({ shift }) => shift)).toEqual([16, 6, 0])
   })
   test('moves nothing where no day is common', () => {
     const apart = { ...M, days: barsOf([[9, 50, 1]]) }
-    const found = stretchesOf([early, apart], { ...volume, adjustment: 'difference' })
+    const found = contractSpans([early, apart], { ...volume, adjustment: 'difference' })
     expect(found.map(({ shift }) => shift)).toEqual([0, 0])
   })
   test('has no ratio of prices below nought, and says so', () => {
     const below = { ...H, days: barsOf(Array.from({ length: 5 }, (_, i) => [i, -37, 5 - i] as const)) }
-    expect(() => stretchesOf([below, late], { ...volume, adjustment: 'ratio' })).toThrow(
+    expect(() => contractSpans([below, late], { ...volume, adjustment: 'ratio' })).toThrow(
       'Between ESH2025 and ESM2025 a price was nought or less',
     )
   })
@@ -223,7 +223,7 @@ describe('read as a series', () => {
     const cache = await cacheOf()
     await cache.upsert(key('ES1!'), barsOf([[0, 1, 1]]))
     expect(await closes(cache, 'ES1!')).toEqual([1])
-    expect(await barsSeenBy(cache, null).stretches(key('ES1!'))).toBeNull()
+    expect(await barsSeenBy(cache, null).contractSpans(key('ES1!'))).toBeNull()
   })
   test('a contract that only its owner sees is theirs alone', async () => {
     const cache = await cacheOf()
