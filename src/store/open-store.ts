@@ -10,7 +10,7 @@ import { lmdbKv, type LmdbKv } from './lmdb.ts'
 import { memoryKv } from './memory.ts'
 import { assertKnownLayout, migrate } from './migrate.ts'
 import { Reserve } from './reserve.ts'
-import { lockData, servedBy, type ServerLock } from './server-lock.ts'
+import { LOCK_FILE, lockData, servedBy, type ServerLock } from './server-lock.ts'
 
 export interface OpenOptions {
   /** The data directory; created if it is missing. */
@@ -109,7 +109,7 @@ function assertLocksKept(options: OpenOptions): void {
   const server = servedBy(options.directory)
   if (server !== null)
     throw new DataRefused(
-      `${folder}/lock.mdb was deleted while process ${server} serves from it, and without it two processes would damage the database. Restart the server, which makes it anew.`,
+      `${folder}/lock.mdb was deleted while ${server} serves from it, and without it two processes would damage the database. Restart the server, which makes it anew.`,
     )
 }
 
@@ -125,7 +125,7 @@ function makeDirectory(directory: string): void {
 
 /** Version 0.1.0 let everybody on the machine read the database. A directory of another user is left as it is. */
 function keepPrivate(directory: string): void {
-  for (const name of ['', '/db', '/db/data.mdb', '/db/lock.mdb'])
+  for (const name of ['', `/${LOCK_FILE}`, '/db', '/db/data.mdb', '/db/lock.mdb'])
     try {
       const { mode } = statSync(directory + name)
       if (mode & 0o077) chmodSync(directory + name, mode & 0o700)

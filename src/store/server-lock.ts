@@ -26,6 +26,7 @@ export interface ServerLock {
 /** Throws `DataRefused`, which names the process, if another one holds the lock. */
 export function lockData(directory: string): ServerLock {
   const database = exclusive(directory)
+  if (database === null) throw inUse(readHolder(directory))
   const pidFile = join(directory, PID_FILE)
   const wasLeft = readHolder(directory) !== null
   try {
@@ -60,17 +61,13 @@ export function processWithDatabase(folder: string): number | null {
   return null
 }
 
-/** Who serves the directory, as far as can be seen without touching its lock; null: nobody. */
+/** Who serves the directory: `process 1234`; null: nobody. The lock knows it, also where the file with the number is gone. */
 export function servedBy(directory: string): string | null {
+  const database = exclusive(directory)
+  database?.close()
+  if (database !== null) return null
   const holder = readHolder(directory)
-  if (holder === null || !/^\d+$/.test(holder)) return holder
-  try {
-    process.kill(Number(holder), 0)
-    return holder
-  } catch (error) {
-    // Of another user's process one is told EPERM.
-    return (error as NodeJS.ErrnoException).code === 'ESRCH' ? null : holder
-  }
+  return holder === null ? 'another process' : `process ${holder}`
 }
 
 export function inUse(pid: string | number | null): DataRefused {
@@ -80,7 +77,8 @@ export function inUse(pid: string | number | null): DataRefused {
   )
 }
 
-function exclusive(directory: string): Database {
+/** Null: another process has it. */
+function exclusive(directory: string): Database | null {
   const path = join(directory, LOCK_FILE)
   let database: Database | undefined
   try {
@@ -92,7 +90,7 @@ function exclusive(directory: string): Database {
   } catch (error) {
     database?.close()
     if (!(error instanceof SQLiteError)) throw error
-    if (error.code === 'SQLITE_BUSY') throw inUse(readHolder(directory))
+    if (error.code === 'SQLITE_BUSY') return null
     throw new DataRefused(
       error.code === 'SQLITE_NOTADB' || error.code === 'SQLITE_CORRUPT'
         ? `${path} is no lock file of Chartroom. If no server runs on this directory, delete it.`

@@ -108,13 +108,21 @@ test('only a copy may be gone on with where it is not whole', async () => {
 test('nobody else may read it, also where somebody could before', async () => {
   const directory = `${folder()}/below/data`
   const modes = () =>
-    ['', '/db', '/db/data.mdb', '/db/lock.mdb'].map((name) => statSync(directory + name).mode & 0o077)
-  await (await openStore({ directory })).close()
+    ['', '/db', '/db/data.mdb', '/db/lock.mdb', '/server.lock'].map(
+      (name) => statSync(directory + name).mode & 0o077,
+    )
+  const serve = async () => {
+    const { kv, lock } = await openServerStore({ directory, admit })
+    await kv.close()
+    lock.release()
+  }
+  await serve()
   expect(modes()[0]).toBe(0)
+  expect(modes()[4]).toBe(0)
   for (const name of ['', '/db']) chmodSync(directory + name, 0o755)
-  for (const name of ['/db/data.mdb', '/db/lock.mdb']) chmodSync(directory + name, 0o644)
-  await (await openStore({ directory })).close()
-  expect(modes()).toEqual([0, 0, 0, 0])
+  for (const name of ['/db/data.mdb', '/db/lock.mdb', '/server.lock']) chmodSync(directory + name, 0o644)
+  await serve()
+  expect(modes()).toEqual([0, 0, 0, 0, 0])
 })
 
 test('a command that does not find the locks of a running server leaves its database alone', async () => {
@@ -125,13 +133,20 @@ test('a command that does not find the locks of a running server leaves its data
     expect(String(await rejection(open({ directory })))).toMatch(
       new RegExp(`lock.mdb was deleted while process ${process.pid} serves.*Restart the server`),
     )
+  rmSync(`${directory}/server.pid`)
+  expect(String(await rejection(openStore({ directory })))).toContain(
+    'lock.mdb was deleted while another process serves',
+  )
   expect(existsSync(`${directory}/db/lock.mdb`)).toBe(false)
   await kv.close()
   lock.release()
-  // A server that was killed leaves its number behind, and nobody has it any more.
-  writeFileSync(`${directory}/server.pid`, `2147483646 ${hostname()}\n`)
-  await (await openStore({ directory })).close()
-  expect(existsSync(`${directory}/db/lock.mdb`)).toBe(true)
+  // A server that was killed leaves its number behind, and so does a container that is gone.
+  for (const left of [`${process.pid} ${hostname()}\n`, '7 elsewhere\n']) {
+    writeFileSync(`${directory}/server.pid`, left)
+    await (await openStore({ directory })).close()
+    expect(existsSync(`${directory}/db/lock.mdb`)).toBe(true)
+    rmSync(`${directory}/db/lock.mdb`)
+  }
 })
 
 test('a directory that cannot be made is refused with what can be done', async () => {
