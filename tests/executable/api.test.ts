@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { isMissing } from './server.ts'
+import { executable, isMissing } from './server.ts'
 
 const root = `${import.meta.dir}/../..`
 const SUITES = ['features', 'letter']
@@ -23,7 +23,7 @@ test.skipIf(isMissing('executable'))(
         cwd: root,
         env: {
           ...process.env,
-          CHARTROOM_EXECUTABLE: `${root}/dist/chartroom`,
+          CHARTROOM_EXECUTABLE: executable,
           CHARTROOM_SERVERS: servers,
         },
         stdout: 'ignore',

@@ -1,21 +1,26 @@
-// Where the executable is that suites run, and a warning if it is not of these sources: a test of an executable built before
-// the change it is about says nothing, whether it passes or fails.
+// Where the executable is that suites run. One that is older than the sources is refused: a test of an executable that was
+// built before the change it is about says nothing, whether it passes or fails.
 
 import { existsSync, statSync } from 'node:fs'
 
 const root = `${import.meta.dir}/../..`
 export const builtExecutable = `${root}/dist/chartroom`
 
-if (existsSync(builtExecutable)) {
-  const newer = changedAfter(statSync(builtExecutable).mtimeMs)
-  if (newer !== null)
-    console.warn(`dist/chartroom is older than ${newer}: \`bun src/tools/build.ts\` builds it anew.`)
-}
+/** What `bun src/tools/build.ts` puts into the executable. */
+const MADE_OF = ['src/**/*', 'data/{indicators,samples}/**/*', 'package.json', 'bun.lock']
 
-/** The first source that was changed after `time` (milliseconds since 1970); null if none was. */
-function changedAfter(time: number): string | null {
-  for (const folder of ['src', 'data/indicators', 'data/samples'])
-    for (const file of new Bun.Glob(`${folder}/**/*`).scanSync({ cwd: root }))
-      if (statSync(`${root}/${file}`).mtimeMs > time) return file
+const newer = changedAfterBuild(root, builtExecutable)
+if (newer !== null)
+  throw new Error(
+    `dist/chartroom is older than ${newer}, so its tests would say nothing about it. Build it anew with \`bun src/tools/build.ts\`, or delete it: then they run the source.`,
+  )
+
+/** A source under `folder` that was changed after `executable` was built; null if none was, or nothing is built. */
+export function changedAfterBuild(folder: string, executable: string): string | null {
+  if (!existsSync(executable)) return null
+  const builtAt = statSync(executable).mtimeMs
+  for (const pattern of MADE_OF)
+    for (const file of new Bun.Glob(pattern).scanSync({ cwd: folder }))
+      if (statSync(`${folder}/${file}`).mtimeMs > builtAt) return file
   return null
 }

@@ -1,14 +1,13 @@
 // A short run of the torture against the executable (`bun run torture` is the long one): whatever it finds, it says how to
 // see it again. Nothing here hangs on how fast the machine is.
 
-import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'bun:test'
 import { SECTIONS, torture } from '../../src/tools/torture.ts'
+import { executable as binary, isMissing } from './server.ts'
 
-const binary = `${import.meta.dir}/../../dist/chartroom`
 const seed = Number(Bun.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
 
-describe.skipIf(!existsSync(binary))(`tortured with --seed ${seed}, the server stands`, () => {
+describe.skipIf(isMissing('executable'))(`tortured with --seed ${seed}, the server stands`, () => {
   test.each(Object.keys(SECTIONS))(
     '%s',
     async (section) => {
