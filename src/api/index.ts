@@ -214,8 +214,13 @@ export function createApi(services: Services) {
       }
       const cors = corsHeaders(request, settings.corsOrigins)
       Object.assign(set.headers, cors)
-      if (request.method === 'OPTIONS' && cors && request.headers.has('access-control-request-method'))
-        return new Response(null, { status: 204, headers: { ...cors, ...PREFLIGHT } })
+      if (request.method === 'OPTIONS' && cors && request.headers.has('access-control-request-method')) {
+        const allow = methodsOf(new URL(request.url).pathname).join(', ')
+        return new Response(null, {
+          status: 204,
+          headers: { ...cors, ...PREFLIGHT, ...(allow && { allow }) },
+        })
+      }
       return undefined
     })
     .onError(async ({ error, code, request, path, set }) => {

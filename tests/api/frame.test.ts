@@ -410,6 +410,9 @@ test('pages of a listed origin may call with a token, others may not read', asyn
     204,
     'https://app.example',
   ])
+  expect(allowed.headers.get('allow')).toBe('POST, GET, DELETE, HEAD')
+  const nowhere = await call('OPTIONS', '/api/nothing', { headers: preflight })
+  expect([nowhere.status, nowhere.headers.get('allow')]).toEqual([204, null])
   const other = await call('GET', '/api/health', { headers: { origin: 'https://evil.example' } })
   expect(other.headers.get('access-control-allow-origin')).toBeNull()
 })

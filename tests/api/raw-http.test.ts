@@ -43,6 +43,7 @@ test.each([
   const answer = await exchange(text)
   expect(answer).toStartWith(`HTTP/1.1 ${status} `)
   expect(answer).toContain(`{"ok":false,"error":{"code":"${code}"`)
+  if (status === 405) expect(answer.toLowerCase()).toContain('\r\nallow: get, head\r\n')
 })
 
 test.each([
