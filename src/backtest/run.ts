@@ -10,7 +10,7 @@ import { calendarOf } from '../market/calendar.ts'
 import { exchangeRate, seriesOfRate } from '../market/exchange-rates.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import { jsonPieces } from '../lib/json-pieces.ts'
-import { Problem, invalidField } from '../lib/problem.ts'
+import { Problem, invalidField, pointerToken } from '../lib/problem.ts'
 import { sha256 } from '../lib/sha256.ts'
 import { InputError, compile, type CompiledScript } from '../pine/compile.ts'
 import type { Program } from '../pine/2-check/program.ts'
@@ -474,11 +474,6 @@ function translated<T>(work: () => T, source: Source): T {
           ]
     throw new Problem(422, error.code, error.message, { diagnostics })
   }
-}
-
-/** RFC 6901. */
-function pointerToken(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
 function text(value: unknown): string {

@@ -50,6 +50,8 @@ export interface Jobs {
   readonly explain: { readonly job: ExplainJob; readonly answer: string }
   readonly check: { readonly job: TextJob; readonly answer: CheckOutput }
   readonly format: { readonly job: TextJob; readonly answer: string }
+  /** The first of the names that is no input of the script; null if all are, or if the script does not compile. */
+  readonly unknownInput: { readonly job: InputNamesJob; readonly answer: UnknownInput | null }
   readonly compare: { readonly job: CompareJob; readonly answer: CompareOutput }
   readonly replay: { readonly job: ReplayJob; readonly answer: ReplayOutput }
   readonly pack: { readonly job: PackJob; readonly answer: PackOutput }
@@ -188,6 +190,15 @@ export interface AdvanceOutput extends Omit<Advanced, 'kept'> {
 
 export interface TextJob {
   readonly source: string
+}
+
+export interface InputNamesJob extends TextJob {
+  readonly names: readonly string[]
+}
+
+export interface UnknownInput {
+  readonly input: string
+  readonly message: string
 }
 
 export interface CompareJob {

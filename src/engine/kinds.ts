@@ -15,7 +15,7 @@ import { replayJob } from './replay-job.ts'
 import { previewJob, repaintJob, runJob, verifyJob } from './run-job.ts'
 import { scanJob } from './scan-job.ts'
 import { trialsJob } from './trials-job.ts'
-import { checkJob, formatJob } from './text-jobs.ts'
+import { checkJob, formatJob, unknownInputJob } from './text-jobs.ts'
 import type { Kinds } from './worker-loop.ts'
 
 export const KINDS: Kinds = {
@@ -34,6 +34,7 @@ export const KINDS: Kinds = {
   explain: explainJob,
   check: checkJob,
   format: formatJob,
+  unknownInput: unknownInputJob,
   compare: compareJob,
   replay: replayJob,
   pack: packJob,

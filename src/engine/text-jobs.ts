@@ -1,18 +1,15 @@
 // Checks and formats a script's text, as an editor needs it while the user types.
 
 import { wireDiagnostic } from '../backtest/run.ts'
-import { compile, inputViews } from '../pine/compile.ts'
+import { compile, inputViews, unknownInputOf } from '../pine/compile.ts'
 import { format } from '../pine/format.ts'
 import { Source } from '../pine/source.ts'
-import type { CheckOutput, TextJob } from './job.ts'
+import type { CheckOutput, InputNamesJob, TextJob, UnknownInput } from './job.ts'
 import { librariesOf } from './libraries.ts'
 import type { Desk } from './worker-loop.ts'
 
 export async function checkJob({ source }: TextJob, { host }: Desk): Promise<CheckOutput> {
-  const libraries = await librariesOf(source, host)
-  const { script, diagnostics } = compile(source, {
-    library: (user, library, version) => libraries.get(`${user}/${library}/${version}`) ?? null,
-  })
+  const { script, diagnostics } = await compiled(source, host)
   const text = new Source(source)
   const declared = script?.program.declaration
   const plots = [...new Set(script?.program.plotTitles)].filter((title) => title !== '')
@@ -24,6 +21,22 @@ export async function checkJob({ source }: TextJob, { host }: Desk): Promise<Che
     declaration: JSON.stringify(declared?.kind === 'strategy' ? declared.args : null),
     diagnostics: JSON.stringify(diagnostics.map((diagnostic) => wireDiagnostic(diagnostic, text))),
   }
+}
+
+export async function unknownInputJob(
+  { source, names }: InputNamesJob,
+  { host }: Desk,
+): Promise<UnknownInput | null> {
+  const { script } = await compiled(source, host)
+  const unknown = script && unknownInputOf(script.program, names)
+  return unknown && { input: unknown.input, message: unknown.message }
+}
+
+async function compiled(source: string, host: Desk['host']) {
+  const libraries = await librariesOf(source, host)
+  return compile(source, {
+    library: (user, library, version) => libraries.get(`${user}/${library}/${version}`) ?? null,
+  })
 }
 
 export function formatJob({ source }: TextJob): string {

@@ -40,3 +40,6 @@ export class Problem extends Error {
 export function invalidField(path: string, code: string, message: string): Problem {
   return new Problem(422, 'validation_failed', message, { fields: [{ in: 'body', path, code, message }] })
 }
+
+/** A name as a part of a field's path, as RFC 6901 writes it. */
+export const pointerToken = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')

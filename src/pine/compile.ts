@@ -23,7 +23,7 @@ import { tooDeep } from './messages/parsing.ts'
 import { drawingsLeftOut, messagesLeftOut } from './messages/running.ts'
 import { Run } from './runtime/run.ts'
 
-export { InputError, inputViews, isPlotSource, type PlotSource } from './runtime/inputs.ts'
+export { InputError, inputViews, isPlotSource, unknownInputOf, type PlotSource } from './runtime/inputs.ts'
 
 export interface CompileOptions {
   /** Source of a library stored here, for `import user/library/version`; null = not found. */

@@ -19,7 +19,7 @@ import type { JobPool } from '../engine/pool.ts'
 import { inParts } from '../jobs/parts.ts'
 import { StoredJobs, type JobDeps, type JobScript } from '../jobs/stored-jobs.ts'
 import type { LiveJob } from '../jobs/user-jobs.ts'
-import { invalidField, Problem } from '../lib/problem.ts'
+import { invalidField, pointerToken, Problem } from '../lib/problem.ts'
 import { turn } from '../lib/turn.ts'
 import { barsNotFound, type BarCache } from '../market/bar-cache.ts'
 import { ownerOf, seriesKey, seriesName, type SeriesKey } from '../market/bar-store.ts'
@@ -167,7 +167,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
 
   /** Checks what can be checked without a worker, stores the sweep as queued, and returns. */
   async create(userId: string, body: SweepBody, also?: Also<Sweep>): Promise<Sweep> {
-    const { clock, newId, bars: cache } = this.#deps
+    const { clock, newId, bars: cache, hostFor } = this.#deps
     const space = spaceOf(body.space, body.where ?? [])
     const interval = requireInterval(body.interval)
     const seen = barsSeenBy(cache, userId)
@@ -223,7 +223,28 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
       inputs: body.inputs ?? {},
       overrides: body.overrides ?? {},
     }
+    await this.#assertInputs(sweep, script, hostFor(seen, userId, key, bars))
     return this.add(sweep, script, also)
+  }
+
+  /**
+   * Throws Problem 422 that names an input that the script does not have. What else is wrong with a script fails the sweep,
+   * with its diagnostics.
+   */
+  async #assertInputs(
+    { userId, space }: Sweep,
+    { source, inputs }: JobScript,
+    host: ScriptHost,
+  ): Promise<void> {
+    const { pool, limits } = this.#deps
+    const names = [...space.flatMap(({ input = [] }) => input), ...Object.keys(inputs)]
+    const budget = { timeMs: limits.timeMs, memoryBytes: limits.memoryBytes }
+    const options = { user: userId, lane: 'quick' as const, budget, host }
+    const unknown = await pool.do('unknownInput', { source, names }, options)
+    if (!unknown) return
+    const at = space.findIndex(({ input }) => input === unknown.input)
+    const path = at < 0 ? `/inputs/${pointerToken(unknown.input)}` : `/space/${at}/input`
+    throw invalidField(path, 'invalid_input', unknown.message)
   }
 
   async verdict(userId: string, id: string): Promise<Verdict | null> {

@@ -294,7 +294,8 @@ describe('a sweep', () => {
     const { call, pool } = await sweepServer()
     // Whatever runs never ends by itself; one that is cancelled gives its place back at once.
     const begun = Promise.withResolvers<void>()
-    const run = () => {
+    const run = (kind: string) => {
+      if (kind === 'unknownInput') return null
       begun.resolve()
       return new Promise<never>(() => {})
     }
@@ -413,11 +414,24 @@ describe('what cannot be swept is refused by its field', () => {
     expect(json.error.fields[0].path).toBe(path)
     pool.close()
   })
-  test('an input that the script does not have fails the sweep with its name', async () => {
-    const { sweep, pool } = await sweepServer()
-    const { sweep: done } = await sweep({ space: [{ input: 'Quick', values: [1, 2] }], where: [] })
-    expect(done).toMatchObject({ state: 'failed' })
-    expect(done.error.message).toContain('Quick')
+  test.each([
+    [
+      'an input of the space',
+      { space: [...SWEEP.space, { input: 'Quick', values: [1, 2] }] },
+      '/space/2/input',
+    ],
+    ['an input that is the same for all trials', { inputs: { slow: 30, Quick: 1 } }, '/inputs/Quick'],
+  ])('%s that the script does not have, with those that it has', async (_name, change, path) => {
+    const { call, pool } = await sweepServer()
+    const { status, json } = await call('POST', PATH, { ...SWEEP, ...change })
+    expect([status, json.error.code]).toEqual([422, 'validation_failed'])
+    expect(json.error.fields).toMatchObject([
+      {
+        path,
+        message: 'This script has no input named "Quick". It has "Fast", "Slow", "Kind".',
+      },
+    ])
+    expect((await call('GET', PATH)).json.sweeps).toEqual([])
     pool.close()
   })
   test('an indicator fails the sweep', async () => {

@@ -141,11 +141,17 @@ export function inputNamed({ inputs }: Script, name: string): InputSpec | undefi
   return inputs.find((one) => one.label === name) ?? inputs.find((one) => one.name === name)
 }
 
+/** The first of the names that none of the script's inputs has, with those that there are; null if each has one. */
+export function unknownInputOf(program: Script, names: readonly string[]): InputError | null {
+  const unknown = names.find((name) => !inputNamed(program, name))
+  return unknown === undefined ? null : unknownInput(program, unknown)
+}
+
 export function resolveInputs(program: Script, chosen: Readonly<Record<string, unknown>>): ResolvedInputs {
   const given = new Map<InputSpec, unknown>()
   for (const [name, value] of Object.entries(chosen)) {
     const input = inputNamed(program, name)
-    if (!input) throw new InputError(name, `This script has no input named "${name}".${namesOf(program)}`)
+    if (!input) throw unknownInput(program, name)
     given.set(input, value)
   }
   const shown: Record<string, unknown> = {}
@@ -156,6 +162,9 @@ export function resolveInputs(program: Script, chosen: Readonly<Record<string, u
   })
   return { values, shown }
 }
+
+const unknownInput = (program: Script, name: string): InputError =>
+  new InputError(name, `This script has no input named "${name}".${namesOf(program)}`)
 
 function namesOf(program: Script): string {
   if (program.inputs.length === 0) return ' It has no inputs.'
