@@ -51,8 +51,7 @@ export async function copyStore({ source, target, progress }: CopyOptions): Prom
   const begun = await begin(source, target)
   await copyDocuments(source, target, begun, progress)
   await copyBars(source, target, progress)
-  progress('comparing')
-  const [before, after] = [await contentsOf(source), await contentsOf(target)]
+  const [before, after] = await compared(source, target, progress)
   if (await source.changedSince(begun.mark))
     throw new DataRefused(
       'The source was written to while it was copied, so that the copy is not whole. Stop what writes to it and give the command again: it starts from the beginning.',
@@ -136,7 +135,21 @@ async function copyBars(source: Archive, target: Archive, progress: (what: strin
 const nameOf = ({ owner = '', exchange, symbol, interval, change }: SeriesInfo) =>
   JSON.stringify([owner, exchange, symbol, interval, change])
 
-async function contentsOf(archive: Archive): Promise<Contents> {
+/** Both are read at the same time: one of them is another process, which we would only wait for. */
+async function compared(
+  source: Archive,
+  target: Archive,
+  progress: (what: string) => void,
+): Promise<readonly [Contents, Contents]> {
+  const series = await source.series()
+  const all = (await source.countDocuments()) + (await target.countDocuments()) + 2 * series.length
+  let done = 0
+  const told = (count: number) => progress(`comparing: ${(done += count)} of ${all}`)
+  return Promise.all([contentsOf(source, told), contentsOf(target, told)])
+}
+
+/** `told` is told how many documents or series were read. */
+async function contentsOf(archive: Archive, told: (count: number) => void): Promise<Contents> {
   const hash = new Bun.CryptoHasher('sha256')
   const add = (...parts: (string | Uint8Array)[]) => {
     for (const part of parts) {
@@ -145,11 +158,13 @@ async function contentsOf(archive: Archive): Promise<Contents> {
     }
   }
   let documents = 0
-  for await (const page of pages(archive.kv, null))
+  for await (const page of pages(archive.kv, null)) {
     for (const { key, value } of page.filter(isCopied)) {
       documents++
       add(encodeKey(key), value)
     }
+    told(page.length)
+  }
   let bars = 0
   const series = await archive.series()
   for (const info of series) {
@@ -159,6 +174,7 @@ async function contentsOf(archive: Archive): Promise<Contents> {
         bars += chunkLength(bytes)
         add(String(first), bytes)
       }
+    told(1)
   }
   const symbols = await archive.symbols()
   add(...symbols.map((symbol) => JSON.stringify(symbol)))

@@ -11,6 +11,7 @@ import { commandLine, refused, wholeNumber } from './command-line.ts'
 import { access } from './torture/access.ts'
 import { channels } from './torture/channels.ts'
 import { clocks } from './torture/clocks.ts'
+import { copies } from './torture/copies.ts'
 import { corrupt } from './torture/corrupt.ts'
 import { crash } from './torture/crash.ts'
 import { disk } from './torture/disk.ts'
@@ -33,6 +34,7 @@ export const SECTIONS: Readonly<Record<string, (scene: Scene, tally: Tally) => P
   fuzz,
   starvation,
   corrupt,
+  copies,
   clocks,
   soak,
   access,
