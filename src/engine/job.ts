@@ -24,6 +24,7 @@ import type { Axis } from '../statistics/parzen.ts'
 import type { ProblemCode } from '../lib/problem-codes.ts'
 import type { ProblemDetails } from '../lib/problem.ts'
 import type { BarRange, Bars } from '../market/bars.ts'
+import type { FileAside } from '../market/files/stage-files.ts'
 import type { ReadBarsOptions, ReadFiles } from '../market/import.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import type { Series } from '../pine/environment.ts'
@@ -296,9 +297,15 @@ export interface ReplayOutput {
   readonly equity: string
 }
 
-export type ImportJob = Omit<ReadBarsOptions, 'progress' | 'alone'>
+export interface ImportJob extends Omit<ReadBarsOptions, 'progress' | 'aside'> {
+  /** What is read in a thread of its own; missing = the input, in turn with others. */
+  readonly files?: readonly FileAside[]
+}
 
-export interface ImportOutput {
+/** Bars that were read; or files that have to be read in a thread of their own. */
+export type ImportOutput = StagedOutput | { readonly aside: readonly FileAside[] }
+
+export interface StagedOutput {
   readonly bars: Bars
   /** The number of the draft with the earlier bars; null if there are none. */
   readonly draft: number | null
@@ -323,6 +330,8 @@ interface ImportHost {
   /** Adds bars to a draft of the store; the job numbers its drafts. */
   addBars(draft: number, bars: Bars): Promise<void>
   readBars(draft: number, range: BarRange): Bars | Promise<Bars>
+  /** Asks for room for so many bytes that are kept until the import is over. Refused if there is none. */
+  keep(bytes: number): void
 }
 
 export interface StoredHost {
@@ -344,10 +353,9 @@ export interface Question {
 
 /**
  * What a busy job reports, by index: the bytes it counts as its own, the system's number of its thread (0 = not started
- * yet), the milliseconds of processor time that the thread had taken when the job began, and whether code of others reads
- * its file now (1), which gives nobody else a turn.
+ * yet), and the milliseconds of processor time that the thread had taken when the job began.
  */
-export const USED = { bytes: 0, thread: 1, threadMs: 2, alone: 3 } as const
+export const USED = { bytes: 0, thread: 1, threadMs: 2 } as const
 export const UNKNOWN_THREAD = -1
 /** A job that took this much leaves much garbage behind, which is collected before the next one. */
 export const LARGE_BYTES = 64 * 2 ** 20

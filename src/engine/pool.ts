@@ -8,8 +8,8 @@
 //
 // Jobs run in lanes. Work that a user waits for while typing (`quick`) never queues behind work that takes a minute
 // (`long`): each lane may use the threads of the slower ones and one more. Within a lane users take turns, and have one job
-// running at a time. Imports mostly wait for their clients' bytes, so all of them share one thread. It is ended once it has
-// worked for as long as a job may without a word to anybody: a file that sends its reader round in circles holds up all others.
+// running at a time. Imports mostly wait for their clients' bytes, so all of them share one thread, which is ended once it
+// works without a word to anybody. Files whose reading may never end (`tables`) have threads of their own.
 
 import { assert } from '../lib/assert.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -55,8 +55,10 @@ export interface PoolOptions {
  * Fastest first. Alerts' scripts and parts of sweeps take turns with users' runs, but do not count as a user's one running
  * job: they are small, and each sender sends the next one only when one is done.
  */
-const LANES = ['quick', 'prompt', 'long', 'alerts', 'sweeps', 'imports'] as const
+const LANES = ['quick', 'prompt', 'long', 'alerts', 'sweeps', 'imports', 'tables'] as const
 export type Lane = (typeof LANES)[number]
+/** These take no threads from others. */
+const OWN_THREADS: readonly Lane[] = ['imports', 'tables']
 
 /** The most that a job may take. */
 export interface Budget {
@@ -91,7 +93,8 @@ interface Running {
   readonly id: number
   readonly task: Task
   readonly worker: WorkerThread
-  readonly startedAt: number
+  /** When it began; of one whose progress counts, when it was heard last. */
+  startedAt: number
   /** What the worker reports about the job: see `USED`. */
   readonly used: Float64Array
   /** Why the host could not answer the job's question. */
@@ -114,6 +117,10 @@ const IMPORTS = 16
 const IMPORTS_A_USER = 8
 /** The most imports if nearly all wait for bytes: they hinder nobody, but each keeps in memory what has arrived. */
 const IMPORTS_HELD = 64
+/** The most files that are read in threads of their own: one for each of so many users. */
+const TABLES = 4
+/** The most time that an import may take from the first byte to the last: a client that sends just fast enough takes days. */
+const IMPORT_MS = 2 * 3_600_000
 /** The most waiting jobs of all users together. */
 const OVERLOAD = 1000
 const LOOK_MS = 20
@@ -143,6 +150,7 @@ export class JobPool {
     alerts: new Turns(),
     sweeps: new Turns(),
     imports: new Turns(),
+    tables: new Turns(),
   }
   readonly #running = new Map<number, Running>()
   readonly #idle: WorkerThread[] = []
@@ -279,10 +287,11 @@ export class JobPool {
   #isFree(lane: Lane): boolean {
     if (lane === 'imports') return this.#importsHeld().held < IMPORTS_HELD
     const lanes = [...this.#running.values()].map(({ task }) => task.options.lane)
+    if (lane === 'tables') return lanes.filter((other) => other === lane).length < TABLES
     if (lane === 'sweeps' && lanes.filter((other) => other === lane).length >= this.#sweepsMost())
       return false
     const rank = rankOf(lane)
-    const busy = lanes.filter((other) => other !== 'imports' && rankOf(other) >= rank)
+    const busy = lanes.filter((other) => !OWN_THREADS.includes(other) && rankOf(other) >= rank)
     return busy.length < this.#threadsFor(lane)
   }
 
@@ -318,7 +327,7 @@ export class JobPool {
 
   #take(): Task | null {
     if (this.#closed) return null
-    for (const lane of ['imports', 'quick', 'prompt', ...this.#slow] as const) {
+    for (const lane of [...OWN_THREADS, 'quick', 'prompt', ...this.#slow] as const) {
       if (!this.#isFree(lane)) continue
       const task = this.#waiting[lane].take((user) => this.#mayStart(lane, user))
       if (!task) continue
@@ -389,6 +398,7 @@ export class JobPool {
 
   #hear(running: Running, said: Said): void {
     const { task } = running
+    if (task.options.lane === 'tables') this.#restart(running)
     switch (said.from) {
       case 'progress':
         return task.options.progress?.(said.bar)
@@ -407,6 +417,15 @@ export class JobPool {
         this.#end(running, { reuse: true })
         return task.resolve(said.answer)
     }
+  }
+
+  /** Only the time without progress counts. */
+  #restart(running: Running): void {
+    const { used } = running
+    const thread = used[USED.thread] ?? 0
+    running.startedAt = this.#options.clock.now()
+    const ms = thread > 0 ? this.#options.threadMs(thread) : null
+    if (ms !== null) used[USED.threadMs] = ms
   }
 
   async #answer(running: Running, { id, name, args }: Question & { readonly id: number }): Promise<void> {
@@ -553,8 +572,7 @@ export class JobPool {
     if (worked <= this.#importTimeMs) return
     this.#endImporter()
     for (const running of imports) {
-      const isToBlame = running.used[USED.alone] === 1
-      running.task.reject(isToBlame ? fileTooLong(this.#importTimeMs) : readerEnded())
+      running.task.reject(readerEnded())
       this.#running.delete(running.id)
     }
     this.#watch()
@@ -574,12 +592,14 @@ export class JobPool {
   #tooLate({ task, used, startedAt }: Running, now: number): Problem | null {
     const { timeMs } = task.options.budget
     // Their time passes while clients send, and while others of the same thread are served: see `#lookAtImporter`.
-    if (task.options.lane === 'imports') return null
+    if (task.options.lane === 'imports') return now - startedAt > IMPORT_MS ? importTooLong() : null
     // Processor time never exceeds the clock's time, so this check mostly suffices.
     if (now - startedAt <= timeMs + GRACE_MS) return null
     const taken = this.#timeTaken(used)
     if (taken === null || taken > timeMs + GRACE_MS)
-      return limitExceeded(`The script ran for more than ${timeMs / 1000} s and was stopped.`)
+      return task.options.lane === 'tables'
+        ? fileTooLong(timeMs)
+        : limitExceeded(`The script ran for more than ${timeMs / 1000} s and was stopped.`)
     if (now - startedAt <= PATIENCE * (timeMs + GRACE_MS)) return null
     return new Problem(
       503,
@@ -596,7 +616,15 @@ function isLast({ from }: FromWorker): boolean {
 
 function fileTooLong(timeMs: number): Problem {
   return limitExceeded(
-    `Nothing was imported: reading the file took more than ${timeMs / 1000} s without a result, and was stopped. It may be damaged; write it again, or as CSV.`,
+    `Nothing was imported: reading the file took more than ${timeMs / 1000} s without progress, and was stopped. It may be damaged; write it again, or as CSV.`,
+  )
+}
+
+function importTooLong(): Problem {
+  return new Problem(
+    408,
+    'upload_too_slow',
+    `Nothing was imported within ${IMPORT_MS / 3_600_000} hours. Send the file over a faster connection, or in parts; \`chartroom bars import\` takes any time.`,
   )
 }
 
@@ -604,7 +632,7 @@ function readerEnded(): Problem {
   return new Problem(
     503,
     'overloaded',
-    'Nothing was imported: another file held up the reader, which was started again. Try again.',
+    'Nothing was imported: a file held up the reader, which was started again. Try again; if it happens again, write the file as CSV.',
     { retryAfter: 1 },
   )
 }

@@ -32,8 +32,6 @@ export interface Desk {
   }
   readonly progress: (bar: number) => void
   readonly used: (bytes: number) => void
-  /** Begins or ends what gives nobody else a turn, and might never come back. */
-  readonly alone?: (isAlone: boolean) => void
   /** The scripts that this thread compiled last. */
   readonly scripts?: CompiledScripts
   /** The same of those that go on bar by bar. */
@@ -154,6 +152,7 @@ function deskFor(
       piece: asking('piece'),
       addBars: asking('addBars'),
       readBars: asking('readBars'),
+      keep: asking('keep'),
       part: asking('part'),
     },
     progress(bar) {
@@ -168,9 +167,6 @@ function deskFor(
     used(bytes) {
       // Keeps the highest count, since that says whether there is garbage to collect.
       used[USED.bytes] = Math.max(used[USED.bytes] ?? 0, bytes)
-    },
-    alone(isAlone) {
-      used[USED.alone] = isAlone ? 1 : 0
     },
   }
 }

@@ -16,6 +16,8 @@ const BLOCK_ROWS = 65_536
 /** Blocks that are sorted together: 12 MB, for which the thread does nothing else for some 100 ms. */
 const RUN_BLOCKS = 4
 const ERRORS_MAX = 20
+/** Each is kept, to know the row of any bar. */
+const JUMPS_MAX = 4_000_000
 
 /** What is done about a second row of a time: the file is refused, or one of the rows is kept. */
 export const DUPLICATES = ['refuse', 'first', 'last'] as const
@@ -132,6 +134,8 @@ export class BarStage {
     if (!block) return
     const number = this.#base + row
     if (number !== this.#row + 1) {
+      if (this.#jumps.length === JUMPS_MAX)
+        return this.fail(row, 'comes behind millions of empty rows; remove them')
       this.#jumps.push(this.#length)
       this.#jumpRows.push(number)
     }

@@ -76,8 +76,8 @@ export interface ReadBarsOptions {
   /** Only the beginning of the file comes. */
   readonly isPart?: boolean
   readonly progress?: ((bytes: number) => void) | undefined
-  /** Told before and after code of others reads, which gives nobody else a turn. */
-  readonly alone?: ((isAlone: boolean) => void) | undefined
+  /** Told of the bytes of files that are not read here, and then thrown as `SetAside`. */
+  readonly aside?: ((bytes: number) => void | Promise<void>) | undefined
 }
 
 type Input = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
@@ -110,7 +110,7 @@ export const stageBars: StageBars = (input, options, open) =>
 /** Like `stageBars`, for several files of one series. */
 export async function stageNamed(
   files: AsyncIterable<NamedFile> | Iterable<NamedFile>,
-  { symbol, interval, hints = {}, isPart = false, format, progress, alone }: ReadBarsOptions,
+  { symbol, interval, hints = {}, isPart = false, format, progress, aside }: ReadBarsOptions,
   open: (() => BarDraft) | null,
 ): Promise<StagedBars> {
   const stage = new BarStage(open, hints.duplicates)
@@ -124,7 +124,7 @@ export async function stageNamed(
     isPart,
     format,
     progress,
-    alone,
+    aside,
   })
   const { bars, draft } = await stage.finish()
   const rows = reading.files.some(({ kind }) => kind !== 'bars')

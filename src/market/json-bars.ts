@@ -198,6 +198,8 @@ class Numbers {
   length = 0
 
   add(value: number): void {
+    if (this.length === COLUMN_MAX)
+      throw new JsonError('has too many bars as columns; send them as rows, or as CSV')
     const at = this.length % BLOCK
     if (at === 0) this.#blocks.push(new Float64Array(BLOCK))
     this.#blocks.at(-1)![at] = value
@@ -209,6 +211,8 @@ class Numbers {
   }
 }
 const BLOCK = 65_536
+/** All of a column is in memory until the last one is complete. */
+const COLUMN_MAX = 4_000_000
 
 class Columns {
   readonly #long: (Numbers | undefined)[] = []

@@ -10,7 +10,7 @@ import type { AccountDeps } from '../accounts/accounts.ts'
 import type { Firing } from '../alerts/alert.ts'
 import { createAlerts } from '../alerts/alerts.ts'
 import { createLookQueue, symbolShard } from '../alerts/look-queue.ts'
-import { stageInWorker } from '../engine/import-job.ts'
+import { KeptFiles, stageInWorker } from '../engine/import-job.ts'
 import type { JobPool } from '../engine/pool.ts'
 import { KeptRuns } from '../engine/kept-runs.ts'
 import { createTexts } from '../engine/texts.ts'
@@ -114,6 +114,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     examine: (source, readerId) => saved.check(readerId, source),
   })
   const ledger = new Ledger({ kv, log })
+  const readers = { pool: deps.pool, kept: new KeptFiles() }
   const ofJobs = { kv, clock, newId, log, shards, bars, pool: deps.pool, limits: deps.limits }
   const sweeps = new Sweeps({
     ...ofJobs,
@@ -377,7 +378,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     ledger,
     texts,
     wantedLibraries,
-    readerFor: (userId, signal) => stageInWorker(deps.pool, userId, deps.limits.timeMs, signal),
+    readerFor: (userId, signal) => stageInWorker(readers, userId, deps.limits.timeMs, signal),
     watchlists,
     drawings,
     layouts: createLayouts({ kv, clock, newId }),

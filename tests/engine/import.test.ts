@@ -2,13 +2,15 @@
 
 import { afterEach, expect, test } from 'bun:test'
 import { parquetWriteBuffer } from 'hyparquet-writer'
-import { stageInWorker } from '../../src/engine/import-job.ts'
+import { KeptFiles, stageInWorker } from '../../src/engine/import-job.ts'
 import { threadMs } from '../../src/engine/thread-time.ts'
-import { JobPool } from '../../src/engine/pool.ts'
+import { type JobOptions, JobPool } from '../../src/engine/pool.ts'
 import { Problem } from '../../src/lib/problem.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
 import { memoryBars, seriesKey, type SeriesKey } from '../../src/market/bar-store.ts'
 import { importBars } from '../../src/market/import.ts'
+import { defaultSymbol } from '../../src/market/symbols.ts'
+import { zip } from '../market/archives.ts'
 import { rejection } from '../rejection.ts'
 
 const key = seriesKey('X', 'ABC', '1m')
@@ -16,12 +18,12 @@ const clock = { now: () => performance.now(), sleep: (ms: number) => Bun.sleep(m
 let pool: JobPool
 let spawned = 0
 
-function open() {
+function open({ now = clock.now } = {}) {
   spawned = 0
   pool = new JobPool({
     threadMs,
     workers: 1,
-    clock,
+    clock: { ...clock, now },
     spawn: () => {
       spawned++
       return new Worker(new URL('./fake-worker.ts', import.meta.url).href)
@@ -30,22 +32,30 @@ function open() {
     memoryMax: Infinity,
   })
   const cache = new BarCache(memoryBars())
+  const kept = new KeptFiles()
   const bring = (
     input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     {
       user = 'u1',
       signal = new AbortController().signal,
-      format = 'csv',
+      format,
       timeMs = 60_000,
       to = key,
+      fileName = '',
     }: {
       user?: string
       signal?: AbortSignal
       format?: 'csv' | 'json' | 'parquet'
       timeMs?: number
       to?: SeriesKey
+      fileName?: string
     } = {},
-  ) => importBars(cache, to, input, { format, stage: stageInWorker(pool, user, timeMs, signal) })
+  ) =>
+    importBars(cache, to, input, {
+      ...(format && { format }),
+      fileName,
+      stage: stageInWorker({ pool, kept }, user, timeMs, signal),
+    })
   return { cache, bring }
 }
 afterEach(() => pool.close())
@@ -55,6 +65,9 @@ function rows(from: number, to: number, step = 1): string {
   let text = ''
   for (let i = from; i !== to; i += step) text += `${1_700_000_040 + i * 60},10,12,9,11,5\n`
   return text
+}
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setImmediate(resolve))
 }
 const bytes = (text: string) => new TextEncoder().encode(text)
 
@@ -218,46 +231,139 @@ function circular(): Uint8Array {
   return bytes
 }
 
-test('a damaged file that is read for ever is stopped, and others import meanwhile', async () => {
+test('a damaged file that is read for ever holds up nobody, and is stopped', async () => {
   const { bring } = open()
-  const stuck = rejection(bring([circular()], { timeMs: 500, format: 'parquet' }))
-  const other = () => bring([bytes(HEADER + rows(0, 5))], { user: 'u2', timeMs: 500 })
-  // One of those that follow each other is held up: it is told to try again, and then does.
-  let refused: unknown = null
-  while (refused === null)
-    refused = await other().then(
-      () => null,
-      (error: unknown) => error,
-    )
-  expect(refused).toMatchObject({ status: 503, details: { retryAfter: 1 } })
+  const stuck = bring([circular()], { timeMs: 500, format: 'parquet' }).catch((error: unknown) => error)
+  const ended = { is: false }
+  void stuck.then(() => (ended.is = true))
+  let meanwhile = 0
+  while (!ended.is) {
+    expect(await bring([bytes(HEADER + rows(0, 5))], { user: 'u2' })).toMatchObject({ read: { count: 5 } })
+    meanwhile++
+  }
+  expect(meanwhile).toBeGreaterThan(1)
   expect(await stuck).toMatchObject({
     status: 422,
     code: 'script_limit_exceeded',
-    message: expect.stringContaining('reading the file took more than 0.5 s'),
+    message: expect.stringContaining('reading the file took more than 0.5 s without progress'),
   })
-  expect(await other()).toMatchObject({ read: { count: 5 } })
 })
 
-test('a thread that reads for ever is ended though its client went away, and nobody else gets it', async () => {
+test('files that are read for ever hold up no other user who brings such a file, until there are four', async () => {
   const { bring } = open()
   const gone = new AbortController()
-  const stuck = rejection(bring([circular()], { timeMs: 500, format: 'parquet', signal: gone.signal }))
-  while (pool.running === 0) await Bun.sleep(10)
-  await Bun.sleep(300)
-  gone.abort()
-  await stuck
-  const run = pool.do(
-    'check',
-    { source: 'x' },
-    { user: 'u2', lane: 'quick', budget: { timeMs: 5000, memoryBytes: 2 ** 30 } },
+  const parquet = parquetWriteBuffer({
+    columnData: ['time', 'open', 'high', 'low', 'close'].map((name) => ({
+      name,
+      data: [name === 'time' ? 1_700_000_040 : 10],
+      type: 'DOUBLE' as const,
+    })),
+  })
+  const sound = (user: string) => bring([new Uint8Array(parquet)], { user })
+  const stuck = ['u1', 'u2', 'u3'].map((user) =>
+    rejection(bring([circular()], { user, signal: gone.signal })),
   )
-  expect(await run).toMatchObject({ kind: 'draft' })
-  // The reader may still be on its way to its end.
-  let made: unknown = null
-  while (made === null)
-    made = await bring([bytes(HEADER + rows(0, 5))], { user: 'u2', timeMs: 500 }).catch((error: unknown) => {
-      expect(error).toMatchObject({ status: 503 })
-      return null
-    })
-  expect(made).toMatchObject({ inserted: 5 })
+  await until(() => spawned >= 3)
+  expect(await sound('u4')).toMatchObject({ read: { count: 1 } })
+  // A user has one such file read at a time.
+  const own = sound('u1')
+  while (pool.waiting === 0) await new Promise((resolve) => setImmediate(resolve))
+  gone.abort()
+  for (const error of await Promise.all(stuck)) expect(error).toMatchObject({ code: 'conflict' })
+  expect(await own).toMatchObject({ read: { count: 1 } })
+})
+
+test('an archive of Parquet is read as one series, and none with other files in it', async () => {
+  const { bring } = open()
+  const part = (at: number) =>
+    new Uint8Array(
+      parquetWriteBuffer({
+        columnData: ['time', 'open', 'high', 'low', 'close'].map((name) => ({
+          name,
+          data: [name === 'time' ? 1_700_000_040 + at * 60 : 10],
+          type: 'DOUBLE' as const,
+        })),
+      }),
+    )
+  const both = zip([
+    { name: 'b.parquet', text: part(1) },
+    { name: 'a.parquet', text: part(0) },
+  ])
+  expect(await bring([both])).toMatchObject({ inserted: 2, read: { fileCount: 2 } })
+  const mixed = zip([
+    { name: 'a.csv', text: HEADER + rows(0, 5) },
+    { name: 'b.parquet', text: part(9) },
+  ])
+  expect(await rejection(bring([mixed]))).toMatchObject({
+    status: 422,
+    message: 'Nothing was imported: some files are Parquet and some are not; import them one by one.',
+  })
+})
+
+test('large files that wait to be read take bounded memory together, and give it back', async () => {
+  const wanted = [600, 600, 600]
+  const kept = new KeptFiles()
+  const keeping = {
+    do: (_: string, __: unknown, { host }: JobOptions) =>
+      Promise.resolve(host?.keep?.((wanted.shift() ?? 0) * 2 ** 20)).then(() => new Promise(() => {})),
+  } as unknown as JobPool
+  const gone = new AbortController()
+  const stage = () =>
+    stageInWorker(
+      { pool: keeping, kept },
+      'u1',
+      500,
+      gone.signal,
+    )([], { symbol: defaultSymbol('X', 'ABC') }, null)
+  void stage()
+  expect(await rejection(stage())).toMatchObject({
+    status: 503,
+    code: 'overloaded',
+    details: { retryAfter: 30 },
+  })
+  const failing = {
+    do(_: string, __: unknown, { host }: JobOptions) {
+      host?.keep?.(2 ** 30)
+      return Promise.reject(new Problem(422, 'validation_failed', 'damaged'))
+    },
+  } as unknown as JobPool
+  const empty = new KeptFiles()
+  for (let i = 0; i < 2; i++) {
+    const staged = stageInWorker(
+      { pool: failing, kept: empty },
+      'u1',
+      500,
+      gone.signal,
+    )([], { symbol: defaultSymbol('X', 'ABC') }, null)
+    expect(await rejection(staged)).toMatchObject({ message: 'damaged' })
+  }
+})
+
+test('a thread that all share and that is stuck is ended, also if the client went away, and a new one reads', async () => {
+  const { bring } = open()
+  const gone = new AbortController()
+  const stuck = rejection(bring([bytes('')], { timeMs: 300, fileName: 'for ever', signal: gone.signal }))
+  const beside = rejection(bring([bytes(HEADER + rows(0, 5))], { user: 'u2', timeMs: 300 }))
+  while (pool.running < 2) await new Promise((resolve) => setImmediate(resolve))
+  gone.abort()
+  expect(await stuck).toMatchObject({ code: 'conflict' })
+  expect(await beside).toMatchObject({ status: 503, details: { retryAfter: 1 } })
+  expect(await bring([bytes(HEADER + rows(0, 5))], { user: 'u2' })).toMatchObject({ inserted: 5 })
+})
+
+test('an import that takes hours is given up, however steadily it comes', async () => {
+  const hours = { passed: 0 }
+  const { bring } = open({ now: () => performance.now() + hours.passed * 3_600_000 })
+  async function* steady() {
+    yield bytes(HEADER)
+    await new Promise(() => {})
+  }
+  const given = rejection(bring(steady()))
+  while (pool.running === 0) await new Promise((resolve) => setImmediate(resolve))
+  hours.passed = 3
+  expect(await given).toMatchObject({
+    status: 408,
+    code: 'upload_too_slow',
+    message: expect.stringContaining('Nothing was imported within 2 hours'),
+  })
 })

@@ -5,6 +5,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { Problem } from '../../src/lib/problem.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
+import { BarStage } from '../../src/market/bar-stage.ts'
 import { memoryBars, seriesKey } from '../../src/market/bar-store.ts'
 import { marketOfFile, marketTold } from '../../src/market/files/file-market.ts'
 import { readingText } from '../../src/market/files/reading-text.ts'
@@ -539,6 +540,35 @@ describe('packed files', () => {
     const bomb = gzipSync(blanks)
     expect(await refusal(bomb)).toContain('more than 200 times as large as the archive')
     expect(await refusal(zip([entry({ text: blanks })]))).toContain('more than 200 times')
+  })
+
+  test.each([
+    ['an endless line', Buffer.from(`${CSV}${'1'.repeat(200_000)}\n`), 'the line is too long for a bar'],
+    // What looks for blanks at both ends of a cell takes the square of their number.
+    [
+      'a cell of blanks',
+      Buffer.from(
+        `${CSV}1709632920,${' '.repeat(150)},${' '.repeat(150)},${' '.repeat(150)},${' '.repeat(150)},1\n`,
+      ),
+      'open is not a number',
+    ],
+    ['a time of many digits', Buffer.from(`${CSV}${'1'.repeat(150)},1,1,1,1,1\n`), 'time is not a date'],
+    [
+      'columns of JSON without end',
+      Buffer.from(`{"time":[${'1,'.repeat(4_000_001)}`),
+      'has too many bars as columns; send them as rows, or as CSV',
+    ],
+  ])('%s is given up on', async (_name, bytes, message) => {
+    expect(await refusal(bytes)).toContain(message)
+  })
+
+  test('a file of which only every other row is a bar is refused before its rows fill the memory', async () => {
+    const stage = new BarStage()
+    for (let bar = 0; bar < 4_000_000; bar++)
+      stage.add(2 * bar, 1_709_632_800_000 + bar * 1000, 1, 1, 1, 1, 1)
+    expect(stage.errors).toEqual([])
+    stage.add(8_000_000, 1_709_632_800_000 + 4_000_000_000, 1, 1, 1, 1, 1)
+    expect(stage.errors).toMatchObject([{ message: 'comes behind millions of empty rows; remove them' }])
   })
 
   test('the beginning of a file is enough to look at it', async () => {

@@ -10,6 +10,7 @@ import {
   DateDay,
   Int64,
   Table,
+  Utf8,
   type Vector,
 } from 'apache-arrow'
 import { parquetWriteBuffer } from 'hyparquet-writer'
@@ -205,6 +206,29 @@ describe('Arrow', () => {
     const told = await read(fileOf(days), { symbol: STOCK, interval: '1d' })
     expect(told.bars).toEqual([[Date.UTC(2024, 2, 5, 14, 30), 11, 13, 10, 12, 0]])
     expect(told.found.findings.map(({ kind }) => kind)).toContain('empty_row')
+  })
+
+  test('whose texts overlap, or whose names are endless, is refused', async () => {
+    const texts = fileOf(
+      new Table({
+        time: vectorFromArray(['2024-03-05T10:00:00Z', '2024-03-05T10:01:00Z'], new Utf8()),
+        ...Object.fromEntries(
+          Object.entries(PRICES).map(([name, data]) => [name, vectorFromArray(Float64Array.from(data))]),
+        ),
+      }),
+    )
+    expect((await read(texts)).bars.map(([time]) => time)).toEqual([START, START + 60_000])
+    const at = Buffer.from(texts).indexOf(Buffer.from(Int32Array.of(0, 20, 40).buffer))
+    for (const offsets of [
+      [0, 40, 20],
+      [0, 20, 60_000],
+    ]) {
+      const bytes = Uint8Array.from(texts)
+      bytes.set(new Uint8Array(Int32Array.from(offsets).buffer), at)
+      expect(await refusal(bytes)).toContain('the Arrow file is damaged')
+    }
+    const named = tableFromArrays({ ['x'.repeat(5000)]: [1], time: [START], ...PRICES })
+    expect(await refusal(fileOf(named))).toContain('the Arrow file is damaged')
   })
 
   test('that breaks off, or was changed, is refused or read, and nothing else happens', async () => {

@@ -10,9 +10,13 @@ import type { ColumnBatch, Table, TableColumn, TimeType } from './table.ts'
 
 const FILE_MAGIC = 'ARROW1'
 const CONTINUATION = 0xffffffff
-/** A batch of a million rows of twenty columns has a tenth of this. */
-const BATCH_MAX = 1 << 30
+/** A batch of a million rows of twenty columns has a third of this. What is packed may unpack to as much in all. */
+const BATCH_MAX = 512 << 20
+const ROWS_MAX = 1 << 24
 const METADATA_MAX = 16 << 20
+/** Offsets may all point to the same place, so a few bytes could stand for billions of columns, and long names of each. */
+const COLUMNS_MAX = 4096
+const NAME_BYTES_MAX = 4096
 const SCHEMA = 1
 const DICTIONARY = 2
 const RECORD_BATCH = 3
@@ -105,7 +109,7 @@ async function messageOf(input: Exactly, isPart = false): Promise<Message | 'end
     return { kind: message.byte(1), header: found, length: message.long(3) }
   })
   if (length < 0) throw refused('is damaged; copy or download it again')
-  if (length > BATCH_MAX) throw refused('has batches of more than 1 GiB; write it again with smaller ones')
+  if (length > BATCH_MAX) throw refused('has batches of more than 512 MiB; write it again with smaller ones')
   if (isPart && (await input.peek(length)).length < length) return null
   return { kind, header, body: await input.take(length) }
 }
@@ -117,7 +121,7 @@ function columnsIn(schema: FlatTable): ArrowColumn[] {
     const type = field.table(3)
     const isDictionary = field.table(4) !== null
     const base = { name: field.text(0), type: kind, isDictionary, power: 0, isSigned: true, bits: 0 }
-    if (field.tables(5).length > 0) return { ...base, type: TYPE.struct, time: 'text' }
+    if (field.count(5) > 0) return { ...base, type: TYPE.struct, time: 'text' }
     if (kind === TYPE.int)
       return { ...base, bits: type?.int(0) ?? 0, isSigned: type?.byte(1) === 1, time: 'number' }
     if (kind === TYPE.float) return { ...base, bits: [16, 32, 64][type?.short(0) ?? 0] ?? 0, time: 'number' }
@@ -140,11 +144,19 @@ function batchOf(
   unzstd: Inflate,
 ): ColumnBatch {
   const length = header.long(0)
-  if (length < 0 || length > BATCH_MAX / 8) throw new RangeError('a batch is too long')
+  if (length < 0 || length > ROWS_MAX) throw new RangeError('a batch is too long')
   const nodes = header.structs(1, 16)
   const buffers = header.structs(2, 16)
   const compression = header.table(3)
-  const inflate = compression === null ? null : compression.byte(0) === 0 ? lz4Frame : unzstd
+  const unpack = compression === null ? null : compression.byte(0) === 0 ? lz4Frame : unzstd
+  let unpacked = 0
+  const inflate =
+    unpack &&
+    ((packed: Uint8Array, size: number) => {
+      unpacked += size
+      if (unpacked > BATCH_MAX) throw new RangeError('a batch is too long')
+      return unpack(packed, size)
+    })
   let buffer = 0
   const found = new Map<number, ArrayLike<unknown>>()
   const bufferAt = (index: number) => {
@@ -225,7 +237,11 @@ function textsOf(offsets: Uint8Array, bytes: Uint8Array, length: number, isLarge
   const view = viewOf(offsets)
   const at = (i: number) => (isLarge ? Number(view.getBigInt64(i * 8, true)) : view.getInt32(i * 4, true))
   const decoder = new TextDecoder()
-  return Array.from({ length }, (_, i) => decoder.decode(bytes.subarray(at(i), at(i + 1))))
+  return Array.from({ length }, (_, i) => {
+    const [from, to] = [at(i), at(i + 1)]
+    if (from < 0 || to < from || to > bytes.length) throw new RangeError('a text lies outside of its buffer')
+    return decoder.decode(bytes.subarray(from, to))
+  })
 }
 
 function withNulls(values: ArrayLike<unknown>, valid: Uint8Array, length: number): unknown[] {
@@ -281,9 +297,16 @@ class FlatTable {
     if (at === 0) return ''
     const start = at + this.#view.getUint32(at, true)
     const length = this.#view.getUint32(start, true)
+    if (length > NAME_BYTES_MAX) throw new RangeError('a name is too long')
     return new TextDecoder().decode(
       new Uint8Array(this.#view.buffer, this.#view.byteOffset + start + 4, length),
     )
+  }
+
+  /** How many there are in a vector. */
+  count(field: number): number {
+    const at = this.#place(field)
+    return at === 0 ? 0 : this.#view.getUint32(at + this.#view.getUint32(at, true), true)
   }
 
   tables(field: number): FlatTable[] {
@@ -301,7 +324,8 @@ class FlatTable {
     if (at === 0) return []
     const start = at + this.#view.getUint32(at, true)
     const length = this.#view.getUint32(start, true)
-    if (start + 4 + length * size > this.#view.byteLength) throw new RangeError('a vector is too long')
+    if (length > 3 * COLUMNS_MAX || start + 4 + length * size > this.#view.byteLength)
+      throw new RangeError('a vector is too long')
     return Array.from({ length }, (_, i) => start + 4 + i * size)
   }
 

@@ -7,6 +7,7 @@
 import { everyCsvRow } from '../../lib/csv-rows.ts'
 import { turn } from '../../lib/turn.ts'
 import type { Calendar } from '../calendar.ts'
+import type { Problem } from '../../lib/problem.ts'
 import { type Dialect, dialectOf, type Hints, notRead, timeText } from './dialect.ts'
 import { PlainRows, slotsOf } from './plain-rows.ts'
 import { parseTimeText, TimeReader, type TimeMeaning } from './time-format.ts'
@@ -34,7 +35,9 @@ export interface CsvOptions {
 
 /** How much is looked at to know the dialect. */
 const HEAD_BYTES = 64 << 10
-const LINE_MAX = 1_000_000
+const LINE_MAX = 100_000
+/** No number and no time is longer. What backtracks over white space would take minutes for a cell of a megabyte. */
+const CELL_MAX = 100
 /** How much is parsed before other requests get their turn: some 2 ms. */
 const PIECE_BYTES = 256 << 10
 const NEWLINE = 10
@@ -54,8 +57,7 @@ export async function readCsv(
       rest = joined(rest, chunk.subarray(at, at + PIECE_BYTES))
       if (!reader && rest.length < HEAD_BYTES) continue
       const cut = rest.lastIndexOf(NEWLINE) + 1
-      if (rest.length - cut > LINE_MAX)
-        throw notRead((reader?.row ?? 0) + 1, 'the line is too long for a bar')
+      if (rest.length - cut > LINE_MAX) throw tooLong((reader?.row ?? 0) + 1)
       if (cut === 0) continue
       reader ??= beginning(rest.subarray(0, cut), options)
       reader.read(rest.subarray(0, cut))
@@ -122,6 +124,7 @@ class CsvReader {
       let end = newline < 0 ? next : newline
       if (end > at && bytes[end - 1] === RETURN) end--
       this.row++
+      if (end - at > LINE_MAX) throw tooLong(this.row)
       if (this.row > header && end > at) {
         if (plain.read(bytes, at, end)) sink.add(this.row, values)
         else this.#cells(decoder.decode(bytes.subarray(at, end)).split(this.#dialect.delimiter))
@@ -147,9 +150,12 @@ class CsvReader {
     if (columns.ticker !== undefined && !this.#isSameTicker(cells[columns.ticker] ?? '')) return
     const values = this.#values
     const slots = slotsOf(kind)
-    const texts = slots.map((role) => (columns[role] === undefined ? undefined : cells[columns[role]]))
+    const texts = slots.map((role) =>
+      columns[role] === undefined ? undefined : cellAt(cells, columns[role]),
+    )
     if (texts.slice(1, 5).every(isNothing)) return this.sink.skip(this.row)
-    values[0] = parseTimeText(timeText(cells, columns).replace(/^\uFEFF/, ''), this.#meaning)
+    const time = timeText(cells, columns).replace(/^\uFEFF/, '')
+    values[0] = time.length > CELL_MAX ? Number.NaN : parseTimeText(time, this.#meaning)
     for (let slot = 1; slot < slots.length; slot++) {
       const text = texts[slot]
       const role = slots[slot]
@@ -182,6 +188,15 @@ function isPlain(bytes: Uint8Array): boolean {
 /** Text whose lines end with a carriage return alone, as on old Macs, with the line ends that everybody else has. */
 function withNewlines(text: string): string {
   return text.includes('\n') ? text : text.replaceAll('\r', '\n')
+}
+
+function tooLong(row: number): Problem {
+  return notRead(row, 'the line is too long for a bar')
+}
+
+function cellAt(cells: readonly string[], index: number): string | undefined {
+  const cell = cells[index]
+  return cell !== undefined && cell.length > CELL_MAX ? 'too long' : cell
 }
 
 /** A price that is not there: Yahoo writes `null`, others nothing or a dash. */

@@ -11,8 +11,12 @@ const KINDS: Readonly<Record<number, number>> = { 0: 5, 2: 7, 3: 8 }
 const PAGE_MAX = 1 << 30
 const DEPTH_MAX = 8
 
-/** Throws RangeError unless the bytes are pages, one behind the other, of at most `rows` values each. */
-export function checkPages(bytes: Uint8Array, rows: number): void {
+/**
+ * How long all pages are, unpacked. Throws RangeError unless the bytes are pages, one behind the other, of at most `rows`
+ * values each.
+ */
+export function checkPages(bytes: Uint8Array, rows: number): number {
+  let length = 0
   for (let at = 0; at < bytes.length;) {
     const reader = new Fields(bytes, at)
     const header = reader.struct(0)
@@ -22,8 +26,10 @@ export function checkPages(bytes: Uint8Array, rows: number): void {
     const rest = bytes.length - reader.at
     if (!isWithin(packed, rest) || !isWithin(unpacked, PAGE_MAX) || !isWithin(values, Math.max(rows, 1)))
       throw new RangeError('a page has a length that it cannot have')
+    length += unpacked
     at = reader.at + packed
   }
+  return length
 }
 
 function isWithin(value: Value | undefined, most: number): value is number {

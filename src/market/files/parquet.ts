@@ -9,15 +9,17 @@ import { checkPages } from './parquet-pages.ts'
 import type { ColumnBatch, Table, TableColumn, TimeType } from './table.ts'
 import type { ByteSlices } from './unpack.ts'
 
-/** The most that is taken into memory of a file that arrives as a stream, and of one group of rows. */
+/** The most that is taken into memory of a file that arrives as a stream. */
 const WHOLE_MAX = 256 << 20
-const GROUP_MAX = 1 << 30
+/**
+ * The most that the columns of one group of rows may have, unpacked, and its rows: a few bytes may stand for a page of a
+ * gigabyte, and for any number of equal values. Programs write groups of 100,000 to a million rows.
+ */
+const GROUP_MAX = 512 << 20
+const ROWS_MAX = 1 << 24
 
-/** `alone` is told before and after the code of others reads. */
-export async function parquetTable(
-  slices: ByteSlices,
-  alone: (isAlone: boolean) => void = () => {},
-): Promise<Table> {
+/** The code of others reads, and may go round in circles: whoever cannot wait for it has to be able to end the thread. */
+export async function parquetTable(slices: ByteSlices): Promise<Table> {
   // 150 kB that few servers ever need.
   const { parquetMetadataAsync, parquetRead } = await import('hyparquet')
   const { brotliDecompressSync, gunzipSync, zstdDecompressSync } = await import('node:zlib')
@@ -29,7 +31,7 @@ export async function parquetTable(
     LZ4: hadoopBlock,
   }
   const file = { byteLength: slices.size, slice: slices.slice }
-  const metadata = await damagedUnless(() => parquetMetadataAsync(file), alone)
+  const metadata = await damagedUnless(() => parquetMetadataAsync(file))
   const leaves = metadata.schema.filter(({ num_children }) => !num_children)
   const columns = leaves.map((leaf): TableColumn => ({
     // Damage may leave a column without a name.
@@ -38,7 +40,6 @@ export async function parquetTable(
   }))
   const groups = metadata.row_groups.map((group) => ({
     rows: Number(group.num_rows),
-    bytes: Number(group.total_byte_size),
     chunks: group.columns.map(({ meta_data: chunk }) => ({
       from: Number(chunk?.dictionary_page_offset || chunk?.data_page_offset),
       length: Number(chunk?.total_compressed_size),
@@ -50,30 +51,31 @@ export async function parquetTable(
     async *batches(numbers) {
       const names = numbers.map((number) => columns[number]?.name ?? '')
       let start = 0
-      for (const { rows, bytes, chunks } of groups) {
-        if (bytes > GROUP_MAX || !(rows >= 0 && rows <= GROUP_MAX / 8))
-          throw refused('has groups of rows of more than 1 GiB; write it again with smaller ones')
+      let packed = 0
+      for (const { rows, chunks } of groups) {
+        if (!(rows >= 0 && rows <= ROWS_MAX)) throw tooLarge()
         const read = numbers.flatMap((number) => chunks[number] ?? [])
-        await damagedUnless(() => checkChunks(slices, read, rows), alone)
+        await damagedUnless(() => checkChunks(slices, read, rows))
+        packed += read.reduce((sum, { length }) => sum + length, 0)
+        // Each group has its own bytes, or a few of them could stand for millions of groups.
+        if (packed > slices.size) throw refused('is damaged; copy or download it again')
         const found = new Map<string, ArrayLike<unknown>[]>()
         const from = start
-        await damagedUnless(
-          () =>
-            parquetRead({
-              file,
-              metadata,
-              columns: [...new Set(names)],
-              rowStart: from,
-              rowEnd: from + rows,
-              compressors,
-              parsers: PARSERS,
-              onChunk: ({ columnName, columnData }) => {
-                const parts = found.get(columnName) ?? []
-                found.set(columnName, parts)
-                parts.push(columnData as ArrayLike<unknown>)
-              },
-            }),
-          alone,
+        await damagedUnless(() =>
+          parquetRead({
+            file,
+            metadata,
+            columns: [...new Set(names)],
+            rowStart: from,
+            rowEnd: from + rows,
+            compressors,
+            parsers: PARSERS,
+            onChunk: ({ columnName, columnData }) => {
+              const parts = found.get(columnName) ?? []
+              found.set(columnName, parts)
+              parts.push(columnData as ArrayLike<unknown>)
+            },
+          }),
         )
         start += rows
         yield batchOf(rows, names, found)
@@ -89,10 +91,12 @@ interface ColumnChunk {
 }
 
 async function checkChunks(slices: ByteSlices, chunks: readonly ColumnChunk[], rows: number): Promise<void> {
+  let unpacked = 0
   for (const { from, length, values } of chunks) {
     if (!(from >= 4 && length > 0 && from + length <= slices.size && values === rows))
       throw new RangeError('a column lies outside of the file')
-    checkPages(new Uint8Array(await slices.slice(from, from + length)), rows)
+    unpacked += checkPages(new Uint8Array(await slices.slice(from, from + length)), rows)
+    if (unpacked > GROUP_MAX) throw tooLarge()
   }
 }
 
@@ -141,8 +145,11 @@ function hadoopBlock(input: Uint8Array, length: number): Uint8Array {
   return lz4Block(input.subarray(8), length)
 }
 
-/** All of a stream, in memory. */
-export async function wholeOf(bytes: AsyncIterable<Uint8Array>): Promise<ByteSlices> {
+/** All of a stream, in memory that threads share. `took` is told of all that is taken before more is. */
+export async function wholeOf(
+  bytes: AsyncIterable<Uint8Array>,
+  took: (bytes: number) => void | Promise<void> = () => {},
+): Promise<SharedArrayBuffer> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of bytes) {
@@ -151,23 +158,38 @@ export async function wholeOf(bytes: AsyncIterable<Uint8Array>): Promise<ByteSli
       throw refused(
         `may have at most ${WHOLE_MAX >> 20} MiB here; \`chartroom bars import\` takes files of any size`,
       )
+    await took(chunk.length)
     chunks.push(chunk)
   }
-  const whole = new Uint8Array(Buffer.concat(chunks))
-  return { size, slice: async (from, to) => whole.buffer.slice(from, to ?? size) }
+  const whole = new SharedArrayBuffer(size)
+  let at = 0
+  for (const chunk of chunks) {
+    new Uint8Array(whole, at).set(chunk)
+    at += chunk.length
+  }
+  return whole
+}
+
+/** What reads a file wants memory that no other thread sees. */
+export function slicesOf(whole: SharedArrayBuffer): ByteSlices {
+  const size = whole.byteLength
+  return { size, slice: async (from, to = size) => new Uint8Array(whole).slice(from, to).buffer }
 }
 
 /** What the reader of Parquet throws is about bytes, and nobody's words. */
-async function damagedUnless<T>(read: () => Promise<T>, alone: (isAlone: boolean) => void): Promise<T> {
-  alone(true)
+async function damagedUnless<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read()
   } catch (error) {
     if (error instanceof Problem) throw error
     throw refused('is damaged or of a kind nobody here reads; write it again, or as CSV')
-  } finally {
-    alone(false)
   }
+}
+
+function tooLarge(): Problem {
+  return refused(
+    `has groups of more than ${GROUP_MAX >> 20} MiB or ${ROWS_MAX.toLocaleString('en')} rows; write it again with smaller ones`,
+  )
 }
 
 function refused(message: string): Problem {

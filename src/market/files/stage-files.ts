@@ -14,11 +14,11 @@ import { badHint, type DialectTold, type Hints, type RowKind, toldOf } from './d
 import type { FileFormat } from './file-format.ts'
 import { marketTold } from './file-market.ts'
 import { arrowTable, isArrow } from './arrow.ts'
-import { parquetTable, wholeOf } from './parquet.ts'
+import { parquetTable, slicesOf, wholeOf } from './parquet.ts'
 import { readTable, type Table } from './table.ts'
 import { TradeBars } from './trade-bars.ts'
 import { VolumeBars } from './volume-bars.ts'
-import { type NamedFile, type Packing, unpacked } from './unpack.ts'
+import { type NamedFile, type Packing, unpacked, UNPACKED_MAX } from './unpack.ts'
 
 /** How one file was read. */
 export interface FileReading {
@@ -44,12 +44,44 @@ export interface FileOptions {
   /** All files are said to be of this format. */
   readonly format?: FileFormat | undefined
   readonly progress?: ((bytes: number) => void) | undefined
-  /** Told before and after code of others reads, which gives nobody else a turn. */
-  readonly alone?: ((isAlone: boolean) => void) | undefined
+  /**
+   * There are others whose files are read in turn with these: what gives nobody a turn, and may never come back, is not read
+   * here but answered as it is. Told of all bytes that are kept for it.
+   */
+  readonly aside?: ((bytes: number) => void | Promise<void>) | undefined
 }
 
 /** Files whose readings are told one by one; those of further ones are like them. */
 const READINGS_MAX = 50
+
+/** A file that was taken out of what it is packed in, to be read where it can hold up nobody. */
+export interface FileAside {
+  readonly name: string
+  readonly packing: readonly Packing[]
+  readonly whole: SharedArrayBuffer
+}
+
+/** All files of an import are to be read elsewhere. */
+export class SetAside extends Error {
+  readonly files: readonly FileAside[]
+
+  constructor(files: readonly FileAside[]) {
+    super('these files are read elsewhere')
+    this.files = files
+  }
+}
+
+/** Files that were set aside, where they are read. */
+export function filesAside(files: readonly FileAside[]): NamedFile[] {
+  return files.map(({ name, packing, whole }) => ({
+    name,
+    packing,
+    bytes: (async function* () {
+      yield new Uint8Array(whole)
+    })(),
+    slices: slicesOf(whole),
+  }))
+}
 
 /** What all files together were read as. */
 export interface Reading {
@@ -58,7 +90,7 @@ export interface Reading {
   readonly skipped: number
 }
 
-/** Reads rows into the stage. Throws Problem 422 if a file is none that anybody could read. */
+/** Reads rows into the stage. Throws Problem 422 if a file is none that anybody could read, or `SetAside`. */
 export async function stageFiles(
   files: AsyncIterable<NamedFile> | Iterable<NamedFile>,
   stage: BarStage,
@@ -70,11 +102,23 @@ export async function stageFiles(
   let first: Told | null = null
   const tickers = new Set<string>()
   let bytes = 0
+  let contents = 0
   const counted = counting((size) => options.progress?.((bytes += size)))
+  const bounded = counting((size) => {
+    contents += size
+    if (contents > UNPACKED_MAX)
+      throw unreadable(null, `the archive holds more than ${UNPACKED_MAX / 2 ** 30} GiB`)
+  })
+  const asides: FileAside[] = []
   for await (const packed of files)
     for await (const file of unpacked({ ...packed, bytes: counted(packed.bytes) }, options)) {
       stage.enter(file.name)
-      const { skipped: empty, ticker = null, ...reading } = await stageFile(file, stage, options)
+      const read = await stageFile({ ...file, bytes: bounded(file.bytes) }, stage, options)
+      if ('whole' in read) {
+        asides.push(read)
+        continue
+      }
+      const { skipped: empty, ticker = null, ...reading } = read
       if (stage.full) break
       if (ticker !== null) tickers.add(ticker)
       if (tickers.size > 1) throw severalTickers(tickers)
@@ -84,6 +128,9 @@ export async function stageFiles(
       skipped += empty
       if (readings.length < READINGS_MAX) readings.push(reading)
     }
+  if (asides.length > 0 && fileCount === 0) throw new SetAside(asides)
+  if (asides.length > 0)
+    throw unreadable(null, 'some files are Parquet and some are not; import them one by one')
   if (fileCount === 0 && stage.errors.length === 0)
     throw unreadable(null, 'there are no files with rows in the archive')
   return { files: readings, fileCount, skipped }
@@ -115,7 +162,7 @@ async function stageFile(
   file: NamedFile,
   stage: BarStage,
   options: FileOptions,
-): Promise<FileReading & { readonly skipped: number; readonly ticker?: string | null }> {
+): Promise<FileAside | (FileReading & { readonly skipped: number; readonly ticker?: string | null })> {
   const head = await headOf(file.bytes)
   const { name, packing } = file
   const isTable = isParquet(head.first) || isArrow(head.first)
@@ -137,6 +184,8 @@ async function stageFile(
       skipped: 0,
     }
   }
+  if (isParquet(head.first) && options.aside)
+    return { name, packing, whole: await wholeOf(head.all, options.aside) }
   if (isParquet(head.first))
     return { name, packing, format: 'parquet', ...(await stageParquet(file, head.all, stage, options)) }
   if (isArrow(head.first)) {
@@ -161,7 +210,7 @@ async function stageParquet(
   options: FileOptions,
 ) {
   if (slices) await bytes.return(undefined)
-  return stageTable(await parquetTable(slices ?? (await wholeOf(bytes)), options.alone), stage, options)
+  return stageTable(await parquetTable(slices ?? slicesOf(await wholeOf(bytes))), stage, options)
 }
 
 async function stageTable(table: Table, stage: BarStage, options: FileOptions) {

@@ -31,7 +31,7 @@ export type Packing = (typeof PACKINGS)[number]
 const RATIO_MAX = 200
 const RATIO_FROM_BYTES = 16 << 20
 /** More than anybody's history of trades. */
-const UNPACKED_MAX = 64 * 2 ** 30
+export const UNPACKED_MAX = 64 * 2 ** 30
 const ENTRIES_MAX = 20_000
 const NAME_MAX = 4096
 
