@@ -299,7 +299,7 @@ hline(0)
     await grid.locator('[aria-selected="true"]').waitFor()
     // What hides a trade is opened by a click on it.
     const show = page.getByRole('button', { name: 'Show or hide' })
-    const trades = page.getByRole('menuitemradio', { name: 'Trades' })
+    const trades = page.getByRole('menuitemcheckbox', { name: 'Trades' })
     await show.click()
     await trades.click()
     await page.getByRole('button', { name: 'Whole height' }).click()

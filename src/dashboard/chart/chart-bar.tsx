@@ -229,7 +229,7 @@ function shownItems(): readonly MenuItem[] {
       id: text,
       text,
       section: 'Show',
-      checked: value.value,
+      on: value.value,
       run: () => (value.value = !value.value),
     })),
     {

@@ -11,7 +11,10 @@ export interface MenuItem {
   readonly text: string
   readonly hint?: string
   readonly icon?: IconName
+  /** Whether it is the one that is chosen of its kind. */
   readonly checked?: boolean
+  /** Whether it is on, whatever the others are. */
+  readonly on?: boolean
   readonly section?: string
   readonly run: () => void
 }
@@ -120,12 +123,13 @@ export function MenuList({ id, label, items, x, y, above = 0, onClose }: MenuLis
     }
   }, [])
   // Where one has a sign before it, the words of all stand below each other.
-  const marked = items.some((item) => item.checked !== undefined || item.icon)
+  const marked = items.some((item) => item.checked !== undefined || item.on !== undefined || item.icon)
   let section: string | undefined
   return (
     <div ref={list} id={id} class={s.menu} role="menu" aria-label={label}>
       {items.map((item) => {
         const head = item.section !== section && item.section
+        const ticked = item.on ?? item.checked
         section = item.section
         return (
           <>
@@ -138,8 +142,14 @@ export function MenuList({ id, label, items, x, y, above = 0, onClose }: MenuLis
               key={item.id}
               type="button"
               class={s.menuItem}
-              role={item.checked === undefined ? 'menuitem' : 'menuitemradio'}
-              aria-checked={item.checked}
+              role={
+                ticked === undefined
+                  ? 'menuitem'
+                  : item.on === undefined
+                    ? 'menuitemradio'
+                    : 'menuitemcheckbox'
+              }
+              aria-checked={ticked}
               tabIndex={-1}
               onClick={() => {
                 onClose(true)
@@ -149,7 +159,7 @@ export function MenuList({ id, label, items, x, y, above = 0, onClose }: MenuLis
               {item.icon ? (
                 <Icon name={item.icon} />
               ) : (
-                marked && <span class={s.menuTick}>{item.checked && <Icon name="check" size={14} />}</span>
+                marked && <span class={s.menuTick}>{ticked && <Icon name="check" size={14} />}</span>
               )}
               <span>{item.text}</span>
               {item.hint && <span class={s.menuHint}>{item.hint}</span>}
