@@ -83,8 +83,10 @@ export function alertRoutes(deps: ApiDeps) {
     )
     .get(
       '/outbox',
-      async ({ caller, query }) =>
-        listed('letters', await mail.list(caller.user.id, pageOf(query, 500)), letterWire),
+      async ({ caller, query }) => ({
+        ...listed('letters', await mail.list(caller.user.id, pageOf(query, 500)), letterWire),
+        mailServer: mail.configured,
+      }),
       route('GET /api/platform/alerts/outbox'),
     )
     .get(

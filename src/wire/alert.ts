@@ -192,7 +192,10 @@ export const ALERTS = {
     summary: 'The newest mails of alerts',
     description: 'Without a mail server (SMTP_URL) they wait here.',
     query: PageQuery,
-    answer: Listed('letters', Letter),
+    answer: {
+      ...Listed('letters', Letter),
+      mailServer: Type.Boolean({ description: 'Whether a mail server is set (SMTP_URL).' }),
+    },
   },
   'GET /api/platform/alerts/{id}': {
     access: 'session alerts:read',

@@ -80,6 +80,7 @@ function AlertForm({
   const [scripts, setScripts] = useState<readonly ScriptRow[]>([])
   const [webhooks, setWebhooks] = useState<readonly Webhook[] | null>(null)
   const [channels, setChannels] = useState<readonly Channel[] | null>(null)
+  const [canMail, setCanMail] = useState<boolean | null>(null)
   useEffect(() => {
     const abort = new AbortController()
     const quiet = () => undefined
@@ -93,6 +94,10 @@ function AlertForm({
     )
     call('GET /api/platform/channels', { signal: abort.signal }).then(
       (answer) => setChannels(answer.channels),
+      quiet,
+    )
+    call('GET /api/platform/alerts/outbox', { query: { limit: 1 }, signal: abort.signal }).then(
+      (answer) => setCanMail(answer.mailServer),
       quiet,
     )
     return () => abort.abort()
@@ -116,7 +121,8 @@ function AlertForm({
       message: (alert ?? start).message ?? '',
       cooldownSec: text(alert?.cooldownSec ?? 0),
       expiresAt: toDateTime(alert?.expiresAt),
-      email: alert?.channels.includes('email') ?? true,
+      /** null: nobody has chosen yet. */
+      email: alert ? alert.channels.includes('email') : null,
       webhook: alert?.channels.includes('webhook') ?? false,
       which,
       webhookIds: alert?.webhookIds ?? [],
@@ -154,10 +160,7 @@ function AlertForm({
         message: values.message,
         cooldownSec: Number(values.cooldownSec) || 0,
         expiresAt: values.expiresAt === '' ? null : Date.parse(`${values.expiresAt}Z`),
-        channels: [
-          ...(values.email ? ['email' as const] : []),
-          ...(values.webhook ? ['webhook' as const] : []),
-        ],
+        channels: [...(emails ? ['email' as const] : []), ...(values.webhook ? ['webhook' as const] : [])],
         webhookIds: values.webhook && values.which === 'chosen' ? chosen : [],
         channelIds: values.channelIds.filter((id) => !channels || channels.some((one) => one.id === id)),
         escalation:
@@ -175,6 +178,8 @@ function AlertForm({
     },
   })
   const { set, values } = form
+  /** An alert is told in some way at least. Where no mail is sent, one that has another way is not offered mail first. */
+  const emails = values.email ?? (canMail !== false || (webhooks?.length === 0 && channels?.length === 0))
   const { kind, op } = values
   const withOperator = needsOperator(kind)
   const source = scripts.find((one) => one.id === values.scriptId)?.source ?? null
@@ -283,8 +288,13 @@ function AlertForm({
         <legend class="muted" style={{ fontSize: '12px', marginBottom: '4px' }}>
           Besides the list here, tell me by
         </legend>
-        <Check checked={values.email} onChange={(value) => set('email', value)}>
-          E-mail <span class="muted">to {user.value?.email}</span>
+        <Check checked={emails} onChange={(value) => set('email', value)}>
+          E-mail{' '}
+          <span class="muted">
+            {canMail === false
+              ? 'waits on the page Alerts: this server has no mail server (SMTP_URL)'
+              : `to ${user.value?.email}`}
+          </span>
         </Check>
         <Check checked={values.webhook} onChange={(value) => set('webhook', value)}>
           Webhook
