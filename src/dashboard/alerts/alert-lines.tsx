@@ -7,7 +7,6 @@
 import { useSignalEffect } from '@preact/signals'
 import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Bars } from '../../market/bars.ts'
 import { onTick, type Cell } from '../chart/cell.ts'
 import { replayOnChart } from '../chart/chart-state.ts'
 import { MenuList, type MenuItem } from '../chart/menu.tsx'
@@ -20,6 +19,7 @@ import { Icon } from '../ui/icon.tsx'
 import { toastError } from '../ui/ui.tsx'
 import { side } from '../workspace.ts'
 import s from './alert-lines.module.css'
+import { nameText } from './alert-model.ts'
 import {
   addAlertAt,
   atPrice,
@@ -77,8 +77,8 @@ export function AlertLines({
         label.style.visibility = isIn ? 'visible' : 'hidden'
         if (!isIn) continue
         label.style.transform = `translateY(${Math.round(at)}px) translateY(-50%)`
-        const width = widths.of(line!.alert.name, paint)
-        label.toggleAttribute('data-bell', hidesMuch(paint, view.state.bars, width, at))
+        const width = widths.of(nameText(line!.alert), paint)
+        label.toggleAttribute('data-bell', hidesMuch(paint, view, width, at))
       }
     })
     view.redraw()
@@ -107,7 +107,7 @@ export function AlertLines({
       <PlusButton cell={cell} view={view} right={right} />
       {menu && (
         <MenuList
-          label={menu.line.alert.name}
+          label={nameText(menu.line.alert)}
           items={itemsOf(menu.line)}
           x={menu.x}
           y={menu.y}
@@ -138,11 +138,12 @@ class Widths {
 const NARROW = 420
 
 /** Whether a label with a name of that width would hide bars, or the legend, where its line is at `at` CSS pixels from the top. */
-function hidesMuch(paint: Paint, bars: Bars, name: number, at: number): boolean {
+function hidesMuch(paint: Paint, { state: { bars }, legend }: ChartView, name: number, at: number): boolean {
   const { x, y, hr, vr, width, spacing } = paint
   if (width / hr < NARROW) return true
   const right = width - LABEL.right * hr
   const left = right - Math.min(280, name + LABEL_PADDING) * hr
+  if (at - LABEL.half < legend.bottom && left / hr < legend.right) return true
   const barAt = (place: number) => (place - x(0)) / spacing
   const last = Math.min(bars.length - 1, paint.known)
   const [from, to] = [Math.floor(barAt(left)), Math.min(last, Math.ceil(barAt(right)))]
@@ -188,7 +189,7 @@ function Label({
   readonly onMenu: (x: number, y: number) => void
 }) {
   const { key, price, alert } = line
-  const title = alert.name
+  const title = nameText(alert)
   /** The price to which keys have moved the line, until they are let go of. */
   const stepped = useRef<number | null>(null)
   const commit = () => {

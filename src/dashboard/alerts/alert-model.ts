@@ -65,6 +65,13 @@ export function conditionText(
   return `${subject} ${verb} ${number(price)}${within}`
 }
 
+/** The name, with its levels as prices are written: the server's own has them as other programs read them, `2850`. */
+export const nameText = ({ name, price, price2 }: Pick<Alert, 'name' | 'price' | 'price2'>): string =>
+  name
+    .split(' ')
+    .map((word) => (word === String(price) || word === String(price2) ? number(Number(word)) : word))
+    .join(' ')
+
 /** A level of an alert, which is a line on the chart; what moves by an amount has none. */
 export interface AlertLevel {
   readonly field: 'price' | 'price2'

@@ -9,7 +9,7 @@ import { timeline } from '../chart/history.ts'
 import type { Market } from '../charts.ts'
 import { onLive } from '../live.ts'
 import { toast, toastError } from '../ui/ui.tsx'
-import { levelsOf, type AlertLevel } from './alert-model.ts'
+import { levelsOf, nameText, type AlertLevel } from './alert-model.ts'
 
 /** Counts up when an alert was created or changed, so that lists load again. */
 export const alertsChanged = signal(0)
@@ -159,7 +159,7 @@ export function addAlertAt(market: Market, price: number): void {
   }
   make().then((alert) => {
     alertsChanged.value++
-    toast(`Alert is on: ${alert.name}`, { tone: 'up' })
+    toast(`Alert is on: ${nameText(alert)}`, { tone: 'up' })
     timeline.add({ undo: remove, redo: () => sent(make()) })
   }, toastError)
 }

@@ -118,7 +118,12 @@ function LegendBox({
       const height = last ? last.offsetTop + last.offsetHeight : 0
       if (lines.length === count && height <= highest) return
       ;[count, highest] = [lines.length, height]
-      view?.leaveFree(box.name, height === 0 ? 0 : LEGEND_TOP + height + LEGEND_ROOM)
+      const right = Math.max(0, ...[...lines].map((line) => line.offsetWidth))
+      view?.leaveFree(
+        box.name,
+        height === 0 ? 0 : LEGEND_TOP + height + LEGEND_ROOM,
+        element.offsetLeft + right + LEGEND_ROOM,
+      )
     }
     const observer = new ResizeObserver(leave)
     observer.observe(element)

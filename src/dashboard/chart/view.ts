@@ -242,9 +242,13 @@ export class ChartView {
     this.toEnd()
   }
 
-  /** Leaves the top of a pane free, CSS pixels, so that nothing lies below its legend. */
-  leaveFree(name: string, height: number): void {
+  /** The corner of the price pane's legend, CSS pixels. */
+  legend: { readonly bottom: number; readonly right: number } = { bottom: 0, right: 0 }
+
+  /** Leaves the top of a pane free, CSS pixels, so that nothing lies below its legend, which ends at `right`. */
+  leaveFree(name: string, height: number, right: number): void {
     const index = this.#panes.findIndex((pane) => pane.name === name)
+    if (index === 0) this.legend = { bottom: height, right }
     const pane = index < 0 ? undefined : this.#chart.panes()[index]
     if (!pane) return
     const { top, bottom } = marginsOf(index)
