@@ -58,7 +58,11 @@ describe.skipIf(noBrowser)('alerts on the chart', () => {
     for (const { id } of await alerts(page))
       await page.request.delete(`${site.url}/api/platform/alerts/${id}`)
   }
-  const lineOf = (page: Page, name: string) => page.getByRole('spinbutton', { name: `Alert: ${name}` })
+  /** A name as it is shown: `SPX crosses 2,850.5`. */
+  const shown = (name: string) =>
+    name.replace(/\d+(\.\d+)?$/, (level) => Number(level).toLocaleString('en-US'))
+  const lineOf = (page: Page, name: string) =>
+    page.getByRole('spinbutton', { name: `Alert: ${shown(name)}`, exact: true })
   /** The middle of a label, which is the height of its line. */
   async function middleOf(page: Page, name: string): Promise<{ readonly x: number; readonly y: number }> {
     await lineOf(page, name).waitFor()
@@ -73,7 +77,7 @@ describe.skipIf(noBrowser)('alerts on the chart', () => {
     await page.reload()
     const { y } = await middleOf(page, 'SPX crosses above 2850')
     // Its name would lie on candles, so it is a bell until somebody points at the line.
-    const name = page.locator('[data-bell]').getByText('SPX crosses above 2850')
+    const name = page.locator('[data-bell]').getByText('SPX crosses above 2,850')
     await name.waitFor({ state: 'hidden' })
     await page.mouse.move(500, y)
     await name.waitFor()
@@ -155,7 +159,7 @@ describe.skipIf(noBrowser)('alerts on the chart', () => {
     await page.mouse.click(at.x + at.width / 2, at.y + at.height / 2)
     const [made] = await keptWhen(page, (all) => all.length === 1)
     expect(made!.name).toBe(`SPX crosses ${made!.price}`)
-    await page.getByText(`Alert is on: ${made!.name}`).waitFor()
+    await page.getByText(`Alert is on: ${shown(made!.name)}`).waitFor()
     expect(Math.abs((await middleOf(page, made!.name)).y - (box.y + 200))).toBeLessThan(3)
 
     expect(await violations(page)).toEqual([])
@@ -193,6 +197,64 @@ describe.skipIf(noBrowser)('alerts on the chart', () => {
     await told.getByRole('button', { name: 'Show on the chart' }).click()
     await told.waitFor({ state: 'detached' })
     await removeAll(page)
+    expect(complaints).toEqual([])
+  }, 300_000)
+
+  test('beside bars that end below it a name is shown, but never over the legend', async () => {
+    const { page, complaints } = await openChart({ width: 780 })
+    const legend = page.locator('[class*=legendLine]').first()
+    const { y, height } = (await legend.boundingBox())!
+    const chart = (await page.getByRole('application').boundingBox())!
+    await page.mouse.move(chart.x + 300, y + height / 2)
+    await page.locator('button[data-on][aria-label="Set an alert at this price"]').click()
+    const [made] = await keptWhen(page, (all) => all.length === 1)
+    await lineOf(page, made!.name).waitFor()
+    await page.mouse.move(chart.x + 200, chart.y + 400)
+    await painted(page)
+    const label = (await lineOf(page, made!.name).boundingBox())!
+    const volume = (await legend.getByText(/^Vol/).boundingBox())!
+    expect(Math.abs(label.y + label.height / 2 - (y + height / 2))).toBeLessThan(3)
+    expect(label.x).toBeGreaterThan(volume.x + volume.width)
+    await page.locator('[data-bell]').getByText(shown(made!.name)).waitFor({ state: 'hidden' })
+    await page.setViewportSize({ width: 1900, height: 800 })
+    await page.locator('[data-bell]').waitFor({ state: 'detached' })
+    await removeAll(page)
+    expect(complaints).toEqual([])
+  }, 300_000)
+
+  test('how long ago an alert was made moves on while the list of alerts is open', async () => {
+    const { page, complaints } = await openChart()
+    await makeAlert(page, { op: 'above', price: 9000 })
+    await page.clock.install()
+    await page.goto(`${site.url}/chart/SP%3ASPX/1d`)
+    await page.getByRole('button', { name: /^Alerts/ }).click()
+    const row = page.getByRole('list', { name: 'Alerts' }).getByRole('listitem')
+    await row.getByText('made just now').waitFor()
+    expect(await row.innerText()).toContain('SPX is above 9,000')
+    await page.clock.fastForward('03:00')
+    await row.getByText('made 3 minutes ago').waitFor()
+    await removeAll(page)
+    expect(complaints).toEqual([])
+  }, 300_000)
+
+  test('mail is offered first only where it is sent, or where nothing else is', async () => {
+    const { page, complaints } = await openChart()
+    await page.goto(`${site.url}/alerts`)
+    const open = () => page.getByRole('button', { name: 'New alert' }).first().click()
+    const mail = page.getByRole('checkbox', { name: /^E-mail waits on the page Alerts/ })
+    await open()
+    await mail.waitFor()
+    expect(await mail.isChecked()).toBe(true)
+    await page.keyboard.press('Escape')
+    const channel = { name: 'Phone', kind: 'ntfy', settings: { server: 'http://127.0.0.1:9', topic: 'mine' } }
+    const made = await page.request.post(`${site.url}/api/platform/channels`, { data: channel })
+    expect([made.status(), await made.text()]).toMatchObject([200, expect.any(String)])
+    await open()
+    await page.getByRole('checkbox', { name: /^Phone/ }).waitFor()
+    await mail.waitFor()
+    await page.locator('input[type=checkbox]:checked').waitFor({ state: 'detached' })
+    await mail.check()
+    expect(await mail.isChecked()).toBe(true)
     expect(complaints).toEqual([])
   }, 300_000)
 

@@ -2,12 +2,20 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
-import { ago, marketText } from '../format.ts'
+import { marketText } from '../format.ts'
 import { onLive } from '../live.ts'
+import { Ago } from '../ui/ago.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Badge, Button } from '../ui/ui.tsx'
 import { editAlert } from './alert-dialog.tsx'
-import { conditionText, destinationsText, STATE_TONES, type Alert, type Firing } from './alert-model.ts'
+import {
+  conditionText,
+  destinationsText,
+  nameText,
+  STATE_TONES,
+  type Alert,
+  type Firing,
+} from './alert-model.ts'
 import { attempt, Confirm, useLoad, type Loaded, usePages, type Paged } from '../frame/page.tsx'
 import { showOnChart } from '../frame/show-on-chart.ts'
 import { alertsChanged } from './on-charts.ts'
@@ -41,7 +49,7 @@ export function AlertRow({ alert }: { readonly alert: Alert }) {
   return (
     <li class={s.row} data-state={alert.state}>
       <div class={s.main}>
-        <strong>{alert.name || conditionText(alert)}</strong>
+        <strong>{nameText(alert) || conditionText(alert)}</strong>
         <span class={s.note}>
           {marketText(alert)}
           {alert.name && ` · ${conditionText(alert)}`}
@@ -52,11 +60,11 @@ export function AlertRow({ alert }: { readonly alert: Alert }) {
       <div class={s.side}>
         <Badge tone={STATE_TONES[alert.state]}>{alert.state}</Badge>
         <span class={s.note}>
-          {alert.lastFiredAt === null ? `made ${ago(alert.createdAt)}` : `fired ${ago(alert.lastFiredAt)}`}
+          {alert.lastFiredAt === null ? 'made' : 'fired'} <Ago at={alert.lastFiredAt ?? alert.createdAt} />
         </span>
       </div>
       <Menu
-        label={`More for ${alert.name || conditionText(alert)}`}
+        label={`More for ${nameText(alert) || conditionText(alert)}`}
         size="small"
         items={[
           {
@@ -116,7 +124,9 @@ export function FiringRow({ firing }: { readonly firing: Firing }) {
               ` · ${firing.channels.map((one) => (one === 'email' ? 'e-mail' : one)).join(', ')}`}
           </span>
         </span>
-        <span class={s.note}>{ago(firing.firedAt)}</span>
+        <span class={s.note}>
+          <Ago at={firing.firedAt} />
+        </span>
       </button>
       {firing.escalatesAt !== null &&
         (firing.acknowledgedAt === null ? (
@@ -129,7 +139,9 @@ export function FiringRow({ firing }: { readonly firing: Firing }) {
             I have seen it
           </Button>
         ) : (
-          <span class={s.note}>seen {ago(firing.acknowledgedAt)}</span>
+          <span class={s.note}>
+            seen <Ago at={firing.acknowledgedAt} />
+          </span>
         ))}
     </li>
   )

@@ -2,8 +2,8 @@
 
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
-import { ago } from '../format.ts'
 import { navigate } from '../router.ts'
+import { Ago } from '../ui/ago.tsx'
 import { Badge, Button, Empty } from '../ui/ui.tsx'
 import { AlertDialogHost, openAlertDialog } from './alert-dialog.tsx'
 import { AlertRow, alertStyles as s, FiringRow, useAlerts } from './alerts-list.tsx'
@@ -114,7 +114,9 @@ function Mail({ changed }: { readonly changed: string }) {
               <Badge tone={one.state === 'sent' ? 'up' : one.state === 'failed' ? 'down' : 'warn'}>
                 {one.state}
               </Badge>
-              <span class={s['note']}>{ago(one.createdAt)}</span>
+              <span class={s['note']}>
+                <Ago at={one.createdAt} />
+              </span>
             </div>
           </li>
         ))}

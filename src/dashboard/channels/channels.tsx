@@ -4,9 +4,9 @@ import { useState } from 'preact/hooks'
 import type { Channel, ChannelKind, Notification } from '../../wire/channel.ts'
 import { alertStyles as rows } from '../alerts/alerts-list.tsx'
 import { call } from '../api-client.ts'
-import { ago } from '../format.ts'
 import { attempt, Page, Show, useLoad } from '../frame/page.tsx'
 import { href } from '../router.ts'
+import { Ago } from '../ui/ago.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Badge, Button, Empty, Field, Select, toast } from '../ui/ui.tsx'
 import { Inboxes } from './inboxes.tsx'
@@ -126,7 +126,12 @@ function ChannelRow({ channel, label, isHere, onEdit, onChanged }: ChannelRowPro
       note={
         <>
           {isHere ? 'This browser' : label}
-          {channel.lastSuccessAt !== null && ` · arrived ${ago(channel.lastSuccessAt)}`}
+          {channel.lastSuccessAt !== null && (
+            <>
+              {' · arrived '}
+              <Ago at={channel.lastSuccessAt} />
+            </>
+          )}
           {paceText(channel)}
         </>
       }
@@ -170,7 +175,11 @@ function ChannelRow({ channel, label, isHere, onEdit, onChanged }: ChannelRowPro
 function StateBadge({ channel }: { readonly channel: Channel }) {
   if (channel.disabledReason !== null) return <Badge>{REASONS[channel.disabledReason]}</Badge>
   if (channel.failingSince !== null)
-    return <Badge tone="down">failing since {ago(channel.failingSince)}</Badge>
+    return (
+      <Badge tone="down">
+        failing since <Ago at={channel.failingSince} />
+      </Badge>
+    )
   return channel.lastSuccessAt === null ? <Badge>not tried yet</Badge> : <Badge tone="up">works</Badge>
 }
 
@@ -227,7 +236,7 @@ function Log({ channel, onClose }: { readonly channel: Channel; readonly onClose
           <div class={rows['main']}>
             <strong>{one.title}</strong>
             <span class={rows['note']}>
-              {ago(one.createdAt)} · {one.state === 'joined' ? 'sent with others' : outcomeText(one)}
+              <Ago at={one.createdAt} /> · {one.state === 'joined' ? 'sent with others' : outcomeText(one)}
             </span>
           </div>
           <div class={rows['side']}>

@@ -5,8 +5,8 @@ import type { Channel } from '../../wire/channel.ts'
 import type { Inbox } from '../../wire/inbox.ts'
 import { alertStyles as rows } from '../alerts/alerts-list.tsx'
 import { apiUrl, call } from '../api-client.ts'
-import { ago } from '../format.ts'
 import { Check, pageStyles as p, Secret, Show, useLoad } from '../frame/page.tsx'
+import { Ago } from '../ui/ago.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Button, Dialog, Empty, Field } from '../ui/ui.tsx'
 import { LogDialog, Row } from './rows.tsx'
@@ -92,7 +92,13 @@ function InboxRow({ inbox, channels, onEdit, onChanged }: InboxRowProps) {
       note={to.length > 0 ? `to ${to.join(', ')}` : 'kept here only'}
       side={
         <span class={rows['note']}>
-          {inbox.lastAt === null ? 'nothing yet' : `${inbox.received} received, last ${ago(inbox.lastAt)}`}
+          {inbox.lastAt === null ? (
+            'nothing yet'
+          ) : (
+            <>
+              {inbox.received} received, last <Ago at={inbox.lastAt} />
+            </>
+          )}
         </span>
       }
       button={
@@ -130,7 +136,9 @@ function Messages({ inbox, onClose }: { readonly inbox: Inbox; readonly onClose:
       row={(one) => (
         <div class={rows['main']}>
           <span style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{one.text}</span>
-          <span class={rows['note']}>{ago(one.receivedAt)}</span>
+          <span class={rows['note']}>
+            <Ago at={one.receivedAt} />
+          </span>
         </div>
       )}
     />

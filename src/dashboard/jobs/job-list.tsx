@@ -2,11 +2,11 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { ago } from '../format.ts'
 import { Page, Show, usePages, useReloadWhile } from '../frame/page.tsx'
 import type { LiveEvent } from '../live-hub.ts'
 import { onLive } from '../live.ts'
 import { href, navigate } from '../router.ts'
+import { Ago } from '../ui/ago.tsx'
 import { DataTable, type Column } from '../ui/data-table.tsx'
 import type { IconName } from '../ui/icon.tsx'
 import { Button, Empty } from '../ui/ui.tsx'
@@ -56,7 +56,7 @@ export function JobList<Job extends ListedJob>(props: JobListProps<Job>) {
       of: 'createdAt',
       head: 'Made',
       look: 'muted',
-      cell: ({ createdAt }) => ago(createdAt),
+      cell: ({ createdAt }) => <Ago at={createdAt} />,
       sort: ({ createdAt }) => createdAt,
     },
   ]
