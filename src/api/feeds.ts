@@ -22,14 +22,15 @@ import { requireFeeds } from './require-feeds.ts'
 import { route } from './route.ts'
 import { symbolRoutes } from './symbols.ts'
 
-function wire({ key, stream, ...shown }: Feed) {
+function wire(feed: Feed, now: number) {
+  const { key, stream, poll, ...shown } = feed
   return {
     ...bareKey(key),
     ...shown,
     way: stream || streams(key) ? ('stream' as const) : ('poll' as const),
     cuts: stream?.cuts ?? 0,
-    mended: stream?.mended ?? 0,
-    said: saidOf({ ...shown, key, ...(stream && { stream }) }),
+    mended: (stream ?? poll)?.mended ?? 0,
+    said: saidOf(feed, now),
   }
 }
 
@@ -74,7 +75,7 @@ export function feedRoutes(deps: ApiDeps) {
     .get(
       '/feeds',
       async ({ caller, may }) => ({
-        feeds: (await feedsSeenBy(deps, caller.user, may)).map(wire),
+        feeds: (await feedsSeenBy(deps, caller.user, may)).map((feed) => wire(feed, deps.clock.now())),
         nextCursor: null,
         providers: (await providerKeys.list())
           .filter(({ asked }) => asked.length > 0)

@@ -284,7 +284,7 @@ async function listFeeds(context: CommandContext): Promise<number> {
         seriesName(feed.key),
         feed.state,
         newestBar === null ? '–' : formatTime(newestBar),
-        saidOf({ ...feed, newestBar }),
+        saidOf({ ...feed, newestBar }, context.clock.now()),
       ])
     }
     const columns = [

@@ -12,7 +12,8 @@ import type { Log } from '../lib/log.ts'
 import { createLoop } from '../lib/loop.ts'
 import { seriesName, type SeriesKey } from '../market/bar-store.ts'
 import { providerOf as freeProviderOf, type ProviderOf } from '../market/providers/fetch-bars.ts'
-import type { FeedStatus, Keeper, PolledFeed } from '../market/providers/poller.ts'
+import type { FeedNews, FeedStatus } from '../market/live/feed-status.ts'
+import type { Keeper } from '../market/live/keeper.ts'
 import type { Key, Kv } from '../store/kv.ts'
 import { ChosenProviders } from './chosen-providers.ts'
 import { ToldFeeds } from './told-feeds.ts'
@@ -104,7 +105,7 @@ export function createFeeds(deps: FeedDeps) {
     if (!newestBar) return own
     const known = new Set(own.map(({ key }) => seriesName(key)))
     const others = (await told.list()).filter(({ key }) => !known.has(seriesName(key)))
-    const withNewest = async (feed: PolledFeed) => ({ ...feed, newestBar: await newestBar(feed.key) })
+    const withNewest = async (feed: FeedNews) => ({ ...feed, newestBar: await newestBar(feed.key) })
     return [...own, ...(await Promise.all(others.map(withNewest)))]
   }
 

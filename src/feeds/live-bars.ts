@@ -48,14 +48,14 @@ export function liveBars({ bars, forming, clock }: LiveBarsDeps) {
 
   /** The forming bar that a series is to be read with, if there is one that is not over. */
   async function rowFor(key: SeriesKey, source: SeriesInfo | null): Promise<Found | null> {
-    // Only what everybody sees comes by streams.
+    // Only what everybody sees is followed.
     if (!source || ownerOf(source) !== '') return null
     const found = forming.get(source)
     const interval = parseInterval(key.interval)
     const own = parseInterval(source.interval)
     if (!found || !interval || !own) return null
     const calendar = calendarOf(await bars.symbol(key.exchange, key.symbol, ownerOf(key)))
-    if (calendar.period(found.row[0], own).end <= clock.now()) return null
+    if (calendar.period(found.row[0], own).end + found.delayMs <= clock.now()) return null
     return { ...found, interval, calendar, isOwn: source.interval === key.interval }
   }
 
@@ -78,7 +78,7 @@ export function liveBars({ bars, forming, clock }: LiveBarsDeps) {
     return selectBars(withLive(whole, row, interval, found), range)
   }
 
-  /** The bar of a series that is not over, from whichever stream it is made of. */
+  /** The bar of a series that is not over, from whichever series it is made of. */
   async function formingOf(
     key: SeriesKey,
   ): Promise<{ readonly row: BarRow | null; readonly isLive: boolean }> {

@@ -3,7 +3,7 @@
 
 import type { Clock } from '../lib/clock.ts'
 import { type SeriesKey, seriesName } from '../market/bar-store.ts'
-import type { PolledFeed } from '../market/providers/poller.ts'
+import type { FeedNews } from '../market/live/feed-status.ts'
 import type { Key, Kv } from '../store/kv.ts'
 
 /** How often it is told that a feed still goes well: thousands of them succeed a minute. */
@@ -14,7 +14,7 @@ const TOLD: Key = ['feeds', 'told']
 export class ToldFeeds {
   readonly #kv: Kv
   readonly #clock: Clock
-  readonly #last = new Map<string, { readonly feed: PolledFeed; readonly at: number }>()
+  readonly #last = new Map<string, { readonly feed: FeedNews; readonly at: number }>()
 
   constructor({ kv, clock }: { readonly kv: Kv; readonly clock: Clock }) {
     this.#kv = kv
@@ -22,7 +22,7 @@ export class ToldFeeds {
   }
 
   /** Does nothing where the others know as much. */
-  async tell(feed: PolledFeed): Promise<void> {
+  async tell(feed: FeedNews): Promise<void> {
     const name = seriesName(feed.key)
     const now = this.#clock.now()
     const last = this.#last.get(name)
@@ -31,11 +31,11 @@ export class ToldFeeds {
     this.#last.set(name, { feed, at: now })
   }
 
-  async list(): Promise<PolledFeed[]> {
-    const found: PolledFeed[] = []
+  async list(): Promise<FeedNews[]> {
+    const found: FeedNews[] = []
     for (let after: Key | undefined; ;) {
       const page = await this.#kv.list({ prefix: TOLD }, { limit: PAGE, ...(after && { after }) })
-      found.push(...page.map(({ value }) => JSON.parse(value) as PolledFeed))
+      found.push(...page.map(({ value }) => JSON.parse(value) as FeedNews))
       after = page.at(-1)?.key
       if (page.length < PAGE) return found
     }
@@ -52,5 +52,5 @@ export class ToldFeeds {
 
 const keyOf = ({ exchange, symbol, interval }: SeriesKey): Key => [...TOLD, exchange, symbol, interval]
 
-const isSame = (a: PolledFeed, b: PolledFeed) =>
+const isSame = (a: FeedNews, b: FeedNews) =>
   a.state === b.state && a.lastError === b.lastError && a.failures === b.failures

@@ -23,6 +23,8 @@ const OLD_MS = 600_000
 /** So many are remembered before the old ones are looked for. */
 const FORGET_AT = 256
 
+type Told = readonly [...BarRow, delayMs?: number]
+
 const keyOf = ({ exchange, symbol, interval }: SeriesKey): Key => [
   'feeds',
   'forming',
@@ -53,7 +55,7 @@ export class ToldForming {
     const old = this.#forgetOld(now)
     this.#told.set(seriesName(key), { key, at: now })
     await kv.commit({
-      sets: [{ key: keyOf(key), value: JSON.stringify(found.row) }],
+      sets: [{ key: keyOf(key), value: JSON.stringify([...found.row, found.delayMs]) }],
       deletes: old.map(keyOf),
     })
   }
@@ -77,6 +79,9 @@ export class ToldForming {
     const { kv, forming, isOurs } = this.#deps
     if (isOurs(key)) return
     const entry = await kv.get(keyOf(key))
-    if (entry) forming.set(key, JSON.parse(entry.value) as BarRow)
+    if (!entry) return
+    // A server of an older program tells of no delay.
+    const [time, open, high, low, close, volume, delayMs = 0] = JSON.parse(entry.value) as Told
+    forming.set(key, [time, open, high, low, close, volume], delayMs)
   }
 }

@@ -41,9 +41,8 @@ import type { Limits } from '../pine/runtime/runtime.ts'
 import type { OpenSocket } from '../market/live/connection.ts'
 import { FormingBars } from '../market/live/forming-bars.ts'
 import { SYMBOL_LISTS } from '../market/listings/symbol-lists.ts'
-import { bothWays, LIVE_PROVIDERS } from '../market/live/live-providers.ts'
-import { Streamer } from '../market/live/streamer.ts'
-import { Poller } from '../market/providers/poller.ts'
+import { LIVE_PROVIDERS } from '../market/live/live-providers.ts'
+import { Keeper } from '../market/live/keeper.ts'
 import type { Http } from '../market/providers/provider.ts'
 import { ForwardRuns } from '../forward/forward-runs.ts'
 import { Portfolios } from '../portfolios/portfolios.ts'
@@ -170,7 +169,11 @@ export function createFeatures(deps: FeatureDeps): Features {
   const spread = () => (random.bytes(1)[0] ?? 0) / 256
   const forming = new FormingBars(spread())
   const live = liveBars({ bars, forming, clock })
-  const isOursToFetch = (key: SeriesKey) => shards.holds(symbolShard(key))
+  /** A key's requests are counted by one server, which so asks for all that is asked for with it. */
+  const isOursToFetch = (key: SeriesKey) => {
+    const provider = providerKeys.of(key.exchange)
+    return shards.holds(provider?.pace ? `provider ${provider.name}` : symbolShard(key))
+  }
   const toldForming =
     shards === ALL_SHARDS ? null : new ToldForming({ kv, clock, forming, isOurs: isOursToFetch })
   const search = createSearch({
@@ -256,11 +259,15 @@ export function createFeatures(deps: FeatureDeps): Features {
   })
   bars.onChange(() => looks.wake())
 
-  const poller: Poller = new Poller({
+  const keeper: Keeper = new Keeper({
     cache: bars,
     http: deps.http,
     clock,
+    log,
+    open: deps.openSocket,
+    spread,
     forming,
+    providers: LIVE_PROVIDERS,
     providerOf: (exchange) => providerKeys.of(exchange),
   })
   const providerKeys = createProviderKeys({
@@ -269,7 +276,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     log,
     box: deps.box,
     changed(provider) {
-      poller.askAgain(provider)
+      keeper.askAgain(provider)
       // What cannot be told now is told a minute later.
       feeds.sync().catch(() => {})
     },
@@ -278,21 +285,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     kv,
     clock,
     log,
-    keeper: deps.feeds
-      ? bothWays(
-          new Streamer({
-            cache: bars,
-            http: deps.http,
-            clock,
-            log,
-            open: deps.openSocket,
-            spread,
-            forming,
-            providers: LIVE_PROVIDERS,
-          }),
-          poller,
-        )
-      : null,
+    keeper: deps.feeds ? keeper : null,
     providerOf: providerKeys.of,
     isOurs: isOursToFetch,
     ...(shards !== ALL_SHARDS && {

@@ -23,7 +23,8 @@ const Feed = Type.Object(
     newestBar: nullable(Time),
     cuts: Type.Integer({ description: 'How often its stream was cut since the server started.' }),
     mended: Type.Integer({
-      description: 'Bars that were fetched since then because the stream had not brought them, or otherwise.',
+      description:
+        'Bars that were fetched since then because the stream had not brought them, or otherwise; where they are polled, those that were corrected.',
     }),
     said: Type.String({ description: 'How it goes, as a sentence.' }),
   },

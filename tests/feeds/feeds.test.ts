@@ -4,19 +4,28 @@ import { ToldFeeds } from '../../src/feeds/told-feeds.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
 import { FormingBars } from '../../src/market/live/forming-bars.ts'
-import { Poller } from '../../src/market/providers/poller.ts'
+import { Keeper, type KeeperDeps } from '../../src/market/live/keeper.ts'
+import { providerOf } from '../../src/market/providers/fetch-bars.ts'
 import { testBars, testKv } from '../store/test-store.ts'
 import { HandClock } from '../lib/hand-clock.ts'
 import { later } from '../later.ts'
 import { rejection } from '../rejection.ts'
 
 const clock = { now: () => 1000, sleep: () => Promise.resolve() }
-const poller = () =>
-  new Poller({
+const keeperOf = (deps: Partial<KeeperDeps> = {}) =>
+  new Keeper({
     forming: new FormingBars(0),
     cache: new BarCache(testBars()),
     http: () => Promise.reject(new Error('no network')),
     clock,
+    log: silentLog,
+    open: () => {
+      throw new Error('nobody has a stream')
+    },
+    spread: () => 0.5,
+    providers: [],
+    providerOf,
+    ...deps,
   })
 const coin = { exchange: 'BINANCE', symbol: 'BTCUSDT', interval: '1h' }
 const daily = { exchange: 'NASDAQ', symbol: 'AAPL', interval: '1d' }
@@ -28,7 +37,7 @@ test('what is followed and what is waited on is kept fresh, and nothing else', a
     kv: testKv(),
     clock,
     log: silentLog,
-    keeper: poller(),
+    keeper: keeperOf(),
     wanted: () => later(wanted),
   })
   await feeds.follow(coin)
@@ -48,7 +57,7 @@ test('a followed series that no provider has says so', async () => {
     kv: testKv(),
     clock,
     log: silentLog,
-    keeper: poller(),
+    keeper: keeperOf(),
     wanted: () => later([]),
   })
   await feeds.follow(unknown)
@@ -104,7 +113,7 @@ test('what is followed stays so when the server starts again, and when it could 
   const failing = () => {
     throw new Error('the store is gone')
   }
-  const first = createFeeds({ kv, clock, log: silentLog, keeper: poller(), wanted: failing })
+  const first = createFeeds({ kv, clock, log: silentLog, keeper: keeperOf(), wanted: failing })
   expect(await rejection(first.follow(coin))).toHaveProperty('message', 'the store is gone')
   expect(await rejection(first.sync())).toHaveProperty('message', 'the store is gone')
   let isBroken = true
@@ -112,7 +121,7 @@ test('what is followed stays so when the server starts again, and when it could 
     kv,
     clock,
     log: silentLog,
-    keeper: poller(),
+    keeper: keeperOf(),
     wanted: () => (isBroken ? failing() : later([])),
   })
   expect(feeds.enabled).toBe(true)
@@ -128,12 +137,7 @@ test('every minute it is found out which series to keep fresh', async () => {
     kv: testKv(),
     clock: hands,
     log: silentLog,
-    keeper: new Poller({
-      forming: new FormingBars(0),
-      cache: new BarCache(testBars()),
-      http: () => Promise.reject(new Error('no network')),
-      clock: hands,
-    }),
+    keeper: keeperOf({ clock: hands }),
     wanted: () => {
       asked++
       return later([unknown])
@@ -157,12 +161,7 @@ test('how a feed goes is told by the server that fetches it to all others, and f
   let wanted = [coin, unknown]
   const http = () => Promise.reject(new Error('the line is dead'))
   const server = (ours: string, isOn = true) => {
-    const asked = new Poller({
-      forming: new FormingBars(0),
-      cache: new BarCache(testBars()),
-      http,
-      clock: hand,
-    })
+    const asked = keeperOf({ http, clock: hand })
     return createFeeds({
       kv,
       clock: hand,
@@ -180,7 +179,7 @@ test('how a feed goes is told by the server that fetches it to all others, and f
   await hand.pass(30_000)
   for (const feeds of [b, off]) {
     const found = (await feeds.list()).find(({ key }) => key.exchange === 'BINANCE')
-    expect(found).toMatchObject({ state: 'retrying', failures: 1, followed: false, newestBar: 7 })
+    expect(found).toMatchObject({ state: 'retrying', failures: 3, followed: false, newestBar: 7 })
     expect(found?.lastError).toContain('the line is dead')
   }
   for (const feeds of [a, off])

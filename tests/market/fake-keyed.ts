@@ -47,7 +47,7 @@ export function keyedVenue(): KeyedVenue {
       const fault = faults.shift()
       if (fault) return fault()
       if (!KEYS[url.hostname]?.(headers)) return refusal(url.hostname)
-      return answer(url)
+      return keyedAnswer(url, fixedBars)
     },
   }
 }
@@ -64,13 +64,47 @@ function refusal(host: string): Response {
   })
 }
 
-function answer(url: URL): Response {
-  const of = (name: string) => url.searchParams.get(name) ?? ''
-  if (url.hostname === 'data.alpaca.markets') {
-    const bars = between(Date.parse(of('start')), Date.parse(of('end')), of('timeframe') === '1Day')
-    if (url.pathname.includes('UNKNOWN'))
-      return Response.json({ message: 'invalid symbol: UNKNOWN' }, { status: 422 })
-    const rows = bars.map(({ time, open, high, low, close, volume }) => ({
+/** A bar as a provider has it. */
+export interface KeyedBar {
+  readonly time: number
+  readonly open: number
+  readonly high: number
+  readonly low: number
+  readonly close: number
+  readonly volume: number
+}
+
+/** The bars of a symbol; `to` is inclusive. `isOfSession`: without what was traded before and after it. */
+export type KeyedBars = (asked: {
+  readonly symbol: string
+  readonly from: number
+  readonly to: number
+  readonly isDaily: boolean
+  readonly isOfSession: boolean
+}) => readonly KeyedBar[]
+
+const utc = (text: string) => Date.parse(`${text.replace(' ', 'T')}Z`)
+
+/** Answers a request for bars as its host documents it. */
+export function keyedAnswer(url: URL, barsOf: KeyedBars): Response {
+  if (url.hostname === 'data.alpaca.markets') return alpacaAnswer(url, barsOf)
+  if (url.hostname === 'api.massive.com') return massiveAnswer(url, barsOf)
+  if (url.hostname === 'api.tiingo.com') return tiingoAnswer(url, barsOf)
+  return twelveDataAnswer(url, barsOf)
+}
+
+const ALPACA_MOST = 10_000
+
+function alpacaAnswer({ pathname, searchParams }: URL, barsOf: KeyedBars): Response {
+  const of = (name: string) => searchParams.get(name) ?? ''
+  const asked = {
+    from: Date.parse(of('start')),
+    to: Date.parse(of('end')),
+    isDaily: of('timeframe') === '1Day',
+    isOfSession: false,
+  }
+  const rowsOf = (symbol: string) =>
+    barsOf({ ...asked, symbol }).map(({ time, open, high, low, close, volume }) => ({
       t: new Date(time).toISOString().replace('.000Z', 'Z'),
       o: open,
       h: high,
@@ -80,80 +114,114 @@ function answer(url: URL): Response {
       n: 3,
       vw: open,
     }))
-    return Response.json({ bars: rows.length > 0 ? rows : null, symbol: 'AAPL', next_page_token: null })
+  const many = of('symbols')
+  const symbols = many === '' ? [decodeURIComponent(pathname.split('/')[3] ?? '')] : many.split(',').sort()
+  const unknown = symbols.find((symbol) => symbol === 'UNKNOWN')
+  if (unknown) return Response.json({ message: `invalid symbol: ${unknown}` }, { status: 422 })
+  if (many === '') {
+    const rows = rowsOf(symbols[0]!)
+    return Response.json({ bars: rows.length > 0 ? rows : null, symbol: symbols[0], next_page_token: null })
   }
-  if (url.hostname === 'api.massive.com') {
-    const [from, to] = url.pathname.split('/').slice(-2).map(Number)
-    const bars = between(from!, to!, url.pathname.includes('/day/'))
-    const results = bars.map(({ time, open, high, low, close, volume }) => ({
-      v: volume,
-      vw: open,
-      o: open,
-      c: close,
-      h: high,
-      l: low,
-      t: time,
-      n: 3,
-    }))
-    const counts = { queryCount: bars.length, resultsCount: bars.length, adjusted: true }
-    const body = { ticker: 'AAPL', ...counts, ...(bars.length > 0 && { results }) }
-    return Response.json({ ...body, status: 'DELAYED', request_id: 'x' })
+  const bars: Record<string, unknown[]> = {}
+  let left = Math.min(ALPACA_MOST, Number(of('limit')))
+  for (const symbol of symbols) {
+    const rows = rowsOf(symbol).slice(0, left)
+    left -= rows.length
+    if (rows.length > 0) bars[symbol] = rows
   }
-  if (url.hostname === 'api.tiingo.com') {
-    if (url.pathname.includes('UNKNOWN')) return Response.json({ detail: 'Not found.' }, { status: 404 })
-    const isDaily = url.pathname.startsWith('/tiingo/daily')
-    const end = Date.parse(of('endDate')) + 86_400_000 - 1
-    const bars = between(Date.parse(of('startDate')), end, isDaily)
-    const inSession = bars.filter(({ time }) => isDaily || IN_SESSION.includes(time))
-    return Response.json(
-      inSession.map(({ time, open, high, low, close, volume }) => ({
+  return Response.json({ bars, next_page_token: left === 0 ? 'QUFQTHxN' : null })
+}
+
+function massiveAnswer({ pathname }: URL, barsOf: KeyedBars): Response {
+  const [symbol = '', , , , from, to] = pathname.split('/').slice(4)
+  const asked = {
+    from: Number(from),
+    to: Number(to),
+    isDaily: pathname.includes('/day/'),
+    isOfSession: false,
+  }
+  const bars = barsOf({ ...asked, symbol: decodeURIComponent(symbol) })
+  const results = bars.map(({ time, open, high, low, close, volume }) => ({
+    v: volume,
+    vw: open,
+    o: open,
+    c: close,
+    h: high,
+    l: low,
+    t: time,
+    n: 3,
+  }))
+  const counts = { queryCount: bars.length, resultsCount: bars.length, adjusted: true }
+  const body = { ticker: decodeURIComponent(symbol), ...counts, ...(bars.length > 0 && { results }) }
+  return Response.json({ ...body, status: 'DELAYED', request_id: 'x' })
+}
+
+function tiingoAnswer({ pathname, searchParams }: URL, barsOf: KeyedBars): Response {
+  const isDaily = pathname.startsWith('/tiingo/daily')
+  const symbol = decodeURIComponent(pathname.split('/')[isDaily ? 3 : 2] ?? '')
+  if (symbol === 'UNKNOWN') return Response.json({ detail: 'Not found.' }, { status: 404 })
+  const from = Date.parse(searchParams.get('startDate') ?? '')
+  const to = Date.parse(searchParams.get('endDate') ?? '') + 86_400_000 - 1
+  return Response.json(
+    barsOf({ symbol, from, to, isDaily, isOfSession: true }).map(
+      ({ time, open, high, low, close, volume }) => ({
         date: new Date(time).toISOString(),
         close,
         high,
         low,
         open,
         volume,
-      })),
-    )
-  }
-  const utc = (text: string) => Date.parse(`${text.replace(' ', 'T')}Z`)
-  const isDaily = of('interval') === '1day'
-  if (of('symbol') === 'UNKNOWN')
-    return Response.json({
-      code: 404,
-      message: '**symbol** not found: UNKNOWN. Please specify it correctly according to API Documentation.',
-      status: 'error',
-    })
-  const bars = between(utc(of('start_date')), utc(of('end_date')), isDaily).filter(
-    ({ time }) => isDaily || IN_SESSION.includes(time),
+      }),
+    ),
   )
-  if (bars.length === 0)
-    return Response.json({
-      code: 400,
-      message: 'No data is available on the specified dates. Try setting different start/end dates.',
-      status: 'error',
-    })
-  return Response.json({
-    meta: { symbol: of('symbol'), interval: of('interval'), exchange: of('exchange'), type: 'Common Stock' },
-    values: bars.map(({ time, open, high, low, close, volume }) => ({
-      datetime: new Date(time)
-        .toISOString()
-        .slice(0, isDaily ? 10 : 19)
-        .replace('T', ' '),
-      open: open.toFixed(5),
-      high: high.toFixed(5),
-      low: low.toFixed(5),
-      close: close.toFixed(5),
-      volume: String(volume),
-    })),
-    status: 'ok',
-  })
 }
 
-function between(from: number, to: number, isDaily: boolean) {
-  const times = isDaily ? [DAY_START] : HALF_HOURS
-  return times.filter((time) => time >= from && time <= to).map(barAt)
+function twelveDataAnswer({ searchParams }: URL, barsOf: KeyedBars): Response {
+  const of = (name: string) => searchParams.get(name) ?? ''
+  const isDaily = of('interval') === '1day'
+  const asked = { from: utc(of('start_date')), to: utc(of('end_date')), isDaily, isOfSession: true }
+  const answerOf = (symbol: string) => {
+    if (symbol === 'UNKNOWN')
+      return {
+        code: 404,
+        message: '**symbol** not found: UNKNOWN. Please specify it correctly according to API Documentation.',
+        status: 'error',
+      }
+    const bars = barsOf({ ...asked, symbol })
+    if (bars.length === 0)
+      return {
+        code: 400,
+        message: 'No data is available on the specified dates. Try setting different start/end dates.',
+        status: 'error',
+      }
+    return {
+      meta: { symbol, interval: of('interval'), exchange: of('exchange'), type: 'Common Stock' },
+      values: bars.map(({ time, open, high, low, close, volume }) => ({
+        datetime: new Date(time)
+          .toISOString()
+          .slice(0, isDaily ? 10 : 19)
+          .replace('T', ' '),
+        open: open.toFixed(5),
+        high: high.toFixed(5),
+        low: low.toFixed(5),
+        close: close.toFixed(5),
+        volume: String(volume),
+      })),
+      status: 'ok',
+    }
+  }
+  const symbols = of('symbol').split(',')
+  return Response.json(
+    symbols.length === 1
+      ? answerOf(symbols[0]!)
+      : Object.fromEntries(symbols.map((symbol) => [symbol, answerOf(symbol)])),
+  )
 }
+
+const fixedBars: KeyedBars = ({ from, to, isDaily, isOfSession }) =>
+  (isDaily ? [DAY_START] : isOfSession ? IN_SESSION : HALF_HOURS)
+    .filter((time) => time >= from && time <= to)
+    .map(barAt)
 
 /** What a page of a list of symbols says, by host and path. */
 export function keyedList(address: string, headers: Readonly<Record<string, string>> = {}): Response {

@@ -30,7 +30,7 @@ export async function fetchList(
         askedAt = clock.now()
         return answerOf(list.provider, http, request, signal)
       },
-      clock,
+      { clock },
       signal,
     )
   const pages: ListPages = {

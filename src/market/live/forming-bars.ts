@@ -1,4 +1,4 @@
-// The forming bars of series with a stream. They are in memory alone: what is stored is closed, whatever happens to this
+// The forming bars of series that are followed. They are in memory alone: what is stored is closed, whatever happens to this
 // process.
 
 import { type SeriesKey, seriesName } from '../bar-store.ts'
@@ -12,6 +12,8 @@ export interface FormingBar {
   readonly row: BarRow
   /** A number that no other forming bar of this process had, from 0 to 1. */
   readonly version: number
+  /** How much later than they happen bars of the series are told of: so long after its end it still forms. */
+  readonly delayMs: number
 }
 
 /** So many versions fit between two changes of a series. */
@@ -31,7 +33,7 @@ export class FormingBars {
     return this.#bars.get(seriesName(key)) ?? null
   }
 
-  set(key: SeriesKey, row: BarRow | null): void {
+  set(key: SeriesKey, row: BarRow | null, delayMs = 0): void {
     const name = seriesName(key)
     const before = this.#bars.get(name)
     if (row === null) {
@@ -40,7 +42,7 @@ export class FormingBars {
     }
     if (before && before.row.every((value, i) => value === row[i])) return
     this.#version = (this.#version + 1) % VERSIONS
-    this.#bars.set(name, { row, version: (this.#version + 0.5) / VERSIONS })
+    this.#bars.set(name, { row, version: (this.#version + 0.5) / VERSIONS, delayMs })
     for (const listener of this.#listeners) listener(key)
   }
 

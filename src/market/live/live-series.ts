@@ -11,6 +11,7 @@ import type { Calendar } from '../calendar.ts'
 import type { Interval } from '../interval.ts'
 import { openingOf } from '../providers/fetch-bars.ts'
 import type { BarRow } from '../providers/provider.ts'
+import { type AnswerTimes, type KeptSeries, RECENT, SETTLE_MS } from './kept-series.ts'
 import type { LiveMessage, LiveProvider } from './live-provider.ts'
 import { begunBar, firstTrade, rowOfTrades, type TradeBar, withTrade } from './trade-bar.ts'
 
@@ -31,8 +32,6 @@ interface Forming {
   readonly order: number
 }
 
-/** REST services take a moment to have the last bar as it ended. */
-export const SETTLE_MS = 2000
 /** A bar whose end is this long ago and that nobody has closed is asked for. */
 const OVERDUE_MS = 3000
 /** A message that came before its turn is waited for this long. */
@@ -45,14 +44,13 @@ const RECHECK_MS = 30 * 60_000
 const NO_TRADE_MS = 60_000
 /** The least time between two requests for a series. */
 const AGAIN_MS = 2000
-const RECENT = 32
 const EARLY_MAX = 1000
 const UNREAD_MAX = 2000
 /** How often a series without a stream is asked for, at most: a quarter of a bar. */
 const POLL_MIN_MS = 10_000
 const POLL_MAX_MS = 15 * 60_000
 
-export class LiveSeries {
+export class LiveSeries implements KeptSeries {
   readonly #deps: LiveSeriesDeps
   #calendar: Calendar | null = null
   #settledTo: number | null = null
@@ -119,13 +117,12 @@ export class LiveSeries {
     }
   }
 
-  /** When REST is to be asked. */
   dueAt(now: number): number {
     if (this.#settledTo === null || (this.#isConnected && this.#isResumed)) return now
     const overdue = this.#endOf(this.#settledTo) + OVERDUE_MS
     const poll = this.#isConnected ? Infinity : this.#filledAt + this.#pollMs()
     // REST may not have the bar yet, or there was no trade: the longer that is so, the rarer it is asked.
-    const soonest = this.#filledAt + AGAIN_MS * 2 ** Math.min(this.#inVain, 4)
+    const soonest = Math.min(this.#filledAt, now) + AGAIN_MS * 2 ** Math.min(this.#inVain, 4)
     const wanted = Math.min(
       overdue,
       poll,
@@ -137,7 +134,6 @@ export class LiveSeries {
     return Math.max(wanted, soonest)
   }
 
-  /** From where REST is to be asked; null = as far back as for a new series. Bars before it are known to be right. */
   askFrom(now: number): number | null {
     const settledTo = this.#settledTo
     if (settledTo === null) return null
@@ -145,16 +141,17 @@ export class LiveSeries {
     return Math.min(settledTo, this.#suspect?.from ?? Infinity, this.#confirm?.from ?? Infinity, all)
   }
 
-  /**
-   * REST has answered with `rows`, sorted, asked at `asked` from `from` on. Answers those that are over and so have to be
-   * stored as they are.
-   */
-  filled(rows: readonly BarRow[], from: number | null, asked: number, calendar: Calendar): readonly BarRow[] {
+  filled(
+    rows: readonly BarRow[],
+    from: number | null,
+    { asked, said }: AnswerTimes,
+    calendar: Calendar,
+  ): readonly BarRow[] {
     this.#calendar = calendar
     const isFirst = this.#settledTo === null
-    const before = asked - SETTLE_MS
+    const before = said - SETTLE_MS
     const closed = rows.filter(([time]) => this.#endOf(time) <= before)
-    const settledTo = this.#settledBy(rows, before, asked)
+    const settledTo = this.#settledBy(rows, before, said)
     this.#inVain = settledTo > (this.#settledTo ?? 0) ? 0 : this.#inVain + 1
     this.#settledTo = Math.max(this.#settledTo ?? settledTo, settledTo)
     for (const row of closed) this.#remember(row)
@@ -177,11 +174,14 @@ export class LiveSeries {
     return closed
   }
 
-  /** What was not stored is not settled. */
   unsettle(from: number): void {
     if (this.#settledTo === null || from >= this.#settledTo) return
     this.#settledTo = from
     this.#setForming(null)
+  }
+
+  doubt(from: number, now: number): void {
+    this.#suspect = { from: Math.min(this.#suspect?.from ?? from, from), at: now }
   }
 
   /** Up to where an answer of REST settles the series. */
@@ -198,7 +198,7 @@ export class LiveSeries {
     const [time] = row
     const settledTo = this.#settledTo ?? 0
     if (time < settledTo) {
-      if (!isSame(this.#recent.get(time), row)) this.#doubt(time, now)
+      if (!isSame(this.#recent.get(time), row)) this.#doubtSoon(time, now)
       return
     }
     if (time > settledTo) {
@@ -215,7 +215,7 @@ export class LiveSeries {
     const settledTo = this.#settledTo ?? 0
     if (time < settledTo) {
       // Without a flag, a bar is closed by the next one; what is said of it later makes it doubtful.
-      if (this.#deps.closing === 'next' && !isSame(this.#recent.get(time), row)) this.#doubt(time, now)
+      if (this.#deps.closing === 'next' && !isSame(this.#recent.get(time), row)) this.#doubtSoon(time, now)
       return
     }
     if (this.#forming && isEarlier(this.#forming, time, order, row)) return
@@ -236,10 +236,10 @@ export class LiveSeries {
     const opens = this.#periodAt(time)
     if (last === null || id !== last + 1) this.#brokenTo = opens
     this.#lastTrade = id
-    if (opens < (this.#settledTo ?? 0)) return this.#doubt(opens, now)
+    if (opens < (this.#settledTo ?? 0)) return this.#doubtSoon(opens, now)
     this.#passTo(opens, now)
     const building = this.#building
-    if (building && opens < building.time) return this.#doubt(opens, now)
+    if (building && opens < building.time) return this.#doubtSoon(opens, now)
     this.#building = building?.time === opens ? withTrade(building, trade) : firstTrade(opens, trade)
     this.#setForming({ row: rowOfTrades(this.#building), order: id })
   }
@@ -310,7 +310,7 @@ export class LiveSeries {
     this.#deps.forming(isNext ? forming.row : null)
   }
 
-  #doubt(from: number, now: number): void {
+  #doubtSoon(from: number, now: number): void {
     const before = this.#suspect
     this.#suspect = before
       ? { from: Math.min(before.from, from), at: before.at }

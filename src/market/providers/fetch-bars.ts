@@ -32,8 +32,6 @@ export interface FetchOptions {
   readonly signal?: AbortSignal
   /** Leaves out what is not over, or not yet told of for certain: of a series that is kept fresh only closed bars are stored. */
   readonly closedOnly?: boolean
-  /** Hears the bar that is not over, of those that are left out. */
-  readonly forming?: (row: BarRow) => void
   /** Called after each page with the done fraction of the time and the number of bars so far. */
   readonly progress?: (fraction: number, bars: number) => void
 }
@@ -58,7 +56,7 @@ export async function fetchSeries(
   target: ImportTarget,
   key: SeriesKey,
   deps: FetchDeps,
-  { from, to = deps.clock.now(), signal, closedOnly = false, forming, progress }: FetchOptions = {},
+  { from, to = deps.clock.now(), signal, closedOnly = false, progress }: FetchOptions = {},
 ): Promise<FetchResult> {
   const provider = (deps.providerOf ?? providerOf)(key.exchange)
   const interval = parseInterval(key.interval)
@@ -73,14 +71,11 @@ export async function fetchSeries(
   let updated = 0
   let pages = 0
   const endOf = (time: number) => calendar.period(time, interval).end
-  const delayMs = provider.delayMs?.(key.exchange) ?? 0
+  const delayMs = provider.delayMs?.(key.exchange, interval) ?? 0
   const isOver = (time: number) => endOf(time) + delayMs <= deps.clock.now()
   for await (const page of datedPages(provider, key, { from: start, to, interval, calendar }, deps, signal)) {
     const over = closedOnly ? page.time.findLastIndex(isOver) + 1 : page.length
     const bars = over < page.length ? sliceBars(page, 0, over) : page
-    const newest = page.time.at(-1)
-    if (over < page.length && newest !== undefined && endOf(newest) > deps.clock.now())
-      forming?.(rowAt(page, page.length - 1))
     if (bars.length === 0) continue
     const result = await storeBars(target, key, bars)
     inserted += result.inserted
@@ -119,8 +114,13 @@ export async function* datedPages(
 ): AsyncGenerator<Bars> {
   const query = { exchange, symbol, interval, from, to, now: deps.clock.now() }
   for await (const bars of fetchPages(provider, query, deps, signal))
-    if (!isIntraday(interval)) yield dated(bars, interval, calendar)
-    else yield provider.hasExtendedHours ? ofSession(bars, calendar) : bars
+    yield datedAs(bars, provider, interval, calendar)
+}
+
+/** The bars of an answer with the times that ours have. */
+export function datedAs(bars: Bars, provider: Provider, interval: Interval, calendar: Calendar): Bars {
+  if (!isIntraday(interval)) return dated(bars, interval, calendar)
+  return provider.hasExtendedHours ? ofSession(bars, calendar) : bars
 }
 
 /** Without the bars before and after the session's hours. */

@@ -22,24 +22,49 @@ export class Pace {
     this.#longest = Math.max(...limits.map(({ perMs }) => perMs))
   }
 
-  /** Resolves when a request may be sent. Throws ProviderError if that is a long way off. */
-  async turn(name: string, clock: Clock, signal?: AbortSignal): Promise<void> {
-    const now = clock.now()
+  /** The most requests that can be sent at once. */
+  get most(): number {
+    return Math.min(...this.#limits.map(({ count }) => count))
+  }
+
+  /** When `count` requests more may be sent. */
+  freeAt(now: number, count = 1): number {
     // What lies ahead was written before the clock was set back.
     this.#begun = this.#begun.filter((at) => at > now - this.#longest && at <= now + WAIT_MAX_MS)
-    const at = Math.max(now, ...this.#limits.map((limit) => this.#freeAt(limit)))
+    return Math.max(now, ...this.#limits.map((limit) => this.#freeBy(limit, count)))
+  }
+
+  /** How far apart requests have to be to last for `ms` from now on. */
+  gapMs(now: number, ms: number): number {
+    const gaps = this.#limits.map(({ count, perMs }) => {
+      const span = Math.min(ms, perMs)
+      // Those that still count when the span is over.
+      const begun = this.#begun.filter((at) => at > now + span - perMs && at <= now)
+      return span / Math.max(1, count - begun.length)
+    })
+    return Math.max(...gaps)
+  }
+
+  /** Resolves when `count` requests may be sent. Throws ProviderError if that is a long way off. */
+  async turn(
+    name: string,
+    clock: Clock,
+    { signal, count = 1 }: { readonly signal?: AbortSignal | undefined; readonly count?: number } = {},
+  ): Promise<void> {
+    const now = clock.now()
+    const at = this.freeAt(now, count)
     if (at - now > WAIT_MAX_MS)
       throw new ProviderError(
         'rate_limited',
         `The requests that ${name} allows are used up until ${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC.`,
         at - now,
       )
-    this.#begun.push(at)
+    for (let i = 0; i < count; i++) this.#begun.push(at)
     if (at > now) await clock.sleep(at - now, signal)
   }
 
-  #freeAt({ count, perMs }: PaceLimit): number {
-    const before = this.#begun.at(-count)
+  #freeBy({ count, perMs }: PaceLimit, wanted: number): number {
+    const before = this.#begun.at(Math.min(wanted, count) - 1 - count)
     return before === undefined ? 0 : before + perMs
   }
 }

@@ -57,9 +57,22 @@ export interface Provider {
   /** What is sent with each request: a key. */
   readonly headers?: Readonly<Record<string, string>>
   /** How long after its end a bar of an exchange is told of. */
-  delayMs?(exchange: string): number
+  delayMs?(exchange: string, interval: Interval): number
+  /** How far back it has bars; an older beginning would be refused. Without it: as far as anybody asks. */
+  reachMs?(interval: Interval): number
+  /** Asks for several symbols of one exchange and interval at once. */
+  readonly batch?: Batch
   /** Its bars within a day are not only of the session. */
   readonly hasExtendedHours?: boolean
+}
+
+export interface Batch {
+  readonly most: number
+  /** Whether each symbol counts as a request. */
+  readonly isPaidBySymbol: boolean
+  pageUrl(queries: readonly BarQuery[]): string
+  /** What an answer with status 200 says of each; null: nothing yet, since there was no room for it. Throws ProviderError. */
+  readPage(body: unknown, queries: readonly BarQuery[]): readonly (readonly BarRow[] | ProviderError | null)[]
 }
 
 export type ProviderErrorKind =
@@ -94,9 +107,13 @@ export type Http = (
 export interface ProviderDeps {
   readonly http: Http
   readonly clock: Clock
+  /** How often a request is sent that may succeed later. 1: who asks comes back by themselves. */
+  readonly tries?: number
+  /** Told when an answer was made, by the clock of whoever made it. */
+  readonly answered?: (at: number) => void
 }
 
-const ATTEMPTS = 5
+const TRIES = 5
 const BACKOFF_MS = 1000
 /** The longest wait within a request. If the provider asks for more, the caller is told when to come back. */
 const WAIT_MAX_MS = 60_000
@@ -110,12 +127,13 @@ export async function* fetchPages(
 ): AsyncGenerator<Bars> {
   if (provider.intervalName(query.interval) === null)
     throw new ProviderError('unsupported_interval', `${provider.name} has no bars of this interval.`)
-  let from = query.from
+  const reach = provider.reachMs?.(query.interval) ?? Infinity
+  let from = Math.max(query.from, query.now - reach)
   while (from < query.to) {
     if (signal?.aborted) return
     const page = { ...query, from }
     const asked = deps.clock.now()
-    const { rows, next } = await withRetries(() => askFor(provider, page, deps, signal), deps.clock, signal)
+    const { rows, next } = await withRetries(() => askFor(provider, page, deps, signal), deps, signal)
     const bars = barsOf(rows, page)
     if (bars.length > 0) yield bars
     // Following a page that leads to itself would never end.
@@ -130,25 +148,70 @@ export async function* fetchPages(
   }
 }
 
-async function askFor(
+/** Valid bars of several symbols, each as `fetchPages` has them; null: it has to be asked for again. Throws ProviderError. */
+export async function fetchBatch(
+  provider: Provider & { readonly batch: Batch },
+  queries: readonly BarQuery[],
+  deps: ProviderDeps,
+  signal?: AbortSignal,
+): Promise<readonly (Bars | ProviderError | null)[]> {
+  const { batch } = provider
+  const url = batch.pageUrl(queries)
+  const count = batch.isPaidBySymbol ? queries.length : 1
+  const answers = await answerTo(
+    provider,
+    { url, count },
+    deps,
+    (body) => batch.readPage(body, queries),
+    signal,
+  )
+  return queries.map((query, i) => {
+    const answer = answers[i] ?? null
+    return answer === null || answer instanceof ProviderError ? answer : barsOf(answer, query)
+  })
+}
+
+function askFor(
   provider: Provider,
   query: BarQuery,
-  { http, clock }: ProviderDeps,
+  deps: ProviderDeps,
   signal: AbortSignal | undefined,
 ): Promise<BarPage> {
-  await provider.pace?.turn(provider.name, clock, signal)
-  const posted = provider.pageBody?.(query)
-  const text = posted === undefined ? undefined : JSON.stringify(posted)
-  const asked = http(provider.pageUrl(query), signal, text, provider.headers)
-  const response = await asked.catch((error: unknown) => {
-    throw new ProviderError('unavailable', `${provider.name} cannot be reached: ${String(error)}`)
-  })
-  const body: unknown = await response.json().catch(() => undefined)
-  if (response.ok || provider.isEmpty?.(body)) {
+  const request = { url: provider.pageUrl(query), posted: provider.pageBody?.(query), count: 1 }
+  return answerTo(provider, request, deps, (body) => provider.readPage(body, query), signal)
+}
+
+async function answerTo<T>(
+  provider: Provider,
+  { url, posted, count }: { readonly url: string; readonly posted?: unknown; readonly count: number },
+  { http, clock, answered }: ProviderDeps,
+  read: (body: unknown) => T,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  await provider.pace?.turn(provider.name, clock, { signal, count })
+  try {
+    const text = posted === undefined ? undefined : JSON.stringify(posted)
+    const response = await http(url, signal, text, provider.headers).catch((error: unknown) => {
+      throw new ProviderError('unavailable', `${provider.name} cannot be reached: ${String(error)}`)
+    })
+    const body: unknown = await response.json().catch(() => undefined)
+    if (!response.ok && !provider.isEmpty?.(body))
+      throw refusalOf(provider.name, response, provider.errorKind?.(response.status, body) ?? undefined)
     if (body === undefined) throw malformed(provider)
-    return provider.readPage(body, query)
+    const page = read(body)
+    const madeAt = Date.parse(response.headers.get('date') ?? '')
+    if (!Number.isNaN(madeAt)) answered?.(madeAt)
+    return page
+  } catch (error) {
+    throw error instanceof ProviderError ? withoutKeys(error, provider) : error
   }
-  throw refusalOf(provider.name, response, provider.errorKind?.(response.status, body) ?? undefined)
+}
+
+/** Errors are logged and shown, and may repeat what was sent. */
+function withoutKeys(error: ProviderError, { headers = {} }: Provider): ProviderError {
+  const secrets = Object.values(headers).map((value) => value.split(' ').at(-1) ?? value)
+  const message = secrets.reduce((text, secret) => text.replaceAll(secret, '…'), error.message)
+  return message === error.message ? error : new ProviderError(error.kind, message, error.retryAfterMs)
 }
 
 /** What an answer that is no success means. */
@@ -188,19 +251,32 @@ function retryAfter(response: Response): number | null {
   return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : null
 }
 
+/** An answer for another symbol than the one that was asked for, as after a mix-up of somebody's cache. */
+export function requireSymbol(provider: string, asked: string, answered: unknown): void {
+  if (answered === undefined || answered === asked) return
+  throw new ProviderError(
+    'malformed',
+    `${provider} was asked for "${asked}" and answered for ${JSON.stringify(answered)}.`,
+  )
+}
+
 export function malformed(provider: Pick<Provider, 'name'>): ProviderError {
   return new ProviderError('malformed', `${provider.name} answered something that is no list of bars.`)
 }
 
 /** Retries after errors that may pass: after the wait that the provider asked for, or twice as long each time. */
-export async function withRetries<T>(work: () => Promise<T>, clock: Clock, signal?: AbortSignal): Promise<T> {
+export async function withRetries<T>(
+  work: () => Promise<T>,
+  { clock, tries = TRIES }: Pick<ProviderDeps, 'clock' | 'tries'>,
+  signal?: AbortSignal,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work()
     } catch (error) {
       const passes =
         error instanceof ProviderError && (error.kind === 'rate_limited' || error.kind === 'unavailable')
-      if (!passes || attempt >= ATTEMPTS || signal?.aborted) throw error
+      if (!passes || attempt >= tries || signal?.aborted) throw error
       const wait = error.retryAfterMs ?? BACKOFF_MS * 2 ** (attempt - 1)
       if (wait > WAIT_MAX_MS) throw error
       await clock.sleep(wait, signal)

@@ -3,8 +3,17 @@
 //
 // These are forty lines of our own because yahoo-finance2 needs cookies and half a megabyte for endpoints we do not use.
 
-import { formatInterval } from '../interval.ts'
-import { asList, asRecord, type BarRow, malformed, type Provider, ProviderError } from './provider.ts'
+import { formatInterval, intervalMs, isIntraday } from '../interval.ts'
+import {
+  asList,
+  asRecord,
+  type BarQuery,
+  type BarRow,
+  malformed,
+  type Provider,
+  ProviderError,
+  requireSymbol,
+} from './provider.ts'
 
 const INTERVALS: Readonly<Record<string, string>> = {
   '1m': '1m',
@@ -29,6 +38,17 @@ const SPAN_DAYS: Readonly<Record<string, number>> = {
   '30m': 59,
   '90m': 59,
   '1h': 700,
+}
+
+/** How far back it has an interval, a day less than it refuses; intervals not listed have no end. */
+const REACH_DAYS: Readonly<Record<string, number>> = {
+  '1m': 29,
+  '2m': 59,
+  '5m': 59,
+  '15m': 59,
+  '30m': 59,
+  '90m': 59,
+  '1h': 729,
 }
 
 /** The suffix of an exchange's tickers at Yahoo. */
@@ -76,22 +96,24 @@ export const yahoo: Provider = {
   gapMs: 500,
   delayMs: (exchange) => (AT_ONCE.includes(exchange) ? 0 : DELAY_MS),
   intervalName: (interval) => INTERVALS[formatInterval(interval)] ?? null,
-  pageUrl({ exchange, symbol, interval, from, to }) {
-    const ticker =
-      INDICES[`${exchange}:${symbol}`] ?? `${symbol.replace('.', '-')}${SUFFIXES[exchange] ?? ''}`
+  reachMs: (interval) => (REACH_DAYS[formatInterval(interval)] ?? Infinity) * DAY,
+  pageUrl(query) {
+    const { interval, from, to } = query
     const name = formatInterval(interval)
-    const query = new URLSearchParams({
+    const asked = new URLSearchParams({
       period1: String(Math.floor(from / 1000)),
       period2: String(Math.ceil(endOf(name, from, to) / 1000)),
       interval: INTERVALS[name] ?? name,
       includePrePost: 'false',
     })
-    return `https://query1.finance.yahoo.com/v8/finance/chart/${encodeURIComponent(ticker)}?${query.toString()}`
+    return `https://query1.finance.yahoo.com/v8/finance/chart/${encodeURIComponent(tickerOf(query))}?${asked.toString()}`
   },
-  readPage(body, { interval, from, to }) {
+  readPage(body, query) {
+    const { interval, from, to } = query
     const chart = asRecord(asRecord(body)?.['chart'])
     const result = asRecord(asList(chart?.['result'])?.[0])
     if (!result) throw new ProviderError('unknown_symbol', 'Yahoo Finance does not know the symbol.')
+    requireSymbol(yahoo.name, tickerOf(query), asRecord(result['meta'])?.['symbol'])
     const end = endOf(formatInterval(interval), from, to)
     const next = end < to ? end : null
     const times = asList(result['timestamp'])
@@ -110,13 +132,19 @@ export const yahoo: Provider = {
       price(close[i]),
       Number(volume?.[i] ?? 0),
     ])
-    return { rows, next }
+    const [before, last] = [rows.at(-2), rows.at(-1)]
+    // The price of now comes behind the bars, dated by its trade. It is in the bar before it as well.
+    const isPrice = before && last && isIntraday(interval) && last[0] - before[0] < intervalMs(interval)
+    return { rows: isPrice ? rows.slice(0, -1) : rows, next }
   },
   errorKind: (status, body) =>
     status === 404 || asRecord(asRecord(body)?.['chart'])?.['error'] === 'Not Found'
       ? 'unknown_symbol'
       : null,
 }
+
+const tickerOf = ({ exchange, symbol }: Pick<BarQuery, 'exchange' | 'symbol'>): string =>
+  INDICES[`${exchange}:${symbol}`] ?? `${symbol.replace('.', '-')}${SUFFIXES[exchange] ?? ''}`
 
 function endOf(interval: string, from: number, to: number): number {
   const days = SPAN_DAYS[interval]

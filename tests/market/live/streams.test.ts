@@ -6,8 +6,9 @@ import { seededRandom } from '../../../src/lib/seeded-random.ts'
 import { BarCache } from '../../../src/market/bar-cache.ts'
 import { memoryBars, seriesKey } from '../../../src/market/bar-store.ts'
 import { FormingBars } from '../../../src/market/live/forming-bars.ts'
+import { Keeper } from '../../../src/market/live/keeper.ts'
 import { LIVE_PROVIDERS } from '../../../src/market/live/live-providers.ts'
-import { Streamer } from '../../../src/market/live/streamer.ts'
+import { providerOf } from '../../../src/market/providers/fetch-bars.ts'
 import type { BarRow } from '../../../src/market/providers/provider.ts'
 import { HandClock } from '../../lib/hand-clock.ts'
 import {
@@ -49,7 +50,7 @@ function followed([exchange, symbol, dialect]: (typeof VENUES)[number], seed: nu
   })
   const forming = new FormingBars(0)
   const key = seriesKey(exchange, symbol, '1m')
-  const streamer = new Streamer({
+  const keeper = new Keeper({
     cache,
     http: venue.http,
     clock,
@@ -58,10 +59,11 @@ function followed([exchange, symbol, dialect]: (typeof VENUES)[number], seed: nu
     spread: () => random.uniform(),
     forming,
     providers: LIVE_PROVIDERS,
+    providerOf,
   })
   const stop = new AbortController()
-  streamer.follow(key)
-  const running = Promise.all([venue.run(stop.signal), streamer.run(stop.signal)])
+  keeper.follow(key)
+  const running = Promise.all([venue.run(stop.signal), keeper.run(stop.signal)])
   return {
     clock,
     random,
@@ -69,13 +71,13 @@ function followed([exchange, symbol, dialect]: (typeof VENUES)[number], seed: nu
     cache,
     forming,
     key,
-    streamer,
+    keeper,
     /** Times of bars that were stored before they were over. */
     early,
     fails: (does: boolean) => (isFull = does),
     /** Goes on to the middle of a minute, when nothing is still to be settled. */
     middle: () => clock.pass(MINUTE - (clock.now() % MINUTE) + MINUTE / 2),
-    status: async () => (await streamer.status())[0]!,
+    status: async () => (await keeper.status())[0]!,
     async stored(): Promise<BarRow[]> {
       const bars = await cache.read(key, { from: 0 })
       return [...bars.time].map((time, i) => [
@@ -185,18 +187,18 @@ test('one stream serves all series that are made of it, and ends with the last o
   const [exchange, symbol] = VENUES[2]!
   const five = seriesKey(exchange, symbol, '5m')
   await live.clock.pass(MINUTE)
-  live.streamer.follow(five)
-  live.streamer.follow(five)
+  live.keeper.follow(five)
+  live.keeper.follow(five)
   await live.clock.pass(MINUTE)
-  expect((await live.streamer.status()).map(({ key, state }) => [key.interval, state])).toEqual([
+  expect((await live.keeper.status()).map(({ key, state }) => [key.interval, state])).toEqual([
     ['1m', 'live'],
     ['5m', 'live'],
   ])
   expect(live.venue.connections).toBe(1)
-  live.streamer.unfollow(live.key)
+  live.keeper.unfollow(live.key)
   await live.clock.pass(MINUTE)
   expect(live.venue.isConnected).toBe(true)
-  live.streamer.unfollow(five)
+  live.keeper.unfollow(five)
   await live.clock.settle()
   expect([live.venue.isConnected, live.forming.get(five), live.forming.get(live.key)]).toEqual([
     false,

@@ -1,4 +1,5 @@
-// Alpaca, GET /v2/stocks/AAPL/bars: up to 10,000 bars a page, oldest first, 200 requests a minute. The feed is IEX, which every
+// Alpaca, GET /v2/stocks/AAPL/bars, or /v2/stocks/bars for several symbols, one after the other: up to 10,000 bars a page, oldest
+// first, 200 requests a minute. The feed is IEX, which every
 // key may have as it happens. Bars have pre- and after-market trades in them, so none longer than half an hour are asked for:
 // those would begin outside of the session.
 
@@ -7,7 +8,15 @@ import { malformedList } from '../../listings/fetch-list.ts'
 import { listing, listings, type SymbolList } from '../../listings/listing.ts'
 import { stockType } from '../../listings/stock-lists.ts'
 import { Pace } from '../pace.ts'
-import { asList, asRecord, type BarRow, malformed, type Provider } from '../provider.ts'
+import {
+  asList,
+  asRecord,
+  type BarQuery,
+  type BarRow,
+  malformed,
+  type Provider,
+  requireSymbol,
+} from '../provider.ts'
 import { AMERICAN, type Credentials, type KeyedProvider, numberIn } from './keyed-provider.ts'
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -29,6 +38,25 @@ const headersOf = ({ key, secret }: Credentials) => ({
   'APCA-API-SECRET-KEY': secret,
 })
 
+function asked({ interval, from, to }: BarQuery): URLSearchParams {
+  return new URLSearchParams({
+    timeframe: NAMES[formatInterval(interval)] ?? '',
+    start: new Date(from).toISOString(),
+    // It is inclusive.
+    end: new Date(to - 1).toISOString(),
+    limit: '10000',
+    adjustment: 'split',
+    feed: 'iex',
+    sort: 'asc',
+  })
+}
+
+function rowOf(item: unknown): BarRow {
+  const bar = asRecord(item)
+  const [open, high, low, close, volume] = ['o', 'h', 'l', 'c', 'v'].map((name) => numberIn(bar?.[name]))
+  return [Date.parse(String(bar?.['t'])), open!, high!, low!, close!, volume!]
+}
+
 const providerOf = (credentials: Credentials): Provider => ({
   name: NAME,
   exchanges: AMERICAN,
@@ -37,31 +65,40 @@ const providerOf = (credentials: Credentials): Provider => ({
   hasExtendedHours: true,
   headers: headersOf(credentials),
   intervalName: (interval) => NAMES[formatInterval(interval)] ?? null,
-  pageUrl({ symbol, interval, from, to }) {
-    const query = new URLSearchParams({
-      timeframe: NAMES[formatInterval(interval)] ?? '',
-      start: new Date(from).toISOString(),
-      // It is inclusive.
-      end: new Date(to - 1).toISOString(),
-      limit: '10000',
-      adjustment: 'split',
-      feed: 'iex',
-      sort: 'asc',
-    })
-    return `https://data.alpaca.markets/v2/stocks/${encodeURIComponent(symbol)}/bars?${query.toString()}`
+  pageUrl(query) {
+    const path = `v2/stocks/${encodeURIComponent(query.symbol)}/bars`
+    return `https://data.alpaca.markets/${path}?${asked(query).toString()}`
   },
-  readPage(body) {
+  readPage(body, { symbol }) {
     const answer = asRecord(body)
     // A stretch without trades has null in place of its bars.
     const list = answer?.['bars'] === null ? [] : asList(answer?.['bars'])
     if (!list) throw malformed({ name: NAME })
-    const rows = list.map((item): BarRow => {
-      const bar = asRecord(item)
-      const [open, high, low, close, volume] = ['o', 'h', 'l', 'c', 'v'].map((name) => numberIn(bar?.[name]))
-      return [Date.parse(String(bar?.['t'])), open!, high!, low!, close!, volume!]
-    })
+    requireSymbol(NAME, symbol, answer?.['symbol'])
+    const rows = list.map(rowOf)
     const last = rows.at(-1)
     return { rows, next: last && answer?.['next_page_token'] ? last[0] + 1 : null }
+  },
+  batch: {
+    most: 100,
+    isPaidBySymbol: false,
+    pageUrl(queries) {
+      const query = asked(queries[0]!)
+      query.set('symbols', queries.map(({ symbol }) => symbol).join(','))
+      return `https://data.alpaca.markets/v2/stocks/bars?${query.toString()}`
+    },
+    readPage(body, queries) {
+      const answer = asRecord(body)
+      const bars = asRecord(answer?.['bars'])
+      if (!bars) throw malformed({ name: NAME })
+      // Symbol comes after symbol: of a page that is full the last one may lack some, and those behind it all.
+      const isFull = Boolean(answer?.['next_page_token'])
+      const whole = Object.keys(bars).slice(0, isFull ? -1 : undefined)
+      return queries.map(({ symbol }) => {
+        if (isFull && !whole.includes(symbol)) return null
+        return (asList(bars[symbol]) ?? []).map(rowOf)
+      })
+    },
   },
   errorKind: (status, body) =>
     status === 401 || status === 403

@@ -7,7 +7,7 @@ import { malformedList } from '../../listings/fetch-list.ts'
 import { listing, listings, type SymbolList } from '../../listings/listing.ts'
 import type { SymbolType } from '../../symbol.ts'
 import { Pace } from '../pace.ts'
-import { asList, asRecord, type BarRow, malformed, type Provider } from '../provider.ts'
+import { asList, asRecord, type BarRow, malformed, type Provider, requireSymbol } from '../provider.ts'
 import { AMERICAN, type Credentials, type KeyedProvider, numberIn } from './keyed-provider.ts'
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -60,8 +60,9 @@ const providerOf = (credentials: Credentials): Provider => ({
     const query = 'adjusted=true&sort=asc&limit=50000'
     return `${HOST}/v2/aggs/ticker/${encodeURIComponent(symbol)}/range/${range}/${from}/${to - 1}?${query}`
   },
-  readPage(body) {
+  readPage(body, { symbol }) {
     const answer = asRecord(body)
+    requireSymbol(NAME, symbol, answer?.['ticker'])
     const status = answer?.['status']
     // Without bars there is no list at all.
     const list = answer?.['resultsCount'] === 0 ? [] : asList(answer?.['results'])

@@ -1,6 +1,7 @@
 // Tiingo: GET /tiingo/daily/AAPL/prices for days, weeks and months, GET /iex/AAPL/prices for minutes and hours; a free key has 50
 // requests an hour and 1,000 a day. Both take days as bounds and answer a bare list, oldest first. Prices of days are as they
-// were traded: Tiingo's adjusted ones have dividends in them and change with each.
+// were traded: Tiingo's adjusted ones have dividends in them and change with each. Days are there at 17:30 in New York, and are
+// corrected until 20:00.
 
 import { formatInterval, isIntraday, intervalMs } from '../../interval.ts'
 import { Pace } from '../pace.ts'
@@ -22,6 +23,7 @@ const DAY = 86_400_000
 /** An answer has at most 10,000 rows, and a day of trading 390 minutes. */
 const ROWS = 9000
 const MINUTES_A_DAY = 390
+const DAILY_DELAY_MS = 90 * 60_000
 
 const dateOf = (time: number) => new Date(time).toISOString().slice(0, 10)
 
@@ -39,6 +41,7 @@ const providerOf = ({ key }: Credentials): Provider => ({
     { count: 50, perMs: 3_600_000 },
     { count: 1000, perMs: DAY },
   ]),
+  delayMs: (_, interval) => (isIntraday(interval) ? 0 : DAILY_DELAY_MS),
   headers: { authorization: `Token ${key}` },
   intervalName: (interval) => NAMES[formatInterval(interval)] ?? null,
   pageUrl({ symbol, interval, from, to }) {

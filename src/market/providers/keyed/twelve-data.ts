@@ -1,5 +1,6 @@
 // Twelve Data, GET /time_series: up to 5,000 bars a request; a free key has 8 requests a minute and 800 a day. Refusals come
-// with `status: "error"` and a code in the body, whatever the status of the answer.
+// with `status: "error"` and a code in the body, whatever the status of the answer. Several symbols can be asked for at once; each
+// counts as a request, and has an answer of its own under its name.
 
 import { formatInterval, intervalMs } from '../../interval.ts'
 import { malformedList } from '../../listings/fetch-list.ts'
@@ -9,11 +10,13 @@ import { Pace } from '../pace.ts'
 import {
   asList,
   asRecord,
+  type BarQuery,
   type BarRow,
   malformed,
   type Provider,
   ProviderError,
   type ProviderErrorKind,
+  requireSymbol,
 } from '../provider.ts'
 import { AMERICAN, type Credentials, type KeyedProvider, numberIn } from './keyed-provider.ts'
 
@@ -67,38 +70,29 @@ const providerOf = (credentials: Credentials): Provider => ({
   ]),
   headers: headersOf(credentials),
   intervalName: (interval) => NAMES[formatInterval(interval)] ?? null,
-  pageUrl({ exchange, symbol, interval, from, to }) {
-    const venue = EXCHANGES[exchange] ?? ''
-    const end = Math.min(to, from + intervalMs(interval) * PAGE)
-    const query = new URLSearchParams({
-      symbol: venue === '' && /^[A-Z]{6}$/.test(symbol) ? `${symbol.slice(0, 3)}/${symbol.slice(3)}` : symbol,
-      ...(venue !== '' && { exchange: venue }),
-      interval: NAMES[formatInterval(interval)] ?? '',
-      start_date: instant(from),
-      end_date: instant(end - 1),
-      timezone: 'UTC',
-      order: 'ASC',
-      outputsize: String(PAGE),
-    })
-    return `${HOST}/time_series?${query.toString()}`
+  pageUrl: (query) => urlOf(query, symbolOf(query)),
+  readPage(body, query) {
+    const end = endOf(query)
+    const rows = rowsIn(body, query)
+    if (rows instanceof ProviderError) throw rows
+    return { rows, next: end < query.to ? end : null }
   },
-  readPage(body, { interval, from, to }) {
-    const answer = asRecord(body)
-    const end = from + intervalMs(interval) * PAGE
-    const next = end < to ? end : null
-    const refusal = refusalIn(body)
-    if (refusal === 'empty') return { rows: [], next }
-    if (refusal) throw new ProviderError(refusal, `${NAME} refused the request: ${messageIn(body)}`)
-    const list = asList(answer?.['values'])
-    if (!list) throw malformed({ name: NAME })
-    const rows = list.map((item): BarRow => {
-      const bar = asRecord(item)
-      const [open, high, low, close] = ['open', 'high', 'low', 'close'].map((name) => numberIn(bar?.[name]))
-      // Pairs of currencies have no volume.
-      const volume = bar?.['volume'] === undefined ? 0 : numberIn(bar['volume'])
-      return [timeIn(bar?.['datetime']), open!, high!, low!, close!, volume]
-    })
-    return { rows, next }
+  batch: {
+    most: 8,
+    isPaidBySymbol: true,
+    pageUrl: (queries) => urlOf(queries[0]!, queries.map(symbolOf).join(',')),
+    readPage(body, queries) {
+      const answer = asRecord(body)
+      // Refused as a whole.
+      const refusal = refusalIn(body)
+      if (!answer) throw malformed({ name: NAME })
+      if (refusal === 'empty') return queries.map(() => [])
+      if (refusal) throw refusedBy(refusal, body)
+      return queries.map((query) => {
+        const own = answer[symbolOf(query)]
+        return own === undefined ? malformed({ name: NAME }) : rowsIn(own, query)
+      })
+    },
   },
   errorKind(_, body) {
     const refusal = refusalIn(body)
@@ -106,6 +100,49 @@ const providerOf = (credentials: Credentials): Provider => ({
   },
   isEmpty: (body) => refusalIn(body) === 'empty',
 })
+
+const symbolOf = ({ exchange, symbol }: BarQuery): string =>
+  EXCHANGES[exchange] === '' && /^[A-Z]{6}$/.test(symbol)
+    ? `${symbol.slice(0, 3)}/${symbol.slice(3)}`
+    : symbol
+
+const endOf = ({ interval, from, to }: BarQuery): number => Math.min(to, from + intervalMs(interval) * PAGE)
+
+function urlOf(query: BarQuery, symbol: string): string {
+  const venue = EXCHANGES[query.exchange] ?? ''
+  const asked = new URLSearchParams({
+    symbol,
+    ...(venue !== '' && { exchange: venue }),
+    interval: NAMES[formatInterval(query.interval)] ?? '',
+    start_date: instant(query.from),
+    end_date: instant(endOf(query) - 1),
+    timezone: 'UTC',
+    order: 'ASC',
+    outputsize: String(PAGE),
+  })
+  return `${HOST}/time_series?${asked.toString()}`
+}
+
+/** The rows of one symbol's answer, or why there are none. */
+function rowsIn(body: unknown, query: BarQuery): readonly BarRow[] | ProviderError {
+  const answer = asRecord(body)
+  const refusal = refusalIn(body)
+  if (refusal === 'empty') return []
+  if (refusal) return refusedBy(refusal, body)
+  const list = asList(answer?.['values'])
+  if (!list) return malformed({ name: NAME })
+  requireSymbol(NAME, symbolOf(query), asRecord(answer?.['meta'])?.['symbol'])
+  return list.map((item): BarRow => {
+    const bar = asRecord(item)
+    const [open, high, low, close] = ['open', 'high', 'low', 'close'].map((name) => numberIn(bar?.[name]))
+    // Pairs of currencies have no volume.
+    const volume = bar?.['volume'] === undefined ? 0 : numberIn(bar['volume'])
+    return [timeIn(bar?.['datetime']), open!, high!, low!, close!, volume]
+  })
+}
+
+const refusedBy = (kind: ProviderErrorKind, body: unknown): ProviderError =>
+  new ProviderError(kind, `${NAME} refused the request: ${messageIn(body)}`)
 
 /** `2021-09-16` or `2021-09-16 15:59:00`, in UTC as we asked for it. */
 function timeIn(value: unknown): number {

@@ -1,0 +1,156 @@
+// A series that its provider is asked for again and again.
+//
+// A bar is closed when the answer has a later one behind it, or when its end is as long ago as the provider's bars are late and
+// a moment more. Both are reckoned by the time of the answer, so that neither a clock of ours that is ahead nor an old answer
+// out of somebody's cache makes a bar closed that still forms. Each request begins some bars before the newest, and so brings
+// what was corrected meanwhile; what is stored of the forming bar is nothing.
+//
+// It is due when its forming bar is over, and a few times while it forms. Where an answer brings nothing new, the next request
+// waits twice as long: while the market is closed up to half an hour, which is also how a bar comes that is there hours late.
+
+import type { Calendar } from '../calendar.ts'
+import { intervalMs, isIntraday, type Interval } from '../interval.ts'
+import type { BarRow } from '../providers/provider.ts'
+import { type AnswerTimes, type KeptSeries, RECENT, SETTLE_MS } from './kept-series.ts'
+
+export interface PolledSeriesDeps {
+  readonly interval: Interval
+  /** How long after its end a bar is told of. */
+  readonly delayMs: number
+  readonly since: number
+  /** The forming bar has changed; null = there is none that is known. */
+  readonly forming: (row: BarRow | null) => void
+}
+
+/** How many times a forming bar is asked for, at intervals of at least POLL_MIN_MS. */
+const LOOKS_A_BAR = 4
+const POLL_MIN_MS = 10_000
+const POLL_MAX_MS = 15 * 60_000
+/** Where nothing new is expected. */
+const CLOSED_MS = 30 * 60_000
+const AGAIN_MS = 2000
+const MINUTE = 60_000
+
+export class PolledSeries implements KeptSeries {
+  readonly #deps: PolledSeriesDeps
+  /** Times of the newest closed bars, oldest first. */
+  #recent: readonly number[] = []
+  #forming: BarRow | null = null
+  /** What has to be asked for from further back. */
+  #doubtedFrom = Infinity
+  #times: AnswerTimes | null = null
+  #inVain = 0
+  #dueAt: number
+  #openUntil = 0
+
+  constructor(deps: PolledSeriesDeps) {
+    this.#deps = deps
+    this.#dueAt = deps.since
+  }
+
+  /** How long it waits between two requests while its market is open. */
+  get stepMs(): number {
+    return Math.min(POLL_MAX_MS, Math.max(POLL_MIN_MS, intervalMs(this.#deps.interval) / LOOKS_A_BAR))
+  }
+
+  /** When its market closes; a time that is gone if it is closed. */
+  get openUntil(): number {
+    return this.#openUntil
+  }
+
+  get aheadMs(): number {
+    const { asked, said } = this.#times ?? { asked: 0, said: 0 }
+    return asked - said
+  }
+
+  dueAt(now: number): number {
+    // If the clock was set back, what was planned by the old time may be hours away.
+    return Math.min(this.#dueAt, now + CLOSED_MS + this.#deps.delayMs)
+  }
+
+  askFrom(): number | null {
+    const newest = this.#recent.at(-1)
+    if (newest === undefined) return null
+    const reach = newest - RECENT * intervalMs(this.#deps.interval)
+    return Math.max(0, Math.min(this.#doubtedFrom, this.#recent.length < RECENT ? reach : this.#recent[0]!))
+  }
+
+  filled(
+    rows: readonly BarRow[],
+    from: number | null,
+    times: AnswerTimes,
+    calendar: Calendar,
+  ): readonly BarRow[] {
+    const { interval, delayMs } = this.#deps
+    const { asked, said } = times
+    const before = this.#times
+    // An answer that is older than the one before it comes out of a cache, and what it says was corrected since.
+    const isOld = before !== null && said < before.said && asked >= before.asked
+    const closed = isOld ? [] : rows.slice(0, this.#closedOf(rows, said - SETTLE_MS, calendar))
+    if (!isOld) {
+      this.#times = times
+      const isNew = (closed.at(-1)?.[0] ?? 0) > (this.#recent.at(-1) ?? 0)
+      const formed = closed.length < rows.length ? rows.at(-1)! : null
+      const isChanged = formed !== null && !formed.every((value, i) => value === this.#forming?.[i])
+      this.#inVain = isNew || isChanged ? 0 : this.#inVain + 1
+      this.#setForming(formed)
+      this.#remember(closed)
+      if (from === null || from <= this.#doubtedFrom) this.#doubtedFrom = Infinity
+    } else this.#inVain++
+    const shown = said - delayMs - SETTLE_MS
+    this.#openUntil = calendar.isOpen(shown) ? asked + calendar.close(calendar.tradingDay(shown)) - shown : 0
+    this.#dueAt = asked + this.#waitMs(shown, interval, calendar)
+    return closed
+  }
+
+  unsettle(from: number): void {
+    this.#doubtedFrom = Math.min(this.#doubtedFrom, from)
+  }
+
+  doubt(from: number, now: number): void {
+    this.unsettle(from)
+    this.#dueAt = Math.min(this.#dueAt, now)
+  }
+
+  cut(): void {
+    this.#setForming(null)
+  }
+
+  /** How many of the rows are closed. */
+  #closedOf(rows: readonly BarRow[], before: number, calendar: Calendar): number {
+    const { interval, delayMs } = this.#deps
+    const isOver = ([time]: BarRow, i: number) =>
+      calendar.period(time, interval).end + (i < rows.length - 1 ? 0 : delayMs) <= before
+    return rows.findLastIndex(isOver) + 1
+  }
+
+  /** How long to wait when the provider shows the market as it was at `shown`. */
+  #waitMs(shown: number, interval: Interval, calendar: Calendar): number {
+    const again = AGAIN_MS * 2 ** Math.min(20, this.#inVain)
+    if (!calendar.isOpen(shown)) {
+      const wait = Math.min(CLOSED_MS, again)
+      // It may open before that.
+      for (let ms = 0; ms < wait; ms += MINUTE)
+        if (calendar.isOpen(shown + ms)) return Math.max(AGAIN_MS, ms + SETTLE_MS)
+      return wait
+    }
+    const { start, end } = calendar.period(shown, interval)
+    const length = intervalMs(interval)
+    const isFirst = start <= calendar.open(calendar.tradingDay(shown))
+    const newest = this.#forming?.[0] ?? this.#recent.at(-1) ?? 0
+    const isBehind = isIntraday(interval) && !isFirst && newest < start - length
+    const step = isBehind ? Math.min(again, this.stepMs) : this.stepMs
+    return Math.min(step, end - shown)
+  }
+
+  #setForming(row: BarRow | null): void {
+    this.#forming = row
+    this.#deps.forming(row)
+  }
+
+  #remember(closed: readonly BarRow[]): void {
+    const first = closed[0]?.[0] ?? Infinity
+    const times = [...this.#recent.filter((time) => time < first), ...closed.map(([time]) => time)]
+    this.#recent = times.slice(-RECENT)
+  }
+}
