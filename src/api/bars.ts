@@ -231,11 +231,7 @@ export function barRoutes(deps: ApiDeps) {
 async function noContracts(seen: SeenBars, key: SeriesKey): Promise<Problem> {
   if (await seen.source(key))
     return new Problem(404, 'bars_not_found', `${seriesName(key)} is stored as it is, not made of contracts.`)
-  return new Problem(
-    404,
-    'bars_not_found',
-    `No contracts of ${seriesName(key)} are stored. A continuous future is named ES1! and made of series named ESH2025, ESM2025 and so on.`,
-  )
+  return barsNotFound(seen, key)
 }
 
 export function formingWire([time, open, high, low, close, volume]: BarRow): FormingBar {

@@ -9,6 +9,7 @@ import { isLongMarketName, MARKET_NAME_MAX } from '../lib/text.ts'
 import type { BarRange, Bars } from '../market/bars.ts'
 import { barWindows, EXPORT_FORMATS, type ExportFormat, exportPieces } from '../market/files/export-bars.ts'
 import { ownerOf, seriesKey, seriesName } from '../market/bar-store.ts'
+import { contractLacking } from '../market/continuous.ts'
 import { fetchSeries, type ProviderOf } from '../market/providers/fetch-bars.ts'
 import { type Http, ProviderError } from '../market/providers/provider.ts'
 import { loadSamples } from '../market/sample.ts'
@@ -152,10 +153,12 @@ async function listContracts(context: CommandContext): Promise<number> {
   const flags = parseFlags(context.args, SERIES_FLAGS)
   const key = keyOf(flags)
   return withData(context, flags, async ({ bars }) => {
-    const spans = (await barsSeenBy(bars, null).contractSpans(key)) ?? []
+    const seen = barsSeenBy(bars, null)
+    const spans = (await seen.contractSpans(key)) ?? []
     if (spans.length === 0) {
       context.warn(
-        `${seriesName(key)} is not made of contracts: a continuous future is named CME:ES1!, and its contracts CME:ESH2025 and so on.`,
+        contractLacking(await seen.list(), key) ??
+          `${seriesName(key)} is not made of contracts: a continuous future is named CME:ES1!, and its contracts CME:ESH2025 and so on.`,
       )
       return 1
     }

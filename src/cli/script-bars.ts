@@ -7,6 +7,7 @@ import { marketName } from '../lib/text.ts'
 import { BarCache } from '../market/bar-cache.ts'
 import { type Bars, selectBars } from '../market/bars.ts'
 import { memoryBars, type SeriesKey, seriesKey, seriesName } from '../market/bar-store.ts'
+import { contractLacking } from '../market/continuous.ts'
 import { inferInterval, readBars } from '../market/import.ts'
 import { formatInterval, normalizeInterval } from '../market/interval.ts'
 import { loadSamples } from '../market/sample.ts'
@@ -212,11 +213,13 @@ export function parseJsonObject(text: string, flag: string): Record<string, unkn
 }
 
 async function nothingCached(cache: BarCache, key: SeriesKey): Promise<Problem> {
-  const cached = (await cache.store.list()).map(seriesName)
+  const all = await cache.store.list()
+  const cached = all.map(seriesName)
   return new Problem(
     404,
     'bars_not_found',
-    `No bars of ${seriesName(key)} are cached. There are: ${cached.slice(0, 20).join(', ') || 'none'}.`,
+    contractLacking(all, key) ??
+      `No bars of ${seriesName(key)} are cached. There are: ${cached.slice(0, 20).join(', ') || 'none'}.`,
   )
 }
 

@@ -34,6 +34,7 @@ import {
   type UpsertResult,
 } from './bar-store.ts'
 import { calendarOf } from './calendar.ts'
+import { contractLacking } from './continuous.ts'
 import { canBuild, compareIntervals, parseInterval } from './interval.ts'
 import { resampleInSteps } from './resample.ts'
 import type { SymbolInfo } from './symbol.ts'
@@ -487,6 +488,8 @@ export async function barsNotFound(
   key: SeriesKey,
 ): Promise<Problem> {
   const all = await list()
+  const lacking = contractLacking(all, key)
+  if (lacking !== null) return new Problem(404, 'bars_not_found', lacking)
   const same = all.filter(
     ({ exchange, symbol }) => symbol === key.symbol && (key.exchange === '' || exchange === key.exchange),
   )

@@ -83,6 +83,35 @@ export function contractsOf(symbols: Iterable<string>, root: string): Contract[]
   return [...found.values()].sort((a, b) => a.month - b.month)
 }
 
+const CONTRACTS_NAMED = 12
+
+/** Why a continuous future has no bars, among the series that are stored; null if the name means something else. */
+export function contractLacking(
+  stored: readonly { readonly exchange: string; readonly symbol: string }[],
+  {
+    exchange,
+    symbol,
+    interval,
+  }: { readonly exchange: string; readonly symbol: string; readonly interval: string },
+): string | null {
+  const name = continuousName(symbol)
+  if (!name) return null
+  const { root, position } = name
+  const names = contractsOf(
+    stored.flatMap((one) => (one.exchange === exchange ? [one.symbol] : [])),
+    root,
+  ).map((contract) => contract.symbol)
+  if (names.length === 0)
+    return `No contracts of ${exchange}:${root} are stored. A continuous future is named ${root}1! and made of series named ${root}H2025, ${root}M2025 and so on.`
+  const shown = `${names.slice(0, CONTRACTS_NAMED).join(', ')}${names.length > CONTRACTS_NAMED ? ', …' : ''}`
+  const count = names.length === 1 ? 'one contract is' : `${names.length} contracts are`
+  const lacks =
+    position > names.length
+      ? 'so that there is none'
+      : `and ${names.length === 1 ? 'it has no' : 'none has'} bars of ${interval} while it is that`
+  return `${exchange}:${symbol} is number ${position}, counted from the contract in front. Of ${exchange}:${root} ${count} stored (${shown}), ${lacks}. Import later contracts, or other bars of them.`
+}
+
 /**
  * Which contract the series is when, oldest first. `contracts` are sorted by month, each with at least one bar. The first
  * span begins at -∞, and the last one ends at ∞ if there still is a contract at the position.

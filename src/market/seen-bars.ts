@@ -91,7 +91,9 @@ function withContinuous(seen: Omit<SeenBars, 'contractSpans'>): SeenBars {
       const all = await spans(key)
       if (!all) return seen.source(key)
       const parts = await Promise.all(all.map(async (part) => seen.source({ ...key, symbol: part.symbol })))
-      const sources = parts.filter((one) => one !== null)
+      const sources = parts.filter(
+        (one, i) => one !== null && one.last >= all[i]!.from && one.first < all[i]!.to,
+      )
       if (sources.length === 0) return null
       return {
         exchange,

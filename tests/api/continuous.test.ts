@@ -47,13 +47,37 @@ test('its contracts are listed with what moves their prices', async () => {
 test('what is not made of contracts is said', async () => {
   const { get } = await world()
   for (const [symbol, says] of [
-    ['NQ1!', 'No contracts of CME:NQ1! 1d are stored.'],
+    ['NQ1!', 'No contracts of CME:NQ are stored. A continuous future is named NQ1! and made of series'],
     ['ESH2025', 'CME:ESH2025 1d is stored as it is, not made of contracts.'],
   ] as const) {
     const { status, json } = await get('/api/platform/bars/contracts', symbol)
     expect([status, json.error.code]).toEqual([404, 'bars_not_found'])
     expect(json.error.message).toStartWith(says)
   }
+})
+
+test('a contract further behind than there are any says how many there are', async () => {
+  const { get, put, call, headers } = await world()
+  const shown = 'Of CME:ES 2 contracts are stored (ESH2025, ESM2025), so that there is none.'
+  for (const path of ['/api/platform/bars', '/api/platform/bars/contracts'] as const) {
+    const { status, json } = await get(path, 'ES3!')
+    expect([path, status, json.error.code]).toEqual([path, 404, 'bars_not_found'])
+    expect(json.error.message).toStartWith(
+      `CME:ES3! is number 3, counted from the contract in front. ${shown}`,
+    )
+  }
+  // There is one more, which begins when the first is not in front any more.
+  await put('ESU2025', 45, 52, 120, 1)
+  const { status, json } = await get('/api/platform/bars', 'ES3!')
+  expect(status).toBe(404)
+  expect(json.error.message).toContain(
+    'Of CME:ES 3 contracts are stored (ESH2025, ESM2025, ESU2025), and none has bars of 1d while it is that.',
+  )
+  const run = { name: 'n', exchange: 'CME', symbol: 'ES3!', interval: '1d', bars: 40, source: SOURCE }
+  expect((await call('POST', '/api/platform/backtests', { headers, body: run })).json.error.message).toBe(
+    json.error.message,
+  )
+  expect((await get('/api/platform/bars', 'ES2!')).status).toBe(200)
 })
 
 test('a script runs on it, and what is stored of the run finds its bars again', async () => {
