@@ -26,9 +26,9 @@ export function providerRoutes(deps: ApiDeps): AnyElysia {
     )
     .put(
       '/:name/key',
-      async ({ caller, params: { name }, body: { key, secret = '' } }) => {
+      async ({ caller, params, body: { key, secret = '' } }) => {
         if (!mayChangeShared(caller.user)) throw notSeriesOwner()
-        await providerKeys.give(name, { key, secret })
+        const name = await providerKeys.give(params.name, { key, secret })
         const found = (await providerKeys.list()).find((one) => one.name === name)
         return { provider: wire(found!) }
       },

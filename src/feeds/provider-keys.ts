@@ -121,7 +121,7 @@ export function createProviderKeys({ kv, clock, log, box, changed }: ProviderKey
   }
 
   function requireKeyed(name: string): KeyedProvider {
-    const one = KEYED_PROVIDERS.find((keyed) => keyed.name === name)
+    const one = KEYED_PROVIDERS.find((keyed) => keyed.name.toLowerCase() === name.toLowerCase())
     if (one) return one
     const names = KEYED_PROVIDERS.map((keyed) => keyed.name)
     throw new Problem(404, 'provider_not_found', `Keys can be given for ${names.join(', ')}.`)
@@ -160,9 +160,10 @@ export function createProviderKeys({ kv, clock, log, box, changed }: ProviderKey
         })),
       ]
     },
-    /** Throws Problem 404 and 422. Whoever gives a key chooses the provider. */
-    async give(name: string, { key, secret }: Credentials): Promise<void> {
-      const one = requireKeyed(name)
+    /** Answers the provider's name as it is written. Throws Problem 404 and 422. Whoever gives a key chooses the provider. */
+    async give(provider: string, { key, secret }: Credentials): Promise<string> {
+      const one = requireKeyed(provider)
+      const { name } = one
       if (!KEY_FORM.test(key))
         throw invalidField('/key', 'invalid', 'A key is 4 to 200 letters, digits and signs, without spaces.')
       if (one.needsSecret !== (secret !== '') || (secret !== '' && !KEY_FORM.test(secret)))
@@ -178,10 +179,11 @@ export function createProviderKeys({ kv, clock, log, box, changed }: ProviderKey
       await chosen.choose(name)
       await transact(kv, () => ({ sets: [{ key: keyOf(name), value: JSON.stringify(record) }] }))
       await reload()
+      return name
     },
     /** Answers whether there was one. */
-    async remove(name: string): Promise<boolean> {
-      requireKeyed(name)
+    async remove(provider: string): Promise<boolean> {
+      const { name } = requireKeyed(provider)
       const isThere = (await kv.get(keyOf(name))) !== null
       if (isThere) await transact(kv, () => ({ deletes: [keyOf(name)] }))
       await reload()

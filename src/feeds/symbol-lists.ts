@@ -238,12 +238,12 @@ export function createSymbolLists({ kv, clock, log, http, lists }: SymbolListsDe
     },
     /** Somebody wants the list of this provider, who is asked from now on. Throws Problem 404 for one without a list. */
     async choose(provider: string): Promise<SymbolListStatus> {
-      const list = lists().find((one) => one.provider === provider)
+      const list = lists().find((one) => one.provider.toLowerCase() === provider.toLowerCase())
       if (!list) {
         const names = lists().map((one) => one.provider)
         throw new Problem(404, 'provider_not_found', `There are lists of ${names.join(', ')}.`)
       }
-      await chosen.choose(provider)
+      await chosen.choose(list.provider)
       return statusOf(list, await chosen.soFar())
     },
     /** Resolves when nothing is fetched. */

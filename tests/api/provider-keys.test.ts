@@ -45,10 +45,11 @@ test('with a key a provider is asked for its exchanges, with the key in a header
   expect(fetched.json).toMatchObject({ ok: true, inserted: 13 })
   expect(it.venue.requests.map(({ url }) => url.hostname)).toEqual(['api.tiingo.com'])
   // The one that was given last goes first, and without it the other one is asked again.
-  await it.call('PUT', path('Alpaca'), { key: 'PKTEST', secret: 'secret' })
+  const alpaca = await it.call('PUT', path('aLPACA'), { key: 'PKTEST', secret: 'secret' })
+  expect(alpaca.json.provider.name).toBe('Alpaca')
   await it.call('POST', '/bars/fetch', { ...SERIES, ...RANGE })
   expect(it.venue.requests.at(-1)!.url.hostname).toBe('data.alpaca.markets')
-  expect((await it.call('DELETE', path('Alpaca'))).json.deleted).toBe(true)
+  expect((await it.call('DELETE', path('alpaca'))).json.deleted).toBe(true)
   expect((await it.call('DELETE', path('Alpaca'))).json.deleted).toBe(false)
   await it.call('POST', '/bars/fetch', { ...SERIES, ...RANGE })
   expect(it.venue.requests.at(-1)!.url.hostname).toBe('api.tiingo.com')

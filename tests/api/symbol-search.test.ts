@@ -38,7 +38,7 @@ test('a symbol is found in the list of a chosen provider, and known again once i
     nextAt: null,
   })
   expect(it.asked).toEqual([])
-  const { json } = await it.call('POST', '/symbols/lists', { provider: 'Binance' })
+  const { json } = await it.call('POST', '/symbols/lists', { provider: 'binANCE' })
   expect(json.list).toMatchObject({ provider: 'Binance', state: 'fetching' })
   await it.lists.settled()
   const found = (await it.call('GET', '/symbols/search?q=BINANCE:btcusdt&limit=5')).json
