@@ -1,8 +1,6 @@
 // `chartroom bars`: lists the cached series, imports and exports them.
 
 import { users } from '../accounts/accounts.ts'
-import { existsSync, readFileSync } from 'node:fs'
-import { createProviderKeys, sealedKeys } from '../feeds/provider-keys.ts'
 import { saidOf } from '../feeds/said.ts'
 import { ToldFeeds } from '../feeds/told-feeds.ts'
 import { isLongMarketName, MARKET_NAME_MAX } from '../lib/text.ts'
@@ -10,16 +8,14 @@ import type { BarRange, Bars } from '../market/bars.ts'
 import { barWindows, EXPORT_FORMATS, type ExportFormat, exportPieces } from '../market/files/export-bars.ts'
 import { ownerOf, seriesKey, seriesName } from '../market/bar-store.ts'
 import { contractLacking } from '../market/continuous.ts'
-import { fetchSeries, type ProviderOf } from '../market/providers/fetch-bars.ts'
-import { type Http, ProviderError } from '../market/providers/provider.ts'
+import { fetchSeries } from '../market/providers/fetch-bars.ts'
+import { ProviderError } from '../market/providers/provider.ts'
 import { loadSamples } from '../market/sample.ts'
 import { barsSeenBy } from '../market/seen-bars.ts'
 import { parseFlags, subcommandOf, UsageError, type Command, type CommandContext } from './command.ts'
 import { importFiles } from './bars-files.ts'
-import { keyPath } from '../server/config.ts'
-import type { Kv } from '../store/kv.ts'
-import { createSecretBox } from '../webhooks/secret-box.ts'
-import { configOf, DATA_FLAGS, DATA_HELP, withData } from './data.ts'
+import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
+import { defaultHttp, providersWithKeys } from './providers-here.ts'
 import { intervalOf, tickerOf } from './script-bars.ts'
 import { formatNumber, formatTime, progressBar, tableLines } from './table.ts'
 
@@ -213,7 +209,7 @@ async function fetchBars(context: CommandContext): Promise<number> {
       const { inserted, updated } = await fetchSeries(
         bars,
         key,
-        { http, clock: context.clock, providerOf: await providersWithKeys(context, flags, kv) },
+        { http, clock: context.clock, providerOf: (await providersWithKeys(context, flags, kv))?.of },
         {
           ...(from !== undefined && { from }),
           ...(to !== undefined && { to }),
@@ -234,45 +230,6 @@ async function fetchBars(context: CommandContext): Promise<number> {
     }
   })
 }
-
-/** As a server on the same data has them: with the keys that were given to it. */
-async function providersWithKeys(
-  { clock, random, environment, warn }: CommandContext,
-  flags: Parameters<typeof configOf>[1],
-  kv: Kv,
-): Promise<ProviderOf | undefined> {
-  const path = keyPath(configOf(environment, flags))
-  const [first] = await Array.fromAsync(sealedKeys(kv))
-  if (!first) return undefined
-  if (!existsSync(path)) {
-    warn(`The keys of providers cannot be read without ${path}, so providers without a key are asked.`)
-    return undefined
-  }
-  const box = await createSecretBox(readFileSync(path), (count) => random.bytes(count))
-  const keys = createProviderKeys({
-    kv,
-    clock,
-    log: (_level, message) => warn(message),
-    box,
-    changed: () => {},
-  })
-  await keys.ready()
-  return keys.of
-}
-
-/** The longest wait for a provider's page. */
-const HTTP_TIMEOUT_MS = 20_000
-
-const defaultHttp: Http = (url, signal, body, headers) =>
-  fetch(url, {
-    headers: {
-      'user-agent': 'Mozilla/5.0 (compatible; Chartroom)',
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(body !== undefined && { method: 'POST', body }),
-    signal: AbortSignal.any([AbortSignal.timeout(HTTP_TIMEOUT_MS), ...(signal ? [signal] : [])]),
-  })
 
 async function listFeeds(context: CommandContext): Promise<number> {
   const flags = parseFlags(context.args, DATA_FLAGS)

@@ -17,6 +17,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   check: async () => (await import('./check.ts')).checkCommand,
   parity: async () => (await import('./parity.ts')).parityCommand,
   bars: async () => (await import('./bars-command.ts')).barsCommand,
+  symbols: async () => (await import('./symbols-command.ts')).symbolsCommand,
   script: async () => (await import('./script-command.ts')).scriptCommand,
   user: async () => (await import('./user-command.ts')).userCommand,
   account: async () => (await import('./account-command.ts')).accountCommand,

@@ -91,8 +91,8 @@ function withContinuous(seen: Omit<SeenBars, 'contractSpans'>): SeenBars {
       const all = await spans(key)
       if (!all) return seen.source(key)
       const parts = await Promise.all(all.map(async (part) => seen.source({ ...key, symbol: part.symbol })))
-      const sources = parts.filter(
-        (one, i) => one !== null && one.last >= all[i]!.from && one.first < all[i]!.to,
+      const sources = parts.flatMap((one, i) =>
+        one !== null && one.last >= all[i]!.from && one.first < all[i]!.to ? [one] : [],
       )
       if (sources.length === 0) return null
       return {
