@@ -1,6 +1,7 @@
 // What a user may start an agent with: tasks around a script, put into words that name the tools they need.
 
 import type { Prompt } from '@modelcontextprotocol/sdk/types.js'
+import { AgentError } from './mcp-error.ts'
 
 interface Task {
   readonly description: string
@@ -64,10 +65,15 @@ export const PROMPTS: readonly Prompt[] = Object.entries(TASKS).map(([name, task
 /** The first message of a conversation. Throws a sentence if the prompt or one of its arguments is missing. */
 export function promptText(name: string, given: Readonly<Record<string, string>>): string {
   const task = Object.hasOwn(TASKS, name) ? TASKS[name] : undefined
-  if (!task) throw new Error(`There is no prompt ${name}; there are ${Object.keys(TASKS).join(', ')}.`)
+  if (!task)
+    throw new AgentError(
+      'invalid_params',
+      `There is no prompt ${name}; there are ${Object.keys(TASKS).join(', ')}.`,
+    )
   const missing = Object.entries(task.arguments).find(
     ([argument, { required }]) => required && !given[argument]?.trim(),
   )
-  if (missing) throw new Error(`${name} needs ${missing[0]}: ${missing[1].description}`)
+  if (missing)
+    throw new AgentError('invalid_params', `${name} needs ${missing[0]}: ${missing[1].description}`)
   return task.text(given)
 }

@@ -7,6 +7,9 @@
 import type { Resource, ResourceTemplate } from '@modelcontextprotocol/sdk/types.js'
 import { builtinNames, type Completion } from '../pine/editor.ts'
 import type { Article } from '../support/support.ts'
+import { AgentError } from './mcp-error.ts'
+
+const URI_SHOWN = 200
 
 /** Calls a route that answers JSON, with the agent's credential. */
 type Read = (path: string) => Promise<{ readonly ok: boolean; readonly text: string }>
@@ -82,11 +85,19 @@ export async function readResource(uri: string, { articles, read }: Readable) {
   }
   if (kind === 'scripts') {
     const { ok, text } = await read(`/api/platform/scripts/${encodeURIComponent(id)}`)
-    const answer = JSON.parse(text) as { script?: { source: string }; error?: { message: string } }
+    const answer = JSON.parse(text) as {
+      script?: { source: string }
+      error?: { code: string; message: string }
+    }
     if (ok) return { uri, mimeType: 'text/plain', text: answer.script?.source ?? '' }
-    throw new Error(answer.error?.message ?? `${uri} can't be read.`)
+    if (answer.error?.code !== 'script_not_found')
+      throw new Error(answer.error?.message ?? `${uri} can't be read.`)
   }
-  throw new Error(`There is no resource ${uri}; resources/list names them all.`)
+  throw new AgentError(
+    'resource_not_found',
+    `There is no resource ${uri.slice(0, URI_SHOWN)}; resources/list names them all.`,
+    { uri },
+  )
 }
 
 // ——— the language ———

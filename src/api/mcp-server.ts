@@ -22,6 +22,7 @@ import type { ApiDeps } from './access.ts'
 import type { Handle } from './mcp.ts'
 import { PROMPTS, promptText } from './mcp-prompts.ts'
 import { credentialOf } from './inner-request.ts'
+import { AgentError } from './mcp-error.ts'
 import { listResources, readResource, RESOURCE_TEMPLATES } from './mcp-resources.ts'
 import { standingAlone, type Hooks, type Route } from './openapi.ts'
 
@@ -321,7 +322,7 @@ interface Performed {
 
 function toolNamed(name: string): Tool {
   const tool = TOOLS.find((one) => one.name === name)
-  if (!tool) throw new Error(`There is no tool ${name}.`)
+  if (!tool) throw new AgentError('invalid_params', `There is no tool ${name}; tools/list names them all.`)
   return tool
 }
 

@@ -336,6 +336,19 @@ describe('what an agent may read', () => {
     }
   })
 
+  test('what is not there has the code that the protocol has for it, so that no agent tries again', async () => {
+    const { client } = await agent(['scripts:read'])
+    for (const uri of ['chartroom://scripts/nothing', 'chartroom://pine/nothing', 'chartroom://a/b', 'x'])
+      expect(await rejection(client.readResource({ uri }))).toMatchObject({ code: -32002, data: { uri } })
+    for (const [name, given] of [
+      ['write_strategy', {}],
+      ['write_strategy', { idea: ' ' }],
+      ['nothing', {}],
+    ] as const)
+      expect(await rejection(client.getPrompt({ name, arguments: given }))).toMatchObject({ code: -32602 })
+    expect(await rejection(client.callTool({ name: 'nothing' }))).toMatchObject({ code: -32602 })
+  })
+
   test('prompts name tools that there are, and say what they need', async () => {
     const { client } = await agent(['scripts:read'])
     const { tools } = await client.listTools()
