@@ -3,7 +3,7 @@
 
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { opensSecrets, countSealed } from '../server/sealed-secrets.ts'
+import { countSealed, opensSecrets, type SealedCount } from '../server/sealed-secrets.ts'
 import { LINE_FILE } from '../store/backup/backup.ts'
 import { stepsOf } from '../store/backup/chain.ts'
 import { parsePlace, type Place, placeAt } from '../store/backup/place.ts'
@@ -32,8 +32,8 @@ export const restoreCommand: Command = {
       DATA_HELP,
       '',
       'FOLDER is what `chartroom backup` made, and --from where a server copies to continuously (BACKUP). The latter holds',
-      'the database alone: put instance.key into the data directory too, or the secrets of webhooks and channels, which',
-      'are sealed with it, cannot be read. The last day can be restored to the second, days before it to a minute or two.',
+      'the database alone: put instance.key into the data directory too, or the secrets of webhooks and channels and the keys',
+      'of providers, which are sealed with it, cannot be read. The last day can be restored to the second, days before it to a minute or two.',
     ].join('\n'),
   run: async (context) => {
     const { flags, positionals } = parseArguments(context.args, RESTORE_FLAGS)
@@ -134,11 +134,24 @@ async function whatItLacks(directory: string, random: CommandContext['random']):
       opensSecrets(kv, await createSecretBox(key, (count) => random.bytes(count)))
     const { kind } = await judgeKey(kv, join(directory, KEY_FILE), opens, { newKey: true })
     if (kind !== 'lost') return null
-    const { webhooks, channels } = await countSealed(kv)
-    const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`
+    const sealed = sealedText(await countSealed(kv))
     const which = existsSync(join(directory, KEY_FILE)) ? 'is not the key of its database' : 'is missing'
-    return `${KEY_FILE} ${which}, so that the secrets of ${counted(webhooks, 'webhook')} and ${counted(channels, 'channel')} cannot be read and a server will not start. Put the right one into the directory, or start once with --new-key: each of them needs a new secret then.`
+    return `${KEY_FILE} ${which}, so that ${sealed} cannot be read and a server will not start. Put the right one into the directory, or start once with --new-key: each of them has to be given again then.`
   } finally {
     await kv.close()
   }
+}
+
+/** What is lost without the key, by what there is of it. */
+function sealedText({ webhooks, channels, providers }: SealedCount): string {
+  const counted = (count: number, of: string, noun: string) =>
+    count === 0 ? [] : [`the ${of}${count === 1 ? '' : 's'} of ${count} ${noun}${count === 1 ? '' : 's'}`]
+  const all = [
+    ...counted(webhooks, 'secret', 'webhook'),
+    ...counted(channels, 'secret', 'channel'),
+    ...counted(providers, 'key', 'provider'),
+  ]
+  const last = all.pop()
+  if (last === undefined) return 'what a server seals'
+  return all.length > 0 ? `${all.join(', ')} and ${last}` : last
 }

@@ -10,6 +10,8 @@ import type { SecretBox } from '../webhooks/secret-box.ts'
 export interface SealedCount {
   readonly webhooks: number
   readonly channels: number
+  /** Providers with a key. */
+  readonly providers: number
 }
 
 async function* webhooksOf(kv: Kv) {
@@ -39,11 +41,12 @@ export async function opensSecrets(kv: Kv, box: SecretBox): Promise<boolean | nu
   return null
 }
 
-/** How many webhooks and channels of all users have secrets. */
+/** How many webhooks and channels of all users have secrets, and of how many providers there are keys. */
 export async function countSealed(kv: Kv): Promise<SealedCount> {
-  const counts = { webhooks: 0, channels: 0 }
+  const counts = { webhooks: 0, channels: 0, providers: 0 }
   for await (const _ of webhooksOf(kv)) counts.webhooks++
   for await (const _ of channelsOf(kv)) counts.channels++
+  for await (const _ of providersOf(kv)) counts.providers++
   return counts
 }
 
@@ -60,6 +63,7 @@ export async function markSecretsLost(kv: Kv, clock: Clock): Promise<SealedCount
     }))
   const channels = await Array.fromAsync(channelsOf(kv), ({ id }) => id)
   for (const id of channels) await channelCollection(kv).update(id, (before) => ({ ...before, ...lost() }))
+  const providers = await Array.fromAsync(providersOf(kv))
   await loseKeys(kv)
-  return { webhooks: webhooks.length, channels: channels.length }
+  return { webhooks: webhooks.length, channels: channels.length, providers: providers.length }
 }

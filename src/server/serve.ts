@@ -86,8 +86,12 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     process.exit(1)
   })
   if (verdict.kind === 'lost') {
-    const { webhooks, channels } = await markSecretsLost(kv, clock)
-    log('warn', 'fresh key', { webhooksWithoutSecret: webhooks, channelsWithoutSecret: channels })
+    const { webhooks, channels, providers } = await markSecretsLost(kv, clock)
+    log('warn', 'fresh key', {
+      webhooksWithoutSecret: webhooks,
+      channelsWithoutSecret: channels,
+      providersWithoutKey: providers,
+    })
   }
   const box = await boxOf(await settleKey(kv, keyPath(config), verdict, random))
   const backup = await backupOf(context, config, store, log)

@@ -50,7 +50,7 @@ export async function judgeKey(
   if (newKey) return { kind: 'lost' }
   const what = found ? 'is not the key of this database' : 'is missing'
   throw new DataRefused(
-    `${path} ${what}; the secrets of webhooks and channels are sealed with it. Nothing was changed. Put the right one back from a backup, name it with KEY_FILE, or start once with --new-key: each of them needs a new secret then.`,
+    `${path} ${what}; the secrets of webhooks and channels and the keys of providers are sealed with it. Nothing was changed. Put the right one back from a backup, name it with KEY_FILE, or start once with --new-key: each of them has to be given again then.`,
   )
 }
 

@@ -267,6 +267,8 @@ test('a backup without the key of its database comes back with a warning, and wh
   const random = { bytes: (length: number) => new Uint8Array(length).fill(7) }
   const kv = lmdbKv({ path: `${data}/db` })
   const key = await settleKey(kv, `${data}/instance.key`, { kind: 'missing' }, random)
+  const sealed = JSON.stringify({ sealed: 'sealed', setAt: 1 })
+  await kv.commit({ sets: [{ key: ['provider-keys', 'Tiingo'], value: sealed }] })
   await kv.close()
   const backup = `${temporaryFolder()}/backup`
   await chartroom(data, 'backup', backup)
@@ -287,7 +289,7 @@ test('a backup without the key of its database comes back with a warning, and wh
   const { code, err, restored } = await restore()
   expect(code).toBe(1)
   expect(err).toStartWith(`Restored to ${restored}, but not whole: instance.key is missing`)
-  expect(err).toContain('secrets of 0 webhooks')
+  expect(err).toContain('so that the key of 1 provider cannot be read')
   expect((await chartroom(restored, 'bars', 'export', ...SERIES)).out).toBe(CSV.trimEnd())
 })
 
