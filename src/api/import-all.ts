@@ -17,6 +17,8 @@ import { transact } from '../store/transaction.ts'
 import { DRAWINGS } from '../wire/drawing.ts'
 import { CHANNELS } from '../wire/channel.ts'
 import type { AnswerOf } from '../wire/operations.ts'
+import type { Wire } from '../wire/schema.ts'
+import { TriedTogether } from '../wire/transfer.ts'
 import type { ApiDeps } from './access.ts'
 import {
   type Ask,
@@ -134,6 +136,8 @@ class Taking {
         return this.#takeBookmark(item)
       case 'bars':
         return this.#takeBars(item)
+      case 'trials':
+        return this.#takeTrials(item)
       default:
         throw invalidField('/kind', 'unknown', 'This version of Chartroom does not know this kind of item.')
     }
@@ -207,6 +211,12 @@ class Taking {
       body: { note },
     })
     return true
+  }
+
+  /** They count once, wherever they were made. */
+  async #takeTrials(item: Item): Promise<boolean> {
+    const { features, userId } = this.#deps
+    return features.ledger.takeIn(userId, checkBody(TriedTogether, item, []) as Wire<typeof TriedTogether>)
   }
 
   /** A window of a series. A series that was there before stays as it is. */

@@ -7,6 +7,8 @@
 
 import type { Log } from '../lib/log.ts'
 import { deviationOf, NO_SPREAD, withValue, type Spread } from '../statistics/spread.ts'
+import type { TriedTogether } from '../wire/transfer.ts'
+import type { Wire } from '../wire/schema.ts'
 import type { Entry, Kv, Key } from '../store/kv.ts'
 import { transact, type Changes, type Tx } from '../store/transaction.ts'
 
@@ -39,6 +41,8 @@ export interface Counted {
 
 /** The most trials written at once: a commit is a turn of the server, and others wait for it. */
 const BATCH = 50
+/** How many are told together. */
+const TRIALS_TOGETHER = 500
 /** The most that get another name at once. */
 const RENAMED = 500
 /** How many ratios are read where the ledger was written before their spread was. */
@@ -162,6 +166,33 @@ export class Ledger {
           },
         ]
       })
+  }
+
+  /** All that a user has tried, a page at a time. */
+  async *all(userId: string): AsyncGenerator<Wire<typeof TriedTogether>> {
+    await this.settled()
+    const prefix: Key = ['trial', userId]
+    for (let after: Key | undefined; ;) {
+      const page = await this.#kv.list({ prefix }, { limit: TRIALS_TOGETHER, ...(after && { after }) })
+      for (const entries of Map.groupBy(page, ({ key }) => JSON.stringify(key.slice(2, 4))).values()) {
+        const [, , script, market] = entries[0]!.key
+        const trials = entries.map(
+          ({ key, value }) =>
+            [String(key.at(-1)), JSON.parse(value) as number | null] satisfies [string, number | null],
+        )
+        yield { script: String(script), market: String(market), trials }
+      }
+      after = page.at(-1)?.key
+      if (page.length < TRIALS_TOGETHER) return
+    }
+  }
+
+  /** Counts what was tried elsewhere, once. Answers whether any of it is new. */
+  async takeIn(userId: string, { script, market, trials }: Wire<typeof TriedTogether>): Promise<boolean> {
+    const of = { userId, script, market }
+    const before = await this.count(of)
+    await this.add(trials.map(([trial, sharpe]) => ({ ...of, trial, ...(sharpe !== null && { sharpe }) })))
+    return (await this.count(of)) > before
   }
 
   /** Resolves when everything noted is written. */

@@ -2,16 +2,24 @@
 
 import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'
-import { oneOf } from './schema.ts'
+import { nullable, oneOf } from './schema.ts'
 
 const Counts = Type.Record(Type.String(), Type.Integer())
+
+const Name = Type.String({ minLength: 1, maxLength: 100 })
+/** A line of the file: trials of one script on one market, with the Sharpe ratios that are known. */
+export const TriedTogether = Type.Object({
+  script: Name,
+  market: Type.String({ minLength: 1, maxLength: 300 }),
+  trials: Type.Array(Type.Tuple([Name, nullable(Type.Number())]), { maxItems: 500 }),
+})
 
 export const TRANSFERS = {
   'GET /api/platform/export': {
     access: 'session scripts:read ideas:read',
     summary: 'Everything you own as one file',
     description:
-      'Lines of JSON, compressed with gzip: scripts with their revisions, backtests, sweeps, portfolios, scans and forward runs with their results, ideas, watchlists, alerts, channels, webhooks, inboxes, drawings, layouts, cursors and bookmarks; with `bars=yes` also the bars that you imported for yourself, of the owner and admins those that everybody has. Secrets of channels, webhooks and inboxes, provider keys, tokens and passwords are not in it, nor are logs of what was sent and work that is still under way. A token needs every scope that ends with `:read`.',
+      'Lines of JSON, compressed with gzip: scripts with their revisions, backtests, sweeps, portfolios, scans and forward runs with their results, ideas, watchlists, alerts, channels, webhooks, inboxes, drawings, layouts, cursors and bookmarks, and what the ledger of trials has counted; with `bars=yes` also the bars that you imported for yourself, of the owner and admins those that everybody has. Secrets of channels, webhooks and inboxes, provider keys, tokens and passwords are not in it, nor are logs of what was sent, work that is still under way, and what a browser keeps for itself: colours, keys, styles and templates of drawings, favourites. A token needs every scope that ends with `:read`.',
     query: Type.Object({ bars: Type.Optional(oneOf(['yes', 'no'])) }),
   },
   'POST /api/platform/import': {

@@ -170,6 +170,7 @@ const ONE_OF_EACH = {
   drawings: 1,
   cursor: 1,
   bookmark: 1,
+  trials: 1,
 }
 
 describe('everything that a user owns', () => {
@@ -235,6 +236,16 @@ describe('everything that a user owns', () => {
     const [watchlist] = (await other.call('GET', '/watchlists')).watchlists
     expect(scan.watchlistId).toBe(watchlist.id)
 
+    const triedIn = async (one: Pick<typeof other, 'raw' | 'headers' | 'services'>) => {
+      const { user } = (await one.raw('GET', '/api/auth/session', { headers: one.headers })).json
+      const { ledger } = one.services.features
+      const [tried] = await Array.fromAsync(ledger.all(user.id))
+      return { tried, counted: await ledger.counted({ ...tried!, userId: user.id }) }
+    }
+    const { tried, counted } = await triedIn(site)
+    expect([tried!.trials.length, counted.count]).toEqual([2, 2])
+    expect(await triedIn(other)).toEqual({ tried, counted })
+
     const again = await other.bring(file)
     expect(again.json).toEqual({ ok: true, imported: {}, present: ONE_OF_EACH, refused: [] })
     // Nor does it in the account that it came from.
@@ -274,6 +285,7 @@ const OTHERWISE = [
   'drawings',
   'cursors',
   'bookmarks',
+  'trial',
 ]
 const NOT_EXPORTED: Readonly<Record<string, string>> = {
   users: 'who somebody is belongs to the server',
@@ -297,10 +309,9 @@ const NOT_EXPORTED: Readonly<Record<string, string>> = {
   'snapshot-picture': 'what is published of an idea, which comes in private',
   replays: 'made of a backtest again',
   'wanted-libraries': 'of the server',
-  'trial-count': 'the ledger begins anew where nothing was tried',
-  'trial-spread': 'the ledger begins anew where nothing was tried',
-  trial: 'the ledger begins anew where nothing was tried',
-  'trial-now': 'the ledger begins anew where nothing was tried',
+  'trial-count': 'made of the trials again',
+  'trial-spread': 'made of the trials again',
+  'trial-now': 'what scripts were called before',
 }
 
 const HEAD = { format: 'chartroom-export', version: 1, at: 0, server: '0' }
