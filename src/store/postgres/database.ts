@@ -160,6 +160,14 @@ function isBeaten(error: unknown): boolean {
   return error instanceof SQL.PostgresError && /^40|^55P03$|^57014$/.test(error.errno ?? '')
 }
 
+/** Whether a script found that another had just made the same, or lost to it. */
+export function isMadeElsewhere(error: unknown): boolean {
+  const cause = error instanceof Problem ? error.cause : error
+  return isBeaten(cause) || (cause instanceof SQL.PostgresError && MADE.test(cause.errno ?? ''))
+}
+/** Of a row, a schema, a table, a function, anything; and what PostgreSQL calls a row of its catalogue that two change. */
+const MADE = /^(?:23505|42P06|42P07|42723|42710|XX000)$/
+
 function meant(error: unknown): unknown {
   if (!(error instanceof SQL.PostgresError)) return error
   // The disk of the database is full.

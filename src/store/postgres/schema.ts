@@ -6,7 +6,7 @@
 // says so in `usableFrom`. So a function is never changed: one that does more gets the next number, and the old one stays.
 
 import { DataRefused } from '../data-refused.ts'
-import type { Database } from './database.ts'
+import { type Database, isMadeElsewhere } from './database.ts'
 import { LAYOUT_WITH_OBJECTS, OBJECTS } from './chunk-objects.ts'
 import { COMMIT } from './commit-function.ts'
 import { WRITE_BARS } from './bar-functions.ts'
@@ -133,10 +133,22 @@ export async function bringUpToDate(database: Database, schema: Schema): Promise
     )
   const found = await layoutOf(database, schema)
   if (found && found.version >= NEWEST) return assertUsable(found)
-  await database.script(steps(schema))
+  await takeSteps(database, schema)
   const after = await layoutOf(database, schema)
   if (after) assertUsable(after)
 }
+
+/** Where the lock keeps nobody away, whoever was slower is refused as a whole, and finds the steps taken. */
+async function takeSteps(database: Database, schema: Schema): Promise<void> {
+  for (let tries = 1; ; tries++)
+    try {
+      return await database.script(steps(schema))
+    } catch (error) {
+      if (tries === TRIES_MAX || !isMadeElsewhere(error)) throw error
+    }
+}
+
+const TRIES_MAX = 5
 
 async function layoutOf(database: Database, schema: Schema): Promise<Layout | null> {
   const [there] = await database.query<{ there: boolean }>(`select to_regclass($1) is not null as there`, [
