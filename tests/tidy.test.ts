@@ -38,10 +38,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // `lmdb-bars.ts` implements market's BarStore; market never imports the store.
   store: ['lib', 'market'],
   pine: ['lib', 'market'],
+  // A chart drawn without a browser.
+  picture: ['lib', 'market'],
   // Formulas, browser-safe.
   statistics: ['lib'],
   backtest: ['lib', 'market', 'wire', 'pine', 'statistics'],
-  engine: ['lib', 'market', 'wire', 'pine', 'backtest', 'statistics'],
+  engine: ['lib', 'market', 'wire', 'picture', 'pine', 'backtest', 'statistics'],
   // Long work of users that is stored: its records and its queues.
   jobs: ['lib', 'wire', 'store'],
   ...FEATURES,

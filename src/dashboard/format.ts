@@ -1,6 +1,7 @@
 // Numbers and times as text for traders: with sign and unit, thousands separated, prices rounded to the tick.
 
 import { memo } from '../lib/memo.ts'
+import { placesOf } from '../lib/tick-places.ts'
 
 /** An interval as TradingView shows it: 15m, 1h, 1D, 1W, 1M. */
 export const intervalText = (interval: string): string =>
@@ -33,15 +34,6 @@ function signed(text: string, value: number, plus: boolean): string {
   const figures = text.replace('-', '')
   if (!/[1-9]/.test(figures)) return figures
   return value < 0 ? MINUS + figures : plus ? `+${figures}` : figures
-}
-
-/** Decimal places a tick size needs: 0.01 → 2, 0.25 → 2, 1 → 0. */
-function placesOf(mintick: number): number {
-  for (let places = 0; places < 10; places++) {
-    const scaled = mintick * 10 ** places
-    if (Math.abs(scaled - Math.round(scaled)) < 1e-9) return places
-  }
-  return 8
 }
 
 export const price = (value: number | null | undefined, mintick: number): string =>

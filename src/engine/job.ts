@@ -27,6 +27,7 @@ import type { BarRange, Bars } from '../market/bars.ts'
 import type { FileAside } from '../market/files/stage-files.ts'
 import type { ReadBarsOptions, ReadFiles } from '../market/import.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
+import type { Pictured } from '../picture/chart-picture.ts'
 import type { Series } from '../pine/environment.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
 
@@ -61,6 +62,8 @@ export interface Jobs {
   /** Answers a snapshot's JSON text. */
   readonly publish: { readonly job: PublishJob; readonly answer: TextBytes }
   readonly pick: { readonly job: PickJob; readonly answer: string }
+  /** The answer is a PNG; null if there is no bar to show. */
+  readonly picture: { readonly job: Pictured; readonly answer: PictureOutput }
   readonly import: { readonly job: ImportJob; readonly answer: ImportOutput }
 }
 export type JobKind = keyof Jobs
@@ -236,6 +239,8 @@ export interface PickJob {
 }
 /** The figures of a report, or its newest trades, as many as the number says. */
 export type Picked = 'figures' | { readonly trades: number }
+
+export type PictureOutput = Uint8Array<ArrayBuffer> | null
 
 export interface BacktestOutput {
   /** JSON text, whose bytes the worker transfers. */

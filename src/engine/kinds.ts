@@ -7,6 +7,7 @@ import { forwardJob } from './forward-job.ts'
 import { judgeJob } from './judge-job.ts'
 import { importJob } from './import-job.ts'
 import { packJob, tracksJob } from './pack-job.ts'
+import { pictureJob } from './picture-job.ts'
 import { pickJob } from './pick-job.ts'
 import { checkPortfolioJob, portfolioJob } from './portfolio-job.ts'
 import { publishJob } from './publish-job.ts'
@@ -40,6 +41,7 @@ export const KINDS: Kinds = {
   pack: packJob,
   tracks: tracksJob,
   pick: pickJob,
+  picture: pictureJob,
   publish: publishJob,
   import: importJob,
 }

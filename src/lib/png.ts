@@ -1,4 +1,4 @@
-// Pictures that users send: a PNG that is shown to others is taken apart and put together again.
+// PNG: pictures that we draw are written, and those that users send are taken apart and put together again.
 //
 // What a client calls a picture may be anything, and a real PNG may carry a text, a place or a second file behind its end.
 // So its chunks are read, checked by their sums, and only those that make the picture are kept. PNG specification, third
@@ -71,10 +71,27 @@ export function pngOf(
   return joined(head, lines)
 }
 
-const joined = (head: Uint8Array, lines: Uint8Array): Uint8Array<ArrayBuffer> =>
+/** `pixels` are numbers of the palette, line by line; its colors are 0xRRGGBB, at most 256. */
+export function palettePng(
+  { width, height }: PngLimits,
+  palette: readonly number[],
+  pixels: Uint8Array,
+): Uint8Array<ArrayBuffer> {
+  const head = Buffer.alloc(13)
+  head.writeUInt32BE(width, 0)
+  head.writeUInt32BE(height, 4)
+  head.set([8, 3, 0, 0, 0], 8)
+  const lines = new Uint8Array(height * (1 + width))
+  for (let y = 0; y < height; y++) lines.set(pixels.subarray(y * width, (y + 1) * width), y * (1 + width) + 1)
+  const colors = Uint8Array.from(palette.flatMap((color) => [color >> 16, (color >> 8) & 255, color & 255]))
+  return joined(head, process.getBuiltinModule('node:zlib').deflateSync(lines), colors)
+}
+
+const joined = (head: Uint8Array, lines: Uint8Array, palette?: Uint8Array): Uint8Array<ArrayBuffer> =>
   Buffer.concat([
     SIGNATURE,
     framed({ name: 'IHDR', data: head }),
+    ...(palette ? [framed({ name: 'PLTE', data: palette })] : []),
     framed({ name: 'IDAT', data: lines }),
     framed({ name: 'IEND', data: new Uint8Array() }),
   ])
