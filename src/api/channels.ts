@@ -14,8 +14,9 @@ import { listed, pageOf } from './fields.ts'
 import { route } from './route.ts'
 
 function wire({ ownerId: _owner, sealedSecrets: _sealed, ...shown }: Channel): ChannelWire {
-  const { quiet = null, digestMinutes = 0 } = shown
-  return { ...shown, settings: { ...shown.settings }, secrets: [...shown.secrets], quiet, digestMinutes }
+  const { quiet = null, digestMinutes = 0, picture = 'dark' } = shown
+  const settings = { ...shown.settings }
+  return { ...shown, settings, secrets: [...shown.secrets], quiet, digestMinutes, picture }
 }
 
 const channelAnswer = (channel: Channel) => ({ id: channel.id, channel: wire(channel) })

@@ -72,6 +72,8 @@ export interface Features {
   readonly pushSigner: PushSigner
   /** What links in messages do. */
   readonly tapped: Tapped
+  /** The chart of a message, by the token of its link. */
+  readonly pictureOf: (token: string) => Promise<Uint8Array<ArrayBuffer>>
   readonly inboxes: Inboxes
   readonly scripts: Scripts
   readonly search: Search

@@ -334,8 +334,8 @@ function fleetGauges(fleet: FleetView | null, helped: number): (readonly [string
   ]
 }
 
-/** The address of an inbox is its password, which must stand in no log. */
-const loggedPath = (path: string): string => path.replace(/(hooks\/).*/is, '$1…')
+/** The address of an inbox is its password, and that of a picture all the permission it takes: they stand in no log. */
+const loggedPath = (path: string): string => path.replace(/((?:hooks|links\/pictures)\/).*/is, '$1…')
 
 /** Longer than any valid address, even with a symbol of 64 emoji, and shorter than the longest key of the store. */
 const PATH_MAX = 1700

@@ -178,6 +178,7 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'DELETE /api/platform/inboxes/:id': INBOX,
   'GET /api/platform/inboxes/:id/messages': INBOX,
   'POST /api/links/show': ['link_not_found', 'link_expired', ...ALERT],
+  'GET /api/links/pictures/:token': ['link_not_found', 'link_expired'],
   'POST /api/links/follow': ['link_not_found', 'link_expired', 'firing_not_found', ...ALERT],
   'POST /api/platform/alerts/firings/:id/acknowledge': ['firing_not_found'],
   'POST /api/hooks/:secret': [...INBOX, 'sender_refused'],

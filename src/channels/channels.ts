@@ -20,11 +20,21 @@ import {
 import { forgetOld, PARCEL_INDEXES } from '../webhooks/parcels.ts'
 import { sendTo, type PostDeps } from '../webhooks/post.ts'
 import { UnreadableSecret, type Reply } from '../webhooks/send.ts'
-import type { ChannelKindName } from '../wire/channel.ts'
+import type { ChannelKindName, PictureChoice } from '../wire/channel.ts'
 import type { LinkAction } from '../wire/link.ts'
 import type { Digest } from './digest.ts'
 import { insteadOfSending } from './held.ts'
-import { jsonOf, type ChannelKind, type ChannelTools, type Notice, type Settings } from './kind.ts'
+import {
+  bytesOf,
+  jsonOf,
+  refusalText,
+  type ChannelKind,
+  type ChannelRequest,
+  type ChannelTools,
+  type Notice,
+  type NoticePicture,
+  type Settings,
+} from './kind.ts'
 import { KINDS } from './kinds.ts'
 import { checkQuiet, freeAt, type Pace } from './pace.ts'
 
@@ -39,6 +49,8 @@ export interface Channel extends Destination, Partial<Pace> {
   readonly sealedSecrets: string
   readonly secrets: readonly string[]
   /** `secret_lost`: the server's key has changed, so the secret settings are needed again. */
+  /** The chart that goes with an alert; missing in old records. */
+  readonly picture?: PictureChoice
   readonly disabledReason: 'owner' | 'gone' | 'failing' | 'secret_lost' | null
   readonly createdAt: number
   readonly updatedAt: number
@@ -64,9 +76,10 @@ export interface ChannelFields extends Partial<Pace> {
   readonly name: string
   readonly kind: ChannelKindName
   readonly settings: Settings
+  readonly picture?: PictureChoice
 }
 
-type ChannelChanges = Partial<Pick<ChannelFields, 'name' | 'settings' | keyof Pace>> & {
+type ChannelChanges = Partial<Pick<ChannelFields, 'name' | 'settings' | 'picture' | keyof Pace>> & {
   readonly status?: Channel['status']
 }
 
@@ -192,6 +205,7 @@ export function createChannels(deps: ChannelDeps) {
         ...(await sealedSettings(kind, id, checkedSettings(kind, fields.settings))),
         quiet: fields.quiet ?? null,
         digestMinutes: fields.digestMinutes ?? 0,
+        ...(fields.picture && { picture: fields.picture }),
         status: 'active',
         disabledReason: null,
         createdAt: now,
@@ -222,6 +236,7 @@ export function createChannels(deps: ChannelDeps) {
         secrets,
         quiet: fields.quiet ?? null,
         digestMinutes: fields.digestMinutes ?? 0,
+        ...(fields.picture && { picture: fields.picture }),
         status: 'disabled',
         disabledReason: 'secret_lost',
         createdAt: now,
@@ -257,6 +272,7 @@ export function createChannels(deps: ChannelDeps) {
           ...settings,
           ...(fields.quiet !== undefined && { quiet: fields.quiet }),
           ...(fields.digestMinutes !== undefined && { digestMinutes: fields.digestMinutes }),
+          ...(fields.picture !== undefined && { picture: fields.picture }),
           ...(fields.status === 'active' && ACTIVE),
           ...(fields.status === 'disabled' && {
             status: 'disabled',
@@ -316,6 +332,9 @@ export function createChannels(deps: ChannelDeps) {
         throw new Problem(409, 'conflict', 'The channel is disabled. Enable it before sending again.')
       return put(fresh(channel, before.notice, before.id), also)
     },
+
+    /** What a notification says; null if it is forgotten. */
+    notice: async (id: string): Promise<Notice | null> => (await notifications.get(id))?.notice ?? null,
 
     log: (channelId: string, options: PageOptions): Promise<Page<Notification>> =>
       notifications.list('receiver', [channelId], options),
@@ -426,7 +445,7 @@ export function createChannelDeliverer(
     noun: 'channel',
     receivers: channelCollection(kv),
     deliveries: notifications,
-    post: (claim, now) => post(deps, claim, now),
+    post: (claim) => post(deps, claim),
     isFinal: (status) => FINAL.includes(status),
     instead: (tx, channel, notification) =>
       insteadOfSending(
@@ -455,19 +474,63 @@ async function withActions({ tools: { links } }: ChannelPostDeps, notice: Notice
 async function post(
   deps: ChannelPostDeps,
   { receiver: channel, delivery }: Claim<Channel, Notification>,
-  now: number,
 ): Promise<Reply> {
   const kind = KINDS[channel.kind]
   const settings = await settingsOf(deps.box, channel)
+  const notice = await withActions(deps, delivery.notice)
+  const { picture, why } = await pictureOf(deps, kind, settings, channel, delivery)
+  const send = (request: ChannelRequest) =>
+    sendTo(deps, request.url, deps.clock.now(), async () => {
+      const { headers, body } = (await kind.finish?.(request, settings, deps.tools)) ?? {
+        headers: request.headers,
+        body: bytesOf(request.body),
+      }
+      return { method: request.method, headers: { 'user-agent': deps.userAgent, ...headers }, body }
+    })
   // A repetition by hand has an id of its own: a service that knows the first one's would ignore it.
-  const request = kind.request(settings, await withActions(deps, delivery.notice), delivery.id)
-  const reply = await sendTo(deps, request.url, now, async () => {
-    const { headers, body } = (await kind.finish?.(request, settings, deps.tools)) ?? {
-      headers: request.headers,
-      body: new TextEncoder().encode(request.body),
-    }
-    return { method: request.method, headers: { 'user-agent': deps.userAgent, ...headers }, body }
-  })
+  const whole = picture ? { ...notice, picture } : notice
+  let reply = await send(kind.request(settings, whole, delivery.id))
+  let note = why
+  // Only a plain refusal is followed by the text alone: after any other failure the first request may have arrived.
+  if (picture && (MAY_REFUSE_PICTURE.includes(reply.status) || kind.refusesPicture?.(reply))) {
+    note = `The chart was refused: ${refusalText(reply)}`
+    reply = await send(kind.request(settings, notice, delivery.id))
+  } else if (picture && kind.sendPicture && reply.status >= 200 && reply.status < 300) {
+    const problem = await kind.sendPicture(settings, picture, delivery.id, send)
+    if (problem !== null) note = `The chart was not sent: ${problem}`
+  }
   const seconds = reply.status === 429 ? kind.waits?.(jsonOf(reply)) : undefined
-  return seconds === undefined ? reply : { ...reply, retryAfter: String(Math.ceil(seconds)) }
+  return {
+    ...reply,
+    ...(seconds !== undefined && { retryAfter: String(Math.ceil(seconds)) }),
+    ...(note !== null && { note }),
+  }
 }
+
+/** Answers by which a service may refuse a picture and take the text. */
+const MAY_REFUSE_PICTURE: readonly number[] = [400, 403, 405, 413, 415, 422]
+
+/** The chart that goes with a notification, or why none does where one should. */
+async function pictureOf(
+  { tools: { pictures }, publicUrl = null }: ChannelPostDeps,
+  { picture: way, wantsPicture, sendPicture }: ChannelKind,
+  settings: Settings,
+  { picture: theme = 'dark', quiet }: Channel,
+  { id, notice, attempts }: Notification,
+): Promise<{ readonly picture: NoticePicture | null; readonly why: string | null }> {
+  const isWanted = way !== undefined && theme !== 'off' && (wantsPicture?.(settings) ?? true)
+  if (!isWanted || !notice.chart || (way === 'address' && publicUrl === null))
+    return { picture: null, why: null }
+  // Behind a text that was taken it cannot be to blame.
+  if (!sendPicture && attempts.some(mayBeForPicture))
+    return { picture: null, why: 'The chart was left out of another try.' }
+  const look = { theme, zone: quiet?.timezone ?? 'UTC' }
+  const made = await pictures.of(notice, look)
+  if ('why' in made) return { picture: null, why: `There was no chart: ${made.why}` }
+  const path = await pictures.path(id, notice, look)
+  return { picture: { ...made, path, url: publicUrl && publicUrl + path }, why: null }
+}
+
+/** Whether an attempt may have failed because of what it carried: it was neither put off nor without a connection. */
+const mayBeForPicture = ({ status, failure }: Notification['attempts'][number]): boolean =>
+  status >= 500 || failure === 'timeout' || failure === 'connection_reset'

@@ -32,6 +32,25 @@ export interface Notice {
   readonly escalates?: boolean
   /** Made when it is sent, and stored nowhere: everybody who has them may do what they say. */
   readonly actions?: readonly NoticeAction[]
+  /** What a picture of the chart is made of; missing where there is nothing to show, and in old records. */
+  readonly chart?: NoticeChart
+  /** Made when it is sent, too, for channels that take one. */
+  readonly picture?: NoticePicture
+}
+
+/** The bar that fired, in a series of this owner ('' = everybody's), and the prices that the alert waited for. */
+export interface NoticeChart {
+  readonly owner: string
+  readonly barTime: number
+  readonly levels: readonly number[]
+}
+
+export interface NoticePicture {
+  readonly png: Uint8Array<ArrayBuffer>
+  /** Where this server shows it, to everybody who knows the path. */
+  readonly path: string
+  /** The same as an address; null if the server does not know its own. */
+  readonly url: string | null
 }
 
 /** Something that can be done from the message, without a sign-in. */
@@ -75,7 +94,7 @@ export interface ChannelRequest {
   readonly method: 'POST' | 'PUT'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string
+  readonly body: string | Uint8Array<ArrayBuffer>
 }
 
 export interface ChannelKind {
@@ -85,6 +104,22 @@ export interface ChannelKind {
   readonly address: string
   /** `id` is the same for every attempt at one notice, for services that recognise a repetition by it. */
   readonly request: (settings: Settings, notice: Notice, id: string) => ChannelRequest
+  /**
+   * How a picture of the chart goes with it: as a file, as an address, for which the server has to know its own, or as a
+   * path for who knows that. Missing = the service takes none.
+   */
+  readonly picture?: 'file' | 'address' | 'path'
+  /** Whether the settings ask for one; missing = always. */
+  readonly wantsPicture?: (settings: Settings) => boolean
+  /** Whether an answer refuses the picture alone, where its status does not say so. */
+  readonly refusesPicture?: (reply: Reply) => boolean
+  /** Sends the picture behind a text that was taken. Answers why that failed, or null. */
+  readonly sendPicture?: (
+    settings: Settings,
+    picture: NoticePicture,
+    id: string,
+    send: (request: ChannelRequest) => Promise<Reply>,
+  ) => Promise<string | null>
   /** Encrypts and signs the request, for services that ask for it. */
   readonly finish?: (
     request: ChannelRequest,
@@ -102,6 +137,24 @@ export interface ChannelTools {
   readonly links: Pick<AlertLinks, 'token' | 'url'>
   readonly signer: Pick<PushSigner, 'authorization'>
   readonly random: Random
+  readonly pictures: PictureMaker
+}
+
+/** How a picture of the chart looks. */
+export interface PictureLook {
+  readonly theme: 'dark' | 'light'
+  /** IANA name of the zone that its times are in. */
+  readonly zone: string
+}
+
+export interface PictureMaker {
+  /** The picture of a notice, or why there is none. Never rejects, and takes a few seconds at most. */
+  readonly of: (
+    notice: Notice,
+    look: PictureLook,
+  ) => Promise<{ readonly png: Uint8Array<ArrayBuffer> } | { readonly why: string }>
+  /** The path at which this server shows the picture of a notification, for as long as its links hold. */
+  readonly path: (notificationId: string, notice: Notice, look: PictureLook) => Promise<string>
 }
 
 type Json = { readonly [name: string]: unknown }
@@ -116,6 +169,48 @@ export const jsonRequest = (
   headers: { 'content-type': 'application/json', ...headers },
   body: JSON.stringify(content),
 })
+
+/** A form with a picture behind its texts (RFC 7578). No text may contain `id`, which nobody knows before. */
+export function formRequest(
+  url: string,
+  texts: Readonly<Record<string, string>>,
+  file: { readonly name: string; readonly png: Uint8Array },
+  id: string,
+): ChannelRequest {
+  const boundary = `chartroom-${id}`
+  const part = (header: string, body: string | Uint8Array) => [
+    `--${boundary}\r\n${header}\r\n\r\n`,
+    body,
+    '\r\n',
+  ]
+  const named = (name: string) => `Content-Disposition: form-data; name="${name}"`
+  const pieces = [
+    ...Object.entries(texts).flatMap(([name, text]) =>
+      part(name.endsWith('_json') ? `${named(name)}\r\nContent-Type: application/json` : named(name), text),
+    ),
+    ...part(`${named(file.name)}; filename="${PICTURE_NAME}"\r\nContent-Type: image/png`, file.png),
+    `--${boundary}--\r\n`,
+  ]
+  return {
+    method: 'POST',
+    url,
+    headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
+    body: Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))),
+  }
+}
+
+export const bytesOf = (body: ChannelRequest['body']): Uint8Array<ArrayBuffer> =>
+  typeof body === 'string' ? new TextEncoder().encode(body) : body
+
+export const PICTURE_NAME = 'chart.png'
+
+/** What a service answered to a picture. */
+export const refusalText = ({ status, failure, excerpt }: Reply): string =>
+  [status > 0 ? String(status) : (failure ?? 'no answer'), excerpt.slice(0, 200)].filter(Boolean).join(': ')
+
+/** What a picture is called where pictures cannot be seen. */
+export const pictureText = ({ exchange, symbol, interval }: Notice): string =>
+  `Chart of ${exchange}:${symbol} ${interval}`
 
 /** At most `most` UTF-16 units. Services count bytes, characters or units; only of bytes there may be more, up to three each. */
 export const cut = (text: string, most: number): string =>

@@ -164,6 +164,7 @@ export function createFeatures(deps: FeatureDeps): Features {
   const telling = createTelling(deps, {
     shards,
     isAcknowledged: (tx, id) => alerts.isAcknowledged(tx, id),
+    look: (key, range) => live.look(key, range),
   })
   const { outbox, receivers, channels, mail, links } = telling
   const spread = () => (random.bytes(1)[0] ?? 0) / 256
@@ -378,6 +379,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     channels,
     pushSigner: telling.pushSigner,
     tapped: createTapped({ alerts, links }),
+    pictureOf: telling.pictures.open,
     inboxes: createInboxes({ kv, clock, random, newId, channels, forwarded: telling.wakeNotifications }),
     testNotice: (name) => testNotice(deps.publicUrl ?? null, name, clock.now()),
     wakeDeliveries: telling.wakeDeliveries,

@@ -1,6 +1,7 @@
 // What receivers, channels, and letters say: the texts and events of firings, of finished runs, and of watched scans.
 
 import type { Alert, Firing } from '../alerts/alert.ts'
+import { CHANNEL_OPERATORS, MOVE_OPERATORS } from '../alerts/condition.ts'
 import type { Notice } from '../channels/kind.ts'
 import type { ForwardRun } from '../forward/forward-runs.ts'
 import type { Run } from '../runs/records.ts'
@@ -37,8 +38,15 @@ export function firedNotice(publicUrl: string | null, alert: Alert, firing: Firi
     price: firing.price,
     alertId: alert.id,
     firingId: firing.id,
+    chart: { owner: alert.seriesOwner, barTime: firing.barTime, levels: levelsOf(alert) },
     ...(alert.escalation && { escalates: true }),
   }
+}
+
+/** The prices that an alert waits for: none if it compares something else than a price, or how far that has moved. */
+function levelsOf({ kind, op, price, price2 }: Alert): readonly number[] {
+  if (kind !== 'price' || op === null || MOVE_OPERATORS.includes(op)) return []
+  return [price, CHANNEL_OPERATORS.includes(op) ? price2 : null].filter((level) => level !== null)
 }
 
 /** What a channel says when its owner presses test, at `at` (ms). */

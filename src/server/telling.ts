@@ -4,8 +4,9 @@
 import { users } from '../accounts/accounts.ts'
 import type { Alert, Firing } from '../alerts/alert.ts'
 import { createAlertLinks } from '../channels/alert-links.ts'
-import { createChannelDeliverer, createChannels } from '../channels/channels.ts'
+import { createChannelDeliverer, createChannels, type Channels } from '../channels/channels.ts'
 import { createPushSigner } from '../channels/push-keys.ts'
+import { createChartPictures, type ChartPictureDeps } from './chart-pictures.ts'
 import type { Shards } from '../lib/shards.ts'
 import { createMail } from '../mail/mail.ts'
 import type { ScanWatch } from '../scans/records.ts'
@@ -28,24 +29,33 @@ interface TellingOptions {
   readonly shards: Shards
   /** Whether a firing was acknowledged, so that its escalation is not sent. */
   readonly isAcknowledged: (tx: Tx, firingId: string) => Promise<boolean>
+  readonly look: ChartPictureDeps['look']
 }
 
-export function createTelling(deps: FeatureDeps, { shards, isAcknowledged }: TellingOptions) {
+export function createTelling(deps: FeatureDeps, { shards, isAcknowledged, look }: TellingOptions) {
   const { kv, clock, random, newId, log, box, webhookAllow: allow, resolve, publicUrl = null } = deps
   const posting = { clock, box, allow, resolve, send: deps.send, userAgent: `Chartroom/${deps.version}` }
   const spread = () => (random.bytes(1)[0] ?? 0) / 256
   const pushSigner = createPushSigner({ kv, clock, box, publicUrl })
   const links = createAlertLinks({ clock, box, publicUrl })
+  const pictures = createChartPictures({
+    clock,
+    box,
+    pool: deps.pool,
+    look,
+    symbol: (exchange, symbol, owner) => deps.bars.symbol(exchange, symbol, owner),
+    notice: (id) => channels.notice(id),
+  })
   const notifying = {
     ...posting,
     newId,
     publicUrl,
-    tools: { signer: pushSigner, random, links },
+    tools: { signer: pushSigner, random, links, pictures },
     isAcknowledged,
   }
   const outbox = createOutbox({ kv, clock, newId })
   const receivers = createReceivers({ kv, clock, random, newId, box, allow, resolve })
-  const channels = createChannels({ kv, ...notifying })
+  const channels: Channels = createChannels({ kv, ...notifying })
   const mail = createMail({ kv, clock, newId, transport: deps.mailTransport, log, shards })
   const deliverer = createWebhookDeliverer({ kv, log, spread, shards, ...posting })
   const notifier = createChannelDeliverer({ kv, log, spread, shards, ...notifying })
@@ -123,6 +133,7 @@ export function createTelling(deps: FeatureDeps, { shards, isAcknowledged }: Tel
     channels,
     mail,
     links,
+    pictures,
     pushSigner,
     ofFirings,
     ofNews,

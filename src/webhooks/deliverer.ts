@@ -39,6 +39,8 @@ export interface AttemptRecord {
   readonly failure: string | null
   /** The first 4 kB of the answer. */
   readonly excerpt: string
+  /** What else there is to say of it; missing = nothing. */
+  readonly note?: string
 }
 
 /** What is delivered, as far as the deliverer knows and changes it. */
@@ -232,6 +234,7 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
       durationMs: clock.now() - startedAt,
       failure: answer.failure,
       excerpt: answer.excerpt,
+      ...(answer.note !== undefined && { note: answer.note }),
     }
     const retryAfterMs = parseRetryAfter(answer.retryAfter, clock.now())
     await untilDone(clock, store, stopping, async () => {

@@ -27,6 +27,8 @@ export interface Reply {
   readonly excerpt: string
   /** Why there is no status: `timeout`, `connection_refused`, `connection_reset`, `tls`, `network`. */
   readonly failure: string | null
+  /** What else there is to say of the attempt. */
+  readonly note?: string
 }
 export const NO_REPLY: Reply = { status: 0, retryAfter: null, excerpt: '', failure: null }
 

@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox'
 import type { LinkAction } from './link.ts'
 import type { OperationTable } from './operation.ts'
 import { idOf, Listed, nullable, oneOf, PageQuery, Raw, Text, Time, type Wire } from './schema.ts'
-import { PARCEL } from './webhook.ts'
+import { ATTEMPT, PARCEL } from './webhook.ts'
 
 export const CHANNEL_KINDS = [
   'ntfy',
@@ -35,6 +35,13 @@ const DigestMinutes = Type.Integer({
     'At most one message in as many minutes: the first alert goes out at once, and what fires within that time after it is joined into the next message. 0 = each alert at once.',
 })
 
+export const PICTURE_CHOICES = ['dark', 'light', 'off'] as const
+export type PictureChoice = (typeof PICTURE_CHOICES)[number]
+const Picture = oneOf(
+  PICTURE_CHOICES,
+  'How the chart looks that goes with an alert, up to the bar that fired and with the level; `off` = none does. Slack, Gotify and `{{pictureUrl}}` of HTTP show it by an address of this server, so they need PUBLIC_URL. A notice whose picture cannot be made, or is refused, goes without.',
+)
+
 const Channel = Type.Object(
   {
     id: idOf('ch'),
@@ -46,6 +53,7 @@ const Channel = Type.Object(
     secrets: Type.Array(Type.String(), { description: 'Names of the secret settings that are set.' }),
     quiet: nullable(Quiet),
     digestMinutes: DigestMinutes,
+    picture: Picture,
     status: oneOf(['active', 'disabled']),
     disabledReason: nullable(oneOf(['owner', 'gone', 'failing', 'secret_lost'])),
     createdAt: Time,
@@ -84,6 +92,16 @@ const Notification = Type.Object(
     title: nullable(Type.String()),
     text: nullable(Type.String()),
     ...PARCEL,
+    attempts: Type.Array(
+      Type.Object({
+        ...ATTEMPT,
+        note: Type.Optional(
+          Type.String({
+            description: 'Why it went without a picture of the chart, if it should have had one.',
+          }),
+        ),
+      }),
+    ),
     state: oneOf(['pending', 'delivered', 'failed', 'cancelled', 'joined']),
     digestId: nullable(
       Type.String({
@@ -106,6 +124,8 @@ export interface PushMessage {
   /** The page to open, within the dashboard. */
   readonly path: string
   readonly at: number
+  /** Of the chart, within the dashboard. */
+  readonly picture?: string
   /** What can be done at a tap; see `POST /api/links/follow`. */
   readonly actions?: readonly {
     readonly action: LinkAction
@@ -118,9 +138,10 @@ const Settings = Type.Record(Type.String({ maxLength: 40 }), Raw(4000, 0), {
   description: 'By field; `GET /api/platform/channels/kinds` lists the fields of every kind.',
 })
 
-const PACE = {
+const MANNER = {
   quiet: Type.Optional(nullable(Quiet)),
   digestMinutes: Type.Optional(DigestMinutes),
+  picture: Type.Optional(Picture),
 }
 
 const ABOUT_TEXT = '`title` and `text` are null for a token without the scope `alerts:read`.'
@@ -143,7 +164,7 @@ export const CHANNELS = {
     summary: 'Set up a channel',
     description:
       'Secret settings are sealed and never shown again. Alerts name channels in `channelIds`. Addresses are bound by the same rules as webhooks.',
-    body: Type.Object({ name: Text(200), kind: Kind, settings: Settings, ...PACE }),
+    body: Type.Object({ name: Text(200), kind: Kind, settings: Settings, ...MANNER }),
     answer: { id: idOf('ch'), channel: Channel },
   },
   'GET /api/platform/channels': {
@@ -165,7 +186,7 @@ export const CHANNELS = {
     body: Type.Object({
       name: Type.Optional(Text(200)),
       settings: Type.Optional(Settings),
-      ...PACE,
+      ...MANNER,
       status: Type.Optional(oneOf(['active', 'disabled'])),
     }),
     answer: { channel: Channel },

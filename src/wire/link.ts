@@ -35,6 +35,12 @@ export const LINKS = {
     body: Token,
     answer: { link: AlertLink },
   },
+  'GET /api/links/pictures/{token}': {
+    access: 'none',
+    summary: 'The chart of an alert that a message shows',
+    description:
+      'A PNG of the bars up to the one that fired. The address is in messages alone, and is all the permission that this takes; it holds for seven days.',
+  },
   'POST /api/links/follow': {
     access: 'none',
     summary: 'Do what a link of a message says',

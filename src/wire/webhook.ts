@@ -31,18 +31,18 @@ const Webhook = Type.Object(
 )
 export type Webhook = Wire<typeof Webhook>
 
+export const ATTEMPT = {
+  at: Time,
+  status: Type.Integer(),
+  durationMs: Type.Integer(),
+  failure: nullable(Type.String()),
+  excerpt: Type.String(),
+}
+
 /** How far something has come that is handed over to a receiver or a channel. */
 export const PARCEL = {
   state: oneOf(['pending', 'delivered', 'failed', 'cancelled']),
-  attempts: Type.Array(
-    Type.Object({
-      at: Time,
-      status: Type.Integer(),
-      durationMs: Type.Integer(),
-      failure: nullable(Type.String()),
-      excerpt: Type.String(),
-    }),
-  ),
+  attempts: Type.Array(Type.Object(ATTEMPT)),
   nextAt: nullable(Time),
   createdAt: Time,
   resendOf: nullable(Type.String()),

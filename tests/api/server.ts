@@ -149,7 +149,8 @@ export function testServer(
     fleet?: (Shards & FleetView & SweepNodes) | null
     clock?: FakeClock
     /** Providers of bars; null = they are switched off. */
-    network?: (Pick<FeatureDeps, 'http' | 'openSocket'> & Partial<Pick<FeatureDeps, 'send'>>) | null
+    network?:
+      (Pick<FeatureDeps, 'http' | 'openSocket'> & Partial<Pick<FeatureDeps, 'send' | 'publicUrl'>>) | null
   } = {},
 ) {
   // Other tests keep the processors busy: a job takes too long where the test says so, and never by itself.

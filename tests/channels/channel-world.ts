@@ -1,13 +1,13 @@
 // Channels with their outbox and deliverer, on a clock that the test turns, and a network that the test plays.
 
 import { createChannelDeliverer, createChannels, type Channel } from '../../src/channels/channels.ts'
-import type { Notice } from '../../src/channels/kind.ts'
+import type { Notice, PictureMaker } from '../../src/channels/kind.ts'
 import type { Pace } from '../../src/channels/pace.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import type { Kv } from '../../src/store/kv.ts'
 import { transact, type Tx } from '../../src/store/transaction.ts'
 import { parseAllowList } from '../../src/webhooks/address.ts'
-import type { Attempt, Reply } from '../../src/webhooks/send.ts'
+import type { Attempt, Reply, Send } from '../../src/webhooks/send.ts'
 import { HandClock } from '../lib/hand-clock.ts'
 import { testKv } from '../store/test-store.ts'
 
@@ -15,7 +15,24 @@ export type World = Awaited<ReturnType<typeof world>>
 
 const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
 
-export async function world({ kv = testKv(), clock = new HandClock() }: { kv?: Kv; clock?: HandClock } = {}) {
+export const NO_PICTURES: PictureMaker = {
+  of: async () => ({ why: 'nobody draws here.' }),
+  path: async () => '/x.png',
+}
+
+export async function world({
+  kv = testKv(),
+  clock = new HandClock(),
+  pictures = NO_PICTURES,
+  publicUrl = 'https://room.example',
+  send = null,
+}: {
+  kv?: Kv
+  clock?: HandClock
+  pictures?: PictureMaker
+  publicUrl?: string | null
+  send?: Send | null
+} = {}) {
   const sent: { at: number; text: string; url: string }[] = []
   const acknowledged = new Set<string>()
   const state = {
@@ -33,16 +50,17 @@ export async function world({ kv = testKv(), clock = new HandClock() }: { kv?: K
     tools: {
       signer: { authorization: async () => 'vapid' },
       random,
+      pictures,
       links: {
         token: async (action: string, alertId: string) => `${action}-${alertId}`,
         url: (token: string) => `https://room.example/tap#${token}`,
       },
     },
     isAcknowledged: async (_tx: Tx, id: string) => acknowledged.has(id),
-    publicUrl: 'https://room.example',
+    publicUrl,
     send: async (attempt: Attempt) => {
       sent.push({ at: clock.now(), text: new TextDecoder().decode(attempt.body), url: attempt.url.href })
-      return state.respond()
+      return send ? send(attempt) : state.respond()
     },
   }
   const channels = createChannels(deps)

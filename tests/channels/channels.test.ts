@@ -11,6 +11,7 @@ import { parseAllowList } from '../../src/webhooks/address.ts'
 import type { SecretBox } from '../../src/webhooks/secret-box.ts'
 import type { Attempt, Reply } from '../../src/webhooks/send.ts'
 import { HandClock } from '../lib/hand-clock.ts'
+import { NO_PICTURES } from './channel-world.ts'
 import { rejection } from '../rejection.ts'
 import { testKv } from '../store/test-store.ts'
 
@@ -72,6 +73,7 @@ async function world({
       signer: { authorization: async () => 'vapid' },
       random,
       links: { token: async () => 'token', url: () => null },
+      pictures: NO_PICTURES,
     },
     isAcknowledged: async () => false,
     send: async (attempt: Attempt) => {

@@ -13,6 +13,7 @@ import { createSend } from '../../src/webhooks/send.ts'
 import { rejection } from '../rejection.ts'
 import { testKv } from '../store/test-store.ts'
 import { decoded, decryptedPush, startPushService, subscribed, vapidOf } from './push-service.ts'
+import { NO_PICTURES } from './channel-world.ts'
 
 // A busy machine is no failure.
 setDefaultTimeout(300_000)
@@ -112,6 +113,7 @@ describe('a browser as a channel', () => {
         signer,
         random: { bytes },
         links: { token: async (action: string) => `${action} token`, url: () => null },
+        pictures: NO_PICTURES,
       },
       isAcknowledged: async () => false,
     }

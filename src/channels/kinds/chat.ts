@@ -2,14 +2,20 @@
 
 import {
   cut,
+  formRequest,
   HEADER_TOKEN,
   jsonRequest,
+  jsonOf,
   linkLines,
   linksOf,
+  PICTURE_NAME,
+  pictureText,
   serverOf,
   WEB_ADDRESS,
   type ChannelKind,
+  refusalText,
   type Notice,
+  type Settings,
 } from '../kind.ts'
 
 const escapeHtml = (text: string) =>
@@ -27,7 +33,10 @@ const slackLinks = (notice: Notice) => linked(notice, (label, url) => `<${url}|$
 /** The text, cut so that what is put around it still fits. */
 const shortText = ({ text }: Notice, most: number) => cut(text, most)
 
-/** https://core.telegram.org/bots/api#sendmessage: 4,096 characters after the marks are read. */
+/**
+ * https://core.telegram.org/bots/api#sendmessage: 4,096 characters after the marks are read; sendPhoto: 1,024, so a longer
+ * text goes without the picture.
+ */
 export const telegram: ChannelKind = {
   label: 'Telegram',
   address: 'server',
@@ -52,18 +61,30 @@ export const telegram: ChannelKind = {
       form: WEB_ADDRESS,
     },
   },
-  request: (settings, notice) => {
+  request: (settings, notice, id) => {
     const title = `<b>${escapeHtml(cut(notice.title, 250))}</b>`
     const link = notice.url === null ? '' : `\n<a href="${escapeHtml(notice.url)}">Open the chart</a>`
-    return jsonRequest(`${serverOf(settings)}/bot${settings['token']}/sendMessage`, {
-      chat_id: settings['chat'],
-      text: `${title}\n${escapeHtml(shortText(notice, 3500))}${link}${htmlLinks(notice, '\n')}`,
+    const bot = `${serverOf(settings)}/bot${settings['token']}`
+    const chat = settings['chat'] ?? ''
+    const text = `${title}\n${escapeHtml(shortText(notice, 3500))}${link}${htmlLinks(notice, '\n')}`
+    if (notice.picture && shownLength(text) <= TELEGRAM_CAPTION) {
+      const texts = { chat_id: chat, caption: text, parse_mode: 'HTML' }
+      return formRequest(`${bot}/sendPhoto`, texts, { name: 'photo', png: notice.picture.png }, id)
+    }
+    return jsonRequest(`${bot}/sendMessage`, {
+      chat_id: chat,
+      text,
       parse_mode: 'HTML',
       link_preview_options: { is_disabled: true },
     })
   },
+  picture: 'file',
   waits: ({ parameters }) => (parameters as { retry_after?: number } | undefined)?.retry_after,
 }
+
+const TELEGRAM_CAPTION = 1024
+/** The length of a text without its marks. */
+const shownLength = (html: string): number => html.replace(/<[^>]*>/g, '').replace(/&\w+;/g, '&').length
 
 /** https://discord.com/developers/docs/resources/webhook#execute-webhook: a title of 256 characters, a text of 4,096. */
 export const discord: ChannelKind = {
@@ -78,8 +99,9 @@ export const discord: ChannelKind = {
       form: WEB_ADDRESS,
     },
   },
-  request: ({ url = '' }, notice) =>
-    jsonRequest(url, {
+  request: ({ url = '' }, notice, id) => {
+    const { picture } = notice
+    const message = {
       // A message must not ping everybody because a script says so.
       allowed_mentions: { parse: [] },
       embeds: [
@@ -88,9 +110,16 @@ export const discord: ChannelKind = {
           description: shortText(notice, 3500) + markedLinks(notice),
           timestamp: new Date(notice.at).toISOString(),
           ...(notice.url !== null && { url: notice.url }),
+          ...(picture && { image: { url: `attachment://${PICTURE_NAME}` } }),
         },
       ],
-    }),
+    }
+    if (!picture) return jsonRequest(url, message)
+    const attachments = [{ id: 0, filename: PICTURE_NAME, description: pictureText(notice) }]
+    const texts = { payload_json: JSON.stringify({ ...message, attachments }) }
+    return formRequest(url, texts, { name: 'files[0]', png: picture.png }, id)
+  },
+  picture: 'file',
   waits: ({ retry_after: seconds }) => (typeof seconds === 'number' ? seconds : undefined),
 }
 
@@ -118,12 +147,20 @@ export const slack: ChannelKind = {
       blocks: [
         { type: 'header', text: { type: 'plain_text', text: cut(notice.title, 150) } },
         { type: 'section', text: { type: 'mrkdwn', text: `${short}${link}${slackLinks(notice)}` } },
+        ...(notice.picture
+          ? [{ type: 'image', image_url: notice.picture.url, alt_text: pictureText(notice) }]
+          : []),
       ],
     })
   },
+  // An incoming webhook takes no files.
+  picture: 'address',
 }
 
-/** https://spec.matrix.org: PUT with the notice's id, by which a repetition is recognised. */
+/**
+ * https://spec.matrix.org: PUT with the notice's id, by which a repetition is recognised. The picture is an event of its own
+ * behind the text, with an id that follows from the notice's: clients of before 2024 know no picture with a text.
+ */
 export const matrix: ChannelKind = {
   label: 'Matrix',
   address: 'server',
@@ -150,11 +187,10 @@ export const matrix: ChannelKind = {
   },
   request: (settings, notice, id) => {
     const link = notice.url === null ? '' : `<br><a href="${escapeHtml(notice.url)}">Open the chart</a>`
-    const room = encodeURIComponent(settings['room'] ?? '')
     const text = shortText(notice, 8000)
     return {
       ...jsonRequest(
-        `${serverOf(settings)}/_matrix/client/v3/rooms/${room}/send/m.room.message/${id}`,
+        eventUrl(settings, id),
         {
           msgtype: 'm.text',
           body: `${notice.title}\n${text}${notice.url === null ? '' : `\n${notice.url}`}${linkLines(notice)}`,
@@ -166,5 +202,28 @@ export const matrix: ChannelKind = {
       method: 'PUT',
     }
   },
+  picture: 'file',
+  async sendPicture(settings, { png }, id, send) {
+    const headers = { authorization: `Bearer ${settings['token']}` }
+    const uploaded = await send({
+      method: 'POST',
+      url: `${serverOf(settings)}/_matrix/media/v3/upload?filename=${PICTURE_NAME}`,
+      headers: { ...headers, 'content-type': 'image/png' },
+      body: png,
+    })
+    const { content_uri: url } = jsonOf(uploaded)
+    if (uploaded.status !== 200 || typeof url !== 'string') return refusalText(uploaded)
+    const size = new DataView(png.buffer, png.byteOffset)
+    const info = { mimetype: 'image/png', size: png.length, w: size.getUint32(16), h: size.getUint32(20) }
+    const content = { msgtype: 'm.image', body: PICTURE_NAME, url, info }
+    const shown = await send({
+      ...jsonRequest(eventUrl(settings, `${id}_chart`), content, headers),
+      method: 'PUT',
+    })
+    return shown.status === 200 ? null : refusalText(shown)
+  },
   waits: ({ retry_after_ms: ms }) => (typeof ms === 'number' ? ms / 1000 : undefined),
 }
+
+const eventUrl = (settings: Settings, id: string): string =>
+  `${serverOf(settings)}/_matrix/client/v3/rooms/${encodeURIComponent(settings['room'] ?? '')}/send/m.room.message/${id}`

@@ -30,11 +30,13 @@ export const http: ChannelKind = {
     },
     body: {
       label: 'Body',
-      hint: 'With {{title}}, {{text}}, {{symbol}}, {{exchange}}, {{interval}}, {{price}}, {{url}}, {{time}}, {{pauseUrl}} and {{acknowledgeUrl}}.',
+      hint: 'With {{title}}, {{text}}, {{symbol}}, {{exchange}}, {{interval}}, {{price}}, {{url}}, {{time}}, {{pauseUrl}}, {{acknowledgeUrl}} and {{pictureUrl}}.',
       default: DEFAULT_BODY,
       lines: true,
     },
   },
+  picture: 'address',
+  wantsPicture: ({ body = '' }) => /\{\{\s*pictureUrl\s*\}\}/.test(body),
   request: (settings, notice, id) => {
     const headers = headersOf(settings)
     return {
@@ -78,6 +80,7 @@ function filled(template: string, notice: Notice, asJson: boolean): string {
     time: new Date(notice.at).toISOString(),
     pauseUrl: urlOf('pause'),
     acknowledgeUrl: urlOf('acknowledge'),
+    pictureUrl: notice.picture?.url ?? '',
   }
   return template.replace(/\{\{\s*(\w+)\s*\}\}/g, (whole, name: string) => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined

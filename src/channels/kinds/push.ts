@@ -2,10 +2,13 @@
 
 import {
   cut,
+  formRequest,
   HEADER_TOKEN,
   jsonRequest,
   linkLines,
+  jsonOf,
   linksOf,
+  PICTURE_NAME,
   serverOf,
   WEB_ADDRESS,
   type ChannelKind,
@@ -41,23 +44,54 @@ export const ntfy: ChannelKind = {
       form: [/^[1-5]$/, 'a number from 1 to 5'],
     },
   },
-  request: (settings, notice) =>
-    jsonRequest(
+  request: (settings, notice) => {
+    const access = settings['token'] ? { authorization: `Bearer ${settings['token']}` } : {}
+    const title = cut(notice.title, 250)
+    // A UTF-16 unit takes up to three bytes.
+    const message = cut(notice.text, 1300)
+    const actions = linksOf(notice).map((link) => ({ action: 'view', clear: true, ...link }))
+    if (notice.picture)
+      return {
+        method: 'PUT',
+        url: `${serverOf(settings)}/${settings['topic']}`,
+        headers: {
+          ...access,
+          'x-title': headerText(title),
+          'x-message': headerText(message),
+          'x-priority': settings['priority'] ?? '',
+          'x-tags': NTFY_TAG,
+          'x-filename': PICTURE_NAME,
+          ...(notice.url !== null && { 'x-click': headerText(notice.url) }),
+          ...(actions.length > 0 && { 'x-actions': headerText(JSON.stringify(actions)) }),
+        },
+        body: notice.picture.png,
+      }
+    return jsonRequest(
       serverOf(settings),
       {
         topic: settings['topic'],
-        title: cut(notice.title, 250),
-        // A UTF-16 unit takes up to three bytes.
-        message: cut(notice.text, 1300),
+        title,
+        message,
         priority: Number(settings['priority']),
-        tags: ['chart_with_upwards_trend'],
+        tags: [NTFY_TAG],
         ...(notice.url !== null && { click: notice.url }),
-        ...(linksOf(notice).length > 0 && {
-          actions: linksOf(notice).map((link) => ({ action: 'view', clear: true, ...link })),
-        }),
+        ...(actions.length > 0 && { actions }),
       },
-      settings['token'] ? { authorization: `Bearer ${settings['token']}` } : {},
-    ),
+      access,
+    )
+  },
+  // A file takes the place of the text, which goes into headers.
+  picture: 'file',
+  // Files have a limit of their own for a day.
+  refusesPicture: (reply) => jsonOf(reply)['code'] === 42905,
+}
+
+const NTFY_TAG = 'chart_with_upwards_trend'
+
+/** A header takes no line breaks, and no letters outside ASCII but in the form of RFC 2047. */
+function headerText(text: string): string {
+  const isPlain = /^[!-~](?:[ -~]*[!-~])?$/.test(text) && !text.includes('=?')
+  return isPlain ? text : `=?UTF-8?B?${Buffer.from(text).toString('base64')}?=`
 }
 
 /** https://gotify.net/api-docs */
@@ -93,14 +127,20 @@ export const gotify: ChannelKind = {
         message: cut(notice.text, 4000) + linkLines(notice),
         priority: Number(settings['priority']),
         ...(notice.url !== null && {
-          extras: { 'client::notification': { click: { url: notice.url } } },
+          extras: {
+            'client::notification': {
+              click: { url: notice.url },
+              ...(notice.picture?.url && { bigImageUrl: notice.picture.url }),
+            },
+          },
         }),
       },
       { 'x-gotify-key': settings['token'] ?? '' },
     ),
+  picture: 'address',
 }
 
-/** https://pushover.net/api: a title of 250 characters, a text of 1,024, an address of 512. */
+/** https://pushover.net/api: a title of 250 characters, a text of 1,024, an address of 512, a picture of 5 MB. */
 export const pushover: ChannelKind = {
   label: 'Pushover',
   address: 'server',
@@ -137,16 +177,21 @@ export const pushover: ChannelKind = {
       form: WEB_ADDRESS,
     },
   },
-  request: (settings, notice) =>
-    jsonRequest(`${serverOf(settings)}/1/messages.json`, {
-      token: settings['token'],
-      user: settings['user'],
+  request: (settings, notice, id) => {
+    const url = `${serverOf(settings)}/1/messages.json`
+    const texts = {
+      token: settings['token'] ?? '',
+      user: settings['user'] ?? '',
       title: cut(notice.title, 250),
       message: cut(notice.text, 1024 - linkLines(notice).length) + linkLines(notice),
-      priority: Number(settings['priority']),
-      timestamp: Math.floor(notice.at / 1000),
       ...(settings['device'] && { device: settings['device'] }),
       ...(notice.url !== null &&
         notice.url.length <= 512 && { url: notice.url, url_title: 'Open the chart' }),
-    }),
+    }
+    const [priority, timestamp] = [Number(settings['priority']), Math.floor(notice.at / 1000)]
+    if (!notice.picture) return jsonRequest(url, { ...texts, priority, timestamp })
+    const all = { ...texts, priority: String(priority), timestamp: String(timestamp) }
+    return formRequest(url, all, { name: 'attachment', png: notice.picture.png }, id)
+  },
+  picture: 'file',
 }

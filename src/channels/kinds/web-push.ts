@@ -1,7 +1,7 @@
 // A notification of a browser, which its maker's push service hands to it while no page is open.
 
 import type { PushMessage } from '../../wire/channel.ts'
-import { cut, type ChannelKind, type Notice, WEB_ADDRESS } from '../kind.ts'
+import { bytesOf, cut, type ChannelKind, type Notice, WEB_ADDRESS } from '../kind.ts'
 import { encryptPush, freshSecrets, PUSH_BYTES } from '../push-encryption.ts'
 
 /** How long a service keeps a message for a browser that is not there. */
@@ -47,9 +47,10 @@ export const push: ChannelKind = {
   async finish({ url, headers, body }, { p256dh = '', auth = '' }, { signer, random }) {
     return {
       headers: { ...headers, authorization: await signer.authorization(url) },
-      body: await encryptPush(new TextEncoder().encode(body), { p256dh, auth }, await freshSecrets(random)),
+      body: await encryptPush(bytesOf(body), { p256dh, auth }, await freshSecrets(random)),
     }
   },
+  picture: 'path',
   // RFC 8030, section 7.3: a service says by either that the subscription has ended.
   isGone: (status) => status === 404 || status === 410,
 }
@@ -65,6 +66,7 @@ function messageOf(notice: Notice, id: string): PushMessage {
     path,
     at,
     ...(actions && { actions }),
+    ...(notice.picture && { picture: notice.picture.path }),
   })
   // Letters outside ASCII take up to three bytes, and JSON escapes some into six.
   for (let most = 2000; ; most = Math.floor(most / 2)) {

@@ -206,7 +206,9 @@ function outcomeText({ attempts, state }: Notification): string {
   const last = attempts.at(-1)
   if (!last) return state === 'cancelled' ? 'cancelled' : 'on its way'
   const answer = last.status > 0 ? String(last.status) : (last.failure ?? 'no answer').replaceAll('_', ' ')
-  return state === 'delivered' ? answer : [answer, last.excerpt.slice(0, 200)].filter(Boolean).join(': ')
+  const said =
+    state === 'delivered' ? answer : [answer, last.excerpt.slice(0, 200)].filter(Boolean).join(': ')
+  return last.note === undefined ? said : `${said} · ${last.note}`
 }
 
 function Log({ channel, onClose }: { readonly channel: Channel; readonly onClose: () => void }) {
@@ -263,6 +265,12 @@ interface ChannelFormProps {
 const BROWSER_TEXT =
   'Alerts are shown by this browser, also while Chartroom is closed. It will ask whether it may. Signing out here ends it.'
 
+const PICTURES = [
+  ['dark', 'Dark'],
+  ['light', 'Light'],
+  ['off', 'None'],
+] as const
+
 /** The fields of a kind are texts of the form, named by where they are in the body, so that refusals find them. */
 const at = (field: string) => `settings/${field}`
 
@@ -280,6 +288,7 @@ function ChannelForm({ channel, kinds, here, onClose, onSaved }: ChannelFormProp
     wire: BODY_FIELDS,
     start: {
       name: channel?.name ?? '',
+      picture: channel?.picture ?? 'dark',
       ...paceStart(channel),
       ...Object.fromEntries(
         Object.entries(channel?.settings ?? {}).map(([field, value]) => [at(field), value]),
@@ -295,12 +304,9 @@ function ChannelForm({ channel, kinds, here, onClose, onSaved }: ChannelFormProp
       if (subscribes && here && here.id !== channel?.id)
         throw new Error(`This browser is set up already: it is the channel ${here.name}.`)
       const settings = subscribes ? await subscribed() : typed
-      if (channel)
-        await call('PATCH /api/platform/channels/{id}', {
-          path: { id: channel.id },
-          body: { name, settings, ...paceBody(values) },
-        })
-      else await call('POST /api/platform/channels', { body: { name, kind, settings, ...paceBody(values) } })
+      const body = { name, settings, picture: values['picture'] as Channel['picture'], ...paceBody(values) }
+      if (channel) await call('PATCH /api/platform/channels/{id}', { path: { id: channel.id }, body })
+      else await call('POST /api/platform/channels', { body: { ...body, kind } })
       onSaved()
       onClose()
     },
@@ -340,6 +346,12 @@ function ChannelForm({ channel, kinds, here, onClose, onSaved }: ChannelFormProp
           />
         )
       })}
+      <Select
+        label="Chart picture"
+        value={form.values['picture'] ?? 'dark'}
+        options={PICTURES}
+        onChange={(picture) => form.change({ picture })}
+      />
       {paceFields(form, channel !== null && paceText(channel) !== '')}
     </FormDialog>
   )

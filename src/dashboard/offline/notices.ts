@@ -27,13 +27,16 @@ export interface NoticeScope {
 
 /** The same notice again, as after a repeated delivery, replaces the first and makes no sound. */
 export async function showNotice({ registration }: NoticeScope, message: PushMessage): Promise<void> {
-  const { id, title, text, path, actions = [] } = message
+  const { id, title, text, path, picture, actions = [] } = message
   await registration.showNotification(title, {
     body: text,
     tag: id,
     data: { path, actions },
     // TypeScript does not know them, as browsers without service workers have none.
-    ...({ actions: actions.map(({ action, label }) => ({ action, title: label })) } as object),
+    ...({
+      actions: actions.map(({ action, label }) => ({ action, title: label })),
+      ...(picture !== undefined && { image: registration.scope + picture.slice(1) }),
+    } as object),
   })
 }
 
