@@ -20,7 +20,7 @@ const SUB_DATA = 2
 /** The root of an empty table is all ones, which a number rounds to this. */
 const NO_ROOT = 2 ** 64
 /** A part of the file that is mapped at once. */
-const WINDOW_BYTES = 128 << 20
+const WINDOW_BYTES = 16 << 20
 
 /** The database as one transaction left it. */
 export interface Moment {
@@ -45,10 +45,14 @@ export class PageFile {
   readonly #path: string
   readonly #file: number
   readonly #windows: Window[] = []
+  /** The only page that is in memory; null: the file is mapped. */
+  #single: SinglePage | null
 
-  constructor(path: string) {
+  /** Whoever wants all pages had better read them: mapped, a large file would count as memory of this process. */
+  constructor(path: string, access: 'mapped' | 'read') {
     this.#path = path
     this.#file = openSync(path, 'r')
+    this.#single = access === 'mapped' ? null : { window: windowOn(new Uint8Array()), number: -1 }
   }
 
   close(): void {
@@ -86,11 +90,11 @@ export class PageFile {
   read({ first, bytes }: Run, { pageSize }: Moment, target: Buffer): void {
     // Long values are not mapped, which they would fill the memory with.
     if (bytes > pageSize) return this.#read(target, first * pageSize)
-    const at = (first * pageSize) % WINDOW_BYTES
-    target.set(this.#windowOf(first, pageSize).bytes.subarray(at, at + bytes))
+    const { window, at } = this.#placeOf(first, pageSize)
+    target.set(window.bytes.subarray(at, at + bytes))
   }
 
-  #read(target: Buffer, offset: number): void {
+  #read(target: Uint8Array, offset: number): void {
     if (readSync(this.#file, target, 0, target.length, offset) !== target.length)
       throw new Error(`the file ends before byte ${offset + target.length}`)
   }
@@ -108,11 +112,9 @@ export class PageFile {
 
   /** Answers the long values of a leaf; the pages below a branch, and the tables in the tree of tables, are added to `waiting`. */
   #below(number: number, pageSize: number, since: number, waiting: number[]): Run[] {
-    const { bytes, shorts, longs } = this.#windowOf(number, pageSize)
-    const page = (number * pageSize) % WINDOW_BYTES
+    const { window, at: page } = this.#placeOf(number, pageSize)
+    const { bytes, shorts, longs } = window
     const shortAt = (at: number) => shorts[(page + at) >>> 1] as number
-    // Nodes begin at even places, where 32 bits cannot always be read at once.
-    const longAt = (at: number) => shortAt(at) + shortAt(at + 2) * 2 ** 16
     // A value begins where its key ends, which may be anywhere.
     const wideAt = (at: number) => {
       let wide = 0
@@ -126,8 +128,9 @@ export class PageFile {
       const at = HEADER_BYTES + shortAt(HEADER_BYTES + i * 2)
       const flags = shortAt(at + 4)
       if (isBranch) {
-        const child = longAt(at) + flags * 2 ** 32
-        if (this.#isNewer(child, pageSize, since)) waiting.push(child)
+        // Nodes begin at even places, where 32 bits cannot always be read at once.
+        const child = shortAt(at) + shortAt(at + 2) * 2 ** 16 + flags * 2 ** 32
+        if (since === 0 || this.#isNewer(child, pageSize, since)) waiting.push(child)
         continue
       }
       const value = at + 8 + shortAt(at + 6)
@@ -140,31 +143,37 @@ export class PageFile {
   }
 
   #isNewer(number: number, pageSize: number, since: number): boolean {
-    const { longs } = this.#windowOf(number, pageSize)
-    const at = ((number * pageSize) % WINDOW_BYTES) >>> 2
-    if (longs[at] !== number % 2 ** 32) throw new Error(`page ${number} is another one`)
-    return (longs[at + 2] as number) + (longs[at + 3] as number) * 2 ** 32 > since
+    const { window, at } = this.#placeOf(number, pageSize)
+    const word = at >>> 2
+    if (window.longs[word] !== number >>> 0) throw new Error(`page ${number} is another one`)
+    return (window.longs[word + 2] as number) + (window.longs[word + 3] as number) * 2 ** 32 > since
   }
 
-  #windowOf(number: number, pageSize: number): Window {
+  /** Where a page is in memory. */
+  #placeOf(number: number, pageSize: number): { readonly window: Window; readonly at: number } {
     const offset = number * pageSize
+    if (this.#single) return { window: this.#only(number, pageSize), at: 0 }
     const index = Math.floor(offset / WINDOW_BYTES)
-    const window = this.#windows[index]
-    if (window && window.bytes.length >= (offset % WINDOW_BYTES) + pageSize) return window
+    const at = offset - index * WINDOW_BYTES
+    const known = this.#windows[index]
     // The file has grown since, or is looked at for the first time.
-    return (this.#windows[index] = this.#map(index))
+    const window = known && known.bytes.length >= at + pageSize ? known : this.#map(index)
+    return { window, at }
+  }
+
+  #only(number: number, pageSize: number): Window {
+    if (this.#single?.window.bytes.length !== pageSize)
+      this.#single = { window: windowOn(new Uint8Array(pageSize)), number: -1 }
+    const { window } = this.#single
+    if (this.#single.number !== number) this.#read(window.bytes, number * pageSize)
+    this.#single.number = number
+    return window
   }
 
   #map(index: number): Window {
     const offset = index * WINDOW_BYTES
     const size = Math.min(WINDOW_BYTES, fstatSync(this.#file).size - offset)
-    const bytes = Bun.mmap(this.#path, { shared: true, offset, size })
-    const { buffer, byteOffset } = bytes
-    return {
-      bytes,
-      shorts: new Uint16Array(buffer, byteOffset, size >>> 1),
-      longs: new Uint32Array(buffer, byteOffset, size >>> 2),
-    }
+    return (this.#windows[index] = windowOn(Bun.mmap(this.#path, { shared: true, offset, size })))
   }
 }
 
@@ -173,6 +182,20 @@ interface Window {
   readonly bytes: Uint8Array
   readonly shorts: Uint16Array
   readonly longs: Uint32Array
+}
+
+interface SinglePage {
+  readonly window: Window
+  number: number
+}
+
+function windowOn(bytes: Uint8Array): Window {
+  const { buffer, byteOffset, length } = bytes
+  return {
+    bytes,
+    shorts: new Uint16Array(buffer, byteOffset, length >>> 1),
+    longs: new Uint32Array(buffer, byteOffset, length >>> 2),
+  }
 }
 
 /** LMDB's flag of a state whose pages may not all have reached the disk. */
