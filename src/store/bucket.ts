@@ -22,10 +22,12 @@ export interface Bucket {
 const SILENCE_MS = 15_000
 const BYTES_PER_MS = 64
 const TRIES = 3
+/** Whoever has nobody waiting, and much to lose, tries for half a minute. */
+export const PATIENT_TRIES = 8
 const PAUSE_MS = 200
 const RETRY_AFTER_SECONDS = 5
 
-export function s3Bucket(text: string, clock: Clock): Bucket {
+export function s3Bucket(text: string, clock: Clock, tries = TRIES): Bucket {
   const { prefix, endpoint, region, ...rest } = parseBucket(text)
   const client = new S3Client({
     ...rest,
@@ -34,13 +36,13 @@ export function s3Bucket(text: string, clock: Clock): Bucket {
   })
 
   async function patiently<T>(ask: () => Promise<T>, bytes = 0): Promise<T> {
-    for (let tries = 1; ; tries++) {
+    for (let tried = 1; ; tried++) {
       try {
         return await unlessSilent(clock, SILENCE_MS + bytes / BYTES_PER_MS, ask())
       } catch (error) {
         if (isRefusal(error)) throw error
-        if (tries === TRIES) throw away(error)
-        await clock.sleep(PAUSE_MS * tries)
+        if (tried === tries) throw away(error)
+        await clock.sleep(PAUSE_MS * 2 ** (tried - 1))
       }
     }
   }
@@ -103,6 +105,12 @@ const WORDS: Readonly<Record<string, string>> = {
   AccessDenied: 'the key is not allowed to do this',
   InvalidAccessKeyId: 'the key is not known there',
   SignatureDoesNotMatch: 'the secret of the key is wrong',
+  InvalidToken: 'the session token of the key is wrong',
+  ExpiredToken: 'the session token of the key has expired',
+  PermanentRedirect: 'the bucket is in another region, or under another endpoint',
+  AuthorizationHeaderMalformed: 'the region is wrong',
+  ConnectionRefused: 'nothing listens at the endpoint',
+  ConnectionClosed: 'the connection was cut',
   RequestTimeTooSkewed:
     'the clocks of this machine and of the store differ by more than a quarter of an hour',
   SlowDown: 'the store has too much to do',
@@ -116,7 +124,7 @@ const codeOf = (error: unknown): string | null =>
 
 /** The bucket has answered, and would answer the same again. */
 const isRefusal = (error: unknown) =>
-  /^(?:NoSuchKey|NoSuchBucket|AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch|AuthorizationHeaderMalformed|RequestTimeTooSkewed|ERR_S3_(?!CONNECTION))/.test(
+  /^(?:NoSuchKey|NoSuchBucket|AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch|AuthorizationHeaderMalformed|RequestTimeTooSkewed|InvalidToken|ExpiredToken|PermanentRedirect|ERR_S3_(?!CONNECTION))/.test(
     codeOf(error) ?? '',
   )
 

@@ -71,6 +71,11 @@ test('the last state, or that of a time, is brought back from a bucket for its o
     expect(statSync(`${target}/db/data.mdb`).mode & 0o777).toBe(0o600)
     expect((await chartroom(target, ...from)).err).toContain('has a database already')
 
+    const listed = await chartroom(temporaryFolder(), ...from, '--list')
+    expect(listed.code).toBe(0)
+    expect(listed.out).toMatch(
+      /^snapshot 2026-11-22T21:30:00.000Z, any time up to 2026-11-22T21:31:00.000Z, database [0-9a-f]{1,16}$/m,
+    )
     const earlier = temporaryFolder()
     const keyless = await chartroom(earlier, ...from, '--at', new Date(begin + 1000).toISOString())
     expect(keyless.code).toBe(1)
@@ -102,7 +107,7 @@ test('what cannot be restored leaves no database, and says what to do', async ()
       '2 --from: expected an address like s3://KEY:SECRET@',
     )
     expect(await attempt('--from', address, '--at', 'noon')).toContain('--at takes a time like')
-    expect(await attempt('--at', '2026-11-22')).toContain('--at wants --from')
+    expect(await attempt('--at', '2026-11-22')).toContain('--at and --list want --from')
     expect(await attempt('folder', '--from', address)).toContain('Name a folder or --from, not both')
     const folder = temporaryFolder()
     await copiedTo(folder)

@@ -1,7 +1,6 @@
 // A server that copies its database to a folder continuously is killed, and another one goes on with what is there.
 
 import { afterEach, describe, expect, test } from 'bun:test'
-import { copyFileSync, mkdirSync } from 'node:fs'
 import { BUILT, Place } from './server.ts'
 
 const places: Place[] = []
@@ -38,10 +37,13 @@ describe.each(BUILT)('%s', (mode) => {
     expect((await write('the last')).status).toBe(200)
     expect(await server.stop()).toBe(0)
 
-    const elsewhere = placeOf(mode)
-    mkdirSync(`${elsewhere.folder}/data`)
-    copyFileSync(`${place.folder}/data/instance.key`, `${elsewhere.folder}/data/instance.key`)
-    const restored = await elsewhere.run('restore', '--from', `${place.folder}/backup`)
+    // Neither the address nor the key has to stand on the command line.
+    const elsewhere = placeOf(mode, {
+      BACKUP: `${place.folder}/backup`,
+      KEY_FILE: `${place.folder}/data/instance.key`,
+    })
+    expect((await elsewhere.run('restore', '--list')).out).toMatch(/^snapshot /)
+    const restored = await elsewhere.run('restore')
     expect([restored.code, restored.err]).toEqual([0, ''])
     server = await elsewhere.serve()
     await server.signIn()

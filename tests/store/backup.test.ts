@@ -52,7 +52,13 @@ const place = (address = s3.address('data', { prefix: 'backup' })) => placeAt(ad
 
 function backupOf(
   source: LmdbKv = kv,
-  options: { address?: string; everyMs?: number; keepMs?: number } = {},
+  options: {
+    address?: string
+    everyMs?: number
+    keepMs?: number
+    instance?: string
+    directory?: string
+  } = {},
 ) {
   return new Backup({
     clock,
@@ -60,8 +66,8 @@ function backupOf(
     log: () => {},
     source: source.pages,
     place: place(options.address),
-    directory: folder,
-    instance: '0123456789abcdef0123456789abcdef',
+    directory: options.directory ?? folder,
+    instance: options.instance ?? '0123456789abcdef0123456789abcdef',
     everyMs: options.everyMs ?? DAY,
     keepMs: options.keepMs ?? 7 * DAY,
   })
@@ -74,11 +80,20 @@ async function contentOf(store: LmdbKv): Promise<Map<string, string>> {
   return new Map(entries.map(({ key, value }) => [JSON.stringify(key), value]))
 }
 
+/** What the last restore did without. */
+let lastAvoided: readonly string[] = []
+
 /** What a restore brings back, read from a whole file. */
 async function restored(until?: number, from = place()): Promise<Map<string, string>> {
   const path = join(folder, `restored-${readdirSync(folder).length}`)
   mkdirSync(path)
-  await restoreDatabase({ place: from, path: join(path, 'data.mdb'), until, progress: () => {} })
+  const { avoided } = await restoreDatabase({
+    place: from,
+    path: join(path, 'data.mdb'),
+    until,
+    progress: () => {},
+  })
+  lastAvoided = avoided
   readLmdbFile(join(path, 'data.mdb'), { whole: true })
   const store = lmdbKv({ path })
   try {
@@ -336,7 +351,118 @@ describe('a backup that was damaged', () => {
   })
 })
 
+describe('an object that is damaged or gone, but not needed,', () => {
+  async function withWideStep(): Promise<Map<string, string>> {
+    await put(kv, ['n'], '0')
+    const backup = await begun()
+    for (let i = 0; i < 125; i++) {
+      await put(kv, ['n', i % 7], String(i))
+      clock.time += 300
+      await backup.look()
+      await backup.settled()
+    }
+    return contentOf(kv)
+  }
+  const stepsThere = async () => stepsOf(await place().list(''))
+
+  test.each(['damaged', 'gone'])('as a wide step that is %s beside its narrow ones, is told', async (how) => {
+    const content = await withWideStep()
+    const wide = (await stepsThere()).find(({ from, to }) => from > 0 && to - from > 100)
+    const path = `/data/backup/${wide?.parts[0]}`
+    if (how === 'damaged') s3.objects.set(path, new Uint8Array(100))
+    else
+      s3.before = async (method, asked) => {
+        if (method === 'GET' && asked === path) s3.objects.delete(path)
+        return null
+      }
+    expect(await restored()).toEqual(content)
+    expect(lastAvoided).toHaveLength(1)
+    expect(lastAvoided[0]).toContain(`${wide?.parts[0]} cannot be used: it`)
+  })
+
+  test('as the newest snapshot after an older one, is told', async () => {
+    await put(kv, ['n'], '1')
+    const backup = await begun({ everyMs: 1000 })
+    await put(kv, ['n'], '2')
+    clock.time += 2000
+    await backup.look()
+    await backup.settled()
+    const snapshots = (await stepsThere()).filter(({ from }) => from === 0)
+    expect(snapshots).toHaveLength(2)
+    s3.objects.set(`/data/backup/${snapshots[1]?.parts[0]}`, new Uint8Array(100))
+    expect(await restored()).toEqual(new Map([['["n"]', '2']]))
+    expect(lastAvoided).toHaveLength(1)
+  })
+})
+
+describe('two servers at one place', () => {
+  test('with two databases: the second is refused and writes nothing', async () => {
+    await put(kv, ['n'], '1')
+    await begun()
+    const objects = [...s3.objects.keys()]
+    const other = backupOf(kv, { instance: 'f'.repeat(32), directory: join(folder, 'db') })
+    await other.look()
+    await other.settled()
+    expect(other.status()).toMatchObject({ state: 'failing', lastAt: null })
+    expect(other.status().problem).toContain('the backup of another database is there')
+    expect([...s3.objects.keys()]).toEqual(objects)
+  })
+
+  test('whose backups were mixed before: none is guessed, and none loses what the other keeps', async () => {
+    await put(kv, ['n'], '1')
+    await begun()
+    const name = partName(
+      lineName(clock.time, 'f'.repeat(32), new Uint8Array(4)),
+      { from: 0, to: 5, time: clock.time },
+      0,
+      true,
+    )
+    s3.objects.set(`/data/backup/${name}`, new Uint8Array())
+    expect(String(await rejection(restored()))).toContain('There are backups of 2 databases')
+    const line = stepsOf(await place().list('')).find(({ parts }) => !parts.includes(name))?.line ?? ''
+    const gone = outdated(stepsOf(await place().list('')), { now: clock.time + 99 * DAY, keepMs: DAY, line })
+    expect(gone).toEqual([])
+  })
+
+  test('with copies of one database: it is said', async () => {
+    await put(kv, ['n'], '1')
+    const backup = await begun()
+    const twin = backupOf(kv, { directory: join(folder, 'db') })
+    clock.time += 3600_000
+    await twin.look()
+    await twin.settled()
+    await backup.look()
+    await backup.settled()
+    expect(backup.status()).toMatchObject({ state: 'failing' })
+    expect(backup.status().problem).toContain('Another server copies the same database to this place')
+    // It has gone, and what it wrote is old.
+    clock.time += 3 * 3600_000
+    await backup.look()
+    await backup.settled()
+    expect(backup.status()).toMatchObject({ state: 'ok', problem: null })
+  })
+})
+
 describe('snapshots', () => {
+  test('that are outdated are deleted while steps go on, and a refusal is said', async () => {
+    await put(kv, ['n'], '0')
+    const backup = await begun({ everyMs: DAY, keepMs: DAY })
+    for (let day = 1; day <= 4; day++) {
+      clock.time += DAY
+      await put(kv, ['n'], String(day))
+      const held = Promise.withResolvers<string | null>()
+      s3.before = async (method) => (method === 'DELETE' ? held.promise : null)
+      await backup.look()
+      await put(kv, ['n'], `${day}.5`)
+      await backup.look()
+      expect(backup.status().lagSeconds).toBe(0)
+      held.resolve(day === 4 ? 'AccessDenied' : null)
+      await backup.settled()
+    }
+    expect(backup.status().problem).toContain('What is outdated cannot be deleted (AccessDenied')
+    expect(await restored()).toEqual(new Map([['["n"]', '4.5']]))
+  })
+
   test('are made again after BACKUP_EVERY, and outdated ones are deleted after BACKUP_KEEP', async () => {
     await put(kv, ['n'], '0')
     const backup = await begun({ everyMs: DAY, keepMs: 3 * DAY })
@@ -372,6 +498,54 @@ describe('snapshots', () => {
     expect(await restored(undefined, place(address))).toEqual(new Map([['["n"]', '2']]))
     expect(existsSync(join(address, 'mine.txt'))).toBe(true)
   })
+})
+
+test('what is outdated is never needed for any time within BACKUP_KEEP', () => {
+  const seed = Date.now() % 1e9
+  const random = seededRandom(seed)
+  const below = (count: number) => Math.floor(random.uniform() * count)
+  for (let round = 0; round < 20; round++) {
+    const keepMs = (1 + below(5)) * DAY
+    let names: string[] = []
+    let [now, to, wideFrom, line] = [30 * DAY, 0, 0, '']
+    const begin = () => {
+      now++
+      line = lineName(
+        now,
+        'ab',
+        new Uint8Array(4).map(() => below(256)),
+      )
+      to = wideFrom = 1 + below(5)
+      names.push(partName(line, { from: 0, to, time: now }, 0, true))
+    }
+    begin()
+    for (let i = 0; i < 200; i++) {
+      now += below(random.uniform() < 0.5 ? 60_000 : DAY / 6)
+      const from = to
+      to += 1 + below(3)
+      names.push(partName(line, { from, to, time: now }, 0, true))
+      const dice = random.uniform()
+      if (dice < 0.1) names.push(partName(line, { from: dice < 0.05 ? wideFrom : 0, to, time: now }, 0, true))
+      if (dice < 0.1) wideFrom = to
+      if (dice > 0.98) begin()
+      // A wide step of one narrow one has its name.
+      names = [...new Set(names)]
+      if (dice < 0.3) {
+        const before = stepsOf(names)
+        const gone = new Set(outdated(before, { now, keepMs, line }))
+        names = names.filter((name) => !gone.has(name))
+        const after = stepsOf(names)
+        for (let probe = 0; probe < 10; probe++) {
+          const until = now - random.uniform() * keepMs
+          // All is there that was written two minutes before, or before the very moment where it is not a day ago.
+          const was = chainTo(before, until > now - DAY ? until : until - 120_000)?.at(-1)
+          const is = chainTo(after, until)?.at(-1)
+          expect([seed, round, (is?.time ?? 0) >= (was?.time ?? 0)]).toEqual([seed, round, true])
+        }
+        expect([seed, round, chainTo(after)?.at(-1)?.to]).toEqual([seed, round, to])
+      }
+    }
+  }
 })
 
 describe('the chain', () => {

@@ -1,6 +1,6 @@
 // Continuous backup of a data directory: whatever a commit has written is in another place less than a second later.
 //
-// Every few tenths of a second it takes the pages that are newer than the last step (`pages.ts`) and puts them away as the
+// Somewhat more often than once a second it takes the pages that are newer than the last step (`pages.ts`) and puts them away as the
 // next step. Snapshots are steps from the beginning, and are made beside that, so that no write waits for one. Every so many
 // steps a wide one stands for them, so that a restore reads few. What fails is tried again; the next step is then a longer one,
 // and nothing has to be kept in memory for it.
@@ -17,7 +17,7 @@ import type { Random } from '../../lib/random.ts'
 import { turn } from '../../lib/turn.ts'
 import { saidByBucket } from '../bucket.ts'
 import { writeWhole } from '../files.ts'
-import { chainTo, lineName, outdated, partName, stepsOf } from './chain.ts'
+import { chainTo, databaseOf, ID_LETTERS, lineName, outdated, partName, type Step, stepsOf } from './chain.ts'
 import { type Moment, PageFile } from './pages.ts'
 import { PartWriter } from './parts.ts'
 import type { Place } from './place.ts'
@@ -25,8 +25,10 @@ import type { Place } from './place.ts'
 /** Which line of steps a data directory goes on with. */
 export const LINE_FILE = 'backup.json'
 
-/** How long to rest between two looks; a step takes what is left of a second. */
-const REST_MS = 400
+/** What was written right after a look has been put away before this has passed: a rest, and the steps before and after it. */
+const BEHIND_MS = 900
+/** How long to rest between two looks. Pages that change again meanwhile are put away once. */
+const [REST_LEAST_MS, REST_MOST_MS] = [100, 650]
 /** After so many narrow steps one stands for them all. */
 const WIDE_STEPS = 120
 /** A backup that is older than this, though there was something to copy, is said to fail. */
@@ -77,6 +79,8 @@ interface BackupStatus {
 
 interface Line {
   readonly name: string
+  /** When this server began to go on with it. */
+  readonly startedAt: number
   /** Steps lead up to this transaction. */
   at: number
   /** Where the next wide step begins. */
@@ -96,11 +100,18 @@ export class Backup {
   #lastAt: number | null = null
   #problem: string | null = null
   #prunedAt = 0
+  #pruning: Promise<void> | null = null
+  /** What was found wrong while outdated objects were looked for. */
+  #pruneProblem: string | null = null
   /** The snapshot or wide step that is made beside the narrow ones. */
   #beside: Promise<void> | null = null
   #besideFailedAt = -Infinity
   #isStopped = false
   #file: PageFile | null = null
+  /** Of the narrow steps, one after the other. */
+  readonly #writer = new PartWriter()
+  /** How long a step takes of late. */
+  #stepMs = 0
 
   constructor(deps: BackupDeps) {
     this.#deps = deps
@@ -112,12 +123,14 @@ export class Backup {
     const lagMs = this.#unsavedSince === null ? 0 : Math.max(0, clock.now() - this.#unsavedSince)
     const isLate = lagMs > LATE_MS
     const hasSnapshot = (this.#line?.snapshotAt ?? null) !== null
+    const problem =
+      this.#problem ?? this.#pruneProblem ?? (isLate ? 'It is slower than what is written' : null)
     return {
-      state: this.#problem !== null || isLate ? 'failing' : hasSnapshot ? 'ok' : 'starting',
+      state: problem !== null ? 'failing' : hasSnapshot ? 'ok' : 'starting',
       lagSeconds: lagMs / 1000,
       lastAt: hasSnapshot ? this.#lastAt : null,
       place: place.address,
-      problem: this.#problem ?? (isLate ? 'It is slower than what is written' : null),
+      problem,
     }
   }
 
@@ -126,7 +139,8 @@ export class Backup {
     const { clock } = this.#deps
     while (!signal.aborted) {
       await this.look()
-      await clock.sleep(Math.max(REST_MS, this.#backoff.waitMs), signal)
+      const rest = Math.min(REST_MOST_MS, Math.max(REST_LEAST_MS, BEHIND_MS - 2 * this.#stepMs))
+      await clock.sleep(Math.max(rest, this.#backoff.waitMs), signal)
     }
     this.#isStopped = true
     const last = async () => {
@@ -146,7 +160,7 @@ export class Backup {
     try {
       this.#line ??= await this.#begun()
       await this.#goOn(this.#line)
-      await this.#pruned(this.#line)
+      this.#beginPruning(this.#line)
       if (this.#besideFailedAt === -Infinity) this.#problem = null
       this.#backoff.worked()
     } catch (error) {
@@ -154,9 +168,10 @@ export class Backup {
     }
   }
 
-  /** Resolves when the snapshot or wide step that is under way, if any, is done. */
+  /** Resolves when what is under way beside the steps is done. */
   async settled(): Promise<void> {
     await this.#beside
+    await this.#pruning
   }
 
   #failed(error: unknown): void {
@@ -167,28 +182,34 @@ export class Backup {
   /** The line to go on with, or a new one. */
   async #begun(): Promise<Line> {
     const { place, source, directory, clock, random, instance } = this.#deps
+    // An address that cannot be used is found out before anything is read for it.
+    const steps = stepsOf(await place.list(''))
+    const other = steps.find((step) => databaseOf(step.line) !== instance.slice(0, ID_LETTERS))
+    if (other)
+      throw new Error(`the backup of another database is there (${other.line}): name a place of its own`)
     const known = this.#knownLine()
     if (known !== null) {
-      const chain = chainTo(stepsOf(await place.list(`${known}/`)))
+      const chain = chainTo(steps.filter((step) => step.line === known))
       const last = chain?.at(-1)
       if (chain && last && last.to <= source.newest()) {
         this.#lastAt = last.time
         return {
           name: known,
+          startedAt: clock.now(),
           at: last.to,
           wideFrom: last.to,
           narrow: 0,
           snapshotAt: chain[0]?.time ?? null,
-          snapshotBytes: 0,
+          // About what a snapshot comes to, where nobody has counted.
+          snapshotBytes: statSync(source.path).size / 2,
           bytesSince: 0,
         }
       }
     }
     const name = lineName(clock.now(), instance, random.bytes(4))
-    // An address that cannot be used is found out before anything is read for it.
-    await place.list(`${name}/`)
     writeWhole(join(directory, LINE_FILE), Buffer.from(JSON.stringify({ line: name, ...this.#identity() })))
-    return { name, at: 0, wideFrom: 0, narrow: 0, snapshotAt: null, snapshotBytes: 0, bytesSince: 0 }
+    const none = { at: 0, wideFrom: 0, narrow: 0, snapshotAt: null, snapshotBytes: 0, bytesSince: 0 }
+    return { name, startedAt: clock.now(), ...none }
   }
 
   #knownLine(): string | null {
@@ -238,7 +259,7 @@ export class Backup {
     if (snapshotAt === null) return true
     return (
       this.#deps.clock.now() - snapshotAt >= this.#deps.everyMs ||
-      bytesSince > Math.max(BYTES_MOST, 4 * snapshotBytes)
+      bytesSince > Math.max(BYTES_MOST, 2 * snapshotBytes)
     )
   }
 
@@ -250,7 +271,7 @@ export class Backup {
       if (isFirst) Object.assign(line, { at: transaction, wideFrom: transaction })
       if (isFirst) this.#lastAt = clock.now()
     }
-    this.#beside = this.#stepOf(line, from, { began, mayStop: true })
+    this.#beside = this.#stepOf(line, from, { began, isBeside: true })
       .then((step) => {
         if (step === null) return
         this.#besideFailedAt = -Infinity
@@ -266,8 +287,10 @@ export class Backup {
   }
 
   async #step(line: Line, from: number): Promise<Taken> {
-    const step = await this.#stepOf(line, from, { began: () => {}, mayStop: false })
+    const began = performance.now()
+    const step = await this.#stepOf(line, from, { began: () => {}, isBeside: false })
     if (step === null) throw new Error('a step was stopped')
+    this.#stepMs = Math.max(performance.now() - began, this.#stepMs * LATE_FADES)
     return step
   }
 
@@ -275,17 +298,19 @@ export class Backup {
   async #stepOf(
     line: Line,
     from: number,
-    { began, mayStop }: { readonly began: (moment: Moment) => void; readonly mayStop: boolean },
+    { began, isBeside }: { readonly began: (moment: Moment) => void; readonly isBeside: boolean },
   ): Promise<Taken | null> {
     const { source, clock, place } = this.#deps
     const unpin = source.pin()
+    const all = from === 0 ? new PageFile(source.path, 'read') : null
     try {
-      const file = (this.#file ??= new PageFile(source.path))
+      const file = all ?? (this.#file ??= new PageFile(source.path, 'mapped'))
       const time = clock.now()
       const moment = file.newest()
       began(moment)
       const name = { from, to: moment.transaction, time }
-      const writer = new PartWriter()
+      const writer = isBeside ? new PartWriter() : this.#writer
+      writer.clear()
       let [part, bytes] = [0, 0]
       const send = async (isLast: boolean) => {
         const packed = await writer.finished(moment)
@@ -296,7 +321,7 @@ export class Backup {
       for (const run of file.changed(moment, from)) {
         writer.add(run, (target) => file.read(run, moment, target))
         if (writer.isFull) await send(false)
-        if (mayStop && this.#isStopped) return null
+        if (isBeside && this.#isStopped) return null
         if (performance.now() - heldSince < TURN_MS) continue
         await turn()
         heldSince = performance.now()
@@ -305,18 +330,44 @@ export class Backup {
       return { to: moment.transaction, time, bytes }
     } finally {
       unpin()
+      all?.close()
     }
   }
 
-  async #pruned({ name, snapshotAt }: Line): Promise<void> {
-    const { clock, place, keepMs } = this.#deps
-    const now = clock.now()
-    if (snapshotAt === null || Math.abs(now - this.#prunedAt) < PRUNE_MS) return
+  /** Beside the steps, which would wait for thousands of answers. */
+  #beginPruning(line: Line): void {
+    const now = this.#deps.clock.now()
+    if (this.#pruning || line.snapshotAt === null || Math.abs(now - this.#prunedAt) < PRUNE_MS) return
     this.#prunedAt = now
+    this.#pruning = this.#pruned(line, now)
+      .catch((error: unknown) => {
+        this.#pruneProblem = `What is outdated cannot be deleted (${saidByBucket(error)})`
+        this.#deps.log('warn', 'continuous backup', { problem: this.#pruneProblem })
+      })
+      .finally(() => (this.#pruning = null))
+  }
+
+  async #pruned(line: Line, now: number): Promise<void> {
+    const { place, keepMs } = this.#deps
     const steps = stepsOf(await place.list(''))
-    for (const object of outdated(steps, { now, keepMs, line: name })) await place.delete(object)
+    const gone = outdated(steps, { now, keepMs, line: line.name })
+    const one = async () => {
+      for (let name = gone.pop(); name !== undefined && !this.#isStopped; name = gone.pop())
+        await place.delete(name)
+    }
+    await Promise.all(Array.from({ length: DELETES }, one))
+    this.#pruneProblem = isSharedWith(steps, line, now)
+      ? 'Another server copies the same database to this place: only one of them may go on'
+      : null
   }
 }
+
+/** Whether somebody else goes on with another line of the database. Clocks may differ a little. */
+const isSharedWith = (steps: readonly Step[], { name, startedAt }: Line, now: number) =>
+  steps.some(({ line, time }) => line !== name && time > Math.max(startedAt + SKEW_MS, now - 2 * PRUNE_MS))
+const SKEW_MS = 300_000
+/** So many objects are deleted at once. */
+const DELETES = 8
 
 interface Taken {
   readonly to: number
@@ -332,6 +383,8 @@ interface LineFile {
 
 /** Steps of this size together are worth a snapshot. */
 const BYTES_MOST = 256 << 20
+/** A step that took long counts less with each that did not. */
+const LATE_FADES = 0.9
 /** How long the walk through the pages may hold others up. */
 const TURN_MS = 2
 

@@ -19,12 +19,17 @@ export interface Step {
   readonly isWhole: boolean
 }
 
+/** Of a database's id, what is in the name of a line. */
+export const ID_LETTERS = 16
 const NAME = /^(\d{8}T\d{6}Z-[0-9a-f]{1,32}-[0-9a-f]{8})\/(\d{16})-(\d{16})-(\d{13})\.(\d{5})(\.end)?$/
 
 export function lineName(startedAt: number, instance: string, chance: Uint8Array): string {
   const started = new Date(startedAt).toISOString().replaceAll(/[-:]|\.\d+/g, '')
-  return `${started}-${instance.slice(0, 16)}-${Buffer.from(chance).toString('hex')}`
+  return `${started}-${instance.slice(0, ID_LETTERS)}-${Buffer.from(chance).toString('hex')}`
 }
+
+/** Which database a line is of: the beginning of its id. */
+export const databaseOf = (line: string) => line.split('-')[1] ?? ''
 
 export function partName(
   line: string,
@@ -94,12 +99,14 @@ function chainOf(steps: readonly Step[]): Chain[] | null {
   }
 }
 
-/** How long narrow steps are kept beside the wide ones that stand for them. */
+/** How long narrow steps are kept beside the wide one that stands for them. */
 const NARROW_MS = 24 * 3600_000
+/** How much earlier than its end a wide step is near enough. Where little is written it may hold days, to which one can go back. */
+const NEAR_MS = 120_000
 /** Parts of a step that is still under way are younger. */
 const UNDER_WAY_MS = 24 * 3600_000
 
-/** The objects that nobody needs who wants to go back by no more than `keepMs`. */
+/** The objects that nobody needs who wants to go back by no more than `keepMs`. Other databases' are left alone. */
 export function outdated(
   steps: readonly Step[],
   { now, keepMs, line }: { now: number; keepMs: number; line: string },
@@ -107,7 +114,7 @@ export function outdated(
   const own = steps.filter((step) => step.line === line)
   const others = [
     ...Map.groupBy(
-      steps.filter((step) => step.line !== line),
+      steps.filter((step) => step.line !== line && databaseOf(step.line) === databaseOf(line)),
       (step) => step.line,
     ).values(),
   ]
@@ -127,11 +134,13 @@ function withinLine(steps: readonly Step[], now: number, keepMs: number): Step[]
     .toSorted((a, b) => b.to - a.to)[0]
   const before = base ? whole.filter((step) => step !== base && step.to <= base.to) : []
   const wide = whole.filter((step) => !isSnapshot(step)).toSorted((a, b) => a.from - b.from || b.to - a.to)
+  const gone = new Set(before)
   const narrow: Step[] = []
-  let reach = 0
+  let furthest: Step | undefined
   for (const step of wide) {
-    if (step.to > reach) reach = step.to
-    else if (step.time < now - NARROW_MS && !before.includes(step)) narrow.push(step)
+    if (!furthest || step.to > furthest.to) furthest = step
+    else if (furthest.time < now - NARROW_MS && step.time >= furthest.time - NEAR_MS && !gone.has(step))
+      narrow.push(step)
   }
   return [...halves, ...before, ...narrow]
 }

@@ -91,7 +91,8 @@ export async function decodePart(bytes: Uint8Array): Promise<Part> {
     'latin1',
   )
   if (told !== sha256(packed)) throw new Error('its checksum is wrong')
-  const raw = Buffer.from(await Bun.zstdDecompress(packed))
+  const plain = await Bun.zstdDecompress(packed)
+  const raw = Buffer.from(plain.buffer, plain.byteOffset, plain.byteLength)
   const end = raw.length - LENGTH_BYTES
   const foot = raw.toString('utf8', end - raw.readUInt32LE(end), end)
   const { meta, runs, ...moment } = JSON.parse(foot) as PartFoot

@@ -10,8 +10,8 @@ import { parseBucket } from '../bucket-address.ts'
 export type Place = Bucket
 
 /** `s3://…`, or a folder. */
-export function placeAt(text: string, clock: Clock): Place {
-  return isBucket(text) ? s3Bucket(text, clock) : folderPlace(text)
+export function placeAt(text: string, clock: Clock, tries?: number): Place {
+  return isBucket(text) ? s3Bucket(text, clock, tries) : folderPlace(text)
 }
 
 /** Throws a sentence that says what is expected. */
