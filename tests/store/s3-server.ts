@@ -22,8 +22,10 @@ export interface S3Server {
 const KEY_ID = 'AKIDEXAMPLE'
 const SECRET = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY'
 
-export function startS3(): S3Server {
-  const objects = new Map<string, Uint8Array>()
+/** Pages are short, so that every list of a few objects has several. */
+const PAGE = 7
+
+export function startS3(objects = new Map<string, Uint8Array>(), page = PAGE): S3Server {
   const requests: string[] = []
   const server = Bun.serve({
     port: 0,
@@ -50,7 +52,8 @@ export function startS3(): S3Server {
           objects.delete(path)
           return new Response(null, { status: 204 })
         default:
-          if (new URL(request.url).searchParams.has('list-type')) return listOf(objects, new URL(request.url))
+          if (new URL(request.url).searchParams.has('list-type'))
+            return listOf(objects, new URL(request.url), page)
           return object ? new Response(object.slice()) : refusal(404, 'NoSuchKey')
       }
     },
@@ -76,11 +79,12 @@ function refusal(status: number, code: string): Response {
   )
 }
 
-/** Pages are short, so that every list of a few objects has several. */
-const PAGE = 7
-
 /** ListObjectsV2; a token is the name after which to go on. */
-function listOf(objects: ReadonlyMap<string, Uint8Array>, { pathname, searchParams }: URL): Response {
+function listOf(
+  objects: ReadonlyMap<string, Uint8Array>,
+  { pathname, searchParams }: URL,
+  most: number,
+): Response {
   const bucket = `${decodeURIComponent(pathname).replace(/\/$/, '')}/`
   const prefix = searchParams.get('prefix') ?? ''
   const after = searchParams.get('continuation-token') ?? ''
@@ -89,14 +93,15 @@ function listOf(objects: ReadonlyMap<string, Uint8Array>, { pathname, searchPara
     .map((path) => path.slice(bucket.length))
     .filter((name) => name > after)
     .sort()
-  const page = names.slice(0, PAGE)
-  const isTruncated = names.length > PAGE
+  // Nobody asks for the size.
+  const page = names.slice(0, most)
+  const isTruncated = names.length > most
   const contents = page.map(
     (name) =>
-      `<Contents><Key>${name}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified><ETag>"0"</ETag><Size>${objects.get(bucket + name)?.length}</Size><StorageClass>STANDARD</StorageClass></Contents>`,
+      `<Contents><Key>${name}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified><ETag>"0"</ETag><Size>1</Size><StorageClass>STANDARD</StorageClass></Contents>`,
   )
   return new Response(
-    `<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>${bucket.slice(1, -1)}</Name><Prefix>${prefix}</Prefix><KeyCount>${page.length}</KeyCount><MaxKeys>${PAGE}</MaxKeys><IsTruncated>${isTruncated}</IsTruncated>${contents.join('')}${isTruncated ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : ''}</ListBucketResult>`,
+    `<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>${bucket.slice(1, -1)}</Name><Prefix>${prefix}</Prefix><KeyCount>${page.length}</KeyCount><MaxKeys>${most}</MaxKeys><IsTruncated>${isTruncated}</IsTruncated>${contents.join('')}${isTruncated ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : ''}</ListBucketResult>`,
     { headers: { 'content-type': 'application/xml' } },
   )
 }
