@@ -177,7 +177,9 @@ test('a provider that lets one wait holds up no other', async () => {
   await clock.pass(60_000)
   expect(asked.filter((host) => host === 'api.binance.com').length).toBeGreaterThan(3)
   // It is cut off after a while, and asked again.
-  expect(asked.filter((host) => host !== 'api.binance.com').length).toBeLessThan(5)
+  const others = asked.filter((host) => host !== 'api.binance.com').length
+  expect(others).toBeGreaterThan(1)
+  expect(others).toBeLessThan(5)
   keeper.unfollow(KEY)
   stop.abort()
   void running
