@@ -163,7 +163,7 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'PATCH /api/platform/drawings': KEPT,
   'POST /api/platform/layouts': KEPT,
   'GET /api/platform/layouts/:id': LAYOUT,
-  'PATCH /api/platform/layouts/:id': [...LAYOUT, ...KEPT],
+  'PATCH /api/platform/layouts/:id': [...LAYOUT, ...KEPT, 'conflict'],
   'DELETE /api/platform/layouts/:id': LAYOUT,
   'GET /api/platform/watchlists/:id': WATCHLIST,
   'GET /api/platform/watchlists/:id/export': WATCHLIST,

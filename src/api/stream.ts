@@ -24,6 +24,7 @@ type StreamEvent =
   | { readonly event: 'firing'; readonly ownerId: string; readonly data: StreamEvents['firing'] }
   | { readonly event: 'backtest'; readonly ownerId: string; readonly data: StreamEvents['backtest'] }
   | { readonly event: 'drawings'; readonly ownerId: string; readonly data: StreamEvents['drawings'] }
+  | { readonly event: 'layout'; readonly ownerId: string; readonly data: StreamEvents['layout'] }
   | { readonly event: 'sweep'; readonly ownerId: string; readonly data: StreamEvents['sweep'] }
 
 /** The scope that a token needs for events of each kind. */
@@ -32,6 +33,7 @@ const SCOPES = {
   backtest: 'backtests:read',
   sweep: 'backtests:read',
   drawings: 'ideas:read',
+  layout: 'ideas:read',
 } as const satisfies Readonly<Record<string, Scope>>
 
 /** An event as all its readers share it: its text is written once, and each user's permission is checked once. */
@@ -78,6 +80,9 @@ export function streamLog({ bars, features, clock }: Services): StreamLog {
   )
   features.drawings.onChange(({ ownerId, exchange, symbol, revision }) =>
     tell({ event: 'drawings', ownerId, data: { exchange, symbol, revision } }),
+  )
+  features.layouts.onChange(({ ownerId, id, updatedAt }) =>
+    tell({ event: 'layout', ownerId, data: { id, updatedAt } }),
   )
   features.sweeps.onOver(({ userId: ownerId, id, name, state, tried, sentence }) =>
     tell({ event: 'sweep', ownerId, data: { id, name, state, tried, sentence } }),

@@ -34,7 +34,13 @@ export function createLayouts({
     counts: { owner: { of: (layout) => [layout.ownerId], max: LAYOUTS_PER_USER, noun: 'layouts' } },
   })
   const notFound = () => new Problem(404, 'layout_not_found', 'There is no such layout.')
+  const changedSince = () =>
+    new Problem(409, 'conflict', 'The layout has been changed since. Read it again, then change that.')
   const owned = ownedIn(layouts, notFound)
+  const listeners = new Set<(layout: Layout) => void>()
+  const tell = (layout: Layout) => {
+    for (const listener of listeners) listener(layout)
+  }
   return {
     async create(ownerId: string, name: string, chart: LayoutChart, also?: Also<Layout>): Promise<Layout> {
       const now = clock.now()
@@ -55,17 +61,39 @@ export function createLayouts({
     async change(
       ownerId: string,
       id: string,
-      { name, chart }: { readonly name?: string | undefined; readonly chart?: LayoutChart | undefined },
+      {
+        name,
+        chart,
+        seen,
+      }: {
+        readonly name?: string | undefined
+        readonly chart?: LayoutChart | undefined
+        readonly seen?: number | undefined
+      },
     ): Promise<Layout> {
       await owned(ownerId, id)
-      const layout = await layouts.update(id, (before) => ({
-        ...before,
-        ...(name !== undefined && { name }),
-        ...(chart && { chart: checked(chart) }),
-        updatedAt: clock.now(),
-      }))
+      const layout = await layouts.update(id, (before) => {
+        if (seen !== undefined && seen !== before.updatedAt) throw changedSince()
+        return {
+          ...before,
+          ...(name !== undefined && { name }),
+          ...(chart && { chart: checked(chart) }),
+          // Later than before even within a millisecond, since it tells one change from the next.
+          updatedAt: Math.max(clock.now(), before.updatedAt + 1),
+        }
+      })
       if (!layout) throw notFound()
+      tell(layout)
       return layout
+    },
+    /** Another process has changed a layout. */
+    async heard(id: string): Promise<void> {
+      const layout = await layouts.get(id)
+      if (layout) tell(layout)
+    },
+    onChange(listener: (layout: Layout) => void): () => void {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
     },
     async remove(ownerId: string, id: string): Promise<void> {
       await owned(ownerId, id)

@@ -5,7 +5,7 @@
 // one is visible again it reopens the stream after the last event it saw: the server keeps events for clients that come
 // back, and sends `resync` if it no longer has them.
 
-const LIVE_EVENTS = ['bars', 'forming', 'firing', 'backtest', 'sweep', 'drawings'] as const
+const LIVE_EVENTS = ['bars', 'forming', 'firing', 'backtest', 'sweep', 'drawings', 'layout'] as const
 export type LiveEvent = (typeof LIVE_EVENTS)[number]
 
 /**

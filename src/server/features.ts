@@ -310,6 +310,7 @@ export function createFeatures(deps: FeatureDeps): Features {
   shards.onGained(() => void feeds.sync())
   shards.beforeGiving(() => feeds.sync())
   const drawings = createDrawings({ kv, clock })
+  const layouts = createLayouts({ kv, clock, newId })
   const runsHeard = new Set<(id: string, run: Run | null) => void>()
   const others = hearOthers({
     kv,
@@ -320,6 +321,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     lookAgain: (source) => looks.lookAgain(source),
     jobs: { sweeps, scans, portfolios },
     drawings,
+    layouts,
     async offerHeard(id) {
       helping.wake()
       await sweeps.offerHeard(id)
@@ -375,7 +377,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     readerFor: (userId, signal) => stageInWorker(readers, userId, deps.limits.timeMs, signal),
     watchlists,
     drawings,
-    layouts: createLayouts({ kv, clock, newId }),
+    layouts,
     channels,
     pushSigner: telling.pushSigner,
     tapped: createTapped({ alerts, links }),

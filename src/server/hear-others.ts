@@ -36,6 +36,7 @@ export interface HearDeps {
   lookAgain(source: SeriesKey): void
   readonly jobs: Readonly<Record<'sweeps' | 'scans' | 'portfolios', HearingJobs>>
   readonly drawings: HearingJobs
+  readonly layouts: HearingJobs
   /** A batch of a sweep was offered, or done. */
   offerHeard(id: string): Promise<void>
   wakeDeliveries(ownerId: string): void
@@ -132,6 +133,7 @@ async function told(deps: HearDeps, keys: readonly Key[]): Promise<void> {
     for (const id of idsOf(collection)) await jobs[collection].heard(id)
   for (const id of idsOf('sweep-offers')) await deps.offerHeard(id)
   for (const id of idsOf('drawings')) await deps.drawings.heard(id)
+  for (const id of idsOf('layouts')) await deps.layouts.heard(id)
 }
 
 const SEARCHED = [

@@ -33,6 +33,7 @@ export const STREAM_EVENTS = {
     symbol: Type.String(),
     revision: Type.Integer(),
   }),
+  layout: Type.Object({ id: idOf('lay'), updatedAt: Type.Integer() }),
   sweep: Type.Object({
     id: idOf('sw'),
     name: Type.String(),

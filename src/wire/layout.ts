@@ -165,7 +165,16 @@ export const LAYOUTS = {
   'PATCH /api/platform/layouts/{id}': {
     access: 'session ideas:write',
     summary: 'Change a layout',
-    body: Type.Object({ name: Type.Optional(Text(200)), chart: Type.Optional(Chart) }),
+    body: Type.Object({
+      name: Type.Optional(Text(200)),
+      chart: Type.Optional(Chart),
+      seen: Type.Optional(
+        Type.Integer({
+          description:
+            'The `updatedAt` of the layout that is changed. If it has been changed since, nothing is, and the answer is 409 `conflict`. Without it the last change wins.',
+        }),
+      ),
+    }),
     answer: { layout: Layout },
   },
   'DELETE /api/platform/layouts/{id}': {

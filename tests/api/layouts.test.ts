@@ -31,7 +31,7 @@ async function world() {
   const headers = await server.signUp()
   const as = (who: object) => (method: string, path: string, body?: object) =>
     server.call(method, `/api/platform/layouts${path}`, { ...(body && { body }), headers: { ...who } })
-  return { me: as(headers), other: async () => as(await server.signUp('other@example.com')) }
+  return { server, me: as(headers), other: async () => as(await server.signUp('other@example.com')) }
 }
 
 test('a layout is kept, listed, changed and deleted, by its owner alone', async () => {
@@ -55,6 +55,25 @@ test('a layout is kept, listed, changed and deleted, by its owner alone', async 
 
 const { scriptId: _none, ...OTHER } = CHART
 const GRID = { shape: '3-left', active: 1, script: 0, links: ['symbol', 'crosshair'], others: [OTHER, OTHER] }
+
+test('a change of a layout that has been changed since it was read is refused, and the stream tells of each', async () => {
+  const { me, server } = await world()
+  const told: unknown[] = []
+  server.services.features.layouts.onChange(({ id, updatedAt }) => told.push({ id, updatedAt }))
+  const { id, layout } = (await me('POST', '', { name: 'one', chart: CHART })).json
+  const first = (await me('PATCH', `/${id}`, { chart: { ...CHART, scale: 'log' }, seen: layout.updatedAt }))
+    .json.layout
+  expect(first.updatedAt).toBeGreaterThan(layout.updatedAt)
+  const late = await me('PATCH', `/${id}`, { chart: { ...CHART, scale: 'percent' }, seen: layout.updatedAt })
+  expect([late.status, late.json.error.code]).toEqual([409, 'conflict'])
+  expect((await me('GET', `/${id}`)).json.layout).toEqual(first)
+  const anyway = (await me('PATCH', `/${id}`, { chart: { ...CHART, scale: 'percent' } })).json.layout
+  expect(anyway.chart.scale).toBe('percent')
+  expect(told).toEqual([
+    { id, updatedAt: first.updatedAt },
+    { id, updatedAt: anyway.updatedAt },
+  ])
+})
 
 test('a layout of several charts keeps how they stand and what they do together', async () => {
   const { me } = await world()

@@ -9,6 +9,7 @@ import { NO_BARS } from '../../src/dashboard/chart/view-state.ts'
 import { compile } from '../../src/pine/compile.ts'
 import { barsOf, runScript } from '../pine/run-script.ts'
 import type { Track } from '../../src/wire/track.ts'
+import { violations } from './axe.ts'
 import { noBrowser, startSite, type Site } from './browser.ts'
 
 const plotTrack = (id: string, pane: string, title = id) =>
@@ -252,6 +253,55 @@ describe.skipIf(noBrowser)('on the chart', () => {
       await page.waitForTimeout(100)
     expect(await stored()).toMatchObject([{ name: 'Утро', chart: { scale: 'percent' } }])
     expect([...complaints, ...other.complaints]).toEqual([])
+  }, 300_000)
+
+  test('a tab asks before it takes away what another has saved in the same layout, and loses nothing', async () => {
+    const quiet = { script: { id: null, name: '', source: '' }, side: '', bottom: '', 'tour.done': true }
+    const { page, complaints } = await site.open({ remembered: quiet, width: 1440 })
+    await page.goto(`${site.url}/chart/SP%3ASPX/1d`)
+    await page.getByText(/^Vol/).first().waitFor()
+    await page.getByRole('button', { name: 'Layout: none' }).click()
+    await page.getByRole('menuitem', { name: 'Save as a new layout…' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Shared')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByRole('button', { name: 'Layout: Shared' }).waitFor()
+    const other = await page.context().newPage()
+    await other.goto(page.url())
+    await other.getByRole('button', { name: 'Layout: Shared' }).waitFor()
+    const stored = async () => {
+      const answer = await page.request.get(`${site.url}/api/platform/layouts`)
+      const { layouts } = (await answer.json()) as {
+        layouts: { name: string; chart: { scale: string } }[]
+      }
+      return layouts.find(({ name }) => name === 'Shared')?.chart.scale
+    }
+    const storedWhen = async (scale: string) => {
+      for (let i = 0; i < 600 && (await stored()) !== scale; i++) await page.waitForTimeout(100)
+      expect(await stored()).toBe(scale)
+    }
+    const scale = (tab: typeof page, name: string, pressed?: boolean) =>
+      tab.getByRole('button', { name, exact: true, ...(pressed !== undefined && { pressed }) })
+    const asked = (tab: typeof page) => tab.getByRole('dialog', { name: 'The layout was changed elsewhere' })
+
+    // The second tab hears of it, and takes it over.
+    await scale(page, 'log').click()
+    await storedWhen('log')
+    await asked(other).waitFor()
+    expect(await violations(other)).toEqual([])
+    await scale(other, 'log', false).waitFor()
+    await asked(other).getByRole('button', { name: 'Show what was saved' }).click()
+    await scale(other, 'log', true).waitFor()
+
+    // It keeps its own instead; then the first is asked, and goes on without the layout.
+    await scale(other, '%').click()
+    await storedWhen('percent')
+    await asked(page).getByRole('button', { name: 'Keep the charts of this tab' }).click()
+    await storedWhen('log')
+    await asked(other).getByRole('button', { name: 'Close' }).click()
+    await other.getByRole('button', { name: 'Layout: none' }).waitFor()
+    await scale(other, '%', true).waitFor()
+    expect(await stored()).toBe('log')
+    expect(complaints).toEqual([])
   }, 300_000)
 
   test('a layout keeps its last change when another is opened at once, and a script that cannot be had', async () => {

@@ -1,17 +1,28 @@
 // The menu of layouts in the top bar, with the dialog that asks for a name.
 
 import { useEffect, useState } from 'preact/hooks'
-import type { LayoutChart } from '../../wire/layout.ts'
+import type { Layout, LayoutChart } from '../../wire/layout.ts'
 import { call } from '../api-client.ts'
 import { Menu, type MenuItem } from '../chart/menu.tsx'
 import { ago } from '../format.ts'
 import { attempt } from '../frame/page.tsx'
 import { Icon } from '../ui/icon.tsx'
+import { Ago } from '../ui/ago.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
-import { Field, toast } from '../ui/ui.tsx'
+import { Button, Dialog, Field, toast } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { market } from '../workspace.ts'
-import { openLayout, remove, rename, saveAs, saveAsOneGoes, show } from './layouts.ts'
+import {
+  changedElsewhere,
+  closeLayout,
+  keepThese,
+  openLayout,
+  remove,
+  rename,
+  saveAs,
+  saveAsOneGoes,
+  show,
+} from './layouts.ts'
 
 type Asking = 'new' | 'rename'
 
@@ -37,6 +48,7 @@ export function LayoutMenu({
         <span class={wide}>{name || 'Layout'}</span>
       </Menu>
       {asking && <NameDialog asking={asking} onClose={() => setAsking(null)} />}
+      {changedElsewhere.value && <ChangedElsewhere layout={changedElsewhere.value} />}
     </>
   )
 }
@@ -75,7 +87,7 @@ async function layoutItems(ask: (asking: Asking) => void): Promise<readonly Menu
             text: 'Save to it no longer',
             icon: 'close' as const,
             section: 'This chart',
-            run: () => (openLayout.value = { id: '', name: '' }),
+            run: closeLayout,
           },
           {
             id: 'delete',
@@ -91,6 +103,30 @@ async function layoutItems(ask: (asking: Asking) => void): Promise<readonly Menu
 
 const heldText = ({ symbol, grid }: LayoutChart): string =>
   grid ? `${grid.others.length + 1} charts` : symbol
+
+/** Two tabs, or two machines, have the same layout open: neither takes away what the other has done without being asked. */
+function ChangedElsewhere({ layout }: { readonly layout: Layout }) {
+  return (
+    <Dialog
+      title="The layout was changed elsewhere"
+      width={420}
+      onClose={closeLayout}
+      footer={
+        <>
+          <Button onClick={keepThese}>Keep the charts of this tab</Button>
+          <Button variant="primary" onClick={() => show(layout)}>
+            Show what was saved
+          </Button>
+        </>
+      }
+    >
+      <p>
+        Another tab or machine has saved {layout.name} <Ago at={layout.updatedAt} />. If you close this, the
+        charts here stay as they are, and are saved to it no longer.
+      </p>
+    </Dialog>
+  )
+}
 
 const FIELDS = bodyFields('POST /api/platform/layouts')
 

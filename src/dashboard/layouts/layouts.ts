@@ -7,13 +7,23 @@ import { showMarket } from '../chart/chart-state.ts'
 import { CHART_TYPES } from '../chart/draw-bars.ts'
 import { charts, filled, type Charts, type OneChart } from '../charts.ts'
 import { openScript } from '../editor/documents.ts'
+import { onLive } from '../live.ts'
 import { isStillOwn, remembered } from '../settings.ts'
 import { placesOf } from './grids.ts'
 import { toastError } from '../ui/ui.tsx'
 import { script } from '../workspace.ts'
 
-/** The open layout; an empty id = none, and then nothing is saved to the server. */
-export const openLayout = remembered('layout', { id: '', name: '' })
+interface Open {
+  /** Empty = none is open, and nothing is saved to the server. */
+  readonly id: string
+  readonly name: string
+  /** Its `updatedAt` when it was read or saved here; absent in what an older version has kept. */
+  readonly at?: number
+}
+export const openLayout = remembered<Open>('layout', { id: '', name: '' })
+
+/** The open layout as another tab or machine has left it meanwhile: nothing is saved before one of both is chosen. */
+export const changedElsewhere = signal<Layout | null>(null)
 
 const SAVE_AFTER_MS = 1500
 const RETRY_MS = 5000
@@ -101,33 +111,92 @@ const ALONE: NonNullable<LayoutChart['grid']> = {
 
 export async function saveAs(name: string): Promise<void> {
   const { layout } = await call('POST /api/platform/layouts', { body: { name, chart: current.peek() } })
-  openLayout.value = { id: layout.id, name: layout.name }
+  openLayout.value = { id: layout.id, name: layout.name, at: layout.updatedAt }
 }
 
 export async function rename(name: string): Promise<void> {
   const { id } = openLayout.peek()
-  const { layout } = await call('PATCH /api/platform/layouts/{id}', { path: { id }, body: { name } })
-  openLayout.value = { id, name: layout.name }
+  try {
+    setSeen((await changeLayout(id, { name }, seenOf(id))).layout)
+  } catch (error) {
+    if (isChanged(error)) void compare(id).catch(toastError)
+    throw error
+  }
 }
 
 export async function remove(id: string): Promise<void> {
   await call('DELETE /api/platform/layouts/{id}', { path: { id } })
-  if (openLayout.peek().id === id) openLayout.value = { id: '', name: '' }
+  if (openLayout.peek().id === id) closeLayout()
 }
 
 /** Puts the charts as they were left. */
-export function show({ id, name, chart }: Layout): void {
+export function show({ id, name, chart, updatedAt }: Layout): void {
   const { scriptId } = chart
   const at = script.peek().id
   const comes = scriptId !== null && scriptId !== at
   batch(() => {
-    openLayout.value = { id, name }
+    openLayout.value = { id, name, at: updatedAt }
+    changedElsewhere.value = null
     const next = fromWire(chart)
     charts.value = next
     awaited.value = comes ? { at, scriptId } : null
     showMarket(next.all.find((one) => one.id === next.active)!.market)
   })
   if (comes) openScript(scriptId).catch(toastError)
+}
+
+/** The version of a layout that is open here; undefined if it is not. */
+const seenOf = (id: string): number | undefined => {
+  const open = openLayout.peek()
+  return open.id === id ? open.at : undefined
+}
+
+function setSeen({ id, name, updatedAt }: Layout): void {
+  const open = openLayout.peek()
+  if (open.id === id) openLayout.value = { id, name, at: updatedAt }
+}
+
+const changeLayout = (
+  id: string,
+  change: { readonly name: string } | { readonly chart: LayoutChart },
+  seen: number | undefined,
+  keepalive = false,
+) =>
+  call('PATCH /api/platform/layouts/{id}', {
+    path: { id },
+    body: { ...change, ...(seen !== undefined && { seen }) },
+    keepalive,
+  })
+
+const isChanged = (error: unknown): boolean => error instanceof ApiError && error.status === 409
+
+/** Asks which charts are to stay, if another tab or machine has left others in the layout than there are here. */
+async function compare(id: string): Promise<void> {
+  const { layout } = await call('GET /api/platform/layouts/{id}', { path: { id } })
+  if (openLayout.peek().id !== id || layout.updatedAt <= (seenOf(id) ?? 0)) return
+  const shown = (chart: LayoutChart) => JSON.stringify([fromWire(chart), chart.scriptId])
+  if (shown(layout.chart) === shown(current.peek())) return setSeen(layout)
+  changedElsewhere.value = layout
+  // What the browser remembers of the other tab's version would pass for this one's after a reload.
+  openLayout.value = { ...openLayout.peek() }
+}
+
+/** The charts that are here take the place of what another tab or machine has saved. */
+export function keepThese(): void {
+  const layout = changedElsewhere.peek()
+  if (!layout) return
+  batch(() => {
+    setSeen(layout)
+    changedElsewhere.value = null
+  })
+}
+
+/** The charts stay as they are, and belong to no layout. */
+export function closeLayout(): void {
+  batch(() => {
+    openLayout.value = { id: '', name: '' }
+    changedElsewhere.value = null
+  })
 }
 
 interface Unsaved {
@@ -140,47 +209,80 @@ export function saveAsOneGoes(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined
   let unsaved: Unsaved | null = null
   let last = { id: '', text: '' }
-  const save = async ({ leaving = false } = {}) => {
-    clearTimeout(timer)
-    if (!unsaved) return
-    const sent = unsaved
-    unsaved = null
-    const { id, chart } = sent
+  let sending = 0
+  let sent: Promise<void> = Promise.resolve()
+  const send = async (one: Unsaved, leaving: boolean) => {
+    const { id, chart } = one
+    // The version that a request before this one makes is not known yet.
+    const seen = leaving && sending > 0 ? undefined : seenOf(id)
+    sending++
     try {
       const keepalive = leaving && JSON.stringify(chart).length < LAST_WORDS_MAX
-      await call('PATCH /api/platform/layouts/{id}', { path: { id }, body: { chart }, keepalive })
+      setSeen((await changeLayout(id, { chart }, seen, keepalive)).layout)
     } catch (error) {
       if (isAway(error)) {
         // Changes that were made since then are newer, and stay.
-        unsaved ??= sent
-        timer = setTimeout(() => void save(), RETRY_MS)
+        unsaved ??= one
+        timer = setTimeout(save, RETRY_MS)
       } else if (error instanceof ApiError && error.status === 404) {
-        // It was deleted on another machine: the chart stays as it is, and belongs to no layout.
-        if (openLayout.peek().id === id) openLayout.value = { id: '', name: '' }
-      } else toastError(error)
+        // It was deleted on another machine.
+        if (openLayout.peek().id === id) closeLayout()
+      } else if (isChanged(error)) await compare(id).catch(toastError)
+      else toastError(error)
+    } finally {
+      sending--
     }
+  }
+  const save = () => {
+    clearTimeout(timer)
+    const one = unsaved
+    unsaved = null
+    if (one) sent = sent.then(() => send(one, false))
   }
   const stop = effect(() => {
     const chart = current.value
     const { id } = openLayout.value
     const text = JSON.stringify(chart)
+    if (changedElsewhere.value) {
+      // Whatever is chosen is saved: it may be what is here now.
+      unsaved = null
+      last = { id, text: '' }
+      return
+    }
     // A layout that was just opened or made equals the server's; changes of the previous one are sent at once.
-    if (last.id !== id) void save()
+    if (last.id !== id) save()
     else if (last.text !== text && id !== '') {
       unsaved = { id, chart }
       clearTimeout(timer)
-      timer = setTimeout(() => void save(), SAVE_AFTER_MS)
+      timer = setTimeout(save, SAVE_AFTER_MS)
     }
     last = { id, text }
   })
+  const look = () => {
+    const { id } = openLayout.peek()
+    // Where it cannot be read, the next change says why.
+    if (id !== '') sent = sent.then(() => compare(id)).catch(() => undefined)
+  }
+  look()
+  const stopHearing = onLive(
+    'layout',
+    ({ id, updatedAt }) => {
+      sent = sent.then(() => {
+        if (updatedAt > (seenOf(id) ?? Infinity)) look()
+      })
+    },
+    look,
+  )
   // A change right before the tab is closed has to reach other machines as well.
   const onLeave = () => {
-    if (isStillOwn()) void save({ leaving: true })
+    if (unsaved && isStillOwn()) void send(unsaved, true)
+    unsaved = null
   }
   addEventListener('pagehide', onLeave)
   return () => {
     removeEventListener('pagehide', onLeave)
+    stopHearing()
     stop()
-    void save()
+    save()
   }
 }
