@@ -329,7 +329,11 @@ function fleetGauges(fleet: FleetView | null, helped: number): (readonly [string
     ['chartroom_fleet_shards', 'Shards of work that this server does, of 256.', fleet.held.length],
     ['chartroom_fleet_lag_seconds', 'For how long it may not have heard of changes.', fleet.lagMs / 1000],
     ['chartroom_fleet_buried', 'Servers that it found gone and took the leases of.', fleet.buried],
-    ['chartroom_fleet_sweep_batches', 'Batches of trials that it did for sweeps of other servers.', helped],
+    [
+      'chartroom_fleet_sweep_batches',
+      'Batches of trials, or pieces of them, that it did for sweeps of other servers.',
+      helped,
+    ],
     ['chartroom_store_retries', 'Statements that it sent to the database again.', fleet.retries],
   ]
 }

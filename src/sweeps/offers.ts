@@ -1,21 +1,28 @@
 // Batches of sweeps that any server on the database may do, so that one sweep uses the workers of all of them.
 //
-// The server that has the sweep offers the batches that its own workers have no room for yet. Another takes one by writing
-// its name into it, and later writes the outcome beside. Every step checks what it has read, in a commit that is refused to
-// a server whose lease has run out: so a batch that was taken back, or whose taker is gone, gets no outcome from it any
-// more. The server of the sweep stores batches in their order, whoever did them: one server or three end with the same bytes.
+// Where there are several servers, a batch is cut into pieces. The server that has the sweep offers those that its own
+// workers have no room for yet. Another takes one by writing its name into it, and later writes the outcome beside. Every
+// step checks what it has read, in a commit that is refused to a server whose lease has run out: so a piece that was taken
+// back, or whose taker is gone, gets no outcome from it any more. The server of the sweep puts the pieces together and stores
+// batches in their order, whoever did them: one server or three end with the same bytes.
+//
+// Servers that have nothing else to do wait for the last piece that another has begun, so pieces are short.
 
 import type { TrialsOutput } from '../engine/job.ts'
 import type { NewId } from '../lib/ids.ts'
 import { collection, type Collection } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
 import { transact } from '../store/transaction.ts'
+import { joined } from './joined.ts'
 import { decodeRows, encodeRows } from './records.ts'
 import type { Choice } from './space.ts'
 
+/** How many pieces a server takes at a time: while one is written down, the next one runs. */
+export const HELPED_MAX = 2
+
 type Choices = readonly (readonly Choice[])[]
 
-/** What became of a batch of choices. */
+/** What became of choices of a batch. */
 export interface Tried {
   /** Those that halving left, or all. */
   readonly left: Choices
@@ -73,8 +80,10 @@ function triedOf(choices: Choices, { left, out, rows, ...found }: Outcome): Trie
   return { left: left.map((place) => choices[place]!), out, found: { ...found, rows: decodeRows(rows) } }
 }
 
+/** A piece of a batch. */
 interface Item {
   readonly choices: Choices
+  readonly ran: (count: number) => void
   readonly resolve: (tried: Tried) => void
   readonly reject: (error: unknown) => void
   state: 'waiting' | 'here' | 'away' | 'done'
@@ -90,16 +99,22 @@ export interface SharedBatchesOptions {
   /** null: there is no other server. */
   readonly nodes: SweepNodes | null
   readonly sweepId: string
-  /** How many are done here at a time. */
-  readonly hereMax: number
-  readonly here: (choices: Choices) => Promise<Tried>
+  /** How many batches may be begun for each server before the first of them is done. */
+  readonly batchesMax: number
+  /** How many pieces are done here at a time. */
+  readonly hereMax: () => number
+  /** How many choices a piece has at most; Infinity: batches stay whole. */
+  readonly pieceMax: () => number
+  /** `ran` is told how many more have run. */
+  readonly here: (choices: Choices, ran: (count: number) => void) => Promise<Tried>
   readonly signal: AbortSignal
 }
 
-/** The batches of a sweep that were begun and are not stored yet: each is done here, or by whoever takes it first. */
+/** The batches of a sweep that were begun and are not stored yet: each piece is done here, or by whoever takes it first. */
 export class SharedBatches {
   readonly #options: SharedBatchesOptions
   readonly #items = new Set<Item>()
+  readonly #unforgotten = new Set<Promise<void>>()
   #here = 0
 
   constructor(options: SharedBatchesOptions) {
@@ -119,15 +134,37 @@ export class SharedBatches {
 
   /** How many batches may be begun before the first of them is done. */
   get room(): number {
-    const { nodes, hereMax } = this.#options
-    return hereMax * Math.max(1, nodes?.members.length ?? 1)
+    return this.#options.batchesMax * Math.max(1, this.#servers)
   }
 
-  async do(choices: Choices): Promise<Tried> {
+  get #servers(): number {
+    return this.#options.nodes?.members.length ?? 1
+  }
+
+  /** `ran` is told how many more have run. */
+  async do(choices: Choices, ran: (count: number) => void): Promise<Tried> {
     this.#options.signal.throwIfAborted()
+    const most = this.#servers < 2 ? Infinity : this.#options.pieceMax()
+    const begun = cut(choices, most).map((piece) => this.#doPiece(piece, ran))
+    this.#offerSome()
+    const pieces = await Promise.all(begun)
+    return {
+      left: pieces.flatMap(({ left }) => left),
+      out: pieces.flatMap(({ out }) => out),
+      found: joined(pieces.map(({ found }) => found)),
+    }
+  }
+
+  /** Resolves when all of them are done or given up, and what was offered is gone from the store. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#unforgotten)
+  }
+
+  #doPiece(choices: Choices, ran: (count: number) => void): Promise<Tried> {
     const { promise, resolve, reject } = Promise.withResolvers<Tried>()
     const item: Item = {
       choices,
+      ran,
       resolve,
       reject,
       state: 'waiting',
@@ -136,14 +173,12 @@ export class SharedBatches {
     }
     this.#items.add(item)
     this.#pump()
-    if (item.state === 'waiting') this.#offer(item)
-    try {
-      return await promise
-    } finally {
-      item.state = 'done'
-      this.#items.delete(item)
-      await this.#forget(item)
-    }
+    const forgotten = promise
+      .catch(() => undefined)
+      .then(() => this.#forget(item))
+      .finally(() => this.#unforgotten.delete(forgotten))
+    this.#unforgotten.add(forgotten)
+    return promise
   }
 
   /** Another server has changed an offer. */
@@ -167,7 +202,7 @@ export class SharedBatches {
   }
 
   #pump(): void {
-    while (this.#here < this.#options.hereMax) {
+    while (this.#here < this.#options.hereMax()) {
       const item = this.#items.values().find(({ state }) => state === 'waiting')
       if (!item) return
       item.state = 'here'
@@ -181,7 +216,7 @@ export class SharedBatches {
 
   async #doHere(item: Item): Promise<void> {
     try {
-      if (await this.#takenBack(item)) item.resolve(await this.#options.here(item.choices))
+      if (await this.#takenBack(item)) item.resolve(await this.#options.here(item.choices, item.ran))
       else await this.#look(item)
     } catch (error) {
       item.reject(error)
@@ -202,12 +237,30 @@ export class SharedBatches {
     })
     if (isOurs) item.offerId = null
     else item.state = 'away'
+    this.#offerSome()
     return isOurs
   }
 
-  #offer(item: Item): void {
-    const { offers, kv, newId, nodes, sweepId } = this.#options
-    if (!nodes || nodes.members.length < 2) return
+  /**
+   * Offers as many as the other servers take at a time. They are the last of those that wait: where the others are busy, the
+   * first will be begun here before long, and to offer a piece and take it back costs two commits.
+   */
+  #offerSome(): void {
+    const { nodes } = this.#options
+    if (!nodes) return
+    const waiting = [...this.#items].filter(({ state }) => state === 'waiting')
+    const most = HELPED_MAX * (this.#servers - 1)
+    let open = waiting.filter(({ offerId }) => offerId !== null).length
+    for (const item of waiting.toReversed()) {
+      if (open >= most) return
+      if (item.offerId !== null) continue
+      this.#offer(item, nodes)
+      open++
+    }
+  }
+
+  #offer(item: Item, nodes: SweepNodes): void {
+    const { offers, kv, newId, sweepId } = this.#options
     const id = newId('off')
     item.offerId = id
     const offer: Offer = {
@@ -219,7 +272,7 @@ export class SharedBatches {
       refusedBy: [],
       outcome: null,
     }
-    // If it cannot be stored, the batch waits until there is room for it here.
+    // If it cannot be stored, the piece waits until there is room for it here.
     item.offered = transact(kv, () => offers.insert(offer)).catch(() => undefined)
   }
 
@@ -230,15 +283,32 @@ export class SharedBatches {
     const offer = await offers.get(offerId)
     // It may have been taken back, or done, while it was read.
     if (item.offerId !== offerId || item.state === 'here' || item.state === 'done') return
-    if (offer?.outcome) return item.resolve(triedOf(item.choices, offer.outcome))
+    if (offer?.outcome) {
+      item.state = 'done'
+      item.ran(item.choices.length)
+      return item.resolve(triedOf(item.choices, offer.outcome))
+    }
     item.state = offer?.node == null ? 'waiting' : 'away'
     this.#pump()
+    this.#offerSome()
   }
 
-  async #forget({ offerId, offered }: Item): Promise<void> {
+  async #forget(item: Item): Promise<void> {
+    item.state = 'done'
+    this.#items.delete(item)
+    const { offerId, offered } = item
     if (offerId === null) return
     await offered
     // What is left over is forgotten when the sweep goes on, or by who takes it.
     await this.#options.offers.delete(offerId).catch(() => undefined)
   }
+}
+
+/** Pieces of about the same length. */
+function cut(choices: Choices, most: number): readonly Choices[] {
+  if (choices.length <= most) return [choices]
+  const length = Math.ceil(choices.length / Math.ceil(choices.length / most))
+  return Array.from({ length: Math.ceil(choices.length / length) }, (_, i) =>
+    choices.slice(i * length, (i + 1) * length),
+  )
 }

@@ -32,6 +32,7 @@ import type { Also } from '../store/transaction.ts'
 import type { Key } from '../store/kv.ts'
 import type { StitchedEquity, SweepBody, SweepTrial, Verdict } from '../wire/sweep.ts'
 import { halvingOf, measuredOn, rungsOf, survivors } from './halving.ts'
+import { joined } from './joined.ts'
 import { Ledger } from './ledger.ts'
 import type { Plan } from './plan.ts'
 import {
@@ -50,7 +51,15 @@ import { BATCH, expressionAt, spaceOf, type Choice, type Space } from './space.t
 import { shownTrial } from './trials.ts'
 import { CELLS_MAX, cellsOf, heldOut } from './windows.ts'
 import { isUnderWay } from '../wire/job-state.ts'
-import { offersIn, outcomeOf, SharedBatches, type Offer, type SweepNodes, type Tried } from './offers.ts'
+import {
+  HELPED_MAX,
+  offersIn,
+  outcomeOf,
+  SharedBatches,
+  type Offer,
+  type SweepNodes,
+  type Tried,
+} from './offers.ts'
 
 export type { Sweep } from './records.ts'
 
@@ -81,9 +90,9 @@ export interface SweepProgress {
   readonly perSecond: number | null
 }
 
-/** How many batches of others are done here at a time: while one is written down, the next one runs. */
-const HELPED_MAX = 2
 const OFFERS_PAGE = 20
+/** Of so many sweeps of others bars and script are kept. */
+const MATERIALS_MAX = 4
 const TRIALS = 1000
 /** Samplers whose next choice depends on the outcomes of earlier ones. */
 const LEARNING: ReadonlySet<Sweep['sampler']> = new Set(['tpe', 'cmaes'])
@@ -92,6 +101,8 @@ const TPE_TRIALS_MAX = 2000
 /** How long a part of a batch takes, so that others soon get their turn. */
 const PART_MS = 400
 const PART_FIRST = 2
+/** The choices of a piece of a batch, until it is known how long one takes. */
+const PIECE_FIRST = 50
 const PART_MAX = 100
 const STANDARD_FIGURES = [
   'trades',
@@ -119,8 +130,8 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
   #helped = 0
   /** Whether one of them could not be given back. */
   #owes = false
-  /** What the batches of the sweep that was helped with last have in common. */
-  #lastMaterial: { readonly sweepId: string; readonly material: Promise<Material> } | null = null
+  /** What the batches of the sweeps that were helped with last have in common, by sweep. */
+  readonly #materials = new Map<string, Promise<Material>>()
   /** How many times a sweep began or went on. */
   #begun = 0
   readonly #trying = new Map<string, number>()
@@ -346,9 +357,10 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
     const offers = offersIn(kv)
     if (this.#owes) await this.#giveBack(nodes.node)
     const isFree = () =>
-      pool.hasFreeWorker || (this.#helping.size > 0 && this.#helping.size < HELPED_MAX && pool.waiting === 0)
+      this.#helping.size === 0 ? pool.hasFreeWorker : this.#helping.size < HELPED_MAX && pool.waiting === 0
     if (!isFree()) return
     const { items } = await offers.list('open', [], { limit: OFFERS_PAGE, reverse: false })
+    if (items.length === 0 && this.#helping.size === 0) this.#materials.clear()
     for (const { id, lender, refusedBy } of items) {
       if (lender === nodes.node || refusedBy.includes(nodes.node)) continue
       if (!isFree()) return
@@ -360,7 +372,6 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
       this.#helping.set(id, stop)
       void this.#help(taken, nodes.node, stop.signal).finally(() => {
         this.#helping.delete(id)
-        if (this.#helping.size === 0) this.#lastMaterial = null
         done()
       })
     }
@@ -407,13 +418,18 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
   }
 
   #materialToHelp(sweep: Sweep): Promise<Material> {
-    if (this.#lastMaterial?.sweepId !== sweep.id)
-      this.#lastMaterial = { sweepId: sweep.id, material: this.#materialOf(sweep) }
-    return this.#lastMaterial.material
+    const material = this.#materials.get(sweep.id) ?? this.#materialOf(sweep)
+    // The one used last is forgotten last.
+    this.#materials.delete(sweep.id)
+    this.#materials.set(sweep.id, material)
+    material.catch(() => this.#materials.delete(sweep.id))
+    const [oldest] = this.#materials.keys()
+    if (this.#materials.size > MATERIALS_MAX && oldest !== undefined) this.#materials.delete(oldest)
+    return material
   }
 
   protected override async work(id: string, live: LiveJob<SweepProgress>): Promise<void> {
-    const { clock } = this.#deps
+    const { clock, atOnce, nodes = null } = this.#deps
     const { signal } = live
     const started = await this.started(id)
     if (!started) return
@@ -452,12 +468,15 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
       kv: this.#deps.kv,
       offers: offersIn(this.#deps.kv),
       newId: this.#deps.newId,
-      nodes: this.#deps.nodes ?? null,
+      nodes,
       sweepId: id,
       // A sampler that does not learn need not wait for the outcomes of one batch to begin the next.
-      hereMax: learns ? 1 : 2,
-      here: (choices) =>
-        this.#sortedAndTried(started, material, rungs, choices, either, ran.counting(choices)),
+      batchesMax: learns ? 1 : 2,
+      // Where others may do them, they do not wait here while workers have other sweeps to do.
+      hereMax: () => (learns || (this.#shared.size > 1 && nodes && nodes.members.length > 1) ? 1 : 2),
+      // Halving compares the trials of a whole batch.
+      pieceMax: () => (learns || sweep.halving ? Infinity : pieceOf(material, atOnce)),
+      here: (choices, ran) => this.#sortedAndTried(started, material, rungs, choices, either, ran),
       signal: either,
     })
     await shared.begin()
@@ -472,7 +491,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
         isOver = choices.length === 0
         if (isOver) return
         if (!learns) plan.tell(choices.map(() => null))
-        const tried = shared.do(choices)
+        const tried = shared.do(choices, ran.counting(choices))
         tried.catch(() => undefined)
         underWay.push({ choices, tried })
       }
@@ -499,7 +518,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
       this.#trying.delete(id)
       stop.abort()
       // Their offers are gone with them.
-      await Promise.allSettled(underWay.map(({ tried }) => tried))
+      await shared.ended()
     }
     await this.#judge(sweep, material, await this.#allOf(sweep), signal)
   }
@@ -531,7 +550,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
       symbol: await seen.symbol(key.exchange, key.symbol),
       script: await this.scriptOf(sweep.id),
       space: spaceOf(sweep.space, sweep.where),
-      partSize: PART_FIRST,
+      trialMs: null,
     }
   }
 
@@ -590,17 +609,16 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
     const parts = await inParts({
       count: points.length,
       atOnce,
-      size: (left) => Math.min(material.partSize, Math.ceil(left / atOnce)),
+      size: (left) => Math.min(partOf(material), Math.ceil(left / atOnce)),
       signal,
       work: async (from, to) => {
         const part = await this.#tryPart(sweep, material, points.slice(from, to), signal)
-        const each = Math.max(0.1, part.tookMs / part.names.length)
-        material.partSize = Math.min(PART_MAX, Math.max(1, Math.floor(PART_MS / each)))
+        material.trialMs = Math.max(0.1, part.tookMs / part.names.length)
         ran(to - from)
         return part
       },
     })
-    return joined(parts)
+    return joined(parts.map(({ part }) => part))
   }
 
   #tryPart(
@@ -839,8 +857,18 @@ interface Material {
   readonly symbol: SymbolInfo
   readonly script: JobScript
   readonly space: Space
-  /** How many trials a worker is given at a time; this does not change what is tried. */
-  partSize: number
+  /** How long the last trials took each. This changes only how many a worker is given at a time, not what is tried. */
+  trialMs: number | null
+}
+
+/** How many trials a worker is given at a time. */
+function partOf({ trialMs }: Material): number {
+  return trialMs === null ? PART_FIRST : Math.min(PART_MAX, Math.max(1, Math.floor(PART_MS / trialMs)))
+}
+
+/** How many trials keep a server's workers busy for as long as a part takes. */
+function pieceOf({ trialMs }: Material, workers: number): number {
+  return trialMs === null ? PIECE_FIRST : Math.max(1, Math.floor(PART_MS / trialMs)) * workers
 }
 
 /** All trials of a sweep, as its judge reads them. The rows are in shared memory, which a worker reads without a copy. */
@@ -910,47 +938,6 @@ function batchOf(choices: readonly (readonly Choice[])[], found: TrialsOutput, t
     rows: encodeRows(found.rows),
     failures: found.failures,
     winners: found.winners.map((winner) => winner && { ...winner, trial: winner.trial + tried }),
-  }
-}
-
-/** Joins the parts of a batch, each given with the place of its first trial. */
-function joined(parts: readonly { readonly from: number; readonly part: TrialsOutput }[]): TrialsOutput {
-  const [first] = parts
-  if (!first)
-    return {
-      rows: new Float64Array(),
-      failures: [],
-      names: [],
-      winners: [],
-      script: '',
-      formerly: '',
-      tookMs: 0,
-    }
-  const rows = new Float64Array(parts.reduce((sum, { part }) => sum + part.rows.length, 0))
-  let at = 0
-  for (const { part } of parts) {
-    rows.set(part.rows, at)
-    at += part.rows.length
-  }
-  const moved = <T extends { readonly trial: number }>(one: T, from: number) => ({
-    ...one,
-    trial: one.trial + from,
-  })
-  return {
-    rows,
-    failures: parts.flatMap(({ part, from }) => part.failures.map((failure) => moved(failure, from))),
-    names: parts.flatMap(({ part }) => part.names),
-    winners: first.part.winners.map((_, window) => {
-      let best: WindowWinner | null = null
-      for (const { part, from } of parts) {
-        const winner = part.winners[window]
-        if (winner && (best === null || winner.score > best.score)) best = moved(winner, from)
-      }
-      return best
-    }),
-    script: first.part.script,
-    formerly: first.part.formerly,
-    tookMs: parts.reduce((sum, { part }) => sum + part.tookMs, 0),
   }
 }
 

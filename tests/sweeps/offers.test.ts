@@ -2,7 +2,7 @@
 
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Kv } from '../../src/store/kv.ts'
-import { offersIn } from '../../src/sweeps/offers.ts'
+import { HELPED_MAX, offersIn } from '../../src/sweeps/offers.ts'
 import { testFleet } from '../api/fleet.ts'
 import { barCsv } from '../bar-csv.ts'
 import { CROSS } from './sweep-server.ts'
@@ -13,7 +13,7 @@ const { twoServers, end } = testFleet()
 afterEach(end)
 
 const PATH = '/api/platform/sweeps'
-/** Two batches and a bit. */
+/** Two batches and a bit, which are cut into pieces of 50. */
 const SWEEP = {
   name: 'crosses',
   symbol: 'S',
@@ -29,6 +29,8 @@ const SWEEP = {
     { input: 'Slow', min: 5, max: 400, step: 1 },
   ],
 }
+/** Halving has a batch in one piece. */
+const PIECES = 9
 
 const storedAlone = new Map<string, Promise<readonly string[]>>()
 
@@ -104,12 +106,13 @@ test.each([{}, { symbol: 'H', bars: 250, halving: { keep: 0.5, rungs: 1 } }])(
     expect(expected).toHaveLength(4)
     const free = busy(owner)
     const id = await begin(change)
-    // The first two wait for a worker of their own server, and the third is offered.
-    await until(async () => (await offers()).length === 1)
+    // Two wait for a worker of their own server, and the others are offered, a few at a time.
+    const rest = 'halving' in change ? 1 : PIECES - 2
+    await until(async () => (await offers()).length === Math.min(rest, HELPED_MAX))
     const { sweeps } = other.services.features
     await until(async () => {
       await sweeps.help(() => {})
-      return sweeps.helped === 1
+      return sweeps.helped === rest
     })
     free()
     expect(await ended(id)).toEqual(expected)
@@ -124,7 +127,7 @@ test('a batch whose server is killed is done by the one that has the sweep, and 
   const freeOwner = busy(owner)
   const freeOther = busy(other)
   const id = await begin()
-  await until(async () => (await offers()).length === 1)
+  await until(async () => (await offers()).length === HELPED_MAX)
   const { sweeps } = other.services.features
   const late = Promise.withResolvers<void>()
   await sweeps.help(late.resolve)
@@ -142,7 +145,7 @@ test('a batch that a server cannot do is done by the one that has the sweep, whi
   const { owner, other, headers, busy, begin, until, offers } = await world()
   const free = busy(owner)
   const id = await begin({ source: 'strategy("broken"' })
-  await until(async () => (await offers()).length === 1)
+  await until(async () => (await offers()).length === HELPED_MAX)
   await other.services.features.sweeps.help(() => {})
   await until(async () => (await offers()).some(({ refusedBy }) => refusedBy.includes(other.fleet.node)))
   expect((await offers()).every(({ node, refusedBy }) => refusedBy.length === 0 || node === null)).toBe(true)
