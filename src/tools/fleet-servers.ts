@@ -8,16 +8,20 @@ import { SQL } from 'bun'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { postgresProxy, type Proxy } from '../../tests/store/postgres-proxy.ts'
+import { realClock } from '../../tests/store/postgres-stores.ts'
 import { startPgbouncer } from '../../tests/store/pgbouncer.ts'
 import type { OwnPostgres } from '../../tests/store/postgres-server.ts'
 import type { Delivery } from '../webhooks/deliveries.ts'
 import type { Firing } from '../alerts/alert.ts'
+import type { Notification } from '../channels/channels.ts'
+import type { InboxMessage } from '../channels/inboxes.ts'
 import type { Key, Kv } from '../store/kv.ts'
 import { SHARDS } from '../lib/shards.ts'
 import { connect } from '../store/postgres/connection.ts'
 import { LEASE_MS } from '../store/postgres/lease.ts'
 import { postgresKv } from '../store/postgres/postgres-kv.ts'
 import type { Blow } from './fleet-test.ts'
+import { Phone, Work } from './fleet-work.ts'
 
 export interface ServersOptions {
   readonly servers: number
@@ -46,8 +50,6 @@ const PATIENCE_MS = 200_000
 const REQUEST_MS = 15_000
 /** How often we say what an unanswered request is waiting for. */
 const SLOW_MS = 20_000
-
-const clock = { now: () => performance.now(), sleep: (ms: number) => Bun.sleep(ms) }
 
 /** How servers are run. */
 interface Program extends Pick<ServersOptions, 'programs' | 'clockOff'> {
@@ -125,7 +127,10 @@ class Server {
 
   async #listen(stream: ReadableStream<Uint8Array>, ready: () => void): Promise<void> {
     this.#said = ''
+    const child = this.#child
     for await (const bytes of stream) {
+      // What is left of a server that is gone.
+      if (this.#child !== child || !this.#isWanted) continue
       this.#said = (this.#said + new TextDecoder().decode(bytes)).slice(-4000)
       const port = /"message":"listening".*"port":(\d+)/.exec(this.#said)?.[1]
       if (port === undefined || this.base !== null) continue
@@ -377,9 +382,12 @@ export async function fleetOfServers({
   await servers[0]?.start()
   await Promise.all(servers.slice(1).map((server) => server.start()))
   const load = new Load(servers, random, (request, answers) => told(request, answers, servers, postgres.url))
-  await prepare(load, receiver)
+  const phone = new Phone(random)
+  const work = new Work(load, phone)
+  await prepare(load, receiver, work)
   const watch = new Watch(postgres.url)
   const working = [
+    work.run(),
     ...Array.from({ length: WRITERS }, (_, writer) => load.write(writer)),
     ...Array.from({ length: SYMBOLS }, (_, symbol) => load.feed(symbol)),
   ]
@@ -387,12 +395,17 @@ export async function fleetOfServers({
   await Bun.sleep(1000)
   load.isOver = true
   await Promise.all(working)
-  const kv = postgresKv(await connect({ url: postgres.url, clock, random: bytes, node: 'watcher' }))
+  const forward = await work.forwardFindings()
+  const kv = postgresKv(
+    await connect({ url: postgres.url, clock: realClock, random: bytes, node: 'watcher' }),
+  )
   const outcome = await settled(kv, load)
   await watch.stop()
   const findings = [
     ...load.wrong,
     ...findingsOf(load, receiver, outcome),
+    ...forward,
+    ...work.noticeFindings(outcome.notifications, outcome.firings, outcome.messages),
     ...(withinMs !== null && watch.longestMs > withinMs
       ? [`a shard had no server for ${seconds(watch.longestMs)}`]
       : []),
@@ -403,11 +416,13 @@ export async function fleetOfServers({
   console.log(
     `${load.acked.size} ideas acknowledged, ${load.bars.reduce((a, b) => a + b)} bars, ${outcome.firings.length} firings, ${receiver.requests} webhook requests for ${receiver.messages.size} firings; ${load.repeated} requests repeated, the longest was answered after ${seconds(load.longestMs)}; longest until a shard had another server ${seconds(watch.longestMs)}`,
   )
+  console.log(work.said)
   for (const finding of findings.slice(0, 20)) console.log(finding)
   console.log(`${findings.length} findings`)
   await Promise.all(servers.map((server) => server.kill()))
   for (const { proxy } of servers) proxy.stop()
   receiver.stop()
+  phone.stop()
   await kv.close()
   await between?.stop()
   await postgres.stop()
@@ -439,7 +454,7 @@ async function told(
 const bytes = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
 
-async function prepare(load: Load, receiver: Receiver): Promise<void> {
+async function prepare(load: Load, receiver: Receiver, work: Work): Promise<void> {
   // From this machine the first account needs no invitation.
   await load.ask('POST', '/api/auth/sign-up', {
     email: 'owner@example.com',
@@ -451,6 +466,7 @@ async function prepare(load: Load, receiver: Receiver): Promise<void> {
     events: ['alert.triggered'],
   })
   if (hook.status !== 200) throw new Error(`no webhook: ${JSON.stringify(hook.json)}`)
+  await work.prepare()
   for (let symbol = 0; symbol < SYMBOLS; symbol++) {
     const alert = await load.ask('POST', '/api/platform/alerts', {
       name: `alert ${symbol}`,
@@ -462,6 +478,7 @@ async function prepare(load: Load, receiver: Receiver): Promise<void> {
       price: 1,
       frequency: 'every_time',
       channels: ['webhook'],
+      channelIds: [work.channelId],
     })
     if (alert.status !== 200) throw new Error(`no alert: ${JSON.stringify(alert.json)}`)
   }
@@ -498,6 +515,8 @@ interface Outcome {
   readonly ideas: ReadonlyMap<string, string>
   readonly firings: readonly Firing[]
   readonly deliveries: readonly Delivery[]
+  readonly notifications: readonly Notification[]
+  readonly messages: readonly InboxMessage[]
 }
 
 /** What is stored once all bars have been looked at and all deliveries sent. */
@@ -507,14 +526,23 @@ async function settled(kv: Kv, load: Load): Promise<Outcome> {
   for (let before = -1; ;) {
     const firings = await recordsOf<Firing>(kv, 'firings')
     const deliveries = await recordsOf<Delivery>(kv, 'deliveries')
-    const done = firings.length + deliveries.filter(({ state }) => state !== 'pending').length
+    const notifications = await recordsOf<Notification>(kv, 'notifications')
+    const sent = [...deliveries, ...notifications]
+    const done = firings.length + sent.filter(({ state }) => state !== 'pending').length
     // As long as something happens, a busy machine is only slow.
     if (done > before) until = performance.now() + PATIENCE_MS
     before = done
-    const isDone = done === firings.length + deliveries.length && firings.length >= wanted
+    const isDone = done === firings.length + sent.length && firings.length >= wanted
     if (isDone || performance.now() > until) {
       const ideas = await recordsOf<{ id: string; title: string }>(kv, 'ideas')
-      return { firings, deliveries, ideas: new Map(ideas.map(({ id, title }) => [id, title])) }
+      const messages = await recordsOf<InboxMessage>(kv, 'inbox-messages')
+      return {
+        firings,
+        deliveries,
+        notifications,
+        messages,
+        ideas: new Map(ideas.map(({ id, title }) => [id, title])),
+      }
     }
     await Bun.sleep(200)
   }
