@@ -11,7 +11,7 @@ interface BucketAddress {
   readonly region: string | null
   /** The endpoint names the bucket, and paths do not. */
   readonly virtualHostedStyle: boolean
-  /** '' = none. */
+  /** '' = that of the environment (AWS_SESSION_TOKEN), if there is one: Bun sends it with any key. */
   readonly sessionToken: string
 }
 

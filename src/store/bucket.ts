@@ -105,8 +105,9 @@ const WORDS: Readonly<Record<string, string>> = {
   AccessDenied: 'the key is not allowed to do this',
   InvalidAccessKeyId: 'the key is not known there',
   SignatureDoesNotMatch: 'the secret of the key is wrong',
-  InvalidToken: 'the session token of the key is wrong',
-  ExpiredToken: 'the session token of the key has expired',
+  InvalidToken:
+    'the session token is wrong: AWS_SESSION_TOKEN of the environment, unless the address has one',
+  ExpiredToken: 'the session token has expired',
   PermanentRedirect: 'the bucket is in another region, or under another endpoint',
   AuthorizationHeaderMalformed: 'the region is wrong',
   ConnectionRefused: 'nothing listens at the endpoint',

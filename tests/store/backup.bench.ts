@@ -21,7 +21,7 @@ const { values, positionals } = parseArgs({
 })
 const rounds = roundsOf(values.rounds)
 /** Longer than a step may wait. */
-const AFTER_MS = 1500
+const AFTER_MS = 1200
 const CLIENTS = 8
 const WANTED = '≤ 5 % more'
 const HOUR = 3_600_000
@@ -61,21 +61,21 @@ const MIXED = [
 const WORKS: readonly Work[] = [
   {
     name: 'writes of all kinds, alerts that fire, deliveries',
-    requests: 1200,
+    requests: 800,
     clients: CLIENTS,
     pauseMs: 0,
     ask: (server, i) => MIXED[i % MIXED.length]!(server),
   },
   {
     name: 'changes of ideas as fast as they go',
-    requests: 3000,
+    requests: 2000,
     clients: 4 * CLIENTS,
     pauseMs: 0,
     ask: change,
   },
   {
     name: 'ten writes a second',
-    requests: 30,
+    requests: 20,
     clients: 1,
     pauseMs: 100,
     ask: (server, i) => MIXED[i % MIXED.length]!(server),

@@ -266,6 +266,34 @@ describe('a store that fails', () => {
     expect(await restored()).toEqual(new Map([['["n"]', '3']]))
   })
 
+  test('for an hour lets the file use its pages again meanwhile, and is caught up with in one step', async () => {
+    await put(kv, ['n', 0], '0')
+    const backup = await begun()
+    const parts = s3.objects.size
+    // It does not answer at all, and who asks has patience.
+    const silent = Promise.withResolvers<string>()
+    s3.before = () => silent.promise
+    clock.patienceMs = 1000
+    const looking = backup.look()
+    await put(kv, ['n', 1], '1')
+    const held = backup.look()
+    for (let i = 0; i < 60; i++) await put(kv, ['n', i % 5], `"${i}${'x'.repeat(100_000)}"`)
+    clock.time += 3600_000
+    // What was written comes to 6 MB.
+    expect(statSync(join(folder, 'db', 'data.mdb')).size).toBeLessThan(2 << 20)
+    silent.resolve('SlowDown')
+    await Promise.all([looking, held])
+    await backup.look()
+    expect(backup.status()).toMatchObject({ state: 'failing', lagSeconds: 3600 })
+    s3.before = async () => null
+    clock.time += 60_000
+    await backup.look()
+    await backup.settled()
+    expect(backup.status()).toMatchObject({ state: 'ok', lagSeconds: 0 })
+    expect(s3.objects.size).toBe(parts + 1)
+    expect(await restored()).toEqual(await contentOf(kv))
+  })
+
   test('because the clock is wrong, the bucket gone or the secret wrong says so in words', async () => {
     await put(kv, ['n'], '1')
     s3.skewMs = 3600_000

@@ -34,6 +34,8 @@ const WIDE_STEPS = 120
 /** A backup that is older than this, though there was something to copy, is said to fail. */
 const LATE_MS = 60_000
 const PRUNE_MS = 3600_000
+/** After a failure. */
+const PRUNE_AGAIN_MS = 60_000
 /** How long to wait before a snapshot that failed is begun again. */
 const AGAIN_MS = 15_000
 /** How long the last step may take when the server stops. */
@@ -301,7 +303,7 @@ export class Backup {
     { began, isBeside }: { readonly began: (moment: Moment) => void; readonly isBeside: boolean },
   ): Promise<Taken | null> {
     const { source, clock, place } = this.#deps
-    const unpin = source.pin()
+    let unpin: (() => void) | null = source.pin()
     const all = from === 0 ? new PageFile(source.path, 'read') : null
     try {
       const file = all ?? (this.#file ??= new PageFile(source.path, 'mapped'))
@@ -326,10 +328,13 @@ export class Backup {
         await turn()
         heldSince = performance.now()
       }
+      // All has been read: however long the place takes, writers may have the pages.
+      unpin()
+      unpin = null
       await send(true)
       return { to: moment.transaction, time, bytes }
     } finally {
-      unpin()
+      unpin?.()
       all?.close()
     }
   }
@@ -341,6 +346,7 @@ export class Backup {
     this.#prunedAt = now
     this.#pruning = this.#pruned(line, now)
       .catch((error: unknown) => {
+        this.#prunedAt = now - PRUNE_MS + PRUNE_AGAIN_MS
         this.#pruneProblem = `What is outdated cannot be deleted (${saidByBucket(error)})`
         this.#deps.log('warn', 'continuous backup', { problem: this.#pruneProblem })
       })
