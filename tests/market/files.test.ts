@@ -249,6 +249,13 @@ describe('what a file does not say', () => {
     expect(await refusal('1709632800,1,1,1,1,1\n', { hints })).toContain(message)
   })
 
+  test('a date that may mean two days is refused among those that begin with the year', async () => {
+    const text = (date: string) => `time,open,high,low,close\n2024-03-04 10:00:00,1,1,1,1\n${date},1,1,1,1\n`
+    expect(await refusal(Buffer.from(text('05/03/2024 10:05')))).toContain('row 3: time is not a date')
+    const { bars } = await read(Buffer.from(text('05.03.2024 10:05')))
+    expect(bars[1]).toStartWith('2024-03-05')
+  })
+
   test('a clock that is turned back or forward means what the zone says', async () => {
     const text = '2024.03.10,01:59,1,1,1,1,1\n2024.03.10,03:00,1,1,1,1,1\n'
     const { bars } = await read(text, { hints: { timesIn: 'America/New_York' } })
@@ -543,7 +550,16 @@ describe('packed files', () => {
   })
 
   test.each([
-    ['an endless line', Buffer.from(`${CSV}${'1'.repeat(200_000)}\n`), 'the line is too long for a bar'],
+    [
+      'an endless line',
+      Buffer.from(`${CSV}${'1'.repeat(200_000)}\n`),
+      'row 4: the line is too long for a bar',
+    ],
+    [
+      'a line that never ends',
+      Buffer.from(`${CSV}${'1'.repeat(2_000_000)}`),
+      'row 4: the line is too long for a bar',
+    ],
     // What looks for blanks at both ends of a cell takes the square of their number.
     [
       'a cell of blanks',
@@ -560,6 +576,17 @@ describe('packed files', () => {
     ],
   ])('%s is given up on', async (_name, bytes, message) => {
     expect(await refusal(bytes)).toContain(message)
+  })
+
+  test('JSON that arrives in large pieces gives others their turns all the same', async () => {
+    const others = { turns: 0, over: false }
+    const taking = (async () => {
+      for (; !others.over; others.turns++) await new Promise((resolve) => setImmediate(resolve))
+    })()
+    await refusal(Buffer.from(`{"time":[${'1,'.repeat(500_000)}`))
+    others.over = true
+    await taking
+    expect(others.turns).toBeGreaterThan(25)
   })
 
   test('a file of which only every other row is a bar is refused before its rows fill the memory', async () => {

@@ -57,7 +57,7 @@ export async function readCsv(
       rest = joined(rest, chunk.subarray(at, at + PIECE_BYTES))
       if (!reader && rest.length < HEAD_BYTES) continue
       const cut = rest.lastIndexOf(NEWLINE) + 1
-      if (rest.length - cut > LINE_MAX) throw tooLong((reader?.row ?? 0) + 1)
+      if (rest.length - cut > LINE_MAX) throw tooLong((reader?.row ?? 0) + linesIn(rest) + 1)
       if (cut === 0) continue
       reader ??= beginning(rest.subarray(0, cut), options)
       reader.read(rest.subarray(0, cut))
@@ -70,6 +70,12 @@ export async function readCsv(
   reader ??= beginning(last, options)
   reader.read(last)
   return reader.ticker
+}
+
+function linesIn(bytes: Uint8Array): number {
+  let lines = 0
+  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) lines++
+  return lines
 }
 
 function beginning(head: Uint8Array, options: CsvOptions): CsvReader {

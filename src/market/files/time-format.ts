@@ -111,6 +111,8 @@ function dateOf(
   const { length } = match[0]
   if ((match[1] ?? '').length === 4) return day(length, a, b, c)
   if ((match[3] ?? '').length !== 4) return null
+  // Among dates that begin with the year, this one may mean two days. Points stand behind days alone.
+  if (order === 'ymd' && text[(match[1] ?? '').length] !== '.') return null
   return order === 'mdy' ? day(length, c, a, b) : day(length, c, b, a)
 }
 
