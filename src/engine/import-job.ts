@@ -34,6 +34,8 @@ const BEGINNING_MS = 250
 const MEMORY_BYTES = 64 * 2 ** 20
 /** The same of what is read in a thread of its own: a group of rows, as bytes and as numbers. */
 const ASIDE_MEMORY_BYTES = 2 * 2 ** 30
+/** A group of rows as large as any that is read takes a few seconds. */
+const ASIDE_MS = 20_000
 /** The shared thread looks up after every piece. One that works for so long without is stuck, and is ended. */
 const STUCK_MS = 5000
 /** The most bytes of files that all imports together keep to be read in threads of their own. */
@@ -182,7 +184,7 @@ export function stageInWorker(
         {
           user,
           lane: 'tables',
-          budget: { timeMs, memoryBytes: ASIDE_MEMORY_BYTES },
+          budget: { timeMs: Math.min(timeMs, ASIDE_MS), memoryBytes: ASIDE_MEMORY_BYTES },
           host: drafting,
           signal,
         },
