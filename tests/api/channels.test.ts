@@ -157,7 +157,8 @@ test('quiet hours and a digest are set, refused where they make no sense, and ho
   expect((await log()).map(({ nextAt }) => nextAt)).toEqual([clock.now(), clock.now()])
   const stop = new AbortController()
   const running = services.features.start(stop.signal)
-  while ((await log()).some(({ state }) => state === 'pending')) await Bun.sleep(0)
+  // A page of the log names its rows before it reads them: one from the moment of the joining lacks the digest.
+  while (!(await log()).some(({ state }) => state === 'delivered')) await Bun.sleep(0)
   stop.abort()
   await running
   const [digest] = await log()
