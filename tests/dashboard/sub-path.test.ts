@@ -91,6 +91,8 @@ test.skipIf(noBrowser)(
       ])
       expect(file.url()).toStartWith(`${site.url}/api/`)
 
+      // The market without bars is an answer of 404, which the browser itself notes.
+      expect(complaints.filter((line) => !line.includes('404'))).toEqual([])
       await page.goto(`${site.url}/settings/profile`)
       await page.getByRole('button', { name: 'Sign out' }).click()
       await page.getByLabel('E-mail').fill('ada@example.com')
@@ -99,8 +101,8 @@ test.skipIf(noBrowser)(
       await page.getByRole('button', { name: 'Sign out' }).waitFor()
 
       expect(elsewhere).toEqual([])
-      // The market without bars is an answer of 404, which the browser itself notes.
-      expect(complaints.filter((line) => !line.includes('404'))).toEqual([])
+      // So is one of 401, to what the page still asks for while it signs out.
+      expect(complaints.filter((line) => !/40[14]/.test(line))).toEqual([])
     } finally {
       await site.close()
     }
