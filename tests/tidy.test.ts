@@ -402,6 +402,32 @@ describe('rooms', () => {
     expect(made).toEqual(byHand.map((file) => `dashboard/${file}`).toSorted())
   })
 
+  test('suites keep what they store where they are told to: a run over PostgreSQL leaves none of them out', () => {
+    /** About data directories or each store by its name, or about a provider through thousands of requests. */
+    const byHand = [
+      'alerts/disk-alerts.ts',
+      'api/credentials.test.ts',
+      'cli/copy.test.ts',
+      'cli/restore.test.ts',
+      'cli/run.ts',
+      'executable/doctor.test.ts',
+      'executable/refusals.test.ts',
+      'market/bar-runs.test.ts',
+      'market/bar-store.test.ts',
+      'market/live/polls-at-worst.test.ts',
+      'market/live/polls.test.ts',
+    ]
+    const suites = [...new Bun.Glob('**/*.ts').scanSync(`${root}/tests`)].filter(
+      (file) => !/^store\/|^tidy\.|bench/.test(file),
+    )
+    const opening = suites.filter((file) =>
+      /\b(memoryKv|memoryBars|lmdbKv|lmdbBars|openStore)\(/.test(
+        readFileSync(`${root}/tests/${file}`, 'utf8'),
+      ),
+    )
+    expect(opening.toSorted()).toEqual(byHand)
+  })
+
   test('the lock file names no registry', () => {
     expect(readFileSync(`${root}/bun.lock`, 'utf8')).not.toContain('://')
   })

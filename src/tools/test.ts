@@ -7,8 +7,11 @@
 // mended. Every other failure counts at once: a random test that fails for one seed has found something.
 //
 // Without arguments, the suites of the API and of the rooms behind it run once more over stores that answer late and out of
-// order (`tests/store/test-store.ts`). That finds code that is only right if an answer comes at once. A few run over
+// order (`tests/store/test-store.ts`). That finds code that is only right if an answer comes at once. Some run over
 // PostgreSQL, too. An operation of the API that nothing has answered as its schema says is a failure of its own.
+//
+// With TEST_STORE=postgres (`bun run test-postgres`) everything runs over PostgreSQL, once: the applications in the process
+// of a test as well as the servers and commands that suites start.
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -38,10 +41,24 @@ const NOTHING_STORED = ['json-text', 'large-texts', 'limits', 'pace', 'peer', 'p
   (suite) => `tests/api/${suite}.test.ts`,
 )
 
-/** Suites that run over PostgreSQL, too: few, since what every store must do is tested of each. */
-const OVER_POSTGRES = ['accounts', 'ideas', 'api/contract.test.ts', 'api/credentials.test.ts'].map(
-  (suite) => `tests/${suite}`,
-)
+/** Suites that run over PostgreSQL, too: some of each kind, since what every store must do is tested of each. */
+const OVER_POSTGRES = [
+  'accounts',
+  'api/channels.test.ts',
+  'api/contract.test.ts',
+  'api/credentials.test.ts',
+  'channels',
+  'charts',
+  'executable/names.test.ts',
+  'ideas',
+  'journeys',
+  'replay',
+  'scripts',
+  'search',
+  'support',
+  'watchlists',
+].map((suite) => `tests/${suite}`)
+
 /** The slowest files, longest first. They start first, because a long one that starts last leaves a processor idle. */
 const SLOWEST = [
   'dashboard/pages',
@@ -116,12 +133,14 @@ const SEED = process.env['SEED'] ?? String(seedOfCommit() ?? Math.floor(Math.ran
 await sayBrowser()
 console.log(`SEED=${SEED}`)
 const given = process.argv.slice(2)
-const postgres = given.length === 0 ? await startPostgres() : null
+const isWhole = given.length === 0
+const onlyPostgres = process.env['TEST_STORE'] === 'postgres'
+const postgres = isWhole || onlyPostgres ? await startPostgres() : null
 if (postgres) process.env[POSTGRES_URL] = postgres.url
 const answered = `${tmpdir()}/chartroom-answered-${process.pid}`
-const outcomes = [await secondChance(await run(given, given.length === 0 ? { [ANSWERED]: answered } : {}))]
-if (given.length === 0) {
-  outcomes.push(unanswered(answered))
+const outcomes = [await secondChance(await run(given, isWhole ? { [ANSWERED]: answered } : {}))]
+if (isWhole) outcomes.push(unanswered(answered))
+if (isWhole && !onlyPostgres) {
   const seed = process.env['STORE_SEED'] ?? SEED
   console.log(`\nOnce more over late stores: STORE_SEED=${seed} bun test ${OVER_LATE_STORES.join(' ')}`)
   const late = OVER_LATE_STORES.flatMap((room) => [...new Bun.Glob(`${room}/**/*.test.ts`).scanSync('.')])

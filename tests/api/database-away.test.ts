@@ -2,19 +2,18 @@
 
 import { afterAll, expect, test } from 'bun:test'
 import { BarCache } from '../../src/market/bar-cache.ts'
-import { memoryBars } from '../../src/market/bar-store.ts'
-import { memoryKv } from '../../src/store/memory.ts'
 import { LastKnown } from '../../src/store/postgres/last-known.ts'
 import { barCsv } from '../bar-csv.ts'
 import { goingAway } from '../store/going-away.ts'
 import { testServer, unlimited } from './server.ts'
+import { testBars, testKv } from '../store/test-store.ts'
 
 const database = goingAway()
 let now = 0
 const lastKnown = new LastKnown({ now: () => now })
 const server = testServer((services) => ({ ...unlimited(services), lastKnown }), {
-  kv: lastKnown.kv(database.kv(memoryKv())),
-  bars: new BarCache(lastKnown.bars(database.bars(memoryBars()))),
+  kv: lastKnown.kv(database.kv(testKv())),
+  bars: new BarCache(lastKnown.bars(database.bars(testBars()))),
 })
 const { call } = server
 afterAll(() => server.pool.close())

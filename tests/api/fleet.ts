@@ -3,12 +3,12 @@
 import type { FleetView } from '../../src/api/deps.ts'
 import { type Shards, shardOf } from '../../src/lib/shards.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
-import { type BarStore, memoryBars, type SeriesKey } from '../../src/market/bar-store.ts'
+import { type BarStore, type SeriesKey } from '../../src/market/bar-store.ts'
 import type { SweepNodes } from '../../src/sweeps/offers.ts'
 import type { Key, Kv } from '../../src/store/kv.ts'
-import { memoryKv } from '../../src/store/memory.ts'
 import { barCsv } from '../bar-csv.ts'
 import { testServer, unlimited } from './server.ts'
+import { testBars, testKv } from '../store/test-store.ts'
 
 /** What one has written and the other has not heard of. */
 interface News {
@@ -109,8 +109,8 @@ export function testFleet() {
     },
     /** `a` has the even shards, `b` the odd ones. */
     async twoServers(engine: 'stand-in' | 'real' = 'stand-in') {
-      const kv = memoryKv()
-      const store = memoryBars()
+      const kv = testKv()
+      const store = testBars()
       const alive = new Set(['a', 'b'])
       const moved = new Map<number, string>()
       const owner = (shard: number) => moved.get(shard) ?? (shard % 2 === 0 ? 'a' : 'b')

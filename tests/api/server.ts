@@ -2,7 +2,8 @@
 
 import { noteAnswered } from './answered-operations.ts'
 import { documentedAnswers } from './documented.ts'
-import { appendFileSync, mkdtempSync } from 'node:fs'
+import { onTestFinished } from 'bun:test'
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { DEFAULT_RATES, type RatePolicies } from '../../src/api/limits.ts'
 import { addressList } from '../../src/api/peer.ts'
@@ -22,6 +23,7 @@ import { parseAllowList } from '../../src/webhooks/address.ts'
 import type { Kv } from '../../src/store/kv.ts'
 import type { SweepNodes } from '../../src/sweeps/offers.ts'
 import { resultTried } from '../../src/sweeps/tries.ts'
+import { storeOf } from '../store/own-database.ts'
 import { testBars, testKv } from '../store/test-store.ts'
 
 export class FakeClock {
@@ -89,8 +91,8 @@ export interface Call {
 const EXECUTABLE = process.env['CHARTROOM_EXECUTABLE']
 
 /**
- * Where the servers that were started are written down, a line each: process and folder. Whoever runs the suites ends
- * them, for a test process is not told of its own end.
+ * Where the servers that were started outside of a test are written down, a line each: process and folder. Whoever runs
+ * the suites ends them, for a test process is not told of its own end.
  */
 const SERVERS = process.env['CHARTROOM_SERVERS']
 
@@ -104,9 +106,18 @@ async function start(executable: string): Promise<string> {
   const folder = mkdtempSync(`${tmpdir()}/chartroom-api-`)
   const unlimited = Object.keys(DEFAULT_RATES).flatMap((rate) => [`--rate-${rate}`, '1000000'])
   const flags = ['--port', '0', '--signup', 'open', '--feeds', 'off', '--data-dir', folder, ...unlimited]
-  const child = Bun.spawn([executable, 'serve', ...flags], { stdout: 'ignore', stderr: 'pipe' })
-  if (SERVERS !== undefined) appendFileSync(SERVERS, `${child.pid} ${folder}\n`)
-  child.unref()
+  const env = { ...process.env, ...(await storeOf(folder)) }
+  const child = Bun.spawn([executable, 'serve', ...flags], { stdout: 'ignore', stderr: 'pipe', env })
+  try {
+    onTestFinished(async () => {
+      child.kill('SIGKILL')
+      await child.exited
+      rmSync(folder, { recursive: true, force: true })
+    })
+  } catch {
+    if (SERVERS !== undefined) appendFileSync(SERVERS, `${child.pid} ${folder}\n`)
+    child.unref()
+  }
   let said = ''
   for await (const chunk of child.stderr) {
     said += new TextDecoder().decode(chunk)

@@ -2,12 +2,11 @@
 // It prints one line of JSON, and ends when its input does.
 
 import { BarCache } from '../../src/market/bar-cache.ts'
-import { memoryBars } from '../../src/market/bar-store.ts'
 import { loadSamples } from '../../src/market/sample.ts'
 import { serveFiles } from '../../src/server/assets.ts'
-import { memoryKv } from '../../src/store/memory.ts'
 import { bundleDashboard } from '../../src/tools/dashboard-bundle.ts'
 import { testServer, unlimited } from '../api/server.ts'
+import { testBars, testKv } from '../store/test-store.ts'
 
 const HOUR = 3_600_000
 /** What the clocks of server and pages show. */
@@ -32,11 +31,11 @@ const COINS = [
 ] as const
 
 const files = await bundleDashboard()
-const bars = new BarCache(memoryBars())
+const bars = new BarCache(testBars())
 await loadSamples(bars)
 const server = testServer((base) => ({ ...unlimited(base), dashboard: serveFiles('', files) }), {
   engine: 'real',
-  kv: memoryKv(),
+  kv: testKv(),
   bars,
 })
 server.clock.time = NOW

@@ -8,6 +8,7 @@ import { settleKey } from '../../src/store/instance-key.ts'
 import { lockData } from '../../src/store/server-lock.ts'
 import { oldDataFolder } from '../store/old-data.ts'
 import { postgresStores, realClock } from '../store/postgres-stores.ts'
+import { inFolder } from '../store/own-database.ts'
 import { type Outcome, temporaryFolder, withClock } from './run.ts'
 
 const postgres = await postgresStores()
@@ -26,7 +27,8 @@ async function database(): Promise<string> {
 }
 
 /** With a clock that runs, since a database is asked. */
-const copy = (...args: string[]): Promise<Outcome> => withClock(realClock, temporaryFolder(), 'copy', ...args)
+const copy = (...args: string[]): Promise<Outcome> =>
+  withClock(realClock, inFolder(temporaryFolder()), 'copy', ...args)
 
 test('a folder of version 0.1.0 goes into a database and comes back, with its key', async () => {
   const from = oldDataFolder(temporaryFolder())

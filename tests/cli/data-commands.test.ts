@@ -2,14 +2,13 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync, statSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { users } from '../../src/accounts/accounts.ts'
 import { ToldFeeds } from '../../src/feeds/told-feeds.ts'
-import { openStore } from '../../src/store/open-store.ts'
 import { runs, type Run } from '../../src/runs/records.ts'
 import { libraryFor } from '../../src/scripts/scripts.ts'
 import { transact } from '../../src/store/transaction.ts'
 import { settleKey } from '../../src/store/instance-key.ts'
 import { WantedLibraries } from '../../src/scripts/wanted-libraries.ts'
-import { lmdbKv } from '../../src/store/lmdb.ts'
-import { chartroom, temporaryFolder, withHttp, withInput } from './run.ts'
+import { inFolder } from '../store/own-database.ts'
+import { chartroom, openKept, temporaryFolder, withHttp, withInput } from './run.ts'
 
 const CSV = 'time,open,high,low,close,volume\n1709632800000,10,12,9,11,5\n1709632860000,11,13,10,12.5,6\n'
 const SERIES = ['--symbol', 'BINANCE:BTCUSDT', '--interval', '1']
@@ -94,7 +93,7 @@ describe('bars', () => {
     expect((await chartroom(data, 'bars', 'feeds')).out).toBe(
       'No series is kept fresh. Follow one with POST /api/platform/feeds.',
     )
-    const kv = await openStore({ directory: data })
+    const kv = await openKept(data)
     const key = { exchange: 'BINANCE', symbol: 'BTCUSDT', interval: '1m' }
     const since = Date.UTC(2026, 10, 20)
     await new ToldFeeds({ kv, clock: { now: () => since, sleep: () => Promise.resolve() } }).tell({
@@ -143,7 +142,7 @@ describe('script add-library', () => {
     )
     expect((await add(LIBRARY)).code).toBe(2)
     expect((await add(LIBRARY, '--as', 'zz')).code).toBe(2)
-    const kv = lmdbKv({ path: `${data}/db` })
+    const kv = await openKept(data)
     const [{ id } = { id: '' }] = await Array.fromAsync(users(kv).each())
     const library = libraryFor(kv, id)
     expect([
@@ -158,7 +157,7 @@ describe('script add-library', () => {
     const data = temporaryFolder()
     const listed = () => chartroom(data, 'script', 'wanted-libraries')
     expect((await listed()).out).toBe('No script has asked for a library that is not here.')
-    const kv = lmdbKv({ path: `${data}/db` })
+    const kv = await openKept(data)
     const clock = { now: () => 1e12, sleep: () => Promise.resolve() }
     let id = 0
     const wanted = new WantedLibraries({ kv, clock, newId: (prefix) => `${prefix}_${++id}`, log: () => {} })
@@ -242,17 +241,17 @@ describe('user and token', () => {
 })
 
 test('a backup is a data directory, and comes back', async () => {
-  const data = temporaryFolder()
+  const data = inFolder(temporaryFolder())
   await chartroom(data, 'bars', 'import', csvFile(), ...SERIES)
   const key = 'k'.repeat(32)
   writeFileSync(`${data}/instance.key`, key)
-  const backup = `${temporaryFolder()}/backup`
+  const backup = inFolder(`${temporaryFolder()}/backup`)
   expect((await chartroom(data, 'backup', backup)).code).toBe(0)
   // It holds password hashes, and others may use the machine.
   const modes = ['', '/db', '/db/data.mdb'].map((path) => statSync(backup + path).mode & 0o777)
   expect(modes).toEqual([0o700, 0o700, 0o600])
   expect((await chartroom(backup, 'bars', 'export', ...SERIES)).out).toBe(CSV.trimEnd())
-  const restored = `${temporaryFolder()}/restored`
+  const restored = inFolder(`${temporaryFolder()}/restored`)
   expect((await chartroom(restored, 'restore', backup)).code).toBe(0)
   expect((await chartroom(restored, 'bars', 'export', ...SERIES)).out).toBe(CSV.trimEnd())
   expect(readFileSync(`${restored}/instance.key`, 'utf8')).toBe(key)
@@ -262,18 +261,18 @@ test('a backup is a data directory, and comes back', async () => {
 })
 
 test('a backup without the key of its database comes back with a warning, and what cannot be read', async () => {
-  const data = temporaryFolder()
+  const data = inFolder(temporaryFolder())
   await chartroom(data, 'bars', 'import', csvFile(), ...SERIES)
   const random = { bytes: (length: number) => new Uint8Array(length).fill(7) }
-  const kv = lmdbKv({ path: `${data}/db` })
+  const kv = await openKept(data)
   const key = await settleKey(kv, `${data}/instance.key`, { kind: 'missing' }, random)
   const sealed = JSON.stringify({ sealed: 'sealed', setAt: 1 })
   await kv.commit({ sets: [{ key: ['provider-keys', 'Tiingo'], value: sealed }] })
   await kv.close()
-  const backup = `${temporaryFolder()}/backup`
+  const backup = inFolder(`${temporaryFolder()}/backup`)
   await chartroom(data, 'backup', backup)
   const restore = async () => {
-    const restored = `${temporaryFolder()}/restored`
+    const restored = inFolder(`${temporaryFolder()}/restored`)
     return { restored, ...(await chartroom(restored, 'restore', backup)) }
   }
   expect((await restore()).code).toBe(0)
@@ -325,7 +324,7 @@ test('stored backtests are listed, pinned and deleted, each only for its owner',
   const data = temporaryFolder()
   for (const email of ['ann@example.com', 'ben@example.com'])
     await withInput('correct horse\n', data, 'user', 'add', email, '--password-stdin')
-  const kv = lmdbKv({ path: `${data}/db` })
+  const kv = await openKept(data)
   const [ann] = (await Array.fromAsync(users(kv).each())).filter(({ email }) => email.startsWith('ann'))
   const market = { exchange: 'SP', symbol: 'SPX', interval: '1d' }
   for (const id of ['bt_1', 'bt_2', 'bt_3']) {

@@ -4,9 +4,8 @@ import { describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { tokens, users } from '../../src/accounts/accounts.ts'
 import { runs, type Run } from '../../src/runs/records.ts'
-import { lmdbKv } from '../../src/store/lmdb.ts'
 import { transact } from '../../src/store/transaction.ts'
-import { chartroom, temporaryFolder, withHttp, withInput, type Outcome } from './run.ts'
+import { chartroom, openKept, type Outcome, temporaryFolder, withHttp, withInput } from './run.ts'
 
 const MINUTE = 60_000
 const START = Date.UTC(2024, 2, 5, 10)
@@ -187,7 +186,7 @@ describe('accounts', () => {
       /^tok_\w+ \(робот\): bars:read$/,
     )
     expect((await token('--expires-in-days', 'two')).err).toContain('--expires-in-days is a number')
-    const kv = lmdbKv({ path: `${data}/db` })
+    const kv = await openKept(data)
     const stored = await Array.fromAsync(tokens(kv).each())
     await kv.close()
     // The clock of these tests stands at 20 November 2026.
@@ -197,7 +196,7 @@ describe('accounts', () => {
   test('--limit shortens the list of backtests', async () => {
     const data = temporaryFolder()
     await chartroom(data, 'user', 'add', 'ann@example.com')
-    const kv = lmdbKv({ path: `${data}/db` })
+    const kv = await openKept(data)
     const [ann] = await Array.fromAsync(users(kv).each())
     for (const id of ['bt_1', 'bt_2', 'bt_3']) {
       const run = {

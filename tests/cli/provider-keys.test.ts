@@ -5,11 +5,10 @@ import { expect, test } from 'bun:test'
 import { createProviderKeys } from '../../src/feeds/provider-keys.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { opensSecrets, markSecretsLost } from '../../src/server/sealed-secrets.ts'
-import { lmdbKv } from '../../src/store/lmdb.ts'
 import { createSecretBox } from '../../src/webhooks/secret-box.ts'
 import { keyedVenue } from '../market/fake-keyed.ts'
 import { testKv } from '../store/test-store.ts'
-import { chartroom, temporaryFolder, withHttp } from './run.ts'
+import { chartroom, openKept, temporaryFolder, withHttp } from './run.ts'
 
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count))
 const clock = { now: () => 1000, sleep: () => Promise.resolve() }
@@ -21,7 +20,7 @@ test('with the key of the server `bars fetch` asks its provider, and says where 
   expect((await chartroom(data, 'bars', 'list')).code).toBe(0)
   const key = random(32)
   writeFileSync(`${data}/instance.key`, key)
-  const kv = lmdbKv({ path: `${data}/db` })
+  const kv = await openKept(data)
   const box = await createSecretBox(key, random)
   const keys = createProviderKeys({ kv, clock, log: silentLog, box, changed: () => {} })
   await keys.give('Tiingo', { key: 'tkey', secret: '' })

@@ -7,6 +7,7 @@ import { placeAt } from '../../src/store/backup/place.ts'
 import { readInstance, settleKey } from '../../src/store/instance-key.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { startS3 } from '../store/s3-server.ts'
+import { inFolder } from '../store/own-database.ts'
 import { temporaryFolder, withClock } from './run.ts'
 
 const clock = {
@@ -15,7 +16,7 @@ const clock = {
   sleep: (_ms: number, signal?: AbortSignal) =>
     new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve())),
 }
-const chartroom = (directory: string, ...args: string[]) => withClock(clock, directory, ...args)
+const chartroom = (directory: string, ...args: string[]) => withClock(clock, inFolder(directory), ...args)
 const random = { bytes: (count: number) => crypto.getRandomValues(new Uint8Array(count)) }
 
 /** A data directory with two values, a minute apart, that was copied to a place. */

@@ -7,6 +7,11 @@ import type { Http } from '../../src/market/providers/provider.ts'
 import { runCommand } from '../../src/cli/commands.ts'
 import { PLAIN } from '../../src/cli/ink.ts'
 import type { Clock } from '../../src/lib/clock.ts'
+import type { Kv } from '../../src/store/kv.ts'
+import { openStore } from '../../src/store/open-store.ts'
+import { openPostgres } from '../../src/store/postgres/open-postgres.ts'
+import { storeOf } from '../store/own-database.ts'
+import { realClock } from '../store/postgres-stores.ts'
 
 export interface Outcome {
   readonly code: number
@@ -25,6 +30,13 @@ export function temporaryFolder(): string {
   return folder
 }
 
+/** What commands in that data directory work on, to put something there or to look. */
+export async function openKept(directory: string): Promise<Kv> {
+  const { STORE } = await storeOf(directory)
+  if (STORE === undefined) return openStore({ directory })
+  return (await openPostgres({ url: STORE, clock: realClock, random, node: 'test' })).kv
+}
+
 /** `chartroom(dir, 'bars', 'list')`. */
 export async function chartroom(directory: string, ...args: string[]): Promise<Outcome> {
   return withInput('', directory, ...args)
@@ -33,6 +45,8 @@ export async function chartroom(directory: string, ...args: string[]): Promise<O
 export async function withInput(input: string, directory: string, ...args: string[]): Promise<Outcome> {
   return withHttp(() => Promise.reject(new Error('there is no network')), directory, args, input)
 }
+
+const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
 
 const STANDING: Clock = { now: () => Date.UTC(2026, 10, 20), sleep: () => Promise.resolve() }
 
@@ -48,11 +62,13 @@ export async function withHttp(
 ): Promise<Outcome> {
   const out: string[] = []
   const err: string[] = []
+  const store = await storeOf(directory)
   const code = await runCommand({
     args,
-    environment: { DATA_DIR: directory },
-    clock,
-    random: { bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) },
+    environment: { DATA_DIR: directory, ...store },
+    // A database answers in its own time.
+    clock: 'STORE' in store ? { now: () => clock.now(), sleep: realClock.sleep } : clock,
+    random,
     version: '0.0.0',
     spawnWorker: () => new Worker(new URL('../../src/engine/worker.ts', import.meta.url).href),
     spawnSearch: () => new Worker(new URL('../../src/search/worker.ts', import.meta.url).href),

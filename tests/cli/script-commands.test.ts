@@ -3,9 +3,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { formatBytes, formatNumber, formatPercent, progressBar, tableLines } from '../../src/cli/table.ts'
 import { runs, type Run } from '../../src/runs/records.ts'
 import { createScripts } from '../../src/scripts/scripts.ts'
-import { lmdbKv } from '../../src/store/lmdb.ts'
 import { barsCsv } from '../sweeps/sweep-server.ts'
-import { chartroom, temporaryFolder, withInput } from './run.ts'
+import { chartroom, openKept, temporaryFolder, withInput } from './run.ts'
 
 const SERIES = ['--symbol', 'SP:SPX', '--interval', '1d']
 const CROSS = `//@version=6
@@ -31,8 +30,7 @@ function scripts(files: Readonly<Record<string, string>>): string {
 describe('backtest', () => {
   test('runs a stored script with the properties that are kept with it; --set goes before them', async () => {
     const data = temporaryFolder()
-    mkdirSync(`${data}/db`, { recursive: true })
-    const kv = lmdbKv({ path: `${data}/db` })
+    const kv = await openKept(data)
     const store = createScripts({
       kv,
       clock: { now: () => 0, sleep: () => Promise.resolve() },
@@ -278,7 +276,7 @@ describe('backtest --verify', () => {
     const { report } = JSON.parse(out) as { report: { range: object; trades: { profit: number }[] } }
     change(report)
     const run = { id: 'bt_1', userId: 'usr_1', state: 'done', exchange: 'SP', symbol: 'SPX', interval: '1d' }
-    const kv = lmdbKv({ path: `${data}/db` })
+    const kv = await openKept(data)
     await kv.commit({
       sets: [
         ...(runs(kv).insert({ ...run, range: report.range } as unknown as Run).sets ?? []),

@@ -11,7 +11,7 @@ import { DEFAULT_RATES } from '../../src/api/limits.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { foundChromium, launchOptions } from '../browser/chromium.ts'
 import { builtExecutable } from '../executable/built.ts'
-import { storeSettings } from '../store/own-database.ts'
+import { storeOf } from '../store/own-database.ts'
 
 const CHROMIUM = foundChromium()
 
@@ -84,7 +84,7 @@ export async function startSite({
     env: {
       ...process.env,
       ...RATES,
-      ...(await storeSettings()),
+      ...(await storeOf(folder)),
       LOG_LEVEL: 'warn',
       WEBHOOK_ALLOW: 'loopback',
       ...env,

@@ -7,11 +7,12 @@ import { threadMs } from '../../src/engine/thread-time.ts'
 import { type JobOptions, JobPool } from '../../src/engine/pool.ts'
 import { Problem } from '../../src/lib/problem.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
-import { memoryBars, seriesKey, type SeriesKey } from '../../src/market/bar-store.ts'
+import { seriesKey, type SeriesKey } from '../../src/market/bar-store.ts'
 import { importBars } from '../../src/market/import.ts'
 import { defaultSymbol } from '../../src/market/symbols.ts'
 import { zip } from '../market/archives.ts'
 import { rejection } from '../rejection.ts'
+import { testBars } from '../store/test-store.ts'
 
 const key = seriesKey('X', 'ABC', '1m')
 const clock = { now: () => performance.now(), sleep: (ms: number) => Bun.sleep(ms) }
@@ -31,7 +32,7 @@ function open({ now = clock.now } = {}) {
     memory: () => 0,
     memoryMax: Infinity,
   })
-  const cache = new BarCache(memoryBars())
+  const cache = new BarCache(testBars())
   const kept = new KeptFiles()
   const bring = (
     input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,

@@ -1,7 +1,7 @@
 // What a server lives through: scripts that never end, scripts that are wrong, files that are no bars, a full disk.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Answer, backtestOf, csvOf, BUILT, Place, type Server } from './server.ts'
+import { type Answer, backtestOf, csvOf, BUILT, IN_FOLDER, Place, type Server } from './server.ts'
 
 const LOOP = '//@version=6\nstrategy("x")\nn = 0\nwhile true\n    n += 1\nplot(n)'
 /** Every bar stays within the limit of rounds; all of them together take minutes. */
@@ -109,7 +109,7 @@ describe.each(BUILT)('%s', (mode) => {
     })
 
     test('a full disk is told to who writes, and the server lives on', async () => {
-      const small = new Place(mode)
+      const small = new Place(mode, IN_FOLDER)
       const full = await small.serve('--max-storage-mb', '3')
       await full.signUp()
       const first = await full.importCsv('exchange=X&symbol=SMALL&interval=1h', csvOf(2000))

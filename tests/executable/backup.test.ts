@@ -1,7 +1,7 @@
 // A server that copies its database to a folder continuously is killed, and another one goes on with what is there.
 
 import { afterEach, describe, expect, test } from 'bun:test'
-import { BUILT, Place } from './server.ts'
+import { BUILT, IN_FOLDER, Place } from './server.ts'
 
 const places: Place[] = []
 afterEach(() => {
@@ -18,7 +18,7 @@ const IDEAS = '/api/platform/ideas'
 
 describe.each(BUILT)('%s', (mode) => {
   test('what was put away is served elsewhere after kill -9, and a server that stops puts the rest away', async () => {
-    const place = placeOf(mode, { BACKUP: './backup' })
+    const place = placeOf(mode, { ...IN_FOLDER, BACKUP: './backup' })
     let server = await place.serve()
     await server.signUp()
     const write = (title: string) => server.call('POST', IDEAS, { title, body: '', visibility: 'private' })
@@ -39,6 +39,7 @@ describe.each(BUILT)('%s', (mode) => {
 
     // Neither the address nor the key has to stand on the command line.
     const elsewhere = placeOf(mode, {
+      ...IN_FOLDER,
       BACKUP: `${place.folder}/backup`,
       KEY_FILE: `${place.folder}/data/instance.key`,
     })

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { BUILT, Place } from './server.ts'
+import { BUILT, IN_FOLDER, Place } from './server.ts'
 
 describe.each(BUILT)('%s', (mode) => {
   describe('a data directory', () => {
     test('has one server, which a second one is told of, and commands beside it', async () => {
-      const place = new Place(mode)
+      const place = new Place(mode, IN_FOLDER)
       const server = await place.serve()
       await server.signUp()
       const second = await place.run('serve', '--port', '0')
@@ -23,7 +23,7 @@ describe.each(BUILT)('%s', (mode) => {
     })
 
     test('is free again the moment its server is killed, whoever has its number by then', async () => {
-      const place = new Place(mode)
+      const place = new Place(mode, IN_FOLDER)
       for (let round = 0; round < 3; round++) await (await place.serve()).kill()
       // The number of a process that lives, as after a restart of the machine.
       writeFileSync(`${place.folder}/data/server.pid`, `${process.pid} ${hostname()}\n`)
@@ -32,7 +32,7 @@ describe.each(BUILT)('%s', (mode) => {
     })
 
     test('has one server also when several are started at once', async () => {
-      const place = new Place(mode)
+      const place = new Place(mode, IN_FOLDER)
       const started = Array.from({ length: 4 }, () => place.spawn(['serve', '--port', '0']))
       const codes: (number | null)[] = started.map(() => null)
       started.forEach((child, i) => void child.exited.then((code) => (codes[i] = code)))

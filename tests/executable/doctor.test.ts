@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { CHUNKS, chunkKey, RECORDS, seriesRecordKey } from '../../src/store/lmdb-bars.ts'
 import { lmdbKv, type LmdbKv } from '../../src/store/lmdb.ts'
-import { csvOf, BUILT, Place } from './server.ts'
+import { BUILT, csvOf, IN_FOLDER, Place } from './server.ts'
 
 /** Changes a database as a mistake of ours would. */
 async function change(data: string, how: (kv: LmdbKv) => Promise<unknown>): Promise<void> {
@@ -74,7 +74,7 @@ describe.each(BUILT)('%s', (mode) => {
   describe('the doctor', () => {
     let place: Place
     beforeAll(async () => {
-      place = new Place(mode)
+      place = new Place(mode, IN_FOLDER)
       const server = await place.serve('--data-dir', 'whole')
       await server.signUp()
       await server.importCsv('exchange=X&symbol=Y&interval=1h', csvOf(300))

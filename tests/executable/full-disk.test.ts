@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
-import { csvOf, BUILT, OWNER, Place, type Server } from './server.ts'
+import { BUILT, csvOf, IN_FOLDER, OWNER, Place, type Server } from './server.ts'
 
 /** Small file systems in memory; only root may make one. */
 function mountSmall(folder: string, megabytes: number): boolean {
@@ -39,7 +39,7 @@ async function expectToWork(server: Server, ids: readonly string[]): Promise<voi
 
 describe.each(BUILT)('%s', (mode) => {
   describe('full', () => {
-    const place = new Place(mode, { RATE_USER: '0', RATE_ANONYMOUS: '0' })
+    const place = new Place(mode, { ...IN_FOLDER, RATE_USER: '0', RATE_ANONYMOUS: '0' })
     const small = `${place.folder}/small`
     let isSmall = false
     beforeAll(() => {

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { OLD_VERSIONS, oldAnswers, oldDataFolder } from '../store/old-data.ts'
-import { BUILT, Place, type Server } from './server.ts'
+import { BUILT, IN_FOLDER, Place, type Server } from './server.ts'
 
 /** What more there is to see, by version. */
 const BEYOND = {
@@ -25,7 +25,7 @@ const BEYOND = {
 
 describe.each(BUILT)('%s', (mode) => {
   test.each(OLD_VERSIONS)('data of version %s answers as it did', async (version) => {
-    const place = new Place(mode)
+    const place = new Place(mode, IN_FOLDER)
     const data = oldDataFolder(`${place.folder}/data`, version)
     const { owner, token, answers } = oldAnswers(version)
     const server = await place.serve('--data-dir', data)

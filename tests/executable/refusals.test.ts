@@ -15,7 +15,7 @@ import { open } from 'lmdb'
 import { RECORDS, seriesRecordKey } from '../../src/store/lmdb-bars.ts'
 import { lmdbKv } from '../../src/store/lmdb.ts'
 import { oldDataFolder } from '../store/old-data.ts'
-import { BUILT, Place } from './server.ts'
+import { BUILT, IN_FOLDER, Place } from './server.ts'
 
 /** Changes some bytes in the middle of a file. */
 function overwrite(path: string, at: number, bytes: Uint8Array): void {
@@ -127,7 +127,7 @@ describe.each(BUILT)('%s', (mode) => {
   describe('refused', () => {
     let place: Place
     beforeAll(async () => {
-      place = new Place(mode)
+      place = new Place(mode, IN_FOLDER)
       const server = await place.serve('--data-dir', 'whole', '--webhook-allow', 'loopback')
       await server.signUp()
       const url = 'http://127.0.0.1:9/hook'

@@ -127,7 +127,9 @@ describe.each(MODES)('%s', (mode) => {
 
     test('a second server on the port says so', async () => {
       const { port } = new URL(server.base)
-      const second = await place.run('serve', '--port', port, '--data-dir', `${place.folder}/second`)
+      const elsewhere = new Place(mode)
+      const second = await elsewhere.run('serve', '--port', port)
+      elsewhere.remove()
       expect(second.err).toContain(`Port ${port} is in use`)
       expect(second.code).toBe(1)
     })

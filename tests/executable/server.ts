@@ -2,6 +2,7 @@
 
 import { copyFileSync, existsSync, linkSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { inFolder, storeOf } from '../store/own-database.ts'
 import { builtExecutable } from './built.ts'
 
 const root = `${import.meta.dir}/../..`
@@ -36,7 +37,10 @@ export interface Outcome {
 
 export const OWNER = { email: 'owner@example.com', password: 'correct horse battery' }
 
-/** A folder with nothing but Chartroom in it, where commands run. */
+/** For `Place`: what the suite is about lies in the data directory, whatever store suites run on. */
+export const IN_FOLDER = { STORE: '' }
+
+/** A folder with nothing but Chartroom in it, where commands run. Servers and commands of it have one store. */
 export class Place {
   readonly folder = mkdtempSync(`${tmpdir()}/chartroom-place-`)
   readonly #command: readonly string[]
@@ -53,6 +57,7 @@ export class Place {
       FEEDS: 'off',
       ...environment,
     }
+    if ('STORE' in environment) inFolder(this.folder)
     if (mode === 'executable') putThere(file, `${this.folder}/chartroom`)
   }
 
@@ -67,7 +72,7 @@ export class Place {
   }
 
   async run(...args: readonly string[]): Promise<Outcome> {
-    const child = this.spawn(args)
+    const child = this.spawn(args, await storeOf(this.folder))
     const [out, err, code] = await Promise.all([
       new Response(child.stdout).text(),
       new Response(child.stderr).text(),
@@ -77,7 +82,7 @@ export class Place {
   }
 
   async serve(...flags: readonly string[]): Promise<Server> {
-    const child = this.spawn(['serve', '--port', '0', ...flags])
+    const child = this.spawn(['serve', '--port', '0', ...flags], await storeOf(this.folder))
     const log = new Lines(child.stderr)
     const ready = await log.find(/"message":"listening".*"port":(\d+)/)
     if (!ready) throw new Error(`it did not start: ${log.text}`)

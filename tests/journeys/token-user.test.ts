@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { csvOf, BUILT, OWNER, Place, type Server } from '../executable/server.ts'
-import { storeSettings } from '../store/own-database.ts'
 import { Inbox } from './inbox.ts'
 import { smtpSink, type Received } from './smtp-sink.ts'
 
@@ -85,7 +84,7 @@ describe.each(BUILT)('%s', (mode) => {
     ]
 
     beforeAll(async () => {
-      place = new Place(mode, await storeSettings())
+      place = new Place(mode)
       sink = await smtpSink((letter) => letters.put(letter))
       server = await place.serve(...flags())
       await server.signUp()

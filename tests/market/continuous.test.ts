@@ -2,10 +2,10 @@
 
 import { describe, expect, test } from 'bun:test'
 import { BarCache } from '../../src/market/bar-cache.ts'
-import { memoryBars } from '../../src/market/bar-store.ts'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
 import { continuousName, contractOf, contractsOf, contractSpans } from '../../src/market/continuous.ts'
 import { barsSeenBy, barsRunOn } from '../../src/market/seen-bars.ts'
+import { testBars } from '../store/test-store.ts'
 
 const DAY = 86_400_000
 const day = (n: number) => Date.UTC(2025, 0, 1) + n * DAY
@@ -183,7 +183,7 @@ describe('the change of contracts', () => {
 describe('read as a series', () => {
   const key = (symbol: string, interval = '1d') => ({ exchange: 'X', symbol, interval })
   async function cacheOf(): Promise<BarCache> {
-    const cache = new BarCache(memoryBars())
+    const cache = new BarCache(testBars())
     await cache.upsert(key('ESH2025'), barsOf([0, 1, 2, 3].map((n) => [n, 100 + n, 9 - 3 * n])))
     await cache.upsert(key('ESM2025'), barsOf([1, 2, 3, 4].map((n) => [n, 110 + n, 4])))
     return cache
@@ -238,7 +238,7 @@ describe('read as a series', () => {
     expect((await closes(cache, 'ES1!', {}, 'bob')).at(-1)).toBe(114)
   })
   test('coarser bars are made of each contract’s, and a day decides of finer ones', async () => {
-    const cache = new BarCache(memoryBars())
+    const cache = new BarCache(testBars())
     const hours = (price: number, first: number, days: number, volume: (day: number) => number) => {
       const bars = emptyBars(days * 24)
       for (let i = 0; i < bars.length; i++) {

@@ -6,7 +6,7 @@ import { Problem } from '../../src/lib/problem.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
 import { BarStage } from '../../src/market/bar-stage.ts'
-import { memoryBars, seriesKey } from '../../src/market/bar-store.ts'
+import { seriesKey } from '../../src/market/bar-store.ts'
 import { marketOfFile, marketTold } from '../../src/market/files/file-market.ts'
 import { readingText } from '../../src/market/files/reading-text.ts'
 import {
@@ -19,6 +19,7 @@ import {
 import { defaultSymbol } from '../../src/market/symbols.ts'
 import { type ZipEntry, zip } from './archives.ts'
 import { rows } from './bar-store.conformance.ts'
+import { testBars } from '../store/test-store.ts'
 
 const COIN = defaultSymbol('BINANCE', 'BTCUSDT')
 const STOCK = defaultSymbol('NASDAQ', 'AAPL')
@@ -700,7 +701,7 @@ describe('what is odd is told, with what was done', () => {
       [...all, line(3, 7, 1), line(70_000, 7, 1)],
       [...all.toReversed(), line(3, 7, 1), line(70_000, 7, 1)],
     ]) {
-      const cache = new BarCache(memoryBars())
+      const cache = new BarCache(testBars())
       const key = seriesKey('BINANCE', 'BTCUSDT', '1m')
       const done = await importBars(cache, key, text(lines), { hints: { duplicates: 'last' } })
       expect([done.inserted, done.read.count, done.rows]).toEqual([count, count, count + 2])
@@ -723,7 +724,7 @@ describe('what is odd is told, with what was done', () => {
   })
 
   test('inspecting stores nothing, and says what an import would refuse', async () => {
-    const cache = new BarCache(memoryBars())
+    const cache = new BarCache(testBars())
     const text = [...steady(5), line(2, 200)].join('\n')
     const found = await inspectBars(cache, seriesKey('BINANCE', 'BTCUSDT', '1m'), [Buffer.from(text)])
     expect(found).toMatchObject({ count: 5, rows: 6, spacing: '1m', fileCount: 1 })

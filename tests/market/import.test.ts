@@ -3,12 +3,13 @@ import { Problem } from '../../src/lib/problem.ts'
 import { type Bars, emptyBars } from '../../src/market/bars.ts'
 import { parseTime } from '../../src/market/bar-time.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
-import { memoryBars, seriesKey } from '../../src/market/bar-store.ts'
+import { seriesKey } from '../../src/market/bar-store.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { importBars, inferInterval, readBars } from '../../src/market/import.ts'
 import { loadSamples } from '../../src/market/sample.ts'
 import { defaultSymbol } from '../../src/market/symbols.ts'
 import { minuteBars, rows } from './bar-store.conformance.ts'
+import { testBars } from '../store/test-store.ts'
 
 const COIN = defaultSymbol('BINANCE', 'BTCUSDT')
 const STOCK = defaultSymbol('NASDAQ', 'AAPL')
@@ -251,7 +252,7 @@ describe('what is refused, with its row', () => {
   })
 
   test('nothing of the file is stored', async () => {
-    const cache = new BarCache(memoryBars())
+    const cache = new BarCache(testBars())
     const key = seriesKey('BINANCE', 'BTCUSDT', '1m')
     const attempt = importBars(cache, key, [Buffer.from(row('1709632860,10,8,9,10,5'))], { format: 'csv' })
     expect(attempt).rejects.toThrow('Nothing was imported: row 3: high is below low.')
@@ -275,7 +276,7 @@ describe('a file larger than memory should hold', () => {
     `${(1_600_000_000 + minute * 60) * 1000},1,${2 + (minute % 9)},0.5,1.25,${minute}`
   const inOrder = Array.from({ length: COUNT }, (_, minute) => lineOf(minute))
   const load = async (lines: readonly string[]) => {
-    const cache = new BarCache(memoryBars())
+    const cache = new BarCache(testBars())
     let added = 0
     const target = {
       store: cache.store,
@@ -321,7 +322,7 @@ describe('a file larger than memory should hold', () => {
   })
 
   test('names the rows of a time that comes twice, and those that are wrong, and stores nothing', async () => {
-    const cache = new BarCache(memoryBars())
+    const cache = new BarCache(testBars())
     const attempt = (lines: readonly string[]) =>
       importBars(cache, key, [Buffer.from(`${HEADER}\n\n${lines.join('\n')}`)], { format: 'csv' })
     const twice = inOrder.with(150_000, lineOf(70_000))
@@ -336,7 +337,7 @@ describe('a file larger than memory should hold', () => {
 })
 
 test('an import tells what it did, and warns of the wrong interval', async () => {
-  const cache = new BarCache(memoryBars())
+  const cache = new BarCache(testBars())
   const text = 'time,open,high,low,close,volume\n1709632800,10.25,12,9,11,5\n1709632860,11,13,10,12.5,6\n'
   const first = await importBars(cache, seriesKey('binance', 'btcusdt', '1h'), [Buffer.from(text)], {
     format: 'csv',
@@ -391,7 +392,7 @@ test.each([
 })
 
 test('the samples are real bars, dated at the session open, loaded once', async () => {
-  const cache = new BarCache(memoryBars())
+  const cache = new BarCache(testBars())
   const loaded = await loadSamples(cache)
   expect(loaded.map(({ series }) => `${series.exchange}:${series.symbol} ${series.count}`)).toEqual([
     'SP:SPX 5105',

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { BarCache } from '../../src/market/bar-cache.ts'
-import { memoryBars, seriesKey } from '../../src/market/bar-store.ts'
+import { seriesKey } from '../../src/market/bar-store.ts'
 import { parseInterval } from '../../src/market/interval.ts'
 import { POLLED_EXCHANGES } from '../../src/market/live/streamed.ts'
 import { fetchList } from '../../src/market/listings/fetch-list.ts'
@@ -11,6 +11,7 @@ import { KEYED_PROVIDERS } from '../../src/market/providers/keyed/keyed-provider
 import { Pace } from '../../src/market/providers/pace.ts'
 import { rejection } from '../rejection.ts'
 import { DAY_START, IN_SESSION, keyedList, keyedVenue } from './fake-keyed.ts'
+import { testBars } from '../store/test-store.ts'
 
 const DAY = 86_400_000
 const KEYS: Readonly<Record<string, { readonly key: string; readonly secret: string }>> = {
@@ -32,7 +33,7 @@ function asking(name: string, credentials = KEYS[name]!) {
       time += ms
     },
   }
-  const cache = new BarCache(memoryBars())
+  const cache = new BarCache(testBars())
   const fetched = async (interval: string, symbol = 'AAPL') => {
     const key = seriesKey('NASDAQ', symbol, interval)
     const range = { from: DAY_START, to: DAY_START + 2 * DAY }
@@ -87,7 +88,7 @@ for (const { name } of KEYED_PROVIDERS)
       const http = it.http
       for (let i = 0; i < 60; i++) {
         const asked = await fetchSeries(
-          new BarCache(memoryBars()),
+          new BarCache(testBars()),
           seriesKey('NASDAQ', 'AAPL', '1d'),
           {
             http: (...request) => (times.push(it.clock.now()), http(...request)),

@@ -2,10 +2,11 @@
 
 import { afterEach, describe, expect, test } from 'bun:test'
 import { BarCache } from '../../src/market/bar-cache.ts'
-import { memoryBars, seriesKey, type SeriesKey } from '../../src/market/bar-store.ts'
+import { seriesKey, type SeriesKey } from '../../src/market/bar-store.ts'
 import { fetchSeries, providerOf } from '../../src/market/providers/fetch-bars.ts'
 import { ProviderError, type ProviderDeps } from '../../src/market/providers/provider.ts'
 import { rows } from './bar-store.conformance.ts'
+import { testBars } from '../store/test-store.ts'
 
 const MINUTE = 60_000
 const HOUR = 3_600_000
@@ -68,13 +69,13 @@ function times(from: number, to: number, step: number): number[] {
 }
 
 async function fetched(key: SeriesKey, { deps }: Local, from: number, to: number) {
-  const cache = new BarCache(memoryBars())
+  const cache = new BarCache(testBars())
   const result = await fetchSeries(cache, key, deps, { from, to })
   return { result, bars: rows(await cache.read(key)), cache }
 }
 
 async function failure(key: SeriesKey, { deps }: Local): Promise<ProviderError> {
-  const attempt = fetchSeries(new BarCache(memoryBars()), key, deps, { from: START, to: START + 5 * HOUR })
+  const attempt = fetchSeries(new BarCache(testBars()), key, deps, { from: START, to: START + 5 * HOUR })
   return attempt.then(
     () => {
       throw new Error('it did not fail')
@@ -115,7 +116,7 @@ test('a clock that is set back by hours between two pages makes the next wait no
     clock: { now: () => time, sleep: async (ms) => void waits.push(ms) },
   }
   const key = seriesKey('BINANCE', 'BTCUSDT', '1m')
-  await fetchSeries(new BarCache(memoryBars()), key, deps, { from: START, to: START + 2500 * MINUTE })
+  await fetchSeries(new BarCache(testBars()), key, deps, { from: START, to: START + 2500 * MINUTE })
   expect([waits.length > 0, Math.max(...waits) < 10_000]).toEqual([true, true])
 })
 
@@ -191,7 +192,7 @@ describe('Binance', () => {
       (url, n) => (down && n > 1 ? new Response('', { status: 400 }) : klines(url)),
       START + 1500 * MINUTE,
     )
-    const cache = new BarCache(memoryBars())
+    const cache = new BarCache(testBars())
     await fetchSeries(cache, BINANCE, binance.deps, { from: START }).catch(() => null)
     expect((await cache.read(BINANCE)).length).toBe(1000)
     down = false

@@ -2,12 +2,13 @@
 
 import { describe, expect, test } from 'bun:test'
 import { BarCache, barsNotFound } from '../../src/market/bar-cache.ts'
-import { memoryBars, type SeriesKey } from '../../src/market/bar-store.ts'
+import { type SeriesKey } from '../../src/market/bar-store.ts'
 import { type Bars, emptyBars } from '../../src/market/bars.ts'
 import { importBars } from '../../src/market/import.ts'
 import { barsSeenBy, resolveSeries } from '../../src/market/seen-bars.ts'
 import { defaultSymbol } from '../../src/market/symbols.ts'
 import { barCsv } from '../bar-csv.ts'
+import { testBars } from '../store/test-store.ts'
 
 const HOUR = 3_600_000
 const key = (interval: string): SeriesKey => ({ exchange: 'E', symbol: 'S', interval })
@@ -22,7 +23,7 @@ function barsAt(price: number, count = 48, stepMs = HOUR): Bars {
 }
 
 async function cacheOf(series: readonly (readonly [SeriesKey, number])[]): Promise<BarCache> {
-  const cache = new BarCache(memoryBars())
+  const cache = new BarCache(testBars())
   for (const [of, price] of series) await cache.upsert(of, barsAt(price))
   return cache
 }
@@ -88,7 +89,7 @@ describe('a member’s own series', () => {
     ])
   })
   test('brings facts of its symbol that nobody else sees', async () => {
-    const cache = new BarCache(memoryBars())
+    const cache = new BarCache(testBars())
     await importBars(cache, of('ann', '1h'), [Buffer.from(barCsv(10))], { format: 'csv' })
     expect(await barsSeenBy(cache, 'ann').symbols()).toHaveLength(1)
     expect(await barsSeenBy(cache, 'bob').symbols()).toEqual([])

@@ -17,7 +17,7 @@ import { parquetWriteBuffer } from 'hyparquet-writer'
 import { Problem } from '../../src/lib/problem.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
-import { memoryBars, seriesKey } from '../../src/market/bar-store.ts'
+import { seriesKey } from '../../src/market/bar-store.ts'
 import { type Bars, emptyBars, sliceBars } from '../../src/market/bars.ts'
 import { barWindows, exportPieces } from '../../src/market/files/export-bars.ts'
 import { lz4Block, lz4Frame } from '../../src/market/files/lz4.ts'
@@ -26,6 +26,7 @@ import { type ReadBarsOptions, stageBars } from '../../src/market/import.ts'
 import { defaultSymbol } from '../../src/market/symbols.ts'
 import { zip } from './archives.ts'
 import { rows } from './bar-store.conformance.ts'
+import { testBars } from '../store/test-store.ts'
 
 const COIN = defaultSymbol('BINANCE', 'BTCUSDT')
 const STOCK = defaultSymbol('NASDAQ', 'AAPL')
@@ -304,7 +305,7 @@ describe('what is exported', () => {
   })
 
   test('comes in steps, also of an interval that is built from a finer one', async () => {
-    const cache = new BarCache(memoryBars())
+    const cache = new BarCache(testBars())
     const key = seriesKey('BINANCE', 'BTCUSDT', '1m')
     await cache.upsert(key, walk(1000, 3))
     const hours = { ...key, interval: '1h' }

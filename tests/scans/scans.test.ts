@@ -2,9 +2,9 @@
 
 import { describe, expect, spyOn, test } from 'bun:test'
 import { scans } from '../../src/scans/records.ts'
-import { memoryKv } from '../../src/store/memory.ts'
 import { transact } from '../../src/store/transaction.ts'
 import { HOLDS, SCAN, scanServer } from './scan-server.ts'
+import { testKv } from '../store/test-store.ts'
 
 const PATH = '/api/platform/scans'
 const names = (rows: readonly { exchange: string; symbol: string }[]) =>
@@ -151,7 +151,7 @@ describe('a scan', () => {
 
   test('goes on where a server ended that was killed', async () => {
     const symbols = Array.from({ length: 900 }, (_, i) => ({ symbol: `X:${i % 2 ? 'RISES' : 'FLAT'}${i}` }))
-    const kv = memoryKv()
+    const kv = testKv()
     const dead = { is: false }
     const lost = Object.assign(Object.create(kv) as typeof kv, {
       commit: (commit: Parameters<typeof kv.commit>[0]) =>

@@ -1,8 +1,8 @@
 // Watched scans: somebody is told what becomes true, once, and also of what came while no server ran.
 
 import { expect, test } from 'bun:test'
-import { memoryKv } from '../../src/store/memory.ts'
 import { SCAN, scanServer } from './scan-server.ts'
+import { testKv } from '../store/test-store.ts'
 
 const PATH = '/api/platform/scans'
 const UP = [50, 50, 50, 50, 50, 50, 60]
@@ -81,7 +81,7 @@ test('a condition that becomes true on a market is told, and what was true is no
 })
 
 test('what came while no server ran is told after the next start, and webhooks are told market by market', async () => {
-  const kv = memoryKv()
+  const kv = testKv()
   const first = await scanServer({ kv })
   const { id } = await first.scan()
   const hook = await first.call('POST', '/api/platform/webhooks', {

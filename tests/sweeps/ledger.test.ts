@@ -11,14 +11,14 @@ import { leastBacktestLength } from '../../src/statistics/backtest-length.ts'
 import { format } from '../../src/pine/format.ts'
 import { scriptTokens } from '../../src/pine/same-script.ts'
 import type { Kv } from '../../src/store/kv.ts'
-import { memoryKv } from '../../src/store/memory.ts'
 import { Ledger } from '../../src/sweeps/ledger.ts'
 import { CROSS, SWEEP, sweepServer } from './sweep-server.ts'
+import { testKv } from '../store/test-store.ts'
 
 const OF = { userId: 'u', script: 's', market: 'X:ABC 1h' }
 const rounded = (_: string, value: unknown) =>
   typeof value === 'number' ? Number(value.toPrecision(9)) : value
-const ledgerOn = (kv: Kv = memoryKv()) => new Ledger({ kv, log: silentLog })
+const ledgerOn = (kv: Kv = testKv()) => new Ledger({ kv, log: silentLog })
 
 const nameOf = (source: string) => scriptNames(source).script
 
@@ -72,7 +72,7 @@ plot(close)`
 })
 
 test('what was counted under the former name is joined, also after a sudden end, and stored results still find it', async () => {
-  const kv = memoryKv()
+  const kv = testKv()
   const before = { ...OF, script: 'before' }
   const now = { ...OF, script: 'now', formerly: 'before' }
   const sharpes = Array.from({ length: 1203 }, (_, i) => Math.sin(i))
@@ -137,7 +137,7 @@ test('a ratio that becomes known later counts among the ratios, and not as anoth
 })
 
 test('a ledger from before the spread of its ratios was kept is read once', async () => {
-  const kv = memoryKv()
+  const kv = testKv()
   const old = [1, 2, 4].map((sharpe) => ({
     key: ['trial', 'u', 's', OF.market, `t${sharpe}`],
     value: String(sharpe),
@@ -152,7 +152,7 @@ test('a ledger from before the spread of its ratios was kept is read once', asyn
 })
 
 test('a store that refuses does not keep trials waiting for ever', async () => {
-  const kv = memoryKv()
+  const kv = testKv()
   const said: string[] = []
   const commit = () => Promise.reject(new Error('full'))
   const ledger = new Ledger({ kv: { ...kv, commit }, log: (_, message) => said.push(message) })

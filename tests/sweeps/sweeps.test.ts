@@ -1,9 +1,9 @@
 // Sweeps through the API, with the real engine.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { memoryKv } from '../../src/store/memory.ts'
 import type { SweepBody } from '../../src/wire/sweep.ts'
 import { barsCsv, CROSS, SWEEP, sweepServer } from './sweep-server.ts'
+import { testKv } from '../store/test-store.ts'
 
 const PATH = '/api/platform/sweeps'
 const PREVIEW = '/api/platform/backtests/preview'
@@ -224,7 +224,7 @@ describe('a sweep', () => {
     whole.pool.close()
 
     // A store that the server loses hold of in the middle: nothing it writes afterwards arrives.
-    const kv = memoryKv()
+    const kv = testKv()
     const dead = { is: false }
     const lost = Object.assign(Object.create(kv) as typeof kv, {
       commit: (commit: Parameters<typeof kv.commit>[0]) =>
@@ -248,7 +248,7 @@ describe('a sweep', () => {
   })
 
   test('does not go on behind trials that it would not have chosen: another version began it', async () => {
-    const kv = memoryKv()
+    const kv = testKv()
     const { call, ended, pool } = await sweepServer({ kv })
     const space = [{ input: 'Fast', min: 2, max: 200, step: 1 }]
     const { id } = (await call('POST', PATH, { ...SWEEP, sampler: 'cmaes', trials: 100, space, where: [] }))

@@ -18,7 +18,7 @@ const platform = '/api/platform'
 export async function access(scene: Scene, tally: Tally): Promise<void> {
   const folder = mkdtempSync('/tmp/chartroom-torture-')
   try {
-    const server = await start({ binary: scene.binary, data: `${folder}/data`, tally })
+    const server = await start({ ...scene, data: `${folder}/data`, tally })
     const owner = await server.client().signUp('owner@example.com')
     const victim = await server.client().signUp('victim@example.com')
     const stranger = await server.client().signUp('stranger@example.com')

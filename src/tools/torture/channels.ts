@@ -70,7 +70,7 @@ class Run {
 
   async #start(): Promise<void> {
     const { scene, tally, folder } = this.#deps
-    this.#server = await start({ binary: scene.binary, data: `${folder}/data`, tally })
+    this.#server = await start({ ...scene, data: `${folder}/data`, tally })
     this.#ready.push(this.#server.readyMs)
   }
 

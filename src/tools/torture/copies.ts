@@ -7,7 +7,7 @@
 import { SQL } from 'bun'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
-import { Place } from '../../../tests/executable/server.ts'
+import { IN_FOLDER, Place } from '../../../tests/executable/server.ts'
 import { everything, OWNER } from '../../../tests/store/everything.ts'
 import { type OwnPostgres, startPostgres } from '../../../tests/store/postgres-server.ts'
 import { postgresProxy, type Proxy } from '../../../tests/store/postgres-proxy.ts'
@@ -38,7 +38,7 @@ const CUT_MS = 1500
 export async function copies(scene: Scene, tally: Tally): Promise<void> {
   const random = new Random(scene.seed)
   const postgres = await startPostgres()
-  const place = new Place('executable', {}, scene.binary)
+  const place = new Place('executable', IN_FOLDER, scene.binary)
   const world: World = {
     scene,
     tally,

@@ -169,7 +169,7 @@ export async function corrupt(scene: Scene, tally: Tally): Promise<void> {
 
 /** Makes a good directory with every kind of record in it, and secrets that need its key. */
 async function fill(scene: Scene, tally: Tally, data: string, random: Random): Promise<void> {
-  const server = await start({ binary: scene.binary, data, tally })
+  const server = await start({ ...scene, data, tally })
   const client = await server.client().signUp('owner@example.com')
   await client.post('/api/platform/webhooks', {
     name: 'hook',
@@ -199,7 +199,7 @@ async function suffer(
   tally.rounds++
   tally.faults++
   const before = hashOf(data)
-  const started = await tryStart({ binary: scene.binary, data, tally })
+  const started = await tryStart({ ...scene, data, tally })
   if (started instanceof Server) {
     if (damage.mustRefuse) tally.find('bad data was taken', damage.name, step)
     await use(started, tally, damage, step)
@@ -240,7 +240,7 @@ async function readOnly(scene: Scene, tally: Tally, folder: string): Promise<voi
   for (const path of filesOf(data)) chmodSync(path, 0o400)
   for (const path of [`${data}/db`, data]) chmodSync(path, 0o500)
   tally.rounds++
-  const started = await tryStart({ binary: scene.binary, data, tally })
+  const started = await tryStart({ ...scene, data, tally })
   for (const path of [data, `${data}/db`]) chmodSync(path, 0o700)
   if (started instanceof Server) {
     tally.find('a directory it cannot write was taken', 'read-only', 'at the end')
@@ -251,10 +251,10 @@ async function readOnly(scene: Scene, tally: Tally, folder: string): Promise<voi
 /** A second server on the same data must be refused, and the first one must not notice. */
 async function secondServer(scene: Scene, tally: Tally, folder: string): Promise<void> {
   const data = `${folder}/good`
-  const first = await start({ binary: scene.binary, data, tally })
+  const first = await start({ ...scene, data, tally })
   tally.rounds++
   tally.faults++
-  const second = await tryStart({ binary: scene.binary, data, tally })
+  const second = await tryStart({ ...scene, data, tally })
   if (second instanceof Server) {
     tally.find('a second server on the same data', 'it started', 'at the end')
     await second.kill()
@@ -266,7 +266,7 @@ async function secondServer(scene: Scene, tally: Tally, folder: string): Promise
   if (status !== 200) tally.find('the first server suffered', String(status), 'at the end')
   await first.kill()
   // A lock left behind by the death of its owner must not stop the next server.
-  const next = await tryStart({ binary: scene.binary, data, tally })
+  const next = await tryStart({ ...scene, data, tally })
   if (next instanceof Server) await next.stop()
   else tally.find('a dead server locks the data', next.text.slice(-200), 'at the end')
 }

@@ -121,8 +121,7 @@ class Era {
   async #start(): Promise<void> {
     const { environment, flags = [] } = this.#death
     const data = `${this.#folder}/data`
-    const { binary } = this.#scene
-    this.#server = await start({ binary, data, flags, environment, tally: this.#tally })
+    this.#server = await start({ ...this.#scene, data, flags, environment, tally: this.#tally })
   }
 
   async #signUp(): Promise<void> {

@@ -118,7 +118,7 @@ class FullDisk {
 
   async #start(): Promise<Server> {
     this.#server = await start({
-      binary: this.#scene.binary,
+      ...this.#scene,
       data: this.#data,
       flags: this.#flags,
       tally: this.#tally,
@@ -194,7 +194,7 @@ class FullDisk {
     if (exit && exit.code !== 0)
       this.#find('did not stop as asked', `${exit.signal ?? exit.code} ${exit.text.slice(-200)}`)
     const again = await tryStart({
-      binary: this.#scene.binary,
+      ...this.#scene,
       data: this.#data,
       flags: this.#flags,
       tally: this.#tally,

@@ -20,7 +20,7 @@ const SLOW = /^\/api\/auth\/(sign-up|sign-in|password)$/
 export async function fuzz(scene: Scene, tally: Tally): Promise<void> {
   const folder = mkdtempSync('/tmp/chartroom-torture-')
   const flags = ['--script-time-ms', '2000', '--script-memory-mb', '128']
-  const options = { binary: scene.binary, data: `${folder}/data`, flags, tally }
+  const options = { ...scene, data: `${folder}/data`, flags, tally }
   try {
     const server = await start(options)
     const owner = await server.client().signUp('owner@example.com')

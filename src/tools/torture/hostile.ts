@@ -99,7 +99,7 @@ const of = (hostile: Hostile, routes: Readonly<Record<string, Route>>): Shot[] =
 
 export async function hostile(scene: Scene, tally: Tally): Promise<void> {
   const folder = mkdtempSync('/tmp/chartroom-torture-')
-  const control = await start({ binary: scene.binary, data: `${folder}/idle`, tally })
+  const control = await start({ ...scene, data: `${folder}/idle`, tally })
   const range = new Range(scene, tally, folder)
   try {
     await range.open(control)
@@ -143,7 +143,7 @@ class Range {
   async open(control: Server): Promise<void> {
     this.#control = control
     const data = `${this.#folder}/data${this.#servers++}`
-    this.#server = await start({ binary: this.#scene.binary, data, flags: FLAGS, tally: this.#tally })
+    this.#server = await start({ ...this.#scene, data, flags: FLAGS, tally: this.#tally })
     this.#clients.clear()
     const guest = this.#server.client()
     const owner = await guest.signUp('owner@example.com')

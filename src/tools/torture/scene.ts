@@ -2,6 +2,8 @@
 
 export interface Scene {
   readonly binary: string
+  /** What a server with that data directory is told of its store; absent: it is the directory. */
+  readonly storeOf?: (data: string) => Promise<Readonly<Record<string, string>>>
   readonly seed: number
   /** The short run is part of the tests: it has few rounds, and judges nothing by time. */
   readonly isShort: boolean

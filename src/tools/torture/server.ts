@@ -3,10 +3,10 @@
 
 import { readFileSync, readdirSync } from 'node:fs'
 import { Client } from './client.ts'
+import type { Scene } from './scene.ts'
 import type { Tally } from './tally.ts'
 
-export interface ServerOptions {
-  readonly binary: string
+export interface ServerOptions extends Pick<Scene, 'binary' | 'storeOf'> {
   readonly data: string
   readonly flags?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
@@ -158,8 +158,9 @@ function spawn({ binary, data, flags = [], environment = {} }: ServerOptions): C
 
 /** Starts the server and waits until it is ready; if it exits instead, answers how. */
 export async function tryStart(options: ServerOptions): Promise<Server | Exit> {
+  const store = await options.storeOf?.(options.data)
   const started = performance.now()
-  const child = spawn(options)
+  const child = spawn({ ...options, environment: { ...options.environment, ...store } })
   const said = new Said(child.stderr)
   void new Response(child.stdout).text()
   const killer = setTimeout(() => child.kill('SIGKILL'), START_MS)

@@ -29,7 +29,7 @@ export async function soak(scene: Scene, tally: Tally): Promise<void> {
   const folder = mkdtempSync('/tmp/chartroom-torture-')
   const receiver = new Receiver()
   try {
-    const server = await start({ binary: scene.binary, data: `${folder}/data`, tally })
+    const server = await start({ ...scene, data: `${folder}/data`, tally })
     const random = new Random(scene.seed)
     const clients: Client[] = []
     for (let user = 0; user < USERS; user++)

@@ -46,7 +46,7 @@ export async function starvation(scene: Scene, tally: Tally): Promise<void> {
   try {
     for (let round = 0; round < scene.rounds(10); round++) {
       const data = `${folder}/data${round}`
-      const server = await start({ binary: scene.binary, data, flags, tally })
+      const server = await start({ ...scene, data, flags, tally })
       const guest = server.client()
       const owner = await guest.signUp('owner@example.com')
       const greedy = [await guest.signUp('greedy0@example.com'), await guest.signUp('greedy1@example.com')]

@@ -29,10 +29,9 @@ interface Blow {
 
 export async function worst(scene: Scene, tally: Tally): Promise<void> {
   const folder = mkdtempSync('/tmp/chartroom-torture-')
-  const { binary } = scene
   try {
-    const control = await start({ binary, data: `${folder}/idle`, tally })
-    let server = await start({ binary, data: `${folder}/data`, tally })
+    const control = await start({ ...scene, data: `${folder}/idle`, tally })
+    let server = await start({ ...scene, data: `${folder}/data`, tally })
     let client = await server.client().signUp('owner@example.com')
     const routes = await documentedRoutes(client)
     const blows = [...ugly(), ...(await lateBlows(scene, client)), ...routes.flatMap(blowsAt)]
@@ -47,7 +46,7 @@ export async function worst(scene: Scene, tally: Tally): Promise<void> {
       await server.kill()
       ;(await pulse?.stop())?.judge(tally, attacks)
       attacks = []
-      server = await start({ binary, data: `${folder}/data${step}`, tally })
+      server = await start({ ...scene, data: `${folder}/data${step}`, tally })
       client = await server.client().signUp('owner@example.com')
       pulse = scene.isShort ? null : new Pulse(server.base, control.base)
     }

@@ -1,12 +1,13 @@
 import { expect, test } from 'bun:test'
 import { BarCache } from '../../../src/market/bar-cache.ts'
-import { memoryBars, seriesKey } from '../../../src/market/bar-store.ts'
+import { seriesKey } from '../../../src/market/bar-store.ts'
 import { HandClock } from '../../lib/hand-clock.ts'
 import { FormingBars } from '../../../src/market/live/forming-bars.ts'
 import { providerOf } from '../../../src/market/providers/fetch-bars.ts'
 import { tiingo } from '../../../src/market/providers/keyed/tiingo.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { Keeper, type KeeperDeps } from '../../../src/market/live/keeper.ts'
+import { testBars } from '../../store/test-store.ts'
 
 const MINUTE = 60_000
 const KEY = seriesKey('BINANCE', 'BTCUSDT', '1m')
@@ -15,7 +16,7 @@ const START = Date.UTC(2024, 2, 4)
 /** Nobody has a stream. */
 const polling = (deps: Pick<KeeperDeps, 'http' | 'clock'> & Partial<KeeperDeps>): Keeper =>
   new Keeper({
-    cache: new BarCache(memoryBars()),
+    cache: new BarCache(testBars()),
     log: silentLog,
     open: () => {
       throw new Error('nobody has a stream')
@@ -37,7 +38,7 @@ async function polled(
   clock.time = START
   const stop = new AbortController()
   const asked: number[] = []
-  const cache = new BarCache(memoryBars())
+  const cache = new BarCache(testBars())
   const forming = new FormingBars(0)
   const keeper = polling({
     forming,
@@ -160,7 +161,7 @@ test('a provider that lets one wait holds up no other', async () => {
   const stop = new AbortController()
   const asked: string[] = []
   const keeper = polling({
-    cache: new BarCache(memoryBars()),
+    cache: new BarCache(testBars()),
     forming: new FormingBars(0),
     clock,
     async http(url) {
@@ -191,7 +192,7 @@ test('an exchange that got another provider is asked of it at once', async () =>
   const asked: string[] = []
   let provider = providerOf('NASDAQ')
   const keeper = polling({
-    cache: new BarCache(memoryBars()),
+    cache: new BarCache(testBars()),
     forming: new FormingBars(0),
     clock,
     providerOf: () => provider,
@@ -227,7 +228,7 @@ test('what a provider tells of late is stored once it cannot change any more', a
   const clock = new HandClock()
   clock.time = open + 30 * MINUTE + 5000
   const stop = new AbortController()
-  const cache = new BarCache(memoryBars())
+  const cache = new BarCache(testBars())
   const keeper = polling({
     cache,
     async http() {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { silentLog } from '../../../src/lib/log.ts'
 import { seededRandom } from '../../../src/lib/seeded-random.ts'
 import { BarCache } from '../../../src/market/bar-cache.ts'
-import { memoryBars, seriesKey } from '../../../src/market/bar-store.ts'
+import { seriesKey } from '../../../src/market/bar-store.ts'
 import { FormingBars } from '../../../src/market/live/forming-bars.ts'
 import { Keeper } from '../../../src/market/live/keeper.ts'
 import { LIVE_PROVIDERS } from '../../../src/market/live/live-providers.ts'
@@ -20,6 +20,7 @@ import {
   okxDialect,
 } from './dialects.ts'
 import { type Dialect, FakeVenue, type Faults, MINUTE, NO_FAULTS } from './fake-venue.ts'
+import { testBars } from '../../store/test-store.ts'
 
 const VENUES: readonly (readonly [exchange: string, symbol: string, Dialect])[] = [
   ['BINANCE', 'BTCUSDT', binanceDialect],
@@ -37,7 +38,7 @@ function followed([exchange, symbol, dialect]: (typeof VENUES)[number], seed: nu
   const clock = new HandClock()
   const random = seededRandom(seed)
   const venue = new FakeVenue(dialect, clock, random)
-  const store = memoryBars()
+  const store = testBars()
   const early: number[] = []
   let isFull = false
   const cache = new BarCache({
