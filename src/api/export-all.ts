@@ -97,8 +97,8 @@ async function* under(kv: Kv, prefix: Key) {
 async function* channelLines({ features }: ApiDeps, userId: string): AsyncGenerator<object> {
   for (let cursor: string | null = null, more = true; more;) {
     const page = await features.channels.list(userId, { limit: PAGE, cursor, reverse: false })
-    for (const { id, name, kind, settings, quiet, digestMinutes } of page.items)
-      yield { kind: 'channel', id, item: { name, kind, settings, quiet, digestMinutes } }
+    for (const { id, name, kind, settings, quiet, digestMinutes, picture } of page.items)
+      yield { kind: 'channel', id, item: { name, kind, settings, quiet, digestMinutes, picture } }
     cursor = page.nextCursor
     more = cursor !== null
   }

@@ -53,6 +53,7 @@ async function owner() {
     events: ['alert.triggered'],
   })
   const channel = await call('POST', '/channels', {
+    picture: 'light',
     name: 'phone',
     kind: 'ntfy',
     settings: { server: 'https://ntfy.example', topic: 'mine', token: 'tk_very_secret' },
@@ -221,7 +222,12 @@ describe('everything that a user owns', () => {
     const [idea] = (await other.call('GET', '/ideas?feed=mine')).ideas
     expect(idea).toMatchObject({ visibility: 'private', backtestId: backtests[0].id })
     const [channel] = (await other.call('GET', '/channels')).channels
-    expect(channel).toMatchObject({ name: 'phone', status: 'disabled', disabledReason: 'secret_lost' })
+    expect(channel).toMatchObject({
+      name: 'phone',
+      picture: 'light',
+      status: 'disabled',
+      disabledReason: 'secret_lost',
+    })
     expect((await other.call('GET', '/webhooks')).webhooks[0]).toMatchObject({ status: 'disabled' })
     const [alert] = (await other.call('GET', '/alerts')).alerts
     expect(alert).toMatchObject({ name: 'above', state: 'active', channelIds: [channel.id] })

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import type { ChannelKind, ChannelRequest, Notice, Settings } from '../../src/channels/kind.ts'
+import { PUSH_BYTES } from '../../src/channels/push-encryption.ts'
 import { KINDS } from '../../src/channels/kinds.ts'
 import { CHANNEL_KINDS, type ChannelKindName } from '../../src/wire/channel.ts'
 
@@ -248,6 +249,15 @@ test('however long an alert is, no service is sent more than it takes', () => {
     if (kind === 'pushover')
       expect([json.title.length <= 250, json.message.length <= 1024]).toEqual([true, true])
     expect(body.isWellFormed()).toBe(true)
+  }
+})
+
+test('a browser is told where the chart of its message is, also where the text leaves little room', () => {
+  const picture = { png: new Uint8Array(), path: `/api/links/pictures/${'x'.repeat(300)}.png`, url: null }
+  for (const text of ['short', '鑠'.repeat(6000)]) {
+    const { body } = sent('push', SETTINGS.push, { text, picture })
+    expect(body.picture).toBe(picture.path)
+    expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThanOrEqual(PUSH_BYTES)
   }
 })
 

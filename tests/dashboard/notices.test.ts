@@ -41,6 +41,14 @@ test('a message is shown under its id, so that its repetition replaces it', asyn
   ])
 })
 
+test('the chart of a message is fetched from where the dashboard is', async () => {
+  const { scope, done } = world([])
+  await showNotice(scope, { ...MESSAGE, picture: '/api/links/pictures/abc.png' })
+  expect(done).toMatchObject([
+    [MESSAGE.title, { image: 'https://room.example/charts/api/links/pictures/abc.png' }],
+  ])
+})
+
 test('a tap opens a window, within the path that the server has', async () => {
   const { scope, done } = world([])
   await openNotice(scope, notification, '')
