@@ -286,9 +286,9 @@ function placed(
 function drawLevels(scene: Scene): void {
   const { canvas, colors, levels, right, price, bars, xOf } = scene
   for (const level of levels) {
-    const { beyond } = placed(scene, level)
+    // One beyond the chart is beyond the canvas, too.
     const y = Math.round(scene.yOf(level))
-    if (beyond === '') for (let x = 0; x < right; x += 20) canvas.rect(x, y - 1, 12, 3, colors.accent)
+    for (let x = 0; x < right; x += 20) canvas.rect(x, y - 1, 12, 3, colors.accent)
   }
   // Where it stands now: dots from the bar to its tag.
   const y = Math.round(scene.yOf(price))

@@ -241,6 +241,7 @@ test('a text that is longer than a caption goes whole, without the picture', asy
   await fire([id], { ...TELLS, text: '<'.repeat(1024 - around) })
   await fire([id], { ...TELLS, text: '<'.repeat(1025 - around) })
   expect(services.shown).toMatchObject([{ picture: PNG }, { picture: null }])
+  expect(services.asked.map((path) => path.split('/').at(-1))).toEqual(['sendPhoto', 'sendMessage'])
   await stop()
 })
 

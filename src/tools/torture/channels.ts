@@ -180,6 +180,7 @@ class Run {
     await this.#server?.kill()
     tally.figure('firings', this.#names.length.toLocaleString('en'))
     tally.figure('refused', phones.refusals.toLocaleString('en'))
+    tally.figure('charts', phones.pictures.toLocaleString('en'))
     tally.figure(
       'repeated after a death',
       `${repeated} (${recognised} of them under an id that the service knows)`,

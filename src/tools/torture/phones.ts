@@ -39,6 +39,8 @@ export class Phones {
   readonly #refused = new Set<string>()
   refusals = 0
   successes = 0
+  /** Charts that came with a message or behind one. */
+  pictures = 0
 
   constructor(random: Random) {
     this.#random = random
@@ -85,7 +87,10 @@ export class Phones {
     const kind = pathname.split('/')[1] ?? ''
     // Matrix gets the picture by itself, behind the message.
     if (pathname.endsWith('/upload')) return Response.json({ content_uri: 'mxc://here/1' })
-    if (pathname.endsWith('_chart')) return Response.json({ event_id: '$chart' })
+    if (pathname.endsWith('_chart')) {
+      this.pictures++
+      return Response.json({ event_id: '$chart' })
+    }
     // Beside a file ntfy reads the message from a header, in the form of RFC 2047.
     const [, header = ''] = /^=\?UTF-8\?B\?(.*)\?=$/.exec(request.headers.get('x-message') ?? '') ?? []
     const text = Buffer.from(header, 'base64').toString() + (await request.text())
@@ -103,6 +108,8 @@ export class Phones {
     arrived.ids.add(request.headers.get('idempotency-key') ?? (kind === 'matrix' ? pathname : 'none'))
     arrived.at.push(performance.now())
     this.successes++
+    const { headers } = request
+    if (headers.get('content-type')?.startsWith('multipart/') || headers.has('x-filename')) this.pictures++
     return Response.json({ ok: true, status: 1 })
   }
 }
