@@ -1,5 +1,5 @@
 // Runs `bun test` and ends with the one line that CI reads: "N passed, N failed" (and ", N skipped" if some were). Fetches
-// a browser if the machine has none, and starts a PostgreSQL that all files of a run share.
+// a browser, and starts a PostgreSQL that all files of a run share.
 //
 // Before that line it names every failed test with the beginning of its message, since the log of a whole run is too long
 // to search and often cut. A journey that failed (`ALONE`) is tried once more with nothing beside it, because Chromium and
@@ -16,7 +16,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { ANSWERED, neverAnswered } from '../../tests/api/answered-operations.ts'
-import { bringChromium, foundChromium } from '../../tests/browser/chromium.ts'
+import { foundChromium, packagedChromium } from '../../tests/browser/chromium.ts'
 import { POSTGRES_URL, startPostgres } from '../../tests/store/postgres-server.ts'
 
 /** Rooms whose suites use `STORE_SEED`. */
@@ -282,12 +282,13 @@ function attribute(tag: string, name: string): string {
   return text.replace(/&(lt|gt|quot|apos|amp|#10);/g, (_, entity: string) => characters[entity] ?? '')
 }
 
-/** The dashboard's journeys need a Chromium: the machine's own, or one fetched for them. */
+/** The dashboard's journeys need a Chromium: the one of `CHROMIUM`, one fetched for them, or the machine's own. */
 async function sayBrowser(): Promise<void> {
   try {
-    const { path } = foundChromium() ?? (await bringChromium())
-    console.log(`Browser of the dashboard's tests: ${path}`)
+    if (!process.env['CHROMIUM']) await packagedChromium()
   } catch (error) {
     console.warn(error instanceof Error ? error.message : error)
   }
+  const found = foundChromium()
+  if (found) console.log(`Browser of the dashboard's tests: ${found.path}`)
 }

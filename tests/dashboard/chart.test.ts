@@ -368,8 +368,16 @@ hline(0)
     expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe('1')
     await page.getByRole('tab', { name: 'Replay' }).click()
     await page.getByRole('button', { name: 'End replay' }).click()
+    // It waits for bars that are older than those on the screen.
+    const older = Promise.withResolvers<void>()
+    await page.route(/\/api\/platform\/bars\?.*\bend=/, async (route) => {
+      await older.promise
+      await route.continue()
+    })
     await page.reload()
     await page.getByRole('button', { name: /^Resume at/ }).click()
+    await page.getByRole('button', { name: /^Resume at/, disabled: true }).waitFor()
+    older.resolve()
     await where.waitFor()
     expect(await barNow()).toBe(first + 1)
     expect(complaints).toEqual([])

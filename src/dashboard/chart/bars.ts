@@ -26,8 +26,9 @@ export async function loadBars(
   }
   let bars = toBars((await newestBars(market, signal)).bars)
   signal.throwIfAborted()
-  let complete = bars.length < FIRST_PAGE
-  onBars(bars, complete)
+  const isAll = bars.length < FIRST_PAGE
+  let complete = isAll
+  onBars(bars, isAll)
   await firstPaint
   signal.throwIfAborted()
   const parts = [bars]
@@ -46,7 +47,7 @@ export async function loadBars(
     }
     complete = older.length < PAGE
   }
-  if (parts.length > 1) onBars(joined(parts, size), true)
+  if (!isAll) onBars(parts.length > 1 ? joined(parts, size) : bars, true)
 }
 
 /** The bars with those that arrived since; the last one is read again, because it may have been forming. */

@@ -22,9 +22,11 @@ export async function loadSymbols(): Promise<void> {
 export interface ShownBars {
   readonly market: Market
   readonly bars: Bars
+  /** Whether older bars are not still on their way, which move the numbers of these. */
+  readonly isAll: boolean
 }
 
-interface DrawnBars extends ShownBars {
+interface DrawnBars extends Omit<ShownBars, 'isAll'> {
   /** The real bar behind each; null = they are the real bars. */
   readonly source: Int32Array | null
   readonly box: number

@@ -329,7 +329,7 @@ function typeAhead(key: string): boolean {
 }
 
 /** The other symbols as the view draws them. */
-function linesOf(cell: Cell, { market, bars }: ShownBars): readonly ComparedLine[] {
+function linesOf(cell: Cell, { market, bars }: Pick<ShownBars, 'market' | 'bars'>): readonly ComparedLine[] {
   return (cell.compared.value ?? []).flatMap(({ scale, color, hidden, ...of }) => {
     const other = cell.comparedBars.value[nameOf(of)]
     if (hidden || !other || other instanceof Error) return []
@@ -426,11 +426,11 @@ function useBars(cell: Cell): void {
         passHover(cell, null)
       }
       cell.problem.value = null
-      loadBars(wanted, mine.signal, (bars) => (cell.shown.value = { market: wanted, bars })).catch(
-        (error: unknown) => {
-          if (!mine.signal.aborted) cell.problem.value = error
-        },
-      )
+      loadBars(wanted, mine.signal, (bars, isAll) => {
+        cell.shown.value = { market: wanted, bars, isAll }
+      }).catch((error: unknown) => {
+        if (!mine.signal.aborted) cell.problem.value = error
+      })
     })
   }, [])
 }
@@ -449,7 +449,7 @@ function useLiveBars(cell: Cell): void {
       const bars = await loadNewer(before.market, before.bars, abort.signal)
       if (cell.shown.peek() !== before) return fetchSoon()
       if (bars === before.bars) return
-      cell.shown.value = { market: before.market, bars }
+      cell.shown.value = { ...before, bars }
       // A replay keeps the bars and trades that it began with.
       if (replayOnChart.peek() === null && hasScript(cell)) void followBars()
     }

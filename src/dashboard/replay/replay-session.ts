@@ -63,8 +63,11 @@ export async function begin(
   source: 'market' | 'backtest',
   { at = null, saved = null }: { at?: number | null; saved?: SavedCursor | null } = {},
 ): Promise<void> {
-  const chart = shown.peek()
-  if (!chart || chart.bars.length < 2) return
+  const asked = shown.peek()
+  if (!asked || asked.bars.length < 2) return
+  const time = at === null ? null : asked.bars.time[at]!
+  const chart = await whole()
+  if (!chart) return
   const { market, bars } = chart
   const current = run.peek()
   let backtest: ActiveReplay['backtest'] = null
@@ -85,7 +88,7 @@ export async function begin(
   const range = chartView()?.visible
   const middle = range ? Math.round(range.from + (range.to - range.from) * 0.6) : Math.floor(bars.length / 2)
   const trade = backtest?.report.trades[0]
-  let start = at ?? (trade ? first + Math.max(1, trade.entryBar - 1) : middle)
+  let start = time === null ? (trade ? first + Math.max(1, trade.entryBar - 1) : middle) : barAt(bars, time)
   if (saved) {
     speed.value = saved.speed
     start = saved.barTime === null ? first + saved.cursorBar : barAt(bars, saved.barTime)
@@ -97,6 +100,16 @@ export async function begin(
     cursor.value = Math.max(0, Math.min(last - first, start - first))
   })
   requestAnimationFrame(() => chartView()?.lookAt(first + cursor.peek(), { edge: 0.75 }))
+}
+
+/** The chart once all its bars are there: a replay goes by their numbers, and older ones still come in front. */
+function whole(): Promise<ReturnType<typeof shown.peek>> {
+  const { promise, resolve } = Promise.withResolvers<ReturnType<typeof shown.peek>>()
+  const stop = effect(() => {
+    const chart = shown.value
+    if (chart?.isAll !== false) resolve(chart)
+  })
+  return promise.finally(stop)
 }
 
 export function end(): void {
