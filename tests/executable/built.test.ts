@@ -18,10 +18,11 @@ function put(name: string, seconds: number): string {
 
 test('an executable is outdated by a source, sample data or a lock file that changed after it was built', () => {
   const built = put('dist/chartroom', 2000)
-  const before = ['src/api/index.ts', 'data/samples/spx.csv', 'bun.lock']
-  for (const name of [...before, 'README.md', 'tests/api/frame.test.ts']) put(name, 1000)
+  const before = ['src/api/index.ts', 'src/tools/build.ts', 'data/samples/spx.csv', 'bun.lock']
+  const others = ['README.md', 'tests/api/frame.test.ts', 'src/tools/test.ts']
+  for (const name of [...before, ...others]) put(name, 1000)
   expect(changedAfterBuild(folder, built)).toBeNull()
-  for (const name of ['README.md', 'tests/api/frame.test.ts']) put(name, 3000)
+  for (const name of others) put(name, 3000)
   expect(changedAfterBuild(folder, built)).toBeNull()
   for (const name of before) {
     put(name, 3000)

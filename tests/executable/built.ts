@@ -8,6 +8,9 @@ export const builtExecutable = `${root}/dist/chartroom`
 
 /** What `bun src/tools/build.ts` puts into the executable. */
 const MADE_OF = ['src/**/*', 'data/{indicators,samples}/**/*', 'package.json', 'bun.lock']
+/** But no tools that only run what is built, or the tests. */
+const OTHER_TOOLS =
+  /^src\/tools\/(bench|bench-readme|changelog|check|fleet-.*|incremental|mutate|scoreboard|test|torture)(\.ts$|\/)/
 
 const newer = changedAfterBuild(root, builtExecutable)
 if (newer !== null)
@@ -21,6 +24,6 @@ export function changedAfterBuild(folder: string, executable: string): string | 
   const builtAt = statSync(executable).mtimeMs
   for (const pattern of MADE_OF)
     for (const file of new Bun.Glob(pattern).scanSync({ cwd: folder }))
-      if (statSync(`${folder}/${file}`).mtimeMs > builtAt) return file
+      if (!OTHER_TOOLS.test(file) && statSync(`${folder}/${file}`).mtimeMs > builtAt) return file
   return null
 }
