@@ -11,7 +11,7 @@ const SCRIPT = readFileSync(`${import.meta.dir}/../../data/samples/sma-cross.pin
 describe.skipIf(noBrowser)('everybody can use', () => {
   let site: Site
   beforeAll(async () => {
-    site = await startSite()
+    site = await startSite({ offline: true })
   }, 300_000)
   afterAll(() => site.close())
 

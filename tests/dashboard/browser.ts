@@ -45,6 +45,8 @@ export interface Site {
     readonly height?: number
     /** A browser that nobody is signed in with. */
     readonly fresh?: boolean
+    /** Whether the page can be opened offline, by its service worker. */
+    readonly offline?: boolean
     readonly remembered?: Readonly<Record<string, unknown>>
   }): Promise<OpenPage>
   /** After each test: pages that stay open go on drawing what comes, and thirty of them slow down the next. */
@@ -60,13 +62,19 @@ interface OpenPage {
 /**
  * `owner: false` leaves the server as it is on its first start. With `below`, as '/charts', it is one path of another
  * site: a proxy takes the path off.
+ *
+ * Every test begins in a browser of its own, where the service worker would fetch all code of the page again: more than half
+ * of what it costs to open one. So it is as on a first visit, before the worker is there, unless `offline` is set, for
+ * journeys that load a page again with it.
  */
 export async function startSite({
   owner = true,
+  offline: offlineOfAll = false,
   below = '',
   env = {},
 }: {
   readonly owner?: boolean
+  readonly offline?: boolean
   readonly below?: string
   /** Further settings of the server. */
   readonly env?: Readonly<Record<string, string>>
@@ -106,7 +114,7 @@ export async function startSite({
   return {
     url,
     setupLink,
-    async open({ width = 1280, height = 800, fresh = false, remembered = {} } = {}) {
+    async open({ width = 1280, height = 800, fresh = false, offline = offlineOfAll, remembered = {} } = {}) {
       const own = await browser.newContext({
         viewport: { width, height },
         ...(!fresh && { storageState: state }),
@@ -116,6 +124,7 @@ export async function startSite({
       // A busy machine is not a failure.
       own.setDefaultTimeout(120_000)
       if (SHAKE) await shake(own, SHAKE)
+      if (!offline) await own.addInitScript(withoutWorker)
       await own.addInitScript((stored) => {
         for (const [name, value] of Object.entries(stored))
           if (localStorage.getItem(`chartroom.${name}`) === null)
@@ -137,6 +146,12 @@ export async function startSite({
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** For a page: its service worker is never ready. */
+export function withoutWorker(): void {
+  // An address that is not safe has none at all.
+  if ('serviceWorker' in navigator) navigator.serviceWorker.register = () => new Promise(() => {})
 }
 
 async function shake(context: BrowserContext, seed: string): Promise<void> {

@@ -34,7 +34,7 @@ interface Seen {
 }
 
 if (!noBrowser) {
-  const site = await startSite()
+  const site = await startSite({ offline: true })
   try {
     const lastRun = await stored(site)
     const visits = {

@@ -112,7 +112,7 @@ describe.skipIf(noBrowser)('without its server', () => {
     front.cut()
   }
   beforeAll(async () => {
-    site = await startSite()
+    site = await startSite({ offline: true })
     port = serverPort()
     front = switchable(() => port)
     url = await front.listen()

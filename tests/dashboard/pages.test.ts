@@ -439,7 +439,9 @@ describe.skipIf(noBrowser)('pages', () => {
   test('a browser is set up as a channel, shows what it is sent, and a tap opens the chart', async () => {
     const service = startPushService()
     const browser = subscribed(`${service.url}/push/mine`)
-    const { page, complaints } = await openAt('/channels')
+    const { page, complaints } = await site.open({ remembered: QUIET, offline: true })
+    await page.goto(`${site.url}/channels`)
+    await settled(page)
     await page.context().grantPermissions(['notifications'])
     // The push service of the browser's maker cannot be reached from a test.
     await page.evaluate((settings) => {

@@ -21,7 +21,7 @@ if ta.crossunder(fast, slow)
 `
 
 if (!noBrowser) {
-  const site = await startSite()
+  const site = await startSite({ offline: true })
   const { page, complaints } = await site.open({
     width: 1600,
     height: 900,

@@ -2,6 +2,7 @@
 
 import { chromium, type BrowserContext, type Page } from 'playwright-core'
 import { launchOptions, packagedChromium } from '../browser/chromium.ts'
+import { withoutWorker } from './browser.ts'
 
 /** What the clocks of server and pages show: some hours into 2026. */
 const NOW = '2026-01-01T12:34:56Z'
@@ -60,6 +61,7 @@ export async function seededSite(args: readonly string[] = []): Promise<SeededSi
         },
         { 'tour.done': true, ...remembered },
       )
+      await context.addInitScript(withoutWorker)
       const page = await context.newPage()
       await page.clock.setFixedTime(NOW)
       return page

@@ -56,7 +56,7 @@ const study = (id: string) => ({
 })
 
 if (!noBrowser) {
-  const site = await startSite()
+  const site = await startSite({ offline: true })
   try {
     for (const measure of [frames, eightCharts, inputs, keys]) await measure(site)
   } finally {

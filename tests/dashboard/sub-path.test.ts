@@ -7,7 +7,7 @@ import { noBrowser, startSite } from './browser.ts'
 test.skipIf(noBrowser)(
   'below a path: sign up, chart, editor, deep links, reload and what happens meanwhile',
   async () => {
-    const site = await startSite({ owner: false, below: '/charts' })
+    const site = await startSite({ owner: false, below: '/charts', offline: true })
     try {
       const { page, complaints } = await site.open({ remembered: { 'tour.done': true } })
       const elsewhere: string[] = []

@@ -11,7 +11,7 @@ describe.skipIf(noBrowser)('tabs', () => {
   let site: Site
   let bars = 0
   beforeAll(async () => {
-    site = await startSite()
+    site = await startSite({ offline: true })
   }, 300_000)
   afterEach(() => site.closePages())
   afterAll(() => site.close())
