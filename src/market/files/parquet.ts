@@ -145,27 +145,24 @@ function hadoopBlock(input: Uint8Array, length: number): Uint8Array {
   return lz4Block(input.subarray(8), length)
 }
 
-/** All of a stream, in memory that threads share. `took` is told of all that is taken before more is. */
+/**
+ * All of a stream, in memory that threads share and that grows: to join it at the end would take as much again, and hold up
+ * for seconds whoever else reads on this thread. `took` is told of all that is taken before more is.
+ */
 export async function wholeOf(
   bytes: AsyncIterable<Uint8Array>,
   took: (bytes: number) => void | Promise<void> = () => {},
 ): Promise<SharedArrayBuffer> {
-  const chunks: Uint8Array[] = []
-  let size = 0
+  const whole = new SharedArrayBuffer(0, { maxByteLength: WHOLE_MAX })
   for await (const chunk of bytes) {
-    size += chunk.length
-    if (size > WHOLE_MAX)
+    const size = whole.byteLength
+    if (size + chunk.length > WHOLE_MAX)
       throw refused(
         `may have at most ${WHOLE_MAX >> 20} MiB here; \`chartroom bars import\` takes files of any size`,
       )
     await took(chunk.length)
-    chunks.push(chunk)
-  }
-  const whole = new SharedArrayBuffer(size)
-  let at = 0
-  for (const chunk of chunks) {
-    new Uint8Array(whole, at).set(chunk)
-    at += chunk.length
+    whole.grow(size + chunk.length)
+    new Uint8Array(whole, size).set(chunk)
   }
   return whole
 }
