@@ -148,6 +148,16 @@ describe('every setting', () => {
       ])
   })
 
+  test('BACKUP is refused beside STORE, whose database is backed up in its own way', () => {
+    const BACKUP = '/mnt/nas/chartroom'
+    expect(readConfig({}, { BACKUP }).mistakes).toEqual([])
+    expect(readConfig({}, { BACKUP, STORE: 'postgres://db/charts' }).mistakes).toEqual([
+      expect.stringContaining('BACKUP: copies the database in DATA_DIR only'),
+    ])
+    const { mistakes } = readConfig({}, { BACKUP: 's3://mine:hidden@' })
+    expect(mistakes).toEqual([expect.stringMatching(/^BACKUP: expected an address like(?!.*hidden)/)])
+  })
+
   test('STORE takes the modes of encryption that PostgreSQL has, and says which these are', () => {
     const url = (mode: string) => ({ STORE: `postgres://db/charts?sslmode=${mode}` })
     expect(readConfig({}, url('verify-full')).mistakes).toEqual([])

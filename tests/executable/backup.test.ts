@@ -1,6 +1,7 @@
 // A server that copies its database to a folder continuously is killed, and another one goes on with what is there.
 
 import { afterEach, describe, expect, test } from 'bun:test'
+import { rmSync } from 'node:fs'
 import { BUILT, IN_FOLDER, Place } from './server.ts'
 
 const places: Place[] = []
@@ -48,9 +49,20 @@ describe.each(BUILT)('%s', (mode) => {
     expect([restored.code, restored.err]).toEqual([0, ''])
     server = await elsewhere.serve()
     await server.signIn()
-    const titles = (await server.call('GET', IDEAS)).json.ideas.map(({ title }: { title: string }) => title)
-    expect(titles).toContain('put away')
-    expect(titles).toContain('the last')
+    const titles = async () =>
+      (await server.call('GET', IDEAS)).json.ideas.map(({ title }: { title: string }) => title)
+    expect(await titles()).toContain('put away')
+    expect(await titles()).toContain('the last')
+
+    // It goes on in the same place, with a line of its own.
+    while ((await server.call('GET', '/api/ready')).json.backup.state !== 'ok') await Bun.sleep(50)
+    expect((await write('of the restored')).status).toBe(200)
+    expect(await server.stop()).toBe(0)
+    rmSync(`${elsewhere.folder}/data`, { recursive: true })
+    expect((await elsewhere.run('restore')).code).toBe(0)
+    server = await elsewhere.serve()
+    await server.signIn()
+    expect(await titles()).toContain('of the restored')
     expect(await server.stop()).toBe(0)
   })
 })
