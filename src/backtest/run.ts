@@ -69,6 +69,8 @@ export interface BacktestRequest {
   readonly collect?: () => void
   /** Arguments that replace those of the script's declaration (initial_capital, commission_value, …). */
   readonly overrides?: Readonly<Record<string, number | string | boolean>>
+  /** Nobody has run this yet: overrides that older runs have, and that are no longer taken, are refused. */
+  readonly isNew?: boolean
   /** The money that the parts of a portfolio trade with. */
   readonly pot?: Pot
   /** A clock in milliseconds, for `timings` and `limits.timeMs`; without it, there are no timings and no limit. */
@@ -152,6 +154,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
   }
   const args = overridden(program.declaration.args, request.overrides ?? {})
   const settings = brokerSettings(args, request.symbol, program.version)
+  if (request.isNew) assertCommission(settings, request.overrides ?? {})
   const last = Number(args['calc_bars_count'] ?? 0)
   const bars = last > 0 ? selectBars(request.bars, { last }) : request.bars
   const rateAt =
@@ -452,6 +455,20 @@ function overridden(
     if (takes !== null) throw invalidField(path, 'setting', `${name} ${takes}.`)
   }
   return { ...args, ...overrides }
+}
+
+/** What a script itself says is taken as TradingView takes it. Runs from before there was a bound can be run again. */
+function assertCommission(
+  { commissionType, commissionValue }: BrokerSettings,
+  overrides: Readonly<Record<string, number | string | boolean>>,
+): void {
+  const isAsked = 'commission_value' in overrides || 'commission_type' in overrides
+  if (isAsked && commissionType === 'percent' && commissionValue > 100)
+    throw invalidField(
+      '/overrides/commission_value',
+      'setting',
+      `A commission of ${commissionValue}% is more than the trade itself. Give 100 or less, or a commission_type of cash_per_contract or cash_per_order.`,
+    )
 }
 
 /** Errors of the script become Problems with the line and column of the error's offset. */

@@ -70,7 +70,7 @@ function packedResult(result: BacktestResult, tracks: RunJob['tracks'], scales: 
 async function weighedResult(job: RunJob, desk: Desk, run: RunBacktest) {
   let counted = 0
   const used = (bytes: number) => desk.used((counted = Math.max(counted, bytes)))
-  const result = await resultOf(job, { ...desk, used }, run)
+  const result = await resultOf(job, { ...desk, used }, (request) => run({ ...request, isNew: true }))
   const { answerBytes, memoryBytes } = job.limits
   // The report itself may exceed the memory that the run was allowed, so the count stops at the limit.
   const weighed = (bytes: number) => desk.used(Math.min(memoryBytes, counted + bytes))

@@ -69,6 +69,18 @@ test('a report is the same when it is run again, and says when its bars are not'
   pool.close()
 })
 
+test('a commission of more than the trade is refused for a new run and a preview', async () => {
+  const { call, cookie: headers, pool } = await world()
+  const series = { symbol: 'ABC', exchange: 'X', interval: '1d', bars: 30 }
+  const body = { name: 'n', ...series, source: SCRIPT, inputs: {}, overrides: { commission_value: 1e9 } }
+  for (const path of ['/api/platform/backtests', '/api/platform/backtests/preview']) {
+    const { status, json } = await call('POST', path, { headers, body })
+    expect([status, json.error.fields[0].path]).toEqual([422, '/overrides/commission_value'])
+    expect(json.error.message).toContain('Give 100 or less')
+  }
+  pool.close()
+})
+
 test('a script that looks ahead is named with its line and cause', async () => {
   const { call, signUp, cookie: headers, ask, made, pool } = await world()
   const answer = await ask('repaint')

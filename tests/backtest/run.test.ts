@@ -143,6 +143,23 @@ describe('runBacktest', () => {
     })
   })
 
+  test('a new run pays at most all of a trade as commission; one from before that is run again as it was', () => {
+    const beyond = { commission_value: 1e9 }
+    const path = '/overrides/commission_value'
+    expect(refusal({ isNew: true, overrides: beyond }).details.fields?.[0]).toMatchObject({ path })
+    expect(runBacktest(request({ overrides: beyond })).report.trades.length).toBeGreaterThan(0)
+    for (const overrides of [
+      { commission_value: 100 },
+      { commission_value: 250, commission_type: 'cash_per_order' },
+    ])
+      expect(runBacktest(request({ isNew: true, overrides })).report.trades.length).toBeGreaterThan(0)
+    const source = SOURCE.replace(
+      'overlay=true',
+      'commission_type=strategy.commission.cash_per_order, commission_value=250',
+    )
+    const change = { isNew: true, source, overrides: { commission_type: 'percent' } }
+    expect(refusal(change).details.fields?.[0]).toMatchObject({ path })
+  })
   test('takes settings as a script writes them', () => {
     const overrides = { default_qty_type: 'strategy.cash', default_qty_value: 500, risk_free_rate: -0.5 }
     expect(runBacktest(request({ overrides })).report.trades[0]?.qty).toBeCloseTo(500 / 102, 3)
