@@ -3,8 +3,10 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { BarCache } from '../../src/market/bar-cache.ts'
 import { seriesKey, type SeriesKey } from '../../src/market/bar-store.ts'
+import { parseInterval } from '../../src/market/interval.ts'
 import { fetchSeries, providerOf } from '../../src/market/providers/fetch-bars.ts'
 import { ProviderError, type ProviderDeps } from '../../src/market/providers/provider.ts'
+import { yahoo } from '../../src/market/providers/yahoo.ts'
 import { rows } from './bar-store.conformance.ts'
 import { testBars } from '../store/test-store.ts'
 
@@ -327,6 +329,43 @@ describe('Yahoo Finance', () => {
     const { cache } = await fetched(APPLE, yahoo, START, START + 20 * HOUR)
     expect(await fetchSeries(cache, APPLE, yahoo.deps)).toMatchObject({ inserted: 0, updated: 1 })
     expect(rows(await cache.read(APPLE)).map(([time]) => time)).toEqual([START + 14.5 * HOUR])
+  })
+
+  test.each([
+    // In the middle of a minute, and when the session is over.
+    ['1m', ['2024-03-06T15:30:00Z', '2024-03-06T15:31:00Z', '2024-03-06T15:31:40Z'], [1, 1]],
+    ['1m', ['2024-03-06T20:58:00Z', '2024-03-06T20:59:00Z', '2024-03-06T21:00:00Z'], [1, 1]],
+    ['1d', ['2024-03-05T14:30:00Z', '2024-03-06T21:00:01Z'], [1, 2]],
+    ['1w', ['2024-02-26T05:00:00Z', '2024-03-04T05:00:00Z', '2024-03-06T21:00:01Z'], [1, 3]],
+    ['1w', ['2024-02-26T05:00:00Z', '2024-03-04T21:00:01Z'], [1, 2]],
+    ['1M', ['2024-02-01T05:00:00Z', '2024-03-01T05:00:00Z', '2024-03-31T21:00:01Z'], [1, 3]],
+    ['1M', ['2024-02-01T05:00:00Z', '2024-03-01T21:00:01Z'], [1, 2]],
+  ])('the price of now behind bars of %s is no bar of its own, %#', (text, times, volumes) => {
+    const interval = parseInterval(text)!
+    const timestamp = times.map((time) => Date.parse(time) / 1000)
+    const column = (price: number, now: number) => times.map((_, i) => (i === times.length - 1 ? now : price))
+    const quote = { open: column(5, 4), high: column(6, 7), low: column(4, 3), close: column(5, 3.5) }
+    const meta = { regularMarketTime: timestamp.at(-1), gmtoffset: -18_000 }
+    const result = { meta, timestamp, indicators: { quote: [{ ...quote, volume: column(1, 2) }] } }
+    const query = { exchange: 'NASDAQ', symbol: 'AAPL', interval, from: 0, to: 1e13, now: 1e13 }
+    const page = yahoo.readPage({ chart: { result: [result], error: null } }, query)
+    expect(page.rows.map(([, , , , , volume]) => volume)).toEqual(volumes)
+    if (volumes.at(-1) === 3) expect(page.rows.at(-1)!.slice(1)).toEqual([5, 7, 3, 3.5, 3])
+  })
+
+  test('no more is asked for than it has', async () => {
+    const asked = local(() => chart({ meta: {} }), START + 90 * 24 * HOUR)
+    await fetched({ ...APPLE, interval: '1m' }, asked, START, START + 90 * 24 * HOUR)
+    const first = Number(asked.requests[0]?.searchParams.get('period1')) * 1000
+    expect(first).toBe(START + 61 * 24 * HOUR)
+  })
+
+  test('an answer for another symbol is none', async () => {
+    const asked = local(() => chart({ meta: { symbol: 'MSFT' } }))
+    expect(await failure(APPLE, asked)).toMatchObject({
+      kind: 'malformed',
+      message: 'Yahoo Finance was asked for "AAPL" and answered for "MSFT".',
+    })
   })
 
   test('a month of minutes is asked for a week at a time', async () => {

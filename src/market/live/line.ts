@@ -81,7 +81,7 @@ export class Line<M extends Member> {
   /** A failure may be of one series alone; several in a row, or a refusal that says so, are of the provider. */
   failed({ kind, retryAfterMs, message }: ProviderError, now: number, spread: number): void {
     this.#failures++
-    const isSaid = kind === 'rate_limited' || kind === 'banned'
+    const isSaid = kind === 'rate_limited' || kind === 'banned' || retryAfterMs !== null
     if (!isSaid && this.#failures < 2) return
     const wait = kind === 'banned' ? RETRY_MOST_MS : backOff(this.#failures, spread)
     this.#until = now + Math.max(retryAfterMs ?? 0, wait)

@@ -3,7 +3,7 @@
 //
 // These are forty lines of our own because yahoo-finance2 needs cookies and half a megabyte for endpoints we do not use.
 
-import { formatInterval, intervalMs, isIntraday } from '../interval.ts'
+import { formatInterval, type Interval, intervalMs, isIntraday } from '../interval.ts'
 import {
   asList,
   asRecord,
@@ -132,15 +132,51 @@ export const yahoo: Provider = {
       price(close[i]),
       Number(volume?.[i] ?? 0),
     ])
-    const [before, last] = [rows.at(-2), rows.at(-1)]
-    // The price of now comes behind the bars, dated by its trade. It is in the bar before it as well.
-    const isPrice = before && last && isIntraday(interval) && last[0] - before[0] < intervalMs(interval)
-    return { rows: isPrice ? rows.slice(0, -1) : rows, next }
+    return { rows: withoutPrice(rows, interval, asRecord(result['meta'])), next }
   },
   errorKind: (status, body) =>
     status === 404 || asRecord(asRecord(body)?.['chart'])?.['error'] === 'Not Found'
       ? 'unknown_symbol'
       : null,
+}
+
+/**
+ * Behind the bars comes the price of now, dated by its trade. Within a day it is in the bar before it as well; of a week or
+ * longer that bar lacks it, and it has the whole day.
+ */
+function withoutPrice(
+  rows: readonly BarRow[],
+  interval: Interval,
+  meta: Readonly<Record<string, unknown>> | null,
+): readonly BarRow[] {
+  const [before, last] = [rows.at(-2), rows.at(-1)]
+  if (!last) return rows
+  const isPrice = last[0] === Number(meta?.['regularMarketTime']) * 1000
+  const bars = rows.slice(0, -1)
+  if (isIntraday(interval))
+    return isPrice || (before && last[0] - before[0] < intervalMs(interval)) ? bars : rows
+  const offset = Number(meta?.['gmtoffset'] ?? 0) * 1000
+  if (!isPrice || !before || interval.unit === 'd' || !isOnePeriod(before[0], last[0], interval, offset))
+    return rows
+  const [time, open, high, low, , volume] = before
+  const whole: BarRow = [
+    time,
+    open,
+    Math.max(high, last[2]),
+    Math.min(low, last[3]),
+    last[4],
+    volume + last[5],
+  ]
+  return [...bars.slice(0, -1), whole]
+}
+
+/** Whether the second instant is in the week, or the months, that begin with the first. */
+function isOnePeriod(first: number, second: number, { count, unit }: Interval, offset: number): boolean {
+  if (unit === 'w') return second - first < 7 * DAY * count
+  const [from, to] = [first, second].map((time) => new Date(time + offset))
+  const months =
+    (to!.getUTCFullYear() - from!.getUTCFullYear()) * 12 + to!.getUTCMonth() - from!.getUTCMonth()
+  return months < count
 }
 
 const tickerOf = ({ exchange, symbol }: Pick<BarQuery, 'exchange' | 'symbol'>): string =>
