@@ -101,6 +101,9 @@ export class HandFleet implements Shards, FleetView, SweepNodes {
   }
 }
 
+/** Providers of bars; null = they are switched off. */
+type Network = NonNullable<NonNullable<Parameters<typeof testServer>[1]>['network']> | null
+
 export function testFleet() {
   const stops: (() => void)[] = []
   return {
@@ -108,7 +111,7 @@ export function testFleet() {
       for (const stop of stops.splice(0)) stop()
     },
     /** `a` has the even shards, `b` the odd ones. */
-    async twoServers(engine: 'stand-in' | 'real' = 'stand-in') {
+    async twoServers(engine: 'stand-in' | 'real' = 'stand-in', network: Network = null) {
       const kv = testKv()
       const store = testBars()
       const alive = new Set(['a', 'b'])
@@ -123,6 +126,7 @@ export function testFleet() {
           kv: told(kv, news),
           bars: new BarCache(toldBars(store, news)),
           fleet,
+          network,
         })
         const { features, runs } = server.services
         features.onRunHeard((id, run) => runs.heard(id, run))

@@ -262,3 +262,36 @@ test('the bar that forms on the server with its stream is shown by the other', a
     bar: { time, open: 5, high: 9, low: 4, close: 7, volume: 1 },
   })
 })
+
+test('what is asked for with a key is asked for by one server, which counts its requests; without a key each asks for its own', async () => {
+  const network = {
+    http: () => Promise.reject(new Error('nobody runs')),
+    openSocket: () => {
+      throw new Error('nobody runs')
+    },
+  }
+  const { servers, a, b, headers, heard, give } = await twoServers('stand-in', network)
+  const symbols = Array.from({ length: 12 }, (_, i) => `S${i}`)
+  for (const symbol of symbols)
+    await a.call('POST', '/api/platform/feeds', {
+      headers,
+      body: { exchange: 'NASDAQ', symbol, interval: '1m' },
+    })
+  const kept = async () => {
+    await Promise.all(servers.map(({ services }) => services.features.feeds.sync()))
+    const lists = servers.map(({ services }) => services.features.feeds.list())
+    return (await Promise.all(lists)).map((list) => list.filter(({ poll }) => poll).length)
+  }
+  const [ofA, ofB] = await kept()
+  expect([ofA! + ofB!, ofA! > 0, ofB! > 0]).toEqual([12, true, true])
+  const key = { key: 'mkey', secret: '' }
+  expect(
+    (await a.call('PUT', '/api/platform/providers/Massive/key', { headers, body: key })).status,
+  ).toBeLessThan(300)
+  await heard()
+  expect((await kept()).toSorted()).toEqual([0, 12])
+  const before = await kept()
+  await give('provider Massive')
+  expect(await kept()).toEqual(before.toReversed())
+  expect((await b.call('GET', '/api/platform/feeds', { headers })).text).not.toContain('mkey')
+})
