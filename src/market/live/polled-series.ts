@@ -26,6 +26,8 @@ export interface PolledSeriesDeps {
 const LOOKS_A_BAR = 4
 const POLL_MIN_MS = 10_000
 const POLL_MAX_MS = 15 * 60_000
+/** Somebody else may have changed what is stored. */
+const COMPARE_MS = 30 * 60_000
 /** Where nothing new is expected. */
 const CLOSED_MS = 30 * 60_000
 const AGAIN_MS = 2000
@@ -33,8 +35,10 @@ const MINUTE = 60_000
 
 export class PolledSeries implements KeptSeries {
   readonly #deps: PolledSeriesDeps
-  /** Times of the newest closed bars, oldest first. */
-  #recent: readonly number[] = []
+  /** The newest closed bars, oldest first. */
+  #recent: readonly BarRow[] = []
+  /** When all of an answer was last compared with what is stored. */
+  #comparedAt = -Infinity
   #forming: BarRow | null = null
   /** What has to be asked for from further back. */
   #doubtedFrom = Infinity
@@ -71,8 +75,11 @@ export class PolledSeries implements KeptSeries {
   askFrom(): number | null {
     const newest = this.#recent.at(-1)
     if (newest === undefined) return null
-    const reach = newest - RECENT * intervalMs(this.#deps.interval)
-    return Math.max(0, Math.min(this.#doubtedFrom, this.#recent.length < RECENT ? reach : this.#recent[0]!))
+    const reach = newest[0] - RECENT * intervalMs(this.#deps.interval)
+    return Math.max(
+      0,
+      Math.min(this.#doubtedFrom, this.#recent.length < RECENT ? reach : this.#recent[0]![0]),
+    )
   }
 
   filled(
@@ -87,9 +94,10 @@ export class PolledSeries implements KeptSeries {
     // An answer that is older than the one before it comes out of a cache, and what it says was corrected since.
     const isOld = before !== null && said < before.said && asked >= before.asked
     const closed = isOld ? [] : rows.slice(0, this.#closedOf(rows, said - SETTLE_MS, calendar))
+    const news = this.#newsOf(closed, asked)
     if (!isOld) {
       this.#times = times
-      const isNew = (closed.at(-1)?.[0] ?? 0) > (this.#recent.at(-1) ?? 0)
+      const isNew = (closed.at(-1)?.[0] ?? 0) > (this.#recent.at(-1)?.[0] ?? 0)
       const formed = closed.length < rows.length ? rows.at(-1)! : null
       const isChanged = formed !== null && !formed.every((value, i) => value === this.#forming?.[i])
       this.#inVain = isNew || isChanged ? 0 : this.#inVain + 1
@@ -100,11 +108,12 @@ export class PolledSeries implements KeptSeries {
     const shown = said - delayMs - SETTLE_MS
     this.#openUntil = calendar.isOpen(shown) ? asked + calendar.close(calendar.tradingDay(shown)) - shown : 0
     this.#dueAt = asked + this.#waitMs(shown, interval, calendar)
-    return closed
+    return news
   }
 
   unsettle(from: number): void {
     this.#doubtedFrom = Math.min(this.#doubtedFrom, from)
+    this.#comparedAt = -Infinity
   }
 
   doubt(from: number, now: number): void {
@@ -137,7 +146,7 @@ export class PolledSeries implements KeptSeries {
     const { start, end } = calendar.period(shown, interval)
     const length = intervalMs(interval)
     const isFirst = start <= calendar.open(calendar.tradingDay(shown))
-    const newest = this.#forming?.[0] ?? this.#recent.at(-1) ?? 0
+    const newest = this.#forming?.[0] ?? this.#recent.at(-1)?.[0] ?? 0
     const isBehind = isIntraday(interval) && !isFirst && newest < start - length
     const step = isBehind ? Math.min(again, this.stepMs) : this.stepMs
     return Math.min(step, end - shown)
@@ -148,9 +157,18 @@ export class PolledSeries implements KeptSeries {
     this.#deps.forming(row)
   }
 
+  /** Without those that are stored already; all where one of them is corrected, and now and then. */
+  #newsOf(closed: readonly BarRow[], now: number): readonly BarRow[] {
+    const known = new Map(this.#recent.map((row) => [row[0], row]))
+    const isCorrected = closed.some((row) => known.get(row[0])?.some((value, i) => value !== row[i]) ?? false)
+    if (!isCorrected && Math.abs(now - this.#comparedAt) < COMPARE_MS)
+      return closed.filter(([time]) => !known.has(time))
+    if (closed.length > 0) this.#comparedAt = now
+    return closed
+  }
+
   #remember(closed: readonly BarRow[]): void {
     const first = closed[0]?.[0] ?? Infinity
-    const times = [...this.#recent.filter((time) => time < first), ...closed.map(([time]) => time)]
-    this.#recent = times.slice(-RECENT)
+    this.#recent = [...this.#recent.filter(([time]) => time < first), ...closed].slice(-RECENT)
   }
 }

@@ -10,6 +10,7 @@ export interface PaceLimit {
 
 /** A request that would wait longer than this is refused instead, so that whoever asked is told when to come back. */
 const WAIT_MAX_MS = 60_000
+const RESERVE = 0.1
 
 export class Pace {
   readonly #limits: readonly PaceLimit[]
@@ -40,7 +41,9 @@ export class Pace {
       const span = Math.min(ms, perMs)
       // Those that still count when the span is over.
       const begun = this.#begun.filter((at) => at > now + span - perMs && at <= now)
-      return span / Math.max(1, count - begun.length)
+      // Of what a day allows a part is left for when it is over: for the last bar, and for what somebody asks for by hand.
+      const usable = span < perMs ? count * (1 - RESERVE) : count
+      return span / Math.max(1, usable - begun.length)
     })
     return Math.max(...gaps)
   }

@@ -402,6 +402,42 @@ test(
 )
 
 test(
+  'what a key allows a day lasts for the session, and for its last bar',
+  async () => {
+    const clock = new HandClock()
+    const counted: { readonly at: number; readonly symbols: number }[] = []
+    const open = Date.UTC(2026, 2, 6, 14, 30)
+    const close = Date.UTC(2026, 2, 6, 21)
+    await using one = kept(
+      open - 2 * HOUR,
+      () => keyed('Twelve Data'),
+      async (address) => {
+        const url = new URL(address)
+        // Each counts, also of those that are asked for together.
+        counted.push({ at: clock.now(), symbols: (url.searchParams.get('symbol') ?? '').split(',').length })
+        return keyedAnswer(url, ({ from, to }) =>
+          Array.from({ length: 390 }, (_, i) => open + i * MINUTE)
+            .filter((time) => time >= from && time <= to)
+            .map((time) => ({ time, open: 1, high: 1, low: 1, close: 1, volume: 1 })),
+        )
+      },
+      { clock },
+    )
+    const [first, second] = series(2)
+    for (const key of [first!, second!]) one.keeper.follow(key)
+    void one.run()
+    await clock.pass(close + 3 * MINUTE - clock.now())
+    for (const key of [first!, second!]) expect((await one.times(key)).at(-1)).toBe(close - MINUTE)
+    const creditsFrom = (from: number) =>
+      counted.filter(({ at }) => at >= from).reduce((sum, { symbols }) => sum + symbols, 0)
+    expect(creditsFrom(0)).toBeGreaterThan(650)
+    expect(creditsFrom(0)).toBeLessThan(780)
+    expect(creditsFrom(close - 10 * MINUTE)).toBeGreaterThan(16)
+  },
+  LIMIT_MS,
+)
+
+test(
   'over a weekend nobody asks more than every half hour, and at the opening it is asked at once',
   async () => {
     const clock = new HandClock()
