@@ -414,8 +414,6 @@ describe('rooms', () => {
       'executable/refusals.test.ts',
       'market/bar-runs.test.ts',
       'market/bar-store.test.ts',
-      'market/live/polls-at-worst.test.ts',
-      'market/live/polls.test.ts',
     ]
     const suites = [...new Bun.Glob('**/*.ts').scanSync(`${root}/tests`)].filter(
       (file) => !/^store\/|^tidy\.|bench/.test(file),

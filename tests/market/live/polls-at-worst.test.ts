@@ -7,7 +7,7 @@ import { saidOf } from '../../../src/feeds/said.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { seededRandom } from '../../../src/lib/seeded-random.ts'
 import { BarCache } from '../../../src/market/bar-cache.ts'
-import { memoryBars, type SeriesKey, seriesKey } from '../../../src/market/bar-store.ts'
+import { type SeriesKey, seriesKey } from '../../../src/market/bar-store.ts'
 import { calendarOf } from '../../../src/market/calendar.ts'
 import { FormingBars } from '../../../src/market/live/forming-bars.ts'
 import { Keeper, type KeeperDeps } from '../../../src/market/live/keeper.ts'
@@ -15,7 +15,7 @@ import { KEYED_PROVIDERS } from '../../../src/market/providers/keyed/keyed-provi
 import type { Provider } from '../../../src/market/providers/provider.ts'
 import { yahoo } from '../../../src/market/providers/yahoo.ts'
 import { defaultSymbol } from '../../../src/market/symbols.ts'
-import { testKv } from '../../store/test-store.ts'
+import { testBars, testKv } from '../../store/test-store.ts'
 import { HandClock } from '../../lib/hand-clock.ts'
 import { later } from '../../later.ts'
 import { keyedAnswer, type KeyedBars } from '../fake-keyed.ts'
@@ -34,7 +34,7 @@ function kept(
   time: number,
   provider: () => Provider,
   http: KeeperDeps['http'],
-  { clock = new HandClock(), store = memoryBars() } = {},
+  { clock = new HandClock(), store = testBars() } = {},
 ) {
   clock.time = time
   const forming = new FormingBars(0)
@@ -518,7 +518,7 @@ test(
     const calendar = calendarOf(defaultSymbol('NASDAQ', 'AAPL'))
     const venue = new PolledVenue({ delayMs: 0, limits: [], isDated: true }, clock, random, calendar)
     const key = seriesKey('NASDAQ', 'AAPL', '1m')
-    const store = memoryBars()
+    const store = testBars()
     const kv = testKv()
     const stop = new AbortController()
     let holder = 0

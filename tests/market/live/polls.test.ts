@@ -5,7 +5,7 @@ import type { Clock } from '../../../src/lib/clock.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { seededRandom } from '../../../src/lib/seeded-random.ts'
 import { BarCache } from '../../../src/market/bar-cache.ts'
-import { memoryBars, seriesKey } from '../../../src/market/bar-store.ts'
+import { seriesKey } from '../../../src/market/bar-store.ts'
 import { calendarOf } from '../../../src/market/calendar.ts'
 import { FormingBars } from '../../../src/market/live/forming-bars.ts'
 import { Keeper } from '../../../src/market/live/keeper.ts'
@@ -13,6 +13,7 @@ import { KEYED_PROVIDERS } from '../../../src/market/providers/keyed/keyed-provi
 import type { BarRow, Provider } from '../../../src/market/providers/provider.ts'
 import { yahoo } from '../../../src/market/providers/yahoo.ts'
 import { defaultSymbol } from '../../../src/market/symbols.ts'
+import { testBars } from '../../store/test-store.ts'
 import { HandClock } from '../../lib/hand-clock.ts'
 import { POLL_FAULTS, PolledVenue, type Rules } from './polled-venue.ts'
 
@@ -104,7 +105,7 @@ function followed({ exchange, symbol, provider: make, rules }: Venue, seed: numb
   const random = seededRandom(seed)
   const calendar = calendarOf(defaultSymbol(exchange, symbol))
   const venue = new PolledVenue(rules, clock, random, calendar)
-  const store = memoryBars()
+  const store = testBars()
   const early: number[] = []
   const cache = new BarCache({
     ...store,
