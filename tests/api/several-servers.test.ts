@@ -289,7 +289,7 @@ test('what is asked for with a key is asked for by one server, which counts its 
     (await a.call('PUT', '/api/platform/providers/Massive/key', { headers, body: key })).status,
   ).toBeLessThan(300)
   await heard()
-  expect((await kept()).toSorted()).toEqual([0, 12])
+  expect(new Set(await kept())).toEqual(new Set([0, 12]))
   const before = await kept()
   await give('provider Massive')
   expect(await kept()).toEqual(before.toReversed())

@@ -160,7 +160,8 @@ const ticking = (async () => {
     }
   }
 })()
-while (!POLLED && topics.size < SERIES) await Bun.sleep(100)
+const wanted = POLLED ? 0 : SERIES
+while (topics.size < wanted) await Bun.sleep(100)
 // Each series is read from REST once, one after the other.
 const isLive = async () => {
   const { json } = await call('GET', '/feeds')
