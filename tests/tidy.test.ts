@@ -403,7 +403,10 @@ describe('rooms', () => {
   })
 
   test('suites keep what they store where they are told to: a run over PostgreSQL leaves none of them out', () => {
-    /** About data directories or each store by its name, or about a provider through thousands of requests. */
+    /**
+     * About data directories or each store by its name, about a provider through thousands of requests, or about the
+     * cache, whose tests say what it asks of the store and write in an order that a database would not keep.
+     */
     const byHand = [
       'alerts/disk-alerts.ts',
       'api/credentials.test.ts',
@@ -412,6 +415,7 @@ describe('rooms', () => {
       'cli/run.ts',
       'executable/doctor.test.ts',
       'executable/refusals.test.ts',
+      'market/bar-cache.test.ts',
       'market/bar-runs.test.ts',
       'market/bar-store.test.ts',
     ]

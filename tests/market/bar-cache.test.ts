@@ -1,15 +1,14 @@
 import { expect, test } from 'bun:test'
 import { BarCache, type BarChange } from '../../src/market/bar-cache.ts'
 import { emptyBars, sliceBars } from '../../src/market/bars.ts'
-import { type BarStore, seriesKey } from '../../src/market/bar-store.ts'
+import { type BarStore, memoryBars, seriesKey } from '../../src/market/bar-store.ts'
 import { minuteBars, rows } from './bar-store.conformance.ts'
 import { delayedBars } from './delayed-bars.ts'
-import { testBars } from '../store/test-store.ts'
 
 const KEY = seriesKey('BINANCE', 'BTCUSDT', '1m')
 
 test('a second read is the same memory, and workers can share it', async () => {
-  const cache = new BarCache(testBars())
+  const cache = new BarCache(memoryBars())
   await cache.upsert(KEY, minuteBars(0, 100))
   const first = await cache.read(KEY)
   expect(first.close.buffer).toBeInstanceOf(SharedArrayBuffer)
@@ -17,7 +16,7 @@ test('a second read is the same memory, and workers can share it', async () => {
 })
 
 test('bars behind the end are added in place, and views handed out before stay as they were', async () => {
-  const cache = new BarCache(testBars())
+  const cache = new BarCache(memoryBars())
   await cache.upsert(KEY, minuteBars(0, 100))
   const before = await cache.read(KEY)
   await cache.upsert(KEY, minuteBars(100, 103))
@@ -28,7 +27,7 @@ test('bars behind the end are added in place, and views handed out before stay a
 })
 
 test('a replaced bar is not changed under the reader', async () => {
-  const cache = new BarCache(testBars())
+  const cache = new BarCache(memoryBars())
   await cache.upsert(KEY, minuteBars(0, 100))
   const before = await cache.read(KEY)
   await cache.upsert(KEY, minuteBars(99, 101, { price: 200 }))
@@ -37,7 +36,7 @@ test('a replaced bar is not changed under the reader', async () => {
 })
 
 test('what another process wrote to the store is seen', async () => {
-  const store = testBars()
+  const store = memoryBars()
   const cache = new BarCache(store)
   await cache.upsert(KEY, minuteBars(0, 100))
   await cache.read(KEY)
@@ -48,7 +47,7 @@ test('what another process wrote to the store is seen', async () => {
 })
 
 test('what another process wrote or removed is told to listeners once somebody says so', async () => {
-  const store = testBars()
+  const store = memoryBars()
   const cache = new BarCache(store)
   const told: BarChange[] = []
   cache.onChange((change) => told.push(change))
@@ -63,7 +62,7 @@ test('what another process wrote or removed is told to listeners once somebody s
 })
 
 test('random writes leave what the store has', async () => {
-  const cache = new BarCache(testBars())
+  const cache = new BarCache(memoryBars())
   for (let round = 0; round < 200; round++) {
     const from = (round * 7_919) % 700
     await cache.upsert(KEY, minuteBars(from, from + 1 + (round % 13), { price: round }))
@@ -72,7 +71,7 @@ test('random writes leave what the store has', async () => {
 })
 
 test('a forming bar that changes all day is not decoded again, and no view changes under its reader', async () => {
-  const store = testBars()
+  const store = memoryBars()
   let wholes = 0
   const cache = new BarCache({
     ...store,
@@ -109,7 +108,7 @@ test('built intervals that are brought on by random writes are what is built at 
   }
   // One trades all the time, the other has a session and dates its weeks by when it opens.
   const base = [KEY, seriesKey('NASDAQ', 'AAPL', '1m')][below(2)] ?? KEY
-  const store = testBars()
+  const store = memoryBars()
   const cache = new BarCache(store)
   await cache.upsert(base, minuteBars(0, 6000))
   let end = 6000
@@ -128,7 +127,7 @@ test('built intervals that are brought on by random writes are what is built at 
 })
 
 test('the least used series make room for others', async () => {
-  const cache = new BarCache(testBars(), { bytesMax: 48 * 1000 })
+  const cache = new BarCache(memoryBars(), { bytesMax: 48 * 1000 })
   const other = seriesKey('BINANCE', 'ETHUSDT', '1m')
   const huge = seriesKey('BINANCE', 'ADAUSDT', '1m')
   await cache.upsert(KEY, minuteBars(0, 500))
@@ -142,7 +141,7 @@ test('the least used series make room for others', async () => {
 })
 
 test('a few bars of a long series are all that is read and held', async () => {
-  const store = testBars()
+  const store = memoryBars()
   const asked: number[] = []
   const cache = new BarCache({
     ...store,
@@ -167,7 +166,7 @@ test('a few bars of a long series are all that is read and held', async () => {
 })
 
 test('readers that ask at once have the series decoded once', async () => {
-  const store = testBars()
+  const store = memoryBars()
   let reads = 0
   const counted: BarStore = { ...store, read: (...args) => (reads++, store.read(...args)) }
   const cache = new BarCache(delayedBars(counted, 7))
@@ -180,7 +179,7 @@ test('readers that ask at once have the series decoded once', async () => {
 test('over a store that answers late, reads beside writes are each of one moment', async () => {
   const seed = Number(Bun.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
   console.log(`seed ${seed}`)
-  const cache = new BarCache(delayedBars(testBars(), seed))
+  const cache = new BarCache(delayedBars(memoryBars(), seed))
   // Every write gives all bars of the series one price more, so that bars of two moments would show.
   await cache.upsert(KEY, minuteBars(0, 600))
   const writes: Promise<unknown>[] = []
@@ -202,7 +201,7 @@ test('over a store that answers late, reads beside writes are each of one moment
 })
 
 test('a coarser interval is built from the coarsest finer one, and follows it', async () => {
-  const cache = new BarCache(testBars())
+  const cache = new BarCache(memoryBars())
   await cache.upsert(KEY, minuteBars(0, 300))
   await cache.upsert(seriesKey('BINANCE', 'BTCUSDT', '15m'), minuteBars(0, 300, { step: 15 }))
   const hours = seriesKey('BINANCE', 'BTCUSDT', '1h')
@@ -215,7 +214,7 @@ test('a coarser interval is built from the coarsest finer one, and follows it', 
 })
 
 test('listeners hear of every write, in order', async () => {
-  const cache = new BarCache(testBars())
+  const cache = new BarCache(memoryBars())
   const heard: BarChange[] = []
   const stop = cache.onChange((change) => heard.push(change))
   await cache.upsert(KEY, minuteBars(0, 2))
