@@ -148,10 +148,16 @@ export function lmdbKv({ path, maxBytes, reserve }: LmdbOptions): LmdbKv {
     if (!mayUseReserve(commit, sizeOf) || (commit.essential && isAbove(limit))) throw storageFull()
   }
 
+  /** lmdb waits for such a write for ever when it is to close. */
+  let isLastWriteLost = false
+
   async function written<T>(write: () => Promise<T>, mayUse: () => boolean = () => false): Promise<T> {
     try {
-      return await durable(write)
+      const result = await durable(write)
+      isLastWriteLost = false
+      return result
     } catch (error) {
+      isLastWriteLost ||= error instanceof DiskFull
       if (!reserve || !(error instanceof DiskFull)) throw error
       if (!mayUse()) reserve.full()
       else if (reserve.release()) return written(write, mayUse)
@@ -206,7 +212,10 @@ export function lmdbKv({ path, maxBytes, reserve }: LmdbOptions): LmdbKv {
         () => mayUseReserve(withoutSums(commit, valueOf), sizeOf),
       )
     },
-    close: () => environment.close(),
+    async close() {
+      const closed = environment.close()
+      if (!isLastWriteLost) await closed
+    },
   }
 }
 
