@@ -5,7 +5,7 @@
 // because Elysia reads the source text of handlers to find out what they use.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import type { BunPlugin } from 'bun'
 import { COMPRESSED, DASHBOARD_ASSETS, LICENCE_ASSETS } from '../server/assets.ts'
@@ -54,22 +54,34 @@ const SECTION_END = '}(jStat, Math));\n'
 const MAKERS =
   /[\\/]@simplewebauthn[\\/]server[\\/]esm[\\/](?:registration[\\/]verifications|metadata|helpers[\\/](?:convertX509|mapX509|validateC|validateExt|getCertificateInfo|isCertRevoked)|services[\\/](?:metadataService|defaultRootCerts)).*\.js$/
 
+/**
+ * Code whose `text` is this one, which is kept as a compressed file: in the code it would take more than twice the room, since
+ * a text stands in the bytecode once more.
+ */
+function embeddedText(name: string, bytes: Uint8Array): string {
+  const folder = emptyFolder(`texts/${name}`)
+  writeCompressed(folder, name, bytes)
+  return `import { readFileSync } from 'node:fs'
+import { brotliDecompressSync } from 'node:zlib'
+import path from ${JSON.stringify(`${folder}/${name}${COMPRESSED}`)} with { type: 'file' }
+const text = brotliDecompressSync(readFileSync(path)).toString()
+`
+}
+
 /** Leaves out or compresses what would take much room: a byte of code takes four, since the bytecode is in the executable too. */
 const small: BunPlugin = {
   name: 'small',
   setup(build) {
     // The sample bars are read at the first start only.
     build.onLoad({ filter: /\.csv$/ }, ({ path }) => ({
-      contents: `import { brotliDecompressSync } from 'node:zlib'
-export default brotliDecompressSync(Buffer.from('${brotliCompressSync(readFileSync(path)).toString('base64')}', 'base64')).toString()`,
+      contents: `${embeddedText(basename(path), readFileSync(path))}export default text`,
       loader: 'js',
     }))
     // The manual is read for the support chat and for agents.
     build.onLoad({ filter: /[\\/]src[\\/]support[\\/]articles\.ts$/ }, () => ({
-      contents: `import { brotliDecompressSync } from 'node:zlib'
+      contents: `${embeddedText('articles.json', Buffer.from(JSON.stringify(readArticles())))}
 import { parseArticle } from './support.ts'
-const texts = JSON.parse(brotliDecompressSync(Buffer.from('${brotliCompressSync(JSON.stringify(readArticles())).toString('base64')}', 'base64')).toString())
-export const ARTICLES = Object.entries(texts).map(([id, text]) => parseArticle(id, text))`,
+export const ARTICLES = Object.entries(JSON.parse(text)).map(([id, text]) => parseArticle(id, text))`,
       loader: 'js',
     }))
     // Of jstat only the normal distribution is used. What stands behind the distributions (matrices, tests, models) is half of it.
