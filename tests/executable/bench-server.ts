@@ -1,7 +1,8 @@
 // Servers for benches: this source, another folder of source, or an executable, each with an owner who is signed in; and what
 // they took of the processors.
 
-import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { dlopen, ptr } from 'bun:ffi'
+import { mkdtempSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { OWNER } from './server.ts'
 
@@ -45,16 +46,20 @@ export async function portOf(stream: ReadableStream<Uint8Array>, name: string): 
   throw new Error(`${name} did not start: ${said}`)
 }
 
-/** Time of all threads of the process so far (Linux). */
+/** `MAKE_PROCESS_CPUCLOCK(pid, CPUCLOCK_SCHED)` of Linux's `posix-timers.h`. */
+const clockOf = (pid: number) => (~pid << 3) | 2
+
+const libc = dlopen('libc.so.6', { clock_gettime: { args: ['i32', 'ptr'], returns: 'i32' } })
+
+/**
+ * Processor time of the process so far, in ms, of all its threads: also of those that have ended, whose time is in no file of
+ * their own any more (Linux).
+ */
 export function spentMs({ child }: Pick<BenchServer, 'child'>): number {
-  let ns = 0
-  for (const thread of readdirSync(`/proc/${child.pid}/task`))
-    try {
-      ns += Number(readFileSync(`/proc/${child.pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0])
-    } catch {
-      // It has ended meanwhile.
-    }
-  return ns / 1e6
+  const time = new BigInt64Array(2)
+  if (libc.symbols.clock_gettime(clockOf(child.pid), ptr(time)) !== 0)
+    throw new Error(`process ${child.pid} has ended`)
+  return Number(time[0]) * 1000 + Number(time[1]) / 1e6
 }
 
 /** The number of rounds that was asked for. */

@@ -9,10 +9,10 @@
 // often a step is made goes by the clock, so that a busy machine, where a round takes longer, shows a little more than there is.
 // Linux only.
 
-import { readFileSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { noteRow } from '../bench-rows.ts'
-import { roundsOf, startServer, type BenchServer } from '../executable/bench-server.ts'
+import { roundsOf, spentMs, startServer, type BenchServer } from '../executable/bench-server.ts'
 
 const { values, positionals } = parseArgs({
   args: process.argv.slice(2),
@@ -145,16 +145,8 @@ interface Taken {
   readonly p99: number[]
 }
 
-/** Of all threads, also those that have ended, as the pool's do that compress: to 10 ms, which the rounds even out. */
-function processMs({ child }: Running): number {
-  const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8')
-    .replace(/^.*\) /s, '')
-    .split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * 10
-}
-
 async function measure(server: Running, work: Work, taken: Taken): Promise<void> {
-  const before = processMs(server)
+  const before = spentMs(server)
   const times: number[] = []
   let next = 0
   const client = async () => {
@@ -168,7 +160,7 @@ async function measure(server: Running, work: Work, taken: Taken): Promise<void>
   }
   await Promise.all(Array.from({ length: work.clients }, client))
   await Bun.sleep(AFTER_MS)
-  taken.spent.push(processMs(server) - before)
+  taken.spent.push(spentMs(server) - before)
   times.sort((a, b) => a - b)
   taken.p50.push(times[Math.floor(times.length * 0.5)]!)
   taken.p99.push(times[Math.floor(times.length * 0.99)]!)
