@@ -101,8 +101,13 @@ const SLOWEST = [
   'api/mcp',
 ].map((name) => `tests/${name}.test.ts`)
 
-/** They have no tests where TradingView's lists do not lie beside the project. */
-const WITHOUT_MATERIAL = ['tests/parity/parity.test.ts', 'tests/pine/ta/parity.test.ts']
+/** They have no tests where TradingView's lists and names do not lie beside the project. */
+const WITHOUT_MATERIAL = [
+  'parity/parity',
+  'pine/ta/parity',
+  'pine/library/parity',
+  'pine/library/coverage',
+].map((name) => `tests/${name}.test.ts`)
 
 /** One more than processors: journeys and killed servers wait for a good part of their time. */
 const LANES = availableParallelism() + 1

@@ -73,6 +73,8 @@ async function world() {
       stop.abort()
       await running
     },
+    /** Held against the operation's schema. */
+    opened: (path: string) => server.call('GET', path),
     bare: (path: string) => server.app.handle(new Request(`http://localhost${path}`)),
   }
 }
@@ -83,7 +85,7 @@ async function pngIn({ headers, body }: Attempt): Promise<Uint8Array> {
 }
 
 test('an alert’s chart is drawn, sent to those who take files, and shown to those who take addresses', async () => {
-  const { attempts, bare, channel, deliver, fire, told } = await world()
+  const { attempts, bare, channel, deliver, fire, opened, told } = await world()
   const channels = [await channel(TELEGRAM), await channel({ ...SLACK, picture: 'light' })]
   expect(channels.map(({ picture }) => picture)).toEqual(['dark', 'light'])
   await fire(channels)
@@ -101,6 +103,7 @@ test('an alert’s chart is drawn, sent to those who take files, and shown to th
   const { blocks } = JSON.parse(new TextDecoder().decode(slack!.body))
   const address: string = blocks[2].image_url
   expect(address).toMatch(/^https:\/\/room\.example\/api\/links\/pictures\/[\w-]+\.png$/)
+  expect((await opened(new URL(address).pathname)).status).toBe(200)
   const shown = await bare(new URL(address).pathname)
   expect(shown.status).toBe(200)
   expect(Object.fromEntries(shown.headers)).toMatchObject({
