@@ -97,7 +97,9 @@ test('a firing, its letter and its delivery tell of the same bar', async () => {
   const firing = { ...MARKET, barTime, price, message: 'now', firedAt: clock.now() }
   const ways = { channels: ['email', 'webhook'], escalatesAt: null, acknowledgedAt: null }
   expect(firings).toEqual([{ ...firing, id: some, alertId: id, ...ways }])
-  const { letters } = await ask('GET', '/api/platform/alerts/outbox')
+  const { letters, mailServer } = await ask('GET', '/api/platform/alerts/outbox')
+  // There is none: the letter waits.
+  expect(mailServer).toBe(false)
   expect(letters).toEqual([
     {
       id: some,

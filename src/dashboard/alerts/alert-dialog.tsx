@@ -178,8 +178,8 @@ function AlertForm({
     },
   })
   const { set, values } = form
-  /** An alert is told in some way at least. Where no mail is sent, one that has another way is not offered mail first. */
-  const emails = values.email ?? (canMail !== false || (webhooks?.length === 0 && channels?.length === 0))
+  /** An alert is told in some way at least: where no mail is sent, by mail only until another way is chosen. */
+  const emails = values.email ?? (canMail !== false || !(values.webhook || values.channelIds.length > 0))
   const { kind, op } = values
   const withOperator = needsOperator(kind)
   const source = scripts.find((one) => one.id === values.scriptId)?.source ?? null
