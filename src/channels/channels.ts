@@ -183,7 +183,9 @@ export function createChannels(deps: ChannelDeps) {
       refuseLost(kind, before.secrets, given)
       return openSettingsOf(before)
     })
-    return sealedSettings(kind, before.id, checkedSettings(kind, { ...kept, ...given }))
+    const settings = checkedSettings(kind, { ...kept, ...given })
+    refuseMoved(kind, kept, settings, given)
+    return sealedSettings(kind, before.id, settings)
   }
 
   return {
@@ -384,9 +386,30 @@ function openSettingsOf({ kind, settings }: Channel): Settings {
 function refuseLost({ fields }: ChannelKind, secrets: readonly string[], given: Settings): void {
   const missing = secrets.filter((name) => given[name] === undefined)
   if (missing.length === 0) return
-  const message = (name: string) =>
-    `${fields[name]?.label ?? name} can no longer be read, since the key of the server has changed. Enter it again.`
-  throw new Problem(422, 'validation_failed', message(missing[0] ?? ''), {
+  throw askedAgain(
+    missing,
+    (name) =>
+      `${fields[name]?.label ?? name} can no longer be read, since the key of the server has changed. Enter it again.`,
+  )
+}
+
+/** Throws Problem 422 if the address leads to another server, which would be sent stored secrets that are not given. */
+function refuseMoved(kind: ChannelKind, kept: Settings, settings: Settings, given: Settings): void {
+  const { fields, address } = kind
+  const missing = Object.keys(fields).filter(
+    (name) => fields[name]?.secret && name !== address && kept[name] && given[name] === undefined,
+  )
+  const originOf = (of: Settings) => URL.parse(kind.request(of, SAMPLE, 'ntc_0').url)?.origin
+  if (missing.length === 0 || originOf(kept) === originOf(settings)) return
+  throw askedAgain(
+    missing,
+    (name) =>
+      `${fields[address]?.label ?? address} is another server now, which is not sent what was entered for the old one. Enter ${fields[name]?.label ?? name} again.`,
+  )
+}
+
+function askedAgain(missing: readonly string[], message: (name: string) => string): Problem {
+  return new Problem(422, 'validation_failed', message(missing[0] ?? ''), {
     fields: missing.map((name) => ({
       in: 'body',
       path: `/settings/${name}`,

@@ -182,7 +182,7 @@ export const CHANNELS = {
     access: 'session webhooks:write',
     summary: 'Change a channel',
     description:
-      'What is not given stays as it is; an empty setting gets its default. Enabling a channel forgets its failures. If the key of the server was lost (`secret_lost`), every secret setting has to be given again, which enables the channel too.',
+      'What is not given stays as it is; an empty setting gets its default. If the address leads to another server, the secret settings have to be given again: the new one is not sent those of the old. Enabling a channel forgets its failures. If the key of the server was lost (`secret_lost`), every secret setting has to be given again, which enables the channel too.',
     body: Type.Object({
       name: Type.Optional(Text(200)),
       settings: Type.Optional(Settings),

@@ -166,6 +166,47 @@ describe('setting up', () => {
     await stop()
   })
 
+  test.each([
+    ['gotify', { server: 'https://one.example', token: 'T' }, { server: 'https://two.example' }],
+    ['gotify', { server: 'https://one.example', token: 'T' }, { server: 'https://one.example:444' }],
+    ['ntfy', { topic: 't', token: 'T' }, { server: 'https://two.example' }],
+    ['telegram', { chat: '5', token: `1:${'a'.repeat(30)}` }, { server: 'https://two.example' }],
+    [
+      'matrix',
+      { server: 'https://one.example', token: 'T', room: '!r:m' },
+      { server: 'https://two.example' },
+    ],
+    ['pushover', { token: 'a'.repeat(30), user: 'u'.repeat(30) }, { server: 'https://two.example' }],
+    ['http', { url: 'https://one.example', headers: 'X-Key: T' }, { url: 'https://two.example' }],
+  ] as const)('a %s with %p sends none of its secrets to %p', async (kind, settings, moved) => {
+    const { channels, stop } = await world()
+    const given: Record<string, string> = settings
+    const { id } = await channels.create('usr_1', { name: 'n', kind, settings })
+    const names = ['token', 'user', 'headers'].filter((name) => name in given)
+    expect(await rejection(channels.change('usr_1', id, { settings: moved }))).toMatchObject({
+      status: 422,
+      details: {
+        fields: names.map((name) => ({
+          path: `/settings/${name}`,
+          code: 'required',
+          message: expect.stringMatching(/is another server now.* Enter .* again/),
+        })),
+      },
+    })
+    const again = Object.fromEntries(names.map((name) => [name, given[name] ?? '']))
+    await channels.change('usr_1', id, { settings: { ...moved, ...again } })
+    await stop()
+  })
+
+  test('secrets stay when the address changes on the same server', async () => {
+    const { channels, stop } = await world()
+    const settings = { url: 'https://one.example/a', headers: 'X-Key: T' }
+    const { id } = await channels.create('usr_1', { name: 'n', kind: 'http', settings })
+    const changed = await channels.change('usr_1', id, { settings: { url: 'https://one.example/b' } })
+    expect(changed.secrets).toEqual(['url', 'headers'])
+    await stop()
+  })
+
   test('of somebody else is not there, and is told nothing', async () => {
     const { channels, telegram, fire, stop } = await world()
     const { id } = await telegram('usr_2')
@@ -276,7 +317,7 @@ describe('when the key of the server is lost', () => {
 test('of two changes of the settings at once, none is undone: the second may be refused', async () => {
   const { channels, telegram, stop } = await world()
   const { id } = await telegram()
-  const changes = [{ chat: '@one' }, { server: 'https://bots.example' }]
+  const changes = [{ chat: '@one' }, { server: 'https://api.telegram.org/bots' }]
   const both = await Promise.allSettled(changes.map((settings) => channels.change('usr_1', id, { settings })))
   const isMade = ({ status }: (typeof both)[number]) => status === 'fulfilled'
   const made = changes.filter((_, i) => isMade(both[i]!))

@@ -338,7 +338,7 @@ function ChannelForm({ channel, kinds, here, onClose, onSaved }: ChannelFormProp
             key={`${kind} ${name}`}
             {...form.field(at(name), { required: required && !isSet })}
             label={required ? called : `${called} (optional)`}
-            hint={isSet ? `${hint} Empty keeps the one that is set.` : hint}
+            hint={isSet ? `${hint} Empty keeps the one that is set, unless the server changes.` : hint}
             placeholder={isSet ? '••••••••' : usual}
             autocomplete="off"
             {...(secret && !lines && { type: 'password' })}
