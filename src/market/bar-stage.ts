@@ -10,6 +10,7 @@
 import { Problem } from '../lib/problem.ts'
 import { BarRuns, type KeepTwice, sortBars, type Twice, withoutTwice } from './bar-runs.ts'
 import type { BarDraft } from './bar-store.ts'
+import { type Calendar, openOfDate } from './calendar.ts'
 import { BAR_FIELDS, type Bars, concatBars, copyBars, emptyBars, sliceBars } from './bars.ts'
 
 const BLOCK_ROWS = 65_536
@@ -55,6 +56,7 @@ export class BarStage {
   #ascending = true
   #descending = true
   readonly #duplicates: Duplicates
+  readonly #sessions: Calendar | null
   /** How many rows were left out for another of the same time, and the times of the first. */
   #dropped = 0
   readonly #droppedTimes: number[] = []
@@ -63,10 +65,18 @@ export class BarStage {
   #base = 0
   #top = 0
 
-  /** `open` makes a draft to move full blocks into; without it everything stays in memory. */
-  constructor(open: (() => BarDraft) | null = null, duplicates: Duplicates = 'refuse') {
+  /**
+   * `open` makes a draft to move full blocks into; without it everything stays in memory. Each bar of days or more is one of
+   * `sessions`; null for other bars.
+   */
+  constructor(
+    open: (() => BarDraft) | null = null,
+    duplicates: Duplicates = 'refuse',
+    sessions: Calendar | null = null,
+  ) {
     this.#runs = open && new BarRuns(open)
     this.#duplicates = duplicates
+    this.#sessions = sessions
   }
 
   /** The rows from here on are of this file. */
@@ -111,13 +121,14 @@ export class BarStage {
 
   add(
     row: number,
-    time: number,
+    given: number,
     open: number,
     high: number,
     low: number,
     close: number,
     volume: number,
   ): void {
+    const time = this.#sessions === null ? given : openOfDate(this.#sessions, given)
     const mistake = mistakeOf(time, open, high, low, close, volume)
     if (mistake !== null) return this.fail(row, mistake)
     this.#added++

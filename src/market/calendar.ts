@@ -241,3 +241,12 @@ function civil(day: Day): readonly [year: number, month: number] {
 function dayOf(year: number, month: number): Day {
   return Date.UTC(year, month - 1, 1) / DAY
 }
+
+/**
+ * When the session opens whose date an exchange's own midnight names, as yfinance dates bars of days; any other time is itself.
+ * A file of dates alone gives the same times, so that both are one series.
+ */
+export function openOfDate(calendar: Calendar, time: number): number {
+  const day = Math.floor((time + calendar.zone.offsetAt(time)) / DAY)
+  return calendar.zone.toUtc(day * DAY) === time ? calendar.open(day) : time
+}

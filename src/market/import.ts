@@ -113,7 +113,9 @@ export async function stageNamed(
   { symbol, interval, hints = {}, isPart = false, format, progress, aside }: ReadBarsOptions,
   open: (() => BarDraft) | null,
 ): Promise<StagedBars> {
-  const stage = new BarStage(open, hints.duplicates)
+  const step = interval === undefined ? null : parseInterval(interval)
+  const isOfSessions = step !== null && !isIntraday(step) && hints.volumePerBar === undefined
+  const stage = new BarStage(open, hints.duplicates, isOfSessions ? calendarOf(symbol) : null)
   // A server knows the formats of files only once somebody brings one.
   const { stageFiles } = await import('./files/stage-files.ts')
   const reading = await stageFiles(files, stage, {

@@ -173,7 +173,7 @@ const Finding = Type.Object(
   {
     kind: Type.String({
       description:
-        '`gap`, `missing_days`, `outside_session`, `zero_volume`, `no_volume`, `spike`, `split`, `duplicate` or `empty_row`.',
+        '`gap`, `missing_days`, `outside_session`, `same_session`, `zero_volume`, `no_volume`, `spike`, `split`, `duplicate` or `empty_row`.',
     }),
     count: Type.Integer(),
     message: Type.String(),

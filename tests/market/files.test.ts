@@ -154,6 +154,55 @@ describe('a file says by itself what wrote it', () => {
     expect(told.findings).toEqual(['1: one row without a price; left out'])
   })
 
+  test("days at midnight in the exchange's zone are the sessions that dates alone name", async () => {
+    const days = 'Date,Open,High,Low,Close,Volume\n2024-01-02,10,12,9,11,5\n2024-07-02,10,12,9,11,5\n'
+    const midnights = days.replace('01-02', '01-02 00:00:00-05:00').replace('07-02', '07-02 00:00:00-04:00')
+    const clocks = days.replaceAll('-02,', '-02 00:00:00,')
+    const json = `[${['2024-01-02T00:00:00-05:00', '2024-07-02T00:00:00-04:00'].map((time) => `["${time}",10,12,9,11,5]`).join()}]`
+    const opens = ['2024-01-02T14:30:00 10 12 9 11 5', '2024-07-02T13:30:00 10 12 9 11 5']
+    const daily = { symbol: STOCK, interval: '1d' }
+    for (const text of [days, midnights, json]) expect((await read(text, daily)).bars).toEqual(opens)
+    const eastern = { ...daily, hints: { timesIn: 'America/New_York' } }
+    expect((await read(clocks, eastern)).bars).toEqual(opens)
+    const key = seriesKey('NASDAQ', 'AAPL', '1d')
+    const cache = new BarCache(testBars())
+    await importBars(cache, key, [Buffer.from(days)])
+    expect(await importBars(cache, key, [Buffer.from(midnights)])).toMatchObject({
+      inserted: 0,
+      series: { count: 2 },
+    })
+    const week = await read(midnights, { symbol: STOCK, interval: '1w' })
+    expect(week.bars).toEqual(opens)
+    // Of hours, a bar at midnight is one at midnight.
+    const hours = await read(midnights, { symbol: STOCK, interval: '1h' })
+    expect(hours.bars[0]).toBe('2024-01-02T05:00:00 10 12 9 11 5')
+  })
+
+  test('days of markets that open at midnight, and midnights of other zones, stay where they are', async () => {
+    const text =
+      'time,open,high,low,close\n2024-01-02T00:00:00Z,10,12,9,11\n2024-07-02T00:00:00Z,10,12,9,11\n'
+    const days = ['2024-01-02T00:00:00 10 12 9 11 0', '2024-07-02T00:00:00 10 12 9 11 0']
+    for (const symbol of [COIN, STOCK, { ...STOCK, timezone: 'UTC', session: '0000-2000' }])
+      expect((await read(text, { symbol, interval: '1d' })).bars).toEqual(days)
+    const berlin = { ...STOCK, timezone: 'Europe/Berlin', session: '0000-0000:23456' }
+    const local = text.replaceAll('00:00:00Z', '00:00:00')
+    const told = await read(local, { symbol: berlin, interval: '1d', hints: { timesIn: 'Europe/Berlin' } })
+    expect(told.bars).toEqual(['2024-01-01T23:00:00 10 12 9 11 0', '2024-07-01T22:00:00 10 12 9 11 0'])
+  })
+
+  test('two bars of one session are told of days', async () => {
+    const text = (times: readonly string[]) =>
+      `time,open,high,low,close,volume\n${times.map((time) => `${time},10,12,9,11,5\n`).join('')}`
+    const twice = text(['2024-01-02T14:30:00Z', '2024-01-02T15:00:00Z', '2024-01-03T14:30:00Z'])
+    expect((await read(twice, { symbol: STOCK, interval: '1d' })).findings).toEqual([
+      '1: 1 bar in a session that has one already; stored as it is',
+    ])
+    expect((await read(twice, { symbol: STOCK, interval: '30m' })).findings.join()).not.toContain('already')
+    // Midnight UTC is the date's session, and not the evening before in New York.
+    const once = text(['2024-01-02T14:30:00Z', '2024-01-03T00:00:00Z'])
+    expect((await read(once, { symbol: STOCK, interval: '1d' })).findings).toEqual([])
+  })
+
   test('HistData and MetaTrader 4 write the same rows, so the name of the file tells the zone', async () => {
     const text = '2024.03.05,10:00,10,12,9,11,5\n2024.03.05,10:01,11,13,10,12,6\n'
     const told = await read(text, { fileName: 'DAT_MT_EURUSD_M1_2024.csv' })
@@ -633,8 +682,8 @@ describe('what is odd is told, with what was done', () => {
     lines[40] = `${1_709_632_800 + 40 * 60},100,900,99,100,5`
     const told = await read(lines.join('\n'), { interval: '1m' })
     expect(told.findings).toEqual([
-      '1: 1 bar without volume; stored as they are',
-      '1: 1 bar that stand out from both neighbours; stored as they are',
+      '1: 1 bar without volume; stored as it is',
+      '1: 1 bar that stands out from both neighbours; stored as it is',
       '1: 3 bars missing inside of sessions, in one place; nothing was filled in',
     ])
   })
@@ -663,11 +712,11 @@ describe('what is odd is told, with what was done', () => {
     ].join('\n')}\n`
     expect((await read(text, { symbol: STOCK, interval: '1d' })).findings).toEqual([
       '1: one stretch of days without bars (holidays are among them); nothing was filled in',
-      '1: one jump between sessions that look like a split; prices were not adjusted',
+      '1: one jump between sessions that looks like a split; prices were not adjusted',
     ])
     const early = `${Date.UTC(2024, 2, 5, 12) / 1000},1,1,1,1,1\n`
     expect((await read(early, { symbol: STOCK, interval: '1h' })).findings).toEqual([
-      '1: 1 bar outside of the session; stored as they are',
+      '1: 1 bar outside of the session; stored as it is',
     ])
   })
 

@@ -11,6 +11,7 @@ export const FINDING_KINDS = [
   'gap',
   'missing_days',
   'outside_session',
+  'same_session',
   'zero_volume',
   'no_volume',
   'spike',
@@ -55,6 +56,7 @@ export class Quality {
   readonly #tallies = new Map<FindingKind, Tally>()
   readonly #isOpenAlways: boolean
   readonly #ofVolume: boolean
+  readonly #isDaily: boolean
   #bars = 0
   #zeros = 0
   #missing = 0
@@ -70,6 +72,7 @@ export class Quality {
     this.#ofVolume = ofVolume
     this.#calendar = calendar
     this.#interval = interval
+    this.#isDaily = interval.unit === 'd' && interval.count === 1 && !ofVolume
     this.#step = intervalMs(interval)
     this.#isOpenAlways =
       !isIntraday(interval) ||
@@ -116,6 +119,8 @@ export class Quality {
   #look(next: Bar): void {
     const last = this.#last
     if (!this.#ofVolume && next.time - last.time > this.#step * 1.5) this.#gap(last.time, next.time)
+    if (this.#isDaily && this.#dayOf(next.time) === this.#dayOf(last.time))
+      this.note('same_session', next.time, '')
     if (this.#bars >= BARS_THAT_TELL) this.#spike(this.#older, last, next)
     this.#split(last, next)
     const range = Math.max(next.high, last.close) - Math.min(next.low, last.close)
@@ -156,12 +161,16 @@ export class Quality {
   }
 
   #missingDays(from: number, to: number): void {
-    if (this.#interval.unit !== 'd' || this.#interval.count !== 1) return
-    const calendar = this.#calendar
-    const day = (time: number) => calendar.tradingDay(sessionInstant(calendar, time, this.#interval))
-    const first = day(from) + 1
-    const days = this.#openDays(first, day(to))
-    if (days > 0) this.note('missing_days', calendar.open(first), `${days} ${days === 1 ? 'day' : 'days'}`)
+    if (!this.#isDaily) return
+    const first = this.#dayOf(from) + 1
+    const days = this.#openDays(first, this.#dayOf(to))
+    if (days > 0)
+      this.note('missing_days', this.#calendar.open(first), `${days} ${days === 1 ? 'day' : 'days'}`)
+  }
+
+  /** The date of the session that a bar of a day belongs to. */
+  #dayOf(time: number): number {
+    return this.#calendar.tradingDay(sessionInstant(this.#calendar, time, this.#interval))
   }
 
   /** Days with a session from `first` up to `end`, exclusive. */
@@ -214,7 +223,7 @@ function emptyBar(): Bar {
 
 type Words = (count: number, places: number) => { readonly message: string; readonly done: string }
 const bars = (count: number) => (count === 1 ? '1 bar' : `${count.toLocaleString('en')} bars`)
-const AS_IS = 'stored as they are'
+const asIs = (count: number) => (count === 1 ? 'stored as it is' : 'stored as they are')
 const WORDS: Readonly<Record<FindingKind, Words>> = {
   gap: (count, places) => ({
     message: `${bars(count)} missing inside of sessions, in ${places === 1 ? 'one place' : `${places.toLocaleString('en')} places`}`,
@@ -224,12 +233,19 @@ const WORDS: Readonly<Record<FindingKind, Words>> = {
     message: `${count === 1 ? 'one stretch' : `${count.toLocaleString('en')} stretches`} of days without bars (holidays are among them)`,
     done: 'nothing was filled in',
   }),
-  outside_session: (count) => ({ message: `${bars(count)} outside of the session`, done: AS_IS }),
-  zero_volume: (count) => ({ message: `${bars(count)} without volume`, done: AS_IS }),
+  outside_session: (count) => ({ message: `${bars(count)} outside of the session`, done: asIs(count) }),
+  same_session: (count) => ({
+    message: `${bars(count)} in a session that has one already`,
+    done: asIs(count),
+  }),
+  zero_volume: (count) => ({ message: `${bars(count)} without volume`, done: asIs(count) }),
   no_volume: () => ({ message: 'no bar has a volume', done: 'stored with a volume of 0' }),
-  spike: (count) => ({ message: `${bars(count)} that stand out from both neighbours`, done: AS_IS }),
+  spike: (count) => ({
+    message: `${bars(count)} that ${count === 1 ? 'stands' : 'stand'} out from both neighbours`,
+    done: asIs(count),
+  }),
   split: (count) => ({
-    message: `${count === 1 ? 'one jump' : `${count.toLocaleString('en')} jumps`} between sessions that look like a split`,
+    message: `${count === 1 ? 'one jump between sessions that looks' : `${count.toLocaleString('en')} jumps between sessions that look`} like a split`,
     done: 'prices were not adjusted',
   }),
   duplicate: (count) => ({
