@@ -64,6 +64,7 @@ export abstract class StoredJobs<
     const { shards = ALL_SHARDS } = deps
     this.jobs = new UserJobs<Job, Progress>({
       noun: [noun.one, noun.many],
+      clock: deps.clock,
       log: deps.log,
       find: (id) => noun.records.get(id),
       progressOf: (job) => this.progressOf(job),

@@ -2,8 +2,11 @@
 // and resumed.
 //
 // A job's record holds its results. This file only knows which jobs wait, who watches them, and what to do when one fails,
-// so a server that starts again resumes every record that is not finished.
+// so a server that starts again resumes every record that is not finished. A store that is away for a while is no failure
+// of the job either: the job goes on from its record once the store answers.
 
+import { Backoff } from '../lib/backoff.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { Problem } from '../lib/problem.ts'
 import { isUnderWay, type JobState } from '../wire/job-state.ts'
@@ -76,6 +79,7 @@ export interface JobFailure {
 export interface UserJobsOptions<Job extends KeptJob, Progress extends { readonly state: JobState }> {
   /** The noun for one job and for many, for use in messages. */
   readonly noun: readonly [one: string, many: string]
+  readonly clock: Clock
   readonly log: Log
   readonly find: (id: string) => Promise<Job | null>
   readonly progressOf: (job: Job) => Progress
@@ -83,7 +87,7 @@ export interface UserJobsOptions<Job extends KeptJob, Progress extends { readonl
   readonly isOurs: (userId: string) => boolean
   /** How many jobs of the user wait or run, wherever. */
   readonly countUnderWay: (userId: string) => Promise<number>
-  /** Does the job to its end and writes the result; throws if it cannot. */
+  /** Does the job from its record to its end and writes the result; throws if it cannot. Called again after a store was away. */
   readonly work: (id: string, live: LiveJob<Progress>) => Promise<void>
   readonly fail: (id: string, failure: JobFailure) => Promise<unknown>
   /** Called when a job is over. */
@@ -92,6 +96,8 @@ export interface UserJobsOptions<Job extends KeptJob, Progress extends { readonl
 
 /** The most jobs of a user that may wait or run. */
 const UNDER_WAY_MAX = 20
+/** The longest pause before a job looks whether the store is back. */
+const AWAY_PAUSE_MS = 10_000
 
 export class UserJobs<Job extends KeptJob, Progress extends { readonly state: JobState }> {
   readonly #options: UserJobsOptions<Job, Progress>
@@ -102,10 +108,12 @@ export class UserJobs<Job extends KeptJob, Progress extends { readonly state: Jo
   readonly #queues = new Map<string, Promise<void>>()
   /** Who watches jobs that another server does. */
   readonly #afar = new Map<string, Set<LiveJob<Progress>>>()
+  readonly #away: Backoff
   #isStopping = false
 
   constructor(options: UserJobsOptions<Job, Progress>) {
     this.#options = options
+    this.#away = new Backoff(options, `storing ${options.noun[1]}`, { mostMs: AWAY_PAUSE_MS })
   }
 
   /**
@@ -151,6 +159,7 @@ export class UserJobs<Job extends KeptJob, Progress extends { readonly state: Jo
         log('error', `a ${noun[0]} could not be stored`, { id, error: String(error) }),
       )
       .finally(() => {
+        live.dismiss()
         if (this.#live.get(id) === live) this.#live.delete(id)
         if (this.#queues.get(userId) === ended) this.#queues.delete(userId)
       })
@@ -222,14 +231,29 @@ export class UserJobs<Job extends KeptJob, Progress extends { readonly state: Jo
     const { work, fail } = this.#options
     try {
       // One that was ended while it waited has watchers too.
-      if (!live.signal.aborted) await work(id, live)
+      if (!live.signal.aborted) await this.#oncePresent(live, () => work(id, live))
     } catch (error) {
       // If the job was cancelled or removed, its record says so already. If the server is stopping, the next one goes on.
       if (live.signal.aborted || this.#isStopping || isShuttingDown(error)) return
-      await fail(id, this.#failureOf(id, error))
+      const failure = this.#failureOf(id, error)
+      await this.#oncePresent(live, () => fail(id, failure))
     } finally {
-      await this.#tellEnd(id, live)
+      await this.#oncePresent(live, () => this.#tellEnd(id, live))
     }
+  }
+
+  /** Does `step` again for as long as the store is away, unless the job is ended meanwhile. */
+  async #oncePresent(live: LiveJob<Progress>, step: () => Promise<unknown>): Promise<void> {
+    do
+      try {
+        await step()
+        return this.#away.worked()
+      } catch (error) {
+        if (!isAway(error) || live.signal.aborted) throw error
+        this.#away.failed(error)
+        await this.#options.clock.sleep(this.#away.waitMs, live.signal)
+      }
+    while (!live.signal.aborted)
   }
 
   async #tellEnd(id: string, live: LiveJob<Progress>): Promise<void> {
@@ -257,3 +281,4 @@ export class UserJobs<Job extends KeptJob, Progress extends { readonly state: Jo
 }
 
 const isShuttingDown = (error: unknown) => error instanceof Problem && error.code === 'shutting_down'
+const isAway = (error: unknown) => error instanceof Problem && error.code === 'store_unavailable'

@@ -1,7 +1,9 @@
 // Who watches a long job is told of its end, whenever the watching begins and however the job ends.
 
 import { expect, test } from 'bun:test'
-import { UserJobs, type KeptJob } from '../../src/jobs/user-jobs.ts'
+import { UserJobs, type KeptJob, type UserJobsOptions } from '../../src/jobs/user-jobs.ts'
+import { Problem } from '../../src/lib/problem.ts'
+import { HandClock } from '../lib/hand-clock.ts'
 
 const NEVER = new AbortController().signal
 
@@ -11,6 +13,7 @@ function playedJobs(over: (job: KeptJob) => void = () => undefined) {
   const ends = new Map<string, () => void>()
   const jobs = new UserJobs<KeptJob, Pick<KeptJob, 'state'>>({
     noun: ['job', 'jobs'],
+    clock: new HandClock(),
     log: () => undefined,
     find: async (id) => records.get(id) ?? null,
     isOurs: () => true,
@@ -82,4 +85,88 @@ test('twenty jobs of a user wait or run, however many are sent at once, and a fa
   const answers = await Promise.all(Array.from({ length: 30 }, (_, i) => send(`job_${i}`)))
   expect(answers.filter((answer) => answer === 'concurrency_limited')).toHaveLength(10)
   expect(answers.slice(0, 20)).toEqual(Array.from({ length: 20 }, (_, i) => `job_${i}`))
+})
+
+/** A job over a store that is away until the test says so, for the steps that it names. */
+function jobsOver(away: Set<'work' | 'fail' | 'find'>, error: Problem | null = null) {
+  const clock = new HandClock()
+  const told: string[] = []
+  const tries = { work: 0, fail: 0, find: 0 }
+  const held = { isOurs: true }
+  let record: KeptJob & { code?: string } = { id: 'a', userId: 'usr_1', state: 'running' }
+  const ask = (step: 'work' | 'fail' | 'find') => {
+    tries[step]++
+    if (away.has(step)) throw new Problem(503, 'store_unavailable', 'The database does not answer.')
+  }
+  const jobs = new UserJobs<KeptJob, Pick<KeptJob, 'state'>>({
+    noun: ['job', 'jobs'],
+    clock,
+    log: () => undefined,
+    async find() {
+      ask('find')
+      return record
+    },
+    isOurs: () => held.isOurs,
+    countUnderWay: async () => 0,
+    progressOf: ({ state }) => ({ state }),
+    async work() {
+      ask('work')
+      if (error) throw error
+      record = { ...record, state: 'done' }
+    },
+    async fail(_id, { code }) {
+      ask('fail')
+      record = { ...record, state: 'failed', code }
+    },
+  } satisfies UserJobsOptions<KeptJob, Pick<KeptJob, 'state'>>)
+  const watched = () => jobs.watch(record, NEVER, ({ state }) => told.push(state))
+  return { jobs, clock, told, tries, held, watched, record: () => record }
+}
+
+test.each(['work', 'find'] as const)(
+  'a job goes on from its record once the store is back: %p',
+  async (step) => {
+    const away = new Set([step])
+    const { jobs, clock, told, tries, watched, record } = jobsOver(away)
+    jobs.begin(record())
+    const watching = watched()
+    await clock.pass(60_000)
+    expect(told).toEqual(['running'])
+    // Asked again and again, but not without a pause.
+    expect(tries[step]).toBeGreaterThan(5)
+    expect(tries[step]).toBeLessThan(15)
+    away.clear()
+    await clock.pass(10_000)
+    await watching
+    expect(told).toEqual(['running', 'done'])
+    expect(record()).toEqual({ id: 'a', userId: 'usr_1', state: 'done' })
+  },
+)
+
+test('a job fails of its own fault, also if the store is away when that is to be written', async () => {
+  const away = new Set(['fail' as const])
+  const own = new Problem(422, 'script_runtime_error', 'Division by zero.')
+  const { jobs, clock, told, tries, watched, record } = jobsOver(away, own)
+  jobs.begin(record())
+  const watching = watched()
+  await clock.pass(30_000)
+  expect(told).toEqual(['running'])
+  away.clear()
+  await clock.pass(10_000)
+  await watching
+  expect(told).toEqual(['running', 'failed'])
+  expect([record().code, tries.work]).toEqual(['script_runtime_error', 1])
+})
+
+test('a job that waits for the store is left to the server whose it is now', async () => {
+  const { jobs, clock, told, tries, held, watched, record } = jobsOver(new Set(['work' as const]))
+  jobs.begin(record())
+  void watched()
+  await clock.pass(30_000)
+  const tried = tries.work
+  held.isOurs = false
+  await jobs.giveUp()
+  await clock.pass(60_000)
+  expect([tries.work, tries.fail, new Set(told)]).toEqual([tried, 0, new Set(['running'])])
+  expect(clock.asleep).toBe(0)
 })
