@@ -1,6 +1,7 @@
 // Channels: ways in which users are told of alerts, and the notifications that went through them.
 
 import { Elysia } from 'elysia'
+import { withoutLinks } from '../channels/alert-links.ts'
 import { CHANNELS_PER_USER, type Channel, type Notification } from '../channels/channels.ts'
 import { KINDS } from '../channels/kinds.ts'
 import {
@@ -45,7 +46,12 @@ const notificationWire =
     joined: digest?.count ?? 1,
     title: may('alerts:read') ? notice.title : null,
     text: may('alerts:read') ? notice.text : null,
-    attempts: [...attempts],
+    // A service's answer may repeat the whole message, and old records hold its links, too.
+    attempts: attempts.map(({ note, ...attempt }) => ({
+      ...attempt,
+      excerpt: may('alerts:read') ? withoutLinks(attempt.excerpt) : null,
+      ...(note !== undefined && may('alerts:read') && { note: withoutLinks(note) }),
+    })),
   })
 
 const KIND_LIST = CHANNEL_KINDS.map((kind) => ({

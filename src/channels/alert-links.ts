@@ -33,6 +33,12 @@ const BOUND_TO = 'alert-link'
 /** Longer texts are none of ours. */
 const TOKEN_MAX = 1000
 
+/** The `#` as it is, and as services escape it where they repeat a message in HTML, JSON or an address. */
+const LINK = /(\/|%2f|\\u002f|&#x2f;|&#47;)tap(#|%23|\\u0023|&#x23;|&#35;)[\w-]+/gi
+
+/** What a service answered, without the links that its answer repeats: whoever reads a log could follow them. */
+export const withoutLinks = (text: string): string => text.replace(LINK, '$1tap$2…')
+
 export type AlertLinks = ReturnType<typeof createAlertLinks>
 
 export function createAlertLinks({ clock, box, publicUrl }: LinkDeps) {

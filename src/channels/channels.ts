@@ -22,6 +22,7 @@ import { sendTo, type PostDeps } from '../webhooks/post.ts'
 import { UnreadableSecret, type Reply } from '../webhooks/send.ts'
 import type { ChannelKindName, PictureChoice } from '../wire/channel.ts'
 import type { LinkAction } from '../wire/link.ts'
+import { withoutLinks } from './alert-links.ts'
 import type { Digest } from './digest.ts'
 import { insteadOfSending } from './held.ts'
 import {
@@ -525,8 +526,9 @@ async function post(
   const seconds = reply.status === 429 ? kind.waits?.(jsonOf(reply)) : undefined
   return {
     ...reply,
+    excerpt: withoutLinks(reply.excerpt),
     ...(seconds !== undefined && { retryAfter: String(Math.ceil(seconds)) }),
-    ...(note !== null && { note }),
+    ...(note !== null && { note: withoutLinks(note) }),
   }
 }
 

@@ -144,7 +144,8 @@ const MANNER = {
   picture: Type.Optional(Picture),
 }
 
-const ABOUT_TEXT = '`title` and `text` are null for a token without the scope `alerts:read`.'
+const ABOUT_TEXT =
+  '`title`, `text` and the `excerpt` of answers, which may repeat them, are null for a token without the scope `alerts:read`. Links to pause or acknowledge are left out of every excerpt.'
 
 export const CHANNELS = {
   'GET /api/platform/channels/kinds': {

@@ -36,7 +36,7 @@ export const ATTEMPT = {
   status: Type.Integer(),
   durationMs: Type.Integer(),
   failure: nullable(Type.String()),
-  excerpt: Type.String(),
+  excerpt: nullable(Type.String()),
 }
 
 /** How far something has come that is handed over to a receiver or a channel. */
@@ -78,7 +78,7 @@ const WebhookBody = Type.Object({
 })
 
 const ABOUT_DATA =
-  '`data` is null for a token that may not read what the event is about: a firing requires `alerts:read`, a report or an order of a forward run `backtests:read`.'
+  '`data`, and the `excerpt` of answers, which may repeat it, are null for a token that may not read what the event is about: a firing requires `alerts:read`, a report or an order of a forward run `backtests:read`.'
 
 export const WEBHOOKS = {
   'POST /api/platform/webhooks': {

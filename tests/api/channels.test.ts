@@ -179,3 +179,57 @@ test('the log hides what was told from a token that may not read alerts', async 
     text: null,
   })
 })
+
+test('answers that repeat the message are hidden from such a token, and show nobody its links', async () => {
+  const offline = () => {
+    throw new Error('no network in tests')
+  }
+  const server = testServer(unlimited, {
+    network: {
+      http: async () => offline(),
+      openSocket: offline,
+      publicUrl: 'https://room.example',
+      send: async ({ body }) => ({
+        status: 200,
+        retryAfter: null,
+        excerpt: new TextDecoder().decode(body),
+        failure: null,
+      }),
+    },
+  })
+  const cookie = await server.signUp()
+  const get = async (headers: Readonly<Record<string, string>>, path: string) =>
+    (await server.call('GET', `/api/platform${path}`, { headers })).json
+  const post = async (path: string, body: object) =>
+    (await server.call('POST', `/api/platform${path}`, { headers: cookie, body })).json
+  await server.call('POST', '/api/platform/bars/import?symbol=ABC&exchange=X&interval=1h', {
+    headers: { ...cookie, 'content-type': 'text/csv' },
+    body: barCsv(10),
+  })
+  const { id } = await post('/channels', TELEGRAM)
+  const hook = await post('/webhooks', {
+    name: 'w',
+    url: 'https://hook.example',
+    events: ['alert.triggered'],
+  })
+  await post('/alerts', { ...ALERT, name: 'secret plan', channels: ['webhook'], channelIds: [id] })
+  const logs = (headers: Readonly<Record<string, string>>) =>
+    Promise.all([
+      get(headers, `/channels/${id}/notifications`),
+      get(headers, `/webhooks/${hook.id}/deliveries`),
+    ])
+  const stop = new AbortController()
+  const running = server.services.features.start(stop.signal)
+  while (JSON.stringify(await logs(cookie)).includes('"pending"')) await Bun.sleep(0)
+  stop.abort()
+  await running
+  const [told, delivered] = await logs(cookie)
+  expect(told.notifications[0].attempts[0].excerpt).toMatch(/secret plan[^]*\/tap#…/)
+  expect(delivered.deliveries[0].attempts[0].excerpt).toContain('secret plan')
+  const stored = await server.services.kv.list({ prefix: ['notifications'] }, { limit: 100 })
+  expect(JSON.stringify(stored)).not.toMatch(/tap#\w/)
+  const blind = await logs(await server.token(cookie, ['webhooks:read']))
+  expect(JSON.stringify(blind)).not.toContain('secret plan')
+  expect(blind[0].notifications[0].attempts).toMatchObject([{ status: 200, excerpt: null }])
+  expect(blind[1].deliveries[0].attempts).toMatchObject([{ status: 200, excerpt: null }])
+})

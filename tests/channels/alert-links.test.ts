@@ -1,7 +1,7 @@
 // Links in messages: each does one thing, for a week, and nobody can make one but the server.
 
 import { expect, test } from 'bun:test'
-import { createAlertLinks } from '../../src/channels/alert-links.ts'
+import { createAlertLinks, withoutLinks } from '../../src/channels/alert-links.ts'
 import { createSecretBox } from '../../src/webhooks/secret-box.ts'
 import { HandClock } from '../lib/hand-clock.ts'
 import { rejection } from '../rejection.ts'
@@ -52,4 +52,25 @@ test('what is changed, cut, made by another server or sealed for something else 
   const flipped = `${token.slice(0, -9)}${token.at(-9) === 'A' ? 'B' : 'A'}${token.slice(-8)}`
   for (const wrong of ['', 'x', token.slice(0, -4), flipped, foreign, secret, token.repeat(20), '☃'])
     expect(await rejection(links.read(wrong))).toMatchObject({ status: 404, code: 'link_not_found' })
+})
+
+test('what a service answers is kept without the links that it repeats, however it writes them', async () => {
+  const { clock, links } = await world()
+  const token = await links.token('pause', 'al_1', 'fir_2', clock.now())
+  const url = links.url(token) ?? ''
+  const answers = [
+    url,
+    `<a href="${url}">`,
+    JSON.stringify({ text: `Pause: ${url}` }).replaceAll('/', '\\/'),
+    encodeURIComponent(url),
+    url.replace('#', '\\u0023'),
+    url.replace('#', '&#35;'),
+    `${url} and ${url}`,
+    url.slice(0, -20),
+  ]
+  for (const answer of answers) {
+    expect(withoutLinks(answer)).not.toContain(token.slice(0, 10))
+    expect(withoutLinks(answer)).toContain('…')
+  }
+  expect(withoutLinks('{"tap":"#1"}')).toBe('{"tap":"#1"}')
 })

@@ -207,7 +207,7 @@ function outcomeText({ attempts, state }: Notification): string {
   if (!last) return state === 'cancelled' ? 'cancelled' : 'on its way'
   const answer = last.status > 0 ? String(last.status) : (last.failure ?? 'no answer').replaceAll('_', ' ')
   const said =
-    state === 'delivered' ? answer : [answer, last.excerpt.slice(0, 200)].filter(Boolean).join(': ')
+    state === 'delivered' ? answer : [answer, last.excerpt?.slice(0, 200)].filter(Boolean).join(': ')
   return last.note === undefined ? said : `${said} · ${last.note}`
 }
 

@@ -137,7 +137,7 @@ function Detail({ delivery, onResent }: { readonly delivery: Delivery; readonly 
                 {ago(one.at)}, after {duration(one.durationMs)}
               </span>
               {one.failure && <div>{one.failure}</div>}
-              {one.excerpt !== '' && <pre class={s.answer}>{one.excerpt}</pre>}
+              {one.excerpt && <pre class={s.answer}>{one.excerpt}</pre>}
             </li>
           ))}
         </ol>
