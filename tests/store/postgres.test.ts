@@ -6,6 +6,7 @@ import type { Clock } from '../../src/lib/clock.ts'
 import type { Key, Kv } from '../../src/store/kv.ts'
 import { AboveMax } from '../../src/store/kv.ts'
 import { collection } from '../../src/store/collection.ts'
+import { DataRefused } from '../../src/store/data-refused.ts'
 import { refused } from '../../src/store/postgres/database.ts'
 import { transact } from '../../src/store/transaction.ts'
 import { rejection } from '../rejection.ts'
@@ -259,6 +260,19 @@ test('a connection that the database ends while nothing is asked for is opened a
 })
 
 describe('a database is refused', () => {
+  test.each(['42P05', '26000'])(
+    'where a pooler mixes up prepared statements, at any time: %s',
+    async (code) => {
+      const { writing, close } = await postgres.connect('pooled')
+      const raise = `do $$ begin raise exception 'prepared statement "P0"' using errcode = '${code}'; end $$`
+      for (const asked of [writing.query(raise), writing.script(raise)]) {
+        const refusal = await rejection(asked)
+        expect(refusal).toBeInstanceOf(DataRefused)
+        expect(String(refusal)).toContain('prepare=false')
+      }
+      await close()
+    },
+  )
   const refusal = async (url: string, name?: string) => String(await rejection(postgres.open(name, { url })))
 
   test('that a newer program has changed, and taken where that one lets older ones go on', async () => {

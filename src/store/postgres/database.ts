@@ -172,6 +172,10 @@ function meant(error: unknown): unknown {
   if (!(error instanceof SQL.PostgresError)) return error
   // The disk of the database is full.
   if (error.errno === '53100') return storageFull()
+  if (PREPARED.test(error.errno ?? ''))
+    return new DataRefused(
+      'STORE: something between this and the database, such as pgbouncer in transaction mode, mixes up prepared statements. Write prepare=false in --store, as in postgres://…/name?prepare=false.',
+    )
   return error
 }
 
@@ -185,6 +189,9 @@ function away(cause: unknown): Problem {
   problem.cause = cause
   return problem
 }
+
+/** A prepared statement that is there already, or that is not there: another session answers than the one it was made in. */
+const PREPARED = /^(?:42P05|26000)$/
 
 const causeOf = ({ cause }: Problem) => (cause instanceof SQL.PostgresError ? cause.errno : undefined)
 
