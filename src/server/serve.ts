@@ -74,9 +74,9 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
   let verdict: KeyVerdict = { kind: 'missing' }
   const store = await openStoreOf(context, config, {
     log,
-    async admit(data) {
+    async admit(data, others) {
       const opens = async (key: Uint8Array) => opensSecrets(data, await boxOf(key))
-      verdict = await judgeKey(data, keyPath(config), opens, { newKey })
+      verdict = await judgeKey(data, keyPath(config), opens, { newKey, others })
     },
   })
   const { kv } = store

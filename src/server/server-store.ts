@@ -31,7 +31,7 @@ interface ServerStore {
   close(): Promise<void>
 }
 
-/** `admit` may look at the data and throw before anything is written to it. */
+/** `admit` may look at the data, and at who else serves it, and throw before anything is written to it. */
 export async function openStoreOf(
   surroundings: {
     readonly clock: Clock
@@ -46,7 +46,7 @@ export async function openStoreOf(
     MAX_STORAGE_MB,
     STORE,
   }: Pick<Config, 'BARS' | 'DATA_DIR' | 'LEASE_SECONDS' | 'MAX_STORAGE_MB' | 'STORE'>,
-  { admit, log }: { admit(kv: Kv): Promise<void>; readonly log: Log },
+  { admit, log }: { admit(kv: Kv, others: readonly string[]): Promise<void>; readonly log: Log },
 ): Promise<ServerStore> {
   const { clock, random, warn, version } = surroundings
   if (STORE !== null) {
@@ -71,7 +71,7 @@ export async function openStoreOf(
     directory: DATA_DIR,
     maxBytes: MAX_STORAGE_MB * 1e6,
     tell: warn,
-    admit,
+    admit: (data) => admit(data, []),
   })
   return {
     kv,

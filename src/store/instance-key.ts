@@ -29,12 +29,15 @@ export type Opens = (key: Uint8Array) => Promise<boolean | null>
 export type KeyVerdict =
   { readonly kind: 'right' | 'first'; readonly key: Uint8Array } | { readonly kind: 'missing' | 'lost' }
 
-/** Writes nothing. Throws `DataRefused` if the key in the file is not the database's, unless a new one was requested. */
+/**
+ * Writes nothing. Throws `DataRefused` if the key in the file is not the database's, unless a new one was requested and no
+ * others serve, which would go on sealing with the old one.
+ */
 export async function judgeKey(
   kv: Pick<Kv, 'get'>,
   path: string,
   opens: Opens,
-  { newKey }: { readonly newKey: boolean },
+  { newKey, others = [] }: { readonly newKey: boolean; readonly others?: readonly string[] },
 ): Promise<KeyVerdict> {
   if (isNoFile(path)) throw new DataRefused(`${path} ${NO_FILE}. Nothing was changed. Take it away.`)
   const instance = await readInstance(kv)
@@ -47,8 +50,12 @@ export async function judgeKey(
     if (key && fits !== false) return { kind: 'first', key }
     if (found === null && fits === null) return { kind: 'missing' }
   }
-  if (newKey) return { kind: 'lost' }
   const what = found ? 'is not the key of this database' : 'is missing'
+  if (newKey && others.length > 0)
+    throw new DataRefused(
+      `${path} ${what}, and other servers on the database have the right one: ${others.join(', ')}. A new key would split them. Nothing was changed. Bring the file over from one of them. If it is lost there too, stop them all before --new-key; one that was killed counts until its lease is over (LEASE_SECONDS).`,
+    )
+  if (newKey) return { kind: 'lost' }
   throw new DataRefused(
     `${path} ${what}; the secrets of webhooks and channels and the keys of providers are sealed with it. Nothing was changed. Put the right one back from a backup, name it with KEY_FILE, or start once with --new-key: each of them has to be given again then.`,
   )

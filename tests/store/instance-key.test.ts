@@ -87,6 +87,22 @@ test.each([
   },
 )
 
+test.each([WRONG, null])('a new key beside other servers is refused, which names them: %p', async (file) => {
+  const folder = mkdtempSync(`${tmpdir()}/chartroom-key-`)
+  folders.push(folder)
+  const { kv } = await judged(RIGHT, RIGHT, null)
+  if (file) writeFileSync(`${folder}/${KEY_FILE}`, file)
+  const judge = (others: readonly string[]) =>
+    judgeKey(kv, `${folder}/${KEY_FILE}`, async () => null, { newKey: true, others })
+  const refusal = await rejection(judge(['mill-1', 'mill-2']))
+  expect(refusal).toBeInstanceOf(DataRefused)
+  expect(String(refusal)).toContain('mill-1, mill-2')
+  expect(await judge([])).toEqual({ kind: 'lost' })
+  // Who has the right one joins them, asked for a new one or not.
+  writeFileSync(`${folder}/${KEY_FILE}`, RIGHT)
+  expect(await judge(['mill-1'])).toEqual({ kind: 'right', key: RIGHT })
+})
+
 test('what is sealed is tried with the key, and nothing is tried where the fingerprint decides', async () => {
   const { verdict, asked } = await judged(RIGHT, null, true)
   await verdict

@@ -8,6 +8,7 @@ import { encodeKey } from '../../src/store/key.ts'
 import type { Connection } from '../../src/store/postgres/connection.ts'
 import { ChangeFeed } from '../../src/store/postgres/feed.ts'
 import { Fleet, fleetNodes } from '../../src/store/postgres/fleet.ts'
+import { openServerPostgres } from '../../src/store/postgres/open-postgres.ts'
 import { fencedKv, takeLease } from '../../src/store/postgres/lease.ts'
 import { postgresKv } from '../../src/store/postgres/postgres-kv.ts'
 import { rejection } from '../rejection.ts'
@@ -54,6 +55,28 @@ async function settle(nodes: readonly Joined[]): Promise<void> {
   do await look(nodes)
   while (together(nodes).length < SHARDS || Math.max(...counts(nodes)) - Math.min(...counts(nodes)) > 1)
 }
+
+test('who is to be admitted is told of the others, and not of itself', async () => {
+  const random = { bytes: (count: number) => crypto.getRandomValues(new Uint8Array(count)) }
+  const told: (readonly string[])[] = []
+  const serve = (node: string) =>
+    openServerPostgres({
+      url: postgres.url,
+      schema: '"admitted"',
+      clock: still,
+      random,
+      node,
+      version: '1.2.3',
+      leaseMs,
+      admit: async (_, others) => void told.push(others),
+      waits: () => {},
+    })
+  const first = await serve('first')
+  const second = await serve('second')
+  expect(told).toEqual([[], [], ['first'], ['first']])
+  await second.close()
+  await first.close()
+})
 
 const expire = (schema: string, node: Joined) =>
   sql.unsafe(`update "${schema}".leases set until = '-infinity' where work = $1`, [

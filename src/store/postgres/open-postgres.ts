@@ -35,8 +35,8 @@ export interface ServedPostgres extends PostgresStore {
 }
 
 /**
- * For a server, beside any number of others. `admit` may look at the documents and throw before anything is written. A
- * server from before there could be several is waited for, and `waits` is told its name.
+ * For a server, beside any number of others. `admit` may look at the documents and the names of the others, and
+ * throw before anything is written. A server from before there could be several is waited for, and `waits` is told its name.
  */
 export async function openServerPostgres({
   admit,
@@ -48,17 +48,18 @@ export async function openServerPostgres({
   readonly version: string
   /** How long a server may be silent before others do its work. */
   readonly leaseMs: number
-  admit(kv: Kv): Promise<void>
+  admit(kv: Kv, others: readonly string[]): Promise<void>
   waits(holder: string): void
 }): Promise<ServedPostgres> {
   const connection = await connect(options)
+  const others = async () => (await servingNodes(connection)).filter((node) => node !== options.node)
   let fleet: Fleet | null = null
   try {
     // Checked before the wait as well, so that a server that can never join says so at once.
     const seen = postgresKv(connection)
     await assertKnownLayout(seen)
     await assertNoHalfCopy(seen)
-    await admit(seen)
+    await admit(seen, await others())
     const feed = new ChangeFeed(connection)
     fleet = await Fleet.join(connection, {
       clock: options.clock,
@@ -71,7 +72,7 @@ export async function openServerPostgres({
     const kv = fencedKv(postgresKv(connection), lease)
     await assertKnownLayout(kv)
     await assertNoHalfCopy(kv)
-    await admit(kv)
+    await admit(kv, await others())
     await migrate(kv)
     await feed.begin()
     const joined = fleet
