@@ -162,7 +162,7 @@ async function orders(context: CommandContext): Promise<number> {
       order.orderId,
       order.side,
       String(order.qty),
-      order.price === null ? 'market' : String(order.price),
+      order.price === null ? (order.type ?? '–') : String(order.price),
       String(order.position),
     ])
     const columns = ['BAR (UTC)', 'EVENT', 'STATUS', 'ORDER', 'SIDE', 'SIZE', 'PRICE', 'POSITION'].map(

@@ -97,7 +97,12 @@ export const ORDER_EVENT = {
   interval: Type.String(),
   barTime: Type.String({ description: 'The bar it happened on, ISO 8601.' }),
   orderId: Type.String(),
-  type: nullable(oneOf(['market', 'limit', 'stop', 'trail'], 'null of a fill.')),
+  type: nullable(
+    oneOf(
+      ['market', 'limit', 'stop', 'trail'],
+      'null of a fill, and of an order that is placed and fills on one bar.',
+    ),
+  ),
   side: oneOf(['buy', 'sell']),
   qty: Type.Number(),
   price: nullable(Type.Number()),

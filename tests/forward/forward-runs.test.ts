@@ -13,7 +13,8 @@ import { sliceBars, type Bars } from '../../src/market/bars.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
 import { hostFor } from '../../src/runs/host.ts'
 import { scriptRequest } from '../../src/tools/incremental.ts'
-import type { ForwardOrder } from '../../src/wire/forward-run.ts'
+import type { ForwardOrder, WaitingOrder } from '../../src/wire/forward-run.ts'
+import type { ReportOrder } from '../../src/wire/report.ts'
 import { HandClock } from '../lib/hand-clock.ts'
 import { rejection } from '../rejection.ts'
 import { testBars, testKv } from '../store/test-store.ts'
@@ -300,6 +301,90 @@ test('an order that moves to another price is told of as placed, and as cancelle
   expect(said([stop, limit], [{ ...stop, price: 95 }, limit])).toEqual(['order.placed stop 95'])
   expect(said([stop, limit], [stop])).toEqual(['order.cancelled limit 110'])
 })
+
+test('an order that waits again as it did is told of as placed again only if the one before it filled', () => {
+  const market = { id: 'L', type: 'market', side: 'buy', qty: 1, price: null } as const
+  const fill = { id: 'L', side: 'buy', qty: 1, price: 10 } as ReportOrder
+  const said = (fills: readonly ReportOrder[], before: readonly WaitingOrder[], waiting = before) =>
+    eventsBetween(before, { fills, waiting, position: 1 }, 0).map(({ event, type }) => `${event} ${type}`)
+  expect(said([], [market])).toEqual([])
+  expect(said([fill], [market])).toEqual(['order.filled null', 'order.placed market'])
+  expect(said([fill, { ...fill }], [market], [])).toEqual([
+    'order.filled null',
+    'order.placed null',
+    'order.filled null',
+  ])
+  const stop = { id: 'L', type: 'stop', side: 'buy', qty: 1, price: 10 } as const
+  expect(said([fill], [stop, { ...stop, type: 'limit', price: 5 }], [])).toEqual(['order.filled null'])
+  expect(said([], [stop], [stop, stop])).toEqual(['order.placed stop'])
+})
+
+const ORDERING = {
+  trailing: `strategy("t")
+strategy.entry("S", strategy.short)
+strategy.exit("XS", "S", trail_points = 20, trail_offset = 5)`,
+  pyramiding: `strategy("p", pyramiding = 4)
+if bar_index % 3 == 0
+    strategy.entry("L", strategy.long, qty = 1)
+strategy.exit("X", "L", profit = 60, loss = 60)`,
+  oca: `strategy("o")
+strategy.entry("B", strategy.long, stop = high, oca_name = "one", oca_type = strategy.oca.cancel)
+strategy.entry("S", strategy.short, stop = low, oca_name = "one", oca_type = strategy.oca.cancel)
+strategy.exit("XB", "B", profit = 40, loss = 40)
+if bar_index % 7 == 0
+    strategy.cancel_all()`,
+  partial: `strategy("q", pyramiding = 2)
+if bar_index % 3 == 0
+    strategy.entry("L", strategy.long, qty = 1)
+strategy.exit("X1", "L", qty_percent = 50, profit = 30, loss = 60)
+strategy.exit("X2", "L", profit = 60, loss = 60)`,
+  reversal: `strategy("r")
+if bar_index % 4 == 0
+    strategy.entry("E", bar_index % 8 == 0 ? strategy.long : strategy.short)
+strategy.exit("X", "E", limit = close * 1.01, stop = close * 0.99)
+if bar_index % 11 == 0
+    strategy.close_all()`,
+  onClose: `strategy("c", process_orders_on_close = true)
+if bar_index % 2 == 0
+    strategy.entry("L", strategy.long)
+else
+    strategy.close("L")`,
+}
+
+for (const [name, body] of Object.entries(ORDERING))
+  test(`every fill and every withdrawal has a placed order before it: ${name}`, async () => {
+    const seed = 5
+    const it = await town({ bars: 300, seed })
+    await it.bring(100)
+    const source = `//@version=6\n${body}`
+    const run = await it.open().create('u', { ...BODY, source, warmup: 50 })
+    // An exit may wait as limit, stop and trail, of which one fills, so each type is counted by itself.
+    const placed = new Map<string, Map<string | null, number>>()
+    const place = (id: string, side: string, type: string | null) => {
+      const types = placed.get(id + side) ?? new Map<string | null, number>()
+      placed.set(id + side, types.set(type, (types.get(type) ?? 0) + 1))
+    }
+    for (const { id, side, type } of run.waiting) place(id, side, type)
+    while ((await it.open().get('u', run.id)).bars < 180) {
+      await it.bring(10)
+      await it.open().advanceAll()
+    }
+    const filled = new Map<string, number>()
+    for (const { event, orderId, side, type } of it.told) {
+      const types = placed.get(orderId + side)
+      if (event === 'order.placed') place(orderId, side, type)
+      else if (event === 'order.cancelled')
+        expect([seed, orderId, types?.has(type)]).toEqual([seed, orderId, true])
+      else {
+        const fills = (filled.get(orderId + side) ?? 0) + 1
+        filled.set(orderId + side, fills)
+        const there = Math.max(0, ...[...(types ?? [])].filter(([of]) => of).map(([, count]) => count))
+        const atOnce = types?.get(null) ?? 0
+        expect([seed, orderId, fills <= there + atOnce]).toEqual([seed, orderId, true])
+      }
+    }
+    expect(filled.size).toBeGreaterThan(1)
+  })
 
 const FORMING_SOURCE = `//@version=6
 strategy("above", process_orders_on_close = false)
