@@ -632,7 +632,7 @@ function readerEnded(): Problem {
   return new Problem(
     503,
     'overloaded',
-    'Nothing was imported: a file held up the reader, which was started again. Try again; if it happens again, write the file as CSV.',
+    'Nothing was imported: a file held up the reader, which was started again. Try again. Parquet or Arrow that does so again may be damaged: write it as CSV.',
     { retryAfter: 1 },
   )
 }
