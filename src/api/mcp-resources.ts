@@ -73,6 +73,11 @@ async function scriptResources(read: Read): Promise<Resource[]> {
 
 /** The content of a resource. Rejects with a sentence that the agent can act on. */
 export async function readResource(uri: string, { articles, read }: Readable) {
+  if (uri === '')
+    throw new AgentError(
+      'invalid_params',
+      '`resources/read` needs `uri`, the address of a resource; resources/list names them all.',
+    )
   const [, kind = '', id = ''] = /^chartroom:\/\/(\w+)\/(\w[\w.-]*)$/.exec(uri) ?? []
   const markdown = (text: string) => ({ uri, mimeType: 'text/markdown', text })
   if (kind === 'pine') {

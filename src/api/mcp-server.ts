@@ -28,6 +28,11 @@ import { standingAlone, type Hooks, type Route } from './openapi.ts'
 
 type Json = Record<string, unknown>
 
+/** A request without an address passes as one for '', or the agent would be told a failure of the server. */
+const READ_RESOURCE = ReadResourceRequestSchema.extend({
+  params: ReadResourceRequestSchema.shape.params.catch({ uri: '' }),
+})
+
 interface Tool {
   readonly name: string
   readonly method: string
@@ -278,7 +283,7 @@ function serverFor(
   server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
     resourceTemplates: [...RESOURCE_TEMPLATES],
   }))
-  server.setRequestHandler(ReadResourceRequestSchema, async ({ params }) => ({
+  server.setRequestHandler(READ_RESOURCE, async ({ params }) => ({
     contents: [await readResource(params.uri, readable)],
   }))
   server.setRequestHandler(ListPromptsRequestSchema, () => ({ prompts: [...PROMPTS] }))

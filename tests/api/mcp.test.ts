@@ -336,6 +336,20 @@ describe('what an agent may read', () => {
     }
   })
 
+  test('a resource that is not named is asked for in a sentence', async () => {
+    const { call, signUp, token } = testServer()
+    const headers = {
+      ...(await token(await signUp(), ['scripts:read'])),
+      accept: 'application/json, text/event-stream',
+    }
+    for (const params of [undefined, {}, { uri: 5 }, { uri: '' }]) {
+      const body = { jsonrpc: '2.0', id: 1, method: 'resources/read', params }
+      const { text } = await call('POST', '/mcp', { headers, body })
+      expect(text).toContain('"code":-32602')
+      expect(text).toContain('`resources/read` needs `uri`, the address of a resource')
+    }
+  })
+
   test('what is not there has the code that the protocol has for it, so that no agent tries again', async () => {
     const { client } = await agent(['scripts:read'])
     for (const uri of ['chartroom://scripts/nothing', 'chartroom://pine/nothing', 'chartroom://a/b', 'x'])
