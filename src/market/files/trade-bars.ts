@@ -6,6 +6,7 @@
 import { type Calendar, periodFinder } from '../calendar.ts'
 import type { Interval } from '../interval.ts'
 import type { RowSink } from './csv.ts'
+import { DecimalSum } from './decimal-sum.ts'
 
 /** Takes the bars. */
 export interface BarTaker {
@@ -26,7 +27,7 @@ export class TradeBars implements RowSink {
   #high = 0
   #low = 0
   #close = 0
-  #volume = 0
+  readonly #volume = new DecimalSum()
   /** 1: oldest first, -1: newest first, 0: not known yet. */
   #direction = 0
   #last = Number.NaN
@@ -72,7 +73,7 @@ export class TradeBars implements RowSink {
     this.#end = end
     this.#row = row
     this.#open = this.#high = this.#low = this.#close = price
-    this.#volume = amount
+    this.#volume.begin(amount)
   }
 
   fail(row: number, message: string): void {
@@ -86,7 +87,8 @@ export class TradeBars implements RowSink {
   /** Hands on the bar under way. Call it at the end of the file. */
   end(): void {
     if (!(this.#end > this.#start)) return
-    this.#bars.add(this.#row, this.#start, this.#open, this.#high, this.#low, this.#close, this.#volume)
+    const volume = this.#volume.value
+    this.#bars.add(this.#row, this.#start, this.#open, this.#high, this.#low, this.#close, volume)
     this.#start = this.#end = Number.NaN
   }
 
@@ -96,7 +98,7 @@ export class TradeBars implements RowSink {
     // The newest first: what is read later opened the bar.
     if (this.#direction < 0) this.#open = price
     else this.#close = price
-    this.#volume += amount
+    this.#volume.add(amount)
   }
 }
 

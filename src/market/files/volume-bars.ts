@@ -5,6 +5,7 @@
 // two bars of a series may open at once.
 
 import type { RowSink } from './csv.ts'
+import { DecimalSum } from './decimal-sum.ts'
 import { type BarTaker, mistakeOf } from './trade-bars.ts'
 
 export class VolumeBars implements RowSink {
@@ -18,7 +19,7 @@ export class VolumeBars implements RowSink {
   #high = 0
   #low = 0
   #close = 0
-  #volume = 0
+  readonly #volume = new DecimalSum()
   #last = Number.NEGATIVE_INFINITY
   #trades = 0
   #skipped = 0
@@ -57,14 +58,14 @@ export class VolumeBars implements RowSink {
       this.#start = Math.max(time, this.#before + 1)
       this.#row = row
       this.#open = this.#high = this.#low = price
-      this.#volume = 0
+      this.#volume.begin(0)
     }
     if (price > this.#high) this.#high = price
     if (price < this.#low) this.#low = price
     this.#close = price
-    this.#volume += quantity
-    // Sums of decimals fall a hair short of what they are.
-    if (this.#volume >= this.#perBar * (1 - 1e-12)) this.end()
+    this.#volume.add(quantity)
+    // A sum of very many decimals may fall a hair short.
+    if (this.#volume.value >= this.#perBar * (1 - 1e-12)) this.end()
   }
 
   fail(row: number, message: string): void {
@@ -78,7 +79,8 @@ export class VolumeBars implements RowSink {
   /** Hands on the bar under way, full or not. Call it at the end of the file. */
   end(): void {
     if (Number.isNaN(this.#start)) return
-    this.#bars.add(this.#row, this.#start, this.#open, this.#high, this.#low, this.#close, this.#volume)
+    const volume = this.#volume.value
+    this.#bars.add(this.#row, this.#start, this.#open, this.#high, this.#low, this.#close, volume)
     this.#before = this.#start
     this.#start = Number.NaN
   }
