@@ -13,7 +13,7 @@ import { ProviderError } from '../market/providers/provider.ts'
 import { loadSamples } from '../market/sample.ts'
 import { barsSeenBy } from '../market/seen-bars.ts'
 import { parseFlags, subcommandOf, UsageError, type Command, type CommandContext } from './command.ts'
-import { importFiles } from './bars-files.ts'
+import { barsText, importFiles } from './bars-files.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { defaultHttp, providersWithKeys } from './providers-here.ts'
 import { intervalOf, tickerOf } from './script-bars.ts'
@@ -219,9 +219,7 @@ async function fetchBars(context: CommandContext): Promise<number> {
             ),
         },
       ).finally(() => context.progress?.(null))
-      context.print(
-        `${seriesName(key)}: ${formatNumber(inserted, 0)} bars added, ${formatNumber(updated, 0)} replaced.`,
-      )
+      context.print(`${seriesName(key)}: ${barsText(inserted)} added, ${formatNumber(updated, 0)} replaced.`)
       return 0
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error

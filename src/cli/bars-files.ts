@@ -225,14 +225,19 @@ function sampleLines({ sample, count, first, last }: ReadFiles): string[] {
       titles.map((title, i) => ({ title, align: i === 0 ? 'left' : 'right' }) as const),
       rows,
     ),
-    `${formatNumber(count, 0)} bars from ${formatTime(first)} to ${formatTime(last)} UTC. Nothing was stored.`,
+    `${barsText(count)} from ${formatTime(first)} to ${formatTime(last)} UTC. Nothing was stored.`,
   ]
+}
+
+/** `1 bar`, `2 bars`. */
+export function barsText(count: number): string {
+  return `${formatNumber(count, 0)} ${count === 1 ? 'bar' : 'bars'}`
 }
 
 function importLines(key: SeriesKey, { series, symbol, inserted, updated }: ImportResult): string[] {
   return [
-    `${seriesName(key)}: ${formatNumber(inserted, 0)} bars added, ${formatNumber(updated, 0)} replaced.`,
-    `Now ${formatNumber(series.count, 0)} bars from ${formatTime(series.first)} to ${formatTime(series.last)} UTC.`,
+    `${seriesName(key)}: ${barsText(inserted)} added, ${formatNumber(updated, 0)} replaced.`,
+    `Now ${barsText(series.count)} from ${formatTime(series.first)} to ${formatTime(series.last)} UTC.`,
     `Tick ${symbol.mintick}, session ${symbol.session} ${symbol.timezone}, currency ${symbol.currency}.`,
   ]
 }

@@ -18,7 +18,7 @@ import {
 import { calendarOf } from './calendar.ts'
 import { formatInterval, type Interval, intervalMs, isIntraday, parseInterval } from './interval.ts'
 import type { Hints } from './files/dialect.ts'
-import { type Finding, Quality } from './files/quality.ts'
+import { type Finding, Quality, unknownZone } from './files/quality.ts'
 import type { FileFormat } from './files/file-format.ts'
 import type { Reading } from './files/stage-files.ts'
 import type { NamedFile } from './files/unpack.ts'
@@ -132,12 +132,30 @@ export async function stageNamed(
   const rows = reading.files.some(({ kind }) => kind !== 'bars')
     ? reading.files.reduce((sum, file) => sum + file.rows, 0)
     : stage.added
-  return { bars, draft, read: { ...reading, rows, ...(await looked(bars, draft, stage, options())) } }
+  const { findings, ...seen } = await looked(bars, draft, stage, options())
+  return {
+    bars,
+    draft,
+    read: { ...reading, rows, ...seen, findings: [...brokersClock(reading), ...findings] },
+  }
 
   function options() {
     const { duplicates, volumePerBar } = hints
     return { symbol, interval, skipped: reading.skipped, duplicates, ofVolume: volumePerBar !== undefined }
   }
+}
+
+/** MetaTrader's clock is that of the broker's server, hours away from UTC as a rule. */
+function brokersClock({ files }: Reading): Finding[] {
+  const unknown = files.filter(
+    ({ dialect }) =>
+      dialect?.origin?.startsWith('MetaTrader') &&
+      dialect.times === 'date and time' &&
+      dialect.zoneBy === 'assumed',
+  )
+  if (unknown.length === 0) return []
+  const count = unknown.reduce((sum, { rows }) => sum + rows, 0)
+  return [unknownZone(count)]
 }
 
 const SAMPLE_BARS = 5
@@ -264,7 +282,7 @@ export async function inspectBars(
     const findings = read.findings.map((one) =>
       one.kind === 'duplicate' && options.hints?.duplicates === undefined ? { ...one, done: UNDECIDED } : one,
     )
-    return { ...read, findings, symbol, warnings: warningsOf(bars, symbol, key.interval) }
+    return { ...read, findings, symbol, warnings: warningsOf(bars, symbol, key.interval, 'would be') }
   })
 }
 
@@ -303,8 +321,16 @@ async function factsOf(
   return withSymbolFields(known ?? defaultSymbol(key.exchange, key.symbol), facts)
 }
 
-function warningsOf(bars: Bars, symbol: SymbolInfo, interval: string): ImportResult['warnings'] {
-  return [...spacingWarnings(bars, interval), ...hoursWarnings(bars, symbol, interval)]
+/** Whether the bars that a warning is about have been stored. */
+type Stored = 'were' | 'would be'
+
+function warningsOf(
+  bars: Bars,
+  symbol: SymbolInfo,
+  interval: string,
+  stored: Stored,
+): ImportResult['warnings'] {
+  return [...spacingWarnings(bars, interval, stored), ...hoursWarnings(bars, symbol, interval)]
 }
 
 /** Stores bars that are known to be valid; used by imports and providers. */
@@ -338,7 +364,7 @@ async function described(
     series: series ?? { ...key, count: 0, first: 0, last: 0, change },
     symbol,
     rows,
-    warnings: warningsOf(bars, symbol, key.interval),
+    warnings: warningsOf(bars, symbol, key.interval, 'were'),
   }
 }
 
@@ -349,14 +375,14 @@ export async function knownSymbol({ store }: ImportTarget, key: SeriesKey): Prom
 }
 
 /** Warns of bars that lie closer together than their stated interval, which is then most likely wrong. */
-function spacingWarnings(bars: Bars, interval: string): ImportResult['warnings'] {
+function spacingWarnings(bars: Bars, interval: string, stored: Stored): ImportResult['warnings'] {
   const given = parseInterval(interval)
   const found = inferInterval(bars)
   if (!given || !found || intervalMs(found) >= intervalMs(given) * 0.9) return []
   return [
     {
       code: 'interval_mismatch',
-      message: `The bars were stored as ${interval}, but most of them are ${formatInterval(found)} apart.`,
+      message: `The bars ${stored} stored as ${interval}, but most of them are ${formatInterval(found)} apart. If they are bars of ${formatInterval(found)}, import them with that interval.`,
     },
   ]
 }

@@ -173,7 +173,7 @@ const Finding = Type.Object(
   {
     kind: Type.String({
       description:
-        '`gap`, `missing_days`, `outside_session`, `same_session`, `zero_volume`, `no_volume`, `spike`, `split`, `duplicate` or `empty_row`.',
+        '`gap`, `missing_days`, `outside_session`, `same_session`, `zero_volume`, `no_volume`, `spike`, `split`, `duplicate`, `empty_row` or `unknown_zone`.',
     }),
     count: Type.Integer(),
     message: Type.String(),

@@ -83,7 +83,7 @@ describe('bars', () => {
     expect(fetched).toEqual({ code: 0, out: 'BINANCE:BTCUSDT 1m: 0 bars added, 0 replaced.', err: '' })
     const since = ['bars', 'fetch', ...SERIES, '--from', '2024-03-05']
     const again = await withHttp(() => Promise.resolve(Response.json([kline])), data, since)
-    expect(again).toEqual({ code: 0, out: 'BINANCE:BTCUSDT 1m: 1 bars added, 0 replaced.', err: '' })
+    expect(again).toEqual({ code: 0, out: 'BINANCE:BTCUSDT 1m: 1 bar added, 0 replaced.', err: '' })
     const down = await withHttp(() => Promise.resolve(new Response('', { status: 418 })), data, since)
     expect(down).toEqual({ code: 1, out: '', err: 'Binance answered 418: it has shut us out for a while.' })
   })

@@ -142,7 +142,7 @@ describe('bars', () => {
     const imported = await chartroom(data, 'bars', 'import', path, ...SERIES, '--format', 'json')
     expect(imported.out.split('\n').slice(0, 2)).toEqual([
       'Read JSON.',
-      'BINANCE:BTCUSDT 1m: 1 bars added, 0 replaced.',
+      'BINANCE:BTCUSDT 1m: 1 bar added, 0 replaced.',
     ])
     const bad = await chartroom(data, 'bars', 'import', path, ...SERIES, '--format', 'xml')
     expect(bad).toMatchObject({ code: 2, err: expect.stringContaining('--format is csv or json.') as string })

@@ -203,6 +203,45 @@ describe('a file says by itself what wrote it', () => {
     expect((await read(once, { symbol: STOCK, interval: '1d' })).findings).toEqual([])
   })
 
+  test('three lines of names of yfinance, and the Polish names of Stooq', async () => {
+    const day = ['2024-03-05T14:30:00 10 12 9 11 5']
+    const head = 'Price,Close,High,Low,Open,Volume\nTicker,AAPL,AAPL,AAPL,AAPL,AAPL\nDate,,,,,\n'
+    const daily = { symbol: STOCK, interval: '1d' }
+    const told = await read(`${head}2024-03-05,11,12,9,10,5\n`, daily)
+    expect(told.bars).toEqual(day)
+    expect(told.says).toContain('names in line 3')
+    const minutes = head.replace('Date', 'Datetime')
+    expect((await read(`${minutes}2024-03-05 14:30:00+00:00,11,12,9,10,5\n`, daily)).bars).toEqual(day)
+    expect(await refusal(`${head.replace('AAPL,AAPL', 'AAPL,MSFT')}2024-03-05,11,12,9,10,5\n`, daily)).toBe(
+      'Nothing was imported: row 2: there are several symbols; write a file for each.',
+    )
+    expect(await refusal(`${head}2024-03-05,11,8,9,10,5\n`, daily)).toContain('row 4:')
+    for (const names of [
+      'Data,Otwarcie,Najwyzszy,Najnizszy,Zamkniecie,Wolumen',
+      'Data,Otwarcie,Najwyższy,Najniższy,Zamknięcie,Wolumen',
+    ]) {
+      const polish = await read(`${names}\n2024-03-05,10,12,9,11,5\n`, daily)
+      expect(polish.bars).toEqual(day)
+      expect(polish.says).toContain('as Stooq writes it')
+    }
+  })
+
+  test("MetaTrader's zone, which nobody stated, is told in a line of its own", async () => {
+    const four = '2024.03.05,10:00,10,12,9,11,5\n2024.03.05,10:01,11,13,10,12,6\n'
+    const five =
+      '<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>\n2024.03.05\t10:00:00\t10\t12\t9\t11\t5\t0\t2\n2024.03.05\t10:01:00\t11\t13\t10\t12\t6\t0\t2\n'
+    const line =
+      "2: MetaTrader writes the clock of the broker's server, and the file does not say its zone; taken as UTC; state the zone, such as timesIn=EET or --times-in EET"
+    for (const text of [four, five]) {
+      expect((await read(text)).findings).toEqual([line])
+      expect((await read(text, { hints: { timesIn: 'EET' } })).findings).toEqual([])
+    }
+    expect((await read(four, { fileName: 'DAT_MT_EURUSD_M1_2024.csv' })).findings).toEqual([])
+    const days =
+      '<DATE>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>\n2024.03.05\t10\t12\t9\t11\t5\t0\t2\n'
+    expect((await read(days, { interval: '1d' })).findings).toEqual([])
+  })
+
   test('HistData and MetaTrader 4 write the same rows, so the name of the file tells the zone', async () => {
     const text = '2024.03.05,10:00,10,12,9,11,5\n2024.03.05,10:01,11,13,10,12,6\n'
     const told = await read(text, { fileName: 'DAT_MT_EURUSD_M1_2024.csv' })
@@ -367,6 +406,25 @@ describe('trades become bars', () => {
       '2024-03-05T10:00:45 11 11 11 11 2',
       '2024-03-05T10:01:00 11 11 11 11 6',
     ])
+  })
+
+  test('sum up to the volume that one gets on paper', async () => {
+    const random = seededRandom(7)
+    const units = Array.from({ length: 20_000 }, () => Math.floor(random.uniform() * 1e8))
+    const text = (places: number) =>
+      units
+        .map((one, i) => `${1_709_632_800 + i / 1000},10,${(one / 10 ** places).toFixed(places)}`)
+        .join('\n')
+    const sum = units.reduce((all, one) => all + one, 0)
+    for (const places of [0, 1, 5, 8]) {
+      const { bars } = await read(text(places), { interval: '1h' })
+      expect(bars).toEqual([`2024-03-05T10:00:00 10 10 10 10 ${sum / 10 ** places}`])
+      const { bars: ofVolume } = await read(text(places), {
+        interval: '1s',
+        hints: { volumePerBar: '9000000000000000' },
+      })
+      expect(ofVolume).toEqual([`2024-03-05T10:00:00 10 10 10 10 ${sum / 10 ** places}`])
+    }
   })
 
   test('of so much volume each, which a trade fills up without being cut in two', async () => {

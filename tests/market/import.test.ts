@@ -5,7 +5,7 @@ import { parseTime } from '../../src/market/bar-time.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
 import { seriesKey } from '../../src/market/bar-store.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
-import { importBars, inferInterval, readBars } from '../../src/market/import.ts'
+import { importBars, inferInterval, inspectBars, readBars } from '../../src/market/import.ts'
 import { loadSamples } from '../../src/market/sample.ts'
 import { defaultSymbol } from '../../src/market/symbols.ts'
 import { minuteBars, rows } from './bar-store.conformance.ts'
@@ -350,7 +350,15 @@ test('an import tells what it did, and warns of the wrong interval', async () =>
     baseCurrency: 'BTC',
     timezone: 'Etc/UTC',
   })
-  expect(first.warnings.map(({ code }) => code)).toEqual(['interval_mismatch'])
+  const wrong = (stored: string) => [
+    {
+      code: 'interval_mismatch',
+      message: `The bars ${stored} stored as 1h, but most of them are 1m apart. If they are bars of 1m, import them with that interval.`,
+    },
+  ]
+  expect(first.warnings).toEqual(wrong('were'))
+  const looked = await inspectBars(cache, seriesKey('BINANCE', 'BTCUSDT', '1h'), [Buffer.from(text)])
+  expect(looked.warnings).toEqual(wrong('would be'))
   const again = await importBars(cache, seriesKey('BINANCE', 'BTCUSDT', '1h'), [Buffer.from(text)], {
     format: 'csv',
   })

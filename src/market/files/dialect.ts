@@ -137,13 +137,38 @@ const NAMES: Readonly<Record<Role, readonly string[]>> = {
     'day',
     'дата',
     'datum',
+    'data',
     '日期',
     '时间',
   ],
-  clock: ['time', 'время', 'uhrzeit'],
-  open: ['open', 'o', 'openprice', 'открытие', 'откр', 'откр.', 'eröffnung', 'erster', '开盘', '开盘价'],
-  high: ['high', 'h', 'highprice', 'максимум', 'макс', 'макс.', 'hoch', '最高', '最高价'],
-  low: ['low', 'l', 'lowprice', 'минимум', 'мин', 'мин.', 'tief', '最低', '最低价'],
+  clock: ['time', 'время', 'uhrzeit', 'czas'],
+  open: [
+    'open',
+    'o',
+    'openprice',
+    'открытие',
+    'откр',
+    'откр.',
+    'eröffnung',
+    'erster',
+    '开盘',
+    '开盘价',
+    'otwarcie',
+  ],
+  high: [
+    'high',
+    'h',
+    'highprice',
+    'максимум',
+    'макс',
+    'макс.',
+    'hoch',
+    '最高',
+    '最高价',
+    'najwyzszy',
+    'najwyższy',
+  ],
+  low: ['low', 'l', 'lowprice', 'минимум', 'мин', 'мин.', 'tief', '最低', '最低价', 'najnizszy', 'najniższy'],
   close: [
     'close',
     'c',
@@ -161,6 +186,8 @@ const NAMES: Readonly<Record<Role, readonly string[]>> = {
     'letzter',
     '收盘',
     '收盘价',
+    'zamkniecie',
+    'zamknięcie',
   ],
   volume: [
     'volume',
@@ -173,6 +200,7 @@ const NAMES: Readonly<Record<Role, readonly string[]>> = {
     'объем',
     'объём',
     'volumen',
+    'wolumen',
     'stücke',
     '成交量',
   ],
@@ -202,7 +230,7 @@ interface Line {
  */
 export function dialectOf(text: string, hints: Hints, fileName = ''): Dialect {
   const delimiter = hints.delimiter === undefined ? delimiterIn(text) : delimiterNamed(hints.delimiter)
-  const lines = linesOf(text, delimiter)
+  const lines = withoutTickers(linesOf(text, delimiter))
   const [first] = lines
   if (!first) throw notRead(1, 'there are no rows')
   if (first.cells.length === 1) throw notRead(first.row, 'expected several columns, found one')
@@ -266,6 +294,20 @@ function linesOf(text: string, delimiter: string): Line[] {
     if (lines.length === LINES) break
   }
   return lines
+}
+
+/** yfinance writes `Price,Close,High,…`, `Ticker,AAPL,AAPL,…` and `Date,,,…` above its rows: one line of names of three. */
+function withoutTickers(lines: readonly Line[]): readonly Line[] {
+  const [names, tickers, times, ...rows] = lines
+  const isHead =
+    names?.cells[0] === 'Price' &&
+    tickers?.cells[0] === 'Ticker' &&
+    times !== undefined &&
+    times.cells.slice(1).every((cell) => cell.trim() === '')
+  if (!isHead) return lines
+  if (new Set(tickers.cells.slice(1)).size > 1)
+    throw notRead(tickers.row, 'there are several symbols; write a file for each')
+  return [{ row: times.row, cells: [times.cells[0] ?? '', ...names.cells.slice(1)] }, ...rows]
 }
 
 /** The delimiter that cuts the most lines into the same number of cells, two or more. */
@@ -380,7 +422,7 @@ function dateAndClock(
   names: readonly string[],
   time: number,
 ): { readonly time: number; readonly clock?: number } {
-  const date = names.findIndex((name) => ['date', 'дата', 'datum'].includes(name))
+  const date = names.findIndex((name) => ['date', 'дата', 'datum', 'data'].includes(name))
   const clock = names.findIndex((name) => NAMES.clock.includes(name))
   return date >= 0 && clock > date ? { time: date, clock } : { time }
 }
@@ -410,6 +452,11 @@ function volumeAmong(names: readonly string[], rows: readonly Line[]): number {
 type Origin = Pick<Shape, 'origin' | 'zone' | 'order'>
 const ORIGINS: readonly (readonly [names: RegExp, kind: RowKind, Origin])[] = [
   [/^ticker,per,date,time,open,high,low,close,vol,openint$/, 'bars', origin('Stooq', STOOQ)],
+  [
+    /^data,(?:czas,)?otwarcie,najwy[zż]szy,najni[zż]szy,zamkni[eę]cie(?:,wolumen)?$/,
+    'bars',
+    origin('Stooq', STOOQ),
+  ],
   [/^date,open,high,low,close,adjclose\*{0,2},volume$/, 'bars', origin('Yahoo Finance')],
   [/^opentime,open,high,low,close,volume,closetime,/, 'bars', origin('Binance')],
   [/^(?:aggtradeid|id),price,(?:qty|quantity),/, 'trades', origin('Binance')],

@@ -18,6 +18,7 @@ export const FINDING_KINDS = [
   'split',
   'duplicate',
   'empty_row',
+  'unknown_zone',
 ] as const
 export type FindingKind = (typeof FINDING_KINDS)[number]
 
@@ -256,4 +257,13 @@ const WORDS: Readonly<Record<FindingKind, Words>> = {
     message: `${count === 1 ? 'one row' : `${count.toLocaleString('en')} rows`} without a price`,
     done: 'left out',
   }),
+  unknown_zone: () => ({
+    message: "MetaTrader writes the clock of the broker's server, and the file does not say its zone",
+    done: 'taken as UTC; state the zone, such as timesIn=EET or --times-in EET',
+  }),
+}
+
+/** So many rows have times of a zone that nobody stated. */
+export function unknownZone(count: number): Finding {
+  return { kind: 'unknown_zone', count, examples: [], ...WORDS.unknown_zone(count, count) }
 }
