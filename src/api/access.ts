@@ -242,8 +242,10 @@ export class Gate {
     const found = await this.#identify(request, visit.peer, bearer)
     const caller = found instanceof Problem || found === 'expired' ? null : found
     visit.caller = caller
-    if (this.#shared) await this.#limitTogether(this.#shared, visit, options)
-    else this.#limit(visit, options)
+    const named = options.client ? await options.client(request) : null
+    const counted = named === null ? countedBy(visit, options) : ([['anonymous', named]] as const)
+    if (this.#shared) await this.#limitTogether(this.#shared, visit, counted)
+    else this.#limit(visit, counted)
     if (found instanceof Problem) throw found
     if (caller === null && label !== 'none') throw unauthenticated(found === 'expired')
     if (caller?.via === 'session' || options.sameOrigin) refuseCrossOrigin(request, visit.peer)
@@ -377,14 +379,12 @@ export class Gate {
     }
   }
 
-  async #limitTogether(shared: SharedLimiter, visit: Visit, options: AccessOptions): Promise<void> {
-    for (const [rate, client] of countedBy(visit, options))
-      Object.assign(visit.limits, await shared.take(rate, client))
+  async #limitTogether(shared: SharedLimiter, visit: Visit, counted: Counted): Promise<void> {
+    for (const [rate, client] of counted) Object.assign(visit.limits, await shared.take(rate, client))
   }
 
-  #limit(visit: Visit, options: AccessOptions): void {
-    for (const [rate, client] of countedBy(visit, options))
-      Object.assign(visit.limits, this.#limiter.take(rate, client))
+  #limit(visit: Visit, counted: Counted): void {
+    for (const [rate, client] of counted) Object.assign(visit.limits, this.#limiter.take(rate, client))
   }
 
   #isStale(caller: Caller): boolean {
@@ -437,10 +437,9 @@ export function sessionCookieName(https: boolean, path: string): string {
 }
 
 /** The limits that a request counts towards, and for whom. */
-function countedBy(
-  { caller, peer, isInner }: Visit,
-  { rate, unlimited = false }: AccessOptions,
-): (readonly [rate: Rate, client: string])[] {
+type Counted = readonly (readonly [rate: Rate, client: string])[]
+
+function countedBy({ caller, peer, isInner }: Visit, { rate, unlimited = false }: AccessOptions): Counted {
   if (unlimited || isInner) return []
   const client = caller?.user.id ?? peer.network
   const general = [caller ? 'user' : 'anonymous', client] as const

@@ -78,6 +78,8 @@ export function inboxRoutes(deps: ApiDeps) {
       },
       route('POST /api/hooks/{secret}', {
         streams: true,
+        // TradingView sends the alerts of all its customers from four addresses.
+        client: (request) => inboxes.idAt(new URL(request.url).pathname.split('/').at(-1) ?? ''),
         requestBody: {
           required: true,
           content: {

@@ -17,6 +17,8 @@ export interface AccessOptions {
   readonly method?: string
   /** A rate limit of its own, in addition to the general one. */
   readonly rate?: Rate
+  /** For whom a request counts if its path names them; null = for its caller or its address. */
+  readonly client?: (request: Request) => Promise<string | null>
   /** The most bytes of a body; default: 64 KiB. */
   readonly bodyBytes?: number
   readonly bodyTypes?: readonly string[]

@@ -97,6 +97,8 @@ export function createInboxes({ kv, clock, random, newId, channels, forwarded }:
         throw invalidField(`/channelIds/${i}`, 'not_found', 'There is no channel of yours with this id.')
   }
 
+  const at = async (secret: string) => (SECRET.test(secret) ? inboxes.find('hash', [sha256(secret)]) : null)
+
   return {
     get: owned,
     list: (ownerId: string, options: PageOptions): Promise<Page<Inbox>> =>
@@ -148,9 +150,14 @@ export function createInboxes({ kv, clock, random, newId, channels, forwarded }:
       })
     },
 
+    /** The inbox of an address; null if the address is none. */
+    async idAt(secret: string): Promise<string | null> {
+      return (await at(secret))?.id ?? null
+    },
+
     /** Takes a message that was posted to an address, from `sender`. */
     async receive(secret: string, sender: string, body: string): Promise<InboxMessage> {
-      const found = SECRET.test(secret) ? await inboxes.find('hash', [sha256(secret)]) : null
+      const found = await at(secret)
       if (!found) throw notThere()
       if (found.senders === 'tradingview' && !TRADINGVIEW.includes(sender))
         throw new Problem(

@@ -76,7 +76,7 @@ export const INBOXES = {
     access: 'none',
     summary: 'Send a message to an inbox',
     description:
-      'For TradingView and whatever else can post: text or JSON of at most 16 kB. Of a JSON object the text of `message` or `text` is what is forwarded, if there is one.',
+      'For TradingView and whatever else can post: text or JSON of at most 16 kB. Of a JSON object the text of `message` or `text` is what is forwarded, if there is one. The limit of anonymous requests holds for each inbox, wherever they come from; with a wrong secret it holds for each address.',
     answer: { id: idOf('inm') },
   },
 } as const satisfies OperationTable

@@ -192,3 +192,27 @@ test('a deleted inbox takes nothing, and its messages are gone', async () => {
   expect((await call('GET', `/inboxes/${id}/messages`)).json.error.code).toBe('inbox_not_found')
   expect(await services.kv.list({ prefix: ['inbox-messages', 'id'] }, { limit: 10 })).toEqual([])
 })
+
+test('each inbox has a limit of its own, and wrong secrets have another', async () => {
+  const server = testServer(({ settings }) => ({
+    settings: { ...settings, rates: { ...settings.rates, anonymous: { quota: 3, windowSeconds: 60 } } },
+  }))
+  const headers = await server.signUp()
+  const made = async () =>
+    (await server.call('POST', '/api/platform/inboxes', { headers, body: { name: 'n' } })).json.path as string
+  const [flooded, calm] = [await made(), await made()]
+  const post = async (path: string) =>
+    (
+      await server.app.handle(
+        new Request(`http://localhost${path}`, {
+          method: 'POST',
+          body: 'x',
+          headers: { 'content-type': 'text/plain' },
+        }),
+      )
+    ).status
+  const times = (path: string) => Array.fromAsync({ length: 5 }, () => post(path))
+  expect(await times(`/api/hooks/${'a'.repeat(43)}`)).toContain(429)
+  expect(await times(flooded)).toEqual([200, 200, 200, 429, 429])
+  expect(await times(calm)).toEqual([200, 200, 200, 429, 429])
+})
