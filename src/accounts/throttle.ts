@@ -2,6 +2,9 @@
 //
 // Kept in the store by account, known or not, so that neither a restart nor a second address helps, and the answer
 // does not tell which addresses have an account. A day without failures forgets them.
+//
+// Servers on one database may have clocks that are an hour apart, and a clock may be set back. So one waits since the latest
+// failure that is not in the future, and some earlier ones are kept, among which each server finds one by its own clock.
 
 import { Problem } from '../lib/problem.ts'
 import { sha256 } from '../lib/sha256.ts'
@@ -12,9 +15,12 @@ import type { AccountDeps } from './accounts.ts'
 interface Failures {
   readonly count: number
   readonly lastAt: number
+  /** When those before it were, latest noted first. Missing in records of older versions. */
+  readonly before?: readonly number[]
 }
 
 const FREE = 5
+const KEPT_BEFORE = 7
 const WAIT_MAX_MS = 15 * 60_000
 const FORGET_MS = 24 * 3600_000
 
@@ -29,12 +35,13 @@ const failuresKey = (emailKey: string): Key => ['signin-failures', sha256(emailK
 export async function countAttempt(deps: AccountDeps, emailKey: string, isKnown: boolean): Promise<void> {
   await transact(deps.kv, async (tx) => {
     const key = failuresKey(emailKey)
-    const { count, lastAt } = failuresIn(await tx.get(key), deps.clock.now())
     const now = deps.clock.now()
-    // A failure in the future was noted before the clock was set back, perhaps by hours: do not wait for it.
-    const waitMs = lastAt > now ? 0 : lastAt + waitAfter(count) - now
+    const { count, lastAt, before = [] } = failuresIn(await tx.get(key), now)
+    const times = [lastAt, ...before]
+    const since = Math.max(...times.filter((at) => at <= now))
+    const waitMs = since + waitAfter(count) - now
     if (waitMs > 0) throw throttled(Math.ceil(waitMs / 1000))
-    const failures: Failures = { count: count + 1, lastAt: now }
+    const failures: Failures = { count: count + 1, lastAt: now, before: times.slice(0, KEPT_BEFORE) }
     return {
       sets: [{ key, value: JSON.stringify(failures) }],
       essential: isKnown,
@@ -54,7 +61,8 @@ export function waitAfter(count: number): number {
 
 function failuresIn(entry: Entry | null, now: number): Failures {
   const failures = entry ? (JSON.parse(entry.value) as Failures) : { count: 0, lastAt: 0 }
-  return now - failures.lastAt > FORGET_MS ? { count: 0, lastAt: 0 } : failures
+  const latest = Math.max(failures.lastAt, ...(failures.before ?? []))
+  return now - latest > FORGET_MS ? { count: 0, lastAt: 0 } : failures
 }
 
 function throttled(retryAfter: number): Problem {

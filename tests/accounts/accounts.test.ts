@@ -304,6 +304,22 @@ describe('a user', () => {
     pass(5000)
     expect(await authenticate(deps, user.email, 'correct horse')).toMatchObject({ id: user.id })
   })
+  test.each([1, 30])(
+    'waits at two servers whose clocks are %p hours apart, whichever is asked',
+    async (hours) => {
+      const { deps, user, pass } = await world()
+      const ahead = { ...deps, clock: { ...deps.clock, now: () => deps.clock.now() + hours * (DAY / 24) } }
+      const guess = (at: AccountDeps) =>
+        authenticate(at, user.email, 'wrong').catch((error: Problem) => error.status)
+      const answers: unknown[] = []
+      for (let i = 0; i < 30; i++) answers.push(await guess(ahead), await guess(deps))
+      // Those that are free, and one more at most for each of the clocks.
+      expect(answers.filter((status) => status === 401).length).toBeLessThanOrEqual(8)
+      expect(answers.slice(-40)).toEqual(Array.from({ length: 40 }, () => 429))
+      pass(15 * 60_000)
+      expect(await authenticate(deps, user.email, 'correct horse')).toMatchObject({ id: user.id })
+    },
+  )
   test.each(['ann@example.com', 'ANN@Example.com', ' ann@example.com'])(
     'cannot have the address of another: %p',
     async (email) => {
