@@ -427,6 +427,18 @@ describe('trades become bars', () => {
     }
   })
 
+  test.each([
+    ['two', ['0.1', '0.2'], 0.3],
+    [
+      'a large one and many small',
+      ['80000000', ...Array.from({ length: 20_000 }, () => '0.0000001')],
+      80_000_000.002,
+    ],
+  ])('%s sum up without noise', async (_name, amounts, volume) => {
+    const text = amounts.map((one, i) => `${1_709_632_800 + i / 1000},10,${one}`).join('\n')
+    expect((await read(text, { interval: '1h' })).bars).toEqual([`2024-03-05T10:00:00 10 10 10 10 ${volume}`])
+  })
+
   test('of so much volume each, which a trade fills up without being cut in two', async () => {
     const lines = trades.map(([time, price, qty]) => `${time / 1000},${price},${qty}`)
     const { bars } = await read(lines.join('\n'), { interval: '1s', hints: { volumePerBar: '6' } })
