@@ -17,7 +17,7 @@ export interface StreamStatus {
 
 /** How polling goes. */
 export interface PollStatus {
-  /** How often it is asked for while its market is open. */
+  /** How often it is asked for at most, but for the request right after a bar's end. */
   readonly everyMs: number
   /** How many series have to share what the provider allows, if that is why it is asked for no more often. */
   readonly sharedBy: number | null

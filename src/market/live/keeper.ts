@@ -523,8 +523,8 @@ export class Keeper {
       }),
       ...(polled && {
         poll: {
-          everyMs: Math.max(polled.stepMs, line.roundMs),
-          sharedBy: line.roundMs > polled.stepMs ? line.polled : null,
+          everyMs: Math.max(polled.everyMs, line.roundMs),
+          sharedBy: line.roundMs > polled.everyMs ? line.polled : null,
           delayMs: source.provider.delayMs?.(key.exchange, source.interval) ?? 0,
           aheadMs: polled.aheadMs,
           mended,

@@ -7,6 +7,7 @@
 //
 // It is due when its forming bar is over, and a few times while it forms. Where an answer brings nothing new, the next request
 // waits twice as long: while the market is closed up to half an hour, which is also how a bar comes that is there hours late.
+// A bar that changes although the calendar says closed is one that forms: holidays and special sessions are unknown to it.
 
 import type { Calendar } from '../calendar.ts'
 import { intervalMs, isIntraday, type Interval } from '../interval.ts'
@@ -30,7 +31,8 @@ const POLL_MAX_MS = 15 * 60_000
 const COMPARE_MS = 30 * 60_000
 /** Where nothing new is expected. */
 const CLOSED_MS = 30 * 60_000
-const AGAIN_MS = 2000
+/** The first wait where a bar that is over is not there yet. */
+const AGAIN_MS = 15_000
 const MINUTE = 60_000
 
 export class PolledSeries implements KeptSeries {
@@ -44,6 +46,7 @@ export class PolledSeries implements KeptSeries {
   #doubtedFrom = Infinity
   #times: AnswerTimes | null = null
   #inVain = 0
+  #paceMs = Infinity
   #dueAt: number
   #openUntil = 0
 
@@ -52,8 +55,12 @@ export class PolledSeries implements KeptSeries {
     this.#dueAt = deps.since
   }
 
-  /** How long it waits between two requests while its market is open. */
-  get stepMs(): number {
+  /** How long it waits at least between two requests; the one right after a bar's end comes when it is due. */
+  get everyMs(): number {
+    return Math.min(this.#stepMs, this.#paceMs)
+  }
+
+  get #stepMs(): number {
     return Math.min(POLL_MAX_MS, Math.max(POLL_MIN_MS, intervalMs(this.#deps.interval) / LOOKS_A_BAR))
   }
 
@@ -88,18 +95,19 @@ export class PolledSeries implements KeptSeries {
     times: AnswerTimes,
     calendar: Calendar,
   ): readonly BarRow[] {
-    const { interval, delayMs } = this.#deps
+    const { delayMs } = this.#deps
     const { asked, said } = times
     const before = this.#times
     // An answer that is older than the one before it comes out of a cache, and what it says was corrected since.
     const isOld = before !== null && said < before.said && asked >= before.asked
     const closed = isOld ? [] : rows.slice(0, this.#closedOf(rows, said - SETTLE_MS, calendar))
     const news = this.#newsOf(closed, asked)
+    let isChanged = false
     if (!isOld) {
       this.#times = times
       const isNew = (closed.at(-1)?.[0] ?? 0) > (this.#recent.at(-1)?.[0] ?? 0)
       const formed = closed.length < rows.length ? rows.at(-1)! : null
-      const isChanged = formed !== null && !formed.every((value, i) => value === this.#forming?.[i])
+      isChanged = formed !== null && !formed.every((value, i) => value === this.#forming?.[i])
       this.#inVain = isNew || isChanged ? 0 : this.#inVain + 1
       this.#setForming(formed)
       this.#remember(closed)
@@ -107,7 +115,11 @@ export class PolledSeries implements KeptSeries {
     } else this.#inVain++
     const shown = said - delayMs - SETTLE_MS
     this.#openUntil = calendar.isOpen(shown) ? asked + calendar.close(calendar.tradingDay(shown)) - shown : 0
-    this.#dueAt = asked + this.#waitMs(shown, interval, calendar)
+    this.#paceMs = this.#paceOf(shown, isChanged, calendar)
+    // A cache that says the same time again would have the moment before a bar's end last.
+    const isStill = before !== null && said <= before.said && asked > before.asked
+    this.#dueAt =
+      asked + Math.max(isStill ? Math.min(AGAIN_MS, this.everyMs) : 0, this.#waitMs(shown, calendar))
     return news
   }
 
@@ -133,23 +145,24 @@ export class PolledSeries implements KeptSeries {
     return rows.findLastIndex(isOver) + 1
   }
 
-  /** How long to wait when the provider shows the market as it was at `shown`. */
-  #waitMs(shown: number, interval: Interval, calendar: Calendar): number {
-    const again = AGAIN_MS * 2 ** Math.min(20, this.#inVain)
-    if (!calendar.isOpen(shown)) {
-      const wait = Math.min(CLOSED_MS, again)
-      // It may open before that.
-      for (let ms = 0; ms < wait; ms += MINUTE)
-        if (calendar.isOpen(shown + ms)) return Math.max(AGAIN_MS, ms + SETTLE_MS)
-      return wait
-    }
-    const { start, end } = calendar.period(shown, interval)
-    const length = intervalMs(interval)
+  /** How long to wait where neither a bar's end nor an opening comes first. `shown`: as of when the provider shows the market. */
+  #paceOf(shown: number, isChanged: boolean, calendar: Calendar): number {
+    const { interval } = this.#deps
+    const step = this.#stepMs
+    const again = (isChanged ? step : AGAIN_MS) * 2 ** Math.min(20, this.#inVain)
+    if (!calendar.isOpen(shown)) return Math.min(CLOSED_MS, again)
+    const { start } = calendar.period(shown, interval)
     const isFirst = start <= calendar.open(calendar.tradingDay(shown))
     const newest = this.#forming?.[0] ?? this.#recent.at(-1)?.[0] ?? 0
-    const isBehind = isIntraday(interval) && !isFirst && newest < start - length
-    const step = isBehind ? Math.min(again, this.stepMs) : this.stepMs
-    return Math.min(step, end - shown)
+    const isBehind = isIntraday(interval) && !isFirst && newest < start - intervalMs(interval)
+    return isBehind ? Math.min(again, step) : step
+  }
+
+  #waitMs(shown: number, calendar: Calendar): number {
+    const pace = this.#paceMs
+    if (calendar.isOpen(shown)) return Math.min(pace, calendar.period(shown, this.#deps.interval).end - shown)
+    for (let ms = MINUTE; ms < pace; ms += MINUTE) if (calendar.isOpen(shown + ms)) return ms + SETTLE_MS
+    return pace
   }
 
   #setForming(row: BarRow | null): void {

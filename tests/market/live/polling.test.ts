@@ -249,3 +249,73 @@ test('what a provider tells of late is stored once it cannot change any more', a
   await clock.settle()
   await running
 })
+
+/** Minutes of Yahoo up to `now`, the last one as it forms. */
+function minutesOfYahoo(now: number): Response {
+  const last = Math.floor(now / MINUTE)
+  const timestamp = Array.from({ length: 40 }, (_, i) => (last - 39 + i) * 60)
+  const column = timestamp.map((time) => (time === last * 60 ? 2 + (now % MINUTE) / MINUTE : 2))
+  const quote = [{ open: column, high: column, low: column, close: column, volume: column }]
+  return Response.json({ chart: { result: [{ timestamp, indicators: { quote } }], error: null } })
+}
+
+const MIDNIGHT_IN_NEW_YORK = Date.UTC(2024, 2, 5, 5)
+const NOON_IN_NEW_YORK = Date.UTC(2024, 2, 5, 17)
+const CLOSE_IN_NEW_YORK = Date.UTC(2024, 2, 5, 21)
+const isBarsEnd = (at: number) => at % MINUTE === 2000
+
+test.each<[string, string, number, number, (now: number) => Response]>([
+  ['bars that form while the calendar says closed', '1m', MIDNIGHT_IN_NEW_YORK, 15_000, minutesOfYahoo],
+  [
+    'a last bar that is two hours late',
+    '1h',
+    CLOSE_IN_NEW_YORK - MINUTE,
+    15_000,
+    (now) => minutesOfYahoo(now - 120 * MINUTE),
+  ],
+  [
+    'bars of a market that is open and lags by a few minutes',
+    '1m',
+    NOON_IN_NEW_YORK,
+    15_000,
+    (now) => minutesOfYahoo(now - 5 * MINUTE),
+  ],
+  [
+    'a cache that answers as of the second before a bar ended',
+    '1m',
+    NOON_IN_NEW_YORK + MINUTE,
+    15_000,
+    () => {
+      const shown = NOON_IN_NEW_YORK + 1000
+      const answer = minutesOfYahoo(shown)
+      answer.headers.set('date', new Date(shown).toUTCString())
+      return answer
+    },
+  ],
+])('%s are asked for no faster than is said', async (_, interval, start, least, answer) => {
+  const clock = new HandClock()
+  clock.time = start
+  const stop = new AbortController()
+  const asked: number[] = []
+  const said: number[] = []
+  const keeper = polling({
+    async http() {
+      asked.push(clock.now())
+      return answer(clock.now())
+    },
+    clock,
+  })
+  keeper.onAsked(({ poll }) => said.push(poll!.everyMs))
+  keeper.follow(seriesKey('NASDAQ', 'AAPL', interval))
+  const running = keeper.run(stop.signal)
+  await clock.pass(10 * MINUTE)
+  stop.abort()
+  await clock.settle()
+  await running
+  expect(asked.length).toBeGreaterThan(3)
+  expect(said.length).toBe(asked.length)
+  expect(Math.min(...said)).toBe(least)
+  // The second is at the end of the bar that the first has seen, whatever the time is here.
+  for (const [i, at] of asked.entries())
+    if (i > 1 && !isBarsEnd(at)) expect([at, at - asked[i - 1]! >= said[i - 1]!]).toEqual([at, true])
+})
