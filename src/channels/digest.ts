@@ -30,12 +30,15 @@ export function joined(held: readonly Held[], quiet: QuietHours | null, isComple
   }
 }
 
-/** `07:05 BTC above 70,000: BTCUSDT crossed above 70000` */
-function lineOf({ at, title, text }: Notice, quiet: QuietHours | null): string {
+/** `07:05 My level: BTCUSDT crossed above 70000, close 70001` */
+function lineOf({ at, title, text, symbol, price }: Notice, quiet: QuietHours | null): string {
   const time = quiet ? clockText(quiet.timezone, at) : `${clockText('UTC', at)} UTC`
   const [first = ''] = text.split('\n')
   const said = first.includes(title) ? first : first === '' ? title : `${title}: ${first}`
-  return `${time} ${said.length > LINE_LENGTH ? `${said.slice(0, LINE_LENGTH).replace(/[\uD800-\uDBFF]$/, '')}…` : said}`
+  const short =
+    said.length > LINE_LENGTH ? `${said.slice(0, LINE_LENGTH).replace(/[\uD800-\uDBFF]$/, '')}…` : said
+  if (price === null || said.endsWith(`close ${price}`)) return `${time} ${short}`
+  return `${time} ${short}, ${short.includes(symbol) ? '' : `${symbol} `}close ${price}`
 }
 
 /** The message. `publicUrl`: where browsers reach the server, if that is known. */

@@ -1,6 +1,7 @@
 // What receivers, channels, and letters say: the texts and events of firings, of finished runs, and of watched scans.
 
 import type { Alert, Firing } from '../alerts/alert.ts'
+import { hasHappened, isUnnamed } from '../alerts/message.ts'
 import { CHANNEL_OPERATORS, MOVE_OPERATORS } from '../alerts/condition.ts'
 import type { Notice } from '../channels/kind.ts'
 import type { ForwardRun } from '../forward/forward-runs.ts'
@@ -26,9 +27,15 @@ export function reportReadyEvent(
 export function firedNotice(publicUrl: string | null, alert: Alert, firing: Firing): Notice {
   const { symbol, exchange, interval } = alert
   const path = `/chart/${encodeURIComponent(`${exchange}:${symbol}`)}/${interval}`
+  const happened = hasHappened(alert)
+  const title = isUnnamed(alert) ? happened : alert.name
+  // An alert without a message of its own says its name, which does not say what happened; a script's has nothing else.
+  const isOwn = firing.message !== alert.name
+  const said = isOwn ? firing.message : alert.op === null ? title : happened
+  const market = `${exchange}:${symbol} ${interval}, close ${firing.price}`
   return {
-    title: alert.name,
-    text: `${firing.message}\n${exchange}:${symbol} ${interval}, close ${firing.price}`,
+    title,
+    text: said === title ? market : `${said}\n${market}`,
     url: publicUrl && publicUrl + path,
     path,
     at: firing.firedAt,

@@ -77,7 +77,7 @@ test('an alert may name a channel alone, and its firing is told there and in the
     (await call('GET', `/channels/${id}/notifications`)).json.notifications as Notification[]
   const [notification] = await told()
   expect(notification).toMatchObject({ channelId: id, title: 'high', resendOf: null })
-  expect(notification?.text).toContain('X:ABC 1h, close')
+  expect(notification?.text).toMatch(/^ABC is above 1\nX:ABC 1h, close [\d.]+$/)
 
   const again = await call('POST', `/channels/notifications/${notification?.id}/resend`)
   expect(again.json.notification).toMatchObject({ channelId: id, resendOf: notification?.id })
@@ -232,4 +232,19 @@ test('answers that repeat the message are hidden from such a token, and show nob
   expect(JSON.stringify(blind)).not.toContain('secret plan')
   expect(blind[0].notifications[0].attempts).toMatchObject([{ status: 200, excerpt: null }])
   expect(blind[1].deliveries[0].attempts).toMatchObject([{ status: 200, excerpt: null }])
+})
+
+test('a message names its alert, says what happened and where, and no line twice', async () => {
+  const { call } = await world()
+  const { id } = (await call('POST', '/channels', TELEGRAM)).json
+  for (const body of [{}, { name: 'n' }, { name: 'n', message: 'own' }, { message: 'own' }])
+    await call('POST', '/alerts', { ...ALERT, ...body, channelIds: [id] })
+  const log = (await call('GET', `/channels/${id}/notifications`)).json.notifications as Notification[]
+  const market = expect.stringMatching(/^X:ABC 1h, close [\d.]+$/)
+  expect(log.map(({ title, text }) => [title, ...(text ?? '').split('\n')]).toReversed()).toEqual([
+    ['ABC is above 1', market],
+    ['n', 'ABC is above 1', market],
+    ['n', 'own', market],
+    ['ABC is above 1', 'own', market],
+  ])
 })

@@ -30,7 +30,7 @@ test('what fires in quiet hours goes out as one message when they are over', asy
   expect(texts()).toEqual([
     expect.objectContaining({
       title: '3 alerts',
-      message: '00:00 alert 0: it happened 0\n01:00 alert 1: it happened 1\n02:00 alert 2: it happened 2',
+      message: [0, 1, 2].map((i) => `0${i}:00 alert ${i}: it happened ${i}, BTCUSDT close 70001`).join('\n'),
     }),
   ])
   const log = await all.log(id)
