@@ -108,7 +108,7 @@ test('findings come with their number, places and what was done', async () => {
       kind: 'zero_volume',
       count: 1,
       message: '1 bar without volume',
-      done: 'stored as they are',
+      done: 'stored as it is',
       examples: [{ time: 1_709_632_800_000, text: '' }],
     },
     {
