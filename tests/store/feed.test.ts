@@ -132,7 +132,7 @@ test('rows go once every node that is alive has read them, and one that was away
   expect(missed).toBe(1)
   await kv.commit(write('b'))
   const after = followed(away)
-  await readAll(away)
+  await readUntil(away, after, 1)
   expect(after).toHaveLength(1)
   stop.abort()
   await running
@@ -142,8 +142,7 @@ test('rows go once every node that is alive has read them, and one that was away
 test('a write wakes those who listen', async () => {
   const connection = await postgres.connect('woken')
   const feed = new ChangeFeed(connection)
-  const heard = Promise.withResolvers<void>()
-  feed.onChange(() => heard.resolve())
+  const heard = followed(feed)
   const stop = new AbortController()
   // Nobody looks by themselves: the first nap lasts until somebody ends it.
   const clock = {
@@ -158,8 +157,12 @@ test('a write wakes those who listen', async () => {
   const others = async (): Promise<number> =>
     (await sql`select from pg_stat_activity where query ilike 'listen%woken%'`).length as number
   while ((await others()) === 0) await realClock.sleep(5)
-  await postgresKv(connection).commit(write('a'))
-  await heard.promise
+  const kv = postgresKv(connection)
+  // Written again until it is heard of: a transaction of another suite may hold the horizon back at a wake.
+  while (heard.length === 0) {
+    await kv.commit(write('a'))
+    await realClock.sleep(5)
+  }
   stop.abort()
   await running
   await connection.close()
