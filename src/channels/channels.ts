@@ -49,9 +49,9 @@ export interface Channel extends Destination, Partial<Pace> {
   /** The secret ones, as JSON in a sealed box, and their names. */
   readonly sealedSecrets: string
   readonly secrets: readonly string[]
-  /** `secret_lost`: the server's key has changed, so the secret settings are needed again. */
   /** The chart that goes with an alert; missing in old records. */
   readonly picture?: PictureChoice
+  /** `secret_lost`: the server's key has changed, so the secret settings are needed again. */
   readonly disabledReason: 'owner' | 'gone' | 'failing' | 'secret_lost' | null
   readonly createdAt: number
   readonly updatedAt: number
