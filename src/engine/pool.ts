@@ -563,12 +563,14 @@ export class JobPool {
     if (!this.#importer || now - this.#importerHeardAt < SILENT_MS) return
     const imports = [...this.#running.values()].filter(({ task }) => task.options.lane === 'imports')
     const thread = this.#importerUsed[USED.thread] ?? 0
-    const ms = thread === UNKNOWN_THREAD || thread === 0 ? null : this.#options.threadMs(thread)
+    // One that has not begun yet has done nothing, however long a busy machine takes to start it.
+    if (thread === 0) return
+    const ms = thread === UNKNOWN_THREAD ? null : this.#options.threadMs(thread)
     if (!this.#importerSilent) this.#importerSilent = { at: now, ms }
     const { at, ms: before } = this.#importerSilent
     // Where the system does not tell, the clock's time counts, unless all wait for their clients.
     const idle = imports.length > 0 && imports.every(({ task }) => task.options.waits?.())
-    const worked = ms !== null && before !== null ? ms - before : idle || thread === 0 ? 0 : now - at
+    const worked = ms !== null && before !== null ? ms - before : idle ? 0 : now - at
     if (worked <= this.#importTimeMs) return
     this.#endImporter()
     for (const running of imports) {

@@ -19,10 +19,10 @@ const clock = { now: () => performance.now(), sleep: (ms: number) => Bun.sleep(m
 let pool: JobPool
 let spawned = 0
 
-function open({ now = clock.now } = {}) {
+function open({ now = clock.now, time = threadMs } = {}) {
   spawned = 0
   pool = new JobPool({
-    threadMs,
+    threadMs: time,
     workers: 1,
     clock: { ...clock, now },
     spawn: () => {
@@ -233,20 +233,19 @@ function circular(): Uint8Array {
 }
 
 test('a damaged file that is read for ever holds up nobody, and is stopped', async () => {
-  const { bring } = open()
-  const stuck = bring([circular()], { timeMs: 500, format: 'parquet' }).catch((error: unknown) => error)
-  const ended = { is: false }
-  void stuck.then(() => (ended.is = true))
-  let meanwhile = 0
-  while (!ended.is) {
+  // The clock says when it took too long: how much of the processor it gets is the machine's affair.
+  let passed = 0
+  const { bring } = open({ now: () => passed, time: () => null })
+  const stuck = bring([circular()], { format: 'parquet' }).catch((error: unknown) => error)
+  // The imports beside it have one as soon as the first reads nothing but the damaged file.
+  const hasSecondThread = () => spawned === 2
+  while (!hasSecondThread())
     expect(await bring([bytes(HEADER + rows(0, 5))], { user: 'u2' })).toMatchObject({ read: { count: 5 } })
-    meanwhile++
-  }
-  expect(meanwhile).toBeGreaterThan(1)
+  passed = 60_000
   expect(await stuck).toMatchObject({
     status: 422,
     code: 'script_limit_exceeded',
-    message: expect.stringContaining('reading the file took more than 0.5 s without progress'),
+    message: expect.stringContaining('reading the file took more than 20 s without progress'),
   })
 })
 

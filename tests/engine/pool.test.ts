@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { TextBytes } from '../../src/engine/answer.ts'
-import type { BacktestOutput, Host } from '../../src/engine/job.ts'
+import { USED, type BacktestOutput, type Host, type ToWorker } from '../../src/engine/job.ts'
 import { JobPool, type JobOptions, type PoolOptions, type WorkerThread } from '../../src/engine/pool.ts'
 import { ownThread, ownThreadMs, threadMs } from '../../src/engine/thread-time.ts'
 import { emptyBars } from '../../src/market/bars.ts'
@@ -339,6 +339,38 @@ test('a server that stops refuses what waits at once, takes nothing new, and end
   expect(await rejection(run('sum', { user: 'u3' }))).toMatchObject(refused)
   pool.close()
   expect(await running).toMatchObject(refused)
+})
+
+test('a thread of imports that starts slowly is not taken for a stuck one', async () => {
+  const sent: ToWorker[] = []
+  const thread: WorkerThread = {
+    onmessage: null,
+    onerror: null,
+    postMessage: (message) => void sent.push(message),
+    terminate() {},
+  }
+  let passed = 0
+  let look = Promise.withResolvers<void>()
+  open(1, { now: () => (look.resolve(), passed), spawn: () => thread as Worker, time: () => 400 })
+  const looked = async () => {
+    for (let i = 0; i < 2; i++) {
+      look = Promise.withResolvers()
+      await look.promise
+    }
+  }
+  const imported = pool.do(
+    'import',
+    { symbol },
+    { user: 'u1', lane: 'imports', budget: { timeMs: 300, memoryBytes: 1 } },
+  )
+  for (passed of [1000, 60_000]) await looked()
+  const [job] = sent
+  if (job?.to !== 'job') throw new Error('nothing was sent to the thread')
+  job.used[USED.thread] = 7
+  for (passed of [60_100, 120_000]) await looked()
+  const answer = { aside: [] }
+  thread.onmessage?.(new MessageEvent('message', { data: { task: job.task, from: 'done', answer } }))
+  expect(await imported).toEqual(answer)
 })
 
 test('a thread that dies fails its own job only', async () => {
