@@ -19,7 +19,7 @@ import {
 } from '../webhooks/deliverer.ts'
 import { forgetOld, PARCEL_INDEXES } from '../webhooks/parcels.ts'
 import { sendTo, type PostDeps } from '../webhooks/post.ts'
-import { UnreadableSecret, type Reply } from '../webhooks/send.ts'
+import { EXCERPT_BYTES, UnreadableSecret, type Reply } from '../webhooks/send.ts'
 import type { ChannelKindName, PictureChoice } from '../wire/channel.ts'
 import type { LinkAction } from '../wire/link.ts'
 import { withoutLinks } from './alert-links.ts'
@@ -509,27 +509,45 @@ async function post(
         headers: request.headers,
         body: bytesOf(request.body),
       }
-      return { method: request.method, headers: { 'user-agent': deps.userAgent, ...headers }, body }
+      return {
+        method: request.method,
+        headers: { 'user-agent': deps.userAgent, ...headers },
+        body,
+        excerptBytes: ANSWER_BYTES,
+      }
     })
+  const tell = async (told: Notice) => ownAnswer(kind, await send(kind.request(settings, told, delivery.id)))
   // A repetition by hand has an id of its own: a service that knows the first one's would ignore it.
   const whole = picture ? { ...notice, picture } : notice
-  let reply = await send(kind.request(settings, whole, delivery.id))
+  let reply = await tell(whole)
   let note = why
   // Only a plain refusal is followed by the text alone: after any other failure the first request may have arrived.
   if (picture && (MAY_REFUSE_PICTURE.includes(reply.status) || kind.refusesPicture?.(reply))) {
     note = `The chart was refused: ${refusalText(reply)}`
-    reply = await send(kind.request(settings, notice, delivery.id))
+    reply = await tell(notice)
   } else if (picture && kind.sendPicture && reply.status >= 200 && reply.status < 300) {
     const problem = await kind.sendPicture(settings, picture, delivery.id, send)
     if (problem !== null) note = `The chart was not sent: ${problem}`
   }
   const seconds = reply.status === 429 ? kind.waits?.(jsonOf(reply)) : undefined
+  note = reply.note ?? note
   return {
     ...reply,
-    excerpt: withoutLinks(reply.excerpt),
+    excerpt: Buffer.from(withoutLinks(reply.excerpt)).subarray(0, EXCERPT_BYTES).toString(),
     ...(seconds !== undefined && { retryAfter: String(Math.ceil(seconds)) }),
     ...(note !== null && { note: withoutLinks(note) }),
   }
+}
+
+/** An answer repeats the message, in which each letter may be escaped to six. */
+const ANSWER_BYTES = 64 * 1024
+
+/** The answer, as none at all if it has a status of success and is not what the service says. */
+function ownAnswer({ label, isTaken }: ChannelKind, reply: Reply): Reply {
+  const isSuccess = reply.status >= 200 && reply.status < 300
+  if (!isSuccess || (isTaken?.(reply) ?? true)) return reply
+  const note = `This is no answer of ${label}, though its status is ${reply.status}. Perhaps a proxy or the sign-in page of a network gave it.`
+  return { ...reply, status: 0, failure: 'not_the_service', note }
 }
 
 /** Answers by which a service may refuse a picture and take the text. */

@@ -111,6 +111,11 @@ export interface ChannelKind {
   readonly picture?: 'file' | 'address' | 'path'
   /** Whether the settings ask for one; missing = always. */
   readonly wantsPicture?: (settings: Settings) => boolean
+  /**
+   * Whether an answer with a status of success is the service's own: a network's sign-in page comes with 200, too.
+   * Missing = every one counts.
+   */
+  readonly isTaken?: (reply: Reply) => boolean
   /** Whether an answer refuses the picture alone, where its status does not say so. */
   readonly refusesPicture?: (reply: Reply) => boolean
   /** Sends the picture behind a text that was taken. Answers why that failed, or null. */
@@ -223,6 +228,12 @@ export const WEB_ADDRESS = [/^https?:\/\/[^\s/]+\S*$/i, 'an address that begins 
 
 /** A token that goes into a header, which takes no other characters. */
 export const HEADER_TOKEN = [/^[!-~]+$/, 'Latin letters, digits and signs without blanks'] as const
+
+/** For services whose answer has the id of what they made, a number or a text. */
+export const hasId =
+  (name: string) =>
+  (reply: Reply): boolean =>
+    ['string', 'number'].includes(typeof jsonOf(reply)[name])
 
 /** An answer's body as JSON; an empty object if it is none. */
 export function jsonOf({ excerpt }: Pick<Reply, 'excerpt'>): Json {

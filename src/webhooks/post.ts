@@ -73,7 +73,7 @@ export async function sendTo(
   { allow, resolve, clock, send }: Pick<PostDeps, 'allow' | 'resolve' | 'clock' | 'send'>,
   address: string,
   now: number,
-  made: () => Promise<Pick<Attempt, 'method' | 'headers' | 'body'>>,
+  made: () => Promise<Pick<Attempt, 'method' | 'headers' | 'body' | 'excerptBytes'>>,
 ): Promise<Reply> {
   const url = parseReceiverUrl(address, allow)
   const hosts = await within(clock, RESOLVE_MS, permittedAddresses(url, allow, resolve))

@@ -15,7 +15,7 @@ export interface Attempt {
   readonly body: Uint8Array
   /** The remaining time of the attempt; the limits below hold as well. */
   readonly budgetMs: number
-  /** How much of the answer its excerpt has, where that is more than 4 kB. */
+  /** How much of the answer its excerpt has, where that is more than 4 kB. It counts then, and is waited for. */
   readonly excerptBytes?: number
 }
 
@@ -25,7 +25,7 @@ export interface Reply {
   readonly retryAfter: string | null
   /** The first 4 kB, or as much as was asked for, as text. */
   readonly excerpt: string
-  /** Why there is no status: `timeout`, `connection_refused`, `connection_reset`, `tls`, `network`. */
+  /** Why there is no status: `timeout`, `connection_refused`, `connection_reset`, `tls`, `network`, `not_the_service`. */
   readonly failure: string | null
   /** What else there is to say of the attempt. */
   readonly note?: string
@@ -47,10 +47,10 @@ export interface SendLimits {
   readonly connectMs: number
   readonly totalMs: number
 }
-/** Only the status counts, so the body is not waited for longer than this. */
+/** Where only the status counts, the body is not waited for longer than this. */
 const ANSWER_MS = 2000
 const READ_BYTES = 20 * 1024
-const EXCERPT_BYTES = 4096
+export const EXCERPT_BYTES = 4096
 
 /** Node's client is loaded with the first attempt, since loading it is a tenth of a start. */
 export function createSend(limits: SendLimits = { connectMs: 5000, totalMs: 15_000 }): Send {
@@ -114,7 +114,7 @@ export function createSend(limits: SendLimits = { connectMs: 5000, totalMs: 15_0
         answer.on('end', whole)
         // Once the status is known, a connection that breaks or stalls does not change the receiver's answer.
         late = whole
-        setTimeout(whole, ANSWER_MS).unref()
+        if (excerptBytes === EXCERPT_BYTES) setTimeout(whole, ANSWER_MS).unref()
         answer.on('error', whole)
         answer.on('aborted', whole)
       }

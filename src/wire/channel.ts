@@ -97,7 +97,8 @@ const Notification = Type.Object(
         ...ATTEMPT,
         note: Type.Optional(
           Type.String({
-            description: 'Why it went without a picture of the chart, if it should have had one.',
+            description:
+              'Why it went without a picture of the chart, if it should have had one; with the failure `not_the_service`: why an answer with a status of success does not count.',
           }),
         ),
       }),

@@ -192,7 +192,7 @@ test('answers that repeat the message are hidden from such a token, and show nob
       send: async ({ body }) => ({
         status: 200,
         retryAfter: null,
-        excerpt: new TextDecoder().decode(body),
+        excerpt: JSON.stringify({ ok: true, result: JSON.parse(new TextDecoder().decode(body)) }),
         failure: null,
       }),
     },

@@ -30,7 +30,7 @@ async function world() {
       publicUrl: 'https://room.example',
       async send(attempt) {
         attempts.push(attempt)
-        return { status: 200, retryAfter: null, excerpt: '', failure: null }
+        return { status: 200, retryAfter: null, excerpt: '{"ok":true}', failure: null }
       },
     },
   })

@@ -13,6 +13,9 @@ import { testKv } from '../store/test-store.ts'
 
 export type World = Awaited<ReturnType<typeof world>>
 
+/** What every service takes for its own answer. */
+export const TAKEN = JSON.stringify({ ok: true, id: 'x', status: 1, event_id: '$1' })
+
 const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
 
 export const NO_PICTURES: PictureMaker = {
@@ -36,7 +39,7 @@ export async function world({
   const sent: { at: number; text: string; url: string }[] = []
   const acknowledged = new Set<string>()
   const state = {
-    respond: (): Reply => ({ status: 200, retryAfter: null, excerpt: '', failure: null }),
+    respond: (): Reply => ({ status: 200, retryAfter: null, excerpt: TAKEN, failure: null }),
   }
   const deps = {
     kv,

@@ -11,7 +11,7 @@ import { parseAllowList } from '../../src/webhooks/address.ts'
 import type { SecretBox } from '../../src/webhooks/secret-box.ts'
 import type { Attempt, Reply } from '../../src/webhooks/send.ts'
 import { HandClock } from '../lib/hand-clock.ts'
-import { NO_PICTURES } from './channel-world.ts'
+import { NO_PICTURES, TAKEN } from './channel-world.ts'
 import { rejection } from '../rejection.ts'
 import { testKv } from '../store/test-store.ts'
 
@@ -30,7 +30,7 @@ const NOTICE: Notice = {
   interval: '1h',
   price: 70_001,
 }
-const reply = (status: number, excerpt = '', retryAfter: string | null = null): Reply => ({
+const reply = (status: number, excerpt = TAKEN, retryAfter: string | null = null): Reply => ({
   status,
   retryAfter,
   excerpt,
@@ -353,6 +353,39 @@ describe('a notification', () => {
     expect(sent).toHaveLength(1)
     await clock.pass(2000)
     expect((await log(id))[0]?.state).toBe('delivered')
+    await stop()
+  })
+
+  test.each([
+    ['a page', () => reply(200, '<html>Sign in to the network</html>'), 0],
+    ['nothing', () => reply(200, ''), 0],
+    ['a redirect', () => reply(302, ''), 302],
+    ['that the network wants a sign-in', () => reply(511, '<html>Sign in</html>'), 511],
+  ])('is not delivered by %s from a network that is in between', async (_, portal, status) => {
+    const { channels, telegram, fire, log, stop } = await world()
+    const { id } = await telegram()
+    respond = portal
+    await fire([id])
+    expect((await log(id))[0]).toMatchObject({
+      state: 'pending',
+      attempts: [{ status, failure: status === 0 ? 'not_the_service' : null }],
+    })
+    expect(await channels.get('usr_1', id)).toMatchObject({ failingSince: expect.any(Number) })
+    respond = () => reply(200, '{"ok":true}')
+    await clock.pass(HOUR)
+    expect((await log(id))[0]).toMatchObject({ state: 'delivered', attempts: [{}, { status: 200 }] })
+    expect(sent).toHaveLength(2)
+    await stop()
+  })
+
+  test('counts as taken however long the answer is that repeats it, of which the log keeps the beginning', async () => {
+    const { telegram, fire, log, stop } = await world()
+    const { id } = await telegram()
+    respond = () => reply(200, JSON.stringify({ result: { text: 'я'.repeat(20_000) }, ok: true }))
+    await fire([id])
+    const [{ state, attempts } = { state: '', attempts: [] }] = await log(id)
+    expect([state, sent[0]?.excerptBytes]).toEqual(['delivered', 65_536])
+    expect(Buffer.byteLength(attempts[0]?.excerpt ?? '')).toBeLessThanOrEqual(4100)
     await stop()
   })
 

@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { insteadOfSending } from '../../src/channels/held.ts'
-import { world, type World } from './channel-world.ts'
+import { TAKEN, world, type World } from './channel-world.ts'
 
 // A busy machine is no failure.
 setDefaultTimeout(300_000)
@@ -98,7 +98,7 @@ test('a digest that is refused for the time being is repeated as it is, and take
   all.respond = () => ({ status: 429, retryAfter: '60', excerpt: '', failure: null })
   await all.clock.pass(10 * MINUTE)
   await all.fire([id], { title: 'later' })
-  all.respond = () => ({ status: 200, retryAfter: null, excerpt: '', failure: null })
+  all.respond = () => ({ status: 200, retryAfter: null, excerpt: TAKEN, failure: null })
   await all.clock.pass(2 * MINUTE)
   await all.clock.pass(HOUR)
   expect(texts().map(({ title }) => title)).toEqual(['first', '2 alerts', 'later', '2 alerts', 'later'])

@@ -122,7 +122,7 @@ test('links to pause and acknowledge are in every message, and outlast any cut',
 test('Discord is sent an embed that mentions nobody', () => {
   expect(sent('discord', SETTINGS.discord, { text: '@everyone' })).toEqual({
     method: 'POST',
-    url: 'https://discord.example/api/webhooks/1/x',
+    url: 'https://discord.example/api/webhooks/1/x?wait=true',
     headers: { 'content-type': 'application/json' },
     body: {
       allowed_mentions: { parse: [] },
@@ -259,6 +259,39 @@ test('a browser is told where the chart of its message is, also where the text l
     expect(body.picture).toBe(picture.path)
     expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThanOrEqual(PUSH_BYTES)
   }
+})
+
+const PAGE = '<!DOCTYPE html><html><title>Sign in to the network</title></html>'
+test.each([
+  ['telegram', '{"ok":true,"result":{"message_id":7}}', ['{"ok":false}', '{"id":"x"}', PAGE, '']],
+  ['discord', '{"id":"123","type":0}', ['{"message":"x"}', PAGE, '']],
+  ['gotify', '{"id":25,"appid":5}', ['{"error":"x"}', PAGE, '']],
+  ['ntfy', '{"id":"hwQ2YpKdmg","event":"message"}', ['{"healthy":true}', PAGE, '']],
+  ['pushover', '{"status":1,"request":"647d2300"}', ['{"status":0}', PAGE, '']],
+  ['matrix', '{"event_id":"$YUwRidLecu:example.com"}', ['{"errcode":"M_UNKNOWN"}', PAGE, '']],
+  ['slack', 'ok', ['no_text', '{"ok":false}', '{"success":false}', PAGE]],
+] as const)('%s has taken a message only if it says so in its own way', (kind, said, others) => {
+  const isTaken = (excerpt: string) =>
+    KINDS[kind].isTaken?.({ status: 200, retryAfter: null, excerpt, failure: null })
+  expect(isTaken(said)).toBe(true)
+  expect(others.filter(isTaken)).toEqual([])
+})
+
+test('servers that take what Slack or Discord takes may answer in their own way, and push services by 201', () => {
+  const isTaken = (kind: ChannelKindName, status: number, excerpt: string) =>
+    KINDS[kind].isTaken?.({ status, retryAfter: null, excerpt, failure: null })
+  for (const excerpt of ['ok\n', '{"success":true}', '{}', ''])
+    expect(isTaken('slack', 200, excerpt)).toBe(true)
+  expect(isTaken('discord', 204, '')).toBe(true)
+  expect([isTaken('push', 201, '<x>'), isTaken('push', 200, '')]).toEqual([true, true])
+  expect(isTaken('push', 200, `\n${PAGE}`)).toBe(false)
+  // Of any other address we know no answer, so its status is all there is.
+  expect(KINDS.http.isTaken).toBeUndefined()
+})
+
+test('the address of a Discord channel keeps what it says of a thread', () => {
+  const url = 'https://discord.example/api/webhooks/1/x?thread_id=5'
+  expect(sent('discord', { url }).url).toBe(`${url}&wait=true`)
 })
 
 test('a wait that stands in the body of an answer is read as seconds', () => {

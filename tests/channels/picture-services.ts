@@ -82,7 +82,8 @@ export function pictureServices(): Services {
     if (!embed || !isThere) return refused(400, { message: 'Invalid Form Body', code: 50_035 })
     const picture = form ? await fileOf(form, 'files[0]') : null
     shown.push({ text: `${embed.title}\n${embed.description}`, picture })
-    return new Response(null, { status: 204 })
+    const isWaited = new URL(request.url).searchParams.get('wait') === 'true'
+    return isWaited ? Response.json({ id: '1', type: 0 }) : new Response(null, { status: 204 })
   }
 
   async function ntfy(request: Request): Promise<Response> {

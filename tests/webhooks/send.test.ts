@@ -112,6 +112,13 @@ describe('an attempt', () => {
     })
     expect(await attempt(url)).toMatchObject({ status: 200, failure: null })
   })
+  test('reads as much of an answer as is asked for', async () => {
+    const url = await reply(`HTTP/1.1 200 OK\r\nContent-Length: 30000\r\n\r\n${'x'.repeat(30_000)}`)
+    const patient = createSend()
+    const asked = { url, method: 'POST', address: '127.0.0.1', headers: {}, body: new Uint8Array() } as const
+    const answer = await patient({ ...asked, budgetMs: 15_000, excerptBytes: 65_536 })
+    expect(answer.excerpt).toHaveLength(30_000)
+  })
   test('says that the connection was reset', async () => {
     expect(
       await attempt(await raw((socket) => socket.once('data', () => socket.resetAndDestroy()))),

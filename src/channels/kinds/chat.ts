@@ -3,6 +3,7 @@
 import {
   cut,
   formRequest,
+  hasId,
   HEADER_TOKEN,
   jsonRequest,
   jsonOf,
@@ -79,6 +80,7 @@ export const telegram: ChannelKind = {
     })
   },
   picture: 'file',
+  isTaken: (reply) => jsonOf(reply)['ok'] === true,
   waits: ({ parameters }) => (parameters as { retry_after?: number } | undefined)?.retry_after,
 }
 
@@ -86,7 +88,10 @@ const TELEGRAM_CAPTION = 1024
 /** The length of a text without its marks. */
 const shownLength = (html: string): number => html.replace(/<[^>]*>/g, '').replace(/&\w+;/g, '&').length
 
-/** https://discord.com/developers/docs/resources/webhook#execute-webhook: a title of 256 characters, a text of 4,096. */
+/**
+ * https://discord.com/developers/docs/resources/webhook#execute-webhook: a title of 256 characters, a text of 4,096. It is
+ * asked to wait until the message is saved, since otherwise it says yes to one that it then loses.
+ */
 export const discord: ChannelKind = {
   label: 'Discord',
   address: 'url',
@@ -99,8 +104,9 @@ export const discord: ChannelKind = {
       form: WEB_ADDRESS,
     },
   },
-  request: ({ url = '' }, notice, id) => {
+  request: (settings, notice, id) => {
     const { picture } = notice
+    const url = waitingFor(settings['url'] ?? '')
     const message = {
       // A message must not ping everybody because a script says so.
       allowed_mentions: { parse: [] },
@@ -120,7 +126,16 @@ export const discord: ChannelKind = {
     return formRequest(url, texts, { name: 'files[0]', png: picture.png }, id)
   },
   picture: 'file',
+  // Servers that speak the same may have nothing to say.
+  isTaken: (reply) => reply.status === 204 || hasId('id')(reply),
   waits: ({ retry_after: seconds }) => (typeof seconds === 'number' ? seconds : undefined),
+}
+
+/** An address that is none is left to the rules for addresses. */
+function waitingFor(address: string): string {
+  const url = URL.parse(address)
+  url?.searchParams.set('wait', 'true')
+  return url?.href ?? address
 }
 
 /** https://api.slack.com/messaging/webhooks; a header of 150 characters and a section of 3,000. */
@@ -155,7 +170,14 @@ export const slack: ChannelKind = {
   },
   // An incoming webhook takes no files.
   picture: 'address',
+  // Slack and Mattermost say `ok`, Rocket.Chat says it in JSON, and others that take the same say nothing.
+  isTaken: (reply) => {
+    const { ok, success } = jsonOf(reply)
+    return /^\s*(?:(?:ok\s*)?$|\{)/i.test(reply.excerpt) && ok !== false && success !== false
+  },
 }
+
+const hasEventId = hasId('event_id')
 
 /**
  * https://spec.matrix.org: PUT with the notice's id, by which a repetition is recognised. The picture is an event of its own
@@ -220,8 +242,9 @@ export const matrix: ChannelKind = {
       ...jsonRequest(eventUrl(settings, `${id}_chart`), content, headers),
       method: 'PUT',
     })
-    return shown.status === 200 ? null : refusalText(shown)
+    return shown.status === 200 && hasEventId(shown) ? null : refusalText(shown)
   },
+  isTaken: hasEventId,
   waits: ({ retry_after_ms: ms }) => (typeof ms === 'number' ? ms / 1000 : undefined),
 }
 

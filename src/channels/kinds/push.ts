@@ -3,6 +3,7 @@
 import {
   cut,
   formRequest,
+  hasId,
   HEADER_TOKEN,
   jsonRequest,
   linkLines,
@@ -82,6 +83,7 @@ export const ntfy: ChannelKind = {
   },
   // A file takes the place of the text, which goes into headers.
   picture: 'file',
+  isTaken: hasId('id'),
   // Files have a limit of their own for a day.
   refusesPicture: (reply) => jsonOf(reply)['code'] === 42905,
 }
@@ -138,6 +140,7 @@ export const gotify: ChannelKind = {
       { 'x-gotify-key': settings['token'] ?? '' },
     ),
   picture: 'address',
+  isTaken: hasId('id'),
 }
 
 /** https://pushover.net/api: a title of 250 characters, a text of 1,024, an address of 512, a picture of 5 MB. */
@@ -194,4 +197,5 @@ export const pushover: ChannelKind = {
     return formRequest(url, all, { name: 'attachment', png: notice.picture.png }, id)
   },
   picture: 'file',
+  isTaken: (reply) => jsonOf(reply)['status'] === 1,
 }

@@ -51,6 +51,8 @@ export const push: ChannelKind = {
     }
   },
   picture: 'path',
+  // RFC 8030, section 5, asks for 201. Services that answer otherwise do not answer with a page.
+  isTaken: ({ status, excerpt }) => status === 201 || !/^\s*</.test(excerpt),
   // RFC 8030, section 7.3: a service says by either that the subscription has ended.
   isGone: (status) => status === 404 || status === 410,
 }

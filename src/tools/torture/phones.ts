@@ -32,6 +32,24 @@ const TOO_MANY: Readonly<Record<string, () => Response>> = {
   http: () => new Response(null, { status: 429, headers: { 'retry-after': '1' } }),
 }
 
+/** What each says of a message that it took. */
+const TAKEN: Readonly<Record<string, () => Response>> = {
+  ntfy: () => Response.json({ id: 'hwQ2YpKdmg', event: 'message' }),
+  telegram: () => Response.json({ ok: true, result: { message_id: 1 } }),
+  discord: () => Response.json({ id: '1', type: 0 }),
+  slack: () => new Response('ok'),
+  gotify: () => Response.json({ id: 1 }),
+  pushover: () => Response.json({ status: 1, request: 'x' }),
+  matrix: () => Response.json({ event_id: '$1' }),
+  http: () => new Response(),
+}
+
+/** What a network says to whom it wants to sign in first: to an address whose answer nobody knows, that it leads elsewhere. */
+const portal = (kind: string): Response =>
+  kind === 'http'
+    ? new Response(null, { status: 302, headers: { location: 'https://portal.example/' } })
+    : new Response('<html>Sign in</html>', { headers: { 'content-type': 'text/html' } })
+
 export class Phones {
   readonly #server: Bun.Server<undefined>
   readonly #random: Random
@@ -99,9 +117,9 @@ export class Phones {
     if (!this.#refused.has(name) && this.#random.chance(0.15)) {
       this.#refused.add(name)
       this.refusals++
-      return this.#random.chance(0.7)
-        ? (TOO_MANY[kind]?.() ?? new Response(null, { status: 503 }))
-        : new Response('bad gateway', { status: 502 })
+      if (this.#random.chance(0.7)) return TOO_MANY[kind]?.() ?? new Response(null, { status: 503 })
+      const status = this.#random.pick([0, 500, 502])
+      return status === 0 ? portal(kind) : new Response('out of order', { status })
     }
     const arrived = this.#arrived.get(name) ?? { at: [], ids: new Set() }
     this.#arrived.set(name, arrived)
@@ -110,6 +128,6 @@ export class Phones {
     this.successes++
     const { headers } = request
     if (headers.get('content-type')?.startsWith('multipart/') || headers.has('x-filename')) this.pictures++
-    return Response.json({ ok: true, status: 1 })
+    return TAKEN[kind]?.() ?? new Response()
   }
 }
