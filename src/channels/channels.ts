@@ -23,11 +23,12 @@ import { EXCERPT_BYTES, UnreadableSecret, type Reply } from '../webhooks/send.ts
 import type { ChannelKindName, PictureChoice } from '../wire/channel.ts'
 import type { LinkAction } from '../wire/link.ts'
 import { withoutLinks } from './alert-links.ts'
-import type { Digest } from './digest.ts'
+import { linkedLines, type Digest, type DigestLine } from './digest.ts'
 import { insteadOfSending } from './held.ts'
 import {
   bytesOf,
   jsonOf,
+  linksOf,
   refusalText,
   type ChannelKind,
   type ChannelRequest,
@@ -333,7 +334,8 @@ export function createChannels(deps: ChannelDeps) {
       const channel = await owned(ownerId, before.receiverId)
       if (channel.status !== 'active')
         throw new Problem(409, 'conflict', 'The channel is disabled. Enable it before sending again.')
-      return put(fresh(channel, before.notice, before.id), also)
+      const again = fresh(channel, before.notice, before.id)
+      return put({ ...again, ...(before.digest && { digest: before.digest }) }, also)
     },
 
     /** What a notification says; null if it is forgotten. */
@@ -484,6 +486,18 @@ export function createChannelDeliverer(
 
 const LABELS = { pause: 'Pause the alert', acknowledge: 'I have seen it' } as const
 
+async function withLinks(deps: ChannelPostDeps, { notice, digest }: Notification): Promise<Notice> {
+  if (!digest) return withActions(deps, notice)
+  const linksTo = async ({ url, ...line }: DigestLine) => {
+    const pause = linksOf(await withActions(deps, { ...notice, ...line })).map((link) => ({
+      ...link,
+      label: 'Pause',
+    }))
+    return [...(url === null ? [] : [{ label: 'Chart', url }]), ...pause]
+  }
+  return { ...notice, lines: await linkedLines(digest, linksTo) }
+}
+
 async function withActions({ tools: { links } }: ChannelPostDeps, notice: Notice): Promise<Notice> {
   const { alertId, firingId, escalates, at } = notice
   if (alertId === undefined || firingId === undefined) return notice
@@ -501,7 +515,7 @@ async function post(
 ): Promise<Reply> {
   const kind = KINDS[channel.kind]
   const settings = await settingsOf(deps.box, channel)
-  const notice = await withActions(deps, delivery.notice)
+  const notice = await withLinks(deps, delivery)
   const { picture, why } = await pictureOf(deps, kind, settings, channel, delivery)
   const send = (request: ChannelRequest) =>
     sendTo(deps, request.url, deps.clock.now(), async () => {

@@ -1,16 +1,19 @@
 // A digest: what a channel held back, joined into one message. However much there was, it says how much, and the first of it.
 
-import type { Notice } from './kind.ts'
+import type { Notice, NoticeLine, NoticeLink } from './kind.ts'
 import { clockText, type QuietHours } from './pace.ts'
 
 /** What a digest was made of, so that it can be joined with more. */
 export interface Digest {
   readonly count: number
-  /** The first of them, a line each. */
-  readonly lines: readonly string[]
+  /** The first of them, a line each; in old records their texts alone. */
+  readonly lines: readonly (DigestLine | string)[]
   /** Everything that waited is in it, so it goes out as it is. */
   readonly isComplete: boolean
 }
+
+/** One of its notices, with what its links are made of when it is sent. */
+export type DigestLine = { readonly text: string } & Pick<Notice, 'url' | 'at' | 'alertId' | 'firingId'>
 
 const LINES_MAX = 20
 const LINE_LENGTH = 160
@@ -31,7 +34,13 @@ export function joined(held: readonly Held[], quiet: QuietHours | null, isComple
 }
 
 /** `07:05 My level: BTCUSDT crossed above 70000, close 70001` */
-function lineOf({ at, title, text, symbol, price }: Notice, quiet: QuietHours | null): string {
+function lineOf(notice: Notice, quiet: QuietHours | null): DigestLine {
+  const { url, at, alertId, firingId } = notice
+  const ids = alertId === undefined || firingId === undefined ? {} : { alertId, firingId }
+  return { text: lineText(notice, quiet), url, at, ...ids }
+}
+
+function lineText({ at, title, text, symbol, price }: Notice, quiet: QuietHours | null): string {
   const time = quiet ? clockText(quiet.timezone, at) : `${clockText('UTC', at)} UTC`
   const [first = ''] = text.split('\n')
   const said = first.includes(title) ? first : first === '' ? title : `${title}: ${first}`
@@ -42,11 +51,11 @@ function lineOf({ at, title, text, symbol, price }: Notice, quiet: QuietHours | 
 }
 
 /** The message. `publicUrl`: where browsers reach the server, if that is known. */
-export function noticeOf({ count, lines }: Digest, publicUrl: string | null, at: number): Notice {
-  const left = count - lines.length
+export function noticeOf(digest: Digest, publicUrl: string | null, at: number): Notice {
+  const texts = digest.lines.map((line) => (typeof line === 'string' ? line : line.text))
   return {
-    title: `${count} alerts`,
-    text: [...lines, ...(left > 0 ? [`… and ${left} more`] : [])].join('\n'),
+    title: `${digest.count} alerts`,
+    text: [...texts, ...restOf(digest)].join('\n'),
     url: publicUrl && `${publicUrl}/alerts`,
     path: '/alerts',
     at,
@@ -55,4 +64,18 @@ export function noticeOf({ count, lines }: Digest, publicUrl: string | null, at:
     interval: '',
     price: null,
   }
+}
+
+const restOf = ({ count, lines }: Digest): readonly string[] =>
+  count > lines.length ? [`… and ${count - lines.length} more`] : []
+
+/** The message's lines with their links, `linksTo` each. */
+export async function linkedLines(
+  digest: Digest,
+  linksTo: (line: DigestLine) => Promise<readonly NoticeLink[]>,
+): Promise<readonly NoticeLine[]> {
+  const lines = digest.lines.map(async (line) =>
+    typeof line === 'string' ? { text: line, links: [] } : { text: line.text, links: await linksTo(line) },
+  )
+  return [...(await Promise.all(lines)), ...restOf(digest).map((text) => ({ text, links: [] }))]
 }

@@ -32,6 +32,8 @@ export interface Notice {
   readonly escalates?: boolean
   /** Made when it is sent, and stored nowhere: everybody who has them may do what they say. */
   readonly actions?: readonly NoticeAction[]
+  /** Of a digest: what its text has, a line each with its own links; made when it is sent, too. */
+  readonly lines?: readonly NoticeLine[]
   /** What a picture of the chart is made of; missing where there is nothing to show, and in old records. */
   readonly chart?: NoticeChart
   /** Made when it is sent, too, for channels that take one. */
@@ -62,10 +64,18 @@ export interface NoticeAction {
   readonly url: string | null
 }
 
+export interface NoticeLine {
+  readonly text: string
+  readonly links: readonly NoticeLink[]
+}
+
+export interface NoticeLink {
+  readonly label: string
+  readonly url: string
+}
+
 /** The actions that have an address. */
-export const linksOf = ({
-  actions = [],
-}: Notice): readonly { readonly label: string; readonly url: string }[] =>
+export const linksOf = ({ actions = [] }: Pick<Notice, 'actions'>): readonly NoticeLink[] =>
   actions.flatMap(({ label, url }) => (url === null ? [] : [{ label, url }]))
 
 /** The same as lines of plain text, each with the break before it. */

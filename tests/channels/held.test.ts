@@ -42,6 +42,50 @@ test('what fires in quiet hours goes out as one message when they are over', asy
   await all.stop()
 })
 
+test('a digest leads to the chart of each line and pauses its alert, one of an old record and one sent again too', async () => {
+  const { id } = await all.channels.create('usr_1', {
+    name: 'chat',
+    kind: 'telegram',
+    settings: { token: '123:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw', chat: '5' },
+    quiet: NIGHT,
+  })
+  const told = () => all.sent.map(({ text }) => (JSON.parse(text) as { text: string }).text)
+  for (const i of [1, 2]) {
+    const url = `https://room.example/chart/X${i}`
+    await all.fire([id], { title: `n${i}`, url, alertId: `al_${i}`, firingId: `fir_${i}` })
+  }
+  await all.clock.pass(8 * HOUR)
+  const linked = [1, 2].map(
+    (i) =>
+      `00:00 n${i}, BTCUSDT close 70001 · <a href="https://room.example/chart/X${i}">Chart</a> · <a href="https://room.example/tap#pause-al_${i}">Pause</a>`,
+  )
+  const digest = `<b>2 alerts</b>\n${linked.join('\n')}\n<a href="https://room.example/alerts">All alerts</a>`
+  expect(told()).toEqual([digest])
+  const delivered = (await all.log(id)).find(({ state }) => state === 'delivered')!
+  await all.channels.resend('usr_1', delivered.id)
+  all.wake()
+  await all.clock.settle()
+  expect(told()).toEqual([digest, digest])
+  // Nothing that may be done by a link is stored.
+  expect(JSON.stringify(await all.kv.list({ prefix: ['notifications'] }, { limit: 100 }))).not.toContain(
+    'tap#',
+  )
+
+  const texts = delivered.digest!.lines.map((line) => (typeof line === 'string' ? line : line.text))
+  const [{ key } = { key: [] }] = (
+    await all.kv.list({ prefix: ['notifications', 'id'] }, { limit: 100 })
+  ).filter(({ value }) => JSON.parse(value).id === delivered.id)
+  const old = { ...delivered, digest: { ...delivered.digest, lines: texts } }
+  await all.kv.commit({ sets: [{ key, value: JSON.stringify(old) }] })
+  await all.channels.resend('usr_1', delivered.id)
+  all.wake()
+  await all.clock.settle()
+  expect(told().at(-1)).toBe(
+    `<b>2 alerts</b>\n${texts.join('\n')}\n<a href="https://room.example/alerts">All alerts</a>`,
+  )
+  await all.stop()
+})
+
 test('alerts that come at once are told one by one where there is no digest, also outside of quiet hours', async () => {
   await all.clock.pass(12 * HOUR)
   for (const pace of [{}, { quiet: NIGHT }]) {

@@ -105,9 +105,9 @@ test('links to pause and acknowledge are in every message, and outlast any cut',
   expect(sent('telegram', SETTINGS.telegram, { actions }).body.text).toEndWith(
     `<a href="https://room.example/tap#xyz">I have seen it</a>\n<a href="${PAUSE}">Pause the alert</a>`,
   )
-  expect(sent('slack', SETTINGS.slack, { actions }).body.blocks[1].text.text).toEndWith(
-    `<${PAUSE}|Pause the alert>`,
-  )
+  const { text, blocks } = sent('slack', SETTINGS.slack, { actions }).body
+  expect(blocks[1].elements[0].elements.at(-1)).toEqual({ type: 'link', text: 'Pause the alert', url: PAUSE })
+  expect(text).toEndWith(`<${PAUSE}|Pause the alert>`)
   expect(sent('discord', SETTINGS.discord, { actions }).body.embeds[0].description).toEndWith(
     `[Pause the alert](${PAUSE})`,
   )
@@ -128,8 +128,8 @@ test('Discord is sent an embed that mentions nobody', () => {
       allowed_mentions: { parse: [] },
       embeds: [
         {
-          title: NOTICE.title,
-          description: '@everyone',
+          title: String.raw`BTC \<above\> 70,000 & rising`,
+          description: String.raw`\@everyone`,
           timestamp: '2026-11-22T12:00:00.000Z',
           url: 'https://room.example/alerts',
         },
@@ -138,20 +138,135 @@ test('Discord is sent an embed that mentions nobody', () => {
   })
 })
 
-test('Slack is sent blocks, and a text for notifications, with its three characters escaped', () => {
-  const { body } = sent('slack', SETTINGS.slack, { text: '<!channel> a&b' })
+test('Slack is sent plain and rich text, and a text for notifications with its three characters escaped', () => {
+  const { body } = sent('slack', SETTINGS.slack, { text: '<!channel> a&b *c*' })
   expect(body).toEqual({
-    text: 'BTC &lt;above&gt; 70,000 &amp; rising: &lt;!channel&gt; a&amp;b',
+    text: 'BTC &lt;above&gt; 70,000 &amp; rising: &lt;!channel&gt; a&amp;b *c*\n<https://room.example/alerts|Open the chart>',
     blocks: [
-      { type: 'header', text: { type: 'plain_text', text: NOTICE.title } },
+      { type: 'header', text: { type: 'plain_text', text: NOTICE.title, emoji: false } },
       {
-        type: 'section',
-        text: {
-          type: 'mrkdwn',
-          text: '&lt;!channel&gt; a&amp;b\n<https://room.example/alerts|Open the chart>',
-        },
+        type: 'rich_text',
+        elements: [
+          {
+            type: 'rich_text_section',
+            elements: [
+              { type: 'text', text: '<!channel> a&b *c*' },
+              { type: 'text', text: '\n' },
+              { type: 'link', text: 'Open the chart', url: 'https://room.example/alerts' },
+            ],
+          },
+        ],
       },
     ],
+  })
+  // An element may not be empty.
+  expect(sent('slack', SETTINGS.slack, { text: '', url: null }).body.blocks).toHaveLength(1)
+  const loud = sent('slack', SETTINGS.slack, { text: '@channel @HERE @all @everyone me@allied.example' }).body
+  expect(loud.text).not.toMatch(/@(?:channel|here|all\b|everyone)/i)
+  expect(loud.text).toContain('me@allied.example')
+})
+
+describe('what a person wrote', () => {
+  const texts = [
+    '*_~|`**bold** __x__ ||spoiler|| ~~no~~ `code`',
+    '<@everyone> @everyone @here <@123> <#5> <t:0:R> <:a:1>',
+    String.raw`back\slash \* \_`,
+    '# head\n## two\n-# small\n- item\n+ item\n  - deep\n1. one\n  22. two\n> quote\n>>> all',
+    '[link](https://evil.example) <https://x.example/a_b> :smile: a:b:c 12:30:45',
+  ]
+  /** What Discord shows: a backslash before a sign is gone, and addresses are as they are. */
+  const shown = (marked: string) =>
+    marked
+      .split(/(https?:\/\/[^\s<]+)/i)
+      .map((part, i) => (i % 2 === 1 ? part : part.replace(/\\([^0-9A-Za-z\s])/g, '$1')))
+      .join('')
+  const marks = (marked: string) =>
+    marked.replace(/\\[^0-9A-Za-z\s]/g, 'x').replace(/https?:\/\/[^\s<]+/gi, '')
+
+  test.each(texts)('is shown by Discord as it is: %s', (text) => {
+    const [{ title, description }] = sent('discord', SETTINGS.discord, { title: text, text }).body.embeds
+    expect([shown(title), shown(description)]).toEqual([text, text])
+    for (const one of [title, description]) {
+      expect(marks(one)).not.toMatch(/[*_~|`<>[\]@]/)
+      expect(marks(one)).not.toMatch(/^[ \t]*(?:[-+#]|\d+\.)|:\w+:/m)
+    }
+  })
+  test('is not cut within what was escaped', () => {
+    const long = { title: '*'.repeat(300), text: '_'.repeat(9000) }
+    const [{ title, description }] = sent('discord', SETTINGS.discord, long).body.embeds
+    expect(title).toBe(String.raw`\*`.repeat(128))
+    expect(description.length).toBeLessThanOrEqual(4096)
+    expect(description).toMatch(/^(?:\\_)+$/)
+  })
+  test.each(texts)('has no marks for Telegram and Matrix, and pings nobody: %s', (text) => {
+    const read = (html: string) =>
+      html
+        .replaceAll('<br>', '\n')
+        .replaceAll('&lt;', '<')
+        .replaceAll('&gt;', '>')
+        .replaceAll('&quot;', '"')
+        .replaceAll('&amp;', '&')
+    const quiet = { title: 'T', text, url: null }
+    const telegram = sent('telegram', SETTINGS.telegram, quiet).body.text
+    const matrix = sent('matrix', SETTINGS.matrix, quiet).body
+    expect([read(telegram), read(matrix.formatted_body)]).toEqual(
+      ['<b>T</b>', '<b>T</b>'].map((title) => `${title}\n${text}`),
+    )
+    expect([telegram, matrix.formatted_body].join('').replace(/<\/?(?:b|br)>/g, '')).not.toMatch(/[<>]/)
+    expect([matrix.body, matrix['m.mentions']]).toEqual([`T\n${text}`, {}])
+  })
+})
+
+describe('a digest', () => {
+  const line = (i: number, url: string) => ({
+    text: `07:0${i % 10} *n${i}*`,
+    links: [
+      { label: 'Chart', url: `https://room.example/chart/${i}` },
+      { label: 'Pause', url },
+    ],
+  })
+  const lines = [line(0, `${PAUSE}0`), line(1, `${PAUSE}1`), { text: '… and 5 more', links: [] }]
+  const digest = { text: lines.map(({ text }) => text).join('\n'), lines }
+
+  test('has the chart of each line, and a link that pauses its alert, where a message has links', () => {
+    expect(sent('telegram', SETTINGS.telegram, digest).body.text).toContain(
+      `\n07:00 *n0* · <a href="https://room.example/chart/0">Chart</a> · <a href="${PAUSE}0">Pause</a>\n07:01 `,
+    )
+    expect(sent('discord', SETTINGS.discord, digest).body.embeds[0].description).toBe(
+      [0, 1]
+        .map(
+          (i) =>
+            String.raw`07:0${i} \*n${i}\*` +
+            ` · [Chart](https://room.example/chart/${i}) · [Pause](${PAUSE}${i})\n`,
+        )
+        .join('') + '… and 5 more',
+    )
+    const { elements } = sent('slack', SETTINGS.slack, digest).body.blocks[1].elements[0]
+    expect(elements.slice(0, 5)).toEqual([
+      { type: 'text', text: '07:00 *n0*' },
+      { type: 'text', text: ' · ' },
+      { type: 'link', text: 'Chart', url: 'https://room.example/chart/0' },
+      { type: 'text', text: ' · ' },
+      { type: 'link', text: 'Pause', url: `${PAUSE}0` },
+    ])
+    expect(elements.at(-1)).toMatchObject({ text: 'All alerts' })
+    const { formatted_body: shown } = sent('matrix', SETTINGS.matrix, digest).body
+    expect(shown).toContain(`<a href="${PAUSE}1">Pause</a><br>… and 5 more<br>`)
+  })
+
+  test('leaves out links rather than lines where there is little room', () => {
+    const about = (length: number) => {
+      const many = Array.from({ length: 20 }, (_, i) => line(i, `${PAUSE}${'x'.repeat(length)}`))
+      const text = many.map((one) => one.text).join('\n')
+      return sent('discord', SETTINGS.discord, { text, lines: many }).body.embeds[0].description as string
+    }
+    const counts = (text: string) => ['n19', '[Chart]', '[Pause]'].map((one) => text.split(one).length - 1)
+    expect(counts(about(10))).toEqual([1, 20, 20])
+    expect(counts(about(300))).toEqual([1, 20, 0])
+    const wide = Array.from({ length: 20 }, (_, i) => ({ ...line(i, PAUSE), text: 'w'.repeat(180) }))
+    const text = wide.map((one) => one.text).join('\n')
+    const { description } = sent('discord', SETTINGS.discord, { text, lines: wide }).body.embeds[0]
+    expect([description.split('w\n').length, counts(description)]).toEqual([20, [0, 0, 0]])
   })
 })
 
@@ -244,7 +359,7 @@ test('however long an alert is, no service is sent more than it takes', () => {
       ])
     if (kind === 'slack') {
       expect(json.blocks[0].text.text.length).toBeLessThanOrEqual(150)
-      expect(json.blocks[1].text.text.length).toBeLessThanOrEqual(3000)
+      expect(JSON.stringify(json.blocks).length).toBeLessThanOrEqual(13_200)
     }
     if (kind === 'pushover')
       expect([json.title.length <= 250, json.message.length <= 1024]).toEqual([true, true])

@@ -22,17 +22,87 @@ import {
 const escapeHtml = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
-const linked = (notice: Notice, shown: (label: string, url: string) => string, lineBreak: string) =>
-  linksOf(notice)
-    .map(({ label, url }) => lineBreak + shown(label, url))
-    .join('')
-const htmlLinks = (notice: Notice, lineBreak: string) =>
-  linked(notice, (label, url) => `<a href="${escapeHtml(url)}">${label}</a>`, lineBreak)
-const markedLinks = (notice: Notice) => linked(notice, (label, url) => `[${label}](${url})`, '\n')
-const slackLinks = (notice: Notice) => linked(notice, (label, url) => `<${url}|${label}>`, '\n')
+/** A part of a message: a text as somebody wrote it, or a link of ours. */
+interface Piece {
+  readonly text: string
+  readonly url?: string
+}
 
-/** The text, cut so that what is put around it still fits. */
-const shortText = ({ text }: Notice, most: number) => cut(text, most)
+/** What stands below the title. Texts are cut to `most`; of a line of a digest so many links are shown. */
+function piecesOf(notice: Notice, most: number, lineLinks: number): readonly Piece[] {
+  const linesOf = notice.lines ?? []
+  const body = lineLinks > 0 ? linesOf : [{ text: cut(notice.text, most), links: [] }]
+  const own =
+    notice.url === null ? [] : [{ label: notice.lines ? 'All alerts' : 'Open the chart', url: notice.url }]
+  const pieces = [
+    ...body.flatMap(({ text, links }, i) => [
+      { text: i > 0 ? `\n${text}` : text },
+      ...links.slice(0, lineLinks).flatMap(({ label, url }) => [{ text: ' · ' }, { text: label, url }]),
+    ]),
+    ...[...own, ...linksOf(notice)].flatMap(({ label, url }) => [{ text: '\n' }, { text: label, url }]),
+  ]
+  return pieces.filter(({ text }) => text !== '')
+}
+
+/** The first way to say it that fits: with all links, with fewer in the lines of a digest, then with ever less text. */
+function fitted<T>(
+  notice: Notice,
+  most: number,
+  rendered: (pieces: readonly Piece[]) => T,
+  fits: (made: T) => boolean,
+): T {
+  for (let lineLinks = notice.lines ? 2 : 0; lineLinks > 0; lineLinks--) {
+    const made = rendered(piecesOf(notice, most, lineLinks))
+    if (fits(made)) return made
+  }
+  for (let length = most; ; length = Math.floor(length * 0.8)) {
+    const made = rendered(piecesOf(notice, length, 0))
+    if (fits(made) || length === 0) return made
+  }
+}
+
+const html =
+  (lineBreak: string) =>
+  (pieces: readonly Piece[]): string =>
+    pieces
+      .map(({ text, url }) => {
+        const shown = escapeHtml(text).replaceAll('\n', lineBreak)
+        return url === undefined ? shown : `<a href="${escapeHtml(url)}">${shown}</a>`
+      })
+      .join('')
+
+/**
+ * Discord's Markdown: a backslash takes the meaning from any sign behind it, but not within an address, where it would be a
+ * part of that. https://support.discord.com/hc/en-us/articles/210298617
+ */
+const escapeMarkdown = (text: string): string =>
+  text
+    .split(/(https?:\/\/[^\s<]+)/i)
+    .map((part, i) =>
+      i % 2 === 1
+        ? part
+        : part
+            .replace(/[\\*_~|`[\]<>@]/g, String.raw`\$&`)
+            .replace(/:(?=\w+:)/g, String.raw`\:`)
+            .replace(/^([ \t]*)([-+#])/gm, String.raw`$1\$2`)
+            .replace(/^([ \t]*\d+)\./gm, String.raw`$1\.`),
+    )
+    .join('')
+
+const markdown = (pieces: readonly Piece[]): string =>
+  pieces
+    .map(({ text, url }) =>
+      url === undefined ? escapeMarkdown(text) : `[${text}](${url.replaceAll(')', '%29')})`,
+    )
+    .join('')
+
+/** As much of a text as fits once it is escaped. */
+function escapedTo(text: string, most: number): string {
+  for (let length = most; ; length--) {
+    const escaped = escapeMarkdown(cut(text, length))
+    if (escaped.length <= most) return escaped
+  }
+}
 
 /**
  * https://core.telegram.org/bots/api#sendmessage: 4,096 characters after the marks are read; sendPhoto: 1,024, so a longer
@@ -64,10 +134,14 @@ export const telegram: ChannelKind = {
   },
   request: (settings, notice, id) => {
     const title = `<b>${escapeHtml(cut(notice.title, 250))}</b>`
-    const link = notice.url === null ? '' : `\n<a href="${escapeHtml(notice.url)}">Open the chart</a>`
     const bot = `${serverOf(settings)}/bot${settings['token']}`
     const chat = settings['chat'] ?? ''
-    const text = `${title}\n${escapeHtml(shortText(notice, 3500))}${link}${htmlLinks(notice, '\n')}`
+    const text = fitted(
+      notice,
+      3500,
+      (pieces) => `${title}\n${html('\n')(pieces)}`,
+      (made) => shownLength(made) <= TELEGRAM_TEXT,
+    )
     if (notice.picture && shownLength(text) <= TELEGRAM_CAPTION) {
       const texts = { chat_id: chat, caption: text, parse_mode: 'HTML' }
       return formRequest(`${bot}/sendPhoto`, texts, { name: 'photo', png: notice.picture.png }, id)
@@ -84,6 +158,7 @@ export const telegram: ChannelKind = {
   waits: ({ parameters }) => (parameters as { retry_after?: number } | undefined)?.retry_after,
 }
 
+const TELEGRAM_TEXT = 4096
 const TELEGRAM_CAPTION = 1024
 /** The length of a text without its marks. */
 const shownLength = (html: string): number => html.replace(/<[^>]*>/g, '').replace(/&\w+;/g, '&').length
@@ -112,8 +187,9 @@ export const discord: ChannelKind = {
       allowed_mentions: { parse: [] },
       embeds: [
         {
-          title: cut(notice.title, 256),
-          description: shortText(notice, 3500) + markedLinks(notice),
+          title: escapedTo(notice.title, 256),
+          // The title leads to the page.
+          description: fitted({ ...notice, url: null }, 3500, markdown, ({ length }) => length <= 4096),
           timestamp: new Date(notice.at).toISOString(),
           ...(notice.url !== null && { url: notice.url }),
           ...(picture && { image: { url: `attachment://${PICTURE_NAME}` } }),
@@ -138,7 +214,19 @@ function waitingFor(address: string): string {
   return url?.href ?? address
 }
 
-/** https://api.slack.com/messaging/webhooks; a header of 150 characters and a section of 3,000. */
+/** Signs with a meaning, and what pings everybody in servers that take what Slack takes. */
+const escapeSlack = (text: string): string =>
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replace(/@(?=(?:all|channel|everyone|here)\b)/gi, '@\u200b')
+
+/**
+ * https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks: a header of 150 characters. What was written
+ * goes as plain and rich text, since Slack's own marks (`*_~`) cannot be escaped; `text` is for notifications, and all that
+ * Mattermost and Rocket.Chat show.
+ */
 export const slack: ChannelKind = {
   label: 'Slack',
   address: 'url',
@@ -152,16 +240,19 @@ export const slack: ChannelKind = {
     },
   },
   request: ({ url = '' }, notice) => {
-    const escaped = (text: string) =>
-      text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-    const link = notice.url === null ? '' : `\n<${notice.url}|Open the chart>`
-    // An escaped character that the cut would split is left out.
-    const short = cut(escaped(notice.text), 2500).replace(/&[a-z]{0,3}$/, '')
+    const pieces = fitted(notice, 2500, (all) => all, fitsSlack)
+    const elements = pieces.map((piece) => ({ type: piece.url === undefined ? 'text' : 'link', ...piece }))
+    const marked = pieces.map((piece) =>
+      piece.url === undefined ? escapeSlack(piece.text) : `<${piece.url}|${piece.text}>`,
+    )
+    const header = { type: 'plain_text', text: cut(notice.title, 150), emoji: false }
     return jsonRequest(url, {
-      text: escaped(cut(`${notice.title}: ${notice.text}`, 3000)),
+      text: `${escapeSlack(cut(notice.title, 500))}: ${marked.join('')}`,
       blocks: [
-        { type: 'header', text: { type: 'plain_text', text: cut(notice.title, 150) } },
-        { type: 'section', text: { type: 'mrkdwn', text: `${short}${link}${slackLinks(notice)}` } },
+        { type: 'header', text: header },
+        ...(elements.length > 0
+          ? [{ type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] }]
+          : []),
         ...(notice.picture
           ? [{ type: 'image', image_url: notice.picture.url, alt_text: pictureText(notice) }]
           : []),
@@ -176,6 +267,9 @@ export const slack: ChannelKind = {
     return /^\s*(?:(?:ok\s*)?$|\{)/i.test(reply.excerpt) && ok !== false && success !== false
   },
 }
+
+/** Slack refuses blocks that are longer than 13,200 characters together. */
+const fitsSlack = (pieces: readonly Piece[]): boolean => JSON.stringify(pieces).length <= 9000
 
 const hasEventId = hasId('event_id')
 
@@ -208,8 +302,8 @@ export const matrix: ChannelKind = {
     },
   },
   request: (settings, notice, id) => {
-    const link = notice.url === null ? '' : `<br><a href="${escapeHtml(notice.url)}">Open the chart</a>`
-    const text = shortText(notice, 8000)
+    const text = cut(notice.text, 8000)
+    const shown = fitted(notice, 8000, html('<br>'), ({ length }) => length <= 24_000)
     return {
       ...jsonRequest(
         eventUrl(settings, id),
@@ -217,7 +311,9 @@ export const matrix: ChannelKind = {
           msgtype: 'm.text',
           body: `${notice.title}\n${text}${notice.url === null ? '' : `\n${notice.url}`}${linkLines(notice)}`,
           format: 'org.matrix.custom.html',
-          formatted_body: `<b>${escapeHtml(notice.title)}</b><br>${escapeHtml(text).replaceAll('\n', '<br>')}${link}${htmlLinks(notice, '<br>')}`,
+          formatted_body: `<b>${escapeHtml(notice.title)}</b><br>${shown}`,
+          // Without this `@room` and names in the text would ping.
+          'm.mentions': {},
         },
         { authorization: `Bearer ${settings['token']}` },
       ),
