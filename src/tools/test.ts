@@ -4,7 +4,9 @@
 // Before that line it names every failed test with the beginning of its message, since the log of a whole run is too long
 // to search and often cut. A journey that failed (`ALONE`) is tried once more with nothing beside it, because Chromium and
 // the operating system have time limits of their own that a busy machine breaks; it is then named as flaky, so that it is
-// mended. Every other failure counts at once: a random test that fails for one seed has found something.
+// mended. Every other failure counts at once: a random test that fails for one seed has found something. If Bun itself dies
+// in a suite (its own issue 41655: a finalizer of a native addon that runs too late), it ends the whole run: what had no
+// turn then, and that suite, run once more, and the crash is named; a suite that dies twice has failed.
 //
 // Without arguments, the suites of the API and of the rooms behind it run once more over stores that answer late and out of
 // order (`tests/store/test-store.ts`). That finds code that is only right if an answer comes at once. Some run over
@@ -115,6 +117,10 @@ const LANES = availableParallelism() + 1
 /** Suites that drive a real browser or the built executable. */
 const ALONE = /^tests\/(dashboard|executable|journeys)\//
 
+/** How the runner's report calls a suite in which Bun died. */
+const CRASHED = '(worker crashed)'
+const UNREPORTED = 'did not load'
+
 interface Failure {
   /** The path from the top of the project. */
   readonly file: string
@@ -177,10 +183,33 @@ function seedOfCommit(): number | null {
   }
 }
 
+/** `runOnce`, and once more what a crash of Bun left without a turn. */
 async function run(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   parallel = LANES,
+): Promise<Outcome> {
+  const first = await runOnce(args, env, parallel)
+  const crashed = first.failures.filter(({ name }) => name === CRASHED).map(({ file }) => file)
+  if (crashed.length === 0) return first
+  const left = first.failures.filter(({ name }) => name === CRASHED || name === UNREPORTED)
+  console.log(
+    `\nBUN CRASHED in ${crashed.join(' ')}: once more, with the ${left.length} files without a result`,
+  )
+  const again = await runOnce([...new Set(left.map(({ file }) => file))], env, parallel)
+  const failures = [...first.failures.filter((failure) => !left.includes(failure)), ...again.failures]
+  return {
+    exitCode: failures.length === 0 ? again.exitCode : 1,
+    passed: first.passed + again.passed,
+    failures,
+    skipped: first.skipped + again.skipped,
+  }
+}
+
+async function runOnce(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  parallel: number,
 ): Promise<Outcome> {
   const report = `${tmpdir()}/chartroom-junit-${process.pid}.xml`
   const timings = `${tmpdir()}/chartroom-timings-${process.pid}.json`
@@ -205,9 +234,11 @@ async function run(
   rmSync(timings, { force: true })
   const failed = failures.length
   // A file that did not load is missing from the report.
-  const asked = args.length === 0 ? [...new Bun.Glob('tests/**/*.test.ts').scanSync('.')] : []
+  const asked = [...new Bun.Glob('tests/**/*.test.ts').scanSync('.')].filter(
+    (file) => args.length === 0 || args.some((arg) => file === arg || file.startsWith(`${arg}/`)),
+  )
   for (const file of asked.filter((file) => !files.has(file) && !WITHOUT_MATERIAL.includes(file)))
-    failures.push({ file, name: 'did not load', message: '' })
+    failures.push({ file, name: UNREPORTED, message: '' })
   if (exitCode !== 0 && failures.length === 0) {
     failures.push({ file: 'bun test', name: `ended with ${exitCode}`, message: 'The runner died.' })
   }
