@@ -196,8 +196,17 @@ hline(0)
       }
       return before
     }
-    const isAlike = (some: readonly number[], other: readonly number[]) =>
-      some.every((row, i) => Math.abs(row - other[i]!) <= 3)
+    /**
+     * The rows of both once they are alike, or after twenty looks. What is calm may still wait for the bars or the run on a
+     * busy machine, so both are looked at again.
+     */
+    const panes = async (one: Page, other: Page) => {
+      for (let looks = 1; ; looks++) {
+        const rows = [await pane(one), await pane(other)] as const
+        const isAlike = rows[0].every((row, i) => Math.abs(row - rows[1][i]!) <= 3)
+        if (isAlike || looks === 20) return { rows, isAlike }
+      }
+    }
     const shownWith = async (scale: string) => {
       const { page } = await site.open({ remembered: withScript({ script, 'chart.scale': scale }) })
       await page.goto(site.url)
@@ -206,16 +215,15 @@ hline(0)
       return page
     }
     const linear = await shownWith('linear')
-    const expected = await pane(linear)
-    expect(expected[1]! - expected[0]!).toBeGreaterThan(40)
     for (const scale of ['log', 'percent']) {
-      const page = await shownWith(scale)
-      const found = await pane(page)
-      expect([scale, found, isAlike(found, expected)]).toEqual([scale, found, true])
+      const { rows, isAlike } = await panes(linear, await shownWith(scale))
+      expect([scale, rows, isAlike]).toEqual([scale, rows, true])
+      expect(rows[0][1]! - rows[0][0]!).toBeGreaterThan(40)
     }
-    await linear.getByRole('application').focus()
-    await linear.keyboard.press('Alt+l')
-    expect(isAlike(await pane(linear), expected)).toBe(true)
+    const toggled = await shownWith('linear')
+    await toggled.getByRole('application').focus()
+    await toggled.keyboard.press('Alt+l')
+    expect(await panes(linear, toggled)).toMatchObject({ isAlike: true })
   }, 300_000)
 
   test('a script follows new bars, and the chart says when the editor has another text', async () => {
