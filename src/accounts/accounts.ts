@@ -57,6 +57,8 @@ export interface Session {
   readonly userAgent: string
   /** How it was begun; missing = with a password. */
   readonly way?: 'openid' | 'passkey'
+  /** The session at the identity provider that it came of, hashed; missing = unknown. */
+  readonly providerSession?: string
 }
 
 /** What an identity provider calls a user. */
@@ -110,7 +112,10 @@ export const users = collectionIn<User>('users', {
 
 export const sessions = collectionIn<Session>('sessions', {
   unique: { hash: (session) => [session.hash] },
-  indexes: { user: (session) => [session.userId] },
+  indexes: {
+    user: (session) => [session.userId],
+    providerSession: ({ providerSession }) => (providerSession === undefined ? null : [providerSession]),
+  },
   // Counts a user's sessions for plans that list them; sessions older than this counter are not in it.
   counts: { opened: { of: (session) => [session.userId] } },
 })
@@ -127,7 +132,7 @@ export const identities = collectionIn<Identity>('identities', {
   counts: { user: { of: ({ userId }) => [userId], max: 10, noun: 'identities' } },
 })
 
-/** Hashed, since both may be of any length. */
+/** Of a subject, a session or a message of an issuer. Hashed, since both may be of any length. */
 export const subjectKey = (issuer: string, subject: string): string =>
   sha256(JSON.stringify([issuer, subject]))
 

@@ -8,8 +8,17 @@
 import { Problem } from '../lib/problem.ts'
 import { cutText, textFault } from '../lib/text.ts'
 import { NameTaken, transact, type Changes, type Tx } from '../store/transaction.ts'
-import { identities, subjectKey, users, type AccountDeps, type Identity, type User } from './accounts.ts'
-import type { Claims, OpenIdSettings } from './openid.ts'
+import {
+  identities,
+  sessions,
+  subjectKey,
+  users,
+  type AccountDeps,
+  type Identity,
+  type User,
+} from './accounts.ts'
+import type { Claims, LoggedOut, OpenIdSettings } from './openid.ts'
+import { spendOnce } from './tickets.ts'
 import { emailKey, enrol, isEmail, type SignUpPolicy } from './users.ts'
 
 const NAME_MAX = 100
@@ -69,6 +78,48 @@ export async function linkIdentity(
   })
   if (linked === undefined) throw new Error('assertion failed: a link without an identity')
   return linked
+}
+
+/**
+ * Ends the sessions that somebody began by the provider, who has signed out there: those of one session there, if it is
+ * named, and of which it is not known; else all. Answers how many. Throws 400 for a message that came before.
+ */
+export async function endLoggedOut(
+  deps: AccountDeps,
+  { issuer, subject, sid, jti, until }: LoggedOut,
+): Promise<number> {
+  const { kv } = deps
+  const key = sid === null ? null : subjectKey(issuer, sid)
+  let ended = 0
+  await transact(kv, async (tx) => {
+    const spent = await spendOnce(deps, tx, `logout ${subjectKey(issuer, jti)}`, until)
+    if (!spent) throw new Problem(400, 'logout_refused', 'This logout token was used before.')
+    const identity =
+      subject === null
+        ? null
+        : await identities(kv)
+            .at(tx)
+            .find('subject', [subjectKey(issuer, subject)])
+    const of = sessions(kv).at(tx)
+    // Read for its check: a session that begins at this moment is seen by the second try.
+    if (identity) await of.count('opened', [identity.userId])
+    const known = key === null ? [] : await Array.fromAsync(of.each('providerSession', [key]))
+    const theirs = identity ? await Array.fromAsync(of.each('user', [identity.userId])) : []
+    const over = [
+      ...known.filter(({ userId }) => subject === null || userId === identity?.userId),
+      ...theirs.filter(
+        ({ way, providerSession }) => way === 'openid' && (key === null || providerSession === undefined),
+      ),
+    ]
+    const stored = await of.storedMany([...new Set(over.map(({ id }) => id))])
+    ended = stored.length
+    // Freeing room must be possible when there is none left.
+    return [spent, ...stored.map((session) => sessions(kv).remove(session))].map((change) => ({
+      ...change,
+      essential: true,
+    }))
+  })
+  return ended
 }
 
 export function identitiesOf({ kv }: Pick<AccountDeps, 'kv'>, userId: string): Promise<Identity[]> {

@@ -22,5 +22,6 @@ export {
   userInfoRequest,
   validateApplicationLevelSignature,
   validateAuthResponse,
+  validateJwtAuthResponse,
 } from 'oauth4webapi'
 export type { AuthorizationServer, Client, ClientAuth, IDToken } from 'oauth4webapi'

@@ -63,6 +63,20 @@ export interface Claims {
   readonly name: string | null
   /** null: the provider does not say. */
   readonly groups: readonly string[] | null
+  /** What it calls the session there; null: it does not say. */
+  readonly sid: string | null
+}
+
+/** Who has signed out at the provider: of one session there, or of all. */
+export interface LoggedOut {
+  readonly issuer: string
+  /** One of both is there. */
+  readonly subject: string | null
+  readonly sid: string | null
+  /** The word of the provider for this one message. */
+  readonly jti: string
+  /** UTC ms, after which it does not count any more. */
+  readonly until: number
 }
 
 const KEPT_MS = 5 * 60_000
@@ -118,6 +132,41 @@ export class IdentityProvider {
       return await this.#claims(oauth, server, attempt, callback)
     } catch (error) {
       throw this.#refused(oauth, error)
+    }
+  }
+
+  /**
+   * Whose sessions are over, by a logout token (OpenID Connect Back-Channel Logout 1.0, 2.6). Throws 400 if it does not
+   * hold, and 503 if the provider cannot be asked for its keys.
+   */
+  async loggedOut(token: string): Promise<LoggedOut> {
+    const oauth = await load()
+    const server = await this.#server()
+    try {
+      const { alg, typ = 'JWT' } = partOf(token, 0)
+      const algorithms = server.id_token_signing_alg_values_supported ?? ['RS256']
+      if (typeof alg !== 'string' || !algorithms.includes(alg)) throw new Error('an algorithm of nobody')
+      // An ID token, or an access token, is none of these.
+      if (!/^(?:application\/)?(?:logout\+)?jwt$/i.test(String(typ)))
+        throw new Error(`a token of type ${String(typ)}`)
+      const client: OAuth.Client = {
+        client_id: this.settings.clientId,
+        authorization_signed_response_alg: alg,
+        [oauth.clockTolerance]: SKEW_SECONDS,
+      }
+      // It checks signature, issuer, audience and times as those of any token that the provider sends by itself. Its keys
+      // are kept for some minutes here: whoever sends us tokens cannot have the provider asked for each.
+      const parameters = new URLSearchParams({ response: token })
+      await oauth.validateJwtAuthResponse(server, client, parameters, undefined, this.#options(oauth))
+      return { issuer: this.issuer, ...logoutOf(partOf(token, 1)) }
+    } catch (error) {
+      if (error instanceof Unanswered || isServerError(oauth, error)) throw this.#away(wordsOf(error))
+      this.#deps.log('warn', 'a logout token was refused', { why: wordsOf(error) })
+      throw new Problem(
+        400,
+        'logout_refused',
+        'This logout token does not hold. The log of this server says why.',
+      )
     }
   }
 
@@ -283,7 +332,30 @@ function claimsOf(
     isEmailVerified: verified === true || verified === 'true',
     name: typeof name === 'string' ? name : null,
     groups: groupNames(groups),
+    sid: typeof idToken['sid'] === 'string' ? idToken['sid'] : null,
   }
+}
+
+const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Header or claims of a token, unchecked. */
+const partOf = (token: string, at: 0 | 1): Json =>
+  JSON.parse(Buffer.from(token.split('.')[at] ?? '', 'base64url').toString()) as Json
+
+/** What only a logout token has, and has not. */
+function logoutOf({ events, nonce, jti, iat, exp, sub, sid }: Json): Omit<LoggedOut, 'issuer'> {
+  const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null)
+  const event = typeof events === 'object' && events !== null && (events as Json)[LOGOUT_EVENT]
+  if (typeof event !== 'object' || event === null) throw new Error('it is no logout token')
+  if (nonce !== undefined) throw new Error('a logout token with a nonce')
+  if (typeof iat !== 'number' || typeof exp !== 'number') throw new Error('a logout token without its time')
+  const id = textOf(jti)
+  if (id === null) throw new Error('a logout token without jti')
+  const whose = { subject: textOf(sub), sid: textOf(sid) }
+  if (whose.subject === null && whose.sid === null) throw new Error('a logout token of nobody')
+  return { ...whose, jti: id, until: (exp + SKEW_SECONDS) * 1000 }
 }
 
 /** `realm_access.roles` is a claim of that name, or else the field `roles` of the claim `realm_access`. */

@@ -15,6 +15,7 @@ const TOUCH_MS = 60_000
 interface SessionStart {
   /** How the user proved to be one; missing = with a password. */
   readonly way?: Session['way']
+  readonly providerSession?: Session['providerSession']
   /** What is to be written exactly if the session begins. */
   readonly also?: ((tx: Tx) => Promise<readonly Changes[]>) | undefined
 }
@@ -23,7 +24,7 @@ export async function startSession(
   deps: AccountDeps,
   user: User,
   userAgent: string,
-  { way, also }: SessionStart = {},
+  { way, providerSession, also }: SessionStart = {},
 ): Promise<{ secret: string; session: Session }> {
   const secret = Buffer.from(deps.random.bytes(32)).toString('base64url')
   const now = deps.clock.now()
@@ -35,6 +36,7 @@ export async function startSession(
     lastSeenAt: now,
     userAgent: cutText(userAgent, 200),
     ...(way && { way }),
+    ...(providerSession !== undefined && { providerSession }),
   }
   await transact(deps.kv, async (tx) => {
     // The password may have been changed while it was being checked, in order to lock somebody out.

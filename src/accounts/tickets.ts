@@ -61,11 +61,21 @@ export class Tickets<T extends object> {
 
   /** Part of a plan: uses the ticket up. Throws 410 if somebody was faster. */
   async spend(tx: Tx, ticket: string): Promise<Changes> {
-    const { kv, clock } = this.#deps
-    const id = sha256(ticket)
-    if (await spentTickets(kv).at(tx).get(id)) throw expired()
-    return spentTickets(kv).insert({ id, until: clock.now() + TICKET_LIFE_MS })
+    const spent = await spendOnce(this.#deps, tx, ticket, this.#deps.clock.now() + TICKET_LIFE_MS)
+    if (!spent) throw expired()
+    return spent
   }
+}
+
+/** Part of a plan: writes down that a text was used, until it would have ended by itself. null = it was used before. */
+export async function spendOnce(
+  { kv }: Pick<TicketDeps, 'kv'>,
+  tx: Tx,
+  text: string,
+  until: number,
+): Promise<Changes | null> {
+  const id = sha256(text)
+  return (await spentTickets(kv).at(tx).get(id)) ? null : spentTickets(kv).insert({ id, until })
 }
 
 /** Removes what is remembered of tickets that have ended; run regularly. */

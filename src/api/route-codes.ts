@@ -54,6 +54,7 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
     'user_not_found',
     'invalid_credentials',
   ],
+  'POST /api/auth/openid/backchannel-logout': [...OPENID, 'logout_refused'],
   'POST /api/auth/identities/start': [...OPENID, ...CONFIRM],
   'POST /api/auth/identities': [...OPENID, ...TICKET, ...KEPT, 'already_exists'],
   'DELETE /api/auth/identities/:id': ['identity_not_found', 'last_sign_in_way'],

@@ -1,8 +1,8 @@
 // Signing in by an identity provider and with passkeys; the ways that an account has.
 
 import { Elysia } from 'elysia'
-import type { Identity, Passkey } from '../accounts/accounts.ts'
-import { identitiesOf, linkIdentity, userOfClaims } from '../accounts/identities.ts'
+import { subjectKey, type Identity, type Passkey } from '../accounts/accounts.ts'
+import { endLoggedOut, identitiesOf, linkIdentity, userOfClaims } from '../accounts/identities.ts'
 import type { IdentityProvider, OpenIdAttempt } from '../accounts/openid.ts'
 import {
   addPasskey,
@@ -19,6 +19,7 @@ import { confirmUser } from '../accounts/users.ts'
 import { Problem } from '../lib/problem.ts'
 import type { Identity as IdentityWire, Passkey as PasskeyWire } from '../wire/sign-in-way.ts'
 import { access, type ApiDeps } from './access.ts'
+import { bodyBytes } from './body.ts'
 import { basePath } from './deps.ts'
 import { route } from './route.ts'
 import { cookies, ownSession, signedIn, signUpPolicy } from './signed-in.ts'
@@ -30,6 +31,10 @@ interface Away extends OpenIdAttempt {
   readonly userId: string | null
   readonly invitation: string | null
 }
+
+const FORM = 'application/x-www-form-urlencoded'
+/** More than any logout token has. */
+const LOGOUT_BYTES = 16 * 1024
 
 export function signInWayRoutes(deps: ApiDeps) {
   const { settings, identityProvider } = deps
@@ -86,11 +91,32 @@ export function signInWayRoutes(deps: ApiDeps) {
           { visit, request, setCookie },
           {
             way: 'openid',
+            ...(claims.sid !== null && { providerSession: subjectKey(claims.issuer, claims.sid) }),
             also: async (tx) => [await away.spend(tx, body.ticket)],
           },
         )
       },
       route('POST /api/auth/openid/sign-in', { sameOrigin: true }),
+    )
+    .post(
+      '/openid/backchannel-logout',
+      async ({ request }) => {
+        const known = provider()
+        const bytes = Buffer.concat(await bodyBytes(request, LOGOUT_BYTES, { types: [FORM] }))
+        const over = await known.loggedOut(new URLSearchParams(bytes.toString()).get('logout_token') ?? '')
+        const ended = await endLoggedOut(deps, over)
+        deps.log('info', 'somebody has signed out at the identity provider', { sessions: ended })
+        return {}
+      },
+      route('POST /api/auth/openid/backchannel-logout', {
+        streams: true,
+        requestBody: {
+          required: true,
+          content: {
+            [FORM]: { schema: { type: 'object', properties: { logout_token: { type: 'string' } } } },
+          },
+        },
+      }),
     )
     .post(
       '/identities/start',

@@ -32,6 +32,12 @@ export const PROBLEM_CODES = {
     remedy: 'Give each once.',
   },
 
+  logout_refused: {
+    status: 400,
+    meaning: 'The logout token of the identity provider does not hold, or came before.',
+    remedy: 'The log of the server says why.',
+  },
+
   unauthenticated: credential(
     'The address needs a credential and none came.',
     'Sign in, or send an access token as `Authorization: Bearer <token>`.',

@@ -75,6 +75,13 @@ export const SIGN_IN_WAYS = {
     body: Type.Object({ ticket: Ticket, callback: Callback }),
     answer: SIGNED_IN,
   },
+  'POST /api/auth/openid/backchannel-logout': {
+    access: 'none',
+    summary: 'Be told that somebody has signed out at the identity provider',
+    description:
+      'For the provider: OpenID Connect Back-Channel Logout 1.0, a form with `logout_token`. Ends the sessions that were begun by the provider: those of the session there that `sid` names, and else all of `sub`. A token that does not hold, or came before, is refused (400 `logout_refused`).',
+    answer: {},
+  },
   'POST /api/auth/identities/start': {
     access: 'session only',
     summary: 'Begin to link an identity',

@@ -21,6 +21,8 @@ interface Key {
 type Claims = Record<string, unknown>
 /** Makes another ID token of the one that the provider has made. */
 export type Forge = (claims: Claims, key: Key) => Promise<string>
+/** Makes a token of claims. */
+export type Sign = (key: Key, claims: Claims) => Promise<string>
 /** Answers in the provider's place; undefined = it answers itself. */
 export type Answer = (path: string) => { readonly status: number; readonly body: string } | undefined
 
@@ -31,6 +33,10 @@ export interface TestProvider {
   forge: Forge | null
   answer: Answer | null
   rotate(): Promise<void>
+  /** What it tells its client when somebody signs out of a session: the form that it sends. */
+  logOut(sub: string, sid: string): Promise<string>
+  /** A token of its own hand. */
+  make(sign: Sign, claims: Claims): Promise<string>
   /** Where its client is from now on. */
   moveClient(redirectUri: string): void
   /** Signs the person in at this address, as their browser would: what stands behind the question mark at the end. */
@@ -38,7 +44,13 @@ export interface TestProvider {
   stop(): Promise<void>
 }
 
-const CLIENT = { client_id: 'chartroom', client_secret: 'a secret of the client', redirect_uris: [''] }
+const CLIENT = {
+  client_id: 'chartroom',
+  client_secret: 'a secret of the client',
+  redirect_uris: [''],
+  backchannel_logout_uri: 'https://charts.example.com/api/auth/openid/backchannel-logout',
+  backchannel_logout_session_required: true,
+}
 export const CLIENT_SECRET = CLIENT.client_secret
 
 export async function testProvider(
@@ -51,6 +63,8 @@ export async function testProvider(
   let redirects = [...redirectUris]
   let key = await newKey('first')
   const people = new Map<string, Person>()
+  let provider: Provider
+  const told: string[] = []
 
   const self: TestProvider = {
     issuer,
@@ -61,6 +75,16 @@ export async function testProvider(
       key = await newKey(`key ${crypto.randomUUID()}`)
       start()
     },
+    async logOut(sub, sid) {
+      // The package's types know neither this nor the setting `fetch`.
+      const { Client } = provider as unknown as {
+        Client: { find(id: string): Promise<{ backchannelLogout(sub: string, sid: string): Promise<void> }> }
+      }
+      const client = await Client.find(CLIENT.client_id)
+      await client.backchannelLogout(sub, sid)
+      return told.pop() ?? ''
+    },
+    make: (sign, claims) => sign(key, claims),
     moveClient(redirectUri) {
       redirects = [redirectUri]
       start()
@@ -73,8 +97,16 @@ export async function testProvider(
       }),
   }
 
+  /** It tells its client, whose server is not on the network. */
+  const network: object = {
+    async fetch(_url: string, { body }: { readonly body?: unknown } = {}) {
+      told.push(String(body))
+      return new Response()
+    },
+  }
+
   function start(): void {
-    const provider = new Provider(issuer, {
+    provider = new Provider(issuer, {
       clients: [{ ...CLIENT, redirect_uris: redirects, post_logout_redirect_uris: redirects }],
       jwks: { keys: [key.jwk] },
       cookies: { keys: ['a key of the tests'] },
@@ -87,7 +119,8 @@ export async function testProvider(
         Interaction: 600,
         Session: 600,
       },
-      features: { devInteractions: { enabled: false } },
+      features: { devInteractions: { enabled: false }, backchannelLogout: { enabled: true } },
+      ...network,
       interactions: { url: (_, { uid }) => `/interaction/${uid}` },
       async findAccount(_, id) {
         return { accountId: id, claims: async () => ({ ...people.get(id), sub: id }) }
@@ -193,6 +226,15 @@ export async function signedBy({ pair, jwk }: Key, claims: Claims): Promise<stri
 export async function signedByAnother({ jwk }: Key, claims: Claims): Promise<string> {
   return signedBy(await newKey(jwk.kid), claims)
 }
+
+/** Of another type than the provider's own tokens have. */
+export const signedAs =
+  (typ: string): Sign =>
+  async ({ pair, jwk }, claims) => {
+    const text = `${encoded({ alg: 'RS256', kid: jwk.kid, typ })}.${encoded(claims)}`
+    const signature = await crypto.subtle.sign('RSASSA-PKCS1-v1_5', pair.privateKey, Buffer.from(text))
+    return `${text}.${encoded(new Uint8Array(signature))}`
+  }
 
 export async function unsigned(_: Key, claims: Claims): Promise<string> {
   return `${encoded({ alg: 'none' })}.${encoded(claims)}.`

@@ -1,6 +1,6 @@
 // Signing in by OpenID Connect, against a real provider, and against one that lies, changes its keys, or is gone.
 
-import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { IdentityProvider, type OpenIdSettings } from '../../src/accounts/openid.ts'
 import { users } from '../../src/accounts/accounts.ts'
 import { TICKET_LIFE_MS } from '../../src/accounts/tickets.ts'
@@ -11,14 +11,19 @@ import { createSecretBox } from '../../src/webhooks/secret-box.ts'
 import { createSend, type Send } from '../../src/webhooks/send.ts'
 import {
   CLIENT_SECRET,
+  signedAs,
   signedBy,
   signedByAnother,
   signedWithPublicKey,
   testProvider,
   unsigned,
   type Forge,
+  type Sign,
 } from './identity-provider.ts'
 import { testServer, unlimited } from './server.ts'
+
+// A busy machine is no failure.
+setDefaultTimeout(300_000)
 
 const ADA = { sub: 'ada', email: 'ada@example.com', email_verified: true, name: 'Ada' }
 const provider = await testProvider(['http://localhost/sign-in', 'https://charts.example.com/room/sign-in'])
@@ -494,4 +499,155 @@ test('the first page knows the provider’s name, and a server without one has n
   const { call } = testServer(unlimited)
   expect((await call('GET', '/api/auth/visitor')).json.provider).toBeNull()
   expect(codeOf(await call('POST', '/api/auth/openid/start', { body: {} }))).toEqual([404, 'not_found'])
+})
+
+describe('who signs out at the provider', () => {
+  /** A server on which Ada has two sessions by the provider, of which the second is another one there, and one by password. */
+  async function begun() {
+    const world = server()
+    const byPassword = cookieOf(await world.member(ADA.email))
+    const sids: string[] = []
+    provider.forge = async (claims, key) => {
+      sids.push(String(claims['sid']))
+      return signedBy(key, claims)
+    }
+    const here = [cookieOf(await world.signIn()), cookieOf(await world.signIn()), byPassword]
+    provider.forge = null
+    const [sid = '', other = ''] = sids
+    const tell = (form: string) =>
+      world.call('POST', '/api/auth/openid/backchannel-logout', {
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: form,
+      })
+    const open = () =>
+      Promise.all(
+        here.map(async (headers) => (await world.call('GET', '/api/auth/ways', { headers })).status === 200),
+      )
+    return { ...world, sid, other, tell, open }
+  }
+  const claims = (part: object = {}) => {
+    const now = Math.floor(Date.now() / 1000)
+    return {
+      iss: provider.issuer,
+      aud: 'chartroom',
+      iat: now,
+      exp: now + 120,
+      jti: crypto.randomUUID(),
+      sub: 'ada',
+      events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+      ...part,
+    }
+  }
+  const formOf = (token: string) => new URLSearchParams({ logout_token: token }).toString()
+  const made = async (part: object, sign: Sign = signedBy) => formOf(await provider.make(sign, claims(part)))
+
+  test('has the session ended that came of the one there, and no other', async () => {
+    const { sid, other, tell, open } = await begun()
+    expect(await open()).toEqual([true, true, true])
+    const form = await provider.logOut('ada', sid)
+    const answer = await tell(form)
+    expect([answer.status, answer.json, answer.headers.get('cache-control')]).toEqual([
+      200,
+      { ok: true },
+      'no-store',
+    ])
+    expect(await open()).toEqual([false, true, true])
+    expect(codeOf(await tell(form))).toEqual([400, 'logout_refused'])
+    // A token may name the session alone.
+    expect((await tell(await made({ sub: undefined, sid: other }))).status).toBe(200)
+    expect(await open()).toEqual([false, false, true])
+  })
+
+  test('without a session has all of theirs ended, but for one by password, on every server', async () => {
+    const { tell, open, services } = await begun()
+    const there = server({ on: { kv: services.kv, seed: 2 } })
+    const body = await made({})
+    const told = await there.call('POST', '/api/auth/openid/backchannel-logout', {
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body,
+    })
+    expect(told.status).toBe(200)
+    expect(await open()).toEqual([false, false, true])
+    expect(codeOf(await tell(body))).toEqual([400, 'logout_refused'])
+  })
+
+  test('has a session ended that began before this server knew what it is called there', async () => {
+    const { tell, open, services } = await begun()
+    for (const { key, value } of await services.kv.list({ prefix: ['sessions', 'id'] }, { limit: 10 })) {
+      const { providerSession: _, ...old } = JSON.parse(value)
+      await services.kv.commit({ sets: [{ key, value: JSON.stringify(old) }] })
+    }
+    expect((await tell(await made({ sid: 'another' }))).status).toBe(200)
+    expect(await open()).toEqual([false, false, true])
+  })
+
+  test('and whom nobody here knows, or of a session of somebody else, changes nothing', async () => {
+    const { sid, tell, open } = await begun()
+    expect((await tell(await made({ sub: 'eve' }))).status).toBe(200)
+    expect((await tell(await made({ sub: 'eve', sid }))).status).toBe(200)
+    expect((await tell(await made({ sid: 'unknown' }))).status).toBe(200)
+    expect(await open()).toEqual([true, true, true])
+  })
+
+  const past = Math.floor(Date.now() / 1000) - 3600
+  test.each<[string, object, Sign]>([
+    ['of another issuer', { iss: 'https://evil.example' }, signedBy],
+    ['for another client', { aud: 'another' }, signedBy],
+    ['that is over', { iat: past, exp: past + 120 }, signedBy],
+    ['without an end', { exp: undefined }, signedBy],
+    ['without its time', { iat: undefined }, signedBy],
+    ['without its own name', { jti: undefined }, signedBy],
+    ['of nobody', { sub: undefined }, signedBy],
+    ['with a nonce', { nonce: 'x' }, signedBy],
+    ['without the event', { events: undefined }, signedBy],
+    ['with another event', { events: { 'http://schemas.openid.net/event/other': {} } }, signedBy],
+    [
+      'with an event that is none',
+      { events: { 'http://schemas.openid.net/event/backchannel-logout': true } },
+      signedBy,
+    ],
+    ['signed by another', {}, signedByAnother],
+    ['not signed', {}, unsigned],
+    ['signed with the public key', {}, signedWithPublicKey],
+    ['that is an access token', {}, signedAs('at+jwt')],
+  ])('by a token %s ends nothing', async (_, part, sign) => {
+    const { tell, open, logged } = await begun()
+    expect(codeOf(await tell(await made(part, sign)))).toEqual([400, 'logout_refused'])
+    expect(logged.join('')).toContain('a logout token was refused')
+    expect(await open()).toEqual([true, true, true])
+  })
+
+  test('by what is no token, or where there is no provider, ends nothing', async () => {
+    const { tell } = await begun()
+    for (const form of ['', 'logout_token=', 'logout_token=a.b.c', 'logout_token=bnVsbA.bnVsbA.x', 'x=y'])
+      expect(codeOf(await tell(form))).toEqual([400, 'logout_refused'])
+    expect((await tell('x'.repeat(20_000))).status).toBe(413)
+    const bare = testServer(unlimited)
+    const answer = await bare.call('POST', '/api/auth/openid/backchannel-logout', {
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: await made({}),
+    })
+    expect(answer.status).toBe(404)
+  })
+
+  test('is told to come again while the keys cannot be had, and the token counts then', async () => {
+    const { tell, open } = await begun()
+    const form = await made({})
+    provider.answer = (path) => (path === '/jwks' ? { status: 503, body: '{}' } : undefined)
+    expect(codeOf(await tell(form))).toEqual([503, 'identity_provider_unavailable'])
+    provider.answer = null
+    expect((await tell(form)).status).toBe(200)
+    expect(await open()).toEqual([false, false, true])
+  })
+
+  test('does not make the provider be asked for its keys each time', async () => {
+    const { tell } = await begun()
+    let asked = 0
+    provider.answer = (path) => {
+      if (path === '/jwks') asked++
+      return undefined
+    }
+    for (let i = 0; i < 5; i++) await tell(await made({}, i === 0 ? signedBy : signedByAnother))
+    expect(asked).toBe(1)
+  })
 })
