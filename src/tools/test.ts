@@ -220,7 +220,7 @@ async function runOnce(
       'test',
       `--parallel=${parallel}`,
       // A busy machine is not a failure.
-      '--timeout=300000',
+      '--timeout=900000',
       `--timings=${timings}`,
       '--reporter=junit',
       `--reporter-outfile=${report}`,

@@ -232,7 +232,7 @@ describe.skipIf(noBrowser)('on the chart', () => {
           layouts: { name: string; chart: { scale: string; symbol: string } }[]
         }
       ).layouts
-    for (let i = 0; i < 100 && (await stored())[0]?.chart.scale !== 'log'; i++) await page.waitForTimeout(100)
+    for (let i = 0; i < 600 && (await stored())[0]?.chart.scale !== 'log'; i++) await page.waitForTimeout(100)
     expect(await stored()).toMatchObject([{ name: 'Утро', chart: { scale: 'log', symbol: 'SPX' } }])
 
     // Another machine: nothing is remembered there.
@@ -249,7 +249,7 @@ describe.skipIf(noBrowser)('on the chart', () => {
     // Who reloads at once loses no change.
     await other.page.getByRole('button', { name: '%', exact: true }).click()
     await other.page.reload()
-    for (let i = 0; i < 100 && (await stored())[0]?.chart.scale !== 'percent'; i++)
+    for (let i = 0; i < 600 && (await stored())[0]?.chart.scale !== 'percent'; i++)
       await page.waitForTimeout(100)
     expect(await stored()).toMatchObject([{ name: 'Утро', chart: { scale: 'percent' } }])
     expect([...complaints, ...other.complaints]).toEqual([])
@@ -341,7 +341,7 @@ describe.skipIf(noBrowser)('on the chart', () => {
     // The toast about the script lies over it.
     await page.getByRole('button', { name: 'log', exact: true }).dispatchEvent('click')
     await choose('Left', 'Bare')
-    for (let i = 0; i < 50 && (await storedOf(left)).scale !== 'log'; i++) await page.waitForTimeout(100)
+    for (let i = 0; i < 600 && (await storedOf(left)).scale !== 'log'; i++) await page.waitForTimeout(100)
     expect(await storedOf(left)).toMatchObject({ scale: 'log', scriptId: gone })
     expect(await storedOf(bare)).toMatchObject({ scale: 'linear' })
   }, 300_000)

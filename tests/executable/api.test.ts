@@ -18,7 +18,7 @@ test.skipIf(isMissing('executable'))(
     writeFileSync(servers, '')
     const files = SUITES.map((name) => `tests/api/${name}.test.ts`)
     const child = Bun.spawn(
-      [process.execPath, 'test', '--timeout=60000', '-t', `^(?!.*${NOT_OVER_THE_WIRE})`, ...files],
+      [process.execPath, 'test', '--timeout=300000', '-t', `^(?!.*${NOT_OVER_THE_WIRE})`, ...files],
       {
         cwd: root,
         env: {

@@ -153,8 +153,8 @@ test('a directory that cannot be made is refused with what can be done', async (
   const file = `${folder()}/file`
   writeFileSync(file, '')
   const directory = `${file}/data`
-  for (const open of [openStore({ directory }), openServerStore({ directory, admit })])
-    expect(await rejection(open)).toMatchObject({
+  for (const open of [openStore, openServerStore])
+    expect(await rejection(open({ directory, admit }))).toMatchObject({
       message: expect.stringMatching(/^The data directory \/.*\/file\/data cannot be made \(.*--data-dir\.$/),
     })
 })
@@ -164,8 +164,8 @@ test('a lock file that cannot be written is refused with what can be done', asyn
   await (await openStore({ directory })).close()
   rmSync(`${directory}/db/lock.mdb`)
   mkdirSync(`${directory}/db/lock.mdb`)
-  for (const open of [openStore({ directory }), openServerStore({ directory, admit })])
-    expect(await rejection(open)).toMatchObject({
+  for (const open of [openStore, openServerStore])
+    expect(await rejection(open({ directory, admit }))).toMatchObject({
       message: expect.stringMatching(/cannot be opened \(EISDIR.*The directory must be writable/),
     })
   expect(held(directory)).toEqual([])

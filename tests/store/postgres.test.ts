@@ -265,8 +265,8 @@ describe('a database is refused', () => {
     async (code) => {
       const { writing, close } = await postgres.connect('pooled')
       const raise = `do $$ begin raise exception 'prepared statement "P0"' using errcode = '${code}'; end $$`
-      for (const asked of [writing.query(raise), writing.script(raise)]) {
-        const refusal = await rejection(asked)
+      for (const ask of [() => writing.query(raise), () => writing.script(raise)]) {
+        const refusal = await rejection(ask())
         expect(refusal).toBeInstanceOf(DataRefused)
         expect(String(refusal)).toContain('prepare=false')
       }
