@@ -159,7 +159,7 @@ test('alerts of scripts fire the same whether their states are kept, evicted, lo
   expect(said[2]?.length).toBeGreaterThan(10)
   expect(said[0]).toEqual(said[2] ?? [])
   expect(said[1]).toEqual(said[2] ?? [])
-}, 300_000)
+}, 900_000)
 
 function copied(bars: Bars): Bars {
   const { length, time, open, high, low, close, volume } = bars

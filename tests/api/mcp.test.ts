@@ -9,7 +9,7 @@ import { rejection } from '../rejection.ts'
 import { testServer } from './server.ts'
 
 // A busy machine is no failure.
-setDefaultTimeout(300_000)
+setDefaultTimeout(900_000)
 
 async function agent(scopes: readonly string[], engine: 'real' | 'stand-in' = 'stand-in') {
   const { app, services, signUp, token, call, pool } = testServer(undefined, { engine })

@@ -23,7 +23,7 @@ import {
 import { testServer, unlimited } from './server.ts'
 
 // A busy machine is no failure.
-setDefaultTimeout(300_000)
+setDefaultTimeout(900_000)
 
 const ADA = { sub: 'ada', email: 'ada@example.com', email_verified: true, name: 'Ada' }
 const provider = await testProvider(['http://localhost/sign-in', 'https://charts.example.com/room/sign-in'])

@@ -16,7 +16,7 @@ const SLACK = { name: 'team', kind: 'slack', settings: { url: 'https://hooks.sla
 const WEEK = 168 * 3_600_000
 
 // The engine's thread is started in each.
-setDefaultTimeout(30_000)
+setDefaultTimeout(900_000)
 
 async function world() {
   const attempts: Attempt[] = []

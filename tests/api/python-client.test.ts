@@ -222,4 +222,4 @@ test('the notebook of the samples runs as it is', async () => {
     },
   )
   expect([lengths, rows]).toEqual([[10, 20, 50], 250])
-}, 300_000)
+}, 900_000)

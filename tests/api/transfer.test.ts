@@ -259,7 +259,7 @@ describe('everything that a user owns', () => {
     // What came can go on, to a third.
     const third = await signedIn(testServer(unlimited), 'third@example.com')
     expect((await third.bring(await other.file())).json).toMatchObject({ imported: ONE_OF_EACH })
-  }, 300_000)
+  }, 900_000)
 
   test('has a kind for each collection and each text of a user, or a reason why it has none', () => {
     const found = new Set<string>()

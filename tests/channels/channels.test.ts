@@ -16,7 +16,7 @@ import { rejection } from '../rejection.ts'
 import { testKv } from '../store/test-store.ts'
 
 // A busy machine is no failure.
-setDefaultTimeout(300_000)
+setDefaultTimeout(900_000)
 
 const HOUR = 3_600_000
 const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }

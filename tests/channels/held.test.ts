@@ -5,7 +5,7 @@ import { insteadOfSending } from '../../src/channels/held.ts'
 import { TAKEN, world, type World } from './channel-world.ts'
 
 // A busy machine is no failure.
-setDefaultTimeout(300_000)
+setDefaultTimeout(900_000)
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

@@ -16,7 +16,7 @@ import { decoded, decryptedPush, startPushService, subscribed, vapidOf } from '.
 import { NO_PICTURES } from './channel-world.ts'
 
 // A busy machine is no failure.
-setDefaultTimeout(300_000)
+setDefaultTimeout(900_000)
 
 const bytes = (length: number) => crypto.getRandomValues(new Uint8Array(length))
 

@@ -40,5 +40,5 @@ test.skipIf(isMissing('executable'))(
     expect({ code: await child.exited, said: said.slice(-3000) }).toMatchObject({ code: 0 })
     expect(Number(/^ *(\d+) pass$/m.exec(said)?.[1])).toBeGreaterThan(80)
   },
-  300_000,
+  900_000,
 )

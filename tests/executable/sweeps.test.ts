@@ -87,6 +87,6 @@ describe(`killed ${KILLS} times (SEED=${seed})`, () => {
       expect(await outcome(one)).toEqual(expected)
       await one.server.stop()
     },
-    300_000,
+    900_000,
   )
 })

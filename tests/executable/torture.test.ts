@@ -21,6 +21,6 @@ describe.skipIf(isMissing('executable'))(`tortured with --seed ${seed}, the serv
       ])
       expect(tallies.flatMap(({ findings }) => findings)).toEqual([])
     },
-    300_000,
+    900_000,
   )
 })

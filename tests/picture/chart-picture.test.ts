@@ -16,7 +16,7 @@ import { packGlyphs, unpackGlyphs } from '../../src/picture/glyph-format.ts'
 import { priceTicks, timeTicks } from '../../src/picture/ticks.ts'
 import { pixelsOf, type Part } from './png-pixels.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(900_000)
 
 const HOUR = 3_600_000
 const START = Date.UTC(2026, 10, 18, 22)

@@ -15,7 +15,7 @@ import { scripts } from './random-script.ts'
 import { barsOf, plotted, runScript } from './run-script.ts'
 
 // A busy machine is no failure.
-setDefaultTimeout(300_000)
+setDefaultTimeout(900_000)
 
 const BARS = barsOf([10, 12, 11, 15, 14, 18])
 

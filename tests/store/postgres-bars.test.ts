@@ -129,4 +129,4 @@ test('bars that come at the end have a small chunk, which joins the one before i
     rows((await plain.read(KEY, { last: 3000 })).bars),
   )
   await connection.close()
-}, 300_000)
+}, 900_000)

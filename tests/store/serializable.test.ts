@@ -86,7 +86,7 @@ test('no step of a counter is lost, and none goes above its bound', async () => 
   )
   expect(stored).toBe(50)
   expect([await value(['all']), await value(['few'])]).toEqual(['50', '50'])
-}, 300_000)
+}, 900_000)
 
 test('of two commits that check the same two keys and write one each, one is refused', async () => {
   for (let i = 0; i < 10; i++) {
@@ -100,7 +100,7 @@ test('of two commits that check the same two keys and write one each, one is ref
     )
     expect(done.filter(Boolean)).toHaveLength(1)
   }
-}, 300_000)
+}, 900_000)
 
 test('changes of one record by all nodes follow each other', async () => {
   await first.commit({ sets: [{ key: ['record'], value: '0' }] })
@@ -114,7 +114,7 @@ test('changes of one record by all nodes follow each other', async () => {
     }),
   )
   expect(await value(['record'])).toBe('40')
-}, 300_000)
+}, 900_000)
 
 test('bars that all nodes write into one series are all there, and each write has a number of its own', async () => {
   const key = seriesKey('X', 'S', '1m')
@@ -126,7 +126,7 @@ test('bars that all nodes write into one series are all there, and each write ha
   )
   expect(new Set(written.map(({ change }) => change)).size).toBe(20)
   expect((await bars[0]!.read(key)).bars.length).toBe(20)
-}, 300_000)
+}, 900_000)
 
 test('the feed tells of each change once', async () => {
   const feed = new ChangeFeed(nodes[3]!)
@@ -143,7 +143,7 @@ test('the feed tells of each change once', async () => {
   over.abort()
   await following
   expect(heard.toSorted()).toEqual(ids.toSorted())
-}, 300_000)
+}, 900_000)
 
 test('a lease is one node’s at a time', async () => {
   const holders: number[] = []
@@ -159,7 +159,7 @@ test('a lease is one node’s at a time', async () => {
     }),
   )
   expect(most).toBe(1)
-}, 300_000)
+}, 900_000)
 
 test('all that was refused was sent again', () => {
   const retries = nodes.reduce((sum, { writing }) => sum + writing.retries, 0)

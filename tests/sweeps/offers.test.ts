@@ -7,7 +7,7 @@ import { testFleet } from '../api/fleet.ts'
 import { barCsv } from '../bar-csv.ts'
 import { CROSS } from './sweep-server.ts'
 
-setDefaultTimeout(300_000)
+setDefaultTimeout(900_000)
 
 const { twoServers, end } = testFleet()
 afterEach(end)

@@ -25,7 +25,7 @@ import { isUnderWay } from '../store/under-way.ts'
 const ready = (data: Record<string, unknown>) => data as ReceiverData['backtest.reportReady']
 
 // A busy machine is no failure.
-setDefaultTimeout(300_000)
+setDefaultTimeout(900_000)
 
 const HOUR = 3_600_000
 const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
