@@ -10,6 +10,7 @@ import { sha256 } from '../lib/sha256.ts'
 import { collectionIn } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
 import type { PasswordHasher } from './passwords.ts'
+import type { PictureChoice } from '../wire/channel.ts'
 import type { Scope } from '../wire/scopes.ts'
 
 export interface AccountDeps {
@@ -37,6 +38,8 @@ export interface User {
   /** null: signs in by other ways only. */
   readonly passwordHash: string | null
   readonly createdAt: number
+  /** The chart in mails of alerts; missing = dark. */
+  readonly mailPicture?: PictureChoice
 }
 
 export interface Invitation {

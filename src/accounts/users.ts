@@ -219,9 +219,13 @@ export async function authenticate(deps: AccountDeps, email: string, password: s
   throw new Problem(401, 'invalid_credentials', 'E-mail address or password is wrong.')
 }
 
-/** The name shown beside public scripts and ideas; older ones keep the name they were published under. */
-export async function changeName(deps: AccountDeps, userId: string, name: string): Promise<User> {
-  const changed = await users(deps.kv).update(userId, (user) => ({ ...user, name }))
+/** The name is shown beside public scripts and ideas; older ones keep the name they were published under. */
+export async function changeUser(
+  deps: AccountDeps,
+  userId: string,
+  changes: Partial<Pick<User, 'name' | 'mailPicture'>>,
+): Promise<User> {
+  const changed = await users(deps.kv).update(userId, (user) => ({ ...user, ...changes }))
   if (!changed) throw new Problem(404, 'user_not_found', 'There is no such user.')
   return changed
 }

@@ -9,7 +9,7 @@ import { instantOf, listed, pageName, pageOf } from './fields.ts'
 import { ItemTexts } from './item-texts.ts'
 import { route } from './route.ts'
 
-const letterWire = ({ ownerId: _owner, ...shown }: Letter): LetterWire => shown
+const letterWire = ({ ownerId: _owner, picture: _picture, ...shown }: Letter): LetterWire => shown
 const wire = (alert: Alert): AlertWire => withoutMemory(alert)
 /** A firing as its owner sees it. */
 export const firingWire = ({

@@ -5,7 +5,7 @@ import { users, type Session } from '../accounts/accounts.ts'
 import { endOtherSessions, endSession, endSessionById, listSessions } from '../accounts/sessions.ts'
 import {
   authenticate,
-  changeName,
+  changeUser,
   changePassword,
   giveRole,
   invite,
@@ -82,7 +82,7 @@ export function authRoutes(deps: ApiDeps) {
     )
     .patch(
       '/user',
-      async ({ caller, body }) => ({ user: userWire(await changeName(deps, caller.user.id, body.name)) }),
+      async ({ caller, body }) => ({ user: userWire(await changeUser(deps, caller.user.id, body)) }),
       route('PATCH /api/auth/user'),
     )
     .get(

@@ -51,6 +51,6 @@ export function ownSession(caller: Caller): Session {
   throw new Problem(403, 'session_required', 'An access token has no session.')
 }
 
-export function userWire({ id, email, name, role, createdAt }: User): UserWire {
-  return { id, email, name, role, createdAt }
+export function userWire({ id, email, name, role, createdAt, mailPicture = 'dark' }: User): UserWire {
+  return { id, email, name, role, createdAt, mailPicture }
 }

@@ -40,6 +40,9 @@ export interface Notice {
   readonly picture?: NoticePicture
 }
 
+/** What of a notice its picture shows. */
+export type ChartNotice = Pick<Notice, 'exchange' | 'symbol' | 'interval' | 'price' | 'firingId' | 'chart'>
+
 /** The bar that fired, in a series of this owner ('' = everybody's), and the prices that the alert waited for. */
 export interface NoticeChart {
   readonly owner: string
@@ -165,7 +168,7 @@ export interface PictureLook {
 export interface PictureMaker {
   /** The picture of a notice, or why there is none. Never rejects, and takes a few seconds at most. */
   readonly of: (
-    notice: Notice,
+    notice: ChartNotice,
     look: PictureLook,
   ) => Promise<{ readonly png: Uint8Array<ArrayBuffer> } | { readonly why: string }>
   /** The path at which this server shows the picture of a notification, for as long as its links hold. */

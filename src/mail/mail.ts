@@ -26,6 +26,8 @@ export interface Letter {
   readonly to: string
   readonly subject: string
   readonly text: string
+  /** What its picture is made of when it is sent; missing = it has none. Whoever makes pictures knows the form. */
+  readonly picture?: object
   readonly state: (typeof LETTER_STATES)[number]
   readonly attempts: number
   readonly nextAt: number | null
@@ -35,8 +37,8 @@ export interface Letter {
   readonly sentAt: number | null
 }
 
-/** Hands one letter over. Rejects if it is not accepted: with LetterRefused if only this letter is the reason. */
-export type Transport = (letter: Letter) => Promise<void>
+/** Hands one letter over, with a PNG if there is one. Rejects if it is not accepted: with LetterRefused if only this letter is the reason. */
+export type Transport = (letter: Letter, picture: Uint8Array | null) => Promise<void>
 
 /** The mail server works, but refuses this letter. */
 export class LetterRefused extends Error {}
@@ -47,6 +49,8 @@ export interface MailDeps {
   readonly newId: NewId
   /** null = no SMTP settings. */
   readonly transport: Transport | null
+  /** Makes the PNG of a letter; null = it goes without. Never rejects, and takes seconds at most. Missing = nobody does. */
+  readonly pictureOf?: (picture: object) => Promise<Uint8Array | null>
   readonly log: Log
   /** The users whose letters this server sends. */
   readonly shards?: Shards
@@ -62,11 +66,13 @@ const STOP_MS = 2000
 const NAP_MS = MINUTE
 /** A correction of the clock up to this does not count as setting it. */
 const SLEWED_MS = 1000
+/** A mail server may break at a picture without refusing the letter: later tries go without. */
+const TRIES_WITH_PICTURE = 2
 const KEPT_MS = 30 * 24 * 60 * MINUTE
 
 export type Mail = ReturnType<typeof createMail>
 
-export function createMail({ kv, clock, newId, transport, log, shards = ALL_SHARDS }: MailDeps) {
+export function createMail({ kv, clock, newId, transport, pictureOf, log, shards = ALL_SHARDS }: MailDeps) {
   const letters = collection<Letter>(kv, 'letters', {
     indexes: {
       turn: ({ ownerId, nextAt }) => (nextAt === null ? null : [ownerId, nextAt]),
@@ -127,10 +133,21 @@ export function createMail({ kv, clock, newId, transport, log, shards = ALL_SHAR
     if (outcome !== null && !(outcome instanceof LetterRefused)) throw outcome
   }
 
+  /** A letter that is refused with its picture may be taken without. */
+  async function hand(letter: Letter, send: Transport): Promise<void> {
+    const isWanted = letter.picture && letter.attempts <= TRIES_WITH_PICTURE
+    const picture = isWanted ? ((await pictureOf?.(letter.picture)) ?? null) : null
+    if (picture === null) return send(letter, null)
+    await send(letter, picture).catch((error: unknown) => {
+      if (!(error instanceof LetterRefused)) throw error
+      return send(letter, null)
+    })
+  }
+
   /** null = accepted; `cut` = our server is stopping and did not wait for the answer. */
   async function handed(letter: Letter, send: Transport, signal: AbortSignal): Promise<Error | 'cut' | null> {
     const over = new AbortController()
-    const sending = send(letter).then(
+    const sending = hand(letter, send).then(
       () => null,
       (error: unknown) => (error instanceof Error ? error : new Error('unknown')),
     )
@@ -153,7 +170,7 @@ export function createMail({ kv, clock, newId, transport, log, shards = ALL_SHAR
     configured: transport !== null,
     wake: loop.wake,
     /** What to commit so that the letter goes out. Part of a `transact` plan. */
-    enqueue(letter: Pick<Letter, 'ownerId' | 'to' | 'subject' | 'text'>): Changes {
+    enqueue(letter: Pick<Letter, 'ownerId' | 'to' | 'subject' | 'text' | 'picture'>): Changes {
       const now = clock.now()
       // A line break in a header would begin another header.
       const subject = cutText(letter.subject.replace(/[\r\n]+/g, ' '), 200)

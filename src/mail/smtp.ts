@@ -22,12 +22,29 @@ export function smtpTransport(smtpUrl: string, sender: string | null): Transport
     },
     { from: { name: 'Chartroom', address: from } },
   )
-  return async ({ to, subject, text, id }) => {
+  return async ({ to, subject, text, id }, picture) => {
     try {
-      await transport.sendMail({ to, subject, text, messageId: `<${id}@${url.hostname}>` })
+      await transport.sendMail({
+        to,
+        subject,
+        text,
+        messageId: `<${id}@${url.hostname}>`,
+        ...(picture && shown(text, Buffer.from(picture))),
+      })
     } catch (error) {
       throw aboutTheLetter(error) ? new LetterRefused(error.message) : error
     }
+  }
+}
+
+/** The same text once more, with the picture under it (RFC 2392). */
+function shown(text: string, content: Buffer) {
+  const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  const linked = escaped.replace(/https?:\/\/[^\s"]+/g, '<a href="$&">$&</a>')
+  const cid = 'chart@chartroom'
+  return {
+    html: `<div style="white-space:pre-wrap">${linked}</div><p><img src="cid:${cid}" alt="Chart" width="800" style="max-width:100%"></p>`,
+    attachments: [{ filename: 'chart.png', content, contentType: 'image/png', cid }],
   }
 }
 

@@ -3,7 +3,7 @@
 // A message never waits long for it, and never fails for it. While many alerts fire at once only some get one: drawing takes
 // a hundred times the work of sending.
 
-import type { NoticeChart, Notice, PictureLook, PictureMaker } from '../channels/kind.ts'
+import type { ChartNotice, Notice, NoticeChart, PictureLook, PictureMaker } from '../channels/kind.ts'
 import type { JobPool } from '../engine/pool.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Problem } from '../lib/problem.ts'
@@ -57,7 +57,7 @@ export function createChartPictures({
   const kept = new Map<string, Promise<Made>>()
   let underWay = 0
 
-  async function draw(told: Notice, chart: NoticeChart, { theme, zone }: PictureLook): Promise<Made> {
+  async function draw(told: ChartNotice, chart: NoticeChart, { theme, zone }: PictureLook): Promise<Made> {
     if (underWay >= AT_ONCE) return { why: 'too many were wanted at once.' }
     underWay++
     const enough = new AbortController()
@@ -102,7 +102,7 @@ export function createChartPictures({
     }
   }
 
-  function of(told: Notice, as: PictureLook): Promise<Made> {
+  function of(told: ChartNotice, as: PictureLook): Promise<Made> {
     const { chart, firingId } = told
     if (!chart || firingId === undefined) return Promise.resolve({ why: 'nothing fired.' })
     const name = [firingId, as.theme, as.zone].join(' ')

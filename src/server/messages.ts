@@ -3,7 +3,7 @@
 import type { Alert, Firing } from '../alerts/alert.ts'
 import { hasHappened, isUnnamed } from '../alerts/message.ts'
 import { CHANNEL_OPERATORS, MOVE_OPERATORS } from '../alerts/condition.ts'
-import type { Notice } from '../channels/kind.ts'
+import type { ChartNotice, Notice } from '../channels/kind.ts'
 import type { ForwardRun } from '../forward/forward-runs.ts'
 import type { Run } from '../runs/records.ts'
 import type { Scan } from '../scans/scans.ts'
@@ -39,14 +39,22 @@ export function firedNotice(publicUrl: string | null, alert: Alert, firing: Firi
     url: publicUrl && publicUrl + path,
     path,
     at: firing.firedAt,
+    ...chartNotice(alert, firing),
+    alertId: alert.id,
+    ...(alert.escalation && { escalates: true }),
+  }
+}
+
+/** What a picture of a firing is made of. */
+export function chartNotice(alert: Alert, firing: Firing): ChartNotice {
+  const { symbol, exchange, interval } = alert
+  return {
     symbol,
     exchange,
     interval,
     price: firing.price,
-    alertId: alert.id,
     firingId: firing.id,
     chart: { owner: alert.seriesOwner, barTime: firing.barTime, levels: levelsOf(alert) },
-    ...(alert.escalation && { escalates: true }),
   }
 }
 

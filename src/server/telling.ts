@@ -5,6 +5,7 @@ import { users } from '../accounts/accounts.ts'
 import type { Alert, Firing } from '../alerts/alert.ts'
 import { createAlertLinks } from '../channels/alert-links.ts'
 import { createChannelDeliverer, createChannels, type Channels } from '../channels/channels.ts'
+import type { ChartNotice, PictureLook } from '../channels/kind.ts'
 import { createPushSigner } from '../channels/push-keys.ts'
 import { createChartPictures, type ChartPictureDeps } from './chart-pictures.ts'
 import type { Shards } from '../lib/shards.ts'
@@ -19,10 +20,21 @@ import { createReceivers } from '../webhooks/receivers.ts'
 import type { FeatureDeps } from './features.ts'
 import type { ForwardRun } from '../forward/forward-runs.ts'
 import type { ForwardOrder } from '../wire/forward-run.ts'
-import { firedEvent, firedNotice, letterText, newsEvent, newsText, orderEvent } from './messages.ts'
+import {
+  chartNotice,
+  firedEvent,
+  firedNotice,
+  letterText,
+  newsEvent,
+  newsText,
+  orderEvent,
+} from './messages.ts'
 
 /** The most conditions becoming true in one scan at one moment that are reported. */
 const TOLD_MAX = 50
+
+/** As it stands in a letter. */
+type LetterPicture = ChartNotice & Pick<PictureLook, 'theme'>
 
 interface TellingOptions {
   /** What of the sending this server does. */
@@ -56,7 +68,19 @@ export function createTelling(deps: FeatureDeps, { shards, isAcknowledged, look 
   const outbox = createOutbox({ kv, clock, newId })
   const receivers = createReceivers({ kv, clock, random, newId, box, allow, resolve })
   const channels: Channels = createChannels({ kv, ...notifying })
-  const mail = createMail({ kv, clock, newId, transport: deps.mailTransport, log, shards })
+  const mail = createMail({
+    kv,
+    clock,
+    newId,
+    transport: deps.mailTransport,
+    async pictureOf(picture) {
+      const { theme, ...notice } = picture as LetterPicture
+      const made = await pictures.of(notice, { theme, zone: 'UTC' })
+      return 'png' in made ? made.png : null
+    },
+    log,
+    shards,
+  })
   const deliverer = createWebhookDeliverer({ kv, log, spread, shards, ...posting })
   const notifier = createChannelDeliverer({ kv, log, spread, shards, ...notifying })
 
@@ -65,10 +89,15 @@ export function createTelling(deps: FeatureDeps, { shards, isAcknowledged, look 
     tx: Tx,
     userId: string,
     subject: string,
-    texts: readonly string[],
+    each: readonly { readonly text: string; readonly chart?: ChartNotice }[],
   ): Promise<Changes[]> {
     const user = await users(kv).at(tx).get(userId)
-    return user ? texts.map((text) => mail.enqueue({ ownerId: user.id, to: user.email, subject, text })) : []
+    if (!user) return []
+    const { id: ownerId, email: to, mailPicture: theme = 'dark' } = user
+    return each.map(({ text, chart }) => {
+      const picture: LetterPicture | null = chart && theme !== 'off' ? { ...chart, theme } : null
+      return mail.enqueue({ ownerId, to, subject, text, ...(picture && { picture }) })
+    })
   }
 
   /** The address that pauses an alert; null if nobody knows where this server is. */
@@ -85,7 +114,10 @@ export function createTelling(deps: FeatureDeps, { shards, isAcknowledged, look 
     }
     if (alert.channels.includes('email')) {
       const texts = await Promise.all(
-        firings.map(async (firing) => letterText(alert, firing, await pauseUrl(alert, firing))),
+        firings.map(async (firing) => ({
+          text: letterText(alert, firing, await pauseUrl(alert, firing)),
+          chart: chartNotice(alert, firing),
+        })),
       )
       changes.push(...(await lettersTo(tx, ownerId, `Alert: ${alert.name}`, texts)))
     }
@@ -114,7 +146,9 @@ export function createTelling(deps: FeatureDeps, { shards, isAcknowledged, look 
       changes.push(...(await outbox.enqueue(tx, scan.userId, 'alert.triggered', events, webhookIds)))
     }
     if (channels.includes('email'))
-      changes.push(...(await lettersTo(tx, scan.userId, `Scan: ${scan.name}`, [newsText(scan, news)])))
+      changes.push(
+        ...(await lettersTo(tx, scan.userId, `Scan: ${scan.name}`, [{ text: newsText(scan, news) }])),
+      )
     return changes
   }
 

@@ -92,7 +92,7 @@ export const ARTICLES = Object.entries(JSON.parse(text)).map(([id, text]) => par
       assert(from > SECTION_END.length && to > from, 'jstat has its distributions before what is left out')
       return { contents: text.slice(0, from) + text.slice(to), loader: 'js' }
     })
-    // Which ending a type of file has: our letters have nothing attached.
+    // Which ending a type of file has: what our letters have attached says both.
     build.onLoad({ filter: /[\\/]nodemailer[\\/]dist[\\/]esm[\\/]mime-funcs[\\/]mime-types\.js$/ }, () => ({
       contents: `export const detectMimeType = () => 'application/octet-stream'
 export const detectExtension = () => 'bin'`,

@@ -1,8 +1,14 @@
 // Accounts: signing up, in and out, sessions, roles, invitations.
 
 import { Type } from '@sinclair/typebox'
+import { PICTURE_CHOICES } from './channel.ts'
 import type { OperationTable } from './operation.ts'
 import { idOf, Listed, nullable, oneOf, PageQuery, Raw, Text, Time, type Wire } from './schema.ts'
+
+const MailPicture = oneOf(
+  PICTURE_CHOICES,
+  'How the chart looks that is in the mails of one’s alerts; `off` = none is. A mail whose picture cannot be made, or is refused, goes without.',
+)
 
 const User = Type.Object(
   {
@@ -11,6 +17,7 @@ const User = Type.Object(
     name: Type.String(),
     role: oneOf(['owner', 'admin', 'member']),
     createdAt: Time,
+    mailPicture: MailPicture,
   },
   { $id: 'User' },
 )
@@ -72,8 +79,8 @@ export const ACCOUNTS = {
   },
   'PATCH /api/auth/user': {
     access: 'session only',
-    summary: "Change one's name",
-    body: Type.Object({ name: Text(100) }),
+    summary: "Change one's name, or the chart in one's mails",
+    body: Type.Object({ name: Type.Optional(Text(100)), mailPicture: Type.Optional(MailPicture) }),
     answer: { user: User },
   },
   'GET /api/auth/sessions': {

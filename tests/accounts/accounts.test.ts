@@ -28,7 +28,7 @@ import {
 import {
   addUser,
   authenticate,
-  changeName,
+  changeUser,
   changePassword,
   giveRole,
   invite,
@@ -207,10 +207,13 @@ test('one’s own sessions are listed, newest first, and ended; nobody else’s'
 describe('a user', () => {
   test('who is not there has no name to change, no role and no password', async () => {
     const { deps, user } = await world()
-    expect(changeName(deps, 'usr_none', 'x')).rejects.toMatchObject({ status: 404, code: 'user_not_found' })
+    expect(changeUser(deps, 'usr_none', { name: 'x' })).rejects.toMatchObject({
+      status: 404,
+      code: 'user_not_found',
+    })
     expect(setRole(deps, 'usr_none', 'admin')).rejects.toMatchObject({ status: 404, code: 'user_not_found' })
     expect(setPassword(deps, 'usr_none', 'correct horse')).rejects.toMatchObject({ status: 404 })
-    expect(await changeName(deps, user.id, 'Анна')).toMatchObject({ name: 'Анна' })
+    expect(await changeUser(deps, user.id, { name: 'Анна' })).toMatchObject({ name: 'Анна' })
     expect(await users(deps.kv).get(user.id)).toMatchObject({
       name: 'Анна',
       passwordHash: 'hash of correct horse',

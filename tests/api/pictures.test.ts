@@ -20,6 +20,7 @@ setDefaultTimeout(900_000)
 
 async function world() {
   const attempts: Attempt[] = []
+  const mails: { readonly text: string; readonly picture: Uint8Array | null }[] = []
   const server = testServer(unlimited, {
     engine: 'real',
     network: {
@@ -28,6 +29,7 @@ async function world() {
         throw new Error('no network in tests')
       },
       publicUrl: 'https://room.example',
+      mailTransport: async ({ text }, picture) => void mails.push({ text, picture }),
       async send(attempt) {
         attempts.push(attempt)
         return { status: 200, retryAfter: null, excerpt: '{"ok":true}', failure: null }
@@ -48,9 +50,13 @@ async function world() {
   return {
     ...server,
     attempts,
+    mails,
+    user: (method: string, path: string, body?: object) =>
+      server.call(method, `/api/auth/${path}`, { headers: cookie, ...(body && { body }) }),
     call,
     channel,
     told,
+    /** Without channels by mail. */
     fire: (channels: readonly Channel[]) =>
       call('POST', '/alerts', {
         symbol: 'ABC',
@@ -60,7 +66,7 @@ async function world() {
         op: 'above',
         price: 1,
         name: 'high',
-        channels: [],
+        channels: channels.length > 0 ? [] : ['email'],
         channelIds: channels.map(({ id }) => id),
       }),
     /** Sends until nothing waits. */
@@ -175,4 +181,32 @@ test('the chart of a channel is switched off, and its form refuses other words',
   await fire([one])
   await deliver([one])
   expect(attempts.map(({ url }) => url.pathname.split('/').at(-1))).toEqual(['sendMessage'])
+})
+
+test('the chart is in the mail of an alert, as its owner wants it, and nobody’s outbox lists what it is made of', async () => {
+  const { call, fire, mails, services, user } = await world()
+  const letters = async () =>
+    (await call('GET', '/alerts/outbox')).json.letters as readonly Record<string, unknown>[]
+  /** Sends the one letter that waits: the clock stands still, so the loop takes no second one. */
+  async function mailed() {
+    await fire([])
+    const stop = new AbortController()
+    const running = services.features.start(stop.signal)
+    while ((await letters()).some(({ state }) => state === 'waiting')) await Bun.sleep(0)
+    stop.abort()
+    await running
+    const { text = '', picture = null } = mails.at(-1) ?? {}
+    expect(text).toContain('X:ABC 1h')
+    return picture && pixelsOf(picture).at(0, 899)
+  }
+  const change = async (body: object) => (await user('PATCH', 'user', body)).json
+  expect((await user('GET', 'session')).json.user.mailPicture).toBe('dark')
+  expect(await mailed()).toBe('#0f1216')
+  expect((await change({ mailPicture: 'light' })).user.mailPicture).toBe('light')
+  expect(await mailed()).toBe('#ffffff')
+  expect((await change({ mailPicture: 'off' })).user).toMatchObject({ mailPicture: 'off', name: 'trader' })
+  expect(await mailed()).toBeNull()
+  expect((await change({ mailPicture: 'blue' })).error.fields[0].path).toBe('/mailPicture')
+  expect((await change({ name: 'Ada' })).user).toMatchObject({ mailPicture: 'off', name: 'Ada' })
+  expect((await letters()).map((letter) => 'picture' in letter)).toEqual([false, false, false])
 })

@@ -161,7 +161,9 @@ export function testServer(
     clock?: FakeClock
     /** Providers of bars; null = they are switched off. */
     network?:
-      (Pick<FeatureDeps, 'http' | 'openSocket'> & Partial<Pick<FeatureDeps, 'send' | 'publicUrl'>>) | null
+      | (Pick<FeatureDeps, 'http' | 'openSocket'> &
+          Partial<Pick<FeatureDeps, 'send' | 'publicUrl' | 'mailTransport'>>)
+      | null
   } = {},
 ) {
   // Other tests keep the processors busy: a job takes too long where the test says so, and never by itself.

@@ -1,6 +1,6 @@
 // The outbox of letters and the loop that empties it, against mail servers that fail on purpose, on a clock that is turned.
 
-import { beforeEach, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import { idSource } from '../../src/lib/ids.ts'
 import { createMail, LetterRefused, type Letter, type Transport } from '../../src/mail/mail.ts'
 import { transact } from '../../src/store/transaction.ts'
@@ -16,6 +16,7 @@ let clock: HandClock
 let sent: string[]
 let logged: string[]
 let transport: Transport
+const PNG = new Uint8Array([137, 80, 78, 71])
 
 beforeEach(() => {
   clock = new HandClock()
@@ -29,14 +30,17 @@ function world(kv: Kv = testKv()) {
     kv,
     clock,
     newId: idSource({ clock, random }),
-    transport: (letter) => transport(letter),
+    transport: (letter, picture) => transport(letter, picture),
+    pictureOf: async (picture) => ('gone' in picture ? null : PNG),
     log: (level, message) => void (level !== 'debug' && logged.push(message)),
   })
   const stop = new AbortController()
   const running = mail.run(stop.signal)
   return {
-    write: (subject: string, ownerId = 'usr_1') =>
-      transact(kv, () => mail.enqueue({ ownerId, to: 'a@example.com', subject, text: '' })),
+    write: (subject: string, ownerId = 'usr_1', picture?: object) =>
+      transact(kv, () =>
+        mail.enqueue({ ownerId, to: 'a@example.com', subject, text: '', ...(picture && { picture }) }),
+      ),
     async wake() {
       mail.wake()
       await clock.settle()
@@ -232,4 +236,63 @@ test('letters are forgotten when they are 30 days old, whatever became of them',
   expect(mail.configured).toBe(false)
   await mail.run(new AbortController().signal)
   expect((await mail.list('usr_1', { limit: 9 })).items).toMatchObject([{ state: 'waiting', attempts: 0 }])
+})
+
+describe('a letter with a picture', () => {
+  /** What was handed over: with its picture or without. */
+  const handed: string[] = []
+  const noted = (subject: string, picture: Uint8Array | null) =>
+    handed.push(`${subject} ${picture === null ? 'alone' : picture.length}`)
+  beforeEach(() => void handed.splice(0))
+
+  test('has it, and one that cannot be drawn, or that has none, goes alone', async () => {
+    transport = async ({ subject }, picture) => void noted(subject, picture)
+    const { write, wake, stop } = world()
+    await write('chart', 'usr_1', { of: 'a firing' })
+    await write('no bars', 'usr_1', { gone: true })
+    await write('plain')
+    await wake()
+    expect(handed).toEqual(['chart 4', 'no bars alone', 'plain alone'])
+    await stop()
+  })
+
+  test('goes alone in the same try where the server refuses it', async () => {
+    transport = async ({ subject }, picture) => {
+      noted(subject, picture)
+      if (picture) throw new LetterRefused('552 too large')
+    }
+    const { write, wake, letters, stop } = world()
+    await write('chart', 'usr_1', { of: 'a firing' })
+    await wake()
+    expect(handed).toEqual(['chart 4', 'chart alone'])
+    expect((await letters())[0]).toMatchObject({ state: 'sent', attempts: 1, problem: null })
+    await stop()
+  })
+
+  test('goes alone from the third try on where the server breaks at it', async () => {
+    transport = async ({ subject }, picture) => {
+      noted(subject, picture)
+      if (picture) throw new Error('connection reset')
+    }
+    const { write, wake, letters, stop } = world()
+    await write('chart', 'usr_1', { of: 'a firing' })
+    await wake()
+    await clock.pass(60 * MINUTE)
+    expect(handed).toEqual(['chart 4', 'chart 4', 'chart alone'])
+    expect((await letters())[0]).toMatchObject({ state: 'sent', attempts: 3 })
+    await stop()
+  })
+
+  test('that the server refuses either way is refused as others are', async () => {
+    transport = async ({ subject }, picture) => {
+      noted(subject, picture)
+      throw new LetterRefused('550 no such mailbox')
+    }
+    const { write, wake, letters, stop } = world()
+    await write('chart', 'usr_1', { of: 'a firing' })
+    await wake()
+    expect(handed).toEqual(['chart 4', 'chart alone'])
+    expect((await letters())[0]).toMatchObject({ state: 'waiting', problem: '550 no such mailbox' })
+    await stop()
+  })
 })

@@ -42,6 +42,7 @@ export function Profile() {
         <Button onClick={() => attempt(signOut())}>Sign out</Button>
       </section>
       <Name />
+      <MailPicture />
       <Password onChanged={sessions.reload} />
       <section>
         <h2>Sessions</h2>
@@ -132,8 +133,34 @@ function Name() {
       <h2>Name</h2>
       <p>Shown beside your public scripts and ideas.</p>
       <Form of={form} action="Change the name" disabled={!form.changed} class={s.form}>
-        <Field label="Name" autocomplete="name" {...form.field('name')} />
+        <Field label="Name" autocomplete="name" {...form.field('name', { required: true })} />
       </Form>
+    </section>
+  )
+}
+
+const MAIL_PICTURES = [
+  ['dark', 'Dark'],
+  ['light', 'Light'],
+  ['off', 'None'],
+] as const
+
+function MailPicture() {
+  return (
+    <section>
+      <h2>E-mails of alerts</h2>
+      <Select
+        label="Chart picture"
+        value={user.value?.mailPicture ?? 'dark'}
+        options={MAIL_PICTURES}
+        onChange={(mailPicture) =>
+          attempt(
+            call('PATCH /api/auth/user', { body: { mailPicture } }).then(
+              (answer) => (user.value = answer.user),
+            ),
+          )
+        }
+      />
     </section>
   )
 }
