@@ -152,14 +152,12 @@ export function createTelling(deps: FeatureDeps, { shards, isAcknowledged, look 
     return changes
   }
 
-  async function ofOrders(tx: Tx, run: ForwardRun, events: readonly ForwardOrder[]): Promise<Changes[]> {
-    const changes: Changes[] = []
-    for (const [kind, each] of Map.groupBy(events, ({ event }) => event)) {
-      const told = each.map((event) => orderEvent(run, event))
-      changes.push(...(await outbox.enqueue(tx, run.userId, kind, told)))
-    }
-    return changes
-  }
+  const ofOrders = (tx: Tx, run: ForwardRun, events: readonly ForwardOrder[]): Promise<Changes[]> =>
+    outbox.enqueueAll(
+      tx,
+      run.userId,
+      events.map((event) => ({ event: event.event, data: orderEvent(run, event) })),
+    )
 
   return {
     outbox,

@@ -60,6 +60,27 @@ export function createOutbox({ kv, clock, newId }: OutboxDeps) {
     createdAt: clock.now(),
     resendOf,
   })
+  /** `enqueue` of events of several kinds, which are sent in their order. */
+  async function enqueueAll(
+    tx: Tx,
+    ownerId: string,
+    each: readonly Pick<Delivery, 'event' | 'data'>[],
+    only: readonly string[] = [],
+  ): Promise<Changes[]> {
+    if (each.length === 0) return []
+    const read = receivers.at(tx)
+    // This count is a check for receivers that are added meanwhile, which reading the list would not notice.
+    await read.count('owner', [ownerId])
+    const { items } = await read.ids('owner', [ownerId], { limit: RECEIVERS_PER_USER, reverse: false })
+    const active = (await read.getFacets('wanted', items)).filter(
+      ({ id, status }) => status === 'active' && (only.length === 0 || only.includes(id)),
+    )
+    return each.flatMap(({ event, data }) =>
+      active
+        .filter(({ events }) => events.some((one) => one === event))
+        .map((receiver) => deliveries.insert(fresh(receiver, event, data, null))),
+    )
+  }
   const owned = ownedIn(
     deliveries,
     () => new Problem(404, 'delivery_not_found', 'There is no such delivery.'),
@@ -72,25 +93,21 @@ export function createOutbox({ kv, clock, newId }: OutboxDeps) {
      * The deliveries that are under way do not disturb the plan: a large one would else lose to them again and again. A
      * receiver that is deleted meanwhile has its deliveries cancelled at its turn.
      */
-    async enqueue<E extends EventKind>(
+    enqueue<E extends EventKind>(
       tx: Tx,
       ownerId: string,
       event: E,
       each: readonly ReceiverData[E][],
       only: readonly string[] = [],
     ): Promise<Changes[]> {
-      const read = receivers.at(tx)
-      // This count is a check for receivers that are added meanwhile, which reading the list would not notice.
-      await read.count('owner', [ownerId])
-      const { items } = await read.ids('owner', [ownerId], { limit: RECEIVERS_PER_USER, reverse: false })
-      const wanted = (await read.getFacets('wanted', items)).filter(
-        ({ id, status, events }) =>
-          status === 'active' && events.includes(event) && (only.length === 0 || only.includes(id)),
-      )
-      return each.flatMap((data) =>
-        wanted.map((receiver) => deliveries.insert(fresh(receiver, event, data, null))),
+      return enqueueAll(
+        tx,
+        ownerId,
+        each.map((data) => ({ event, data })),
+        only,
       )
     },
+    enqueueAll,
     /** Sends a sample event, whatever the receiver listens to. */
     async test(receiver: Receiver, also?: Also<Delivery>): Promise<Delivery> {
       const delivery = fresh(receiver, 'webhook.test', { webhookId: receiver.id, name: receiver.name }, null)
