@@ -44,6 +44,8 @@ export interface Jobs {
   readonly judge: { readonly job: JudgeJob; readonly answer: JudgeOutput }
   /** A step of a forward run. */
   readonly forward: { readonly job: ForwardJob; readonly answer: ForwardOutput }
+  /** Its steps of several bars that have closed, as many as there is time for. */
+  readonly follow: { readonly job: FollowJob; readonly answer: FollowOutput }
   readonly advance: { readonly job: AdvanceJob; readonly answer: AdvanceOutput }
   readonly verify: { readonly job: RunJob; readonly answer: VerifyOutput }
   /** The answer is JSON text. */
@@ -170,6 +172,21 @@ export interface ForwardOutput extends Forwarded {
   readonly kind: 'strategy' | 'indicator' | 'library'
   /** What was wanted. */
   readonly text: TextBytes | null
+}
+
+export interface FollowJob extends RunJob {
+  readonly kept: ForwardState | null
+  /** The first of the bars to follow: each from here on has a step of its own. */
+  readonly from: number
+  /** Processor time after which no further step is begun. */
+  readonly forMs: number
+}
+
+export interface FollowOutput {
+  /** Those of the first bars, and of one at least. */
+  readonly steps: readonly Omit<Forwarded, 'kept'>[]
+  /** null: keep the state that you have. */
+  readonly kept: ForwardState | null
 }
 
 /** A run that continues from its kept state; see `backtest/advance.ts`. */

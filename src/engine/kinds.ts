@@ -3,7 +3,7 @@
 import { advanceJob } from './advance-job.ts'
 import { compareJob } from './compare-job.ts'
 import { explainJob } from './explain-job.ts'
-import { forwardJob } from './forward-job.ts'
+import { followJob, forwardJob } from './forward-job.ts'
 import { judgeJob } from './judge-job.ts'
 import { importJob } from './import-job.ts'
 import { packJob, tracksJob } from './pack-job.ts'
@@ -29,6 +29,7 @@ export const KINDS: Kinds = {
   propose: proposeJob,
   judge: judgeJob,
   forward: forwardJob,
+  follow: followJob,
   advance: advanceJob,
   verify: verifyJob,
   repaint: repaintJob,

@@ -1,13 +1,17 @@
 // Forward runs: strategies that are followed from now on, a closed bar at a time.
 //
-// A run keeps the bars as it saw them, its tape. Each step is one commit: the bar on the tape, the record with what the
-// strategy has then, and the events of its orders with their deliveries. So after a stop it goes on behind the last bar that it
-// has seen, tells nothing twice, and its report is always that of a backtest of the tape. The state of the engine is kept in
-// memory alone: without it a step begins at the first bar, with the same result.
+// A run keeps the bars as it saw them, its tape. Each bar is a step of its own, and one commit has a step or, of a run that is
+// behind, several: the bars on the tape, the record with what the strategy has then, and the events of its orders with their
+// deliveries. So after a stop it goes on behind the last bar that it has seen, tells nothing twice, and its report is always
+// that of a backtest of the tape. The state of the engine is kept in memory alone: without it a step begins at the first bar,
+// with the same result.
+//
+// Runs advance in rounds, and each run that is behind has a short turn in each of them. So a bar that has just closed waits for
+// a round, and not until others have caught up.
 
 import type { ForwardState } from '../backtest/forward.ts'
 import type { TextBytes } from '../engine/answer.ts'
-import type { ForwardOutput, ScriptHost } from '../engine/job.ts'
+import type { FollowOutput, ForwardOutput, ScriptHost } from '../engine/job.ts'
 import type { JobPool } from '../engine/pool.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
@@ -63,6 +67,8 @@ export interface ForwardDeps {
   readonly told: (run: ForwardRun) => void
   /** The bar of a series that is not over, if it is known. */
   readonly forming?: (key: SeriesKey) => Promise<TapeRow | null>
+  /** Processor time of a turn. */
+  readonly turnMs?: number
 }
 
 const WARMUP = 1000
@@ -71,8 +77,15 @@ const NAP_MS = 60_000
 const FORESEE_MS = 2000
 /** One after the other of a user's runs advances, and those of so many users side by side: a slow one holds up its own. */
 const USERS_AT_ONCE = 8
-/** Bars that are taken up in one go, after a long stop. */
-const CATCH_UP = 500
+/** The most bars of a run that are taken up in its turn, after a long stop. */
+const STEPS_MAX = 50
+/** No further step of a turn is begun after so much processor time: all users' runs share a thread or two. */
+const TURN_MS = 50
+/** After so long, those of a user's runs that are further behind wait for the next round. */
+const ROUND_MS = 200
+/** A commit ends with the bar that brings so many events, or so many letters of them; each may be a delivery or ten. */
+const EVENTS_AT_ONCE = 200
+const LETTERS_AT_ONCE = 200_000
 /** States and tapes of so many runs are held in memory. */
 const HELD_MAX = 200
 const SHOWN_BARS = 50
@@ -82,6 +95,13 @@ const DELETED_PAGE = 500
 interface Held {
   readonly rows: TapeRow[]
   state: ForwardState | null
+}
+
+/** What is known while runs catch up, round by round. */
+interface Pass {
+  /** They are tried again when the others have caught up. */
+  readonly failed: Map<string, unknown>
+  readonly foreseenAt: Map<string, number>
 }
 
 export class ForwardRuns {
@@ -298,59 +318,75 @@ export class ForwardRuns {
 
   /** Takes up all closed bars that have come. Answers whether a run wants to hear of bars that are not over. */
   async advanceAll(signal?: AbortSignal): Promise<boolean> {
+    const pass: Pass = { failed: new Map(), foreseenAt: new Map() }
+    for (;;) {
+      const { isBehind, isProvisional } = await this.#round(pass, signal)
+      if (signal?.aborted) return false
+      if (isBehind) continue
+      for (const error of pass.failed.values()) throw error
+      return isProvisional
+    }
+  }
+
+  /** One turn of each run. */
+  async #round(pass: Pass, signal: AbortSignal | undefined) {
     const { kv, clock, shards = ALL_SHARDS } = this.#deps
     const lines = new Map<string, ForwardRun[]>()
+    let isProvisional = false
     for await (const run of forwardRuns(kv).each('running')) {
       if (!shards.holds(run.userId)) continue
+      isProvisional ||= run.provisional === true
+      if (pass.failed.has(run.id)) continue
       const line = lines.get(run.userId)
       if (line) line.push(run)
       else lines.set(run.userId, [run])
     }
-    let failure: unknown = null
-    let foresees = false
+    let isBehind = false
     const waiting = [...lines.values()]
     const lane = async () => {
-      for (let line = waiting.shift(); line; line = waiting.shift())
-        for (const run of line) {
+      for (let line = waiting.shift(); line; line = waiting.shift()) {
+        const until = clock.now() + ROUND_MS
+        // The bar of a run that is not behind is told at once.
+        for (const run of line.toSorted((a, b) => b.last - a.last)) {
           if (signal?.aborted) return
           if (!shards.holds(run.userId)) break
-          foresees ||= run.provisional === true
-          const work = this.#advance(run)
+          const work = this.#advance(run, pass)
           this.#underWay.set(run.userId, work)
-          // The others go on; this one is tried again.
-          await work.catch((error: unknown) => (failure = error))
+          // The others go on.
+          const hasMore = await work.catch((error: unknown) => void pass.failed.set(run.id, error))
           this.#underWay.delete(run.userId)
+          isBehind ||= hasMore === true
           await clock.sleep(0)
+          if (hasMore && clock.now() > until) break
         }
-    }
-    await Promise.all(Array.from({ length: USERS_AT_ONCE }, lane))
-    if (signal?.aborted) return false
-    if (failure) throw failure
-    return foresees
-  }
-
-  async #advance(run: ForwardRun): Promise<void> {
-    const after = await this.#takeUp(run)
-    if (after?.provisional) await this.#foresee(after)
-  }
-
-  /** Takes up the closed bars of a run. Answers null if it is over, or another server's. */
-  async #takeUp(run: ForwardRun): Promise<ForwardRun | null> {
-    const { shards = ALL_SHARDS } = this.#deps
-    const key = keyOf(run)
-    const source = await this.#deps.bars.source(key)
-    if (!source || source.last <= run.last) return run
-    const script = await this.#script(run.id)
-    for (let before = run; ;) {
-      const news = await this.#closed(run.userId, key, { from: before.last + 1, first: CATCH_UP }, CATCH_UP)
-      if (news.length === 0) return before
-      for (const row of rowsOf(news)) {
-        if (!shards.holds(run.userId)) return null
-        const after = await this.#follow(before, key, script, row)
-        if (!after) return null
-        before = after
       }
     }
+    await Promise.all(Array.from({ length: USERS_AT_ONCE }, lane))
+    return { isBehind, isProvisional }
+  }
+
+  /** Answers whether there is more to take up. */
+  async #advance(run: ForwardRun, { foreseenAt }: Pass): Promise<boolean> {
+    const after = await this.#takeUp(run)
+    if (after?.isBehind) return true
+    const now = this.#deps.clock.now()
+    if (after?.run.provisional && now - (foreseenAt.get(run.id) ?? -Infinity) >= FORESEE_MS) {
+      foreseenAt.set(run.id, now)
+      await this.#foresee(after.run)
+    }
+    return false
+  }
+
+  /** A turn: takes up closed bars of a run. Answers null if it is over, or another server's. */
+  async #takeUp(run: ForwardRun): Promise<{ readonly run: ForwardRun; readonly isBehind: boolean } | null> {
+    const key = keyOf(run)
+    const source = await this.#deps.bars.source(key)
+    if (!source || source.last <= run.last) return { run, isBehind: false }
+    const news = await this.#closed(run.userId, key, { from: run.last + 1, first: STEPS_MAX }, STEPS_MAX)
+    if (news.length === 0) return { run, isBehind: false }
+    const after = await this.#follow(run, key, rowsOf(news))
+    const taken = after ? after.bars - run.bars : 0
+    return after && { run: after, isBehind: taken < news.length || news.length === STEPS_MAX }
   }
 
   /** Tells what the bar that is not over would do if it closed now. Nothing of it is kept but what was told. */
@@ -394,61 +430,74 @@ export class ForwardRuns {
     else this.#looked.delete(run.id)
   }
 
-  /** One bar. Answers null if the run is over. */
-  async #follow(
-    run: ForwardRun,
-    key: SeriesKey,
-    script: ForwardScript,
-    row: TapeRow,
-  ): Promise<ForwardRun | null> {
-    const { kv, deliver, told } = this.#deps
-    const held = await this.#heldOf(run)
-    const rows = [...held.rows, row]
-    let step: ForwardOutput
+  /** The first of these bars, as many as the turn has time for. Answers null if the run is over, or another server's. */
+  async #follow(run: ForwardRun, key: SeriesKey, news: readonly TapeRow[]): Promise<ForwardRun | null> {
+    let held: Held
+    let rows: TapeRow[]
+    let followed: FollowOutput
+    const from = run.warmup + run.bars
     try {
-      step = await this.#step(run.userId, key, script, { rows, state: held.state }, rows.length - 1)
+      held = await this.#heldOf(run)
+      rows = [...held.rows, ...news]
+      followed = await this.#steps(run, key, { rows, state: held.state }, from)
     } catch (error) {
       if (!(error instanceof Problem) || error.status >= 500 || error.code === 'concurrency_limited')
         throw error
       return this.#fail(run, error)
     }
-    const foreseen = run.foreseen ?? []
-    const isPast = ({ time }: BareOrder) => time <= row[0]!
-    const events = settledEvents(foreseen.filter(isPast), eventsBetween(run.waiting, step, row[0]!))
-    const after: ForwardRun = {
-      ...run,
-      ...(foreseen.length > 0 && { foreseen: foreseen.filter((event) => !isPast(event)) }),
-      bars: run.bars + 1,
-      first: run.first ?? row[0]!,
-      last: row[0]!,
-      position: step.position,
-      equity: step.equity,
-      currency: step.currency,
-      trades: step.summary.trades,
-      fills: run.fills + step.fills.length,
-      events: run.events + events.length,
-      waiting: [...step.waiting],
+    const { steps, kept } = followed
+    let stored = run
+    let after = run
+    let events: ForwardOrder[] = []
+    let letters = 0
+    for (const [i, step] of steps.entries()) {
+      const one = stepped(after, step, rows[from + i]![0]!)
+      after = one.run
+      events = events.concat(one.events)
+      letters += JSON.stringify(one.events).length
+      const isLast = i === steps.length - 1
+      if (!isLast && events.length < EVENTS_AT_ONCE && letters < LETTERS_AT_ONCE) continue
+      const seen = rows.slice(0, from + i + 1)
+      if (!(await this.#write(stored, after, seen, events))) {
+        this.#held.delete(run.id)
+        return null
+      }
+      // The new state is of the last step, and is no use before that is written.
+      this.#hold(run.id, { rows: seen, state: isLast ? (kept ?? held.state) : held.state })
+      stored = after
+      events = []
+      letters = 0
     }
+    return after
+  }
+
+  /** Commits the steps that lead from `before` to `after`. Answers whether the run still was as before, and is this server's. */
+  async #write(
+    before: ForwardRun,
+    after: ForwardRun,
+    rows: readonly TapeRow[],
+    events: readonly ForwardOrder[],
+  ): Promise<boolean> {
+    const { kv, deliver, told, shards = ALL_SHARDS } = this.#deps
+    if (!shards.holds(before.userId)) return false
     let isWritten = false
     await transact(kv, async (tx) => {
-      const stored = await forwardRuns(kv).at(tx).stored(run.id)
-      isWritten = stored?.record.state === 'running' && stored.record.last === run.last
+      const stored = await forwardRuns(kv).at(tx).stored(before.id)
+      isWritten = stored?.record.state === 'running' && stored.record.last === before.last
       if (!stored || !isWritten) return []
       return [
         forwardRuns(kv).replace(stored, after),
         {
-          sets: [...tapeSets(run.id, rows, rows.length - 1), ...eventSets(run.id, run.events, events)],
+          sets: [
+            ...tapeSets(before.id, rows, before.warmup + before.bars),
+            ...eventSets(before.id, before.events, events),
+          ],
         },
         ...(await deliver(tx, after, events)),
       ]
     })
-    if (!isWritten) {
-      this.#held.delete(run.id)
-      return null
-    }
-    this.#hold(run.id, { rows, state: step.kept ?? held.state })
-    if (events.length > 0) told(after)
-    return after
+    if (isWritten && events.length > 0) told(after)
+    return isWritten
   }
 
   async #fail(run: ForwardRun, { code, message }: Problem): Promise<null> {
@@ -465,21 +514,27 @@ export class ForwardRuns {
     from: number,
     wants: 'report' | 'tracks' | null = null,
   ): Promise<ForwardOutput> {
-    const { bars: cache, limits, hostFor, pool } = this.#deps
+    const { job, options } = await this.#jobOf(userId, key, script, { rows, state })
+    return this.#deps.pool.do('forward', { ...job, from, wants }, options)
+  }
+
+  /** A step of each bar from `from` on. */
+  async #steps({ id, userId }: ForwardRun, key: SeriesKey, held: Held, from: number): Promise<FollowOutput> {
+    const { pool, turnMs = TURN_MS } = this.#deps
+    const { job, options } = await this.#jobOf(userId, key, await this.#script(id), held)
+    return pool.do('follow', { ...job, from, forMs: turnMs }, options)
+  }
+
+  async #jobOf(userId: string, key: SeriesKey, script: ForwardScript, { rows, state }: Held) {
+    const { bars: cache, limits, hostFor } = this.#deps
     const seen = barsSeenBy(cache, userId)
     const bars = barsOf(rows)
-    const job = {
-      ...script,
-      bars,
-      symbol: await seen.symbol(key.exchange, key.symbol),
-      interval: key.interval,
-      limits,
-      kept: state,
-      from,
-      wants,
-    }
+    const symbol = await seen.symbol(key.exchange, key.symbol)
     const host = hostFor(seen, userId, key, bars)
-    return pool.do('forward', job, { user: userId, lane: 'alerts', budget: limits, host })
+    return {
+      job: { ...script, bars, symbol, interval: key.interval, limits, kept: state },
+      options: { user: userId, lane: 'alerts', budget: limits, host },
+    } as const
   }
 
   async #script(id: string): Promise<ForwardScript> {
@@ -537,6 +592,28 @@ export class ForwardRuns {
 const keyOf = (run: ForwardRun): SeriesKey => seriesOf(run, run.seriesOwner)
 
 const missing = () => new Problem(404, 'forward_run_not_found', 'There is no such forward run.')
+
+/** The run after the bar of that time, and what is to be told of it. */
+function stepped(run: ForwardRun, step: FollowOutput['steps'][number], time: number) {
+  const foreseen = run.foreseen ?? []
+  const isPast = (event: BareOrder) => event.time <= time
+  const events = settledEvents(foreseen.filter(isPast), eventsBetween(run.waiting, step, time))
+  const after: ForwardRun = {
+    ...run,
+    ...(foreseen.length > 0 && { foreseen: foreseen.filter((event) => !isPast(event)) }),
+    bars: run.bars + 1,
+    first: run.first ?? time,
+    last: time,
+    position: step.position,
+    equity: step.equity,
+    currency: step.currency,
+    trades: step.summary.trades,
+    fills: run.fills + step.fills.length,
+    events: run.events + events.length,
+    waiting: [...step.waiting],
+  }
+  return { run: after, events }
+}
 
 /**
  * What a bar did to the orders: those that filled, those that are gone without, and those that are new. One that came and

@@ -78,6 +78,7 @@ serveJobs({
   preview: (job, desk) => previewJob(job, desk, stoodInFor(desk.used)),
   pack: async (job, desk) => (await real()).pack(job, desk),
   forward: async (job, desk) => (await real()).forward(job, desk),
+  follow: async (job, desk) => (await real()).follow(job, desk),
   verify: async (job, desk) => (await real()).verify(job, desk),
   check: async (job, desk) => (await real()).check(job, desk),
   format: async (job, desk) => (await real()).format(job, desk),

@@ -4,7 +4,12 @@ import { expect, test } from 'bun:test'
 import { CompiledScripts } from '../../src/backtest/compiled-scripts.ts'
 import { runBacktest } from '../../src/backtest/run.ts'
 import { barsOf } from '../../src/forward/records.ts'
-import { eventsBetween, ForwardRuns, type ForwardRun } from '../../src/forward/forward-runs.ts'
+import {
+  eventsBetween,
+  ForwardRuns,
+  type ForwardDeps,
+  type ForwardRun,
+} from '../../src/forward/forward-runs.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
@@ -13,6 +18,7 @@ import { sliceBars, type Bars } from '../../src/market/bars.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
 import { hostFor } from '../../src/runs/host.ts'
 import { scriptRequest } from '../../src/tools/incremental.ts'
+import type { Kv } from '../../src/store/kv.ts'
 import type { ForwardOrder, WaitingOrder } from '../../src/wire/forward-run.ts'
 import type { ReportOrder } from '../../src/wire/report.ts'
 import { HandClock } from '../lib/hand-clock.ts'
@@ -49,7 +55,11 @@ async function town({ bars = 700, seed = 5 } = {}) {
   })
   const told: ForwardOrder[] = []
   const pool = inlinePool()
-  const open = (work = pool, forming?: () => Promise<readonly number[] | null>) =>
+  const open = (
+    work = pool,
+    forming?: () => Promise<readonly number[] | null>,
+    more: Partial<ForwardDeps> = {},
+  ) =>
     new ForwardRuns({
       kv,
       clock,
@@ -65,6 +75,9 @@ async function town({ bars = 700, seed = 5 } = {}) {
       },
       told: () => {},
       ...(forming && { forming }),
+      // As many bars a turn as there may be, however slow the machine is.
+      turnMs: Infinity,
+      ...more,
     })
   let next = 0
   return {
@@ -78,6 +91,7 @@ async function town({ bars = 700, seed = 5 } = {}) {
     bring: async (count: number) => {
       await cache.upsert(KEY, sliceBars(all, next, (next += count)))
     },
+    brought: () => next,
   }
 }
 
@@ -148,6 +162,212 @@ test('many bars at once after a long stop are taken up one by one, with the same
   await quick.open().advanceAll()
   expect(quick.told.length).toBeGreaterThan(10)
   expect(quick.told).toEqual(slow.told)
+})
+
+/** The bars and the events of each commit of a step. */
+function stepsWritten(kv: Kv) {
+  const written: { readonly bars: number; readonly events: number }[] = []
+  const { commit } = kv
+  let bars = 0
+  kv.commit = async (changes) => {
+    const done = await commit(changes)
+    const ofRun = changes.sets?.find(({ key }) => key[0] === 'forward-runs' && key[1] === 'id')
+    if (!done || !ofRun) return done
+    const { bars: after } = JSON.parse(ofRun.value.toString()) as ForwardRun
+    const events = changes.sets!.filter(({ key }) => key[0] === 'forward-event').length
+    written.push({ bars: after - bars, events })
+    bars = after
+    return done
+  }
+  return written
+}
+
+test('a run that is behind writes many bars at once, and one that is not each bar as it comes', async () => {
+  const { kv, open, bring } = await town({ bars: 260 })
+  await bring(101)
+  const runs = open()
+  await runs.create('u', { ...BODY, warmup: 50 })
+  const written = stepsWritten(kv)
+  await bring(120)
+  await runs.advanceAll()
+  expect(written.splice(0).map(({ bars }) => bars)).toEqual([50, 50, 20])
+  for (let i = 0; i < 3; i++) {
+    await bring(1)
+    await runs.advanceAll()
+  }
+  expect(written.splice(0).map(({ bars }) => bars)).toEqual([1, 1, 1])
+  await bring(10)
+  await open(undefined, undefined, { turnMs: 0 }).advanceAll()
+  expect(written.map(({ bars }) => bars)).toEqual(Array.from({ length: 10 }, () => 1))
+})
+
+/** Each of its fills has a message of twenty thousand letters. */
+const WORDY = `//@version=6
+strategy("wordy")
+text = "0123456789012345678901234567890123456789"
+for i = 0 to 8
+    text := text + text
+if bar_index % 2 == 0
+    strategy.entry("L", strategy.long, alert_message = text)
+else
+    strategy.close("L", alert_message = text)`
+
+test('a commit ends with the bar that brings two hundred events, or long messages', async () => {
+  const source = `//@version=6
+strategy("a hundred orders a bar")
+for i = 0 to 99
+    strategy.entry("L" + str.tostring(i), strategy.long, qty = 1, limit = low * 0.5)`
+  const { kv, open, bring } = await town({ bars: 200 })
+  await bring(101)
+  const runs = open()
+  const { id } = await runs.create('u', { ...BODY, source, warmup: 50 })
+  const written = stepsWritten(kv)
+  await bring(20)
+  await runs.advanceAll()
+  const bars = written.reduce((sum, one) => sum + one.bars, 0)
+  expect([bars, Math.max(...written.map(({ events }) => events))]).toEqual([20, 200])
+  expect((await runs.get('u', id)).bars).toBe(20)
+  await runs.remove('u', id)
+
+  await runs.create('u', { ...BODY, source: WORDY, warmup: 50 })
+  written.splice(0)
+  await bring(40)
+  await runs.advanceAll()
+  expect(written.length).toBeGreaterThan(2)
+  expect((await runs.list('u', { limit: 1 })).items[0]).toMatchObject({ bars: 40, state: 'running' })
+})
+
+test('a server that dies as it writes many bars has written them whole or not at all, and nothing is told twice', async () => {
+  const seed = Math.floor(Date.now() % 1e9)
+  console.log(`seed ${seed}`)
+  const random = seededRandom(seed)
+  const [slow, it] = [await town({ bars: 500 }), await town({ bars: 500 })]
+  const { kv, open, bring } = it
+  const whole = await slow.bring(101).then(() => slow.open().create('u', { ...BODY, warmup: 100 }))
+  await bring(101)
+  const { id } = await open().create('u', { ...BODY, warmup: 100 })
+  const { commit } = kv
+  let lives = Infinity
+  kv.commit = async (changes) => {
+    if (--lives > 0) return commit(changes)
+    // Gone before the commit, or after it and before anybody heard of it.
+    if (lives === 0 && random.below(2) === 0) await commit(changes)
+    throw new Error('The server is gone.')
+  }
+  /** Committed with the events. */
+  const deliver: ForwardDeps['deliver'] = async (_tx, { events }, each) => [
+    {
+      sets: each.map((event, i) => ({
+        key: ['told', events - each.length + i],
+        value: JSON.stringify(event),
+      })),
+    },
+  ]
+  const told = async () =>
+    (await kv.list({ prefix: ['told'] }, { limit: 5000 })).map(
+      ({ value }) => JSON.parse(value) as ForwardOrder,
+    )
+  let deaths = 0
+  while (it.brought() < 400) {
+    await bring(1 + random.below(80))
+    for (lives = 1; ; lives = 1 + random.below(4)) {
+      const turnMs = random.below(4) === 0 ? 0 : Infinity
+      const hasDied = await open(undefined, undefined, { deliver, turnMs })
+        .advanceAll()
+        .then(
+          () => false,
+          () => true,
+        )
+      if (!hasDied) break
+      deaths++
+      const { bars, events } = await open().get('u', id)
+      const tape = await kv.list({ prefix: ['forward-tape', id] }, { limit: 100 })
+      const rows = tape.reduce((sum, { value }) => sum + (JSON.parse(value) as unknown[]).length, 0)
+      expect([seed, rows, (await told()).length]).toEqual([seed, bars + 100, events])
+    }
+  }
+  lives = Infinity
+  expect(deaths).toBeGreaterThan(3)
+  await slow.bring(it.brought() - 101)
+  await slow.open(undefined, undefined, { turnMs: 0 }).advanceAll()
+  expect([seed, await told()]).toEqual([seed, slow.told])
+  expect(await open().orders('u', id)).toEqual(slow.told)
+  const run = await open().get('u', id)
+  expect({ ...run, id: '', createdAt: 0 }).toEqual({
+    ...(await slow.open().get('u', whole.id)),
+    id: '',
+    createdAt: 0,
+  })
+  expect(await reportOf(open(), run)).toBe(await reportOf(slow.open(), whole))
+})
+
+test('what happens while many bars are run is not written over: a stop, a corrected bar, another server', async () => {
+  const happening = async (
+    work: (runs: ForwardRuns, id: string, it: Awaited<ReturnType<typeof town>>) => Promise<unknown>,
+    more?: Partial<ForwardDeps>,
+  ) => {
+    const it = await town({ bars: 200 })
+    await it.bring(101)
+    const pool = inlinePool()
+    let goesOn = false
+    const runs = it.open(
+      {
+        async do(...job) {
+          const answer = await pool.do(...job)
+          if (job[0] === 'follow' && !goesOn) {
+            goesOn = true
+            await work(runs, id, it)
+          }
+          return answer
+        },
+      },
+      undefined,
+      more,
+    )
+    const { id } = await runs.create('u', { ...BODY, warmup: 50 })
+    await it.bring(30)
+    await runs.advanceAll()
+    return { ...it, runs, id, run: await runs.get('u', id) }
+  }
+  const stopped = await happening((runs, id) => runs.stop('u', id))
+  expect([stopped.run.state, stopped.run.bars, stopped.told]).toEqual(['stopped', 0, []])
+
+  const removed = await rejection(happening((runs, id) => runs.remove('u', id)))
+  expect(removed).toMatchObject({ code: 'forward_run_not_found' })
+
+  let isOurs = true
+  const shards = { holds: () => isOurs, onGained: () => {}, beforeGiving: () => {} }
+  const lost = await happening(async () => (isOurs = false), { shards })
+  expect([lost.run.bars, lost.told]).toEqual([0, []])
+
+  const corrected = await happening(async (_runs, _id, { all, cache }) => {
+    const bar = sliceBars(all, 110, 111)
+    bar.high[0] = bar.high[0]! * 1.5
+    await cache.upsert(KEY, bar)
+  })
+  expect(corrected.run.bars).toBe(30)
+  const { bars } = await corrected.runs.divergence('u', corrected.id)
+  expect(bars.map(({ time }) => time)).toEqual([corrected.all.time[110]!])
+})
+
+test('a bar that closes while another’s run catches up is told before that has caught up', async () => {
+  const { open, bring } = await town({ bars: 500 })
+  await bring(101)
+  const pool = inlinePool()
+  const jobs: string[] = []
+  const runs = open({
+    async do(...job) {
+      if (job[0] === 'follow' && jobs.push(job[2].user) === 1) await bring(1)
+      return pool.do(...job)
+    },
+  })
+  await runs.create('behind', { ...BODY, warmup: 50 })
+  await bring(300)
+  await runs.create('live', { ...BODY, warmup: 50 })
+  await runs.advanceAll()
+  expect(jobs.filter((user) => user === 'live')).toHaveLength(1)
+  expect(jobs.indexOf('live')).toBeLessThan(3)
+  expect(jobs.length).toBeGreaterThan(6)
 })
 
 test('a bar that is corrected later changes nothing of the run, and is named where a backtest differs', async () => {
