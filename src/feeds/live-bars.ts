@@ -59,10 +59,12 @@ export function liveBars({ bars, forming, clock }: LiveBarsDeps) {
     return { ...found, interval, calendar, isOwn: source.interval === key.interval }
   }
 
-  async function look(key: SeriesKey, range: BarRange) {
+  async function look(key: SeriesKey, range: BarRange): Promise<Awaited<ReturnType<BarCache['look']>>> {
     const read = await bars.look(key, range)
     const found = await rowFor(key, read.source)
     if (!found || !read.source) return read
+    // It may have been closed meanwhile: behind the bars that were read it would be the next but one.
+    if ((await bars.source(key))?.change !== read.source.change) return look(key, range)
     const source = { ...read.source, change: read.source.change + found.version }
     return { bars: await inRange(key, range, read.bars, found), source }
   }

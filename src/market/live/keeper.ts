@@ -68,10 +68,21 @@ interface Streamed {
 interface Followed extends Member {
   readonly key: SeriesKey
   readonly source: Source
+  /** How long after its end a bar is told of. */
+  readonly delayMs: number
   readonly line: Line<Followed>
   readonly streamed: Streamed | null
-  /** What is written is written in order. */
+  /** What is written is written in order; what waits behind a write that failed is not written, since it would leave a hole. */
   writing: Promise<void>
+  writes: number
+  writesFailed: number
+  /** While an answer is taken up: what the stream has closed behind it, which is written after it. */
+  behind: (readonly BarRow[])[] | null
+  /**
+   * Its forming bar, which is shown once all bars before it are stored: an alert that has seen a bar looks at none before it
+   * any more.
+   */
+  formed: BarRow | null
   filledAt: number | null
   /** Bars that REST had and the store had not, or otherwise. */
   mended: number
@@ -194,19 +205,27 @@ export class Keeper {
 
   #begin(key: SeriesKey, source: Source): Followed {
     const { provider, interval, stream } = source
-    const forming = (row: BarRow | null) => this.#deps.forming.set(key, row, delayMs)
+    const forming = (row: BarRow | null) => {
+      followed.formed = row
+      this.#show(followed)
+    }
     const delayMs = stream ? 0 : (provider.delayMs?.(key.exchange, interval) ?? 0)
     const since = this.#deps.clock.now()
     const streamed = stream && this.#streamedOf(key, source, stream, forming)
     const polled = stream ? null : new PolledSeries({ interval, delayMs, since, forming })
-    return {
+    const followed: Followed = {
       key,
       source,
+      delayMs,
       line: this.#lineOf(provider.name, () => new Line<Followed>(provider)),
       series: (streamed?.series ?? polled)!,
       polled,
       streamed,
       writing: Promise.resolve(),
+      writes: 0,
+      writesFailed: 0,
+      behind: null,
+      formed: null,
       filledAt: null,
       mended: 0,
       failures: 0,
@@ -216,6 +235,13 @@ export class Keeper {
       isStopped: false,
       isAlone: false,
     }
+    return followed
+  }
+
+  #show(followed: Followed): void {
+    const { key, formed, delayMs, writes } = followed
+    if (formed !== null && (writes > 0 || this.#followed.get(seriesName(key)) !== followed)) return
+    this.#deps.forming.set(key, formed, delayMs)
   }
 
   #streamedOf(
@@ -396,8 +422,16 @@ export class Keeper {
     signal: AbortSignal,
   ): Promise<void> {
     if (signal.aborted || this.#followed.get(seriesName(followed.key)) !== followed) return
+    followed.writes++
+    const behind: (readonly BarRow[])[] = []
+    followed.behind = behind
     const closed = followed.series.filled(rows, from, times, calendar)
-    if (await this.#mend(followed, closed, from !== null)) {
+    followed.behind = null
+    const mending = this.#mend(followed, closed, from !== null)
+    for (const streamed of behind) this.#store(followed.key, streamed)
+    const isMended = await mending
+    this.#written(followed)
+    if (isMended) {
       followed.failures = 0
       followed.retryAt = 0
       followed.filledAt = times.asked
@@ -450,6 +484,7 @@ export class Keeper {
     const [first] = rows
     const followed = this.#followed.get(seriesName(key))
     if (!first || !followed) return
+    if (followed.behind) return void followed.behind.push(rows)
     void this.#write(followed, first[0], async () => {
       await this.#deps.cache.upsert(key, barsOf(rows))
     })
@@ -457,21 +492,36 @@ export class Keeper {
 
   /** What cannot be stored now is asked for again later. */
   async #write(followed: Followed, from: number, work: () => Promise<void>): Promise<boolean> {
-    const written = followed.writing.then(work).then(
-      () => true,
-      (error: unknown) => {
-        followed.series.unsettle(from)
+    const { writesFailed } = followed
+    followed.writes++
+    const doubt = () => {
+      followed.formed = null
+      followed.series.unsettle(from)
+      followed.line.wake.abort()
+      return false
+    }
+    const written = followed.writing
+      .then(async () => {
+        if (followed.writesFailed > writesFailed) return doubt()
+        await work()
+        return true
+      })
+      .catch((error: unknown) => {
+        followed.writesFailed++
         if (followed.failures === 0)
           this.#deps.log('error', `bars of ${seriesName(followed.key)} could not be stored`, {
             error: String(error),
           })
         this.#failed(followed, error)
-        followed.line.wake.abort()
-        return false
-      },
-    )
-    followed.writing = written.then(() => {})
+        return doubt()
+      })
+    followed.writing = written.then(() => this.#written(followed))
     return written
+  }
+
+  #written(followed: Followed): void {
+    followed.writes--
+    this.#show(followed)
   }
 
   #tell(followed: Followed): void {

@@ -274,9 +274,9 @@ export class LiveSeries implements KeptSeries {
     this.#settledTo = this.#endOf(rows.at(-1)![0])
     this.#inVain = 0
     this.#holeSince = null
+    this.#deps.store(rows)
     if (this.#forming && this.#forming.row[0] < this.#settledTo) this.#setForming(null)
     else if (this.#forming) this.#setForming(this.#forming)
-    this.#deps.store(rows)
   }
 
   /** Takes up what came before its turn, if its turn has come. */

@@ -40,20 +40,39 @@ function followed([exchange, symbol, dialect]: (typeof VENUES)[number], seed: nu
   const venue = new FakeVenue(dialect, clock, random)
   const store = testBars()
   const early: number[] = []
+  const holes: string[] = []
   let isFull = false
+  let writeMs = 0
+  let answerMs = 0
+  let newest = Infinity
   const cache = new BarCache({
     ...store,
-    upsert(key, bars) {
-      if (isFull) return Promise.reject(new Error('the disk is full'))
+    async upsert(key, bars) {
+      if (writeMs > 0) await clock.sleep(writeMs)
+      if (isFull) throw new Error('the disk is full')
       for (const time of bars.time) if (time + MINUTE > clock.now()) early.push(time)
-      return store.upsert(key, bars)
+      noteHole('stored', bars.time[0]!)
+      const stored = await store.upsert(key, bars)
+      newest = (await store.info(key))!.last
+      return stored
     },
   })
+  const noteHole = (what: string, time: number) => {
+    if (time > newest + MINUTE && venue.closed().some(([opens]) => opens > newest && opens < time))
+      holes.push(`${what} ${(time - newest) / MINUTE} minutes behind the newest stored bar`)
+  }
   const forming = new FormingBars(0)
+  forming.onChange((of) => {
+    if (of === key) noteHole('shown', forming.get(key)!.row[0])
+  })
   const key = seriesKey(exchange, symbol, '1m')
   const keeper = new Keeper({
     cache,
-    http: venue.http,
+    async http(...request) {
+      const answer = await venue.http(...request)
+      if (answerMs > 0) await clock.sleep(answerMs)
+      return answer
+    },
     clock,
     log: silentLog,
     open: venue.open,
@@ -75,7 +94,13 @@ function followed([exchange, symbol, dialect]: (typeof VENUES)[number], seed: nu
     keeper,
     /** Times of bars that were stored before they were over. */
     early,
+    /** What was stored or shown although bars before it were not stored. */
+    holes,
     fails: (does: boolean) => (isFull = does),
+    /** REST's answers are so old when they come. */
+    answersIn: (ms: number) => (answerMs = ms),
+    /** Each write takes so long. */
+    writesIn: (ms: number) => (writeMs = ms),
     /** Goes on to the middle of a minute, when nothing is still to be settled. */
     middle: () => clock.pass(MINUTE - (clock.now() % MINUTE) + MINUTE / 2),
     status: async () => (await keeper.status())[0]!,
@@ -128,7 +153,7 @@ describe.each(VENUES)('%s', (...of) => {
     await live.clock.pass(65 * MINUTE)
     await live.middle()
     expect([seed, await live.stored()]).toEqual([seed, live.venue.closed().slice(-5000)])
-    expect(live.early).toEqual([])
+    expect([live.early, live.holes]).toEqual([[], []])
     const { stream, state } = await live.status()
     expect(state).toBe('live')
     expect(stream?.cuts).toBeGreaterThan(cuts / 3)
@@ -219,3 +244,40 @@ test('a store that fails for a while loses nothing', async () => {
   await live.middle()
   expect(await live.stored()).toEqual(live.venue.closed())
 })
+
+test('a bar that closes while REST is asked is stored behind those of the answer', async () => {
+  await using live = followed(VENUES[0]!, 12)
+  const beforeEnd = () => live.clock.pass(2 * MINUTE - 1000 - (live.clock.now() % MINUTE))
+  await beforeEnd()
+  live.keeper.unfollow(live.key)
+  await beforeEnd()
+  await beforeEnd()
+  live.answersIn(2000)
+  live.keeper.follow(live.key)
+  await live.clock.pass(3000)
+  expect(live.holes).toEqual([])
+  expect((await live.stored()).at(-1)).toEqual(live.venue.closed().at(-1))
+})
+
+test.each(VENUES)(
+  '%s: no bar is shown or stored before all bars that come before it',
+  async (exchange, symbol, dialect) => {
+    await using live = followed([exchange, symbol, dialect], 11)
+    await live.clock.pass(2 * MINUTE)
+    for (const fails of [false, true]) {
+      live.writesIn(100_000)
+      await live.clock.pass(5 * MINUTE)
+      live.fails(fails)
+      await live.clock.pass(5 * MINUTE)
+      live.fails(false)
+      live.writesIn(0)
+      await live.clock.pass(5 * MINUTE)
+      expect(live.holes).toEqual([])
+    }
+    await live.clock.pass(15 * MINUTE)
+    await live.middle()
+    expect(await live.stored()).toEqual(live.venue.closed())
+    for (let i = 0; i < 60 && live.forming.get(live.key) === null; i++) await live.clock.pass(1000)
+    expect(live.forming.get(live.key)).not.toBeNull()
+  },
+)
