@@ -21,7 +21,10 @@ import { connect } from '../store/postgres/connection.ts'
 import { LEASE_MS } from '../store/postgres/lease.ts'
 import { postgresKv } from '../store/postgres/postgres-kv.ts'
 import type { Blow } from './fleet-test.ts'
-import { Phone, Work } from './fleet-work.ts'
+import { Live } from './fleet-live.ts'
+import { Load } from './fleet-load.ts'
+import { Exchange, Service } from './fleet-services.ts'
+import { Work } from './fleet-work.ts'
 
 export interface ServersOptions {
   readonly servers: number
@@ -29,8 +32,8 @@ export interface ServersOptions {
   readonly random: (below: number) => number
   /** What is done to the servers and the database, in this order. */
   readonly blows: readonly Blow[]
-  /** The time within which every shard must have a server again; null: only told, since a busy machine may take longer. */
-  readonly withinMs: number | null
+  /** The time within which every shard must have a server again. */
+  readonly withinMs: number
   /** Built executables: a server that is started again takes the next one. None = the source. */
   readonly programs: readonly string[]
   /** Whether they reach the database by way of pgbouncer in transaction mode. */
@@ -40,20 +43,17 @@ export interface ServersOptions {
   readonly clockOff: string | null
 }
 
-const SYMBOLS = 6
 const WRITERS = 4
-/** How many ideas a writer makes: all writers together stay below what a user may have. */
-const IDEAS_MAX = 450
-const HOUR_MS = 3_600_000
 const PATIENCE_MS = 200_000
-/** A request whose server was stopped in the middle of it is given up after this long. */
-const REQUEST_MS = 15_000
-/** How often we say what an unanswered request is waiting for. */
-const SLOW_MS = 20_000
+/** A database that is away is away for so long at least, and for so much longer at most. */
+const OUTAGE_MS = 8000
+const OUTAGE_MORE_MS = 4000
 
 /** How servers are run. */
 interface Program extends Pick<ServersOptions, 'programs' | 'clockOff'> {
   readonly folder: string
+  /** Where it asks for live bars. */
+  readonly exchange: string
 }
 
 const SOURCE = [process.execPath, `${import.meta.dir}/../main.ts`]
@@ -79,7 +79,7 @@ class Server {
   /** Resolves once it is at work. Whenever it ends by itself it is started again, as a supervisor would. */
   async start(): Promise<void> {
     this.#isWanted = true
-    const { folder, programs, clockOff } = this.#program
+    const { folder, programs, clockOff, exchange } = this.#program
     const data = `${folder}/${this.name}`
     mkdirSync(data, { recursive: true })
     const built = programs[this.#starts++ % programs.length]
@@ -98,7 +98,8 @@ class Server {
         DATA_DIR: data,
         KEY_FILE: `${folder}/shared.key`,
         WEBHOOK_ALLOW: 'loopback',
-        FEEDS: 'off',
+        FLEET_EXCHANGE: exchange,
+        BUN_OPTIONS: `--preload=${import.meta.dir}/fleet-network.ts`,
         WORKERS: '1',
         SIGNUP: 'open',
         RATE_USER: '0',
@@ -157,165 +158,6 @@ async function stateOf(url: string): Promise<string> {
   }
 }
 
-/** Takes what is sent, and knows each message by its id. */
-class Receiver {
-  /** Ids of messages by firing. */
-  readonly messages = new Map<string, Set<string>>()
-  requests = 0
-  readonly #server = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch: async (request) => {
-      const { data } = (await request.json()) as { data: { firingId: string } }
-      const ids = this.messages.get(data.firingId) ?? new Set()
-      this.messages.set(data.firingId, ids.add(request.headers.get('webhook-id') ?? ''))
-      this.requests++
-      return new Response('ok')
-    },
-  })
-
-  get url(): string {
-    return `http://127.0.0.1:${this.#server.port}/`
-  }
-
-  stop(): void {
-    void this.#server.stop(true)
-  }
-}
-
-interface Answered {
-  readonly status: number
-  // oxlint-disable-next-line typescript/no-explicit-any
-  readonly json: any
-  readonly server: Server
-}
-
-class Load {
-  readonly #servers: readonly Server[]
-  readonly #random: (below: number) => number
-  headers: Readonly<Record<string, string>> = {}
-  /** Ideas by the id that was answered. */
-  readonly acked = new Map<string, string>()
-  readonly wrong: string[] = []
-  /** Bars that were acknowledged, by symbol. */
-  readonly bars = Array.from({ length: SYMBOLS }, () => 0)
-  /** When each bar was acknowledged. */
-  readonly ackedAt = new Map<string, string>()
-  repeated = 0
-  isOver = false
-  /** The longest time that a request went without an answer, from whichever server. */
-  longestMs = 0
-  readonly #waiting: (path: string, answers: ReadonlyMap<string, number>) => Promise<void>
-
-  /** `waiting` is told of a request that nobody answers, with how often it was refused and how. */
-  constructor(
-    servers: readonly Server[],
-    random: (below: number) => number,
-    waiting: (path: string, answers: ReadonlyMap<string, number>) => Promise<void>,
-  ) {
-    this.#servers = servers
-    this.#random = random
-    this.#waiting = waiting
-  }
-
-  /** Asks one server after the other until one answers something other than a refusal. */
-  async ask(
-    method: string,
-    path: string,
-    body?: unknown,
-    headers: Record<string, string> = {},
-  ): Promise<Answered> {
-    const from = performance.now()
-    let toldAt = from
-    const answers = new Map<string, number>()
-    for (;;) {
-      const server = this.#servers[this.#random(this.#servers.length)]
-      const answered = server?.base ? await this.#asked(server, method, path, body, headers) : null
-      const now = performance.now()
-      if (answered && answered.status < 500 && answered.status !== 409) {
-        this.longestMs = Math.max(this.longestMs, now - from)
-        return answered
-      }
-      const said = `${server?.name} ${answered ? `${answered.status} ${answered.json?.error?.code}` : (server?.base ?? 'no port')}`
-      answers.set(said, (answers.get(said) ?? 0) + 1)
-      if (now - from > PATIENCE_MS) {
-        this.wrong.push(`${method} ${path} was never answered`)
-        throw new Error(`${method} ${path} was not answered`)
-      }
-      if (now - toldAt > SLOW_MS) {
-        toldAt = now
-        await this.#waiting(`${method} ${path} for ${seconds(now - from)}`, answers)
-      }
-      this.repeated++
-      await Bun.sleep(50)
-    }
-  }
-
-  async #asked(
-    server: Server,
-    method: string,
-    path: string,
-    body: unknown,
-    headers: Record<string, string>,
-  ): Promise<Answered | null> {
-    try {
-      const response = await fetch(server.base + path, {
-        method,
-        headers: { 'content-type': 'application/json', ...this.headers, ...headers },
-        signal: AbortSignal.timeout(REQUEST_MS),
-        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-      })
-      const text = await response.text()
-      const cookie = /^[^;]+/.exec(response.headers.get('set-cookie') ?? '')?.[0]
-      if (cookie !== undefined) this.headers = { cookie }
-      return { status: response.status, json: text.startsWith('{') ? JSON.parse(text) : null, server }
-    } catch {
-      return null
-    }
-  }
-
-  /** Ideas, each of which must be there once it is acknowledged: at once on the server that did it. */
-  async write(writer: number): Promise<void> {
-    for (let i = 0; !this.isOver && i < IDEAS_MAX; i++) {
-      const title = `idea ${writer}.${i}`
-      const { status, json, server } = await this.ask(
-        'POST',
-        '/api/platform/ideas',
-        { title, body: 'x', visibility: 'private' },
-        { 'idempotency-key': title },
-      )
-      if (status !== 200) {
-        this.wrong.push(`${title} was answered ${status}: ${JSON.stringify(json)}`)
-        continue
-      }
-      this.acked.set(json.id, title)
-      const read = await this.#asked(server, 'GET', `/api/platform/ideas/${json.id}`, undefined, {})
-      if (read?.status === 404)
-        this.wrong.push(`stale: ${title} was not read by the server that had stored it`)
-    }
-  }
-
-  /** One bar after the other, each of which fires the alert of its symbol. */
-  async feed(symbol: number): Promise<void> {
-    while (!this.isOver) {
-      const time = START + (this.bars[symbol] ?? 0) * HOUR_MS
-      const { status, json } = await this.ask(
-        'POST',
-        `/api/platform/bars/import?exchange=T&symbol=S${symbol}&interval=1h`,
-        `time,open,high,low,close,volume\n${time},10,12,9,11,5\n`,
-        { 'content-type': 'text/csv' },
-      )
-      if (status === 200) {
-        this.bars[symbol] = (this.bars[symbol] ?? 0) + 1
-        this.ackedAt.set(`${symbol} ${time}`, new Date().toISOString())
-      }
-      if (status !== 200) this.wrong.push(`a bar was answered ${status}: ${JSON.stringify(json)}`)
-      await Bun.sleep(20)
-    }
-  }
-}
-const START = Date.UTC(2020, 0, 1)
-
 /** Measures how long a shard was without a server: from the last sign of life of one to the first of the next. */
 class Watch {
   longestMs = 0
@@ -372,57 +214,66 @@ export async function fleetOfServers({
 }: ServersOptions): Promise<number> {
   const postgres = await startDatabase()
   const folder = mkdtempSync(`${tmpdir()}/chartroom-fleet-`)
-  const receiver = new Receiver()
+  const receiver = new Service(random, 'webhook-id', (body) => JSON.parse(body).data.firingId as string)
+  const exchange = new Exchange()
   const between = pgbouncer ? startPgbouncer(postgres.url) : null
   const servers = Array.from({ length: count }, (_, i) => {
-    const program = { folder, programs, clockOff: i === 0 ? clockOff : null }
-    return new Server(`s${i}`, between?.url ?? postgres.url, program)
+    const name = `s${i}`
+    const program = {
+      folder,
+      programs,
+      clockOff: i === 0 ? clockOff : null,
+      exchange: exchange.urlFor(name),
+    }
+    return new Server(name, between?.url ?? postgres.url, program)
   })
   // The first one makes schema and key, the others find them.
   await servers[0]?.start()
   await Promise.all(servers.slice(1).map((server) => server.start()))
   const load = new Load(servers, random, (request, answers) => told(request, answers, servers, postgres.url))
-  const phone = new Phone(random)
+  const phone = new Service(random, 'idempotency-key', () => '')
   const work = new Work(load, phone)
-  await prepare(load, receiver, work)
+  const live = new Live(load, exchange)
+  await prepare(load, receiver, work, live)
   const watch = new Watch(postgres.url)
-  const working = [
-    work.run(),
-    ...Array.from({ length: WRITERS }, (_, writer) => load.write(writer)),
-    ...Array.from({ length: SYMBOLS }, (_, symbol) => load.feed(symbol)),
-  ]
+  const working = Promise.all([work.run(), load.run(WRITERS)])
   const counts = await struck(postgres, servers, blows, random)
   await Bun.sleep(1000)
   load.isOver = true
-  await Promise.all(working)
+  await working
+  exchange.close()
   const forward = await work.forwardFindings()
+  const streamed = await live.findings((series) => load.read(series))
   const kv = postgresKv(
     await connect({ url: postgres.url, clock: realClock, random: bytes, node: 'watcher' }),
   )
-  const outcome = await settled(kv, load)
+  const outcome = await settled(kv, (firings) => firings.length >= load.barCount && live.isFired(firings))
   await watch.stop()
   const findings = [
     ...load.wrong,
+    ...(await load.barFindings()),
     ...findingsOf(load, receiver, outcome),
     ...forward,
-    ...work.noticeFindings(outcome.notifications, outcome.firings, outcome.messages),
-    ...(withinMs !== null && watch.longestMs > withinMs
-      ? [`a shard had no server for ${seconds(watch.longestMs)}`]
-      : []),
+    ...streamed,
+    ...live.firingFindings(outcome.firings),
+    ...work.noticeFindings(outcome.notifications, firingsFor(outcome), outcome.messages),
+    ...(watch.longestMs > withinMs ? [`a shard had no server for ${seconds(watch.longestMs)}`] : []),
   ]
   const buried = servers.reduce((sum, server) => sum + server.buried, 0)
   const said = [...counts].map(([blow, number]) => `${blow} ${number}`).join(', ')
   console.log(`seed ${seed}; ${count} servers; ${said}; ${buried} ended since the others took them for gone`)
   console.log(
-    `${load.acked.size} ideas acknowledged, ${load.bars.reduce((a, b) => a + b)} bars, ${outcome.firings.length} firings, ${receiver.requests} webhook requests for ${receiver.messages.size} firings; ${load.repeated} requests repeated, the longest was answered after ${seconds(load.longestMs)}; longest until a shard had another server ${seconds(watch.longestMs)}`,
+    `${load.acknowledged} changes acknowledged, ${load.barCount} bars among them; ${load.shown.own} read back from the server that made them, ${load.shown.remembered} were answered from memory; ${outcome.firings.length} firings, ${receiver.ids.size} sent, ${receiver.refused} refused at first, ${receiver.repeated} taken more than once; ${load.repeated} requests repeated, the longest was answered after ${seconds(load.longestMs)}; longest until a shard had another server ${seconds(watch.longestMs)}`,
   )
   console.log(work.said)
+  console.log(live.said)
   for (const finding of findings.slice(0, 20)) console.log(finding)
   console.log(`${findings.length} findings`)
   await Promise.all(servers.map((server) => server.kill()))
   for (const { proxy } of servers) proxy.stop()
   receiver.stop()
   phone.stop()
+  exchange.stop()
   await kv.close()
   await between?.stop()
   await postgres.stop()
@@ -454,7 +305,7 @@ async function told(
 const bytes = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
 
-async function prepare(load: Load, receiver: Receiver, work: Work): Promise<void> {
+async function prepare(load: Load<Server>, receiver: Service, work: Work, live: Live): Promise<void> {
   // From this machine the first account needs no invitation.
   await load.ask('POST', '/api/auth/sign-up', {
     email: 'owner@example.com',
@@ -467,21 +318,8 @@ async function prepare(load: Load, receiver: Receiver, work: Work): Promise<void
   })
   if (hook.status !== 200) throw new Error(`no webhook: ${JSON.stringify(hook.json)}`)
   await work.prepare()
-  for (let symbol = 0; symbol < SYMBOLS; symbol++) {
-    const alert = await load.ask('POST', '/api/platform/alerts', {
-      name: `alert ${symbol}`,
-      symbol: `S${symbol}`,
-      exchange: 'T',
-      interval: '1h',
-      kind: 'price',
-      op: 'above',
-      price: 1,
-      frequency: 'every_time',
-      channels: ['webhook'],
-      channelIds: [work.channelId],
-    })
-    if (alert.status !== 200) throw new Error(`no alert: ${JSON.stringify(alert.json)}`)
-  }
+  await load.setAlerts(work.channelId)
+  await live.prepare()
 }
 
 async function struck(
@@ -496,8 +334,10 @@ async function struck(
     counts.set(blow, (counts.get(blow) ?? 0) + 1)
     const server = servers[random(servers.length)]
     if (!server) continue
-    console.log(`${new Date().toISOString()} ${blow}${blow === 'crash' ? '' : ` ${server.name}`}`)
+    const isOfAll = blow === 'crash' || blow === 'outage'
+    console.log(`${new Date().toISOString()} ${blow}${isOfAll ? '' : ` ${server.name}`}`)
     if (blow === 'crash') await postgres.crash()
+    else if (blow === 'outage') await postgres.crash(OUTAGE_MS + random(OUTAGE_MORE_MS))
     else if (blow === 'kill') {
       await server.kill()
       await server.start()
@@ -511,8 +351,10 @@ async function struck(
   return counts
 }
 
+type Idea = Readonly<Record<'id' | 'title' | 'body', string>>
+
 interface Outcome {
-  readonly ideas: ReadonlyMap<string, string>
+  readonly ideas: readonly Idea[]
   readonly firings: readonly Firing[]
   readonly deliveries: readonly Delivery[]
   readonly notifications: readonly Notification[]
@@ -520,8 +362,7 @@ interface Outcome {
 }
 
 /** What is stored once all bars have been looked at and all deliveries sent. */
-async function settled(kv: Kv, load: Load): Promise<Outcome> {
-  const wanted = load.bars.reduce((a, b) => a + b)
+async function settled(kv: Kv, isFired: (firings: readonly Firing[]) => boolean): Promise<Outcome> {
   let until = 0
   for (let before = -1; ;) {
     const firings = await recordsOf<Firing>(kv, 'firings')
@@ -532,16 +373,16 @@ async function settled(kv: Kv, load: Load): Promise<Outcome> {
     // As long as something happens, a busy machine is only slow.
     if (done > before) until = performance.now() + PATIENCE_MS
     before = done
-    const isDone = done === firings.length + sent.length && firings.length >= wanted
+    const isDone = done === firings.length + sent.length && isFired(firings)
     if (isDone || performance.now() > until) {
-      const ideas = await recordsOf<{ id: string; title: string }>(kv, 'ideas')
+      const ideas = await recordsOf<Idea>(kv, 'ideas')
       const messages = await recordsOf<InboxMessage>(kv, 'inbox-messages')
       return {
         firings,
         deliveries,
         notifications,
         messages,
-        ideas: new Map(ideas.map(({ id, title }) => [id, title])),
+        ideas,
       }
     }
     await Bun.sleep(200)
@@ -558,33 +399,35 @@ async function recordsOf<T>(kv: Kv, collection: string): Promise<T[]> {
   }
 }
 
-function findingsOf(load: Load, receiver: Receiver, { ideas, firings, deliveries }: Outcome): string[] {
-  const lost = [...load.acked].filter(([id]) => !ideas.has(id)).map(([, title]) => `lost: ${title}`)
-  const titles = [...ideas.values()]
+/** Firings that the channel was told of. */
+const firingsFor = ({ firings }: Outcome) => firings.filter(({ exchange }) => exchange === 'T')
+
+function findingsOf(
+  load: Load<Server>,
+  receiver: Service,
+  { ideas, firings, deliveries }: Outcome,
+): string[] {
+  const stored = new Map(ideas.map(({ id, title, body }) => [id, `${title} ${body}`]))
+  const lost = [...load.ideas]
+    .filter(([id, text]) => stored.get(id) !== text)
+    .map(([id, text]) => `lost: ${text}, stored is ${stored.get(id)}`)
+  const back = [...load.deleted]
+    .filter(([id]) => stored.has(id))
+    .map(([, text]) => `lost: the end of ${text}, which is stored`)
+  const titles = ideas.map(({ title }) => title)
   const twice = titles
     .filter((title, i) => titles.indexOf(title) !== i)
     .map((title) => `${title} was stored twice`)
   const fired = Map.groupBy(firings, ({ alertId, barTime }) => `${alertId} ${barTime}`)
   const again = [...fired].filter(([, all]) => all.length > 1).map(([name]) => `fired twice: ${name}`)
-  const bars = load.bars.reduce((a, b) => a + b)
-  // An alert is set before there are bars: the first of them is where it begins.
-  const missing = fired.size >= bars ? [] : [`${bars} bars were acknowledged, and ${fired.size} fired`]
-  const silent = load.bars.flatMap((count, symbol) => {
-    const times = new Set(
-      firings.filter((firing) => firing.symbol === `S${symbol}`).map(({ barTime }) => barTime),
-    )
-    return Array.from({ length: count }, (_, i) => START + i * HOUR_MS)
-      .filter((time) => !times.has(time))
-      .map(
-        (time) =>
-          `bar ${(time - START) / HOUR_MS} of S${symbol}, acknowledged ${load.ackedAt.get(`${symbol} ${time}`)}, did not fire`,
-      )
-  })
-  const several = [...receiver.messages]
+  const silent = load.unfired(
+    (symbol) => new Set(firings.filter((one) => one.symbol === symbol).map(({ barTime }) => barTime)),
+  )
+  const several = [...receiver.ids]
     .filter(([, ids]) => ids.size !== 1)
     .map(([firing, ids]) => `firing ${firing} was sent under ${ids.size} ids`)
   const unsent = firings
-    .filter(({ id }) => !receiver.messages.has(id))
+    .filter(({ id }) => !receiver.ids.has(id))
     .map(({ id }) => `firing ${id} was never sent`)
   const successes = deliveries
     .filter(({ attempts }) => attempts.filter(({ status }) => status >= 200 && status < 300).length !== 1)
@@ -592,5 +435,5 @@ function findingsOf(load: Load, receiver: Receiver, { ideas, firings, deliveries
       ({ id, state, attempts }) =>
         `delivery ${id} (${state}) has ${attempts.length} attempts, not one success`,
     )
-  return [...lost, ...twice, ...again, ...missing, ...silent, ...several, ...unsent, ...successes]
+  return [...lost, ...back, ...twice, ...again, ...silent, ...several, ...unsent, ...successes]
 }

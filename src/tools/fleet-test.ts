@@ -1,10 +1,11 @@
-// `bun run fleet-test [--kills N] [--crashes N] [--partitions N] [--nodes N] [--servers N]`: several nodes on one PostgreSQL,
-// of which some are killed all the time; the history of what they were answered is then held against what is stored. Nodes
-// run the store alone; servers (`fleet-servers.ts`) run everything.
+// `bun run fleet-test [--kills N] [--crashes N] [--outages N] [--partitions N] [--nodes N] [--servers N]`: several nodes on
+// one PostgreSQL, of which some are killed all the time; the history of what they were answered is then held against what is
+// stored. Nodes run the store alone; servers (`fleet-servers.ts`) run everything.
 //
 // It brings PostgreSQL along and runs as anybody. The load is what a machine can bear: counts and invariants are what it
 // shows, not speed.
 
+import { resolve } from 'node:path'
 import { postgresProxy, type Proxy } from '../../tests/store/postgres-proxy.ts'
 import { startPatroni } from '../../tests/store/patroni.ts'
 import { startPostgres } from '../../tests/store/postgres-server.ts'
@@ -16,26 +17,28 @@ import { silentLog } from '../lib/log.ts'
 import { commandLine, wholeNumber } from './command-line.ts'
 import { fleetOfServers } from './fleet-servers.ts'
 
-const HELP = `bun run fleet-test [--kills N] [--crashes N] [--partitions N] [--nodes N] [--seed S]
+const HELP = `bun run fleet-test [--kills N] [--crashes N] [--outages N] [--partitions N] [--nodes N] [--servers N] [--seed S]
 
 Several nodes on one PostgreSQL, which comes along. Ends with 1 if anything that was answered is not so.
 
   --kills N        How often a node is killed (5)
   --crashes N      How often the database is killed (1)
+  --outages N      How often the database is killed and stays away for 8 to 12 s (0)
   --partitions N   How often a node is cut off from the database (2)
-  --nodes N        How many nodes (3)
-  --servers N      Whole servers instead, that all serve at a time
+  --nodes N        How many nodes of the store alone; without --servers or this, three, and then as many servers
+  --servers N      How many whole servers, that all serve at a time
   --program PATH   A built executable that the servers run, else the source; with several, each start takes the next
   --pgbouncer      Servers reach the database by way of pgbouncer in transaction mode, which has to be installed
   --patroni        The database is three copies under Patroni: to kill it is to kill the copy that takes writes, and another
                    has to take over; takes patroni, etcd and PostgreSQL, which have to be installed
   --clock T        The clock of the first server is off by T, such as +1h; takes faketime, which has to be installed
-  --within N       Every shard must have a server again after N seconds; else it is only told
+  --within N       Every shard must have a server again after N seconds (10)
   --seed S         Whom it hits, and in which order`
 
 const { values: flags } = commandLine(HELP, {
   kills: { type: 'string' },
   crashes: { type: 'string' },
+  outages: { type: 'string' },
   partitions: { type: 'string' },
   nodes: { type: 'string' },
   servers: { type: 'string' },
@@ -47,11 +50,12 @@ const { values: flags } = commandLine(HELP, {
   seed: { type: 'string' },
 })
 const number = (
-  name: 'kills' | 'crashes' | 'partitions' | 'nodes' | 'servers' | 'within' | 'seed',
+  name: 'kills' | 'crashes' | 'outages' | 'partitions' | 'nodes' | 'servers' | 'within' | 'seed',
   fallback: number,
 ) => wholeNumber(HELP, name, flags[name]) ?? fallback
 
 const PATIENCE_MS = 30_000
+const OUTAGE_MS = 10_000
 
 /** What the nodes were told. */
 class History {
@@ -134,7 +138,7 @@ function randomNumbers(seed: number): (below: number) => number {
   }
 }
 
-export type Blow = 'kill' | 'crash' | 'cut' | 'silence'
+export type Blow = 'kill' | 'crash' | 'outage' | 'cut' | 'silence'
 
 /** Every blow of the run, in a random order. */
 function blows(random: (below: number) => number): Blow[] {
@@ -142,6 +146,7 @@ function blows(random: (below: number) => number): Blow[] {
   const all: Blow[] = [
     ...Array.from({ length: number('kills', 5) }, () => 'kill' as const),
     ...Array.from({ length: number('crashes', 1) }, () => 'crash' as const),
+    ...Array.from({ length: number('outages', 0) }, () => 'outage' as const),
     ...Array.from({ length: partitions }, (_, i) => (i % 3 === 2 ? ('silence' as const) : ('cut' as const))),
   ]
   return all
@@ -164,22 +169,31 @@ async function allOf(kv: Kv, prefix: Key): Promise<Map<string, string>> {
 
 async function main(): Promise<number> {
   const seed = number('seed', Math.floor(Math.random() * 2 ** 31))
+  const isBoth = flags.nodes === undefined && flags.servers === undefined
+  const [nodes, servers] = [number('nodes', isBoth ? 3 : 0), number('servers', isBoth ? 3 : 0)]
+  const ofNodes = nodes > 0 ? await fleetOfNodes(nodes, seed) : 0
+  return ofNodes || (servers > 0 ? await ofServers(servers, seed) : 0)
+}
+
+const startDatabase = () => (flags.patroni === true ? startPatroni() : startPostgres())
+
+function ofServers(servers: number, seed: number): Promise<number> {
   const random = randomNumbers(seed)
-  const servers = number('servers', 0)
-  const startDatabase = flags.patroni === true ? startPatroni : startPostgres
-  const withinMs = flags.within === undefined ? null : number('within', 0) * 1000
-  if (servers > 0)
-    return fleetOfServers({
-      servers,
-      seed,
-      random,
-      blows: blows(random),
-      withinMs,
-      programs: flags.program ?? [],
-      pgbouncer: flags.pgbouncer === true,
-      startDatabase,
-      clockOff: flags.clock ?? null,
-    })
+  return fleetOfServers({
+    servers,
+    seed,
+    random,
+    blows: blows(random),
+    withinMs: number('within', 10) * 1000,
+    programs: (flags.program ?? []).map((path) => resolve(path)),
+    pgbouncer: flags.pgbouncer === true,
+    startDatabase,
+    clockOff: flags.clock ?? null,
+  })
+}
+
+async function fleetOfNodes(count: number, seed: number): Promise<number> {
+  const random = randomNumbers(seed)
   const postgres = await startDatabase()
   const clock = { now: () => performance.now(), sleep: nap }
   const watcher = await connect({
@@ -200,7 +214,7 @@ async function main(): Promise<number> {
   const following = feed.run({ clock, log: silentLog }, over.signal)
 
   const history = new History()
-  const nodes = Array.from({ length: number('nodes', 3) }, (_, i) => new Node(`n${i}`, postgres.url, history))
+  const nodes = Array.from({ length: count }, (_, i) => new Node(`n${i}`, postgres.url, history))
   await Promise.all(nodes.map((node) => node.start()))
   const counts = new Map<Blow, number>()
   for (const blow of blows(random)) {
@@ -209,6 +223,7 @@ async function main(): Promise<number> {
     const node = nodes[random(nodes.length)]
     if (!node) continue
     if (blow === 'crash') await postgres.crash()
+    else if (blow === 'outage') await postgres.crash(OUTAGE_MS)
     else if (blow === 'kill') {
       await node.kill()
       await node.start()

@@ -6,6 +6,7 @@
 import type { Notification } from '../channels/channels.ts'
 import type { InboxMessage } from '../channels/inboxes.ts'
 import type { Firing } from '../alerts/alert.ts'
+import type { Service } from './fleet-services.ts'
 
 export interface Asking {
   readonly isOver: boolean
@@ -54,41 +55,9 @@ const PATIENCE_MS = 200_000
 /** An inbox takes no more of them a minute. */
 const MESSAGE_MS = 1500
 
-/** A service that is told things: it knows each notice by its id, and refuses some the first time that they come. */
-export class Phone {
-  readonly taken = new Map<string, number>()
-  readonly #refused = new Set<string>()
-  readonly #random: (below: number) => number
-  readonly #server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => this.#take(request) })
-
-  constructor(random: (below: number) => number) {
-    this.#random = random
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${this.#server.port}/`
-  }
-
-  stop(): void {
-    void this.#server.stop(true)
-  }
-
-  async #take(request: Request): Promise<Response> {
-    await request.text()
-    const id = request.headers.get('idempotency-key') ?? ''
-    // A second time would put it off for longer than a run takes.
-    if (!this.#refused.has(id) && this.#random(10) === 0) {
-      this.#refused.add(id)
-      return new Response(null, { status: 503 })
-    }
-    this.taken.set(id, (this.taken.get(id) ?? 0) + 1)
-    return new Response('ok')
-  }
-}
-
 export class Work {
   readonly #load: Asking
-  readonly #phone: Phone
+  readonly #phone: Service
   channelId = ''
   #inboxPath = ''
   #forwardId = ''
@@ -98,7 +67,7 @@ export class Work {
   readonly #results = new Map<string, string>()
   readonly done = { sweeps: 0, scans: 0 }
 
-  constructor(load: Asking, phone: Phone) {
+  constructor(load: Asking, phone: Service) {
     this.#load = load
     this.#phone = phone
   }
@@ -255,8 +224,7 @@ export class Work {
   }
 
   get said(): string {
-    const repeated = [...this.#phone.taken.values()].reduce((sum, times) => sum + times - 1, 0)
-    return `${this.done.sweeps} sweeps and ${this.done.scans} scans with the same results, ${this.#forwardBars - WARM_UP} bars of a forward run, ${this.#messages.length} messages of an inbox, ${this.#phone.taken.size} notices, ${repeated} of them sent again`
+    return `${this.done.sweeps} sweeps and ${this.done.scans} scans with the same results, ${this.#forwardBars - WARM_UP} bars of a forward run, ${this.#messages.length} messages of an inbox, ${this.#phone.taken.size} notices, ${this.#phone.repeated} of them sent again`
   }
 }
 

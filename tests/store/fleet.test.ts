@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 const TOOL = `${import.meta.dir}/../../src/tools/fleet-test.ts`
 
 test('nodes and a database that are killed lose nothing that was answered, and do nothing twice', async () => {
-  const child = Bun.spawn([process.execPath, TOOL, '--kills', '3', '--partitions', '1'], {
+  const child = Bun.spawn([process.execPath, TOOL, '--nodes', '3', '--kills', '3', '--partitions', '1'], {
     stdout: 'pipe',
     stderr: 'pipe',
   })

@@ -28,8 +28,8 @@ export interface TestPostgres {
 }
 
 export interface OwnPostgres extends TestPostgres {
-  /** Kills it, and starts it again on what it has left. */
-  crash(): Promise<void>
+  /** Kills it, and starts it again on what it has left, at once or later. */
+  crash(awayMs?: number): Promise<void>
 }
 
 /** Set for the files of a run that share one. */
@@ -63,9 +63,10 @@ export async function startPostgres(): Promise<OwnPostgres> {
   let server = await started(folder, url)
   return {
     url,
-    async crash() {
+    async crash(awayMs = 0) {
       server.kill('SIGKILL')
       await server.exited
+      await Bun.sleep(awayMs)
       // Those that worked for it notice by themselves, and it cannot start before they have.
       for (;;)
         try {
