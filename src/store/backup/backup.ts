@@ -27,8 +27,8 @@ export const LINE_FILE = 'backup.json'
 
 /** What was written right after a look has been put away before this has passed: a rest, and the steps before and after it. */
 const BEHIND_MS = 900
-/** How long to rest between two looks. Pages that change again meanwhile are put away once. */
-const [REST_LEAST_MS, REST_MOST_MS] = [100, 650]
+/** How long to rest between two looks. Pages that change again meanwhile are put away once, and a step costs more than its pages. */
+const [REST_LEAST_MS, REST_MOST_MS] = [100, 800]
 /** After so many narrow steps one stands for them all. */
 const WIDE_STEPS = 120
 /** A backup that is older than this, though there was something to copy, is said to fail. */
@@ -321,7 +321,7 @@ export class Backup {
       }
       let heldSince = performance.now()
       for (const run of file.changed(moment, from)) {
-        writer.add(run, (target) => file.read(run, moment, target))
+        writer.add(run, (target, to) => file.read(run, moment, target, to))
         if (writer.isFull) await send(false)
         if (isBeside && this.#isStopped) return null
         if (performance.now() - heldSince < TURN_MS) continue

@@ -21,6 +21,7 @@ const SUB_DATA = 2
 const NO_ROOT = 2 ** 64
 /** A part of the file that is mapped at once. */
 const WINDOW_BYTES = 16 << 20
+const NONE: readonly Run[] = []
 
 /** The database as one transaction left it. */
 export interface Moment {
@@ -46,13 +47,13 @@ export class PageFile {
   readonly #file: number
   readonly #windows: Window[] = []
   /** The only page that is in memory; null: the file is mapped. */
-  #single: SinglePage | null
+  #single: Window | null
 
   /** Whoever wants all pages had better read them: mapped, a large file would count as memory of this process. */
   constructor(path: string, access: 'mapped' | 'read') {
     this.#path = path
     this.#file = openSync(path, 'r')
-    this.#single = access === 'mapped' ? null : { window: windowOn(new Uint8Array()), number: -1 }
+    this.#single = access === 'mapped' ? null : windowOn(new Uint8Array(), -1)
   }
 
   close(): void {
@@ -86,17 +87,18 @@ export class PageFile {
     return bytes
   }
 
-  /** Reads a run into `target`, which is as long as it. */
-  read({ first, bytes }: Run, { pageSize }: Moment, target: Buffer): void {
+  /** Reads a run into `target`, from its byte `to` on. */
+  read({ first, bytes }: Run, { pageSize }: Moment, target: Buffer, to: number): void {
     // Long values are not mapped, which they would fill the memory with.
-    if (bytes > pageSize) return this.#read(target, first * pageSize)
-    const { window, at } = this.#placeOf(first, pageSize)
-    target.set(window.bytes.subarray(at, at + bytes))
+    if (bytes > pageSize) return this.#read(target, first * pageSize, to, bytes)
+    const window = this.#windowOf(first, pageSize)
+    const at = first * pageSize - window.offset
+    window.bytes.copy(target, to, at, at + bytes)
   }
 
-  #read(target: Uint8Array, offset: number): void {
-    if (readSync(this.#file, target, 0, target.length, offset) !== target.length)
-      throw new Error(`the file ends before byte ${offset + target.length}`)
+  #read(target: Uint8Array, offset: number, to = 0, count = target.length): void {
+    if (readSync(this.#file, target, to, count, offset) !== count)
+      throw new Error(`the file ends before byte ${offset + count}`)
   }
 
   /** All pages in use at the moment that are newer than the transaction, from the roots down; with 0, all. */
@@ -104,16 +106,22 @@ export class PageFile {
     const roots = [meta.readBigUInt64LE(24 + 40), meta.readBigUInt64LE(72 + 40)]
     const waiting = roots.map(Number).filter((root) => root < NO_ROOT)
     for (let number = waiting.pop(); number !== undefined; number = waiting.pop()) {
-      if (!this.#isNewer(number, pageSize, since)) continue
+      if (!isNewer(this.#windowOf(number, pageSize), number, pageSize, since)) continue
       yield { first: number, bytes: pageSize }
       yield* this.#below(number, pageSize, since, waiting)
     }
   }
 
   /** Answers the long values of a leaf; the pages below a branch, and the tables in the tree of tables, are added to `waiting`. */
-  #below(number: number, pageSize: number, since: number, waiting: number[]): Run[] {
-    const { window, at: page } = this.#placeOf(number, pageSize)
+  #below(number: number, pageSize: number, since: number, waiting: number[]): readonly Run[] {
+    const window = this.#windowOf(number, pageSize)
     const { bytes, shorts, longs } = window
+    const page = number * pageSize - window.offset
+    const count = (shorts[(page + 20) >>> 1] as number) >> 1
+    if ((longs[(page + 16) >>> 2] as number) & (BRANCH << 16)) {
+      this.#addChildren(window, page, count, pageSize, since, waiting)
+      return NONE
+    }
     const shortAt = (at: number) => shorts[(page + at) >>> 1] as number
     // A value begins where its key ends, which may be anywhere.
     const wideAt = (at: number) => {
@@ -121,18 +129,11 @@ export class PageFile {
       for (let i = 7; i >= 0; i--) wide = wide * 256 + (bytes[page + at + i] as number)
       return wide
     }
-    const isBranch = ((longs[(page + 16) >>> 2] as number) & (BRANCH << 16)) !== 0
-    const count = shortAt(20) >> 1
     const long: Run[] = []
     for (let i = 0; i < count; i++) {
       const at = HEADER_BYTES + shortAt(HEADER_BYTES + i * 2)
       const flags = shortAt(at + 4)
-      if (isBranch) {
-        // Nodes begin at even places, where 32 bits cannot always be read at once.
-        const child = shortAt(at) + shortAt(at + 2) * 2 ** 16 + flags * 2 ** 32
-        if (since === 0 || this.#isNewer(child, pageSize, since)) waiting.push(child)
-        continue
-      }
+      if (flags === 0) continue
       const value = at + 8 + shortAt(at + 6)
       // A long value is named with its transaction and its number of pages.
       if (flags & BIG_DATA && wideAt(value + 8) > since)
@@ -142,60 +143,83 @@ export class PageFile {
     return long
   }
 
-  #isNewer(number: number, pageSize: number, since: number): boolean {
-    const { window, at } = this.#placeOf(number, pageSize)
-    const word = at >>> 2
-    if (window.longs[word] !== number >>> 0) throw new Error(`page ${number} is another one`)
-    return (window.longs[word + 2] as number) + (window.longs[word + 3] as number) * 2 ** 32 > since
+  /** Nearly all of a step's looks at pages are here: without an object for each they take a third less time. */
+  #addChildren(
+    { shorts }: Window,
+    page: number,
+    count: number,
+    pageSize: number,
+    since: number,
+    waiting: number[],
+  ): void {
+    let near: Window | null = null
+    const first = (page + HEADER_BYTES) >>> 1
+    for (let i = 0; i < count; i++) {
+      // Nodes begin at even places, where 32 bits cannot always be read at once.
+      const node = first + ((shorts[first + i] as number) >>> 1)
+      const child =
+        (shorts[node] as number) +
+        (shorts[node + 1] as number) * 2 ** 16 +
+        (shorts[node + 2] as number) * 2 ** 32
+      if (since > 0) {
+        const offset = child * pageSize
+        if (!near || offset < near.offset || offset + pageSize > near.end)
+          near = this.#windowOf(child, pageSize)
+        if (!isNewer(near, child, pageSize, since)) continue
+      }
+      waiting.push(child)
+    }
   }
 
-  /** Where a page is in memory. */
-  #placeOf(number: number, pageSize: number): { readonly window: Window; readonly at: number } {
+  /** The part of the file that a page is in. */
+  #windowOf(number: number, pageSize: number): Window {
+    if (this.#single) return this.#only(number, pageSize)
     const offset = number * pageSize
-    if (this.#single) return { window: this.#only(number, pageSize), at: 0 }
     const index = Math.floor(offset / WINDOW_BYTES)
-    const at = offset - index * WINDOW_BYTES
     const known = this.#windows[index]
     // The file has grown since, or is looked at for the first time.
-    const window = known && known.bytes.length >= at + pageSize ? known : this.#map(index)
-    return { window, at }
+    return known && offset + pageSize <= known.end ? known : this.#map(index)
   }
 
   #only(number: number, pageSize: number): Window {
-    if (this.#single?.window.bytes.length !== pageSize)
-      this.#single = { window: windowOn(new Uint8Array(pageSize)), number: -1 }
-    const { window } = this.#single
-    if (this.#single.number !== number) this.#read(window.bytes, number * pageSize)
-    this.#single.number = number
-    return window
+    const offset = number * pageSize
+    if (this.#single?.bytes.length !== pageSize) this.#single = windowOn(new Uint8Array(pageSize), -1)
+    const window = this.#single
+    if (window.offset !== offset) this.#read(window.bytes, offset)
+    return Object.assign(window, { offset, end: offset + pageSize })
   }
 
   #map(index: number): Window {
     const offset = index * WINDOW_BYTES
     const size = Math.min(WINDOW_BYTES, fstatSync(this.#file).size - offset)
-    return (this.#windows[index] = windowOn(Bun.mmap(this.#path, { shared: true, offset, size })))
+    return (this.#windows[index] = windowOn(Bun.mmap(this.#path, { shared: true, offset, size }), offset))
   }
 }
 
 /** A part of the file in memory. */
 interface Window {
-  readonly bytes: Uint8Array
+  readonly bytes: Buffer
   readonly shorts: Uint16Array
   readonly longs: Uint32Array
+  /** Where in the file it begins and ends. */
+  offset: number
+  end: number
 }
 
-interface SinglePage {
-  readonly window: Window
-  number: number
-}
-
-function windowOn(bytes: Uint8Array): Window {
-  const { buffer, byteOffset, length } = bytes
+function windowOn({ buffer, byteOffset, length }: Uint8Array, offset: number): Window {
   return {
-    bytes,
+    bytes: Buffer.from(buffer, byteOffset, length),
     shorts: new Uint16Array(buffer, byteOffset, length >>> 1),
     longs: new Uint32Array(buffer, byteOffset, length >>> 2),
+    offset,
+    end: offset + length,
   }
+}
+
+function isNewer({ longs, offset }: Window, number: number, pageSize: number, since: number): boolean {
+  const word = (number * pageSize - offset) >>> 2
+  if (longs[word] !== number >>> 0) throw new Error(`page ${number} is another one`)
+  return (longs[word + 2] as number) + (longs[word + 3] as number) * 2 ** 32 > since
 }
 
 /** LMDB's flag of a state whose pages may not all have reached the disk. */
