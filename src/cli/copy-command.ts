@@ -33,8 +33,9 @@ export const copyCommand: Command = {
       '  --to PLACE       The other one, which has to be empty',
       '  --key-file FILE  The key that secrets are sealed with, if none of both is a folder that has it',
       '',
-      'BARS names the bucket of the database, if it has one. No server may run on either. What was cut short goes on where it stopped if the command is given again. At',
-      'the end both are read and compared; before that no server takes the copy for data. The source stays as it is,',
+      'BARS names the bucket of the database, if it has one. No server may run on either. What was cut short goes on',
+      'where it stopped if the command is given again; a database that goes away meanwhile is waited for, for a minute.',
+      'At the end both are read and compared; before that no server takes the copy for data. The source stays as it is,',
       'but data of an older version is brought up to date first.',
     ].join('\n'),
   run: async (context) => {

@@ -3,6 +3,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import type { Clock } from '../../src/lib/clock.ts'
 import { seriesKey } from '../../src/market/bar-store.ts'
 import { defaultSymbol } from '../../src/market/symbols.ts'
 import type { Archive } from '../../src/store/archive.ts'
@@ -15,12 +16,14 @@ import { lmdbBars } from '../../src/store/lmdb-bars.ts'
 import { lmdbKv } from '../../src/store/lmdb.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { openStore, openToCopy } from '../../src/store/open-store.ts'
+import { openPostgresToCopy } from '../../src/store/postgres/open-postgres.ts'
 import { takeLease } from '../../src/store/postgres/lease.ts'
 import { postgresArchive } from '../../src/store/postgres/postgres-archive.ts'
 import { postgresBars } from '../../src/store/postgres/postgres-bars.ts'
 import { minuteBars } from '../market/bar-store.conformance.ts'
 import { rejection } from '../rejection.ts'
 import { oldDataFolder } from './old-data.ts'
+import { postgresProxy } from './postgres-proxy.ts'
 import { postgresStores, realClock } from './postgres-stores.ts'
 
 const folder = mkdtempSync(`${tmpdir()}/chartroom-copy-`)
@@ -126,6 +129,38 @@ test.each(WAYS)('a copy from %s to %s that was cut short anywhere goes on', asyn
     }
     await assertNoHalfCopy(target.kv)
   }
+})
+
+test('a copy outlives a database that is away for half a minute', async () => {
+  const proxy = postgresProxy(postgres.url)
+  let now = 0
+  const clock: Clock = {
+    now: () => now,
+    sleep(ms, signal) {
+      // An answer that does not come is another test's.
+      if (signal) return new Promise((resolve) => signal.addEventListener('abort', () => resolve()))
+      now += ms
+      if (now > 30_000) proxy.open()
+      return realClock.sleep(1)
+    },
+  }
+  const target = await openPostgresToCopy({
+    url: proxy.url,
+    clock,
+    random: { bytes: (count) => crypto.getRandomValues(new Uint8Array(count)) },
+    node: 'copy',
+    schema: `"${crypto.randomUUID()}"`,
+  })
+  const source = (await filled('lmdb')).archive
+  let isCut = false
+  const progress = () => {
+    if (!isCut) proxy.close()
+    isCut = true
+  }
+  expect(await copyStore({ source, target, progress })).toMatchObject({ documents: 301, bars: 9003 })
+  expect(now).toBeGreaterThan(30_000)
+  await target.close()
+  proxy.stop()
 })
 
 test('a copy tells how far it is, and where it goes on how many came since', async () => {

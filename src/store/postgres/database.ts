@@ -21,6 +21,8 @@ export interface DatabaseOptions {
    * Not for what must not be late when it is back, as a lease is.
    */
   readonly sparing?: boolean
+  /** For how long a statement is sent again once the database has answered; absent: as long as a person waits for a page. */
+  readonly patienceMs?: number
 }
 
 export type Query = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>
@@ -48,6 +50,8 @@ export class Database {
   /** Why the last statement was given up; null: it was answered. */
   #awayFor: unknown = null
   #isTrying = false
+  /** A database that has never answered may be none, and whoever named it wrongly should hear so soon. */
+  #hasAnswered = false
 
   constructor(options: DatabaseOptions) {
     this.#options = options
@@ -93,7 +97,8 @@ export class Database {
   }
 
   async #patiently<T>(ask: (sql: SQL) => Promise<T>): Promise<T> {
-    if (this.#awayFor === null) return this.#untilAway(ask, PATIENCE_MS)
+    const { patienceMs = PATIENCE_MS } = this.#options
+    if (this.#awayFor === null) return this.#untilAway(ask, this.#hasAnswered ? patienceMs : PATIENCE_MS)
     // Somebody has waited in vain already.
     if (this.#options.sparing !== true) return this.#untilAway(ask, 0)
     if (this.#isTrying) throw away(this.#awayFor)
@@ -112,6 +117,7 @@ export class Database {
       try {
         const answer = await this.#unlessSilent(ask)
         this.#awayFor = null
+        this.#hasAnswered = true
         return answer
       } catch (error) {
         if (!isPassing(error) || this.#isClosed) throw meant(error)

@@ -110,9 +110,12 @@ export async function openPostgres(options: PostgresOptions): Promise<CommandPos
   }
 }
 
+/** A copy has nobody waiting, and a database that was switched over or starts after a crash is soon back. */
+const COPY_PATIENCE_MS = 60_000
+
 /** The whole store, to copy from or into; refused while a server serves from it. */
 export async function openPostgresToCopy(options: PostgresOptions): Promise<Archive> {
-  const connection = await connect(options)
+  const connection = await connect({ patienceMs: COPY_PATIENCE_MS, ...options })
   try {
     const [node] = await servingNodes(connection)
     if (node !== undefined)
