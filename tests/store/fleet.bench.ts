@@ -2,6 +2,8 @@
 //
 //     bun run bench fleet                            this source
 //     bun run bench fleet dist/chartroom --nodes 5   an executable, and another number of servers
+//     bun run bench fleet --users 1 --each 1 --only sweeps
+//                                                    a sweep that has all servers to itself, from its first trial to its verdict
 //
 // Servers on one machine take its processors from each other. Where the system lets us (root on Linux: control groups), each
 // server therefore gets an equal part of one processor and no more, as if it had a slow machine to itself, and the
@@ -36,14 +38,18 @@ const { values, positionals } = parseArgs({
     nodes: { type: 'string', default: '3' },
     rounds: { type: 'string', default: '3' },
     share: { type: 'string', default: '0.2' },
+    users: { type: 'string', default: '6' },
+    only: { type: 'string', default: 'sweeps,reads' },
+    /** One after the other: what a server waits for at the end, when the last sweep is judged, is no part of a steady load. */
+    each: { type: 'string', default: '2' },
   },
 })
 const rounds = roundsOf(values.rounds)
 const counts = [1, Number(values.nodes)]
 const SHARE = Number(values.share)
-const [BARS, USERS, READS_MS] = [20_000, 6, 8000]
-/** One after the other: what a server waits for at the end, when the last sweep is judged, is no part of a steady load. */
-const SWEEPS_EACH = 2
+const USERS = Number(values.users)
+const SWEEPS_EACH = Number(values.each)
+const [BARS, READS_MS] = [20_000, 8000]
 const WANTED = 2.5
 /** How many requests are under way for each server. */
 const READERS = 8
@@ -86,6 +92,7 @@ interface Fleet {
 }
 
 const all = counts.map(() => ({ sweeps: [] as Cost[], reads: [] as Cost[] }))
+const works = (['sweeps', 'reads'] as const).filter((work) => values.only.split(',').includes(work))
 const hasParts = canPart()
 console.log(
   hasParts
@@ -94,7 +101,7 @@ console.log(
 )
 for (let round = 0; round < rounds; round++)
   for (const [i, count] of counts.entries()) await measured(count, all[i]!)
-for (const work of ['sweeps', 'reads'] as const) {
+for (const work of works) {
   const unit = work === 'sweeps' ? 'trial' : 'answer'
   for (const [i, count] of counts.entries()) {
     const of = (figure: (cost: Cost) => number) => median(all[i]![work].map(figure))
@@ -126,22 +133,24 @@ async function measured(
   const servers: BenchServer[] = []
   const parts: string[] = []
   try {
+    if (hasParts) parts.push(parted(postmasterOf(postgres), null))
     for (let i = 0; i < count; i++) servers.push(await started(postgres.url, `${folder}/${i}`))
     const cookies = await prepared(servers[0]!)
     await sharedOut(sql, count)
-    if (hasParts) for (const { child } of servers) parts.push(parted(child.pid))
+    if (hasParts) for (const { child } of servers) parts.push(parted(child.pid, SHARE))
     const fleet = { servers, postgres, sql, cookies }
     // Machine code comes with the first of them.
-    await sweeps(fleet, 1)
-    into.sweeps.push(await sweeps(fleet, SWEEPS_EACH))
-    await reads(fleet, READS_MS)
-    into.reads.push(await reads(fleet, READS_MS))
+    for (const work of works) {
+      if (work === 'sweeps') await sweeps(fleet, 1)
+      else await reads(fleet, READS_MS)
+      into[work].push(await (work === 'sweeps' ? sweeps(fleet, SWEEPS_EACH) : reads(fleet, READS_MS)))
+    }
   } finally {
     for (const { child } of servers) child.kill('SIGKILL')
     await Promise.all(servers.map(({ child }) => child.exited))
-    for (const part of parts) rmdirSync(part)
     await sql.close()
     await postgres.stop()
+    for (const part of parts) rmdirSync(part)
     rmSync(folder, { recursive: true, force: true })
   }
 }
@@ -209,22 +218,31 @@ function sweeps(fleet: Fleet, each: number): Promise<Cost> {
     const tried = await Promise.all(
       cookies.map(async (cookie, user) => {
         const { address } = servers[user % servers.length]!
-        let trials = 0
-        for (let i = 0; i < each; i++) trials += await swept(address, cookie)
-        return trials
+        const all: Swept[] = []
+        for (let i = 0; i < each; i++) all.push(await swept(address, cookie))
+        return all
       }),
     )
-    if (sum(tried) !== USERS * each * TRIALS) throw new Error(`${sum(tried)} trials`)
-    return sum(tried)
+    const all = tried.flat()
+    const done = sum(all.map((one) => one.trials))
+    if (done !== USERS * each * TRIALS) throw new Error(`${done} trials`)
+    const from = Math.min(...all.map((one) => one.from))
+    return { done, seconds: (Math.max(...all.map(({ to }) => to)) - from) / 1000 }
   })
 }
 
-/** Runs a sweep to its end, and answers how many trials it had. */
-async function swept(address: string, cookie: string): Promise<number> {
+interface Swept {
+  readonly trials: number
+  readonly from: number
+  readonly to: number
+}
+
+/** Runs a sweep to its end. Its times are its record's: this asks too seldom to know them. */
+async function swept(address: string, cookie: string): Promise<Swept> {
   const { id } = await ask(`${address}/api/platform/sweeps`, cookie, JSON.stringify(SWEEP))
   for (;;) {
     const { sweep } = await ask(`${address}/api/platform/sweeps/${id}`, cookie)
-    if (sweep.state === 'done') return sweep.tried
+    if (sweep.state === 'done') return { trials: sweep.tried, from: sweep.createdAt, to: sweep.finishedAt }
     if (sweep.state === 'failed') throw new Error(JSON.stringify(sweep))
     await Bun.sleep(ASK_MS)
   }
@@ -234,7 +252,8 @@ async function swept(address: string, cookie: string): Promise<number> {
 function reads(fleet: Fleet, forMs: number): Promise<Cost> {
   const { servers, cookies } = fleet
   return cost(fleet, async () => {
-    const until = performance.now() + forMs
+    const from = performance.now()
+    const until = from + forMs
     let done = 0
     const reader = async (i: number) => {
       const { address } = servers[i % servers.length]!
@@ -242,23 +261,23 @@ function reads(fleet: Fleet, forMs: number): Promise<Cost> {
         await ask(`${address}/api/platform/${PATHS[n % PATHS.length]}`, cookies[i % USERS]!)
     }
     await Promise.all(Array.from({ length: READERS * servers.length }, (_, i) => reader(i)))
-    return done
+    return { done, seconds: (performance.now() - from) / 1000 }
   })
 }
 
-async function cost({ servers, postgres, sql }: Fleet, work: () => Promise<number>): Promise<Cost> {
+async function cost(
+  { servers, postgres, sql }: Fleet,
+  work: () => Promise<Pick<Cost, 'done' | 'seconds'>>,
+): Promise<Cost> {
   const before = {
     servers: servers.map(spentMs),
     database: databaseMs(postgres),
     commits: await commitsOf(sql),
   }
-  const from = performance.now()
   const done = await work()
-  const seconds = (performance.now() - from) / 1000
   const now = servers.map(spentMs)
   return {
-    seconds,
-    done,
+    ...done,
     servers: now.map((ms, i) => ms - before.servers[i]!),
     databaseMs: databaseMs(postgres) - before.database,
     commits: (await commitsOf(sql)) - before.commits,
@@ -270,10 +289,14 @@ async function commitsOf(sql: SQL): Promise<number> {
   return row.commits
 }
 
-/** Processor time of all processes of the database so far. */
-function databaseMs({ url }: OwnPostgres): number {
+function postmasterOf({ url }: OwnPostgres): number {
   const folder = new URL(url).searchParams.get('path')
-  const parent = readFileSync(`${folder}/data/postmaster.pid`, 'utf8').split('\n')[0]!
+  return Number(readFileSync(`${folder}/data/postmaster.pid`, 'utf8').split('\n')[0])
+}
+
+/** Processor time of all processes of the database so far. */
+function databaseMs(postgres: OwnPostgres): number {
+  const parent = String(postmasterOf(postgres))
   let ticks = 0
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
     try {
@@ -302,26 +325,29 @@ async function ask(url: string, cookie: string, body?: string, type = 'applicati
 /** Whether processes can be given a part of a processor here. */
 function canPart(): boolean {
   try {
-    rmdirSync(parted(null))
+    rmdirSync(parted(null, null))
     return true
   } catch {
     return false
   }
 }
 
-/** Makes a control group with a server's part of a processor, puts the process into it, and answers its folder. */
-function parted(pid: number | null): string {
+/**
+ * Makes a control group, puts the process into it, and answers its folder. `share`: the most that it gets of a processor; null:
+ * what it wants, as the database does.
+ */
+function parted(pid: number | null, share: number | null): string {
   const old = '/sys/fs/cgroup/cpu'
   const folder = `${existsSync(old) ? old : '/sys/fs/cgroup'}/chartroom-bench-${process.pid}-${pid ?? 0}`
   mkdirSync(folder)
-  const most = Math.round(SHARE * PERIOD_US)
+  const most = share === null ? null : Math.round(share * PERIOD_US)
   if (existsSync(old)) {
     writeFileSync(`${folder}/cpu.cfs_period_us`, String(PERIOD_US))
-    writeFileSync(`${folder}/cpu.cfs_quota_us`, String(most))
+    writeFileSync(`${folder}/cpu.cfs_quota_us`, String(most ?? -1))
     // What else the machine does shall not take it from them.
     writeFileSync(`${folder}/cpu.shares`, '200000')
   } else {
-    writeFileSync(`${folder}/cpu.max`, `${most} ${PERIOD_US}`)
+    writeFileSync(`${folder}/cpu.max`, `${most ?? 'max'} ${PERIOD_US}`)
     writeFileSync(`${folder}/cpu.weight`, '10000')
   }
   if (pid !== null) writeFileSync(`${folder}/cgroup.procs`, String(pid))
