@@ -13,6 +13,7 @@ import type { TrialBatch } from '../backtest/trial.ts'
 import type { ScriptNames } from '../backtest/trial-name.ts'
 import type { TextBytes } from './answer.ts'
 import type { JudgeJob, JudgeOutput } from './judge-job.ts'
+import type { LuckFound, LuckJob } from './luck.ts'
 import type { Verified } from '../backtest/report/difference.ts'
 import type { TrackKinds } from '../backtest/tracks.ts'
 import type { Packed, Path } from '../wire/columns.ts'
@@ -42,6 +43,8 @@ export interface Jobs {
   readonly checkPortfolio: { readonly job: PortfolioJob; readonly answer: null }
   readonly propose: { readonly job: ProposeJob; readonly answer: ProposeOutput }
   readonly judge: { readonly job: JudgeJob; readonly answer: JudgeOutput }
+  /** A part of what takes longest of a sweep's verdict. */
+  readonly luck: { readonly job: LuckJob; readonly answer: LuckFound }
   /** A step of a forward run. */
   readonly forward: { readonly job: ForwardJob; readonly answer: ForwardOutput }
   /** Its steps of several bars that have closed, as many as there is time for. */

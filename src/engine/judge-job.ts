@@ -1,6 +1,5 @@
-// Judges a sweep: finds its best trial, and what remains of it without luck. That takes seconds of arithmetic over
-// thousands of trials, so it is a job. The best is run once more for its trades, and what was chosen in the windows of a
-// walk-forward for its equity.
+// Judges a sweep: finds its best trial, and what remains of it without luck. The best is run once more for its trades, and what
+// was chosen in the windows of a walk-forward for its equity. The two tests that take longest may be jobs of others (`luck.ts`).
 
 import { rowLayout, type Measured, type TrialInputs, type WindowWinner } from '../backtest/measured.ts'
 import type { BacktestRequest } from '../backtest/run.ts'
@@ -14,17 +13,16 @@ import {
   meanCorrelation,
 } from '../statistics/deflated-sharpe.ts'
 import { judgedLength, judgedSharpe } from '../statistics/judged-sharpe.ts'
-import { luckSentence, percentText } from '../statistics/luck.ts'
 import { momentsOf } from '../statistics/moments.ts'
 import { monteCarloOfTrades } from '../statistics/monte-carlo.ts'
-import { overfitting, type BlockSums, type Overfitting } from '../statistics/overfitting.ts'
 import { plateau } from '../statistics/plateau.ts'
-import { snoopingTests } from '../statistics/reality-check.ts'
 import { costSensitivity } from '../statistics/sensitivity.ts'
 import { walkForward, type WalkForwardRun } from '../statistics/walk-forward.ts'
 import type { Verdict } from '../wire/sweep.ts'
 import type { RunJob } from './job.ts'
+import { luckJob, luckParts, type LuckFound } from './luck.ts'
 import { withAllItAsks } from './run-job.ts'
+import type { Judged } from './verdict.ts'
 import type { Desk } from './worker-loop.ts'
 
 export interface JudgeJob extends RunJob {
@@ -46,27 +44,24 @@ export interface JudgeJob extends RunJob {
   /** The cells of the walk-forward matrix, and the best trial of each of their windows, in order. */
   readonly cells: readonly { readonly share: number; readonly runs: number }[]
   readonly winners: readonly (WindowWinner | null)[]
+  /** Whether this job looks how much of it is luck, or others do. */
+  readonly luck: 'here' | 'elsewhere'
 }
 
 export interface JudgeOutput {
-  readonly verdict: Verdict
+  readonly judged: Judged
+  /** What `withLuck` needs besides, unless others look for it. */
+  readonly luck: readonly LuckFound[]
   /** What each cell earned out of sample, in their order. */
   readonly stitched: readonly Stitched[]
 }
-
-/** With more trials the blocks are joined in pairs, which leaves 70 splits of 12,870. */
-const SPLIT_TRIALS_MAX = 5000
-/** With more trials the tests of data snooping would take minutes, so they take only those with the best scores. */
-const SNOOPED_MAX = 4000
-/** As many points of a scatter plot as an eye can tell apart. */
-const SHOWN_MAX = 1000
-const BINS = 30
 
 export async function judgeJob(job: JudgeJob, desk: Desk): Promise<JudgeOutput> {
   const scored = scoresOf(job)
   const best = indexOfBest(scored)
   const { trades, stitched } = await ranAgain(job, best, desk)
-  return { verdict: verdictOf(job, scored, best, trades), stitched }
+  const luck = job.luck === 'elsewhere' ? [] : luckParts(job, false).map((part) => luckJob({ ...job, part }))
+  return { judged: judgedOf(job, scored, best, trades), luck, stitched }
 }
 
 interface BestTrades {
@@ -117,7 +112,7 @@ function indexOfBest(scores: Float64Array): number {
   return best
 }
 
-function verdictOf(job: JudgeJob, scores: Float64Array, best: number, trades: BestTrades | null): Verdict {
+function judgedOf(job: JudgeJob, scores: Float64Array, best: number, trades: BestTrades | null): Judged {
   const { counted, failed, bars, measured } = job
   const tried = {
     trials: scores.length,
@@ -128,7 +123,6 @@ function verdictOf(job: JudgeJob, scores: Float64Array, best: number, trades: Be
   const forward = walkForwards(job)
   const robust = best < 0 ? null : mostRobust(job, scores)
   const sharpe = best < 0 ? null : sharpeOf(job, best)
-  const split = overfitting(blockSums(job))
   const heldOut = best < 0 ? null : heldOutOf(job, best)
   const { inside } = measured
   const spanMs = (bars.time[inside.to - 1] ?? 0) - (bars.time[inside.from] ?? 0)
@@ -138,8 +132,8 @@ function verdictOf(job: JudgeJob, scores: Float64Array, best: number, trades: Be
     robust,
     sharpe,
     length: sharpe && judgedLength(sharpe, counted, spanMs),
-    overfitting: split && shownOverfitting(split),
-    snooping: snoopingOf(job, scores),
+    overfitting: null,
+    snooping: null,
     heldOut,
     walkForward: forward,
     plateau: best < 0 ? null : plateauOf(job, scores, best),
@@ -152,9 +146,7 @@ function verdictOf(job: JudgeJob, scores: Float64Array, best: number, trades: Be
       ),
     costs: trades && costSensitivity(trades.trades, trades.tickValue),
   }
-  const sentence =
-    job.deviation !== undefined ? sentenceOfOne(verdict) : sentenceOf(verdict, profitOf(job, best) < 0)
-  return { ...verdict, sentence }
+  return { verdict, isOne: job.deviation !== undefined, loses: profitOf(job, best) < 0 }
 }
 
 function sharpeOf(
@@ -191,57 +183,6 @@ function* piecesOf(rows: Float64Array, width: number, from: number, pieces: numb
     const row = rows.subarray(at + from, at + from + pieces)
     if (!Number.isNaN(row[0]!)) yield row
   }
-}
-
-function blockSums({ rows, measured }: JudgeJob): BlockSums {
-  const layout = rowLayout(measured)
-  const all = Array.from({ length: rows.length / layout.width }, (_, trial) => trial * layout.width)
-  const ran = all.filter((at) => !Number.isNaN(rows[at + layout.sums]!))
-  const joined = ran.length > SPLIT_TRIALS_MAX && measured.blocks % 4 === 0 ? 2 : 1
-  const blocks = measured.blocks / joined
-  const column = (from: number) => {
-    const into = new Float64Array(ran.length * blocks)
-    for (const [trial, at] of ran.entries())
-      for (let block = 0; block < measured.blocks; block++)
-        into[trial * blocks + Math.floor(block / joined)]! += rows[at + from + block]!
-    return into
-  }
-  const { from, to } = measured.inside
-  const bound = (block: number) => Math.floor((block * joined * (to - from)) / measured.blocks)
-  const counts = Array.from({ length: blocks }, (_, block) => bound(block + 1) - bound(block))
-  return { trials: ran.length, blocks, sums: column(layout.sums), squares: column(layout.squares), counts }
-}
-
-function shownOverfitting(found: Overfitting): NonNullable<Verdict['overfitting']> {
-  const { splits, probability, slope, intercept, loss, logits, inSample, outOfSample } = found
-  const finite = logits.filter(Number.isFinite)
-  const edge = Math.max(1, ...finite.map(Math.abs))
-  const counts = Array.from({ length: BINS }, () => 0)
-  for (const logit of finite) counts[Math.min(BINS - 1, Math.floor(((logit + edge) / (2 * edge)) * BINS))]!++
-  const every = Math.ceil(splits / SHOWN_MAX)
-  const points: [number, number][] = []
-  for (let i = 0; i < splits; i += every) points.push([inSample[i]!, outOfSample[i]!])
-  return { splits, probability, slope, intercept, loss, logits: { from: -edge, to: edge, counts }, points }
-}
-
-function snoopingOf({ rows, measured, seed }: JudgeJob, scores: Float64Array): Verdict['snooping'] {
-  const { width, pieces } = rowLayout(measured)
-  const ranked = Array.from(scores, (score, trial) => ({ score, trial }))
-    .filter(({ trial }) => !Number.isNaN(rows[trial * width + pieces]!))
-    .sort((a, b) => (Number.isNaN(b.score) ? -1 : Number.isNaN(a.score) ? 1 : b.score - a.score))
-    .slice(0, SNOOPED_MAX)
-  const found = ranked.map(({ trial }) =>
-    rows.subarray(trial * width + pieces, trial * width + pieces + measured.pieces),
-  )
-  const tests = snoopingTests(found, { seed, q: 0.25 })
-  if (!tests) return null
-  const shown = ({ statistic, lower, consistent, upper }: typeof tests.white) => ({
-    statistic,
-    lower,
-    consistent,
-    upper,
-  })
-  return { trials: found.length, white: shown(tests.white), hansen: shown(tests.hansen) }
 }
 
 /** NaN if it is not known. */
@@ -366,57 +307,3 @@ function mostRobust(job: JudgeJob, scores: Float64Array): Verdict['robust'] {
   }
   return found
 }
-
-/** The sentence that a trader reads first. */
-function sentenceOf(verdict: Omit<Verdict, 'sentence'>, loses: boolean): string {
-  const { best, trials, counted, sharpe, walkForward: forward, heldOut, overfitting: split } = verdict
-  if (trials === 0) return 'Nothing was tried: no choice of values meets the conditions.'
-  const count = counted.toLocaleString('en')
-  if (!best || !sharpe) return `${count} tried, and none meets the objective and its constraints.`
-  const luck = sharpe.deflated === null ? null : 1 - sharpe.deflated
-  const head = counted === 1 ? 'One tried' : `Best of ${count} tried`
-  const says = [loses ? `${head}, and it loses money.` : `${head}.`, luckSentence(sharpe.deflated)]
-  const isLucky = luck === null || luck > 0.05
-  const [cell] = forward?.cells ?? []
-  if (forward && forward.cells.length > 1) {
-    const isRobust = forward.passed >= forward.cells.length / 2 && !isLucky
-    says.push(
-      `Walk-forward passes in ${forward.passed} of ${forward.cells.length} cells: ${judged(isRobust)}.`,
-    )
-  } else if (cell) {
-    const kept =
-      cell.efficiency === null
-        ? 'had no profit to keep'
-        : cell.efficiency <= 0
-          ? `${cell.profit < 0 ? 'loses money' : 'earns nothing'} out of sample`
-          : `keeps ${percentText(cell.efficiency)} of the profit`
-    says.push(`Walk-forward ${kept}: ${judged(cell.passed && !isLucky)}.`)
-  } else if (heldOut) {
-    const { efficiency } = heldOut
-    const kept =
-      efficiency === null
-        ? 'had no profit to keep'
-        : efficiency <= 0
-          ? heldOut.netProfit < 0
-            ? 'lose money'
-            : 'earn nothing'
-          : `keep ${percentText(efficiency)} of the profit`
-    says.push(`The bars held out ${kept}: ${judged(efficiency !== null && efficiency >= 0.5 && !isLucky)}.`)
-  } else if (split) {
-    const isRobust = split.probability < 0.1 && !isLucky
-    says.push(`Probability of overfitting: ${percentText(split.probability)}: ${judged(isRobust)}.`)
-  }
-  return says.join(' ')
-}
-
-/** The sentence for a single backtest, which is one of so many tries. */
-function sentenceOfOne({ counted, sharpe, monteCarlo }: Omit<Verdict, 'sentence'>): string {
-  const tries =
-    counted <= 1 ? 'The only try of this script here.' : `One of ${counted.toLocaleString('en')} tried.`
-  const loss = monteCarlo
-    ? ` Drawn at random again, its trades lose in ${percentText(monteCarlo.loss)} of the histories.`
-    : ''
-  return `${tries} ${luckSentence(sharpe?.deflated ?? null)}${loss}`
-}
-
-const judged = (isRobust: boolean) => (isRobust ? 'robust' : 'not robust')

@@ -5,6 +5,7 @@ import { compareJob } from './compare-job.ts'
 import { explainJob } from './explain-job.ts'
 import { followJob, forwardJob } from './forward-job.ts'
 import { judgeJob } from './judge-job.ts'
+import { luckJob } from './luck.ts'
 import { importJob } from './import-job.ts'
 import { packJob, tracksJob } from './pack-job.ts'
 import { pictureJob } from './picture-job.ts'
@@ -28,6 +29,7 @@ export const KINDS: Kinds = {
   checkPortfolio: checkPortfolioJob,
   propose: proposeJob,
   judge: judgeJob,
+  luck: luckJob,
   forward: forwardJob,
   follow: followJob,
   advance: advanceJob,

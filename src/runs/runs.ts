@@ -9,6 +9,7 @@ import type { TextBytes } from '../engine/answer.ts'
 import type { BacktestOutput, Jobs, RunJob, VerifyOutput } from '../engine/job.ts'
 import { storedHost } from '../engine/stored-text.ts'
 import { cancelled, type JobOptions, type JobPool, type Lane } from '../engine/pool.ts'
+import { withLuck } from '../engine/verdict.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
@@ -308,8 +309,9 @@ export class Runs {
       const [failure] = failures
       if (failure) throw new Problem(422, 'script_runtime_error', failure.message)
       const alone = { steps: new Int32Array(0), axes: [], cells: [], winners: [], failed: 0, seed: 1 }
-      const { verdict } = await pool.do('judge', { ...job, ...alone, ...tried, rows }, options)
-      return verdict
+      const judge = { ...job, ...alone, ...tried, rows, luck: 'here' as const }
+      const { judged, luck } = await pool.do('judge', judge, options)
+      return withLuck(judged, luck)
     })
   }
 

@@ -39,31 +39,64 @@ export interface Overfitting {
   readonly loss: number
 }
 
+/** The numbers of a pair: of each of its splits the best trial's ratio in and out of sample, and its rank ω. */
+const NUMBERS = 6
+
 /** Null for fewer than two trials, or if the blocks are too few or too short to compare. */
 export function overfitting(given: BlockSums): Overfitting | null {
-  const { trials, blocks, counts } = given
-  if (trials < 2 || blocks < 2 || blocks % 2 !== 0 || counts.some((count) => count < 1)) return null
-  if (counts.reduce((sum, count) => sum + count, 0) < 2 * blocks) return null
-  const half = blocks / 2
-  const splits = binomial(blocks, half)
+  return overfittingOf(judgedPairs(given, 0, pairsOfSplits(given)))
+}
+
+/** How many pairs of splits there are to judge. */
+export function pairsOfSplits({
+  trials,
+  blocks,
+  counts,
+}: Pick<BlockSums, 'trials' | 'blocks' | 'counts'>): number {
+  if (trials < 2 || blocks < 2 || blocks % 2 !== 0 || counts.some((count) => count < 1)) return 0
+  if (counts.reduce((sum, count) => sum + count, 0) < 2 * blocks) return 0
+  return binomial(blocks, blocks / 2) / 2
+}
+
+/**
+ * Judges some of the pairs. Each is judged by itself, so those of several parts, one after the other, are the same numbers as
+ * those of all in one go.
+ */
+export function judgedPairs(given: BlockSums, from: number, to: number): Float64Array {
+  const pairs = new Float64Array(NUMBERS * (to - from))
+  let at = 0
+  const record = (inside: Float64Array, outside: Float64Array) => {
+    const best = indexOfLargest(inside)
+    pairs[at++] = inside[best]!
+    pairs[at++] = outside[best]!
+    pairs[at++] = rankOf(outside, best) / (given.trials + 1)
+  }
+  if (from < to)
+    new Judge(given).eachPair(from, to, (inside, outside) => {
+      record(inside, outside)
+      record(outside, inside)
+    })
+  return pairs
+}
+
+/** What all pairs in their order come to; null if there are none. */
+export function overfittingOf(pairs: Float64Array): Overfitting | null {
+  const splits = (2 * pairs.length) / NUMBERS
+  if (splits === 0) return null
   const logits = new Float64Array(splits)
   const inSample = new Float64Array(splits)
   const outOfSample = new Float64Array(splits)
-  const judge = new Judge(given)
-  const record = (at: number, inside: Float64Array, outside: Float64Array) => {
-    const best = indexOfLargest(inside)
-    inSample[at] = inside[best]!
-    outOfSample[at] = outside[best]!
-    const share = rankOf(outside, best) / (trials + 1)
+  const read = (at: number, from: number) => {
+    inSample[at] = pairs[from]!
+    outOfSample[at] = pairs[from + 1]!
+    const share = pairs[from + 2]!
     logits[at] = Math.log(share / (1 - share))
   }
-  let at = 0
-  judge.eachWithFirst(half, (inside, outside) => {
-    record(at, inside, outside)
+  for (let at = 0; at < splits / 2; at++) {
+    read(at, NUMBERS * at)
     // In lexicographic order, the complement is as far from the end as the split is from the start.
-    record(splits - 1 - at, outside, inside)
-    at++
-  })
+    read(splits - 1 - at, NUMBERS * at + NUMBERS / 2)
+  }
   const line = lineThrough(inSample, outOfSample)
   return {
     splits,
@@ -91,8 +124,11 @@ class Judge {
   constructor(given: BlockSums) {
     this.given = given
     const { trials, blocks, counts } = given
-    const column = (of: Float64Array) => (block: number) =>
-      Float64Array.from({ length: trials }, (_, trial) => of[trial * blocks + block]!)
+    const column = (of: Float64Array) => (block: number) => {
+      const found = new Float64Array(trials)
+      for (let trial = 0; trial < trials; trial++) found[trial] = of[trial * blocks + block]!
+      return found
+    }
     const all = Array.from({ length: blocks }, (_, block) => block)
     this.sums = all.map(column(given.sums))
     this.squares = all.map(column(given.squares))
@@ -103,20 +139,28 @@ class Judge {
     }
   }
 
-  eachWithFirst(half: number, visit: (inside: Float64Array, outside: Float64Array) => void): void {
+  eachPair(from: number, to: number, visit: (inside: Float64Array, outside: Float64Array) => void): void {
     const { trials, blocks, counts } = this.given
+    const half = blocks / 2
+    let at = 0
     const inside = new Float64Array(trials)
     const outside = new Float64Array(trials)
     // The sums of the blocks chosen so far, one list for each level.
     const sums = Array.from({ length: half }, () => new Float64Array(trials))
     const squares = Array.from({ length: half }, () => new Float64Array(trials))
     const choose = (level: number, block: number, count: number) => {
+      const below = binomial(blocks - 1 - block, half - 1 - level)
+      if (at + below <= from || at >= to) {
+        at += below
+        return
+      }
       add(sums[level]!, sums[level - 1], this.sums[block]!)
       add(squares[level]!, squares[level - 1], this.squares[block]!)
       const chosen = count + counts[block]!
       if (level === half - 1) {
         this.#sharpes(sums[level]!, squares[level]!, chosen, inside, outside)
         visit(inside, outside)
+        at++
         return
       }
       const last = blocks - (half - 2 - level)

@@ -25,11 +25,29 @@ export interface SnoopingTest {
   readonly upper: number
 }
 
-export interface SnoopingOptions {
+export interface SnoopingTests {
+  readonly white: SnoopingTest
+  readonly hansen: SnoopingTest
+}
+
+/** How many histories are drawn. */
+export const REPLICATIONS = 1000
+
+interface SnoopingOptions {
   readonly seed: number
-  readonly replications?: number
   /** The probability that a new piece begins; the mean length of a piece is 1/q periods. */
   readonly q?: number
+}
+
+/** How often the best of a history was above the observed one. */
+export interface SnoopedHistories {
+  readonly white: SnoopedStatistic
+  readonly hansen: SnoopedStatistic
+}
+
+interface SnoopedStatistic extends Pick<SnoopingTest, 'statistic' | 'best'> {
+  /** By the assumed true mean: lower, consistent, upper. */
+  readonly above: readonly number[]
 }
 
 /**
@@ -38,8 +56,21 @@ export interface SnoopingOptions {
  */
 export function snoopingTests(
   rows: readonly Float64Array[],
-  { seed, replications = 1000, q = 0.1 }: SnoopingOptions,
-): { readonly white: SnoopingTest; readonly hansen: SnoopingTest } | null {
+  { replications = REPLICATIONS, ...options }: SnoopingOptions & { readonly replications?: number },
+): SnoopingTests | null {
+  return snoopingOf([snoopedHistories(rows, options, 0, replications)], replications)
+}
+
+/**
+ * Looks at some of the histories. Those before are drawn as well, since all come of one seed: so parts add up to what all of
+ * them give in one go.
+ */
+export function snoopedHistories(
+  rows: readonly Float64Array[],
+  { seed, q = 0.1 }: SnoopingOptions,
+  from: number,
+  to: number,
+): SnoopedHistories | null {
   const periods = rows[0]?.length ?? 0
   if (rows.length === 0 || periods < 8) return null
   const root = Math.sqrt(periods)
@@ -58,8 +89,9 @@ export function snoopingTests(
   )
   const random = seededRandom(seed)
   const counts = new Float64Array(periods)
-  for (let round = 0; round < replications; round++) {
+  for (let round = 0; round < to; round++) {
     stationaryCounts(random, periods, q, counts)
+    if (round < from) continue
     for (const { row, deviation, means } of records) {
       let sum = 0
       for (let t = 0; t < periods; t++) sum += counts[t]! * row[t]!
@@ -72,7 +104,21 @@ export function snoopingTests(
     white.end()
     hansen.end()
   }
-  return { white: white.test(replications), hansen: hansen.test(replications) }
+  return { white: white.seen, hansen: hansen.seen }
+}
+
+/** What all parts of the histories come to. */
+export function snoopingOf(
+  parts: readonly (SnoopedHistories | null)[],
+  replications = REPLICATIONS,
+): SnoopingTests | null {
+  const found = parts.filter((part) => part !== null)
+  const testOf = (of: keyof SnoopedHistories): SnoopingTest => {
+    const { statistic, best } = found[0]![of]
+    const share = (way: number) => found.reduce((sum, part) => sum + part[of].above[way]!, 0) / replications
+    return { statistic, best, lower: share(0), consistent: share(1), upper: share(2) }
+  }
+  return found.length === 0 ? null : { white: testOf('white'), hansen: testOf('hansen') }
 }
 
 /** Counts the histories whose largest statistic exceeds the observed one, for each of the three ways. */
@@ -102,13 +148,8 @@ class Tally {
     }
   }
 
-  test(replications: number): SnoopingTest {
-    const [lower, consistent, upper] = this.#above.map((count) => count / replications) as [
-      number,
-      number,
-      number,
-    ]
-    return { statistic: this.#statistic, best: this.#best, lower, consistent, upper }
+  get seen(): SnoopedStatistic {
+    return { statistic: this.#statistic, best: this.#best, above: this.#above }
   }
 }
 

@@ -1,4 +1,5 @@
-// Batches of sweeps that any server on the database may do, so that one sweep uses the workers of all of them.
+// Batches of sweeps, and parts of their verdicts, that any server on the database may do, so that one sweep uses the workers of
+// all of them.
 //
 // Where there are several servers, a batch is cut into pieces. The server that has the sweep offers those that its own
 // workers have no room for yet. Another takes one by writing its name into it, and later writes the outcome beside. Every
@@ -9,6 +10,7 @@
 // Servers that have nothing else to do wait for the last piece that another has begun, so pieces are short.
 
 import type { TrialsOutput } from '../engine/job.ts'
+import type { LuckFound, LuckPart } from '../engine/luck.ts'
 import type { NewId } from '../lib/ids.ts'
 import { collection, type Collection } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
@@ -37,6 +39,8 @@ interface Outcome extends Omit<TrialsOutput, 'rows'> {
   readonly out: readonly string[]
   /** In base64. */
   readonly rows: string
+  /** What was found of a part of the verdict; its pairs in base64. */
+  readonly luck?: Omit<LuckFound, 'pairs'> & { readonly pairs: string }
 }
 
 export interface Offer {
@@ -45,6 +49,8 @@ export interface Offer {
   /** The server that has the sweep. */
   readonly lender: string
   readonly choices: Choices
+  /** The part of the sweep's verdict that is offered instead of choices. */
+  readonly part?: LuckPart
   /** The server that does it; null = nobody does. */
   readonly node: string | null
   /** Servers that could not do it. Whose sweep it is then does it, and says what is wrong. */
@@ -80,11 +86,28 @@ function triedOf(choices: Choices, { left, out, rows, ...found }: Outcome): Trie
   return { left: left.map((place) => choices[place]!), out, found: { ...found, rows: decodeRows(rows) } }
 }
 
-/** A piece of a batch. */
+export function outcomeOfLuck({ pairs, ...found }: LuckFound): Outcome {
+  return {
+    ...outcomeOf([], { left: [], out: [], found: joined([]) }),
+    luck: { ...found, pairs: encodeRows(pairs) },
+  }
+}
+
+/** A piece of a batch, or of the verdict. */
+interface Piece<Found> {
+  /** What another server is asked for; null: nothing. */
+  readonly asked: Pick<Offer, 'choices' | 'part'> | null
+  readonly here: () => Promise<Found>
+  /** What another server found; null if it did not know what it was asked for, since it is of an earlier version. */
+  readonly read: (outcome: Outcome) => Found | null
+}
+
 interface Item {
-  readonly choices: Choices
-  readonly ran: (count: number) => void
-  readonly resolve: (tried: Tried) => void
+  asked: Piece<unknown>['asked']
+  /** Does it here. */
+  readonly do: () => Promise<void>
+  /** False if that is not what was asked for. */
+  readonly take: (outcome: Outcome) => boolean
   readonly reject: (error: unknown) => void
   state: 'waiting' | 'here' | 'away' | 'done'
   offerId: string | null
@@ -145,7 +168,16 @@ export class SharedBatches {
   async do(choices: Choices, ran: (count: number) => void): Promise<Tried> {
     this.#options.signal.throwIfAborted()
     const most = this.#servers < 2 ? Infinity : this.#options.pieceMax()
-    const begun = cut(choices, most).map((piece) => this.#doPiece(piece, ran))
+    const begun = cut(choices, most).map((piece) =>
+      this.#doPiece<Tried>({
+        asked: { choices: piece },
+        here: () => this.#options.here(piece, ran),
+        read(outcome) {
+          ran(piece.length)
+          return triedOf(piece, outcome)
+        },
+      }),
+    )
     this.#offerSome()
     const pieces = await Promise.all(begun)
     return {
@@ -155,17 +187,41 @@ export class SharedBatches {
     }
   }
 
+  /** Does parts of the verdict, and beside them what only this server does. */
+  async judge<Own>(
+    own: () => Promise<Own>,
+    parts: readonly LuckPart[],
+    here: (part: LuckPart) => Promise<LuckFound>,
+  ): Promise<{ readonly own: Own; readonly luck: readonly LuckFound[] }> {
+    this.#options.signal.throwIfAborted()
+    const done = this.#doPiece<Own>({ asked: null, here: own, read: () => null })
+    const begun = parts.map((part) =>
+      this.#doPiece<LuckFound>({
+        asked: { choices: [], part },
+        here: () => here(part),
+        read: ({ luck }) => (luck ? { ...luck, pairs: decodeRows(luck.pairs) } : null),
+      }),
+    )
+    this.#offerSome()
+    const [found, luck] = await Promise.all([done, Promise.all(begun)])
+    return { own: found, luck }
+  }
+
   /** Resolves when all of them are done or given up, and what was offered is gone from the store. */
   async ended(): Promise<void> {
     await Promise.all(this.#unforgotten)
   }
 
-  #doPiece(choices: Choices, ran: (count: number) => void): Promise<Tried> {
-    const { promise, resolve, reject } = Promise.withResolvers<Tried>()
+  #doPiece<Found>({ asked, here, read }: Piece<Found>): Promise<Found> {
+    const { promise, resolve, reject } = Promise.withResolvers<Found>()
     const item: Item = {
-      choices,
-      ran,
-      resolve,
+      asked,
+      do: async () => resolve(await here()),
+      take(outcome) {
+        const found = read(outcome)
+        if (found !== null) resolve(found)
+        return found !== null
+      },
       reject,
       state: 'waiting',
       offerId: null,
@@ -216,7 +272,7 @@ export class SharedBatches {
 
   async #doHere(item: Item): Promise<void> {
     try {
-      if (await this.#takenBack(item)) item.resolve(await this.#options.here(item.choices, item.ran))
+      if (await this.#takenBack(item)) await item.do()
       else await this.#look(item)
     } catch (error) {
       item.reject(error)
@@ -253,13 +309,13 @@ export class SharedBatches {
     let open = waiting.filter(({ offerId }) => offerId !== null).length
     for (const item of waiting.toReversed()) {
       if (open >= most) return
-      if (item.offerId !== null) continue
-      this.#offer(item, nodes)
+      if (item.offerId !== null || item.asked === null) continue
+      this.#offer(item, item.asked, nodes)
       open++
     }
   }
 
-  #offer(item: Item, nodes: SweepNodes): void {
+  #offer(item: Item, asked: Pick<Offer, 'choices' | 'part'>, nodes: SweepNodes): void {
     const { offers, kv, newId, sweepId } = this.#options
     const id = newId('off')
     item.offerId = id
@@ -267,7 +323,7 @@ export class SharedBatches {
       id,
       sweepId,
       lender: nodes.node,
-      choices: item.choices,
+      ...asked,
       node: null,
       refusedBy: [],
       outcome: null,
@@ -283,12 +339,16 @@ export class SharedBatches {
     const offer = await offers.get(offerId)
     // It may have been taken back, or done, while it was read.
     if (item.offerId !== offerId || item.state === 'here' || item.state === 'done') return
-    if (offer?.outcome) {
+    if (offer?.outcome && item.take(offer.outcome)) {
       item.state = 'done'
-      item.ran(item.choices.length)
-      return item.resolve(triedOf(item.choices, offer.outcome))
+      return
     }
-    item.state = offer?.node == null ? 'waiting' : 'away'
+    if (offer?.outcome) {
+      item.asked = null
+      item.offerId = null
+      await offers.delete(offerId)
+    }
+    item.state = offer?.node == null || item.asked === null ? 'waiting' : 'away'
     this.#pump()
     this.#offerSome()
   }

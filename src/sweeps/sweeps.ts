@@ -15,7 +15,10 @@ import {
 } from '../backtest/measured.ts'
 import { barsHash, canonicalJson } from '../backtest/report/hash.ts'
 import type { ScriptHost, TrialsJob, TrialsOutput } from '../engine/job.ts'
+import type { JudgeJob } from '../engine/judge-job.ts'
+import { luckParts, type LuckFound, type LuckPart } from '../engine/luck.ts'
 import type { JobPool } from '../engine/pool.ts'
+import { withLuck } from '../engine/verdict.ts'
 import { inParts } from '../jobs/parts.ts'
 import { StoredJobs, type JobDeps, type JobScript } from '../jobs/stored-jobs.ts'
 import type { LiveJob } from '../jobs/user-jobs.ts'
@@ -55,6 +58,7 @@ import {
   HELPED_MAX,
   offersIn,
   outcomeOf,
+  outcomeOfLuck,
   SharedBatches,
   type Offer,
   type SweepNodes,
@@ -391,9 +395,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
         return
       }
       const material = await this.#materialToHelp(sweep)
-      const rungs = rungsFor(sweep, material)
-      const tried = await this.#sortedAndTried(sweep, material, rungs, offer.choices, signal)
-      if (await change({ outcome: outcomeOf(offer.choices, tried) })) this.#helped++
+      if (await change({ outcome: await this.#outcomeOf(sweep, offer, material, signal) })) this.#helped++
     } catch (error) {
       if (signal.aborted) return
       this.#deps.log('warn', 'a batch of another server could not be done', { error: String(error) })
@@ -403,6 +405,17 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
         this.#owes = true
       }
     }
+  }
+
+  async #outcomeOf(sweep: Sweep, { choices, part }: Offer, material: Material, signal: AbortSignal) {
+    if (!part)
+      return outcomeOf(
+        choices,
+        await this.#sortedAndTried(sweep, material, rungsFor(sweep, material), choices, signal),
+      )
+    // All trials are stored before the first part is offered.
+    material.rows ??= this.#allOf(sweep)
+    return outcomeOfLuck(await this.#luckIn(sweep, material, await material.rows, part, signal))
   }
 
   /** Batches that this server has taken and does not do. */
@@ -455,6 +468,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
     const from = { at: clock.now(), seen: seenOf(sweep) }
     live.tell(progressOf(sweep, 0, null))
     const learns = LEARNING.has(sweep.sampler)
+    let isTried = false
     const stop = new AbortController()
     const either = AbortSignal.any([signal, stop.signal])
     const ran = new Ran((count) => {
@@ -472,8 +486,16 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
       sweepId: id,
       // A sampler that does not learn need not wait for the outcomes of one batch to begin the next.
       batchesMax: learns ? 1 : 2,
-      // Where others may do them, they do not wait here while workers have other sweeps to do.
-      hereMax: () => (learns || (this.#shared.size > 1 && nodes && nodes.members.length > 1) ? 1 : 2),
+      // Where others may do them, they do not wait here while workers have other sweeps to do. A part of the verdict is one
+      // worker's.
+      hereMax: () =>
+        this.#shared.size > 1 && nodes && nodes.members.length > 1
+          ? 1
+          : isTried
+            ? atOnce + 1
+            : learns
+              ? 1
+              : 2,
       // Halving compares the trials of a whole batch.
       pieceMax: () => (learns || sweep.halving ? Infinity : pieceOf(material, atOnce)),
       here: (choices, ran) => this.#sortedAndTried(started, material, rungs, choices, either, ran),
@@ -513,6 +535,8 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
         ran.kept(first.choices)
         await next
       }
+      isTried = true
+      await this.#judge(sweep, material, await this.#allOf(sweep), shared, either)
     } finally {
       this.#shared.delete(shared)
       this.#trying.delete(id)
@@ -520,7 +544,6 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
       // Their offers are gone with them.
       await shared.ended()
     }
-    await this.#judge(sweep, material, await this.#allOf(sweep), signal)
   }
 
   /** Asks the plan, which may have to search for long; others get their turn meanwhile. */
@@ -551,6 +574,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
       script: await this.scriptOf(sweep.id),
       space: spaceOf(sweep.space, sweep.where),
       trialMs: null,
+      rows: null,
     }
   }
 
@@ -717,8 +741,14 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
     return all
   }
 
-  async #judge(sweep: Sweep, material: Material, all: Rows, signal: AbortSignal): Promise<void> {
-    const { pool, clock, ledger } = this.#deps
+  async #judge(
+    sweep: Sweep,
+    material: Material,
+    all: Rows,
+    shared: SharedBatches,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { pool, clock, ledger, atOnce, nodes } = this.#deps
     const { space } = material
     const { count, deviation: deviationOfAll } = await ledger.counted(ledgerOf(sweep))
     const counted = Math.max(sweep.tried - sweep.failed, count)
@@ -739,24 +769,32 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
         steps[trial * space.axes.length + axis] = count === null ? -1 : numbers[axis]!.get(choices[axis]!)!
     }
     const cells = cellsOf(sweep.windows, material.bars.length).map(({ share, runs }) => ({ share, runs }))
-    const { verdict, stitched } = await pool.do(
-      'judge',
-      {
-        ...this.#jobOf(material),
-        measured: sweep.measured,
-        rows: all.rows,
-        steps,
-        axes: space.axes.map(({ ordered }) => ({ ordered })),
-        points,
-        counted,
-        deviationOfAll,
-        failed: sweep.failed,
-        seed: sweep.seed,
-        cells,
-        winners: all.winners,
-      },
-      this.#optionsFor(sweep, material, 20 + sweep.measured.windows.length, signal),
+    const isShared = atOnce > 1 || (nodes?.members.length ?? 1) > 1
+    const parts = luckParts({ ...sweep, rows: all.rows }, isShared)
+    const isWhole = parts.length === 1
+    const job: JudgeJob = {
+      ...this.#jobOf(material),
+      measured: sweep.measured,
+      rows: all.rows,
+      steps,
+      axes: space.axes.map(({ ordered }) => ({ ordered })),
+      points,
+      counted,
+      deviationOfAll,
+      failed: sweep.failed,
+      seed: sweep.seed,
+      cells,
+      winners: all.winners,
+      luck: isWhole ? 'here' : 'elsewhere',
+    }
+    const { own, luck } = await shared.judge(
+      () =>
+        pool.do('judge', job, this.#optionsFor(sweep, material, 20 + sweep.measured.windows.length, signal)),
+      isWhole ? [] : parts,
+      (part) => this.#luckIn(sweep, material, all, part, signal),
     )
+    const { judged, stitched } = own
+    const verdict = withLuck(judged, isWhole ? own.luck : luck)
     await this.change(
       sweep.id,
       (before) => ({ ...before, state: 'done', finishedAt: clock.now(), sentence: verdict.sentence }),
@@ -766,6 +804,21 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
           ...stitched.map((one, cell) => ({ key: stitchedKey(sweep.id, cell), value: JSON.stringify(one) })),
         ],
       }),
+    )
+  }
+
+  #luckIn(
+    sweep: Sweep,
+    material: Material,
+    { rows }: Rows,
+    part: LuckPart,
+    signal: AbortSignal,
+  ): Promise<LuckFound> {
+    const { measured, seed } = sweep
+    return this.#deps.pool.do(
+      'luck',
+      { measured, seed, rows, part },
+      this.#optionsFor(sweep, material, 20, signal),
     )
   }
 
@@ -859,6 +912,8 @@ interface Material {
   readonly space: Space
   /** How long the last trials took each. This changes only how many a worker is given at a time, not what is tried. */
   trialMs: number | null
+  /** All trials, once a part of the verdict is done for another server. */
+  rows: Promise<Rows> | null
 }
 
 /** How many trials a worker is given at a time. */

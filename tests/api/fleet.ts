@@ -1,4 +1,4 @@
-// Two servers on one store in memory, where a test says when each hears of what the other has written.
+// Two or three servers on one store in memory, where a test says when each hears of what the other has written.
 
 import type { FleetView } from '../../src/api/deps.ts'
 import { type Shards, shardOf } from '../../src/lib/shards.ts'
@@ -110,11 +110,15 @@ export function testFleet() {
     end(): void {
       for (const stop of stops.splice(0)) stop()
     },
-    /** `a` has the even shards, `b` the odd ones. */
-    async twoServers(engine: 'stand-in' | 'real' = 'stand-in', network: Network = null) {
+    /** `a` has the even shards, `b` the odd ones; a third has none. */
+    async twoServers(
+      engine: 'stand-in' | 'real' = 'stand-in',
+      network: Network = null,
+      more: readonly 'c'[] = [],
+    ) {
       const kv = testKv()
       const store = testBars()
-      const alive = new Set(['a', 'b'])
+      const alive = new Set(['a', 'b', ...more])
       const moved = new Map<number, string>()
       const owner = (shard: number) => moved.get(shard) ?? (shard % 2 === 0 ? 'a' : 'b')
       const make = (node: string, seed: number) => {
@@ -135,18 +139,17 @@ export function testFleet() {
       }
       const a = make('a', 1)
       const b = make('b', 2)
-      const servers = [a, b]
+      const servers = [a, b, ...more.map((node) => make(node, 3))]
       /** Each is told what the other has written, until neither has anything to tell. */
       const heard = async () => {
-        const pairs = [
-          [a, b],
-          [b, a],
-        ] as const
         while (servers.some(({ news }) => news.keys.length + news.series.length > 0))
-          for (const [from, to] of pairs) {
-            to.services.features.others.hear(from.news.keys.splice(0))
-            for (const key of from.news.series.splice(0)) await to.services.bars.changedElsewhere(key)
-            await to.services.features.others.settled()
+          for (const from of servers) {
+            const [keys, series] = [from.news.keys.splice(0), from.news.series.splice(0)]
+            for (const to of servers.filter((other) => other !== from)) {
+              to.services.features.others.hear(keys)
+              for (const key of series) await to.services.bars.changedElsewhere(key)
+              await to.services.features.others.settled()
+            }
           }
       }
       const headers = await a.signUp()

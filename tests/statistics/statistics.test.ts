@@ -7,10 +7,10 @@ import { deflatedSharpe, independentTrials, meanCorrelation } from '../../src/st
 import { expectedMaximum } from '../../src/statistics/expected-maximum.ts'
 import { median, momentsOf, momentsOfPowers, quantile, sharpeOfSums } from '../../src/statistics/moments.ts'
 import { monteCarloOfTrades } from '../../src/statistics/monte-carlo.ts'
-import { overfitting, type BlockSums } from '../../src/statistics/overfitting.ts'
+import { judgedPairs, overfitting, pairsOfSplits, type BlockSums } from '../../src/statistics/overfitting.ts'
 import { plateau } from '../../src/statistics/plateau.ts'
 import { leastTrackRecord, probabilisticSharpe } from '../../src/statistics/probabilistic-sharpe.ts'
-import { snoopingTests } from '../../src/statistics/reality-check.ts'
+import { snoopedHistories, snoopingOf, snoopingTests } from '../../src/statistics/reality-check.ts'
 import { costSensitivity } from '../../src/statistics/sensitivity.ts'
 import { walkForward } from '../../src/statistics/walk-forward.ts'
 import { noise } from './noise.ts'
@@ -204,6 +204,17 @@ test('overfitting of trials that are all the same is a coin', () => {
   expect(found.probability).toBe(1)
 })
 
+test('pairs of splits that are judged in parts are the same numbers as those of all in one go', () => {
+  const given = blocksOf(noise(240, 7, 3), 8)
+  const pairs = pairsOfSplits(given)
+  expect(pairs).toBe(35)
+  const all = Array.from(judgedPairs(given, 0, pairs))
+  for (let cut = 0; cut <= pairs; cut++)
+    expect([...judgedPairs(given, 0, cut), ...judgedPairs(given, cut, pairs)]).toEqual(all)
+  for (let at = 0; at < pairs; at++)
+    expect(Array.from(judgedPairs(given, at, at + 1))).toEqual(all.slice(6 * at, 6 * at + 6))
+})
+
 test('overfitting is not judged where there is nothing to compare', () => {
   const rows = noise(64, 2, 5)
   expect(overfitting(blocksOf(rows.slice(0, 1), 8))).toBeNull()
@@ -233,6 +244,19 @@ describe('data snooping', () => {
     expect(found.white.upper).toBeLessThan(0.01)
     expect(found.hansen.consistent).toBeLessThan(0.01)
     expect(snoopingTests(rows, { seed: 5 })).toEqual(found)
+  })
+  test('histories that are looked at in parts add up to all of them', () => {
+    const rows = noise(60, 5, 2)
+    const all = snoopingTests(rows, { seed: 8, replications: 90 })!
+    expect(all.white.upper).toBeGreaterThan(0)
+    for (const cuts of [
+      [0, 90],
+      [0, 1, 89, 90],
+      [0, 30, 30, 60, 90],
+    ]) {
+      const parts = cuts.slice(1).map((to, i) => snoopedHistories(rows, { seed: 8 }, cuts[i]!, to))
+      expect(snoopingOf([null, ...parts], 90)).toEqual(all)
+    }
   })
   test('trials that never trade are no evidence', () => {
     const found = snoopingTests([new Float64Array(50)], { seed: 1, replications: 50 })!

@@ -31,11 +31,14 @@ const SWEEP = {
 }
 /** Halving has a batch in one piece. */
 const PIECES = 9
+/** A sweep whose verdict is cut into four parts. */
+const JUDGED = { symbol: 'H', bars: 250, trials: 600 }
+const PARTS = 4
 
 const storedAlone = new Map<string, Promise<readonly string[]>>()
 
-async function world() {
-  const fleet = await twoServers('real')
+async function world(more: readonly 'c'[] = []) {
+  const fleet = await twoServers('real', null, more)
   const { a, b, headers, kv, userId, heard, alive } = fleet
   const [owner, other] = a.fleet.holds(userId) ? [a, b] : [b, a]
   type Server = typeof a
@@ -44,13 +47,13 @@ async function world() {
     body: barCsv(250),
   })
   await heard()
-  /** The trials of a server wait until what it answers is called. */
-  const busy = ({ pool }: Server) => {
+  /** Jobs of these kinds wait on a server until what it answers is called. */
+  const busy = ({ pool }: Server, kinds: readonly string[] = ['trials']) => {
     const gate = Promise.withResolvers<void>()
     const real = pool.do.bind(pool)
     Object.assign(pool, {
       async do(...asked: Parameters<typeof real>) {
-        if (asked[0] === 'trials') await gate.promise
+        if (kinds.includes(asked[0])) await gate.promise
         return real(...asked)
       },
     })
@@ -139,6 +142,91 @@ test('a batch whose server is killed is done by the one that has the sweep, and 
   freeOwner()
   expect(await ended(id)).toEqual(expected)
   expect(sweeps.helped).toBe(0)
+})
+
+/** A sweep whose trials are done and whose verdict is offered, while its own server does what it has begun. */
+async function judging(more: readonly 'c'[] = []) {
+  const found = await world(more)
+  const { owner, servers, busy, begin, until, offers, alone } = found
+  const expected = await alone(JUDGED)
+  expect(JSON.parse(expected.at(-1)!).overfitting.splits).toBe(12_870)
+  const others = servers.filter((server) => server !== owner)
+  const freeOwner = busy(owner, ['judge', 'luck'])
+  const frees = others.map((server) => busy(server, ['luck']))
+  const id = await begin(JUDGED)
+  // The first of them waits for a worker of its own server.
+  const offered = PARTS - 1
+  const parts = async () => (await offers()).filter(({ part }) => part !== undefined)
+  await until(async () => (await parts()).length === Math.min(offered, HELPED_MAX * others.length))
+  const late = others.map(() => Promise.withResolvers<void>())
+  const taken = async () => (await parts()).filter(({ node }) => node !== null)
+  const help = () =>
+    Promise.all(others.map(({ services }, i) => services.features.sweeps.help(late[i]!.resolve)))
+  const helped = () => others.map(({ services }) => services.features.sweeps.helped)
+  return { ...found, expected, others, freeOwner, frees, id, parts, taken, late, help, helped, offered }
+}
+
+test.each([{ more: [] }, { more: ['c'] }] as const)(
+  'parts of a verdict are done by other servers as well, and end with the same bytes: %p',
+  async ({ more }) => {
+    const { expected, freeOwner, frees, id, until, taken, help, helped, ended, offers, offered } =
+      await judging(more)
+    await until(async () => {
+      await help()
+      return (await taken()).length === Math.min(offered, HELPED_MAX * frees.length)
+    })
+    for (const free of frees) free()
+    await until(async () => {
+      await help()
+      return helped().reduce((sum, count) => sum + count, 0) === offered
+    })
+    freeOwner()
+    expect(await ended(id)).toEqual(expected)
+    expect(helped().every((count) => count > 0)).toBe(true)
+    await until(async () => (await offers()).length === 0)
+  },
+)
+
+test('a part of a verdict whose server is killed is done by others, and what comes late counts for nothing', async () => {
+  const { expected, others, freeOwner, frees, id, until, taken, help, helped, ended, late, bury, offered } =
+    await judging(['c'])
+  await until(async () => {
+    await help()
+    return (await taken()).length === offered
+  })
+  const dead = others[0]!.fleet.node
+  bury(dead)
+  await until(async () => (await taken()).every(({ node }) => node !== dead))
+  frees[0]!()
+  await late[0]!.promise
+  expect(helped()).toEqual([0, 0])
+  frees[1]!()
+  freeOwner()
+  expect(await ended(id)).toEqual(expected)
+  expect(helped()[0]).toBe(0)
+})
+
+test('a part of a verdict that a server of an earlier version answers with a batch is done again', async () => {
+  const { expected, freeOwner, id, until, parts, ended, other } = await judging()
+  const nothing = {
+    left: [],
+    out: [],
+    rows: '',
+    failures: [],
+    names: [],
+    winners: [],
+    script: '',
+    formerly: '',
+  }
+  for (const { id: offer } of await parts())
+    await offersIn(other.services.kv).update(offer, (before) => ({
+      ...before,
+      node: other.fleet.node,
+      outcome: { ...nothing, tookMs: 0 },
+    }))
+  await until(async () => (await parts()).every(({ outcome }) => outcome === null))
+  freeOwner()
+  expect(await ended(id)).toEqual(expected)
 })
 
 test('a batch that a server cannot do is done by the one that has the sweep, which says what is wrong', async () => {

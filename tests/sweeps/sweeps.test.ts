@@ -614,6 +614,33 @@ test('an input that is varied by its title and by its variable too is refused, s
   pool.close()
 })
 
+test('workers share what takes longest of a verdict, and one or three end with the same bytes', async () => {
+  const judgedBy = async (workers: number) => {
+    const { sweep, pool, services } = await sweepServer({ workers })
+    const kinds: string[] = []
+    const real = pool.do.bind(pool)
+    Object.assign(pool, {
+      do(...asked: Parameters<typeof real>) {
+        kinds.push(asked[0])
+        return real(...asked)
+      },
+    })
+    const space = [
+      { input: 'Fast', min: 2, max: 21, step: 1 },
+      { input: 'slow', min: 30, max: 49, step: 1 },
+    ]
+    const { sweep: done } = await sweep({ space, where: [] })
+    const stored = await services.kv.get(['sweep-verdict', done.id])
+    pool.close()
+    return { text: stored!.value, parts: kinds.filter((kind) => kind === 'luck').length }
+  }
+  const alone = await judgedBy(1)
+  expect(alone.parts).toBe(0)
+  const shared = await judgedBy(3)
+  expect(shared.parts).toBeGreaterThan(1)
+  expect(shared.text).toBe(alone.text)
+})
+
 test('the sentence says when even the best loses', async () => {
   const { sweep, pool } = await sweepServer()
   const losing = CROSS.replace('initial_capital=10000', 'initial_capital=10000, commission_value=5')
