@@ -1,12 +1,12 @@
 // `chartroom symbols`: finds symbols in the lists of providers, as the search of a server on the same data does.
 
 import { createSymbolLists, type SymbolListStatus } from '../feeds/symbol-lists.ts'
+import { SYMBOL_TYPES } from '../lib/symbol-type.ts'
 import { marketName } from '../lib/text.ts'
 import { isSameSymbol } from '../market/bar-cache.ts'
 import type { SeriesKey } from '../market/bar-store.ts'
 import { SYMBOL_LISTS } from '../market/listings/symbol-lists.ts'
 import { loadSamples } from '../market/sample.ts'
-import { SYMBOL_TYPES } from '../market/symbol.ts'
 import { parseArguments, UsageError, wholeOf, type Command, type CommandContext } from './command.ts'
 import { configOf, DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { defaultHttp, providersWithKeys } from './providers-here.ts'

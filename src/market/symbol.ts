@@ -1,22 +1,6 @@
 // A symbol's facts: what the broker and `syminfo.*` need to know about an instrument.
 
-export const SYMBOL_TYPES = [
-  'stock',
-  'fund',
-  'dr',
-  'right',
-  'bond',
-  'warrant',
-  'structured',
-  'index',
-  'forex',
-  'futures',
-  'spread',
-  'economic',
-  'crypto',
-  'swap',
-] as const
-export type SymbolType = (typeof SYMBOL_TYPES)[number]
+import type { SymbolType } from '../lib/symbol-type.ts'
 
 export interface SymbolInfo {
   /** The user who sees these facts instead of everybody's; absent or '' = everybody sees them. */

@@ -4,10 +4,11 @@
 // cannot be known (the tick of a coin) are inferred from the prices, and a PUT can correct everything.
 
 import { type FieldProblem, Problem } from '../lib/problem.ts'
+import { SYMBOL_TYPES, type SymbolType } from '../lib/symbol-type.ts'
 import { marketName } from '../lib/text.ts'
 import type { Bars } from './bars.ts'
 import { parseSession } from './session.ts'
-import { SYMBOL_TYPES, type SymbolInfo, type SymbolType } from './symbol.ts'
+import type { SymbolInfo } from './symbol.ts'
 import { zoneOf } from './zone.ts'
 
 interface Venue {

@@ -14,7 +14,7 @@ import {
   Time,
   type Wire,
 } from './schema.ts'
-import { SYMBOL_TYPES } from './symbol-type.ts'
+import { SYMBOL_TYPES } from '../lib/symbol-type.ts'
 
 const column = Type.Array(Type.Number())
 

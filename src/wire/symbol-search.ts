@@ -1,7 +1,7 @@
 // Symbols that providers have, whether or not bars of them are stored.
 
 import { Type } from '@sinclair/typebox'
-import { SYMBOL_TYPES } from './symbol-type.ts'
+import { SYMBOL_TYPES } from '../lib/symbol-type.ts'
 import type { OperationTable } from './operation.ts'
 import { MarketName, nullable, oneOf, QueryInteger, Text, Time, type Wire } from './schema.ts'
 

@@ -4,7 +4,7 @@
 // tickers that begin with the word, names that do, words of names, anything. 100,000 symbols are 13 MB, and a pass takes half a
 // millisecond, where an index of all their parts would take 80 MB.
 
-import { SYMBOL_TYPES, type SymbolType } from '../symbol.ts'
+import { SYMBOL_TYPES, type SymbolType } from '../../lib/symbol-type.ts'
 import type { Listing } from './listing.ts'
 
 export interface SymbolQuery {

@@ -5,7 +5,7 @@
 // and `BTCUSDT.P` for a perpetual contract.
 
 import { marketName, MARKET_NAME_MAX } from '../../lib/text.ts'
-import type { SymbolType } from '../symbol.ts'
+import type { SymbolType } from '../../lib/symbol-type.ts'
 
 export interface Listing {
   readonly exchange: string

@@ -1,7 +1,7 @@
 // The symbols of stock exchanges. Yahoo Finance publishes no list, so that of American stocks comes from Nasdaq Trader, which
 // is asked only by who chooses it.
 
-import type { SymbolType } from '../symbol.ts'
+import type { SymbolType } from '../../lib/symbol-type.ts'
 import { malformedList } from './fetch-list.ts'
 import { listing, listings, type SymbolList } from './listing.ts'
 

@@ -5,7 +5,7 @@
 import { formatInterval } from '../../interval.ts'
 import { malformedList } from '../../listings/fetch-list.ts'
 import { listing, listings, type SymbolList } from '../../listings/listing.ts'
-import type { SymbolType } from '../../symbol.ts'
+import type { SymbolType } from '../../../lib/symbol-type.ts'
 import { Pace } from '../pace.ts'
 import { asList, asRecord, type BarRow, malformed, type Provider, requireSymbol } from '../provider.ts'
 import { AMERICAN, type Credentials, type KeyedProvider, numberIn } from './keyed-provider.ts'

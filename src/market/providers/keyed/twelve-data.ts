@@ -5,7 +5,7 @@
 import { formatInterval, intervalMs } from '../../interval.ts'
 import { malformedList } from '../../listings/fetch-list.ts'
 import { listing, listings, type SymbolList } from '../../listings/listing.ts'
-import type { SymbolType } from '../../symbol.ts'
+import type { SymbolType } from '../../../lib/symbol-type.ts'
 import { Pace } from '../pace.ts'
 import {
   asList,

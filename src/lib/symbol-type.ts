@@ -1,4 +1,4 @@
-// Kinds of symbols, as they are on the wire.
+// Kinds of symbols, as symbols have them and as they are on the wire.
 
 export const SYMBOL_TYPES = [
   'stock',
@@ -16,3 +16,4 @@ export const SYMBOL_TYPES = [
   'crypto',
   'swap',
 ] as const
+export type SymbolType = (typeof SYMBOL_TYPES)[number]
