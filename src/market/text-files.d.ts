@@ -1,8 +1,3 @@
-/** `import path from './glyphs.bin' with { type: 'file' }`: the same, by the path under which it can be read. */
-declare module '*.bin' {
-  const path: string
-  export default path
-}
 // `import text from './bars.csv' with { type: 'text' }`: built into the executable.
 declare module '*.csv' {
   const text: string
@@ -11,4 +6,9 @@ declare module '*.csv' {
 declare module '*.pine' {
   const text: string
   export default text
+}
+// `import path from './glyphs.bin' with { type: 'file' }`: built in as well, and read by its path.
+declare module '*.bin' {
+  const path: string
+  export default path
 }

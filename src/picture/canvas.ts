@@ -36,7 +36,7 @@ export class Canvas {
   readonly height: number
   readonly #pixels: Uint8Array
   readonly #palette: number[] = []
-  /** By the color below, the one above, and how much of it there is; −1 = not mixed yet. */
+  /** By the color below, the one above, and how much of it there is: what was mixed so far. */
   readonly #mixed = new Map<number, number>()
 
   constructor(width: number, height: number, ground: string) {

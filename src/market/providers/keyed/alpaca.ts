@@ -1,7 +1,6 @@
 // Alpaca, GET /v2/stocks/AAPL/bars, or /v2/stocks/bars for several symbols, one after the other: up to 10,000 bars a page, oldest
-// first, 200 requests a minute. The feed is IEX, which every
-// key may have as it happens. Bars have pre- and after-market trades in them, so none longer than half an hour are asked for:
-// those would begin outside of the session.
+// first, 200 requests a minute. The feed is IEX, which every key may have as it happens. Bars have pre- and after-market trades
+// in them, so none longer than half an hour are asked for: those would begin outside of the session.
 
 import { formatInterval } from '../../interval.ts'
 import { malformedList } from '../../listings/fetch-list.ts'
