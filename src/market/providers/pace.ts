@@ -23,11 +23,6 @@ export class Pace {
     this.#longest = Math.max(...limits.map(({ perMs }) => perMs))
   }
 
-  /** The most requests that can be sent at once. */
-  get most(): number {
-    return Math.min(...this.#limits.map(({ count }) => count))
-  }
-
   /** When `count` requests more may be sent. */
   freeAt(now: number, count = 1): number {
     // What lies ahead was written before the clock was set back.
