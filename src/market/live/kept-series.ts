@@ -35,5 +35,9 @@ export interface KeptSeries {
 
 /** Providers take a moment to have the last bar as it ended. */
 export const SETTLE_MS = 2000
+const POLL_MIN_MS = 10_000
+const POLL_MAX_MS = 15 * 60_000
+/** How often a series is asked for that nobody tells of: four times while a bar of so many milliseconds forms. */
+export const pollMs = (barMs: number): number => Math.min(POLL_MAX_MS, Math.max(POLL_MIN_MS, barMs / 4))
 /** So many bars are asked for once more, since providers correct bars late. */
 export const RECENT = 32

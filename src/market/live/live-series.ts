@@ -11,7 +11,7 @@ import type { Calendar } from '../calendar.ts'
 import type { Interval } from '../interval.ts'
 import { openingOf } from '../providers/fetch-bars.ts'
 import type { BarRow } from '../providers/provider.ts'
-import { type AnswerTimes, type KeptSeries, RECENT, SETTLE_MS } from './kept-series.ts'
+import { type AnswerTimes, type KeptSeries, pollMs, RECENT, SETTLE_MS } from './kept-series.ts'
 import type { LiveMessage, LiveProvider } from './live-provider.ts'
 import { begunBar, firstTrade, rowOfTrades, type TradeBar, withTrade } from './trade-bar.ts'
 
@@ -46,9 +46,6 @@ const NO_TRADE_MS = 60_000
 const AGAIN_MS = 2000
 const EARLY_MAX = 1000
 const UNREAD_MAX = 2000
-/** How often a series without a stream is asked for, at most: a quarter of a bar. */
-const POLL_MIN_MS = 10_000
-const POLL_MAX_MS = 15 * 60_000
 
 export class LiveSeries implements KeptSeries {
   readonly #deps: LiveSeriesDeps
@@ -120,7 +117,7 @@ export class LiveSeries implements KeptSeries {
   dueAt(now: number): number {
     if (this.#settledTo === null || (this.#isConnected && this.#isResumed)) return now
     const overdue = this.#endOf(this.#settledTo) + OVERDUE_MS
-    const poll = this.#isConnected ? Infinity : this.#filledAt + this.#pollMs()
+    const poll = this.#isConnected ? Infinity : this.#filledAt + pollMs(this.#lengthAt(this.#settledTo))
     // REST may not have the bar yet, or there was no trade: the longer that is so, the rarer it is asked.
     const soonest = Math.min(this.#filledAt, now) + AGAIN_MS * 2 ** Math.min(this.#inVain, 4)
     const wanted = Math.min(
@@ -348,10 +345,6 @@ export class LiveSeries implements KeptSeries {
 
   #lengthAt(time: number): number {
     return this.#endOf(time) - time
-  }
-
-  #pollMs(): number {
-    return Math.min(POLL_MAX_MS, Math.max(POLL_MIN_MS, this.#lengthAt(this.#settledTo ?? 0) / 4))
   }
 }
 

@@ -12,7 +12,7 @@
 import type { Calendar } from '../calendar.ts'
 import { intervalMs, isIntraday, type Interval } from '../interval.ts'
 import type { BarRow } from '../providers/provider.ts'
-import { type AnswerTimes, type KeptSeries, RECENT, SETTLE_MS } from './kept-series.ts'
+import { type AnswerTimes, type KeptSeries, pollMs, RECENT, SETTLE_MS } from './kept-series.ts'
 
 export interface PolledSeriesDeps {
   readonly interval: Interval
@@ -23,10 +23,6 @@ export interface PolledSeriesDeps {
   readonly forming: (row: BarRow | null) => void
 }
 
-/** How many times a forming bar is asked for, at intervals of at least POLL_MIN_MS. */
-const LOOKS_A_BAR = 4
-const POLL_MIN_MS = 10_000
-const POLL_MAX_MS = 15 * 60_000
 /** Somebody else may have changed what is stored. */
 const COMPARE_MS = 30 * 60_000
 /** Where nothing new is expected. */
@@ -61,7 +57,7 @@ export class PolledSeries implements KeptSeries {
   }
 
   get #stepMs(): number {
-    return Math.min(POLL_MAX_MS, Math.max(POLL_MIN_MS, intervalMs(this.#deps.interval) / LOOKS_A_BAR))
+    return pollMs(intervalMs(this.#deps.interval))
   }
 
   /** When its market closes; a time that is gone if it is closed. */
