@@ -172,7 +172,7 @@ describe('what a person wrote', () => {
     '<@everyone> @everyone @here <@123> <#5> <t:0:R> <:a:1>',
     String.raw`back\slash \* \_`,
     '# head\n## two\n-# small\n- item\n+ item\n  - deep\n1. one\n  22. two\n> quote\n>>> all',
-    '[link](https://evil.example) <https://x.example/a_b> :smile: a:b:c 12:30:45',
+    '[link](https://evil.example) <https://x.example/a_b> :smile: :+1: :100: a:b:c',
   ]
   /** What Discord shows: a backslash before a sign is gone, and addresses are as they are. */
   const shown = (marked: string) =>
@@ -188,8 +188,12 @@ describe('what a person wrote', () => {
     expect([shown(title), shown(description)]).toEqual([text, text])
     for (const one of [title, description]) {
       expect(marks(one)).not.toMatch(/[*_~|`<>[\]@]/)
-      expect(marks(one)).not.toMatch(/^[ \t]*(?:[-+#]|\d+\.)|:\w+:/m)
+      expect(marks(one)).not.toMatch(/^[ \t]*(?:[-+#]|\d+\.)|:(?!\d\d?:)[\w+-]+:/m)
     }
+  })
+  test('keeps a time free of backslashes', () => {
+    const text = '2026-11-23T12:30:45.000Z, 7:05:00'
+    expect(sent('discord', SETTINGS.discord, { text }).body.embeds[0].description).toBe(text)
   })
   test('is not cut within what was escaped', () => {
     const long = { title: '*'.repeat(300), text: '_'.repeat(9000) }

@@ -83,7 +83,8 @@ const escapeMarkdown = (text: string): string =>
         ? part
         : part
             .replace(/[\\*_~|`[\]<>@]/g, String.raw`\$&`)
-            .replace(/:(?=\w+:)/g, String.raw`\:`)
+            // `:name:` is a picture there, and `:30:` of a time is none.
+            .replace(/:(?!\d\d?:)(?=[\w+-]+:)/g, String.raw`\:`)
             .replace(/^([ \t]*)([-+#])/gm, String.raw`$1\$2`)
             .replace(/^([ \t]*\d+)\./gm, String.raw`$1\.`),
     )

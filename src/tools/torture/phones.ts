@@ -112,7 +112,8 @@ export class Phones {
     // Beside a file ntfy reads the message from a header, in the form of RFC 2047.
     const [, header = ''] = /^=\?UTF-8\?B\?(.*)\?=$/.exec(request.headers.get('x-message') ?? '') ?? []
     const text = Buffer.from(header, 'base64').toString() + (await request.text())
-    const name = NAME.exec(text)?.[0]
+    // Discord's signs are escaped.
+    const name = NAME.exec(text.replaceAll('\\', ''))?.[0]
     if (name === undefined) return new Response('what is this?', { status: 400 })
     if (!this.#refused.has(name) && this.#random.chance(0.15)) {
       this.#refused.add(name)
