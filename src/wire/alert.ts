@@ -47,7 +47,10 @@ export const FREQUENCIES = [
   'once_per_minute',
   'every_time',
 ] as const
-const Frequency = oneOf(FREQUENCIES)
+const Frequency = oneOf(
+  FREQUENCIES,
+  '`once`: then it rests. `once_per_bar`, `once_per_bar_close`, `once_per_minute`: when the condition comes true after it was not, and not again while it goes on to hold. `every_time`: on each bar where it holds, once a bar.',
+)
 
 const Escalation = Type.Object(
   { channelId: idOf('ch'), minutes: Type.Integer({ minimum: 1, maximum: 1440 }) },

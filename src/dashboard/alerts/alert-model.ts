@@ -34,7 +34,7 @@ export const FREQUENCIES = [
   ['once_per_bar', 'Once a bar'],
   ['once_per_bar_close', 'Once a bar, at its close'],
   ['once_per_minute', 'Once a minute'],
-  ['every_time', 'Every time'],
+  ['every_time', 'On each bar where it holds'],
 ] as const
 
 export const needsChannel = (op: string): boolean => op.endsWith('_channel')
