@@ -122,4 +122,7 @@ test('an axis has round marks, those of a logarithm at round growth', () => {
   expect(texts('log', Math.log(0.4), Math.log(30))).toEqual(['−50%', '+100%', '+900%'])
   expect(texts('log', Math.log(0.9), Math.log(1.3))).toEqual(['−10%', '0%', '+10%', '+20%', '+30%'])
   expect(texts('own', 0, 1)).toEqual([])
+  expect(texts('money', 0, 4000)).toContain('2K')
+  // In short all of them would be 1M.
+  expect(texts('money', 1_000_000, 1_000_008)).toContain('1,000,004')
 })

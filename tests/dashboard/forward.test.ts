@@ -50,6 +50,27 @@ describe.skipIf(noBrowser)('forward runs', () => {
     await page.getByRole('button', { name: 'Compare with a backtest' }).click()
     await page.getByText('A backtest of the stored bars is the same').waitFor()
     expect(await violations(page)).toEqual([])
+    await page.getByText('followed for 10 bars').waitFor()
+    await page.reload()
+    await page.getByRole('img', { name: /^Equity of Backtest of today’s bars, Forward run\./ }).waitFor()
+    // A bar that is corrected is named with what is another, and the fills that differ with whose they are.
+    lines[45] = lines[45]!.replace(/^([^,]*),([^,]*)/, (_, at, open) => `${at},${Number(open) + 1 / 4}`)
+    await bring(50)
+    await page.getByRole('button', { name: 'Compare with a backtest' }).click()
+    const corrected = page.getByRole('table', { name: 'Corrected bars' })
+    await corrected
+      .getByRole('cell', { name: /^open [0-9.]+$/ })
+      .first()
+      .waitFor()
+    const differing = page.getByRole('table', { name: 'Fills that differ' })
+    await differing.getByText('Forward run').waitFor()
+    await differing.getByText('Backtest of today’s bars').waitFor()
+    // The curve of the backtest is that of the corrected bars, too.
+    await page.waitForFunction(() => {
+      const worths = [...document.querySelectorAll('[aria-label="Equity"] li .num')]
+      return new Set(worths.map(({ textContent }) => textContent)).size === 2
+    })
+    expect(await violations(page)).toEqual([])
     const shots = process.env['SHOTS']
     if (shots) await page.screenshot({ path: `${shots}/forward.png`, fullPage: true })
     await page.getByRole('button', { name: 'Stop' }).click()

@@ -111,7 +111,7 @@ function draw(
     ctx.strokeStyle = tick.height === 0 && scale !== 'money' ? theme.lineStrong : faded(theme.line, 0.7)
     stroke(ctx, 0, across, right, across)
     ctx.fillStyle = theme.muted
-    ctx.fillText(tick.text, right + 8, across)
+    ctx.fillText(tick.text, right + 8, across, AXIS - 10)
   }
   const x = (time: number) => ((time - span.from) / (span.to - span.from || 1)) * right
   ctx.textAlign = 'center'

@@ -8,11 +8,18 @@ import { CurvesCanvas } from '../backtests/curves-canvas.tsx'
 import { money, time } from '../format.ts'
 import { Show, useLoad } from '../frame/page.tsx'
 import { ofKind } from '../../lib/of-kind.ts'
-import type { ForwardRun } from '../../wire/forward-run.ts'
+import type { Divergence, ForwardRun } from '../../wire/forward-run.ts'
 import type { Track } from '../../wire/track.ts'
 import j from '../jobs/jobs.module.css'
 
-export function ForwardCurve({ run }: { readonly run: ForwardRun }) {
+export function ForwardCurve({
+  run,
+  compared,
+}: {
+  readonly run: ForwardRun
+  /** The newest comparison, with which the backtest is run again. */
+  readonly compared: Divergence | null
+}) {
   const { id, bars, warmup, startEquity } = run
   const loaded = useLoad(
     async (signal) => {
@@ -32,7 +39,7 @@ export function ForwardCurve({ run }: { readonly run: ForwardRun }) {
         { id: 'seen', name: 'Forward run', color: 0, report, ...curveOf(seen, warmup) },
       ]
     },
-    [id, bars],
+    [id, bars, compared],
   )
   return (
     <section class={s.curves} aria-label="Equity">

@@ -7,6 +7,7 @@ import { href, navigate } from '../router.ts'
 import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Badge, Button, Empty } from '../ui/ui.tsx'
 import type { ForwardRun } from '../../wire/forward-run.ts'
+import { positionText } from './order-columns.tsx'
 
 const LOOK_MS = 5000
 const MOST = 50
@@ -34,7 +35,7 @@ const COLUMNS: readonly Column<ForwardRun>[] = [
     head: 'Position',
     look: 'number',
     sort: ({ position }) => position,
-    cell: ({ position }) => String(position),
+    cell: ({ position }) => positionText(position),
   },
   {
     of: 'equity',

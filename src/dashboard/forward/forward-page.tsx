@@ -12,7 +12,7 @@ import type { Divergence, ForwardOrder, ForwardRun } from '../../wire/forward-ru
 import { bottom } from '../workspace.ts'
 import j from '../jobs/jobs.module.css'
 import { ForwardCurve } from './forward-curve.tsx'
-import { orderColumns } from './order-columns.tsx'
+import { orderColumns, positionText } from './order-columns.tsx'
 
 const LOOK_MS = 5000
 /** What is said behind it, where the run tells of bars that are not over. */
@@ -79,7 +79,7 @@ export function ForwardPage({ id = '' }: { readonly id?: string }) {
               </p>
             )}
             {compared && !compared.equal && <Differences of={compared} run={one} />}
-            <ForwardCurve run={one} />
+            <ForwardCurve run={one} compared={compared} />
             <Waiting run={one} />
             <Orders orders={orders} />
           </div>
@@ -137,9 +137,7 @@ function Figures({ run }: { readonly run: ForwardRun }) {
       </div>
       <div>
         <dt>Position</dt>
-        <dd>
-          {position === 0 ? 'flat' : `${position > 0 ? 'long' : 'short'} ${quantity(Math.abs(position))}`}
-        </dd>
+        <dd>{positionText(position)}</dd>
       </div>
       <div>
         <dt>Orders filled since</dt>
@@ -211,6 +209,10 @@ function Orders({ orders }: { readonly orders: readonly ForwardOrder[] }) {
 }
 
 function Differences({ of, run }: { readonly of: Divergence; readonly run: ForwardRun }) {
+  const fills = [
+    ...of.onlyForward.map((fill) => ({ ...fill, type: null, whose: 'Forward run' })),
+    ...of.onlyBacktest.map((fill) => ({ ...fill, type: null, whose: 'Backtest of today’s bars' })),
+  ].toSorted((a, b) => a.time - b.time)
   return (
     <section>
       <h2>What differs</h2>
@@ -228,11 +230,37 @@ function Differences({ of, run }: { readonly of: Divergence; readonly run: Forwa
             of: 'seen',
             head: 'As it was seen',
             sort: false,
-            cell: ({ seen }) => seen.join(' ') || 'not there',
+            cell: ({ seen, now }) => valuesText(seen, now ?? []) || 'not there',
           },
-          { of: 'now', head: 'Now', sort: false, cell: ({ now }) => now?.join(' ') ?? 'gone' },
+          {
+            of: 'now',
+            head: 'Now',
+            sort: false,
+            cell: ({ seen, now }) => (now ? valuesText(now, seen) : 'gone'),
+          },
         ]}
       />
+      {fills.length > 0 && (
+        <DataTable
+          label="Fills that differ"
+          rows={fills}
+          keyOf={({ whose, time: at, id, side, qty }) => [whose, at, id, side, qty].join(' ')}
+          page={20}
+          columns={[
+            { of: 'fill', head: 'Fill (UTC)', look: 'main', cell: ({ time: at }) => time(at, 'UTC', true) },
+            { of: 'whose', head: 'Only in', cell: ({ whose }) => whose },
+            { of: 'id', head: 'Order', cell: ({ id }) => id },
+            ...orderColumns<(typeof fills)[number]>().filter(({ of: column }) => column !== 'type'),
+          ]}
+        />
+      )}
     </section>
   )
 }
+
+/** Those values of a bar that the other has not. */
+const valuesText = (values: readonly number[], others: readonly number[]): string =>
+  BAR_VALUES.flatMap((name, i) =>
+    values[i] === undefined || values[i] === others[i] ? [] : [`${name} ${quantity(values[i])}`],
+  ).join(', ')
+const BAR_VALUES = ['open', 'high', 'low', 'close', 'volume']

@@ -1,6 +1,6 @@
 // The scales of equity curves: how an amount of money becomes a height, and what stands at the axis.
 
-import { compact, percent } from '../format.ts'
+import { compact, percent, quantity } from '../format.ts'
 import { ticks } from './figures.ts'
 
 export const CURVE_SCALES = [
@@ -48,9 +48,14 @@ interface AxisTick {
 export function axisOf(scale: CurveScale, low: number, high: number, count: number): readonly AxisTick[] {
   if (scale === 'own') return []
   if (scale === 'log') return logTicks(low, high, count)
-  const text = scale === 'money' ? compact : percentText(high - low)
-  return ticks(low, high, count).map((height) => ({ height, text: text(height) }))
+  const heights = ticks(low, high, count)
+  const text = scale === 'money' ? moneyText(heights) : percentText(high - low)
+  return heights.map((height) => ({ height, text: text(height) }))
 }
+
+/** In full where some would be the same in short, as 1M, 1M and 1M. */
+const moneyText = (heights: readonly number[]) =>
+  new Set(heights.map(compact)).size < heights.length ? quantity : compact
 
 const percentText = (span: number) => (value: number) =>
   percent(value, { plus: true, places: span < 0.05 ? 1 : 0 })
