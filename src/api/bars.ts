@@ -170,7 +170,7 @@ export function barRoutes(deps: ApiDeps) {
         const end = timeOf('end', query.end)
         const range = { ...(from !== undefined && { from }), ...(end !== undefined && { to: end + 1 }) }
         const format = query.format ?? 'csv'
-        const windows = barWindows((part) => seen.read(key, part), range)
+        const windows = () => barWindows((part) => seen.read(key, part), range)
         return fileAnswer(key, format, exportPieces(windows, format))
       },
       route('GET /api/platform/bars/export'),

@@ -7,6 +7,7 @@ import { Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import { users } from '../accounts/accounts.ts'
 import { mayChangeShared } from '../accounts/users.ts'
+import { knowsSides } from '../market/bars.ts'
 import { barWindows } from '../market/files/export-bars.ts'
 import { barsSeenBy } from '../market/seen-bars.ts'
 import type { Bookmark, Cursor } from '../replay/places.ts'
@@ -134,9 +135,11 @@ async function* barLines({ bars, kv }: ApiDeps, userId: string): AsyncGenerator<
     if (owner !== userId && !sharesBars) continue
     const series = { exchange, symbol, interval }
     for await (const window of barWindows((part) => seen.read(series, part), {})) {
-      const { time, open, high, low, close, volume } = window
+      const { time, open, high, low, close, volume, bought } = window
       const columns = [time, open, high, low, close, volume].map((column) => [...column])
-      yield { kind: 'bars', id: JSON.stringify(series), item: { ...series, columns } }
+      // Beside the columns, since earlier versions take six. What nobody knows becomes null.
+      const sides = bought && knowsSides(window) ? { bought: [...bought] } : {}
+      yield { kind: 'bars', id: JSON.stringify(series), item: { ...series, columns, ...sides } }
     }
   }
 }

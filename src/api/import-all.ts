@@ -221,7 +221,7 @@ class Taking {
 
   /** A window of a series. A series that was there before stays as it is. */
   async #takeBars(item: Item): Promise<boolean> {
-    const { exchange, symbol, interval, columns } = item
+    const { exchange, symbol, interval, columns, bought } = item
     if (
       typeof exchange !== 'string' ||
       typeof symbol !== 'string' ||
@@ -236,13 +236,18 @@ class Taking {
       columns.some((column) => !Array.isArray(column) || column.length !== time.length)
     )
       throw invalidField('/columns', 'invalid', 'expected six columns of one length')
+    if (bought !== undefined && !(Array.isArray(bought) && bought.length === time.length))
+      throw invalidField('/bought', 'invalid', 'expected as many numbers as there are bars')
     const name = JSON.stringify([exchange, symbol, interval])
     const isOurs = this.#series.get(name) ?? !(await this.#hasSeries({ exchange, symbol, interval }))
     this.#series.set(name, isOurs)
     if (!isOurs) return false
-    const rows = time.map((_, i) => (columns as unknown[][]).map((column) => Number(column[i])).join(','))
+    const rows = time.map((_, i) => {
+      const row = (columns as unknown[][]).map((column) => Number(column[i])).join(',')
+      return bought ? `${row},${(bought[i] as unknown) === null ? '' : Number(bought[i])}` : row
+    })
     const query = new URLSearchParams({ exchange, symbol, interval, duplicates: 'first' })
-    const csv = `time,open,high,low,close,volume\n${rows.join('\n')}\n`
+    const csv = `time,open,high,low,close,volume${bought ? ',bought' : ''}\n${rows.join('\n')}\n`
     await this.#asked({ method: 'POST', path: `/api/platform/bars/import?${query.toString()}`, body: csv })
     return true
   }

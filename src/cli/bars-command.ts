@@ -4,7 +4,7 @@ import { users } from '../accounts/accounts.ts'
 import { saidOf } from '../feeds/said.ts'
 import { ToldFeeds } from '../feeds/told-feeds.ts'
 import { isLongMarketName, MARKET_NAME_MAX } from '../lib/text.ts'
-import type { BarRange, Bars } from '../market/bars.ts'
+import type { BarRange } from '../market/bars.ts'
 import { barWindows, EXPORT_FORMATS, type ExportFormat, exportPieces } from '../market/files/export-bars.ts'
 import { ownerOf, seriesKey, seriesName } from '../market/bar-store.ts'
 import { contractLacking } from '../market/continuous.ts'
@@ -128,15 +128,18 @@ async function exportBars(context: CommandContext): Promise<number> {
       return 1
     }
     let count = 0
-    const read = async (part: BarRange) => {
-      const found = await seen.read(key, last === undefined ? part : { ...range, last })
-      count += found.length
-      return found
+    const read = (part: BarRange) => seen.read(key, part)
+    const all = () => (last === undefined ? barWindows(read, range) : [read({ ...range, last })])
+    async function* windows() {
+      count = 0
+      for await (const found of all()) {
+        count += found.length
+        yield found
+      }
     }
-    const windows = last === undefined ? barWindows(read, range) : [await read({})].values()
     const writer = flags.output === undefined ? null : Bun.file(flags.output).writer()
     const decoder = new TextDecoder()
-    for await (const piece of exportPieces(inTurn(windows), format))
+    for await (const piece of exportPieces(windows, format))
       if (writer) await writer.write(piece)
       else context.print(decoder.decode(piece).trimEnd())
     await writer?.end()
@@ -173,10 +176,6 @@ async function listContracts(context: CommandContext): Promise<number> {
     for (const line of tableLines(columns, rows)) context.print(line)
     return 0
   })
-}
-
-async function* inTurn(windows: AsyncIterable<Bars> | Iterable<Bars>): AsyncGenerator<Bars> {
-  yield* windows
 }
 
 /** What the flag says, or the ending of the file's name. */

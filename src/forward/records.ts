@@ -93,12 +93,18 @@ type StoredOrder = BareOrder & Partial<Pick<ForwardOrder, 'status'>>
 const withStatus = (order: StoredOrder): ForwardOrder => ({ ...order, status: order.status ?? 'final' })
 
 export function rowsOf(bars: Bars): TapeRow[] {
-  return Array.from({ length: bars.length }, (_, i) => BAR_FIELDS.map((field) => bars[field][i]!))
+  return Array.from({ length: bars.length }, (_, i) => {
+    const row = BAR_FIELDS.map((field) => bars[field][i]!)
+    return bars.bought && bars.bought[i]! >= 0 ? [...row, bars.bought[i]!] : row
+  })
 }
 
 export function barsOf(rows: readonly TapeRow[]): Bars {
-  const bars = emptyBars(rows.length, { shared: true })
-  for (const [i, row] of rows.entries())
+  const sides = rows.some(({ length }) => length > BAR_FIELDS.length)
+  const bars = emptyBars(rows.length, { shared: true, sides })
+  for (const [i, row] of rows.entries()) {
     for (const [column, field] of BAR_FIELDS.entries()) bars[field][i] = row[column]!
+    if (bars.bought) bars.bought[i] = row[BAR_FIELDS.length] ?? Number.NaN
+  }
   return bars
 }

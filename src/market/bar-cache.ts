@@ -15,6 +15,7 @@ import { Problem } from '../lib/problem.ts'
 import {
   type BarRange,
   type Bars,
+  columnsOf,
   concatBars,
   copyBars,
   emptyBars,
@@ -79,7 +80,6 @@ const STRETCH_BARS = 4096
 /** Up to this many bars are merged in one go, which takes some 3 ms; more are better decoded again, in steps. */
 const TOGETHER_BARS = 131_072
 
-const BYTES_A_BAR = 48
 /** Room behind the last bar, as a fraction of the length: a day of new bars should not force decoding a year of old ones. */
 const ROOM_FRACTION = 1 / 64
 const ROOM_MIN = 256
@@ -174,14 +174,16 @@ export class BarCache {
   /** Reads a stretch up to the newest bar and caches it. */
   #load(id: string, key: SeriesKey, range: BarRange): Promise<SeriesBars> {
     const load = async () => {
-      let columns = emptyBars(0)
+      let made = emptyBars(0)
       const read = await this.store.read(
         key,
         range,
-        (length) => (columns = sharedColumns(length + roomFor(length))),
+        (length) => (made = sharedColumns(length + roomFor(length))),
       )
       const { bars, series } = read
-      if (series && columns.length * BYTES_A_BAR <= this.bytesMax) {
+      // What was bought comes beside the columns that were made.
+      const columns = bars.bought ? { ...made, bought: new Float64Array(bars.bought.buffer) } : made
+      if (series && bytesOf(columns) <= this.bytesMax) {
         const begin = (bars.time.byteOffset - columns.time.byteOffset) / Float64Array.BYTES_PER_ELEMENT
         this.#keep(id, {
           ...FRESH,
@@ -192,7 +194,7 @@ export class BarCache {
               : Math.min(range.from ?? Infinity, bars.time[0] ?? Infinity),
           room: sliceBars(columns, begin, columns.length),
           length: bars.length,
-          bytes: columns.length * BYTES_A_BAR,
+          bytes: bytesOf(columns),
           isBuilt: false,
         })
       }
@@ -253,7 +255,7 @@ export class BarCache {
   ): Bars {
     const room = shared(bars, roomFor(bars.length))
     const { length } = bars
-    this.#keep(id, { ...FRESH, from: -Infinity, ...rest, room, length, bytes: room.length * BYTES_A_BAR })
+    this.#keep(id, { ...FRESH, from: -Infinity, ...rest, room, length, bytes: bytesOf(room) })
     return sliceBars(room, 0, length)
   }
 
@@ -400,6 +402,8 @@ function written(cached: CachedSeries, source: SeriesInfo, bars: Bars): CachedSe
   if (news.length === 0) return { ...cached, source }
   const from = news.time[0] ?? 0
   const isBehind = length === 0 || from > (room.time[length - 1] ?? 0)
+  // A cache without a column for what was bought would lose it.
+  if (news.bought && !room.bought) return null
   if (isBehind && tail.length === 0 && length + news.length <= room.length) {
     copyBars(room, length, news)
     return { ...cached, source, length: length + news.length }
@@ -460,10 +464,12 @@ const sharedColumns = (length: number) => emptyBars(length, { shared: true })
 const roomFor = (length: number) => Math.max(ROOM_MIN, Math.floor(length * ROOM_FRACTION))
 
 function shared(bars: Bars, room = 0): Bars {
-  const copy = sharedColumns(bars.length + room)
+  const copy = emptyBars(bars.length + room, { shared: true, sides: bars.bought !== undefined })
   copyBars(copy, 0, bars)
   return copy
 }
+
+const bytesOf = (bars: Bars) => columnsOf(bars).reduce((sum, { byteLength }) => sum + byteLength, 0)
 
 function idOf(key: SeriesKey): string {
   return `${ownerOf(key)} ${key.exchange}:${key.symbol}:${key.interval}`

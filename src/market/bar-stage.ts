@@ -11,7 +11,7 @@ import { Problem } from '../lib/problem.ts'
 import { BarRuns, type KeepTwice, sortBars, type Twice, withoutTwice } from './bar-runs.ts'
 import type { BarDraft } from './bar-store.ts'
 import { type Calendar, openOfDate } from './calendar.ts'
-import { BAR_FIELDS, type Bars, concatBars, copyBars, emptyBars, sliceBars } from './bars.ts'
+import { type Bars, columnsOf, concatBars, copyBars, emptyBars, sliceBars, withSides } from './bars.ts'
 
 const BLOCK_ROWS = 65_536
 /** Blocks that are sorted together: 12 MB, for which the thread does nothing else for some 100 ms. */
@@ -51,6 +51,7 @@ export class BarStage {
   #length = 0
   #added = 0
   #incomplete = false
+  #sides = false
   #last = Number.NEGATIVE_INFINITY
   // Nothing has to be sorted while every bar is later than the one before, or every one earlier.
   #ascending = true
@@ -83,6 +84,11 @@ export class BarStage {
   enter(name: string): void {
     this.#base = this.#top
     this.#files.push({ name, base: this.#base })
+  }
+
+  /** The rows from here on may tell what was bought. */
+  expectSides(): void {
+    this.#sides = true
   }
 
   /** Rows left out for another of the same time, with the first of those times. */
@@ -127,6 +133,7 @@ export class BarStage {
     low: number,
     close: number,
     volume: number,
+    bought = Number.NaN,
   ): void {
     const time = this.#sessions === null ? given : openOfDate(this.#sessions, given)
     const mistake = mistakeOf(time, open, high, low, close, volume)
@@ -140,9 +147,14 @@ export class BarStage {
       if (this.#length % BLOCK_ROWS === 0) this.#blocks.pop()
     }
     const at = this.#length % BLOCK_ROWS
-    if (at === 0) this.#blocks.push(emptyBars(BLOCK_ROWS))
-    const block = this.#blocks.at(-1)
+    if (at === 0) this.#blocks.push(emptyBars(BLOCK_ROWS, { sides: this.#sides }))
+    let block = this.#blocks.at(-1)
     if (!block) return
+    if (this.#sides) {
+      // A file without sides may be followed by one with them.
+      if (!block.bought) this.#blocks[this.#blocks.length - 1] = block = withSides(block)
+      if (block.bought) block.bought[at] = bought
+    }
     const number = this.#base + row
     if (number !== this.#row + 1) {
       if (this.#jumps.length === JUMPS_MAX)
@@ -166,9 +178,12 @@ export class BarStage {
     this.#length++
   }
 
-  /** Adds a row given as six numbers: time, open, high, low, close, volume. */
-  addFrom(row: number, { 0: time, 1: open, 2: high, 3: low, 4: close, 5: volume }: Float64Array): void {
-    this.add(row, time ?? 0, open ?? 0, high ?? 0, low ?? 0, close ?? 0, volume ?? 0)
+  /** Adds a row given as seven numbers: time, open, high, low, close, volume, bought. */
+  addFrom(row: number, values: Float64Array): void {
+    const { 0: time, 1: open, 2: high, 3: low, 4: close, 5: volume = 0, 6: told = Number.NaN } = values
+    // What is more than the bar's volume counts something else.
+    const bought = told >= 0 && told <= volume ? told : Number.NaN
+    this.add(row, time ?? 0, open ?? 0, high ?? 0, low ?? 0, close ?? 0, volume, bought)
   }
 
   /** Writes full blocks to the draft. Call it between the pieces of a file. */
@@ -212,7 +227,7 @@ export class BarStage {
 
   /** Joins the blocks. Each is freed once it is copied, so that a large import is not in memory twice. */
   #rest(length: number): Bars {
-    const bars = emptyBars(length)
+    const bars = emptyBars(length, { sides: this.#sides })
     let at = 0
     for (let block = this.#blocks.shift(); block; block = this.#blocks.shift()) {
       const size = Math.min(BLOCK_ROWS, length - at)
@@ -224,7 +239,7 @@ export class BarStage {
 
   #inOrder(bars: Bars): Bars {
     if (this.#ascending) return bars
-    if (this.#descending) for (const field of BAR_FIELDS) bars[field].reverse()
+    if (this.#descending) for (const column of columnsOf(bars)) column.reverse()
     else {
       const order = sortBars(bars, (n) => n, this.#twice)
       return withoutTwice(bars, order, this.#keeps).bars

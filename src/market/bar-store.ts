@@ -20,6 +20,7 @@ import {
   mergeBars,
   selectBars,
   sliceBars,
+  withSides,
 } from './bars.ts'
 import type { SymbolInfo } from './symbol.ts'
 
@@ -66,7 +67,7 @@ export interface SeriesBars {
   readonly series: SeriesInfo | null
 }
 
-/** Makes columns to read at least `length` bars into. */
+/** Makes columns to read at least `length` bars into; that of what was bought comes to them in memory of its own. */
 export type MakeColumns = (length: number) => Bars
 
 export interface BarStore {
@@ -203,7 +204,8 @@ export function memoryBars(): BarStore {
     async read(key, range = {}, make = emptyBars) {
       const found = series.get(idOf(key))
       const bars = selectBars(found?.bars ?? emptyBars(0), range)
-      const columns = make(bars.length)
+      const made = make(bars.length)
+      const columns = bars.bought ? withSides(made) : made
       copyBars(columns, 0, bars)
       return { bars: sliceBars(columns, 0, bars.length), series: found?.info ?? null }
     },

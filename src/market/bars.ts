@@ -2,6 +2,9 @@
 //
 // Columns rather than objects because everything that reads bars reads one field of many of them: a million
 // bars are six arrays of 8 MB that a worker can share without a copy, and a loop over one runs at memory speed.
+//
+// Bars made of trades that tell who was in a hurry have a seventh column, what was bought. Bars without it, and bars of which it is
+// NaN, mean the same: nobody knows. It lives and goes with its bar: one that is written again without it has it no more.
 
 /** `time` is the bar's opening time in UTC ms. Prices are in the symbol's currency, `volume` in units (0 where unknown). */
 export interface Bars {
@@ -12,15 +15,19 @@ export interface Bars {
   readonly low: Float64Array
   readonly close: Float64Array
   readonly volume: Float64Array
+  /** What of the volume was bought: traded at the price of a waiting seller. The rest was sold. NaN where unknown. */
+  readonly bought?: Float64Array | undefined
 }
 
 export const BAR_FIELDS = ['time', 'open', 'high', 'low', 'close', 'volume'] as const
 type BarField = (typeof BAR_FIELDS)[number]
 
-/** `length` bars of zeros. `shared` puts the columns into shared memory, so that worker threads can read them. */
-export function emptyBars(length: number, { shared = false } = {}): Bars {
-  const column = () =>
-    new Float64Array(shared ? new SharedArrayBuffer(length * 8) : new ArrayBuffer(length * 8))
+/**
+ * `length` bars of zeros. `shared` puts the columns into shared memory, so that worker threads can read them; `sides` adds the
+ * column of what was bought, of which nothing is known.
+ */
+export function emptyBars(length: number, { shared = false, sides = false } = {}): Bars {
+  const column = () => newColumn(length, shared)
   return {
     length,
     time: column(),
@@ -29,7 +36,31 @@ export function emptyBars(length: number, { shared = false } = {}): Bars {
     low: column(),
     close: column(),
     volume: column(),
+    ...(sides && { bought: column().fill(Number.NaN) }),
   }
+}
+
+function newColumn(length: number, shared: boolean): Float64Array {
+  return new Float64Array(shared ? new SharedArrayBuffer(length * 8) : new ArrayBuffer(length * 8))
+}
+
+/** The same columns, with one of what was bought, of which nothing is known. */
+export function withSides(bars: Bars): Bars {
+  if (bars.bought) return bars
+  const { length, buffer } = bars.time
+  const bought = newColumn(length, buffer instanceof SharedArrayBuffer).fill(Number.NaN)
+  return { ...bars, bought }
+}
+
+/** All columns that the bars have. */
+export function columnsOf(bars: Bars): Float64Array[] {
+  return [...BAR_FIELDS.map((field) => bars[field]), ...(bars.bought ? [bars.bought] : [])]
+}
+
+/** Whether of any of the bars is known what was bought. */
+export function knowsSides({ bought, length }: Bars): boolean {
+  if (bought) for (let i = 0; i < length; i++) if (bought[i]! >= 0) return true
+  return false
 }
 
 /** A view of the bars from `from` (inclusive) to `to` (exclusive), without a copy. */
@@ -44,6 +75,7 @@ export function sliceBars(bars: Bars, from: number, to: number): Bars {
     low: column('low'),
     close: column('close'),
     volume: column('volume'),
+    ...(bars.bought && { bought: bars.bought.subarray(from, to) }),
   }
 }
 
@@ -78,9 +110,11 @@ export function selectBars(bars: Bars, { from, to, first = Infinity, last = Infi
   return sliceBars(bars, Math.max(start, end - last), end)
 }
 
-/** Writes `source` into `target`'s columns from bar `offset` on. */
+/** Writes `source` into `target`'s columns from bar `offset` on. What was bought is kept only if the target has a column for it. */
 export function copyBars(target: Bars, offset: number, source: Bars): void {
   for (const field of BAR_FIELDS) target[field].set(source[field], offset)
+  if (source.bought) target.bought?.set(source.bought, offset)
+  else target.bought?.fill(Number.NaN, offset, offset + source.length)
 }
 
 export function concatBars(parts: readonly Bars[], options: { shared?: boolean } = {}): Bars {
@@ -88,7 +122,7 @@ export function concatBars(parts: readonly Bars[], options: { shared?: boolean }
   if (parts.length === 1 && only && !options.shared) return only
   const all = emptyBars(
     parts.reduce((sum, part) => sum + part.length, 0),
-    options,
+    { ...options, sides: parts.some(({ bought }) => bought) },
   )
   let offset = 0
   for (const part of parts) {
@@ -102,7 +136,8 @@ export function concatBars(parts: readonly Bars[], options: { shared?: boolean }
 export function mergeBars(older: Bars, newer: Bars): Bars {
   if (older.length === 0) return newer
   if (newer.length === 0) return older
-  const merged = emptyBars(older.length + newer.length)
+  const sides = (older.bought ?? newer.bought) !== undefined
+  const merged = emptyBars(older.length + newer.length, { sides })
   let length = 0
   let i = 0
   let j = 0

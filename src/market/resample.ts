@@ -90,7 +90,8 @@ export async function resampleInSteps(
 }
 
 function grouped(bars: Bars, groups: BarGroups): Bars {
-  const coarse = emptyBars(groups.count)
+  const { bought } = bars
+  const coarse = emptyBars(groups.count, { sides: bought !== undefined })
   for (let group = 0; group < groups.count; group++) {
     const begin = groups.first[group] ?? 0
     const end = groups.first[group + 1] ?? 0
@@ -108,6 +109,12 @@ function grouped(bars: Bars, groups: BarGroups): Bars {
     coarse.low[group] = low
     coarse.close[group] = bars.close[end - 1] ?? 0
     coarse.volume[group] = volume
+    // One bar of which nobody knows, and nobody knows of all of them.
+    if (bought && coarse.bought) {
+      let sum = 0
+      for (let i = begin; i < end; i++) sum += bought[i]!
+      coarse.bought[group] = sum
+    }
   }
   return coarse
 }

@@ -8,11 +8,16 @@
 //     0  uint32  number of bars
 //     4  6 × (float64 base, int32 exponent, int32 0)     exponent 127 = plain Float64
 //   104  6 columns, each aligned to 8 bytes
+//
+// Behind them is, if of any bar it is known what was bought, that column in the same way, 16 bytes that tell how it is packed and
+// the values. Earlier versions read the six and stop.
 
-import { BAR_FIELDS, type Bars, emptyBars, sliceBars } from '../market/bars.ts'
+import { BAR_FIELDS, type Bars, emptyBars, knowsSides, sliceBars, withSides } from '../market/bars.ts'
 
 export const CHUNK_BARS = 4096
-const HEADER_BYTES = 8 + BAR_FIELDS.length * 16
+/** How a column is packed. */
+const COLUMN_BYTES = 16
+const HEADER_BYTES = 8 + BAR_FIELDS.length * COLUMN_BYTES
 const PLAIN = 127
 /** 10^-3 comes first: times in whole seconds. Beyond eight decimals nobody quotes. */
 const EXPONENTS = [0, 2, 1, 3, 4, 5, 6, 7, 8] as const
@@ -23,17 +28,20 @@ export function encodeChunk(bars: Bars): Buffer {
   const packed = BAR_FIELDS.map((field) =>
     packColumn(bars[field], field === 'time' ? TIME_EXPONENTS : EXPONENTS),
   )
-  const bytes = packed.reduce((sum, { data }) => sum + aligned(data.byteLength), HEADER_BYTES)
-  const buffer = Buffer.alloc(bytes)
-  const header = new DataView(buffer.buffer, buffer.byteOffset, HEADER_BYTES)
-  header.setUint32(0, bars.length, true)
-  let offset = HEADER_BYTES
-  for (const [i, { base, exponent, data }] of packed.entries()) {
-    header.setFloat64(8 + i * 16, base, true)
-    header.setInt32(16 + i * 16, exponent, true)
+  const bought = bars.bought && knowsSides(bars) ? packColumn(bars.bought, EXPONENTS) : null
+  const end = packed.reduce((sum, { data }) => sum + aligned(data.byteLength), HEADER_BYTES)
+  const buffer = Buffer.alloc(end + (bought ? COLUMN_BYTES + aligned(bought.data.byteLength) : 0))
+  const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.byteLength)
+  const put = ({ base, exponent, data }: PackedColumn, told: number, offset: number) => {
+    view.setFloat64(told, base, true)
+    view.setInt32(told + 8, exponent, true)
     buffer.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), offset)
-    offset += aligned(data.byteLength)
+    return offset + aligned(data.byteLength)
   }
+  view.setUint32(0, bars.length, true)
+  let offset = HEADER_BYTES
+  for (const [i, column] of packed.entries()) offset = put(column, 8 + i * COLUMN_BYTES, offset)
+  if (bought) put(bought, end, end + COLUMN_BYTES)
   return buffer
 }
 
@@ -52,33 +60,41 @@ export function chunkLength(bytes: Uint8Array): number {
   return new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true)
 }
 
-/** Decodes into `target`, starting at bar `at`. */
-export function decodeChunk(bytes: Uint8Array, target: Bars, at: number): void {
+/**
+ * Decodes into `target`, starting at bar `at`. Answers its columns, which are one more than before if it was the first chunk that
+ * knows what was bought.
+ */
+export function decodeChunk(bytes: Uint8Array, target: Bars, at: number): Bars {
   // Typed arrays need aligned memory, which a view into another buffer may not have.
   const source = bytes.byteOffset % 8 === 0 ? bytes : Uint8Array.from(bytes)
-  const header = new DataView(source.buffer, source.byteOffset, HEADER_BYTES)
-  const length = header.getUint32(0, true)
-  let offset = source.byteOffset + HEADER_BYTES
-  for (const [i, field] of BAR_FIELDS.entries()) {
-    const base = header.getFloat64(8 + i * 16, true)
-    const exponent = header.getInt32(16 + i * 16, true)
-    const column = target[field]
+  const view = new DataView(source.buffer, source.byteOffset, source.byteLength)
+  const length = view.getUint32(0, true)
+  /** Answers where the values end. */
+  const take = (told: number, offset: number, column: Float64Array): number => {
+    const base = view.getFloat64(told, true)
+    const exponent = view.getInt32(told + 8, true)
+    const from = source.byteOffset + offset
     if (exponent === PLAIN) {
-      column.set(new Float64Array(source.buffer, offset, length), at)
-      offset += length * 8
-    } else {
-      unpack(new Uint32Array(source.buffer, offset, length), base, exponent, column, at)
-      offset += aligned(length * 4)
+      column.set(new Float64Array(source.buffer, from, length), at)
+      return offset + length * 8
     }
+    unpack(new Uint32Array(source.buffer, from, length), base, exponent, column, at)
+    return offset + aligned(length * 4)
   }
+  let offset = HEADER_BYTES
+  for (const [i, field] of BAR_FIELDS.entries()) offset = take(8 + i * COLUMN_BYTES, offset, target[field])
+  if (source.byteLength < offset + COLUMN_BYTES) return target
+  const sided = withSides(target)
+  if (sided.bought) take(offset, offset + COLUMN_BYTES, sided.bought)
+  return sided
 }
 
 /** The bars of chunks that follow each other. */
 export function decodeAll(parts: readonly Uint8Array[]): Bars {
-  const bars = emptyBars(parts.reduce((sum, part) => sum + chunkLength(part), 0))
+  let bars = emptyBars(parts.reduce((sum, part) => sum + chunkLength(part), 0))
   let offset = 0
   for (const part of parts) {
-    decodeChunk(part, bars, offset)
+    bars = decodeChunk(part, bars, offset)
     offset += chunkLength(part)
   }
   return bars

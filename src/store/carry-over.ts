@@ -16,9 +16,8 @@ import { dirname, join } from 'node:path'
 import { assert } from '../lib/assert.ts'
 import { marketName } from '../lib/text.ts'
 import { seriesKey } from '../market/bar-store.ts'
-import { emptyBars } from '../market/bars.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
-import { chunkLength, decodeChunk } from './bar-chunks.ts'
+import { chunkLength, decodeAll } from './bar-chunks.ts'
 import { checkDatabase } from './check-database.ts'
 import { DataRefused } from './data-refused.ts'
 import { syncPath } from './files.ts'
@@ -273,8 +272,7 @@ async function merge(folder: string, old: OldTables, { merged }: Plan): Promise<
       for (const rows of old.chunks ? pages(old.chunks) : [])
         for (const { key, value } of rows) {
           if (oldChunkKey(key)[0] !== series.id) continue
-          const part = emptyBars(chunkLength(value))
-          decodeChunk(value, part, 0)
+          const part = decodeAll([value])
           await bars.upsert(series, part)
         }
   } finally {

@@ -4,9 +4,9 @@
 // build their keys in the same way (`collection.ts`), so it can check indexes without knowing what they hold.
 
 import { mistakeOf } from '../market/bar-stage.ts'
-import { emptyBars, type Bars } from '../market/bars.ts'
+import type { Bars } from '../market/bars.ts'
 import type { SeriesInfo } from '../market/bar-store.ts'
-import { chunkLength, decodeChunk } from './bar-chunks.ts'
+import { decodeAll } from './bar-chunks.ts'
 import { fingerprintOf, type Instance, INSTANCE_KEY } from './instance-key.ts'
 import { decodeKey } from './key.ts'
 import type { Key } from './kv.ts'
@@ -251,8 +251,7 @@ class SeriesCheck {
 
 function barsOf(value: Buffer): Bars | null {
   try {
-    const bars = emptyBars(chunkLength(value))
-    decodeChunk(value, bars, 0)
+    const bars = decodeAll([value])
     return bars.length > 0 && bars.time.every((time, i) => i === 0 || time > (bars.time[i - 1] ?? time))
       ? bars
       : null
@@ -262,10 +261,12 @@ function barsOf(value: Buffer): Bars | null {
 }
 
 /** The pages of a long value carry no checksum, so its bars are checked as an import checks them. */
-function damageOf({ length, time, open, high, low, close, volume }: Bars) {
+function damageOf({ length, time, open, high, low, close, volume, bought }: Bars) {
   for (let i = 0; i < length; i++) {
     const mistake = mistakeOf(time[i]!, open[i]!, high[i]!, low[i]!, close[i]!, volume[i]!)
     if (mistake) return { time: time[i]!, mistake }
+    if (bought && (bought[i]! < 0 || bought[i]! > volume[i]!))
+      return { time: time[i]!, mistake: 'more was bought than traded' }
   }
   return null
 }

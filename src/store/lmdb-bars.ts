@@ -172,13 +172,13 @@ export function lmdbBars(
     starts: readonly number[],
     transaction: Transaction,
   ): Promise<Bars> {
-    const columns = make(starts.length * CHUNK_BARS)
+    let columns = make(starts.length * CHUNK_BARS)
     let length = 0
     for (const [i, start] of starts.entries()) {
       if (i > 0 && i % TURN_CHUNKS === 0) await turn()
       const bytes = chunks.get(chunkKey(id, start), { transaction })
       if (!bytes) continue
-      decodeChunk(bytes, columns, length)
+      columns = decodeChunk(bytes, columns, length)
       length += chunkLength(bytes)
     }
     return selectBars(sliceBars(columns, 0, length), range)

@@ -173,7 +173,7 @@ const Finding = Type.Object(
   {
     kind: Type.String({
       description:
-        '`gap`, `missing_days`, `outside_session`, `same_session`, `zero_volume`, `no_volume`, `spike`, `split`, `duplicate`, `empty_row` or `unknown_zone`.',
+        '`gap`, `missing_days`, `outside_session`, `same_session`, `zero_volume`, `no_volume`, `spike`, `split`, `duplicate`, `empty_row`, `unknown_zone` or `unknown_side`.',
     }),
     count: Type.Integer(),
     message: Type.String(),
@@ -286,7 +286,7 @@ export const BARS = {
     access: 'session bars:read',
     summary: 'Bars as a file',
     description:
-      'All bars of a series, or those from `start` to `end` (both inclusive, ISO 8601 or UTC ms), as CSV or Parquet; an import reads both back bit for bit. An interval that is not cached is built from a finer one.',
+      'All bars of a series, or those from `start` to `end` (both inclusive, ISO 8601 or UTC ms), as CSV or Parquet, with a column `bought` if it is known of any of them what of the volume was bought; an import reads both back bit for bit. An interval that is not cached is built from a finer one.',
     query: Type.Object({
       ...namesSeries,
       start: Type.Optional(Text(40)),

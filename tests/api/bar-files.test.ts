@@ -144,7 +144,7 @@ test('a series is exported as CSV and as Parquet, which an import takes as they 
   const csv = await get(SERIES)
   expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
   expect(await csv.text()).toBe(
-    'time,open,high,low,close,volume\n1709632800000,10,12,9,11,5\n1709632860000,11,13,10,12,6\n',
+    'time,open,high,low,close,volume,bought\n1709632800000,10,12,9,11,5,2\n1709632860000,11,13,10,12,6,2\n',
   )
   const later = await get(`${SERIES}&start=2024-03-05T10:01:00Z&format=csv`)
   expect((await later.text()).split('\n').length).toBe(3)

@@ -197,6 +197,25 @@ describe('everything that a user owns', () => {
     expect((await bars(other)).bars.time.length).toBe(70)
   })
 
+  test('has what of the bars was bought', async () => {
+    const site = await signedIn(testServer(unlimited))
+    const series = 'exchange=E&symbol=TRADES&interval=1s'
+    const csv =
+      'time,price,amount,side\n1709632800,10,5,buy\n1709632800,11,1,sell\n1709632801,11,2,sell\n1709632802,11,2,\n'
+    const sent = { method: 'POST', headers: { ...site.headers, 'content-type': 'text/csv' }, body: csv }
+    await site.app.handle(new Request(`http://localhost/api/platform/bars/import?${series}`, sent))
+    const other = await signedIn(testServer(unlimited), 'new@example.com')
+    expect((await other.bring(await site.file('?bars=yes'))).json.imported.bars).toBe(1)
+    for (const of of [site, other]) {
+      const response = await of.app.handle(
+        new Request(`http://localhost/api/platform/bars/export?${series}`, { headers: of.headers }),
+      )
+      expect(await response.text()).toBe(
+        'time,open,high,low,close,volume,bought\n1709632800000,10,11,10,11,6,5\n1709632801000,11,11,11,11,2,0\n1709632802000,11,11,11,11,2,\n',
+      )
+    }
+  }, 300_000)
+
   test('comes to another server with what is beside it, and a second time changes nothing', async () => {
     const site = await owner()
     const file = await site.file()

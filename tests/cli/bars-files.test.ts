@@ -20,7 +20,7 @@ test('a dry run says how a file would be read, and stores nothing', async () => 
   const { code, out, err } = await chartroom(data, 'bars', 'import', file, '--dry-run')
   expect({ code, err }).toEqual({ code: 0, err: '' })
   expect(out.split('\n')).toEqual([
-    'Read CSV as Binance writes it, packed as zip: columns separated by commas; decimal points; no line with names; times in microseconds since 1970, UTC; time in column 1, open in column 2, high in column 3, low in column 4, close in column 5, volume in column 6.',
+    'Read CSV as Binance writes it, packed as zip: columns separated by commas; decimal points; no line with names; times in microseconds since 1970, UTC; time in column 1, open in column 2, high in column 3, low in column 4, close in column 5, volume in column 6, bought in column 10.',
     'TIME (UTC)        OPEN  HIGH  LOW  CLOSE  VOLUME',
     '2024-03-05 00:00    10    12    9     11       5',
     '2024-03-05 01:00    10    12    9     11       5',

@@ -229,6 +229,45 @@ export function barStoreConformance(
       expect(rows((await store.read(KEY)).bars)).toEqual(rows(bars))
     })
 
+    test('what was bought comes back with its bar, and goes with the bar that is written again without', async () => {
+      const size = 20_000
+      const known = (bars: Bars, step: number) => ({
+        ...bars,
+        bought: bars.volume.map((volume, i) => (i % step === 0 ? volume / 2 : Number.NaN)),
+      })
+      const expected = known(minuteBars(0, size), 3).bought
+      await store.upsert(KEY, known(minuteBars(0, size), 3))
+      const boughtOf = async (range?: BarRange) => [...((await store.read(KEY, range)).bars.bought ?? [])]
+      expect(await boughtOf()).toEqual([...expected])
+      expect(await boughtOf({ last: 5 })).toEqual([...expected].slice(-5))
+      await store.upsert(KEY, minuteBars(9000, 9100))
+      expected.fill(Number.NaN, 9000, 9100)
+      // At the end, one by one as they come.
+      for (let minute = size; minute < size + 70; minute++)
+        await store.upsert(KEY, known(minuteBars(minute, minute + 1), 1))
+      const draft = store.draft(KEY)
+      await draft.add(known(minuteBars(12_000, 12_010), 1))
+      expect((await draft.read()).bought).toEqual(
+        minuteBars(12_000, 12_010).volume.map((volume) => volume / 2),
+      )
+      await draft.commit()
+      expected.set(
+        minuteBars(12_000, 12_010).volume.map((volume) => volume / 2),
+        12_000,
+      )
+      const { bars } = await store.read(KEY)
+      expect(rows(bars)).toEqual(rows(minuteBars(0, size + 70)))
+      expect([...bars.bought!]).toEqual([
+        ...expected,
+        ...minuteBars(size, size + 70).volume.map((volume) => volume / 2),
+      ])
+      await store.upsert(KEY, minuteBars(0, size + 70))
+      expect((await boughtOf()).every(Number.isNaN)).toBe(true)
+      await store.remove(KEY)
+      await store.upsert(KEY, minuteBars(0, 10))
+      expect((await store.read(KEY)).bars.bought).toBeUndefined()
+    }, 300_000)
+
     test('a bar that comes again leaves all others, wherever it stands', async () => {
       const all = minuteBars(0, 9_000, { price: 1 })
       await store.upsert(KEY, all)

@@ -71,5 +71,5 @@ for (const [name, line] of Object.entries(DIALECTS)) {
   const lines = Array.from({ length: ROWS }, (_, i) => line(i)).join('\n')
   await measured(name, Buffer.from(`${HEADERS[name] ?? ''}${lines}\n`))
 }
-const parquet = await Array.fromAsync(exportPieces(once(bars), 'parquet'))
+const parquet = await Array.fromAsync(exportPieces(() => once(bars), 'parquet'))
 await measured('Parquet', Buffer.concat(parquet))

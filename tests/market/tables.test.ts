@@ -71,7 +71,7 @@ function walk(count: number, seed: number): Bars {
   return bars
 }
 
-async function written(windows: AsyncIterable<Bars>, format: 'csv' | 'parquet'): Promise<Uint8Array> {
+async function written(windows: () => AsyncIterable<Bars>, format: 'csv' | 'parquet'): Promise<Uint8Array> {
   return new Uint8Array(Buffer.concat(await Array.fromAsync(exportPieces(windows, format))))
 }
 
@@ -299,7 +299,7 @@ describe('what is exported', () => {
     const bars = walk(2500, 11)
     for (const size of [1, 1000, 2500]) {
       const some = size === 1 ? sliceBars(bars, 0, 20) : bars
-      const { bars: back } = await read(await written(windowsOf(some, size), format))
+      const { bars: back } = await read(await written(() => windowsOf(some, size), format))
       expect(back).toEqual(rows(some))
     }
   })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { emptyBars } from '../../src/market/bars.ts'
-import { chunkLength, decodeChunk, encodeChunk } from '../../src/store/bar-chunks.ts'
+import { chunkLength, decodeAll, decodeChunk, encodeChunk } from '../../src/store/bar-chunks.ts'
 import { minuteBars, rows } from '../market/bar-store.conformance.ts'
 
 function roundTrip(bars: ReturnType<typeof emptyBars>) {
@@ -54,4 +54,22 @@ test('an odd number of bars and bytes that are not aligned are no trouble', () =
   const target = emptyBars(9)
   decodeChunk(shifted.subarray(3), target, 2)
   expect(rows(target).slice(2)).toEqual(rows(bars))
+})
+
+test('what was bought stands behind the other columns, where earlier versions do not look', () => {
+  const bars = minuteBars(0, 4095)
+  const plain = encodeChunk(bars)
+  const bought = bars.volume.map((volume) => volume / 4)
+  const bytes = encodeChunk({ ...bars, bought })
+  expect(bytes.subarray(0, plain.length)).toEqual(plain)
+  expect(bytes.length).toBe(plain.length + 16 + 4096 * 4)
+  expect(decodeAll([bytes])).toEqual({ ...decodeAll([plain]), bought })
+  // Known of one alone.
+  const one = bought.map((value, i) => (i === 77 ? value : Number.NaN))
+  // Of NaN one typed array does not equal another.
+  expect([...decodeAll([encodeChunk({ ...bars, bought: one })]).bought!]).toEqual([...one])
+  // Known of none: as if there were no column.
+  expect(encodeChunk({ ...bars, bought: bought.map(() => Number.NaN) })).toEqual(plain)
+  const both = decodeAll([plain, encodeChunk({ ...minuteBars(5000, 5001), bought: Float64Array.of(1) })])
+  expect([...both.bought!]).toEqual([...bought.map(() => Number.NaN), 1])
 })

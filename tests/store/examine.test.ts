@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { emptyBars } from '../../src/market/bars.ts'
 import { seriesKey } from '../../src/market/bar-store.ts'
-import { chunkLength, decodeChunk, encodeChunk } from '../../src/store/bar-chunks.ts'
+import { chunkLength, decodeAll, decodeChunk, encodeChunk } from '../../src/store/bar-chunks.ts'
 import { collection } from '../../src/store/collection.ts'
 import { examine } from '../../src/store/examine.ts'
 import { fingerprintOf, INSTANCE_KEY } from '../../src/store/instance-key.ts'
@@ -165,6 +165,17 @@ test.each([
       await chunks(kv).put(chunkKey(seriesId(kv), 0), encodeChunk(bars))
     },
     'BINANCE:BTCUSDT 1m is damaged at 1970-01-01T00:07:00.000Z: volume is negative.',
+  ],
+  [
+    'a bar of which more was bought than traded',
+    async (kv: LmdbKv) => {
+      const bars = decodeAll([chunks(kv).get(chunkKey(seriesId(kv), 0))!])
+      const bought = bars.volume.map((volume, i) =>
+        i === 7 ? volume + 1 : i % 2 === 0 ? Number.NaN : volume,
+      )
+      await chunks(kv).put(chunkKey(seriesId(kv), 0), encodeChunk({ ...bars, bought }))
+    },
+    'BINANCE:BTCUSDT 1m is damaged at 1970-01-01T00:07:00.000Z: more was bought than traded.',
   ],
   [
     'a bar that none could be, of a series that is gone',

@@ -10,6 +10,7 @@ import type { Calendar } from '../calendar.ts'
 import type { Problem } from '../../lib/problem.ts'
 import { type Dialect, dialectOf, type Hints, notRead, timeText } from './dialect.ts'
 import { PlainRows, slotsOf } from './plain-rows.ts'
+import { sideOfText } from './sides.ts'
 import { parseTimeText, TimeReader, type TimeMeaning } from './time-format.ts'
 
 /** Takes rows as they are read, and says when it has seen enough. */
@@ -152,19 +153,23 @@ class CsvReader {
     const [only = ''] = cells
     // Blank lines, and the link that some vendors put above rows without names.
     if (cells.length === 1 && (only.trim() === '' || /^\uFEFF?https?:/i.test(only))) return
-    const { columns, kind, delimiter, decimal } = this.#dialect
+    const { columns, kind, sides, delimiter, decimal } = this.#dialect
     if (columns.ticker !== undefined && !this.#isSameTicker(cells[columns.ticker] ?? '')) return
     const values = this.#values
     const slots = slotsOf(kind)
     const texts = slots.map((role) =>
       columns[role] === undefined ? undefined : cellAt(cells, columns[role]),
     )
-    if (texts.slice(1, 5).every(isNothing)) return this.sink.skip(this.row)
+    if (texts.slice(1, PRICES_END[kind]).every(isNothing)) return this.sink.skip(this.row)
     const time = timeText(cells, columns).replace(/^\uFEFF/, '')
     values[0] = time.length > CELL_MAX ? Number.NaN : parseTimeText(time, this.#meaning)
     for (let slot = 1; slot < slots.length; slot++) {
       const text = texts[slot]
       const role = slots[slot]
+      if (role === 'side') {
+        values[slot] = sides === null ? 0 : sideOfText(text, sides)
+        continue
+      }
       const isVolume = role === 'volume' || role === 'quantity'
       values[slot] = isVolume && (text ?? '').trim() === '' ? 0 : toNumber(text, decimal, delimiter, isVolume)
     }
@@ -204,6 +209,9 @@ function cellAt(cells: readonly string[], index: number): string | undefined {
   const cell = cells[index]
   return cell !== undefined && cell.length > CELL_MAX ? 'too long' : cell
 }
+
+/** Behind the slots of which one has to have something. */
+const PRICES_END = { bars: 5, trades: 3, quotes: 2 } as const
 
 /** A price that is not there: Yahoo writes `null`, others nothing or a dash. */
 function isNothing(text: string | undefined): boolean {

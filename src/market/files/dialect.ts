@@ -8,6 +8,7 @@
 import { Problem } from '../../lib/problem.ts'
 import { splitCsvLine } from '../../lib/csv-rows.ts'
 import { type Zone, zoneOf } from '../zone.ts'
+import { SIDE_NAMES, type SideWords, sideWordsOf } from './sides.ts'
 import {
   DATE_ORDERS,
   type DateOrder,
@@ -19,7 +20,10 @@ import {
   unitOf,
 } from './time-format.ts'
 
-/** What a column holds. Trades have a price and a quantity, quotes a bid and an ask instead of open to close. */
+/**
+ * What a column holds. Trades have a price, a quantity and perhaps a side, quotes a bid and an ask instead of open to close; of
+ * bars some tell what of the volume was bought.
+ */
 export const ROLES = [
   'time',
   'clock',
@@ -33,6 +37,8 @@ export const ROLES = [
   'bid',
   'ask',
   'ticker',
+  'side',
+  'bought',
 ] as const
 export type Role = (typeof ROLES)[number]
 
@@ -62,6 +68,8 @@ export interface Dialect {
   readonly header: number
   readonly names: readonly string[]
   readonly columns: Readonly<Partial<Record<Role, number>>>
+  /** How the column of sides tells; null if there is none. */
+  readonly sides: SideWords | null
   /** `epoch` counts from 1970; the others are written out. */
   readonly times: (typeof TIME_KINDS)[number]
   /** What the numbers count where times are an `epoch`; null where they are not. */
@@ -209,6 +217,15 @@ const NAMES: Readonly<Record<Role, readonly string[]>> = {
   bid: ['bid', 'bidprice'],
   ask: ['ask', 'askprice'],
   ticker: ['ticker', 'symbol', 'тикер'],
+  side: SIDE_NAMES,
+  bought: [
+    'bought',
+    'takerbuyvolume',
+    'takerbuybasevolume',
+    'takerbuybaseassetvolume',
+    'takerbuybaseasset',
+    'takerbuybase',
+  ],
 }
 const PRICES = ['open', 'high', 'low', 'close'] as const
 
@@ -238,7 +255,17 @@ export function dialectOf(text: string, hints: Hints, fileName = ''): Dialect {
   const rows = shape.header > 0 ? lines.slice(1) : lines
   const times = rows.map(({ cells }) => timeText(cells, shape.columns, delimiter)).filter((one) => one !== '')
   const decimal = decimalOf(hints.decimal, rows, shape, delimiter)
-  return { delimiter, decimal, ...withTimes(shape, times, hints) }
+  return { delimiter, decimal, sides: sidesIn(shape), ...withTimes(shape, times, hints) }
+}
+
+/** Whether rows may tell what was bought. */
+export function hasSides({ side, bought }: Dialect['columns']): boolean {
+  return (side ?? bought) !== undefined
+}
+
+export function sidesIn({ columns, names, origin }: Pick<Dialect, 'columns' | 'names' | 'origin'>) {
+  const { side } = columns
+  return side === undefined ? null : sideWordsOf(names[side] && plainName(names[side]), origin)
 }
 
 type Shape = Pick<Dialect, 'origin' | 'kind' | 'header' | 'names' | 'columns'> & {
@@ -354,7 +381,9 @@ function plainName(cell: string): string {
 }
 
 /** The columns of a table whose columns have names and no lines to look at. */
-export function shapeOfNames(names: readonly string[]): Pick<Dialect, 'kind' | 'columns'> {
+export function shapeOfNames(
+  names: readonly string[],
+): Pick<Dialect, 'origin' | 'kind' | 'names' | 'columns'> {
   return named({ row: 1, cells: names }, [])
 }
 
@@ -382,7 +411,7 @@ function named(head: Line, rows: readonly Line[]): Shape {
         ...base,
         ...originOf(names, 'trades'),
         kind: 'trades',
-        columns: present({ ...timing, ...ticks }),
+        columns: present({ ...timing, ...ticks, side: find('side') }),
       }
   }
   const missing = [...(time < 0 ? ['time'] : []), ...PRICES.filter((role) => (prices[role] ?? -1) < 0)]
@@ -392,6 +421,7 @@ function named(head: Line, rows: readonly Line[]): Shape {
     ...prices,
     volume: volumeAmong(names, rows),
     ticker: find('ticker'),
+    bought: find('bought'),
   })
   return {
     ...base,
@@ -460,6 +490,8 @@ const ORIGINS: readonly (readonly [names: RegExp, kind: RowKind, Origin])[] = [
   [/^date,open,high,low,close,adjclose\*{0,2},volume$/, 'bars', origin('Yahoo Finance')],
   [/^opentime,open,high,low,close,volume,closetime,/, 'bars', origin('Binance')],
   [/^(?:aggtradeid|id),price,(?:qty|quantity),/, 'trades', origin('Binance')],
+  // In any order: of these names others have some.
+  [/^(?=(?:.*,)?tradeid(?:,|$))(?=(?:.*,)?size(?:,|$))(?=(?:.*,)?side(?:,|$))/, 'trades', origin('Coinbase')],
   [/^date,time,open,high,low,close,tickvol,vol,spread$/, 'bars', origin('MetaTrader 5')],
   [/^date,open,high,low,close,tickvol,vol,spread$/, 'bars', origin('MetaTrader 5')],
   [/^date,time,bid,ask,last,volume(?:,flags)?$/, 'quotes', origin('MetaTrader 5')],
@@ -517,11 +549,11 @@ function headless(lines: readonly Line[], delimiter: string, fileName: string): 
       isEpochText(cell(at)) &&
       isFlag(at + 1)
     )
-      return shape('trades', { time: at, price: 1, quantity: 2 }, origin('Binance'))
+      return shape('trades', { time: at, price: 1, quantity: 2, side: at + 1 }, origin('Binance'))
   if (!isTime(0))
     throw notRead(lines[0]?.row ?? 1, 'there are no names of columns, and the first cell is no time')
   if (count === 12 && isEpochText(cell(0)) && isEpochText(cell(6)))
-    return shape('bars', bars(0), origin('Binance'))
+    return shape('bars', { ...bars(0), bought: 9 }, origin('Binance'))
   if (count === 3 && isEpochText(cell(0)))
     return shape('trades', { time: 0, price: 1, quantity: 2 }, origin('Kraken'))
   if (count === 7 && isEpochText(cell(0))) return shape('bars', bars(0), origin('Kraken'))

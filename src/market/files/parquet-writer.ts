@@ -1,9 +1,12 @@
 // Writes bars as Parquet, a group of rows at a time, so that a series of any length needs the memory of one group.
 //
-// The simplest file that every reader takes (parquet-format, version 1): six required columns, plain values packed with
+// The simplest file that every reader takes (parquet-format, version 1): six required columns (seven where it is known what was bought), plain values packed with
 // zstd. What stands where is told at the end, in Thrift's compact protocol.
 
-import { type Bars, BAR_FIELDS } from '../bars.ts'
+import { type Bars, BAR_FIELDS, columnsOf, withSides } from '../bars.ts'
+
+/** The columns of bars of which it is known what was bought. */
+export const SIDED_FIELDS = [...BAR_FIELDS, 'bought'] as const
 
 const MAGIC = new TextEncoder().encode('PAR1')
 /** Numbers of the format's own enumerations. */
@@ -28,15 +31,20 @@ interface Group {
 }
 
 /** The file in pieces; each list of bars becomes a group of rows. */
-export async function* parquetPieces(windows: AsyncIterable<Bars>): AsyncGenerator<Uint8Array> {
+export async function* parquetPieces(
+  windows: AsyncIterable<Bars>,
+  sides: boolean,
+): AsyncGenerator<Uint8Array> {
+  const fields: readonly string[] = sides ? SIDED_FIELDS : BAR_FIELDS
   yield MAGIC
   let at = MAGIC.length
   const groups: Group[] = []
   for await (const bars of windows) {
     if (bars.length === 0) continue
     const chunks: Chunk[] = []
-    for (const field of BAR_FIELDS) {
-      const values = field === 'time' ? wholeNumbers(bars.time) : bytesOf(bars[field])
+    const columns = columnsOf(sides ? withSides(bars) : bars).slice(0, fields.length)
+    for (const [i, column] of columns.entries()) {
+      const values = i === 0 ? wholeNumbers(column) : bytesOf(column)
       const packed = await Bun.zstdCompress(values)
       const header = pageHeader(bars.length, values.length, packed.length)
       chunks.push({
@@ -50,7 +58,7 @@ export async function* parquetPieces(windows: AsyncIterable<Bars>): AsyncGenerat
     }
     groups.push({ rows: bars.length, chunks })
   }
-  const footer = footerOf(groups)
+  const footer = footerOf(groups, fields)
   const length = new Uint8Array(4)
   new DataView(length.buffer).setUint32(0, footer.length, true)
   yield footer
@@ -76,11 +84,11 @@ function pageHeader(rows: number, unpacked: number, packed: number): Uint8Array 
     .end()
 }
 
-function footerOf(groups: readonly Group[]): Uint8Array {
+function footerOf(groups: readonly Group[], fields: readonly string[]): Uint8Array {
   const rows = groups.reduce((sum, group) => sum + group.rows, 0)
   const schema = [
-    (element: Thrift) => element.text(4, 'bars').int(5, BAR_FIELDS.length),
-    ...BAR_FIELDS.map((field) => (element: Thrift) => {
+    (element: Thrift) => element.text(4, 'bars').int(5, fields.length),
+    ...fields.map((field) => (element: Thrift) => {
       element
         .int(1, field === 'time' ? INT64 : DOUBLE)
         .int(3, REQUIRED)
@@ -100,17 +108,17 @@ function footerOf(groups: readonly Group[]): Uint8Array {
     .long(3, rows)
     .structs(
       4,
-      groups.map((group) => (element: Thrift) => rowGroup(element, group)),
+      groups.map((group) => (element: Thrift) => rowGroup(element, group, fields)),
     )
     .text(6, 'Chartroom')
     .end()
 }
 
-function rowGroup(group: Thrift, { rows, chunks }: Group): Thrift {
+function rowGroup(group: Thrift, { rows, chunks }: Group, fields: readonly string[]): Thrift {
   return group
     .structs(
       1,
-      chunks.map((chunk, i) => (column: Thrift) => columnChunk(column, chunk, BAR_FIELDS[i] ?? '', rows)),
+      chunks.map((chunk, i) => (column: Thrift) => columnChunk(column, chunk, fields[i] ?? '', rows)),
     )
     .long(
       2,

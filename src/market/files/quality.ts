@@ -19,6 +19,7 @@ export const FINDING_KINDS = [
   'duplicate',
   'empty_row',
   'unknown_zone',
+  'unknown_side',
 ] as const
 export type FindingKind = (typeof FINDING_KINDS)[number]
 
@@ -61,6 +62,8 @@ export class Quality {
   #bars = 0
   #zeros = 0
   #missing = 0
+  /** Bars of which it is known what was bought. */
+  #sided = 0
   /** The typical range of a bar, a moving average. */
   #range = 0
   // The last two bars, and a place for the next: a spike is known by both of its neighbours.
@@ -81,7 +84,7 @@ export class Quality {
   }
 
   /** Looks at more bars, later than those before. */
-  add({ length, time, open, high, low, close, volume }: Bars): void {
+  add({ length, time, open, high, low, close, volume, bought }: Bars): void {
     for (let i = 0; i < length; i++) {
       const next = this.#spare
       next.time = time[i]!
@@ -91,6 +94,7 @@ export class Quality {
       next.close = close[i]!
       if (this.#bars > 0) this.#look(next)
       if (volume[i] === 0) this.#zero(next.time)
+      if (bought && bought[i]! >= 0) this.#sided++
       if (!this.#isOpenAlways && !this.#calendar.isOpen(next.time))
         this.note('outside_session', next.time, '')
       this.#spare = this.#older
@@ -110,6 +114,8 @@ export class Quality {
 
   findings(): Finding[] {
     const isSilent = this.#zeros === this.#bars
+    const isInPart = this.#sided > 0 && this.#sided < this.#bars
+    if (isInPart) this.#tallies.set('unknown_side', { count: this.#bars - this.#sided, examples: [] })
     return [...this.#tallies].flatMap(([kind, { count, examples }]) => {
       if (kind === 'zero_volume' && isSilent)
         return [{ kind: 'no_volume' as const, count, examples: [], ...WORDS.no_volume(count, count) }]
@@ -256,6 +262,10 @@ const WORDS: Readonly<Record<FindingKind, Words>> = {
   empty_row: (count) => ({
     message: `${count === 1 ? 'one row' : `${count.toLocaleString('en')} rows`} without a price`,
     done: 'left out',
+  }),
+  unknown_side: (count) => ({
+    message: `${bars(count)} with trades that do not tell whether they were bought or sold`,
+    done: `${asIs(count)}; footprint and volume delta go by the move of the price there`,
   }),
   unknown_zone: () => ({
     message: "MetaTrader writes the clock of the broker's server, and the file does not say its zone",

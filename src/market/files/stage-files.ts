@@ -10,14 +10,13 @@ import { parseInterval } from '../interval.ts'
 import { stageJson } from '../json-bars.ts'
 import type { SymbolInfo } from '../symbol.ts'
 import { readCsv, type RowSink } from './csv.ts'
-import { badHint, type DialectTold, type Hints, type RowKind, toldOf } from './dialect.ts'
+import { badHint, type DialectTold, hasSides, type Hints, type RowKind, toldOf } from './dialect.ts'
 import type { FileFormat } from './file-format.ts'
 import { marketTold } from './file-market.ts'
 import { arrowTable, isArrow } from './arrow.ts'
 import { parquetTable, slicesOf, wholeOf } from './parquet.ts'
 import { readTable, type Table } from './table.ts'
-import { TradeBars } from './trade-bars.ts'
-import { VolumeBars } from './volume-bars.ts'
+import { TradeBars, VolumeBars } from './trade-bars.ts'
 import { type NamedFile, type Packing, unpacked, UNPACKED_MAX } from './unpack.ts'
 
 /** How one file was read. */
@@ -220,7 +219,7 @@ async function stageTable(table: Table, stage: BarStage, options: FileOptions) {
   const dialect = await readTable(table, {
     symbol,
     hints,
-    begin: (kind) => rows.begin(kind),
+    begin: (kind, hasSides) => rows.begin(kind, hasSides),
     between: () => stage.spill(),
   })
   return { dialect, ...rows.end(stage.added - before) }
@@ -242,8 +241,10 @@ class SinkOf {
     this.#bars = new BarRows(stage)
   }
 
-  begin(kind: RowKind): RowSink {
+  /** `hasSides`: the rows may tell what was bought. */
+  begin(kind: RowKind, hasSides: boolean): RowSink {
     this.#kind = kind
+    if (hasSides) this.#stage.expectSides()
     const volumePerBar = this.#volumePerBar
     if (volumePerBar !== null && kind !== 'trades')
       throw unreadable(null, 'volumePerBar needs a file of trades, with price and quantity of each')
@@ -282,7 +283,7 @@ async function stageCsv(
       fileName: name,
       begin(dialect) {
         told.push(toldOf(dialect))
-        return rows.begin(dialect.kind)
+        return rows.begin(dialect.kind, hasSides(dialect.columns))
       },
       between: () => stage.spill(),
     },

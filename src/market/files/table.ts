@@ -6,8 +6,18 @@ import { calendarOf } from '../calendar.ts'
 import type { SymbolInfo } from '../symbol.ts'
 import { zoneOf } from '../zone.ts'
 import type { RowSink } from './csv.ts'
-import { type DialectTold, type Hints, notRead, type Role, type RowKind, shapeOfNames } from './dialect.ts'
-import { slotsOf } from './plain-rows.ts'
+import {
+  type DialectTold,
+  hasSides,
+  type Hints,
+  notRead,
+  type Role,
+  type RowKind,
+  shapeOfNames,
+  sidesIn,
+} from './dialect.ts'
+import { rowValues, slotsOf } from './plain-rows.ts'
+import { sideOfText } from './sides.ts'
 import { epochIn, parseTimeText, TIME_UNITS, type TimeMeaning, type TimeUnit, unitOf } from './time-format.ts'
 
 /** How a column's values are to be read as times: an instant or a wall clock in ms, days since 1970, an epoch, a text. */
@@ -33,9 +43,14 @@ export interface Table {
 export interface TableOptions {
   readonly symbol: SymbolInfo
   readonly hints: Hints
-  readonly begin: (kind: RowKind) => RowSink
+  /** `hasSides`: the rows may tell what was bought. */
+  readonly begin: (kind: RowKind, hasSides: boolean) => RowSink
   readonly between: () => Promise<void>
 }
+
+/** What a row may lack. */
+const EXTRAS: ReadonlySet<Role> = new Set(['side', 'bought'])
+const nothing = rowValues()
 
 /** How many rows are read before others get their turn. */
 const STEP_ROWS = 16_384
@@ -53,8 +68,10 @@ export async function readTable(
   const time = columns[shape.columns.time ?? 0]
   if (!time) throw notRead(1, 'there is no column time')
   const { meaning, told } = timesOf(time, symbol, hints)
-  const sink = begin(kind)
-  const values = new Float64Array(6)
+  const sink = begin(kind, hasSides(shape.columns))
+  const values = rowValues()
+  const sides = sidesIn(shape)
+  const needed = roles.filter((role) => role !== 'volume' && !EXTRAS.has(role)).length - 1
   let row = 0
   let sample: number | null = null
   for await (const { length, columns: read } of batches(places)) {
@@ -63,17 +80,22 @@ export async function readTable(
     sample ??= typeof times?.[0] === 'bigint' || typeof times?.[0] === 'number' ? Number(times[0]) : null
     for (let i = 0; i < length; i++) {
       row++
-      values.fill(0)
+      values.set(nothing)
       values[0] = instantOf(times?.[i], time.time, meaning)
       let missing = 0
       for (let column = 1; column < read.length; column++) {
         const value = read[column]?.[i]
         const slot = slots[column] ?? 0
-        const isVolume = roles[column] === 'volume' || roles[column] === 'quantity'
-        if ((value === null || value === undefined) && !isVolume) missing++
+        const role = roles[column] ?? 'time'
+        if (role === 'side') {
+          values[slot] = sides === null ? 0 : sideOfText(value, sides)
+          continue
+        }
+        const isVolume = role === 'volume' || role === 'quantity'
+        if ((value === null || value === undefined) && !isVolume && !EXTRAS.has(role)) missing++
         values[slot] = numberOf(value, isVolume)
       }
-      if (missing >= read.length - 1 - (roles.includes('volume') ? 1 : 0)) sink.skip(row)
+      if (missing >= needed) sink.skip(row)
       else sink.add(row, values)
       if (sink.full) return said()
       if (i % STEP_ROWS === STEP_ROWS - 1) {

@@ -1,4 +1,5 @@
-// Bars made of trades or quotes as they are read: of seconds or of days, whatever the series' interval is.
+// Bars made of trades or quotes as they are read: of seconds or of days, whatever the series' interval is, or of so much volume
+// each.
 //
 // Trades of one file come in the order of time, oldest or newest first; only the bar under way is kept. A trade in the
 // middle of nowhere would need all trades in memory, so it is refused with its row.
@@ -11,33 +12,37 @@ import { DecimalSum } from './decimal-sum.ts'
 /** Takes the bars. */
 export interface BarTaker {
   readonly full: boolean
-  add(row: number, time: number, o: number, h: number, l: number, c: number, volume: number): void
+  add(
+    row: number,
+    time: number,
+    o: number,
+    h: number,
+    l: number,
+    c: number,
+    volume: number,
+    bought: number,
+  ): void
   fail(row: number, message: string): void
 }
 
-export class TradeBars implements RowSink {
+/** Takes trades, counts them, and hands on the bar under way, which those that say where a bar ends begin and extend. */
+abstract class BarsOfTrades implements RowSink {
   readonly #bars: BarTaker
-  readonly #period: (time: number) => { readonly start: number; readonly end: number }
-  /** Quotes have no quantity: their number is the volume, as forex counts it. */
-  readonly #hasQuantity: boolean
-  #start = Number.NaN
-  #end = Number.NaN
+  #trades = 0
+  #skipped = 0
   #row = 0
+  #start = 0
   #open = 0
   #high = 0
   #low = 0
   #close = 0
   readonly #volume = new DecimalSum()
-  /** 1: oldest first, -1: newest first, 0: not known yet. */
-  #direction = 0
-  #last = Number.NaN
-  #trades = 0
-  #skipped = 0
+  readonly #bought = new DecimalSum()
+  /** Of each trade of the bar it is known who was in a hurry. */
+  #knowsSides = false
 
-  constructor(bars: BarTaker, calendar: Calendar, interval: Interval, kind: 'trades' | 'quotes') {
+  constructor(bars: BarTaker) {
     this.#bars = bars
-    this.#period = periodFinder(calendar, interval)
-    this.#hasQuantity = kind === 'trades'
   }
 
   get full(): boolean {
@@ -54,27 +59,7 @@ export class TradeBars implements RowSink {
     return this.#skipped
   }
 
-  add(row: number, { 0: time = NaN, 1: price = NaN, 2: quantity = 0 }: Float64Array): void {
-    const amount = this.#hasQuantity ? quantity : 1
-    const mistake = mistakeOf(time, price, amount)
-    if (mistake !== null) return this.fail(row, mistake)
-    const direction = Math.sign(time - this.#last)
-    if (direction === 1 || direction === -1) {
-      this.#direction ||= direction
-      if (direction !== this.#direction && !(time >= this.#start && time < this.#end))
-        return this.fail(row, 'is not in the order of time; trades have to be sorted, oldest or newest first')
-    }
-    this.#last = time
-    this.#trades++
-    if (time >= this.#start && time < this.#end) return this.#extend(price, amount)
-    this.end()
-    const { start, end } = this.#period(time)
-    this.#start = start
-    this.#end = end
-    this.#row = row
-    this.#open = this.#high = this.#low = this.#close = price
-    this.#volume.begin(amount)
-  }
+  abstract add(row: number, values: Float64Array): void
 
   fail(row: number, message: string): void {
     this.#bars.fail(row, message)
@@ -85,24 +70,130 @@ export class TradeBars implements RowSink {
   }
 
   /** Hands on the bar under way. Call it at the end of the file. */
-  end(): void {
-    if (!(this.#end > this.#start)) return
-    const volume = this.#volume.value
-    this.#bars.add(this.#row, this.#start, this.#open, this.#high, this.#low, this.#close, volume)
-    this.#start = this.#end = Number.NaN
+  abstract end(): void
+
+  protected get volume(): number {
+    return this.#volume.value
   }
 
-  #extend(price: number, amount: number): void {
+  /** `side` is 1 of what was bought, -1 of what was sold, and 0 where nobody knows. */
+  protected begin(row: number, start: number, price: number, amount: number, side: number): void {
+    this.#trades++
+    this.#row = row
+    this.#start = start
+    this.#open = this.#high = this.#low = this.#close = price
+    this.#volume.begin(amount)
+    this.#knowsSides = side !== 0
+    if (this.#knowsSides) this.#bought.begin(side > 0 ? amount : 0)
+  }
+
+  protected extend(price: number, amount: number, side: number, isNewestFirst: boolean): void {
+    this.#trades++
     if (price > this.#high) this.#high = price
     if (price < this.#low) this.#low = price
     // The newest first: what is read later opened the bar.
-    if (this.#direction < 0) this.#open = price
+    if (isNewestFirst) this.#open = price
     else this.#close = price
     this.#volume.add(amount)
+    if (side === 0) this.#knowsSides = false
+    else if (side > 0 && this.#knowsSides) this.#bought.add(amount)
+  }
+
+  protected handOn(): void {
+    const volume = this.#volume.value
+    // A sum of very many decimals may end a hair above that of more of them.
+    const bought = this.#knowsSides ? Math.min(volume, this.#bought.value) : Number.NaN
+    this.#bars.add(this.#row, this.#start, this.#open, this.#high, this.#low, this.#close, volume, bought)
   }
 }
 
-export function mistakeOf(time: number, price: number, amount: number): string | null {
+export class TradeBars extends BarsOfTrades {
+  readonly #period: (time: number) => { readonly start: number; readonly end: number }
+  /** Quotes have no quantity: their number is the volume, as forex counts it. */
+  readonly #hasQuantity: boolean
+  #start = Number.NaN
+  #end = Number.NaN
+  /** 1: oldest first, -1: newest first, 0: not known yet. */
+  #direction = 0
+  #last = Number.NaN
+
+  constructor(bars: BarTaker, calendar: Calendar, interval: Interval, kind: 'trades' | 'quotes') {
+    super(bars)
+    this.#period = periodFinder(calendar, interval)
+    this.#hasQuantity = kind === 'trades'
+  }
+
+  add(row: number, { 0: time = NaN, 1: price = NaN, 2: quantity = 0, 3: side = 0 }: Float64Array): void {
+    const amount = this.#hasQuantity ? quantity : 1
+    const mistake = mistakeOf(time, price, amount)
+    if (mistake !== null) return this.fail(row, mistake)
+    const direction = Math.sign(time - this.#last)
+    if (direction === 1 || direction === -1) {
+      this.#direction ||= direction
+      if (direction !== this.#direction && !(time >= this.#start && time < this.#end))
+        return this.fail(row, 'is not in the order of time; trades have to be sorted, oldest or newest first')
+    }
+    this.#last = time
+    if (time >= this.#start && time < this.#end) return this.extend(price, amount, side, this.#direction < 0)
+    this.end()
+    const { start, end } = this.#period(time)
+    this.#start = start
+    this.#end = end
+    this.begin(row, start, price, amount, side)
+  }
+
+  end(): void {
+    if (!(this.#end > this.#start)) return
+    this.handOn()
+    this.#start = this.#end = Number.NaN
+  }
+}
+
+/**
+ * Bars of so much volume each: busy hours have many of them, quiet ones few. A bar ends with the trade that fills it up, which
+ * is not cut in two; so a bar may have more than was asked for, by less than its last trade. It opens at the time of its first
+ * trade, or a millisecond behind the bar before where both have the same: no two bars of a series may open at once.
+ */
+export class VolumeBars extends BarsOfTrades {
+  readonly #perBar: number
+  /** NaN: no bar is under way. */
+  #start = Number.NaN
+  #before = Number.NEGATIVE_INFINITY
+  #last = Number.NEGATIVE_INFINITY
+
+  constructor(bars: BarTaker, perBar: number) {
+    super(bars)
+    this.#perBar = perBar
+  }
+
+  add(row: number, { 0: time = NaN, 1: price = NaN, 2: quantity = 0, 3: side = 0 }: Float64Array): void {
+    const mistake = mistakeOf(time, price, quantity)
+    if (mistake !== null) return this.fail(row, mistake)
+    // Of the newest first it is known only at the end which trades are together.
+    if (time < this.#last)
+      return this.fail(
+        row,
+        'is not in the order of time; for bars of volume trades have to be sorted, oldest first',
+      )
+    this.#last = time
+    if (Number.isNaN(this.#start)) {
+      this.#start = Math.max(time, this.#before + 1)
+      this.begin(row, this.#start, price, quantity, side)
+    } else this.extend(price, quantity, side, false)
+    // A sum of very many decimals may fall a hair short.
+    if (this.volume >= this.#perBar * (1 - 1e-12)) this.end()
+  }
+
+  /** Full or not. */
+  end(): void {
+    if (Number.isNaN(this.#start)) return
+    this.handOn()
+    this.#before = this.#start
+    this.#start = Number.NaN
+  }
+}
+
+function mistakeOf(time: number, price: number, amount: number): string | null {
   if (!Number.isFinite(time)) return 'time is not a date'
   if (!Number.isFinite(price)) return 'price is not a number'
   if (!Number.isFinite(amount)) return 'quantity is not a number'

@@ -109,8 +109,8 @@ export function postgresBars(connection: Connection): BarStore {
     if (!row) return { bars: make(0), series: null }
     if (rows.length > SHORT_CHUNKS) return readLong(key, range, make)
     const parts = await whole(rows.flatMap(({ bytes }) => bytes ?? []))
-    const columns = make(parts.reduce((sum, part) => sum + chunkLength(part), 0))
-    const length = await decodeInto(columns, 0, parts)
+    const made = make(parts.reduce((sum, part) => sum + chunkLength(part), 0))
+    const { columns, length } = await decodeInto(made, 0, parts)
     return { bars: selectBars(sliceBars(columns, 0, length), range), series: storedOf(row).info }
   }
 
@@ -123,11 +123,12 @@ export function postgresBars(connection: Connection): BarStore {
         `select c.chunk, c.bars from (${text}) c order by c.chunk`,
         [found.id, ...values],
       )
-      const columns = make(rows.reduce((sum, { bars }) => sum + bars, 0))
+      let columns = make(rows.reduce((sum, { bars }) => sum + bars, 0))
       let length = 0
       for (let at = 0; at < rows.length; at += SHORT_CHUNKS) {
         const some = rows.slice(at, at + SHORT_CHUNKS).map(({ chunk }) => chunk)
-        length = await decodeInto(columns, length, await chunksAt(query, found.id, some))
+        const parts = await chunksAt(query, found.id, some)
+        ;({ columns, length } = await decodeInto(columns, length, parts))
       }
       return { bars: selectBars(sliceBars(columns, 0, length), range), series: found.info }
     })
@@ -425,15 +426,16 @@ export function seriesOfChange([kind, ...name]: Key): SeriesKey | null {
   return kind === 'bars' ? seriesNamed(name) : null
 }
 
-/** Decodes chunks one after the other, giving others a turn now and then; answers where the last one ends. */
-async function decodeInto(columns: Bars, from: number, parts: readonly Uint8Array[]): Promise<number> {
+/** Decodes chunks one after the other, giving others a turn now and then; answers the columns and where the last one ends. */
+async function decodeInto(made: Bars, from: number, parts: readonly Uint8Array[]) {
+  let columns = made
   let length = from
   for (const [i, part] of parts.entries()) {
     if (i > 0 && i % TURN_CHUNKS === 0) await turn()
-    decodeChunk(part, columns, length)
+    columns = decodeChunk(part, columns, length)
     length += chunkLength(part)
   }
-  return length
+  return { columns, length }
 }
 
 /** Firsts, lasts, numbers of bars, starts and lengths of the bytes, and the bytes of all of them. */
