@@ -22,6 +22,7 @@ export class DevelopingBars {
       low: bars.low.slice(),
       close: bars.close.slice(),
       volume: bars.volume.slice(),
+      ...(bars.bought && { bought: bars.bought.slice() }),
     }
   }
 
@@ -43,6 +44,8 @@ export class DevelopingBars {
     bars.low[bar] = this.low
     bars.close[bar] = close
     bars.volume[bar] = volume
+    // Nobody knows when within the bar it was bought.
+    if (bars.bought) bars.bought[bar] = Number.NaN
   }
 
   /** The bar has closed. */
@@ -53,5 +56,6 @@ export class DevelopingBars {
     bars.low[bar] = finished.low[bar]!
     bars.close[bar] = finished.close[bar]!
     bars.volume[bar] = finished.volume[bar]!
+    if (bars.bought && finished.bought) bars.bought[bar] = finished.bought[bar]!
   }
 }

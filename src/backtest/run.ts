@@ -28,7 +28,7 @@ import { DevelopingBars } from './developing.ts'
 import { ENGINE } from './engine.ts'
 import { buildResults, type Results } from './report/build.ts'
 import { PlottedScripts } from './plotted-scripts.ts'
-import { barsHash, canonicalJson } from './report/hash.ts'
+import { barsHash, canonicalJson, sidesHash } from './report/hash.ts'
 import { momentsOfEquity, type Moments } from '../statistics/moments.ts'
 import type { Rows } from '../wire/columns.ts'
 import type { Report, ReportOrder, ReportTrade } from '../wire/report.ts'
@@ -294,6 +294,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
       const overlay = args['overlay'] === true
       let trades: readonly ReportTrade[] | null = null
       let orders: readonly ReportOrder[] | null = null
+      const sides = sidesHash(request.source, [bars, ...read.values()])
       const report: Report = {
         version: 1,
         engine: ENGINE,
@@ -308,6 +309,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
             series: Object.fromEntries(Array.from(read, ([name, others]) => [name, barsHash(others)])),
             settings: args,
             engine: ENGINE,
+            ...(sides !== null && { sides }),
           }),
         ),
         script: {

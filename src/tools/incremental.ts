@@ -141,7 +141,7 @@ function liveRequest(
 }
 
 function copyOf(bars: Bars, length: number): Bars {
-  const copy = emptyBars(length)
+  const copy = emptyBars(length, { sides: bars.bought !== undefined })
   copyBars(copy, 0, sliceBars(bars, 0, length))
   return copy
 }

@@ -349,44 +349,6 @@ const REQUESTS: readonly BuiltinEntry[] = [
     '(series string from, series string to, series bool ignore_invalid_currency = false) series float',
     SPECIAL,
   ),
-  fn(
-    'request.footprint',
-    'The volume footprint of the bar.',
-    '(simple int ticks_per_row, simple float va_percent = 70, simple float imbalance_percent = 300) series footprint',
-    SPECIAL,
-    'source',
-  ),
-]
-
-/** Methods of what request.footprint() gives; there is never one here, so that all of it is na. */
-function ofFootprint(space: 'footprint' | 'volume_row', names: string, type: string): BuiltinFunction[] {
-  const nothing = type === 'float' ? Number.NaN : type === 'bool' ? false : null
-  return names
-    .split(' ')
-    .map((name) =>
-      fn(
-        `${space}.${name}`,
-        'Of a volume footprint, for which there is no data.',
-        `(series ${space} id) series ${type}`,
-        { fn: () => nothing, pure: true },
-        'source',
-      ),
-    )
-}
-
-const FOOTPRINTS: readonly BuiltinEntry[] = [
-  ...ofFootprint('footprint', 'buy_volume sell_volume total_volume delta', 'float'),
-  ...ofFootprint('footprint', 'poc vah val', 'volume_row'),
-  ...ofFootprint('footprint', 'rows', 'array<volume_row>'),
-  fn(
-    'footprint.get_row_by_price',
-    'The row that contains a price; there is no data for it.',
-    '(series footprint id, series float price) series volume_row',
-    { fn: () => null, pure: true },
-    'source',
-  ),
-  ...ofFootprint('volume_row', 'up_price down_price buy_volume sell_volume total_volume delta', 'float'),
-  ...ofFootprint('volume_row', 'has_buy_imbalance has_sell_imbalance', 'bool'),
 ]
 
 const ALERTS: readonly BuiltinEntry[] = [
@@ -465,7 +427,6 @@ export const LANGUAGE: readonly BuiltinEntry[] = [
   ...INPUTS,
   ...PLOTS,
   ...REQUESTS,
-  ...FOOTPRINTS,
   ...ALERTS,
   ...CONSTANTS,
 ]

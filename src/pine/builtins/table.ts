@@ -7,6 +7,7 @@ import { COLOR } from './color.ts'
 import { CONSTANTS } from './constants.ts'
 import { DRAWINGS } from './drawings.ts'
 import { EVENTS } from './events.ts'
+import { FOOTPRINT } from './footprint.ts'
 import { LANGUAGE } from './language.ts'
 import { LOG } from './log.ts'
 import { MAP } from './map.ts'
@@ -69,6 +70,7 @@ const ENTRIES: readonly (readonly BuiltinEntry[])[] = [
   STRATEGY,
   LOG,
   EVENTS,
+  FOOTPRINT,
   DRAWINGS,
 ]
 

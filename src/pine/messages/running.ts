@@ -19,6 +19,11 @@ export const noSource = (builtin: string): RunWarning => ({
   code: 'no-source',
   message: `\`${builtin}()\` has no source of data here and answers na.`,
 })
+export const noSides = (): RunWarning => ({
+  code: 'no-sides',
+  message:
+    'Of these bars it is not known what was bought and sold, and `request.footprint()` answers na. Import trades that have a side.',
+})
 export const boxOfLastBar = (kind: string, style: string): RunWarning => ({
   code: 'box-of-last-bar',
   message: `\`ticker.${kind}()\` with "${style}" takes its box from the last bar, as on TradingView: past bars are built with a size nobody knew then.`,

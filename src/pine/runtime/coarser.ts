@@ -40,6 +40,7 @@ export class CoarserBars {
       low: empty(),
       close: empty(),
       volume: empty(),
+      ...(chart.bought && { bought: empty() }),
     }
   }
 
@@ -85,18 +86,21 @@ export class CoarserBars {
     bars.low[next] = chart.low[i]!
     bars.close[next] = chart.close[i]!
     bars.volume[next] = chart.volume[i]!
+    if (bars.bought && chart.bought) bars.bought[next] = chart.bought[i]!
     this.end.push(period.end)
   }
 
   /** Chart bar `i` goes on with the last coarser bar. */
   #add(i: number): void {
     const { bars } = this
-    const { high, low, close, volume } = this.#chart
+    const { high, low, close, volume, bought } = this.#chart
     const last = bars.length - 1
     bars.high[last] = Math.max(bars.high[last]!, high[i]!)
     bars.low[last] = Math.min(bars.low[last]!, low[i]!)
     bars.close[last] = close[i]!
     bars.volume[last] = bars.volume[last]! + volume[i]!
+    // One of which nobody knows, and nobody knows of all of them.
+    if (bars.bought && bought) bars.bought[last] = bars.bought[last]! + bought[i]!
   }
 
   /**
@@ -116,10 +120,11 @@ export class CoarserBars {
   }
 
   #grow(): void {
-    for (const field of FIELDS) {
-      const grown = new Float64Array(this.bars[field].length * 2)
-      grown.set(this.bars[field])
-      this.bars[field] = grown
+    for (const field of [...FIELDS, 'bought'] as const) {
+      const column = this.bars[field]
+      if (!column) continue
+      this.bars[field] = new Float64Array(column.length * 2)
+      this.bars[field].set(column)
     }
   }
 }

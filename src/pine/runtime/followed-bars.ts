@@ -31,6 +31,9 @@ export class FollowedBars implements Bars {
   get volume(): Float64Array {
     return this.#source.volume
   }
+  get bought(): Float64Array | undefined {
+    return this.#source.bought
+  }
 
   /** Computes the new bars, and the last one again, since it may have been forming. */
   extend(): void {
