@@ -101,6 +101,69 @@ test('cumulative volume delta begins again with the day', () => {
   )
 })
 
+describe('where the shorter bars were made of trades that have a side', () => {
+  // Of what fell a quarter was bought all the same; of every fifth minute nobody knows.
+  const bought = short.volume.map((volume, i) => (i % 5 === 4 ? Number.NaN : volume / 4))
+  const known = Array.from(short.volume, (volume, i) => (i % 5 === 4 ? signed[i]! : -volume / 2))
+  const sums = (of: (i: number) => number) =>
+    Array.from({ length: chart.length }, (_, bar) => {
+      let sum = 0
+      for (let i = bar * WITHIN; i < (bar + 1) * WITHIN; i++) sum += of(i)
+      return sum
+    })
+  const more: Partial<RunEnvironment> = {
+    series: (_exchange, _symbol, interval) =>
+      interval === '1m' ? { bars: { ...short, bought }, symbol: SYMBOL, interval } : null,
+  }
+
+  test('delta and its sum are of the sides, and of the moves where nobody knows', () => {
+    const expected = sums((i) => known[i]!)
+    expect(valuesOf('volume-delta', 'delta', more)).toEqual(expected)
+    const never = { ...more, inputs: { 'Begins again each': 'Never' } }
+    expect(valuesOf('cumulative-volume-delta', 'now', never).at(-1)).toBeCloseTo(
+      expected.reduce((sum, one) => sum + one, 0),
+      6,
+    )
+    expect(valuesOf('footprint', 'delta', more).at(-1)).toBeCloseTo(expected.at(-1)!, 6)
+  })
+  test('each says of how much it knows the sides', () => {
+    for (const id of ['volume-delta', 'cumulative-volume-delta', 'footprint']) {
+      const shares = (of: Partial<RunEnvironment>) => {
+        const { source = '' } = LIBRARY.find((one) => one.id === id) ?? {}
+        const { plots } = runScript(source, chart, { series, ...of })
+        const place = plots.findIndex(({ title }) => title === 'Known sides, %')
+        return [...plots[place]!.columns['series']!]
+      }
+      expect(shares(more).at(-1)).toBeCloseTo(80, 6)
+      expect(shares({}).at(-1)).toBe(0)
+    }
+  })
+  test('the footprint has at each price what was bought and sold of it', () => {
+    // Three traded in one second at 100, five in the next at 101.
+    const seconds = emptyBars(2)
+    for (const [i, price] of [100, 101].entries()) {
+      seconds.time[i] = START + i * 1000
+      for (const field of ['open', 'high', 'low', 'close'] as const) seconds[field][i] = price
+    }
+    seconds.volume.set([3, 5])
+    const minute = emptyBars(1)
+    minute.time[0] = START
+    minute.open[0] = minute.low[0] = 100
+    minute.close[0] = minute.high[0] = 101
+    minute.volume[0] = 8
+    const { source = '' } = LIBRARY.find((one) => one.id === 'footprint') ?? {}
+    const textsFor = (bars: Bars) =>
+      runScript(source, minute, {
+        interval: '1m',
+        series: (_exchange, _symbol, interval) =>
+          interval === '1s' ? { bars, symbol: SYMBOL, interval } : null,
+      }).drawings.alive.box.map((one) => ('text' in one ? one.text : null))
+    // The first second rose, by sides, and the second fell: the other way round than by moves.
+    expect(textsFor({ ...seconds, bought: Float64Array.of(2, 1) })).toEqual(['1.0 × 2.0', '4.0 × 1.0'])
+    expect(textsFor(seconds)).toEqual(['0.0 × 5.0'])
+  })
+})
+
 describe('the footprint', () => {
   test('of the last bars has the delta of its rows together', () => {
     const got = valuesOf('footprint', 'delta')
