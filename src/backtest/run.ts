@@ -31,6 +31,7 @@ import { PlottedScripts } from './plotted-scripts.ts'
 import { barsHash, canonicalJson, sidesHash } from './report/hash.ts'
 import { momentsOfEquity, type Moments } from '../statistics/moments.ts'
 import type { Rows } from '../wire/columns.ts'
+import { commissionRefusal } from '../wire/commission.ts'
 import type { Report, ReportOrder, ReportTrade } from '../wire/report.ts'
 import type { Diagnostic } from '../wire/script.ts'
 import type { Track } from '../wire/track.ts'
@@ -464,13 +465,9 @@ function assertCommission(
   { commissionType, commissionValue }: BrokerSettings,
   overrides: Readonly<Record<string, number | string | boolean>>,
 ): void {
-  const isAsked = 'commission_value' in overrides || 'commission_type' in overrides
-  if (isAsked && commissionType === 'percent' && commissionValue > 100)
-    throw invalidField(
-      '/overrides/commission_value',
-      'setting',
-      `A commission of ${commissionValue}% is more than the trade itself. Give 100 or less, or a commission_type of cash_per_contract or cash_per_order.`,
-    )
+  if (!('commission_value' in overrides || 'commission_type' in overrides)) return
+  const refusal = commissionRefusal(commissionType, commissionValue)
+  if (refusal !== null) throw invalidField('/overrides/commission_value', 'setting', refusal)
 }
 
 /** Errors of the script become Problems with the line and column of the error's offset. */

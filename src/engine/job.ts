@@ -57,8 +57,8 @@ export interface Jobs {
   readonly explain: { readonly job: ExplainJob; readonly answer: string }
   readonly check: { readonly job: TextJob; readonly answer: CheckOutput }
   readonly format: { readonly job: TextJob; readonly answer: string }
-  /** The first of the names that is no input of the script; null if all are, or if the script does not compile. */
-  readonly unknownInput: { readonly job: InputNamesJob; readonly answer: UnknownInput | null }
+  /** null if the script does not compile. */
+  readonly checkSweep: { readonly job: SweepCheckJob; readonly answer: SweepCheck | null }
   readonly compare: { readonly job: CompareJob; readonly answer: CompareOutput }
   readonly replay: { readonly job: ReplayJob; readonly answer: ReplayOutput }
   readonly pack: { readonly job: PackJob; readonly answer: PackOutput }
@@ -216,13 +216,16 @@ export interface TextJob {
   readonly source: string
 }
 
-export interface InputNamesJob extends TextJob {
+export interface SweepCheckJob extends TextJob {
+  /** Of inputs. */
   readonly names: readonly string[]
 }
 
-export interface UnknownInput {
-  readonly input: string
-  readonly message: string
+export interface SweepCheck {
+  /** The first of the names that is no input of the script; null if all are. */
+  readonly unknown: { readonly input: string; readonly message: string } | null
+  /** The arguments of its declaration. */
+  readonly declared: Readonly<Record<string, number | string | boolean | null>>
 }
 
 export interface CompareJob {

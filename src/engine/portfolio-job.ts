@@ -11,8 +11,9 @@ import type { Desk } from './worker-loop.ts'
 
 /** Throws what would keep the portfolio from beginning; nothing is run. */
 export function checkPortfolioJob(job: PortfolioJob, desk: Desk): Promise<null> {
-  return withParts(job, desk, (request) => {
-    checkPortfolio(request)
+  return withParts(job, desk, ({ parts, ...rest }) => {
+    const isNew = parts.map(({ request, priority }) => ({ request: { ...request, isNew: true }, priority }))
+    checkPortfolio({ ...rest, parts: isNew })
     return null
   })
 }

@@ -4,7 +4,7 @@ import { wireDiagnostic } from '../backtest/run.ts'
 import { compile, inputViews, unknownInputOf } from '../pine/compile.ts'
 import { format } from '../pine/format.ts'
 import { Source } from '../pine/source.ts'
-import type { CheckOutput, InputNamesJob, TextJob, UnknownInput } from './job.ts'
+import type { CheckOutput, SweepCheck, SweepCheckJob, TextJob } from './job.ts'
 import { librariesOf } from './libraries.ts'
 import type { Desk } from './worker-loop.ts'
 
@@ -23,13 +23,17 @@ export async function checkJob({ source }: TextJob, { host }: Desk): Promise<Che
   }
 }
 
-export async function unknownInputJob(
-  { source, names }: InputNamesJob,
+export async function checkSweepJob(
+  { source, names }: SweepCheckJob,
   { host }: Desk,
-): Promise<UnknownInput | null> {
+): Promise<SweepCheck | null> {
   const { script } = await compiled(source, host)
-  const unknown = script && unknownInputOf(script.program, names)
-  return unknown && { input: unknown.input, message: unknown.message }
+  if (!script) return null
+  const unknown = unknownInputOf(script.program, names)
+  return {
+    unknown: unknown && { input: unknown.input, message: unknown.message },
+    declared: script.program.declaration.args,
+  }
 }
 
 async function compiled(source: string, host: Desk['host']) {

@@ -34,6 +34,7 @@ import type { Limits } from '../pine/runtime/runtime.ts'
 import type { Also } from '../store/transaction.ts'
 import type { Key } from '../store/kv.ts'
 import type { StitchedEquity, SweepBody, SweepTrial, Verdict } from '../wire/sweep.ts'
+import { assertCommissions } from './commission.ts'
 import { halvingOf, measuredOn, rungsOf, survivors } from './halving.ts'
 import { joined } from './joined.ts'
 import { Ledger } from './ledger.ts'
@@ -238,24 +239,28 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
       inputs: body.inputs ?? {},
       overrides: body.overrides ?? {},
     }
-    await this.#assertInputs(sweep, script, hostFor(seen, userId, key, bars))
+    await this.#assertTakes(sweep, script, hostFor(seen, userId, key, bars))
     return this.add(sweep, script, also)
   }
 
   /**
-   * Throws Problem 422 that names an input that the script does not have. What else is wrong with a script fails the sweep,
-   * with its diagnostics.
+   * Throws Problem 422 that names an input that the script does not have, or a commission that a new run would refuse. What
+   * else is wrong with a script fails the sweep, with its diagnostics.
    */
-  async #assertInputs(
-    { userId, space }: Sweep,
-    { source, inputs }: JobScript,
+  async #assertTakes(
+    sweep: Sweep,
+    { source, inputs, overrides }: JobScript,
     host: ScriptHost,
   ): Promise<void> {
+    const { userId, space } = sweep
     const { pool, limits } = this.#deps
     const names = [...space.flatMap(({ input = [] }) => input), ...Object.keys(inputs)]
     const budget = { timeMs: limits.timeMs, memoryBytes: limits.memoryBytes }
     const options = { user: userId, lane: 'quick' as const, budget, host }
-    const unknown = await pool.do('unknownInput', { source, names }, options)
+    const check = await pool.do('checkSweep', { source, names }, options)
+    if (!check) return
+    assertCommissions(sweep, overrides, check.declared)
+    const { unknown } = check
     if (!unknown) return
     const at = space.findIndex(({ input }) => input === unknown.input)
     const path = at < 0 ? `/inputs/${pointerToken(unknown.input)}` : `/space/${at}/input`

@@ -270,6 +270,9 @@ if bar_index == 1
     const setting = await asked(BUYS(1), { overrides: { nothing: 1 } })
     expect(setting.fields[0]).toMatchObject({ path: '/parts/1/overrides/nothing' })
     expect(setting.fields[0].message).toStartWith('Part 2: ')
+    const costly = await asked(BUYS(1), { overrides: { commission_value: 101 } })
+    expect(costly.fields).toMatchObject([{ path: '/parts/1/overrides/commission_value', code: 'setting' }])
+    expect(costly.fields[0].message).toContain('Give 100 or less')
     const many = await call('POST', '/api/platform/portfolios', {
       name: 'many',
       parts: Array.from({ length: 50 }, () => TWO.parts[0]),

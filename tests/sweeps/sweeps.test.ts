@@ -295,7 +295,7 @@ describe('a sweep', () => {
     // Whatever runs never ends by itself; one that is cancelled gives its place back at once.
     const begun = Promise.withResolvers<void>()
     const run = (kind: string) => {
-      if (kind === 'unknownInput') return null
+      if (kind === 'checkSweep') return null
       begun.resolve()
       return new Promise<never>(() => {})
     }
@@ -432,6 +432,33 @@ describe('what cannot be swept is refused by its field', () => {
       },
     ])
     expect((await call('GET', PATH)).json.sweeps).toEqual([])
+    pool.close()
+  })
+  test('a commission of more than the trade, in the words of a new run', async () => {
+    const { call, pool } = await sweepServer()
+    const paid = (text: string) => CROSS.replace('initial_capital=10000', text)
+    const money = paid('commission_type=strategy.commission.cash_per_order, commission_value=250')
+    const vary = (...added: SweepBody['space']) => ({ space: [...SWEEP.space, ...added] })
+    const types = { property: 'commission_type', values: ['percent', 'cash_per_order'] }
+    const refused: readonly (readonly [object, string])[] = [
+      [{ overrides: { commission_value: 101 } }, '/overrides/commission_value'],
+      [{ source: money, overrides: { commission_type: 'percent' } }, '/overrides/commission_value'],
+      [vary({ property: 'commission_value', values: [0.1, 250] }), '/space/2'],
+      [vary({ property: 'commission_value', min: 0, max: 101, step: 1 }), '/space/2'],
+      [{ source: money, ...vary(types) }, '/overrides/commission_value'],
+    ]
+    for (const [change, path] of refused) {
+      const { status, json } = await call('POST', PATH, { ...SWEEP, ...change })
+      expect([status, json.error.fields[0].path]).toEqual([422, path])
+      expect(json.error.message).toContain('Give 100 or less')
+    }
+    // What a script itself says is taken as TradingView takes it.
+    for (const change of [
+      { source: paid('commission_value=250') },
+      { overrides: { commission_value: 100 } },
+      { source: money, ...vary({ property: 'commission_value', values: [1, 250] }) },
+    ])
+      expect((await call('POST', PATH, { ...SWEEP, ...change, trials: 1 })).status).toBe(200)
     pool.close()
   })
   test('an indicator fails the sweep', async () => {
