@@ -109,12 +109,17 @@ describe('the properties of a strategy', () => {
   test('say what is wrong with a number', () => {
     const slippage = PROPERTIES.find(({ name }) => name === 'slippage')!
     if (slippage.kind !== 'number') throw new Error('It is one.')
-    expect(['', 'x', '1.5', '-1', '3'].map((text) => readProperty(slippage, text))).toEqual([
+    expect(['', 'x', '1.5', '-1', '3'].map((text) => readProperty(slippage, text, 'percent'))).toEqual([
       'Not a number.',
       'Not a number.',
       'A whole number, please.',
       '0 or more.',
       3,
     ])
+    const commission = PROPERTIES.find(({ name }) => name === 'commission_value')!
+    if (commission.kind !== 'number') throw new Error('It is one.')
+    expect(readProperty(commission, '100', 'percent')).toBe(100)
+    expect(readProperty(commission, '101', 'percent')).toContain('Give 100 or less')
+    expect(readProperty(commission, '101', 'cash_per_order')).toBe(101)
   })
 })

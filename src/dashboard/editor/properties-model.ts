@@ -1,5 +1,6 @@
 // The properties of a strategy: the arguments of its declaration that its runs may replace, as fields of a form.
 
+import { commissionRefusal } from '../../wire/commission.ts'
 import type { Overrides } from '../workspace.ts'
 
 /** The arguments of a declaration, given or default; null = not given. */
@@ -138,14 +139,16 @@ export const withProperty = (
   return value === declared ? others : { ...others, [name]: value }
 }
 
-/** The number, or a sentence that says what is wrong with the text. */
+/** The number, or a sentence that says what is wrong with the text. `commissionType`: what a commission is in. */
 export function readProperty(
   property: Property & { readonly kind: 'number' },
   text: string,
+  commissionType: string,
 ): number | string {
   const value = Number(text)
   if (text.trim() === '' || !Number.isFinite(value)) return 'Not a number.'
   if (property.whole && !Number.isInteger(value)) return 'A whole number, please.'
   if (value < property.min) return `${property.min} or more.`
-  return value
+  const refusal = property.name === 'commission_value' ? commissionRefusal(commissionType, value) : null
+  return refusal ?? value
 }

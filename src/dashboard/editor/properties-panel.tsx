@@ -24,6 +24,7 @@ export function PropertiesPanel({
   const overrides = script.value.overrides ?? {}
   const changed = Object.keys(overrides).length
   const put = (next: Overrides) => (script.value = { ...script.peek(), overrides: next })
+  const valueOf = (name: string) => overrides[name] ?? declaredValue(name, declaration, version)
   const groups = [...new Set(PROPERTIES.map(({ group }) => group))]
   return (
     <>
@@ -41,7 +42,8 @@ export function PropertiesPanel({
               <div key={one.name} class={s.inputRow}>
                 <PropertyField
                   property={one}
-                  value={overrides[one.name] ?? declared}
+                  commissionType={String(valueOf('commission_type'))}
+                  value={valueOf(one.name)}
                   changed={one.name in overrides}
                   set={(value) => put(withProperty(script.peek().overrides ?? {}, one.name, value, declared))}
                 />
@@ -56,12 +58,13 @@ export function PropertiesPanel({
 
 interface FieldProps {
   readonly property: Property
+  readonly commissionType: string
   readonly value: number | string | boolean
   readonly changed: boolean
   readonly set: (value: number | string | boolean) => void
 }
 
-function PropertyField({ property, value, changed, set }: FieldProps) {
+function PropertyField({ property, commissionType, value, changed, set }: FieldProps) {
   const id = useId()
   const label = (
     <label class={s.inputLabel} for={id} title={property.hint ?? property.label}>
@@ -100,7 +103,7 @@ function PropertyField({ property, value, changed, set }: FieldProps) {
           id={id}
           shown={String(value)}
           value={value}
-          read={(text) => readProperty(property, text)}
+          read={(text) => readProperty(property, text, commissionType)}
           set={set}
           min={property.min}
           step={property.whole ? 1 : 'any'}
