@@ -218,7 +218,7 @@ export function refused(error: unknown): unknown {
   // The message of a failed certificate check can be shown: it contains nothing of the address.
   if (/certificate|^ERR_TLS_|_CERT(?:_|$)/.test(`${code} ${message}`))
     return new DataRefused(
-      `STORE: the certificate of the database is refused (${message}). Give the database one that is signed for its host, or, on a network you trust, write sslmode=require in --store.`,
+      `STORE: the certificate of the database is refused (${message}). Give the database one that is signed for its host, name the authority's file as sslrootcert in --store, or, on a network you trust, write sslmode=require there.`,
     )
   if (!(error instanceof SQL.PostgresError) || error.errno === undefined) return error
   const remedy = REMEDIES[error.errno]
