@@ -7,7 +7,7 @@ import { computed, type ReadonlySignal } from '@preact/signals'
 import type { ChartLink, GridShape, LayoutChart } from '../wire/layout.ts'
 import type { ChartType } from './chart/draw-bars.ts'
 import type { Boxes } from './chart/price-bars.ts'
-import { placesOf } from './layouts/grids.ts'
+import { placesOf } from './layouts/places.ts'
 import { remembered } from './settings.ts'
 import type { Study } from './studies/studies.ts'
 

@@ -1,6 +1,7 @@
 // How charts can stand: names, and where each place of a grid lies.
 
 import type { ChartLink, GridShape } from '../../wire/layout.ts'
+import { placesOf } from './places.ts'
 
 interface Grid {
   readonly name: string
@@ -26,9 +27,6 @@ export const GRIDS: Readonly<Record<GridShape, Grid>> = {
   '8': { name: 'Eight, four beside each other', rows: ['abcd', 'efgh'] },
   '8-below': { name: 'Eight, four below each other', rows: ['ab', 'cd', 'ef', 'gh'] },
 }
-
-/** How many charts a grid has places for. */
-export const placesOf = (shape: GridShape): number => Number.parseInt(shape)
 
 /** In the order of the panel: by their number of charts. */
 export const SHAPES = (Object.keys(GRIDS) as GridShape[]).toSorted((a, b) => placesOf(a) - placesOf(b))

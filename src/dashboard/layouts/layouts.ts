@@ -9,7 +9,7 @@ import { charts, filled, type Charts, type OneChart } from '../charts.ts'
 import { openScript } from '../editor/documents.ts'
 import { onLive } from '../live.ts'
 import { isStillOwn, remembered } from '../settings.ts'
-import { placesOf } from './grids.ts'
+import { placesOf } from './places.ts'
 import { toastError } from '../ui/ui.tsx'
 import { script } from '../workspace.ts'
 
