@@ -147,7 +147,7 @@ const MAIL_PICTURES = [
 
 function MailPicture() {
   return (
-    <section>
+    <section class={s.form}>
       <h2>E-mails of alerts</h2>
       <Select
         label="Chart picture"
