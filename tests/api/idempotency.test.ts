@@ -220,6 +220,7 @@ const NOT_KEPT = [
   '/api/auth/password',
   '/api/auth/openid/start',
   '/api/auth/openid/sign-in',
+  '/api/auth/openid/backchannel-logout',
   '/api/auth/identities/start',
   '/api/auth/identities',
   '/api/auth/passkeys/start',
