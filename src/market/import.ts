@@ -260,10 +260,25 @@ export async function importBars(
   const { facts = {} } = options
   return withStaged(target, series, input, options, async (key, { bars, draft, read }) => {
     onRead?.(read)
-    if (draft === null) return { ...(await storeBars(target, key, bars, facts)), rows: read.rows, read }
-    await draft.add(bars)
-    return { ...(await described(target, key, bars, read.rows, () => draft.commit(), facts)), read }
+    await draft?.add(bars)
+    const stored =
+      draft === null
+        ? { ...(await storeBars(target, key, bars, facts)), rows: read.rows }
+        : await described(target, key, bars, read.rows, () => draft.commit(), facts)
+    return { ...stored, read, warnings: [...stored.warnings, ...replacedWarnings(stored, read)] }
   })
+}
+
+/** Bars that a file of trades cuts are made of what it has of them. Nobody knows of which trades the stored ones were made. */
+function replacedWarnings({ updated }: ImportResult, { files }: ReadFiles): ImportResult['warnings'] {
+  if (updated === 0 || files.every(({ kind }) => kind === 'bars')) return []
+  const bars = updated === 1 ? 'One bar that was' : `${updated.toLocaleString('en')} bars that were`
+  return [
+    {
+      code: 'bars_replaced',
+      message: `${bars} stored already ${updated === 1 ? 'is' : 'are'} now made of these trades alone. If the trades of a bar lie in several files, import those together, as a folder or an archive.`,
+    },
+  ]
 }
 
 /**

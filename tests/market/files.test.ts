@@ -489,6 +489,81 @@ describe('trades become bars', () => {
     expect(await refusal('1709632800,1,-1\n1709632900,1,1\n')).toContain('row 1: quantity is negative')
   })
 
+  describe('whose times say which opens and closes a bar', () => {
+    const hourBars = async (times: readonly (readonly [number, number])[]) =>
+      (await read(times.map(([time, price]) => `${time},${price},1\n`).join(''), { interval: '1h' })).bars
+
+    test('also where the first two are out of order', async () => {
+      expect(
+        await hourBars([
+          [1_709_632_801, 100],
+          [1_709_632_800, 101],
+          [1_709_632_802, 99],
+          [1_709_632_803, 120],
+        ]),
+      ).toEqual(['2024-03-05T10:00:00 101 120 99 120 4'])
+    })
+
+    const ONE_INSTANT = [
+      [1_709_632_803, 103],
+      [1_709_632_803, 102],
+      [1_709_632_803, 101],
+    ] as const
+
+    test('also where the newest come first and the first of them have one time', async () => {
+      expect(await hourBars([...ONE_INSTANT, [1_709_632_802, 100]])).toEqual([
+        '2024-03-05T10:00:00 100 103 100 103 4',
+      ])
+      expect(await hourBars([...ONE_INSTANT, [1_709_629_200, 90]])).toEqual([
+        '2024-03-05T09:00:00 90 90 90 90 1',
+        '2024-03-05T10:00:00 101 103 101 103 3',
+      ])
+    })
+  })
+
+  describe('of several files', () => {
+    const FIRST = '1709632800,10,1\n1709632830,12,2\n'
+    const SECOND = '1709632830,11,4\n1709632859,9,8\n1709632860,20,16\n'
+    const made = async (...texts: string[]) => {
+      const { bars, read: found } = await stageNamed(
+        texts.map((text, i) => ({ name: `${i}.csv`, bytes: chunks(text), packing: [] })),
+        { symbol: COIN, interval: '1m' },
+        null,
+      )
+      return { bars: rows(bars).map(([, ...rest]) => rest), rows: found.files.map((file) => file.rows) }
+    }
+    async function* chunks(text: string) {
+      yield Buffer.from(text)
+    }
+
+    test('go on with the bar that the end of a file cuts', async () => {
+      expect(await made(FIRST, SECOND)).toEqual({
+        bars: [
+          [10, 12, 9, 9, 15],
+          [20, 20, 20, 20, 16],
+        ],
+        rows: [2, 3],
+      })
+    })
+
+    test('are refused where they say something twice', async () => {
+      expect(made(FIRST, '1709632815,11,4\n')).rejects.toThrow('lies between trades of a file before')
+      expect(made(`${FIRST}1709632860,1,1\n`, FIRST)).rejects.toThrow('has the same time as')
+    })
+
+    test('are told when bars are stored already', async () => {
+      const cache = new BarCache(testBars())
+      const key = seriesKey('X', 'S', '1m')
+      const warned = async (text: string) =>
+        (await importBars(cache, key, [Buffer.from(text)])).warnings.map(({ message }) => message)
+      expect(await warned(FIRST)).toEqual([])
+      expect(await warned(SECOND)).toEqual([
+        'One bar that was stored already is now made of these trades alone. If the trades of a bar lie in several files, import those together, as a folder or an archive.',
+      ])
+      expect(await warned('time,open,high,low,close,volume\n1709632800,10,12,9,11,5\n')).toEqual([])
+    })
+  })
+
   test('are the bars that a slower way makes of them, whatever the order within a bar', async () => {
     const seed = Math.floor(Math.random() * 2 ** 32)
     const random = seededRandom(seed)

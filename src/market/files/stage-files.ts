@@ -109,10 +109,11 @@ export async function stageFiles(
       throw unreadable(null, `the archive holds more than ${UNPACKED_MAX / 2 ** 30} GiB`)
   })
   const asides: FileAside[] = []
+  const made: BarsUnderWay = { of: null }
   for await (const packed of files)
     for await (const file of unpacked({ ...packed, bytes: counted(packed.bytes) }, options)) {
       stage.enter(file.name)
-      const read = await stageFile({ ...file, bytes: bounded(file.bytes) }, stage, options)
+      const read = await stageFile({ ...file, bytes: bounded(file.bytes) }, stage, { ...options, made })
       if ('whole' in read) {
         asides.push(read)
         continue
@@ -127,6 +128,7 @@ export async function stageFiles(
       skipped += empty
       if (readings.length < READINGS_MAX) readings.push(reading)
     }
+  made.of?.end()
   if (asides.length > 0 && fileCount === 0) throw new SetAside(asides)
   if (asides.length > 0)
     throw unreadable(null, 'some files are Parquet and some are not; import them one by one')
@@ -157,10 +159,19 @@ function severalTickers(tickers: ReadonlySet<string>): Problem {
   return unreadable(null, `the files are of different symbols, ${names}; import them one by one`)
 }
 
+/** What makes bars of trades, over all files; null before the first. */
+interface BarsUnderWay {
+  of: TradeBars | VolumeBars | null
+}
+
+interface OneFileOptions extends FileOptions {
+  readonly made: BarsUnderWay
+}
+
 async function stageFile(
   file: NamedFile,
   stage: BarStage,
-  options: FileOptions,
+  options: OneFileOptions,
 ): Promise<FileAside | (FileReading & { readonly skipped: number; readonly ticker?: string | null })> {
   const head = await headOf(file.bytes)
   const { name, packing } = file
@@ -206,13 +217,13 @@ async function stageParquet(
   { slices }: NamedFile,
   bytes: AsyncGenerator<Uint8Array>,
   stage: BarStage,
-  options: FileOptions,
+  options: OneFileOptions,
 ) {
   if (slices) await bytes.return(undefined)
   return stageTable(await parquetTable(slices ?? slicesOf(await wholeOf(bytes))), stage, options)
 }
 
-async function stageTable(table: Table, stage: BarStage, options: FileOptions) {
+async function stageTable(table: Table, stage: BarStage, options: OneFileOptions) {
   const { symbol, hints } = options
   const before = stage.added
   const rows = new SinkOf(stage, options)
@@ -228,13 +239,14 @@ async function stageTable(table: Table, stage: BarStage, options: FileOptions) {
 /** Bars go to the stage as they are; of trades and quotes bars are made. */
 class SinkOf {
   readonly #stage: BarStage
-  readonly #options: FileOptions
+  readonly #options: OneFileOptions
   readonly #volumePerBar: number | null
   readonly #bars: BarRows
   #trades: TradeBars | VolumeBars | null = null
+  #before = { count: 0, skipped: 0 }
   #kind: RowKind = 'bars'
 
-  constructor(stage: BarStage, options: FileOptions) {
+  constructor(stage: BarStage, options: OneFileOptions) {
     this.#stage = stage
     this.#options = options
     this.#volumePerBar = volumeOf(options.volumePerBar)
@@ -251,17 +263,20 @@ class SinkOf {
     if (kind === 'bars') return this.#bars
     const interval = parseInterval(this.#options.interval)
     if (!interval) throw unreadable(null, 'trades need an interval to be made into bars of')
-    return (this.#trades =
+    const { made, symbol } = this.#options
+    const trades = (made.of ??=
       volumePerBar === null
-        ? new TradeBars(this.#stage, calendarOf(this.#options.symbol), interval, kind)
+        ? new TradeBars(this.#stage, calendarOf(symbol), interval, kind)
         : new VolumeBars(this.#stage, volumePerBar))
+    trades.enter()
+    this.#before = { count: trades.count, skipped: trades.skipped }
+    return (this.#trades = trades)
   }
 
   /** `added` rows proved to be bars. */
   end(added: number): Pick<FileReading, 'kind' | 'rows'> & { readonly skipped: number } {
-    this.#trades?.end()
-    const { skipped } = this.#trades ?? this.#bars
-    return { kind: this.#kind, rows: this.#trades?.count ?? added, skipped }
+    const { count, skipped } = this.#trades ?? { count: added, skipped: this.#bars.skipped }
+    return { kind: this.#kind, rows: count - this.#before.count, skipped: skipped - this.#before.skipped }
   }
 }
 
@@ -269,7 +284,7 @@ async function stageCsv(
   input: AsyncIterable<Uint8Array>,
   name: string,
   stage: BarStage,
-  options: FileOptions,
+  options: OneFileOptions,
 ) {
   const { symbol, hints, isPart } = options
   const before = stage.added

@@ -2,7 +2,8 @@
 // each.
 //
 // Trades of one file come in the order of time, oldest or newest first; only the bar under way is kept. A trade in the
-// middle of nowhere would need all trades in memory, so it is refused with its row.
+// middle of nowhere would need all trades in memory, so it is refused with its row. A bar that the end of a file cuts goes on
+// with the next file.
 
 import { type Calendar, periodFinder } from '../calendar.ts'
 import type { Interval } from '../interval.ts'
@@ -69,7 +70,10 @@ abstract class BarsOfTrades implements RowSink {
     this.#skipped++
   }
 
-  /** Hands on the bar under way. Call it at the end of the file. */
+  /** The rows from here on are of another file. */
+  abstract enter(): void
+
+  /** Hands on the bar under way. Call it at the end of the last file. */
   abstract end(): void
 
   protected get volume(): number {
@@ -87,16 +91,23 @@ abstract class BarsOfTrades implements RowSink {
     if (this.#knowsSides) this.#bought.begin(side > 0 ? amount : 0)
   }
 
-  protected extend(price: number, amount: number, side: number, isNewestFirst: boolean): void {
+  /** Where the trade stands in its bar: `opens` is true of one before all that were read, `closes` of one behind them. */
+  protected extend(price: number, amount: number, side: number, opens: boolean, closes: boolean): void {
     this.#trades++
     if (price > this.#high) this.#high = price
     if (price < this.#low) this.#low = price
-    // The newest first: what is read later opened the bar.
-    if (isNewestFirst) this.#open = price
-    else this.#close = price
+    if (opens) this.#open = price
+    if (closes) this.#close = price
     this.#volume.add(amount)
     if (side === 0) this.#knowsSides = false
     else if (side > 0 && this.#knowsSides) this.#bought.add(amount)
+  }
+
+  /** What was read from the oldest to the newest was the other way round. */
+  protected turnRound(): void {
+    const open = this.#open
+    this.#open = this.#close
+    this.#close = open
   }
 
   protected handOn(): void {
@@ -116,6 +127,12 @@ export class TradeBars extends BarsOfTrades {
   /** 1: oldest first, -1: newest first, 0: not known yet. */
   #direction = 0
   #last = Number.NaN
+  /** The times of the trades that open and close the bar under way. */
+  #opened = 0
+  #closed = 0
+  /** What the files before this one told of the bar under way: no trade of this file lies between, or some came twice. */
+  #toldFrom = Number.NaN
+  #toldTo = Number.NaN
 
   constructor(bars: BarTaker, calendar: Calendar, interval: Interval, kind: 'trades' | 'quotes') {
     super(bars)
@@ -129,17 +146,38 @@ export class TradeBars extends BarsOfTrades {
     if (mistake !== null) return this.fail(row, mistake)
     const direction = Math.sign(time - this.#last)
     if (direction === 1 || direction === -1) {
+      // Trades of one time were taken for the oldest first.
+      if (this.#direction === 0 && direction < 0 && Number.isNaN(this.#toldFrom)) this.turnRound()
       this.#direction ||= direction
       if (direction !== this.#direction && !(time >= this.#start && time < this.#end))
         return this.fail(row, 'is not in the order of time; trades have to be sorted, oldest or newest first')
     }
     this.#last = time
-    if (time >= this.#start && time < this.#end) return this.extend(price, amount, side, this.#direction < 0)
+    if (time >= this.#start && time < this.#end) {
+      // Within a bar trades may be in any order: their times say which opens and closes it, and rows tell those of one time apart.
+      const isNewestFirst = this.#direction < 0
+      if (time > this.#toldFrom && time < this.#toldTo)
+        return this.fail(row, 'lies between trades of a file before; a trade may be in one file only')
+      const opens = time < this.#opened || (isNewestFirst && time === this.#opened)
+      const closes = time > this.#closed || (!isNewestFirst && time === this.#closed)
+      if (opens) this.#opened = time
+      if (closes) this.#closed = time
+      return this.extend(price, amount, side, opens, closes)
+    }
     this.end()
     const { start, end } = this.#period(time)
     this.#start = start
     this.#end = end
+    this.#opened = this.#closed = time
+    this.#toldFrom = this.#toldTo = Number.NaN
     this.begin(row, start, price, amount, side)
+  }
+
+  enter(): void {
+    this.#direction = 0
+    this.#last = Number.NaN
+    this.#toldFrom = this.#opened
+    this.#toldTo = this.#closed
   }
 
   end(): void {
@@ -179,10 +217,12 @@ export class VolumeBars extends BarsOfTrades {
     if (Number.isNaN(this.#start)) {
       this.#start = Math.max(time, this.#before + 1)
       this.begin(row, this.#start, price, quantity, side)
-    } else this.extend(price, quantity, side, false)
+    } else this.extend(price, quantity, side, false, true)
     // A sum of very many decimals may fall a hair short.
     if (this.volume >= this.#perBar * (1 - 1e-12)) this.end()
   }
+
+  enter(): void {}
 
   /** Full or not. */
   end(): void {
