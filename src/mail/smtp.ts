@@ -29,7 +29,7 @@ export function smtpTransport(smtpUrl: string, sender: string | null): Transport
         subject,
         text,
         messageId: `<${id}@${url.hostname}>`,
-        ...(picture && shown(text, Buffer.from(picture))),
+        ...(picture && shown(id, text, Buffer.from(picture))),
       })
     } catch (error) {
       throw aboutTheLetter(error) ? new LetterRefused(error.message) : error
@@ -37,11 +37,11 @@ export function smtpTransport(smtpUrl: string, sender: string | null): Transport
   }
 }
 
-/** The same text once more, with the picture under it (RFC 2392). */
-function shown(text: string, content: Buffer) {
+/** The same text once more, with the picture under it, by a name that is no other letter's (RFC 2392). */
+function shown(id: string, text: string, content: Buffer) {
   const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
   const linked = escaped.replace(/https?:\/\/[^\s"]+/g, '<a href="$&">$&</a>')
-  const cid = 'chart@chartroom'
+  const cid = `${id}.chart@chartroom`
   return {
     html: `<div style="white-space:pre-wrap">${linked}</div><p><img src="cid:${cid}" alt="Chart" width="800" style="max-width:100%"></p>`,
     attachments: [{ filename: 'chart.png', content, contentType: 'image/png', cid }],

@@ -10,7 +10,7 @@ const LETTER: Letter = {
   ownerId: 'usr_1',
   to: 'ada@example.com',
   subject: 'Alert: BTC <70,000>',
-  text: 'BTC <b>70,000</b> & rising\n\nPause it: https://room.example/tap#abc',
+  text: 'BTC <b>70,000</b> & rising\n\nOpen the chart: https://room.example/chart/X%3ABC/1h\nPause it: https://room.example/tap#abc',
   state: 'waiting',
   attempts: 1,
   nextAt: 0,
@@ -20,11 +20,11 @@ const LETTER: Letter = {
 }
 const PNG = Uint8Array.from(Buffer.from('89504e470d0a1a0a', 'hex'))
 
-async function received(picture: Uint8Array | null): Promise<string> {
+async function received(picture: Uint8Array | null, id = LETTER.id): Promise<string> {
   const letters: string[] = []
   const sink = await smtpSink(({ data }) => letters.push(data))
   try {
-    await smtpTransport(sink.url, 'room@example.com')(LETTER, picture)
+    await smtpTransport(sink.url, 'room@example.com')({ ...LETTER, id }, picture)
   } finally {
     sink.close()
   }
@@ -59,9 +59,18 @@ test('one with a picture has the same text, and once more with the picture in it
   const shown = html.replaceAll('=\n', '').replaceAll('=3D', '=')
   expect(shown).toContain('BTC &lt;b&gt;70,000&lt;/b&gt; &amp; rising')
   expect(shown).toContain('<a href="https://room.example/tap#abc">https://room.example/tap#abc</a>')
+  expect(shown).toContain('Open the chart: <a href="https://room.example/chart/X%3ABC/1h">https://')
   const [, cid = ''] = /src="cid:([^"]+)"/.exec(shown) ?? []
   expect(image).toContain('Content-Type: image/png; name=chart.png')
   expect(image).toContain(`Content-ID: <${cid}>`)
   expect(image).toContain('Content-Disposition: inline')
   expect(image.split('\n\n').at(-1)?.trim()).toBe(Buffer.from(PNG).toString('base64'))
+})
+
+test('no two letters name their pictures alike', async () => {
+  const named = async (id: string) => /^Content-ID: <([^>]+)>$/m.exec(await received(PNG, id))?.[1]
+  expect([await named('mail_1'), await named('mail_2')]).toEqual([
+    'mail_1.chart@chartroom',
+    'mail_2.chart@chartroom',
+  ])
 })
