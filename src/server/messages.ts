@@ -26,7 +26,7 @@ export function reportReadyEvent(
 /** What channels say of a firing; `publicUrl` is where browsers reach the server, null = not known. */
 export function firedNotice(publicUrl: string | null, alert: Alert, firing: Firing): Notice {
   const { symbol, exchange, interval } = alert
-  const path = `/chart/${encodeURIComponent(`${exchange}:${symbol}`)}/${interval}`
+  const path = chartPath(alert)
   const happened = hasHappened(alert)
   const title = isUnnamed(alert) ? happened : alert.name
   // An alert without a message of its own says its name, which does not say what happened; a script's has nothing else.
@@ -44,6 +44,9 @@ export function firedNotice(publicUrl: string | null, alert: Alert, firing: Firi
     ...(alert.escalation && { escalates: true }),
   }
 }
+
+const chartPath = ({ exchange, symbol, interval }: Alert): string =>
+  `/chart/${encodeURIComponent(`${exchange}:${symbol}`)}/${interval}`
 
 /** What a picture of a firing is made of. */
 export function chartNotice(alert: Alert, firing: Firing): ChartNotice {
@@ -101,15 +104,21 @@ export function firedEvent(alert: Alert, firing: Firing): ReceiverData['alert.tr
   }
 }
 
-/** The letter of a firing, with the address that pauses the alert; null = nobody knows where this server is. */
-export function letterText(alert: Alert, firing: Firing, pauseUrl: string | null): string {
+/** The letter of a firing, with the addresses of its chart and of what pauses the alert if `publicUrl` is known. */
+export function letterText(
+  publicUrl: string | null,
+  alert: Alert,
+  firing: Firing,
+  pauseUrl: string | null,
+): string {
   return [
     firing.message,
     '',
     `${alert.exchange}:${alert.symbol} ${alert.interval}, close ${firing.price}`,
     `Bar of ${new Date(firing.barTime).toISOString()}, fired ${new Date(firing.firedAt).toISOString()}`,
     `Alert ${alert.id}`,
-    ...(pauseUrl === null ? [] : ['', `Pause it: ${pauseUrl}`]),
+    ...(publicUrl === null ? [] : ['', `Open the chart: ${publicUrl}${chartPath(alert)}`]),
+    ...(pauseUrl === null ? [] : [`Pause it: ${pauseUrl}`]),
   ].join('\n')
 }
 

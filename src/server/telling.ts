@@ -115,7 +115,7 @@ export function createTelling(deps: FeatureDeps, { shards, isAcknowledged, look 
     if (alert.channels.includes('email')) {
       const texts = await Promise.all(
         firings.map(async (firing) => ({
-          text: letterText(alert, firing, await pauseUrl(alert, firing)),
+          text: letterText(publicUrl, alert, firing, await pauseUrl(alert, firing)),
           chart: chartNotice(alert, firing),
         })),
       )

@@ -197,6 +197,9 @@ test('the chart is in the mail of an alert, as its owner wants it, and nobody’
     await running
     const { text = '', picture = null } = mails.at(-1) ?? {}
     expect(text).toContain('X:ABC 1h')
+    expect(text).toMatch(
+      /\n\nOpen the chart: https:\/\/room\.example\/chart\/X%3AABC\/1h\nPause it: https:\/\/room\.example\/tap#[\w-]+$/,
+    )
     return picture && pixelsOf(picture).at(0, 899)
   }
   const change = async (body: object) => (await user('PATCH', 'user', body)).json
