@@ -1,6 +1,6 @@
 // A digest: what a channel held back, joined into one message. However much there was, it says how much, and the first of it.
 
-import type { Notice, NoticeLine, NoticeLink } from './kind.ts'
+import { moreText, type Notice, type NoticeLine, type NoticeLink } from './kind.ts'
 import { clockText, type QuietHours } from './pace.ts'
 
 /** What a digest was made of, so that it can be joined with more. */
@@ -55,7 +55,7 @@ export function noticeOf(digest: Digest, publicUrl: string | null, at: number): 
   const texts = digest.lines.map((line) => (typeof line === 'string' ? line : line.text))
   return {
     title: `${digest.count} alerts`,
-    text: [...texts, ...restOf(digest)].join('\n'),
+    text: [...texts, ...restOf(digest).map(moreText)].join('\n'),
     url: publicUrl && `${publicUrl}/alerts`,
     path: '/alerts',
     at,
@@ -66,8 +66,8 @@ export function noticeOf(digest: Digest, publicUrl: string | null, at: number): 
   }
 }
 
-const restOf = ({ count, lines }: Digest): readonly string[] =>
-  count > lines.length ? [`… and ${count - lines.length} more`] : []
+const restOf = ({ count, lines }: Digest): readonly number[] =>
+  count > lines.length ? [count - lines.length] : []
 
 /** The message's lines with their links, `linksTo` each. */
 export async function linkedLines(
@@ -77,5 +77,8 @@ export async function linkedLines(
   const lines = digest.lines.map(async (line) =>
     typeof line === 'string' ? { text: line, links: [] } : { text: line.text, links: await linksTo(line) },
   )
-  return [...(await Promise.all(lines)), ...restOf(digest).map((text) => ({ text, links: [] }))]
+  return [
+    ...(await Promise.all(lines)),
+    ...restOf(digest).map((more) => ({ text: moreText(more), links: [], more })),
+  ]
 }

@@ -70,6 +70,8 @@ export interface NoticeAction {
 export interface NoticeLine {
   readonly text: string
   readonly links: readonly NoticeLink[]
+  /** Of the last line: how many there are beyond the lines before it. */
+  readonly more?: number
 }
 
 export interface NoticeLink {
@@ -233,6 +235,34 @@ export const pictureText = ({ exchange, symbol, interval }: Notice): string =>
 /** At most `most` UTF-16 units. Services count bytes, characters or units; only of bytes there may be more, up to three each. */
 export const cut = (text: string, most: number): string =>
   text.length <= most ? text : text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '')
+
+export const moreText = (count: number): string => `… and ${count} more`
+
+/**
+ * What a notice says in at most `most`, by the measure of the service: its user's own words give way, with a sign of it, to
+ * the last line of an alert, which has its market and price. A digest loses whole lines, and says how many.
+ */
+export function shortened(
+  { text, price, lines }: Notice,
+  most: number,
+  sizeOf: (text: string) => number = ({ length }) => length,
+): string {
+  const fits = (made: string) => sizeOf(made) <= most
+  if (fits(text)) return text
+  const kept = lines?.filter(({ more }) => more === undefined) ?? []
+  const count = kept.length + (lines?.at(-1)?.more ?? 0)
+  for (let shown = kept.length - 1; shown > 0; shown--) {
+    const made = [...kept.slice(0, shown).map((line) => line.text), moreText(count - shown)].join('\n')
+    if (fits(made)) return made
+  }
+  const end = price === null ? -1 : text.lastIndexOf('\n')
+  const [said, market] = end < 0 ? [text, ''] : [text.slice(0, end), text.slice(end)]
+  for (let length = Math.min(said.length, most); length > 0; length--) {
+    const made = `${cut(said, length)}…${market}`
+    if (fits(made)) return made
+  }
+  return ''
+}
 
 /** The address of a service's server without a slash at its end. */
 export const serverOf = ({ server = '' }: Settings): string => server.replace(/\/+$/, '')

@@ -42,6 +42,19 @@ test('what fires in quiet hours goes out as one message when they are over', asy
   await all.stop()
 })
 
+test('a digest that is too long for its service counts what it has no room for, too', async () => {
+  const { id } = await all.ntfy({ quiet: NIGHT })
+  for (let i = 0; i < 25; i++) await all.fire([id], { title: `n${i}`, text: `${'щ'.repeat(150)} end` })
+  await all.clock.pass(8 * HOUR)
+  const [{ title, message } = { title: '', message: '' }] = texts()
+  const lines = message.split('\n')
+  const rest = lines.pop()
+  expect([title, rest]).toEqual(['25 alerts', `… and ${25 - lines.length} more`])
+  expect(lines.length).toBeGreaterThan(9)
+  for (const line of lines) expect(line).toEndWith(' end, BTCUSDT close 70001')
+  await all.stop()
+})
+
 test('a digest leads to the chart of each line and pauses its alert, one of an old record and one sent again too', async () => {
   const { id } = await all.channels.create('usr_1', {
     name: 'chat',

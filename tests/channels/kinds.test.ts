@@ -200,7 +200,7 @@ describe('what a person wrote', () => {
     const [{ title, description }] = sent('discord', SETTINGS.discord, long).body.embeds
     expect(title).toBe(String.raw`\*`.repeat(128))
     expect(description.length).toBeLessThanOrEqual(4096)
-    expect(description).toMatch(/^(?:\\_)+$/)
+    expect(description).toMatch(/^(?:\\_)+…$/)
   })
   test.each(texts)('has no marks for Telegram and Matrix, and pings nobody: %s', (text) => {
     const read = (html: string) =>
@@ -266,11 +266,44 @@ describe('a digest', () => {
     }
     const counts = (text: string) => ['n19', '[Chart]', '[Pause]'].map((one) => text.split(one).length - 1)
     expect(counts(about(10))).toEqual([1, 20, 20])
-    expect(counts(about(300))).toEqual([1, 20, 0])
+    // As many lines as there is room for have theirs.
+    expect(counts(about(200))).toEqual([1, 20, 12])
+    expect(about(200).length).toBeLessThanOrEqual(4096)
+    expect(counts(about(3000))).toEqual([1, 20, 0])
     const wide = Array.from({ length: 20 }, (_, i) => ({ ...line(i, PAUSE), text: 'w'.repeat(180) }))
     const text = wide.map((one) => one.text).join('\n')
     const { description } = sent('discord', SETTINGS.discord, { text, lines: wide }).body.embeds[0]
-    expect([description.split('w\n').length, counts(description)]).toEqual([20, [0, 0, 0]])
+    expect([description.split('\n').length, counts(description)]).toEqual([20, [0, 11, 0]])
+  })
+
+  test('of more than a service takes is its first lines, whole, and says how many are missing', () => {
+    const many = Array.from({ length: 20 }, (_, i) => ({
+      ...line(i, PAUSE),
+      text: `n${i} ${'щ'.repeat(180)}`,
+    }))
+    const rest = { text: '… and 5 more', links: [], more: 5 }
+    const whole = { lines: [...many, rest], price: null }
+    const all = { ...whole, text: whole.lines.map(({ text }) => text).join('\n') }
+    for (const [kind, text] of [
+      ['ntfy', sent('ntfy', SETTINGS.ntfy, all).body.message],
+      ['pushover', sent('pushover', SETTINGS.pushover, all).body.message],
+      ['push', sent('push', SETTINGS.push, all).body.text],
+    ] as const) {
+      const lines = text.split('\n')
+      const shown = lines.length - 1
+      expect([kind, shown > 3 && shown < 20]).toEqual([kind, true])
+      expect([kind, ...lines]).toEqual([
+        kind,
+        ...many.slice(0, shown).map((one) => one.text),
+        `… and ${25 - shown} more`,
+      ])
+    }
+    const short = {
+      text: '07:00 n\n… and 5 more',
+      lines: [{ text: '07:00 n', links: [] }, rest],
+      price: null,
+    }
+    expect(sent('ntfy', SETTINGS.ntfy, short).body.message).toBe(short.text)
   })
 })
 
@@ -369,6 +402,32 @@ test('however long an alert is, no service is sent more than it takes', () => {
       expect([json.title.length <= 250, json.message.length <= 1024]).toEqual([true, true])
     expect(body.isWellFormed()).toBe(true)
   }
+})
+
+test('of a long text its user’s words give way, and market and price stay', () => {
+  const market = 'BINANCE:BTCUSDT 1h, close 70001.5'
+  const textsOf = (words: string) => {
+    const text = `${words}\n${market}`
+    return {
+      ntfy: sent('ntfy', SETTINGS.ntfy, { text }).body.message as string,
+      gotify: sent('gotify', SETTINGS.gotify, { text }).body.message as string,
+      pushover: sent('pushover', SETTINGS.pushover, { text }).body.message as string,
+      push: sent('push', SETTINGS.push, { text }).body.text as string,
+      discord: sent('discord', SETTINGS.discord, { text }).body.embeds[0].description as string,
+    }
+  }
+  const long = 'x'.repeat(1990)
+  const { pushover, ...others } = textsOf(long)
+  for (const text of Object.values(others)) expect(text).toBe(`${long}\n${market}`)
+  expect(pushover).toMatch(/^x+…\n/)
+  expect([pushover.length, pushover.endsWith(market)]).toEqual([1024, true])
+  for (const words of ['я'.repeat(9000), 'two\nlines 📈 '.repeat(900)])
+    for (const text of Object.values(textsOf(words))) {
+      const [said = '', ...rest] = text.split(`…\n${market}`)
+      expect([words.startsWith(said), rest]).toEqual([true, ['']])
+    }
+  const { ntfy } = textsOf('я'.repeat(9000))
+  expect(4096 - Buffer.byteLength(ntfy)).toBeOneOf([0, 1])
 })
 
 test('a browser is told where the chart of its message is, also where the text leaves little room', () => {

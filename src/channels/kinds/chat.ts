@@ -12,6 +12,7 @@ import {
   PICTURE_NAME,
   pictureText,
   serverOf,
+  shortened,
   WEB_ADDRESS,
   type ChannelKind,
   refusalText,
@@ -28,16 +29,20 @@ interface Piece {
   readonly url?: string
 }
 
-/** What stands below the title. Texts are cut to `most`; of a line of a digest so many links are shown. */
+/**
+ * What stands below the title. Texts are shortened to `most`; of the links of a digest's lines so many are shown: first one
+ * of each line, then the second of as many as that leaves.
+ */
 function piecesOf(notice: Notice, most: number, lineLinks: number): readonly Piece[] {
   const linesOf = notice.lines ?? []
-  const body = lineLinks > 0 ? linesOf : [{ text: cut(notice.text, most), links: [] }]
+  const body = lineLinks > 0 ? linesOf : [{ text: shortened(notice, most), links: [] }]
+  const linksIn = (line: number) => Math.ceil((lineLinks - line) / linesOf.length)
   const own =
     notice.url === null ? [] : [{ label: notice.lines ? 'All alerts' : 'Open the chart', url: notice.url }]
   const pieces = [
     ...body.flatMap(({ text, links }, i) => [
       { text: i > 0 ? `\n${text}` : text },
-      ...links.slice(0, lineLinks).flatMap(({ label, url }) => [{ text: ' · ' }, { text: label, url }]),
+      ...links.slice(0, linksIn(i)).flatMap(({ label, url }) => [{ text: ' · ' }, { text: label, url }]),
     ]),
     ...[...own, ...linksOf(notice)].flatMap(({ label, url }) => [{ text: '\n' }, { text: label, url }]),
   ]
@@ -51,7 +56,7 @@ function fitted<T>(
   rendered: (pieces: readonly Piece[]) => T,
   fits: (made: T) => boolean,
 ): T {
-  for (let lineLinks = notice.lines ? 2 : 0; lineLinks > 0; lineLinks--) {
+  for (let lineLinks = 2 * (notice.lines?.length ?? 0); lineLinks > 0; lineLinks--) {
     const made = rendered(piecesOf(notice, most, lineLinks))
     if (fits(made)) return made
   }
@@ -303,7 +308,7 @@ export const matrix: ChannelKind = {
     },
   },
   request: (settings, notice, id) => {
-    const text = cut(notice.text, 8000)
+    const text = shortened(notice, 8000)
     const shown = fitted(notice, 8000, html('<br>'), ({ length }) => length <= 24_000)
     return {
       ...jsonRequest(

@@ -11,6 +11,7 @@ import {
   linksOf,
   PICTURE_NAME,
   serverOf,
+  shortened,
   WEB_ADDRESS,
   type ChannelKind,
 } from '../kind.ts'
@@ -48,8 +49,7 @@ export const ntfy: ChannelKind = {
   request: (settings, notice) => {
     const access = settings['token'] ? { authorization: `Bearer ${settings['token']}` } : {}
     const title = cut(notice.title, 250)
-    // A UTF-16 unit takes up to three bytes.
-    const message = cut(notice.text, 1300)
+    const message = shortened(notice, 4096, Buffer.byteLength)
     const actions = linksOf(notice).map((link) => ({ action: 'view', clear: true, ...link }))
     if (notice.picture)
       return {
@@ -126,7 +126,7 @@ export const gotify: ChannelKind = {
       `${serverOf(settings)}/message`,
       {
         title: cut(notice.title, 250),
-        message: cut(notice.text, 4000) + linkLines(notice),
+        message: shortened(notice, 4000) + linkLines(notice),
         priority: Number(settings['priority']),
         ...(notice.url !== null && {
           extras: {
@@ -186,7 +186,7 @@ export const pushover: ChannelKind = {
       token: settings['token'] ?? '',
       user: settings['user'] ?? '',
       title: cut(notice.title, 250),
-      message: cut(notice.text, 1024 - linkLines(notice).length) + linkLines(notice),
+      message: shortened(notice, 1024 - linkLines(notice).length) + linkLines(notice),
       ...(settings['device'] && { device: settings['device'] }),
       ...(notice.url !== null &&
         notice.url.length <= 512 && { url: notice.url, url_title: 'Open the chart' }),

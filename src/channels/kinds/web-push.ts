@@ -1,7 +1,7 @@
 // A notification of a browser, which its maker's push service hands to it while no page is open.
 
 import type { PushMessage } from '../../wire/channel.ts'
-import { bytesOf, cut, type ChannelKind, type Notice, WEB_ADDRESS } from '../kind.ts'
+import { bytesOf, cut, shortened, type ChannelKind, type Notice, WEB_ADDRESS } from '../kind.ts'
 import { encryptPush, freshSecrets, PUSH_BYTES } from '../push-encryption.ts'
 
 /** How long a service keeps a message for a browser that is not there. */
@@ -57,21 +57,21 @@ export const push: ChannelKind = {
   isGone: (status) => status === 404 || status === 410,
 }
 
-/** The message, its text cut so that it still fits when encrypted. */
+/** The message, its text shortened so that it still fits when encrypted. */
 function messageOf(notice: Notice, id: string): PushMessage {
-  const { title, text, path = '/alerts', at } = notice
+  const { title, path = '/alerts', at } = notice
   const actions = notice.actions?.map(({ action, label, token }) => ({ action, label, token }))
   const message = (most: number): PushMessage => ({
     id,
     title: cut(title, 250),
-    text: cut(text, most),
+    text: shortened(notice, most),
     path,
     at,
     ...(actions && { actions }),
     ...(notice.picture && { picture: notice.picture.path }),
   })
   // Letters outside ASCII take up to three bytes, and JSON escapes some into six.
-  for (let most = 2000; ; most = Math.floor(most / 2)) {
+  for (let most = PUSH_BYTES; ; most = Math.floor(most * 0.9)) {
     const made = message(most)
     if (Buffer.byteLength(JSON.stringify(made)) <= PUSH_BYTES || most === 0) return made
   }
