@@ -137,7 +137,12 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
       // Cleared first, so that an owner added during the queries is asked about again.
       told.delete(ownerId)
       try {
-        learn(ownerId, shards.holds(ownerId) ? await headsOf(ownerId) : [])
+        const heads = shards.holds(ownerId) ? await headsOf(ownerId) : []
+        // The clock of the server that planned it may be ahead of this one.
+        if (shards !== ALL_SHARDS)
+          for (const { receiverId, at } of heads)
+            if (at > clock.now() + SLEWED_MS) await replan(ownerId, receiverId)
+        learn(ownerId, heads)
       } catch (error) {
         told.add(ownerId)
         throw error
@@ -146,6 +151,7 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
     if (store.waitMs > 0) return store.waitMs
     const now = clock.now()
     for (let turn = turns.take(now); turn !== null && !stopping.aborted; turn = turns.take(now)) start(turn)
+    if (told.size > 0) return 0
     const next = turns.nextAt(now)
     return next === null ? NAP_MS : Math.min(NAP_MS, next - now)
   }

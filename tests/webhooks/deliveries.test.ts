@@ -194,6 +194,19 @@ describe('a delivery', () => {
     expect(sent).toHaveLength(1)
     await stop()
   })
+  test('that a server whose clock is ahead planned is sent at once', async () => {
+    const { register, report, stop } = await world(testKv(), { ...ALL_SHARDS })
+    await register()
+    await report()
+    const theirs = { now: () => clock.now() + HOUR, sleep: async () => {} }
+    const ahead = createOutbox({ kv, clock: theirs, newId: idSource({ clock: theirs, random }) })
+    const more = Array.from({ length: 450 }, (_, i) => ready({ backtestId: `bt_${i}` }))
+    await transact(kv, (tx) => ahead.enqueue(tx, 'usr_1', 'backtest.reportReady', more))
+    await report()
+    await clock.pass(1000)
+    expect(sent).toHaveLength(452)
+    await stop()
+  })
   test('of a user who comes from another server is sent at once, also if they come while the outbox is read', async () => {
     let ours = false
     let gained = () => {}
