@@ -473,6 +473,7 @@ export function createChannelDeliverer(
     deliveries: notifications,
     post: (claim) => post(deps, claim),
     isFinal: (status) => FINAL.includes(status),
+    restsWhenAsked: true,
     instead: (tx, channel, notification) =>
       insteadOfSending(
         { ...deps, notifications, publicUrl: deps.publicUrl ?? null },

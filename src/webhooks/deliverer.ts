@@ -15,7 +15,15 @@ import { within } from '../lib/within.ts'
 import { transact, type Changes, type Tx } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
 import type { Collection } from '../store/collection.ts'
-import { ATTEMPTS, DEAD_AFTER_MS, parseRetryAfter, retryDelay } from './schedule.ts'
+import {
+  askedDelay,
+  ATTEMPTS,
+  DEAD_AFTER_MS,
+  parseRetryAfter,
+  retryDelay,
+  SPAN_MS,
+  WAITS,
+} from './schedule.ts'
 import { NO_REPLY, UnreadableSecret, type Reply } from './send.ts'
 import { Turns, type Head, type Turn } from './turns.ts'
 
@@ -55,6 +63,8 @@ export interface Parcel {
   readonly nextAt: number | null
   /** When the unfinished attempt began; missing in old records. */
   readonly begunAt?: number | null
+  /** How many of the attempts were answered with a time to wait instead of a step of the schedule; missing = none. */
+  readonly waits?: number
   readonly createdAt: number
 }
 
@@ -82,6 +92,8 @@ export interface DelivererDeps<D extends Destination, P extends Parcel> {
   readonly isFinal: (status: number) => boolean
   /** Whether it says that the receiver is gone for ever, and is to be disabled. */
   readonly isGone: (receiver: D, status: number) => boolean
+  /** Whether a 429 that says how long to wait is taken at its word, for all of the receiver's deliveries. */
+  readonly restsWhenAsked?: boolean
   /** The users whose deliveries this server sends. */
   readonly shards?: Shards
 }
@@ -106,6 +118,8 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
   const busy = new Map<string, { readonly ownerId: string; readonly work: Promise<void> }>()
   /** Owners for whom something was added to the outbox. */
   const told = new Set<string>()
+  /** Until when receivers asked to be left alone. After a restart the first answer says it again. */
+  const rests = new Map<string, number>()
   let lookedAt = Number.NEGATIVE_INFINITY
   let stopping: AbortSignal = new AbortController().signal
   /** The server has stopped, and the store may be closed. */
@@ -124,6 +138,8 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
   /** Starts what is due while there are slots. Answers how many ms to nap. */
   async function startDue(): Promise<number> {
     const sinceMs = clock.now() - lookedAt
+    // The clock was set back: nobody asked to be left alone for that long.
+    if (sinceMs < 0) rests.clear()
     if (sinceMs >= NAP_MS || sinceMs < 0) {
       // Set first: owners who come from another server while this reads are looked at next.
       lookedAt = clock.now()
@@ -158,6 +174,7 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
 
   /** Called at the start and now and then, since another process may have written to the outbox. */
   async function lookAtAll(): Promise<void> {
+    for (const [receiverId, until] of rests) if (until <= clock.now()) rests.delete(receiverId)
     const found = new Map<string, Head[]>(turns.owners().map((ownerId) => [ownerId, []]))
     for await (const [ownerId, receiverId, at] of deliveries.firsts('turn', [], 2)) {
       if (!shards.holds(String(ownerId))) continue
@@ -210,7 +227,12 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
 
   async function headOf(receiverId: string, at: number): Promise<Head> {
     const { lastSuccessAt = null, failingSince = null } = (await receivers.get(receiverId)) ?? {}
-    return { receiverId, at, proven: lastSuccessAt !== null && failingSince === null }
+    const restsUntil = rests.get(receiverId) ?? at
+    return {
+      receiverId,
+      at: Math.max(at, restsUntil),
+      proven: lastSuccessAt !== null && failingSince === null,
+    }
   }
 
   function start(turn: Turn): void {
@@ -307,6 +329,8 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
   ): Promise<void> {
     const random = spread()
     const now = record.at + record.durationMs
+    const isAsked = deps.restsWhenAsked === true && record.status === 429
+    const asked = isAsked && retryAfterMs !== null ? askedDelay(random, retryAfterMs) : null
     let before: D | null = null
     let after: D | null = null
     await transact(kv, async (tx) => {
@@ -316,13 +340,17 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
       ])
       if (!delivery) return []
       const attempts = [...delivery.record.attempts, record]
+      const { waits = 0, createdAt } = delivery.record
+      const wait = waits < WAITS && now - createdAt < SPAN_MS ? asked : null
       before = receiver?.record ?? null
       after = before && healthAfter(before, record, now, deps.isGone)
       const gone = after?.status === 'disabled' || deps.isFinal(record.status)
-      const delay = succeeded(record) || gone ? null : retryDelay(attempts.length, random, retryAfterMs)
+      const later = wait ?? retryDelay(attempts.length - waits, random, retryAfterMs)
+      const delay = succeeded(record) || gone ? null : later
       const next: P = {
         ...delivery.record,
-        attempts: attempts.slice(-ATTEMPTS),
+        attempts: attempts.slice(-(ATTEMPTS + WAITS)),
+        ...(wait !== null && { waits: waits + 1 }),
         state: succeeded(record) ? 'delivered' : delay === null ? 'failed' : 'pending',
         nextAt: delay === null ? null : now + delay,
         begunAt: null,
@@ -332,6 +360,7 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
         ...(receiver && after ? [receivers.replace(receiver, after)] : []),
       ]
     })
+    if (asked !== null) rests.set(claim.receiver.id, now + asked)
     tell(claim, record, before, after)
   }
 

@@ -23,6 +23,13 @@ export const ATTEMPTS = DELAYS.length + 1
 export const DEAD_AFTER_MS = 120 * HOUR
 /** How long the log of deliveries is kept. */
 export const LOG_MS = 30 * 24 * HOUR
+/**
+ * How often one delivery waits just as long as it was asked to; after that, or when it is older than the whole schedule, the
+ * schedule goes on, so that a service which asks for ever is not asked for ever.
+ */
+export const WAITS = 20
+/** From the first attempt to the last, without the spread. */
+export const SPAN_MS = DELAYS.reduce((sum, delay) => sum + delay)
 /** The longest Retry-After that is honoured: a receiver must not park a delivery for ever. */
 const RETRY_AFTER_MOST = 24 * HOUR
 
@@ -35,6 +42,11 @@ export function retryDelay(attempt: number, random: number, retryAfterMs: number
   if (delay === undefined) return null
   const spread = Math.round(delay * (0.8 + 0.4 * random))
   return retryAfterMs === null ? spread : Math.max(spread, Math.min(retryAfterMs, RETRY_AFTER_MOST))
+}
+
+/** Milliseconds to wait for a service that said how long: never less, and up to a fifth more. */
+export function askedDelay(random: number, retryAfterMs: number): number {
+  return Math.round(Math.min(Math.max(retryAfterMs, SECOND), RETRY_AFTER_MOST) * (1 + 0.2 * random))
 }
 
 /** A Retry-After header (seconds or an HTTP date) as milliseconds from `now`; null if it is missing or makes no sense. */

@@ -36,6 +36,8 @@ const reply = (status: number, excerpt = TAKEN, retryAfter: string | null = null
   excerpt,
   failure: null,
 })
+const busy = (seconds: number) =>
+  reply(429, JSON.stringify({ ok: false, error_code: 429, parameters: { retry_after: seconds } }))
 
 let clock: HandClock
 let sent: (Attempt & { at: number; text: string })[]
@@ -347,12 +349,78 @@ describe('a notification', () => {
     respond = () => reply(429, '{"ok":false,"error_code":429,"parameters":{"retry_after":120}}')
     await fire([id])
     const [waiting] = await log(id)
-    expect([waiting?.state, (waiting?.nextAt ?? 0) - clock.now()]).toEqual(['pending', 120_000])
+    // And a tenth more: the half of the spread.
+    expect([waiting?.state, (waiting?.nextAt ?? 0) - clock.now()]).toEqual(['pending', 132_000])
     respond = () => reply(200)
-    await clock.pass(119_000)
+    await clock.pass(131_000)
     expect(sent).toHaveLength(1)
     await clock.pass(2000)
     expect((await log(id))[0]?.state).toBe('delivered')
+    await stop()
+  })
+
+  test('waits so each time that the service asks, which is no step of the schedule', async () => {
+    const { telegram, fire, log, stop } = await world()
+    const { id } = await telegram()
+    respond = () => (sent.length === 4 ? reply(503) : sent.length < 6 ? busy(5) : reply(200))
+    await fire([id])
+    await clock.pass(60_000)
+    expect(sent.map(({ at }) => at - (sent[0]?.at ?? 0))).toEqual([0, 5500, 11_000, 16_500, 21_500, 27_000])
+    expect((await log(id))[0]).toMatchObject({ state: 'delivered', attempts: { length: 6 } })
+    await stop()
+  })
+
+  test('ends when the service asks to wait for ever', async () => {
+    const { telegram, fire, log, stop } = await world()
+    const { id } = await telegram()
+    respond = () => busy(5)
+    await fire([id])
+    await clock.pass(120 * HOUR)
+    expect((await log(id))[0]).toMatchObject({ state: 'failed', attempts: { length: 30 } })
+    expect(sent).toHaveLength(30)
+    await stop()
+  })
+
+  test('older than the schedule is steps of it again, however long the service asks to wait', async () => {
+    const { telegram, fire, log, stop } = await world()
+    const { id } = await telegram()
+    respond = () => busy(10 * 3600)
+    await fire([id])
+    await clock.pass(76 * HOUR)
+    // Seven waits of 11 hours are 77, which is longer than all steps together.
+    expect((await log(id))[0]).toMatchObject({ state: 'pending', waits: 7 })
+    await clock.pass(24 * HOUR)
+    expect((await log(id))[0]).toMatchObject({ waits: 7, attempts: { length: 10 } })
+    await stop()
+  })
+
+  test('and all others of its channel wait while the service asks to, not those of another channel', async () => {
+    const { telegram, fire, log, stop } = await world()
+    const [{ id }, other] = [await telegram(), await telegram()]
+    respond = () => (sent.length === 1 ? busy(6) : reply(200))
+    await fire([id])
+    for (let i = 0; i < 9; i++) {
+      await fire([id])
+      await clock.pass(600)
+    }
+    expect(sent).toHaveLength(1)
+    await fire([other.id])
+    expect(sent).toHaveLength(2)
+    await clock.pass(1200)
+    expect(sent).toHaveLength(12)
+    expect((await log(id)).every(({ state }) => state === 'delivered')).toBe(true)
+    await stop()
+  })
+
+  test('is held back no longer than was asked when the clock is set back', async () => {
+    const { telegram, fire, log, stop } = await world()
+    const { id } = await telegram()
+    respond = () => (sent.length === 1 ? busy(6) : reply(200))
+    await fire([id])
+    clock.time -= 5 * HOUR
+    await fire([id])
+    await clock.pass(60_000)
+    expect((await log(id)).map(({ state }) => state)).toEqual(['delivered', 'delivered'])
     await stop()
   })
 

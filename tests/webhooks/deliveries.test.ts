@@ -340,6 +340,16 @@ describe('a delivery', () => {
     expect(sent.map((attempt) => attempt.at - (sent[0]?.at ?? 0))).toEqual([0, 90_000])
     await stop()
   })
+  test('keeps to its schedule though a 429 asks to come sooner, and holds up no other', async () => {
+    const { register, report, stop } = await world()
+    await register()
+    respond = () => (sent.length === 1 || sent.length === 3 ? answer(429, '5') : ok)
+    await report()
+    await report({ backtestId: 'bt_2' })
+    await clock.pass(HOUR)
+    expect(sent.map((attempt) => attempt.at - (sent[0]?.at ?? 0))).toEqual([0, 0, 5000, 305_000])
+    await stop()
+  })
   test('goes out, and is tried again, as soon as ever when the clock is set back by hours', async () => {
     respond = () => answer(503)
     const { register, report, log, stop } = await world()

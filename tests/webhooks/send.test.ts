@@ -2,7 +2,7 @@
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createServer, type Socket } from 'node:net'
-import { parseRetryAfter, retryDelay, ATTEMPTS } from '../../src/webhooks/schedule.ts'
+import { askedDelay, parseRetryAfter, retryDelay, ATTEMPTS } from '../../src/webhooks/schedule.ts'
 import { createSend } from '../../src/webhooks/send.ts'
 
 const stops: (() => void)[] = []
@@ -161,6 +161,11 @@ describe('the schedule', () => {
   test('waits as long as the receiver asks, up to a day', () => {
     expect([retryDelay(1, 0.5, 60_000), retryDelay(2, 0.5, 1000), retryDelay(1, 0.5, 1e12)]).toEqual([
       60_000, 300_000, 864e5,
+    ])
+  })
+  test('a wait that was asked for is a second at least, a day at most, and up to a fifth more', () => {
+    expect([askedDelay(0, 5000), askedDelay(0.5, 5000), askedDelay(0, 0), askedDelay(0, 1e12)]).toEqual([
+      5000, 5500, 1000, 864e5,
     ])
   })
   test.each([
