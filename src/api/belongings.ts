@@ -46,7 +46,7 @@ export interface Computed {
   /** What has to fit the schema. */
   readonly wire: (record: Item) => Item
   /** The record as it is stored elsewhere, where it is not running. */
-  readonly settled: (record: Item, ids: NewIds) => Item
+  readonly settled: (record: Item, ids: NewIds, now: number) => Item
 }
 
 type BodyOf = keyof {
@@ -175,10 +175,8 @@ const COMPUTED: readonly Computed[] = [
     schema: itemsOf(OPERATIONS['GET /api/platform/forward-runs'].answer.forwardRuns),
     // Those of earlier versions do not say.
     wire: (record) => ({ provisional: false, ...record }),
-    settled: (record) =>
-      record['state'] === 'running'
-        ? { ...record, state: 'stopped', stoppedAt: record['last'] ?? record['createdAt'] }
-        : record,
+    settled: (record, _ids, now) =>
+      record['state'] === 'running' ? { ...record, state: 'stopped', stoppedAt: now } : record,
   },
 ]
 

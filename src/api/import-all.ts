@@ -55,7 +55,7 @@ interface Parts {
   bytes: number
 }
 
-interface ImportDeps extends Pick<ApiDeps, 'kv' | 'newId' | 'features' | 'runs' | 'bars'> {
+interface ImportDeps extends Pick<ApiDeps, 'kv' | 'newId' | 'clock' | 'features' | 'runs' | 'bars'> {
   readonly ask: AskAsCaller
   readonly userId: string
 }
@@ -297,14 +297,14 @@ class Taking {
   }
 
   async #takeComputed(of: Computed, id: string, item: Item, length: number): Promise<boolean> {
-    const { kv, newId, userId, runs } = this.#deps
+    const { kv, newId, clock, userId, runs } = this.#deps
     if (this.#parts?.of !== id) await this.dropParts()
     if (await this.#isThere(of.kind, id, (one) => this.#isOwnRecord(of, one))) return false
     try {
       if (length > RECORD_MAX)
         throw invalidField('', 'too_long', 'The record is larger than any that Chartroom makes.')
       const made = (await this.#known(of.kind, id)) ?? newId(of.prefix)
-      const settled = of.settled(item, this.#ids)
+      const settled = of.settled(item, this.#ids, clock.now())
       if (settled['state'] === 'queued' || settled['state'] === 'running')
         throw invalidField('/state', 'invalid', 'What is under way cannot be taken in.')
       checkBody(of.schema, of.wire({ ...settled, id: made }), [])

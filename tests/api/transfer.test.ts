@@ -224,6 +224,7 @@ describe('everything that a user owns', () => {
     expect(text).not.toContain('whsec_')
     expect(text).not.toContain('sealed')
     const other = await signedIn(testServer(unlimited), 'new@example.com')
+    other.clock.advance(60_000)
     const taken = await other.bring(file)
     expect(taken.json).toEqual({ ok: true, imported: ONE_OF_EACH, present: {}, refused: [] })
 
@@ -251,7 +252,9 @@ describe('everything that a user owns', () => {
     const [alert] = (await other.call('GET', '/alerts')).alerts
     expect(alert).toMatchObject({ name: 'above', state: 'active', channelIds: [channel.id] })
     const [forward] = (await other.call('GET', '/forward-runs')).forwardRuns
-    expect(forward).toMatchObject({ state: 'stopped', name: 'forward' })
+    // It ran until it was taken here, whatever the times of its bars are.
+    expect(forward).toMatchObject({ state: 'stopped', stoppedAt: other.clock.now(), name: 'forward' })
+    expect(forward.stoppedAt).toBeGreaterThan(forward.createdAt)
     expect(forward.bars).toBe(10)
     const [sweep] = (await other.call('GET', '/sweeps')).sweeps
     expect((await other.call('GET', `/sweeps/${sweep.id}/results`)).trials.length).toBe(2)
