@@ -141,7 +141,9 @@ export async function stageNamed(
 
   function options() {
     const { duplicates, volumePerBar } = hints
-    return { symbol, interval, skipped: reading.skipped, duplicates, ofVolume: volumePerBar !== undefined }
+    const ofSides = reading.files.some(({ dialect }) => dialect?.columns.side !== undefined)
+    const ofVolume = volumePerBar !== undefined
+    return { symbol, interval, skipped: reading.skipped, duplicates, ofVolume, ofSides }
   }
 }
 
@@ -174,12 +176,14 @@ async function looked(
     skipped,
     duplicates,
     ofVolume,
+    ofSides,
   }: {
     symbol: SymbolInfo
     interval: string | undefined
     skipped: number
     duplicates: Duplicates | undefined
     ofVolume: boolean
+    ofSides: boolean
   },
 ): Promise<Omit<ReadFiles, keyof Reading | 'rows'>> {
   let quality: Quality | null = null
@@ -190,7 +194,7 @@ async function looked(
     if (head === null) {
       head = sliceBars(window, 0, SPACING_BARS)
       const step = interval === undefined ? inferInterval(head) : parseInterval(interval)
-      quality = step && new Quality(calendarOf(symbol), step, { ofVolume })
+      quality = step && new Quality(calendarOf(symbol), step, { ofVolume, ofSides })
     }
     quality?.add(window)
     count += window.length

@@ -32,6 +32,8 @@ const TRADES: readonly Trade[] = [
   [1950, 11, 0.2, true],
   [2000, 11, 6, false],
 ]
+const UNDERSTOOD =
+  'understood are buy and sell, bought and sold, b and s, and flags of a buyer who is the maker'
 /** Seconds, volume and what of it was bought. */
 const SECONDS = [
   [0, 6, 1],
@@ -93,6 +95,11 @@ describe('what was bought is read from', () => {
       'side from is_buyer_maker',
     ],
     ['a column of sides', generic(TRADES), 'side from side'],
+    [
+      'words of the past',
+      generic(TRADES).replaceAll('buy', 'Bought').replaceAll('sell', 'Sold'),
+      'side from side',
+    ],
     [
       'Kraken’s letters, newest first',
       lines(
@@ -205,6 +212,11 @@ describe('tables have sides as', () => {
     const { bars } = await stageBars([table('side', some)], { symbol: COIN, interval: '1s' }, null)
     expect(sides(bars)).toEqual([[0, 6, Number.NaN], ...SECONDS.slice(1)])
   })
+  test('words that nobody understands, and that is told', async () => {
+    const odd = TRADES.map(([, , , bought]) => word(bought, ['long', 'short']))
+    const { read: found } = await stageBars([table('side', odd)], { symbol: COIN, interval: '1s' }, null)
+    expect(found.findings).toMatchObject([{ kind: 'unknown_side', count: 3 }])
+  })
   test('none, of bars that do not know', async () => {
     const { bars } = await read(bare(TRADES))
     const windows = async function* () {
@@ -284,17 +296,36 @@ test('a bar with one trade of which nobody knows is one of which nobody knows, a
     kind: 'unknown_side',
     count: 1,
     examples: [],
-    message: '1 bar with trades that do not tell whether they were bought or sold',
+    message: `1 bar with trades that do not tell whether they were bought or sold; ${UNDERSTOOD}`,
     done: 'stored as it is; footprint and volume delta go by the move of the price there',
   })
 })
 
-test('trades without a side, and sides that are other words, leave the bars as they always were', async () => {
+test('trades without a side leave the bars as they always were', async () => {
   const plain = await read(bare(TRADES))
   expect(plain.bars.bought).toBeUndefined()
-  const odd = await read(generic(TRADES).replaceAll('buy', 'maybe').replaceAll('sell', 'never'))
-  expect(sides(odd.bars).map(([, , bought]) => bought)).toEqual([Number.NaN, Number.NaN, Number.NaN])
-  expect(odd.read.findings).toEqual(plain.read.findings)
+  expect(plain.read.findings).toEqual([])
+})
+
+test.each([
+  ['maybe', 'never'],
+  ['1', '-1'],
+  ['1', '0'],
+  ['bid', 'ask'],
+  ['long', 'short'],
+  ['bottom', 'soul'],
+])('sides called %s and %s are not guessed at, and that is told', async (buy, sell) => {
+  const { bars, read: found } = await read(generic(TRADES).replaceAll('buy', buy).replaceAll('sell', sell))
+  expect(sides(bars).map(([, , bought]) => bought)).toEqual([Number.NaN, Number.NaN, Number.NaN])
+  expect(found.findings).toEqual([
+    {
+      kind: 'unknown_side',
+      count: 3,
+      examples: [],
+      message: `3 bars with trades that do not tell whether they were bought or sold; ${UNDERSTOOD}`,
+      done: 'stored as they are; footprint and volume delta go by the move of the price there',
+    },
+  ])
 })
 
 describe('stored bars know what was bought', () => {

@@ -58,6 +58,7 @@ export class Quality {
   readonly #tallies = new Map<FindingKind, Tally>()
   readonly #isOpenAlways: boolean
   readonly #ofVolume: boolean
+  readonly #ofSides: boolean
   readonly #isDaily: boolean
   #bars = 0
   #zeros = 0
@@ -71,9 +72,13 @@ export class Quality {
   #last = emptyBar()
   #spare = emptyBar()
 
-  /** Bars `ofVolume` last as long as they last: between them none is missing. */
-  constructor(calendar: Calendar, interval: Interval, { ofVolume = false } = {}) {
+  /**
+   * Bars `ofVolume` last as long as they last: between them none is missing. Those `ofSides` are made of trades that have a
+   * column of sides, so that bars without are odd even where no side at all was understood.
+   */
+  constructor(calendar: Calendar, interval: Interval, { ofVolume = false, ofSides = false } = {}) {
     this.#ofVolume = ofVolume
+    this.#ofSides = ofSides
     this.#calendar = calendar
     this.#interval = interval
     this.#isDaily = interval.unit === 'd' && interval.count === 1 && !ofVolume
@@ -114,8 +119,8 @@ export class Quality {
 
   findings(): Finding[] {
     const isSilent = this.#zeros === this.#bars
-    const isInPart = this.#sided > 0 && this.#sided < this.#bars
-    if (isInPart) this.#tallies.set('unknown_side', { count: this.#bars - this.#sided, examples: [] })
+    const hasUnknown = (this.#ofSides || this.#sided > 0) && this.#sided < this.#bars
+    if (hasUnknown) this.#tallies.set('unknown_side', { count: this.#bars - this.#sided, examples: [] })
     return [...this.#tallies].flatMap(([kind, { count, examples }]) => {
       if (kind === 'zero_volume' && isSilent)
         return [{ kind: 'no_volume' as const, count, examples: [], ...WORDS.no_volume(count, count) }]
@@ -264,7 +269,7 @@ const WORDS: Readonly<Record<FindingKind, Words>> = {
     done: 'left out',
   }),
   unknown_side: (count) => ({
-    message: `${bars(count)} with trades that do not tell whether they were bought or sold`,
+    message: `${bars(count)} with trades that do not tell whether they were bought or sold; understood are buy and sell, bought and sold, b and s, and flags of a buyer who is the maker`,
     done: `${asIs(count)}; footprint and volume delta go by the move of the price there`,
   }),
   unknown_zone: () => ({

@@ -32,6 +32,8 @@ const B = 0x62
 const U = 0x75
 const S = 0x73
 const E = 0x65
+const O = 0x6f
+const D = 0x64
 const ONE = 0x31
 const ZERO = 0x30
 
@@ -48,8 +50,14 @@ export function sideOf(bytes: Uint8Array, from: number, end: number, words: Side
   }
   const bought = words === 'taker' ? 1 : -1
   const second = length === 1 ? 0 : bytes[from + 1]! | 32
-  if ((first | 32) === B) return length === 1 || (length === 3 && second === U) ? bought : 0
-  return (first | 32) === S && (length === 1 || (length === 4 && second === E)) ? -bought : 0
+  const last = bytes[end - 1]! | 32
+  // Words of a past are of the trade. `bid` and `ask` are of whichever order a program has in mind, and `long` is a position.
+  if ((first | 32) === B)
+    return length === 1 || (length === 3 && second === U) || (length === 6 && second === O && last === T)
+      ? bought
+      : 0
+  const isSold = length === 4 && (second === E || (second === O && last === D))
+  return (first | 32) === S && (length === 1 || isSold) ? -bought : 0
 }
 
 const encoder = new TextEncoder()
