@@ -432,6 +432,72 @@ describe.skipIf(noBrowser)('pages', () => {
     expect(complaints.filter((one) => !one.includes('422'))).toEqual([])
   }, 300_000)
 
+  test('rows of channels keep room for their names whatever their state, at every width', async () => {
+    const { page, complaints } = await openAt('/settings/about')
+    // States that take a service days to come to.
+    const minutesAgo = (minutes: number) => Date.now() - minutes * 60_000
+    const usual = { settings: {}, secrets: [], quiet: null, digestMinutes: 0, picture: 'dark' }
+    const working = {
+      status: 'active',
+      disabledReason: null,
+      failingSince: null,
+      lastSuccessAt: minutesAgo(90),
+    }
+    const made = { createdAt: 0, updatedAt: 0 }
+    const channel = (name: string, kind: string, state: object) => ({
+      id: name,
+      name,
+      kind,
+      ...usual,
+      ...working,
+      ...made,
+      ...state,
+    })
+    const disabled = (disabledReason: string) => ({ status: 'disabled', disabledReason })
+    const channels = [
+      channel('Chrome on the telephone', 'push', disabled('gone')),
+      channel('Desk in the office', 'ntfy', disabled('secret_lost')),
+      channel('Telegram of everybody', 'telegram', { failingSince: minutesAgo(2), digestMinutes: 15 }),
+    ]
+    const inbox = { id: 'inb_1', name: 'TradingView', senders: 'anyone', ...made }
+    const come = { channelIds: channels.map(({ id }) => id), received: 151, lastAt: minutesAgo(5) }
+    await page.route('**/api/platform/channels', (route) => route.fulfill({ json: { channels } }))
+    await page.route('**/api/platform/inboxes', (route) =>
+      route.fulfill({ json: { inboxes: [{ ...inbox, ...come }], nextCursor: null } }),
+    )
+    for (const width of [360, 390, 780, 1440]) {
+      await page.setViewportSize({ width, height: 800 })
+      await page.goto(`${site.url}/channels`)
+      await settled(page)
+      await page.getByText('151 received').waitFor()
+      const rows = await page.locator('#main ul > li').evaluateAll((items) =>
+        items.map((item) => {
+          const brokenWords: string[] = []
+          const texts = document.createTreeWalker(item, NodeFilter.SHOW_TEXT)
+          while (texts.nextNode())
+            for (const { index, 0: word } of texts.currentNode.textContent!.matchAll(/\S+/g)) {
+              const range = document.createRange()
+              range.setStart(texts.currentNode, index)
+              range.setEnd(texts.currentNode, index + word.length)
+              if (range.getClientRects().length > 1) brokenWords.push(word)
+            }
+          const { height } = item.getBoundingClientRect()
+          const nameWidth = item.firstElementChild!.getBoundingClientRect().width
+          return { brokenWords, isTall: height > 140, isNameSqueezed: nameWidth < 149 }
+        }),
+      )
+      const fine = { brokenWords: [], isTall: false, isNameSqueezed: false }
+      expect({ width, rows }).toEqual({ width, rows: [fine, fine, fine, fine] })
+      expect({ width, wide: await sideways(page) }).toEqual({ width, wide: [] })
+      expect({ width, cut: await cutOff(page) }).toEqual({ width, cut: [] })
+      const list = await page.getByRole('list', { name: 'Addresses for TradingView' }).boundingBox()
+      const button = await page.getByRole('button', { name: 'Make an address' }).boundingBox()
+      expect(button!.y - list!.y - list!.height).toBeGreaterThanOrEqual(12)
+    }
+    expect(await violations(page)).toEqual([])
+    expect(complaints).toEqual([])
+  }, 300_000)
+
   test('a browser is set up as a channel, shows what it is sent, and a tap opens the chart', async () => {
     const service = startPushService()
     const browser = subscribed(`${service.url}/push/mine`)

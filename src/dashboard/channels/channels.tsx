@@ -65,7 +65,7 @@ export function Channels() {
                 takes HTTP. <a href={href('/help/channels')}>How to set up each</a>
               </Empty>
             ) : (
-              <ul aria-label="Channels">
+              <ul class={rows['beside']} aria-label="Channels">
                 {channels.map((one) => (
                   <ChannelRow
                     key={one.id}

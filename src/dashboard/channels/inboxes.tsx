@@ -29,7 +29,7 @@ export function Inboxes({ channels }: { readonly channels: readonly Channel[] })
         {(inboxes) => (
           <>
             {inboxes.length > 0 && (
-              <ul aria-label="Addresses for TradingView">
+              <ul class={rows['beside']} aria-label="Addresses for TradingView">
                 {inboxes.map((one) => (
                   <InboxRow
                     key={one.id}
@@ -41,7 +41,7 @@ export function Inboxes({ channels }: { readonly channels: readonly Channel[] })
                 ))}
               </ul>
             )}
-            <p>
+            <p style={{ marginTop: '12px' }}>
               <Button icon="plus" onClick={() => setEditing('new')}>
                 Make an address
               </Button>
