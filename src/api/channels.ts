@@ -28,6 +28,7 @@ const notificationWire =
   ({
     ownerId: _owner,
     begunAt: _begun,
+    waits: _waits,
     isHeld: _held,
     isPutOff: _putOff,
     isEscalation: _escalation,

@@ -234,6 +234,34 @@ test('answers that repeat the message are hidden from such a token, and show nob
   expect(blind[1].deliveries[0].attempts).toMatchObject([{ status: 200, excerpt: null }])
 })
 
+test('a notification that waits shows the refusal and its next time, and nothing that it is counted by', async () => {
+  const offline = (): never => {
+    throw new Error('no network in tests')
+  }
+  const server = testServer(unlimited, {
+    network: {
+      http: async () => offline(),
+      openSocket: offline,
+      send: async () => ({ status: 429, retryAfter: '3600', excerpt: '', failure: null }),
+    },
+  })
+  const headers = await server.signUp()
+  const { id } = (await server.call('POST', '/api/platform/channels', { headers, body: TELEGRAM })).json
+  await server.call('POST', `/api/platform/channels/${id}/test`, { headers })
+  const shown = async () =>
+    (await server.call('GET', `/api/platform/channels/${id}/notifications`, { headers })).json
+      .notifications[0] as Notification
+  const fresh = await shown()
+  const stop = new AbortController()
+  const running = server.services.features.start(stop.signal)
+  while ((await shown()).attempts.length === 0) await Bun.sleep(0)
+  stop.abort()
+  await running
+  const waiting = await shown()
+  expect(waiting).toMatchObject({ state: 'pending', attempts: [{ status: 429 }], nextAt: expect.any(Number) })
+  expect(Object.keys(waiting).toSorted()).toEqual(Object.keys(fresh).toSorted())
+})
+
 test('a message names its alert, says what happened and where, and no line twice', async () => {
   const { call } = await world()
   const { id } = (await call('POST', '/channels', TELEGRAM)).json
