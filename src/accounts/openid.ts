@@ -329,7 +329,7 @@ function claimsOf(
     issuer: new URL(idToken.iss).href,
     subject: idToken.sub,
     email: typeof email === 'string' ? email : null,
-    isEmailVerified: verified === true || verified === 'true',
+    isEmailVerified: verified === true,
     name: typeof name === 'string' ? name : null,
     groups: groupNames(groups),
     sid: typeof idToken['sid'] === 'string' ? idToken['sid'] : null,

@@ -8,7 +8,7 @@ import { Provider } from 'oidc-provider'
 export interface Person {
   readonly sub: string
   readonly email?: string
-  readonly email_verified?: boolean
+  readonly email_verified?: boolean | string
   readonly name?: string
   readonly groups?: readonly string[]
 }

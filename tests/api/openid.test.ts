@@ -142,7 +142,7 @@ describe('who comes in', () => {
   test('an address that is not verified links no account and makes none', async () => {
     const { member, signIn, services } = server({ signUpOpen: true })
     await member('ada@example.com')
-    for (const email_verified of [false, undefined]) {
+    for (const email_verified of [false, undefined, 'true']) {
       const { email_verified: _, ...person } = ADA
       provider.person = { ...person, ...(email_verified !== undefined && { email_verified }) }
       expect(codeOf(await signIn())).toEqual([403, 'account_not_linked'])
