@@ -2,8 +2,9 @@
 //
 // Authorization code with PKCE, state and nonce. The protocol is the package oauth4webapi's; here stand the decisions: the
 // provider is asked for its addresses every five minutes, for its keys at every sign-in (so a rotated key is known at once,
-// and a withdrawn one is gone), signatures are always checked, symmetric and missing ones never accepted, and clocks may be
-// a minute apart. Nothing that the provider or the address says is shown to anybody; the log has why an answer was refused.
+// and a withdrawn one is gone) and for those of logout tokens at most every five seconds, signatures are always checked,
+// symmetric and missing ones never accepted, and clocks may be a minute apart. Nothing that the provider or the address says
+// is shown to anybody; the log has why an answer was refused.
 
 import type * as OAuth from './openid-protocol.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -80,7 +81,10 @@ export interface LoggedOut {
 }
 
 const KEPT_MS = 5 * 60_000
+const KEYS_KEPT_MS = 5_000
 const SKEW_SECONDS = 60
+/** The standard has a logout token be recent, whatever its end. */
+const LOGOUT_AGE_SECONDS = 10 * 60
 /** The standard's. */
 const SUBJECT_MAX = 255
 
@@ -90,6 +94,7 @@ export class IdentityProvider {
   readonly issuer: string
   readonly #deps: OpenIdDeps
   #known: { readonly at: number; readonly server: Promise<OAuth.AuthorizationServer> } | null = null
+  #keys: { readonly at: number; readonly answer: Promise<Response> } | null = null
 
   constructor(deps: OpenIdDeps) {
     this.settings = deps.settings
@@ -154,11 +159,15 @@ export class IdentityProvider {
         authorization_signed_response_alg: alg,
         [oauth.clockTolerance]: SKEW_SECONDS,
       }
-      // It checks signature, issuer, audience and times as those of any token that the provider sends by itself. Its keys
-      // are kept for some minutes here: whoever sends us tokens cannot have the provider asked for each.
+      // It checks signature, issuer, audience and end as those of any token that the provider sends by itself. The package
+      // would keep the keys for a minute, in which a rotated one is unknown: a fresh object has it ask, and `#askKeys` sees
+      // to it that whoever sends us tokens cannot have the provider asked for each.
       const parameters = new URLSearchParams({ response: token })
-      await oauth.validateJwtAuthResponse(server, client, parameters, undefined, this.#options(oauth))
-      return { issuer: this.issuer, ...logoutOf(partOf(token, 1)) }
+      const options = this.#options(oauth, (url, request) => this.#askKeys(url, request))
+      await oauth.validateJwtAuthResponse({ ...server }, client, parameters, undefined, options)
+      const claims = partOf(token, 1)
+      this.#checkMade(claims)
+      return { issuer: this.issuer, ...logoutOf(claims, this.#deps.clock.now() / 1000) }
     } catch (error) {
       if (error instanceof Unanswered || isServerError(oauth, error)) throw this.#away(wordsOf(error))
       this.#deps.log('warn', 'a logout token was refused', { why: wordsOf(error) })
@@ -209,6 +218,7 @@ export class IdentityProvider {
     await oauth.validateApplicationLevelSignature(fresh, answer, options)
     const idToken = oauth.getValidatedIdTokenClaims(tokens)
     if (!idToken) throw new Error('no ID token')
+    this.#checkMade(idToken)
     const isWhole = 'email' in idToken && claimAt(idToken, groupsClaim) !== undefined
     const info =
       isWhole || server.userinfo_endpoint === undefined
@@ -220,6 +230,14 @@ export class IdentityProvider {
             await oauth.userInfoRequest(server, client, tokens.access_token, options),
           )
     return claimsOf(idToken, info, groupsClaim)
+  }
+
+  /** What the package leaves: a token of the future, and one that was made for another client though we may read it. */
+  #checkMade({ iat, azp }: Json): void {
+    if (typeof iat === 'number' && iat > this.#deps.clock.now() / 1000 + SKEW_SECONDS)
+      throw new Error('a token of the future ("iat")')
+    if (azp !== undefined && azp !== this.settings.clientId)
+      throw new Error('a token made for another client ("azp")')
   }
 
   #clientAuth(oauth: typeof OAuth, server: OAuth.AuthorizationServer): OAuth.ClientAuth {
@@ -255,8 +273,22 @@ export class IdentityProvider {
     }
   }
 
-  #options(oauth: typeof OAuth) {
-    const { ask } = this.#deps
+  /** The keys as they were at most some seconds ago. Whoever asks meanwhile waits for the same answer. */
+  async #askKeys(...[url, request]: Parameters<AskProvider>): Promise<Response> {
+    const now = this.#deps.clock.now()
+    const known = this.#keys
+    if (known && now >= known.at && now - known.at < KEYS_KEPT_MS)
+      return (await known.answer).clone() as Response
+    const answer = this.#deps.ask(url, request)
+    this.#keys = { at: now, answer }
+    const forget = () => {
+      if (this.#keys?.answer === answer) this.#keys = null
+    }
+    answer.then(({ ok }) => ok || forget(), forget)
+    return (await answer).clone() as Response
+  }
+
+  #options(oauth: typeof OAuth, ask: AskProvider = this.#deps.ask) {
     return {
       [oauth.customFetch]: async (
         url: string,
@@ -345,17 +377,28 @@ const partOf = (token: string, at: 0 | 1): Json =>
   JSON.parse(Buffer.from(token.split('.')[at] ?? '', 'base64url').toString()) as Json
 
 /** What only a logout token has, and has not. */
-function logoutOf({ events, nonce, jti, iat, exp, sub, sid }: Json): Omit<LoggedOut, 'issuer'> {
-  const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null)
+function logoutOf(
+  { events, nonce, jti, iat, exp, sub, sid }: Json,
+  nowSeconds: number,
+): Omit<LoggedOut, 'issuer'> {
   const event = typeof events === 'object' && events !== null && (events as Json)[LOGOUT_EVENT]
   if (typeof event !== 'object' || event === null) throw new Error('it is no logout token')
   if (nonce !== undefined) throw new Error('a logout token with a nonce')
   if (typeof iat !== 'number' || typeof exp !== 'number') throw new Error('a logout token without its time')
-  const id = textOf(jti)
+  if (iat < nowSeconds - LOGOUT_AGE_SECONDS) throw new Error('a logout token that is not recent ("iat")')
+  const id = textOf(jti, 'jti')
   if (id === null) throw new Error('a logout token without jti')
-  const whose = { subject: textOf(sub), sid: textOf(sid) }
+  // A session that is named wrongly is not no session: that would end all of the user's.
+  const whose = { subject: textOf(sub, 'sub'), sid: textOf(sid, 'sid') }
   if (whose.subject === null && whose.sid === null) throw new Error('a logout token of nobody')
-  return { ...whose, jti: id, until: (exp + SKEW_SECONDS) * 1000 }
+  return { ...whose, jti: id, until: (Math.min(exp, iat + LOGOUT_AGE_SECONDS) + SKEW_SECONDS) * 1000 }
+}
+
+/** null: the claim is not there. */
+function textOf(value: unknown, claim: string): string | null {
+  if (value === undefined) return null
+  if (typeof value !== 'string' || value === '') throw new Error(`a logout token whose "${claim}" is no text`)
+  return value
 }
 
 /** `realm_access.roles` is a claim of that name, or else the field `roles` of the claim `realm_access`. */

@@ -103,7 +103,14 @@ export function signInWayRoutes(deps: ApiDeps) {
       async ({ request }) => {
         const known = provider()
         const bytes = Buffer.concat(await bodyBytes(request, LOGOUT_BYTES, { types: [FORM] }))
-        const over = await known.loggedOut(new URLSearchParams(bytes.toString()).get('logout_token') ?? '')
+        const [token = '', ...more] = new URLSearchParams(bytes.toString()).getAll('logout_token')
+        if (more.length > 0)
+          throw new Problem(
+            400,
+            'logout_refused',
+            'The form has more than one logout_token. Send exactly one.',
+          )
+        const over = await known.loggedOut(token)
         const ended = await endLoggedOut(deps, over)
         deps.log('info', 'somebody has signed out at the identity provider', { sessions: ended })
         return {}

@@ -20,7 +20,7 @@ import {
   type Forge,
   type Sign,
 } from './identity-provider.ts'
-import { testServer, unlimited } from './server.ts'
+import { FakeClock, testServer, unlimited } from './server.ts'
 
 // A busy machine is no failure.
 setDefaultTimeout(900_000)
@@ -55,32 +55,38 @@ function server({
   ...settings
 }: Options = {}) {
   const logged: string[] = []
-  const world = testServer((services) => {
-    const identityProvider = new IdentityProvider({
-      clock: services.clock,
-      log: (...line) => logged.push(JSON.stringify(line)),
-      ask: askProvider({ allow: parseAllowList(allow), resolve: async () => ['127.0.0.1'], send }),
-      settings: {
-        issuer: provider.issuer,
-        clientId: 'chartroom',
-        clientSecret: CLIENT_SECRET,
-        name: 'Home',
-        scopes: ['openid', 'email', 'profile'],
-        groupsClaim: 'groups',
-        groups: [],
-        adminGroups: [],
-        signUpOpen: false,
-        ...settings,
-      },
-    })
-    const base = unlimited(services)
-    return {
-      box,
-      log: silentLog,
-      identityProvider,
-      settings: { ...base.settings, signUpOpen: openToAll, publicUrl: publicUrl ?? null },
-    }
-  }, on)
+  // The provider signs by the machine's clock: minutes ahead of it, a slow test's tokens are neither of the future nor old.
+  const today = new FakeClock()
+  today.time = Date.now() + 4 * 60_000
+  const world = testServer(
+    (services) => {
+      const identityProvider = new IdentityProvider({
+        clock: services.clock,
+        log: (...line) => logged.push(JSON.stringify(line)),
+        ask: askProvider({ allow: parseAllowList(allow), resolve: async () => ['127.0.0.1'], send }),
+        settings: {
+          issuer: provider.issuer,
+          clientId: 'chartroom',
+          clientSecret: CLIENT_SECRET,
+          name: 'Home',
+          scopes: ['openid', 'email', 'profile'],
+          groupsClaim: 'groups',
+          groups: [],
+          adminGroups: [],
+          signUpOpen: false,
+          ...settings,
+        },
+      })
+      const base = unlimited(services)
+      return {
+        box,
+        log: silentLog,
+        identityProvider,
+        settings: { ...base.settings, signUpOpen: openToAll, publicUrl: publicUrl ?? null },
+      }
+    },
+    { clock: today, ...on },
+  )
   const { call } = world
 
   /** Goes to the provider and comes back with what it says. */
@@ -277,6 +283,8 @@ describe('an answer that does not hold is refused, and nobody is told what it wa
     'another audience': (claims, key) => signedBy(key, { ...claims, aud: 'somebody else' }),
     'a second audience, and made for that': (claims, key) =>
       signedBy(key, { ...claims, aud: ['chartroom', 'other'], azp: 'other' }),
+    'our audience, but made for another': (claims, key) => signedBy(key, { ...claims, azp: 'other' }),
+    'made in an hour': (claims, key) => signedBy(key, { ...claims, iat: Number(claims['iat']) + 3600 }),
     'another issuer': (claims, key) => signedBy(key, { ...claims, iss: 'http://evil.example' }),
     'another subject than the userinfo': (claims, key) => signedBy(key, { ...claims, sub: 'owner' }),
     'a subject longer than the standard has it': (claims, key) =>
@@ -589,11 +597,19 @@ describe('who signs out at the provider', () => {
     expect(await open()).toEqual([true, true, true])
   })
 
-  const past = Math.floor(Date.now() / 1000) - 3600
+  const now = Math.floor(Date.now() / 1000)
+  const past = now - 3600
   test.each<[string, object, Sign]>([
     ['of another issuer', { iss: 'https://evil.example' }, signedBy],
     ['for another client', { aud: 'another' }, signedBy],
     ['that is over', { iat: past, exp: past + 120 }, signedBy],
+    ['that is old, though not over', { iat: past, exp: now + 3600 }, signedBy],
+    ['of the future', { iat: now + 3600, exp: now + 7200 }, signedBy],
+    ['made for another client', { azp: 'another' }, signedBy],
+    ['whose session is a number', { sid: 5 }, signedBy],
+    ['whose session is empty', { sid: '' }, signedBy],
+    ['whose session is a list', { sid: ['S1'] }, signedBy],
+    ['whose user is a number', { sub: 5, sid: 'S1' }, signedBy],
     ['without an end', { exp: undefined }, signedBy],
     ['without its time', { iat: undefined }, signedBy],
     ['without its own name', { jti: undefined }, signedBy],
@@ -614,6 +630,12 @@ describe('who signs out at the provider', () => {
     const { tell, open, logged } = await begun()
     expect(codeOf(await tell(await made(part, sign)))).toEqual([400, 'logout_refused'])
     expect(logged.join('')).toContain('a logout token was refused')
+    expect(await open()).toEqual([true, true, true])
+  })
+
+  test('by a form with two tokens ends nothing', async () => {
+    const { tell, open } = await begun()
+    expect(codeOf(await tell(`${await made({})}&${await made({})}`))).toEqual([400, 'logout_refused'])
     expect(await open()).toEqual([true, true, true])
   })
 
@@ -641,7 +663,7 @@ describe('who signs out at the provider', () => {
   })
 
   test('does not make the provider be asked for its keys each time', async () => {
-    const { tell } = await begun()
+    const { tell, clock } = await begun()
     let asked = 0
     provider.answer = (path) => {
       if (path === '/jwks') asked++
@@ -649,5 +671,18 @@ describe('who signs out at the provider', () => {
     }
     for (let i = 0; i < 5; i++) await tell(await made({}, i === 0 ? signedBy : signedByAnother))
     expect(asked).toBe(1)
+    const form = await made({}, signedByAnother)
+    clock.advance(5_000)
+    await Promise.all(Array.from({ length: 5 }, () => tell(form)))
+    expect(asked).toBe(2)
+  })
+
+  test('is understood within five seconds of a change of keys, whatever others send', async () => {
+    const { tell, open, clock } = await begun()
+    expect(codeOf(await tell(await made({}, signedByAnother)))).toEqual([400, 'logout_refused'])
+    await provider.rotate()
+    clock.advance(5_000)
+    expect((await tell(await made({}))).status).toBe(200)
+    expect(await open()).toEqual([false, false, true])
   })
 })
