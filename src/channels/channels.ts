@@ -133,15 +133,21 @@ export function createChannels(deps: ChannelDeps) {
     notifications,
     () => new Problem(404, 'notification_not_found', 'There is no such notification.'),
   )
-  const fresh = (channel: Channel, notice: Notice, resendOf: string | null): Notification => ({
+  /** `now` is read once: a notification due before it was made would pass for one that was planned again. */
+  const fresh = (
+    channel: Channel,
+    notice: Notice,
+    resendOf: string | null,
+    now = clock.now(),
+  ): Notification => ({
     id: newId('ntc'),
     receiverId: channel.id,
     ownerId: channel.ownerId,
     notice,
     state: 'pending',
     attempts: [],
-    nextAt: clock.now(),
-    createdAt: clock.now(),
+    nextAt: now,
+    createdAt: now,
     resendOf,
   })
   async function put(notification: Notification, also?: Also<Notification>): Promise<Notification> {
@@ -315,7 +321,7 @@ export function createChannels(deps: ChannelDeps) {
         named.map((channel) => {
           const at = freeAt(channel, now)
           return notifications.insert({
-            ...fresh(channel, notice, null),
+            ...fresh(channel, notice, null, now),
             isHeld: true,
             nextAt: escalatesAt ?? at,
             ...(escalatesAt === undefined ? at > now && { isPutOff: true } : { isEscalation: true }),

@@ -48,6 +48,8 @@ export function createOutbox({ kv, clock, newId }: OutboxDeps) {
     event: Delivery['event'],
     data: Delivery['data'],
     resendOf: string | null,
+    // Read once: a delivery due before it was made would pass for one that was planned again.
+    now = clock.now(),
   ): Delivery => ({
     id: newId('msg'),
     receiverId: receiver.id,
@@ -56,8 +58,8 @@ export function createOutbox({ kv, clock, newId }: OutboxDeps) {
     data,
     state: 'pending',
     attempts: [],
-    nextAt: clock.now(),
-    createdAt: clock.now(),
+    nextAt: now,
+    createdAt: now,
     resendOf,
   })
   /** `enqueue` of events of several kinds, which are sent in their order. */

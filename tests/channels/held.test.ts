@@ -2,6 +2,7 @@
 
 import { beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { insteadOfSending } from '../../src/channels/held.ts'
+import { transact } from '../../src/store/transaction.ts'
 import { TAKEN, world, type World } from './channel-world.ts'
 
 // A busy machine is no failure.
@@ -39,6 +40,18 @@ test('what fires in quiet hours goes out as one message when they are over', asy
     3,
     [expect.anything(), expect.anything(), expect.anything()],
   ])
+  await all.stop()
+})
+
+test('what a server whose clock is ahead planned is as old as it is due, also if its clock moves meanwhile', async () => {
+  const { id, ownerId } = await all.ntfy({})
+  const { now } = all.clock
+  let reads = 0
+  all.clock.now = () => now.call(all.clock) + reads++
+  await transact(all.kv, (tx) => all.channels.enqueue(tx, ownerId, [id], [{ notice: all.notice({}) }]))
+  all.clock.now = now
+  const [made] = await all.log(id)
+  expect(made?.nextAt).toBe(made!.createdAt)
   await all.stop()
 })
 

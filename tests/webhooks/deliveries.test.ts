@@ -198,7 +198,8 @@ describe('a delivery', () => {
     const { register, report, stop } = await world(testKv(), { ...ALL_SHARDS })
     await register()
     await report()
-    const theirs = { now: () => clock.now() + HOUR, sleep: async () => {} }
+    let reads = 0
+    const theirs = { now: () => clock.now() + HOUR + reads++, sleep: async () => {} }
     const ahead = createOutbox({ kv, clock: theirs, newId: idSource({ clock: theirs, random }) })
     const more = Array.from({ length: 450 }, (_, i) => ready({ backtestId: `bt_${i}` }))
     await transact(kv, (tx) => ahead.enqueue(tx, 'usr_1', 'backtest.reportReady', more))
