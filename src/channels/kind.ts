@@ -236,6 +236,10 @@ export const pictureText = ({ exchange, symbol, interval }: Notice): string =>
 export const cut = (text: string, most: number): string =>
   text.length <= most ? text : text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '')
 
+/** One line of at most `most` characters, with a sign of it where something is left out. */
+export const cutLine = (text: string, most: number): string =>
+  text.length <= most ? text : `${cut(text, most - 1)}…`
+
 export const moreText = (count: number): string => `… and ${count} more`
 
 /**

@@ -198,7 +198,7 @@ describe('what a person wrote', () => {
   test('is not cut within what was escaped', () => {
     const long = { title: '*'.repeat(300), text: '_'.repeat(9000) }
     const [{ title, description }] = sent('discord', SETTINGS.discord, long).body.embeds
-    expect(title).toBe(String.raw`\*`.repeat(128))
+    expect(title).toBe(String.raw`\*`.repeat(127) + '…')
     expect(description.length).toBeLessThanOrEqual(4096)
     expect(description).toMatch(/^(?:\\_)+…$/)
   })
@@ -401,6 +401,13 @@ test('however long an alert is, no service is sent more than it takes', () => {
     if (kind === 'pushover')
       expect([json.title.length <= 250, json.message.length <= 1024]).toEqual([true, true])
     expect(body.isWellFormed()).toBe(true)
+    // A title that is cut says so; a template has it whole.
+    const title =
+      json.title ??
+      json.embeds?.[0].title ??
+      json.blocks?.[0].text.text ??
+      /<b>(.*?)<\/b>/.exec(json.text)?.[1]
+    if (title !== undefined && kind !== 'http') expect([kind, title.at(-1)]).toEqual([kind, '…'])
   }
 })
 

@@ -1,7 +1,7 @@
 // Chats: Telegram, Discord, Slack and Matrix.
 
 import {
-  cut,
+  cutLine,
   formRequest,
   hasId,
   HEADER_TOKEN,
@@ -105,7 +105,7 @@ const markdown = (pieces: readonly Piece[]): string =>
 /** As much of a text as fits once it is escaped. */
 function escapedTo(text: string, most: number): string {
   for (let length = most; ; length--) {
-    const escaped = escapeMarkdown(cut(text, length))
+    const escaped = escapeMarkdown(cutLine(text, length))
     if (escaped.length <= most) return escaped
   }
 }
@@ -139,7 +139,7 @@ export const telegram: ChannelKind = {
     },
   },
   request: (settings, notice, id) => {
-    const title = `<b>${escapeHtml(cut(notice.title, 250))}</b>`
+    const title = `<b>${escapeHtml(cutLine(notice.title, 250))}</b>`
     const bot = `${serverOf(settings)}/bot${settings['token']}`
     const chat = settings['chat'] ?? ''
     const text = fitted(
@@ -251,9 +251,9 @@ export const slack: ChannelKind = {
     const marked = pieces.map((piece) =>
       piece.url === undefined ? escapeSlack(piece.text) : `<${piece.url}|${piece.text}>`,
     )
-    const header = { type: 'plain_text', text: cut(notice.title, 150), emoji: false }
+    const header = { type: 'plain_text', text: cutLine(notice.title, 150), emoji: false }
     return jsonRequest(url, {
-      text: `${escapeSlack(cut(notice.title, 500))}: ${marked.join('')}`,
+      text: `${escapeSlack(cutLine(notice.title, 500))}: ${marked.join('')}`,
       blocks: [
         { type: 'header', text: header },
         ...(elements.length > 0

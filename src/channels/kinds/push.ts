@@ -1,7 +1,7 @@
 // Notifications on a phone: ntfy, Gotify and Pushover.
 
 import {
-  cut,
+  cutLine,
   formRequest,
   hasId,
   HEADER_TOKEN,
@@ -48,7 +48,7 @@ export const ntfy: ChannelKind = {
   },
   request: (settings, notice) => {
     const access = settings['token'] ? { authorization: `Bearer ${settings['token']}` } : {}
-    const title = cut(notice.title, 250)
+    const title = cutLine(notice.title, 250)
     const message = shortened(notice, 4096, Buffer.byteLength)
     const actions = linksOf(notice).map((link) => ({ action: 'view', clear: true, ...link }))
     if (notice.picture)
@@ -125,7 +125,7 @@ export const gotify: ChannelKind = {
     jsonRequest(
       `${serverOf(settings)}/message`,
       {
-        title: cut(notice.title, 250),
+        title: cutLine(notice.title, 250),
         message: shortened(notice, 4000) + linkLines(notice),
         priority: Number(settings['priority']),
         ...(notice.url !== null && {
@@ -185,7 +185,7 @@ export const pushover: ChannelKind = {
     const texts = {
       token: settings['token'] ?? '',
       user: settings['user'] ?? '',
-      title: cut(notice.title, 250),
+      title: cutLine(notice.title, 250),
       message: shortened(notice, 1024 - linkLines(notice).length) + linkLines(notice),
       ...(settings['device'] && { device: settings['device'] }),
       ...(notice.url !== null &&

@@ -1,7 +1,7 @@
 // A notification of a browser, which its maker's push service hands to it while no page is open.
 
 import type { PushMessage } from '../../wire/channel.ts'
-import { bytesOf, cut, shortened, type ChannelKind, type Notice, WEB_ADDRESS } from '../kind.ts'
+import { bytesOf, cutLine, shortened, type ChannelKind, type Notice, WEB_ADDRESS } from '../kind.ts'
 import { encryptPush, freshSecrets, PUSH_BYTES } from '../push-encryption.ts'
 
 /** How long a service keeps a message for a browser that is not there. */
@@ -63,7 +63,7 @@ function messageOf(notice: Notice, id: string): PushMessage {
   const actions = notice.actions?.map(({ action, label, token }) => ({ action, label, token }))
   const message = (most: number): PushMessage => ({
     id,
-    title: cut(title, 250),
+    title: cutLine(title, 250),
     text: shortened(notice, most),
     path,
     at,
