@@ -165,13 +165,15 @@ export function newsText({ id, name, interval }: Scan, news: readonly News[]): s
   ].join('\n')
 }
 
-/** `data` of the events about orders. */
+/** `data` of the events about orders; `sequence`: which of the run's events it is, from 1. */
 export function orderEvent(
   { id, name, exchange, symbol, interval }: ForwardRun,
   { event: _event, time, ...order }: ForwardOrder,
+  sequence: number,
 ): ReceiverData['order.filled'] {
   return {
     forwardRunId: id,
+    sequence,
     name,
     exchange,
     symbol,

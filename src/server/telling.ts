@@ -152,11 +152,15 @@ export function createTelling(deps: FeatureDeps, { shards, isAcknowledged, look 
     return changes
   }
 
+  /** `events` are the last of those that the run has counted. */
   const ofOrders = (tx: Tx, run: ForwardRun, events: readonly ForwardOrder[]): Promise<Changes[]> =>
     outbox.enqueueAll(
       tx,
       run.userId,
-      events.map((event) => ({ event: event.event, data: orderEvent(run, event) })),
+      events.map((event, i) => ({
+        event: event.event,
+        data: orderEvent(run, event, run.events - events.length + i + 1),
+      })),
     )
 
   return {

@@ -91,6 +91,10 @@ const OrderStatus = oneOf(
 /** The `data` of events about its orders. */
 export const ORDER_EVENT = {
   forwardRunId: idOf('fwd'),
+  sequence: Type.Integer({
+    description:
+      'Counts the events of the run from 1, of all three kinds: an event that is tried again may arrive behind later ones.',
+  }),
   name: Type.String(),
   exchange: Type.String(),
   symbol: Type.String(),

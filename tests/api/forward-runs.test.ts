@@ -66,9 +66,22 @@ test('a strategy is followed as bars close, and receivers that are registered fo
   expect(deliveries.length).toBe(orders.length)
   const told = deliveries.find(({ event }: { event: string }) => event === 'order.filled')
   expect(told.data).toMatchObject({ forwardRunId: id, name: 'kept', ...MARKET })
+  // The deliveries are listed newest first.
+  type Told = { event: string; data: { orderId: string; barTime: string; sequence: number } }
+  const inOrder = deliveries.map(({ event, data }: Told) => [
+    data.sequence,
+    event,
+    data.orderId,
+    Date.parse(data.barTime),
+  ])
+  type Order = { event: string; orderId: string; time: number }
+  expect(inOrder.toReversed()).toEqual(
+    orders.map(({ event, orderId, time }: Order, i: number) => [i + 1, event, orderId, time]),
+  )
   expect(Object.keys(told.data).sort()).toEqual(
     [
       'forwardRunId',
+      'sequence',
       'name',
       'exchange',
       'symbol',

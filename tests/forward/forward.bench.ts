@@ -74,7 +74,7 @@ async function measured(users: number): Promise<void> {
     limits: { ...DEFAULT_LIMITS, timeMs: 60_000 },
     hostFor: (seen, _, key, of) => hostFor(seen, async () => null, key, of),
     deliver: (tx, run, events) => {
-      const filled = events.map((event) => orderEvent(run, event))
+      const filled = events.map((event, i) => orderEvent(run, event, run.events - events.length + i + 1))
       return outbox.enqueue(tx, run.userId, 'order.filled', filled)
     },
     told: () => {},
