@@ -19,6 +19,7 @@ import type { Log } from '../lib/log.ts'
 import { createLoop } from '../lib/loop.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
 import { ALL_SHARDS, type Shards } from '../lib/shards.ts'
+import { tidy } from '../lib/tidy.ts'
 import { barsNotFound, type BarCache } from '../market/bar-cache.ts'
 import { ownerOf, seriesKey, type SeriesKey } from '../market/bar-store.ts'
 import { type Bars, selectBars, sliceBars } from '../market/bars.ts'
@@ -637,7 +638,7 @@ export function eventsBetween(
       !moved.has(JSON.stringify([order.id, order.type, order.side])),
   )
   const { fresh, placed } = newOrders(before, fills, waiting, nameOf)
-  const rest = { time, position, comment: null, alertMessage: null }
+  const rest = { time, position: tidy(position), comment: null, alertMessage: null }
   const said = ({
     id,
     type,
@@ -650,8 +651,8 @@ export function eventsBetween(
     orderId: id,
     type,
     side,
-    qty,
-    price,
+    qty: tidy(qty),
+    price: price && tidy(price),
     ...rest,
   })
   return [
@@ -663,9 +664,9 @@ export function eventsBetween(
         orderId: id,
         type: null,
         side,
-        qty,
-        price,
-        position: held,
+        qty: tidy(qty),
+        price: tidy(price),
+        position: tidy(held),
         comment,
         alertMessage,
       }

@@ -7,6 +7,7 @@
 import { settingRefusal } from '../backtest/setting-values.ts'
 import { ExpressionError, isTrue, parseExpression, type Expression } from '../lib/expression.ts'
 import { invalidField, type Problem } from '../lib/problem.ts'
+import { tidy } from '../lib/tidy.ts'
 import type { SweepBody } from '../wire/sweep.ts'
 import type { Axis } from '../statistics/parzen.ts'
 
@@ -156,9 +157,6 @@ function stepped(min: number, step: number, steps: number): number {
   if (Number.isSafeInteger(value)) return value
   return Math.abs(value) < step * 1e-9 ? 0 : tidy(value)
 }
-
-/** Rounds off binary noise: with steps of 0.1, 0.1 + 0.2 should be 0.3. */
-const tidy = (value: number) => Number(value.toPrecision(12))
 
 function conditionOf(text: string, names: readonly string[], path: string): Expression {
   const parsed = expressionAt(text, path)

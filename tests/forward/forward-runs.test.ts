@@ -22,6 +22,7 @@ import type { Kv } from '../../src/store/kv.ts'
 import type { ForwardOrder, WaitingOrder } from '../../src/wire/forward-run.ts'
 import type { ReportOrder } from '../../src/wire/report.ts'
 import { HandClock } from '../lib/hand-clock.ts'
+import { tidy } from '../../src/lib/tidy.ts'
 import { rejection } from '../rejection.ts'
 import { testBars, testKv } from '../store/test-store.ts'
 import { inlinePool } from './inline-pool.ts'
@@ -134,7 +135,7 @@ test('after 500 restarts at random bars the report is byte for byte that of the 
   const { orders } = backtestOf(sliceBars(all, end - after.bars - 100, end)).report
   const fills = told.filter(({ event }) => event === 'order.filled')
   expect(fills.map(({ time, orderId, price }) => [time, orderId, price])).toEqual(
-    orders.filter(({ bar }) => bar >= 100).map(({ time, id, price }) => [time, id, price]),
+    orders.filter(({ bar }) => bar >= 100).map(({ time, id, price }) => [time, id, tidy(price)]),
   )
   expect(after.fills).toBe(fills.length)
   expect(await runs.orders('u', run.id)).toEqual(told)
@@ -524,7 +525,7 @@ test('an order that moves to another price is told of as placed, and as cancelle
 
 test('an order that waits again as it did is told of as placed again only if the one before it filled', () => {
   const market = { id: 'L', type: 'market', side: 'buy', qty: 1, price: null } as const
-  const fill = { id: 'L', side: 'buy', qty: 1, price: 10 } as ReportOrder
+  const fill = { id: 'L', side: 'buy', qty: 1, price: 10, position: 1 } as ReportOrder
   const said = (fills: readonly ReportOrder[], before: readonly WaitingOrder[], waiting = before) =>
     eventsBetween(before, { fills, waiting, position: 1 }, 0).map(({ event, type }) => `${event} ${type}`)
   expect(said([], [market])).toEqual([])
@@ -537,6 +538,18 @@ test('an order that waits again as it did is told of as placed again only if the
   const stop = { id: 'L', type: 'stop', side: 'buy', qty: 1, price: 10 } as const
   expect(said([fill], [stop, { ...stop, type: 'limit', price: 5 }], [])).toEqual(['order.filled null'])
   expect(said([], [stop], [stop, stop])).toEqual(['order.placed stop'])
+})
+
+test('prices and sizes are told without binary noise', () => {
+  const fill = { id: 'L', side: 'buy', qty: 0.1 + 0.2, price: 10385 * 0.01, position: 0.1 + 0.2 } as ReportOrder
+  expect([fill.qty, fill.price]).toEqual([0.30000000000000004, 103.85000000000001])
+  const stop = { id: 'X', type: 'stop', side: 'sell', qty: 0.1 + 0.2, price: 7.1 } as const
+  const said = eventsBetween([], { fills: [fill], waiting: [stop], position: 0.1 + 0.2 }, 0)
+  expect(said.map(({ event, qty, price, position }) => [event, qty, price, position])).toEqual([
+    ['order.placed', 0.3, null, 0.3],
+    ['order.filled', 0.3, 103.85, 0.3],
+    ['order.placed', 0.3, 7.1, 0.3],
+  ])
 })
 
 const ORDERING = {

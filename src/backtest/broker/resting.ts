@@ -5,6 +5,7 @@
 // order that waits a thousand bars is one row. So is one that the script places again on every bar at the same price, since
 // rows are told apart only by what can be seen of them.
 
+import { tidy } from '../../lib/tidy.ts'
 import type { Book } from './book.ts'
 import { UNIT } from './numbers.ts'
 import { HAS_LIMIT, HAS_STOP, isMarket, type Order, type Trail } from './orders.ts'
@@ -190,9 +191,7 @@ export class RestingNotes {
   }
 
   private row({ id, type, units, ticks, from, to }: Omit<NotedOrder, 'seen'>): RestingOrder {
-    // 23 ticks of 0.1 are 2.3000000000000003, which nobody wants to read or to send.
-    const price = Number((ticks * this.mintick).toPrecision(12))
-    return { id, type, qty: units / UNIT, price, from, to }
+    return { id, type, qty: units / UNIT, price: tidy(ticks * this.mintick), from, to }
   }
 }
 
