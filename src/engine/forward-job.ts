@@ -9,10 +9,13 @@ import { ownThreadMs } from './thread-time.ts'
 import { toldBy } from './told.ts'
 import type { Desk } from './worker-loop.ts'
 
-export function forwardJob({ kept, from, wants, ...job }: ForwardJob, desk: Desk): Promise<ForwardOutput> {
+export function forwardJob(
+  { kept, from, wants, isNew = false, ...job }: ForwardJob,
+  desk: Desk,
+): Promise<ForwardOutput> {
   const keeps = keepsState(job)
   return withAllItAsks(job, desk, (request) => {
-    const { step, result } = forward(request, kept, from, { keeps })
+    const { step, result } = forward({ ...request, isNew }, kept, from, { keeps })
     const scales = new AnswerScales(job.limits.answerBytes, (bytes) => desk.used(bytes))
     return {
       ...step,

@@ -169,6 +169,8 @@ export interface ForwardJob extends RunJob {
   readonly from: number
   /** What of it is wanted as JSON text. */
   readonly wants: 'report' | 'tracks' | null
+  /** As of a backtest. */
+  readonly isNew?: boolean
 }
 
 export interface ForwardOutput extends Forwarded {

@@ -154,7 +154,12 @@ export class ForwardRuns {
     if (bars.length === 0) throw await barsNotFound(seen, key)
     const script: ForwardScript = { source, inputs, overrides }
     const rows = rowsOf(bars)
-    const begun = await this.#step(userId, key, script, { rows, state: null }, rows.length)
+    const { job, options } = await this.#jobOf(userId, key, script, { rows, state: null })
+    const begun = await this.#deps.pool.do(
+      'forward',
+      { ...job, from: rows.length, wants: null, isNew: true },
+      options,
+    )
     if (begun.kind !== 'strategy')
       throw invalidField('/source', 'not_a_strategy', 'A forward run needs a strategy, which has orders.')
     const run: ForwardRun = {

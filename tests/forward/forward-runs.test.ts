@@ -22,6 +22,7 @@ import type { Kv } from '../../src/store/kv.ts'
 import type { ForwardOrder, WaitingOrder } from '../../src/wire/forward-run.ts'
 import type { ReportOrder } from '../../src/wire/report.ts'
 import { HandClock } from '../lib/hand-clock.ts'
+import type { Problem } from '../../src/lib/problem.ts'
 import { tidy } from '../../src/lib/tidy.ts'
 import { rejection } from '../rejection.ts'
 import { testBars, testKv } from '../store/test-store.ts'
@@ -541,7 +542,13 @@ test('an order that waits again as it did is told of as placed again only if the
 })
 
 test('prices and sizes are told without binary noise', () => {
-  const fill = { id: 'L', side: 'buy', qty: 0.1 + 0.2, price: 10385 * 0.01, position: 0.1 + 0.2 } as ReportOrder
+  const fill = {
+    id: 'L',
+    side: 'buy',
+    qty: 0.1 + 0.2,
+    price: 10385 * 0.01,
+    position: 0.1 + 0.2,
+  } as ReportOrder
   expect([fill.qty, fill.price]).toEqual([0.30000000000000004, 103.85000000000001])
   const stop = { id: 'X', type: 'stop', side: 'sell', qty: 0.1 + 0.2, price: 7.1 } as const
   const said = eventsBetween([], { fills: [fill], waiting: [stop], position: 0.1 + 0.2 }, 0)
@@ -550,6 +557,22 @@ test('prices and sizes are told without binary noise', () => {
     ['order.filled', 0.3, 103.85, 0.3],
     ['order.placed', 0.3, 7.1, 0.3],
   ])
+})
+
+test('a commission of more than the trade is refused as a backtest refuses it, and what a script says is taken', async () => {
+  const { open, bring } = await town()
+  await bring(150)
+  const runs = open()
+  const overrides = { commission_value: 101 }
+  const { status, details, message } = (await rejection(runs.create('u', { ...BODY, overrides }))) as Problem
+  expect([status, details?.fields?.[0]?.path]).toEqual([422, '/overrides/commission_value'])
+  expect(message).toContain('Give 100 or less')
+  expect((await runs.list('u', { limit: 10 })).items).toEqual([])
+  const dear = SOURCE.replace('commission_value = 0.1', 'commission_value = 101')
+  await runs.create('u', { ...BODY, source: dear })
+  await bring(20)
+  await runs.advanceAll()
+  expect((await runs.list('u', { limit: 10 })).items).toMatchObject([{ state: 'running', bars: 20 }])
 })
 
 const ORDERING = {
