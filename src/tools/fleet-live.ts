@@ -1,33 +1,24 @@
 // Live series in `bun run fleet-test --servers N`: each is streamed to one server, which another takes over from, and at the
 // end every server must show every second of it, and its alert must have fired on just the bars that are high.
 
-import type { Firing } from '../alerts/alert.ts'
-import type { Asking } from './fleet-work.ts'
 import { type Exchange, FIRES_EVERY, HIGH, liveRow, SECOND_MS } from './fleet-services.ts'
+import { barFindings, seconds, type Series, type Shown } from './fleet-verdict.ts'
+import type { Asking } from './fleet-work.ts'
 
 const SYMBOLS = 6
-/** A server that was cut off from the database learns that it has none of the work when it is back. */
-const TWICE_MAX_MS = 10_000
 /** A bar that is missing is asked for after seconds, and one that was cut off a minute later at most. */
 const PATIENCE_MS = 90_000
 
-export interface ShownBars {
-  readonly time: readonly number[]
-  readonly open: readonly number[]
-  readonly high: readonly number[]
-  readonly low: readonly number[]
-  readonly close: readonly number[]
-  readonly volume: readonly number[]
-}
+type Streamed = Pick<Exchange, 'from' | 'to' | 'subscriptions' | 'twice'>
 
 export class Live {
-  readonly #load: Asking
-  readonly #exchange: Exchange
+  readonly #load: Pick<Asking, 'ask'>
+  readonly #exchange: Streamed
   readonly #alerts: string[] = []
   /** Bars that open from here on are new to the alerts. */
   #from = 0
 
-  constructor(load: Asking, exchange: Exchange) {
+  constructor(load: Pick<Asking, 'ask'>, exchange: Streamed) {
     this.#load = load
     this.#exchange = exchange
   }
@@ -49,70 +40,37 @@ export class Live {
     this.#from = Date.now()
   }
 
-  /** What is wrong with the series once no more bars come. `read` shows one as each server has it. */
-  async findings(
-    read: (series: Readonly<Record<string, string>>) => Promise<ReadonlyMap<string, ShownBars | null>>,
-  ): Promise<string[]> {
-    const until = performance.now() + PATIENCE_MS
-    for (;;) {
-      const found: string[] = []
-      for (let i = 0; i < SYMBOLS; i++)
-        for (const [server, bars] of await read(seriesOf(i))) found.push(...this.#findingsOf(i, server, bars))
-      if (found.length === 0 || performance.now() > until) return [...found, ...this.#twice()]
-      await Bun.sleep(1000)
+  /** The series once no more bars come, and all that did are there. `read` shows one as each server has it. */
+  async shown(
+    read: (series: Readonly<Record<string, string>>) => Promise<Shown>,
+  ): Promise<(readonly [Series, Shown])[]> {
+    const all = this.#alerts.map((alertId, symbol) => this.#seriesOf(symbol, alertId))
+    for (const until = performance.now() + PATIENCE_MS; ; await Bun.sleep(1000)) {
+      const shown: (readonly [Series, Shown])[] = []
+      for (const [symbol, one] of all.entries()) shown.push([one, await read(seriesOf(symbol))])
+      const isRight = shown.every(([one, bars]) => barFindings(one, bars).length === 0)
+      if (isRight || performance.now() > until) return shown
     }
   }
 
-  /** Whether the alerts have fired on all the bars that they had to. */
-  isFired(firings: readonly Firing[]): boolean {
-    return this.firingFindings(firings).length === 0
-  }
-
-  firingFindings(firings: readonly Firing[]): string[] {
-    return this.#alerts.flatMap((alertId, i) => {
-      const mine = firings.filter((firing) => firing.alertId === alertId)
-      const times = new Set(mine.map(({ barTime }) => barTime))
-      const { to } = this.#exchange
-      const high = FIRES_EVERY * SECOND_MS
-      const first = Math.ceil(this.#from / high) * high
-      const wanted = Array.from({ length: Math.ceil((to - first) / high) }, (_, at) => first + at * high)
-      return [
-        ...wanted
-          .filter((time) => !times.has(time))
-          .map((time) => `${nameOf(i)} did not fire at ${new Date(time).toISOString()}`),
-        ...mine
-          .filter(({ barTime }) => barTime % high !== 0)
-          .map(
-            ({ barTime }) => `${nameOf(i)} fired at ${new Date(barTime).toISOString()}, which is not high`,
-          ),
-      ]
-    })
+  #seriesOf(symbol: number, alertId: string): Series {
+    const { from, to } = this.#exchange
+    const times = Array.from({ length: (to - from) / SECOND_MS }, (_, i) => from + i * SECOND_MS)
+    const isHigh = (time: number) => time % (FIRES_EVERY * SECOND_MS) === 0
+    return {
+      name: nameOf(symbol),
+      alertId,
+      rows: new Map(times.map((time) => [time, liveRow(symbol, time).join()])),
+      fires: times.filter((time) => time >= this.#from && isHigh(time)),
+      // The last one was not over.
+      mayFire: (time) => time >= from && time <= to && isHigh(time),
+      nameOf: (time) => new Date(time).toISOString(),
+    }
   }
 
   get said(): string {
-    const { longestTwiceMs, subscriptions, from, to } = this.#exchange
-    return `${SYMBOLS} series streamed for ${(to - from) / SECOND_MS} s and taken up ${subscriptions} times, the longest time that two servers had one was ${(longestTwiceMs / 1000).toFixed(1)} s`
-  }
-
-  #twice(): string[] {
-    const { longestTwiceMs } = this.#exchange
-    return longestTwiceMs > TWICE_MAX_MS
-      ? [`a series was streamed to two servers for ${(longestTwiceMs / 1000).toFixed(1)} s`]
-      : []
-  }
-
-  #findingsOf(symbol: number, server: string, bars: ShownBars | null): string[] {
-    const name = `${nameOf(symbol)} on ${server}`
-    if (bars === null) return [`${name} could not be read`]
-    const { from, to } = this.#exchange
-    const wanted = Array.from({ length: (to - from) / SECOND_MS }, (_, i) => from + i * SECOND_MS)
-    const shown = rowsOf(bars)
-    const wrong = wanted.filter((time) => shown.get(time) !== liveRow(symbol, time).join())
-    const of = wrong.slice(0, 3).map((time) => `${new Date(time).toISOString()} (${shown.get(time)})`)
-    return [
-      ...(wrong.length > 0 ? [`${name}: ${wrong.length} bars are missing or wrong: ${of.join(', ')}`] : []),
-      ...(shown.size > wanted.length ? [`${name} has ${shown.size} bars, not ${wanted.length}`] : []),
-    ]
+    const { twice, subscriptions, from, to } = this.#exchange
+    return `${SYMBOLS} series streamed for ${(to - from) / SECOND_MS} s and taken up ${subscriptions} times, the longest time that two servers had one was ${seconds(twice.longestMs)}`
   }
 
   async #made(path: string, body: object) {
@@ -121,11 +79,6 @@ export class Live {
       throw new Error(`POST ${path}: ${answered.status} ${JSON.stringify(answered.json)}`)
     return answered
   }
-}
-
-/** Open, high, low, close and volume as a text, by time. */
-export function rowsOf({ time, open, high, low, close, volume }: ShownBars): Map<number, string> {
-  return new Map(time.map((at, i) => [at, [open[i], high[i], low[i], close[i], volume[i]].join()]))
 }
 
 const nameOf = (i: number) => `LIVE${i}USDT`

@@ -2,7 +2,7 @@
 // are written, changed and deleted, and bars that are imported and corrected. After each change the server that has answered
 // it is asked what it shows, which must not be older.
 
-import { rowsOf, type ShownBars } from './fleet-live.ts'
+import { rowsOf, type OwnRead, type Series, type Shown, type ShownBars } from './fleet-verdict.ts'
 
 const SYMBOLS = 6
 const HOUR_MS = 3_600_000
@@ -40,18 +40,21 @@ export class Load<Server extends Asked> {
   readonly #random: (below: number) => number
   readonly #waiting: (path: string, answers: ReadonlyMap<string, number>) => Promise<void>
   #headers: Readonly<Record<string, string>> = {}
-  /** The titles of ideas that must be there, by the id that was answered, and of those that must not. */
-  readonly ideas = new Map<string, string>()
+  /** Title and body of ideas that must be there, by the id that was answered, and of those that must not. */
+  readonly kept = new Map<string, string>()
   readonly deleted = new Map<string, string>()
   readonly wrong: string[] = []
+  /** What a server answered after a change of its own. */
+  readonly reads: OwnRead[] = []
+  /** Such answers that the server said are of before. */
+  remembered = 0
   /** Bars that were acknowledged, by symbol: values as they are shown. */
   readonly bars: string[][] = Array.from({ length: SYMBOLS }, () => [])
+  readonly #alerts: string[] = []
   /** When each bar was acknowledged. */
   readonly #ackedAt = new Map<string, string>()
   acknowledged = 0
   repeated = 0
-  /** Answers after an own change that were held against it, and those that the server said are of before. */
-  readonly shown = { own: 0, remembered: 0 }
   isOver = false
   /** The longest time that a request went without an answer, from whichever server. */
   longestMs = 0
@@ -133,13 +136,18 @@ export class Load<Server extends Asked> {
     }
   }
 
-  /** What the server that has done something shows of it; null: it does not answer, or from memory. */
-  async #shown(server: Server, path: string): Promise<Answered<Server> | null> {
+  /** Asks the server that has made a change for it, unless it does not answer, or from memory. */
+  async #readBack(
+    { server }: Answered<Server>,
+    path: string,
+    change: Pick<OwnRead, 'subject' | 'wanted'>,
+    // oxlint-disable-next-line typescript/no-explicit-any
+    shownOf: (json: any) => unknown,
+  ): Promise<void> {
     const read = await this.#asked(server, 'GET', path)
-    if (read?.isOld === true) this.shown.remembered++
-    if (!read || read.isOld || read.status >= 500) return null
-    this.shown.own++
-    return read
+    if (read?.isOld === true) this.remembered++
+    if (!read || read.isOld || read.status >= 500) return
+    this.reads.push({ ...change, status: read.status, shown: String(shownOf(read.json)) })
   }
 
   /** Ideas, each of which is written, changed, and deleted when it is one of the oldest. */
@@ -160,38 +168,36 @@ export class Load<Server extends Asked> {
       const { id } = made.json as { readonly id: string }
       const path = `/api/platform/ideas/${id}`
       this.acknowledged++
-      this.ideas.set(id, `${title} first`)
+      this.kept.set(id, `${title} first`)
       mine.push(id)
-      await this.#assertIdea(made.server, path, title, 'first')
+      await this.#readIdea(made, path, title, 'first')
       const changed = await this.ask('PATCH', path, { body: 'second' })
       if (changed.status !== 200) this.wrong.push(`changing ${title} was answered ${changed.status}`)
       else {
         this.acknowledged++
-        this.ideas.set(id, `${title} second`)
-        await this.#assertIdea(changed.server, path, title, 'second')
+        this.kept.set(id, `${title} second`)
+        await this.#readIdea(changed, path, title, 'second')
       }
       const oldest = mine.length > IDEAS_KEPT ? mine.shift() : undefined
       if (oldest !== undefined) await this.#delete(oldest)
     }
   }
 
-  async #assertIdea(server: Server, path: string, title: string, body: string): Promise<void> {
-    const read = await this.#shown(server, path)
-    if (read && (read.status !== 200 || read.json.idea.body !== body))
-      this.wrong.push(
-        `stale: ${title} is ${read.status} ${read.json?.idea?.body} on the server that has just stored it as ${body}`,
-      )
+  #readIdea(by: Answered<Server>, path: string, subject: string, wanted: string | null): Promise<void> {
+    return this.#readBack(by, path, { subject, wanted }, (json) => json?.idea?.body)
   }
 
   async #delete(id: string): Promise<void> {
     const path = `/api/platform/ideas/${id}`
-    const { server } = await this.ask('DELETE', path)
+    const text = this.kept.get(id) ?? ''
+    const gone = await this.ask('DELETE', path)
+    // It may have been deleted by a request that was not answered.
+    if (gone.status !== 200 && !(gone.status === 404 && gone.tries > 1))
+      this.wrong.push(`deleting ${text} was answered ${gone.status}`)
     this.acknowledged++
-    this.deleted.set(id, this.ideas.get(id) ?? '')
-    this.ideas.delete(id)
-    const read = await this.#shown(server, path)
-    if (read && read.status !== 404)
-      this.wrong.push(`stale: ${this.deleted.get(id)} is shown by the server that has just deleted it`)
+    this.deleted.set(id, text)
+    this.kept.delete(id)
+    await this.#readIdea(gone, path, text, null)
   }
 
   /** One bar after the other, each of which fires the alert of its symbol; some are then corrected. */
@@ -222,12 +228,12 @@ export class Load<Server extends Asked> {
     this.acknowledged++
     this.bars[symbol]![i] = row
     this.#ackedAt.set(`${symbol} ${i}`, new Date().toISOString())
-    const read = await this.#shown(imported.server, `/api/platform/bars?${queryOf(symbol)}&limit=1`)
-    const shown = read && [...(read.status === 200 ? rowsOf(read.json.bars as ShownBars) : [])].join(' ')
-    if (read && shown !== `${time},${row}`)
-      this.wrong.push(
-        `stale: the newest bar of S${symbol} is ${read.status} ${shown} on the server that has just stored ${time},${row}`,
-      )
+    await this.#readBack(
+      imported,
+      `/api/platform/bars?${queryOf(symbol)}&limit=1`,
+      { subject: `the newest bar of S${symbol}`, wanted: `${time},${row}` },
+      (json) => [...(json?.bars ? rowsOf(json.bars as ShownBars) : [])].join(' '),
+    )
     return imported
   }
 
@@ -242,7 +248,7 @@ export class Load<Server extends Asked> {
   }
 
   /** A series as each server shows it; null where it cannot be read. */
-  async read(series: Readonly<Record<string, string>>): Promise<Map<string, ShownBars | null>> {
+  async read(series: Readonly<Record<string, string>>): Promise<Shown> {
     const path = `/api/platform/bars?${new URLSearchParams(series).toString()}`
     const shown = new Map<string, ShownBars | null>()
     for (const server of this.#servers) {
@@ -252,40 +258,29 @@ export class Load<Server extends Asked> {
     return shown
   }
 
-  /** All bars, as each server shows them. */
-  async barFindings(): Promise<string[]> {
-    const found: string[] = []
-    for (const [symbol, bars] of this.bars.entries())
-      for (const [server, shown] of await this.read({
-        exchange: 'T',
-        symbol: `S${symbol}`,
-        interval: '1h',
-      })) {
-        const rows = shown === null ? new Map<number, string>() : rowsOf(shown)
-        const wrong = bars.flatMap((row, i) => {
-          const is = rows.get(START + i * HOUR_MS)
-          return is === row
-            ? []
-            : [`${is} instead of ${row}, acknowledged ${this.#ackedAt.get(`${symbol} ${i}`)}`]
-        })
-        if (wrong.length > 0)
-          found.push(`lost: ${wrong.length} bars of S${symbol} on ${server}: ${wrong.slice(0, 3).join('; ')}`)
-        if (rows.size > bars.length)
-          found.push(`S${symbol} has ${rows.size} bars on ${server}, not ${bars.length}`)
-      }
-    return found
+  /** All series, as each server shows them. */
+  allShown(): Promise<(readonly [Series, Shown])[]> {
+    return Promise.all(
+      this.bars.map(async (bars, symbol) => {
+        const shown = await this.read({ exchange: 'T', symbol: `S${symbol}`, interval: '1h' })
+        return [this.#seriesOf(bars, symbol), shown] as const
+      }),
+    )
   }
 
-  /** Bars that did not fire, of all whose alert waits for none but that they are there. */
-  unfired(firedOf: (symbol: string) => ReadonlySet<number>): string[] {
-    return this.bars.flatMap((bars, symbol) => {
-      const fired = firedOf(`S${symbol}`)
-      return [...bars.keys()]
-        .filter((i) => !fired.has(START + i * HOUR_MS))
-        .map(
-          (i) => `bar ${i} of S${symbol}, acknowledged ${this.#ackedAt.get(`${symbol} ${i}`)}, did not fire`,
-        )
-    })
+  #seriesOf(bars: readonly string[], symbol: number): Series {
+    const rows = new Map(bars.map((row, i) => [START + i * HOUR_MS, row]))
+    return {
+      name: `S${symbol}`,
+      alertId: this.#alerts[symbol]!,
+      rows,
+      fires: [...rows.keys()],
+      mayFire: (time) => rows.has(time),
+      nameOf: (time) => {
+        const i = (time - START) / HOUR_MS
+        return `bar ${i}, acknowledged ${this.#ackedAt.get(`${symbol} ${i}`)},`
+      },
+    }
   }
 
   /** Everything at once, until it is over. */
@@ -313,6 +308,7 @@ export class Load<Server extends Asked> {
         channelIds: [channelId],
       })
       if (alert.status !== 200) throw new Error(`no alert: ${JSON.stringify(alert.json)}`)
+      this.#alerts.push(alert.json.alert.id)
     }
   }
 }

@@ -5,7 +5,7 @@
 
 import { hostname } from 'node:os'
 import { fencedKv, takeLease } from '../store/postgres/lease.ts'
-import { connect } from '../store/postgres/connection.ts'
+import { connect, type Connection } from '../store/postgres/connection.ts'
 import { postgresKv } from '../store/postgres/postgres-kv.ts'
 import type { Kv } from '../store/kv.ts'
 import { Problem } from '../lib/problem.ts'
@@ -14,7 +14,8 @@ const WRITERS = 8
 const COUNTERS = 5
 const TICK_MS = 50
 
-const [url = '', name = ''] = process.argv.slice(2)
+type Say = (line: string) => void
+
 const clock = {
   now: () => performance.now(),
   sleep: (ms: number, signal?: AbortSignal) =>
@@ -23,12 +24,8 @@ const clock = {
       signal?.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })
     }),
 }
-const random = { bytes: (count: number) => crypto.getRandomValues(new Uint8Array(count)) }
-const connection = await connect({ url, clock, random, node: `${hostname()}-${name}` })
-const kv = postgresKv(connection)
-const say = (line: string) => process.stdout.write(`${line}\n`)
 
-async function unlessAway(work: () => Promise<void>): Promise<void> {
+async function unlessAway(say: Say, work: () => Promise<void>): Promise<void> {
   try {
     await work()
   } catch (error) {
@@ -38,7 +35,7 @@ async function unlessAway(work: () => Promise<void>): Promise<void> {
 }
 
 /** A record that must not be there, and a counter of all records. */
-async function write(id: string, counter: number): Promise<void> {
+export async function write(kv: Pick<Kv, 'commit' | 'get'>, say: Say, id: string, counter: number) {
   const key = ['op', id]
   const stored = await kv.commit({
     checks: [{ key, version: null }],
@@ -46,33 +43,51 @@ async function write(id: string, counter: number): Promise<void> {
     sums: [{ key: ['count', counter], step: 1 }],
   })
   say(stored ? `ack ${id}` : `twice ${id}`)
-  if ((await kv.get(key)) === null) say(`stale ${id}`)
-}
-
-async function writes(writer: number): Promise<void> {
-  for (let i = 0; ; i++) await unlessAway(() => write(`${name}.${writer}.${i}`, (writer + i) % COUNTERS))
+  if ((await kv.get(key))?.value !== id) say(`stale ${id}`)
 }
 
 /** Work that only one node does at a time: each tick once, and one after the other. */
-async function ticks(): Promise<void> {
-  const lease = await takeLease(connection, { work: 'ticks', clock, waits: () => {} })
-  const fenced: Kv = fencedKv(kv, lease)
-  for (;;) {
-    await unlessAway(async () => {
-      const last = Number((await kv.get(['last tick']))?.value ?? 0)
-      const key = ['tick', last + 1]
-      const stored = await fenced.commit({
-        checks: [{ key, version: null }],
-        sets: [
-          { key, value: name },
-          { key: ['last tick'], value: String(last + 1) },
-        ],
-      })
-      if (stored) say(`tick ${last + 1}`)
+async function ticks(connection: Connection, kv: Kv, say: Say, name: string): Promise<void> {
+  for (; ; await clock.sleep(TICK_MS))
+    await unlessAway(say, async () => {
+      const lease = await takeLease(connection, { work: 'ticks', clock, waits: () => {} })
+      const lost = new AbortController()
+      void lease.lost.then(() => lost.abort())
+      for (; !lost.signal.aborted; await clock.sleep(TICK_MS))
+        await unlessAway(say, () => tick(fencedKv(kv, lease), say, name))
     })
-    await clock.sleep(TICK_MS)
-  }
 }
 
-say('ready')
-await Promise.all([ticks(), ...Array.from({ length: WRITERS }, (_, writer) => writes(writer))])
+async function tick(fenced: Kv, say: Say, name: string): Promise<void> {
+  const last = Number((await fenced.get(['last tick']))?.value ?? 0)
+  const key = ['tick', last + 1]
+  const stored = await fenced.commit({
+    checks: [{ key, version: null }],
+    sets: [
+      { key, value: name },
+      { key: ['last tick'], value: String(last + 1) },
+    ],
+  })
+  if (stored) say(`tick ${last + 1}`)
+}
+
+async function main(url: string, name: string): Promise<void> {
+  const random = { bytes: (count: number) => crypto.getRandomValues(new Uint8Array(count)) }
+  const connection = await connect({ url, clock, random, node: `${hostname()}-${name}` })
+  const kv = postgresKv(connection)
+  const say = (line: string) => void process.stdout.write(`${line}\n`)
+  const writes = async (writer: number) => {
+    for (let i = 0; ; i++)
+      await unlessAway(say, () => write(kv, say, `${name}.${writer}.${i}`, (writer + i) % COUNTERS))
+  }
+  say('ready')
+  await Promise.all([
+    ticks(connection, kv, say, name),
+    ...Array.from({ length: WRITERS }, (_, writer) => writes(writer)),
+  ])
+}
+
+if (import.meta.main) {
+  const [url = '', name = ''] = process.argv.slice(2)
+  await main(url, name)
+}

@@ -24,6 +24,15 @@ import type { Blow } from './fleet-test.ts'
 import { Live } from './fleet-live.ts'
 import { Load } from './fleet-load.ts'
 import { Exchange, Service } from './fleet-services.ts'
+import {
+  seconds,
+  serverFindings,
+  silentBars,
+  Silence,
+  type Idea,
+  type Series,
+  type ServerStore,
+} from './fleet-verdict.ts'
 import { Work } from './fleet-work.ts'
 
 export interface ServersOptions {
@@ -158,12 +167,10 @@ async function stateOf(url: string): Promise<string> {
   }
 }
 
-/** Measures how long a shard was without a server: from the last sign of life of one to the first of the next. */
+/** Looks all the time whether every shard has a server. */
 class Watch {
-  longestMs = 0
+  readonly silence = new Silence()
   readonly #sql: SQL
-  /** null: the database was away. */
-  #aliveAt: number | null = null
   #isOver = false
   readonly #running: Promise<void>
 
@@ -178,9 +185,8 @@ class Watch {
     await this.#sql.close()
   }
 
-  /** While the database is away nobody does anything, and that is not the servers' fault. */
   async #run(): Promise<void> {
-    for (let backAt = performance.now(); !this.#isOver; await Bun.sleep(50)) {
+    for (; !this.#isOver; await Bun.sleep(50)) {
       const [row] = await this.#sql
         .unsafe(
           `select count(l.until)::int as held,
@@ -188,15 +194,8 @@ class Watch {
            from chartroom.shards s left join chartroom.leases l on l.work = s.holder`,
         )
         .catch(() => [undefined])
-      const now = performance.now()
-      if (row === undefined) {
-        backAt = Infinity
-        this.#aliveAt = null
-        continue
-      }
-      backAt = Math.min(backAt, now)
-      if (row.held === SHARDS || this.#aliveAt === null) this.#aliveAt = Math.max(backAt, now - row.silent)
-      this.longestMs = Math.max(this.longestMs, now - this.#aliveAt)
+      const seen = row === undefined ? null : { isWhole: row.held === SHARDS, silentMs: row.silent }
+      this.silence.look(performance.now(), seen)
     }
   }
 }
@@ -242,28 +241,43 @@ export async function fleetOfServers({
   load.isOver = true
   await working
   exchange.close()
-  const forward = await work.forwardFindings()
-  const streamed = await live.findings((series) => load.read(series))
+  const forward = await work.forward()
+  const streamed = await live.shown((series) => load.read(series))
+  const imported = await load.allShown()
   const kv = postgresKv(
     await connect({ url: postgres.url, clock: realClock, random: bytes, node: 'watcher' }),
   )
-  const outcome = await settled(kv, (firings) => firings.length >= load.barCount && live.isFired(firings))
+  const series = [...imported, ...streamed]
+  const stored = await settled(
+    kv,
+    series.map(([one]) => one),
+  )
   await watch.stop()
-  const findings = [
-    ...load.wrong,
-    ...(await load.barFindings()),
-    ...findingsOf(load, receiver, outcome),
-    ...forward,
-    ...streamed,
-    ...live.firingFindings(outcome.firings),
-    ...work.noticeFindings(outcome.notifications, firingsFor(outcome), outcome.messages),
-    ...(watch.longestMs > withinMs ? [`a shard had no server for ${seconds(watch.longestMs)}`] : []),
-  ]
+  const { wrong, reads, kept, deleted } = load
+  const { silence } = watch
+  const findings = serverFindings({
+    ...stored,
+    wrong,
+    reads,
+    kept,
+    deleted,
+    series,
+    hook: receiver,
+    phone,
+    phoneExchange: 'T',
+    asked: work.messages,
+    results: work.results,
+    forward,
+    subscriptions: exchange.subscriptions,
+    longestTwiceMs: exchange.twice.longestMs,
+    silence,
+    withinMs,
+  })
   const buried = servers.reduce((sum, server) => sum + server.buried, 0)
   const said = [...counts].map(([blow, number]) => `${blow} ${number}`).join(', ')
   console.log(`seed ${seed}; ${count} servers; ${said}; ${buried} ended since the others took them for gone`)
   console.log(
-    `${load.acknowledged} changes acknowledged, ${load.barCount} bars among them; ${load.shown.own} read back from the server that made them, ${load.shown.remembered} were answered from memory; ${outcome.firings.length} firings, ${receiver.ids.size} sent, ${receiver.refused} refused at first, ${receiver.repeated} taken more than once; ${load.repeated} requests repeated, the longest was answered after ${seconds(load.longestMs)}; longest until a shard had another server ${seconds(watch.longestMs)}`,
+    `${load.acknowledged} changes acknowledged, ${load.barCount} bars among them; ${reads.length} read back from the server that made them, ${load.remembered} were answered from memory; ${stored.firings.length} firings, ${receiver.ids.size} sent, ${receiver.refused} refused at first, ${receiver.repeated} taken more than once; ${load.repeated} requests repeated, the longest was answered after ${seconds(load.longestMs)}; longest until a shard had another server ${seconds(silence.longestMs)}`,
   )
   console.log(work.said)
   console.log(live.said)
@@ -303,7 +317,6 @@ async function told(
 }
 
 const bytes = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
-const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
 
 async function prepare(load: Load<Server>, receiver: Service, work: Work, live: Live): Promise<void> {
   // From this machine the first account needs no invitation.
@@ -351,18 +364,8 @@ async function struck(
   return counts
 }
 
-type Idea = Readonly<Record<'id' | 'title' | 'body', string>>
-
-interface Outcome {
-  readonly ideas: readonly Idea[]
-  readonly firings: readonly Firing[]
-  readonly deliveries: readonly Delivery[]
-  readonly notifications: readonly Notification[]
-  readonly messages: readonly InboxMessage[]
-}
-
 /** What is stored once all bars have been looked at and all deliveries sent. */
-async function settled(kv: Kv, isFired: (firings: readonly Firing[]) => boolean): Promise<Outcome> {
+async function settled(kv: Kv, series: readonly Series[]): Promise<ServerStore> {
   let until = 0
   for (let before = -1; ;) {
     const firings = await recordsOf<Firing>(kv, 'firings')
@@ -373,7 +376,7 @@ async function settled(kv: Kv, isFired: (firings: readonly Firing[]) => boolean)
     // As long as something happens, a busy machine is only slow.
     if (done > before) until = performance.now() + PATIENCE_MS
     before = done
-    const isDone = done === firings.length + sent.length && isFired(firings)
+    const isDone = done === firings.length + sent.length && silentBars(series, firings).length === 0
     if (isDone || performance.now() > until) {
       const ideas = await recordsOf<Idea>(kv, 'ideas')
       const messages = await recordsOf<InboxMessage>(kv, 'inbox-messages')
@@ -397,43 +400,4 @@ async function recordsOf<T>(kv: Kv, collection: string): Promise<T[]> {
     after = page.at(-1)?.key
     if (page.length < 1000) return found
   }
-}
-
-/** Firings that the channel was told of. */
-const firingsFor = ({ firings }: Outcome) => firings.filter(({ exchange }) => exchange === 'T')
-
-function findingsOf(
-  load: Load<Server>,
-  receiver: Service,
-  { ideas, firings, deliveries }: Outcome,
-): string[] {
-  const stored = new Map(ideas.map(({ id, title, body }) => [id, `${title} ${body}`]))
-  const lost = [...load.ideas]
-    .filter(([id, text]) => stored.get(id) !== text)
-    .map(([id, text]) => `lost: ${text}, stored is ${stored.get(id)}`)
-  const back = [...load.deleted]
-    .filter(([id]) => stored.has(id))
-    .map(([, text]) => `lost: the end of ${text}, which is stored`)
-  const titles = ideas.map(({ title }) => title)
-  const twice = titles
-    .filter((title, i) => titles.indexOf(title) !== i)
-    .map((title) => `${title} was stored twice`)
-  const fired = Map.groupBy(firings, ({ alertId, barTime }) => `${alertId} ${barTime}`)
-  const again = [...fired].filter(([, all]) => all.length > 1).map(([name]) => `fired twice: ${name}`)
-  const silent = load.unfired(
-    (symbol) => new Set(firings.filter((one) => one.symbol === symbol).map(({ barTime }) => barTime)),
-  )
-  const several = [...receiver.ids]
-    .filter(([, ids]) => ids.size !== 1)
-    .map(([firing, ids]) => `firing ${firing} was sent under ${ids.size} ids`)
-  const unsent = firings
-    .filter(({ id }) => !receiver.ids.has(id))
-    .map(({ id }) => `firing ${id} was never sent`)
-  const successes = deliveries
-    .filter(({ attempts }) => attempts.filter(({ status }) => status >= 200 && status < 300).length !== 1)
-    .map(
-      ({ id, state, attempts }) =>
-        `delivery ${id} (${state}) has ${attempts.length} attempts, not one success`,
-    )
-  return [...lost, ...back, ...twice, ...again, ...silent, ...several, ...unsent, ...successes]
 }

@@ -1,6 +1,7 @@
 // What the servers of `bun run fleet-test --servers N` speak to: services that they tell things, and an exchange that streams.
 
 import type { ServerWebSocket } from 'bun'
+import { Overlap } from './fleet-verdict.ts'
 
 /** A service refuses one message in so many, and lets one in so many wait, so that servers die while they wait for it. */
 const REFUSED = 10
@@ -78,11 +79,10 @@ export class Exchange {
   /** Its first bar; and what is behind its last one, once it is closed. */
   readonly from = floor(Date.now()) - HISTORY_MS
   to = Infinity
-  /** The longest time for which a series was streamed to two servers at once. */
-  longestTwiceMs = 0
+  /** Series that were streamed to two servers at once. */
+  readonly twice = new Overlap()
   subscriptions = 0
   readonly #lines = new Set<ServerWebSocket<Line>>()
-  readonly #twiceSince = new Map<string, number>()
   readonly #server = Bun.serve<Line>({
     port: 0,
     hostname: '127.0.0.1',
@@ -138,7 +138,10 @@ export class Exchange {
   }
 
   #tick(): void {
-    this.#watch()
+    this.twice.look(
+      performance.now(),
+      [...this.#lines].flatMap(({ data }) => [...data.topics]),
+    )
     const now = floor(Date.now())
     for (; this.#told < now; this.#told += SECOND_MS)
       for (const line of this.#lines)
@@ -154,18 +157,6 @@ export class Exchange {
     const [o, h, l, c, v] = liveRow(numberOf(name), time).map(String)
     const k = { t: time, s: name, i: '1s', o, h, l, c, v, x: closed }
     line.send(JSON.stringify({ e: 'kline', E: Date.now(), k }))
-  }
-
-  /** How long series are streamed to two servers. */
-  #watch(): void {
-    const now = performance.now()
-    const all = [...this.#lines].flatMap(({ data }) => [...data.topics])
-    for (const topic of new Set([...all, ...this.#twiceSince.keys()]))
-      if (all.filter((one) => one === topic).length > 1) {
-        const since = this.#twiceSince.get(topic) ?? now
-        this.#twiceSince.set(topic, since)
-        this.longestTwiceMs = Math.max(this.longestTwiceMs, now - since)
-      } else this.#twiceSince.delete(topic)
   }
 
   #page(query: URLSearchParams): unknown[] {

@@ -16,6 +16,7 @@ import type { Key, Kv } from '../store/kv.ts'
 import { silentLog } from '../lib/log.ts'
 import { commandLine, wholeNumber } from './command-line.ts'
 import { fleetOfServers } from './fleet-servers.ts'
+import { nodeFindings, NodeHistory, seconds } from './fleet-verdict.ts'
 
 const HELP = `bun run fleet-test [--kills N] [--crashes N] [--outages N] [--partitions N] [--nodes N] [--servers N] [--seed S]
 
@@ -57,40 +58,14 @@ const number = (
 const PATIENCE_MS = 30_000
 const OUTAGE_MS = 10_000
 
-/** What the nodes were told. */
-class History {
-  readonly acked = new Set<string>()
-  readonly wrong: string[] = []
-  readonly ticks = new Set<string>()
-  away = 0
-  #tickedAt: number | null = null
-  longestGap = 0
-
-  hear(line: string): void {
-    const [what = '', id = ''] = line.split(' ')
-    if (what === 'ack') this.acked.add(id)
-    else if (what === 'away') this.away++
-    else if (what === 'tick') this.#tick(id)
-    else if (what !== 'ready') this.wrong.push(line)
-  }
-
-  #tick(id: string): void {
-    if (this.ticks.has(id)) this.wrong.push(`tick ${id} came twice`)
-    this.ticks.add(id)
-    const now = performance.now()
-    if (this.#tickedAt !== null) this.longestGap = Math.max(this.longestGap, now - this.#tickedAt)
-    this.#tickedAt = now
-  }
-}
-
 class Node {
   readonly proxy: Proxy
-  readonly #history: History
+  readonly #history: NodeHistory
   readonly #name: string
   #lives = 0
   #child: Bun.Subprocess<'ignore', 'pipe', 'inherit'> | null = null
 
-  constructor(name: string, url: string, history: History) {
+  constructor(name: string, url: string, history: NodeHistory) {
     this.#name = name
     this.#history = history
     this.proxy = postgresProxy(url)
@@ -105,12 +80,17 @@ class Node {
     this.#child = child
     const ready = Promise.withResolvers<void>()
     void this.#listen(child.stdout, ready.resolve)
+    void child.exited.then((code) => {
+      if (this.#child === child) this.#history.wrong.push(`${life} ended by itself with ${code}`)
+    })
     await Promise.race([ready.promise, child.exited])
   }
 
   async kill(): Promise<void> {
-    this.#child?.kill('SIGKILL')
-    await this.#child?.exited
+    const child = this.#child
+    this.#child = null
+    child?.kill('SIGKILL')
+    await child?.exited
   }
 
   async #listen(stream: ReadableStream<Uint8Array>, ready: () => void): Promise<void> {
@@ -121,7 +101,7 @@ class Node {
       rest = lines.pop() ?? ''
       for (const line of lines) {
         if (line === 'ready') ready()
-        this.#history.hear(line)
+        this.#history.hear(line, performance.now())
       }
     }
   }
@@ -213,7 +193,7 @@ async function fleetOfNodes(count: number, seed: number): Promise<number> {
   await feed.read()
   const following = feed.run({ clock, log: silentLog }, over.signal)
 
-  const history = new History()
+  const history = new NodeHistory()
   const nodes = Array.from({ length: count }, (_, i) => new Node(`n${i}`, postgres.url, history))
   await Promise.all(nodes.map((node) => node.start()))
   const counts = new Map<Blow, number>()
@@ -235,7 +215,8 @@ async function fleetOfNodes(count: number, seed: number): Promise<number> {
     }
   }
   // So that the last takeover is seen as well.
-  await another(history)
+  history.lastBlow()
+  for (let waited = 0; !history.hasTickedSince && waited < PATIENCE_MS; waited += 50) await Bun.sleep(50)
   await Promise.all(nodes.map((node) => node.kill()))
   const stored = await settled(kv)
   for (let waited = 0; !stored.keys().every((id) => heard.has(id)) && waited < PATIENCE_MS; waited += 50)
@@ -245,23 +226,16 @@ async function fleetOfNodes(count: number, seed: number): Promise<number> {
 
   const ticks = await allOf(kv, ['tick'])
   const counted = (await allOf(kv, ['count'])).values().reduce((sum, value) => sum + Number(value), 0)
-  const findings = [
-    ...history.wrong,
-    ...[...history.acked]
-      .filter((id) => !stored.has(id))
-      .map((id) => `lost: ${id} was acknowledged and is not stored`),
-    ...(counted === stored.size ? [] : [`the counters say ${counted}, stored are ${stored.size}`]),
-    ...[...stored.keys()]
-      .filter((id) => heard.get(id) !== 1)
-      .map((id) => `the feed told of ${id} ${heard.get(id) ?? 0} times`),
-    ...Array.from({ length: ticks.size }, (_, i) => String(i + 1))
-      .filter((tick) => !ticks.has(tick))
-      .map((tick) => `tick ${tick} is missing`),
-  ]
+  const findings = nodeFindings(history, {
+    writes: new Set(stored.keys()),
+    ticks: new Set(ticks.keys()),
+    counted,
+    heard,
+  })
   const said = [...counts].map(([blow, count]) => `${blow} ${count}`).join(', ')
   console.log(`seed ${seed}; ${nodes.length} nodes; ${said}`)
   console.log(
-    `${stored.size} writes stored, ${history.acked.size} of them acknowledged; ${history.away} refused with 503; ${ticks.size} ticks by lease, longest gap ${(history.longestGap / 1000).toFixed(1)} s`,
+    `${stored.size} writes stored, ${history.acked.size} of them acknowledged; ${history.away} refused with 503; ${ticks.size} ticks by lease, longest gap ${seconds(history.longestGapMs)}`,
   )
   for (const finding of findings.slice(0, 20)) console.log(finding)
   console.log(`${findings.length} findings`)
@@ -279,12 +253,6 @@ async function settled(kv: Kv): Promise<Map<string, string>> {
     before = stored.size
     await Bun.sleep(300)
   }
-}
-
-/** Waits for one more tick. */
-async function another({ ticks }: History): Promise<void> {
-  const before = ticks.size
-  for (let waited = 0; ticks.size === before && waited < PATIENCE_MS; waited += 50) await Bun.sleep(50)
 }
 
 async function nap(ms: number, signal?: AbortSignal): Promise<void> {

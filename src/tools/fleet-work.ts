@@ -3,10 +3,8 @@
 //
 // A sweep, and a scan, is the same one again and again: whoever works on it, and however often, must find the same results.
 
-import type { Notification } from '../channels/channels.ts'
-import type { InboxMessage } from '../channels/inboxes.ts'
-import type { Firing } from '../alerts/alert.ts'
 import type { Service } from './fleet-services.ts'
+import { resultOf, type Message, type ServerHistory } from './fleet-verdict.ts'
 
 export interface Asking {
   readonly isOver: boolean
@@ -17,7 +15,7 @@ export interface Asking {
     body?: unknown,
     headers?: Record<string, string>,
     // oxlint-disable-next-line typescript/no-explicit-any
-  ): Promise<{ readonly status: number; readonly json: any }>
+  ): Promise<{ readonly status: number; readonly json: any; readonly tries: number }>
 }
 
 const platform = '/api/platform'
@@ -62,9 +60,12 @@ export class Work {
   #inboxPath = ''
   #forwardId = ''
   #forwardBars = WARM_UP
-  readonly #messages: string[] = []
-  /** What each kind of work came to the first time. */
-  readonly #results = new Map<string, string>()
+  readonly messages: Message[] = []
+  /** What the work of each kind came to, and which of it. */
+  readonly results = {
+    sweep: { rows: 118, came: new Map<string, number[]>() },
+    scan: { rows: MARKETS.length, came: new Map<string, number[]>() },
+  }
   readonly done = { sweeps: 0, scans: 0 }
 
   constructor(load: Asking, phone: Service) {
@@ -108,33 +109,26 @@ export class Work {
       }
       this.done[`${noun}s`]++
       const { json } = await this.#load.ask('GET', `${platform}/${noun}s/${id}/results?limit=1000`)
-      this.#sameAsBefore(noun, i, resultOf(json))
+      const { came } = this.results[noun]
+      const result = resultOf(json)
+      came.set(result, [...(came.get(result) ?? []), i])
       const old = ids.length > KEPT ? ids.shift() : undefined
       if (old !== undefined) await this.#load.ask('DELETE', `${platform}/${noun}s/${old}`)
     }
   }
 
-  /** `done`, or all that is said of it once nothing has gone on for a while. */
+  /** `done` with nothing that failed, or all that is said of it once nothing has gone on for a while. */
   async #ended(noun: string, id: string): Promise<string> {
     let before = ''
     for (let until = 0; ; await Bun.sleep(100)) {
       const { json } = await this.#load.ask('GET', `${platform}/${noun}s/${id}`)
-      const { state } = json[noun] as { readonly state: string }
+      const { state, failed } = json[noun] as { readonly state: string; readonly failed: number }
       const said = JSON.stringify(json[noun])
       if (said !== before) until = performance.now() + PATIENCE_MS
       before = said
-      if (state === 'done') return state
+      if (state === 'done' && failed === 0) return state
       if ((state !== 'queued' && state !== 'running') || performance.now() > until) return said.slice(0, 1500)
     }
-  }
-
-  #sameAsBefore(noun: string, i: number, result: string): void {
-    const before = this.#results.get(noun)
-    if (before === undefined) this.#results.set(noun, result)
-    else if (before !== result)
-      this.#load.wrong.push(
-        `${noun} ${i} has other results: ${result.slice(0, 300)} for ${before.slice(0, 300)}`,
-      )
   }
 
   async #bars(): Promise<void> {
@@ -160,77 +154,61 @@ export class Work {
   async #send(): Promise<void> {
     for (let i = 0; !this.#load.isOver; i++) {
       const text = `message ${i}.`
-      const { status } = await this.#load.ask('POST', this.#inboxPath, text, { 'content-type': 'text/plain' })
-      if (status === 200) this.#messages.push(text)
-      else if (status !== 429) this.#load.wrong.push(`${text} was answered ${status}`)
+      const { status, tries } = await this.#load.ask('POST', this.#inboxPath, text, {
+        'content-type': 'text/plain',
+      })
+      this.messages.push({ text, tries, isTaken: status === 200 })
+      if (status !== 200 && status !== 429) this.#load.wrong.push(`${text} was answered ${status}`)
       await Bun.sleep(MESSAGE_MS)
     }
   }
 
-  /** Waits until the forward run has seen all bars; says what is wrong with it. */
-  async forwardFindings(): Promise<string[]> {
+  /** Waits until the forward run has seen all bars. */
+  async forward(): Promise<ServerHistory['forward']> {
     // The newest bar of the warm-up was not over, nor is the newest now.
     const wanted = this.#forwardBars - WARM_UP
     const path = `${platform}/forward-runs/${this.#forwardId}`
     let seen = -1
-    for (let until = performance.now() + PATIENCE_MS; seen < wanted && performance.now() < until;) {
-      const { json } = await this.#load.ask('GET', path)
-      const { bars, state } = json.forwardRun as { readonly bars: number; readonly state: string }
-      if (state !== 'running') return [`the forward run is ${state}`]
-      if (bars > seen) until = performance.now() + PATIENCE_MS
-      seen = bars
+    let run = { bars: 0, state: '' }
+    for (
+      let until = performance.now() + PATIENCE_MS;
+      seen < wanted && performance.now() < until;
       await Bun.sleep(100)
+    ) {
+      run = (await this.#load.ask('GET', path)).json.forwardRun
+      if (run.state !== 'running') break
+      if (run.bars > seen) until = performance.now() + PATIENCE_MS
+      seen = run.bars
     }
-    const { json } = await this.#load.ask('GET', `${path}/divergence`)
-    const { equal, corrected, said } = json.divergence as {
-      readonly equal: boolean
-      readonly corrected: number
-      readonly said: string
+    const of = async (part: string) => (await this.#load.ask('GET', `${path}/${part}`)).json
+    const { orders } = await of('orders')
+    const { report } = await of('report')
+    const { divergence } = await of('divergence')
+    const told = orders.filter(({ event }: { event: string }) => event === 'order.filled')
+    return {
+      ...divergence,
+      wanted,
+      seen,
+      state: run.state,
+      told: fillsOf(told, 0),
+      // Those of the warm-up it told nobody of, whose newest bar was not over.
+      fills: fillsOf(report.orders, START + (WARM_UP - 1) * HOUR_MS),
     }
-    return [
-      ...(seen === wanted ? [] : [`the forward run has seen ${seen} of ${wanted} bars`]),
-      ...(equal && corrected === 0 ? [] : [`the forward run differs from a backtest: ${said}`]),
-    ]
-  }
-
-  /** One notice a firing and a message, each taken under its own id, with one success in the log. */
-  noticeFindings(
-    notifications: readonly Notification[],
-    firings: readonly Firing[],
-    messages: readonly InboxMessage[],
-  ): string[] {
-    const texts = messages.map(({ text }) => text)
-    const of = Map.groupBy(notifications, ({ notice: { firingId, text } }) => firingId ?? text)
-    const wanted = [...firings.map(({ id }) => id), ...new Set(texts)]
-    const count = (name: string) => texts.filter((text) => text === name).length || 1
-    return [
-      ...this.#messages.filter((text) => !texts.includes(text)).map((text) => `lost: ${text}`),
-      ...wanted
-        .filter((name) => of.get(name)?.length !== count(name))
-        .map((name) => `${name} has ${of.get(name)?.length ?? 0} notices, not ${count(name)}`),
-      ...notifications
-        .filter(({ attempts }) => attempts.filter(({ status }) => status === 200).length !== 1)
-        .map(
-          ({ id, state, attempts }) =>
-            `notice ${id} (${state}) has ${attempts.length} attempts, not one success`,
-        ),
-      ...notifications
-        .filter(({ id }) => !this.#phone.taken.has(id))
-        .map(({ id }) => `notice ${id} never came`),
-      ...[...this.#phone.taken.keys()]
-        .filter((id) => !notifications.some((one) => one.id === id))
-        .map((id) => `a notice came under an id that nobody knows: ${id}`),
-    ]
   }
 
   get said(): string {
-    return `${this.done.sweeps} sweeps and ${this.done.scans} scans with the same results, ${this.#forwardBars - WARM_UP} bars of a forward run, ${this.#messages.length} messages of an inbox, ${this.#phone.taken.size} notices, ${this.#phone.repeated} of them sent again`
+    return `${this.done.sweeps} sweeps and ${this.done.scans} scans with the same results, ${this.#forwardBars - WARM_UP} bars of a forward run, ${this.messages.filter(({ isTaken }) => isTaken).length} messages of an inbox, ${this.#phone.taken.size} notices, ${this.#phone.repeated} of them sent again`
   }
 }
 
-/** Without what is of one run alone. */
-function resultOf(json: Readonly<Record<string, unknown>>): string {
-  return JSON.stringify(json, (key, value: unknown) =>
-    /^(?:id|requestId|at|.*At|.*Ms|nextCursor)$/.test(key) ? undefined : value,
-  )
+interface Fill {
+  readonly time: string | number
+  readonly side: string
+  readonly qty: number
+  readonly price: number
 }
+
+const fillsOf = (orders: readonly Fill[], from: number) =>
+  orders
+    .filter(({ time }) => new Date(time).getTime() >= from)
+    .map(({ time, side, qty, price }) => `${new Date(time).toISOString()} ${side} ${qty} at ${price}`)
