@@ -165,15 +165,12 @@ class Run {
     let repeated = 0
     let recognised = 0
     for (const name of this.#names) {
-      const { at, ids } = phones.of(name)
-      if (at.length === 0) find('a firing was told nobody', name)
+      const arrived = phones.of(name)
+      for (const kind of arrivalFindings(arrived, this.#deaths)) find(kind, name)
+      const { at, ids } = arrived
       if (at.length < 2) continue
       repeated += at.length - 1
       if (!ids.has('none')) recognised += at.length - 1
-      if (ids.size > 1) find('a notification came under two ids', name)
-      for (const [i, first] of at.slice(0, -1).entries())
-        if (!this.#deaths.some((death) => first < death && death < at[i + 1]!))
-          find('a service got a notification twice though the server lived', name)
     }
     await this.#judgeLog(find)
     tally.rounds = this.#names.length
@@ -202,15 +199,56 @@ class Run {
       if (told.every(({ state }) => state !== 'pending')) break
       await Bun.sleep(100)
     }
-    if (told.length !== this.#names.length)
-      find('the log has other than one notification a firing', `${told.length} of ${this.#names.length}`)
-    for (const { id, state, attempts } of told) {
-      const taken = (attempts as readonly { status: number }[]).filter(({ status }) => status === 200).length
-      if (state !== 'delivered' || taken !== 1)
-        find('the log has other than one success', `${String(id)} is ${String(state)} with ${taken}`)
-    }
     const firings = await this.#client.all(`${platform}/alerts/firings`, 'firings')
-    if (firings.length !== this.#names.length)
-      find('bars fired other than once an alert', `${firings.length} of ${this.#names.length}`)
+    for (const [kind, what] of logFindings(this.#names.length, told, firings)) find(kind, what)
   }
+}
+
+/** What is wrong with how a notification came to its service: when, and under which ids. */
+export function arrivalFindings(
+  { at, ids }: { readonly at: readonly number[]; readonly ids: ReadonlySet<string> },
+  deaths: readonly number[],
+): string[] {
+  if (at.length === 0) return ['a firing was told nobody']
+  return [
+    ...(ids.size > 1 ? ['a notification came under two ids'] : []),
+    ...at
+      .slice(0, -1)
+      .filter((first, i) => !deaths.some((death) => first < death && death < at[i + 1]!))
+      .map(() => 'a service got a notification twice though the server lived'),
+  ]
+}
+
+/** What is wrong with the records of so many firings: kind and details. */
+export function logFindings(
+  wanted: number,
+  told: readonly Json[],
+  firings: readonly Json[],
+): (readonly [string, string])[] {
+  // A bar that fired twice would make up for one that did not.
+  const bars = new Set(firings.map(({ alertId, barTime }) => `${String(alertId)} ${String(barTime)}`)).size
+  const taken = (attempts: unknown) =>
+    (attempts as readonly { status: number }[]).filter(({ status }) => status === 200).length
+  return [
+    ...(told.length === wanted
+      ? []
+      : [['the log has other than one notification a firing', `${told.length} of ${wanted}`] as const]),
+    ...told
+      .filter(({ state, attempts }) => state !== 'delivered' || taken(attempts) !== 1)
+      .map(
+        ({ id, state, attempts }) =>
+          [
+            'the log has other than one success',
+            `${String(id)} is ${String(state)} with ${taken(attempts)}`,
+          ] as const,
+      ),
+    ...(firings.length === wanted && bars === wanted
+      ? []
+      : [
+          [
+            'bars fired other than once an alert',
+            `${firings.length}, of ${bars} bars, of ${wanted}`,
+          ] as const,
+        ]),
+  ]
 }

@@ -77,6 +77,7 @@ async function torture(world: World): Promise<void> {
   tally.figure('documents', original.documents.size.toLocaleString('en'))
   tally.figure('kinds of them', String(new Set([...original.documents.keys()].map(kindOf)).size))
   tally.figure('series', original.series.size.toLocaleString('en'))
+  tally.figure('facts of symbols', String(original.facts?.size))
   const blows = new Map<string, number>()
   const rounds = scene.rounds(20)
   for (let round = 0; round < rounds; round++) {
@@ -218,9 +219,11 @@ async function struck(
 }
 
 /** All that is stored, by name; values are hashes of bytes. */
-interface Stored {
+export interface Stored {
   readonly documents: ReadonlyMap<string, string>
   readonly series: ReadonlyMap<string, string>
+  /** Notes and facts of symbols; null: it has them in tables of its own, for which a server's answers are compared. */
+  readonly facts: ReadonlyMap<string, string> | null
 }
 
 const hash = (bytes: Uint8Array) => Bun.CryptoHasher.hash('sha1', bytes, 'hex')
@@ -241,6 +244,7 @@ function contentsOfFolder(directory: string): Stored {
   const documents = new Map<string, string>()
   const chunks = new Map<number, string[]>()
   const series = new Map<string, string>()
+  const facts = new Map<string, string>()
   const named: NamedSeries[] = []
   readLmdbFile(`${directory}/db/data.mdb`, {
     whole: true,
@@ -253,12 +257,12 @@ function contentsOfFolder(directory: string): Stored {
       if (table !== RECORDS.name) return
       const [kind] = decodeKey(key)
       if (kind === 'series') named.push(JSON.parse(value.toString()) as NamedSeries)
-      if (kind === 'note' || kind === 'symbol') series.set(key.toString('hex'), hash(Buffer.from(value)))
+      if (kind === 'note' || kind === 'symbol') facts.set(key.toString('hex'), hash(Buffer.from(value)))
     },
   })
   for (const { id, owner = '', exchange, symbol, interval, ...rest } of named)
     series.set([owner, exchange, symbol, interval].join('\n'), said(rest, chunks.get(id) ?? []))
-  return { documents: withoutOwn(documents), series }
+  return { documents: withoutOwn(documents), series, facts }
 }
 
 async function contentsOfDatabase(url: string): Promise<Stored> {
@@ -293,7 +297,7 @@ async function contentsOfDatabase(url: string): Promise<Stored> {
     )
   }
   await sql.close()
-  return { documents: withoutOwn(documents), series }
+  return { documents: withoutOwn(documents), series, facts: null }
 }
 
 const said = (facts: Readonly<Record<string, unknown>>, chunks: readonly string[]) =>
@@ -302,27 +306,31 @@ const said = (facts: Readonly<Record<string, unknown>>, chunks: readonly string[
 const withoutOwn = (documents: ReadonlyMap<string, string>) =>
   new Map([...documents].filter(([key]) => !isOfTheStore(key)))
 
-function compare(tally: Tally, original: Stored, copy: Stored, where: string, step: string): void {
-  for (const of of ['documents', 'series'] as const) {
-    for (const [name, value] of original[of])
-      if (of === 'series' && !copy.series.has(name) && isOfFolders(name)) continue
-      else if (copy[of].get(name) !== value)
+export function compare(tally: Tally, original: Stored, copy: Stored, where: string, step: string): void {
+  for (const of of ['documents', 'series', 'facts'] as const) {
+    const [there, here] = [original[of], copy[of]]
+    if (there === null || here === null) continue
+    for (const [name, value] of there)
+      if (here.get(name) !== value)
         tally.find(
           `${of} of ${where} differ`,
-          `${shown(of, name)}: ${String(copy[of].get(name)).slice(0, 200)} for ${value.slice(0, 200)}`,
+          `${shown(of, name)}: ${String(here.get(name)).slice(0, 200)} for ${value.slice(0, 200)}`,
           step,
         )
-    for (const name of copy[of].keys())
-      if (!original[of].has(name)) tally.find(`${of} of ${where} are too many`, shown(of, name), step)
+    for (const name of here.keys())
+      if (!there.has(name)) tally.find(`${of} of ${where} are too many`, shown(of, name), step)
   }
 }
 
-/** Notes and facts of symbols, which a database has in tables of their own; a server's answers are compared for them. */
-const isOfFolders = (name: string) => /^[0-9a-f]+$/.test(name)
-const shown = (of: 'documents' | 'series', name: string) =>
-  of === 'documents' ? JSON.stringify(decodeKey(Buffer.from(name, 'hex'))) : name
+const shown = (of: keyof Stored, name: string) =>
+  of === 'series' ? name : JSON.stringify(decodeKey(Buffer.from(name, 'hex')))
 
-type Answers = ReadonlyMap<string, unknown>
+interface Answer {
+  readonly status: number
+  readonly json: unknown
+}
+
+type Answers = ReadonlyMap<string, Answer>
 
 async function answersOf(
   { place, tally }: World,
@@ -332,7 +340,7 @@ async function answersOf(
   const server = await place.serve(...flags)
   const signedIn = await server.call('POST', '/api/auth/sign-in', OWNER)
   server.headers = { cookie: /^[^;]+/.exec(signedIn.headers.get('set-cookie') ?? '')?.[0] ?? '' }
-  const answers = new Map<string, unknown>()
+  const answers = new Map<string, Answer>()
   for (const path of paths) {
     tally.requests++
     const { status, json } = await server.call('GET', path)
@@ -342,14 +350,23 @@ async function answersOf(
   return answers
 }
 
-function compareAnswers(tally: Tally, original: Answers, copy: Answers, where: string, step: string): void {
-  for (const [path, answer] of original)
+export function compareAnswers(
+  tally: Tally,
+  original: Answers,
+  copy: Answers,
+  where: string,
+  step: string,
+): void {
+  for (const [path, answer] of original) {
+    // Two refusals are alike, whatever they hide.
+    if (answer.status !== 200) tally.find('the original does not answer', `${path}: ${answer.status}`, step)
     if (!isDeepStrictEqual(copy.get(path), answer))
       tally.find(
         `a server on ${where} answers otherwise`,
         `${path}: ${JSON.stringify(copy.get(path)).slice(0, 500)} for ${JSON.stringify(answer).slice(0, 500)}`,
         step,
       )
+  }
 }
 
 /** An empty one: `near` is by the way that may be cut. */

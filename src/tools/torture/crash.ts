@@ -234,7 +234,7 @@ class Era {
     for (const [alert, times] of wanted) {
       if (alert.givenUp) continue
       const found = fired.get(alert.id) ?? []
-      const extra = found.find((time, i) => !times.includes(time) || found.indexOf(time) !== i)
+      const extra = unwanted(times, found)
       if (extra !== undefined) {
         this.#find('an alert fired where it should not', `${describe(alert)} at ${extra}`)
         alert.givenUp = true
@@ -301,6 +301,10 @@ class Era {
       .map((writer) => [writer, this.#client(writer)] as const)
   }
 }
+
+/** A bar that fired though it must not, or a second time. */
+export const unwanted = (wanted: readonly string[], found: readonly string[]): string | undefined =>
+  found.find((time, i) => !wanted.includes(time) || found.indexOf(time) !== i)
 
 const iso = (time: unknown) => new Date(Number(time)).toISOString()
 const eventOf = ({ id }: ArmedAlert, time: string) => `alert.triggered ${id} ${time}`

@@ -67,7 +67,7 @@ export class Market {
   }
 
   /** After a restart, finds out what became of an import without an answer. Answers what is wrong with the bars. */
-  async settle(client: Client): Promise<string | null> {
+  async settle(client: Pick<Client, 'get'>): Promise<string | null> {
     const query = new URLSearchParams({
       exchange: this.exchange,
       symbol: this.symbol,

@@ -174,7 +174,7 @@ export async function power(scene: Scene, tally: Tally): Promise<void> {
   if (missing !== null) return tally.figure('left out', missing)
   const folder = `/tmp/chartroom-power-${process.pid}`
   const files = { shim: `${folder}.so`, journal: `${folder}.journal`, boot: `${folder}.boot` }
-  let dropped = 0
+  let [recorded, dropped] = [0, 0]
   try {
     compilePreload(SHIM, files.shim)
     let boots = 0
@@ -183,10 +183,13 @@ export async function power(scene: Scene, tally: Tally): Promise<void> {
       environment: { LD_PRELOAD: files.shim, TORTURE_JOURNAL: files.journal, TORTURE_BOOT: files.boot },
       signals: ['SIGKILL'],
       after(data, random) {
+        if (existsSync(files.journal)) recorded++
         dropped += dropUnsynced(`${data}/db/data.mdb`, files.journal, random)
         writeBoot(files.boot, ++boots)
       },
     })
+    if (recorded === 0)
+      tally.find('no write was ever recorded', 'the library was not loaded', 'from the start')
     tally.figure('unsynced writes dropped', dropped.toLocaleString('en'))
   } finally {
     for (const file of Object.values(files)) rmSync(file, { force: true })

@@ -55,7 +55,7 @@ export class Promises {
   }
 
   /** Checks everything that was ever promised; answers a sentence for each broken promise. */
-  async broken(client: Client): Promise<string[]> {
+  async broken(client: Pick<Client, 'all'>): Promise<string[]> {
     const rows = new Map((await client.all(this.path, this.noun)).map((row) => [String(row['id']), row]))
     const broken: string[] = []
     for (const [id, thing] of this.#things) {
