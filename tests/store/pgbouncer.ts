@@ -26,6 +26,7 @@ pool_mode = transaction
 max_client_conn = 500
 default_pool_size = 20
 ignore_startup_parameters = extra_float_digits
+server_login_retry = 1
 `,
   )
   if (process.getuid?.() === 0) chownSync(folder, NOBODY, NOBODY)
