@@ -238,9 +238,14 @@ export class Keeper {
     return followed
   }
 
+  /** False also of one that was unfollowed and followed anew, which is another. */
+  #isFollowed(followed: Followed): boolean {
+    return this.#followed.get(seriesName(followed.key)) === followed
+  }
+
   #show(followed: Followed): void {
     const { key, formed, delayMs, writes } = followed
-    if (formed !== null && (writes > 0 || this.#followed.get(seriesName(key)) !== followed)) return
+    if (formed !== null && (writes > 0 || !this.#isFollowed(followed))) return
     this.#deps.forming.set(key, formed, delayMs)
   }
 
@@ -407,6 +412,8 @@ export class Keeper {
     const pages: (readonly BarRow[])[] = []
     const { provider } = followed.line
     for await (const bars of datedPages(provider, followed.key, { ...query, calendar }, deps, signal)) {
+      // Nobody asks for the rest of what was unfollowed meanwhile.
+      if (!this.#isFollowed(followed)) return []
       const before = pages.at(-1)
       // A long way back may be cut short and goes on from there, so what is certainly over is stored as it comes.
       if (from === null && before) await this.#mend(followed, before, false)
@@ -421,7 +428,7 @@ export class Keeper {
     times: AnswerTimes,
     signal: AbortSignal,
   ): Promise<void> {
-    if (signal.aborted || this.#followed.get(seriesName(followed.key)) !== followed) return
+    if (signal.aborted || !this.#isFollowed(followed)) return
     followed.writes++
     const behind: (readonly BarRow[])[] = []
     followed.behind = behind
@@ -470,7 +477,7 @@ export class Keeper {
       const { bars: stored } = await cache.store.read(followed.key, { from: first[0], to: last[0] + 1 })
       const known = new Map(rowsOf(stored).map((row) => [row[0], row]))
       const news = rows.filter((row) => !isSame(known.get(row[0]), row))
-      if (news.length === 0) return
+      if (news.length === 0 || !this.#isFollowed(followed)) return
       await storeBars(cache, followed.key, barsOf(news))
       if (isMending) followed.mended += countMended(followed, news, known)
       // After a split all bars before it are others as well.
@@ -503,6 +510,8 @@ export class Keeper {
     const written = followed.writing
       .then(async () => {
         if (followed.writesFailed > writesFailed) return doubt()
+        // Whoever unfollows a series to remove it must not find it there again.
+        if (!this.#isFollowed(followed)) return false
         await work()
         return true
       })

@@ -132,6 +132,75 @@ test('nothing is asked for what is unfollowed', async () => {
   expect(await keeper.status()).toEqual([])
 })
 
+test('what is unfollowed and removed while its pages come stays removed, and no more pages are asked for', async () => {
+  const clock = new HandClock()
+  clock.time = START
+  const stop = new AbortController()
+  const cache = new BarCache(testBars())
+  let asked = 0
+  const keeper = polling({
+    cache,
+    clock,
+    async http(url) {
+      const from = Number(new URL(url).searchParams.get('startTime'))
+      // The page before the last one is stored by now.
+      if (++asked === 3) {
+        expect((await cache.store.info(KEY))?.count).toBe(1000)
+        keeper.unfollow(KEY)
+        await cache.remove(KEY)
+      }
+      return Response.json(
+        Array.from({ length: 1000 }, (_, i) => [from + i * MINUTE, '1', '3', '1', '2', '5']),
+      )
+    },
+  })
+  keeper.follow(KEY)
+  const running = keeper.run(stop.signal)
+  await clock.pass(10 * MINUTE)
+  stop.abort()
+  await clock.settle()
+  await running
+  expect(asked).toBe(3)
+  expect(await cache.store.info(KEY)).toBeNull()
+})
+
+test('an answer that is compared with what is stored while its series is unfollowed is not stored', async () => {
+  const clock = new HandClock()
+  clock.time = START
+  const stop = new AbortController()
+  const cache = new BarCache(testBars())
+  const { promise: held, resolve: release } = Promise.withResolvers<void>()
+  const read = cache.store.read.bind(cache.store)
+  let reads = 0
+  let asked = 0
+  const keeper = polling({
+    cache: Object.assign(cache, {
+      store: {
+        ...cache.store,
+        read: async (...of: Parameters<typeof read>) => {
+          if (++reads === 1) await held
+          return read(...of)
+        },
+      },
+    }),
+    clock,
+    async http(url) {
+      asked++
+      return klines(Number(new URL(url).searchParams.get('startTime')), clock.now())
+    },
+  })
+  keeper.follow(KEY)
+  const running = keeper.run(stop.signal)
+  await clock.pass(MINUTE)
+  expect(asked).toBeGreaterThan(0)
+  keeper.unfollow(KEY)
+  release()
+  stop.abort()
+  await clock.settle()
+  await running
+  expect(await cache.store.info(KEY)).toBeNull()
+})
+
 test('a bar that forms is told of and never stored, and what is corrected late is stored as it is now', async () => {
   const forms: number[] = []
   const correctedAt = START + 20 * MINUTE

@@ -245,6 +245,20 @@ test('a store that fails for a while loses nothing', async () => {
   expect(await live.stored()).toEqual(live.venue.closed())
 })
 
+test('of what waits to be written when a series is unfollowed nothing is written', async () => {
+  await using live = followed(VENUES[0]!, 13)
+  await live.clock.pass(3 * MINUTE)
+  // Bars close faster than they are written.
+  live.writesIn(100_000)
+  await live.clock.pass(10 * MINUTE)
+  const { length } = await live.stored()
+  expect(live.venue.closed().length - length).toBeGreaterThan(2)
+  live.keeper.unfollow(live.key)
+  await live.clock.pass(30 * MINUTE)
+  // One was being written.
+  expect((await live.stored()).length).toBeLessThanOrEqual(length + 1)
+})
+
 test('a bar that closes while REST is asked is stored behind those of the answer', async () => {
   await using live = followed(VENUES[0]!, 12)
   const beforeEnd = () => live.clock.pass(2 * MINUTE - 1000 - (live.clock.now() % MINUTE))
