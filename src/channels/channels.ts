@@ -550,7 +550,8 @@ async function post(
     const problem = await kind.sendPicture(settings, picture, delivery.id, send)
     if (problem !== null) note = `The chart was not sent: ${problem}`
   }
-  const seconds = reply.status === 429 ? kind.waits?.(jsonOf(reply)) : undefined
+  const seconds =
+    reply.status === 429 ? kind.waits?.(jsonOf(reply), reply.headers ?? {}, deps.clock.now()) : undefined
   note = reply.note ?? note
   return {
     ...reply,

@@ -148,8 +148,8 @@ export interface ChannelKind {
   ) => Promise<Pick<Attempt, 'headers' | 'body'>>
   /** Whether an answer says that the recipient is gone for good. Without this only 410 says so. */
   readonly isGone?: (status: number) => boolean
-  /** Seconds to wait, for services that say so in the answer's body instead of in `Retry-After`. */
-  readonly waits?: (answer: Json) => number | undefined
+  /** Seconds to wait from `now` on, for services that do not say so in `Retry-After`. */
+  readonly waits?: (answer: Json, headers: NonNullable<Reply['headers']>, now: number) => number | undefined
 }
 
 /** What a kind may need beyond the settings of a channel. */

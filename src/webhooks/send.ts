@@ -4,7 +4,7 @@
 // redirect is followed (it would leave the checked address), no proxy is used, nothing is decompressed, and at most 20 kB
 // of the answer are read, unless more is asked for.
 
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 
 export interface Attempt {
@@ -23,6 +23,8 @@ export interface Reply {
   /** The HTTP status; 0 if there was none. */
   readonly status: number
   readonly retryAfter: string | null
+  /** The head of the answer; missing if there was none. */
+  readonly headers?: IncomingHttpHeaders
   /** The first 4 kB, or as much as was asked for, as text. */
   readonly excerpt: string
   /** Why there is no status: `timeout`, `connection_refused`, `connection_reset`, `tls`, `network`, `not_the_service`. */
@@ -104,6 +106,7 @@ export function createSend(limits: SendLimits = { connectMs: 5000, totalMs: 15_0
           finish({
             status,
             retryAfter,
+            headers: answer.headers,
             excerpt: Buffer.concat(chunks).subarray(0, excerptBytes).toString('utf8'),
           })
         answer.on('data', (chunk: Buffer) => {

@@ -359,6 +359,24 @@ describe('a notification', () => {
     await stop()
   })
 
+  test('waits until the quota of Pushover returns, for a day at a time', async () => {
+    const { channels, fire, log, stop } = await world()
+    const settings = { token: 'a'.repeat(30), user: 'u'.repeat(30) }
+    const { id } = await channels.create('usr_1', { name: 'n', kind: 'pushover', settings })
+    const until = clock.now() / 1000 + 2 * 24 * 3600
+    const headers = { 'x-limit-app-remaining': '0', 'x-limit-app-reset': String(until) }
+    respond = () =>
+      clock.now() / 1000 < until ? { ...reply(429, '{"status":0}'), headers } : reply(200, '{"status":1}')
+    await fire([id])
+    await fire([id])
+    await clock.pass(26 * HOUR)
+    expect(sent).toHaveLength(1)
+    await clock.pass(28 * HOUR)
+    expect(sent.map(({ at }) => (at - (sent[0]?.at ?? 0)) / HOUR)).toEqual([0, 26.4, 50.16, 50.16])
+    expect((await log(id)).map(({ state }) => state)).toEqual(['delivered', 'delivered'])
+    await stop()
+  })
+
   test('waits so each time that the service asks, which is no step of the schedule', async () => {
     const { telegram, fire, log, stop } = await world()
     const { id } = await telegram()

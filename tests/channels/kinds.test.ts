@@ -479,10 +479,30 @@ test('the address of a Discord channel keeps what it says of a thread', () => {
   expect(sent('discord', { url }).url).toBe(`${url}&wait=true`)
 })
 
+const waits = (
+  kind: ChannelKindName,
+  answer: Record<string, unknown>,
+  headers: Record<string, string> = {},
+) => KINDS[kind].waits?.(answer, headers, 1_700_000_000_000)
+
 test('a wait that stands in the body of an answer is read as seconds', () => {
-  expect(KINDS.telegram.waits?.({ ok: false, error_code: 429, parameters: { retry_after: 5 } })).toBe(5)
-  expect(KINDS.discord.waits?.({ message: 'You are being rate limited.', retry_after: 0.65 })).toBe(0.65)
-  expect(KINDS.matrix.waits?.({ errcode: 'M_LIMIT_EXCEEDED', retry_after_ms: 2500 })).toBe(2.5)
-  for (const kind of ['telegram', 'discord', 'matrix'] as const)
-    expect(KINDS[kind].waits?.({})).toBeUndefined()
+  expect(waits('telegram', { ok: false, error_code: 429, parameters: { retry_after: 5 } })).toBe(5)
+  expect(waits('discord', { message: 'You are being rate limited.', retry_after: 0.65 })).toBe(0.65)
+  expect(waits('matrix', { errcode: 'M_LIMIT_EXCEEDED', retry_after_ms: 2500 })).toBe(2.5)
+  for (const kind of ['telegram', 'discord', 'matrix'] as const) expect(waits(kind, {})).toBeUndefined()
+})
+
+// https://pushover.net/api#limits
+test.each([
+  [{ 'x-limit-app-remaining': '0', 'x-limit-app-reset': '1700000090' }, 90],
+  [{ 'x-limit-app-remaining': '-1', 'x-limit-app-reset': '1700000000.5' }, 0.5],
+  [{ 'x-limit-app-remaining': '17', 'x-limit-app-reset': '1700000090' }, undefined],
+  [{ 'x-limit-app-remaining': '0', 'x-limit-app-reset': '1699999999' }, undefined],
+  [{ 'x-limit-app-remaining': '0', 'x-limit-app-reset': 'soon' }, undefined],
+  [{ 'x-limit-app-remaining': '0' }, undefined],
+  [{ 'x-limit-app-reset': '1700000090' }, undefined],
+  [{}, undefined],
+])('Pushover with %p is let alone for %p seconds', (headers, seconds) => {
+  const answer = { token: 'invalid', errors: ['application has exceeded current limit'], status: 0 }
+  expect(waits('pushover', answer, headers)).toBe(seconds)
 })

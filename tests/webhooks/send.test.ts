@@ -44,10 +44,16 @@ describe('an attempt', () => {
     const url = await raw((socket) => {
       socket.on('data', (chunk) => {
         seen += chunk.toString()
-        if (seen.includes('{"a":1}')) socket.end('HTTP/1.1 204 No Content\r\n\r\n')
+        if (seen.includes('{"a":1}')) socket.end('HTTP/1.1 204 No Content\r\nX-Left: 5\r\n\r\n')
       })
     })
-    expect(await attempt(url)).toEqual({ status: 204, retryAfter: null, excerpt: '', failure: null })
+    expect(await attempt(url)).toEqual({
+      status: 204,
+      retryAfter: null,
+      headers: { 'x-left': '5' },
+      excerpt: '',
+      failure: null,
+    })
     expect(seen).toStartWith('POST /in?x=1 HTTP/1.1\r\n')
     expect(seen.toLowerCase()).toContain(`host: ${url.host}\r\n`)
     expect(seen.toLowerCase()).toContain('x-a: b\r\n')

@@ -198,4 +198,9 @@ export const pushover: ChannelKind = {
   },
   picture: 'file',
   isTaken: (reply) => jsonOf(reply)['status'] === 1,
+  // When the month's messages are used up. As long as some are left, the time of the next month says nothing.
+  waits(_, { 'x-limit-app-remaining': remaining, 'x-limit-app-reset': reset }, now) {
+    const seconds = Number(reset) - now / 1000
+    return Number(remaining) <= 0 && seconds > 0 ? seconds : undefined
+  },
 }
