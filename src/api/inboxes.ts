@@ -31,6 +31,8 @@ const madeAnswer = ({ inbox, secret }: InboxMade) => ({
 
 export function inboxRoutes(deps: ApiDeps) {
   const { inboxes } = deps.features
+  /** The inbox of a request's address is looked up once: by its limit, which counts for each inbox by itself. */
+  const addressed = new WeakMap<Request, Inbox>()
   return new Elysia({ prefix: '/api', tags: ['Inboxes'], normalize: false })
     .use(access(deps))
     .post(
@@ -71,15 +73,19 @@ export function inboxRoutes(deps: ApiDeps) {
     )
     .post(
       '/hooks/:secret',
-      async ({ params, request, visit }) => {
+      async ({ request, visit }) => {
         const bytes = Buffer.concat(await bodyBytes(request, MESSAGE_BYTES, { types: MESSAGE_TYPES }))
-        const { id } = await inboxes.receive(params.secret, visit.peer.ip, decoded(bytes))
+        const { id } = await inboxes.receive(addressed.get(request) ?? null, visit.peer.ip, decoded(bytes))
         return { id }
       },
       route('POST /api/hooks/{secret}', {
         streams: true,
         // TradingView sends the alerts of all its customers from four addresses.
-        client: (request) => inboxes.idAt(new URL(request.url).pathname.split('/').at(-1) ?? ''),
+        async client(request) {
+          const inbox = await inboxes.at(new URL(request.url).pathname.split('/').at(-1) ?? '')
+          if (inbox) addressed.set(request, inbox)
+          return inbox?.id ?? null
+        },
         requestBody: {
           required: true,
           content: {

@@ -184,6 +184,32 @@ export function createChannels(deps: ChannelDeps) {
       secrets,
     }
   }
+  /** A new channel, whose settings `settled` are kept under its id. */
+  async function made(
+    ownerId: string,
+    fields: ChannelFields,
+    settled: (id: string) => Promise<Pick<Channel, 'settings' | 'sealedSecrets' | 'secrets'>>,
+  ): Promise<Channel> {
+    if (fields.quiet) checkQuiet(fields.quiet)
+    const id = newId('ch')
+    const now = clock.now()
+    return {
+      id,
+      ownerId,
+      name: fields.name,
+      kind: fields.kind,
+      ...(await settled(id)),
+      quiet: fields.quiet ?? null,
+      digestMinutes: fields.digestMinutes ?? 0,
+      ...(fields.picture && { picture: fields.picture }),
+      status: 'active',
+      disabledReason: null,
+      createdAt: now,
+      updatedAt: now,
+      lastSuccessAt: null,
+      failingSince: null,
+    }
+  }
   async function changedSettings(before: Channel, given: Settings) {
     const kind = KINDS[before.kind]
     const kept = await settingsOf(box, before).catch((error: unknown) => {
@@ -203,26 +229,10 @@ export function createChannels(deps: ChannelDeps) {
       channels.list('owner', [ownerId], options),
 
     async create(ownerId: string, fields: ChannelFields, also?: Also<Channel>): Promise<Channel> {
-      if (fields.quiet) checkQuiet(fields.quiet)
       const kind = KINDS[fields.kind]
-      const id = newId('ch')
-      const now = clock.now()
-      const channel: Channel = {
-        id,
-        ownerId,
-        name: fields.name,
-        kind: fields.kind,
-        ...(await sealedSettings(kind, id, checkedSettings(kind, fields.settings))),
-        quiet: fields.quiet ?? null,
-        digestMinutes: fields.digestMinutes ?? 0,
-        ...(fields.picture && { picture: fields.picture }),
-        status: 'active',
-        disabledReason: null,
-        createdAt: now,
-        updatedAt: now,
-        lastSuccessAt: null,
-        failingSince: null,
-      }
+      const channel = await made(ownerId, fields, (id) =>
+        sealedSettings(kind, id, checkedSettings(kind, fields.settings)),
+      )
       await transact(kv, (tx) => [channels.insert(channel), also?.(channel, tx)])
       return channel
     },
@@ -232,28 +242,13 @@ export function createChannels(deps: ChannelDeps) {
       const kind = KINDS[fields.kind]
       const secrets = Object.keys(kind.fields).filter((name) => kind.fields[name]?.secret === true)
       if (secrets.length === 0) return this.create(ownerId, fields)
-      if (fields.quiet) checkQuiet(fields.quiet)
-      const id = newId('ch')
-      const now = clock.now()
       const shown = Object.keys(kind.fields).filter((name) => !secrets.includes(name))
-      const channel: Channel = {
-        id,
-        ownerId,
-        name: fields.name,
-        kind: fields.kind,
+      const waiting = await made(ownerId, fields, async (id) => ({
         settings: Object.fromEntries(shown.map((name) => [name, fields.settings[name] ?? ''])),
         sealedSecrets: await box.seal('{}', id),
         secrets,
-        quiet: fields.quiet ?? null,
-        digestMinutes: fields.digestMinutes ?? 0,
-        ...(fields.picture && { picture: fields.picture }),
-        status: 'disabled',
-        disabledReason: 'secret_lost',
-        createdAt: now,
-        updatedAt: now,
-        lastSuccessAt: null,
-        failingSince: null,
-      }
+      }))
+      const channel: Channel = { ...waiting, status: 'disabled', disabledReason: 'secret_lost' }
       await transact(kv, () => channels.insert(channel))
       return channel
     },

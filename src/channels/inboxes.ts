@@ -97,8 +97,6 @@ export function createInboxes({ kv, clock, random, newId, channels, forwarded }:
         throw invalidField(`/channelIds/${i}`, 'not_found', 'There is no channel of yours with this id.')
   }
 
-  const at = async (secret: string) => (SECRET.test(secret) ? inboxes.find('hash', [sha256(secret)]) : null)
-
   return {
     get: owned,
     list: (ownerId: string, options: PageOptions): Promise<Page<Inbox>> =>
@@ -151,13 +149,11 @@ export function createInboxes({ kv, clock, random, newId, channels, forwarded }:
     },
 
     /** The inbox of an address; null if the address is none. */
-    async idAt(secret: string): Promise<string | null> {
-      return (await at(secret))?.id ?? null
-    },
+    at: async (secret: string): Promise<Inbox | null> =>
+      SECRET.test(secret) ? inboxes.find('hash', [sha256(secret)]) : null,
 
-    /** Takes a message that was posted to an address, from `sender`. */
-    async receive(secret: string, sender: string, body: string): Promise<InboxMessage> {
-      const found = await at(secret)
+    /** Takes a message that was posted to the address at which `found` was, from `sender`. */
+    async receive(found: Inbox | null, sender: string, body: string): Promise<InboxMessage> {
       if (!found) throw notThere()
       if (found.senders === 'tradingview' && !TRADINGVIEW.includes(sender))
         throw new Problem(
