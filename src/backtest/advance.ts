@@ -12,7 +12,7 @@ import type { AlertEvent } from '../pine/environment.ts'
 import type { Fills } from './broker/ledger.ts'
 import { SeriesNeeded } from '../pine/runtime/runtime.ts'
 import { labelOf } from './broker/ledger.ts'
-import { openBacktest, type Backtest, type BacktestRequest, type Snapshot } from './run.ts'
+import { openBacktest, type Backtest, type BacktestRequest, type SeriesName, type Snapshot } from './run.ts'
 
 /** A run's state after its first `position` bars. It has results from bar `told` on. */
 export interface KeptState extends Snapshot {
@@ -21,9 +21,6 @@ export interface KeptState extends Snapshot {
   /** What the state was made from: if any of it has changed, the state is useless. */
   readonly basis: readonly Basis[]
 }
-
-/** The names by which a script asks for it. */
-type SeriesName = readonly [exchange: string, symbol: string, interval: string]
 
 /** The first `count` bars of a series, identified by their content; -1 = there was no such series. */
 interface Basis {

@@ -103,7 +103,12 @@ export interface BacktestResult {
 export interface Snapshot {
   readonly run: Uint8Array
   readonly broker: Uint8Array
+  /** The series read so far, in this order: a fresh run that goes on may ask for none of them again, and its hash tells of all. */
+  readonly read: readonly SeriesName[]
 }
+
+/** The names by which a script asks for it. */
+export type SeriesName = readonly [exchange: string, symbol: string, interval: string]
 
 /** A backtest in progress: advance it in one go or bar by bar, with snapshots in between, for the same result. */
 export interface Backtest {
@@ -148,9 +153,12 @@ export function openBacktest(request: BacktestRequest): Backtest {
   const { program } = script
   // The bars read by request.* and for currency rates also determine the numbers.
   const read = new Map<string, Bars>()
+  const readNames: SeriesName[] = []
   const find: BacktestRequest['series'] = (exchange, symbol, interval) => {
     const series = request.series(exchange, symbol, interval)
-    if (series) read.set(`${exchange}:${symbol} ${interval}`, series.bars)
+    const name = `${exchange}:${symbol} ${interval}`
+    if (series && !read.has(name)) readNames.push([exchange, symbol, interval])
+    if (series) read.set(name, series.bars)
     return series
   }
   const args = overridden(program.declaration.args, request.overrides ?? {})
@@ -274,14 +282,15 @@ export function openBacktest(request: BacktestRequest): Backtest {
       guarded(() => run.advance(end, ahead))
       runMs += now() - from
     },
-    snapshot: () => ({ run: run.snapshot(), broker: broker.snapshot() }),
-    essence: (count) => ({ run: run.essence(count), broker: broker.snapshot() }),
+    snapshot: () => ({ run: run.snapshot(), broker: broker.snapshot(), read: [...readNames] }),
+    essence: (count) => ({ run: run.essence(count), broker: broker.snapshot(), read: [...readNames] }),
     get unsettledFrom() {
       // All bars may change if the window moves, the rate of a day is not known yet, or finer bars may still arrive.
       const moves = last > 0 || rateAt !== null || (settings.barMagnifier && !reaches(request.finer, bars))
       return moves ? 0 : Math.min(run.unsettledFrom, plotted.unsettledFrom)
     },
     restore(snapshot) {
+      for (const name of snapshot.read) if (find(...name) === undefined) throw new SeriesNeeded(...name)
       guarded(() => run.restore(snapshot.run))
       broker.restore(snapshot.broker)
     },

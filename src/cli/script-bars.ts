@@ -12,6 +12,7 @@ import { inferInterval, readBars } from '../market/import.ts'
 import { formatInterval, normalizeInterval } from '../market/interval.ts'
 import { loadSamples } from '../market/sample.ts'
 import { barsSeenBy } from '../market/seen-bars.ts'
+import { sidedBars } from '../market/sided-bars.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import { defaultSymbol, inferTick, symbolOfSyminfo } from '../market/symbols.ts'
 import type { Kv } from '../store/kv.ts'
@@ -118,12 +119,14 @@ function scriptBars(
     interval: key.interval,
     finer,
     async series(exchange, ticker, interval) {
+      const seen = barsSeenBy(cache, null)
+      const sided = await sidedBars(seen, exchange, ticker, interval)
+      if (sided !== undefined) return sided && { ...sided, symbol }
       const other = seriesKey(
         exchange === '' ? await exchangeOf(cache, ticker) : exchange,
         ticker,
         normalizeInterval(interval) ?? interval,
       )
-      const seen = barsSeenBy(cache, null)
       const found = await seen.read(other)
       if (found.length === 0) return null
       const own = other.exchange === key.exchange && other.symbol === key.symbol

@@ -18,7 +18,7 @@ const TEXTS = 64
 const LETTERS_MAX = 32_768
 
 /** Whatever asks for a series has one of these in its name. A comment may have them too, and only costs a second look. */
-const ASKING = /security|currency/
+const ASKING = /security|currency|footprint/
 
 const remembered = memo(TEXTS, told)
 

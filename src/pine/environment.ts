@@ -40,7 +40,10 @@ export interface RunEnvironment extends Series {
   readonly plotSource?: (of: PlotSource, end: number) => Float64Array
   readonly broker: Broker
   readonly limits: Limits
-  /** Bars for request.*: null = there are none (na or a run-time error), undefined = not loaded (throws SeriesNeeded). */
+  /**
+   * Bars for request.*: null = there are none (na or a run-time error), undefined = not loaded (throws SeriesNeeded). In the
+   * place of an interval may stand one of `market/sided-bars.ts`.
+   */
   readonly series: (exchange: string, symbol: string, interval: string) => Series | null | undefined
   /** Called now and then with the bar reached; throw from it to stop the run. */
   readonly progress?: (bar: number) => void

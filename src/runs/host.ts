@@ -6,6 +6,7 @@ import { seriesKey, type SeriesInfo, type SeriesKey } from '../market/bar-store.
 import type { Bars } from '../market/bars.ts'
 import { compareIntervals, normalizeInterval, parseInterval } from '../market/interval.ts'
 import type { SeenBars } from '../market/seen-bars.ts'
+import { sidedBars } from '../market/sided-bars.ts'
 import type { Series } from '../pine/environment.ts'
 
 export type Library = (user: string, library: string, version: number) => Promise<string | null>
@@ -35,6 +36,8 @@ export async function seriesFor(
   symbol: string,
   interval: string,
 ): Promise<Series | null> {
+  const sided = await sidedBars(seen, exchange, symbol, interval)
+  if (sided !== undefined) return sided && { ...sided, symbol: await seen.symbol(exchange, symbol) }
   const normal = normalizeInterval(interval)
   if (normal === null) return null
   const key = exchange === '' ? await anyExchange(seen, symbol, normal) : seriesKey(exchange, symbol, normal)

@@ -446,3 +446,37 @@ test('tables align, and numbers are grouped', () => {
   expect(formatBytes(1_500_000)).toBe('1.5 MB')
   expect(progressBar(0.5, 10)).toBe('[====>     ]  50%')
 })
+
+test('a script that asks what traded at each price is told, of bars of seconds', async () => {
+  const data = temporaryFolder()
+  const files = scripts({
+    'trades.csv':
+      'time,price,amount,side\n1709632800000,100,3,buy\n1709632801000,101,4,sell\n1709633100000,101,2,buy\n1709633105000,102,1,sell\n',
+    'rows/rows.pine':
+      '//@version=6\nindicator("rows")\np = request.footprint(int(1 / syminfo.mintick)).poc()\nlog.info(str.tostring(p.down_price()) + " " + str.tostring(p.delta()))\n',
+  })
+  const series = ['--exchange', 'X', '--symbol', 'COIN']
+  const ran = async () => {
+    const answer = await chartroom(
+      data,
+      'backtest',
+      `${files}/rows/rows.pine`,
+      ...series,
+      '--interval',
+      '5m',
+      '--json',
+    )
+    const { report } = JSON.parse(answer.out) as {
+      report: { logs: { message: string }[]; warnings: { code: string }[] }
+    }
+    return [report.logs.map(({ message }) => message), report.warnings.map(({ code }) => code)]
+  }
+  const bring = (interval: string) =>
+    chartroom(data, 'bars', 'import', `${files}/trades.csv`, ...series, '--interval', interval)
+  expect(await bring('5m')).toMatchObject({ code: 0, err: '' })
+  expect(await ran()).toEqual([['NaN NaN', 'NaN NaN'], ['no-sided-bars']])
+  expect(await bring('1s')).toMatchObject({ code: 0, err: '' })
+  expect(await ran()).toEqual([['101 -4', '101 2'], []])
+  const checked = await chartroom(data, 'check', `${files}/rows`, ...series, '--interval', '5m', '--jsonl')
+  expect(JSON.parse(checked.out)).toMatchObject({ compiled: true, ran: true, bars: 2 })
+})

@@ -32,6 +32,8 @@ test('a script that asks for another series is never taken for one that does not
     expect(outline(source, chart).series).not.toEqual([])
     expect(toldBy(source).mayAsk).toBe(true)
   }
+  // Which bars the rows of a footprint need is not known ahead.
+  expect(toldBy('//@version=6\nindicator("a")\nplot(request.footprint(1).poc().delta())\n').mayAsk).toBe(true)
   expect(outline(PLAIN, chart).series).toEqual([])
   expect(toldBy(PLAIN).mayAsk).toBe(false)
 })

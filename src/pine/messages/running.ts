@@ -24,6 +24,20 @@ export const noSides = (): RunWarning => ({
   message:
     'Of these bars it is not known what was bought and sold, and `request.footprint()` answers na. Import trades that have a side.',
 })
+export const noSidedBars = (): RunWarning => ({
+  code: 'no-sided-bars',
+  message:
+    'What traded at each price is not known here, and the rows of `request.footprint()` are na: they are put together from shorter bars that know their sides. Import the trades of the market also as bars of a second (`1s`).',
+})
+export const sidedBarsDiffer = (): RunWarning => ({
+  code: 'sided-bars-differ',
+  message:
+    'The shorter bars that know their sides do not add up to each bar here. Where they do not, the rows of its `request.footprint()` are na. Import the same trades as both.',
+})
+export const tooManyPriceRows = (most: number): RunWarning => ({
+  code: 'too-many-price-rows',
+  message: `A footprint of more than ${most.toLocaleString('en')} rows has none: its rows are na. Ask \`request.footprint()\` for more ticks a row.`,
+})
 export const boxOfLastBar = (kind: string, style: string): RunWarning => ({
   code: 'box-of-last-bar',
   message: `\`ticker.${kind}()\` with "${style}" takes its box from the last bar, as on TradingView: past bars are built with a size nobody knew then.`,

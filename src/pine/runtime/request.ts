@@ -38,7 +38,6 @@ import { shallowCopy } from './operators.ts'
 import { PriceBars } from './price-bars.ts'
 import type { Run } from './run.ts'
 import { boxOfLastBar, noBars, sessionInferred } from '../messages/running.ts'
-import { SeriesNeeded } from './runtime.ts'
 import { decodeTicker, type ChartType } from './ticker.ts'
 
 /** A slice at work. `value` is one of the wanted values on one of its bars. */
@@ -222,8 +221,7 @@ export class Request {
     if (isOwn && compareIntervals(wanted, chart) === 0) source = new SameBars(context)
     else if (isOwn && !this.#lower && canBuild(wanted, chart)) source = new OwnCoarser(context, chart, wanted)
     else {
-      const series = context.env.series(exchange, name, interval)
-      if (series === undefined) throw new SeriesNeeded(exchange, name, interval)
+      const series = context.series(exchange, name, interval)
       if (series === null) {
         if (ignore || this.#lower) {
           context.warn(noBars(`${interval} bars of ${exchange}:${name}`))

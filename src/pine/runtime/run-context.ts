@@ -14,6 +14,7 @@ import type { AlertEvent, LogEntry, RunEnvironment, Series } from '../environmen
 import type { CoarserBars } from './coarser.ts'
 import type { Drawings } from './drawings.ts'
 import type { Budget } from './budget.ts'
+import { Footprints } from './footprint.ts'
 import { Grids } from './periods.ts'
 import type { ChildRun, RequestFeed, Request } from './request.ts'
 import { SeriesNeeded, type Limits, type PineVersion, type Runtime } from './runtime.ts'
@@ -51,6 +52,7 @@ export class RunContext implements Runtime {
   readonly timezone: string
   readonly broker: Broker
   readonly drawings: Drawings
+  readonly footprints: Footprints = new Footprints(this)
   readonly limits: Limits
   readonly budget: Budget
   readonly declaration: Runtime['declaration']
@@ -222,6 +224,12 @@ export class RunContext implements Runtime {
     this.#env.unsettle?.()
   }
 
+  series(exchange: string, symbol: string, interval: string): Series | null {
+    const series = this.#env.series(exchange, symbol, interval)
+    if (series === undefined) throw new SeriesNeeded(exchange, symbol, interval)
+    return series
+  }
+
   /** Called by loops every 256 rounds. */
   looped(rounds: number): void {
     if (rounds > this.limits.loopsPerBar) throw tooManyRounds(this.limits.loopsPerBar)
@@ -292,11 +300,7 @@ export class RunContext implements Runtime {
     const key = `${from}${to}`
     let rate = this.#rates.get(key)
     if (rate === undefined) {
-      rate = exchangeRate(from, to, (pair) => {
-        const series = this.#env.series('', pair, '1d')
-        if (series === undefined) throw new SeriesNeeded('', pair, '1d')
-        return series?.bars ?? null
-      })
+      rate = exchangeRate(from, to, (pair) => this.series('', pair, '1d')?.bars ?? null)
       this.#rates.set(key, rate)
       if (!rate) this.warn(noRates(from, to))
     }

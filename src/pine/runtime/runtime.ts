@@ -7,7 +7,9 @@ import type { Bars } from '../../market/bars.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
 import type { Broker } from '../broker.ts'
 import type { RunWarning } from '../messages/message.ts'
+import type { Series } from '../environment.ts'
 import type { Drawings } from './drawings.ts'
+import type { Footprints } from './footprint.ts'
 import type { Budget } from './budget.ts'
 import type { Grids } from './periods.ts'
 
@@ -37,11 +39,16 @@ export interface Runtime {
   readonly now: number
   readonly broker: Broker
   readonly drawings: Drawings
+  readonly footprints: Footprints
   readonly limits: Limits
   /** What the run has taken so far, and its limits. */
   readonly budget: Budget
   /** The declaration's arguments (`strategy(…)`), v6 names. */
   readonly declaration: Readonly<Record<string, number | string | boolean | null>>
+  /** Bars that were not handed in with the run's own; null = there are none. Throws SeriesNeeded if they have to be loaded. */
+  series(exchange: string, symbol: string, interval: string): Series | null
+  /** What the script makes of the bar being executed may change when more bars come. */
+  unsettle(): void
   /** Shown once in the report, however many times it is called. */
   warn(warning: RunWarning): void
   log(level: 'info' | 'warning' | 'error', message: string): void
