@@ -411,6 +411,22 @@ test('however long an alert is, no service is sent more than it takes', () => {
   }
 })
 
+test('ntfy is sent no more JSON than it reads, however many signs are escaped in it', () => {
+  for (const sign of ['"', '\\', '\u0001', 'я"']) {
+    const { body } = sent('ntfy', SETTINGS.ntfy, {
+      title: sign.repeat(200),
+      text: `${sign.repeat(5000)}\nend`,
+    })
+    const bytes = Buffer.byteLength(JSON.stringify(body))
+    expect([sign, bytes <= 8192, bytes > 4096, body.message.endsWith('…\nend')]).toEqual([
+      sign,
+      true,
+      true,
+      true,
+    ])
+  }
+})
+
 test('of a long text its user’s words give way, and market and price stay', () => {
   const market = 'BINANCE:BTCUSDT 1h, close 70001.5'
   const textsOf = (words: string) => {

@@ -16,7 +16,7 @@ import {
   type ChannelKind,
 } from '../kind.ts'
 
-/** https://docs.ntfy.sh/publish/#publish-as-json: a message of 4,096 bytes. */
+/** https://docs.ntfy.sh/publish/#publish-as-json: a message of 4,096 bytes, and JSON of twice as many. */
 export const ntfy: ChannelKind = {
   label: 'ntfy',
   address: 'server',
@@ -49,8 +49,19 @@ export const ntfy: ChannelKind = {
   request: (settings, notice) => {
     const access = settings['token'] ? { authorization: `Bearer ${settings['token']}` } : {}
     const title = cutLine(notice.title, 250)
-    const message = shortened(notice, 4096, Buffer.byteLength)
     const actions = linksOf(notice).map((link) => ({ action: 'view', clear: true, ...link }))
+    const content = (message: string) => ({
+      topic: settings['topic'],
+      title,
+      message,
+      priority: Number(settings['priority']),
+      tags: [NTFY_TAG],
+      ...(notice.url !== null && { click: notice.url }),
+      ...(actions.length > 0 && { actions }),
+    })
+    const message = shortened(notice, NTFY_BYTES, (text) =>
+      Math.max(Buffer.byteLength(text), Buffer.byteLength(JSON.stringify(content(text))) - NTFY_BYTES),
+    )
     if (notice.picture)
       return {
         method: 'PUT',
@@ -67,19 +78,7 @@ export const ntfy: ChannelKind = {
         },
         body: notice.picture.png,
       }
-    return jsonRequest(
-      serverOf(settings),
-      {
-        topic: settings['topic'],
-        title,
-        message,
-        priority: Number(settings['priority']),
-        tags: [NTFY_TAG],
-        ...(notice.url !== null && { click: notice.url }),
-        ...(actions.length > 0 && { actions }),
-      },
-      access,
-    )
+    return jsonRequest(serverOf(settings), content(message), access)
   },
   // A file takes the place of the text, which goes into headers.
   picture: 'file',
@@ -89,6 +88,7 @@ export const ntfy: ChannelKind = {
 }
 
 const NTFY_TAG = 'chart_with_upwards_trend'
+const NTFY_BYTES = 4096
 
 /** A header takes no line breaks, and no letters outside ASCII but in the form of RFC 2047. */
 function headerText(text: string): string {
