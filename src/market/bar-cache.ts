@@ -25,6 +25,7 @@ import {
   sliceBars,
 } from './bars.ts'
 import {
+  type BarCounts,
   type BarDraft,
   type BarStore,
   type SeriesBars,
@@ -41,7 +42,8 @@ import { resampleInSteps } from './resample.ts'
 import type { SymbolInfo } from './symbol.ts'
 import { defaultSymbol } from './symbols.ts'
 
-export interface BarChange extends Pick<UpsertResult, 'inserted' | 'updated' | 'change'> {
+export interface BarChange extends BarCounts {
+  readonly change: number
   readonly key: SeriesKey
   /** Time of the newest bar in the write. */
   readonly last: number
@@ -323,11 +325,11 @@ export class BarCache {
   }
 
   /** Another process wrote to the series, or removed it. What is cached of it is looked at when it is read again. */
-  async changedElsewhere(key: SeriesKey): Promise<void> {
+  async changedElsewhere(key: SeriesKey, { inserted, updated }: BarCounts): Promise<void> {
     const series = await this.store.info(key)
     if (!series) this.#drop(idOf(key))
     const { change, last } = series ?? { change: 0, last: 0 }
-    this.#tell({ key, inserted: 0, updated: 0, change, last, previousLast: last })
+    this.#tell({ key, inserted, updated, change, last, previousLast: last })
   }
 
   /** Returns a function that ends the subscription. */

@@ -52,9 +52,13 @@ export interface BarNote {
   readonly change: number
 }
 
-export interface UpsertResult {
+/** How many bars of a write are new, and how many replaced others. */
+export interface BarCounts {
   readonly inserted: number
   readonly updated: number
+}
+
+export interface UpsertResult extends BarCounts {
   readonly change: number
   /** The series right before the write and right after it; null if it did not exist. */
   readonly before: SeriesInfo | null

@@ -6,6 +6,7 @@
 import { BarStage, type Duplicates } from './bar-stage.ts'
 import { type Bars, sliceBars } from './bars.ts'
 import {
+  type BarCounts,
   type BarDraft,
   type BarStore,
   owned,
@@ -32,7 +33,7 @@ export interface ImportTarget {
   draft(key: SeriesKey): BarDraft
 }
 
-export interface ImportResult extends Pick<UpsertResult, 'inserted' | 'updated'> {
+export interface ImportResult extends BarCounts {
   readonly series: SeriesInfo
   readonly symbol: SymbolInfo
   readonly rows: number

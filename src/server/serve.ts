@@ -363,12 +363,12 @@ async function followOthers(
   signal: AbortSignal,
 ): Promise<void> {
   if (feed === null) return
-  const { seriesOfChange } = await import('../store/postgres/postgres-bars.ts')
+  const { barsOfChange } = await import('../store/postgres/postgres-bars.ts')
   feed.onChange(({ isOwn, keys }) => {
     if (isOwn) return
     others.hear(keys)
-    for (const series of keys.flatMap((key) => seriesOfChange(key) ?? []))
-      bars.changedElsewhere(series).catch((error: unknown) => {
+    for (const { key, ...counts } of keys.flatMap((told) => barsOfChange(told) ?? []))
+      bars.changedElsewhere(key, counts).catch((error: unknown) => {
         deps.log('warn', 'a change of bars was not told', { error: String(error) })
       })
   })

@@ -35,7 +35,14 @@ export interface DraftPort<Id> {
   /** Makes `whole` the series. Answers null if it was written to since `old` was read. */
   readonly publish: (
     old: StoredSeries<Id> | null,
-    whole: { readonly id: Id; readonly count: number; readonly from: number; readonly to: number },
+    whole: {
+      readonly id: Id
+      readonly count: number
+      readonly from: number
+      readonly to: number
+      readonly inserted: number
+      readonly updated: number
+    },
   ) => Promise<SeriesInfo | null>
 }
 
@@ -58,7 +65,9 @@ export function barDraft<Id>(port: DraftPort<Id>): BarDraft {
       for (;;) {
         const old = await port.stored()
         const whole: Merged<Id> = old ? await merged(port, old.id, id) : { id, count: added }
-        const series = await port.publish(old, { ...whole, from, to })
+        const inserted = whole.count - (old?.info.count ?? 0)
+        const updated = added - inserted
+        const series = await port.publish(old, { ...whole, from, to, inserted, updated })
         if (!series) {
           if (whole.id !== id) await port.drop(whole.id)
           continue
@@ -66,14 +75,7 @@ export function barDraft<Id>(port: DraftPort<Id>): BarDraft {
         if (old) await port.drop(old.id)
         if (whole.id !== id) await port.drop(id)
         id = null
-        const inserted = whole.count - (old?.info.count ?? 0)
-        return {
-          inserted,
-          updated: added - inserted,
-          change: series.change,
-          before: old && old.info,
-          series,
-        }
+        return { inserted, updated, change: series.change, before: old && old.info, series }
       }
     },
     async discard() {

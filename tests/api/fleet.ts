@@ -3,7 +3,7 @@
 import type { FleetView } from '../../src/api/deps.ts'
 import { type Shards, shardOf } from '../../src/lib/shards.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
-import { type BarStore, type SeriesKey } from '../../src/market/bar-store.ts'
+import type { BarCounts, BarStore, SeriesKey } from '../../src/market/bar-store.ts'
 import type { SweepNodes } from '../../src/sweeps/offers.ts'
 import type { Key, Kv } from '../../src/store/kv.ts'
 import { barCsv } from '../bar-csv.ts'
@@ -13,7 +13,7 @@ import { testBars, testKv } from '../store/test-store.ts'
 /** What one has written and the other has not heard of. */
 interface News {
   keys: Key[]
-  series: SeriesKey[]
+  bars: { readonly key: SeriesKey; readonly counts: BarCounts }[]
 }
 
 /** The store as one of the servers writes to it. */
@@ -34,7 +34,7 @@ function toldBars(store: BarStore, news: News): BarStore {
     ...store,
     async upsert(key, bars) {
       const result = await store.upsert(key, bars)
-      news.series.push(key)
+      news.bars.push({ key, counts: result })
       return result
     },
     draft(key) {
@@ -43,7 +43,7 @@ function toldBars(store: BarStore, news: News): BarStore {
         ...draft,
         async commit() {
           const result = await draft.commit()
-          news.series.push(key)
+          news.bars.push({ key, counts: result })
           return result
         },
       }
@@ -122,7 +122,7 @@ export function testFleet() {
       const moved = new Map<number, string>()
       const owner = (shard: number) => moved.get(shard) ?? (shard % 2 === 0 ? 'a' : 'b')
       const make = (node: string, seed: number) => {
-        const news: News = { keys: [], series: [] }
+        const news: News = { keys: [], bars: [] }
         const fleet = new HandFleet(node, alive, owner)
         const server = testServer(unlimited, {
           engine,
@@ -142,12 +142,12 @@ export function testFleet() {
       const servers = [a, b, ...more.map((node) => make(node, 3))]
       /** Each is told what the other has written, until neither has anything to tell. */
       const heard = async () => {
-        while (servers.some(({ news }) => news.keys.length + news.series.length > 0))
+        while (servers.some(({ news }) => news.keys.length + news.bars.length > 0))
           for (const from of servers) {
-            const [keys, series] = [from.news.keys.splice(0), from.news.series.splice(0)]
+            const [keys, bars] = [from.news.keys.splice(0), from.news.bars.splice(0)]
             for (const to of servers.filter((other) => other !== from)) {
               to.services.features.others.hear(keys)
-              for (const key of series) await to.services.bars.changedElsewhere(key)
+              for (const { key, counts } of bars) await to.services.bars.changedElsewhere(key, counts)
               await to.services.features.others.settled()
             }
           }

@@ -52,12 +52,13 @@ test('what another process wrote or removed is told to listeners once somebody s
   const told: BarChange[] = []
   cache.onChange((change) => told.push(change))
   const { change } = await store.upsert(KEY, minuteBars(0, 10))
-  await cache.changedElsewhere(KEY)
-  expect(told).toMatchObject([{ key: KEY, change, last: 9 * 60_000, previousLast: 9 * 60_000 }])
+  await cache.changedElsewhere(KEY, { inserted: 9, updated: 1 })
+  const last = 9 * 60_000
+  expect(told).toEqual([{ key: KEY, inserted: 9, updated: 1, change, last, previousLast: last }])
   expect((await cache.read(KEY)).length).toBe(10)
   expect(cache.bytes).toBeGreaterThan(0)
   await store.remove(KEY)
-  await cache.changedElsewhere(KEY)
+  await cache.changedElsewhere(KEY, { inserted: 0, updated: 0 })
   expect([told.length, cache.bytes]).toEqual([2, 0])
 })
 

@@ -3,7 +3,7 @@ import { SQL } from 'bun'
 import { silentLog } from '../../src/lib/log.ts'
 import { seriesKey } from '../../src/market/bar-store.ts'
 import { type FeedChange, ChangeFeed } from '../../src/store/postgres/feed.ts'
-import { postgresBars } from '../../src/store/postgres/postgres-bars.ts'
+import { barsOfChange, postgresBars } from '../../src/store/postgres/postgres-bars.ts'
 import { postgresKv } from '../../src/store/postgres/postgres-kv.ts'
 import { minuteBars } from '../market/bar-store.conformance.ts'
 import { postgresStores, realClock } from './postgres-stores.ts'
@@ -78,7 +78,7 @@ test('a transaction that commits after a later one is heard of all the same', as
   await connection.close()
 })
 
-test('a series that was written or removed, and the facts of a symbol, are heard of', async () => {
+test('a series that was written, with how many bars, or removed, and the facts of a symbol, are heard of', async () => {
   const connection = await postgres.connect()
   const store = postgresBars(connection)
   const feed = new ChangeFeed(connection)
@@ -86,11 +86,26 @@ test('a series that was written or removed, and the facts of a symbol, are heard
   await readAll(feed)
   const key = { ...seriesKey('BINANCE', 'BTCUSDT', '1m'), owner: 'usr_1' }
   await store.upsert(key, minuteBars(0, 3))
+  await store.upsert(key, minuteBars(2, 7))
+  const draft = store.draft(key)
+  await draft.add(minuteBars(6, 10))
+  await draft.commit()
   await store.remove(key)
   await store.removeSymbol('ACME', 'NONE', '')
-  await readUntil(feed, heard, 2)
-  const series = ['bars', 'usr_1', 'BINANCE', 'BTCUSDT', '1m']
-  expect(heard.flatMap(({ keys }) => keys)).toEqual([series, series])
+  await readUntil(feed, heard, 4)
+  const keys = heard.flatMap((change) => change.keys)
+  expect(keys.map(barsOfChange)).toEqual([
+    { key, inserted: 3, updated: 0 },
+    { key, inserted: 4, updated: 1 },
+    { key, inserted: 3, updated: 1 },
+    { key, inserted: 0, updated: 0 },
+  ])
+  // As a program of before that says it.
+  expect(barsOfChange(['bars', 'usr_1', 'BINANCE', 'BTCUSDT', '1m'])).toEqual({
+    key,
+    inserted: 0,
+    updated: 0,
+  })
   await connection.close()
 })
 

@@ -9,6 +9,7 @@ import { turn } from '../../lib/turn.ts'
 import { type BarRange, type Bars, emptyBars, mergeBars, selectBars, sliceBars } from '../../market/bars.ts'
 import {
   bareKey,
+  type BarCounts,
   type BarDraft,
   type BarStore,
   compareSeries,
@@ -64,8 +65,9 @@ export const nameKey = (key: SeriesKey): Buffer =>
   encodeKey([ownerOf(key), key.exchange, key.symbol, key.interval])
 const symbolKey = (exchange: string, symbol: string, owner = ''): Buffer =>
   encodeKey([owner, exchange, symbol])
-/** What the feed of changes says of a series, and of a symbol. */
-const toldOf = (kind: 'bars' | 'symbol', name: Key): Buffer => encodeKey([kind, ...name])
+/** What the feed of changes says of a series, and of a symbol; of bars that came how many, which older programs read over. */
+const toldOf = (kind: 'bars' | 'symbol', name: Key, figures: readonly number[] = []): Buffer =>
+  encodeKey([kind, ...name, ...figures])
 
 export function postgresBars(connection: Connection): BarStore {
   const { schema, node, reading, writing, objects, newId, written } = connection
@@ -178,6 +180,8 @@ export function postgresBars(connection: Connection): BarStore {
       /** Times of the first and last bar that came. */
       readonly from: number
       readonly to: number
+      readonly inserted: number
+      readonly updated: number
       readonly gone: readonly number[]
       readonly parts: ReadonlyMap<number, Uint8Array>
     },
@@ -191,7 +195,7 @@ export function postgresBars(connection: Connection): BarStore {
       node,
       slotOf(name),
       name,
-      toldOf('bars', decodeKey(name)),
+      toldOf('bars', decodeKey(name), [next.inserted, next.updated]),
       old?.info.change ?? null,
       next.series,
       next.count,
@@ -254,11 +258,13 @@ export function postgresBars(connection: Connection): BarStore {
       const after = mergeBars(before, bars)
       const { parts, gone } = await placed(old, chunks, { before, after, from })
       const inserted = after.length - before.length
+      const updated = bars.length - inserted
       const count = (old?.info.count ?? 0) + inserted
-      const done = await write(key, old, { series: null, count, from, to, gone, parts })
+      const next = { series: null, count, from, to, inserted, updated, gone, parts }
+      const done = await write(key, old, next)
       if (!done) continue
       const { change, info: series } = done
-      return { inserted, updated: bars.length - inserted, change, before: old && old.info, series }
+      return { inserted, updated, change, before: old && old.info, series }
     }
   }
 
@@ -325,8 +331,8 @@ export function postgresBars(connection: Connection): BarStore {
       read: readId,
       starts: firstsOf,
       drop,
-      async publish(old, { id, count, from, to }) {
-        const done = await write(key, old, { series: id, count, from, to, gone: [], parts: new Map() })
+      async publish(old, { id: series, ...whole }) {
+        const done = await write(key, old, { ...whole, series, gone: [], parts: new Map() })
         return done && done.info
       },
     })
@@ -421,9 +427,12 @@ export function postgresBars(connection: Connection): BarStore {
   }
 }
 
-/** The series that a key of a change tells of; null if it tells of something else. */
-export function seriesOfChange([kind, ...name]: Key): SeriesKey | null {
-  return kind === 'bars' ? seriesNamed(name) : null
+/** What a key of a change tells of a series; null if it tells of something else. */
+export function barsOfChange([kind, ...told]: Key): ({ readonly key: SeriesKey } & BarCounts) | null {
+  if (kind !== 'bars') return null
+  // Of a series that was removed, and by an older program, it is not said how many.
+  const [inserted = 0, updated = 0] = told.slice(4).map(Number)
+  return { key: seriesNamed(told), inserted, updated }
 }
 
 /** Decodes chunks one after the other, giving others a turn now and then; answers the columns and where the last one ends. */
