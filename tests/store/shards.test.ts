@@ -173,6 +173,28 @@ test('shards that stay nobody’s are taken by whoever looks, until the one whos
   await Promise.all(nodes.map(({ connection }) => connection.close()))
 })
 
+test('nothing that is nobody’s is left to a node that does not look any more, though its lease still runs', async () => {
+  const schema = crypto.randomUUID()
+  const [first, silent, dead] = [await joined(schema), await joined(schema), await joined(schema)]
+  await settle([first, silent, dead])
+  await expire(schema, dead)
+  const silentSince = (ms: number) =>
+    sql.unsafe(
+      `update "${schema}".nodes set seen = clock_timestamp() - $1 * interval '1 ms' where node = $2`,
+      [ms, silent.fleet.node],
+    )
+  await silentSince(leaseMs / 4)
+  await first.fleet.look()
+  expect(counts([first])).toEqual([128])
+  await silentSince(leaseMs / 2)
+  await first.fleet.look()
+  expect(together([first, silent])).toEqual(EVERY)
+  expect(first.fleet.members).toContain(silent.fleet.node)
+  await settle([silent, first])
+  expect(counts([first, silent])).toEqual([128, 128])
+  await Promise.all([first, silent, dead].map(({ connection }) => connection.close()))
+})
+
 test('after a time without the database the others are waited for before they are taken for dead', async () => {
   const schema = crypto.randomUUID()
   let time = 0

@@ -3,8 +3,9 @@
 // A node is alive while it renews a lease on its own name, and each of its commits checks the fence of that lease. When it
 // has not renewed for long enough, another node buries it: the fence goes, so that nothing it may still be about to write
 // is taken, and in the same transaction its shards become nobody's. Then every node claims up to its fair share of what
-// is nobody's; what is still nobody's after some looks goes to whoever is quickest. A node that has more than its share, since others have come, finishes what it is doing for some of its
-// shards and gives them back. So a shard is done by one node at a time, and nobody has to be the first among them.
+// is nobody's, where only those count that still look; what is still nobody's after some looks goes to whoever is quickest.
+// A node that has more than its share, since others have come, finishes what it is doing for some of its shards and gives
+// them back. So a shard is done by one node at a time, and nobody has to be the first among them.
 
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
@@ -23,6 +24,8 @@ import type { Schema } from './schema.ts'
 const LOOK_MS = 500
 /** After so many looks at shards that are nobody's, they are taken by whoever looks, whatever its share. */
 const PATIENT_LOOKS = 4
+/** Who was not heard of for this part of a lease, which is three looks, is not left a share of what is nobody's. */
+const QUIET = 3 / 8
 const NODES: Key = ['lease', 'node']
 /** Servers from before there were several at a time wait for this one, and are waited for. */
 const SERVING = 'serving'
@@ -45,6 +48,8 @@ interface Member {
   readonly isAlive: boolean
   /** It does no work yet, and gets no share. */
   readonly isStarting: boolean
+  /** It was heard of a moment ago; one that was not may be dead, though its lease has not run out. */
+  readonly isLooking: boolean
 }
 
 export class Fleet implements Shards {
@@ -206,14 +211,15 @@ export class Fleet implements Shards {
     const mayBury = this.#mayBury()
     for (const { name, isAlive } of all)
       if (mayBury && !isAlive && name !== this.node && (await this.#bury(name))) isFewer = true
-    const members = all
-      .filter(({ name, isAlive, isStarting }) => (isAlive && !isStarting) || name === this.node)
-      .map(({ name }) => name)
-      .sort()
+    const alive = all.filter(
+      ({ name, isAlive, isStarting }) => (isAlive && !isStarting) || name === this.node,
+    )
+    const members = namesOf(alive)
     isFewer ||= this.#members.some((name) => !members.includes(name))
     this.#members = members
     if (isFewer) for (const listener of this.#buried) listener()
-    const share = shareOf(members.indexOf(this.node), members.length)
+    const looking = namesOf(alive.filter(({ name, isLooking }) => isLooking || name === this.node))
+    const share = shareOf(looking.indexOf(this.node), looking.length)
     this.#looksInVain = free === 0 || isFewer ? 0 : this.#looksInVain + 1
     // What is being given away is still this node's in the database.
     if (this.#isGiving) return
@@ -250,17 +256,25 @@ export class Fleet implements Shards {
   async #all(): Promise<{ readonly members: readonly Member[]; readonly free: number }> {
     const { schema, writing } = this.#connection
     const { start, end } = prefixRange(NODES)
-    const rows = await writing.query<{ work: Uint8Array; alive: boolean; starting: boolean; free: number }>(
+    const rows = await writing.query<{
+      work: Uint8Array
+      alive: boolean
+      starting: boolean
+      looking: boolean
+      free: number
+    }>(
       `select l.work, l.until > clock_timestamp() as alive, n.version is null as starting,
+         coalesce(n.seen > clock_timestamp() - $3 * interval '1 ms', false) as looking,
          (select count(*)::int from ${schema}.shards s where s.holder is null) as free
        from ${schema}.leases l left join ${schema}.nodes n on n.node = l.node
        where l.work >= $1 and l.work < $2`,
-      [start, end],
+      [start, end, this.#leaseMs * QUIET],
     )
-    const members = rows.map(({ work, alive, starting }) => ({
+    const members = rows.map(({ work, alive, starting, looking }) => ({
       name: String(decodeKey(work)[2]),
       isAlive: alive,
       isStarting: starting,
+      isLooking: looking,
     }))
     return { members, free: rows[0]?.free ?? 0 }
   }
@@ -330,6 +344,8 @@ export class Fleet implements Shards {
     if (isMore) for (const listener of this.#gained) listener()
   }
 }
+
+const namesOf = (members: readonly Member[]) => members.map(({ name }) => name).sort()
 
 const leaseKey = (node: string) => encodeKey([...NODES, node])
 
