@@ -1,5 +1,6 @@
 // Files of bars as programs write them: made here to the shapes that are documented, never fetched.
 
+import { DUPLICATES } from '../../src/market/bar-stage.ts'
 import { describe, expect, test } from 'bun:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { Problem } from '../../src/lib/problem.ts'
@@ -548,7 +549,40 @@ describe('trades become bars', () => {
 
     test('are refused where they say something twice', async () => {
       expect(made(FIRST, '1709632815,11,4\n')).rejects.toThrow('lies between trades of a file before')
-      expect(made(`${FIRST}1709632860,1,1\n`, FIRST)).rejects.toThrow('has the same time as')
+      expect(made(`${FIRST}1709632860,1,1\n`, FIRST)).rejects.toThrow('a file before has trades of')
+    })
+
+    /** Three hours, a trade every seven seconds, cut twice within a minute. */
+    const TRADES = Array.from({ length: 1500 }, (_, i) => [
+      1_709_632_800 + 7 * i,
+      100 + ((i * 37) % 11),
+      1 + (i % 3),
+    ])
+    const PIECES = [TRADES.slice(0, 500), TRADES.slice(500, 1001), TRADES.slice(1001)]
+    const textOf = (trades: number[][]) => trades.map((one) => `${one.join(',')}\n`).join('')
+    const turned = (trades: number[][]) => trades.toReversed()
+
+    test.each([
+      ['oldest first', PIECES],
+      ['newest first', PIECES.map(turned).reverse()],
+    ])('are the bars of one file, %s', async (_name, pieces) => {
+      const whole = await made(textOf(TRADES))
+      expect((await made(...pieces.map(textOf))).bars).toEqual(whole.bars)
+    })
+
+    test.each([
+      ['rows newest first, files oldest first', PIECES.map(turned)],
+      ['rows oldest first, files newest first', PIECES.toReversed()],
+      ['a file that reaches into the one before', [TRADES.slice(0, 700), TRADES.slice(500)]],
+      ['a file within another', [TRADES, TRADES.slice(500, 900)]],
+      ['a file around another', [TRADES.slice(500, 900), TRADES]],
+    ])('are refused where pieces of a bar would take each other’s place: %s', async (_name, pieces) => {
+      for (const duplicates of DUPLICATES) {
+        const files = pieces.map((one, i) => ({ name: `${i}.csv`, bytes: chunks(textOf(one)), packing: [] }))
+        const staged = stageNamed(files, { symbol: COIN, interval: '1m', hints: { duplicates } }, null)
+        expect(staged).rejects.toThrow('of a bar that a file before has trades of as well')
+        await staged.catch(() => {})
+      }
     })
 
     test('are told when bars are stored already', async () => {

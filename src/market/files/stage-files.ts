@@ -275,6 +275,7 @@ class SinkOf {
 
   /** `added` rows proved to be bars. */
   end(added: number): Pick<FileReading, 'kind' | 'rows'> & { readonly skipped: number } {
+    this.#trades?.leave()
     const { count, skipped } = this.#trades ?? { count: added, skipped: this.#bars.skipped }
     return { kind: this.#kind, rows: count - this.#before.count, skipped: skipped - this.#before.skipped }
   }

@@ -3,7 +3,7 @@
 //
 // Trades of one file come in the order of time, oldest or newest first; only the bar under way is kept. A trade in the
 // middle of nowhere would need all trades in memory, so it is refused with its row. A bar that the end of a file cuts goes on
-// with the next file.
+// with the next file, which therefore has to be the next by time; a bar is never made of a piece of its trades.
 
 import { type Calendar, periodFinder } from '../calendar.ts'
 import type { Interval } from '../interval.ts'
@@ -73,6 +73,9 @@ abstract class BarsOfTrades implements RowSink {
   /** The rows from here on are of another file. */
   abstract enter(): void
 
+  /** The rows of a file are over. */
+  abstract leave(): void
+
   /** Hands on the bar under way. Call it at the end of the last file. */
   abstract end(): void
 
@@ -133,6 +136,12 @@ export class TradeBars extends BarsOfTrades {
   /** What the files before this one told of the bar under way: no trade of this file lies between, or some came twice. */
   #toldFrom = Number.NaN
   #toldTo = Number.NaN
+  /** Where the first and the last bar of each file before this one begin: either may have been cut. */
+  readonly #edges = new Set<number>()
+  readonly #spans: (readonly [from: number, to: number])[] = []
+  /** Where the first bar of this file begins, and its row; NaN: it has none yet. */
+  #first = Number.NaN
+  #row = 0
 
   constructor(bars: BarTaker, calendar: Calendar, interval: Interval, kind: 'trades' | 'quotes') {
     super(bars)
@@ -166,6 +175,10 @@ export class TradeBars extends BarsOfTrades {
     }
     this.end()
     const { start, end } = this.#period(time)
+    const isFirst = Number.isNaN(this.#first)
+    if (this.#edges.has(start) || (isFirst && this.#isWithin(start))) return this.fail(row, CUT)
+    if (isFirst) this.#first = start
+    this.#row = row
     this.#start = start
     this.#end = end
     this.#opened = this.#closed = time
@@ -185,7 +198,24 @@ export class TradeBars extends BarsOfTrades {
     this.handOn()
     this.#start = this.#end = Number.NaN
   }
+
+  leave(): void {
+    if (Number.isNaN(this.#first)) return
+    const [first, last] = [this.#first, this.#start]
+    if (last !== first && this.#isWithin(last)) this.fail(this.#row, CUT)
+    this.#edges.add(first).add(last)
+    this.#spans.push(first < last ? [first, last] : [last, first])
+    this.#first = Number.NaN
+  }
+
+  /** Whether a file before has bars before and behind this one, and so may have it as well. */
+  #isWithin(start: number): boolean {
+    return this.#spans.some(([from, to]) => start > from && start < to)
+  }
 }
+
+const CUT =
+  'is of a bar that a file before has trades of as well; name the files so that they follow each other as their rows do, oldest or newest first, with each trade in one file'
 
 /**
  * Bars of so much volume each: busy hours have many of them, quiet ones few. A bar ends with the trade that fills it up, which
@@ -223,6 +253,8 @@ export class VolumeBars extends BarsOfTrades {
   }
 
   enter(): void {}
+
+  leave(): void {}
 
   /** Full or not. */
   end(): void {
