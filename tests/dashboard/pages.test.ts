@@ -835,6 +835,23 @@ if bar_index % (days * 6) == 9
     await form.getByRole('button', { name: 'Import', exact: true }).click()
     await page.getByText('30 rows read: 30 new bars').waitFor()
     await page.getByRole('cell', { name: /TEST:ABC/ }).waitFor()
+    // Two pieces of one minute's trades, one by one.
+    for (const [name, trades] of [
+      ['TEST_TRD, 1.csv', '1709632800,10,1\n'],
+      ['TEST_TRD, 1 (1).csv', '1709632830,12,2\n'],
+    ] as const) {
+      const text = `timestamp,price,quantity\n${trades}`
+      await page
+        .locator('input[type=file]')
+        .setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) })
+      const piece = page.getByRole('form', { name, exact: true })
+      await piece.getByLabel('Exchange').fill('TEST')
+      await piece.getByLabel('Symbol').fill('TRD')
+      await piece.getByLabel('Interval').fill('1m')
+      await piece.getByRole('button', { name: 'Import', exact: true }).click()
+      await piece.getByText('1 rows read').waitFor()
+    }
+    await page.getByText('One bar that was stored already is now made of these trades alone.').waitFor()
     await page.locator('input[type=file]').setInputFiles([
       { name: 'BTCUSDT-1m-2024-03.zip', mimeType: 'application/zip', buffer: Buffer.from(ARCHIVE) },
       { name: 'BTCUSDT-1m-2024-03.zip.CHECKSUM', mimeType: '', buffer: Buffer.from(`${'0'.repeat(64)}  x`) },

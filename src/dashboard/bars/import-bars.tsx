@@ -173,6 +173,11 @@ function ImportFile({ upload: { file, sha256 }, onImported, onClose }: ImportFil
           <div class={p['note']} data-tone="up" role="status">
             {count(done.rows)} rows read: {count(done.inserted)} new bars, {count(done.updated)} replaced.
           </div>
+          {done.warnings?.map(({ code, message }) => (
+            <div key={code} class={p['note']} data-tone="warn">
+              {message}
+            </div>
+          ))}
           <Reading read={done.read} />
         </>
       ) : (
