@@ -545,6 +545,7 @@ async function post(
     const problem = await kind.sendPicture(settings, picture, delivery.id, send)
     if (problem !== null) note = `The chart was not sent: ${problem}`
   }
+  reply = ownRefusal(kind, reply)
   const seconds =
     reply.status === 429 ? kind.waits?.(jsonOf(reply), reply.headers ?? {}, deps.clock.now()) : undefined
   note = reply.note ?? note
@@ -563,9 +564,30 @@ const ANSWER_BYTES = 64 * 1024
 function ownAnswer({ label, isTaken }: ChannelKind, reply: Reply): Reply {
   const isSuccess = reply.status >= 200 && reply.status < 300
   if (!isSuccess || (isTaken?.(reply) ?? true)) return reply
-  const note = `This is no answer of ${label}, though its status is ${reply.status}. Perhaps a proxy or the sign-in page of a network gave it.`
-  return { ...reply, status: 0, failure: 'not_the_service', note }
+  return foreign(
+    reply,
+    `This is no answer of ${label}, though its status is ${reply.status}. Perhaps a proxy or the sign-in page of a network gave it.`,
+  )
 }
+
+/** What a proxy answers of itself. Of other refusals, such as 413, it is no matter whose they are. */
+const SAID_BY_PROXIES: readonly number[] = [401, 403, 404, 405]
+
+/** The answer, as none at all if it refuses for good and is not what the service says. */
+function ownRefusal({ label, refuses }: ChannelKind, reply: Reply): Reply {
+  if (!SAID_BY_PROXIES.includes(reply.status) || (refuses?.(reply) ?? true)) return reply
+  return foreign(
+    reply,
+    `The status ${reply.status} came, but not in the words of ${label}. Perhaps a proxy gave it, or the address is that of another server.`,
+  )
+}
+
+const foreign = (reply: Reply, note: string): Reply => ({
+  ...reply,
+  status: 0,
+  failure: 'not_the_service',
+  note,
+})
 
 /** Answers by which a service may refuse a picture and take the text. */
 const MAY_REFUSE_PICTURE: readonly number[] = [400, 403, 405, 413, 415, 422]

@@ -131,6 +131,11 @@ export interface ChannelKind {
    * Missing = every one counts.
    */
   readonly isTaken?: (reply: Reply) => boolean
+  /**
+   * Whether an answer that refuses the message for good is the service's own: a proxy says 404, too, while it cannot reach the
+   * service, or 403 to who looks like a robot. Missing = every one is.
+   */
+  readonly refuses?: (reply: Reply) => boolean
   /** Whether an answer refuses the picture alone, where its status does not say so. */
   readonly refusesPicture?: (reply: Reply) => boolean
   /** Sends the picture behind a text that was taken. Answers why that failed, or null. */
@@ -281,6 +286,11 @@ export const hasId =
   (name: string) =>
   (reply: Reply): boolean =>
     ['string', 'number'].includes(typeof jsonOf(reply)[name])
+
+export const hasField =
+  (name: string) =>
+  (reply: Reply): boolean =>
+    name in jsonOf(reply)
 
 /** An answer's body as JSON; an empty object if it is none. */
 export function jsonOf({ excerpt }: Pick<Reply, 'excerpt'>): Json {

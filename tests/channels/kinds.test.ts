@@ -1,5 +1,6 @@
 // What each service is sent, by its own documentation: addresses, headers, names of fields and limits, written by hand.
 
+import { NO_REPLY } from '../../src/webhooks/send.ts'
 import { describe, expect, test } from 'bun:test'
 import type { ChannelKind, ChannelRequest, Notice, Settings } from '../../src/channels/kind.ts'
 import { PUSH_BYTES } from '../../src/channels/push-encryption.ts'
@@ -378,6 +379,31 @@ describe('an HTTP endpoint', () => {
     )
     expect([method, body]).toEqual(['PUT', `${NOTICE.title} {{nothing}} {{toString}}`])
   })
+})
+
+test.each([
+  [
+    'ntfy',
+    '{"code":40301,"http":403,"error":"forbidden","link":"https://ntfy.sh/docs/publish/#authentication"}',
+  ],
+  ['gotify', '{"error":"Unauthorized","errorCode":401,"errorDescription":"provide a valid token"}'],
+  ['pushover', '{"token":"invalid","errors":["application token is invalid"],"status":0,"request":"5"}'],
+  ['telegram', '{"ok":false,"error_code":403,"description":"Forbidden: bot was blocked by the user"}'],
+  ['discord', '{"message":"Unknown Webhook","code":10015}'],
+  ['slack', 'no_service'],
+  ['slack', '{"id":"api.incoming_webhook.disabled.app_error","message":"disabled","status_code":404}'],
+  ['matrix', '{"errcode":"M_FORBIDDEN","error":"You are not in this room."}'],
+] as const)('%s refuses in its own words, not in those of a proxy: %s', (kind, own) => {
+  const refuses = (excerpt: string) => KINDS[kind].refuses?.({ ...NO_REPLY, status: 404, excerpt })
+  expect(refuses(own)).toBe(true)
+  for (const page of [
+    '',
+    '404 page not found',
+    '<html>403 Forbidden</html>',
+    'error code: 1020',
+    'Forbidden',
+  ])
+    expect([page, refuses(page)]).toEqual([page, false])
 })
 
 test('however long an alert is, no service is sent more than it takes', () => {

@@ -3,6 +3,7 @@
 import {
   cutLine,
   formRequest,
+  hasField,
   hasId,
   HEADER_TOKEN,
   jsonRequest,
@@ -161,6 +162,7 @@ export const telegram: ChannelKind = {
   },
   picture: 'file',
   isTaken: (reply) => jsonOf(reply)['ok'] === true,
+  refuses: hasField('ok'),
   waits: ({ parameters }) => (parameters as { retry_after?: number } | undefined)?.retry_after,
 }
 
@@ -210,6 +212,7 @@ export const discord: ChannelKind = {
   picture: 'file',
   // Servers that speak the same may have nothing to say.
   isTaken: (reply) => reply.status === 204 || hasId('id')(reply),
+  refuses: hasField('message'),
   waits: ({ retry_after: seconds }) => (typeof seconds === 'number' ? seconds : undefined),
 }
 
@@ -272,6 +275,8 @@ export const slack: ChannelKind = {
     const { ok, success } = jsonOf(reply)
     return /^\s*(?:(?:ok\s*)?$|\{)/i.test(reply.excerpt) && ok !== false && success !== false
   },
+  // Slack names a reason such as no_service; the others answer JSON.
+  refuses: ({ excerpt }) => /^\s*(?:[a-z]+(?:_[a-z]+)+\s*$|\{)/.test(excerpt),
 }
 
 /** Slack refuses blocks that are longer than 13,200 characters together. */
@@ -347,6 +352,7 @@ export const matrix: ChannelKind = {
     return shown.status === 200 && hasEventId(shown) ? null : refusalText(shown)
   },
   isTaken: hasEventId,
+  refuses: hasField('errcode'),
   waits: ({ retry_after_ms: ms }) => (typeof ms === 'number' ? ms / 1000 : undefined),
 }
 

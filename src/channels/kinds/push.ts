@@ -3,6 +3,7 @@
 import {
   cutLine,
   formRequest,
+  hasField,
   hasId,
   HEADER_TOKEN,
   jsonRequest,
@@ -83,6 +84,7 @@ export const ntfy: ChannelKind = {
   // A file takes the place of the text, which goes into headers.
   picture: 'file',
   isTaken: hasId('id'),
+  refuses: hasField('error'),
   // Files have a limit of their own for a day.
   refusesPicture: (reply) => jsonOf(reply)['code'] === 42905,
 }
@@ -141,6 +143,7 @@ export const gotify: ChannelKind = {
     ),
   picture: 'address',
   isTaken: hasId('id'),
+  refuses: hasField('error'),
 }
 
 /** https://pushover.net/api: a title of 250 characters, a text of 1,024, an address of 512, a picture of 5 MB. */
@@ -198,6 +201,7 @@ export const pushover: ChannelKind = {
   },
   picture: 'file',
   isTaken: (reply) => jsonOf(reply)['status'] === 1,
+  refuses: hasField('status'),
   // When the month's messages are used up. As long as some are left, the time of the next month says nothing.
   waits(_, { 'x-limit-app-remaining': remaining, 'x-limit-app-reset': reset }, now) {
     const seconds = Number(reset) - now / 1000
