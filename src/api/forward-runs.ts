@@ -87,6 +87,7 @@ function shown({
   seriesOwner: _series,
   events: _events,
   foreseen: _foreseen,
+  turn: _turn,
   provisional = false,
   ...run
 }: ForwardRun): ForwardRunWire {

@@ -6,8 +6,9 @@
 // that of a backtest of the tape. The state of the engine is kept in memory alone: without it a step begins at the first bar,
 // with the same result.
 //
-// Runs advance in rounds, and each run that is behind has a short turn in each of them. So a bar that has just closed waits for
-// a round, and not until others have caught up.
+// Runs advance in rounds of short turns. A bar that has just closed is taken up in the next round, and does not wait until others
+// have caught up. Those that are behind have what is left of a round, and the next one goes on where this one ended. Turns are
+// counted in the records, so that none starves behind a user's others, however often the server stops.
 
 import type { ForwardState } from '../backtest/forward.ts'
 import type { TextBytes } from '../engine/answer.ts'
@@ -82,8 +83,10 @@ const USERS_AT_ONCE = 8
 const STEPS_MAX = 50
 /** No further step of a turn is begun after so much processor time: all users' runs share a thread or two. */
 const TURN_MS = 50
-/** After so long, those of a user's runs that are further behind wait for the next round. */
+/** After so long, those of a user's runs that are behind and have not had a turn wait for the next round. */
 const ROUND_MS = 200
+/** No run is behind for so few bars: the one that closed last, and one behind it that may be forming. */
+const NEWEST_BARS = 2
 /** A commit ends with the bar that brings so many events, or so many letters of them; each may be a delivery or ten. */
 const EVENTS_AT_ONCE = 200
 const LETTERS_AT_ONCE = 200_000
@@ -352,11 +355,11 @@ export class ForwardRuns {
     const lane = async () => {
       for (let line = waiting.shift(); line; line = waiting.shift()) {
         const until = clock.now() + ROUND_MS
-        // The bar of a run that is not behind is told at once.
-        for (const run of line.toSorted((a, b) => b.last - a.last)) {
+        let turn = Math.max(...line.map(turnOf))
+        for (const run of await this.#inOrder(line)) {
           if (signal?.aborted) return
           if (!shards.holds(run.userId)) break
-          const work = this.#advance(run, pass)
+          const work = this.#advance({ ...run, turn: ++turn }, pass)
           this.#underWay.set(run.userId, work)
           // The others go on.
           const hasMore = await work.catch((error: unknown) => void pass.failed.set(run.id, error))
@@ -369,6 +372,24 @@ export class ForwardRuns {
     }
     await Promise.all(Array.from({ length: USERS_AT_ONCE }, lane))
     return { isBehind, isProvisional }
+  }
+
+  /** First the runs that lack the newest bars alone, then those that are behind, and of each the one whose turn is longest ago. */
+  async #inOrder(line: readonly ForwardRun[]): Promise<ForwardRun[]> {
+    const behind = new Set<ForwardRun>()
+    // One whose bars cannot be read says so in its turn.
+    for (const run of line) if (await this.#isBehind(run).catch(() => false)) behind.add(run)
+    return line.toSorted((a, b) => Number(behind.has(a)) - Number(behind.has(b)) || turnOf(a) - turnOf(b))
+  }
+
+  async #isBehind(run: ForwardRun): Promise<boolean> {
+    const { bars: cache } = this.#deps
+    const key = keyOf(run)
+    const source = await cache.source(key)
+    if (!source || source.last <= run.last) return false
+    const first = NEWEST_BARS + 1
+    const news = await barsSeenBy(cache, run.userId).read(key, { from: run.last + 1, first })
+    return news.length === first
   }
 
   /** Answers whether there is more to take up. */
@@ -596,6 +617,8 @@ export class ForwardRuns {
 }
 
 const keyOf = (run: ForwardRun): SeriesKey => seriesOf(run, run.seriesOwner)
+
+const turnOf = ({ turn = 0 }: ForwardRun): number => turn
 
 const missing = () => new Problem(404, 'forward_run_not_found', 'There is no such forward run.')
 

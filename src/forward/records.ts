@@ -13,6 +13,8 @@ export interface ForwardRun extends Omit<ForwardRunWire, 'provisional'> {
   readonly seriesOwner: string
   /** What was told of the bar that is not over. */
   readonly foreseen?: readonly BareOrder[]
+  /** The turns of a user's runs are numbered: that in which it took up bars last. Missing where there was none since. */
+  readonly turn?: number
   /** How many events there are of its orders. */
   readonly events: number
 }

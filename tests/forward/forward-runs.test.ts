@@ -10,6 +10,7 @@ import {
   type ForwardDeps,
   type ForwardRun,
 } from '../../src/forward/forward-runs.ts'
+import type { FollowJob } from '../../src/engine/job.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
@@ -295,10 +296,11 @@ test('a server that dies as it writes many bars has written them whole or not at
   expect([seed, await told()]).toEqual([seed, slow.told])
   expect(await open().orders('u', id)).toEqual(slow.told)
   const run = await open().get('u', id)
-  expect({ ...run, id: '', createdAt: 0 }).toEqual({
+  expect({ ...run, id: '', createdAt: 0, turn: 0 }).toEqual({
     ...(await slow.open().get('u', whole.id)),
     id: '',
     createdAt: 0,
+    turn: 0,
   })
   expect(await reportOf(open(), run)).toBe(await reportOf(slow.open(), whole))
 })
@@ -370,6 +372,68 @@ test('a bar that closes while another’s run catches up is told before that has
   expect(jobs.filter((user) => user === 'live')).toHaveLength(1)
   expect(jobs.indexOf('live')).toBeLessThan(3)
   expect(jobs.length).toBeGreaterThan(6)
+})
+
+/** Runs of one user, each behind by as many bars as it is given, and a server that dies after each turn. */
+async function queue(lacking: Readonly<Record<string, number>>) {
+  const it = await town({ bars: 2000 })
+  const most = Math.max(...Object.values(lacking))
+  const ids = new Map<string, string>()
+  const comeTo = (bars: number) => it.bring(101 + bars - it.brought())
+  for (const [name, bars] of Object.entries(lacking).sort(([, a], [, b]) => b - a)) {
+    await comeTo(most - bars)
+    const source = SOURCE.replace('both ways', name)
+    ids.set(name, (await it.open().create('u', { ...BODY, source, warmup: 50 })).id)
+  }
+  await comeTo(most)
+  const pool = inlinePool()
+  const turns: string[] = []
+  return {
+    ...it,
+    turns,
+    /** A life of one turn. */
+    live: async () => {
+      const life = new AbortController()
+      const work = {
+        do: (kind: 'follow', job: FollowJob, options: Parameters<typeof pool.do>[2]) => {
+          turns.push([...ids.keys()].find((name) => job.source.includes(`"${name}"`))!)
+          life.abort()
+          return pool.do(kind, job, options)
+        },
+      } as typeof pool
+      await it.open(work).advanceAll(life.signal)
+    },
+    /** How many bars each lacks; the newest may be forming. */
+    lacks: async () => {
+      const runs = await Promise.all([...ids.values()].map((id) => it.open().get('u', id)))
+      return Object.fromEntries(
+        runs.map(({ last }, i) => [[...ids.keys()][i]!, it.brought() - 2 - it.all.time.indexOf(last)]),
+      )
+    },
+  }
+}
+
+test('of a user’s runs that are behind each gets its turn, however often the server dies and bars come in bursts', async () => {
+  const { turns, live, lacks, bring } = await queue({ near: 10, far: 300, farther: 600 })
+  for (let lives = 0; lives < 60; lives++) {
+    await bring(12)
+    await live()
+  }
+  // In three lives 36 bars come, and each has a turn of fifty.
+  expect(Math.max(...Object.values(await lacks()))).toBeLessThan(600)
+  expect(turns.slice(0, 9)).toEqual(Array.from({ length: 3 }, () => turns.slice(0, 3)).flat())
+  for (let lives = 0; lives < 30; lives++) await live()
+  expect(await lacks()).toEqual({ near: 0, far: 0, farther: 0 })
+})
+
+test('the newest bar is taken up before those of the user’s runs that are behind, and one of these gets its turn', async () => {
+  const { turns, live, bring } = await queue({ live: 0, far: 300, farther: 600 })
+  for (let bars = 0; bars < 3; bars++) {
+    await bring(1)
+    for (let lives = 0; lives < 3; lives++) await live()
+  }
+  expect(turns).toEqual(Array.from({ length: 3 }, () => ['live', ...turns.slice(1, 3)]).flat())
+  expect(new Set(turns).size).toBe(3)
 })
 
 test('a bar that is corrected later changes nothing of the run, and is named where a backtest differs', async () => {
