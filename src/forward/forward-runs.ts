@@ -653,7 +653,7 @@ export function eventsBetween(
   { fills, waiting, position }: Pick<ForwardOutput, 'fills' | 'waiting' | 'position'>,
   time: number,
 ): BareOrder[] {
-  const filled = new Set(fills.map(({ id }) => id))
+  const filled = new Set(fills.map(slotOf))
   const nameOf = ({ id, type, side, qty, price }: WaitingOrder) =>
     JSON.stringify([id, type, side, qty, price])
   const there = new Set(waiting.map(nameOf))
@@ -661,7 +661,7 @@ export function eventsBetween(
   const gone = before.filter(
     (order) =>
       !there.has(nameOf(order)) &&
-      !filled.has(order.id) &&
+      !filled.has(slotOf(order)) &&
       // One that is placed again at another price is told of as placed.
       !moved.has(JSON.stringify([order.id, order.type, order.side])),
   )
@@ -706,6 +706,9 @@ export function eventsBetween(
   ]
 }
 
+/** After a reversal the exit of one name is of the other side. */
+const slotOf = ({ id, side }: Pick<WaitingOrder, 'id' | 'side'>) => JSON.stringify([id, side])
+
 /** Of the fills, those whose order did not wait before the bar; of what waits after it, what did not. Equal ones are counted. */
 function newOrders(
   before: readonly WaitingOrder[],
@@ -713,7 +716,6 @@ function newOrders(
   waiting: readonly WaitingOrder[],
   nameOf: (order: WaitingOrder) => string,
 ) {
-  const slotOf = ({ id, side }: Pick<WaitingOrder, 'id' | 'side'>) => JSON.stringify([id, side])
   const toFill = countOf(fills.map(slotOf))
   const after = countOf(waiting.map(nameOf))
   const stayed = new Map<string, number>()

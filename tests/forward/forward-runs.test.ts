@@ -706,6 +706,82 @@ for (const [name, body] of Object.entries(ORDERING))
     expect(filled.size).toBeGreaterThan(1)
   })
 
+/** Nothing of them but exits of one entry waits side by side. */
+const REPLACING = {
+  trailing: ORDERING.trailing,
+  oca: ORDERING.oca,
+  reversal: ORDERING.reversal,
+  onClose: ORDERING.onClose,
+  moving: `strategy("m")
+if bar_index % 5 == 0
+    strategy.entry("L", strategy.long, limit = low)
+strategy.exit("X", "L", limit = close * 1.01, stop = close * 0.99)
+if bar_index % 7 == 0
+    strategy.cancel_all()`,
+  changing: `strategy("c", pyramiding = 9)
+if bar_index % 3 == 0
+    strategy.order("O", strategy.long, qty = 1, limit = low * 0.99)
+if bar_index % 3 == 1
+    strategy.order("O", bar_index % 2 == 0 ? strategy.long : strategy.short, qty = 2, stop = high * 1.001)
+if bar_index % 11 == 0
+    strategy.order("O", strategy.long, qty = 1)`,
+}
+
+for (const [name, body] of Object.entries(REPLACING))
+  test(`who takes what is placed again for a replacement knows what waits: ${name}`, async () => {
+    const { told, open, bring } = await town({ bars: 300 })
+    await bring(100)
+    const runs = open()
+    const source = `//@version=6\n${body}`
+    const { id, waiting } = await runs.create('u', { ...BODY, source, warmup: 50 })
+    const known = new Map<string, unknown>()
+    const place = ({ side, type, qty, price, ...order }: Omit<WaitingOrder, 'type'> & { type: unknown }) =>
+      known.set(JSON.stringify([order.id, side, type]), [tidy(qty), price])
+    for (const order of waiting) place(order)
+    let replaced = 0
+    for (let bar = 0; bar < 180; bar++) {
+      await bring(1)
+      await runs.advanceAll()
+      let isAtOnce = false
+      for (const { event, orderId, side, type, qty, price } of told.splice(0)) {
+        const slot = JSON.stringify([orderId, side, type])
+        if (event === 'order.cancelled') expect([bar, slot, known.delete(slot)]).toEqual([bar, slot, true])
+        else if (event === 'order.filled') {
+          const over = [...known.keys()].filter((one) =>
+            one.startsWith(JSON.stringify([orderId, side]).slice(0, -1)),
+          )
+          if (!isAtOnce) for (const one of over) known.delete(one)
+        } else if (type !== null) {
+          replaced += Number(known.has(slot))
+          place({ id: orderId, side, type, qty, price })
+        }
+        isAtOnce = event === 'order.placed' && type === null
+      }
+      const now = (await runs.get('u', id)).waiting
+      const wanted = now.map(({ side, type, qty, price, ...one }): [string, unknown] => [
+        JSON.stringify([one.id, side, type]),
+        [tidy(qty), price],
+      ])
+      expect([bar, known.size, Object.fromEntries(known)]).toEqual([
+        bar,
+        now.length,
+        Object.fromEntries(wanted),
+      ])
+    }
+    if (name === 'moving') expect(replaced).toBeGreaterThan(5)
+  })
+
+test('exits of several entries wait side by side, and one that comes and fills on one bar replaces none of them', () => {
+  const stop = { id: 'X', type: 'stop', side: 'sell', qty: 1, price: 90 } as const
+  const fill = { id: 'X', side: 'sell', qty: 1, price: 95, position: 1 } as ReportOrder
+  const said = (fills: readonly ReportOrder[], waiting: readonly WaitingOrder[]) =>
+    eventsBetween([stop], { fills, waiting, position: 1 }, 0).map(
+      ({ event, type, price }) => `${event} ${type} ${price}`,
+    )
+  expect(said([], [stop, { ...stop, price: 92 }])).toEqual(['order.placed stop 92'])
+  expect(said([fill], [stop])).toEqual(['order.placed null null', 'order.filled null 95'])
+})
+
 const FORMING_SOURCE = `//@version=6
 strategy("above", process_orders_on_close = false)
 if close > 100
