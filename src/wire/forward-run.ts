@@ -100,11 +100,14 @@ export const ORDER_EVENT = {
   symbol: Type.String(),
   interval: Type.String(),
   barTime: Type.String({ description: 'The bar it happened on, ISO 8601.' }),
-  orderId: Type.String(),
+  orderId: Type.String({
+    description:
+      'An order that is placed again with the same `orderId`, `side` and `type` replaces the one before, and no `order.cancelled` comes for that. Only with pyramiding may the exits of several entries wait side by side under one.',
+  }),
   type: nullable(
     oneOf(
       ['market', 'limit', 'stop', 'trail'],
-      'null of a fill, and of an order that is placed and fills on one bar.',
+      'null of a fill, and of an order that is placed and fills on one bar, which replaces nothing that waits.',
     ),
   ),
   side: oneOf(['buy', 'sell']),
