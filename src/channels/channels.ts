@@ -475,6 +475,7 @@ export function createChannelDeliverer(
     post: (claim) => post(deps, claim),
     isFinal: (status) => FINAL.includes(status),
     restsWhenAsked: true,
+    releasesWaiting: true,
     instead: (tx, channel, notification) =>
       insteadOfSending(
         { ...deps, notifications, publicUrl: deps.publicUrl ?? null },

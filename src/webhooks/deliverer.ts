@@ -94,6 +94,8 @@ export interface DelivererDeps<D extends Destination, P extends Parcel> {
   readonly isGone: (receiver: D, status: number) => boolean
   /** Whether a 429 that says how long to wait is taken at its word, for all of the receiver's deliveries. */
   readonly restsWhenAsked?: boolean
+  /** Whether the first success after failures lets what waits to be tried again go at once. */
+  readonly releasesWaiting?: boolean
   /** The users whose deliveries this server sends. */
   readonly shards?: Shards
 }
@@ -108,6 +110,8 @@ const STOP_MS = 2000
 const CANCELLED_AT_ONCE = 200
 /** How many deliveries of a receiver are rescheduled at once after the clock was set. */
 const PLANNED_AT_ONCE = 200
+/** How many deliveries of a receiver that works again are tried at once. */
+const RELEASED_AT_ONCE = 200
 /** A correction of the clock up to this does not count as setting it. */
 const SLEWED_MS = 1000
 
@@ -355,13 +359,30 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
         nextAt: delay === null ? null : now + delay,
         begunAt: null,
       }
+      const worksAgain = deps.releasesWaiting === true && succeeded(record) && before?.failingSince != null
       return [
         { ...deliveries.replace(delivery, next), essential: true },
         ...(receiver && after ? [receivers.replace(receiver, after)] : []),
+        ...(worksAgain ? await released(tx, claim, now) : []),
       ]
     })
     if (asked !== null) rests.set(claim.receiver.id, now + asked)
     tell(claim, record, before, after)
+  }
+
+  /** The attempt that comes of it is none of the schedule's, or a receiver that works now and then would use them up. */
+  async function released(tx: Tx, { delivery: { id, ownerId }, receiver }: Claim<D, P>, nextAt: number) {
+    const waiting = deliveries.at(tx)
+    const index = [ownerId, receiver.id]
+    const { items } = await waiting.list('turn', index, { limit: RELEASED_AT_ONCE, reverse: false })
+    const mayGo = items.filter(
+      (one) =>
+        one.id !== id && one.attempts.length > 0 && (one.nextAt ?? 0) > nextAt && (one.waits ?? 0) < WAITS,
+    )
+    const stored = await waiting.storedMany(mayGo.map((one) => one.id))
+    return stored.map((one) =>
+      deliveries.replace(one, { ...one.record, nextAt, waits: (one.record.waits ?? 0) + 1 }),
+    )
   }
 
   /** The log of deliveries has every attempt; the server's log gets a line only when something changes. */

@@ -18,7 +18,8 @@ import { testKv } from '../store/test-store.ts'
 // A busy machine is no failure.
 setDefaultTimeout(900_000)
 
-const HOUR = 3_600_000
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
 const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
 const NOTICE: Notice = {
   title: 'BTC above 70,000',
@@ -507,6 +508,36 @@ describe('a notification', () => {
     await channels.resend('usr_1', (await log(id))[0]?.id ?? '')
     await clock.pass(HOUR)
     expect(new Set(sent.map(({ url }) => url.pathname)).size).toBe(2)
+    await stop()
+  })
+
+  test('goes at once when its service works again, and is tried no fewer times for one that works now and then', async () => {
+    const { telegram, fire, log, stop } = await world()
+    const { id } = await telegram()
+    const byAge = async () => (await log(id)).toReversed()
+    respond = () => reply(502)
+    await fire([id])
+    await fire([id])
+    await clock.pass(10_000)
+    expect((await byAge()).map(({ attempts }) => attempts.length)).toEqual([2, 2])
+    // The third finds that it works; the first is tried and finds that it does not.
+    respond = () => (sent.length === 5 ? reply(200, '{"ok":true}') : reply(502))
+    await fire([id])
+    await clock.pass(10_000)
+    expect((await byAge()).map(({ state, attempts }) => [state, attempts.length])).toEqual([
+      ['pending', 3],
+      ['pending', 3],
+      ['delivered', 1],
+    ])
+    // As after the second: what came of it is no attempt of the schedule.
+    const [first] = await byAge()
+    const [, , third] = first?.attempts ?? []
+    expect((first?.nextAt ?? 0) - (third?.at ?? 0)).toBeWithin(4 * MINUTE, 6 * MINUTE + 1)
+    respond = () => reply(200, '{"ok":true}')
+    await fire([id])
+    await clock.pass(10_000)
+    expect((await byAge()).map(({ state }) => state)).toEqual(Array(4).fill('delivered'))
+    expect(sent).toHaveLength(4 + 1 + 2 + 3)
     await stop()
   })
 
