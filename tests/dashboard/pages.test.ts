@@ -432,6 +432,71 @@ describe.skipIf(noBrowser)('pages', () => {
     expect(complaints.filter((one) => !one.includes('422'))).toEqual([])
   }, 300_000)
 
+  test('what was sent has the width of a phone for its words, and says when what waits goes out', async () => {
+    const { page, complaints } = await openAt('/settings/about')
+    const channel = {
+      id: 'ch_1',
+      name: 'Phone',
+      kind: 'ntfy',
+      settings: {},
+      secrets: [],
+      picture: 'dark',
+      quiet: null,
+      digestMinutes: 0,
+      status: 'active',
+      disabledReason: null,
+      failingSince: null,
+      lastSuccessAt: null,
+      createdAt: 0,
+      updatedAt: 0,
+    }
+    const now = Date.now()
+    const attempt = { at: now, status: 429, durationMs: 9, failure: null, excerpt: 'You have sent too much.' }
+    const notification = (id: string, part: object) => ({
+      id,
+      channelId: 'ch_1',
+      title: 'BTC above 70,000',
+      text: '',
+      attempts: [],
+      state: 'pending',
+      nextAt: now,
+      createdAt: now,
+      resendOf: null,
+      digestId: null,
+      joined: 1,
+      ...part,
+    })
+    const test = notification('ntc_1', {})
+    const asked = notification('ntc_2', { attempts: [attempt], nextAt: now + 3_300_000 })
+    const notifications = [test, asked, notification('ntc_3', { nextAt: now + 5 * 3_600_000 })]
+    await page.route('**/api/platform/channels', (route) => route.fulfill({ json: { channels: [channel] } }))
+    await page.route('**/channels/ch_1/notifications*', (route) =>
+      route.fulfill({ json: { notifications, nextCursor: null } }),
+    )
+    await page.route('**/channels/ch_1/test', (route) => route.fulfill({ json: { notification: test } }))
+    await page.setViewportSize({ width: 390, height: 800 })
+    await page.goto(`${site.url}/channels`)
+    await page.getByRole('button', { name: 'More for Phone' }).click()
+    await page.getByRole('menuitem', { name: 'What was sent' }).click()
+    const rows = page.getByRole('list', { name: 'Notifications' }).getByRole('listitem')
+    await rows.nth(2).waitFor()
+    const texts = await rows.allInnerTexts()
+    expect(texts.map((text) => /on its way|goes out in .*|You have[^·]*/g[Symbol.match](text))).toEqual([
+      ['on its way'],
+      ['You have sent too much. ', 'goes out in 55 minutes'],
+      ['on its way', 'goes out in 5 hours'],
+    ])
+    const box = await rows.nth(1).locator('div').first().boundingBox()
+    expect(box!.width).toBeGreaterThan(300)
+    expect(await sideways(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.clock.install()
+    await page.getByRole('button', { name: 'Send a test to Phone' }).click()
+    const told = page.getByText('Phone has asked for a break, for which the test waits: it goes out in 5')
+    while (!(await told.isVisible())) await page.clock.runFor(500)
+    expect(complaints).toEqual([])
+  }, 300_000)
+
   test('rows of channels keep room for their names whatever their state, at every width', async () => {
     const { page, complaints } = await openAt('/settings/about')
     // States that take a service days to come to.

@@ -5,6 +5,7 @@ import type { Channel, ChannelKind, Notification } from '../../wire/channel.ts'
 import { alertStyles as rows } from '../alerts/alerts-list.tsx'
 import { call } from '../api-client.ts'
 import { attempt, Page, Show, useLoad } from '../frame/page.tsx'
+import { ago } from '../format.ts'
 import { href } from '../router.ts'
 import { Ago } from '../ui/ago.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
@@ -33,6 +34,8 @@ const TONES = {
 /** How often and how long the answer to a test is waited for. */
 const LOOK_MS = 500
 const LOOKS = 30
+/** What is sooner is as good as on its way. */
+const MINUTE = 60_000
 
 export function Channels() {
   const [editing, setEditing] = useState<Channel | 'new' | null>(null)
@@ -183,21 +186,30 @@ function StateBadge({ channel }: { readonly channel: Channel }) {
   return channel.lastSuccessAt === null ? <Badge>not tried yet</Badge> : <Badge tone="up">works</Badge>
 }
 
-/** Sends a test and waits for what the service answers. */
-async function answerTo(id: string): Promise<Notification> {
+/** Sends a test and waits for what the service answers; `restsUntil`: when it may be asked again, if it said so. */
+async function answerTo(id: string): Promise<{ notification: Notification; restsUntil: number }> {
   const path = { id }
   let { notification } = await call('POST /api/platform/channels/{id}/test', { path })
+  let restsUntil = 0
   for (let i = 0; i < LOOKS && notification.attempts.length === 0; i++) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
     const { notifications } = await call('GET /api/platform/channels/{id}/notifications', { path })
     notification = notifications.find((one) => one.id === notification.id) ?? notification
+    restsUntil = Math.max(...notifications.map((one) => (isPutOff(one) ? (one.nextAt ?? 0) : 0)))
   }
-  return notification
+  return { notification, restsUntil }
 }
 
-function tellOutcome(notification: Notification, name: string): void {
+const isPutOff = ({ state, attempts }: Notification) => state === 'pending' && attempts.at(-1)?.status === 429
+
+function tellOutcome({ notification, restsUntil }: Awaited<ReturnType<typeof answerTo>>, name: string): void {
   if (notification.state === 'delivered') toast(`${name} has taken the test.`, { tone: 'up' })
-  else if (notification.attempts.length === 0) toast('The test is still on its way.')
+  else if (notification.attempts.length === 0)
+    toast(
+      restsUntil - Date.now() > MINUTE
+        ? `${name} has asked for a break, for which the test waits: it goes out ${ago(restsUntil)}.`
+        : 'The test is still on its way.',
+    )
   else toast(`${name} did not take the test: ${outcomeText(notification)}`, { tone: 'down' })
 }
 
@@ -221,7 +233,7 @@ function Log({ channel, onClose }: { readonly channel: Channel; readonly onClose
     )
   return (
     <LogDialog
-      name={channel.name}
+      title={`Sent to ${channel.name}`}
       label="Notifications"
       onClose={onClose}
       load={async (query, signal) => {
@@ -235,13 +247,19 @@ function Log({ channel, onClose }: { readonly channel: Channel; readonly onClose
       empty={<Empty title="Nothing was sent yet">Send a test, or tick the channel in an alert.</Empty>}
       row={(one, reload) => (
         <>
-          <div class={rows['main']}>
+          <div class={rows['main']} style={{ gridColumn: '1 / -1' }}>
             <strong>{one.title}</strong>
             <span class={rows['note']}>
               <Ago at={one.createdAt} /> · {one.state === 'joined' ? 'sent with others' : outcomeText(one)}
+              {one.state === 'pending' && one.nextAt !== null && one.nextAt - Date.now() > MINUTE && (
+                <>
+                  {' · goes out '}
+                  <Ago at={one.nextAt} />
+                </>
+              )}
             </span>
           </div>
-          <div class={rows['side']}>
+          <div class={rows['side']} style={{ gridColumn: '1' }}>
             <Badge tone={TONES[one.state]}>{one.state}</Badge>
           </div>
           <Button size="small" variant="quiet" icon="replay" onClick={() => again(one.id, reload)}>

@@ -121,7 +121,7 @@ function InboxRow({ inbox, channels, onEdit, onChanged }: InboxRowProps) {
 function Messages({ inbox, onClose }: { readonly inbox: Inbox; readonly onClose: () => void }) {
   return (
     <LogDialog
-      name={inbox.name}
+      title={`Come to ${inbox.name}`}
       label="Messages"
       onClose={onClose}
       load={async (query, signal) => {

@@ -58,7 +58,7 @@ export function Row({ name, note, side, button, items, onDelete, onDeleteText, c
 }
 
 interface LogProps<T> {
-  readonly name: string
+  readonly title: string
   readonly label: string
   readonly load: Parameters<typeof usePages<T>>[0]
   readonly empty: ComponentChildren
@@ -66,9 +66,9 @@ interface LogProps<T> {
   readonly onClose: () => void
 }
 
-/** A dialog that lists what was sent to something, page by page. */
+/** A dialog that lists what came or was sent, page by page. */
 export function LogDialog<T extends { readonly id: string }>({
-  name,
+  title,
   label,
   load,
   empty,
@@ -77,14 +77,14 @@ export function LogDialog<T extends { readonly id: string }>({
 }: LogProps<T>) {
   const list = usePages(load, [])
   return (
-    <Dialog title={`Sent to ${name}`} onClose={onClose}>
+    <Dialog title={title} onClose={onClose}>
       <Show of={list}>
         {({ items, onMore }) =>
           items.length === 0 ? (
             empty
           ) : (
             <>
-              <ul aria-label={label}>
+              <ul class={rows['list']} aria-label={label}>
                 {items.map((one) => (
                   <li key={one.id} class={rows['row']}>
                     {row(one, list.reload)}
