@@ -177,6 +177,44 @@ describe.skipIf(noBrowser)('alerts on the chart', () => {
     expect(complaints).toEqual([])
   }, 300_000)
 
+  test('one is set as the newest is told, without the ways that are gone since', async () => {
+    const { page, complaints } = await openChart()
+    const api = `${site.url}/api/platform`
+    const make = async (path: string, data: object) =>
+      ((await (await page.request.post(`${api}${path}`, { data })).json()) as { id: string }).id
+    const channel = (name: string) =>
+      make('/channels', { name, kind: 'http', settings: { url: 'http://127.0.0.1:9/' } })
+    const [old, kept] = [await channel('Old'), await channel('Kept')]
+    const hook = await make('/webhooks', {
+      name: 'Hook',
+      url: 'http://127.0.0.1:9/',
+      events: ['alert.triggered'],
+    })
+    const ways = { channels: ['webhook'], webhookIds: [hook], channelIds: [old, kept] }
+    await makeAlert(page, { op: 'crossing', price: 1, ...ways, escalation: { channelId: old, minutes: 5 } })
+    await page.reload()
+    await page.getByRole('button', { name: 'Set an alert at this price' }).waitFor({ state: 'attached' })
+    const remove = async (path: string) => expect((await page.request.delete(api + path)).status()).toBe(200)
+    const setOne = async () => {
+      await page.getByRole('application').click({ button: 'right', position: { x: 400, y: 300 } })
+      await page.getByRole('menuitem', { name: /^Alert when SPX crosses/ }).click()
+    }
+    await remove(`/webhooks/${hook}`)
+    await remove(`/channels/${old}`)
+    await setOne()
+    const isNew = ({ price }: Kept) => price !== 1
+    const [made] = (await keptWhen(page, (all) => all.length === 2)).filter(isNew)
+    expect(made).toMatchObject({ channels: [], webhookIds: [], channelIds: [kept] })
+    await remove(`/channels/${kept}`)
+    await setOne()
+    const [last] = (await keptWhen(page, (all) => all.length === 3)).filter(
+      (one) => isNew(one) && one.id !== made!.id,
+    )
+    expect(last).toMatchObject({ channels: ['email'], webhookIds: [], channelIds: [] })
+    await removeAll(page)
+    expect(complaints.filter((one) => !one.includes('422'))).toEqual([])
+  }, 300_000)
+
   test('one that fires is told as an alert, by what has happened, and its line goes', async () => {
     const { page, complaints } = await openChart()
     await makeAlert(page, { op: 'above', price: 2900 })

@@ -4,7 +4,7 @@
 import { effect, signal } from '@preact/signals'
 import type { Alert } from '../../wire/alert.ts'
 import type { Args } from '../../wire/operations.ts'
-import { call } from '../api-client.ts'
+import { ApiError, call } from '../api-client.ts'
 import { timeline } from '../chart/history.ts'
 import type { Market } from '../charts.ts'
 import { onLive } from '../live.ts'
@@ -166,11 +166,34 @@ export function addAlertAt(market: Market, price: number): void {
 
 type Body = Args<'POST /api/platform/alerts'>['body']
 
+/** What it was to be told by may be gone since. It is told in the ways that are left then, or else by mail. */
 async function create(body: Body): Promise<Alert> {
-  const { alert, warnings = [] } = await call('POST /api/platform/alerts', { body })
-  for (const { message } of warnings) toast(message)
-  replace(alert.id, alert)
-  return alert
+  try {
+    const { alert, warnings = [] } = await call('POST /api/platform/alerts', { body })
+    for (const { message } of warnings) toast(message)
+    replace(alert.id, alert)
+    return alert
+  } catch (error) {
+    const less = error instanceof ApiError ? withoutGone(body, error.fields) : null
+    if (!less) throw error
+    return create(less)
+  }
+}
+
+/** The alert without the first way that a refusal calls unknown; null if it calls none so. */
+function withoutGone(body: Body, fields: ApiError['fields']): Body | null {
+  const path = fields.find(({ code }) => code === 'not_found')?.path ?? ''
+  const [, way, i] = /^\/(webhookIds|channelIds|escalation)\/(\w+)$/.exec(path) ?? []
+  if (way === undefined) return null
+  if (way === 'escalation') return { ...body, escalation: null }
+  const without = (ids: readonly string[] = []) => ids.filter((_, at) => at !== Number(i))
+  const webhookIds = way === 'webhookIds' ? without(body.webhookIds) : [...(body.webhookIds ?? [])]
+  const channelIds = way === 'channelIds' ? without(body.channelIds) : [...(body.channelIds ?? [])]
+  // Without any that was chosen it would be all webhooks.
+  const areGone = way === 'webhookIds' && webhookIds.length === 0
+  const channels = body.channels.filter((one) => one !== 'webhook' || !areGone)
+  const isTold = channels.length > 0 || channelIds.length > 0
+  return { ...body, webhookIds, channelIds, channels: isTold ? channels : ['email'] }
 }
 
 const bodyOf = ({
