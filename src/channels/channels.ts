@@ -351,6 +351,9 @@ export function createChannels(deps: ChannelDeps) {
 
 // ——— settings ———
 
+/** What comes along when something is copied from a page or a chat: blanks, and signs that nobody sees. */
+const AROUND = /^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu
+
 /** The settings with their defaults. Throws Problem 422 that names the one that is missing, unknown or malformed. */
 function checkedSettings({ label, fields }: ChannelKind, given: Settings): Settings {
   for (const name of Object.keys(given))
@@ -362,7 +365,7 @@ function checkedSettings({ label, fields }: ChannelKind, given: Settings): Setti
       )
   return Object.fromEntries(
     Object.entries(fields).map(([name, { label: called, required, form, default: usual = '' }]) => {
-      const value = given[name]?.trim() || usual
+      const value = given[name]?.replace(AROUND, '') || usual
       if (value === '' && required)
         throw invalidField(`/settings/${name}`, 'required', `${label} needs this: ${called}.`)
       if (value !== '' && form && !form[0].test(value))

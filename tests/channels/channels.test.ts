@@ -145,6 +145,18 @@ describe('setting up', () => {
     await stop()
   })
 
+  test('what is copied along with an address or a token is left out', async () => {
+    const { channels, fire, stop } = await world()
+    const settings = { server: '\ufeff https://gotify.example/ \n', token: '\u200bAbC\u2060\r\n' }
+    const { id } = await channels.create('usr_1', { name: 'n', kind: 'gotify', settings })
+    await fire([id])
+    expect([sent[0]?.url.href, sent[0]?.headers['x-gotify-key']]).toEqual([
+      'https://gotify.example/message',
+      'AbC',
+    ])
+    await stop()
+  })
+
   test('a name that leads into the server’s own network is refused', async () => {
     const { channels, stop } = await world({ dns: ['10.0.0.7'] })
     const error = await rejection(
