@@ -63,7 +63,10 @@ export interface Parcel {
   readonly nextAt: number | null
   /** When the unfinished attempt began; missing in old records. */
   readonly begunAt?: number | null
-  /** How many of the attempts were answered with a time to wait instead of a step of the schedule; missing = none. */
+  /**
+   * How many of the attempts are none of the schedule's: behind an answer that named a time to wait, or since the receiver
+   * worked again; missing = none.
+   */
   readonly waits?: number
   readonly createdAt: number
 }

@@ -24,8 +24,9 @@ export const DEAD_AFTER_MS = 120 * HOUR
 /** How long the log of deliveries is kept. */
 export const LOG_MS = 30 * 24 * HOUR
 /**
- * How often one delivery waits just as long as it was asked to; after that, or when it is older than the whole schedule, the
- * schedule goes on, so that a service which asks for ever is not asked for ever.
+ * How often one delivery waits just as long as it was asked to, or goes at once when its receiver works again; after that, or
+ * when one that was asked to wait is older than the whole schedule, the schedule goes on, so that a service which asks for ever is
+ * not asked for ever.
  */
 export const WAITS = 20
 /** From the first attempt to the last, without the spread. */
