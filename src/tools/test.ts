@@ -2,9 +2,10 @@
 // a browser, and starts a PostgreSQL that all files of a run share.
 //
 // Before that line it names every failed test with the beginning of its message, since the log of a whole run is too long
-// to search and often cut. A journey that failed (`ALONE`) is tried once more with nothing beside it, because Chromium and
-// the operating system have time limits of their own that a busy machine breaks; it is then named as flaky, so that it is
-// mended. Every other failure counts at once: a random test that fails for one seed has found something. If Bun itself dies
+// to search and often cut. A suite of real processes that failed (`ALONE`) is tried once more with nothing beside it,
+// because Chromium, PostgreSQL and the operating system have time limits of their own that a busy machine breaks, and so is
+// one that waited in vain; it is then named as flaky, so that it is mended. Every other failure counts at once: a random
+// test that fails for one seed has found something (and does so again: the seed is the same). If Bun itself dies
 // in a suite (its own issue 41655: a finalizer of a native addon that runs too late), it ends the whole run: what had no
 // turn then, and that suite, run once more, and the crash is named; a suite that dies twice has failed.
 //
@@ -114,8 +115,11 @@ const WITHOUT_MATERIAL = [
 /** One more than processors: journeys and killed servers wait for a good part of their time. */
 const LANES = availableParallelism() + 1
 
-/** Suites that drive a real browser or the built executable. */
-const ALONE = /^tests\/(dashboard|executable|journeys)\//
+/** Suites that drive a real browser, the built executable, or servers on one database, whose leases run out by its clock. */
+const ALONE = /^tests\/(dashboard|executable|journeys|store)\//
+
+/** How the runner's report calls a test, or what is before or after all of a file, that was not done in time. */
+const IN_VAIN = /\btimed out\b/
 
 /** How the runner's report calls a suite in which Bun died. */
 const CRASHED = '(worker crashed)'
@@ -130,7 +134,8 @@ interface Failure {
 
 interface Outcome {
   readonly exitCode: number
-  readonly passed: number
+  /** How many tests of each file passed. */
+  readonly passed: ReadonlyMap<string, number>
   readonly failures: readonly Failure[]
   readonly skipped: number
 }
@@ -149,7 +154,7 @@ const onlyPostgres = process.env['TEST_STORE'] === 'postgres'
 const postgres = isWhole || onlyPostgres ? await startPostgres() : null
 if (postgres) process.env[POSTGRES_URL] = postgres.url
 const answered = `${tmpdir()}/chartroom-answered-${process.pid}`
-const outcomes = [await secondChance(await run(given, isWhole ? { [ANSWERED]: answered } : {}))]
+const outcomes = [await run(given, isWhole ? { [ANSWERED]: answered } : {})]
 if (isWhole) outcomes.push(unanswered(answered))
 if (isWhole && !onlyPostgres) {
   const seed = process.env['STORE_SEED'] ?? SEED
@@ -167,7 +172,9 @@ if (isWhole && !onlyPostgres) {
 await postgres?.stop()
 const failures = outcomes.flatMap((outcome) => outcome.failures)
 for (const failure of failures) console.log(`\nFAILED ${described(failure)}`)
-const passed = outcomes.reduce((total, outcome) => total + outcome.passed, 0)
+const passed = outcomes
+  .flatMap((outcome) => [...outcome.passed.values()])
+  .reduce((total, count) => total + count, 0)
 const skipped = outcomes.reduce((total, outcome) => total + outcome.skipped, 0)
 console.log(`${passed} passed, ${failures.length} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
 const bad = outcomes.some(({ exitCode }) => exitCode !== 0)
@@ -183,27 +190,49 @@ function seedOfCommit(): number | null {
   }
 }
 
-/** `runOnce`, and once more what a crash of Bun left without a turn. */
-async function run(
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-  parallel = LANES,
-): Promise<Outcome> {
-  const first = await runOnce(args, env, parallel)
-  const crashed = first.failures.filter(({ name }) => name === CRASHED).map(({ file }) => file)
-  if (crashed.length === 0) return first
+/** `runOnce`, once more what a crash of Bun left without a turn, and alone what failed and may have been in want of time. */
+async function run(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Outcome> {
+  const first = await runOnce(args, env, LANES)
+  const crashed = first.failures.filter(({ name }) => name === CRASHED)
+  if (crashed.length === 0) return secondChance(first, env)
   const left = first.failures.filter(({ name }) => name === CRASHED || name === UNREPORTED)
-  console.log(
-    `\nBUN CRASHED in ${crashed.join(' ')}: once more, with the ${left.length} files without a result`,
-  )
-  const again = await runOnce([...new Set(left.map(({ file }) => file))], env, parallel)
-  const failures = [...first.failures.filter((failure) => !left.includes(failure)), ...again.failures]
+  const names = crashed.map(({ file }) => file).join(' ')
+  console.log(`\nBUN CRASHED in ${names}: once more, with the ${left.length} files without a result`)
+  return secondChance(await retried(first, left, env, LANES), env)
+}
+
+/** `outcome` after the failed suites of real processes, and those that waited in vain, ran once more, alone. */
+async function secondChance(outcome: Outcome, env: Readonly<Record<string, string>>): Promise<Outcome> {
+  const left = outcome.failures.filter(({ file, message }) => ALONE.test(file) || IN_VAIN.test(message))
+  if (left.length === 0) return outcome
+  console.log(`\nOnce more, alone: bun test ${filesOf(left).join(' ')}`)
+  const again = await retried(outcome, left, env, 1)
+  const failed = new Set(filesOf(again.failures))
+  for (const failure of left.filter(({ file }) => !failed.has(file)))
+    console.log(`\nFLAKY (passed alone) ${described(failure)}`)
+  return again
+}
+
+/** `outcome` with the files of some of its failures run once more: what they had before no longer counts. */
+async function retried(
+  outcome: Outcome,
+  left: readonly Failure[],
+  env: Readonly<Record<string, string>>,
+  parallel: number,
+): Promise<Outcome> {
+  const again = await runOnce(filesOf(left), env, parallel)
+  const files = new Set(filesOf(left))
+  const failures = [...outcome.failures.filter(({ file }) => !files.has(file)), ...again.failures]
   return {
     exitCode: failures.length === 0 ? again.exitCode : 1,
-    passed: first.passed + again.passed,
+    passed: new Map([...outcome.passed, ...again.passed]),
     failures,
-    skipped: first.skipped + again.skipped,
+    skipped: outcome.skipped,
   }
+}
+
+function filesOf(failures: readonly Failure[]): string[] {
+  return [...new Set(failures.map(({ file }) => file))]
 }
 
 async function runOnce(
@@ -229,10 +258,9 @@ async function runOnce(
     { stdio: ['inherit', 'inherit', 'inherit'], env: { ...process.env, SEED, ...env } },
   )
   const exitCode = await runner.exited
-  const { tests, failures, skipped, files } = readReport(report)
+  const { passed, failures, skipped, files } = readReport(report)
   rmSync(report, { force: true })
   rmSync(timings, { force: true })
-  const failed = failures.length
   // A file that did not load is missing from the report.
   const asked = [...new Bun.Glob('tests/**/*.test.ts').scanSync('.')].filter(
     (file) => args.length === 0 || args.some((arg) => file === arg || file.startsWith(`${arg}/`)),
@@ -242,7 +270,7 @@ async function runOnce(
   if (exitCode !== 0 && failures.length === 0) {
     failures.push({ file: 'bun test', name: `ended with ${exitCode}`, message: 'The runner died.' })
   }
-  return { exitCode, passed: Math.max(0, tests - failed - skipped), failures, skipped }
+  return { exitCode, passed, failures, skipped }
 }
 
 /** Whether every operation answered once at least. */
@@ -251,7 +279,8 @@ function unanswered(answered: string): Outcome {
   rmSync(answered, { force: true })
   const name = 'no test holds an answer of these operations against its schema'
   const failures = operations.length > 0 ? [{ file: 'tests', name, message: operations.join(', ') }] : []
-  return { exitCode: failures.length, passed: 1 - failures.length, failures, skipped: 0 }
+  const passed = new Map([['tests', 1 - failures.length]])
+  return { exitCode: failures.length, passed, failures, skipped: 0 }
 }
 
 /** Milliseconds by file, of which only the order counts. A file without a time would start before all others. */
@@ -261,25 +290,13 @@ function guessedTimes(): Record<string, number> {
   return { ...Object.fromEntries(files.map((file) => [file, 1])), ...Object.fromEntries(first) }
 }
 
-/** `outcome` after the failed journeys ran once more, alone. If anything else failed too, nothing runs again. */
-async function secondChance(outcome: Outcome): Promise<Outcome> {
-  const { failures } = outcome
-  if (failures.length === 0 || failures.some(({ file }) => !ALONE.test(file))) return outcome
-  const files = [...new Set(failures.map(({ file }) => file))]
-  console.log(`\nOnce more, alone: bun test ${files.join(' ')}`)
-  const again = await run(files, {}, 1)
-  if (again.failures.length > 0) return outcome
-  for (const failure of failures) console.log(`\nFLAKY (passed alone) ${described(failure)}`)
-  return { ...outcome, exitCode: 0, passed: outcome.passed + failures.length, failures: [] }
-}
-
 function described({ file, name, message }: Failure): string {
   return `${file}: ${name}\n${message.split('\n').slice(0, 12).join('\n').trim()}`
 }
 
 /** Reads the runner's JUnit report. If there is none, the runner died, and nothing counts as passed. */
 function readReport(path: string): {
-  tests: number
+  passed: ReadonlyMap<string, number>
   failures: Failure[]
   skipped: number
   files: ReadonlySet<string>
@@ -287,17 +304,22 @@ function readReport(path: string): {
   const xml = existsSync(path) ? readFileSync(path, 'utf8') : ''
   const suites = /<testsuites\b[^>]*>/.exec(xml)?.[0] ?? ''
   const failures: Failure[] = []
+  const passed = new Map<string, number>()
   for (const [, tag = '', inside = ''] of xml.matchAll(
     /<testcase\b([^>]*?)(?:\/>|>([\s\S]*?)<\/testcase>)/g,
   )) {
+    const file = attribute(tag, 'file')
     const fault = /<(?:failure|error)\b([^>]*)>/.exec(inside)?.[1]
-    if (fault === undefined) continue
+    if (fault === undefined) {
+      if (!inside.includes('<skipped')) passed.set(file, (passed.get(file) ?? 0) + 1)
+      continue
+    }
     const name = [attribute(tag, 'classname'), attribute(tag, 'name')].filter(Boolean).join(' > ')
-    failures.push({ file: attribute(tag, 'file'), name, message: attribute(fault, 'message') })
+    failures.push({ file, name, message: attribute(fault, 'message') })
   }
   const files = new Set([...xml.matchAll(/<testsuite\b[^>]*>/g)].map(([tag]) => attribute(tag, 'file')))
   return {
-    tests: Number(attribute(suites, 'tests')),
+    passed,
     failures,
     skipped: Number(attribute(suites, 'skipped')),
     files,

@@ -16,17 +16,19 @@ afterAll(async () => {
 
 /** Nobody waits longer than the database takes to answer. */
 const hasty: Clock = { now: () => 0, sleep: () => realClock.sleep(1) }
+/** Longer than a busy machine takes for a test: a lease ends when the test says so. */
+const leaseMs = 3_600_000
 const write = { sets: [{ key: ['a'], value: '1' }] }
 
 test('a lease is one node at a time, and whoever lost it can write nothing more', async () => {
   const [one, other] = await Promise.all([postgres.connect('leased'), postgres.connect('leased')])
-  const first = await takeLease(one, { work: 'w', clock: hasty, waits: () => {} })
+  const first = await takeLease(one, { work: 'w', clock: hasty, waits: () => {}, leaseMs })
   const kv = fencedKv(postgresKv(one), first)
   expect(await kv.commit(write)).toBe(true)
   expect(await kv.commit({ ...write, checks: [{ key: ['b'], version: 'stale' }] })).toBe(false)
 
   const held = Promise.withResolvers<string>()
-  const second = takeLease(other, { work: 'w', clock: hasty, waits: held.resolve })
+  const second = takeLease(other, { work: 'w', clock: hasty, waits: held.resolve, leaseMs })
   expect(await held.promise).toBe(one.node)
   expect(await kv.commit(write)).toBe(true)
   await sql`update leased.leases set until = '-infinity', node = 'gone'`
@@ -39,7 +41,7 @@ test('a lease is one node at a time, and whoever lost it can write nothing more'
   expect(await fencedKv(postgresKv(other), { key, fence }).commit(write)).toBe(true)
 
   // One that is given back is free at once.
-  const third = takeLease(one, { work: 'w', clock: hasty, waits: () => {} })
+  const third = takeLease(one, { work: 'w', clock: hasty, waits: () => {}, leaseMs })
   await release()
   expect((await third).fence).not.toBe(fence)
   await (await third).release()

@@ -248,17 +248,23 @@ test('a shard goes to another node only when what was under way for it is done',
 test('a server of before there were several is waited for, and waits for all of them', async () => {
   const schema = crypto.randomUUID()
   const old = await postgres.connect(schema)
-  const lease = await takeLease(old, { work: 'serving', clock: still, waits: () => {} })
+  const lease = await takeLease(old, { work: 'serving', clock: still, waits: () => {}, leaseMs })
   const connection = await postgres.connect(schema)
   const held = Promise.withResolvers<string>()
-  const joining = Fleet.join(connection, { clock: hasty, version: '2', waits: held.resolve, lagMs: () => 0 })
+  const joining = Fleet.join(connection, {
+    clock: hasty,
+    version: '2',
+    waits: held.resolve,
+    lagMs: () => 0,
+    leaseMs,
+  })
   expect(await held.promise).toBe(old.node)
   await lease.release()
   const fleet = await joining
   await fleet.look()
 
   const again = Promise.withResolvers<string>()
-  const waiting = takeLease(old, { work: 'serving', clock: hasty, waits: again.resolve })
+  const waiting = takeLease(old, { work: 'serving', clock: hasty, waits: again.resolve, leaseMs })
   await again.promise
   const second = await joined(schema)
   await fleet.leave()
