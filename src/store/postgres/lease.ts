@@ -81,6 +81,7 @@ function kept(
   },
 ): Lease {
   const released = new AbortController()
+  let renewal: Promise<unknown> = Promise.resolve()
   const mine = [encodeKey(key), node, fence]
   async function renew(): Promise<boolean> {
     try {
@@ -99,7 +100,9 @@ function kept(
     for (;;) {
       await clock.sleep(leaseMs / RENEWALS, released.signal)
       if (released.signal.aborted) return new Promise(() => {})
-      if (!(await renew())) return
+      const renewed = renew()
+      renewal = renewed
+      if (!(await renewed)) return
     }
   }
   return {
@@ -108,6 +111,8 @@ function kept(
     lost: isKept ? keep() : new Promise(() => {}),
     async release() {
       released.abort()
+      // A renewal that came after the release would keep the lease for its whole time.
+      await renewal
       await writing.query(
         `update ${schema}.leases set until = '-infinity' where work = $1 and node = $2 and fence = $3`,
         mine,
