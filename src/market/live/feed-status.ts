@@ -1,6 +1,9 @@
 // How a followed series goes, as it is told of and shown.
 
 import type { SeriesKey } from '../bar-store.ts'
+import type { Followed } from './followed.ts'
+import { IDLE_MS } from './line.ts'
+import type { sourceOf } from './live-providers.ts'
 
 type FeedState = 'waiting' | 'live' | 'fresh' | 'retrying' | 'stopped'
 
@@ -46,4 +49,77 @@ export interface FeedNews {
 
 export interface FeedStatus extends FeedNews {
   readonly newestBar: number | null
+}
+
+/** How a followed series goes. */
+export function newsOf(
+  { key, line, source, series, polled, streamed, ...one }: Followed,
+  now: number,
+): FeedNews {
+  const { failures, mended, isStopped, filledAt } = one
+  const cut = streamed && !streamed.isConnected ? streamed.lastCut : null
+  const lastError =
+    one.lastError ?? (isStopped ? null : line.error) ?? (cut && `The stream was cut: ${cut.reason}.`)
+  const isFresh = streamed ? streamed.series.isLive : filledAt !== null && lastError === null
+  const state = isStopped
+    ? 'stopped'
+    : isFresh
+      ? streamed
+        ? 'live'
+        : 'fresh'
+      : failures > 0 || lastError !== null
+        ? 'retrying'
+        : 'waiting'
+  const times = [streamed?.heardAt ?? null, filledAt].filter((time) => time !== null)
+  const dueAt = Math.max(now, one.retryAt, Math.min(series.dueAt(now), now + IDLE_MS))
+  const turnAt = Math.max(
+    now,
+    one.retryAt,
+    series.dueAt(now),
+    one.askedAt + line.roundMs,
+    line.heldUntil(now),
+  )
+  return {
+    key,
+    state,
+    provider: source.provider.name,
+    lastSuccessAt: times.length > 0 ? Math.max(...times) : null,
+    lastError,
+    failures,
+    nextAt: isStopped ? null : polled ? turnAt : dueAt,
+    ...(streamed && {
+      stream: {
+        liveSince: streamed.liveSince,
+        heardAt: streamed.heardAt,
+        cuts: streamed.cuts,
+        lastCut: streamed.lastCut,
+        mended,
+      },
+    }),
+    ...(polled && {
+      poll: {
+        everyMs: Math.max(polled.everyMs, line.roundMs),
+        sharedBy: line.roundMs > polled.everyMs ? line.polled : null,
+        delayMs: source.provider.delayMs?.(key.exchange, source.interval) ?? 0,
+        aheadMs: polled.aheadMs,
+        mended,
+      },
+    }),
+  }
+}
+
+/** How a series goes that nobody can be asked for. */
+export function lacking(
+  key: SeriesKey,
+  { provider, lack }: Extract<ReturnType<typeof sourceOf>, { lack: string }>,
+): FeedNews {
+  return {
+    key,
+    state: 'stopped',
+    provider: provider?.name ?? null,
+    lastSuccessAt: null,
+    lastError: lack,
+    failures: 0,
+    nextAt: null,
+  }
 }

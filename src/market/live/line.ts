@@ -16,6 +16,8 @@ export interface Member {
   isStopped: boolean
 }
 
+/** A line that has nothing to do looks up again after so long. */
+export const IDLE_MS = 60_000
 const DAY = 86_400_000
 const RETRY_MS = 5000
 export const RETRY_MOST_MS = 15 * 60_000

@@ -97,6 +97,8 @@ export function rowAt({ time, open, high, low, close, volume }: Bars, i: number)
   return [time[i]!, open[i]!, high[i]!, low[i]!, close[i]!, volume[i]!]
 }
 
+export const rowsOf = (bars: Bars): BarRow[] => Array.from({ length: bars.length }, (_, i) => rowAt(bars, i))
+
 interface Stretch {
   readonly from: number
   readonly to: number
