@@ -9,7 +9,7 @@ import { jsonExcess } from '../lib/json-bounds.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
 import { sha256 } from '../lib/sha256.ts'
 import type { Held } from './bodies.ts'
-import { brokeOff, paced } from './pace.ts'
+import { arriving, paced } from './pace.ts'
 import { pointerPart } from './validate.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -74,14 +74,6 @@ export async function bodyBytes(
       `Send the body as ${types.filter(Boolean).join(' or ')}.`,
     )
   return parts
-}
-
-async function* arriving(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  try {
-    yield* body as unknown as AsyncIterable<Uint8Array>
-  } catch {
-    throw brokeOff()
-  }
 }
 
 function decode(bytes: Uint8Array): string {

@@ -61,6 +61,7 @@ import { KeptAnswers } from './kept-answers.ts'
 import { Metrics } from './metrics.ts'
 import type { Route } from './openapi.ts'
 import { hostName } from './peer.ts'
+import { skipRest } from './pace.ts'
 import { pageHead } from './page-head.ts'
 import { asProblem, internalError, problemResponse } from './problem.ts'
 import { replayRoutes } from './replay.ts'
@@ -226,6 +227,7 @@ export function createApi(services: Services) {
     .onError(async ({ error, code, request, path, set }) => {
       const visit = gate.visit(request)
       await gate.abandon(request)
+      await skipRest(clock, request)
       let problem = asProblem(error, code)
       if (code === 'NOT_FOUND') problem = notFound(request, path)
       if (problem === null)

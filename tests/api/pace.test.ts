@@ -1,7 +1,7 @@
 // Bodies that come slowly, on a clock that the test turns.
 
 import { expect, test } from 'bun:test'
-import { paced } from '../../src/api/pace.ts'
+import { paced, skipRest } from '../../src/api/pace.ts'
 import { rejection } from '../rejection.ts'
 import { HandClock } from '../lib/hand-clock.ts'
 
@@ -129,4 +129,19 @@ test('the time that the reader takes is not the sender’s', async () => {
   const reading = read(clock, dripping(clock, 1, [10, 10, 10]), 60_000)
   await clock.pass(600_000)
   expect(await reading).toBe(30)
+})
+
+test('the rest of a refused body is waited for half a minute, if its sender closes the connection', async () => {
+  const clock = new HandClock()
+  const asked = (connection: string) => {
+    const body = dripping(clock, 1000, Array<number>(1000).fill(1))
+    return new Request('http://localhost', { method: 'POST', body, headers: { connection } })
+  }
+  let waitedMs = -1
+  const start = clock.time
+  const closes = skipRest(clock, asked('TE, Close')).then(() => (waitedMs = clock.time - start))
+  await clock.pass(60_000)
+  await closes
+  expect(waitedMs).toBe(30_000)
+  await skipRest(clock, asked('keep-alive'))
 })

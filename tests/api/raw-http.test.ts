@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { afterAll, expect, test } from 'bun:test'
 import { testServer } from './server.ts'
 
-const { app, call } = testServer()
+const { app, call } = testServer(undefined, { engine: 'real' })
 app.listen({ port: 0, hostname: '127.0.0.1' })
 afterAll(() => app.stop(true))
 const { port } = app.server ?? {}
@@ -73,6 +73,67 @@ test.each([
   expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} [^\\r]+\\r\\nConnection: close\\r\\n\\r\\n$`))
   const { json } = await call('GET', '/api/openapi.json')
   expect(json.info.description).toContain(`${status} (`)
+})
+
+/** Sends everything before it reads, as Python's urllib does; null = it could not send all of it. */
+function sendFirst(head: string, body: Buffer): Promise<string | null> {
+  return new Promise((resolve) => {
+    let heard = ''
+    let isSent = false
+    const socket = connect({ port: port ?? 0, host: '127.0.0.1' }, () => {
+      socket.write(head)
+      socket.write(body, (error) => {
+        isSent = !error
+        socket.on('data', (some) => (heard += String(some)))
+      })
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => resolve(isSent ? heard : null))
+  })
+}
+
+let cookie: string | undefined
+
+/** Over the port, since only who is seen to be on this machine may be the first. */
+async function signUp(): Promise<string> {
+  const body = JSON.stringify({ email: 'owner@example.com', password: 'correct horse' })
+  const headers = { 'content-type': 'application/json' }
+  const answer = await fetch(`http://127.0.0.1:${port}/api/auth/sign-up`, { method: 'POST', headers, body })
+  return /^[^;]+/.exec(answer.headers.get('set-cookie') ?? '')?.[0] ?? ''
+}
+
+test.each([
+  [
+    'without a credential',
+    '/bars/import?symbol=A&exchange=B&interval=1h',
+    'text/csv',
+    401,
+    'unauthenticated',
+  ],
+  ['with a bad parameter', '/bars/import?symbol=A&exchange=B', 'text/csv', 422, 'validation_failed'],
+  ['that is no table', '/bars/import?symbol=A&exchange=B&interval=1h', 'text/csv', 422, 'validation_failed'],
+  ['of no type', '/bars/import?symbol=A&exchange=B&interval=1h', 'text/rtf', 415, 'unsupported_media_type'],
+  ['where there is nothing', '/nothing', 'text/csv', 404, 'not_found'],
+  ['larger than the address takes', '/alerts', 'application/json', 413, 'payload_too_large'],
+])('who asks for an end and sends 20 MB %s can send all of it', async (name, path, type, status, code) => {
+  cookie ??= await signUp()
+  const body = Buffer.alloc(20 << 20, 'a')
+  const credential = name === 'without a credential' ? [] : [`Cookie: ${cookie}`]
+  const headers = [`Content-Type: ${type}`, ...credential]
+  const line = `POST /api/platform${path} HTTP/1.1`
+  const chunk = Buffer.concat([
+    Buffer.from(`${body.length.toString(16)}\r\n`),
+    body,
+    Buffer.from('\r\n0\r\n\r\n'),
+  ])
+  for (const [framing, sent] of [
+    [`Content-Length: ${body.length}`, body],
+    ['Transfer-Encoding: chunked', chunk],
+  ] as const) {
+    const answer = await sendFirst(request(line, ...headers, framing), sent)
+    expect(answer).toStartWith(`HTTP/1.1 ${status} `)
+    expect(answer).toContain(`{"ok":false,"error":{"code":"${code}"`)
+  }
 })
 
 test('on a method that HTTP does not know the connection is closed', async () => {
