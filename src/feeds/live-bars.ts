@@ -6,11 +6,10 @@
 import type { Clock } from '../lib/clock.ts'
 import type { BarCache } from '../market/bar-cache.ts'
 import { ownerOf, type SeriesInfo, type SeriesKey, seriesName } from '../market/bar-store.ts'
-import { type BarRange, type Bars, selectBars } from '../market/bars.ts'
+import { type BarRange, type BarRow, type Bars, rowAt, selectBars } from '../market/bars.ts'
 import { type Calendar, calendarOf } from '../market/calendar.ts'
 import { type Interval, parseInterval } from '../market/interval.ts'
 import { type FormingBars, withLive } from '../market/live/forming-bars.ts'
-import type { BarRow } from '../market/providers/provider.ts'
 
 export interface LiveBarsDeps {
   readonly bars: BarCache
@@ -89,15 +88,7 @@ export function liveBars({ bars, forming, clock }: LiveBarsDeps) {
     if (!found) return { row: null, isLive: source !== null && forming.get(source) !== null }
     const last = withLive(await bars.read(key, { last: 1 }), found.row, found.interval, found)
     const at = last.length - 1
-    const row: BarRow = [
-      last.time[at]!,
-      last.open[at]!,
-      last.high[at]!,
-      last.low[at]!,
-      last.close[at]!,
-      last.volume[at]!,
-    ]
-    return { row, isLive: true }
+    return { row: rowAt(last, at), isLive: true }
   }
 
   async function tell(one: Watched): Promise<void> {

@@ -5,8 +5,8 @@
 
 import type { Clock } from '../lib/clock.ts'
 import { type SeriesKey, seriesName } from '../market/bar-store.ts'
-import type { FormingBars } from '../market/live/forming-bars.ts'
-import type { BarRow } from '../market/providers/provider.ts'
+import type { FormingBar, FormingBars } from '../market/live/forming-bars.ts'
+import { sided } from '../market/providers/provider.ts'
 import type { Key, Kv } from '../store/kv.ts'
 
 export interface ToldFormingDeps {
@@ -23,7 +23,13 @@ const OLD_MS = 600_000
 /** So many are remembered before the old ones are looked for. */
 const FORGET_AT = 256
 
-type Told = readonly [...BarRow, delayMs?: number]
+/** Servers of older programs tell of no delay, or not of what was bought. */
+type Told = readonly [number, number, number, number, number, number, delayMs?: number, bought?: number]
+
+function toldOf({ row, delayMs }: FormingBar): Told {
+  const [time, open, high, low, close, volume, ...bought] = row
+  return [time, open, high, low, close, volume, delayMs, ...bought]
+}
 
 const keyOf = ({ exchange, symbol, interval }: SeriesKey): Key => [
   'feeds',
@@ -55,7 +61,7 @@ export class ToldForming {
     const old = this.#forgetOld(now)
     this.#told.set(seriesName(key), { key, at: now })
     await kv.commit({
-      sets: [{ key: keyOf(key), value: JSON.stringify([...found.row, found.delayMs]) }],
+      sets: [{ key: keyOf(key), value: JSON.stringify(toldOf(found)) }],
       deletes: old.map(keyOf),
     })
   }
@@ -80,8 +86,7 @@ export class ToldForming {
     if (isOurs(key)) return
     const entry = await kv.get(keyOf(key))
     if (!entry) return
-    // A server of an older program tells of no delay.
-    const [time, open, high, low, close, volume, delayMs = 0] = JSON.parse(entry.value) as Told
-    forming.set(key, [time, open, high, low, close, volume], delayMs)
+    const [time, open, high, low, close, volume, delayMs = 0, bought] = JSON.parse(entry.value) as Told
+    forming.set(key, sided([time, open, high, low, close, volume], bought), delayMs)
   }
 }

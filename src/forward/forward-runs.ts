@@ -23,7 +23,7 @@ import { ALL_SHARDS, type Shards } from '../lib/shards.ts'
 import { tidy } from '../lib/tidy.ts'
 import { barsNotFound, type BarCache } from '../market/bar-cache.ts'
 import { ownerOf, seriesKey, type SeriesKey } from '../market/bar-store.ts'
-import { type Bars, selectBars, sliceBars } from '../market/bars.ts'
+import { barsOf, type Bars, rowsOf, selectBars, sliceBars } from '../market/bars.ts'
 import { calendarOf } from '../market/calendar.ts'
 import { parseInterval, requireInterval } from '../market/interval.ts'
 import { streams } from '../market/live/live-providers.ts'
@@ -36,12 +36,10 @@ import type { Divergence, ForwardOrder, ForwardRunBody, WaitingOrder } from '../
 import type { ReportOrder } from '../wire/report.ts'
 import { type BareOrder, foreseenEvents, retracted, settledEvents } from './foreseen.ts'
 import {
-  barsOf,
   eventSets,
   eventsOf,
   forwardRuns,
   keptOf,
-  rowsOf,
   scriptKey,
   tapeOf,
   tapeSets,
@@ -178,7 +176,7 @@ export class ForwardRuns {
       warmup: rows.length,
       bars: 0,
       first: null,
-      last: rows.at(-1)![0]!,
+      last: rows.at(-1)![0],
       position: begun.position,
       equity: begun.equity,
       startEquity: begun.equity,
@@ -555,7 +553,7 @@ export class ForwardRuns {
   async #jobOf(userId: string, key: SeriesKey, script: ForwardScript, { rows, state }: Held) {
     const { bars: cache, limits, hostFor } = this.#deps
     const seen = barsSeenBy(cache, userId)
-    const bars = barsOf(rows)
+    const bars = barsOf(rows, { shared: true })
     const symbol = await seen.symbol(key.exchange, key.symbol)
     const host = hostFor(seen, userId, key, bars)
     return {

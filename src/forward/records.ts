@@ -4,7 +4,6 @@ import { collection, type Collection } from '../store/collection.ts'
 import type { Key, Kv } from '../store/kv.ts'
 import type { ForwardOrder, ForwardRun as ForwardRunWire } from '../wire/forward-run.ts'
 import type { BareOrder } from './foreseen.ts'
-import { type Bars, BAR_FIELDS, emptyBars } from '../market/bars.ts'
 
 export interface ForwardRun extends Omit<ForwardRunWire, 'provisional'> {
   /** Missing in those that were begun before there was a choice. */
@@ -25,7 +24,7 @@ export interface ForwardScript {
   readonly overrides: Readonly<Record<string, number | string | boolean>>
 }
 
-/** Time, open, high, low, close, volume. */
+/** A bar as `rowsOf` has it. */
 export type TapeRow = readonly number[]
 
 /** The most forward runs of a user. */
@@ -93,20 +92,3 @@ type StoredOrder = BareOrder & Partial<Pick<ForwardOrder, 'status'>>
 
 /** Those that were stored without a status are of closed bars. */
 const withStatus = (order: StoredOrder): ForwardOrder => ({ ...order, status: order.status ?? 'final' })
-
-export function rowsOf(bars: Bars): TapeRow[] {
-  return Array.from({ length: bars.length }, (_, i) => {
-    const row = BAR_FIELDS.map((field) => bars[field][i]!)
-    return bars.bought && bars.bought[i]! >= 0 ? [...row, bars.bought[i]!] : row
-  })
-}
-
-export function barsOf(rows: readonly TapeRow[]): Bars {
-  const sides = rows.some(({ length }) => length > BAR_FIELDS.length)
-  const bars = emptyBars(rows.length, { shared: true, sides })
-  for (const [i, row] of rows.entries()) {
-    for (const [column, field] of BAR_FIELDS.entries()) bars[field][i] = row[column]!
-    if (bars.bought) bars.bought[i] = row[BAR_FIELDS.length] ?? Number.NaN
-  }
-  return bars
-}

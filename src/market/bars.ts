@@ -52,6 +52,44 @@ export function withSides(bars: Bars): Bars {
   return { ...bars, bought }
 }
 
+/** The time in UTC ms, then open, high, low, close, volume, and what was bought where that is known. */
+export type BarRow =
+  | readonly [time: number, open: number, high: number, low: number, close: number, volume: number]
+  | readonly [
+      time: number,
+      open: number,
+      high: number,
+      low: number,
+      close: number,
+      volume: number,
+      bought: number,
+    ]
+
+export function rowAt({ time, open, high, low, close, volume, bought }: Bars, i: number): BarRow {
+  const row = [time[i]!, open[i]!, high[i]!, low[i]!, close[i]!, volume[i]!] as const
+  return bought && bought[i]! >= 0 ? [...row, bought[i]!] : row
+}
+
+export const rowsOf = (bars: Bars): BarRow[] => Array.from({ length: bars.length }, (_, i) => rowAt(bars, i))
+
+export function barsOf(rows: readonly (readonly number[])[], options: { shared?: boolean } = {}): Bars {
+  const sides = rows.some(({ length }) => length > BAR_FIELDS.length)
+  const bars = emptyBars(rows.length, { ...options, sides })
+  for (const [i, row] of rows.entries()) {
+    for (const [column, field] of BAR_FIELDS.entries()) bars[field][i] = row[column]!
+    if (bars.bought) bars.bought[i] = row[BAR_FIELDS.length] ?? Number.NaN
+  }
+  return bars
+}
+
+/** A copy of some of the bars. */
+export function pickBars(bars: Bars, kept: readonly number[]): Bars {
+  const picked = emptyBars(kept.length, { sides: bars.bought !== undefined })
+  const columns = columnsOf(bars)
+  for (const [at, column] of columnsOf(picked).entries()) column.set(kept.map((i) => columns[at]![i]!))
+  return picked
+}
+
 /** All columns that the bars have. */
 export function columnsOf(bars: Bars): Float64Array[] {
   return [...BAR_FIELDS.map((field) => bars[field]), ...(bars.bought ? [bars.bought] : [])]

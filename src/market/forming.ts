@@ -1,9 +1,11 @@
 // The bar that is not over yet, behind the stored ones: on the server that is asked for bars, and on a page that hears of it
 // tick by tick.
 
-import { BAR_FIELDS, type Bars, concatBars, emptyBars, sliceBars } from './bars.ts'
+import { type BAR_FIELDS, barsOf, type Bars, concatBars, sliceBars } from './bars.ts'
 
-type FormingBar = Readonly<Record<(typeof BAR_FIELDS)[number], number>>
+type FormingBar = Readonly<Record<(typeof BAR_FIELDS)[number], number>> & {
+  readonly bought?: number | undefined
+}
 
 /**
  * The stored bars with the forming one behind them, or in place of the part of it that is stored; one that is older than
@@ -16,7 +18,8 @@ export function withForming(
 ): Bars {
   const newest = bars.time[bars.length - 1] ?? Number.NEGATIVE_INFINITY
   if (!forming || forming.time < newest) return bars
-  const one = emptyBars(1)
-  for (const field of BAR_FIELDS) one[field][0] = forming[field]
+  const { time, open, high, low, close, volume, bought = Number.NaN } = forming
+  const row = [time, open, high, low, close, volume]
+  const one = barsOf([bought >= 0 ? [...row, bought] : row])
   return concatBars([forming.time === newest ? sliceBars(bars, 0, bars.length - 1) : bars, one], options)
 }

@@ -29,6 +29,19 @@ test('the server with the stream tells of a forming bar every ten seconds at mos
   await teller.heard(KEY)
   await clock.settle()
   expect([writes, ours.get(KEY)?.row]).toEqual([3, rowWith(25)])
+  const sided = [...rowWith(25), 0.25] as const
+  await clock.pass(10_000)
+  ours.set(KEY, sided)
+  await clock.settle()
+  await hearer.heard(KEY)
+  expect(theirs.get(KEY)).toMatchObject({ row: sided, delayMs: 0 })
+  const ofOlder = {
+    key: ['feeds', 'forming', 'BINANCE', 'BTCUSDT', '1m'],
+    value: JSON.stringify([...rowWith(26), 900]),
+  }
+  await kv.commit({ sets: [ofOlder] })
+  await hearer.heard(KEY)
+  expect(theirs.get(KEY)).toMatchObject({ row: rowWith(26), delayMs: 900 })
   await hearer.heard({ ...KEY, symbol: 'NONE' })
   expect(theirs.get({ ...KEY, symbol: 'NONE' })).toBeNull()
 })

@@ -3,7 +3,6 @@
 import { expect, test } from 'bun:test'
 import { CompiledScripts } from '../../src/backtest/compiled-scripts.ts'
 import { runBacktest } from '../../src/backtest/run.ts'
-import { barsOf } from '../../src/forward/records.ts'
 import {
   eventsBetween,
   ForwardRuns,
@@ -15,7 +14,7 @@ import { idSource } from '../../src/lib/ids.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
-import { sliceBars, type Bars } from '../../src/market/bars.ts'
+import { barsOf, sliceBars, type Bars } from '../../src/market/bars.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
 import { hostFor } from '../../src/runs/host.ts'
 import { scriptRequest } from '../../src/tools/incremental.ts'

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { barsOf, rowsOf } from '../../src/forward/records.ts'
+import { barsOf, rowsOf } from '../../src/market/bars.ts'
 import { minuteBars, rows } from '../market/bar-store.conformance.ts'
 
 test('a tape has what of a bar was bought where that is known, and is as it always was where it is not', () => {
   const bars = minuteBars(0, 3)
-  expect(rowsOf(bars)).toEqual(rows(bars))
+  expect(rowsOf(bars) as readonly (readonly number[])[]).toEqual(rows(bars))
   expect(barsOf(rowsOf(bars)).bought).toBeUndefined()
   const bought = Float64Array.of(0, Number.NaN, 2)
   const tape = rowsOf({ ...bars, bought })

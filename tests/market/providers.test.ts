@@ -123,6 +123,27 @@ test('a clock that is set back by hours between two pages makes the next wait no
 })
 
 describe('Binance', () => {
+  test('what takers bought comes with the bars, of days as well, where it can be so', async () => {
+    const bought = ['0.25', '1', '1.5', '', null, 'x', '-1', '0']
+    const days = (url: URL) =>
+      Response.json(
+        bought.map((text, i) => {
+          const time = Number(url.searchParams.get('startTime')) + i * 24 * HOUR
+          return [time, '1', '3', '1', '2', '1', time + 24 * HOUR - 1, '2', 3, text, '1', '0']
+        }),
+      )
+    for (const interval of ['1d', '1h']) {
+      const { cache } = await fetched(
+        seriesKey('BINANCE', 'BTCUSDT', interval),
+        local(days),
+        START,
+        START + 8 * 24 * HOUR,
+      )
+      const stored = await cache.read(seriesKey('BINANCE', 'BTCUSDT', interval))
+      expect([...(stored.bought ?? [])]).toEqual([0.25, 1, NaN, NaN, NaN, NaN, NaN, 0])
+    }
+  })
+
   test('pages of a thousand, one after another, without a bar twice', async () => {
     const binance = local(klines)
     const { result, bars } = await fetched(BINANCE, binance, START, START + 2500 * MINUTE)

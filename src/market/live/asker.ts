@@ -5,6 +5,7 @@
 
 import type { Clock } from '../../lib/clock.ts'
 import type { BarCache } from '../bar-cache.ts'
+import { rowsOf } from '../bars.ts'
 import type { Calendar } from '../calendar.ts'
 import { intervalMs } from '../interval.ts'
 import { answerWithin } from '../providers/answer-within.ts'
@@ -15,7 +16,6 @@ import {
   datedPages,
   marginOf,
   type ProviderOf,
-  rowsOf,
 } from '../providers/fetch-bars.ts'
 import {
   type BarQuery,

@@ -2,7 +2,7 @@
 // messages a second from us, 1,024 streams a connection, which ends after 24 hours. Its pings are frames, which are answered
 // below us; asking for the list of streams shows that somebody is there.
 
-import { asRecord } from '../providers/provider.ts'
+import { asRecord, sided } from '../providers/provider.ts'
 import { binance } from '../providers/binance.ts'
 import { type LiveMessage, type LiveProvider, parsedMessage, rowOf } from './live-provider.ts'
 
@@ -30,9 +30,9 @@ export const binanceLive: LiveProvider = {
     const { e, id } = message
     if (e === 'kline') {
       const kline = asRecord(message['k']) ?? {}
-      const { t, o, h, l, c, v, x, s, i } = kline
+      const { t, o, h, l, c, v, V, x, s, i } = kline
       const topic = `${String(s).toLowerCase()}@kline_${String(i)}`
-      const row = rowOf(binance.name, [t, o, h, l, c, v])
+      const row = sided(rowOf(binance.name, [t, o, h, l, c, v]), V)
       return [{ kind: 'bar', topic, row, closed: x === true, order: Number(message['E']) }]
     }
     if (e === 'serverShutdown') return [{ kind: 'goodbye', message: 'the server is shut down' }]

@@ -40,7 +40,7 @@ export class FormingBars {
       this.#bars.delete(name)
       return
     }
-    if (before && before.row.every((value, i) => value === row[i])) return
+    if (before && row.every((value, i) => value === before.row[i])) return
     this.#version = (this.#version + 1) % VERSIONS
     this.#bars.set(name, { row, version: (this.#version + 0.5) / VERSIONS, delayMs })
     for (const listener of this.#listeners) listener(key)
@@ -60,10 +60,10 @@ export function withLive(
   interval: Interval,
   { isOwn, calendar }: { readonly isOwn: boolean; readonly calendar: Calendar },
 ): Bars {
-  const [time, open, high, low, close, volume] = row
+  const [time, open, high, low, close, volume, bought] = row
   const opens = isOwn ? time : calendar.period(time, interval).start
   const last = bars.length - 1
-  const ofIt = { time: opens, open, high, low, close, volume }
+  const ofIt = { time: opens, open, high, low, close, volume, bought }
   // The finer bars before it that are over are stored, as the part of it that they make up.
   const isInPart = !isOwn && bars.time[last] === opens
   const whole = isInPart
@@ -73,6 +73,7 @@ export function withLive(
         high: Math.max(bars.high[last]!, high),
         low: Math.min(bars.low[last]!, low),
         volume: bars.volume[last]! + volume,
+        bought: (bars.bought?.[last] ?? Number.NaN) + (bought ?? Number.NaN),
       }
     : ofIt
   return withForming(bars, whole, { shared: true })

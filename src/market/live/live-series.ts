@@ -108,7 +108,8 @@ export class LiveSeries implements KeptSeries {
     else if (message.kind === 'told') this.#told(message, now)
     else {
       const time = this.#opening(message.row[0])
-      const row: BarRow = [time, ...tail(message.row)]
+      const [, ...rest] = message.row
+      const row: BarRow = [time, ...rest]
       if (message.closed) this.#close(row, now)
       else this.#progress(row, message.order, now)
     }
@@ -348,10 +349,9 @@ export class LiveSeries implements KeptSeries {
   }
 }
 
-const tail = ([, open, high, low, close, volume]: BarRow) => [open, high, low, close, volume] as const
-
-export const isSame = (a: BarRow | undefined, b: BarRow): boolean =>
-  a !== undefined && a.every((value, i) => value === b[i])
+/** Whether what `news` tells is known. A provider that tells nothing of sides says nothing against those of an import. */
+export const isSame = (known: BarRow | undefined, news: BarRow): boolean =>
+  known !== undefined && news.every((value, i) => value === known[i])
 
 /** Whether something later is known of the bar. Volume only grows within a bar. */
 function isEarlier({ row, order }: Forming, time: number, newOrder: number, news: BarRow): boolean {

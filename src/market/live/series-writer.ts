@@ -7,9 +7,8 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { BarCache } from '../bar-cache.ts'
 import { seriesName } from '../bar-store.ts'
-import { BAR_FIELDS, type Bars, emptyBars } from '../bars.ts'
+import { barsOf, rowsOf } from '../bars.ts'
 import { storeBars } from '../import.ts'
-import { rowsOf } from '../providers/fetch-bars.ts'
 import type { BarRow } from '../providers/provider.ts'
 import type { Followed, Following } from './followed.ts'
 import { isSame } from './live-series.ts'
@@ -62,8 +61,9 @@ export class SeriesWriter {
       if (news.length === 0 || !this.#following.has(followed)) return
       await storeBars(cache, followed.key, barsOf(news))
       if (isMending) followed.mended += countMended(followed, news, known)
-      // After a split all bars before it are others as well.
-      if (news[0] === first && known.has(first[0]) && rows.length > 1)
+      // After a split all bars before it are others as well, but not where only the sides were unknown.
+      const before = known.get(first[0])
+      if (news[0] === first && before && !isSame(first, before) && rows.length > 1)
         followed.series.doubt(Math.max(0, first[0] - REACH * (last[0] - first[0])), clock.now())
     })
   }
@@ -122,11 +122,4 @@ function countMended(
   known: ReadonlyMap<number, BarRow>,
 ): number {
   return polled ? news.filter(([time]) => known.has(time)).length : news.length
-}
-
-function barsOf(rows: readonly BarRow[]): Bars {
-  const bars = emptyBars(rows.length)
-  for (const [i, row] of rows.entries())
-    for (const [column, field] of BAR_FIELDS.entries()) bars[field][i] = row[column]!
-  return bars
 }

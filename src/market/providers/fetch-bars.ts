@@ -2,7 +2,7 @@
 //
 // Each page is stored before the next one is requested, so a fetch that is cut short resumes where it was.
 
-import { BAR_FIELDS, type Bars, emptyBars, sliceBars } from '../bars.ts'
+import { type Bars, pickBars, sliceBars } from '../bars.ts'
 import { type SeriesKey, seriesName, type UpsertResult } from '../bar-store.ts'
 import { type Calendar, calendarOf, sessionInstant } from '../calendar.ts'
 import { type ImportTarget, knownSymbol, storeBars } from '../import.ts'
@@ -14,7 +14,7 @@ import { coinbase } from './coinbase.ts'
 import { hyperliquid } from './hyperliquid.ts'
 import { kraken } from './kraken.ts'
 import { okx } from './okx.ts'
-import { type BarRow, fetchPages, type Provider, type ProviderDeps, ProviderError } from './provider.ts'
+import { fetchPages, type Provider, type ProviderDeps, ProviderError } from './provider.ts'
 import { yahoo } from './yahoo.ts'
 
 export const PROVIDERS: readonly Provider[] = [binance, bybit, coinbase, hyperliquid, kraken, okx, yahoo]
@@ -93,12 +93,6 @@ export async function calendarFor(target: ImportTarget, key: SeriesKey): Promise
   return calendarOf((await knownSymbol(target, key)) ?? defaultSymbol(key.exchange, key.symbol))
 }
 
-export function rowAt({ time, open, high, low, close, volume }: Bars, i: number): BarRow {
-  return [time[i]!, open[i]!, high[i]!, low[i]!, close[i]!, volume[i]!]
-}
-
-export const rowsOf = (bars: Bars): BarRow[] => Array.from({ length: bars.length }, (_, i) => rowAt(bars, i))
-
 interface Stretch {
   readonly from: number
   readonly to: number
@@ -128,10 +122,7 @@ export function datedAs(bars: Bars, provider: Provider, interval: Interval, cale
 /** Without the bars before and after the session's hours. */
 function ofSession(bars: Bars, calendar: Calendar): Bars {
   const kept = [...bars.time.keys()].filter((i) => calendar.isOpen(bars.time[i]!))
-  if (kept.length === bars.length) return bars
-  const result = emptyBars(kept.length)
-  for (const field of BAR_FIELDS) result[field].set(kept.map((i) => bars[field][i]!))
-  return result
+  return kept.length === bars.length ? bars : pickBars(bars, kept)
 }
 
 /** The time of ours that a provider's date of a bar means. */
@@ -146,8 +137,5 @@ function dated(bars: Bars, interval: Interval, calendar: Calendar): Bars {
   const opens = bars.time.map((time) => openingOf(time, interval, calendar))
   // Of two bars of one period, the later one is more complete.
   const kept = [...opens.keys()].filter((i) => opens[i] !== opens[i + 1])
-  const all = { ...bars, time: opens }
-  const result = emptyBars(kept.length)
-  for (const field of BAR_FIELDS) result[field].set(kept.map((i) => all[field][i] ?? 0))
-  return result
+  return pickBars({ ...bars, time: opens }, kept)
 }

@@ -4,9 +4,11 @@
 // pages, keeping to the rate limit, waiting and trying again. It is handed network and clock.
 
 import type { Clock } from '../../lib/clock.ts'
-import { BAR_FIELDS, type Bars, emptyBars } from '../bars.ts'
+import { type BarRow, type Bars, barsOf } from '../bars.ts'
 import type { Interval } from '../interval.ts'
 import type { Pace } from './pace.ts'
+
+export type { BarRow } from '../bars.ts'
 
 export interface BarQuery {
   /** The ticker as our series have it: `BTCUSDT`, `BTCUSD`, `AAPL`. */
@@ -18,16 +20,6 @@ export interface BarQuery {
   readonly to: number
   readonly now: number
 }
-
-/** The time in UTC ms, then open, high, low, close, volume. */
-export type BarRow = readonly [
-  time: number,
-  open: number,
-  high: number,
-  low: number,
-  close: number,
-  volume: number,
-]
 
 interface BarPage {
   readonly rows: readonly BarRow[]
@@ -134,7 +126,7 @@ export async function* fetchPages(
     const page = { ...query, from }
     const asked = deps.clock.now()
     const { rows, next } = await withRetries(() => askFor(provider, page, deps, signal), deps, signal)
-    const bars = barsOf(rows, page)
+    const bars = validBars(rows, page)
     if (bars.length > 0) yield bars
     // Following a page that leads to itself would never end.
     if (next === null || next <= from) return
@@ -167,7 +159,7 @@ export async function fetchBatch(
   )
   return queries.map((query, i) => {
     const answer = answers[i] ?? null
-    return answer === null || answer instanceof ProviderError ? answer : barsOf(answer, query)
+    return answer === null || answer instanceof ProviderError ? answer : validBars(answer, query)
   })
 }
 
@@ -285,7 +277,7 @@ export async function withRetries<T>(
 }
 
 /** The valid bars inside the query, sorted, one for each time: providers send the odd null or broken row. */
-function barsOf(rows: readonly BarRow[], { from, to }: BarQuery): Bars {
+function validBars(rows: readonly BarRow[], { from, to }: BarQuery): Bars {
   const good = rows
     .filter(
       ([time, open, high, low, close, volume]) =>
@@ -298,10 +290,14 @@ function barsOf(rows: readonly BarRow[], { from, to }: BarQuery): Bars {
     )
     .sort((a, b) => a[0] - b[0])
     .filter(([time], i, sorted) => i === 0 || time !== sorted[i - 1]?.[0])
-  const bars = emptyBars(good.length)
-  for (const [i, row] of good.entries())
-    for (const [column, field] of BAR_FIELDS.entries()) bars[field][i] = row[column]!
-  return bars
+  return barsOf(good)
+}
+
+/** The bar with what of it was bought, where `text` tells that and it can be so. */
+export function sided([time, open, high, low, close, volume]: BarRow, text: unknown): BarRow {
+  const bought = Number.parseFloat(String(text))
+  const row = [time, open, high, low, close, volume] as const
+  return bought >= 0 && bought <= volume ? [...row, bought] : row
 }
 
 export function asList(value: unknown): readonly unknown[] | null {

@@ -19,6 +19,7 @@ const columns = ({ time, open, high, low, close, volume }: VenueBar) => [
 ]
 
 export const binanceDialect: Dialect = {
+  tellsSides: true,
   everyMinute: true,
   isSubscription: (said) => fieldsOf(said)['method'] === 'SUBSCRIBE',
   answers(said) {
@@ -28,7 +29,7 @@ export const binanceDialect: Dialect = {
       return [text({ error: { code: 2, msg: 'Invalid request: too many parameters' }, id })]
     return [text({ result: null, id })]
   },
-  bar: ({ time, open, high, low, close, volume, trades }, closed, now) => [
+  bar: ({ time, open, high, low, close, volume, trades, bought }, closed, now) => [
     text({
       e: 'kline',
       E: now,
@@ -48,7 +49,7 @@ export const binanceDialect: Dialect = {
         n: trades,
         x: closed,
         q: '1.0000',
-        V: '500',
+        V: size(bought),
         Q: '0.500',
         B: '123456',
       },
@@ -62,7 +63,7 @@ export const binanceDialect: Dialect = {
     return Response.json(
       rows.map((bar) => {
         const [, ...rest] = columns(bar)
-        return [bar.time, ...rest, bar.time + MINUTE - 1, '1', bar.trades, '0', '0', '0']
+        return [bar.time, ...rest, bar.time + MINUTE - 1, '1', bar.trades, size(bar.bought), '0', '0']
       }),
     )
   },

@@ -17,6 +17,8 @@ export interface VenueBar {
   readonly close: number
   readonly volume: number
   readonly trades: number
+  /** Of the volume: what takers bought. */
+  readonly bought: number
 }
 
 export interface Faults {
@@ -35,6 +37,8 @@ export const NO_FAULTS: Faults = { twice: 0, late: 0, lost: 0, garbled: 0, refus
 
 /** How an exchange writes what happens. */
 export interface Dialect {
+  /** Whether bars tell what takers bought, by stream and by REST. */
+  readonly tellsSides?: boolean
   /** Whether there is a bar for a minute without a trade. */
   readonly everyMinute: boolean
   /** What is sent when a client has said something; null closes the connection. */
@@ -56,14 +60,15 @@ interface Line {
 export const price = (cents: number) => (cents / 100).toFixed(2)
 export const size = (thousandths: number) => (thousandths / 1000).toFixed(3)
 
-export const rowOf = ({ time, open, high, low, close, volume }: VenueBar): BarRow => [
-  time,
-  Number(price(open)),
-  Number(price(high)),
-  Number(price(low)),
-  Number(price(close)),
-  Number(size(volume)),
-]
+export const rowOf = ({ time, open, high, low, close, volume }: VenueBar) =>
+  [
+    time,
+    Number(price(open)),
+    Number(price(high)),
+    Number(price(low)),
+    Number(price(close)),
+    Number(size(volume)),
+  ] as const
 
 export class FakeVenue {
   readonly bars: VenueBar[] = []
@@ -125,7 +130,9 @@ export class FakeVenue {
   /** Bars that are over, as REST has them. */
   closed(): BarRow[] {
     const now = this.#clock.now()
-    return this.bars.filter(({ time }) => time + MINUTE <= now).map(rowOf)
+    return this.bars
+      .filter(({ time }) => time + MINUTE <= now)
+      .map((bar) => (this.#dialect.tellsSides ? [...rowOf(bar), Number(size(bar.bought))] : rowOf(bar)))
   }
 
   cut(reason = 'cut'): void {
@@ -157,6 +164,7 @@ export class FakeVenue {
     this.#price = Math.max(100, this.#price + Math.floor(this.#random.uniform() * 21) - 10)
     const amount = 1 + Math.floor(this.#random.uniform() * 999)
     const id = ++this.#lastId
+    const bought = id % 3 === 0 ? 0 : amount
     const at = this.#price
     const last = this.bars.at(-1)
     const bar =
@@ -169,8 +177,9 @@ export class FakeVenue {
             close: at,
             volume: last.volume + amount,
             trades: last.trades + 1,
+            bought: last.bought + bought,
           }
-        : { time, open: at, high: at, low: at, close: at, volume: amount, trades: 1 }
+        : { time, open: at, high: at, low: at, close: at, volume: amount, trades: 1, bought }
     if (last?.time === time) this.bars.pop()
     this.bars.push(bar)
     this.#say(this.#dialect.trade({ id, time: now, price: at, size: amount }))
@@ -190,14 +199,18 @@ export class FakeVenue {
 
   #empty(time: number): VenueBar {
     const at = this.#price
-    return { time, open: at, high: at, low: at, close: at, volume: 0, trades: 0 }
+    return { time, open: at, high: at, low: at, close: at, volume: 0, trades: 0, bought: 0 }
   }
 
   #correct(now: number): void {
     const at = this.bars.length - 2 - Math.floor(this.#random.uniform() * 20)
     const bar = this.bars[at]
     if (!bar || bar.time + MINUTE > now) return
-    const corrected = { ...bar, high: bar.high + 1, volume: bar.volume + 1 }
+    // Half of the time in what was bought alone.
+    const isOfSides = bar.bought < bar.volume && bar.volume % 2 === 0
+    const corrected = isOfSides
+      ? { ...bar, bought: bar.bought + 1 }
+      : { ...bar, high: bar.high + 1, volume: bar.volume + 1 }
     this.bars[at] = corrected
     if (this.#chance(0.5)) this.#say(this.#dialect.bar(corrected, true, now))
   }

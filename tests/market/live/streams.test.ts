@@ -5,11 +5,13 @@ import { silentLog } from '../../../src/lib/log.ts'
 import { seededRandom } from '../../../src/lib/seeded-random.ts'
 import { BarCache } from '../../../src/market/bar-cache.ts'
 import { seriesKey } from '../../../src/market/bar-store.ts'
+import { type BarRow, barsOf, rowsOf } from '../../../src/market/bars.ts'
 import { FormingBars } from '../../../src/market/live/forming-bars.ts'
 import { Keeper } from '../../../src/market/live/keeper.ts'
 import { LIVE_PROVIDERS } from '../../../src/market/live/live-providers.ts'
 import { providerOf } from '../../../src/market/providers/fetch-bars.ts'
-import type { BarRow } from '../../../src/market/providers/provider.ts'
+import { barsSeenBy } from '../../../src/market/seen-bars.ts'
+import { sidedBars, sidedBetween } from '../../../src/market/sided-bars.ts'
 import { HandClock } from '../../lib/hand-clock.ts'
 import {
   binanceDialect,
@@ -105,15 +107,7 @@ function followed([exchange, symbol, dialect]: (typeof VENUES)[number], seed: nu
     middle: () => clock.pass(MINUTE - (clock.now() % MINUTE) + MINUTE / 2),
     status: async () => (await keeper.status())[0]!,
     async stored(): Promise<BarRow[]> {
-      const bars = await cache.read(key, { from: 0 })
-      return [...bars.time].map((time, i) => [
-        time,
-        bars.open[i]!,
-        bars.high[i]!,
-        bars.low[i]!,
-        bars.close[i]!,
-        bars.volume[i]!,
-      ])
+      return rowsOf(await cache.read(key, { from: 0 }))
     },
     async [Symbol.asyncDispose]() {
       stop.abort()
@@ -157,6 +151,80 @@ describe.each(VENUES)('%s', (...of) => {
     const { stream, state } = await live.status()
     expect(state).toBe('live')
     expect(stream?.cuts).toBeGreaterThan(cuts / 3)
+  })
+})
+
+describe('what was bought', () => {
+  const known = (rows: readonly BarRow[]) => rows.filter(({ length }) => length === 7).length
+
+  test('is of the forming bar as of the closed ones', async () => {
+    await using live = followed(VENUES[0]!, 14)
+    await live.clock.pass(10 * MINUTE + 30_000)
+    const { volume, bought, time } = live.venue.bars.at(-1)!
+    expect(bought).toBeGreaterThan(0)
+    expect(bought).toBeLessThan(volume)
+    expect(live.forming.get(live.key)?.row).toMatchObject({ 0: time, 5: volume / 1000, 6: bought / 1000 })
+    expect(known(await live.stored())).toBe((await live.stored()).length)
+  })
+
+  test('comes to bars that were stored without it where they are asked for again, and only to those', async () => {
+    await using live = followed(VENUES[0]!, 15)
+    await live.clock.pass(90 * MINUTE + 30_000)
+    live.keeper.unfollow(live.key)
+    const rows = (await live.stored()).map((row) => row.slice(0, 6))
+    await live.cache.upsert(live.key, barsOf(rows))
+    expect(known(await live.stored())).toBe(0)
+    const asked = live.venue.requests
+    live.keeper.follow(live.key)
+    await live.clock.pass(45 * MINUTE)
+    await live.middle()
+    expect(known(await live.stored())).toBeLessThan(100)
+    expect((await live.stored()).slice(-45)).toEqual(live.venue.closed().slice(-45))
+    expect(live.venue.requests - asked).toBeLessThan(6)
+  })
+
+  test('is known of longer bars where it is of all their minutes, on another server as well', async () => {
+    await using live = followed(VENUES[0]!, 17)
+    const five = seriesKey('BINANCE', 'BTCUSDT', '5m')
+    await live.clock.pass(60 * MINUTE)
+    live.keeper.unfollow(live.key)
+    await live.cache.upsert(live.key, barsOf((await live.stored()).map((row) => row.slice(0, 6))))
+    const other = new BarCache(live.cache.store)
+    const caches = [live.cache, other]
+    for (const cache of caches) expect(known(rowsOf(await cache.read(five)))).toBe(0)
+    live.venue.refusesStreams = true
+    await live.clock.pass(20 * MINUTE)
+    live.keeper.follow(live.key)
+    await live.clock.pass(20 * MINUTE)
+    live.venue.refusesStreams = false
+    await live.clock.pass(20 * MINUTE)
+    await live.middle()
+    const minutes = await live.stored()
+    const sumIn = (from: number) =>
+      minutes
+        .filter(([time]) => time >= from && time < from + 5 * MINUTE)
+        .reduce((sum, row) => sum + (row[6] ?? Number.NaN), 0)
+    for (const cache of caches) {
+      const bars = await cache.read(five)
+      expect([...bars.bought!]).toEqual([...bars.time].map(sumIn))
+      expect(known(rowsOf(bars))).toBeGreaterThan(12)
+      expect(known(rowsOf(bars))).toBeLessThan(bars.length)
+      const seen = barsSeenBy(cache, null)
+      const sided = await sidedBars(seen, 'BINANCE', 'BTCUSDT', sidedBetween(null, '5m', 0))
+      expect(sided && [sided.interval, ...rowsOf(sided.bars)]).toEqual(['1m', ...minutes])
+    }
+  })
+
+  test('of an import is kept where the provider tells nothing of it', async () => {
+    await using live = followed(VENUES[1]!, 16)
+    await live.clock.pass(20 * MINUTE + 30_000)
+    const rows = (await live.stored()).map((row) => [...row, row[5] / 2])
+    await live.cache.upsert(live.key, barsOf(rows))
+    await live.clock.pass(70 * MINUTE)
+    await live.middle()
+    const after = await live.stored()
+    expect(after.slice(0, rows.length) as readonly (readonly number[])[]).toEqual(rows)
+    expect(known(after)).toBe(rows.length)
   })
 })
 
