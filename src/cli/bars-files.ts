@@ -203,7 +203,8 @@ function readLines({ files, fileCount, findings }: ReadFiles): string[] {
   return [
     ...shown,
     ...(more > 0 ? [`… and ${formatNumber(more, 0)} more ${more === 1 ? 'file' : 'files'}.`] : []),
-    ...findings.map(findingLine),
+    // A zone in doubt is among the warnings.
+    ...findings.filter(({ kind }) => kind !== 'unknown_zone').map(findingLine),
   ]
 }
 

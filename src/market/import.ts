@@ -137,7 +137,7 @@ export async function stageNamed(
   return {
     bars,
     draft,
-    read: { ...reading, rows, ...seen, findings: [...brokersClock(reading), ...findings] },
+    read: { ...reading, rows, ...seen, findings: [...zoneInDoubt(reading), ...findings] },
   }
 
   function options() {
@@ -148,17 +148,17 @@ export async function stageNamed(
   }
 }
 
-/** MetaTrader's clock is that of the broker's server, hours away from UTC as a rule. */
-function brokersClock({ files }: Reading): Finding[] {
+/** Clocks that no file and no user says the zone of: also Kibot's, whose rows others write as well. */
+function zoneInDoubt({ files }: Reading): Finding[] {
   const unknown = files.filter(
     ({ dialect }) =>
-      dialect?.origin?.startsWith('MetaTrader') &&
-      dialect.times === 'date and time' &&
-      dialect.zoneBy === 'assumed',
+      dialect?.times === 'date and time' &&
+      (dialect.zoneBy === 'assumed' || (dialect.zoneBy === 'format' && dialect.origin === 'Kibot')),
   )
-  if (unknown.length === 0) return []
+  const { origin = null, timezone } = unknown[0]?.dialect ?? {}
+  if (timezone === undefined) return []
   const count = unknown.reduce((sum, { rows }) => sum + rows, 0)
-  return [unknownZone(count)]
+  return [unknownZone(count, origin, timezone)]
 }
 
 const SAMPLE_BARS = 5
@@ -270,8 +270,19 @@ export async function importBars(
       draft === null
         ? { ...(await storeBars(target, key, bars, facts)), rows: read.rows }
         : await described(target, key, bars, read.rows, () => draft.commit(), facts)
-    return { ...stored, read, warnings: [...stored.warnings, ...replacedWarnings(stored, read)] }
+    return {
+      ...stored,
+      read,
+      warnings: [...zoneWarnings(read), ...stored.warnings, ...replacedWarnings(stored, read)],
+    }
   })
+}
+
+/** Hours off are seen by nobody who reads only how many bars there are. */
+function zoneWarnings({ findings }: ReadFiles): ImportResult['warnings'] {
+  return findings.flatMap(({ kind, message, done }) =>
+    kind === 'unknown_zone' ? [{ code: 'zone_unknown', message: `${message}: ${done}.` }] : [],
+  )
 }
 
 /** Bars that a file of trades cuts are made of what it has of them. Nobody knows of which trades the stored ones were made. */
@@ -302,7 +313,8 @@ export async function inspectBars(
     const findings = read.findings.map((one) =>
       one.kind === 'duplicate' && options.hints?.duplicates === undefined ? { ...one, done: UNDECIDED } : one,
     )
-    return { ...read, findings, symbol, warnings: warningsOf(bars, symbol, key.interval, 'would be') }
+    const warnings = [...zoneWarnings(read), ...warningsOf(bars, symbol, key.interval, 'would be')]
+    return { ...read, findings, symbol, warnings }
   })
 }
 

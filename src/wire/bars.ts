@@ -195,7 +195,7 @@ const ReadFiles = Type.Object(
 export type ReadFiles = Wire<typeof ReadFiles>
 
 const FILES =
-  'The body is one file: CSV of bars, trades or quotes as TradingView, Binance, Kraken, HistData, Dukascopy, MetaTrader 4 and 5, Stooq, Yahoo Finance and others write it, JSON, Parquet or Arrow; plain, or in zip, gzip or zstd. Delimiter, decimal sign, names of columns, the unit of times and their zone are found in its first lines; parameters overrule what was found.'
+  'The body is one file: CSV of bars, trades or quotes as TradingView, Binance, Kraken, HistData, Dukascopy, MetaTrader 4 and 5, Stooq, Yahoo Finance and others write it, JSON, Parquet or Arrow; plain, or in zip, gzip or zstd. Delimiter, decimal sign, names of columns, the unit of times and their zone are found in its first lines; parameters overrule what was found. Where nobody says the zone of its clocks, it is among the `warnings` (`zone_unknown`).'
 
 export const BARS = {
   'POST /api/platform/bars/import': {

@@ -156,6 +156,7 @@ const PRICES = ['open', 'high', 'low', 'close'] as const
 
 /** The zones that clocks of these programs are documented to show. */
 const EASTERN_STANDARD = 'UTC-5'
+const NEW_YORK = 'America/New_York'
 const STOOQ = 'Europe/Warsaw'
 
 /** How many lines of a sample are looked at. */
@@ -176,7 +177,9 @@ export function dialectOf(text: string, hints: Hints, fileName = ''): Dialect {
   const [first] = lines
   if (!first) throw notRead(1, 'there are no rows')
   if (first.cells.length === 1) throw notRead(first.row, 'expected several columns, found one')
-  const shape = isData(first.cells) ? headless(lines, delimiter, fileName) : named(first, lines.slice(1))
+  const shape = isData(first.cells)
+    ? headless(lines, delimiter, fileName, hints)
+    : named(first, lines.slice(1))
   const rows = shape.header > 0 ? lines.slice(1) : lines
   const times = rows.map(({ cells }) => timeText(cells, shape.columns, delimiter)).filter((one) => one !== '')
   const decimal = decimalOf(hints.decimal, rows, shape, delimiter)
@@ -441,7 +444,7 @@ function originOf(names: readonly string[], kind: RowKind): Origin {
 }
 
 /** The shape of rows without names, by their number of cells and what these look like. */
-function headless(lines: readonly Line[], delimiter: string, fileName: string): Shape {
+function headless(lines: readonly Line[], delimiter: string, fileName: string, { dates }: Hints): Shape {
   const cells = lines[0]?.cells ?? []
   const count = cells.length
   const cell = (index: number) => (cells[index] ?? '').trim()
@@ -483,15 +486,34 @@ function headless(lines: readonly Line[], delimiter: string, fileName: string): 
     return shape('trades', { time: 0, price: 1, quantity: 2 }, origin('Kraken'))
   if (count === 7 && isEpochText(cell(0))) return shape('bars', bars(0), origin('Kraken'))
   const historical = origin('HistData', EASTERN_STANDARD)
-  if (/^\d{8} \d{6}$/.test(cell(0)) && delimiter === ';') return shape('bars', bars(0), historical)
+  const isHistorical = /(?:^|\/)DAT_[A-Z]+_/i.test(fileName)
+  if (/^\d{8} \d{6}(?: \d{7})?$/.test(cell(0)) && delimiter === ';') {
+    // HistData writes NinjaTrader's rows, but knows no volume. The names are those that NinjaTrader gives to exported files.
+    const volume = count === 3 ? 2 : count - 1
+    const isEmpty = lines.every((line) => Number(line.cells[volume]) === 0)
+    const ninja = origin('NinjaTrader', /\.(?:last|bid|ask)\.\w+$/i.test(fileName) ? 'UTC' : null)
+    const by = isHistorical || isEmpty ? historical : ninja
+    if (count === 3 && by === historical) return shape('quotes', { time: 0, bid: 1 }, by)
+    // Of ticks the last price is followed by bid and ask, or by nothing but the volume.
+    if (count === 3 || (count === 5 && cell(0).length > 15))
+      return shape('trades', { time: 0, price: 1, quantity: volume }, by)
+    return shape('bars', bars(0), by)
+  }
   if (/^\d{8} \d{9}$/.test(cell(0)) && count >= 3)
     return shape('quotes', { time: 0, bid: 1, ask: 2 }, historical)
-  if (/^\d{1,2}:\d{2}(?::\d{2})?$/.test(cell(1)))
-    return shape(
-      'bars',
-      bars(0, 2, 1),
-      /(?:^|\/)DAT_MT_/i.test(fileName) ? historical : origin('MetaTrader 4'),
-    )
+  if (/^\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/.test(cell(1))) {
+    // Only Kibot begins with the month. Seconds are of its ticks: price, bid, ask and size.
+    const isKibot =
+      cell(0).includes('/') &&
+      delimiter === ',' &&
+      dates !== 'dmy' &&
+      lines.every((line) => (datePartsOf(line.cells[0] ?? '')?.[0] ?? 13) <= 12)
+    const kibot = origin('Kibot', NEW_YORK)
+    if (isKibot && count === 6 && cell(1).length > 5)
+      return shape('trades', { time: 0, clock: 1, price: 2, quantity: 5 }, kibot)
+    const metaTrader = /^\d{4}\./.test(cell(0)) ? origin('MetaTrader 4') : origin(null)
+    return shape('bars', bars(0, 2, 1), isHistorical ? historical : isKibot ? kibot : metaTrader)
+  }
   if (count < 5) throw notRead(lines[0]?.row ?? 1, 'expected time, open, high, low, close')
   return shape('bars', bars(0), origin(null))
 }

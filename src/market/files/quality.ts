@@ -272,13 +272,26 @@ const WORDS: Readonly<Record<FindingKind, Words>> = {
     message: `${bars(count)} with trades that do not tell whether they were bought or sold; understood are buy and sell, bought and sold, b and s, and flags of a buyer who is the maker`,
     done: `${asIs(count)}; footprint and volume delta go by the move of the price there`,
   }),
-  unknown_zone: () => ({
-    message: "MetaTrader writes the clock of the broker's server, and the file does not say its zone",
-    done: 'taken as UTC; state the zone, such as timesIn=EET or --times-in EET',
-  }),
+  unknown_zone: () => ({ message: 'the file does not say the zone of its times', done: 'taken as UTC' }),
 }
 
-/** So many rows have times of a zone that nobody stated. */
-export function unknownZone(count: number): Finding {
-  return { kind: 'unknown_zone', count, examples: [], ...WORDS.unknown_zone(count, count) }
+/** What is known of the clocks of programs whose files do not say it. */
+const CLOCKS: readonly (readonly [origin: string, clock: string])[] = [
+  ['MetaTrader', "MetaTrader writes the clock of the broker's server"],
+  ['NinjaTrader', 'NinjaTrader exports in UTC, others write its rows in zones of their own'],
+  ['Kibot', 'Kibot writes the clock of New York, others write such rows in zones of their own'],
+]
+
+/** So many rows have times of a zone that nobody stated, and that was taken to be this one. */
+export function unknownZone(count: number, origin: string | null, timezone: string): Finding {
+  const clock = CLOCKS.find(([name]) => origin?.startsWith(name))?.[1]
+  const { message } = WORDS.unknown_zone(count, count)
+  const zone = origin?.startsWith('MetaTrader') ? 'EET' : timezone === 'UTC' ? 'America/New_York' : 'UTC'
+  return {
+    kind: 'unknown_zone',
+    count,
+    examples: [],
+    message: clock === undefined ? message : `${clock}, and the file does not say its zone`,
+    done: `taken as ${timezone}; state the zone, such as timesIn=${zone} or --times-in ${zone}`,
+  }
 }

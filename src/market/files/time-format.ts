@@ -56,7 +56,7 @@ const NAMED =
   /^(?:(\d{1,2})[- ]([a-z]{3})[a-z]*[- ,]+(\d{4})|([a-z]{3})[a-z]*\.? (\d{1,2}),? (\d{4}))(?:$|[T ,]+)/i
 const CLOCK =
   /^(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:\s*([ap]m))?\s*(Z|UTC|GMT|(?:GMT|UTC)?\s*[+-]\d{1,2}:?(?:\d{2})?)?$/i
-const COMPACT_CLOCK = /^(\d{2})(\d{2})(\d{2})?(\d{3})?$/
+const COMPACT_CLOCK = /^(\d{2})(\d{2})(?:(\d{2})(?: ?(\d{3,7}))?)?$/
 
 /** UTC ms, or NaN if the text is no time. */
 export function parseTimeText(value: string, meaning: TimeMeaning): number {
@@ -170,7 +170,7 @@ interface Mask {
 }
 
 const MASK =
-  /^(?:(\d{4})([-./])(\d{2})\2(\d{2})|(\d{2})([-./])(\d{2})\6(\d{4})|(\d{4})(\d{2})(\d{2}))(?:([T ,;\t|])(?:(\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{3,9}))?)?|(\d{2})(\d{2})(\d{2})?(\d{3})?)(Z| UTC| GMT)?((?: GMT)?([+-])(\d{2}):?(\d{2}))?)?$/d
+  /^(?:(\d{4})([-./])(\d{2})\2(\d{2})|(\d{2})([-./])(\d{2})\6(\d{4})|(\d{4})(\d{2})(\d{2}))(?:([T ,;\t|])(?:(\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{3,9}))?)?|(\d{2})(\d{2})(?:(\d{2})(?: ?(\d{3,7}))?)?)(Z| UTC| GMT)?((?: GMT)?([+-])(\d{2}):?(\d{2}))?)?$/d
 
 /** The mask of one text; null if only `parseTimeText` can read it. */
 function maskOf(text: string, order: DateOrder): Mask | null {
