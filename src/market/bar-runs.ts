@@ -13,8 +13,8 @@ import { type Bars, columnsOf, concatBars, sliceBars } from './bars.ts'
 const SAMPLE_BARS = 4096
 const WINDOW_SAMPLES = 16
 
-/** Called with the numbers of two bars that have the same time. */
-export type Twice = (bar: number, before: number) => void
+/** Called with the numbers of two bars that have the same time, and with that. */
+export type Twice = (bar: number, before: number, time: number) => void
 
 /** Which of several bars of a time is kept; `drop` is called with the time of each other. */
 export interface KeepTwice {
@@ -125,7 +125,7 @@ export function sortBars(bars: Bars, numberOf: (n: number) => number, twice: Twi
   order.sort((a, b) => (time[a] ?? 0) - (time[b] ?? 0) || numberOf(a) - numberOf(b))
   for (let i = 1; i < order.length; i++) {
     const [before, here] = [order[i - 1] ?? 0, order[i] ?? 0]
-    if (time[before] === time[here]) twice(numberOf(here), numberOf(before))
+    if (time[before] === time[here]) twice(numberOf(here), numberOf(before), time[here] ?? 0)
   }
   const moved = new Float64Array(bars.length)
   for (const column of columnsOf(bars)) {

@@ -11,7 +11,16 @@ import { Problem } from '../lib/problem.ts'
 import { BarRuns, type KeepTwice, sortBars, type Twice, withoutTwice } from './bar-runs.ts'
 import type { BarDraft } from './bar-store.ts'
 import { type Calendar, openOfDate } from './calendar.ts'
-import { type Bars, columnsOf, concatBars, copyBars, emptyBars, sliceBars, withSides } from './bars.ts'
+import {
+  type Bars,
+  columnsOf,
+  concatBars,
+  copyBars,
+  emptyBars,
+  lowerBound,
+  sliceBars,
+  withSides,
+} from './bars.ts'
 
 const BLOCK_ROWS = 65_536
 /** Blocks that are sorted together: 12 MB, for which the thread does nothing else for some 100 ms. */
@@ -61,6 +70,8 @@ export class BarStage {
   /** How many rows were left out for another of the same time, and the times of the first. */
   #dropped = 0
   readonly #droppedTimes: number[] = []
+  /** By their times, the bars that files cut: what has become of them since they were added, as columns have it. */
+  readonly #cuts = new Map<number, readonly number[] | null>()
   // Rows of several files are numbered through; each file begins at its base.
   readonly #files: { readonly name: string; readonly base: number }[] = []
   #base = 0
@@ -186,6 +197,33 @@ export class BarStage {
     this.add(row, time ?? 0, open ?? 0, high ?? 0, low ?? 0, close ?? 0, volume, bought)
   }
 
+  /**
+   * Adds a bar of trades that the ends of files cut, or replaces it by what it is with a further piece; its time is the
+   * opening. Another row of that time is a mistake, whatever is done about those of other bars.
+   */
+  addCut(
+    row: number,
+    time: number,
+    open: number,
+    high: number,
+    low: number,
+    close: number,
+    volume: number,
+    bought: number,
+  ): void {
+    if (!this.#cuts.has(time)) {
+      this.#cuts.set(time, null)
+      return this.add(row, time, open, high, low, close, volume, bought)
+    }
+    const mistake = mistakeOf(time, open, high, low, close, volume)
+    if (mistake !== null) return this.fail(row, mistake)
+    const values = [time, open, high, low, close, volume, bought]
+    // The last bar is in the last block, so that files which follow each other need no more than that.
+    const block = this.#blocks.at(-1)
+    if (time === this.#last && block) setBar(block, (this.#length - 1) % BLOCK_ROWS, values)
+    else this.#cuts.set(time, values)
+  }
+
   /** Writes full blocks to the draft. Call it between the pieces of a file. */
   async spill(): Promise<void> {
     const runs = this.#runs
@@ -208,9 +246,9 @@ export class BarStage {
     if (this.#errors.length > 0 && (this.#incomplete || spilled > 0)) throw refused(this.#errors, this.full)
     const bars = this.#rest(this.#length - spilled)
     const staged =
-      runs && spilled > 0 && !this.#ordered
+      runs && spilled > 0 && (!this.#ordered || this.#cuts.values().some((cut) => cut !== null))
         ? await this.#merge(runs, bars)
-        : { bars: this.#inOrder(bars), draft: runs?.first ?? null }
+        : { bars: this.#completed(this.#inOrder(bars)), draft: runs?.first ?? null }
     if (this.#errors.length > 0) throw refused(this.#errors, this.full)
     if (this.#length === 0) throw refused([{ row: 1, file: '', message: 'there are no bars' }], false)
     return staged
@@ -254,14 +292,24 @@ export class BarStage {
     for await (const window of runs.merged(this.#twice, this.#keeps)) {
       if (this.full) break
       if (this.#errors.length === 0) await whole.add(bars)
-      bars = window
+      bars = this.#completed(window)
     }
     await runs.discard()
     return { bars, draft: whole }
   }
 
-  readonly #twice: Twice = (bar, before) => {
-    if (this.#duplicates === 'refuse') this.#failAt(this.#rowOf(bar), this.#sameTime(this.#rowOf(before)))
+  /** Puts in the cut bars as they are with all their pieces. */
+  #completed(bars: Bars): Bars {
+    for (const [time, values] of this.#cuts) {
+      const at = values ? lowerBound(bars.time, time) : bars.length
+      if (values && bars.time[at] === time) setBar(bars, at, values)
+    }
+    return bars
+  }
+
+  readonly #twice: Twice = (bar, before, time) => {
+    if (this.#duplicates === 'refuse' || this.#cuts.has(time))
+      this.#failAt(this.#rowOf(bar), this.#sameTime(this.#rowOf(before)))
   }
 
   #sameTime(before: number): string {
@@ -282,6 +330,10 @@ export class BarStage {
     const jump = this.#jumps.findLastIndex((index) => index <= bar)
     return (this.#jumpRows[jump] ?? 0) + bar - (this.#jumps[jump] ?? 0)
   }
+}
+
+function setBar(bars: Bars, at: number, values: readonly number[]): void {
+  for (const [i, column] of columnsOf(bars).entries()) column[at] = values[i] ?? Number.NaN
 }
 
 /** The years that a bar's time can lie in. A time before 1800 or after 2200 must be in other units. */

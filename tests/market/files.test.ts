@@ -548,41 +548,166 @@ describe('trades become bars', () => {
     })
 
     test('are refused where they say something twice', async () => {
-      expect(made(FIRST, '1709632815,11,4\n')).rejects.toThrow('lies between trades of a file before')
-      expect(made(`${FIRST}1709632860,1,1\n`, FIRST)).rejects.toThrow('a file before has trades of')
+      const among = 'row 1 of 1.csv: is among the trades of another file'
+      expect(made(FIRST, '1709632815,11,4\n')).rejects.toThrow(among)
+      expect(made(`${FIRST}1709632860,1,1\n`, FIRST)).rejects.toThrow(among)
+      expect(made('1709632800,10,1\n', '1709632800,10,1\n')).rejects.toThrow(among)
+      // Of bars in the middle of both files each has a row.
+      const long = `${FIRST}1709632860,1,1\n1709632920,1,1\n`
+      const around = '1709632700,1,1\n1709632865,1,1\n1709633000,1,1\n'
+      expect(made(long, around)).rejects.toThrow('row 2 of 1.csv: has the same time as row 3 of 0.csv')
     })
 
-    /** Three hours, a trade every seven seconds, cut twice within a minute. */
+    /** Three hours, a trade every seven seconds. */
     const TRADES = Array.from({ length: 1500 }, (_, i) => [
-      1_709_632_800 + 7 * i,
+      1_709_632_800_000 + 7000 * i,
       100 + ((i * 37) % 11),
       1 + (i % 3),
     ])
-    const PIECES = [TRADES.slice(0, 500), TRADES.slice(500, 1001), TRADES.slice(1001)]
     const textOf = (trades: number[][]) => trades.map((one) => `${one.join(',')}\n`).join('')
-    const turned = (trades: number[][]) => trades.toReversed()
 
     test.each([
-      ['oldest first', PIECES],
-      ['newest first', PIECES.map(turned).reverse()],
-    ])('are the bars of one file, %s', async (_name, pieces) => {
-      const whole = await made(textOf(TRADES))
-      expect((await made(...pieces.map(textOf))).bars).toEqual(whole.bars)
-    })
-
-    test.each([
-      ['rows newest first, files oldest first', PIECES.map(turned)],
-      ['rows oldest first, files newest first', PIECES.toReversed()],
       ['a file that reaches into the one before', [TRADES.slice(0, 700), TRADES.slice(500)]],
       ['a file within another', [TRADES, TRADES.slice(500, 900)]],
       ['a file around another', [TRADES.slice(500, 900), TRADES]],
+      // The first bar of the last file is added already, so that the one in its middle comes right behind its other piece.
+      [
+        'a file that goes on behind the pieces of others',
+        [TRADES.slice(0, 2), TRADES.slice(9, 20), [...TRADES.slice(2, 4), ...TRADES.slice(20, 40)]],
+      ],
     ])('are refused where pieces of a bar would take each other’s place: %s', async (_name, pieces) => {
       for (const duplicates of DUPLICATES) {
         const files = pieces.map((one, i) => ({ name: `${i}.csv`, bytes: chunks(textOf(one)), packing: [] }))
         const staged = stageNamed(files, { symbol: COIN, interval: '1m', hints: { duplicates } }, null)
-        expect(staged).rejects.toThrow('of a bar that a file before has trades of as well')
+        expect(staged).rejects.toThrow(
+          /row \d+ of [12].csv: (has the same time as row|is among the trades of)/,
+        )
         await staged.catch(() => {})
       }
+    })
+
+    test('fill what another file lacks', async () => {
+      const whole = await made(textOf(TRADES))
+      const around = textOf([...TRADES.slice(0, 540), ...TRADES.slice(960)])
+      expect((await made(around, textOf(TRADES.slice(540, 960)))).bars).toEqual(whole.bars)
+      expect(made(around, textOf(TRADES.slice(540, 961)))).rejects.toThrow(
+        'row 421 of 1.csv: has the same time as row 541 of 0.csv',
+      )
+    })
+
+    describe('make the same bars in any order of the files, and whichever way each runs', () => {
+      type Trade = readonly [time: number, price: number, quantity: number, side: 'buy' | 'sell']
+      type Random = ReturnType<typeof seededRandom>
+
+      /** Trades, of which several may be of one instant. */
+      const tradesOf = (random: Random, length: number, apartMs: number): Trade[] => {
+        let time = 1_709_632_800_000 + Math.floor(random.uniform() * 86_400_000)
+        return Array.from({ length }, () => {
+          if (random.uniform() < 0.6) time += Math.ceil(random.uniform() * apartMs)
+          const price = Math.round(random.uniform() * 1e4) / 100
+          const quantity = Math.round(random.uniform() * 1e5) / 1e4
+          return [time, price, quantity, random.uniform() < 0.5 ? 'buy' : 'sell']
+        })
+      }
+
+      /** Whole ten-thousandths have no rounding. */
+      const sumOf = (some: readonly Trade[]) =>
+        some.reduce((sum, [, , quantity]) => sum + Math.round(quantity * 1e4), 0) / 1e4
+
+      const barsOf = (all: readonly Trade[], ms: number) =>
+        [...Map.groupBy(all, ([time]) => Math.floor(time / ms) * ms)].map(([start, some]) => {
+          const prices = some.map(([, price]) => price)
+          const bought = sumOf(some.filter(([, , , side]) => side === 'buy'))
+          const [high, low] = [Math.max(...prices), Math.min(...prices)]
+          return [start, prices[0]!, high, low, prices.at(-1)!, sumOf(some), bought]
+        })
+
+      const sidedRows = (bars: Parameters<typeof rows>[0]) =>
+        rows(bars).map((row, i) => [...row, bars.bought?.[i] ?? Number.NaN])
+
+      /** An instant is cut once at most, and not into two files of nothing else: nobody knows which of these is earlier. */
+      const cutAnywhere = (all: readonly Trade[], random: Random, count: number) => {
+        const cuts = new Map<number, number>()
+        for (let i = 0; i < count; i++) {
+          const at = 1 + Math.floor(random.uniform() * (all.length - 1))
+          cuts.set(all[at]![0], at)
+        }
+        const ats = [0, ...[...cuts.values()].sort((a, b) => a - b), all.length]
+        const files = ats.slice(1).map((to, i) => all.slice(ats[i], to))
+        return files.reduce<Trade[][]>((done, file) => {
+          const before = done.at(-1)
+          if (before?.[0]![0] === file.at(-1)![0]) before.push(...file)
+          else done.push([...file])
+          return done
+        }, [])
+      }
+
+      const shuffled = <T>(list: readonly T[], random: Random) =>
+        list
+          .map((one) => [random.uniform(), one] as const)
+          .sort(([a], [b]) => a - b)
+          .map(([, one]) => one)
+
+      /** A file of one instant does not tell which way it runs. */
+      const backwards = (some: readonly Trade[]) =>
+        some[0]![0] === some.at(-1)![0] ? some : some.toReversed()
+
+      const named = (files: readonly (readonly Trade[])[]) =>
+        files.map((some, i) => {
+          const text = `timestamp,price,amount,side\n${some.map((trade) => trade.join(',')).join('\n')}\n`
+          return { name: `${i}.csv`, bytes: chunks(text), packing: [] }
+        })
+
+      test.each([
+        ['1s', 1000],
+        ['1m', 60_000],
+        ['1h', 3_600_000],
+        ['1d', 86_400_000],
+      ] as const)('as a slower way makes of all of them: %s', async (interval, ms) => {
+        const seed = Math.floor(Math.random() * 2 ** 32)
+        const random = seededRandom(seed)
+        for (let round = 0; round < 60; round++) {
+          const all = tradesOf(random, 2 + Math.floor(random.uniform() * 120), ms * 2 * random.uniform() ** 3)
+          const files = cutAnywhere(all, random, Math.floor(random.uniform() * 8))
+          const way = round % 4
+          const ordered = [files, files.toReversed(), shuffled(files, random)][round % 3]!.map((some) =>
+            way === 0 || (way === 1 && random.uniform() < 0.5) ? some : backwards(some),
+          )
+          const hints = { duplicates: DUPLICATES[Math.floor(random.uniform() * DUPLICATES.length)]! }
+          const { bars } = await stageNamed(named(ordered), { symbol: COIN, interval, hints }, null)
+          expect({ seed, round, bars: sidedRows(bars) }).toEqual({ seed, round, bars: barsOf(all, ms) })
+        }
+      })
+
+      test.each([
+        ['each from its newest trade', false, (files: Trade[][]) => files.map((some) => some.toReversed())],
+        ['the newest first', false, (files: Trade[][]) => files.toReversed()],
+        ['one after the other', true, (files: Trade[][]) => files],
+        // The other bars come in order, so that nothing but the first one has to be written anew.
+        ['the second one last', false, ([one, other, ...rest]: Trade[][]) => [one!, ...rest, other!]],
+      ])('also where there are more bars than stay in memory: %s', async (_name, isInOrder, order) => {
+        const random = seededRandom(3)
+        const some = tradesOf(random, 160_000, 2000)
+        const second = Math.floor(some[0]![0] / 1000) * 1000 - 1000
+        const two: Trade[] = [
+          [second, 3, 1, 'buy'],
+          [second + 500, 5, 2, 'sell'],
+        ]
+        const all = [...two, ...some]
+        const files = [...two.map((trade) => [trade]), ...cutAnywhere(some, random, 5)]
+        const cache = new BarCache(testBars())
+        const key = seriesKey('X', 'S', '1s')
+        let drafts = 0
+        const { inserted } = await importBars(cache, key, [], {
+          stage: (_, reading, open) => stageNamed(named(order(files)), reading, () => (drafts++, open!())),
+        })
+        // Files that follow each other are written once.
+        expect(drafts === 1).toBe(isInOrder)
+        const expected = barsOf(all, 1000)
+        expect(inserted).toBe(expected.length)
+        expect(inserted).toBeGreaterThan(70_000)
+        expect(sidedRows(await cache.read(key))).toEqual(expected)
+      })
     })
 
     test('are told when bars are stored already', async () => {

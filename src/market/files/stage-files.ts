@@ -268,7 +268,6 @@ class SinkOf {
       volumePerBar === null
         ? new TradeBars(this.#stage, calendarOf(symbol), interval, kind)
         : new VolumeBars(this.#stage, volumePerBar))
-    trades.enter()
     this.#before = { count: trades.count, skipped: trades.skipped }
     return (this.#trades = trades)
   }

@@ -2,8 +2,11 @@
 // each.
 //
 // Trades of one file come in the order of time, oldest or newest first; only the bar under way is kept. A trade in the
-// middle of nowhere would need all trades in memory, so it is refused with its row. A bar that the end of a file cuts goes on
-// with the next file, which therefore has to be the next by time; a bar is never made of a piece of its trades.
+// middle of nowhere would need all trades in memory, so it is refused with its row.
+//
+// Files come in any order, and each runs its own way. A bar that one of them begins or ends within is made of the pieces that
+// all of them have of it: two bars a file are kept to the end, with the times between which each file told of them. Where two
+// files tell of the same time nobody knows which trades they share, so that the later one is refused.
 
 import { type Calendar, periodFinder } from '../calendar.ts'
 import type { Interval } from '../interval.ts'
@@ -23,12 +26,34 @@ export interface BarTaker {
     volume: number,
     bought: number,
   ): void
+  /** Of a bar that the ends of files cut: called again, it replaces what the bar was. Another row of its time is a mistake. */
+  addCut(
+    row: number,
+    time: number,
+    o: number,
+    h: number,
+    l: number,
+    c: number,
+    volume: number,
+    bought: number,
+  ): void
   fail(row: number, message: string): void
+}
+
+interface TradeBar {
+  readonly row: number
+  readonly start: number
+  readonly open: number
+  readonly high: number
+  readonly low: number
+  readonly close: number
+  readonly volume: number
+  readonly bought: number
 }
 
 /** Takes trades, counts them, and hands on the bar under way, which those that say where a bar ends begin and extend. */
 abstract class BarsOfTrades implements RowSink {
-  readonly #bars: BarTaker
+  protected readonly bars: BarTaker
   #trades = 0
   #skipped = 0
   #row = 0
@@ -43,11 +68,11 @@ abstract class BarsOfTrades implements RowSink {
   #knowsSides = false
 
   constructor(bars: BarTaker) {
-    this.#bars = bars
+    this.bars = bars
   }
 
   get full(): boolean {
-    return this.#bars.full
+    return this.bars.full
   }
 
   /** How many trades were read. */
@@ -63,7 +88,7 @@ abstract class BarsOfTrades implements RowSink {
   abstract add(row: number, values: Float64Array): void
 
   fail(row: number, message: string): void {
-    this.#bars.fail(row, message)
+    this.bars.fail(row, message)
   }
 
   skip(): void {
@@ -71,13 +96,10 @@ abstract class BarsOfTrades implements RowSink {
   }
 
   /** The rows from here on are of another file. */
-  abstract enter(): void
+  leave(): void {}
 
-  /** The rows of a file are over. */
-  abstract leave(): void
-
-  /** Hands on the bar under way. Call it at the end of the last file. */
-  abstract end(): void
+  /** There are no more files. */
+  end(): void {}
 
   protected get volume(): number {
     return this.#volume.value
@@ -113,12 +135,43 @@ abstract class BarsOfTrades implements RowSink {
     this.#close = open
   }
 
-  protected handOn(): void {
+  protected get made(): TradeBar {
     const volume = this.#volume.value
-    // A sum of very many decimals may end a hair above that of more of them.
-    const bought = this.#knowsSides ? Math.min(volume, this.#bought.value) : Number.NaN
-    this.#bars.add(this.#row, this.#start, this.#open, this.#high, this.#low, this.#close, volume, bought)
+    return {
+      row: this.#row,
+      start: this.#start,
+      open: this.#open,
+      high: this.#high,
+      low: this.#low,
+      close: this.#close,
+      volume,
+      // A sum of very many decimals may end a hair above that of more of them.
+      bought: this.#knowsSides ? Math.min(volume, this.#bought.value) : Number.NaN,
+    }
   }
+
+  protected handOn(): void {
+    const { row, start, open, high, low, close, volume, bought } = this.made
+    this.bars.add(row, start, open, high, low, close, volume, bought)
+  }
+}
+
+/** What one file has of a bar that it may have begun or ended within. */
+interface Piece {
+  /** The times of its first and last trade; endless where the file goes on with other bars. */
+  readonly from: number
+  readonly to: number
+  readonly open: number
+  readonly close: number
+}
+
+interface CutBar {
+  /** By time. None lies within another; only at an instant may one end and the next begin. */
+  readonly pieces: Piece[]
+  high: number
+  low: number
+  readonly volume: DecimalSum
+  readonly bought: DecimalSum
 }
 
 export class TradeBars extends BarsOfTrades {
@@ -133,15 +186,10 @@ export class TradeBars extends BarsOfTrades {
   /** The times of the trades that open and close the bar under way. */
   #opened = 0
   #closed = 0
-  /** What the files before this one told of the bar under way: no trade of this file lies between, or some came twice. */
-  #toldFrom = Number.NaN
-  #toldTo = Number.NaN
-  /** Where the first and the last bar of each file before this one begin: either may have been cut. */
-  readonly #edges = new Set<number>()
-  readonly #spans: (readonly [from: number, to: number])[] = []
-  /** Where the first bar of this file begins, and its row; NaN: it has none yet. */
-  #first = Number.NaN
-  #row = 0
+  /** The bar under way is the first of its file. */
+  #isFirst = true
+  /** By their times, the bars that files begin or end within. */
+  readonly #cuts = new Map<number, CutBar>()
 
   constructor(bars: BarTaker, calendar: Calendar, interval: Interval, kind: 'trades' | 'quotes') {
     super(bars)
@@ -156,7 +204,7 @@ export class TradeBars extends BarsOfTrades {
     const direction = Math.sign(time - this.#last)
     if (direction === 1 || direction === -1) {
       // Trades of one time were taken for the oldest first.
-      if (this.#direction === 0 && direction < 0 && Number.isNaN(this.#toldFrom)) this.turnRound()
+      if (this.#direction === 0 && direction < 0) this.turnRound()
       this.#direction ||= direction
       if (direction !== this.#direction && !(time >= this.#start && time < this.#end))
         return this.fail(row, 'is not in the order of time; trades have to be sorted, oldest or newest first')
@@ -165,57 +213,65 @@ export class TradeBars extends BarsOfTrades {
     if (time >= this.#start && time < this.#end) {
       // Within a bar trades may be in any order: their times say which opens and closes it, and rows tell those of one time apart.
       const isNewestFirst = this.#direction < 0
-      if (time > this.#toldFrom && time < this.#toldTo)
-        return this.fail(row, 'lies between trades of a file before; a trade may be in one file only')
       const opens = time < this.#opened || (isNewestFirst && time === this.#opened)
       const closes = time > this.#closed || (!isNewestFirst && time === this.#closed)
       if (opens) this.#opened = time
       if (closes) this.#closed = time
       return this.extend(price, amount, side, opens, closes)
     }
-    this.end()
+    if (this.#end > this.#start) this.#endBar()
     const { start, end } = this.#period(time)
-    const isFirst = Number.isNaN(this.#first)
-    if (this.#edges.has(start) || (isFirst && this.#isWithin(start))) return this.fail(row, CUT)
-    if (isFirst) this.#first = start
-    this.#row = row
     this.#start = start
     this.#end = end
     this.#opened = this.#closed = time
-    this.#toldFrom = this.#toldTo = Number.NaN
     this.begin(row, start, price, amount, side)
   }
 
-  enter(): void {
+  override leave(): void {
+    if (this.#end > this.#start) this.#addPiece({ isLast: true })
+    this.#start = this.#end = this.#last = Number.NaN
     this.#direction = 0
-    this.#last = Number.NaN
-    this.#toldFrom = this.#opened
-    this.#toldTo = this.#closed
+    this.#isFirst = true
   }
 
-  end(): void {
-    if (!(this.#end > this.#start)) return
-    this.handOn()
-    this.#start = this.#end = Number.NaN
+  #endBar(): void {
+    if (!this.#isFirst && !this.#cuts.has(this.#start)) return this.handOn()
+    this.#addPiece({ isLast: false })
+    this.#isFirst = false
   }
 
-  leave(): void {
-    if (Number.isNaN(this.#first)) return
-    const [first, last] = [this.#first, this.#start]
-    if (last !== first && this.#isWithin(last)) this.fail(this.#row, CUT)
-    this.#edges.add(first).add(last)
-    this.#spans.push(first < last ? [first, last] : [last, first])
-    this.#first = Number.NaN
-  }
-
-  /** Whether a file before has bars before and behind this one, and so may have it as well. */
-  #isWithin(start: number): boolean {
-    return this.#spans.some(([from, to]) => start > from && start < to)
+  /** Puts what the file has of the bar under way to what others have of it. */
+  #addPiece({ isLast }: { readonly isLast: boolean }): void {
+    const { row, start, open, high, low, close, volume, bought } = this.made
+    const [isOldest, isNewest] = this.#direction < 0 ? [isLast, this.#isFirst] : [this.#isFirst, isLast]
+    const from = isOldest ? this.#opened : -Infinity
+    const to = isNewest ? this.#closed : Infinity
+    const cut = this.#cuts.get(start) ?? {
+      pieces: [],
+      high,
+      low,
+      volume: new DecimalSum(),
+      bought: new DecimalSum(),
+    }
+    this.#cuts.set(start, cut)
+    const { pieces } = cut
+    const at =
+      pieces.findLastIndex((piece) => piece.from < from || (piece.from === from && piece.to <= to)) + 1
+    const { [at - 1]: before, [at]: behind } = pieces
+    const isSame = before?.from === from && before.to === to
+    if (isSame || (before && from < before.to) || (behind && behind.from < to)) return this.fail(row, TOLD)
+    pieces.splice(at, 0, { from, to, open, close })
+    cut.high = Math.max(cut.high, high)
+    cut.low = Math.min(cut.low, low)
+    cut.volume.add(volume)
+    cut.bought.add(bought)
+    const all = cut.volume.value
+    const ofAll = Math.min(all, cut.bought.value)
+    this.bars.addCut(row, start, pieces[0]!.open, cut.high, cut.low, pieces.at(-1)!.close, all, ofAll)
   }
 }
 
-const CUT =
-  'is of a bar that a file before has trades of as well; name the files so that they follow each other as their rows do, oldest or newest first, with each trade in one file'
+const TOLD = 'is among the trades of another file; a trade may be in one file only'
 
 /**
  * Bars of so much volume each: busy hours have many of them, quiet ones few. A bar ends with the trade that fills it up, which
@@ -252,12 +308,8 @@ export class VolumeBars extends BarsOfTrades {
     if (this.volume >= this.#perBar * (1 - 1e-12)) this.end()
   }
 
-  enter(): void {}
-
-  leave(): void {}
-
-  /** Full or not. */
-  end(): void {
+  /** Hands on the bar under way, full or not. */
+  override end(): void {
     if (Number.isNaN(this.#start)) return
     this.handOn()
     this.#before = this.#start
