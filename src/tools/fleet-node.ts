@@ -5,14 +5,16 @@
 
 import { hostname } from 'node:os'
 import { fencedKv, takeLease } from '../store/postgres/lease.ts'
-import { connect, type Connection } from '../store/postgres/connection.ts'
+import { connect, type Connection, type PostgresOptions } from '../store/postgres/connection.ts'
 import { postgresKv } from '../store/postgres/postgres-kv.ts'
 import type { Kv } from '../store/kv.ts'
+import { DataRefused } from '../store/data-refused.ts'
 import { Problem } from '../lib/problem.ts'
 
 const WRITERS = 8
 const COUNTERS = 5
 const TICK_MS = 50
+const STARTS = 5
 
 type Say = (line: string) => void
 
@@ -71,9 +73,20 @@ async function tick(fenced: Kv, say: Say, name: string): Promise<void> {
   if (stored) say(`tick ${last + 1}`)
 }
 
+/** A machine that stands still for longer than a start is patient is no finding. */
+async function untilConnected(options: PostgresOptions): Promise<Connection> {
+  for (let tries = 1; ; tries++)
+    try {
+      return await connect(options)
+    } catch (error) {
+      if (!(error instanceof DataRefused) || tries === STARTS) throw error
+      await clock.sleep(TICK_MS)
+    }
+}
+
 async function main(url: string, name: string): Promise<void> {
   const random = { bytes: (count: number) => crypto.getRandomValues(new Uint8Array(count)) }
-  const connection = await connect({ url, clock, random, node: `${hostname()}-${name}` })
+  const connection = await untilConnected({ url, clock, random, node: `${hostname()}-${name}` })
   const kv = postgresKv(connection)
   const say = (line: string) => void process.stdout.write(`${line}\n`)
   const writes = async (writer: number) => {

@@ -8,7 +8,7 @@ import { SQL } from 'bun'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { postgresProxy, type Proxy } from '../../tests/store/postgres-proxy.ts'
-import { realClock } from '../../tests/store/postgres-stores.ts'
+import { patientClock } from '../../tests/store/postgres-stores.ts'
 import { startPgbouncer } from '../../tests/store/pgbouncer.ts'
 import type { OwnPostgres } from '../../tests/store/postgres-server.ts'
 import type { Delivery } from '../webhooks/deliveries.ts'
@@ -245,7 +245,7 @@ export async function fleetOfServers({
   const streamed = await live.shown((series) => load.read(series))
   const imported = await load.allShown()
   const kv = postgresKv(
-    await connect({ url: postgres.url, clock: realClock, random: bytes, node: 'watcher' }),
+    await connect({ url: postgres.url, clock: patientClock, random: bytes, node: 'watcher' }),
   )
   const series = [...imported, ...streamed]
   const stored = await settled(

@@ -7,6 +7,7 @@
 
 import { resolve } from 'node:path'
 import { postgresProxy, type Proxy } from '../../tests/store/postgres-proxy.ts'
+import { patientClock } from '../../tests/store/postgres-stores.ts'
 import { startPatroni } from '../../tests/store/patroni.ts'
 import { startPostgres } from '../../tests/store/postgres-server.ts'
 import { ChangeFeed } from '../store/postgres/feed.ts'
@@ -178,7 +179,7 @@ async function fleetOfNodes(count: number, seed: number): Promise<number> {
   const clock = { now: () => performance.now(), sleep: nap }
   const watcher = await connect({
     url: postgres.url,
-    clock,
+    clock: patientClock,
     random: { bytes: (count) => crypto.getRandomValues(new Uint8Array(count)) },
     node: 'watcher',
   })

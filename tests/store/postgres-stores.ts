@@ -18,7 +18,7 @@ export const realClock: Clock = {
 }
 
 /** Gives no statement up: a test that waits for that brings a clock of its own, and for all others the machine may be busy. */
-const patientClock: Clock = { now: () => 0, sleep: realClock.sleep }
+export const patientClock: Clock = { now: () => 0, sleep: realClock.sleep }
 
 export interface PostgresStores {
   readonly url: string
