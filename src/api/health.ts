@@ -47,4 +47,4 @@ export function healthRoutes(deps: ApiDeps, metrics: Metrics) {
 }
 
 /** Anybody may ask, but where the backup is, and what its place says, is for those who run the server. */
-const withoutPlace = ({ state, lagSeconds, lastAt }: Backup) => ({ state, lagSeconds, lastAt })
+const withoutPlace = ({ state, lagSeconds, lastAt, since }: Backup) => ({ state, lagSeconds, lastAt, since })

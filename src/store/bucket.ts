@@ -16,6 +16,13 @@ export interface Bucket {
   delete(name: string): Promise<void>
   /** All names that begin so, in order. */
   list(prefix: string): Promise<string[]>
+  /** What went wrong last, though it may have worked when it was tried again; null: nothing yet. */
+  lastFailure(): BucketFailure | null
+}
+
+interface BucketFailure {
+  readonly at: number
+  readonly error: unknown
 }
 
 /** An answer that takes longer is taken to be lost; a large object may take what a line of 64 kB a second needs. */
@@ -35,11 +42,14 @@ export function s3Bucket(text: string, clock: Clock, tries = TRIES): Bucket {
     ...(region !== null && { region }),
   })
 
+  let lastFailure: BucketFailure | null = null
+
   async function patiently<T>(ask: () => Promise<T>, bytes = 0): Promise<T> {
     for (let tried = 1; ; tried++) {
       try {
         return await unlessSilent(clock, SILENCE_MS + bytes / BYTES_PER_MS, ask())
       } catch (error) {
+        lastFailure = { at: clock.now(), error }
         if (isRefusal(error)) throw error
         if (tried === tries) throw away(error)
         await clock.sleep(PAUSE_MS * 2 ** (tried - 1))
@@ -73,6 +83,7 @@ export function s3Bucket(text: string, clock: Clock, tries = TRIES): Bucket {
         if (!page.isTruncated || token === undefined) return names.sort()
       }
     },
+    lastFailure: () => lastFailure,
   }
 }
 

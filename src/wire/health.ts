@@ -1,6 +1,7 @@
 // Whether the server is alive, and whether it is ready: for orchestrators.
 
 import { Type } from '@sinclair/typebox'
+import { BACKUP_STATES } from './backup.ts'
 import type { OperationTable } from './operation.ts'
 import { nullable, oneOf, Time } from './schema.ts'
 
@@ -19,11 +20,12 @@ export const HEALTH = {
       status: Type.String(),
       backup: Type.Optional(
         Type.Object({
-          state: oneOf(['starting', 'ok', 'failing']),
+          state: oneOf(BACKUP_STATES),
           lagSeconds: Type.Number({
             description: 'How long the oldest change has waited that is not put away yet.',
           }),
           lastAt: nullable(Time),
+          since: nullable(Time),
         }),
       ),
       node: Type.Optional(Type.String()),

@@ -9,6 +9,7 @@ const FAILING = {
   lastAt: 1_700_000_000_000,
   place: 's3://data/backup/',
   problem: 'NoSuchBucket: there is no such bucket',
+  since: 1_700_000_001_000,
 } as const
 
 test('a backup that fails is told to owner and admins with place and problem, and to no other user', async () => {
@@ -30,7 +31,7 @@ test('ready and metrics say state, lag and the newest state, but not where the b
   expect(ready.json).toEqual({
     ok: true,
     status: 'ready',
-    backup: { state: 'failing', lagSeconds: 75.5, lastAt: 1_700_000_000_000 },
+    backup: { state: 'failing', lagSeconds: 75.5, lastAt: 1_700_000_000_000, since: 1_700_000_001_000 },
   })
   const { text } = await call('GET', '/metrics')
   expect(text).toContain('chartroom_backup_failing 1')

@@ -353,3 +353,23 @@ test('stored backtests are listed, pinned and deleted, each only for its owner',
   expect((await backtests('list')).out.split('\n')).toHaveLength(2)
   expect((await backtests('delete')).code).toBe(2)
 })
+
+test('healthcheck says that the server is ready, and what its backup lacks', async () => {
+  let backup: unknown = { state: 'ok', lagSeconds: 0, lastAt: 1, since: null }
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => Response.json({ backup }) })
+  const check = () => chartroom(temporaryFolder(), 'healthcheck', '--port', String(server.port))
+  try {
+    expect(await check()).toMatchObject({ code: 0, out: 'ready', err: '' })
+    backup = { state: 'late', lagSeconds: 5.5, lastAt: 1, since: Date.UTC(2026, 10, 22, 12) }
+    expect(await check()).toMatchObject({
+      code: 0,
+      out: 'ready',
+      err: 'the backup is late since 2026-11-22T12:00:00.000Z, 5.5 s behind: see Settings, Data',
+    })
+    backup = undefined
+    expect(await check()).toMatchObject({ code: 0, err: '' })
+  } finally {
+    await server.stop(true)
+  }
+  expect(await check()).toMatchObject({ code: 1, err: expect.stringContaining('no answer from http') })
+})

@@ -255,15 +255,46 @@ describe('a store that fails', () => {
     const backup = await begun()
     s3.before = before
     await put(kv, ['n'], '2')
+    const since = clock.time
     await backup.look()
     clock.time += 4000
     await put(kv, ['n'], '3')
     await backup.look()
-    expect(backup.status()).toMatchObject({ state: 'failing', problem, lagSeconds: 4 })
+    expect(backup.status()).toMatchObject({ state: 'failing', problem, lagSeconds: 4, since })
     s3.before = async () => null
     await backup.look()
     expect(backup.status()).toMatchObject({ state: 'ok', problem: null, lagSeconds: 0 })
     expect(await restored()).toEqual(new Map([['["n"]', '3']]))
+  })
+
+  test('now and then is late while that is tried again, and says why and since when', async () => {
+    await put(kv, ['n'], '1')
+    const backup = await begun()
+    await put(kv, ['n'], '2')
+    const since = clock.time
+    const seen: unknown[] = []
+    s3.before = async () => {
+      clock.time += 1500
+      seen.push(backup.status())
+      return seen.length < 3 ? 'SlowDown' : null
+    }
+    await backup.look()
+    const problem = 'SlowDown: the store has too much to do'
+    expect(seen).toMatchObject([
+      { state: 'ok', lagSeconds: 1.5, problem: null, since: null },
+      { state: 'late', lagSeconds: 3, problem, since },
+      { state: 'late', lagSeconds: 4.5, problem, since },
+    ])
+    expect(backup.status()).toMatchObject({ state: 'ok', lagSeconds: 0, problem: null, since: null })
+    // That failure is over: what is late now has another reason.
+    await put(kv, ['n'], '3')
+    s3.before = async () => {
+      clock.time += 3000
+      seen.push(backup.status())
+      return null
+    }
+    await backup.look()
+    expect(seen.at(-1)).toMatchObject({ state: 'late', problem: 'It is slower than what is written' })
   })
 
   test('for an hour lets the file use its pages again meanwhile, and is caught up with in one step', async () => {

@@ -132,6 +132,7 @@ function TakenIn({ of: { imported, present, refused } }: { readonly of: Taken })
 const STATES = {
   ok: ['up', 'Works'],
   starting: ['accent', 'First snapshot under way'],
+  late: ['warn', 'Late'],
   failing: ['down', 'Fails'],
 } as const
 
@@ -154,6 +155,7 @@ function ServerBackup() {
               <dt>State</dt>
               <dd>
                 <Badge tone={tone}>{text}</Badge> {backup.problem}
+                {backup.since !== null && ` (since ${ago(backup.since)})`}
               </dd>
               <dt>Goes to</dt>
               <dd>{backup.place}</dd>

@@ -31,8 +31,8 @@ const BEHIND_MS = 900
 const [REST_LEAST_MS, REST_MOST_MS] = [100, 800]
 /** After so many narrow steps one stands for them all. */
 const WIDE_STEPS = 120
-/** A backup that is older than this, though there was something to copy, is said to fail. */
-const LATE_MS = 60_000
+/** A backup that is behind by more than this is said to be late, and then to fail. */
+const [LATE_MS, FAILING_MS] = [2000, 60_000]
 const PRUNE_MS = 3600_000
 /** After a failure. */
 const PRUNE_AGAIN_MS = 60_000
@@ -68,15 +68,22 @@ export interface BackupDeps {
 
 interface BackupStatus {
   /** starting: there is no whole snapshot yet, from which a restore could begin. */
-  readonly state: 'starting' | 'ok' | 'failing'
+  readonly state: 'starting' | 'ok' | 'late' | 'failing'
   /** How long the oldest change has waited that is not put away yet; 0: all is. */
   readonly lagSeconds: number
   /** The time of the newest state that can be restored; null: none. */
   readonly lastAt: number | null
   /** Where it goes, without the key to it. */
   readonly place: string
-  /** What went wrong last, as a sentence; null: nothing. */
+  /** Why it is late, or fails; null: it does neither. */
   readonly problem: string | null
+  /** The time since which it is late, or fails. */
+  readonly since: number | null
+}
+
+interface Trouble {
+  readonly said: string
+  readonly since: number
 }
 
 interface Line {
@@ -100,11 +107,11 @@ export class Backup {
   #line: Line | null = null
   #unsavedSince: number | null = null
   #lastAt: number | null = null
-  #problem: string | null = null
+  #problem: Trouble | null = null
   #prunedAt = 0
   #pruning: Promise<void> | null = null
   /** What was found wrong while outdated objects were looked for. */
-  #pruneProblem: string | null = null
+  #pruneProblem: Trouble | null = null
   /** The snapshot or wide step that is made beside the narrow ones. */
   #beside: Promise<void> | null = null
   #besideFailedAt = -Infinity
@@ -123,17 +130,26 @@ export class Backup {
   status(): BackupStatus {
     const { clock, place } = this.#deps
     const lagMs = this.#unsavedSince === null ? 0 : Math.max(0, clock.now() - this.#unsavedSince)
-    const isLate = lagMs > LATE_MS
     const hasSnapshot = (this.#line?.snapshotAt ?? null) !== null
-    const problem =
-      this.#problem ?? this.#pruneProblem ?? (isLate ? 'It is slower than what is written' : null)
+    const failing = this.#problem ?? this.#pruneProblem ?? (lagMs > FAILING_MS ? this.#behind() : null)
+    const late = failing ?? (hasSnapshot && lagMs > LATE_MS ? this.#behind() : null)
     return {
-      state: problem !== null ? 'failing' : hasSnapshot ? 'ok' : 'starting',
+      state: failing ? 'failing' : !hasSnapshot ? 'starting' : late ? 'late' : 'ok',
       lagSeconds: lagMs / 1000,
       lastAt: hasSnapshot ? this.#lastAt : null,
       place: place.address,
-      problem,
+      problem: late?.said ?? null,
+      since: late?.since ?? null,
     }
+  }
+
+  /** Nothing has failed for good: what was tried again has taken its time, or there is too much to copy. */
+  #behind(): Trouble | null {
+    const since = this.#unsavedSince
+    if (since === null) return null
+    const failure = this.#deps.place.lastFailure()
+    const isOfNow = failure !== null && failure.at >= since
+    return { said: isOfNow ? saidByBucket(failure.error) : 'It is slower than what is written', since }
   }
 
   /** Resolves once the signal has aborted and the last step has been put away, or could not be. */
@@ -177,8 +193,9 @@ export class Backup {
   }
 
   #failed(error: unknown): void {
-    this.#problem = saidByBucket(error)
-    this.#backoff.failed(`${this.#deps.place.address}: ${this.#problem}`)
+    const { clock, place } = this.#deps
+    this.#problem = { said: saidByBucket(error), since: this.#problem?.since ?? clock.now() }
+    this.#backoff.failed(`${place.address}: ${this.#problem.said}`)
   }
 
   /** The line to go on with, or a new one. */
@@ -347,8 +364,8 @@ export class Backup {
     this.#pruning = this.#pruned(line, now)
       .catch((error: unknown) => {
         this.#prunedAt = now - PRUNE_MS + PRUNE_AGAIN_MS
-        this.#pruneProblem = `What is outdated cannot be deleted (${saidByBucket(error)})`
-        this.#deps.log('warn', 'continuous backup', { problem: this.#pruneProblem })
+        this.#pruneFailed(`What is outdated cannot be deleted (${saidByBucket(error)})`)
+        this.#deps.log('warn', 'continuous backup', { problem: this.#pruneProblem?.said })
       })
       .finally(() => (this.#pruning = null))
   }
@@ -362,9 +379,13 @@ export class Backup {
         await place.delete(name)
     }
     await Promise.all(Array.from({ length: DELETES }, one))
-    this.#pruneProblem = isSharedWith(steps, line, now)
-      ? 'Another server copies the same database to this place: only one of them may go on'
-      : null
+    if (isSharedWith(steps, line, now))
+      this.#pruneFailed('Another server copies the same database to this place: only one of them may go on')
+    else this.#pruneProblem = null
+  }
+
+  #pruneFailed(said: string): void {
+    this.#pruneProblem = { said, since: this.#pruneProblem?.since ?? this.#deps.clock.now() }
   }
 }
 

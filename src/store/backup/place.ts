@@ -67,6 +67,7 @@ function folderPlace(folder: string): Place {
         throw error
       }
     },
+    lastFailure: () => null,
   }
 }
 
