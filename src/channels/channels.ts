@@ -355,7 +355,7 @@ export function createChannels(deps: ChannelDeps) {
 const AROUND = /^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu
 
 /** The settings with their defaults. Throws Problem 422 that names the one that is missing, unknown or malformed. */
-function checkedSettings({ label, fields }: ChannelKind, given: Settings): Settings {
+function checkedSettings({ label, fields, mistake }: ChannelKind, given: Settings): Settings {
   for (const name of Object.keys(given))
     if (!Object.hasOwn(fields, name))
       throw invalidField(
@@ -363,7 +363,7 @@ function checkedSettings({ label, fields }: ChannelKind, given: Settings): Setti
         'unknown_field',
         `${label} has no such setting; it has ${Object.keys(fields).join(', ')}.`,
       )
-  return Object.fromEntries(
+  const settings = Object.fromEntries(
     Object.entries(fields).map(([name, { label: called, required, form, default: usual = '' }]) => {
       const value = given[name]?.replace(AROUND, '') || usual
       if (value === '' && required)
@@ -373,6 +373,9 @@ function checkedSettings({ label, fields }: ChannelKind, given: Settings): Setti
       return [name, value]
     }),
   )
+  const wrong = mistake?.(settings)
+  if (wrong) throw invalidField(`/settings/${wrong.field}`, 'format', wrong.message)
+  return settings
 }
 
 async function settingsOf(box: PostDeps['box'], channel: Channel): Promise<Settings> {
@@ -536,7 +539,8 @@ async function post(
         excerptBytes: ANSWER_BYTES,
       }
     })
-  const tell = async (told: Notice) => ownAnswer(kind, await send(kind.request(settings, told, delivery.id)))
+  const tell = async (told: Notice) =>
+    ownAnswer(kind, settings, await send(kind.request(settings, told, delivery.id)))
   // A repetition by hand has an id of its own: a service that knows the first one's would ignore it.
   const whole = picture ? { ...notice, picture } : notice
   let reply = await tell(whole)
@@ -565,9 +569,9 @@ async function post(
 const ANSWER_BYTES = 64 * 1024
 
 /** The answer, as none at all if it has a status of success and is not what the service says. */
-function ownAnswer({ label, isTaken }: ChannelKind, reply: Reply): Reply {
+function ownAnswer({ label, isTaken }: ChannelKind, settings: Settings, reply: Reply): Reply {
   const isSuccess = reply.status >= 200 && reply.status < 300
-  if (!isSuccess || (isTaken?.(reply) ?? true)) return reply
+  if (!isSuccess || (isTaken?.(reply, settings) ?? true)) return reply
   return foreign(
     reply,
     `This is no answer of ${label}, though its status is ${reply.status}. Perhaps a proxy or the sign-in page of a network gave it.`,

@@ -117,6 +117,8 @@ export interface ChannelKind {
   readonly fields: Readonly<Record<string, SettingField>>
   /** The field whose value is the address; what a refusal of the address points at. */
   readonly address: string
+  /** What is wrong with the settings, each of which has its form: the field, and what to do. Missing = nothing can be. */
+  readonly mistake?: (settings: Settings) => { readonly field: string; readonly message: string } | null
   /** `id` is the same for every attempt at one notice, for services that recognise a repetition by it. */
   readonly request: (settings: Settings, notice: Notice, id: string) => ChannelRequest
   /**
@@ -130,7 +132,7 @@ export interface ChannelKind {
    * Whether an answer with a status of success is the service's own: a network's sign-in page comes with 200, too.
    * Missing = every one counts.
    */
-  readonly isTaken?: (reply: Reply) => boolean
+  readonly isTaken?: (reply: Reply, settings: Settings) => boolean
   /**
    * Whether an answer that refuses the message for good is the service's own: a proxy says 404, too, while it cannot reach the
    * service, or 403 to who looks like a robot. Missing = every one is.

@@ -121,11 +121,24 @@ describe('setting up', () => {
     [{ topic: 'a', server: 'ntfy.sh' }, '/settings/server', 'format'],
     [{ topic: 'a', server: 'http://ntfy.sh' }, '/settings/server', 'webhook_url_blocked'],
     [{ topic: 'a', server: 'https://127.0.0.1' }, '/settings/server', 'webhook_url_blocked'],
+    [{ topic: 'a', server: 'https://ntfy.sh/b' }, '/settings/server', 'format'],
+    [{ topic: 'a', server: 'https://mine.example/ntfy/a/' }, '/settings/server', 'format'],
     [{ topic: 'a', constructor: 'x' }, '/settings/constructor', 'unknown_field'],
   ])('%p is refused at %s: %s', async (settings, path, code) => {
     const { channels, stop } = await world()
     const error = await rejection(channels.create('usr_1', { name: 'n', kind: 'ntfy', settings }))
     expect(error).toMatchObject({ status: 422, details: { fields: [{ path, code }] } })
+    await stop()
+  })
+  test('a topic in the address of the ntfy server belongs in its own field, a path of a proxy may stay', async () => {
+    const { channels, stop } = await world()
+    const made = (server: string) =>
+      channels.create('usr_1', { name: 'n', kind: 'ntfy', settings: { topic: 'a', server } })
+    expect(await rejection(made('https://ntfy.sh/a'))).toMatchObject({
+      message: 'Give the server alone, as https://ntfy.sh: what follows it here belongs in Topic.',
+    })
+    for (const server of ['https://ntfy.sh/', 'https://mine.example/ntfy'])
+      expect((await made(server)).settings['server']).toBe(server)
     await stop()
   })
   test.each([

@@ -47,6 +47,14 @@ export const ntfy: ChannelKind = {
       form: [/^[1-5]$/, 'a number from 1 to 5'],
     },
   },
+  // A topic in the address is sent the JSON as a text, and the answer is that of a message that has arrived.
+  mistake({ server = '', topic }) {
+    const url = URL.parse(server)
+    const path = url?.pathname.split('/').filter(Boolean) ?? []
+    if (path.at(-1) !== topic && (path.length === 0 || url?.hostname !== 'ntfy.sh')) return null
+    const message = `Give the server alone, as ${url?.origin}: what follows it here belongs in Topic.`
+    return { field: 'server', message }
+  },
   request: (settings, notice) => {
     const access = settings['token'] ? { authorization: `Bearer ${settings['token']}` } : {}
     const title = cutLine(notice.title, 250)
@@ -83,7 +91,8 @@ export const ntfy: ChannelKind = {
   },
   // A file takes the place of the text, which goes into headers.
   picture: 'file',
-  isTaken: hasId('id'),
+  // Of a topic that the server's address names, and not the setting, the answer has that name.
+  isTaken: (reply, { topic }) => hasId('id')(reply) && (jsonOf(reply)['topic'] ?? topic) === topic,
   refuses: hasField('error'),
   // Files have a limit of their own for a day.
   refusesPicture: (reply) => jsonOf(reply)['code'] === 42905,
