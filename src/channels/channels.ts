@@ -468,6 +468,7 @@ export function createChannelDeliverer(
   deps: ChannelPostDeps & Pick<DelivererDeps<Channel, Notification>, 'kv' | 'spread' | 'log' | 'shards'>,
 ) {
   const { kv, clock, spread, log, shards } = deps
+  const channels = channelCollection(kv)
   const notifications = notificationCollection(kv)
   return createDeliverer<Channel, Notification>({
     kv,
@@ -476,9 +477,18 @@ export function createChannelDeliverer(
     log,
     ...(shards && { shards }),
     noun: 'channel',
-    receivers: channelCollection(kv),
+    receivers: channels,
     deliveries: notifications,
-    post: (claim) => post(deps, claim),
+    post: (claim) =>
+      post(deps, claim, async (moved) => {
+        const isSame = (stored: Channel) =>
+          Object.keys(moved).every((name) => stored.settings[name] === claim.receiver.settings[name])
+        await channels.update(claim.receiver.id, (stored) =>
+          isSame(stored)
+            ? { ...stored, settings: { ...stored.settings, ...moved }, updatedAt: clock.now() }
+            : null,
+        )
+      }),
     isFinal: (status) => FINAL.includes(status),
     restsWhenAsked: true,
     releasesWaiting: true,
@@ -518,12 +528,14 @@ async function withActions({ tools: { links } }: ChannelPostDeps, notice: Notice
   return { ...notice, actions: await Promise.all(actions) }
 }
 
+/** `keep` keeps settings for the next messages. */
 async function post(
   deps: ChannelPostDeps,
   { receiver: channel, delivery }: Claim<Channel, Notification>,
+  keep: (moved: Settings) => Promise<void>,
 ): Promise<Reply> {
   const kind = KINDS[channel.kind]
-  const settings = await settingsOf(deps.box, channel)
+  let settings = await settingsOf(deps.box, channel)
   const notice = await withLinks(deps, delivery)
   const { picture, why } = await pictureOf(deps, kind, settings, channel, delivery)
   const send = (request: ChannelRequest) =>
@@ -545,6 +557,13 @@ async function post(
   const whole = picture ? { ...notice, picture } : notice
   let reply = await tell(whole)
   let note = why
+  const moved = kind.moved?.(jsonOf(reply))
+  if (moved) {
+    settings = { ...settings, ...moved }
+    reply = await tell(whole)
+    // It has moved, whatever became of the message. What is not kept the next message finds out again.
+    await keep(moved).catch(() => undefined)
+  }
   // Only a plain refusal is followed by the text alone: after any other failure the first request may have arrived.
   if (picture && (MAY_REFUSE_PICTURE.includes(reply.status) || kind.refusesPicture?.(reply))) {
     note = `The chart was refused: ${refusalText(reply)}`

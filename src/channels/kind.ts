@@ -138,6 +138,8 @@ export interface ChannelKind {
    * service, or 403 to who looks like a robot. Missing = every one is.
    */
   readonly refuses?: (reply: Reply) => boolean
+  /** The settings by which the recipient is reached now, where an answer says that it has moved; missing = none does. */
+  readonly moved?: (answer: Json) => Settings | null
   /** Whether an answer refuses the picture alone, where its status does not say so. */
   readonly refusesPicture?: (reply: Reply) => boolean
   /** Sends the picture behind a text that was taken. Answers why that failed, or null. */

@@ -42,7 +42,7 @@ const busy = (seconds: number) =>
 
 let clock: HandClock
 let sent: (Attempt & { at: number; text: string })[]
-let respond: () => Reply
+let respond: () => Reply | Promise<Reply>
 beforeEach(() => {
   clock = new HandClock()
   sent = []
@@ -515,6 +515,49 @@ describe('a notification', () => {
       status: 'active',
       failingSince: expect.any(Number),
     })
+    await stop()
+  })
+
+  // https://core.telegram.org/bots/api#responseparameters
+  test('follows a group that has become a supergroup, whose number the channel keeps', async () => {
+    const { telegram, channels, fire, log, stop } = await world()
+    const { id } = await telegram()
+    const chatOf = (text: string): string => JSON.parse(text).chat_id
+    const description = 'Bad Request: group chat was upgraded to a supergroup chat'
+    const moved = {
+      ok: false,
+      error_code: 400,
+      description,
+      parameters: { migrate_to_chat_id: -1001234567890 },
+    }
+    respond = () => (chatOf(sent.at(-1)?.text ?? '') === '5' ? reply(400, JSON.stringify(moved)) : reply(200))
+    await fire([id])
+    await fire([id])
+    expect(sent.map(({ text }) => chatOf(text))).toEqual(['5', '-1001234567890', '-1001234567890'])
+    expect((await log(id)).map(({ state }) => state)).toEqual(['delivered', 'delivered'])
+    expect(await channels.get('usr_1', id)).toMatchObject({
+      settings: { chat: '-1001234567890' },
+      failingSince: null,
+    })
+    await stop()
+  })
+
+  test('does not follow what is no number, and leaves a chat that was chosen meanwhile', async () => {
+    const { telegram, channels, fire, log, stop } = await world()
+    const { id } = await telegram()
+    const answers = [
+      reply(400, '{"ok":false,"parameters":{"migrate_to_chat_id":"-1"}}'),
+      reply(400, '{"ok":false,"parameters":{"migrate_to_chat_id":-7}}'),
+    ]
+    respond = async () => {
+      if (sent.length === 3) await channels.change('usr_1', id, { settings: { chat: '9' } })
+      return answers[sent.length - 1] ?? reply(200)
+    }
+    await fire([id])
+    expect((await log(id))[0]?.state).toBe('failed')
+    await fire([id])
+    expect(sent).toHaveLength(3)
+    expect((await channels.get('usr_1', id)).settings['chat']).toBe('9')
     await stop()
   })
 

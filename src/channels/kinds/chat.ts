@@ -163,6 +163,11 @@ export const telegram: ChannelKind = {
   picture: 'file',
   isTaken: (reply) => jsonOf(reply)['ok'] === true,
   refuses: hasField('ok'),
+  // A group that becomes a supergroup has another number from then on.
+  moved({ ok, parameters }) {
+    const chat = (parameters as { migrate_to_chat_id?: unknown } | undefined)?.migrate_to_chat_id
+    return ok === false && Number.isSafeInteger(chat) ? { chat: String(chat) } : null
+  },
   waits: ({ parameters }) => (parameters as { retry_after?: number } | undefined)?.retry_after,
 }
 
