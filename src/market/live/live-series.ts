@@ -238,6 +238,8 @@ export class LiveSeries implements KeptSeries {
     this.#passTo(opens, now)
     const building = this.#building
     if (building && opens < building.time) return this.#doubtSoon(opens, now)
+    // It waits for bars before it, and is given up, since only one is made at a time: REST has to have it.
+    if (building && building.time < opens) this.#brokenTo = Math.max(this.#brokenTo, building.time)
     this.#building = building?.time === opens ? withTrade(building, trade) : firstTrade(opens, trade)
     this.#setForming({ row: rowOfTrades(this.#building), order: id })
   }

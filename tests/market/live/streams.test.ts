@@ -6,12 +6,16 @@ import { seededRandom } from '../../../src/lib/seeded-random.ts'
 import { BarCache } from '../../../src/market/bar-cache.ts'
 import { seriesKey } from '../../../src/market/bar-store.ts'
 import { type BarRow, barsOf, rowsOf } from '../../../src/market/bars.ts'
+import { calendarOf } from '../../../src/market/calendar.ts'
+import { parseInterval } from '../../../src/market/interval.ts'
 import { FormingBars } from '../../../src/market/live/forming-bars.ts'
 import { Keeper } from '../../../src/market/live/keeper.ts'
 import { LIVE_PROVIDERS } from '../../../src/market/live/live-providers.ts'
+import { LiveSeries } from '../../../src/market/live/live-series.ts'
 import { providerOf } from '../../../src/market/providers/fetch-bars.ts'
 import { barsSeenBy } from '../../../src/market/seen-bars.ts'
 import { sidedBars, sidedBetween } from '../../../src/market/sided-bars.ts'
+import { defaultSymbol } from '../../../src/market/symbols.ts'
 import { HandClock } from '../../lib/hand-clock.ts'
 import {
   binanceDialect,
@@ -325,6 +329,35 @@ test('of what waits to be written when a series is unfollowed nothing is written
   await live.clock.pass(30 * MINUTE)
   // One was being written.
   expect((await live.stored()).length).toBeLessThanOrEqual(length + 1)
+})
+
+test('a bar of trades that waits for one that REST is slow to tell is not taken for one without a trade', () => {
+  const stored: BarRow[] = []
+  const series = new LiveSeries({
+    interval: parseInterval('1m')!,
+    closing: 'trades',
+    store: (rows) => void stored.push(...rows),
+    forming: () => {},
+  })
+  const calendar = calendarOf(defaultSymbol('COINBASE', 'BTCUSD'))
+  const rowAt = (minute: number): BarRow => [minute * MINUTE, 1, 1, 1, 1, 1]
+  const answer = (minutes: readonly number[], from: number | null, said: number) =>
+    series.filled(minutes.map(rowAt), from, { asked: said, said }, calendar)
+  const trade = (id: number, minute: number) => {
+    const time = minute * MINUTE + 500
+    series.heard({ kind: 'trade', topic: '', id, time, price: '1', size: '1' }, time)
+  }
+  series.subscribed()
+  answer([8, 9], null, 10 * MINUTE + 5000)
+  // Nobody knows what of the tenth minute came before the stream.
+  for (const minute of [10, 11, 12]) trade(minute, minute)
+  expect(answer([10], 10 * MINUTE, 12 * MINUTE + 1000)).toEqual([rowAt(10)])
+  trade(13, 13)
+  expect(stored).toEqual([])
+  expect(series.askFrom(13 * MINUTE + 500)).toBe(11 * MINUTE)
+  answer([11, 12], 11 * MINUTE, 13 * MINUTE + 5000)
+  trade(14, 14)
+  expect(stored).toEqual([rowAt(13)])
 })
 
 test('a bar that closes while REST is asked is stored behind those of the answer', async () => {
