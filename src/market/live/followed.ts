@@ -50,7 +50,7 @@ export interface Streamed {
 export interface Following {
   /** False also of one that was unfollowed and followed anew, which is another. */
   has(followed: Followed): boolean
-  /** Whoever listens is told how it goes. */
+  /** Whoever listens is told how it goes, while it is followed. */
   tell(followed: Followed): void
   /** It could not be asked for, or not be stored. */
   failed(followed: Followed, error: unknown): void

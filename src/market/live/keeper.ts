@@ -210,6 +210,7 @@ export class Keeper {
   }
 
   #tell(followed: Followed): void {
+    if (!this.#following.has(followed)) return
     const feed = newsOf(followed, this.#deps.clock.now())
     for (const listener of this.#listeners) listener(feed)
   }

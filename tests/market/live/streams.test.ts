@@ -331,6 +331,32 @@ test('of what waits to be written when a series is unfollowed nothing is written
   expect((await live.stored()).length).toBeLessThanOrEqual(length + 1)
 })
 
+test('of a series that is unfollowed while it is asked for, or written, nothing more is told', async () => {
+  for (const [refused, afterMs] of [
+    [0, 3000],
+    [1, 3000],
+    [0, 7000],
+  ] as const) {
+    await using live = followed(VENUES[0]!, 18)
+    await live.clock.pass(3 * MINUTE)
+    live.keeper.unfollow(live.key)
+    await live.clock.pass(5 * MINUTE)
+    const told: string[] = []
+    live.keeper.onAsked(({ state }) => told.push(state))
+    live.answersIn(5000)
+    live.writesIn(5000)
+    live.venue.faults = { ...NO_FAULTS, refused }
+    const asked = live.venue.requests
+    live.keeper.follow(live.key)
+    await live.clock.pass(afterMs)
+    expect(live.venue.requests).toBe(asked + 1)
+    live.keeper.unfollow(live.key)
+    told.length = 0
+    await live.clock.pass(MINUTE)
+    expect(told).toEqual([])
+  }
+})
+
 test('a bar of trades that waits for one that REST is slow to tell is not taken for one without a trade', () => {
   const stored: BarRow[] = []
   const series = new LiveSeries({
