@@ -72,8 +72,8 @@ const text = brotliDecompressSync(readFileSync(path)).toString()
 const small: BunPlugin = {
   name: 'small',
   setup(build) {
-    // The sample bars are read at the first start only.
-    build.onLoad({ filter: /\.csv$/ }, ({ path }) => ({
+    // The sample bars are read at the first start only, and common passwords when somebody chooses one.
+    build.onLoad({ filter: /\.(?:csv|txt)$/ }, ({ path }) => ({
       contents: `${embeddedText(basename(path), readFileSync(path))}export default text`,
       loader: 'js',
     }))

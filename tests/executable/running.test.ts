@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { backtestOf, isMissing, MODES, Place, type Server } from './server.ts'
+import { backtestOf, isMissing, MODES, OWNER, Place, type Server } from './server.ts'
 
 describe.each(MODES)('%s', (mode) => {
   describe.skipIf(isMissing(mode))('running', () => {
@@ -48,6 +48,12 @@ describe.each(MODES)('%s', (mode) => {
       const stranger = { email: 'b@example.com', password: 'correct horse' }
       const answer = await server.call('POST', '/api/auth/sign-up', stranger, { cookie: '' })
       expect(answer.json.error.code).toBe('signup_closed')
+    })
+
+    test('a password that everybody uses is refused', async () => {
+      const change = { password: OWNER.password, newPassword: 'Password123' }
+      const { status, json } = await server.call('POST', '/api/auth/password', change)
+      expect([status, json.error.message]).toEqual([422, expect.stringContaining('10,000 most used')])
     })
 
     test('the page comes with the strictest policy and its files never expire', async () => {
