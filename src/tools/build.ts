@@ -72,8 +72,9 @@ const text = brotliDecompressSync(readFileSync(path)).toString()
 const small: BunPlugin = {
   name: 'small',
   setup(build) {
-    // The sample bars are read at the first start only, and common passwords when somebody chooses one.
-    build.onLoad({ filter: /\.(?:csv|txt)$/ }, ({ path }) => ({
+    // The sample bars are read at the first start only, common passwords when somebody chooses one, the client when it is
+    // fetched.
+    build.onLoad({ filter: /\.(?:csv|py|txt)$/ }, ({ path }) => ({
       contents: `${embeddedText(basename(path), readFileSync(path))}export default text`,
       loader: 'js',
     }))
