@@ -16,7 +16,6 @@ import type { Firing } from '../alerts/alert.ts'
 import type { Notification } from '../channels/channels.ts'
 import type { InboxMessage } from '../channels/inboxes.ts'
 import type { Key, Kv } from '../store/kv.ts'
-import { SHARDS } from '../lib/shards.ts'
 import { connect } from '../store/postgres/connection.ts'
 import { LEASE_MS } from '../store/postgres/lease.ts'
 import { postgresKv } from '../store/postgres/postgres-kv.ts'
@@ -189,13 +188,12 @@ class Watch {
     for (; !this.#isOver; await Bun.sleep(50)) {
       const [row] = await this.#sql
         .unsafe(
-          `select count(l.until)::int as held,
-             extract(epoch from clock_timestamp() - min(l.until))::float8 * 1000 + ${LEASE_MS} as silent
+          `select json_agg(
+             extract(epoch from clock_timestamp() - l.until)::float8 * 1000 + ${LEASE_MS} order by s.shard) as silent
            from chartroom.shards s left join chartroom.leases l on l.work = s.holder`,
         )
-        .catch(() => [undefined])
-      const seen = row === undefined ? null : { isWhole: row.held === SHARDS, silentMs: row.silent }
-      this.silence.look(performance.now(), seen)
+        .catch(() => [{ silent: [] }])
+      this.silence.look(performance.now(), row.silent)
     }
   }
 }

@@ -411,21 +411,19 @@ export class Silence {
   longestMs = 0
   /** Whether every shard ever had a server, else nothing was measured. */
   isSeen = false
-  /** null: the database was away. While it is, nobody does anything, and that is not the servers' fault. */
-  #aliveAt: number | null = null
+  /** The last sign of life of a server of each shard. */
+  #aliveAt: readonly number[] = []
+  /** While the database is away nobody does anything, and that is not the servers' fault. */
   #backAt = Infinity
 
-  /** `silentMs`: how long ago the server that is silent for longest gave a sign of life; null = the database is away. */
-  look(now: number, seen: { readonly isWhole: boolean; readonly silentMs: number } | null): void {
-    if (seen === null) {
-      this.#backAt = Infinity
-      this.#aliveAt = null
-      return
-    }
-    this.isSeen ||= seen.isWhole
-    this.#backAt = Math.min(this.#backAt, now)
-    if (seen.isWhole || this.#aliveAt === null) this.#aliveAt = Math.max(this.#backAt, now - seen.silentMs)
-    this.longestMs = Math.max(this.longestMs, now - this.#aliveAt)
+  /** How long ago the server of each shard gave a sign of life; null = the shard has none. No shards = the database is away. */
+  look(now: number, silentMs: readonly (number | null)[]): void {
+    this.#backAt = silentMs.length === 0 ? Infinity : Math.min(this.#backAt, now)
+    this.isSeen ||= silentMs.length > 0 && !silentMs.includes(null)
+    this.#aliveAt = silentMs.map((ms, shard) =>
+      Math.max(this.#backAt, this.#aliveAt[shard] ?? 0, ms === null ? 0 : now - ms),
+    )
+    for (const aliveAt of this.#aliveAt) this.longestMs = Math.max(this.longestMs, now - aliveAt)
   }
 }
 

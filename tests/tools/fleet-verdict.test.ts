@@ -62,8 +62,8 @@ function clean() {
   })
   const firings = [1, 2].flatMap((time) => [firing('S0', 'T', time), firing('LIVE0', 'BINANCE', time)])
   const silence = new Silence()
-  silence.look(0, { isWhole: true, silentMs: 0 })
-  silence.look(10_000, { isWhole: true, silentMs: 10_000 })
+  silence.look(0, [0])
+  silence.look(10_000, [10_000])
   const history: ServerHistory = {
     wrong: [],
     reads: [
@@ -424,37 +424,66 @@ describe('servers', () => {
 })
 
 describe('a takeover', () => {
-  const whole = (silentMs: number) => ({ isWhole: true, silentMs })
-
   test('is measured from the last sign of life to the next server', () => {
     const silence = new Silence()
-    silence.look(0, whole(0))
-    silence.look(20_000, whole(500))
+    silence.look(0, [0, 0])
+    silence.look(20_000, [500, 0])
     // Its lease is still there, and then its shards have no holder, until another takes them.
-    silence.look(24_000, whole(4500))
-    silence.look(30_000, { isWhole: false, silentMs: 900 })
-    silence.look(30_050, whole(100))
+    silence.look(24_000, [4500, 0])
+    silence.look(30_000, [null, 900])
+    silence.look(30_050, [100, 100])
     expect(silence.longestMs).toBe(10_500)
+  })
+
+  test('of one shard is not added to that of another which begins before it ends', () => {
+    const silence = new Silence()
+    silence.look(0, [0, 0, 0])
+    silence.look(6000, [null, 0, 0])
+    silence.look(6500, [0, null, 0])
+    silence.look(12_000, [0, null, 0])
+    silence.look(12_500, [0, 0, null])
+    silence.look(18_000, [null, 0, null])
+    silence.look(18_500, [0, 0, 0])
+    expect([silence.longestMs, silence.isSeen]).toEqual([6000, true])
+  })
+
+  test('of one shard counts, however often others are taken over meanwhile', () => {
+    const silence = new Silence()
+    silence.look(0, [0, 0])
+    for (let now = 1000; now <= 11_000; now += 1000) silence.look(now, [null, now % 2000 === 0 ? null : 0])
+    expect(silence.longestMs).toBe(11_000)
+  })
+
+  test('by a server that was silent itself has not ended', () => {
+    const silence = new Silence()
+    silence.look(0, [0])
+    silence.look(6000, [null])
+    silence.look(6050, [3000])
+    silence.look(11_000, [7950])
+    expect(silence.longestMs).toBe(7950)
+    // An earlier sign of life than one that was seen already is none.
+    silence.look(11_050, [20_000])
+    expect(silence.longestMs).toBe(8000)
   })
 
   test('does not count while the database is away', () => {
     const silence = new Silence()
-    silence.look(0, whole(0))
-    silence.look(50, null)
-    silence.look(12_000, whole(12_000))
-    silence.look(13_000, whole(13_000))
-    silence.look(13_050, whole(0))
-    silence.look(13_100, null)
-    silence.look(25_000, { isWhole: false, silentMs: 0 })
-    silence.look(25_050, whole(0))
+    silence.look(0, [0, 0])
+    silence.look(50, [])
+    silence.look(12_000, [12_000, 12_000])
+    silence.look(13_000, [13_000, 13_000])
+    silence.look(13_050, [0, 0])
+    silence.look(13_100, [])
+    silence.look(25_000, [null, 0])
+    silence.look(25_050, [0, 0])
     expect([silence.longestMs, silence.isSeen]).toEqual([1000, true])
   })
 
   test('that never comes is seen, also right after the database was away', () => {
     const silence = new Silence()
-    silence.look(0, null)
-    silence.look(100, { isWhole: false, silentMs: 0 })
-    silence.look(10_600, { isWhole: false, silentMs: 0 })
+    silence.look(0, [])
+    silence.look(100, [null, 0])
+    silence.look(10_600, [null, 0])
     expect([silence.longestMs, silence.isSeen]).toEqual([10_500, false])
   })
 })
