@@ -245,6 +245,35 @@ test('a shard goes to another node only when what was under way for it is done',
   await Promise.all([first, second].map(({ connection }) => connection.close()))
 })
 
+test('what others have left is taken also while shards are given away', async () => {
+  const schema = crypto.randomUUID()
+  const [first, second] = [await joined(schema), await joined(schema)]
+  await settle([first, second])
+  const done = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<void>()
+  first.fleet.beforeGiving(() => {
+    asked.resolve()
+    return done.promise
+  })
+  const third = await joined(schema)
+  await look([third, first])
+  await asked.promise
+  const kept = first.fleet.held
+  expect(kept.length).toBeLessThan(128)
+  await expire(schema, second)
+  await look([first])
+  expect(first.fleet.held).toHaveLength(128)
+  // What it gives away does not come back to it by that.
+  expect(first.fleet.held).toEqual(expect.arrayContaining([...kept]))
+  expect(together([first, third]).length).toBeLessThan(SHARDS)
+  await look([third])
+  expect(first.fleet.held.filter((shard) => third.fleet.held.includes(shard))).toEqual([])
+  done.resolve()
+  await settle([first, third])
+  expect(together([first, third])).toEqual(EVERY)
+  await Promise.all([first, second, third].map(({ connection }) => connection.close()))
+})
+
 test('a server of before there were several is waited for, and waits for all of them', async () => {
   const schema = crypto.randomUUID()
   const old = await postgres.connect(schema)

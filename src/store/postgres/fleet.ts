@@ -71,7 +71,8 @@ export class Fleet implements Shards {
   #looksInVain = 0
   #held: ReadonlySet<number> = new Set()
   #members: readonly string[] = []
-  #isGiving = false
+  /** Shards whose work is being finished before others get them: in the database they are still this node's. */
+  #giving: ReadonlySet<number> = new Set()
   /** Whether the database says of no other shard that it is this node's. */
   #isSure = true
   readonly #gained: (() => void)[] = []
@@ -221,11 +222,9 @@ export class Fleet implements Shards {
     const looking = namesOf(alive.filter(({ name, isLooking }) => isLooking || name === this.node))
     const share = shareOf(looking.indexOf(this.node), looking.length)
     this.#looksInVain = free === 0 || isFewer ? 0 : this.#looksInVain + 1
-    // What is being given away is still this node's in the database.
-    if (this.#isGiving) return
     if (this.#looksInVain >= PATIENT_LOOKS) await this.#claim(free)
     else if (this.#held.size < share || !this.#isSure) await this.#claim(Math.max(0, share - this.#held.size))
-    else if (this.#held.size > share) void this.#give(share)
+    else if (this.#held.size > share && this.#giving.size === 0) void this.#give(share)
   }
 
   /** Gives up lease and shards, so that the others need not wait for the lease to run out. */
@@ -315,7 +314,7 @@ export class Fleet implements Shards {
   async #give(share: number): Promise<void> {
     const { schema, writing } = this.#connection
     const [kept, given] = [this.held.slice(0, share), this.held.slice(share)]
-    this.#isGiving = true
+    this.#giving = new Set(given)
     this.#held = new Set(kept)
     try {
       await Promise.all(this.#settled.map((settled) => settled()))
@@ -327,20 +326,22 @@ export class Fleet implements Shards {
       // In the database they may still be this node's.
       this.#isSure = false
     } finally {
-      this.#isGiving = false
+      this.#giving = new Set()
     }
   }
 
   async #recall(): Promise<void> {
     const { schema, reading } = this.#connection
+    // As it is now: what is given away by the time of the answer may be in it nevertheless.
+    const giving = this.#giving
     const rows = await reading.query<{ shard: number }>(
       `select shard from ${schema}.shards where holder = $1`,
       [leaseKey(this.node)],
     )
-    const held = new Set(rows.map(({ shard }) => shard))
+    const held = new Set(rows.map(({ shard }) => shard)).difference(giving)
     const isMore = held.difference(this.#held).size > 0
     this.#held = held
-    this.#isSure = true
+    if (giving.size === 0) this.#isSure = true
     if (isMore) for (const listener of this.#gained) listener()
   }
 }
