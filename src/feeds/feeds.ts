@@ -59,6 +59,10 @@ export function createFeeds(deps: FeedDeps) {
   const keyOf = ({ exchange, symbol, interval }: SeriesKey): Key => ['follows', exchange, symbol, interval]
 
   let syncing: Promise<void> = Promise.resolve()
+  const loop = createLoop({ clock, log }, 'finding out which series to keep fresh', async () => {
+    await sync()
+    return SYNC_MS
+  })
 
   async function follows(): Promise<SeriesKey[]> {
     const entries = await kv.list({ prefix: ['follows'] }, { limit: FOLLOWS_MAX })
@@ -91,7 +95,7 @@ export function createFeeds(deps: FeedDeps) {
     unchosen = others.filter((key) => !isChosen(key))
     const ours = [...followed, ...others.filter(isChosen)].filter(isOurs)
     const all = new Map(ours.map((key) => [seriesName(key), key]))
-    for (const { key } of await keeper.status()) if (!all.has(seriesName(key))) keeper.unfollow(key)
+    for (const key of keeper.keys) if (!all.has(seriesName(key))) keeper.unfollow(key)
     for (const key of all.values()) keeper.follow(key)
     // Nobody will ask for these, so nothing else tells of them.
     for (const { newestBar: _, ...feed } of await keeper.status())
@@ -148,12 +152,16 @@ export function createFeeds(deps: FeedDeps) {
       return there
     },
     sync,
+    /** More series are this server's now. A store that cannot be read yet is asked again before long. */
+    async gained(): Promise<void> {
+      await sync().catch(() => loop.wake())
+    },
+    /** Follows no more what is not this server's, also while the store is away. */
+    letGo(): void {
+      for (const key of keeper?.keys ?? []) if (!isOurs(key)) keeper?.unfollow(key)
+    },
     async run(signal: AbortSignal): Promise<void> {
       if (!keeper) return
-      const loop = createLoop({ clock, log }, 'finding out which series to keep fresh', async () => {
-        await sync()
-        return SYNC_MS
-      })
       await Promise.all([loop.run(signal), keeper.run(signal)])
     },
   }

@@ -10,11 +10,24 @@ export interface Shards {
   holds(name: string): boolean
   /** `listener` is called after shards have come, whose work nobody may have looked at for a while. */
   onGained(listener: () => void): void
+  /**
+   * Whether it could not tell the others for so long that it is there that they may be at its work already. Nothing that both
+   * do is stored twice; what is more than a write, such as a stream at an exchange, has to stop.
+   */
+  readonly isCutOff: boolean
+  /** `listener` is called when that begins, and when it is over. */
+  onCutOff(listener: () => void): void
   /** Before shards go, `settled` is called, and must resolve when nothing that is not held any more is still being done. */
   beforeGiving(settled: () => Promise<void>): void
 }
 
-export const ALL_SHARDS: Shards = { holds: () => true, onGained: () => {}, beforeGiving: () => {} }
+export const ALL_SHARDS: Shards = {
+  holds: () => true,
+  onGained: () => {},
+  isCutOff: false,
+  onCutOff: () => {},
+  beforeGiving: () => {},
+}
 
 /** Sorted numbers as people read many of them: `0-84,170`. */
 export function ranges(numbers: readonly number[]): string {

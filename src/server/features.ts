@@ -172,6 +172,7 @@ export function createFeatures(deps: FeatureDeps): Features {
   const live = liveBars({ bars, forming, clock })
   /** A key's requests are counted by one server, which so asks for all that is asked for with it. */
   const isOursToFetch = (key: SeriesKey) => {
+    if (shards.isCutOff) return false
     const provider = providerKeys.of(key.exchange)
     return shards.holds(provider?.pace ? `provider ${provider.name}` : symbolShard(key))
   }
@@ -307,7 +308,8 @@ export function createFeatures(deps: FeatureDeps): Features {
     http: deps.feeds ? deps.http : null,
     lists: () => [...SYMBOL_LISTS, ...providerKeys.lists()],
   })
-  shards.onGained(() => void feeds.sync())
+  shards.onGained(() => void feeds.gained())
+  shards.onCutOff(() => (shards.isCutOff ? feeds.letGo() : void feeds.gained()))
   shards.beforeGiving(() => feeds.sync())
   const drawings = createDrawings({ kv, clock })
   const layouts = createLayouts({ kv, clock, newId })

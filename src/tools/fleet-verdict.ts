@@ -9,8 +9,8 @@ import type { InboxMessage } from '../channels/inboxes.ts'
 import type { Parcel } from '../webhooks/deliverer.ts'
 import type { Delivery } from '../webhooks/deliveries.ts'
 
-/** A server that was cut off from the database learns that it has none of the work when it is back. */
-const TWICE_MAX_MS = 10_000
+/** A server that is cut off from the database stops when its lease may have run out. */
+const TWICE_MAX_MS = 5000
 
 /** What nodes of the store alone said. */
 export class NodeHistory {

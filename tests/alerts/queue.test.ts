@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { createLookQueue } from '../../src/alerts/look-queue.ts'
+import { ALL_SHARDS } from '../../src/lib/shards.ts'
 import type { BarNote, SeriesKey } from '../../src/market/bar-store.ts'
 
 const noteOf = (symbol: string, change = 1): BarNote => ({
@@ -46,6 +47,7 @@ function world(...lanes: ((symbol: string, step: number) => boolean | Promise<bo
     },
     async *forming() {},
     shards: {
+      ...ALL_SHARDS,
       holds: () => shards.ours,
       onGained: (listener) => void (shards.gained = listener),
       beforeGiving: (settled) => shards.giving.push(settled),

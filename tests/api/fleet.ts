@@ -57,6 +57,8 @@ export class HandFleet implements Shards, FleetView, SweepNodes {
   readonly #owner: (shard: number) => string
   readonly gained: (() => void)[] = []
   readonly giving: (() => Promise<void>)[] = []
+  isCutOff = false
+  readonly #hearsOfCuts: (() => void)[] = []
   readonly hearsOfBurials: (() => void)[] = []
 
   constructor(node: string, alive: ReadonlySet<string>, owner: (shard: number) => string) {
@@ -86,6 +88,15 @@ export class HandFleet implements Shards, FleetView, SweepNodes {
 
   onGained(listener: () => void): void {
     this.gained.push(listener)
+  }
+
+  onCutOff(listener: () => void): void {
+    this.#hearsOfCuts.push(listener)
+  }
+
+  cutOff(isCutOff: boolean): void {
+    this.isCutOff = isCutOff
+    for (const listener of this.#hearsOfCuts) listener()
   }
 
   beforeGiving(settled: () => Promise<void>): void {

@@ -263,6 +263,34 @@ test('the bar that forms on the server with its stream is shown by the other', a
   })
 })
 
+test('a server that the others may have taken for gone asks for nothing, until it is heard of again', async () => {
+  const network = {
+    http: () => Promise.reject(new Error('nobody runs')),
+    openSocket: () => {
+      throw new Error('nobody runs')
+    },
+  }
+  const { a, headers } = await twoServers('stand-in', network)
+  const { feeds } = a.services.features
+  for (const symbol of Array.from({ length: 12 }, (_, i) => `S${i}`))
+    await a.call('POST', '/api/platform/feeds', {
+      headers,
+      body: { exchange: 'NASDAQ', symbol, interval: '1m' },
+    })
+  const asked = async () => {
+    await feeds.sync()
+    return (await feeds.list()).filter(({ poll }) => poll).length
+  }
+  const before = await asked()
+  expect(before).toBeGreaterThan(0)
+  a.fleet.cutOff(true)
+  expect((await feeds.list()).filter(({ poll }) => poll)).toEqual([])
+  expect(await asked()).toBe(0)
+  a.fleet.cutOff(false)
+  await a.services.features.feeds.gained()
+  expect(await asked()).toBe(before)
+})
+
 test('what is asked for with a key is asked for by one server, which counts its requests; without a key each asks for its own', async () => {
   const network = {
     http: () => Promise.reject(new Error('nobody runs')),

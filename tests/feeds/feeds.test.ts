@@ -8,6 +8,7 @@ import { Keeper, type KeeperDeps } from '../../src/market/live/keeper.ts'
 import { providerOf } from '../../src/market/providers/fetch-bars.ts'
 import { testBars, testKv } from '../store/test-store.ts'
 import { HandClock } from '../lib/hand-clock.ts'
+import { goingAway } from '../store/going-away.ts'
 import { later } from '../later.ts'
 import { rejection } from '../rejection.ts'
 
@@ -129,6 +130,49 @@ test('what is followed stays so when the server starts again, and when it could 
   isBroken = false
   await feeds.sync()
   expect((await feeds.list()).map(({ key, followed }) => [key.symbol, followed])).toEqual([['BTCUSDT', true]])
+})
+test('what is not this server’s any more is let go also while the store is away, and begins again when it is back', async () => {
+  const hands = new HandClock()
+  const database = goingAway()
+  let isOurs = true
+  const keeper = keeperOf({ clock: hands })
+  const reading = Promise.withResolvers<void>()
+  let isSlow = false
+  const feeds = createFeeds({
+    kv: database.kv(testKv()),
+    clock: hands,
+    log: silentLog,
+    keeper,
+    async *wanted() {
+      if (isSlow) await reading.promise
+      yield unknown
+    },
+    isOurs: () => isOurs,
+  })
+  const names = () => keeper.keys.map(({ symbol }) => symbol)
+  const over = new AbortController()
+  const running = feeds.run(over.signal)
+  await feeds.follow(coin)
+  expect(names()).toEqual(['BTCUSDT'])
+  isSlow = true
+  const syncing = feeds.sync()
+  await hands.pass(1)
+  database.isAway = true
+  isOurs = false
+  feeds.letGo()
+  expect(names()).toEqual([])
+  // What had been asked before does not bring it back.
+  reading.resolve()
+  await rejection(syncing)
+  expect(names()).toEqual([])
+  isOurs = true
+  await feeds.gained()
+  expect(names()).toEqual([])
+  database.isAway = false
+  await hands.pass(5000)
+  expect(names()).toEqual(['BTCUSDT'])
+  over.abort()
+  await running
 })
 test('every minute it is found out which series to keep fresh', async () => {
   const hands = new HandClock()

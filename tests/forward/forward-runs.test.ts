@@ -11,6 +11,7 @@ import {
 } from '../../src/forward/forward-runs.ts'
 import type { FollowJob } from '../../src/engine/job.ts'
 import { idSource } from '../../src/lib/ids.ts'
+import { ALL_SHARDS } from '../../src/lib/shards.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
@@ -339,7 +340,7 @@ test('what happens while many bars are run is not written over: a stop, a correc
   expect(removed).toMatchObject({ code: 'forward_run_not_found' })
 
   let isOurs = true
-  const shards = { holds: () => isOurs, onGained: () => {}, beforeGiving: () => {} }
+  const shards = { ...ALL_SHARDS, holds: () => isOurs }
   const lost = await happening(async () => (isOurs = false), { shards })
   expect([lost.run.bars, lost.told]).toEqual([0, []])
 

@@ -68,3 +68,36 @@ test('a lease is kept while the database is away, and lost once another node has
   expect(await after(() => Promise.reject(new Error('The database is away.')))).toBe(false)
   expect(await after(async () => [])).toBe(true)
 })
+
+test('a node knows by its own clock until when nobody else can have its lease', async () => {
+  const clock = new HandClock()
+  const begun = clock.now()
+  let tookMs = 0
+  const connection = {
+    schema: '"leased"',
+    node: 'me',
+    writing: {
+      async query() {
+        await clock.sleep(tookMs)
+        return [{ fence: '7', holder: 'me' }]
+      },
+    },
+  } as unknown as Parameters<typeof takeLease>[0]
+  const lease = await takeLease(connection, { work: 'w', clock, waits: () => {}, leaseMs: 4000 })
+  const sureUntil = () => lease.sureUntil - begun
+  expect(sureUntil()).toBe(4000)
+  await clock.pass(2000)
+  expect(sureUntil()).toBe(6000)
+  // Nobody knows when in this time the database has counted, so the answer proves the least, and it is asked again at once.
+  tookMs = 3500
+  await clock.pass(1000 + 3499)
+  expect(sureUntil()).toBe(6000)
+  tookMs = 10
+  await clock.pass(1)
+  expect(sureUntil()).toBe(7000)
+  await clock.pass(10)
+  expect(sureUntil()).toBe(10_500)
+  tookMs = 100_000
+  await clock.pass(50_000)
+  expect(sureUntil()).toBeLessThan(clock.now() - begun)
+})

@@ -9,8 +9,10 @@ import type { Connection } from '../../src/store/postgres/connection.ts'
 import { ChangeFeed } from '../../src/store/postgres/feed.ts'
 import { Fleet, fleetNodes } from '../../src/store/postgres/fleet.ts'
 import { openServerPostgres } from '../../src/store/postgres/open-postgres.ts'
+import { silentLog } from '../../src/lib/log.ts'
 import { fencedKv, takeLease } from '../../src/store/postgres/lease.ts'
 import { postgresKv } from '../../src/store/postgres/postgres-kv.ts'
+import { HandClock } from '../lib/hand-clock.ts'
 import { rejection } from '../rejection.ts'
 import { postgresStores, realClock } from './postgres-stores.ts'
 
@@ -272,6 +274,42 @@ test('what others have left is taken also while shards are given away', async ()
   await settle([first, third])
   expect(together([first, third])).toEqual(EVERY)
   await Promise.all([first, second, third].map(({ connection }) => connection.close()))
+})
+
+test('a node that cannot renew its lease says so before another can have it, and when it can again', async () => {
+  const clock = new HandClock()
+  const me = { work: encodeKey(['lease', 'node', 'me']), fence: '7', alive: true, looking: true, free: 0 }
+  let answers = Promise.resolve()
+  const query = () => answers.then(() => [me])
+  const connection = { schema: '"own"', node: 'me', writing: { query }, reading: { query } }
+  const fleet = await Fleet.join(connection as unknown as Connection, {
+    clock,
+    version: '1',
+    waits: () => {},
+    lagMs: () => 0,
+    leaseMs: 4000,
+  })
+  const told: [seconds: number, isCutOff: boolean][] = []
+  fleet.onCutOff(() => told.push([(clock.now() - begun) / 1000, fleet.isCutOff]))
+  const begun = clock.now()
+  const stop = new AbortController()
+  const running = fleet.run({ clock, log: silentLog }, stop.signal)
+  await clock.pass(10_500)
+  expect(told).toEqual([])
+  const silence = Promise.withResolvers<void>()
+  answers = silence.promise
+  await clock.pass(60_000)
+  expect(told).toEqual([[14, true]])
+  silence.resolve()
+  await clock.pass(1000)
+  expect(told).toEqual([
+    [14, true],
+    [71, false],
+  ])
+  await clock.pass(10_000)
+  expect(told).toHaveLength(2)
+  stop.abort()
+  await running
 })
 
 test('a server of before there were several is waited for, and waits for all of them', async () => {

@@ -118,7 +118,7 @@ function clean() {
       fills: ['buy 1', 'sell 1'],
     },
     subscriptions: 1,
-    longestTwiceMs: 10_000,
+    longestTwiceMs: 5000,
     silence,
     withinMs: 10_000,
   }
@@ -354,8 +354,8 @@ const FAULTS: Readonly<Record<string, [(history: Mutable<ServerHistory>) => void
     'the forward run told of buy 2 instead of buy 1',
   ],
   'a series that is streamed to two servers': [
-    (history) => (history.longestTwiceMs = 10_500),
-    'a series was streamed to two servers for 10.5 s',
+    (history) => (history.longestTwiceMs = 5500),
+    'a series was streamed to two servers for 5.5 s',
   ],
   'a takeover after 10.5 s': [
     (history) => (history.silence.longestMs = 10_500),

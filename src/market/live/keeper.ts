@@ -107,6 +107,11 @@ export class Keeper {
     this.#asker.askAgain(name)
   }
 
+  /** Series that it was told to follow. */
+  get keys(): SeriesKey[] {
+    return [...this.#followed.values(), ...this.#lacking.values()].map(({ key }) => key)
+  }
+
   status(): Promise<FeedStatus[]> {
     const { store } = this.#deps.cache
     const now = this.#deps.clock.now()

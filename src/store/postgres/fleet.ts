@@ -73,9 +73,11 @@ export class Fleet implements Shards {
   #members: readonly string[] = []
   /** Shards whose work is being finished before others get them: in the database they are still this node's. */
   #giving: ReadonlySet<number> = new Set()
+  #isCutOff = false
   /** Whether the database says of no other shard that it is this node's. */
   #isSure = true
   readonly #gained: (() => void)[] = []
+  readonly #cutOff: (() => void)[] = []
   readonly #settled: (() => Promise<void>)[] = []
   readonly #buried: (() => void)[] = []
   readonly #lose: () => void
@@ -134,6 +136,14 @@ export class Fleet implements Shards {
 
   onGained(listener: () => void): void {
     this.#gained.push(listener)
+  }
+
+  get isCutOff(): boolean {
+    return this.#isCutOff
+  }
+
+  onCutOff(listener: () => void): void {
+    this.#cutOff.push(listener)
   }
 
   beforeGiving(settled: () => Promise<void>): void {
@@ -199,7 +209,20 @@ export class Fleet implements Shards {
       },
       { mostMs: LOOK_MS },
     )
-    await loop.run(signal)
+    await Promise.all([loop.run(signal), this.#watchLease(signal)])
+  }
+
+  /** Asks nothing of the database, which a node that is cut off from it may wait for in vain. */
+  async #watchLease(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const leftMs = this.lease.sureUntil - this.#clock.now()
+      const isCutOff = leftMs <= 0
+      if (isCutOff !== this.#isCutOff) {
+        this.#isCutOff = isCutOff
+        for (const listener of this.#cutOff) listener()
+      }
+      await this.#clock.sleep(isCutOff ? LOOK_MS : leftMs, signal)
+    }
   }
 
   /** Buries who is dead, and takes or gives back shards. */

@@ -25,6 +25,8 @@ export interface Lease {
   readonly fence: Version
   /** Resolves when another node has it, and never before, not even while the database is away. */
   readonly lost: Promise<void>
+  /** Before this time of the process's own clock no other node can have it. */
+  readonly sureUntil: number
   /** Lets another node have it at once. */
   release(): Promise<void>
 }
@@ -52,12 +54,13 @@ export async function takeLease(
   const name = encodeKey(key)
   let isWaiting = false
   for (;;) {
+    const askedAt = clock.now()
     const [row] = await writing.query<{ fence: Version | null; holder: string }>(
       `select fence, holder from ${schema}.take_lease_1($1, $2, $3, $4)`,
       [name, slotOf(name), node, leaseMs],
     )
     const fence = row?.fence ?? null
-    if (fence !== null) return kept(connection, { clock, key, fence, isKept, leaseMs })
+    if (fence !== null) return kept(connection, { clock, key, fence, askedAt, isKept, leaseMs })
     if (!isWaiting) waits(row?.holder ?? '')
     isWaiting = true
     await clock.sleep(ASK_AGAIN_MS)
@@ -70,26 +73,33 @@ function kept(
     clock,
     key,
     fence,
+    askedAt,
     isKept,
     leaseMs,
   }: {
     readonly clock: Clock
     readonly key: Key
     readonly fence: Version
+    /** When it was asked for: the database began to count then or later. */
+    readonly askedAt: number
     readonly isKept: boolean
     readonly leaseMs: number
   },
 ): Lease {
   const released = new AbortController()
   let renewal: Promise<unknown> = Promise.resolve()
+  let [triedAt, renewedAt] = [askedAt, askedAt]
   const mine = [encodeKey(key), node, fence]
   async function renew(): Promise<boolean> {
+    const at = clock.now()
+    triedAt = at
     try {
       const rows = await writing.query(
         `update ${schema}.leases set until = clock_timestamp() + interval '${leaseMs} ms'
          where work = $1 and node = $2 and fence = $3 returning fence`,
         mine,
       )
+      if (rows.length > 0) renewedAt = at
       return rows.length > 0
     } catch {
       // While the database is away nobody can take it over.
@@ -98,7 +108,8 @@ function kept(
   }
   async function keep(): Promise<void> {
     for (;;) {
-      await clock.sleep(leaseMs / RENEWALS, released.signal)
+      // A renewal that took its time says little of how long the lease still runs, so the next one comes at once.
+      await clock.sleep(Math.max(0, triedAt + leaseMs / RENEWALS - clock.now()), released.signal)
       if (released.signal.aborted) return new Promise(() => {})
       const renewed = renew()
       renewal = renewed
@@ -109,6 +120,9 @@ function kept(
     key,
     fence,
     lost: isKept ? keep() : new Promise(() => {}),
+    get sureUntil() {
+      return renewedAt + leaseMs
+    },
     async release() {
       released.abort()
       // A renewal that came after the release would keep the lease for its whole time.
