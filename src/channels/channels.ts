@@ -19,6 +19,7 @@ import {
 } from '../webhooks/deliverer.ts'
 import { forgetOld, PARCEL_INDEXES } from '../webhooks/parcels.ts'
 import { sendTo, type PostDeps } from '../webhooks/post.ts'
+import { WAITS } from '../webhooks/schedule.ts'
 import { EXCERPT_BYTES, UnreadableSecret, type Reply } from '../webhooks/send.ts'
 import type { ChannelKindName, PictureChoice } from '../wire/channel.ts'
 import type { LinkAction } from '../wire/link.ts'
@@ -154,16 +155,28 @@ export function createChannels(deps: ChannelDeps) {
     await transact(kv, (tx) => [notifications.insert(notification), also?.(notification, tx)])
     return notification
   }
-  /** What was put off may be due now, by another pace. Its turn decides. */
-  async function lookAgain({ id, ownerId }: Channel): Promise<void> {
-    const later = ({ isHeld, isEscalation, attempts, nextAt }: Notification) =>
-      isHeld === true && !isEscalation && attempts.length === 0 && (nextAt ?? 0) > clock.now()
+  /**
+   * What was put off may be due now, by another pace, and what waits to be tried again, by other settings. Its turn decides.
+   */
+  async function lookAgain({ id, ownerId }: Channel, by: 'pace' | 'settings'): Promise<void> {
+    const later = ({ isHeld, isEscalation, attempts, waits = 0, nextAt }: Notification) =>
+      (nextAt ?? 0) > clock.now() &&
+      (by === 'pace'
+        ? isHeld === true && !isEscalation && attempts.length === 0
+        : attempts.length > 0 && waits < WAITS)
     for (let cursor: string | null = null, more = true; more;) {
       const page: Page<Notification> = await notifications.list('turn', [ownerId, id], { limit: 200, cursor })
       const ids = page.items.filter(later).map((one) => one.id)
       await transact(kv, async (tx) =>
         (await notifications.at(tx).storedMany(ids)).flatMap((one) =>
-          later(one.record) ? notifications.replace(one, { ...one.record, nextAt: clock.now() }) : [],
+          later(one.record)
+            ? notifications.replace(one, {
+                ...one.record,
+                nextAt: clock.now(),
+                // An attempt with other settings is none of the schedule's.
+                ...(by === 'settings' && { waits: (one.record.waits ?? 0) + 1 }),
+              })
+            : [],
         ),
       )
       cursor = page.nextCursor
@@ -287,7 +300,8 @@ export function createChannels(deps: ChannelDeps) {
         }
       })
       if (changed && (fields.quiet !== undefined || fields.digestMinutes !== undefined))
-        await lookAgain(changed)
+        await lookAgain(changed, 'pace')
+      if (changed && settings) await lookAgain(changed, 'settings')
       if (changed) return changed
       await owned(ownerId, id)
       throw new Problem(409, 'conflict', 'The channel was changed at the same time. Look at it again.')
@@ -490,7 +504,8 @@ export function createChannelDeliverer(
         )
       }),
     isFinal: (status) => FINAL.includes(status),
-    restsWhenAsked: true,
+    // The service that a channel is set up for: other settings may be another account, or another service.
+    asks: ({ settings, sealedSecrets }) => JSON.stringify([settings, sealedSecrets]),
     releasesWaiting: true,
     instead: (tx, channel, notification) =>
       insteadOfSending(

@@ -95,8 +95,11 @@ export interface DelivererDeps<D extends Destination, P extends Parcel> {
   readonly isFinal: (status: number) => boolean
   /** Whether it says that the receiver is gone for ever, and is to be disabled. */
   readonly isGone: (receiver: D, status: number) => boolean
-  /** Whether a 429 that says how long to wait is taken at its word, for all of the receiver's deliveries. */
-  readonly restsWhenAsked?: boolean
+  /**
+   * Whose wait it is that a 429 asks for, taken at its word for all of the receiver's deliveries: it ends once this text of
+   * the receiver is another. Missing = nobody's.
+   */
+  readonly asks?: (receiver: D) => string
   /** Whether the first success after failures lets what waits to be tried again go at once. */
   readonly releasesWaiting?: boolean
   /** The users whose deliveries this server sends. */
@@ -126,7 +129,7 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
   /** Owners for whom something was added to the outbox. */
   const told = new Set<string>()
   /** Until when receivers asked to be left alone. After a restart the first answer says it again. */
-  const rests = new Map<string, number>()
+  const rests = new Map<string, { readonly until: number; readonly asker: string }>()
   let lookedAt = Number.NEGATIVE_INFINITY
   let stopping: AbortSignal = new AbortController().signal
   /** The server has stopped, and the store may be closed. */
@@ -181,7 +184,7 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
 
   /** Called at the start and now and then, since another process may have written to the outbox. */
   async function lookAtAll(): Promise<void> {
-    for (const [receiverId, until] of rests) if (until <= clock.now()) rests.delete(receiverId)
+    for (const [receiverId, { until }] of rests) if (until <= clock.now()) rests.delete(receiverId)
     const found = new Map<string, Head[]>(turns.owners().map((ownerId) => [ownerId, []]))
     for await (const [ownerId, receiverId, at] of deliveries.firsts('turn', [], 2)) {
       if (!shards.holds(String(ownerId))) continue
@@ -233,12 +236,13 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
   }
 
   async function headOf(receiverId: string, at: number): Promise<Head> {
-    const { lastSuccessAt = null, failingSince = null } = (await receivers.get(receiverId)) ?? {}
-    const restsUntil = rests.get(receiverId) ?? at
+    const receiver = await receivers.get(receiverId)
+    const rest = rests.get(receiverId)
+    const isAsked = rest !== undefined && receiver !== null && deps.asks?.(receiver) === rest.asker
     return {
       receiverId,
-      at: Math.max(at, restsUntil),
-      proven: lastSuccessAt !== null && failingSince === null,
+      at: isAsked ? Math.max(at, rest.until) : at,
+      proven: receiver !== null && receiver.lastSuccessAt !== null && receiver.failingSince === null,
     }
   }
 
@@ -336,8 +340,8 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
   ): Promise<void> {
     const random = spread()
     const now = record.at + record.durationMs
-    const isAsked = deps.restsWhenAsked === true && record.status === 429
-    const asked = isAsked && retryAfterMs !== null ? askedDelay(random, retryAfterMs) : null
+    const asker = record.status === 429 ? deps.asks?.(claim.receiver) : undefined
+    const asked = asker !== undefined && retryAfterMs !== null ? askedDelay(random, retryAfterMs) : null
     let before: D | null = null
     let after: D | null = null
     await transact(kv, async (tx) => {
@@ -369,7 +373,7 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
         ...(worksAgain ? await released(tx, claim, now) : []),
       ]
     })
-    if (asked !== null) rests.set(claim.receiver.id, now + asked)
+    if (asker !== undefined && asked !== null) rests.set(claim.receiver.id, { until: now + asked, asker })
     tell(claim, record, before, after)
   }
 

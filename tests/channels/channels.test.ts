@@ -96,6 +96,10 @@ async function world({
       notifier.wake(ownerId)
       await clock.settle()
     },
+    async wake() {
+      notifier.wake('usr_1')
+      await clock.settle()
+    },
     telegram: (ownerId = 'usr_1') =>
       channels.create(ownerId, {
         name: 'me',
@@ -453,6 +457,41 @@ describe('a notification', () => {
     await clock.pass(1200)
     expect(sent).toHaveLength(12)
     expect((await log(id)).every(({ state }) => state === 'delivered')).toBe(true)
+    await stop()
+  })
+
+  test('waits no longer for a service once its channel is set up for another, but does under another name', async () => {
+    const { telegram, channels, fire, log, wake, stop } = await world()
+    const { id } = await telegram()
+    respond = () => (sent.length === 1 ? busy(3600) : reply(200))
+    await fire([id])
+    await fire([id])
+    await channels.change('usr_1', id, { name: 'other', digestMinutes: 0 })
+    await wake()
+    expect(sent).toHaveLength(1)
+    await channels.change('usr_1', id, { settings: { chat: '6' } })
+    await wake()
+    expect(sent).toHaveLength(3)
+    expect((await log(id)).map(({ state, waits = 0 }) => [state, waits])).toEqual([
+      ['delivered', 0],
+      ['delivered', 2],
+    ])
+    await stop()
+  })
+
+  test('whose schedule was waiting for an outage to end goes at once with other settings', async () => {
+    const { telegram, channels, fire, log, wake, stop } = await world()
+    const { id } = await telegram()
+    respond = () => reply(503)
+    await fire([id])
+    await clock.pass(6000)
+    expect(sent).toHaveLength(2)
+    respond = () => reply(200)
+    const token = '9:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw'
+    await channels.change('usr_1', id, { settings: { token } })
+    await wake()
+    expect(sent.at(-1)?.url.href).toContain(token)
+    expect((await log(id))[0]?.state).toBe('delivered')
     await stop()
   })
 
