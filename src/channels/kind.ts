@@ -106,7 +106,7 @@ export interface SettingField {
 export type Settings = Readonly<Record<string, string>>
 
 export interface ChannelRequest {
-  readonly method: 'POST' | 'PUT'
+  readonly method: 'GET' | 'POST' | 'PUT'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Uint8Array<ArrayBuffer>

@@ -152,15 +152,22 @@ describe('setting up', () => {
     ['matrix', { server: 'https://matrix.example', room: '!r:x', token: 'syt_é' }, 'token'],
     ['http', { url: 'https://hook.example', headers: 'X: a\nAuthorization: Bearer ключ' }, 'headers'],
     ['http', { url: 'https://hook.example', headers: 'X: a\u0001b' }, 'headers'],
-  ] as const)('%s with %p is refused, since no header can hold it', async (kind, settings, field) => {
-    const { channels, stop } = await world()
-    const error = await rejection(channels.create('usr_1', { name: 'n', kind, settings }))
-    expect(error).toMatchObject({
-      status: 422,
-      details: { fields: [{ path: `/settings/${field}`, code: 'format' }] },
-    })
-    await stop()
-  })
+    ['http', { url: 'https://{{symbol}}.example/' }, 'url'],
+    ['http', { url: 'https://hook.example:{{price}}/' }, 'url'],
+    ['http', { url: 'https://{{title}}@hook.example/' }, 'url'],
+    ['http', { url: 'https://hook.example', method: 'DELETE' }, 'method'],
+  ] as const)(
+    '%s with %p is refused, since no header, host or request can hold it',
+    async (kind, settings, field) => {
+      const { channels, stop } = await world()
+      const error = await rejection(channels.create('usr_1', { name: 'n', kind, settings }))
+      expect(error).toMatchObject({
+        status: 422,
+        details: { fields: [{ path: `/settings/${field}`, code: 'format' }] },
+      })
+      await stop()
+    },
+  )
 
   test('what is copied along with an address or a token is left out', async () => {
     const { channels, fire, stop } = await world()

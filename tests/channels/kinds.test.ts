@@ -366,6 +366,22 @@ describe('an HTTP endpoint', () => {
     expect(body).toEqual({ title: NOTICE.title, text: NOTICE.text, symbol: 'BTCUSDT', price: 70001.5 })
     expect(sent('http', SETTINGS.http, { price: null }).body.price).toBeNull()
   })
+  test('may be asked by GET, with values in its address that stay what they are', () => {
+    const url = 'https://x.example/{{symbol}}/say?text={{title}}&price={{price}}&key={{nothing}}#{{toString}}'
+    const asked = (notice: Partial<Notice>) =>
+      KINDS.http.request({ url, method: 'GET', body: '{{text}}' }, { ...NOTICE, ...notice }, 'ntc_1')
+    expect(asked({ symbol: '../@y/', title: 'A & B=50 % #1\n' })).toEqual({
+      method: 'GET',
+      url: 'https://x.example/..%2F%40y%2F/say?text=A%20%26%20B%3D50%20%25%20%231%0A&price=70001.5&key={{nothing}}#{{toString}}',
+      headers: { 'idempotency-key': 'ntc_1' },
+      body: '',
+    })
+    // Half of a pair is no character, and an address has its limits.
+    const long = new URL(asked({ title: `\ud800${'📈'.repeat(300)}` }).url)
+    expect(long.searchParams.get('text')).toBe(`\ufffd${'📈'.repeat(249)}`)
+    expect(KINDS.http.wantsPicture?.({ url: 'https://x/?p={{pictureUrl}}', method: 'GET' })).toBe(true)
+    expect(KINDS.http.wantsPicture?.({ url, method: 'GET', body: '{{pictureUrl}}' })).toBe(false)
+  })
   test('may be sent any other text, in which nothing is escaped and unknown names stay', () => {
     const { body, method } = KINDS.http.request(
       {

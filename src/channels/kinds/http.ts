@@ -1,7 +1,7 @@
-// Any HTTP endpoint, by a template of its body.
+// Any HTTP endpoint, by templates of its body and its address.
 
 import type { LinkAction } from '../../wire/link.ts'
-import { type ChannelKind, type Notice, type Settings, WEB_ADDRESS } from '../kind.ts'
+import { type ChannelKind, cut, type Notice, type Settings } from '../kind.ts'
 
 const DEFAULT_BODY = '{"title": "{{title}}", "text": "{{text}}", "symbol": "{{symbol}}", "price": {{price}}}'
 const HEADER_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\r\n]*)$/
@@ -12,12 +12,18 @@ export const http: ChannelKind = {
   fields: {
     url: {
       label: 'Address',
-      hint: 'What it may contain of passwords is sealed with it.',
+      hint: 'What it may contain of passwords is sealed with it. Behind the host, {{title}} and the others stand for what they say.',
       secret: true,
       required: true,
-      form: WEB_ADDRESS,
+      // A message must not choose the server that is sent the headers.
+      form: [/^https?:\/\/[^\s/?#{}]+(?:[/?#]\S*)?$/i, 'an address that begins with https:// and a host'],
     },
-    method: { label: 'Method', hint: 'POST or PUT.', default: 'POST', form: [/^(POST|PUT)$/, 'POST or PUT'] },
+    method: {
+      label: 'Method',
+      hint: 'POST, PUT, or GET, which sends no body.',
+      default: 'POST',
+      form: [/^(GET|POST|PUT)$/, 'GET, POST or PUT'],
+    },
     headers: {
       label: 'Headers',
       hint: 'A line each, such as Authorization: Bearer ….',
@@ -36,14 +42,23 @@ export const http: ChannelKind = {
     },
   },
   picture: 'address',
-  wantsPicture: ({ body = '' }) => /\{\{\s*pictureUrl\s*\}\}/.test(body),
+  wantsPicture: ({ url = '', body = '', method }) =>
+    /\{\{\s*pictureUrl\s*\}\}/.test(method === 'GET' ? url : url + body),
   request: (settings, notice, id) => {
-    const headers = headersOf(settings)
+    const own = headersOf(settings)
+    const url = filled(settings['url'] ?? '', notice, (value) =>
+      encodeURIComponent(cut(value, IN_ADDRESS).toWellFormed()),
+    )
+    const headers = { 'idempotency-key': id, ...own }
+    if (settings['method'] === 'GET') return { method: 'GET', url, headers, body: '' }
+    // Values are written so that they stay one JSON text between its quotes, whatever they contain.
+    const written = (value: string) => JSON.stringify(value).slice(1, -1)
+    const asJson = /json/i.test(own['content-type'] ?? 'json')
     return {
       method: settings['method'] === 'PUT' ? 'PUT' : 'POST',
-      url: settings['url'] ?? '',
-      headers: { 'content-type': 'application/json', 'idempotency-key': id, ...headers },
-      body: filled(settings['body'] ?? '', notice, /json/i.test(headers['content-type'] ?? 'json')),
+      url,
+      headers: { 'content-type': 'application/json', ...headers },
+      body: filled(settings['body'] ?? '', notice, asJson ? written : (value) => value),
     }
   },
 }
@@ -66,8 +81,11 @@ function headersOf({ headers = '' }: Settings): Record<string, string> {
   return Object.fromEntries(named)
 }
 
-/** Values are written so that they stay one JSON text between its quotes, whatever they contain. */
-function filled(template: string, notice: Notice, asJson: boolean): string {
+/** Of each value, which no link exceeds: many servers take an address of 8,000 characters, and a letter may be nine. */
+const IN_ADDRESS = 500
+
+/** A template with every value as `written`; names that stand for nothing stay. */
+function filled(template: string, notice: Notice, written: (value: string) => string): string {
   const urlOf = (wanted: LinkAction) => notice.actions?.find(({ action }) => action === wanted)?.url ?? ''
   const values: Readonly<Record<string, string>> = {
     title: notice.title,
@@ -84,7 +102,6 @@ function filled(template: string, notice: Notice, asJson: boolean): string {
   }
   return template.replace(/\{\{\s*(\w+)\s*\}\}/g, (whole, name: string) => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined
-    if (value === undefined) return whole
-    return asJson ? JSON.stringify(value).slice(1, -1) : value
+    return value === undefined ? whole : written(value)
   })
 }
