@@ -19,7 +19,7 @@ import {
 import { calendarOf } from './calendar.ts'
 import { formatInterval, type Interval, intervalMs, isIntraday, parseInterval } from './interval.ts'
 import type { Hints } from './files/dialect.ts'
-import { type Finding, Quality, unknownZone } from './files/quality.ts'
+import { type Finding, findingOf, Quality, unknownZone } from './files/quality.ts'
 import type { FileFormat } from './files/file-format.ts'
 import type { Reading } from './files/stage-files.ts'
 import type { NamedFile } from './files/unpack.ts'
@@ -205,7 +205,7 @@ async function looked(
   const findings = [...(quality?.findings() ?? []), ...sameTimes(dropped, duplicates)]
   const spacing = inferInterval(start)
   return {
-    findings: skipped > 0 ? [...findings, emptyRows(skipped)] : findings,
+    findings: skipped > 0 ? [...findings, findingOf('empty_row', skipped)] : findings,
     count,
     first: start.time[0] ?? 0,
     last,
@@ -216,14 +216,9 @@ async function looked(
 
 function sameTimes({ count, times }: BarStage['dropped'], kept: Duplicates | undefined): Finding[] {
   if (count === 0) return []
-  const message = `${count === 1 ? 'one row' : `${count.toLocaleString('en')} rows`} of a time that was there already`
-  const done = `the ${kept === 'first' ? 'first' : 'last'} of each time is kept`
-  return [{ kind: 'duplicate', count, message, done, examples: times.map((time) => ({ time, text: '' })) }]
-}
-
-function emptyRows(count: number): Finding {
-  const rows = count === 1 ? 'one row' : `${count.toLocaleString('en')} rows`
-  return { kind: 'empty_row', count, message: `${rows} without a price`, done: 'left out', examples: [] }
+  const examples = times.map((time) => ({ time, text: '' }))
+  const finding = findingOf('duplicate', count, examples)
+  return [kept === 'first' ? { ...finding, done: 'the first of each time is kept' } : finding]
 }
 
 /** All bars by time: those of the draft and those behind or before it. */

@@ -121,10 +121,9 @@ export class Quality {
     const isSilent = this.#zeros === this.#bars
     const hasUnknown = (this.#ofSides || this.#sided > 0) && this.#sided < this.#bars
     if (hasUnknown) this.#tallies.set('unknown_side', { count: this.#bars - this.#sided, examples: [] })
-    return [...this.#tallies].flatMap(([kind, { count, examples }]) => {
-      if (kind === 'zero_volume' && isSilent)
-        return [{ kind: 'no_volume' as const, count, examples: [], ...WORDS.no_volume(count, count) }]
-      return [{ kind, count, examples, ...WORDS[kind](kind === 'gap' ? this.#missing : count, count) }]
+    return [...this.#tallies].map(([kind, { count, examples }]) => {
+      if (kind === 'zero_volume' && isSilent) return findingOf('no_volume', count)
+      return findingOf(kind, count, examples, kind === 'gap' ? this.#missing : count)
     })
   }
 
@@ -233,46 +232,52 @@ function emptyBar(): Bar {
   return { time: 0, open: 0, high: 0, low: 0, close: 0 }
 }
 
-type Words = (count: number, places: number) => { readonly message: string; readonly done: string }
-const bars = (count: number) => (count === 1 ? '1 bar' : `${count.toLocaleString('en')} bars`)
-const asIs = (count: number) => (count === 1 ? 'stored as it is' : 'stored as they are')
+const counted = (count: number, one: string, several: string) =>
+  count === 1 ? one : `${count.toLocaleString('en')} ${several}`
+const bars = (count: number) => counted(count, '1 bar', 'bars')
+const rows = (count: number) => counted(count, 'one row', 'rows')
+/** What was found of so many, in so many places, and what was done; if that is missing, it is stored as it is. */
+type Words = (count: number, places: number) => readonly [message: string, done?: string]
 const WORDS: Readonly<Record<FindingKind, Words>> = {
-  gap: (count, places) => ({
-    message: `${bars(count)} missing inside of sessions, in ${places === 1 ? 'one place' : `${places.toLocaleString('en')} places`}`,
-    done: 'nothing was filled in',
-  }),
-  missing_days: (count) => ({
-    message: `${count === 1 ? 'one stretch' : `${count.toLocaleString('en')} stretches`} of days without bars (holidays are among them)`,
-    done: 'nothing was filled in',
-  }),
-  outside_session: (count) => ({ message: `${bars(count)} outside of the session`, done: asIs(count) }),
-  same_session: (count) => ({
-    message: `${bars(count)} in a session that has one already`,
-    done: asIs(count),
-  }),
-  zero_volume: (count) => ({ message: `${bars(count)} without volume`, done: asIs(count) }),
-  no_volume: () => ({ message: 'no bar has a volume', done: 'stored with a volume of 0' }),
-  spike: (count) => ({
-    message: `${bars(count)} that ${count === 1 ? 'stands' : 'stand'} out from both neighbours`,
-    done: asIs(count),
-  }),
-  split: (count) => ({
-    message: `${count === 1 ? 'one jump between sessions that looks' : `${count.toLocaleString('en')} jumps between sessions that look`} like a split`,
-    done: 'prices were not adjusted',
-  }),
-  duplicate: (count) => ({
-    message: `${count === 1 ? 'one row' : `${count.toLocaleString('en')} rows`} of a time that was there already`,
-    done: 'the last of them is kept',
-  }),
-  empty_row: (count) => ({
-    message: `${count === 1 ? 'one row' : `${count.toLocaleString('en')} rows`} without a price`,
-    done: 'left out',
-  }),
-  unknown_side: (count) => ({
-    message: `${bars(count)} with trades that do not tell whether they were bought or sold; understood are buy and sell, bought and sold, b and s, and flags of a buyer who is the maker`,
-    done: `${asIs(count)}; footprint and volume delta go by the move of the price there`,
-  }),
-  unknown_zone: () => ({ message: 'the file does not say the zone of its times', done: 'taken as UTC' }),
+  gap: (count, places) => [
+    `${bars(count)} missing inside of sessions, in ${counted(places, 'one place', 'places')}`,
+    'nothing was filled in',
+  ],
+  missing_days: (count) => [
+    `${counted(count, 'one stretch', 'stretches')} of days without bars (holidays are among them)`,
+    'nothing was filled in',
+  ],
+  outside_session: (count) => [`${bars(count)} outside of the session`],
+  same_session: (count) => [`${bars(count)} in a session that has one already`],
+  zero_volume: (count) => [`${bars(count)} without volume`],
+  no_volume: () => ['no bar has a volume', 'stored with a volume of 0'],
+  spike: (count) => [`${bars(count)} that ${count === 1 ? 'stands' : 'stand'} out from both neighbours`],
+  split: (count) => [
+    `${counted(count, 'one jump between sessions that looks', 'jumps between sessions that look')} like a split`,
+    'prices were not adjusted',
+  ],
+  duplicate: (count) => [`${rows(count)} of a time that was there already`, 'the last of each time is kept'],
+  empty_row: (count) => [`${rows(count)} without a price`, 'left out'],
+  unknown_side: (count) => [
+    `${bars(count)} with trades that do not tell whether they were bought or sold; understood are buy and sell, bought and sold, b and s, and flags of a buyer who is the maker`,
+    `${asIs(count)}; footprint and volume delta go by the move of the price there`,
+  ],
+  unknown_zone: () => ['the file does not say the zone of its times'],
+}
+
+function asIs(count: number): string {
+  return count === 1 ? 'stored as it is' : 'stored as they are'
+}
+
+/** A kind of oddity in so many places, where it is of so many bars. */
+export function findingOf(
+  kind: FindingKind,
+  count: number,
+  examples: Finding['examples'] = [],
+  amount = count,
+): Finding {
+  const [message, done = asIs(count)] = WORDS[kind](amount, count)
+  return { kind, count, examples, message, done }
 }
 
 /** What is known of the clocks of programs whose files do not say it. */
@@ -285,13 +290,11 @@ const CLOCKS: readonly (readonly [origin: string, clock: string])[] = [
 /** So many rows have times of a zone that nobody stated, and that was taken to be this one. */
 export function unknownZone(count: number, origin: string | null, timezone: string): Finding {
   const clock = CLOCKS.find(([name]) => origin?.startsWith(name))?.[1]
-  const { message } = WORDS.unknown_zone(count, count)
   const zone = origin?.startsWith('MetaTrader') ? 'EET' : timezone === 'UTC' ? 'America/New_York' : 'UTC'
+  const finding = findingOf('unknown_zone', count)
   return {
-    kind: 'unknown_zone',
-    count,
-    examples: [],
-    message: clock === undefined ? message : `${clock}, and the file does not say its zone`,
+    ...finding,
+    message: clock === undefined ? finding.message : `${clock}, and the file does not say its zone`,
     done: `taken as ${timezone}; state the zone, such as timesIn=${zone} or --times-in ${zone}`,
   }
 }
