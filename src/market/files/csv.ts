@@ -122,7 +122,7 @@ class CsvReader {
   read(bytes: Uint8Array): void {
     if (!isPlain(bytes)) return this.#parse(bytes)
     const { sink } = this
-    const { header } = this.#dialect
+    const { header, adjust } = this.#dialect
     const plain = this.#plain
     const values = this.#values
     for (let at = 0; at < bytes.length;) {
@@ -133,8 +133,10 @@ class CsvReader {
       this.row++
       if (end - at > LINE_MAX) throw tooLong(this.row)
       if (this.row > header && end > at) {
-        if (plain.read(bytes, at, end)) sink.add(this.row, values)
-        else this.#cells(decoder.decode(bytes.subarray(at, end)).split(this.#dialect.delimiter))
+        if (plain.read(bytes, at, end)) {
+          adjust?.(values)
+          sink.add(this.row, values)
+        } else this.#cells(decoder.decode(bytes.subarray(at, end)).split(this.#dialect.delimiter))
         if (sink.full) return
       }
       at = next
@@ -151,8 +153,8 @@ class CsvReader {
 
   #cells(cells: readonly string[]): void {
     const [only = ''] = cells
-    // Blank lines, and the link that some vendors put above rows without names.
-    if (cells.length === 1 && (only.trim() === '' || /^\uFEFF?https?:/i.test(only))) return
+    // Blank lines, the link that some vendors put above rows without names, and what Barchart writes below them.
+    if (cells.length === 1 && /^(?:\s*$|\uFEFF?https?:|Downloaded from )/i.test(only)) return
     const { columns, kind, sides, delimiter, decimal } = this.#dialect
     if (columns.ticker !== undefined && !this.#isSameTicker(cells[columns.ticker] ?? '')) return
     const values = this.#values
@@ -173,6 +175,7 @@ class CsvReader {
       const isVolume = role === 'volume' || role === 'quantity'
       values[slot] = isVolume && (text ?? '').trim() === '' ? 0 : toNumber(text, decimal, delimiter, isVolume)
     }
+    this.#dialect.adjust?.(values)
     this.sink.add(this.row, values)
   }
 

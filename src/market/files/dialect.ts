@@ -22,7 +22,7 @@ import {
 
 /**
  * What a column holds. Trades have a price, a quantity and perhaps a side, quotes a bid and an ask instead of open to close; of
- * bars some tell what of the volume was bought.
+ * bars some tell what of the volume was bought, and some have the volume in two columns.
  */
 export const ROLES = [
   'time',
@@ -39,6 +39,7 @@ export const ROLES = [
   'ticker',
   'side',
   'bought',
+  'down',
 ] as const
 export type Role = (typeof ROLES)[number]
 
@@ -82,7 +83,12 @@ export interface Dialect {
   readonly zoneBy: (typeof ZONE_REASONS)[number]
   /** The text of the first time, whose shape the others have. */
   readonly sample: string
+  /** Makes what a row means of the numbers that stand there; null where they mean what they say. */
+  readonly adjust: Adjust | null
 }
+
+/** Changes the numbers of a row, which stand in the order of `slotsOf`. */
+type Adjust = (values: Float64Array) => void
 
 export const TIME_KINDS = ['epoch', 'date', 'date and time'] as const
 export const ZONE_REASONS = ['offsets', 'file', 'format', 'user', 'assumed'] as const
@@ -126,14 +132,14 @@ export const DELIMITER_NAMES: Readonly<Record<string, string>> = {
 const NAMES: Readonly<Record<Role, readonly string[]>> = {
   time: words(
     'time opentime timestamp transacttime unix datetime date gmttime localtime time(utc) time(eet) time(gmt) date(utc) date(gmt)',
-    'ts indexlevel0 index day дата datum data 日期 时间',
+    'createdtime tradetime tsrecv tsevent ts indexlevel0 index day дата datum data 日期 时间',
   ),
   clock: words('time время uhrzeit czas'),
   open: words('open o openprice открытие откр откр. eröffnung erster 开盘 开盘价 otwarcie'),
   high: words('high h highprice максимум макс макс. hoch 最高 最高价 najwyzszy najwyższy'),
   low: words('low l lowprice минимум мин мин. tief 最低 最低价 najnizszy najniższy'),
   close: words(
-    'close c closelast close/last last closeprice закрытие закр закр. price цена schluss schlusskurs letzter 收盘 收盘价',
+    'close c closelast close/last last latest closeprice закрытие закр закр. price цена schluss schlusskurs letzter 收盘 收盘价',
     'zamkniecie zamknięcie',
   ),
   volume: words('volume vol vol. v tickvol tickvolume basevolume объем объём volumen wolumen stücke 成交量'),
@@ -141,11 +147,12 @@ const NAMES: Readonly<Record<Role, readonly string[]>> = {
   quantity: words('qty quantity size amount volume vol v q объем'),
   bid: words('bid bidprice'),
   ask: words('ask askprice'),
-  ticker: words('ticker symbol тикер'),
+  ticker: words('ticker symbol instrumentname instrumentid тикер'),
   side: SIDE_NAMES,
   bought: words(
     'bought takerbuyvolume takerbuybasevolume takerbuybaseassetvolume takerbuybaseasset takerbuybase',
   ),
+  down: words('down'),
 }
 
 // Texts in a list take more room in the executable than one text that is split.
@@ -187,8 +194,8 @@ export function dialectOf(text: string, hints: Hints, fileName = ''): Dialect {
 }
 
 /** Whether rows may tell what was bought. */
-export function hasSides({ side, bought }: Dialect['columns']): boolean {
-  return (side ?? bought) !== undefined
+export function hasSides({ columns, adjust }: Pick<Dialect, 'columns' | 'adjust'>): boolean {
+  return (columns.side ?? columns.bought) !== undefined || adjust === sideOfSign
 }
 
 export function sidesIn({ columns, names, origin }: Pick<Dialect, 'columns' | 'names' | 'origin'>) {
@@ -196,7 +203,7 @@ export function sidesIn({ columns, names, origin }: Pick<Dialect, 'columns' | 'n
   return side === undefined ? null : sideWordsOf(names[side] && plainName(names[side]), origin)
 }
 
-type Shape = Pick<Dialect, 'origin' | 'kind' | 'header' | 'names' | 'columns'> & {
+type Shape = Pick<Dialect, 'origin' | 'kind' | 'header' | 'names' | 'columns' | 'adjust'> & {
   /** The zone that the program is known for. */
   readonly zone: string | null
   readonly order: DateOrder | null
@@ -311,7 +318,7 @@ function plainName(cell: string): string {
 /** The columns of a table whose columns have names and no lines to look at. */
 export function shapeOfNames(
   names: readonly string[],
-): Pick<Dialect, 'origin' | 'kind' | 'names' | 'columns'> {
+): Pick<Dialect, 'origin' | 'kind' | 'names' | 'columns' | 'adjust'> {
   return named({ row: 1, cells: names }, [])
 }
 
@@ -320,7 +327,7 @@ function named(head: Line, rows: readonly Line[]): Shape {
   const find = (role: Role, from = names) =>
     NAMES[role].map((name) => from.indexOf(name)).find((index) => index >= 0) ?? -1
   const time = zonedTime(names) ?? find('time')
-  const base = { header: head.row, names: head.cells.map((cell) => cell.trim()) }
+  const base = { header: head.row, names: head.cells.map((cell) => cell.trim()), adjust: null }
   const prices = Object.fromEntries(PRICES.map((role) => [role, find(role)]))
   const hasBars = PRICES.slice(0, 3).every((role) => (prices[role] ?? -1) >= 0)
   if (!hasBars && time >= 0) {
@@ -330,17 +337,22 @@ function named(head: Line, rows: readonly Line[]): Shape {
     if (bid >= 0)
       return {
         ...base,
-        ...originOf(names, 'quotes'),
+        ...originOf(names),
         kind: 'quotes',
         columns: present({ ...timing, ...ticks }),
       }
-    if (ticks.price >= 0 && !PRICES.slice(0, 3).some((role) => (prices[role] ?? -1) >= 0))
+    if (ticks.price >= 0 && !PRICES.slice(0, 3).some((role) => (prices[role] ?? -1) >= 0)) {
+      const action = names.indexOf('action')
+      const order = rows.find(({ cells }) => action >= 0 && cells[action] !== 'T')
+      if (order) throw notRead(order.row, 'this is an order and no trade; export the trades alone')
       return {
         ...base,
-        ...originOf(names, 'trades'),
+        ...originOf(names),
         kind: 'trades',
-        columns: present({ ...timing, ...ticks, side: find('side') }),
+        columns: present({ ...timing, ...ticks, side: find('side'), ticker: find('ticker') }),
+        adjust: fixedPoint(names, rows, 'trades', ticks.price),
       }
+    }
   }
   const missing = [...(time < 0 ? ['time'] : []), ...PRICES.filter((role) => (prices[role] ?? -1) < 0)]
   if (missing.length > 0) throw notRead(head.row, `the header has no column ${missing.join(', ')}`)
@@ -351,11 +363,34 @@ function named(head: Line, rows: readonly Line[]): Shape {
     ticker: find('ticker'),
     bought: find('bought'),
   })
+  const [up, down] = [names.indexOf('up'), find('down')]
+  // TradeStation has the volume of upticks and that of downticks.
+  const isSplit = columns.volume === undefined && up >= 0 && down >= 0
   return {
     ...base,
-    ...originOf(names, 'bars'),
+    ...originOf(names),
     kind: 'bars',
-    columns: withoutIdleClock(columns, names, rows),
+    columns: withoutIdleClock(isSplit ? { ...columns, volume: up, down } : columns, names, rows),
+    adjust: isSplit ? addDown : fixedPoint(names, rows, 'bars', prices['close']),
+  }
+}
+
+function addDown(values: Float64Array): void {
+  values[5]! += values[7]! || 0
+}
+
+/** Databento's prices are billionths, unless they are written with a point. */
+function fixedPoint(
+  names: readonly string[],
+  rows: readonly Line[],
+  kind: RowKind,
+  price = -1,
+): Adjust | null {
+  const isFixed = rows.length > 0 && rows.every(({ cells }) => /^-?\d+$/.test(cells[price] ?? ''))
+  if (!isFixed || originOf(names).origin !== 'Databento') return null
+  const prices = kind === 'bars' ? 4 : 1
+  return (values) => {
+    for (let slot = 1; slot <= prices; slot++) values[slot]! /= 1e9
   }
 }
 
@@ -385,7 +420,7 @@ function dateAndClock(
   return date >= 0 && clock > date ? { time: date, clock } : { time }
 }
 
-/** Stooq's days have a clock that says 000000. */
+/** Stooq's days have a clock that says 000000, TradeStation's the close of the session. */
 function withoutIdleClock(
   columns: Dialect['columns'],
   names: readonly string[],
@@ -393,7 +428,10 @@ function withoutIdleClock(
 ): Dialect['columns'] {
   const { clock, ...others } = columns
   const per = names.indexOf('per')
-  const isDaily = rows.length > 0 && rows.every(({ cells }) => /^[DWM]$/i.test((cells[per] ?? '').trim()))
+  const ofDay = (cells: readonly string[]) =>
+    per < 0 ? cells[clock ?? -1] === rows[0]?.cells[clock ?? -1] : /^[DWM]$/i.test((cells[per] ?? '').trim())
+  const hasPeriod = per >= 0 || names.includes('oi')
+  const isDaily = hasPeriod && rows.length > 0 && rows.every(({ cells }) => ofDay(cells))
   return clock !== undefined && isDaily ? others : columns
 }
 
@@ -408,39 +446,38 @@ function volumeAmong(names: readonly string[], rows: readonly Line[]): number {
 }
 
 type Origin = Pick<Shape, 'origin' | 'zone' | 'order'>
-const ORIGINS: readonly (readonly [names: RegExp, kind: RowKind, Origin])[] = [
-  [/^ticker,per,date,time,open,high,low,close,vol,openint$/, 'bars', origin('Stooq', STOOQ)],
-  [
-    /^data,(?:czas,)?otwarcie,najwy[zż]szy,najni[zż]szy,zamkni[eę]cie(?:,wolumen)?$/,
-    'bars',
-    origin('Stooq', STOOQ),
-  ],
-  [/^date,open,high,low,close,adjclose\*{0,2},volume$/, 'bars', origin('Yahoo Finance')],
-  [/^opentime,open,high,low,close,volume,closetime,/, 'bars', origin('Binance')],
-  [/^(?:aggtradeid|id),price,(?:qty|quantity),/, 'trades', origin('Binance')],
-  // In any order: of these names others have some.
-  [/^(?=(?:.*,)?tradeid(?:,|$))(?=(?:.*,)?size(?:,|$))(?=(?:.*,)?side(?:,|$))/, 'trades', origin('Coinbase')],
-  [/^date,time,open,high,low,close,tickvol,vol,spread$/, 'bars', origin('MetaTrader 5')],
-  [/^date,open,high,low,close,tickvol,vol,spread$/, 'bars', origin('MetaTrader 5')],
-  [/^date,time,bid,ask,last,volume(?:,flags)?$/, 'quotes', origin('MetaTrader 5')],
-  [/^gmttime,open,high,low,close,volume$/, 'bars', origin('Dukascopy', 'UTC', 'dmy')],
-  [/^localtime,open,high,low,close,volume$/, 'bars', origin('Dukascopy', null, 'dmy')],
-  [/^time\((?:eet|utc|gmt)\),open,high,low,close,volume$/, 'bars', origin('Dukascopy', null, 'dmy')],
-  [/^gmttime,ask,bid,askvolume,bidvolume$/, 'quotes', origin('Dukascopy', 'UTC', 'dmy')],
-  [/^time\((?:eet|utc|gmt)\),ask,bid,askvolume,bidvolume$/, 'quotes', origin('Dukascopy', null, 'dmy')],
-  [/^(?:ticker,per,)?date,time,open,high,low,close,vol$/, 'bars', origin('Finam', 'Europe/Moscow')],
-  [/^time,open,high,low,close(?:,|$)/, 'bars', origin(null)],
-]
+/**
+ * Who names its columns like this: the program, the zone of its clock and the order of its dates if those are known, and all
+ * names as a pattern. Coinbase's stand in any order; without `time` they are of those that name the side of the taker.
+ */
+const ORIGINS = `
+Stooq;${STOOQ};;^ticker,per,date,time,open,high,low,close,vol,openint$
+Stooq;${STOOQ};;^data,(czas,)?otwarcie,najwy[zż]szy,najni[zż]szy,zamkni[eę]cie(,wolumen)?$
+Yahoo Finance;;;^date,open,high,low,close,adjclose[*]{0,2},volume$
+Binance;;;^opentime,open,high,low,close,volume,closetime,
+Binance;;;^(aggtradeid|id),price,(qty|quantity),
+Coinbase;;;^(?=(.*,)?time(,|$))(?=(.*,)?tradeid(,|$))(?=(.*,)?size(,|$))(?=(.*,)?side(,|$))
+OKX;;;^(instrumentname,)?tradeid,side,(price,size|size,price),createdtime(,|$)
+Databento;;;(^|,)rtype,publisherid,instrumentid,
+Barchart;;;^(symbol,)?time,open,high,low,(last|latest),change,%ch(g|ange),volume
+TradeStation;;;^date,time,open,high,low,close,(up,down|vol,oi)(,|$)
+MetaTrader 5;;;^date,(time,)?open,high,low,close,tickvol,vol,spread$
+MetaTrader 5;;;^date,time,bid,ask,last,volume(,flags)?$
+Dukascopy;UTC;dmy;^gmttime,(open,high,low,close,volume|ask,bid,askvolume,bidvolume)$
+Dukascopy;;dmy;^localtime,open,high,low,close,volume$
+Dukascopy;;dmy;^time[(](eet|utc|gmt)[)],(open,high,low,close,volume|ask,bid,askvolume,bidvolume)$
+Finam;Europe/Moscow;;^(ticker,per,)?date,time,open,high,low,close,vol$`
+  .split('\n')
+  .map((line) => line.split(';'))
 
 function origin(name: string | null, zone: string | null = null, order: DateOrder | null = null): Origin {
   return { origin: name, zone, order }
 }
 
-function originOf(names: readonly string[], kind: RowKind): Origin {
+function originOf(names: readonly string[]): Origin {
   const line = names.join(',')
-  const found = ORIGINS.find(([pattern, of]) => of === kind && pattern.test(line))?.[2]
-  if (found) return found
-  return origin(null)
+  const [name = '', zone, order] = ORIGINS.find((one) => one[3] && new RegExp(one[3]).test(line)) ?? []
+  return origin(name || null, zone || null, DATE_ORDERS.find((one) => one === order) ?? null)
 }
 
 /** The shape of rows without names, by their number of cells and what these look like. */
@@ -453,7 +490,8 @@ function headless(lines: readonly Line[], delimiter: string, fileName: string, {
     kind: RowKind,
     columns: Dialect['columns'],
     { origin: name, zone, order }: Origin,
-  ): Shape => ({ kind, columns, origin: name, zone, order, header: 0, names: [] })
+    adjust: Adjust | null = null,
+  ): Shape => ({ kind, columns, origin: name, zone, order, header: 0, names: [], adjust })
   const bars = (time: number, at = time + 1, clock = -1): Dialect['columns'] =>
     present({
       time,
@@ -485,6 +523,15 @@ function headless(lines: readonly Line[], delimiter: string, fileName: string, {
   if (count === 3 && isEpochText(cell(0)))
     return shape('trades', { time: 0, price: 1, quantity: 2 }, origin('Kraken'))
   if (count === 7 && isEpochText(cell(0))) return shape('bars', bars(0), origin('Kraken'))
+  // Gate.io: the id of each trade behind its microsecond. Of contracts the quantity is negative where they were sold.
+  const every = (index: number, pattern: RegExp) =>
+    lines.every((line) => pattern.test((line.cells[index] ?? '').trim()))
+  if (every(0, /^\d{10}\.\d{6}$/) && every(1, /^\d+$/)) {
+    if (count === 5 && every(4, /^[12]$/))
+      return shape('trades', { time: 0, price: 2, quantity: 3, side: 4 }, origin('Gate.io'))
+    if (count === 4 && every(3, /^-?\d+$/))
+      return shape('trades', { time: 0, price: 2, quantity: 3 }, origin('Gate.io'), sideOfSign)
+  }
   const historical = origin('HistData', EASTERN_STANDARD)
   const isHistorical = /(?:^|\/)DAT_[A-Z]+_/i.test(fileName)
   if (/^\d{8} \d{6}(?: \d{7})?$/.test(cell(0)) && delimiter === ';') {
@@ -516,6 +563,11 @@ function headless(lines: readonly Line[], delimiter: string, fileName: string, {
   }
   if (count < 5) throw notRead(lines[0]?.row ?? 1, 'expected time, open, high, low, close')
   return shape('bars', bars(0), origin(null))
+}
+
+function sideOfSign(values: Float64Array): void {
+  values[3] = Math.sign(values[2]!)
+  values[2] = Math.abs(values[2]!)
 }
 
 function isEpochText(text: string): boolean {

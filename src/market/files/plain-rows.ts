@@ -9,7 +9,7 @@ import { epochIn, type TimeReader } from './time-format.ts'
 
 /** The order in which a row's numbers are kept: of a bar, and of a trade or a quote. */
 const SLOTS: Readonly<Record<Dialect['kind'], readonly Role[]>> = {
-  bars: ['time', 'open', 'high', 'low', 'close', 'volume', 'bought'],
+  bars: ['time', 'open', 'high', 'low', 'close', 'volume', 'bought', 'down'],
   trades: ['time', 'price', 'quantity', 'side'],
   quotes: ['time', 'bid'],
 }
@@ -31,7 +31,7 @@ const BOUGHT_SLOT = 6
 
 /** Room for the numbers of a row, in which nobody knows what was bought. */
 export function rowValues(): Float64Array {
-  const values = new Float64Array(7)
+  const values = new Float64Array(8)
   values[BOUGHT_SLOT] = Number.NaN
   return values
 }

@@ -284,6 +284,8 @@ export function findingOf(
 const CLOCKS: readonly (readonly [origin: string, clock: string])[] = [
   ['MetaTrader', "MetaTrader writes the clock of the broker's server"],
   ['NinjaTrader', 'NinjaTrader exports in UTC, others write its rows in zones of their own'],
+  ['TradeStation', 'TradeStation writes the clock that its chart shows'],
+  ['Barchart', 'Barchart writes the clock that its page shows'],
   ['Kibot', 'Kibot writes the clock of New York, others write such rows in zones of their own'],
 ]
 

@@ -3,8 +3,8 @@
 // Binance says whether the buyer was the maker: then the seller was in a hurry. Most others name the side of who took the offer.
 // Coinbase names that of the order that waited, so that a `buy` was sold.
 
-/** A flag that is true of what was sold, the side of the taker, or that of the maker. */
-export type SideWords = 'flag' | 'taker' | 'maker'
+/** A flag that is true of what was sold, the side of the taker, or that of the maker; or 1 of what was sold and 2 of what was bought. */
+export type SideWords = 'flag' | 'taker' | 'maker' | 'number'
 
 /** The names of columns, as `dialect.ts` compares them. */
 const FLAGS = ['isbuyermaker', 'buyermaker', 'm', 'takersidesell']
@@ -23,6 +23,7 @@ export const SIDE_NAMES = [
 /** How the column of this name tells; without a name it is a flag. */
 export function sideWordsOf(name: string | undefined, origin: string | null): SideWords {
   if (origin === 'Coinbase') return 'maker'
+  if (origin === 'Gate.io') return 'number'
   return name === undefined || FLAGS.includes(name) ? 'flag' : 'taker'
 }
 
@@ -35,6 +36,8 @@ const E = 0x65
 const O = 0x6f
 const D = 0x64
 const ONE = 0x31
+const TWO = 0x32
+const A = 0x61
 const ZERO = 0x30
 
 /** 1 of what was bought, -1 of what was sold; 0 if the cell says neither. */
@@ -48,6 +51,7 @@ export function sideOf(bytes: Uint8Array, from: number, end: number, words: Side
       ? 1
       : 0
   }
+  if (words === 'number') return length !== 1 ? 0 : first === ONE ? -1 : first === TWO ? 1 : 0
   const bought = words === 'taker' ? 1 : -1
   const second = length === 1 ? 0 : bytes[from + 1]! | 32
   const last = bytes[end - 1]! | 32
@@ -57,7 +61,9 @@ export function sideOf(bytes: Uint8Array, from: number, end: number, words: Side
       ? bought
       : 0
   const isSold = length === 4 && (second === E || (second === O && last === D))
-  return (first | 32) === S && (length === 1 || isSold) ? -bought : 0
+  // Databento's and Hyperliquid's letter of the ask is that of who sold in a hurry.
+  const isLetter = length === 1 && ((first | 32) === S || (first | 32) === A)
+  return isLetter || ((first | 32) === S && isSold) ? -bought : 0
 }
 
 const encoder = new TextEncoder()

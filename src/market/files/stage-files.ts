@@ -298,7 +298,7 @@ async function stageCsv(
       fileName: name,
       begin(dialect) {
         told.push(toldOf(dialect))
-        return rows.begin(dialect.kind, hasSides(dialect.columns))
+        return rows.begin(dialect.kind, hasSides(dialect))
       },
       between: () => stage.spill(),
     },

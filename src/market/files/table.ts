@@ -49,7 +49,7 @@ export interface TableOptions {
 }
 
 /** What a row may lack. */
-const EXTRAS: ReadonlySet<Role> = new Set(['side', 'bought'])
+const EXTRAS: ReadonlySet<Role> = new Set(['side', 'bought', 'down'])
 const nothing = rowValues()
 
 /** How many rows are read before others get their turn. */
@@ -68,7 +68,7 @@ export async function readTable(
   const time = columns[shape.columns.time ?? 0]
   if (!time) throw notRead(1, 'there is no column time')
   const { meaning, told } = timesOf(time, symbol, hints)
-  const sink = begin(kind, hasSides(shape.columns))
+  const sink = begin(kind, hasSides(shape))
   const values = rowValues()
   const sides = sidesIn(shape)
   const needed = roles.filter((role) => role !== 'volume' && !EXTRAS.has(role)).length - 1
@@ -94,7 +94,11 @@ export async function readTable(
         const isVolume = role === 'volume' || role === 'quantity'
         if ((value === null || value === undefined) && !isVolume && !EXTRAS.has(role)) missing++
         values[slot] = numberOf(value, isVolume)
+        // Fixed-point prices are the only ones of whole numbers.
+        if (typeof value === 'bigint' && shape.origin === 'Databento' && !isVolume)
+          values[slot] = Number(value) / 1e9
       }
+      shape.adjust?.(values)
       if (missing >= needed) sink.skip(row)
       else sink.add(row, values)
       if (sink.full) return said()
