@@ -8,6 +8,13 @@ import { fetchSeries, providerOf } from '../../src/market/providers/fetch-bars.t
 import { ProviderError, type ProviderDeps } from '../../src/market/providers/provider.ts'
 import { yahoo } from '../../src/market/providers/yahoo.ts'
 import { rows } from './bar-store.conformance.ts'
+import {
+  binanceDialect,
+  bybitDialect,
+  coinbaseDialect,
+  hyperliquidDialect,
+  okxDialect,
+} from './live/dialects.ts'
 import { testBars } from '../store/test-store.ts'
 
 const MINUTE = 60_000
@@ -121,6 +128,30 @@ test('a clock that is set back by hours between two pages makes the next wait no
   await fetchSeries(new BarCache(testBars()), key, deps, { from: START, to: START + 2500 * MINUTE })
   expect([waits.length > 0, Math.max(...waits) < 10_000]).toEqual([true, true])
 })
+
+test.each([
+  ['BINANCE', 'BTCUSDT', binanceDialect],
+  ['BYBIT', 'BTCUSDT', bybitDialect],
+  ['COINBASE', 'BTCUSD', coinbaseDialect],
+  ['HYPERLIQUID', 'BTCUSDC.P', hyperliquidDialect],
+  ['OKX', 'BTCUSDT', okxDialect],
+] as const)(
+  '%s: pages that begin in the middle of a bar leave none out',
+  async (exchange, symbol, dialect) => {
+    const minutes = times(START, START + 11_000 * MINUTE, MINUTE)
+    const flat = { open: 1, high: 1, low: 1, close: 1, volume: 1, trades: 1, bought: 1 }
+    const all = minutes.map((time) => ({ time, ...flat }))
+    const now = START + 11_000 * MINUTE
+    const deps: ProviderDeps = {
+      http: async (url, _, body) => dialect.page(all, new URL(url), body, now),
+      clock: { now: () => now, sleep: () => Promise.resolve() },
+    }
+    const cache = new BarCache(testBars())
+    const key = seriesKey(exchange, symbol, '1m')
+    await fetchSeries(cache, key, deps, { from: START + 90_001, to: now })
+    expect([...(await cache.read(key)).time]).toEqual(minutes.slice(2))
+  },
+)
 
 describe('Binance', () => {
   test('what takers bought comes with the bars, of days as well, where it can be so', async () => {

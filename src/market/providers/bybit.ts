@@ -39,8 +39,8 @@ export const bybit: Provider = {
       symbol: name,
       interval: NAMES[formatInterval(interval)] ?? '',
       start: String(from),
-      // A page has the newest bars of its stretch, so the stretch may not hold more than a page.
-      end: String(Math.min(to - 1, from + intervalMs(interval) * (PAGE - 1))),
+      // A page has the newest bars of its stretch, so the stretch may not hold more than a page, nor end before the next begins.
+      end: String(Math.min(to, from + intervalMs(interval) * PAGE) - 1),
       limit: String(PAGE),
     })
     return `https://api.bybit.com/v5/market/kline?${query.toString()}`

@@ -12,6 +12,9 @@ const QUOTES = /(USDT|USDC|USD|EUR|GBP|BTC|ETH)$/
 export const coinbaseProduct = (symbol: string): string =>
   symbol.includes('-') ? symbol : symbol.replace(QUOTES, '-$1')
 
+/** A page that began within a bar might be one bar too long, which is refused. */
+const pageStart = (from: number, step: number): number => from - (from % step)
+
 export const coinbase: Provider = {
   name: 'Coinbase',
   exchanges: ['COINBASE'],
@@ -22,11 +25,12 @@ export const coinbase: Provider = {
   },
   pageUrl({ symbol, interval, from, to }) {
     const step = intervalMs(interval)
+    const start = pageStart(from, step)
     const query = new URLSearchParams({
       granularity: String(step / 1000),
-      start: new Date(from).toISOString(),
+      start: new Date(start).toISOString(),
       // Both ends are inclusive.
-      end: new Date(Math.min(to - 1, from + step * (PAGE - 1))).toISOString(),
+      end: new Date(Math.min(to, start + step * PAGE) - 1).toISOString(),
     })
     return `https://api.exchange.coinbase.com/products/${encodeURIComponent(coinbaseProduct(symbol))}/candles?${query.toString()}`
   },
@@ -40,7 +44,8 @@ export const coinbase: Provider = {
       const [time, low, high, open, close, volume] = row.map(Number)
       return [(time ?? 0) * 1000, open ?? 0, high ?? 0, low ?? 0, close ?? 0, volume ?? 0]
     })
-    const next = from + intervalMs(interval) * PAGE
+    const step = intervalMs(interval)
+    const next = pageStart(from, step) + step * PAGE
     return { rows, next: next < to ? next : null }
   },
 }

@@ -26,7 +26,7 @@ export const hyperliquid: Provider = {
       coin: hyperliquidCoin(symbol),
       interval: formatInterval(interval),
       startTime: from,
-      endTime: Math.min(to - 1, from + intervalMs(interval) * (PAGE - 1)),
+      endTime: Math.min(to, from + intervalMs(interval) * PAGE) - 1,
     },
   }),
   readPage(body, { interval, from, to }) {
