@@ -284,11 +284,13 @@ export class BarCache {
   }
 
   /** Writes to the store, and tells the listeners once the write is on disk. */
-  async upsert(key: SeriesKey, bars: Bars): Promise<UpsertResult> {
-    const result = await this.store.upsert(key, bars)
+  async upsert(key: SeriesKey, bars: Bars, pieces?: ReadonlySet<number>): Promise<UpsertResult> {
+    const result = await this.store.upsert(key, bars, pieces)
     const { before, series } = result
     if (bars.length === 0) return result
-    if (before && series) this.#follow(before, series, bars)
+    // Only the store knows which of the pieces took the place of a bar.
+    if (pieces?.size) this.#drop(idOf(key))
+    else if (before && series) this.#follow(before, series, bars)
     this.#tell({ ...result, key, last: bars.time.at(-1) ?? 0, previousLast: before?.last ?? null })
     return result
   }
@@ -303,8 +305,8 @@ export class BarCache {
         await draft.add(bars)
         last = Math.max(last, bars.time.at(-1) ?? last)
       },
-      commit: async () => {
-        const result = await draft.commit()
+      commit: async (pieces) => {
+        const result = await draft.commit(pieces)
         this.#drop(idOf(key))
         this.#tell({ ...result, key, last, previousLast: result.before?.last ?? null })
         return result

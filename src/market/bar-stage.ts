@@ -70,8 +70,10 @@ export class BarStage {
   /** How many rows were left out for another of the same time, and the times of the first. */
   #dropped = 0
   readonly #droppedTimes: number[] = []
-  /** By their times, the bars that files cut: what has become of them since they were added, as columns have it. */
-  readonly #cuts = new Map<number, readonly number[] | null>()
+  /** By their times, the bars that files cut, as columns have them. */
+  readonly #cuts = new Map<number, readonly number[]>()
+  /** Some of them are others by now than they were when they were added. */
+  #amended = false
   // Rows of several files are numbered through; each file begins at its base.
   readonly #files: { readonly name: string; readonly base: number }[] = []
   #base = 0
@@ -105,6 +107,11 @@ export class BarStage {
   /** Rows left out for another of the same time, with the first of those times. */
   get dropped(): { readonly count: number; readonly times: readonly number[] } {
     return { count: this.#dropped, times: this.#droppedTimes }
+  }
+
+  /** The times of the bars that files cut: there may be trades of them which none of the files has. */
+  get pieces(): ReadonlySet<number> {
+    return new Set(this.#cuts.keys())
   }
 
   /** How many rows proved to be bars. */
@@ -211,17 +218,16 @@ export class BarStage {
     volume: number,
     bought: number,
   ): void {
-    if (!this.#cuts.has(time)) {
-      this.#cuts.set(time, null)
-      return this.add(row, time, open, high, low, close, volume, bought)
-    }
+    const isNew = !this.#cuts.has(time)
+    const values = [time, open, high, low, close, volume, bought]
+    this.#cuts.set(time, values)
+    if (isNew) return this.add(row, time, open, high, low, close, volume, bought)
     const mistake = mistakeOf(time, open, high, low, close, volume)
     if (mistake !== null) return this.fail(row, mistake)
-    const values = [time, open, high, low, close, volume, bought]
     // The last bar is in the last block, so that files which follow each other need no more than that.
     const block = this.#blocks.at(-1)
     if (time === this.#last && block) setBar(block, (this.#length - 1) % BLOCK_ROWS, values)
-    else this.#cuts.set(time, values)
+    else this.#amended = true
   }
 
   /** Writes full blocks to the draft. Call it between the pieces of a file. */
@@ -246,7 +252,7 @@ export class BarStage {
     if (this.#errors.length > 0 && (this.#incomplete || spilled > 0)) throw refused(this.#errors, this.full)
     const bars = this.#rest(this.#length - spilled)
     const staged =
-      runs && spilled > 0 && (!this.#ordered || this.#cuts.values().some((cut) => cut !== null))
+      runs && spilled > 0 && (!this.#ordered || this.#amended)
         ? await this.#merge(runs, bars)
         : { bars: this.#completed(this.#inOrder(bars)), draft: runs?.first ?? null }
     if (this.#errors.length > 0) throw refused(this.#errors, this.full)
@@ -300,9 +306,9 @@ export class BarStage {
 
   /** Puts in the cut bars as they are with all their pieces. */
   #completed(bars: Bars): Bars {
-    for (const [time, values] of this.#cuts) {
-      const at = values ? lowerBound(bars.time, time) : bars.length
-      if (values && bars.time[at] === time) setBar(bars, at, values)
+    for (const [time, values] of this.#amended ? this.#cuts : []) {
+      const at = lowerBound(bars.time, time)
+      if (bars.time[at] === time) setBar(bars, at, values)
     }
     return bars
   }

@@ -77,9 +77,10 @@ export type MakeColumns = (length: number) => Bars
 export interface BarStore {
   /**
    * Writes all or nothing, and resolves when it is on disk. `bars` are sorted by time without duplicates; an empty list
-   * changes nothing.
+   * changes nothing. Those at the times of `pieces` may lack trades: one leaves a bar that is as high and as low and has more
+   * volume.
    */
-  upsert(key: SeriesKey, bars: Bars): Promise<UpsertResult>
+  upsert(key: SeriesKey, bars: Bars, pieces?: ReadonlySet<number>): Promise<UpsertResult>
   /**
    * Answers a view of columns that `make` made for this call and that nobody else writes to; empty if the series does not
    * exist. Only the bars in the range are read, and other work gets its turn meanwhile.
@@ -116,7 +117,7 @@ export interface BarDraft {
   add(bars: Bars): Promise<void>
   read(range?: BarRange): Promise<Bars>
   /** Has the effect of one `upsert` of everything added. */
-  commit(): Promise<UpsertResult>
+  commit(pieces?: ReadonlySet<number>): Promise<UpsertResult>
   discard(): Promise<void>
 }
 
@@ -184,13 +185,13 @@ export function memoryBars(): BarStore {
   }
 
   const store: BarStore = {
-    async upsert(key, bars) {
+    async upsert(key, bars, pieces) {
       const old = series.get(idOf(key))
       const before = old?.info ?? null
       if (bars.length === 0)
         return { inserted: 0, updated: 0, change: before?.change ?? 0, before, series: before }
       // Copied, because the caller may reuse its columns.
-      const merged = concatBars([mergeBars(old?.bars ?? emptyBars(0), bars), emptyBars(0)])
+      const merged = concatBars([mergeBars(old?.bars ?? emptyBars(0), bars, pieces), emptyBars(0)])
       const change = ++changes
       const info: SeriesInfo = {
         ...bareKey(key),
@@ -237,10 +238,10 @@ export function memoryBars(): BarStore {
           if (bars.length > 0) parts.push(concatBars([bars, emptyBars(0)]))
         },
         read: async (range = {}) => selectBars(sorted(), range),
-        commit() {
+        commit(pieces) {
           const all = sorted()
           parts = []
-          return store.upsert(key, all)
+          return store.upsert(key, all, pieces)
         },
         async discard() {
           parts = []

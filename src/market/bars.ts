@@ -155,6 +155,13 @@ export function copyBars(target: Bars, offset: number, source: Bars): void {
   else target.bought?.fill(Number.NaN, offset, offset + source.length)
 }
 
+/** Whether a bar may have all trades of a newer one, and more. */
+function outdoes(older: Bars, i: number, newer: Bars, j: number): boolean {
+  return (
+    older.volume[i]! > newer.volume[j]! && older.high[i]! >= newer.high[j]! && older.low[i]! <= newer.low[j]!
+  )
+}
+
 export function concatBars(parts: readonly Bars[], options: { shared?: boolean } = {}): Bars {
   const [only] = parts
   if (parts.length === 1 && only && !options.shared) return only
@@ -170,8 +177,8 @@ export function concatBars(parts: readonly Bars[], options: { shared?: boolean }
   return all
 }
 
-/** Both series in one, sorted. If both have a bar at a time, `newer` wins. */
-export function mergeBars(older: Bars, newer: Bars): Bars {
+/** Both series in one, sorted. If both have a bar at a time, `newer` wins, but for one of `pieces` that the older `outdoes`. */
+export function mergeBars(older: Bars, newer: Bars, pieces?: ReadonlySet<number>): Bars {
   if (older.length === 0) return newer
   if (newer.length === 0) return older
   const sides = (older.bought ?? newer.bought) !== undefined
@@ -194,7 +201,8 @@ export function mergeBars(older: Bars, newer: Bars): Bars {
       j = untilNewer
     }
     if (i < older.length && j < newer.length && older.time[i] === newer.time[j]) {
-      copyBars(merged, length++, sliceBars(newer, j, j + 1))
+      const keepsOlder = pieces?.has(older.time[i]!) && outdoes(older, i, newer, j)
+      copyBars(merged, length++, keepsOlder ? sliceBars(older, i, i + 1) : sliceBars(newer, j, j + 1))
       i++
       j++
     }

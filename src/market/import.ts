@@ -29,7 +29,7 @@ import { defaultSymbol, withSymbolFields } from './symbols.ts'
 /** What an import writes to: the store, or the cache in front of it. */
 export interface ImportTarget {
   readonly store: Pick<BarStore, 'symbol' | 'putSymbol' | 'info'>
-  upsert(key: SeriesKey, bars: Bars): Promise<UpsertResult>
+  upsert(key: SeriesKey, bars: Bars, pieces?: ReadonlySet<number>): Promise<UpsertResult>
   draft(key: SeriesKey): BarDraft
 }
 
@@ -50,6 +50,8 @@ export interface ReadFiles extends Reading {
   readonly last: number
   /** The first few bars. */
   readonly sample: Bars
+  /** The times of those that files of trades begin and end with, and may have only a piece of. */
+  readonly pieces: ReadonlySet<number>
   /** What the bars' distances say; null for fewer than two. */
   readonly spacing: string | null
 }
@@ -137,7 +139,13 @@ export async function stageNamed(
   return {
     bars,
     draft,
-    read: { ...reading, rows, ...seen, findings: [...zoneInDoubt(reading), ...findings] },
+    read: {
+      ...reading,
+      rows,
+      ...seen,
+      pieces: stage.pieces,
+      findings: [...zoneInDoubt(reading), ...findings],
+    },
   }
 
   function options() {
@@ -186,7 +194,7 @@ async function looked(
     ofVolume: boolean
     ofSides: boolean
   },
-): Promise<Omit<ReadFiles, keyof Reading | 'rows'>> {
+): Promise<Omit<ReadFiles, keyof Reading | 'rows' | 'pieces'>> {
   let quality: Quality | null = null
   let head: Bars | null = null
   let count = 0
@@ -261,10 +269,9 @@ export async function importBars(
   return withStaged(target, series, input, options, async (key, { bars, draft, read }) => {
     onRead?.(read)
     await draft?.add(bars)
-    const stored =
-      draft === null
-        ? { ...(await storeBars(target, key, bars, facts)), rows: read.rows }
-        : await described(target, key, bars, read.rows, () => draft.commit(), facts)
+    const { rows, pieces } = read
+    const write = () => (draft === null ? target.upsert(key, bars, pieces) : draft.commit(pieces))
+    const stored = await described(target, key, bars, rows, write, facts)
     return {
       ...stored,
       read,
@@ -280,14 +287,14 @@ function zoneWarnings({ findings }: ReadFiles): ImportResult['warnings'] {
   )
 }
 
-/** Bars that a file of trades cuts are made of what it has of them. Nobody knows of which trades the stored ones were made. */
+/** Nobody knows of which trades the stored bars were made. */
 function replacedWarnings({ updated }: ImportResult, { files }: ReadFiles): ImportResult['warnings'] {
   if (updated === 0 || files.every(({ kind }) => kind === 'bars')) return []
   const bars = updated === 1 ? 'One bar that was' : `${updated.toLocaleString('en')} bars that were`
   return [
     {
       code: 'bars_replaced',
-      message: `${bars} stored already ${updated === 1 ? 'is' : 'are'} now made of these trades alone. If the trades of a bar lie in several files, import those together, as a folder or an archive.`,
+      message: `${bars} stored already ${updated === 1 ? 'is' : 'are'} now made of these trades alone. A bar that a file begins or ends within stays as it is if it has more. If the trades of a bar lie in several files, import those together, as a folder or an archive.`,
     },
   ]
 }

@@ -60,11 +60,11 @@ export function barDraft<Id>(port: DraftPort<Id>): BarDraft {
       to = Math.max(to, bars.time.at(-1)!)
     },
     read: async (range = {}) => (id === null ? emptyBars(0) : port.read(id, range)),
-    async commit() {
+    async commit(pieces) {
       if (id === null) return nothingWritten(await port.stored())
       for (;;) {
         const old = await port.stored()
-        const whole: Merged<Id> = old ? await merged(port, old.id, id) : { id, count: added }
+        const whole: Merged<Id> = old ? await merged(port, old.id, id, pieces) : { id, count: added }
         const inserted = whole.count - (old?.info.count ?? 0)
         const updated = added - inserted
         const series = await port.publish(old, { ...whole, from, to, inserted, updated })
@@ -91,7 +91,12 @@ export function nothingWritten(found: Pick<StoredSeries<unknown>, 'info'> | null
 }
 
 /** Merges both into a new id, with `newer` winning; only a few chunks of each are in memory at a time. */
-async function merged<Id>(port: DraftPort<Id>, older: Id, newer: Id): Promise<Merged<Id>> {
+async function merged<Id>(
+  port: DraftPort<Id>,
+  older: Id,
+  newer: Id,
+  pieces?: ReadonlySet<number>,
+): Promise<Merged<Id>> {
   const starts = await port.starts([older, newer])
   let id: Id | null = null
   let count = 0
@@ -101,7 +106,7 @@ async function merged<Id>(port: DraftPort<Id>, older: Id, newer: Id): Promise<Me
     const to = starts[at + STEP_CHUNKS]
     const range = { ...(at > 0 && { from: starts[at] ?? 0 }), ...(to !== undefined && { to }) }
     const [before, after] = await Promise.all([port.read(older, range), port.read(newer, range)])
-    const all = concatBars([rest, mergeBars(before, after)])
+    const all = concatBars([rest, mergeBars(before, after, pieces)])
     const full = to === undefined ? all.length : all.length - (all.length % CHUNK_BARS)
     rest = sliceBars(all, full, all.length)
     if (full === 0) continue

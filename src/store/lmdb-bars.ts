@@ -242,7 +242,7 @@ export function lmdbBars(
         if (Number(value) === process.pid || !isAlive(Number(value))) await drop(Number(decodeKey(key)[1]))
     },
 
-    async upsert(key, bars) {
+    async upsert(key, bars, pieces) {
       if (bars.length === 0) return nothingWritten(storedOf(record(key)))
       return write(() => {
         const old = record(key)
@@ -251,7 +251,7 @@ export function lmdbBars(
         const starts = old ? touched(old.id, first, last) : []
         const replaced = starts.flatMap((start) => (old && chunks.get(chunkKey(old.id, start))) ?? [])
         const before = decodeAll(replaced)
-        const after = mergeBars(before, bars)
+        const after = mergeBars(before, bars, pieces)
         const parts = chunksOf(after)
         store.assertRoom(byteLength(parts.values()) - byteLength(replaced))
         const id = old?.id ?? next()

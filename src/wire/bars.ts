@@ -201,7 +201,7 @@ export const BARS = {
   'POST /api/platform/bars/import': {
     access: 'session bars:write',
     summary: 'Import bars',
-    description: `What the owner and admins import is shared: everybody reads it. What a member imports is private: found by that member before a shared series of the same name, and by nobody else. ${FILES} Trades and quotes are made into bars of the interval. \`read\` says how the file was read, and what is odd about its bars. Bars at times that are there already are replaced. One wrong row and nothing is stored. At most 512 MiB, 32 MiB of JSON; \`chartroom bars import\` takes files of any size.`,
+    description: `What the owner and admins import is shared: everybody reads it. What a member imports is private: found by that member before a shared series of the same name, and by nobody else. ${FILES} Trades and quotes are made into bars of the interval. \`read\` says how the file was read, and what is odd about its bars. Bars at times that are there already are replaced; only a piece, which a file of trades begins or ends with, leaves one that has more. One wrong row and nothing is stored. At most 512 MiB, 32 MiB of JSON; \`chartroom bars import\` takes files of any size.`,
     query: Type.Object({ ...namesSeries, ...readingHints }),
     answer: {
       series: NamedSeries,

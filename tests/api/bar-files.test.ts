@@ -196,3 +196,20 @@ test('trades are stored as bars of volume where that is asked for', async () => 
   const refused = await send(`/api/platform/bars/import?${at}&volumePerBar=none`, trades)
   expect([refused.status, refused.text]).toEqual([422, expect.stringContaining('volumePerBar')])
 })
+
+test('trades of files in any order, and of uploads that overlap, make whole bars', async () => {
+  const { call, owner, send } = await open()
+  const file = (name: string, ...trades: string[]) => ({
+    name,
+    text: `timestamp,price,quantity\n${trades.join('\n')}\n`,
+  })
+  const imported = async (...files: ReturnType<typeof file>[]) =>
+    (await send(`/api/platform/bars/import?${SERIES}`, zip(files))).json
+  const [a, b, c, d] = ['1709632800,10,1', '1709632830,12,2', '1709632850,9,4', '1709632860,11,8'] as const
+  const bars = async () => (await call('GET', `/api/platform/bars?${SERIES}`, { headers: owner })).json.bars
+  const whole = { open: [10, 11], high: [12, 11], low: [9, 11], close: [9, 11], volume: [7, 8] }
+  expect(await imported(file('2.csv', c, d), file('1.csv', b, a))).toMatchObject({ inserted: 2 })
+  expect(await bars()).toMatchObject(whole)
+  await imported(file('2.csv', c, d))
+  expect(await bars()).toMatchObject(whole)
+})

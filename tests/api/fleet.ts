@@ -32,8 +32,8 @@ function told(kv: Kv, news: News): Kv {
 function toldBars(store: BarStore, news: News): BarStore {
   return {
     ...store,
-    async upsert(key, bars) {
-      const result = await store.upsert(key, bars)
+    async upsert(key, bars, pieces) {
+      const result = await store.upsert(key, bars, pieces)
       news.bars.push({ key, counts: result })
       return result
     },
@@ -41,8 +41,8 @@ function toldBars(store: BarStore, news: News): BarStore {
       const draft = store.draft(key)
       return {
         ...draft,
-        async commit() {
-          const result = await draft.commit()
+        async commit(pieces) {
+          const result = await draft.commit(pieces)
           news.bars.push({ key, counts: result })
           return result
         },

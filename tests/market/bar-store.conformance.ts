@@ -87,6 +87,42 @@ export function barStoreConformance(
       expect(Array.from(bars.open)).toEqual([149.89, 249.9])
     })
 
+    test('a piece of a bar leaves one that is as high and as low and has more', async () => {
+      const sized = (from: number, to: number, [up, down, volume]: readonly number[]) => {
+        const bars = minuteBars(from, to)
+        for (let i = 0; i < bars.length; i++) {
+          bars.high[i]! += up!
+          bars.low[i]! -= down!
+          bars.volume[i] = volume!
+        }
+        return bars
+      }
+      const pieces = new Set([10, 11, 5000].map((minute) => minute * MINUTE))
+      for (const [older, newer, stays] of [
+        [[1, 1, 10], [1, 1, 9], true],
+        [[1, 1, 10], [0.5, 0.5, 9], true],
+        [[1, 1, 10], [0.5, 0.5, 10], false],
+        [[1, 1, 10], [1, 1, 11], false],
+        [[1, 1, 10], [2, 1, 9], false],
+        [[1, 1, 10], [1, 2, 9], false],
+      ] as const)
+        for (const isDraft of [false, true]) {
+          await store.remove(KEY)
+          await store.upsert(KEY, sized(0, 5010, older))
+          const bars = sized(5, 5020, newer)
+          const draft = store.draft(KEY)
+          if (isDraft) await draft.add(bars)
+          const { updated } = await (isDraft ? draft.commit(pieces) : store.upsert(KEY, bars, pieces))
+          expect(updated).toBe(5005)
+          const stored = rows((await store.read(KEY)).bars)
+          for (const minute of [4, 5, 10, 11, 12, 5000, 5015]) {
+            const isOlder = minute < 5 || (stays && pieces.has(minute * MINUTE))
+            const [expected] = rows(sized(minute, minute + 1, isOlder ? older : newer))
+            expect(stored[minute]).toEqual(expected)
+          }
+        }
+    })
+
     test('more bars than a series has are all of its own, not those of the series beside it', async () => {
       const beside = { ...KEY, symbol: `${KEY.symbol}2` }
       for (const [key, price] of [

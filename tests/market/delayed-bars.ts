@@ -6,7 +6,7 @@ import { lateness } from '../store/delayed-kv.ts'
 export function delayedBars(store: BarStore, seed: number): BarStore {
   const late = lateness(seed)
   return {
-    upsert: (key, bars) => late(() => store.upsert(key, bars)),
+    upsert: (key, bars, pieces) => late(() => store.upsert(key, bars, pieces)),
     read: (key, range, make) => late(() => store.read(key, range, make)),
     info: (key) => late(() => store.info(key)),
     list: (of) => late(() => store.list(of)),
@@ -23,7 +23,7 @@ export function delayedBars(store: BarStore, seed: number): BarStore {
       return {
         add: (bars) => late(() => draft.add(bars)),
         read: (range) => late(() => draft.read(range)),
-        commit: () => late(() => draft.commit()),
+        commit: (pieces) => late(() => draft.commit(pieces)),
         discard: () => late(() => draft.discard()),
       }
     },

@@ -605,7 +605,7 @@ describe('trades become bars', () => {
         return Array.from({ length }, () => {
           if (random.uniform() < 0.6) time += Math.ceil(random.uniform() * apartMs)
           const price = Math.round(random.uniform() * 1e4) / 100
-          const quantity = Math.round(random.uniform() * 1e5) / 1e4
+          const quantity = (1 + Math.floor(random.uniform() * 1e5)) / 1e4
           return [time, price, quantity, random.uniform() < 0.5 ? 'buy' : 'sell']
         })
       }
@@ -698,15 +698,50 @@ describe('trades become bars', () => {
         const cache = new BarCache(testBars())
         const key = seriesKey('X', 'S', '1s')
         let drafts = 0
-        const { inserted } = await importBars(cache, key, [], {
-          stage: (_, reading, open) => stageNamed(named(order(files)), reading, () => (drafts++, open!())),
-        })
+        const imported = (uploaded: readonly (readonly Trade[])[]) =>
+          importBars(cache, key, [], {
+            stage: (_, reading, open) => stageNamed(named(uploaded), reading, () => (drafts++, open!())),
+          })
+        const { inserted } = await imported(order(files))
         // Files that follow each other are written once.
         expect(drafts === 1).toBe(isInOrder)
         const expected = barsOf(all, 1000)
         expect(inserted).toBe(expected.length)
         expect(inserted).toBeGreaterThan(70_000)
         expect(sidedRows(await cache.read(key))).toEqual(expected)
+        // What lacks the first trade of a bar leaves it as it is.
+        const isSecond = ([time]: Trade, i: number) =>
+          i > 0 && Math.floor(time / 1000) === Math.floor(some[i - 1]![0] / 1000)
+        await imported([some.slice(some.findIndex(isSecond))])
+        expect(sidedRows(await cache.read(key))).toEqual(expected)
+      })
+
+      test('also in uploads that overlap, whichever comes first', async () => {
+        const seed = Math.floor(Math.random() * 2 ** 32)
+        const random = seededRandom(seed)
+        const key = seriesKey('X', 'S', '1m')
+        for (let round = 0; round < 20; round++) {
+          const all = tradesOf(random, 300, 20_000)
+          const starts = [0, 70, 140, 200].map((from) =>
+            Math.max(0, from - Math.floor(random.uniform() * 20)),
+          )
+          const uploads = shuffled(
+            starts.map((from) => all.slice(from, from + 120)),
+            random,
+          )
+          const cache = new BarCache(testBars())
+          for (const some of [...uploads, ...uploads]) {
+            await importBars(cache, key, [], {
+              stage: (_, reading, open) => stageNamed(named([some]), reading, open),
+            })
+            await cache.read(key)
+          }
+          expect({ seed, round, bars: sidedRows(await cache.read(key)) }).toEqual({
+            seed,
+            round,
+            bars: barsOf(all, 60_000),
+          })
+        }
       })
     })
 
@@ -717,8 +752,17 @@ describe('trades become bars', () => {
         (await importBars(cache, key, [Buffer.from(text)])).warnings.map(({ message }) => message)
       expect(await warned(FIRST)).toEqual([])
       expect(await warned(SECOND)).toEqual([
-        'One bar that was stored already is now made of these trades alone. If the trades of a bar lie in several files, import those together, as a folder or an archive.',
+        'One bar that was stored already is now made of these trades alone. A bar that a file begins or ends within stays as it is if it has more. If the trades of a bar lie in several files, import those together, as a folder or an archive.',
       ])
+      const barsNow = async () => rows(await cache.read(key)).map(([, ...rest]) => rest)
+      const after = [
+        [11, 11, 9, 9, 12],
+        [20, 20, 20, 20, 16],
+      ]
+      expect(await barsNow()).toEqual(after)
+      await warned(SECOND)
+      await warned('1709632859,9,8\n')
+      expect(await barsNow()).toEqual(after)
       expect(await warned('time,open,high,low,close,volume\n1709632800,10,12,9,11,5\n')).toEqual([])
     })
   })

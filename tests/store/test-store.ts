@@ -43,7 +43,7 @@ function postgresInWaiting(kv: Promise<Kv>): Kv {
 function barsInWaiting(store: Promise<BarStore>): BarStore {
   const counted = <T>(work: (bars: BarStore) => Promise<T>) => underWay(store.then(work))
   return {
-    upsert: (key, more) => counted((bars) => bars.upsert(key, more)),
+    upsert: (key, more, pieces) => counted((bars) => bars.upsert(key, more, pieces)),
     read: (key, range, make) => counted((bars) => bars.read(key, range, make)),
     info: (key) => counted((bars) => bars.info(key)),
     list: (of) => counted((bars) => bars.list(of)),
@@ -60,7 +60,7 @@ function barsInWaiting(store: Promise<BarStore>): BarStore {
       return {
         add: (bars) => underWay(draft.then((one) => one.add(bars))),
         read: (range) => underWay(draft.then((one) => one.read(range))),
-        commit: () => underWay(draft.then((one) => one.commit())),
+        commit: (pieces) => underWay(draft.then((one) => one.commit(pieces))),
         discard: () => underWay(draft.then((one) => one.discard())),
       }
     },

@@ -247,7 +247,7 @@ export function postgresBars(connection: Connection): BarStore {
     return row && bytes ? { first: row.first, bytes } : null
   }
 
-  async function upsert(key: SeriesKey, bars: Bars): Promise<UpsertResult> {
+  async function upsert(key: SeriesKey, bars: Bars, pieces?: ReadonlySet<number>): Promise<UpsertResult> {
     if (bars.length === 0)
       return nothingWritten(await stored((text, values) => reading.query(text, values), key))
     const from = bars.time[0] ?? 0
@@ -255,7 +255,7 @@ export function postgresBars(connection: Connection): BarStore {
     for (;;) {
       const { old, chunks } = await touched(key, from, to)
       const before = decodeAll(await whole(chunks.flatMap(({ bytes }) => bytes ?? [])))
-      const after = mergeBars(before, bars)
+      const after = mergeBars(before, bars, pieces)
       const { parts, gone } = await placed(old, chunks, { before, after, from })
       const inserted = after.length - before.length
       const updated = bars.length - inserted
