@@ -1,28 +1,34 @@
-// Reads bars from JSON: a list of objects, a list of lists (as exchanges answer), or columns. Each may be the value of
-// `bars`.
+// Reads bars from JSON: a list of objects, a list of lists, or columns, in whatever envelope an exchange answers them.
 //
-// The text is read as it arrives, and rows go into the stage one by one. Columns are collected as numbers until all are
-// complete; in an object that also has `bars` they are ignored.
+// The list of bars is found by what is in it, and what a field is for by its name, as in other files. The text is read as it
+// arrives, and rows go into the stage one by one. Columns are collected as numbers until all are complete; where there are
+// rows as well they are ignored.
 
 import { JsonError, JsonReader, type JsonListener } from '../lib/json-stream.ts'
 import { turn } from '../lib/turn.ts'
 import type { BarStage } from './bar-stage.ts'
 import { parseTime } from './bar-time.ts'
 import type { Calendar } from './calendar.ts'
+import { rankOfName } from './files/dialect.ts'
+import type { Zone } from './zone.ts'
 
 const FIELDS = ['time', 'open', 'high', 'low', 'close', 'volume'] as const
 const VOLUME = 5
-/** The long and the short name of each field; if a bar has both, the long one counts. */
-const NAMES: ReadonlyMap<string, FieldName> = new Map(
-  FIELDS.flatMap((name, field): [string, FieldName][] => [
-    [name, { field, isShort: false }],
-    [name.slice(0, 1), { field, isShort: true }],
-  ]),
-)
+/** Which field a name is of; of several names of one field that with the lowest rank counts. */
 interface FieldName {
   readonly field: number
-  readonly isShort: boolean
+  readonly rank: number
 }
+const NAMES_MAX = 1000
+
+/** Where each field stands in a list: as most write it, as Kraken does with the average price, and as Coinbase does. */
+const USUAL = [0, 1, 2, 3, 4, 5]
+const KRAKEN = [0, 1, 2, 3, 4, 6]
+const COINBASE = [0, 3, 2, 1, 4, 5]
+/** So many lists are looked at to know the order. */
+const HELD_MAX = 200
+/** A list that may be a bar has the time and four prices. */
+const CELLS_MIN = 5
 
 /** The deepest nesting: an object, its `bars`, a bar, and what exchanges put inside a bar. */
 const DEPTH = 16
@@ -33,66 +39,112 @@ type JsonCell = Scalar | undefined
 /** How much is parsed before others get their turn: some 2 ms of short numbers. */
 const PIECE_LETTERS = 32 << 10
 
-/** Reads rows into the stage; row 1 is the first bar. Stops early once there are enough mistakes. */
+/** How JSON was read. */
+export interface JsonReading {
+  /** Rows without any price. */
+  readonly skipped: number
+  /** Some times have a clock and no zone. */
+  readonly isLocal: boolean
+}
+
+/**
+ * Reads rows into the stage; row 1 is the first bar. Stops early once there are enough mistakes. `zone` is that of clocks
+ * without one.
+ */
 export async function stageJson(
   input: AsyncIterable<string>,
   stage: BarStage,
   calendar: Calendar | null,
-): Promise<void> {
-  const bars = new JsonBars(stage, calendar)
+  zone: Zone,
+): Promise<JsonReading> {
+  const bars = new JsonBars(stage, calendar, zone)
   const reader = new JsonReader(bars, { depth: DEPTH })
   try {
     for await (const text of input)
       for (let at = 0; at < text.length; at += PIECE_LETTERS) {
         reader.write(text.slice(at, at + PIECE_LETTERS))
-        if (stage.full) return
+        if (stage.full) return bars
         await stage.spill()
         await turn()
       }
     reader.end()
   } catch (error) {
     if (!(error instanceof JsonError)) throw error
-    return stage.fail(bars.row + 1, error.message)
+    stage.fail(bars.row + 1, error.message)
+    return bars
   }
   await bars.end()
+  return bars
 }
 
-/** Where the reader is: outside everything, in the outer object, among rows, in a row, among columns, in a column. */
-type ReaderPlace = 'start' | 'object' | 'rows' | 'row' | 'columns' | 'column' | 'elsewhere'
+/** Where the reader is. What a list holds is known by its first element, and an object in it may be a bar or an envelope. */
+interface Place {
+  readonly kind: 'start' | 'object' | 'list' | 'elsewhere'
+  readonly name: string
+  /** The list whose element this is; null outside of lists. */
+  readonly list: Place | null
+  /** Of an element of a list: its cells by their number, or by field with the rank of the name. */
+  readonly cells: JsonCell[]
+  readonly ranks: number[]
+  /** Of a list of values. */
+  isColumn: boolean
+}
 
-class JsonBars implements JsonListener {
+function placeOf(kind: Place['kind'], name = '', list: Place | null = null): Place {
+  return { kind, name, list, cells: [], ranks: [], isColumn: false }
+}
+
+class JsonBars implements JsonListener, JsonReading {
   readonly stage: BarStage
-  readonly calendar: Calendar | null
+  readonly #calendar: Calendar | null
+  readonly #zone: Zone
   /** Number of rows read. */
   row = 0
-  readonly #places: ReaderPlace[] = ['start']
+  skipped = 0
+  isLocal = false
+  readonly #places: Place[] = [placeOf('start')]
+  readonly #known = new Map<string, FieldName | null>()
   #name = ''
-  /** Cells of the current row by field; those with short names are kept apart. */
-  #cells: JsonCell[] = []
-  #short: JsonCell[] = []
-  #index = 0
-  #hasBars = false
-  #hasRows = false
+  /** There is a list that has to be of bars, though it may be empty. */
+  #hasList = false
+  /** The list that has the bars. */
+  #rows: Place | null = null
+  #order: readonly number[] | null = null
+  #held: JsonCell[][] = []
   #columns = new Columns()
 
-  constructor(stage: BarStage, calendar: Calendar | null) {
+  constructor(stage: BarStage, calendar: Calendar | null, zone: Zone) {
     this.stage = stage
-    this.calendar = calendar
+    this.#calendar = calendar
+    this.#zone = zone
   }
 
   open(kind: 'list' | 'object'): void {
-    const place = this.#inside(kind)
-    if (this.#here === 'row') this.#cell(undefined)
-    else if (this.#here === 'column') this.#columns.add(Number.NaN)
+    const here = this.#here
+    const isInList = here.kind === 'list'
+    if (here.kind === 'elsewhere' || here.isColumn || (isInList && here.list !== null)) {
+      // A list within a bar, or among numbers.
+      if (here.isColumn) this.#columns.add(Number.POSITIVE_INFINITY)
+      else here.cells.push(undefined)
+      this.#places.push(placeOf('elsewhere'))
+      return
+    }
+    const place = placeOf(kind, isInList ? '' : this.#name, isInList ? here : null)
     this.#places.push(place)
-    if (place !== 'row') return
-    this.#cells = []
-    this.#short = []
-    this.#index = kind === 'list' ? 0 : -1
+    if (kind === 'list' && !isInList && this.#isStrict(place)) this.#hasList = true
   }
 
   close(): void {
-    if (this.#places.pop() === 'row') this.#addRow()
+    const place = this.#places.pop()
+    if (place === this.#rows) this.#flush(this.#here)
+    if (!place?.list || place.kind === 'elsewhere') return
+    const { kind, list, cells } = place
+    const isBar =
+      kind === 'list'
+        ? cells.length >= CELLS_MIN && cells[1] !== undefined
+        : cells.slice(1, VOLUME).some((cell) => cell !== undefined)
+    const isEnvelope = this.#rows !== list && (this.#rows !== null || this.#columns.length > 0)
+    if (isBar || (this.#isStrict(list) && !isEnvelope)) this.#addRow(place, list)
   }
 
   name(name: string): void {
@@ -100,102 +152,117 @@ class JsonBars implements JsonListener {
   }
 
   value(value: Scalar): void {
-    switch (this.#here) {
-      case 'row':
-        return this.#cell(value)
-      case 'column':
-        return this.#columns.add(
-          this.#columns.isTime
-            ? parseTime(value, this.calendar)
-            : this.#columns.isVolume && value === null
-              ? 0
-              : toNumber(value),
-        )
-      case 'rows':
-        return this.stage.fail(++this.row, 'expected a bar as an object or a list')
-      case 'object':
-        if (this.#name === 'bars') this.#noBars()
-        return undefined
-      case 'start':
-        return this.#noBars()
-      default:
-        return undefined
+    const place = this.#here
+    if (place.kind === 'object' && place.list) this.#cellOf(place, value)
+    if (place.kind !== 'list') return
+    if (place.list) {
+      place.cells.push(value)
+      return
     }
+    const field = place.isColumn || this.#rows === place ? null : this.#fieldOf(place.name)
+    if (field) {
+      this.#columns.begin(field)
+      place.isColumn = true
+    }
+    if (place.isColumn) this.#columns.add(this.#columns.isTime ? this.#timeOf(value) : columnNumber(value))
+    else if (this.#isStrict(place)) this.stage.fail(++this.row, 'expected a bar as an object or a list')
   }
 
   /** Call it when the text has ended, which completes the columns. */
   async end(): Promise<void> {
-    if (this.#hasRows) return
+    if (this.row > 0 || (this.#hasList && this.#columns.length === 0)) return
     const mistake = this.#columns.mistake()
     if (mistake !== null) return this.stage.fail(1, mistake)
     for (let row = 0; row < this.#columns.length && !this.stage.full; row++) {
       const at = (field: number) => this.#columns.at(field, row)
-      this.stage.add(row + 1, at(0), at(1), at(2), at(3), at(4), at(VOLUME))
+      const volume = at(VOLUME)
+      if ([1, 2, 3, 4].every((field) => Number.isNaN(at(field)))) this.skipped++
+      else this.stage.add(row + 1, at(0), at(1), at(2), at(3), at(4), Number.isNaN(volume) ? 0 : volume)
       if (row % 65_536 === 0) await this.stage.spill()
     }
   }
 
-  get #here(): ReaderPlace {
-    return this.#places.at(-1) ?? 'elsewhere'
+  get #here(): Place {
+    return this.#places.at(-1)!
   }
 
-  /** What the list or object that begins here holds. */
-  #inside(kind: 'list' | 'object'): ReaderPlace {
-    switch (this.#here) {
-      case 'start':
-        return kind === 'list' ? this.#beginRows() : 'object'
-      case 'object':
-        if (this.#name === 'bars') return this.#beginBars(kind)
-        return kind === 'list' && !this.#hasBars ? this.#columns.begin(this.#name) : 'elsewhere'
-      case 'columns':
-        return kind === 'list' ? this.#columns.begin(this.#name) : 'elsewhere'
-      case 'rows':
-        return 'row'
-      default:
-        return 'elsewhere'
-    }
+  /** What is in this list has to be bars: it is all there is, is called so, or has others. */
+  #isStrict(list: Place): boolean {
+    return list === this.#rows || list === this.#places[1] || list.name === 'bars'
   }
 
-  #beginBars(kind: 'list' | 'object'): ReaderPlace {
-    if (this.#hasBars) throw new JsonError('has bars twice')
-    this.#hasBars = true
-    this.#columns = new Columns()
-    return kind === 'list' ? this.#beginRows() : 'columns'
+  #fieldOf(name: string): FieldName | null {
+    const known = this.#known.get(name)
+    if (known !== undefined) return known
+    const ranks = FIELDS.map((role) => rankOfName(name, role))
+    const field = ranks.findIndex((rank) => rank >= 0)
+    const found = field < 0 ? null : { field, rank: ranks[field] ?? 0 }
+    if (this.#known.size < NAMES_MAX) this.#known.set(name, found)
+    return found
   }
 
-  #beginRows(): ReaderPlace {
-    this.#hasRows = true
-    return 'rows'
+  #cellOf({ cells, ranks }: Place, value: Scalar): void {
+    const found = this.#fieldOf(this.#name)
+    if (!found || found.rank >= (ranks[found.field] ?? Number.POSITIVE_INFINITY)) return
+    cells[found.field] = value
+    ranks[found.field] = found.rank
   }
 
-  #noBars(): void {
-    this.#hasRows = true
-    this.stage.fail(1, 'expected a list of bars, or an object of columns')
+  #addRow(place: Place, list: Place): void {
+    if (this.#rows !== list && this.#rows !== null)
+      throw new JsonError('has two lists of bars; keep one of them')
+    this.#rows = list
+    const { kind, cells } = place
+    if (kind === 'object') return this.#add(cells, USUAL)
+    if (this.#order) return this.#add(cells, this.#order)
+    this.#held.push(cells)
+    if (this.#held.length === HELD_MAX) this.#flush(this.#places.at(-2)!)
   }
 
-  #cell(value: JsonCell): void {
-    if (this.#index >= 0) {
-      if (this.#index <= VOLUME) this.#cells[this.#index] = value
-      this.#index++
+  /** Adds the rows that were held back until their order was known; their list is in this place. */
+  #flush({ name }: Place): void {
+    const isKrakens = name === 'result' && this.#held.every(({ length }) => length === 8)
+    this.#order ??= isKrakens ? KRAKEN : isCoinbases(this.#held) ? COINBASE : USUAL
+    for (const cells of this.#held.splice(0)) this.#add(cells, this.#order)
+  }
+
+  #add(cells: readonly JsonCell[], order: readonly number[]): void {
+    this.row++
+    const at = (field: number) => cells[order[field] ?? field]
+    if ([1, 2, 3, 4].every((field) => at(field) === null)) {
+      this.skipped++
       return
     }
-    const known = NAMES.get(this.#name)
-    if (known) (known.isShort ? this.#short : this.#cells)[known.field] = value
-  }
-
-  #addRow(): void {
-    const at = (field: number) => this.#cells[field] ?? this.#short[field]
-    const volume = at(VOLUME)
     this.stage.add(
-      ++this.row,
-      parseTime(at(0), this.calendar),
+      this.row,
+      this.#timeOf(at(0)),
       toNumber(at(1)),
       toNumber(at(2)),
       toNumber(at(3)),
       toNumber(at(4)),
-      volume === undefined || volume === null ? 0 : toNumber(volume),
+      toNumber(at(VOLUME) ?? 0),
     )
   }
+
+  #timeOf(value: JsonCell): number {
+    const time = parseTime(value, this.#calendar)
+    if (typeof value !== 'string' || !/^\d{4}\D.*:[\d.]+\s*$/.test(value) || /[+-]\d\d:?\d\d\s*$/.test(value))
+      return time
+    this.isLocal = true
+    return this.#zone.toUtc(time)
+  }
+}
+
+/** Whether these are Coinbase's: time, low, high, open, close, of which no two rows or more could be bars in the usual order. */
+function isCoinbases(rows: readonly (readonly JsonCell[])[]): boolean {
+  const isBar = (cells: readonly JsonCell[], order: readonly number[]) => {
+    const [open = 0, high = 0, low = 0, close = 0] = order.slice(1, VOLUME).map((at) => toNumber(cells[at]))
+    return low <= Math.min(open, close) && high >= Math.max(open, close)
+  }
+  return (
+    rows.filter((cells) => !isBar(cells, USUAL)).length > 1 &&
+    rows.every((cells) => cells.length === COINBASE.length && isBar(cells, COINBASE))
+  )
 }
 
 /** Numbers in blocks, which are never copied to grow. */
@@ -221,32 +288,25 @@ const BLOCK = 65_536
 const COLUMN_MAX = 4_000_000
 
 class Columns {
-  readonly #long: (Numbers | undefined)[] = []
-  readonly #short: (Numbers | undefined)[] = []
-  #field = 0
+  readonly #columns: ((FieldName & { readonly numbers: Numbers }) | undefined)[] = []
   #column = new Numbers()
 
-  /** Begins the column of this name. */
-  begin(name: string): ReaderPlace {
-    const known = NAMES.get(name)
-    if (!known) return 'elsewhere'
-    this.#field = known.field
+  /** Begins a column. */
+  begin({ field, rank }: FieldName): void {
+    const other = this.#columns[field]
+    if (other?.rank === rank) throw new JsonError(`has the column ${FIELDS[field]} twice`)
     this.#column = new Numbers()
-    const columns = known.isShort ? this.#short : this.#long
-    columns[known.field] = this.#column
-    return 'column'
+    this.#field = field
+    if (!other || rank < other.rank) this.#columns[field] = { field, rank, numbers: this.#column }
   }
+  #field = 0
 
   get isTime(): boolean {
     return this.#field === 0
   }
 
-  get isVolume(): boolean {
-    return this.#field === VOLUME
-  }
-
   get length(): number {
-    return this.#of(0)?.length ?? 0
+    return this.#columns[0]?.numbers.length ?? 0
   }
 
   add(value: number): void {
@@ -254,24 +314,27 @@ class Columns {
   }
 
   at(field: number, row: number): number {
-    const column = this.#of(field)
-    return column ? column.at(row) : 0
+    const column = this.#columns[field]
+    return column ? column.numbers.at(row) : 0
   }
 
   /** Names the missing column; null if all are there. Volume may be missing. */
   mistake(): string | null {
-    if (!this.#of(0)) return 'expected a column time'
+    if (this.#columns.length === 0) return 'expected a list of bars, or an object of columns'
+    if (!this.#columns[0]) return 'expected a column time'
     for (const [field, name] of FIELDS.entries()) {
-      const column = this.#of(field)
+      const column = this.#columns[field]
       if (field === VOLUME && !column) continue
-      if (column?.length !== this.length) return `expected a column ${name} as long as time`
+      if (column?.numbers.length !== this.length) return `expected a column ${name} as long as time`
     }
     return null
   }
+}
 
-  #of(field: number): Numbers | undefined {
-    return this.#long[field] ?? this.#short[field]
-  }
+/** Yahoo writes null where nothing was traded, which is NaN here; what is no number is no bar either. */
+function columnNumber(value: Scalar): number {
+  const number = toNumber(value)
+  return Number.isNaN(number) && value !== null ? Number.POSITIVE_INFINITY : number
 }
 
 /** Converts a cell to a number, since exchanges write prices as text. */

@@ -131,8 +131,8 @@ export const DELIMITER_NAMES: Readonly<Record<string, string>> = {
 /** The names of columns, compared in lower case and without brackets, quotes and spaces; the first found counts. */
 const NAMES: Readonly<Record<Role, readonly string[]>> = {
   time: words(
-    'time opentime timestamp transacttime unix datetime date gmttime localtime time(utc) time(eet) time(gmt) date(utc) date(gmt)',
-    'createdtime tradetime tsrecv tsevent ts indexlevel0 index day дата datum data 日期 时间',
+    'time opentime start timestamp transacttime unix datetime date gmttime localtime time(utc) time(eet) time(gmt) date(utc) date(gmt)',
+    'createdtime tradetime tsrecv tsevent ts t indexlevel0 index day дата datum data 日期 时间',
   ),
   clock: words('time время uhrzeit czas'),
   open: words('open o openprice открытие откр откр. eröffnung erster 开盘 开盘价 otwarcie'),
@@ -313,6 +313,11 @@ function plainName(cell: string): string {
     .normalize()
     .toLowerCase()
     .replace(/[<>[\]\s_"]/g, '')
+}
+
+/** How far behind others a name of JSON stands among those of a role; -1 if it is none. A capital letter is another name. */
+export function rankOfName(name: string, role: Role): number {
+  return NAMES[role].indexOf(name.length === 1 ? name : plainName(name))
 }
 
 /** The columns of a table whose columns have names and no lines to look at. */

@@ -51,7 +51,7 @@ function dialectPhrases(dialect: DialectTold): string[] {
     ...(delimiter === '' ? [] : text),
     timesText(dialect),
     columnsText(columns),
-  ]
+  ].filter((phrase) => phrase !== '')
 }
 
 function timesText({ times, unit, timezone, zoneBy, order, origin }: DialectTold): string {

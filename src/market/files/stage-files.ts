@@ -15,7 +15,7 @@ import type { FileFormat } from './file-format.ts'
 import { marketTold } from './file-market.ts'
 import { arrowTable, isArrow } from './arrow.ts'
 import { parquetTable, slicesOf, wholeOf } from './parquet.ts'
-import { readTable, type Table } from './table.ts'
+import { readTable, type Table, timesOf } from './table.ts'
 import { TradeBars, VolumeBars } from './trade-bars.ts'
 import { type NamedFile, type Packing, unpacked, UNPACKED_MAX } from './unpack.ts'
 
@@ -183,15 +183,16 @@ async function stageFile(
     options.format === 'json' ||
     /^[\s\uFEFF]*[[{]/.test(new TextDecoder().decode(head.first.subarray(0, 100)))
   ) {
-    await stageJson(texts(input), stage, calendarOf(options.symbol))
+    const { meaning, told } = timesOf({ name: '', time: 'text' }, options.symbol, options.hints)
+    const read = await stageJson(texts(input), stage, calendarOf(options.symbol), meaning.zone)
     return {
       name,
       packing,
       format: 'json',
       kind: 'bars',
-      dialect: null,
+      dialect: read.isLocal ? { ...told, columns: {} } : null,
       rows: stage.added - rowsBefore,
-      skipped: 0,
+      skipped: read.skipped,
     }
   }
   if (isParquet(head.first) && options.aside)

@@ -119,7 +119,8 @@ export async function readTable(
   }
 }
 
-function timesOf(
+/** What times of a type mean, and what is told of them. */
+export function timesOf(
   { time }: TableColumn,
   symbol: SymbolInfo,
   { timesIn, unit }: Hints,
