@@ -246,6 +246,30 @@ test('statements that the database ends for its limits of time are sent again, a
   await kv.close()
 })
 
+test('a start is tried again though the machine stood still at the first try for longer than anybody waits', async () => {
+  const proxy = postgresProxy(postgres.url)
+  proxy.close()
+  let time = 0
+  const clock: Clock = {
+    now: () => (time += 10_000),
+    sleep(_, signal) {
+      if (signal) return new Promise((resolve) => signal.addEventListener('abort', () => resolve()))
+      proxy.open()
+      return realClock.sleep(1)
+    },
+  }
+  const kv = await postgres.open(undefined, { url: proxy.url, clock })
+  // Nothing is written, since its notice to others would be sent at any time.
+  expect(await valueOf(kv, ['n'])).toBeNull()
+  proxy.close()
+  // A database that has answered once is waited for no longer than for a page.
+  time = 0
+  expect(await rejection(kv.get(['n']))).toMatchObject({ status: 503 })
+  expect(time).toBe(20_000)
+  await kv.close()
+  proxy.stop()
+})
+
 test('a connection that the database ends while nothing is asked for is opened again', async () => {
   const role = `idle_${crypto.randomUUID().slice(0, 8)}`
   await sql.unsafe(`create role ${role} login superuser`)

@@ -31,6 +31,8 @@ export type Query = <Row>(text: string, values?: readonly unknown[]) => Promise<
 const PATIENCE_MS = 5000
 /** An answer that takes longer than this is taken to be lost. */
 const SILENCE_MS = 15_000
+/** A database that has not answered yet is asked so often at least, however long that takes. */
+const FIRST_TRIES = 2
 const FIRST_PAUSE_MS = 25
 const PAUSE_MS = 500
 const CONNECT_SECONDS = 5
@@ -98,7 +100,10 @@ export class Database {
 
   async #patiently<T>(ask: (sql: SQL) => Promise<T>): Promise<T> {
     const { patienceMs = PATIENCE_MS } = this.#options
-    if (this.#awayFor === null) return this.#untilAway(ask, this.#hasAnswered ? patienceMs : PATIENCE_MS)
+    if (this.#awayFor === null)
+      return this.#hasAnswered
+        ? this.#untilAway(ask, patienceMs)
+        : this.#untilAway(ask, PATIENCE_MS, FIRST_TRIES)
     // Somebody has waited in vain already.
     if (this.#options.sparing !== true) return this.#untilAway(ask, 0)
     if (this.#isTrying) throw away(this.#awayFor)
@@ -110,10 +115,10 @@ export class Database {
     }
   }
 
-  async #untilAway<T>(ask: (sql: SQL) => Promise<T>, patienceMs: number): Promise<T> {
+  async #untilAway<T>(ask: (sql: SQL) => Promise<T>, patienceMs: number, triesLeast = 1): Promise<T> {
     const { clock } = this.#options
     const until = clock.now() + patienceMs
-    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(PAUSE_MS, pause * 2)) {
+    for (let pause = FIRST_PAUSE_MS, tries = 1; ; pause = Math.min(PAUSE_MS, pause * 2), tries++) {
       try {
         const answer = await this.#unlessSilent(ask)
         this.#awayFor = null
@@ -121,7 +126,8 @@ export class Database {
         return answer
       } catch (error) {
         if (!isPassing(error) || this.#isClosed) throw meant(error)
-        if (clock.now() + pause > until) {
+        // While a machine stands still its clock goes on, and nothing was tried in that time.
+        if (clock.now() + pause > until && tries >= triesLeast) {
           if (!isBeaten(error)) this.#awayFor = error
           throw away(error)
         }
