@@ -900,6 +900,17 @@ describe('packed files', () => {
       zip([entry({ name: 'a.zip', text: zip([entry()]), how: 'stored' })]),
       'an archive within an archive',
     ],
+    [
+      'an archive of too many files',
+      zip(Array.from({ length: 20_002 }, () => entry({ name: 'a.md', text: '', how: 'stored' }))),
+      'more than 20,000 files; pack fewer into one',
+    ],
+    // As `zstd --long=28` writes it from a pipe: a frame whose window is 256 MB.
+    [
+      'zstd with a window of more than anybody has room for',
+      Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, 18 << 3, 9, 0, 0]), Buffer.from('1')]),
+      'pack it again without --long',
+    ],
     ['gzip in gzip in gzip', gzipSync(gzipSync(gzipSync(CSV))), 'an archive within an archive'],
     ['without any file', zip([]), 'no files with rows'],
     ['a workbook', zip([entry({ name: '[Content_Types].xml', text: '<Types/>' })]), 'this is a workbook'],
@@ -944,7 +955,8 @@ describe('packed files', () => {
     const blanks = Buffer.concat([Buffer.from(CSV), Buffer.alloc(20 << 20, '\n')])
     const bomb = gzipSync(blanks)
     expect(await refusal(bomb)).toContain('more than 200 times as large as the archive')
-    expect(await refusal(zip([entry({ text: blanks })]))).toContain('more than 200 times')
+    for (const how of ['deflated', 'open-ended'] as const)
+      expect(await refusal(zip([entry({ text: blanks, how })]))).toContain('more than 200 times')
   })
 
   test.each([

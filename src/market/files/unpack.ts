@@ -33,6 +33,8 @@ const RATIO_FROM_BYTES = 16 << 20
 /** More than anybody's history of trades. */
 export const UNPACKED_MAX = 64 * 2 ** 30
 const ENTRIES_MAX = 20_000
+/** What is packed so small is unpacked in one go: more than some MB that is, it is packed too tightly. */
+const AT_ONCE_BYTES = RATIO_FROM_BYTES / RATIO_MAX / 2
 const NAME_MAX = 4096
 
 /** All files in `file`; itself if it is not packed. `isPart`: only its beginning is there, which is no mistake. */
@@ -67,6 +69,12 @@ function packingOf([a, b, c, d]: Uint8Array): Packing | null {
 const damaged = (what: string) => new Problem(422, 'validation_failed', `Nothing was imported: ${what}.`)
 const nested = () => damaged('there is an archive within an archive; unpack the outer one')
 const brokenOff = () => damaged('the archive breaks off before its end; copy or download it again')
+function unreadable(error: unknown): Problem {
+  if (isBreak(error)) return brokenOff()
+  return codeOf(error).endsWith('windowTooLarge')
+    ? damaged('zstd needs more than 128 MB of memory for this file; pack it again without --long')
+    : damaged('the compressed data is damaged; copy or download it again')
+}
 const bomb = () =>
   damaged(`what is packed is more than ${RATIO_MAX} times as large as the archive, which no file of bars is`)
 
@@ -156,7 +164,7 @@ async function* inflated(
     if (state.failure !== null) throw state.failure
     if (error instanceof Problem) throw error
     if (isPart && isBreak(error)) return
-    throw isBreak(error) ? brokenOff() : damaged('the compressed data is damaged; copy or download it again')
+    throw unreadable(error)
   } finally {
     inflate.destroy()
   }
@@ -174,6 +182,20 @@ async function* inflated(
       state.failure = error
       inflate.destroy(error instanceof Error ? error : new Error(String(error)))
     }
+  }
+}
+
+/**
+ * What a small piece of deflate holds, without a thread of its own: to wait for one twice is most of the time that an archive
+ * of thousands of files takes.
+ */
+async function* inflatedAtOnce(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const packed = Buffer.concat(await Array.fromAsync(input))
+  const { inflateRawSync } = await import('node:zlib')
+  try {
+    yield new Uint8Array(inflateRawSync(packed, { maxOutputLength: RATIO_FROM_BYTES }))
+  } catch (error) {
+    throw codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? bomb() : unreadable(error)
   }
 }
 
@@ -197,8 +219,11 @@ function writable(stream: NodeJS.WritableStream): Promise<void> {
   })
 }
 
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : ''
+
 function isBreak(error: unknown): boolean {
-  const text = error instanceof Error ? `${'code' in error ? String(error.code) : ''} ${error.message}` : ''
+  const text = error instanceof Error ? `${codeOf(error)} ${error.message}` : ''
   return /Z_BUF_ERROR|unexpected end|incomplete|premature/i.test(text)
 }
 
@@ -230,7 +255,9 @@ async function* zipEntries(
 ): AsyncGenerator<NamedFile> {
   for (let count = 0; ; count++) {
     if (count > ENTRIES_MAX)
-      throw damaged(`the archive has more than ${ENTRIES_MAX.toLocaleString('en')} files`)
+      throw damaged(
+        `the archive has more than ${ENTRIES_MAX.toLocaleString('en')} files; pack fewer into one, and import them one after the other`,
+      )
     const entry = await entryAt(input, isPart)
     if (!entry) return
     const content = entryBytes(input, entry, isPart)
@@ -340,6 +367,8 @@ function entryBytes(input: ByteQueue, entry: Entry, isPart: boolean): AsyncGener
     if (isOpenEnded && method !== DEFLATED)
       throw damaged(`the archive does not say where ${shown(entry.name)} ends; pack it again`)
     if (method === STORED) return upTo(input, packed, isPart)
+    if (method === DEFLATED && !isOpenEnded && !isPart && packed <= AT_ONCE_BYTES)
+      return inflatedAtOnce(upTo(input, packed, isPart))
     if (!isOpenEnded)
       return inflated(upTo(input, packed, isPart), method === DEFLATED ? 'deflate' : 'zstd', isPart)
     const tail = new Tail()
