@@ -88,6 +88,7 @@ function shown({
   events: _events,
   foreseen: _foreseen,
   turn: _turn,
+  begun: _begun,
   provisional = false,
   ...run
 }: ForwardRun): ForwardRunWire {

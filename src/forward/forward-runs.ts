@@ -8,7 +8,8 @@
 //
 // Runs advance in rounds of short turns. A bar that has just closed is taken up in the next round, and does not wait until others
 // have caught up. Those that are behind have what is left of a round, and the next one goes on where this one ended. Turns are
-// counted in the records, so that none starves behind a user's others, however often the server stops.
+// counted in the records, so that none starves behind a user's others, however often the server stops: the turn of a run that
+// has no state counts from its beginning, since it may take longer than the server lives.
 
 import type { ForwardState } from '../backtest/forward.ts'
 import type { TextBytes } from '../engine/answer.ts'
@@ -381,6 +382,8 @@ export class ForwardRuns {
   }
 
   async #isBehind(run: ForwardRun): Promise<boolean> {
+    // A server has died of it, or over it: others go first.
+    if (run.begun !== undefined) return true
     const { bars: cache } = this.#deps
     const key = keyOf(run)
     const source = await cache.source(key)
@@ -463,6 +466,7 @@ export class ForwardRuns {
     const from = run.warmup + run.bars
     try {
       held = await this.#heldOf(run)
+      if (held.state === null) await this.#begin(run)
       rows = [...held.rows, ...news]
       followed = await this.#steps(run, key, { rows, state: held.state }, from)
     } catch (error) {
@@ -472,7 +476,8 @@ export class ForwardRuns {
     }
     const { steps, kept } = followed
     let stored = run
-    let after = run
+    const { begun: _, ...done } = run
+    let after: ForwardRun = done
     let events: ForwardOrder[] = []
     let letters = 0
     for (const [i, step] of steps.entries()) {
@@ -494,6 +499,12 @@ export class ForwardRuns {
       letters = 0
     }
     return after
+  }
+
+  async #begin({ id, last, turn = 0 }: ForwardRun): Promise<void> {
+    await forwardRuns(this.#deps.kv).update(id, (one) =>
+      one.state === 'running' && one.last === last ? { ...one, begun: turn } : null,
+    )
   }
 
   /** Commits the steps that lead from `before` to `after`. Answers whether the run still was as before, and is this server's. */
@@ -616,7 +627,7 @@ export class ForwardRuns {
 
 const keyOf = (run: ForwardRun): SeriesKey => seriesOf(run, run.seriesOwner)
 
-const turnOf = ({ turn = 0 }: ForwardRun): number => turn
+const turnOf = ({ turn = 0, begun = 0 }: ForwardRun): number => Math.max(turn, begun)
 
 const missing = () => new Problem(404, 'forward_run_not_found', 'There is no such forward run.')
 

@@ -14,6 +14,8 @@ export interface ForwardRun extends Omit<ForwardRunWire, 'provisional'> {
   readonly foreseen?: readonly BareOrder[]
   /** The turns of a user's runs are numbered: that in which it took up bars last. Missing where there was none since. */
   readonly turn?: number
+  /** The turn in which it began to be run from its first bar, until that has led to a step. A server may not live so long. */
+  readonly begun?: number
   /** How many events there are of its orders. */
   readonly events: number
 }

@@ -178,7 +178,8 @@ function stepsWritten(kv: Kv) {
     if (!done || !ofRun) return done
     const { bars: after } = JSON.parse(ofRun.value.toString()) as ForwardRun
     const events = changes.sets!.filter(({ key }) => key[0] === 'forward-event').length
-    written.push({ bars: after - bars, events })
+    // That a run begins anew is no step.
+    if (after > bars) written.push({ bars: after - bars, events })
     bars = after
     return done
   }
@@ -375,7 +376,7 @@ test('a bar that closes while another’s run catches up is told before that has
 })
 
 /** Runs of one user, each behind by as many bars as it is given, and a server that dies after each turn. */
-async function queue(lacking: Readonly<Record<string, number>>) {
+async function queue(lacking: Readonly<Record<string, number>>, endless: readonly string[] = []) {
   const it = await town({ bars: 2000 })
   const most = Math.max(...Object.values(lacking))
   const ids = new Map<string, string>()
@@ -398,6 +399,8 @@ async function queue(lacking: Readonly<Record<string, number>>) {
         do: (kind: 'follow', job: FollowJob, options: Parameters<typeof pool.do>[2]) => {
           turns.push([...ids.keys()].find((name) => job.source.includes(`"${name}"`))!)
           life.abort()
+          // What the server was at when it died.
+          if (endless.includes(turns.at(-1)!)) throw new Error('the server is gone')
           return pool.do(kind, job, options)
         },
       } as typeof pool
@@ -434,6 +437,15 @@ test('the newest bar is taken up before those of the user’s runs that are behi
   }
   expect(turns).toEqual(Array.from({ length: 3 }, () => ['live', ...turns.slice(1, 3)]).flat())
   expect(new Set(turns).size).toBe(3)
+})
+
+test('a run that takes longer to run from its first bar than the server lives keeps no other of its user waiting', async () => {
+  for (const lacking of [1, 300]) {
+    const { turns, live, lacks } = await queue({ endless: lacking, far: 100, farther: 200 }, ['endless'])
+    for (let lives = 0; lives < 30; lives++) await live()
+    expect(turns.filter((name) => name === 'endless').length).toBeGreaterThan(5)
+    expect(await lacks()).toEqual({ endless: lacking, far: 0, farther: 0 })
+  }
 })
 
 test('a bar that is corrected later changes nothing of the run, and is named where a backtest differs', async () => {
