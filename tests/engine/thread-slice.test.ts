@@ -10,7 +10,8 @@ import { takeShortTurns } from './src/engine/thread-slice.ts'
 const turns = (thread) => /^se\\.slice\\s*:\\s*(\\d+)$/m.exec(readFileSync('/proc/self/task/' + thread + '/sched', 'utf8'))?.[1]
 const before = turns(process.pid)
 await takeShortTurns()
-const body = 'postMessage(require("node:fs").readlinkSync("/proc/thread-self").split("/").at(-1))'
+// It stays until it has been looked at.
+const body = 'setInterval(() => {}, 60000); postMessage(require("node:fs").readlinkSync("/proc/thread-self").split("/").at(-1))'
 const worker = new Worker(URL.createObjectURL(new Blob([body])))
 worker.onmessage = ({ data }) => {
   console.log(JSON.stringify([before, turns(process.pid), turns(data)]))
