@@ -99,6 +99,11 @@ export const ARTICLES = Object.entries(JSON.parse(text)).map(([id, text]) => par
 export const detectExtension = () => 'bin'`,
       loader: 'js',
     }))
+    // The hosts of well-known services of mail, for who names a service instead of a host. SMTP_URL names the host.
+    build.onLoad({ filter: /[\\/]nodemailer[\\/]dist[\\/]esm[\\/]well-known[\\/]services\.js$/ }, () => ({
+      contents: 'export const services = {}',
+      loader: 'js',
+    }))
     // Elysia looks into uploaded files with this package, and does without it where it is missing. No route takes such files.
     build.onResolve({ filter: /^file-type$/ }, ({ path }) => ({ path, namespace: 'left-out' }))
     build.onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({
