@@ -297,9 +297,12 @@ export function createApi(services: Services) {
   return Object.assign(app, { gate, metrics })
 }
 
-/** Whether a request changes nothing. /api/ready is left out, since what was known before makes no server ready. */
+/**
+ * Whether a request changes nothing, and may be told what was known before. That makes no server ready, and an export is
+ * kept: it is whole and of its time, or breaks off.
+ */
 const onlyShows = ({ method, url }: Request) =>
-  (method === 'GET' || method === 'HEAD') && !url.endsWith('/api/ready')
+  (method === 'GET' || method === 'HEAD') && !/\/api\/(?:ready|platform\/export)(?:\?|$)/.test(url)
 
 /** An answer made of what the store said last tells its age, as an answer of any cache does. */
 async function shown(lastKnown: LastKnownView, work: () => Promise<Response>): Promise<Response> {

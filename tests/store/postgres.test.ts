@@ -209,11 +209,11 @@ describe('the way to the database', () => {
   })
 })
 
-/** Each look at it is two seconds later, and nobody waits. */
+/** Each look at it is a second later, and nobody waits. */
 function hurried(): Clock {
   let time = 0
   return {
-    now: () => (time += 2000),
+    now: () => (time += 1000),
     sleep: (ms, signal) =>
       ms < 1000
         ? Promise.resolve()

@@ -368,3 +368,20 @@ test('nodes that take tokens out of one bucket at the same time get what is in i
   expect((await nodes[1]!.fleet.takeShared('another', policy, 20)).granted).toBe(20)
   await Promise.all(nodes.map(({ connection }) => connection.close()))
 })
+
+test('while the database is silent no token is waited for, and none is given', async () => {
+  const schema = crypto.randomUUID()
+  let time = 0
+  const clock = { ...still, now: () => time }
+  const connection = await postgres.connect(schema, { clock })
+  const options = { clock, version: '1.2.3', waits: () => {}, lagMs: () => 0, leaseMs }
+  const fleet = await Fleet.join(connection, options)
+  const policy = { quota: 50, windowSeconds: 3600 }
+  const take = () => fleet.takeShared('user', policy, 1)
+  connection.writing.silence.asked()
+  time += 1000
+  expect(await rejection(take())).toMatchObject({ status: 503, code: 'store_unavailable' })
+  connection.writing.silence.answered()
+  expect(await take()).toEqual({ granted: 1, left: 49 })
+  await connection.close()
+})

@@ -10,6 +10,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { Problem } from '../../lib/problem.ts'
 import { DataRefused } from '../data-refused.ts'
 import { storageFull } from '../memory.ts'
+import { away, Silence } from './silence.ts'
 
 export interface DatabaseOptions {
   readonly url: string
@@ -36,7 +37,6 @@ const FIRST_TRIES = 2
 const FIRST_PAUSE_MS = 25
 const PAUSE_MS = 500
 const CONNECT_SECONDS = 5
-const RETRY_AFTER_SECONDS = 5
 
 /**
  * Values of SQLSTATE: a lost connection, a server that starts or stops, one of its limits of time, a standby, a transaction
@@ -45,6 +45,7 @@ const RETRY_AFTER_SECONDS = 5
 const AGAIN = /^(?:08|57P0[1235]$|57014$|25P0[34]$|25006$|53300$|40001$|40P01$|55P03$)/
 
 export class Database {
+  readonly silence: Silence
   readonly #options: DatabaseOptions
   #sql: SQL
   #isClosed = false
@@ -57,6 +58,7 @@ export class Database {
 
   constructor(options: DatabaseOptions) {
     this.#options = options
+    this.silence = new Silence(options.clock)
     this.#sql = this.#pool()
   }
 
@@ -120,11 +122,14 @@ export class Database {
     const until = clock.now() + patienceMs
     for (let pause = FIRST_PAUSE_MS, tries = 1; ; pause = Math.min(PAUSE_MS, pause * 2), tries++) {
       try {
+        this.silence.asked()
         const answer = await this.#unlessSilent(ask)
+        this.silence.answered()
         this.#awayFor = null
         this.#hasAnswered = true
         return answer
       } catch (error) {
+        if (!isPassing(error) || isBeaten(error)) this.silence.answered()
         if (!isPassing(error) || this.#isClosed) throw meant(error)
         // While a machine stands still its clock goes on, and nothing was tried in that time.
         if (clock.now() + pause > until && tries >= triesLeast) {
@@ -189,17 +194,6 @@ function meant(error: unknown): unknown {
       'STORE: something between this and the database, such as pgbouncer in transaction mode, mixes up prepared statements. Write prepare=false in --store, as in postgres://…/name?prepare=false.',
     )
   return error
-}
-
-function away(cause: unknown): Problem {
-  const problem = new Problem(
-    503,
-    'store_unavailable',
-    'The database does not answer. Whether the change was stored is not known; nothing that was answered before is lost. Try again.',
-    { retryAfter: RETRY_AFTER_SECONDS },
-  )
-  problem.cause = cause
-  return problem
 }
 
 /** A prepared statement that is there already, or that is not there: another session answers than the one it was made in. */

@@ -76,7 +76,7 @@ export async function openServerPostgres({
     await migrate(kv)
     await feed.begin()
     const joined = fleet
-    const lastKnown = new LastKnown({ now: () => options.clock.now() })
+    const lastKnown = new LastKnown({ now: () => options.clock.now(), silence: connection.reading.silence })
     return {
       kv: lastKnown.kv(kv),
       bars: lastKnown.bars(postgresBars(connection)),
