@@ -170,6 +170,24 @@ test('bars that this server has written itself leave known which series there ar
   expect(await rejection(known.show(() => store.list()))).toMatchObject(away)
 })
 
+test('a write comes to the store with all that is said of it', async () => {
+  const said: unknown[][] = []
+  const store = memoryBars()
+  const { known } = world()
+  const bare = known.bars({
+    ...store,
+    upsert: (...asked) => (said.push(asked), store.upsert(...asked)),
+    draft: (key) => {
+      const draft = store.draft(key)
+      return { ...draft, commit: (...asked) => (said.push(asked), draft.commit(...asked)) }
+    },
+  })
+  const [key, some, pieces] = [seriesKey('X', 'ABC', '1h'), bars([1]), new Set([1])]
+  await bare.upsert(key, some, pieces)
+  await bare.draft(key).commit(pieces)
+  expect(said).toEqual([[key, some, pieces], [pieces]])
+})
+
 test('facts of a symbol that this server has set itself are not shown as they were before', async () => {
   const { known, store, database } = world()
   const facts = { ...defaultSymbol('X', 'ABC'), pricescale: 1000 }

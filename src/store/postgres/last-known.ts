@@ -134,8 +134,8 @@ export class LastKnown {
     const named = (exchange: string, symbol: string, owner = ''): Key => [owner, exchange, symbol]
     return {
       ...store,
-      async upsert(key, bars) {
-        const result = await store.upsert(key, bars)
+      async upsert(key, ...asked) {
+        const result = await store.upsert(key, ...asked)
         written(key, result.series)
         return result
       },
@@ -143,8 +143,8 @@ export class LastKnown {
         const draft = store.draft(key)
         return {
           ...draft,
-          async commit() {
-            const result = await draft.commit()
+          async commit(...asked) {
+            const result = await draft.commit(...asked)
             written(key, result.series)
             return result
           },
