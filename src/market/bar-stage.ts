@@ -21,13 +21,14 @@ import {
   sliceBars,
   withSides,
 } from './bars.ts'
+import { RowNumbers } from './row-numbers.ts'
 
 const BLOCK_ROWS = 65_536
 /** Blocks that are sorted together: 12 MB, for which the thread does nothing else for some 100 ms. */
 const RUN_BLOCKS = 4
 const ERRORS_MAX = 20
-/** Each is kept, to know the row of any bar. */
-const JUMPS_MAX = 4_000_000
+/** For the rows of bars: of eight years of seconds without a pause, of which each has up to 64 trades. */
+const ROWS_BYTES = 256 << 20
 
 /** What is done about a second row of a time: the file is refused, or one of the rows is kept. */
 export const DUPLICATES = ['refuse', 'first', 'last'] as const
@@ -53,10 +54,7 @@ export class BarStage {
   readonly #runs: BarRuns | null
   readonly #blocks: Bars[] = []
   readonly #errors: RowError[] = []
-  // Row numbers run parallel to bar numbers except behind blank lines. Each such jump is noted here: the bar, and its row.
-  readonly #jumps: number[] = []
-  readonly #jumpRows: number[] = []
-  #row = Number.NaN
+  readonly #rows: RowNumbers
   #length = 0
   #added = 0
   #incomplete = false
@@ -81,13 +79,15 @@ export class BarStage {
 
   /**
    * `open` makes a draft to move full blocks into; without it everything stays in memory. Each bar of days or more is one of
-   * `sessions`; null for other bars.
+   * `sessions`; null for other bars. Rows are remembered in `rowsBytes`.
    */
   constructor(
     open: (() => BarDraft) | null = null,
     duplicates: Duplicates = 'refuse',
     sessions: Calendar | null = null,
+    rowsBytes = ROWS_BYTES,
   ) {
+    this.#rows = new RowNumbers(rowsBytes)
     this.#runs = open && new BarRuns(open)
     this.#duplicates = duplicates
     this.#sessions = sessions
@@ -164,6 +164,7 @@ export class BarStage {
       // Its place is the next bar's again.
       if (this.#length % BLOCK_ROWS === 0) this.#blocks.pop()
     }
+    if (!this.#rows.add(this.#length, this.numberOf(row))) return this.fail(row, TOO_MANY_ROWS)
     const at = this.#length % BLOCK_ROWS
     if (at === 0) this.#blocks.push(emptyBars(BLOCK_ROWS, { sides: this.#sides }))
     let block = this.#blocks.at(-1)
@@ -173,15 +174,6 @@ export class BarStage {
       if (!block.bought) this.#blocks[this.#blocks.length - 1] = block = withSides(block)
       if (block.bought) block.bought[at] = bought
     }
-    const number = this.#base + row
-    if (number !== this.#row + 1) {
-      if (this.#jumps.length === JUMPS_MAX)
-        return this.fail(row, 'comes behind millions of empty rows; remove them')
-      this.#jumps.push(this.#length)
-      this.#jumpRows.push(number)
-    }
-    this.#row = number
-    if (number > this.#top) this.#top = number
     block.time[at] = time
     block.open[at] = open
     block.high[at] = high
@@ -194,6 +186,13 @@ export class BarStage {
     } else if (this.#length > 0 && this.#duplicates === 'refuse') this.#ascending = this.#descending = false
     this.#last = time
     this.#length++
+  }
+
+  /** The number of a row of this file, counted through all files. */
+  numberOf(row: number): number {
+    const number = this.#base + row
+    if (number > this.#top) this.#top = number
+    return number
   }
 
   /** Adds a row given as seven numbers: time, open, high, low, close, volume, bought. */
@@ -314,8 +313,8 @@ export class BarStage {
   }
 
   readonly #twice: Twice = (bar, before, time) => {
-    if (this.#duplicates === 'refuse' || this.#cuts.has(time))
-      this.#failAt(this.#rowOf(bar), this.#sameTime(this.#rowOf(before)))
+    if ((this.#duplicates === 'refuse' || this.#cuts.has(time)) && !this.full)
+      this.#failAt(this.#rows.rowOf(bar), this.#sameTime(this.#rows.rowOf(before)))
   }
 
   #sameTime(before: number): string {
@@ -331,12 +330,10 @@ export class BarStage {
     this.#dropped++
     if (this.#droppedTimes.length < TOLD_TWICE) this.#droppedTimes.push(time)
   }
-
-  #rowOf(bar: number): number {
-    const jump = this.#jumps.findLastIndex((index) => index <= bar)
-    return (this.#jumpRows[jump] ?? 0) + bar - (this.#jumps[jump] ?? 0)
-  }
 }
+
+const TOO_MANY_ROWS =
+  'is where the memory for the rows of one import ends, of bars that are made of several rows or stand behind empty ones; import the rows from here on by themselves'
 
 function setBar(bars: Bars, at: number, values: readonly number[]): void {
   for (const [i, column] of columnsOf(bars).entries()) column[at] = values[i] ?? Number.NaN
@@ -367,8 +364,8 @@ export function mistakeOf(
     Number.isFinite(high - low + volume)
   )
     return null
-  if (!Number.isFinite(time)) return 'time is not a date'
-  if (time <= TIME_MIN || time >= TIME_MAX) return 'time is out of range: expected seconds, ms or ISO 8601'
+  const wrong = timeMistakeOf(time)
+  if (wrong !== null) return wrong
   for (const [name, value] of Object.entries({ open, high, low, close, volume }))
     if (!Number.isFinite(value)) return `${name} is not a number`
   if (high < low) return 'high is below low'
@@ -376,6 +373,14 @@ export function mistakeOf(
   if (close > high || close < low) return 'close is outside of low to high'
   if (!Number.isFinite(high - low + volume)) return 'its numbers are too large for a bar'
   return 'volume is negative'
+}
+
+/** Why this number is not the time of a bar or a trade; null if it is one. */
+export function timeMistakeOf(time: number): string | null {
+  if (time > TIME_MIN && time < TIME_MAX) return null
+  return Number.isFinite(time)
+    ? 'time is out of range: expected seconds, ms or ISO 8601'
+    : 'time is not a date'
 }
 
 function refused(errors: readonly RowError[], more: boolean): Problem {

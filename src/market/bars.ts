@@ -129,7 +129,7 @@ export interface BarRange {
 }
 
 /** Index of the first bar at or after `time`; the length if there is none. */
-export function lowerBound(times: Float64Array, time: number): number {
+export function lowerBound(times: ArrayLike<number>, time: number): number {
   let low = 0
   let high = times.length
   while (low < high) {

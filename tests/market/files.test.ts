@@ -522,6 +522,42 @@ describe('trades become bars', () => {
     })
   })
 
+  test('before and behind a session are of its first and last bar', async () => {
+    // A quarter past eight, the opening, the closing auction and later: in New York, of two days.
+    const day = (midnight: number) =>
+      [8.25, 9.5, 15.9, 16, 16.01, 16.2].map((hour, i) => `${midnight + hour * 3600},${100 + i},1\n`).join('')
+    const lines = day(1_709_701_200) + day(1_709_787_600)
+    const newestFirst = lines.trimEnd().split('\n').toReversed().join('\n')
+    const days = ['2024-03-06T14:30:00 100 105 100 105 6', '2024-03-07T14:30:00 100 105 100 105 6']
+    const hours = ['2024-03-06', '2024-03-07'].flatMap((date) => [
+      `${date}T12:30:00 100 100 100 100 1`,
+      `${date}T14:30:00 101 101 101 101 1`,
+      `${date}T20:30:00 102 105 102 105 4`,
+    ])
+    for (const text of [lines, newestFirst]) {
+      expect((await read(text, { interval: '1d', symbol: STOCK })).bars).toEqual(days)
+      expect((await read(text, { interval: '1h', symbol: STOCK })).bars).toEqual(hours)
+    }
+  })
+
+  test('of times that no market had are refused', async () => {
+    expect(await refusal('time,price,size\n1709632800,1,1\n17096328000000000000,1,1\n')).toContain(
+      'row 3: time is out of range',
+    )
+  })
+
+  test('name the file that a bar of volume begins in, which goes on in the next one', async () => {
+    const file = (name: string, text: string) => ({ name, bytes: [Buffer.from(text)], packing: [] })
+    const hints = { volumePerBar: '2' }
+    const files = [
+      file('a.csv', '1709632700,1,2\n1709632800,1e308,1\n'),
+      file('b.csv', '1709632801,-1e308,1\n1709632900,1,1\n'),
+    ]
+    expect(stageNamed(files as never, { symbol: COIN, interval: '1m', hints }, null)).rejects.toThrow(
+      'row 2 of a.csv: its numbers are too large for a bar',
+    )
+  })
+
   describe('of several files', () => {
     const FIRST = '1709632800,10,1\n1709632830,12,2\n'
     const SECOND = '1709632830,11,4\n1709632859,9,8\n1709632860,20,16\n'
@@ -999,13 +1035,18 @@ describe('packed files', () => {
     expect(others.turns).toBeGreaterThan(25)
   })
 
-  test('a file of which only every other row is a bar is refused before its rows fill the memory', async () => {
-    const stage = new BarStage()
-    for (let bar = 0; bar < 4_000_000; bar++)
-      stage.add(2 * bar, 1_709_632_800_000 + bar * 1000, 1, 1, 1, 1, 1)
-    expect(stage.errors).toEqual([])
-    stage.add(8_000_000, 1_709_632_800_000 + 4_000_000_000, 1, 1, 1, 1, 1)
-    expect(stage.errors).toMatchObject([{ message: 'comes behind millions of empty rows; remove them' }])
+  test('a bar may be made of any number of trades, and only so many rows are remembered', () => {
+    const from = (rowsBytes?: number) => {
+      const stage = new BarStage(null, 'refuse', null, rowsBytes)
+      for (let bar = 0, row = 0; bar < 200_000 && stage.errors.length === 0; bar++, row += 1 + (bar % 3))
+        stage.add(row, 1_709_632_800_000 + bar * 1000, 1, 1, 1, 1, 1)
+      return stage
+    }
+    expect(from().added).toBe(200_000)
+    // Two of three bars take a byte or two.
+    expect(from(2 << 16)).toMatchObject({ added: expect.any(Number), errors: [{}] })
+    expect(from(2 << 16).added).toBeGreaterThan(120_000)
+    expect(from(2 << 16).errors[0]!.message).toContain('import the rows from here on by themselves')
   })
 
   test('the beginning of a file is enough to look at it', async () => {

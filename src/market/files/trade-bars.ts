@@ -8,6 +8,7 @@
 // all of them have of it: two bars a file are kept to the end, with the times between which each file told of them. Where two
 // files tell of the same time nobody knows which trades they share, so that the later one is refused.
 
+import { timeMistakeOf } from '../bar-stage.ts'
 import { type Calendar, periodFinder } from '../calendar.ts'
 import type { Interval } from '../interval.ts'
 import type { RowSink } from './csv.ts'
@@ -16,6 +17,8 @@ import { DecimalSum } from './decimal-sum.ts'
 /** Takes the bars. */
 export interface BarTaker {
   readonly full: boolean
+  /** A row's number through all files: a bar of volume may be handed on when its file is over. */
+  numberOf(row: number): number
   add(
     row: number,
     time: number,
@@ -41,6 +44,7 @@ export interface BarTaker {
 }
 
 interface TradeBar {
+  /** Of its first trade; negative if an earlier file has that. */
   readonly row: number
   readonly start: number
   readonly open: number
@@ -56,7 +60,7 @@ abstract class BarsOfTrades implements RowSink {
   protected readonly bars: BarTaker
   #trades = 0
   #skipped = 0
-  #row = 0
+  #number = 0
   #start = 0
   #open = 0
   #high = 0
@@ -108,7 +112,7 @@ abstract class BarsOfTrades implements RowSink {
   /** `side` is 1 of what was bought, -1 of what was sold, and 0 where nobody knows. */
   protected begin(row: number, start: number, price: number, amount: number, side: number): void {
     this.#trades++
-    this.#row = row
+    this.#number = this.bars.numberOf(row)
     this.#start = start
     this.#open = this.#high = this.#low = this.#close = price
     this.#volume.begin(amount)
@@ -138,7 +142,7 @@ abstract class BarsOfTrades implements RowSink {
   protected get made(): TradeBar {
     const volume = this.#volume.value
     return {
-      row: this.#row,
+      row: this.#number - this.bars.numberOf(0),
       start: this.#start,
       open: this.#open,
       high: this.#high,
@@ -178,8 +182,11 @@ export class TradeBars extends BarsOfTrades {
   readonly #period: (time: number) => { readonly start: number; readonly end: number }
   /** Quotes have no quantity: their number is the volume, as forex counts it. */
   readonly #hasQuantity: boolean
+  /** NaN: no bar is under way. */
   #start = Number.NaN
-  #end = Number.NaN
+  /** Between these a trade is known to be of the bar under way, which also has what is traded before or behind its session. */
+  #from = Number.NaN
+  #to = Number.NaN
   /** 1: oldest first, -1: newest first, 0: not known yet. */
   #direction = 0
   #last = Number.NaN
@@ -201,16 +208,17 @@ export class TradeBars extends BarsOfTrades {
     const amount = this.#hasQuantity ? quantity : 1
     const mistake = mistakeOf(time, price, amount)
     if (mistake !== null) return this.fail(row, mistake)
+    const isOfBar = this.#isOfBar(time)
     const direction = Math.sign(time - this.#last)
     if (direction === 1 || direction === -1) {
       // Trades of one time were taken for the oldest first.
       if (this.#direction === 0 && direction < 0) this.turnRound()
       this.#direction ||= direction
-      if (direction !== this.#direction && !(time >= this.#start && time < this.#end))
+      if (direction !== this.#direction && !isOfBar)
         return this.fail(row, 'is not in the order of time; trades have to be sorted, oldest or newest first')
     }
     this.#last = time
-    if (time >= this.#start && time < this.#end) {
+    if (isOfBar) {
       // Within a bar trades may be in any order: their times say which opens and closes it, and rows tell those of one time apart.
       const isNewestFirst = this.#direction < 0
       const opens = time < this.#opened || (isNewestFirst && time === this.#opened)
@@ -219,19 +227,28 @@ export class TradeBars extends BarsOfTrades {
       if (closes) this.#closed = time
       return this.extend(price, amount, side, opens, closes)
     }
-    if (this.#end > this.#start) this.#endBar()
+    if (!Number.isNaN(this.#start)) this.#endBar()
     const { start, end } = this.#period(time)
     this.#start = start
-    this.#end = end
+    this.#from = Math.min(start, time)
+    this.#to = Math.max(end, Math.floor(time) + 1)
     this.#opened = this.#closed = time
     this.begin(row, start, price, amount, side)
   }
 
   override leave(): void {
-    if (this.#end > this.#start) this.#addPiece({ isLast: true })
-    this.#start = this.#end = this.#last = Number.NaN
+    if (!Number.isNaN(this.#start)) this.#addPiece({ isLast: true })
+    this.#start = this.#from = this.#to = this.#last = Number.NaN
     this.#direction = 0
     this.#isFirst = true
+  }
+
+  #isOfBar(time: number): boolean {
+    if (time >= this.#from && time < this.#to) return true
+    if (Number.isNaN(this.#start) || this.#period(time).start !== this.#start) return false
+    this.#from = Math.min(this.#from, time)
+    this.#to = Math.max(this.#to, Math.floor(time) + 1)
+    return true
   }
 
   #endBar(): void {
@@ -318,7 +335,8 @@ export class VolumeBars extends BarsOfTrades {
 }
 
 function mistakeOf(time: number, price: number, amount: number): string | null {
-  if (!Number.isFinite(time)) return 'time is not a date'
+  const wrong = timeMistakeOf(time)
+  if (wrong !== null) return wrong
   if (!Number.isFinite(price)) return 'price is not a number'
   if (!Number.isFinite(amount)) return 'quantity is not a number'
   return amount < 0 ? 'quantity is negative' : null
