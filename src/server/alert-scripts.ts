@@ -6,6 +6,7 @@
 import type { Alert } from '../alerts/alert.ts'
 import type { ScriptEvents } from '../alerts/scripts.ts'
 import type { KeptRuns } from '../engine/kept-runs.ts'
+import { tidy } from '../lib/tidy.ts'
 import type { BarCache } from '../market/bar-cache.ts'
 import { ownerOf } from '../market/bar-store.ts'
 import { lowerBound, type Bars } from '../market/bars.ts'
@@ -58,7 +59,7 @@ export function alertScripts(
     const plot = alert.plot === '' ? columns[0] : columns.findLast(([title]) => title === alert.plot)
     const events =
       alert.kind === 'strategy'
-        ? fills.map(({ bar, id, price }) => ({ bar, message: `${id} filled at ${price}` }))
+        ? fills.map(({ bar, id, price }) => ({ bar, message: `${id} filled at ${tidy(price)}` }))
         : alerts.map(({ bar, message, title }) => ({ bar, message: message || title }))
     return { plot: plot?.[1] ?? null, plots: Object.fromEntries(columns), events }
   }

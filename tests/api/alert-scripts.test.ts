@@ -2,7 +2,7 @@
 // corrected, restarts and states that were evicted fire exactly what a run over all bars at each of these moments fires.
 
 import { expect, test } from 'bun:test'
-import type { Firing } from '../../src/alerts/alert.ts'
+import type { Alert, Firing } from '../../src/alerts/alert.ts'
 import type { AlertKind } from '../../src/wire/alert.ts'
 import { createAlerts, type Alerts } from '../../src/alerts/alerts.ts'
 import { alertScripts } from '../../src/server/alert-scripts.ts'
@@ -13,7 +13,7 @@ import type { JobOptions, JobPool } from '../../src/engine/pool.ts'
 import type { Desk } from '../../src/engine/worker-loop.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
-import { sliceBars, type Bars } from '../../src/market/bars.ts'
+import { emptyBars, sliceBars, type Bars } from '../../src/market/bars.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
 import type { Scripts } from '../../src/scripts/scripts.ts'
 import { testBars, testKv } from '../store/test-store.ts'
@@ -38,6 +38,30 @@ const SCRIPTS: Readonly<Record<string, readonly [AlertKind, string]>> = {
     'indicator("x")\nif last_bar_index - bar_index < 2 and close > open\n    alert("late " + str.tostring(last_bar_index))',
   ],
 }
+test('a fill is told at its price without binary noise', async () => {
+  const cache = new BarCache(testBars())
+  const price = 10_385 * 0.01
+  expect(`${price}`).toBe('103.85000000000001')
+  const run = alertScripts(
+    { kv: testKv(), bars: cache, limits: DEFAULT_LIMITS },
+    { get: () => Promise.resolve({ source: '' }) } as unknown as Scripts,
+    {
+      advance: () => Promise.resolve({ plots: [], alerts: [], fills: [{ bar: 0, id: 'L', price }] }),
+    } as unknown as KeptRuns,
+  )
+  const alert = {
+    ...SERIES,
+    kind: 'strategy',
+    ownerId: 'u',
+    scriptId: 's',
+    inputs: {},
+    seenBar: null,
+    bars: 1,
+  }
+  const { events } = await run(alert as unknown as Alert, emptyBars(1))
+  expect(events).toEqual([{ bar: 0, message: 'L filled at 103.85' }])
+})
+
 const SERIES = { exchange: 'X', symbol: 'ÄÖ', interval: '15m' }
 
 class World {
