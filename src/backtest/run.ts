@@ -31,10 +31,10 @@ import { PlottedScripts } from './plotted-scripts.ts'
 import { barsHash, canonicalJson, sidesHash } from './report/hash.ts'
 import { momentsOfEquity, type Moments } from '../statistics/moments.ts'
 import type { Rows } from '../wire/columns.ts'
-import { commissionRefusal } from '../wire/commission.ts'
 import type { Report, ReportOrder, ReportTrade } from '../wire/report.ts'
 import type { Diagnostic } from '../wire/script.ts'
 import type { Track } from '../wire/track.ts'
+import { assertCommission } from './asked-commission.ts'
 import { settingRefusal } from './setting-values.ts'
 import { buildTracks, columnTracks, trackTexts, type StrategyTracks, type TrackKinds } from './tracks.ts'
 
@@ -163,7 +163,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
   }
   const args = overridden(program.declaration.args, request.overrides ?? {})
   const settings = brokerSettings(args, request.symbol, program.version)
-  if (request.isNew) assertCommission(settings, request.overrides ?? {})
+  if (request.isNew) assertCommission(request.overrides ?? {}, program.declaration.args)
   const last = Number(args['calc_bars_count'] ?? 0)
   const bars = last > 0 ? selectBars(request.bars, { last }) : request.bars
   const rateAt =
@@ -467,16 +467,6 @@ function overridden(
     if (takes !== null) throw invalidField(path, 'setting', `${name} ${takes}.`)
   }
   return { ...args, ...overrides }
-}
-
-/** What a script itself says is taken as TradingView takes it. Runs from before there was a bound can be run again. */
-function assertCommission(
-  { commissionType, commissionValue }: BrokerSettings,
-  overrides: Readonly<Record<string, number | string | boolean>>,
-): void {
-  if (!('commission_value' in overrides || 'commission_type' in overrides)) return
-  const refusal = commissionRefusal(commissionType, commissionValue)
-  if (refusal !== null) throw invalidField('/overrides/commission_value', 'setting', refusal)
 }
 
 /** Errors of the script become Problems with the line and column of the error's offset. */

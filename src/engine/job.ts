@@ -4,6 +4,7 @@
 // reference (shared memory). Answers for clients are the bytes of their JSON text: made in the worker, transferred without
 // a copy, stored and sent unchanged.
 
+import type { VariedSettings } from '../backtest/asked-commission.ts'
 import type { Advanced, KeptState } from '../backtest/advance.ts'
 import type { Forwarded, ForwardState } from '../backtest/forward.ts'
 import type { ScanColumns, ScannedMarket, ScannedTrial } from '../backtest/scan.ts'
@@ -58,7 +59,7 @@ export interface Jobs {
   readonly check: { readonly job: TextJob; readonly answer: CheckOutput }
   readonly format: { readonly job: TextJob; readonly answer: string }
   /** null if the script does not compile. */
-  readonly checkSweep: { readonly job: SweepCheckJob; readonly answer: SweepCheck | null }
+  readonly checkAsked: { readonly job: AskedJob; readonly answer: AskedCheck | null }
   readonly compare: { readonly job: CompareJob; readonly answer: CompareOutput }
   readonly replay: { readonly job: ReplayJob; readonly answer: ReplayOutput }
   readonly pack: { readonly job: PackJob; readonly answer: PackOutput }
@@ -218,16 +219,17 @@ export interface TextJob {
   readonly source: string
 }
 
-export interface SweepCheckJob extends TextJob {
+/** What somebody asks for of a script. */
+export interface AskedJob extends TextJob {
   /** Of inputs. */
   readonly names: readonly string[]
+  readonly overrides: Readonly<Record<string, unknown>>
+  readonly varied?: VariedSettings
 }
 
-export interface SweepCheck {
+export interface AskedCheck {
   /** The first of the names that is no input of the script; null if all are. */
   readonly unknown: { readonly input: string; readonly message: string } | null
-  /** The arguments of its declaration. */
-  readonly declared: Readonly<Record<string, number | string | boolean | null>>
 }
 
 export interface CompareJob {

@@ -17,7 +17,7 @@ import { replayJob } from './replay-job.ts'
 import { previewJob, repaintJob, runJob, verifyJob } from './run-job.ts'
 import { scanJob } from './scan-job.ts'
 import { trialsJob } from './trials-job.ts'
-import { checkJob, checkSweepJob, formatJob } from './text-jobs.ts'
+import { checkAskedJob, checkJob, formatJob } from './text-jobs.ts'
 import type { Kinds } from './worker-loop.ts'
 
 export const KINDS: Kinds = {
@@ -38,7 +38,7 @@ export const KINDS: Kinds = {
   explain: explainJob,
   check: checkJob,
   format: formatJob,
-  checkSweep: checkSweepJob,
+  checkAsked: checkAskedJob,
   compare: compareJob,
   replay: replayJob,
   pack: packJob,

@@ -1,10 +1,11 @@
 // Checks and formats a script's text, as an editor needs it while the user types.
 
+import { assertCommission } from '../backtest/asked-commission.ts'
 import { wireDiagnostic } from '../backtest/run.ts'
 import { compile, inputViews, unknownInputOf } from '../pine/compile.ts'
 import { format } from '../pine/format.ts'
 import { Source } from '../pine/source.ts'
-import type { CheckOutput, SweepCheck, SweepCheckJob, TextJob } from './job.ts'
+import type { AskedCheck, AskedJob, CheckOutput, TextJob } from './job.ts'
 import { librariesOf } from './libraries.ts'
 import type { Desk } from './worker-loop.ts'
 
@@ -23,17 +24,16 @@ export async function checkJob({ source }: TextJob, { host }: Desk): Promise<Che
   }
 }
 
-export async function checkSweepJob(
-  { source, names }: SweepCheckJob,
+/** Throws Problem 422 for a commission that no new run takes. Answers null of a script that does not compile. */
+export async function checkAskedJob(
+  { source, names, overrides, varied }: AskedJob,
   { host }: Desk,
-): Promise<SweepCheck | null> {
+): Promise<AskedCheck | null> {
   const { script } = await compiled(source, host)
   if (!script) return null
+  assertCommission(overrides, script.program.declaration.args, varied)
   const unknown = unknownInputOf(script.program, names)
-  return {
-    unknown: unknown && { input: unknown.input, message: unknown.message },
-    declared: script.program.declaration.args,
-  }
+  return { unknown: unknown && { input: unknown.input, message: unknown.message } }
 }
 
 async function compiled(source: string, host: Desk['host']) {

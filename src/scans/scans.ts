@@ -9,6 +9,7 @@ import type { LiveJob } from '../jobs/user-jobs.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
 import type { BarCache } from '../market/bar-cache.ts'
 import { requireInterval } from '../market/interval.ts'
+import { barsSeenBy } from '../market/seen-bars.ts'
 import type { Key } from '../store/kv.ts'
 import type { Also } from '../store/transaction.ts'
 import type { ScanBody, ScanRow } from '../wire/scan.ts'
@@ -76,7 +77,7 @@ export class Scans extends StoredJobs<Scan, ScanProgress, ScanScript> {
     return [marketsKey(id), ...Array.from({ length: batches }, (_, batch) => batchKey(id, batch))]
   }
 
-  /** Checks what can be checked without a worker, stores the scan as queued, and returns. */
+  /** Checks what can be checked without running the script, stores the scan as queued, and returns. */
   async create(userId: string, body: ScanBody, also?: Also<Scan>): Promise<Scan> {
     const { clock, newId } = this.#deps
     const interval = requireInterval(body.interval)
@@ -109,7 +110,22 @@ export class Scans extends StoredJobs<Scan, ScanProgress, ScanScript> {
       overrides: body.overrides ?? {},
       symbols,
     }
+    await this.#assertTakes(userId, script)
     return this.add(scan, script, also)
+  }
+
+  /** Throws Problem 422 for a commission that a new run would refuse. What else is wrong with a script fails the scan. */
+  async #assertTakes(userId: string, { source, overrides }: ScanScript): Promise<void> {
+    // The scripts of most scans trade nothing, and wait for no worker.
+    if (!('commission_type' in overrides || 'commission_value' in overrides)) return
+    const { pool, limits, bars, hostFor } = this.#deps
+    const budget = { timeMs: limits.timeMs, memoryBytes: limits.memoryBytes }
+    const host = hostFor(barsSeenBy(bars, userId), userId)
+    await pool.do(
+      'checkAsked',
+      { source, names: [], overrides },
+      { user: userId, lane: 'quick', budget, host },
+    )
   }
 
   /** All chosen rows, in order. */

@@ -34,7 +34,6 @@ import type { Limits } from '../pine/runtime/runtime.ts'
 import type { Also } from '../store/transaction.ts'
 import type { Key } from '../store/kv.ts'
 import type { StitchedEquity, SweepBody, SweepTrial, Verdict } from '../wire/sweep.ts'
-import { assertCommissions } from './commission.ts'
 import { halvingOf, measuredOn, rungsOf, survivors } from './halving.ts'
 import { joined } from './joined.ts'
 import { Ledger } from './ledger.ts'
@@ -257,10 +256,9 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
     const names = [...space.flatMap(({ input = [] }) => input), ...Object.keys(inputs)]
     const budget = { timeMs: limits.timeMs, memoryBytes: limits.memoryBytes }
     const options = { user: userId, lane: 'quick' as const, budget, host }
-    const check = await pool.do('checkSweep', { source, names }, options)
-    if (!check) return
-    assertCommissions(sweep, overrides, check.declared)
-    const { unknown } = check
+    const varied = { space, where: sweep.where }
+    const check = await pool.do('checkAsked', { source, names, overrides, varied }, options)
+    const unknown = check?.unknown
     if (!unknown) return
     const at = space.findIndex(({ input }) => input === unknown.input)
     const path = at < 0 ? `/inputs/${pointerToken(unknown.input)}` : `/space/${at}/input`

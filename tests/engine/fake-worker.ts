@@ -82,7 +82,7 @@ serveJobs({
   verify: async (job, desk) => (await real()).verify(job, desk),
   check: async (job, desk) => (await real()).check(job, desk),
   format: async (job, desk) => (await real()).format(job, desk),
-  checkSweep: async (job, desk) => (await real()).checkSweep(job, desk),
+  checkAsked: async (job, desk) => (await real()).checkAsked(job, desk),
   compare: async (job, desk) => (await real()).compare(job, desk),
   replay: async (job, desk) => (await real()).replay(job, desk),
   pick: async (job, desk) => (await real()).pick(job, desk),

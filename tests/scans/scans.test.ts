@@ -3,6 +3,7 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 import { scans } from '../../src/scans/records.ts'
 import { transact } from '../../src/store/transaction.ts'
+import type { ScanBody } from '../../src/wire/scan.ts'
 import { HOLDS, SCAN, scanServer } from './scan-server.ts'
 import { testKv } from '../store/test-store.ts'
 
@@ -281,6 +282,33 @@ describe('what cannot be scanned', () => {
     const { status, json } = await call('POST', PATH, { ...SCAN, ...change })
     expect([status, json.error.code]).toEqual([422, 'validation_failed'])
     expect(json.error.fields[0].path).toBe(path)
+    pool.close()
+  })
+
+  test('a commission of more than the trade, in the words of a new run', async () => {
+    const { call, scan, pool } = await scanServer()
+    const paid = (text: string) => HOLDS.replace('initial_capital = 1000', text)
+    const money = paid('commission_type = strategy.commission.cash_per_order, commission_value = 250')
+    const refused: readonly Partial<ScanBody>[] = [
+      { source: HOLDS, overrides: { commission_value: 101 } },
+      { source: money, overrides: { commission_type: 'percent' } },
+    ]
+    for (const change of refused) {
+      const { status, json } = await call('POST', PATH, { ...SCAN, ...change })
+      expect([status, json.error.fields[0].path]).toEqual([422, '/overrides/commission_value'])
+      expect(json.error.message).toContain('Give 100 or less')
+    }
+    expect((await call('GET', PATH)).json.scans).toEqual([])
+    // What a script itself says is taken as TradingView takes it.
+    for (const change of [
+      { source: paid('commission_value = 250') },
+      { source: HOLDS, overrides: { commission_value: 100 } },
+      { source: money, overrides: { commission_value: 300 } },
+    ])
+      expect((await scan(change)).state).toBe('done')
+    // A script that says nothing of itself fails the scan, with its diagnostics.
+    const broken = { source: '//@version=6\nstrategy("x")\nfoo(', overrides: { commission_value: 101 } }
+    expect(await scan(broken)).toMatchObject({ state: 'failed', error: { code: 'script_invalid' } })
     pool.close()
   })
 

@@ -295,7 +295,7 @@ describe('a sweep', () => {
     // Whatever runs never ends by itself; one that is cancelled gives its place back at once.
     const begun = Promise.withResolvers<void>()
     const run = (kind: string) => {
-      if (kind === 'checkSweep') return null
+      if (kind === 'checkAsked') return null
       begun.resolve()
       return new Promise<never>(() => {})
     }

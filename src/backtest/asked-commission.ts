@@ -1,17 +1,28 @@
-// Whether a sweep would try a commission of more than the trade.
+// Whether somebody asks for a commission of more than the trade: in a run, a part of a portfolio, a scan, or what a sweep varies.
+// What a script itself says is taken as TradingView takes it. Those that were made before there was a bound go on.
 
-import { COMMISSION_TYPES, settingWord } from '../backtest/setting-values.ts'
 import { invalidField } from '../lib/problem.ts'
 import { commissionRefusal } from '../wire/commission.ts'
-import type { Sweep } from './records.ts'
+import { COMMISSION_TYPES, settingWord } from './setting-values.ts'
 
 type Settings = Readonly<Record<string, unknown>>
 
+/** What a sweep tries instead of one value. */
+export interface VariedSettings {
+  readonly space: readonly {
+    readonly property?: string | undefined
+    readonly values?: readonly unknown[] | undefined
+    readonly max?: number | undefined
+  }[]
+  /** Conditions between them. */
+  readonly where: readonly unknown[]
+}
+
 /** `declared`: the arguments of the script's declaration. Throws Problem 422 in the words of a new run. */
-export function assertCommissions(
-  { space, where }: Pick<Sweep, 'space' | 'where'>,
+export function assertCommission(
   overrides: Settings,
   declared: Settings,
+  { space, where }: VariedSettings = { space: [], where: [] },
 ): void {
   const asked = (name: string) => {
     const at = space.findIndex(({ property }) => property === name)
