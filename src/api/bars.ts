@@ -181,7 +181,7 @@ export function barRoutes(deps: ApiDeps) {
         const seen = barsSeenBy(cache, caller.user.id)
         const key = keyOf(query)
         const spans = await seen.contractSpans(key)
-        if (!spans || spans.length === 0) throw await noContracts(seen, key)
+        if (!spans || !(await seen.source(key))) throw await noContracts(seen, key)
         const timeOrNull = (time: number) => (Number.isFinite(time) ? time : null)
         return {
           contracts: spans.map((one) => ({

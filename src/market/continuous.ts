@@ -107,9 +107,9 @@ export function contractLacking(
   const count = names.length === 1 ? 'one contract is' : `${names.length} contracts are`
   const lacks =
     position > names.length
-      ? 'so that there is none'
-      : `and ${names.length === 1 ? 'it has no' : 'none has'} bars of ${interval} while it is that`
-  return `${exchange}:${symbol} is number ${position}, counted from the contract in front. Of ${exchange}:${root} ${count} stored (${shown}), ${lacks}. Import later contracts, or other bars of them.`
+      ? `too few for a number ${position}. Import later contracts.`
+      : `and ${names.length === 1 ? 'it has no' : 'none of them has'} bars of ${interval} while it is number ${position}. Import later contracts, or other bars of these.`
+  return `${exchange}:${symbol} is number ${position}, counted from the contract in front. Of ${exchange}:${root} ${count} stored (${shown}), ${lacks}`
 }
 
 /**

@@ -91,9 +91,13 @@ function withContinuous(seen: Omit<SeenBars, 'contractSpans'>): SeenBars {
       const all = await spans(key)
       if (!all) return seen.source(key)
       const parts = await Promise.all(all.map(async (part) => seen.source({ ...key, symbol: part.symbol })))
-      const sources = parts.flatMap((one, i) =>
-        one !== null && one.last >= all[i]!.from && one.first < all[i]!.to ? [one] : [],
-      )
+      const sources: SeriesInfo[] = []
+      for (const [i, { symbol: contract, from, to }] of all.entries()) {
+        const one = parts[i]
+        // A contract may have bars before and behind its span, and none within.
+        if (one && (await seen.read({ ...key, symbol: contract }, { from, to, first: 1 })).length > 0)
+          sources.push(one)
+      }
       if (sources.length === 0) return null
       return {
         exchange,

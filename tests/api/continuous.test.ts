@@ -58,7 +58,7 @@ test('what is not made of contracts is said', async () => {
 
 test('a contract further behind than there are any says how many there are', async () => {
   const { get, put, call, headers } = await world()
-  const shown = 'Of CME:ES 2 contracts are stored (ESH2025, ESM2025), so that there is none.'
+  const shown = 'Of CME:ES 2 contracts are stored (ESH2025, ESM2025), too few for a number 3. Import later'
   for (const path of ['/api/platform/bars', '/api/platform/bars/contracts'] as const) {
     const { status, json } = await get(path, 'ES3!')
     expect([path, status, json.error.code]).toEqual([path, 404, 'bars_not_found'])
@@ -68,16 +68,36 @@ test('a contract further behind than there are any says how many there are', asy
   }
   // There is one more, which begins when the first is not in front any more.
   await put('ESU2025', 45, 52, 120, 1)
+  const lacking =
+    'Of CME:ES 3 contracts are stored (ESH2025, ESM2025, ESU2025), and none of them has bars of 1d while it is number 3.'
   const { status, json } = await get('/api/platform/bars', 'ES3!')
   expect(status).toBe(404)
-  expect(json.error.message).toContain(
-    'Of CME:ES 3 contracts are stored (ESH2025, ESM2025, ESU2025), and none has bars of 1d while it is that.',
-  )
+  expect(json.error.message).toContain(lacking)
+  expect((await get('/api/platform/bars/contracts', 'ES3!')).json.error).toMatchObject({
+    code: 'bars_not_found',
+    message: json.error.message,
+  })
   const run = { name: 'n', exchange: 'CME', symbol: 'ES3!', interval: '1d', bars: 40, source: SOURCE }
   expect((await call('POST', '/api/platform/backtests', { headers, body: run })).json.error.message).toBe(
     json.error.message,
   )
   expect((await get('/api/platform/bars', 'ES2!')).status).toBe(200)
+})
+
+test('a contract that has bars only before and behind its turn is none of that number', async () => {
+  const { get, put } = await world()
+  // ESZ2025 is third while ESM2025 is in front, from day 21 to 49.
+  await put('ESU2025', 45, 60, 120, 1)
+  await put('ESZ2025', 0, 3, 130, 1)
+  await put('ESZ2025', 55, 57, 130, 1)
+  for (const path of ['/api/platform/bars', '/api/platform/bars/contracts'] as const) {
+    const { status, json } = await get(path, 'ES3!')
+    expect([path, status]).toEqual([path, 404])
+    expect(json.error.message).toContain('none of them has bars of 1d while it is number 3.')
+  }
+  await put('ESZ2025', 30, 31, 130, 1)
+  const { bars } = (await get('/api/platform/bars', 'ES3!')).json
+  expect(bars.time).toEqual([Date.parse(day(30))])
 })
 
 test('a script runs on it, and what is stored of the run finds its bars again', async () => {
