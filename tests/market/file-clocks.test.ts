@@ -152,6 +152,23 @@ test('dates that begin with the day, and with the year, are no Kibot’s', async
   expect(read(rows(['01/02/2024,09:30'], ',1,1,1,1,5'))).rejects.toThrow('dates=dmy or dates=mdy')
 })
 
+test.each([[','], [';'], ['\t'], ['|']])(
+  'the order of dates is seen with %j between date and clock',
+  async (delimiter) => {
+    const head = ['Date', 'Time', 'Open', 'High', 'Low', 'Close', 'Vol'].join(delimiter)
+    for (const [date, day] of [
+      ['13/03/2024', '2024-03-13'],
+      ['03/14/2024', '2024-03-14'],
+      ['15.03.2024', '2024-03-15'],
+    ] as const) {
+      const row = [date, '10:00', 1, 1, 1, 1, 5].join(delimiter)
+      expect((await read(`${head}\n${row}\n`, { hints: { timesIn: 'UTC' } })).times).toEqual([
+        `${day}T10:00:00`,
+      ])
+    }
+  },
+)
+
 test('a zone in doubt is among the warnings of an import, and of a look at it', async () => {
   const cache = new BarCache(testBars())
   const key = seriesKey('CME', 'ES1!', '1m')
