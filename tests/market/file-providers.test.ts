@@ -145,6 +145,13 @@ describe('bars of', () => {
     expect(await refusal(pretty.replace('6,ESH4', '6,ESM4'))).toContain('of another symbol')
   })
 
+  test('the nanosecond before a minute is none of it', async () => {
+    const row = (time: string) => `${time},33,1,5,1,1,1,1,5,ESH4\n`
+    const text = databento + row('1709632859999999999') + row('1709632860000000000')
+    const { bars } = await stageBars([Buffer.from(text)], { symbol: COIN }, null)
+    expect(Array.from(bars.time)).toEqual([1_709_632_859_999, 1_709_632_860_000])
+  })
+
   test.each([['INT64'], ['DOUBLE']] as const)('Databento in Parquet, prices of type %s', async (type) => {
     const price = (...prices: number[]) =>
       type === 'INT64' ? prices.map((one) => BigInt(one * 1e9)) : prices

@@ -21,6 +21,7 @@ const POWERS = Float64Array.from({ length: DIGITS_MAX + 2 }, (_, i) => 10 ** i)
 /** Eight digits may be a date, so a plain time has more. Microseconds have sixteen, and stay below 2^53 until 2255. */
 const TIME_DIGITS_MIN = 9
 const TIME_DIGITS_MAX = 16
+const NANO_DIGITS = 19
 const MINUS = 45
 const ZERO = 48
 const TICKER = -2
@@ -113,6 +114,13 @@ export class PlainRows {
       }
       if (i < end && bytes[i] !== delimiter) return false
       if (slot === 0) {
+        if (digits === NANO_DIGITS && decimals < 0 && !isNegative && (this.#unit ?? 'ns') === 'ns') {
+          // No double holds all of them: the microseconds are exact.
+          number = 0
+          for (let digit = i - digits; digit < i - 3; digit++) number = number * 10 + (bytes[digit]! - ZERO)
+          values[0] = epochIn(number, 'us')
+          continue
+        }
         const whole = digits - Math.max(decimals, 0)
         if (isNegative || whole < TIME_DIGITS_MIN || digits > TIME_DIGITS_MAX) return false
         values[0] = epochIn(decimals > 0 ? number / POWERS[decimals]! : number, this.#unit)
