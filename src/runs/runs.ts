@@ -246,13 +246,13 @@ export class Runs {
     const { kv, nodes, pool } = this.#deps
     if (!nodes) return false
     const { items } = await runs(kv).list('unfinished', [], { limit: OPEN_MAX, reverse: false })
-    const open = items.filter(({ node }) => node === null)
+    // The outcome of one that is this server's and is not under way here was lost: the store was away for too long.
+    const isFree = ({ id, node }: Run) => node === null || (node === nodes.node && !this.#live.has(id))
+    const open = items.filter(isFree)
     for (const { id } of open) {
       if (!pool.hasFreeWorker) return true
       const mine = await runs(kv).update(id, (run) =>
-        run.node === null && isUnderWay(run)
-          ? { ...run, node: nodes.node, begun: (run.begun ?? 0) + 1 }
-          : null,
+        isFree(run) && isUnderWay(run) ? { ...run, node: nodes.node, begun: (run.begun ?? 0) + 1 } : null,
       )
       if (mine?.node !== nodes.node || this.#live.has(id)) continue
       const { node: _node, begun: _begun, ...run } = mine

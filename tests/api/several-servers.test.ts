@@ -132,6 +132,25 @@ test('a backtest that nobody waits for is run by whichever server has a free wor
   await Promise.all([a, b].map(({ services }) => services.runs.settled()))
 })
 
+test('a backtest whose outcome could not be stored is begun again by its server', async () => {
+  const { a, b, headers, kv } = await twoServers()
+  const later = { ...headers, prefer: 'respond-async' }
+  const post = async (source: string) =>
+    (await a.call('POST', '/api/platform/backtests', { headers: later, body: { ...BACKTEST, source } })).json
+      .id
+  const long = await post('for ever')
+  const lost = await post('sum')
+  await runs(kv).update(lost, (run) => ({ ...run, node: 'a', begun: 1 }))
+  expect(await b.services.runs.takeUp()).toBe(false)
+  expect(await a.services.runs.takeUp()).toBe(true)
+  expect(await runs(kv).get(lost)).toMatchObject({ state: 'queued', node: 'a', begun: 1 })
+  await a.call('DELETE', `/api/platform/backtests/${long}`, { headers })
+  await a.services.runs.settled()
+  expect(await a.services.runs.takeUp()).toBe(false)
+  await a.services.runs.settled()
+  expect(await runs(kv).get(lost)).toMatchObject({ state: 'done' })
+})
+
 test('an alert that one sets is judged by whoever has its symbol, once, and both tell their dashboards', async () => {
   const { a, b, headers, heard, servers } = await twoServers()
   const fired: string[][] = [[], []]
