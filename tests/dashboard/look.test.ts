@@ -114,9 +114,9 @@ async function picture(page: Page): Promise<Picture> {
   return shrunk(fromPng(bytes))
 }
 
-/** A page has come to rest that looks the same so many times. */
-const STILL = 6
-const ATTEMPTS = 60
+/** A page has come to rest that looks the same so many times. One that differs may wait for a busy server, which takes longer. */
+const STILL = process.env['UPDATE'] ? 6 : 60
+const ATTEMPTS = 120
 
 /** What is wrong with the page; null = nothing. A page that is still on its way is looked at again. */
 async function compared(page: Page, name: string): Promise<string | null> {
