@@ -220,7 +220,10 @@ async function retried(
   env: Readonly<Record<string, string>>,
   parallel: number,
 ): Promise<Outcome> {
-  const again = await runOnce(filesOf(left), env, parallel)
+  // The suites have left in the shared database what they made before they failed.
+  const anew = postgres && (await startPostgres())
+  const again = await runOnce(filesOf(left), anew ? { ...env, [POSTGRES_URL]: anew.url } : env, parallel)
+  await anew?.stop()
   const files = new Set(filesOf(left))
   const failures = [...outcome.failures.filter(({ file }) => !files.has(file)), ...again.failures]
   return {
