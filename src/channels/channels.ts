@@ -28,6 +28,7 @@ import { linkedLines, type Digest, type DigestLine } from './digest.ts'
 import { insteadOfSending } from './held.ts'
 import {
   bytesOf,
+  cut,
   jsonOf,
   linksOf,
   refusalText,
@@ -39,6 +40,7 @@ import {
   type Settings,
 } from './kind.ts'
 import { KINDS } from './kinds.ts'
+import { masker } from './masked.ts'
 import { checkQuiet, freeAt, type Pace } from './pace.ts'
 
 export const CHANNELS_PER_USER = 20
@@ -591,13 +593,19 @@ async function post(
   const seconds =
     reply.status === 429 ? kind.waits?.(jsonOf(reply), reply.headers ?? {}, deps.clock.now()) : undefined
   note = reply.note ?? note
+  const masked = masker(kind, settings)
+  const kept = (text: string) => masked(withoutLinks(text))
   return {
     ...reply,
-    excerpt: Buffer.from(withoutLinks(reply.excerpt)).subarray(0, EXCERPT_BYTES).toString(),
+    // Cut behind that: half of a secret would not be found.
+    excerpt: Buffer.from(kept(reply.excerpt)).subarray(0, EXCERPT_BYTES).toString(),
     ...(seconds !== undefined && { retryAfter: String(Math.ceil(seconds)) }),
-    ...(note !== null && { note: withoutLinks(note) }),
+    ...(note !== null && { note: cut(kept(note), NOTE_MOST) }),
   }
 }
+
+/** A note may repeat an answer. */
+const NOTE_MOST = 300
 
 /** An answer repeats the message, in which each letter may be escaped to six. */
 const ANSWER_BYTES = 64 * 1024

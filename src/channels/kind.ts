@@ -233,9 +233,9 @@ export const bytesOf = (body: ChannelRequest['body']): Uint8Array<ArrayBuffer> =
 
 export const PICTURE_NAME = 'chart.png'
 
-/** What a service answered to a picture. */
+/** What a service answered to a picture, whole: what is secret in it has still to be found. */
 export const refusalText = ({ status, failure, excerpt }: Reply): string =>
-  [status > 0 ? String(status) : (failure ?? 'no answer'), excerpt.slice(0, 200)].filter(Boolean).join(': ')
+  [status > 0 ? String(status) : (failure ?? 'no answer'), excerpt].filter(Boolean).join(': ')
 
 /** What a picture is called where pictures cannot be seen. */
 export const pictureText = ({ exchange, symbol, interval }: Notice): string =>
