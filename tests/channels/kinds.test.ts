@@ -382,6 +382,24 @@ describe('an HTTP endpoint', () => {
     expect(KINDS.http.wantsPicture?.({ url: 'https://x/?p={{pictureUrl}}', method: 'GET' })).toBe(true)
     expect(KINDS.http.wantsPicture?.({ url, method: 'GET', body: '{{pictureUrl}}' })).toBe(false)
   })
+  test.each(['.', '..', '%2e', '.%2E', '../..', '', 'a/../b', String.raw`..\..`, '..\t', '․'])(
+    'is asked at its own path whatever a message says: %p',
+    (text) => {
+      const pathOf = (url: string) =>
+        new URL(KINDS.http.request({ url, method: 'GET' }, { ...NOTICE, text }, 'ntc_1').url).pathname
+      for (const part of ['{{text}}', '.{{text}}', '{{text}}%2e', '%2E{{ text }}', '{{text}}{{text}}'])
+        for (const [before, behind] of [
+          ['/say/hook/', '/end'],
+          ['/say/hook/', ''],
+          ['/say/hook/', '?a={{text}}'],
+          ['/say/hook\\', String.raw`\end`],
+        ] as const) {
+          const path = pathOf(`https://x.example${before}${part}${behind}`).split('/')
+          expect([part, behind, path.slice(0, 3)]).toEqual([part, behind, ['', 'say', 'hook']])
+          expect(path).toHaveLength(behind.endsWith('end') ? 5 : 4)
+        }
+    },
+  )
   test('may be sent any other text, in which nothing is escaped and unknown names stay', () => {
     const { body, method } = KINDS.http.request(
       {

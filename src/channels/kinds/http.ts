@@ -46,9 +46,7 @@ export const http: ChannelKind = {
     /\{\{\s*pictureUrl\s*\}\}/.test(method === 'GET' ? url : url + body),
   request: (settings, notice, id) => {
     const own = headersOf(settings)
-    const url = filled(settings['url'] ?? '', notice, (value) =>
-      encodeURIComponent(cut(value, IN_ADDRESS).toWellFormed()),
-    )
+    const url = addressOf(settings['url'] ?? '', notice)
     const headers = { 'idempotency-key': id, ...own }
     if (settings['method'] === 'GET') return { method: 'GET', url, headers, body: '' }
     // Values are written so that they stay one JSON text between its quotes, whatever they contain.
@@ -80,6 +78,18 @@ function headersOf({ headers = '' }: Settings): Record<string, string> {
   })
   return Object.fromEntries(named)
 }
+
+/** Parts of a path with a placeholder, and what every parser of addresses takes for a way up, or for nothing. */
+const FILLED_PART = /[^/\\?#]*\{\{[^/\\?#]*/g
+const DOTS = /^(?:\.|%2e){1,2}$/i
+/** A sign that looks the same, `․`. */
+const NO_DOT = '%E2%80%A4'
+
+const addressOf = (template: string, notice: Notice): string =>
+  template.replace(FILLED_PART, (part) => {
+    const made = filled(part, notice, (value) => encodeURIComponent(cut(value, IN_ADDRESS).toWellFormed()))
+    return DOTS.test(made) ? made.replace(/\.|%2e/gi, NO_DOT) : made
+  })
 
 /** Of each value, which no link exceeds: many servers take an address of 8,000 characters, and a letter may be nine. */
 const IN_ADDRESS = 500
