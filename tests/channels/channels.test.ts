@@ -3,6 +3,7 @@
 import { beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createChannelDeliverer, createChannels, type Notification } from '../../src/channels/channels.ts'
 import type { Notice } from '../../src/channels/kind.ts'
+import { KINDS } from '../../src/channels/kinds.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import { countSealed, markSecretsLost, opensSecrets } from '../../src/server/sealed-secrets.ts'
 import type { Kv } from '../../src/store/kv.ts'
@@ -143,6 +144,40 @@ describe('setting up', () => {
     })
     for (const server of ['https://ntfy.sh/', 'https://mine.example/ntfy'])
       expect((await made(server)).settings['server']).toBe(server)
+    await stop()
+  })
+  test.each([
+    [
+      { url: 'https://x.example/{{nosuch}}' },
+      'url',
+      '{{nosuch}} is no placeholder: there are {{title}}, {{text}},',
+    ],
+    [{ body: '{"a": "{{ title"}' }, 'body', '{{ title is no placeholder'],
+    [{ body: '{{price}} {{toString}}' }, 'body', '{{toString}} is no'],
+    [{ body: '{{Price}}' }, 'body', '{{Price}} is no'],
+    [{ headers: 'X: y\nHost: other.example' }, 'headers', 'host is set by this server.'],
+    [{ headers: 'Content-Length: 3' }, 'headers', 'content-length is'],
+    [{ headers: 'transfer-encoding: chunked' }, 'headers', 'transfer-encoding is'],
+  ])('an HTTP channel of %p is refused at %s: %s', async (given, field, message) => {
+    const { channels, stop } = await world()
+    const settings = { url: 'https://x.example/', ...given }
+    const error = await rejection(channels.create('usr_1', { name: 'n', kind: 'http', settings }))
+    expect(error).toMatchObject({
+      status: 422,
+      message: expect.stringContaining(message),
+      details: { fields: [{ path: `/settings/${field}`, code: 'format' }] },
+    })
+    await stop()
+  })
+  test('an HTTP channel may have every placeholder in its body, with braces of its own around it', async () => {
+    const { channels, stop } = await world()
+    const names = /With (.*)\./.exec(KINDS.http.fields['body']?.hint ?? '')?.[1] ?? ''
+    const settings = {
+      url: 'https://x.example/{{title}}',
+      body: `{"a":{"b":{{price}}}} {{{ text }}} }} ${names}`,
+    }
+    await channels.create('usr_1', { name: 'n', kind: 'http', settings })
+    expect(names.split(/, | and /)).toHaveLength(11)
     await stop()
   })
   test.each([

@@ -4,6 +4,26 @@ import type { LinkAction } from '../../wire/link.ts'
 import { type ChannelKind, cut, type Notice, type Settings } from '../kind.ts'
 
 const DEFAULT_BODY = '{"title": "{{title}}", "text": "{{text}}", "symbol": "{{symbol}}", "price": {{price}}}'
+const NAMES = [
+  'title',
+  'text',
+  'symbol',
+  'exchange',
+  'interval',
+  'price',
+  'url',
+  'time',
+  'pauseUrl',
+  'acknowledgeUrl',
+  'pictureUrl',
+] as const
+const PLACEHOLDERS = NAMES.map((name) => `{{${name}}}`)
+  .join(', ')
+  .replace(/,(?=[^,]*$)/, ' and')
+/** None of them, or one that is not closed. A brace in front is a text's own. */
+const NO_PLACEHOLDER = new RegExp(
+  String.raw`\{\{(?!\{?\s*(?:${NAMES.join('|')})\s*\}\})\s*\w{0,30}\s*\}{0,2}`,
+)
 const HEADER_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\r\n]*)$/
 
 export const http: ChannelKind = {
@@ -36,10 +56,21 @@ export const http: ChannelKind = {
     },
     body: {
       label: 'Body',
-      hint: 'With {{title}}, {{text}}, {{symbol}}, {{exchange}}, {{interval}}, {{price}}, {{url}}, {{time}}, {{pauseUrl}}, {{acknowledgeUrl}} and {{pictureUrl}}.',
+      hint: `With ${PLACEHOLDERS}.`,
       default: DEFAULT_BODY,
       lines: true,
     },
+  },
+  mistake(settings) {
+    for (const field of ['url', 'body'] as const) {
+      const [wrong] = NO_PLACEHOLDER.exec(settings[field] ?? '') ?? []
+      if (wrong !== undefined)
+        return { field, message: `${wrong} is no placeholder: there are ${PLACEHOLDERS}.` }
+    }
+    const ours = headerLines(settings).find(([name]) => OURS.includes(name))
+    return ours
+      ? { field: 'headers', message: `${ours[0]} is set by this server. Leave that line out.` }
+      : null
   },
   picture: 'address',
   wantsPicture: ({ url = '', body = '', method }) =>
@@ -70,14 +101,15 @@ const OURS: readonly string[] = [
   'accept-encoding',
 ]
 
-function headersOf({ headers = '' }: Settings): Record<string, string> {
-  const named = headers.split(/\r?\n/).flatMap((line) => {
+const headerLines = ({ headers = '' }: Settings): readonly (readonly [name: string, value: string])[] =>
+  headers.split(/\r?\n/).flatMap((line) => {
     const [, name = '', value = ''] = HEADER_LINE.exec(line.trim()) ?? []
-    const lower = name.toLowerCase()
-    return lower === '' || OURS.includes(lower) ? [] : [[lower, value] as const]
+    return name === '' ? [] : [[name.toLowerCase(), value]]
   })
-  return Object.fromEntries(named)
-}
+
+/** Channels of before may name some of ours. */
+const headersOf = (settings: Settings): Record<string, string> =>
+  Object.fromEntries(headerLines(settings).filter(([name]) => !OURS.includes(name)))
 
 /** Parts of a path with a placeholder, and what every parser of addresses takes for a way up, or for nothing. */
 const FILLED_PART = /[^/\\?#]*\{\{[^/\\?#]*/g
@@ -97,7 +129,7 @@ const IN_ADDRESS = 500
 /** A template with every value as `written`; names that stand for nothing stay. */
 function filled(template: string, notice: Notice, written: (value: string) => string): string {
   const urlOf = (wanted: LinkAction) => notice.actions?.find(({ action }) => action === wanted)?.url ?? ''
-  const values: Readonly<Record<string, string>> = {
+  const values: Readonly<Record<(typeof NAMES)[number], string>> = {
     title: notice.title,
     text: notice.text,
     symbol: notice.symbol,
@@ -111,7 +143,7 @@ function filled(template: string, notice: Notice, written: (value: string) => st
     pictureUrl: notice.picture?.url ?? '',
   }
   return template.replace(/\{\{\s*(\w+)\s*\}\}/g, (whole, name: string) => {
-    const value = Object.hasOwn(values, name) ? values[name] : undefined
-    return value === undefined ? whole : written(value)
+    const known = NAMES.find((one) => one === name)
+    return known ? written(values[known]) : whole
   })
 }
