@@ -479,6 +479,8 @@ async function checkAddress(deps: ChannelPostDeps, kind: ChannelKind, settings: 
 /** Answers by which a service says that the same request will never be taken: what was set up is wrong, or gone. */
 const FINAL: readonly number[] = [400, 401, 403, 404, 405, 410, 413, 422]
 
+const WRONG_SETTING = 'wrong_setting'
+
 /** Hands over the notifications that wait. */
 export function createChannelDeliverer(
   deps: ChannelPostDeps & Pick<DelivererDeps<Channel, Notification>, 'kv' | 'spread' | 'log' | 'shards'>,
@@ -505,7 +507,7 @@ export function createChannelDeliverer(
             : null,
         )
       }),
-    isFinal: (status) => FINAL.includes(status),
+    isFinal: ({ status, failure }) => FINAL.includes(status) || failure === WRONG_SETTING,
     // The service that a channel is set up for: other settings may be another account, or another service.
     asks: ({ settings, sealedSecrets }) => JSON.stringify([settings, sealedSecrets]),
     releasesWaiting: true,
@@ -611,9 +613,11 @@ const NOTE_MOST = 300
 const ANSWER_BYTES = 64 * 1024
 
 /** The answer, as none at all if it has a status of success and is not what the service says. */
-function ownAnswer({ label, isTaken }: ChannelKind, settings: Settings, reply: Reply): Reply {
+function ownAnswer({ label, isTaken, misset }: ChannelKind, settings: Settings, reply: Reply): Reply {
   const isSuccess = reply.status >= 200 && reply.status < 300
-  if (!isSuccess || (isTaken?.(reply, settings) ?? true)) return reply
+  const wrong = isSuccess ? misset?.(jsonOf(reply), settings) : null
+  if (wrong) return { ...foreign(reply, wrong), failure: WRONG_SETTING }
+  if (!isSuccess || (isTaken?.(reply) ?? true)) return reply
   return foreign(
     reply,
     `This is no answer of ${label}, though its status is ${reply.status}. Perhaps a proxy or the sign-in page of a network gave it.`,

@@ -132,7 +132,9 @@ export interface ChannelKind {
    * Whether an answer with a status of success is the service's own: a network's sign-in page comes with 200, too.
    * Missing = every one counts.
    */
-  readonly isTaken?: (reply: Reply, settings: Settings) => boolean
+  readonly isTaken?: (reply: Reply) => boolean
+  /** What is wrong with the settings, where an answer of success shows it: trying again is of no use. Missing = none does. */
+  readonly misset?: (answer: Json, settings: Settings) => string | null
   /**
    * Whether an answer that refuses the message for good is the service's own: a proxy says 404, too, while it cannot reach the
    * service, or 403 to who looks like a robot. Missing = every one is.

@@ -91,8 +91,8 @@ export interface DelivererDeps<D extends Destination, P extends Parcel> {
   readonly post: (claim: Claim<D, P>, now: number) => Promise<Reply>
   /** What to commit instead of an attempt, after which the receiver's turn comes again; null = it is made. */
   readonly instead?: (tx: Tx, receiver: D, delivery: P) => Promise<readonly Changes[] | null>
-  /** Whether an answer with this status says that trying again is of no use. */
-  readonly isFinal: (status: number) => boolean
+  /** Whether what came of an attempt says that trying again is of no use. */
+  readonly isFinal: (attempt: AttemptRecord) => boolean
   /** Whether it says that the receiver is gone for ever, and is to be disabled. */
   readonly isGone: (receiver: D, status: number) => boolean
   /**
@@ -355,7 +355,7 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
       const wait = waits < WAITS && now - createdAt < SPAN_MS ? asked : null
       before = receiver?.record ?? null
       after = before && healthAfter(before, record, now, deps.isGone)
-      const gone = after?.status === 'disabled' || deps.isFinal(record.status)
+      const gone = after?.status === 'disabled' || deps.isFinal(record)
       const later = wait ?? retryDelay(attempts.length - waits, random, retryAfterMs)
       const delay = succeeded(record) || gone ? null : later
       const next: P = {

@@ -27,7 +27,7 @@ export interface Reply {
   readonly headers?: IncomingHttpHeaders
   /** The first 4 kB, or as much as was asked for, as text. */
   readonly excerpt: string
-  /** Why there is no status: `timeout`, `connection_refused`, `connection_reset`, `tls`, `network`, `not_the_service`. */
+  /** Why there is no status: `timeout`, `connection_refused`, `connection_reset`, `tls`, `network`, `not_the_service`, `wrong_setting`. */
   readonly failure: string | null
   /** What else there is to say of the attempt. */
   readonly note?: string

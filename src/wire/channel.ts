@@ -98,7 +98,7 @@ const Notification = Type.Object(
         note: Type.Optional(
           Type.String({
             description:
-              'Why it went without a picture of the chart, if it should have had one; with the failure `not_the_service`: why the answer does not count, whatever its status says.',
+              'Why it went without a picture of the chart, if it should have had one; with the failure `not_the_service` or `wrong_setting`: why the answer does not count, whatever its status says.',
           }),
         ),
       }),

@@ -599,6 +599,33 @@ describe('a notification', () => {
     await stop()
   })
 
+  test('that ntfy took for another topic, which the server’s address names, says so and is not sent again', async () => {
+    const { channels, wake, log, stop } = await world()
+    const settings = { topic: 't1', server: 'https://mine.example/mytopic' }
+    const channel = await channels.create('usr_1', { name: 'n', kind: 'ntfy', settings })
+    respond = () => reply(200, '{"id":"x","event":"message","topic":"mytopic","message":"{…}"}')
+    await channels.test(channel, NOTICE)
+    await wake()
+    await clock.pass(HOUR)
+    expect(sent).toHaveLength(1)
+    expect((await log(channel.id))[0]).toMatchObject({
+      state: 'failed',
+      attempts: [
+        {
+          status: 0,
+          failure: 'wrong_setting',
+          note: 'The message went, as JSON, to the topic mytopic and not to t1, since the address in Server names one. Give the server alone there.',
+        },
+      ],
+    })
+    // Behind the path of a proxy the topic is the one that was meant.
+    respond = () => reply(200, '{"id":"x","event":"message","topic":"t1"}')
+    await channels.test(channel, NOTICE)
+    await wake()
+    expect((await log(channel.id))[0]).toMatchObject({ state: 'delivered' })
+    await stop()
+  })
+
   // https://core.telegram.org/bots/api#responseparameters
   test('follows a group that has become a supergroup, whose number the channel keeps', async () => {
     const { telegram, channels, fire, log, stop } = await world()

@@ -527,24 +527,20 @@ test.each([
   ['telegram', '{"ok":true,"result":{"message_id":7}}', ['{"ok":false}', '{"id":"x"}', PAGE, '']],
   ['discord', '{"id":"123","type":0}', ['{"message":"x"}', PAGE, '']],
   ['gotify', '{"id":25,"appid":5}', ['{"error":"x"}', PAGE, '']],
-  [
-    'ntfy',
-    '{"id":"hwQ2YpKdmg","event":"message","topic":"mine"}',
-    ['{"healthy":true}', '{"id":"x","topic":"other"}', PAGE, ''],
-  ],
+  ['ntfy', '{"id":"hwQ2YpKdmg","event":"message","topic":"mine"}', ['{"healthy":true}', PAGE, '']],
   ['pushover', '{"status":1,"request":"647d2300"}', ['{"status":0}', PAGE, '']],
   ['matrix', '{"event_id":"$YUwRidLecu:example.com"}', ['{"errcode":"M_UNKNOWN"}', PAGE, '']],
   ['slack', 'ok', ['no_text', '{"ok":false}', '{"success":false}', PAGE]],
 ] as const)('%s has taken a message only if it says so in its own way', (kind, said, others) => {
   const isTaken = (excerpt: string) =>
-    KINDS[kind].isTaken?.({ status: 200, retryAfter: null, excerpt, failure: null }, SETTINGS[kind])
+    KINDS[kind].isTaken?.({ status: 200, retryAfter: null, excerpt, failure: null })
   expect(isTaken(said)).toBe(true)
   expect(others.filter(isTaken)).toEqual([])
 })
 
 test('servers that take what Slack or Discord takes may answer in their own way, and push services by 201', () => {
   const isTaken = (kind: ChannelKindName, status: number, excerpt: string) =>
-    KINDS[kind].isTaken?.({ status, retryAfter: null, excerpt, failure: null }, SETTINGS[kind])
+    KINDS[kind].isTaken?.({ status, retryAfter: null, excerpt, failure: null })
   for (const excerpt of ['ok\n', '{"success":true}', '{}', ''])
     expect(isTaken('slack', 200, excerpt)).toBe(true)
   expect(isTaken('discord', 204, '')).toBe(true)

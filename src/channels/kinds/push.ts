@@ -91,8 +91,13 @@ export const ntfy: ChannelKind = {
   },
   // A file takes the place of the text, which goes into headers.
   picture: 'file',
-  // Of a topic that the server's address names, and not the setting, the answer has that name.
-  isTaken: (reply, { topic }) => hasId('id')(reply) && (jsonOf(reply)['topic'] ?? topic) === topic,
+  isTaken: hasId('id'),
+  // A topic in the server's address was sent the JSON as a text, and the answer has its name. The path of a proxy looks the same
+  // before.
+  misset: ({ id, topic }, { topic: wanted }) =>
+    id === undefined || (topic ?? wanted) === wanted
+      ? null
+      : `The message went, as JSON, to the topic ${String(topic)} and not to ${wanted}, since the address in Server names one. Give the server alone there.`,
   refuses: hasField('error'),
   // Files have a limit of their own for a day.
   refusesPicture: (reply) => jsonOf(reply)['code'] === 42905,
