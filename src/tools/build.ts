@@ -104,6 +104,14 @@ export const detectExtension = () => 'bin'`,
       contents: 'export const services = {}',
       loader: 'js',
     }))
+    // The ways to send mail other than SMTP, which is the only one of ours.
+    build.onLoad(
+      { filter: /[\\/]nodemailer[\\/]dist[\\/]esm[\\/](?:sendmail|ses|stream|json)-transport[\\/]/ },
+      () => ({
+        contents: `export default class { constructor() { throw new Error('not bundled') } }`,
+        loader: 'js',
+      }),
+    )
     // Elysia looks into uploaded files with this package, and does without it where it is missing. No route takes such files.
     build.onResolve({ filter: /^file-type$/ }, ({ path }) => ({ path, namespace: 'left-out' }))
     build.onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({
