@@ -61,6 +61,16 @@ test.each([
   expect(await read(packed)).toMatchObject({ by, said: [...said] })
 })
 
+test('NinjaTrader’s name counts for more than volumes of 0', async () => {
+  const forex = NINJA.replaceAll(';123', ';0')
+  for (const fileName of ['EURUSD.Last.txt', 'EURUSD.Bid.txt'])
+    expect(await read(forex, { fileName })).toMatchObject({ by: 'NinjaTrader', zone: 'UTC', said: [] })
+  expect(await read('20240102 093100;1.1;0\n', { fileName: 'EURUSD.Last.txt' })).toMatchObject({
+    by: 'NinjaTrader',
+    kind: 'trades',
+  })
+})
+
 test('the name of a file that came packed counts without what it is packed in', async () => {
   for (const fileName of ['ES 03-24.Last.txt.gz', 'DAT_ASCII_EURUSD_M1_2024.csv.gz'])
     expect(await read(gzipSync(NINJA), { fileName })).toMatchObject({ said: [] })

@@ -543,8 +543,9 @@ function headless(lines: readonly Line[], delimiter: string, fileName: string, {
     // HistData writes NinjaTrader's rows, but knows no volume. The names are those that NinjaTrader gives to exported files.
     const volume = count === 3 ? 2 : count - 1
     const isEmpty = lines.every((line) => Number(line.cells[volume]) === 0)
-    const ninja = origin('NinjaTrader', /\.(?:last|bid|ask)\.\w+$/i.test(fileName) ? 'UTC' : null)
-    const by = isHistorical || isEmpty ? historical : ninja
+    const isNinjas = /\.(?:last|bid|ask)\.\w+$/i.test(fileName)
+    const ninja = origin('NinjaTrader', isNinjas ? 'UTC' : null)
+    const by = isHistorical || (isEmpty && !isNinjas) ? historical : ninja
     if (count === 3 && by === historical) return shape('quotes', { time: 0, bid: 1 }, by)
     // Of ticks the last price is followed by bid and ask, or by nothing but the volume.
     if (count === 3 || (count === 5 && cell(0).length > 15))
