@@ -43,7 +43,6 @@ export interface ImportResult extends BarCounts {
 /** What was found out about files before their bars are stored. */
 export interface ReadFiles extends Reading {
   readonly findings: readonly Finding[]
-  readonly rows: number
   /** How many bars there are, and the times of the first and the last. */
   readonly count: number
   readonly first: number
@@ -132,16 +131,12 @@ export async function stageNamed(
     aside,
   })
   const { bars, draft } = await stage.finish()
-  const rows = reading.files.some(({ kind }) => kind !== 'bars')
-    ? reading.files.reduce((sum, file) => sum + file.rows, 0)
-    : stage.added
   const { findings, ...seen } = await looked(bars, draft, stage, options())
   return {
     bars,
     draft,
     read: {
       ...reading,
-      rows,
       ...seen,
       pieces: stage.pieces,
       findings: [...zoneInDoubt(reading), ...findings],
@@ -194,7 +189,7 @@ async function looked(
     ofVolume: boolean
     ofSides: boolean
   },
-): Promise<Omit<ReadFiles, keyof Reading | 'rows' | 'pieces'>> {
+): Promise<Omit<ReadFiles, keyof Reading | 'pieces'>> {
   let quality: Quality | null = null
   let head: Bars | null = null
   let count = 0

@@ -896,6 +896,39 @@ describe('packed files', () => {
     expect((await read(bytes)).bars).toEqual(UTC)
   })
 
+  test('HistData’s report of gaps is passed over on either side of its rows', async () => {
+    const data = entry({ name: 'DAT_ASCII_EURUSD_M1_2024.csv', text: '20240305 050000;10;12;9;11;0\n' })
+    for (const text of ['Status Report\n\nGap of 120s found between 20240305 and 20240306.\n', '']) {
+      const report = entry({ name: 'x/DAT_ASCII_EURUSD_M1_2024.txt', text })
+      for (const entries of [
+        [data, report],
+        [report, data],
+      ])
+        expect(await read(zip(entries))).toMatchObject({ bars: [UTC[0]!.replace(/5$/, '0')] })
+      expect(await refusal(zip([report]))).toContain('no files with rows')
+    }
+    // Rows are read whatever the file is called.
+    expect((await read(zip([{ ...data, name: 'DAT_ASCII_EURUSD_M1_2024.txt' }]))).bars).toHaveLength(1)
+  })
+
+  test('a file that nobody can read is named', async () => {
+    for (const [text, message] of [
+      ['', 'row 1: there are no rows'],
+      ['hello\n', 'row 1: expected several columns, found one'],
+    ] as const)
+      expect(await refusal(zip([entry(), entry({ name: 'notes/of $& mine.txt', text })]))).toBe(
+        `Nothing was imported: of $& mine.txt: ${message}.`,
+      )
+  })
+
+  test('the rows of all files are counted', async () => {
+    const files = Array.from({ length: 60 }, (_, i) =>
+      entry({ name: `${i}.csv`, text: `${1_709_632_800 + i * 60},10,1\n${1_709_632_801 + i * 60},11,1\n` }),
+    )
+    const { read: found } = await stageBars([zip(files)], { symbol: COIN, interval: '1m' }, null)
+    expect([found.rows, found.fileCount, found.files.length]).toEqual([120, 60, 50])
+  })
+
   test('that break off, or were changed on the way, are refused wherever it happens', async () => {
     for (const bytes of [
       zip([entry()]),

@@ -86,6 +86,8 @@ export function filesAside(files: readonly FileAside[]): NamedFile[] {
 export interface Reading {
   readonly files: readonly FileReading[]
   readonly fileCount: number
+  /** Of all files. */
+  readonly rows: number
   readonly skipped: number
 }
 
@@ -97,6 +99,7 @@ export async function stageFiles(
 ): Promise<Reading> {
   const readings: FileReading[] = []
   let fileCount = 0
+  let rows = 0
   let skipped = 0
   let first: Told | null = null
   const tickers = new Set<string>()
@@ -113,7 +116,10 @@ export async function stageFiles(
   for await (const packed of files)
     for await (const file of unpacked({ ...packed, bytes: counted(packed.bytes) }, options)) {
       stage.enter(file.name)
-      const read = await stageFile({ ...file, bytes: bounded(file.bytes) }, stage, { ...options, made })
+      const isOneOf = file.packing.includes('zip') || (Array.isArray(files) && files.length > 1)
+      const reads = stageFile({ ...file, bytes: bounded(file.bytes) }, stage, { ...options, made })
+      const read = await (isOneOf ? reads.catch((error) => passedOver(error, file.name)) : reads)
+      if (read === null) continue
       if ('whole' in read) {
         asides.push(read)
         continue
@@ -125,6 +131,7 @@ export async function stageFiles(
       if (first) requireSame(first, reading)
       first ??= reading
       fileCount++
+      rows += reading.rows
       skipped += empty
       if (readings.length < READINGS_MAX) readings.push(reading)
     }
@@ -134,7 +141,7 @@ export async function stageFiles(
     throw unreadable(null, 'some files are Parquet and some are not; import them one by one')
   if (fileCount === 0 && stage.errors.length === 0)
     throw unreadable(null, 'there are no files with rows in the archive')
-  return { files: readings, fileCount, skipped }
+  return { files: readings, fileCount, rows, skipped }
 }
 
 type Told = Pick<FileReading, 'name' | 'kind'>
@@ -401,8 +408,25 @@ function counting(tell: (size: number) => void) {
   }
 }
 
+/** HistData's report of gaps, which lies beside its rows, is no data. Of other files the one that nobody could read is named. */
+function passedOver(error: unknown, name: string): null {
+  if (!(error instanceof Problem)) throw error
+  const { status, code, message, details } = error
+  const isUnread = message.includes('imported: row ')
+  if (isUnread && /(?:^|\/)DAT_[A-Z]+_[^/]+\.txt$/i.test(name)) return null
+  if (!isUnread) throw error
+  throw new Problem(
+    status,
+    code,
+    message.replace('row ', () => `${titleOf(name)}row `),
+    details,
+  )
+}
+
+const titleOf = (name: string) => `${(name.split('/').at(-1) ?? '').slice(0, 100)}: `
+
 function unreadable(name: string | null, message: string): Problem {
-  const of = name ? `${(name.split('/').at(-1) ?? '').slice(0, 100)}: ` : ''
+  const of = name ? titleOf(name) : ''
   return new Problem(422, 'validation_failed', `Nothing was imported: ${of}${message}.`, {
     fields: [{ in: 'body', path: '/rows/1', code: 'invalid_bar', message }],
   })
