@@ -311,14 +311,16 @@ async function arm(deps: ArmDeps, tx: Tx, before: Alert): Promise<Armed> {
   const { alert } = atBeginning
   const series = seriesOf(alert)
   const { bars, source } = await deps.bars(series, { last: LOOK_BACK })
-  const begun: Alert = { ...alert, seenBar: bars.time.at(-1) ?? null }
-  if (runsScript(alert)) return { alert: begun, changes: [], firings: [] }
-  if (!source || bars.length === 0) return atBeginning
-  const stored = await readMark(tx, series)
   const last = bars.length - 1
   const closesAt = await deps.closesAt(series)
   const now = deps.clock.now()
   const lastClosed = closesAt(bars.time[last] ?? 0) <= now
+  const begun: Alert = { ...alert, seenBar: bars.time[last] ?? null }
+  // What a script says at the close of the bar that forms now is news.
+  if (runsScript(alert))
+    return { alert: { ...begun, held: alert.held && lastClosed }, changes: [], firings: [] }
+  if (!source || bars.length === 0) return atBeginning
+  const stored = await readMark(tx, series)
   const view = new View(bars, { start: last, lastClosed, closesAt, now })
   const verdict = judge(begun, view, { from: last, held: alreadyHappened(begun, view) })
   const mark = markOf(bars, last, source.change, lastClosed)

@@ -5,6 +5,7 @@
 
 import type { Alert } from './alert.ts'
 import { holds } from './condition.ts'
+import { modeOf } from './levels.ts'
 import { thresholds, type View } from './view.ts'
 
 const THROTTLE_FIRINGS = 15
@@ -46,7 +47,7 @@ export function judge(before: Alert, view: View, { from, held, events = [] }: Ju
   let heldBefore = held
   for (let bar = from; bar < view.length && alert.state === 'active'; bar++) {
     // An alert that waits for closes ignores a forming bar.
-    if (alert.frequency === 'once_per_bar_close' && !view.closed(bar)) break
+    if (modeOf(alert) === 'close' && !view.closed(bar)) break
     const time = view.time(bar)
     if (alert.expiresAt !== null && alert.expiresAt <= view.judgedAt(bar)) {
       alert = { ...alert, state: 'expired' }

@@ -13,7 +13,8 @@ import type { View } from './view.ts'
 
 /**
  * `news` fires on the step from false to true, `close` does too but only on closed bars, and `every` fires on each bar on
- * which it holds.
+ * which it holds. What a script itself calls an event waits for the close too: a run takes each of its bars for closed, and
+ * half a bar would fire what its close does not.
  */
 export type Mode = 'news' | 'close' | 'every'
 
@@ -25,9 +26,9 @@ export interface AlertClass {
   readonly bars: number
 }
 
-export function modeOf({ frequency }: Pick<Alert, 'frequency'>): Mode {
-  if (frequency === 'every_time') return 'every'
-  return frequency === 'once_per_bar_close' ? 'close' : 'news'
+export function modeOf({ frequency, op }: Pick<Alert, 'frequency' | 'op'>): Mode {
+  if (op === null || frequency === 'once_per_bar_close') return 'close'
+  return frequency === 'every_time' ? 'every' : 'news'
 }
 
 /** The end of the key of an alert in its series; null if it compares with no level. */

@@ -43,7 +43,10 @@ export interface LookDeps extends WriteDeps {
   readonly fired: (firings: readonly Firing[]) => void
 }
 
-type SeriesSource = Pick<SeriesInfo, 'interval' | 'change' | 'begun'>
+type SeriesSource = Pick<SeriesInfo, 'interval' | 'change' | 'begun'> & {
+  /** Its newest bar is told of while it forms; of a provider that is late, also after its end. */
+  readonly isForming?: boolean
+}
 
 interface SourcedBars {
   readonly bars: Bars
@@ -97,8 +100,10 @@ async function closingOf(
   const end = (await deps.closesAt(series))(time)
   const { owner, exchange, symbol, interval } = source
   const key = { ...owned(owner), exchange, symbol, interval }
-  return { key, at: end + Math.min(SETTLING_MS, (end - time) / 12) }
+  return { key, at: end + settlingMs(time, end) }
 }
+
+export const settlingMs = (time: number, end: number): number => Math.min(SETTLING_MS, (end - time) / 12)
 
 /** Whether plain alerts of a series wait for bars to be over. */
 async function waitsForEnd({ records: { alerts } }: LookDeps, series: WatchedSeries): Promise<boolean> {

@@ -4,12 +4,12 @@
 // kept state, and answers the same without any, because the window always begins at the same bar.
 
 import { Problem } from '../lib/problem.ts'
-import { lowerBound, type Bars } from '../market/bars.ts'
+import { lowerBound, sliceBars, type Bars } from '../market/bars.ts'
 import { transact } from '../store/transaction.ts'
 import type { Alert, Firing } from './alert.ts'
 import { judge, type ScriptEvent } from './judge.ts'
 import { modeOf } from './levels.ts'
-import { firstNews, lookAtEnd, type LookDeps } from './look.ts'
+import { firstNews, lookAtEnd, settlingMs, type LookDeps } from './look.ts'
 import type { WatchedSeries } from './mark.ts'
 import { runsScript, seriesOf, type AlertRecords } from './records.ts'
 import { View } from './view.ts'
@@ -86,7 +86,18 @@ async function look(deps: ScriptLookDeps, id: string): Promise<void> {
   if (known?.state !== 'active' || !runsScript(known)) return void deps.quiet.delete(id)
   const alert = { ...known, seenBar: lastSeen(deps, known) }
   const series = seriesOf(alert)
-  const bars = await scriptBars(deps, alert)
+  const closesAt = await deps.closesAt(series)
+  // Asked before the bars are read: one that ends meanwhile may have been read before its end.
+  const now = clock.now()
+  const source = await deps.source(series)
+  const window = await scriptBars(deps, alert)
+  const newest = window.time.at(-1) ?? 0
+  const end = closesAt(newest)
+  // The last of the bars that it is made of may come a moment later.
+  const settled = source?.interval === series.interval ? end : end + settlingMs(newest, end)
+  const isOver = !source?.isForming && settled <= now
+  const lastClosed = isOver || modeOf(alert) === 'close'
+  const bars = isOver || !lastClosed ? window : sliceBars(window, 0, window.length - 1)
   if (bars.length === 0) return
   let script: ScriptEvents
   try {
@@ -97,9 +108,6 @@ async function look(deps: ScriptLookDeps, id: string): Promise<void> {
     await records.alerts.update(id, (before) => ({ ...before, state: 'error', problem }))
     return
   }
-  const closesAt = await deps.closesAt(series)
-  const now = clock.now()
-  const lastClosed = closesAt(bars.time.at(-1) ?? 0) <= now
   let fired: readonly Firing[] = []
   await transact(kv, async (tx) => {
     fired = []

@@ -114,7 +114,7 @@ export function liveBars({ bars, forming, clock }: LiveBarsDeps) {
     async source(key: SeriesKey) {
       const source = await bars.source(key)
       const found = await rowFor(key, source)
-      return source && found ? { ...source, change: source.change + found.version } : source
+      return source && found ? { ...source, change: source.change + found.version, isForming: true } : source
     },
     /** Somebody looks at the series for a while; `onForming` is told of it then. */
     watch(key: SeriesKey): void {

@@ -7,6 +7,7 @@ import { LIVE_PROVIDERS } from '../../src/market/live/live-providers.ts'
 import { HandClock } from '../lib/hand-clock.ts'
 import { binanceDialect } from '../market/live/dialects.ts'
 import { FakeVenue, MINUTE, rowOf } from '../market/live/fake-venue.ts'
+import { underWay } from '../store/under-way.ts'
 import { FakeClock, testServer, unlimited } from './server.ts'
 
 /** Turned by the test, and by nobody who sleeps. */
@@ -21,18 +22,28 @@ class TurnedClock extends FakeClock {
 }
 
 const SERIES = { exchange: 'BINANCE', symbol: 'BTCUSDT', interval: '1m' }
+interface Told {
+  readonly barTime: number
+  readonly message: string
+  readonly firedAt: number
+}
+
 const query = (interval: string) => new URLSearchParams({ ...SERIES, interval }).toString()
 
-async function live() {
+async function live(engine: 'real' | 'stand-in' = 'stand-in') {
   const clock = new TurnedClock()
   const venue = new FakeVenue(binanceDialect, clock, seededRandom(3))
   const server = testServer(unlimited, {
     clock,
+    engine,
     network: {
       http: venue.http,
       openSocket: venue.open,
     },
   })
+  const run = server.pool.do.bind(server.pool) as (...job: unknown[]) => Promise<never>
+  // The clock waits for the engine, which works in threads of its own.
+  server.pool.do = (...job: unknown[]) => underWay(run(...job))
   const cookie = await server.signUp()
   const stop = new AbortController()
   const running = [server.services.features.start(stop.signal), venue.run(stop.signal)]
@@ -41,6 +52,7 @@ async function live() {
   return {
     ...server,
     call,
+    clock,
     venue,
     pass: (ms: number) => clock.hand.pass(ms),
     async [Symbol.asyncDispose]() {
@@ -103,6 +115,39 @@ test('a price alert fires on the forming bar, which no store has, and the closed
   expect(after.high[0]).toBe(rowOf(it.venue.bars.find(({ time }) => time === hit.time)!)[2])
   expect(await fired()).toHaveLength(1)
 })
+
+test.each(['once', 'every_time', 'once_per_bar', 'once_per_bar_close'])(
+  'a script alert, %s, is told of a bar once, by its close',
+  async (frequency) => {
+    await using it = await live('real')
+    await it.call('POST', '/feeds', SERIES)
+    await it.pass(3 * MINUTE + 20_000)
+    const script = await it.call('POST', '/scripts', {
+      name: 'Volume',
+      source:
+        '//@version=6\nindicator("Volume")\nif barstate.isconfirmed\n    alert("v=" + str.tostring(volume), alert.freq_once_per_bar_close)\n',
+    })
+    const made = it.venue.bars.at(-1)!.time
+    const { json } = await it.call('POST', '/alerts', {
+      ...SERIES,
+      kind: 'script',
+      scriptId: script.json.id,
+      frequency,
+      channels: ['email'],
+    })
+    expect(json.alert.state).toBe('active')
+    for (let i = 0; i < 24; i++) await it.pass(10_000)
+    const fired = (await it.call('GET', '/alerts/firings')).json.firings as Told[]
+    const told = fired
+      .toSorted((a, b) => a.barTime - b.barTime)
+      .map(({ barTime, message }) => [barTime, message])
+    const bars = it.venue.bars.filter(({ time }) => time >= made && time + MINUTE < it.clock.now() - 10_000)
+    expect(bars.length).toBeGreaterThan(3)
+    const each = bars.map((bar) => [bar.time, `v=${rowOf(bar)[5]}`] as const)
+    expect(told.slice(0, each.length)).toEqual((frequency === 'once' ? each.slice(0, 1) : each) as never)
+    for (const { barTime, firedAt } of fired) expect(firedAt).toBeGreaterThanOrEqual(barTime + MINUTE)
+  },
+)
 
 test('charts are told of the forming bar of what they show, and of intervals that are built of it', async () => {
   await using it = await live()
