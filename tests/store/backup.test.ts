@@ -244,28 +244,39 @@ describe('a server that is killed', () => {
 
 describe('a store that fails', () => {
   test.each([
-    ['answers 503', async (): Promise<string> => 'SlowDown', 'SlowDown: the store has too much to do'],
+    [
+      'answers 503',
+      async (): Promise<string> => 'SlowDown',
+      'SlowDown: the store has too much to do',
+      'late',
+    ],
     [
       'refuses the key',
       async (): Promise<string> => 'AccessDenied',
       'AccessDenied: the key is not allowed to do this',
+      'failing',
     ],
-  ] as const)('and %s is named, tried again, and nothing is missing after it', async (_, before, problem) => {
-    await put(kv, ['n'], '1')
-    const backup = await begun()
-    s3.before = before
-    await put(kv, ['n'], '2')
-    const since = clock.time
-    await backup.look()
-    clock.time += 4000
-    await put(kv, ['n'], '3')
-    await backup.look()
-    expect(backup.status()).toMatchObject({ state: 'failing', problem, lagSeconds: 4, since })
-    s3.before = async () => null
-    await backup.look()
-    expect(backup.status()).toMatchObject({ state: 'ok', problem: null, lagSeconds: 0 })
-    expect(await restored()).toEqual(new Map([['["n"]', '3']]))
-  })
+  ] as const)(
+    'and %s is named, tried again, and nothing is missing after it',
+    async (_, before, problem, state) => {
+      await put(kv, ['n'], '1')
+      const backup = await begun()
+      s3.before = before
+      await put(kv, ['n'], '2')
+      const since = clock.time
+      await backup.look()
+      clock.time += 4000
+      await put(kv, ['n'], '3')
+      await backup.look()
+      expect(backup.status()).toMatchObject({ state, problem, lagSeconds: 4, since })
+      clock.time += 57_000
+      expect(backup.status()).toMatchObject({ state: 'failing', problem, lagSeconds: 61, since })
+      s3.before = async () => null
+      await backup.look()
+      expect(backup.status()).toMatchObject({ state: 'ok', problem: null, lagSeconds: 0 })
+      expect(await restored()).toEqual(new Map([['["n"]', '3']]))
+    },
+  )
 
   test('now and then is late while that is tried again, and says why and since when', async () => {
     await put(kv, ['n'], '1')
@@ -295,6 +306,51 @@ describe('a store that fails', () => {
     }
     await backup.look()
     expect(seen.at(-1)).toMatchObject({ state: 'late', problem: 'It is slower than what is written' })
+  })
+
+  test('for a second is no failure, and only then one of the first snapshot when it has lasted a minute', async () => {
+    await put(kv, ['n'], '1')
+    const backup = await begun()
+    s3.before = async () => 'SlowDown'
+    await put(kv, ['n'], '2')
+    await backup.look()
+    clock.time += 1100
+    expect(backup.status()).toMatchObject({ state: 'ok', lagSeconds: 1.1, problem: null })
+    const first = backupOf(kv, { directory: join(folder, 'db') })
+    await first.look()
+    expect(first.status().state).toBe('starting')
+    clock.time += 60_001
+    expect(first.status()).toMatchObject({ state: 'failing', since: clock.time - 60_001 })
+  })
+
+  test('is late since the same time until it is caught up with', async () => {
+    await put(kv, ['n'], '1')
+    const backup = await begun()
+    await put(kv, ['n'], '2')
+    const since = clock.time
+    // While each step is put away more is written.
+    s3.before = async () => {
+      clock.time += 3000
+      await put(kv, ['n'], `${clock.time}`)
+      return null
+    }
+    for (let i = 0; i < 3; i++) {
+      await backup.look()
+      expect(backup.status()).toMatchObject({ state: 'late', since })
+    }
+    s3.before = async () => null
+    await backup.look()
+    // Nobody has asked how it is meanwhile.
+    clock.time += 3000
+    await put(kv, ['n'], '4')
+    const again = clock.time
+    s3.before = async () => {
+      clock.time += 3000
+      expect(backup.status()).toMatchObject({ state: 'late', since: again })
+      return null
+    }
+    await backup.look()
+    expect(backup.status()).toMatchObject({ state: 'ok', since: null })
   })
 
   test('for an hour lets the file use its pages again meanwhile, and is caught up with in one step', async () => {

@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { Backoff } from '../../lib/backoff.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
+import { Problem } from '../../lib/problem.ts'
 import type { Random } from '../../lib/random.ts'
 import { turn } from '../../lib/turn.ts'
 import { saidByBucket } from '../bucket.ts'
@@ -84,6 +85,8 @@ interface BackupStatus {
 interface Trouble {
   readonly said: string
   readonly since: number
+  /** The place did not answer, or has too much to do: that is only late until it has lasted. */
+  readonly mayPass: boolean
 }
 
 interface Line {
@@ -112,6 +115,8 @@ export class Backup {
   #pruning: Promise<void> | null = null
   /** What was found wrong while outdated objects were looked for. */
   #pruneProblem: Trouble | null = null
+  /** Since when it has been late or failed, whatever has been put away meanwhile. */
+  #since: number | null = null
   /** The snapshot or wide step that is made beside the narrow ones. */
   #beside: Promise<void> | null = null
   #besideFailedAt = -Infinity
@@ -131,15 +136,19 @@ export class Backup {
     const { clock, place } = this.#deps
     const lagMs = this.#unsavedSince === null ? 0 : Math.max(0, clock.now() - this.#unsavedSince)
     const hasSnapshot = (this.#line?.snapshotAt ?? null) !== null
-    const failing = this.#problem ?? this.#pruneProblem ?? (lagMs > FAILING_MS ? this.#behind() : null)
+    const lasts = (trouble: Trouble | null) =>
+      trouble?.mayPass && clock.now() - trouble.since <= FAILING_MS ? null : trouble
+    const failing =
+      lasts(this.#problem) ?? lasts(this.#pruneProblem) ?? (lagMs > FAILING_MS ? this.#behind() : null)
     const late = failing ?? (hasSnapshot && lagMs > LATE_MS ? this.#behind() : null)
+    this.#since = late && (this.#since ?? late.since)
     return {
       state: failing ? 'failing' : !hasSnapshot ? 'starting' : late ? 'late' : 'ok',
       lagSeconds: lagMs / 1000,
       lastAt: hasSnapshot ? this.#lastAt : null,
       place: place.address,
       problem: late?.said ?? null,
-      since: late?.since ?? null,
+      since: this.#since,
     }
   }
 
@@ -149,7 +158,8 @@ export class Backup {
     if (since === null) return null
     const failure = this.#deps.place.lastFailure()
     const isOfNow = failure !== null && failure.at >= since
-    return { said: isOfNow ? saidByBucket(failure.error) : 'It is slower than what is written', since }
+    const said = isOfNow ? saidByBucket(failure.error) : 'It is slower than what is written'
+    return { said, since, mayPass: true }
   }
 
   /** Resolves once the signal has aborted and the last step has been put away, or could not be. */
@@ -184,6 +194,8 @@ export class Backup {
     } catch (error) {
       this.#failed(error)
     }
+    // Whether nobody asks now or not: what is late after this is late anew.
+    this.status()
   }
 
   /** Resolves when what is under way beside the steps is done. */
@@ -194,7 +206,11 @@ export class Backup {
 
   #failed(error: unknown): void {
     const { clock, place } = this.#deps
-    this.#problem = { said: saidByBucket(error), since: this.#problem?.since ?? clock.now() }
+    this.#problem = {
+      said: saidByBucket(error),
+      since: this.#problem?.since ?? clock.now(),
+      mayPass: error instanceof Problem,
+    }
     this.#backoff.failed(`${place.address}: ${this.#problem.said}`)
   }
 
@@ -364,7 +380,8 @@ export class Backup {
     this.#pruning = this.#pruned(line, now)
       .catch((error: unknown) => {
         this.#prunedAt = now - PRUNE_MS + PRUNE_AGAIN_MS
-        this.#pruneFailed(`What is outdated cannot be deleted (${saidByBucket(error)})`)
+        const said = `What is outdated cannot be deleted (${saidByBucket(error)})`
+        this.#pruneFailed(said, error instanceof Problem)
         this.#deps.log('warn', 'continuous backup', { problem: this.#pruneProblem?.said })
       })
       .finally(() => (this.#pruning = null))
@@ -384,8 +401,8 @@ export class Backup {
     else this.#pruneProblem = null
   }
 
-  #pruneFailed(said: string): void {
-    this.#pruneProblem = { said, since: this.#pruneProblem?.since ?? this.#deps.clock.now() }
+  #pruneFailed(said: string, mayPass = false): void {
+    this.#pruneProblem = { said, since: this.#pruneProblem?.since ?? this.#deps.clock.now(), mayPass }
   }
 }
 
