@@ -270,16 +270,20 @@ export async function importBars(
     return {
       ...stored,
       read,
-      warnings: [...zoneWarnings(read), ...stored.warnings, ...replacedWarnings(stored, read)],
+      warnings: [...readWarnings(read), ...stored.warnings, ...replacedWarnings(stored, read)],
     }
   })
 }
 
-/** Hours off are seen by nobody who reads only how many bars there are. */
-function zoneWarnings({ findings }: ReadFiles): ImportResult['warnings'] {
-  return findings.flatMap(({ kind, message, done }) =>
+/** Hours off are seen by nobody who reads only how many bars there are, nor are bars of another symbol. */
+function readWarnings({ findings, doubt }: ReadFiles): ImportResult['warnings'] {
+  const zones = findings.flatMap(({ kind, message, done }) =>
     kind === 'unknown_zone' ? [{ code: 'zone_unknown', message: `${message}: ${done}.` }] : [],
   )
+  if (doubt === null) return zones
+  const [one, other] = doubt.map((name) => name.split('/').at(-1)?.slice(0, 100))
+  const message = `By their names the files may be of different series, such as ${one} and ${other}: they were read as one. If they are not, import them one by one.`
+  return [...zones, { code: 'names_differ', message }]
 }
 
 /** Nobody knows of which trades the stored bars were made. */
@@ -310,7 +314,7 @@ export async function inspectBars(
     const findings = read.findings.map((one) =>
       one.kind === 'duplicate' && options.hints?.duplicates === undefined ? { ...one, done: UNDECIDED } : one,
     )
-    const warnings = [...zoneWarnings(read), ...warningsOf(bars, symbol, key.interval, 'would be')]
+    const warnings = [...readWarnings(read), ...warningsOf(bars, symbol, key.interval, 'would be')]
     return { ...read, findings, symbol, warnings }
   })
 }

@@ -911,6 +911,52 @@ describe('packed files', () => {
     expect((await read(zip([{ ...data, name: 'DAT_ASCII_EURUSD_M1_2024.txt' }]))).bars).toHaveLength(1)
   })
 
+  test.each([
+    ['MSFT.Last.txt', 'AAPL.Last.txt', 'MSFT.LAST and AAPL.LAST'],
+    ['ES 03-24.Last.txt', 'ES 06-24.Last.txt', 'ES 03-24.LAST and ES 06-24.LAST'],
+    ['x/MSFT.Last.txt', 'x/MSFT.Bid.txt', 'MSFT.LAST and MSFT.BID'],
+    [
+      'EURUSD_Candlestick_1_M_BID_01.01.2024-31.01.2024.csv',
+      'EURUSD_Candlestick_1_M_ASK_01.01.2024-31.01.2024.csv',
+      'EURUSD 1m_BID and EURUSD 1m_ASK',
+    ],
+  ])('%s and %s are refused', async (one, other, message) => {
+    expect(await refusal(zip([entry({ name: one }), entry({ name: other })]))).toContain(message)
+  })
+
+  test.each([
+    ['WMT.txt', 'OIH.txt', true],
+    ['XBTUSD.csv', 'ETHUSD.csv', true],
+    ['F.txt', 'T.txt', true],
+    ['ES_2024.csv', 'NQ_2024.csv', true],
+    ['2024-01-01.csv', 'EURUSD.csv', false],
+    ['2024-01-01.csv', '2024-01-02.csv', false],
+    ['part-1.csv', 'part-2.csv', false],
+    ['a/part-a.csv', 'b/part-b.csv', false],
+    ['jan.csv', 'February.csv', false],
+    ['wmt jan 2024.csv', 'WMT_2024_02.txt', false],
+    ['BINANCE_BTCUSDT, 60_ab1c.csv', 'BINANCE_BTCUSDT, 60_ff2d.csv', false],
+  ])('%s and %s may be of different series: %j', async (one, other, isDoubtful) => {
+    const row = (minute: number) => `${1_709_632_800 + minute * 60},10,12,9,11,5\n`
+    const bytes = zip([
+      { name: one, text: row(0) },
+      { name: '2024.csv', text: row(1) },
+      { name: other, text: row(2) },
+    ])
+    const key = seriesKey('BINANCE', 'X', '1m')
+    const warned = isDoubtful
+      ? [
+          {
+            code: 'names_differ',
+            message: `By their names the files may be of different series, such as ${one} and ${other}: they were read as one. If they are not, import them one by one.`,
+          },
+        ]
+      : []
+    const cache = new BarCache(testBars())
+    expect((await inspectBars(cache, key, [bytes])).warnings).toEqual(warned)
+    expect((await importBars(cache, key, [bytes])).warnings).toEqual(warned)
+  })
+
   test('a file that nobody can read is named', async () => {
     for (const [text, message] of [
       ['', 'row 1: there are no rows'],

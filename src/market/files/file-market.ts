@@ -90,6 +90,28 @@ export function marketTold(name: string): FileMarket | null {
   return null
 }
 
+/** The series that a name is known to tell; null if it is not built as one of the programs builds it. */
+export function seriesTold(name: string): string | null {
+  const told = marketTold(name)
+  const stem = stemOf(name)
+  // Of quotes some write a file for each side. NinjaTrader names contracts by months: `ES 03-24.Last`.
+  const [side = '', dot] = /([._])(?:last|bid|ask)(?![a-z])/i.exec(stem) ?? []
+  if (told) return `${told.symbol} ${told.interval}${side.toUpperCase()}`
+  return dot === '.' ? stem.toUpperCase() : null
+}
+
+const OF_PARTS =
+  /^(?:part|copy|q|h|w|jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)$/
+
+/** What may be the series in any other name: its letters apart from numbers, months and parts; '' if there are none. */
+export function wordsOf(name: string): string {
+  const words =
+    stemOf(name)
+      .toLowerCase()
+      .match(/\p{L}+/gu) ?? []
+  return words.filter((word) => !OF_PARTS.test(word) && (word.length > 1 || words.length === 1)).join(' ')
+}
+
 function stemOf(name: string): string {
   const last = name.normalize().split(/[/\\]/).at(-1) ?? ''
   return last

@@ -12,7 +12,7 @@ import type { SymbolInfo } from '../symbol.ts'
 import { readCsv, type RowSink } from './csv.ts'
 import { badHint, type DialectTold, hasSides, type Hints, type RowKind, toldOf } from './dialect.ts'
 import type { FileFormat } from './file-format.ts'
-import { marketTold } from './file-market.ts'
+import { seriesTold, wordsOf } from './file-market.ts'
 import { arrowTable, isArrow } from './arrow.ts'
 import { parquetTable, slicesOf, wholeOf } from './parquet.ts'
 import { readTable, type Table, timesOf } from './table.ts'
@@ -89,6 +89,8 @@ export interface Reading {
   /** Of all files. */
   readonly rows: number
   readonly skipped: number
+  /** Two files whose names may be of different series, where nobody can know; null if there are none. */
+  readonly doubt: readonly [string, string] | null
 }
 
 /** Reads rows into the stage. Throws Problem 422 if a file is none that anybody could read, or `SetAside`. */
@@ -102,6 +104,8 @@ export async function stageFiles(
   let rows = 0
   let skipped = 0
   let first: Told | null = null
+  let worded: string | null = null
+  let doubt: Reading['doubt'] = null
   const tickers = new Set<string>()
   let bytes = 0
   let contents = 0
@@ -130,6 +134,9 @@ export async function stageFiles(
       if (tickers.size > 1) throw severalTickers(tickers)
       if (first) requireSame(first, reading)
       first ??= reading
+      const words = seriesTold(file.name) === null ? wordsOf(file.name) : ''
+      if (words !== '') worded ??= file.name
+      if (words !== '' && worded !== null && wordsOf(worded) !== words) doubt ??= [worded, file.name]
       fileCount++
       rows += reading.rows
       skipped += empty
@@ -141,7 +148,7 @@ export async function stageFiles(
     throw unreadable(null, 'some files are Parquet and some are not; import them one by one')
   if (fileCount === 0 && stage.errors.length === 0)
     throw unreadable(null, 'there are no files with rows in the archive')
-  return { files: readings, fileCount, rows, skipped }
+  return { files: readings, fileCount, rows, skipped, doubt }
 }
 
 type Told = Pick<FileReading, 'name' | 'kind'>
@@ -153,11 +160,11 @@ function requireSame(first: Told, other: Told): void {
       null,
       `some files are of ${first.kind} and some of ${other.kind}; import them one by one`,
     )
-  const [a, b] = [marketTold(first.name), marketTold(other.name)]
-  if (a && b && (a.symbol !== b.symbol || a.interval !== b.interval))
+  const [a, b] = [seriesTold(first.name), seriesTold(other.name)]
+  if (a !== null && b !== null && a !== b)
     throw unreadable(
       null,
-      `the files are of different series, by their names ${a.symbol} ${a.interval} and ${b.symbol} ${b.interval}; import them one by one`,
+      `the files are of different series, by their names ${a} and ${b}; import them one by one`,
     )
 }
 
