@@ -108,8 +108,8 @@ export interface Features {
   onRunHeard(listener: (id: string, run: Run | null) => void): () => void
   /** Called when a backtest has finished. */
   readonly onFinished: FinishedHook
-  /** Builds the index and runs the loops until the signal aborts. */
-  start(signal: AbortSignal): Promise<void>
+  /** Builds the index and runs the loops until the signal aborts, and those that send until `sending` does, where it is given. */
+  start(signal: AbortSignal, sending?: AbortSignal): Promise<void>
 }
 
 export interface ApiSettings {

@@ -68,15 +68,17 @@ export class Backoff {
   }
 }
 
-/** Calls `work` until it succeeds. Answers false if the signal aborted first. */
+/**
+ * Calls `work` until it succeeds. Answers false if the signal aborted first; once it is called in any case, since what is to
+ * be written down may have come about while the server was stopping already.
+ */
 export async function untilDone(
   clock: Clock,
   backoff: Backoff,
   signal: AbortSignal,
   work: () => Promise<void>,
 ): Promise<boolean> {
-  for (;;) {
-    if (signal.aborted) return false
+  do
     try {
       await work()
       backoff.worked()
@@ -85,5 +87,6 @@ export async function untilDone(
       backoff.failed(error)
       await clock.sleep(backoff.waitMs, signal)
     }
-  }
+  while (!signal.aborted)
+  return false
 }

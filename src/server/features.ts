@@ -420,7 +420,7 @@ export function createFeatures(deps: FeatureDeps): Features {
       runListeners.add(listener)
       return () => runListeners.delete(listener)
     },
-    async start(signal) {
+    async start(signal, sending = signal) {
       const tidy = createLoop(deps, 'tidying up', async () => {
         if (!isOursToTidy()) return TIDY_MS
         await telling.purge()
@@ -429,7 +429,7 @@ export function createFeatures(deps: FeatureDeps): Features {
       })
       await Promise.all([
         untilDone(clock, new Backoff(deps, 'building the search index'), signal, () => search.rebuild()),
-        telling.run(signal),
+        telling.run(sending),
         looks.run(signal),
         scanWatch.run(signal),
         forwardRuns.run(signal),

@@ -46,8 +46,11 @@ import { addressOf, welcome } from './welcome.ts'
 const DRAIN_MS = 10_000
 /** How long scripts may go on after that. One that is not almost done would not finish, and its caller should know soon. */
 const RUNS_DRAIN_MS = 1000
-/** How long closing may take: on a full disk LMDB retries for ever. What clients were promised has been written already. */
-const CLOSE_MS = 5000
+/**
+ * How long all of a stop may take: requests and deliveries under way, which have 15 s, and closing. On a full disk LMDB
+ * retries for ever; what clients were promised has been written already. `data/deploy/` allows a little more.
+ */
+const STOP_MS = 25_000
 const SWEEP_MS = 3600_000
 const WARM_MS = 150
 /** How often a server looks for backtests that it could take up: usually, and while some wait for which it had no worker free. */
@@ -246,7 +249,8 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     print(line)
   log('info', 'listening', { host: config.HOST, port })
   const stopLoops = new AbortController()
-  const loops = features.start(stopLoops.signal)
+  // From the signal on no delivery begins, since those under way are waited for.
+  const loops = features.start(stopLoops.signal, stopping.signal)
 
   const sweep = createLoop({ clock, log }, 'sweeping', async () => {
     await Promise.all([
@@ -271,7 +275,8 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     { clock, log },
     stopLoops.signal,
   )
-  const sharing = fleet?.run({ clock, log }, stopLoops.signal)
+  const stopSharing = new AbortController()
+  const sharing = fleet?.run({ clock, log }, stopSharing.signal)
   const taking = fleet && takeUpRuns({ clock, log }, services, stopLoops.signal)
   const stopBackup = new AbortController()
   const backingUp = backup?.run(stopBackup.signal)
@@ -285,11 +290,13 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
   setTimeout(() => {
     log('error', 'stopped the hard way', { doing })
     process.exit(1)
-  }, DRAIN_MS + CLOSE_MS)
+  }, STOP_MS)
   await app.stop()
   doing = 'ending deliveries'
   stopLoops.abort()
-  await Promise.all([loops, sweeping, following, sharing, taking])
+  await Promise.all([loops, sweeping, following, taking])
+  stopSharing.abort()
+  await sharing
   clearTimeout(cut)
   clearTimeout(cutRuns)
   pool.close()

@@ -188,7 +188,7 @@ export function createTelling(deps: FeatureDeps, { shards, isAcknowledged, look 
       await channels.purge()
       await mail.purge()
     },
-    /** Sends until the signal aborts. */
+    /** Sends until the signal aborts, and ends what is on its way. */
     run: (signal: AbortSignal) =>
       Promise.all([deliverer.run(signal), notifier.run(signal), mail.run(signal)]),
   }

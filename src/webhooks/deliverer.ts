@@ -110,8 +110,11 @@ export interface DelivererDeps<D extends Destination, P extends Parcel> {
 const SLOTS = 64
 /** The longest nap between looks at the outbox, so that a changed clock is noticed. */
 const NAP_MS = 60_000
-/** When the server stops, attempts under way may take this long; the others are repeated at the next start. */
-const STOP_MS = 2000
+/**
+ * How long attempts under way are waited for when the server stops: for as long as a receiver has (15 s), and a moment to
+ * store it. One cut short is made again at the next start, however it was answered.
+ */
+const STOP_MS = 20_000
 /** How many deliveries of a deleted receiver are cancelled at once. */
 const CANCELLED_AT_ONCE = 200
 /** How many deliveries of a receiver are rescheduled at once after the clock was set. */
@@ -415,7 +418,7 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
       told.add(ownerId)
       loop.wake()
     },
-    /** Runs until `signal` aborts. */
+    /** Begins attempts until `signal` aborts, and ends those under way. */
     async run(signal: AbortSignal): Promise<void> {
       stopping = signal
       await loop.run(signal)

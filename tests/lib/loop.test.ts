@@ -98,4 +98,6 @@ test('what has to be done is tried until it is done, or until the server stops',
   await clock.settle()
   stop.abort()
   expect(await given).toBe(false)
+  // What came about while the server stopped is written down as well.
+  expect(await untilDone(clock, backoff, stop.signal, work)).toBe(true)
 })

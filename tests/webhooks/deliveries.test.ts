@@ -421,16 +421,30 @@ describe('a delivery', () => {
     gates[1]?.()
     await stop()
   })
-  test('is waited for at a stop, and no longer than until it is done', async () => {
-    const { register, report, stop } = await world()
-    await register()
+  test('is waited for at a stop for as long as it takes, and what became of it is kept', async () => {
+    const { register, report, log, stop } = await world()
+    const { receiver } = await register()
     const { promise: answered, resolve } = Promise.withResolvers<Reply>()
     respond = () => answered
-    await report()
-    const stopped = stop()
+    await report({ backtestId: 'bt_1' })
+    await report({ backtestId: 'bt_2' })
+    let isOver = false
+    const stopped = stop().then(() => (isOver = true))
+    await clock.pass(14_900)
+    expect(isOver).toBe(false)
     resolve(ok)
     await stopped
     expect(clock.asleep).toBe(0)
+    // The second is left to the next start, and the first is not sent again then.
+    expect((await log(receiver.id)).map(({ state }) => state).sort()).toEqual(['delivered', 'pending'])
+    expect(sent).toHaveLength(1)
+    const next = await world(kv)
+    await clock.settle()
+    expect(sent.map((attempt) => (bodyOf(attempt)['data'] as { backtestId: string }).backtestId)).toEqual([
+      'bt_1',
+      'bt_2',
+    ])
+    await next.stop()
   })
   test('leaves again, with the same id, when the process died before the outcome was kept', async () => {
     const first = await world()
@@ -840,12 +854,12 @@ test('a secret that cannot be read is an outcome, retried on the schedule and to
   await stop()
 })
 
-test('a stop does not wait for a receiver that never answers', async () => {
+test('a stop does not wait for ever for a receiver that never answers', async () => {
   const { register, report, stop } = await world()
   await register()
   respond = never
   await report()
   const stopped = stop()
-  await clock.pass(6000)
+  await clock.pass(20_000)
   await stopped
 })
