@@ -95,10 +95,13 @@ export function createLookQueue(deps: LookQueueDeps) {
     begun = false
     loop.wake()
   })
-  shards.beforeGiving(async () => {
-    while ([...stepping].some(({ job }) => !isOurs(job.key)))
-      await new Promise<void>((resolve) => waitingForStep.push(resolve))
-  })
+  shards.beforeGiving(
+    async () => {
+      while ([...stepping].some(({ job }) => !isOurs(job.key)))
+        await new Promise<void>((resolve) => waitingForStep.push(resolve))
+    },
+    () => stepping.values().map(({ job }) => symbolShard(job.key)),
+  )
 
   function want(note: BarNote): void {
     if (!isOurs(note.key)) return

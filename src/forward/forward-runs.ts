@@ -124,11 +124,14 @@ export class ForwardRuns {
     })
     bars.onChange(() => this.#loop.wake())
     shards.onGained(() => this.#loop.wake())
-    shards.beforeGiving(async () => {
-      const given = [...this.#underWay].filter(([userId]) => !shards.holds(userId))
-      await Promise.allSettled(given.map(([, work]) => work))
-      for (const id of this.#held.keys()) this.#held.delete(id)
-    })
+    shards.beforeGiving(
+      async () => {
+        const given = [...this.#underWay].filter(([userId]) => !shards.holds(userId))
+        await Promise.allSettled(given.map(([, work]) => work))
+        for (const id of this.#held.keys()) this.#held.delete(id)
+      },
+      () => this.#underWay.keys(),
+    )
   }
 
   run(signal: AbortSignal): Promise<void> {

@@ -79,7 +79,10 @@ export abstract class StoredJobs<
         deps.log('error', `${noun.many} could not be gone on with`, { error: String(error) }),
       )
     })
-    shards.beforeGiving(() => this.jobs.giveUp())
+    shards.beforeGiving(
+      () => this.jobs.giveUp(),
+      () => this.jobs.underWay(),
+    )
   }
 
   protected abstract progressOf(job: Job): Progress

@@ -203,6 +203,11 @@ export class UserJobs<Job extends KeptJob, Progress extends { readonly state: Jo
     for (const { userId } of given) await this.#queues.get(userId)
   }
 
+  /** The users who have jobs here. */
+  underWay(): Iterable<string> {
+    return this.#queues.keys()
+  }
+
   async #watchAfar(job: Job, signal: AbortSignal, watch: (progress: Progress) => void): Promise<void> {
     const { find, progressOf } = this.#options
     const afar = new LiveJob(job.userId, progressOf(job))

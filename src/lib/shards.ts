@@ -17,8 +17,11 @@ export interface Shards {
   readonly isCutOff: boolean
   /** `listener` is called when that begins, and when it is over. */
   onCutOff(listener: () => void): void
-  /** Before shards go, `settled` is called, and must resolve when nothing that is not held any more is still being done. */
-  beforeGiving(settled: () => Promise<void>): void
+  /**
+   * Before shards go, `settled` is called, and must resolve when nothing that is not held any more is still being done.
+   * `underWay` answers the names whose work would have to be waited for: their shards go last.
+   */
+  beforeGiving(settled: () => Promise<void>, underWay?: () => Iterable<string>): void
 }
 
 export const ALL_SHARDS: Shards = {

@@ -84,9 +84,12 @@ export function createMail({ kv, clock, newId, transport, pictureOf, log, shards
   /** The letter that is being sent. */
   let underWay: { readonly ownerId: string; readonly work: Promise<void> } | null = null
   shards.onGained(() => loop.wake())
-  shards.beforeGiving(async () => {
-    if (underWay && !shards.holds(underWay.ownerId)) await underWay.work.catch(() => {})
-  })
+  shards.beforeGiving(
+    async () => {
+      if (underWay && !shards.holds(underWay.ownerId)) await underWay.work.catch(() => {})
+    },
+    () => (underWay ? [underWay.ownerId] : []),
+  )
 
   /** Sends the first letter of every user, if it is due. Throws when the mail server accepts none at all. */
   async function sendDue(signal: AbortSignal): Promise<number> {

@@ -95,9 +95,12 @@ export function createScanWatch(deps: WatchDeps): ScanWatching {
     loop.wake()
   }
   shards.onGained(lookAtAll)
-  shards.beforeGiving(async () => {
-    if (underWay && !shards.holds(underWay.userId)) await underWay.work.catch(() => {})
-  })
+  shards.beforeGiving(
+    async () => {
+      if (underWay && !shards.holds(underWay.userId)) await underWay.work.catch(() => {})
+    },
+    () => (underWay ? [underWay.userId] : []),
+  )
   return { run: (signal) => loop.run(signal), lookAtAll }
 }
 

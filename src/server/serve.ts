@@ -291,7 +291,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     log('error', 'stopped the hard way', { doing })
     process.exit(1)
   }, STOP_MS)
-  await app.stop()
+  await Promise.all([app.stop(), fleet?.retire()])
   doing = 'ending deliveries'
   stopLoops.abort()
   await Promise.all([loops, sweeping, following, taking])

@@ -142,11 +142,14 @@ export function createDeliverer<D extends Destination, P extends Parcel>(deps: D
     lookedAt = Number.NEGATIVE_INFINITY
     loop.wake()
   })
-  shards.beforeGiving(async () => {
-    for (const ownerId of turns.owners()) if (!shards.holds(ownerId)) turns.learn(ownerId, [])
-    const given = [...busy.values()].filter(({ ownerId }) => !shards.holds(ownerId))
-    await Promise.all(given.map(({ work }) => work))
-  })
+  shards.beforeGiving(
+    async () => {
+      for (const ownerId of turns.owners()) if (!shards.holds(ownerId)) turns.learn(ownerId, [])
+      const given = [...busy.values()].filter(({ ownerId }) => !shards.holds(ownerId))
+      await Promise.all(given.map(({ work }) => work))
+    },
+    () => busy.values().map(({ ownerId }) => ownerId),
+  )
 
   /** Starts what is due while there are slots. Answers how many ms to nap. */
   async function startDue(): Promise<number> {

@@ -1,7 +1,7 @@
 // The queue of looks: what it does with notes, failures and several lanes.
 
 import { expect, test } from 'bun:test'
-import { createLookQueue } from '../../src/alerts/look-queue.ts'
+import { createLookQueue, symbolShard } from '../../src/alerts/look-queue.ts'
 import { ALL_SHARDS } from '../../src/lib/shards.ts'
 import type { BarNote, SeriesKey } from '../../src/market/bar-store.ts'
 
@@ -22,7 +22,12 @@ function world(...lanes: ((symbol: string, step: number) => boolean | Promise<bo
   const away = { reads: 0 }
   /** What happens while a note is being cleared. */
   const during = { clearing: async () => {} }
-  const shards = { ours: true, giving: [] as (() => Promise<void>)[], gained: () => {} }
+  const shards = {
+    ours: true,
+    giving: [] as (() => Promise<void>)[],
+    underWay: (): Iterable<string> => [],
+    gained: () => {},
+  }
   /** Series that were not looked at to their end when the server stopped. */
   const unsettled: SeriesKey[] = []
   let naps = 0
@@ -50,7 +55,10 @@ function world(...lanes: ((symbol: string, step: number) => boolean | Promise<bo
       ...ALL_SHARDS,
       holds: () => shards.ours,
       onGained: (listener) => void (shards.gained = listener),
-      beforeGiving: (settled) => shards.giving.push(settled),
+      beforeGiving(settled, underWay) {
+        shards.giving.push(settled)
+        shards.underWay = underWay!
+      },
     },
     lanes: lanes.map(
       (lane, i) =>
@@ -269,6 +277,7 @@ test('a series goes to another server only when no lane makes a step any more, a
   const settled = looks.settle()
   while (steps.length < 2) await Promise.resolve()
   for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+  expect([...shards.underWay()]).toEqual([symbolShard(noteOf('A').key)])
   shards.ours = false
   let isGiven = false
   const giving = Promise.all(shards.giving.map((ready) => ready())).then(() => (isGiven = true))
@@ -277,6 +286,7 @@ test('a series goes to another server only when no lane makes a step any more, a
   expect(isGiven).toBe(false)
   held.resolve()
   await giving
+  expect([...shards.underWay()]).toEqual([])
   await settled
   expect([seen, [...notes.keys()]]).toEqual([[0], ['A']])
   shards.ours = true

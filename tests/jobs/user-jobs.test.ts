@@ -164,8 +164,10 @@ test('a job that waits for the store is left to the server whose it is now', asy
   void watched()
   await clock.pass(30_000)
   const tried = tries.work
+  expect([...jobs.underWay()]).toEqual([record().userId])
   held.isOurs = false
   await jobs.giveUp()
+  expect([...jobs.underWay()]).toEqual([])
   await clock.pass(60_000)
   expect([tries.work, tries.fail, new Set(told)]).toEqual([tried, 0, new Set(['running'])])
   expect(clock.asleep).toBe(0)

@@ -247,6 +247,92 @@ test('a shard goes to another node only when what was under way for it is done',
   await Promise.all([first, second].map(({ connection }) => connection.close()))
 })
 
+/** Names whose work is in these shards. */
+function namesIn(shards: readonly number[]): string[] {
+  const names = new Map<number, string>()
+  for (let i = 0; names.size < SHARDS; i++) names.set(shardOf(`usr_${i}`), `usr_${i}`)
+  return shards.map((shard) => names.get(shard)!)
+}
+
+/** Resolves once a node has begun to give shards away. */
+function givingOf({ fleet }: Joined, settled: () => Promise<void> = async () => {}): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  fleet.beforeGiving(() => {
+    resolve()
+    return settled()
+  })
+  return promise
+}
+
+test('a shard whose work is under way goes after the others, and is gone on with until then', async () => {
+  const schema = crypto.randomUUID()
+  const first = await joined(schema)
+  await settle([first])
+  let busy = EVERY.slice(100)
+  first.fleet.beforeGiving(
+    async () => {},
+    () => namesIn(busy),
+  )
+  const giving = givingOf(first)
+  const second = await joined(schema)
+  await look([second, first])
+  await giving
+  expect(first.fleet.held).toEqual(busy)
+  while (second.fleet.held.length < 100) await second.fleet.look()
+  expect(second.fleet.held).toEqual(EVERY.slice(0, 100))
+  busy = EVERY.slice(120)
+  await settle([first, second])
+  expect(first.fleet.held).toEqual(EVERY.slice(120, 248))
+  await Promise.all([first, second].map(({ connection }) => connection.close()))
+})
+
+test('where the work of all shards is under way, a few at a time begin no more of it', async () => {
+  const schema = crypto.randomUUID()
+  const first = await joined(schema)
+  await settle([first])
+  first.fleet.beforeGiving(
+    async () => {},
+    () => namesIn(EVERY),
+  )
+  const done = Promise.withResolvers<void>()
+  const giving = givingOf(first, () => done.promise)
+  const second = await joined(schema)
+  await look([second, first])
+  await giving
+  await look([second, first])
+  expect(counts([first, second])).toEqual([SHARDS - 8, 0])
+  done.resolve()
+  await settle([first, second])
+  expect(together([first, second])).toEqual(EVERY)
+  await Promise.all([first, second].map(({ connection }) => connection.close()))
+})
+
+test('a node that is about to stop goes on with what is under way, and the others have the rest at once', async () => {
+  const schema = crypto.randomUUID()
+  const [first, second] = [await joined(schema), await joined(schema)]
+  const nodes = [second, first]
+  await settle(nodes)
+  const busy = first.fleet.held.slice(0, 5)
+  first.fleet.beforeGiving(
+    async () => {},
+    () => namesIn(busy),
+  )
+  const retired = first.fleet.retire()
+  await first.fleet.look()
+  await retired
+  expect(first.fleet.held).toEqual(busy)
+  // Before its patience with a node that has a share would be at an end.
+  for (let looks = 0; looks < 3; looks++) await second.fleet.look()
+  expect(together(nodes)).toEqual(EVERY)
+  await first.fleet.leave()
+  await second.fleet.look()
+  expect(second.fleet.held).toEqual(EVERY)
+  // Nobody would take what the last one gives away.
+  await second.fleet.retire()
+  expect(second.fleet.held).toEqual(EVERY)
+  await Promise.all(nodes.map(({ connection }) => connection.close()))
+})
+
 test('what others have left is taken also while shards are given away', async () => {
   const schema = crypto.randomUUID()
   const [first, second] = [await joined(schema), await joined(schema)]

@@ -159,13 +159,17 @@ describe('a delivery', () => {
     let asked = 0
     let ours = true
     const giving: (() => Promise<void>)[] = []
+    let names = (): string[] => []
     const shards: Shards = {
       ...ALL_SHARDS,
       holds() {
         if (++asked > 1000) throw new Error('asked without end')
         return ours
       },
-      beforeGiving: (settled) => giving.push(settled),
+      beforeGiving(settled, underWay) {
+        giving.push(settled)
+        names = () => [...underWay!()]
+      },
     }
     const { register, report, log, stop } = await world(testKv(), shards)
     const { receiver } = await register()
@@ -173,10 +177,12 @@ describe('a delivery', () => {
     respond = () => answered.promise
     await report({ backtestId: 'bt_1' })
     await report({ backtestId: 'bt_2' })
+    expect(names()).toEqual(['usr_1'])
     ours = false
     const given = Promise.all(giving.map((settled) => settled()))
     answered.resolve(ok)
     await given
+    expect(names()).toEqual([])
     await clock.pass(50_000)
     expect(logged).toEqual([])
     expect((await log(receiver.id)).map(({ state }) => state).sort()).toEqual(['delivered', 'pending'])

@@ -4,13 +4,15 @@
 // has not renewed for long enough, another node buries it: the fence goes, so that nothing it may still be about to write
 // is taken, and in the same transaction its shards become nobody's. Then every node claims up to its fair share of what
 // is nobody's, where only those count that still look; what is still nobody's after some looks goes to whoever is quickest.
-// A node that has more than its share, since others have come, finishes what it is doing for some of its shards and gives
-// them back. So a shard is done by one node at a time, and nobody has to be the first among them.
+// A node that has more than its share, since others have come, gives back shards for which it is doing nothing at the moment,
+// and goes on with the others meanwhile. So a shard is done by one node at a time, hardly ever by none, and nobody has to be
+// the first among them.
 
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { createLoop } from '../../lib/loop.ts'
 import { SHARDS, type Shards, shardOf } from '../../lib/shards.ts'
+import { within } from '../../lib/within.ts'
 import { decodeKey, encodeKey, prefixRange } from '../key.ts'
 import type { Key } from '../kv.ts'
 import { intArray } from './arrays.ts'
@@ -25,6 +27,10 @@ import { away } from './silence.ts'
 const LOOK_MS = 500
 /** After so many looks at shards that are nobody's, they are taken by whoever looks, whatever its share. */
 const PATIENT_LOOKS = 4
+/** Where all shards have work under way, so many at a time begin no more of it and go when it is done. */
+const BUSY_AT_ONCE = 8
+/** How long a server that is about to stop waits until others may have what it does nothing for. */
+const RETIRE_MS = 2000
 /** Who was not heard of for this part of a lease, which is three looks, is not left a share of what is nobody's. */
 const QUIET = 3 / 8
 const NODES: Key = ['lease', 'node']
@@ -80,6 +86,10 @@ export class Fleet implements Shards {
   readonly #gained: (() => void)[] = []
   readonly #cutOff: (() => void)[] = []
   readonly #settled: (() => Promise<void>)[] = []
+  readonly #underWay: (() => Iterable<string>)[] = []
+  #isRetiring = false
+  readonly #retired = Promise.withResolvers<void>()
+  #wake = () => {}
   readonly #buried: (() => void)[] = []
   readonly #lose: () => void
 
@@ -147,8 +157,9 @@ export class Fleet implements Shards {
     this.#cutOff.push(listener)
   }
 
-  beforeGiving(settled: () => Promise<void>): void {
+  beforeGiving(settled: () => Promise<void>, underWay?: () => Iterable<string>): void {
     this.#settled.push(settled)
+    if (underWay) this.#underWay.push(underWay)
   }
 
   /** `listener` is called when a node has gone. */
@@ -214,6 +225,7 @@ export class Fleet implements Shards {
       },
       { mostMs: LOOK_MS },
     )
+    this.#wake = () => loop.wake()
     await Promise.all([loop.run(signal), this.#watchLease(signal)])
   }
 
@@ -247,12 +259,25 @@ export class Fleet implements Shards {
     isFewer ||= this.#members.some((name) => !members.includes(name))
     this.#members = members
     if (isFewer) for (const listener of this.#buried) listener()
+    if (this.#isRetiring) {
+      if (this.#held.size === 0) this.#retired.resolve()
+      else if (this.#giving.size === 0) void this.#give(0).finally(this.#retired.resolve)
+      return
+    }
     const looking = namesOf(alive.filter(({ name, isLooking }) => isLooking || name === this.node))
     const share = shareOf(looking.indexOf(this.node), looking.length)
     this.#looksInVain = free === 0 || isFewer ? 0 : this.#looksInVain + 1
     if (this.#looksInVain >= PATIENT_LOOKS) await this.#claim(free)
     else if (this.#held.size < share || !this.#isSure) await this.#claim(Math.max(0, share - this.#held.size))
     else if (this.#held.size > share && this.#giving.size === 0) void this.#give(share)
+  }
+
+  /** The server is about to stop: what it does nothing for at the moment goes to the others, if there are any. */
+  async retire(): Promise<void> {
+    if (this.#members.length < 2) return
+    this.#isRetiring = true
+    this.#wake()
+    await within(this.#clock, RETIRE_MS, this.#retired.promise)
   }
 
   /** Gives up lease and shards, so that the others need not wait for the lease to run out. */
@@ -271,10 +296,20 @@ export class Fleet implements Shards {
   async #stay(): Promise<void> {
     const { schema, writing } = this.#connection
     const kept = await writing.query(
-      `with told as (update ${schema}.nodes set version = $4, lag_ms = $5, seen = clock_timestamp() where node = $6)
+      `with told as (update ${schema}.nodes set version = $4, lag_ms = $5,
+         seen = clock_timestamp() - $7 * interval '1 ms' where node = $6)
        update ${schema}.leases set until = clock_timestamp() + $3 * interval '1 ms'
        where work = $1 and node = $2 returning fence`,
-      [SERVING_KEY, TOGETHER, this.#leaseMs, this.#version, this.#lagMs(), this.node],
+      [
+        SERVING_KEY,
+        TOGETHER,
+        this.#leaseMs,
+        this.#version,
+        this.#lagMs(),
+        this.node,
+        // One that is about to stop is left no share.
+        this.#isRetiring ? this.#leaseMs : 0,
+      ],
     )
     if (kept.length === 0) this.#lose()
   }
@@ -339,11 +374,16 @@ export class Fleet implements Shards {
     await this.#recall()
   }
 
+  /** Shards without work under way, if there are any: those with it are gone on with until it is over. */
   async #give(share: number): Promise<void> {
     const { schema, writing } = this.#connection
-    const [kept, given] = [this.held.slice(0, share), this.held.slice(share)]
+    const busy = new Set(this.#underWay.flatMap((names) => Array.from(names(), shardOf)))
+    const idle = this.held.filter((shard) => !busy.has(shard))
+    const most = this.#held.size - share
+    // Nobody does the work of these until all of them are settled.
+    const given = idle.length > 0 ? idle.slice(-most) : this.held.slice(-Math.min(most, BUSY_AT_ONCE))
     this.#giving = new Set(given)
-    this.#held = new Set(kept)
+    this.#held = this.#held.difference(this.#giving)
     try {
       await Promise.all(this.#settled.map((settled) => settled()))
       await writing.query(
@@ -369,7 +409,7 @@ export class Fleet implements Shards {
     const held = new Set(rows.map(({ shard }) => shard)).difference(giving)
     const isMore = held.difference(this.#held).size > 0
     this.#held = held
-    if (giving.size === 0) this.#isSure = true
+    this.#isSure = giving.size === 0
     if (isMore) for (const listener of this.#gained) listener()
   }
 }
