@@ -24,11 +24,12 @@ export const serveCommand: Command = {
     try {
       return await serve(context, config, newKey === true)
     } catch (error) {
-      if (error instanceof Problem || error instanceof DataRefused) throw error
-      // Threads and timers that have been started would keep the process alive.
       context.warn(
-        `The server ends for a reason of its own: ${String(error)}. \`chartroom doctor\` says whether its data is damaged.`,
+        error instanceof Problem || error instanceof DataRefused
+          ? error.message
+          : `The server ends for a reason of its own: ${String(error)}. \`chartroom doctor\` says whether its data is damaged.`,
       )
+      // Threads and timers that have been started would keep the process alive.
       return process.exit(1)
     }
   },

@@ -26,6 +26,7 @@ import type { SearchThread } from '../search/search.ts'
 import { idSource } from '../lib/ids.ts'
 import { LOG_LEVELS, type Log, type LogLevel } from '../lib/log.ts'
 import { createLoop } from '../lib/loop.ts'
+import { within } from '../lib/within.ts'
 import { BarCache } from '../market/bar-cache.ts'
 import { loadSamples } from '../market/sample.ts'
 import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
@@ -39,7 +40,7 @@ import { type Config, keyPath } from './config.ts'
 import type { Key, Kv } from '../store/kv.ts'
 import type { ChangeFeed } from '../store/postgres/feed.ts'
 import { markSecretsLost, opensSecrets } from './sealed-secrets.ts'
-import { openStoreOf } from './server-store.ts'
+import { openStoreOf, type ServerStore } from './server-store.ts'
 import { addressOf, welcome } from './welcome.ts'
 
 /** How long requests in flight may take when the server stops. */
@@ -51,6 +52,8 @@ const RUNS_DRAIN_MS = 1000
  * retries for ever; what clients were promised has been written already. `data/deploy/` allows a little more.
  */
 const STOP_MS = 25_000
+/** How long a server that is refused may take to leave the others. */
+const CLOSE_MS = 5000
 const SWEEP_MS = 3600_000
 const WARM_MS = 150
 /** How often a server looks for backtests that it could take up: usually, and while some wait for which it had no worker free. */
@@ -71,17 +74,35 @@ export interface Surroundings {
 
 /** Serves until a signal asks for a stop; answers the exit code. `newKey`: a lost instance.key may be replaced. */
 export async function serve(context: Surroundings, config: Config, newKey: boolean): Promise<number> {
-  const { clock, random, print, warn } = context
   const log = jsonLog(context, config.LOG_LEVEL)
-  const boxOf = (key: Uint8Array) => createSecretBox(key, (count) => random.bytes(count))
   let verdict: KeyVerdict = { kind: 'missing' }
   const store = await openStoreOf(context, config, {
     log,
     async admit(data, others) {
-      const opens = async (key: Uint8Array) => opensSecrets(data, await boxOf(key))
+      const opens = async (key: Uint8Array) => opensSecrets(data, await boxOf(context, key))
       verdict = await judgeKey(data, keyPath(config), opens, { newKey, others })
     },
   })
+  try {
+    return await serveFrom(store, context, config, verdict, log)
+  } catch (error) {
+    // Others would count on this server until its lease is over. Why it ends comes before what closing the store says.
+    await within(context.clock, CLOSE_MS, store.close()).catch(() => {})
+    throw error
+  }
+}
+
+const boxOf = ({ random }: Surroundings, key: Uint8Array) =>
+  createSecretBox(key, (count) => random.bytes(count))
+
+async function serveFrom(
+  store: ServerStore,
+  context: Surroundings,
+  config: Config,
+  verdict: KeyVerdict,
+  log: Log,
+): Promise<number> {
+  const { clock, random, print, warn } = context
   const { kv } = store
   void store.lost.then(() => {
     // Whatever is still going on cannot be stored any more.
@@ -96,7 +117,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
       providersWithoutKey: providers,
     })
   }
-  const box = await boxOf(await settleKey(kv, keyPath(config), verdict, random))
+  const box = await boxOf(context, await settleKey(kv, keyPath(config), verdict, random))
   const backup = await backupOf(context, config, store, log)
   const bars = new BarCache(store.bars)
   await bars.store.sweep()
@@ -317,7 +338,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
 async function backupOf(
   { clock, random }: Surroundings,
   { BACKUP, BACKUP_EVERY, BACKUP_KEEP, DATA_DIR }: Config,
-  { kv, pages }: Awaited<ReturnType<typeof openStoreOf>>,
+  { kv, pages }: ServerStore,
   log: Log,
 ): Promise<Backup | null> {
   if (BACKUP === null || pages === null) return null

@@ -15,7 +15,7 @@ import type { Fleet } from '../store/postgres/fleet.ts'
 import type { LastKnown } from '../store/postgres/last-known.ts'
 import type { Config } from './config.ts'
 
-interface ServerStore {
+export interface ServerStore {
   readonly kv: Kv
   readonly bars: BarStore
   /** The file of the database; null if it is elsewhere. */

@@ -76,7 +76,10 @@ function unusable(what: string, path: string, error: unknown): unknown {
   )
 }
 
-/** Carries out the verdict and answers the key. */
+/**
+ * Carries out the verdict and answers the key. Of servers that start at once on an empty database one is first, and those with
+ * the same key go on with it; a key file that they share is made by one of them.
+ */
 export async function settleKey(
   kv: Kv,
   path: string,
@@ -84,9 +87,10 @@ export async function settleKey(
   random: Random,
 ): Promise<Uint8Array> {
   if (verdict.kind === 'right') return verdict.key
-  const key = verdict.kind === 'first' ? verdict.key : random.bytes(KEY_BYTES)
-  if (!written(path, key, verdict.kind)) throw elsewhere(path)
-  const before = await kv.get(INSTANCE_KEY)
+  const made = verdict.kind === 'first' ? verdict.key : random.bytes(KEY_BYTES)
+  const key = written(path, made, verdict.kind) ? made : contentOf(path)
+  // Only a key that is lost has a successor: what is there otherwise came after the verdict, and stays.
+  const before = verdict.kind === 'lost' ? await kv.get(INSTANCE_KEY) : null
   const id = before
     ? (JSON.parse(before.value) as Instance).id
     : Buffer.from(random.bytes(16)).toString('hex')
@@ -95,7 +99,7 @@ export async function settleKey(
     checks: [{ key: INSTANCE_KEY, version: before?.version ?? null }],
     sets: [{ key: INSTANCE_KEY, value: JSON.stringify(instance) }],
   })
-  if (!done) throw elsewhere(path)
+  if (!done && (await readInstance(kv))?.keyFingerprint !== instance.keyFingerprint) throw elsewhere(path)
   return key
 }
 
@@ -114,7 +118,7 @@ function written(path: string, key: Uint8Array, kind: KeyVerdict['kind']): boole
 
 function elsewhere(path: string): DataRefused {
   return new DataRefused(
-    `Another server has just settled which key the database has. Start again; if this is refused then, bring ${path} over from that server.`,
+    `Another server has just settled another key for the database than the one in ${path}. Bring the file over from that server.`,
   )
 }
 

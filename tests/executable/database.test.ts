@@ -100,6 +100,34 @@ describe.each(BUILT)('%s', (mode) => {
       }
     })
 
+    test('several with one key start at once on an empty one, and all serve', async () => {
+      const url = await freshDatabase(`${mode}_at_once`)
+      // A busy machine is no failure.
+      const settings = { STORE: url.href, LEASE_SECONDS: '600' }
+      const places = Array.from({ length: 3 }, () => new Place(mode, settings))
+      const keyFile = `${places[0]?.folder}/shared.key`
+      writeFileSync(keyFile, new Uint8Array(32).fill(7))
+      const started = await Promise.allSettled(places.map((place) => place.serve('--key-file', keyFile)))
+      try {
+        expect(started.map(({ status }) => status)).toEqual(places.map(() => 'fulfilled'))
+      } finally {
+        for (const one of started) if (one.status === 'fulfilled') await one.value.kill()
+        for (const place of places) place.remove()
+      }
+    })
+
+    test('one that is refused after it has joined the others leaves them, and ends', async () => {
+      const url = await freshDatabase(`${mode}_joined`)
+      const place = new Place(mode, { STORE: url.href, LEASE_SECONDS: '600' })
+      try {
+        const refused = await place.run('serve', '--port', '0', '--key-file', `${place.folder}/no/key`)
+        expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('cannot be written')])
+        expect((await place.run('nodes', '--store', url.href)).out).not.toContain('unknown')
+      } finally {
+        place.remove()
+      }
+    })
+
     test('without its key, with a wrong address, or with a limit that is not for it, does not start', async () => {
       const url = await freshDatabase(`${mode}_refused`)
       const place = new Place(mode, { STORE: url.href })

@@ -148,14 +148,27 @@ test('fingerprints tell keys apart and give nothing of them away', () => {
   expect(fingerprintOf(RIGHT)).not.toContain('0101')
 })
 
-test('of two servers that make a key at the same time the second is told to start again', async () => {
+test('servers that make a key file at the same time go on with the one that was there first', async () => {
   const { folder, kv, verdict } = await judged(null, null, null)
   const path = `${folder}/${KEY_FILE}`
   const found = await verdict
-  await settleKey(kv, path, found, random)
-  const elsewhere = 'settled which key the database has'
-  expect(String(await rejection(settleKey(kv, path, found, random)))).toContain(elsewhere)
+  let made = 0
+  const counting = { bytes: (length: number) => new Uint8Array(length).fill(++made) }
+  const keys = await Promise.all(Array.from({ length: 3 }, () => settleKey(kv, path, found, counting)))
+  expect(keys.map((key) => Buffer.from(key))).toEqual(Array.from({ length: 3 }, () => readFileSync(path)))
+  expect((await readInstance(kv))?.keyFingerprint).toBe(fingerprintOf(readFileSync(path)))
   expect(readdirSync(folder)).toEqual([KEY_FILE])
+})
+
+test('of servers that find a database without a key, those with the key of the first go on', async () => {
+  const { folder, kv, verdict } = await judged(RIGHT, null, null)
+  const path = `${folder}/${KEY_FILE}`
+  const found = await verdict
+  expect(await settleKey(kv, path, found, random)).toEqual(RIGHT)
+  expect(await settleKey(kv, path, found, random)).toEqual(RIGHT)
+  const other = settleKey(kv, path, { kind: 'first', key: WRONG }, random)
+  expect(String(await rejection(other))).toContain('settled another key for the database')
+  expect((await readInstance(kv))?.keyFingerprint).toBe(fingerprintOf(RIGHT))
 })
 
 test('a key file in a folder that is not there is named together with the setting', async () => {
