@@ -276,14 +276,23 @@ export async function importBars(
 }
 
 /** Hours off are seen by nobody who reads only how many bars there are, nor are bars of another symbol. */
-function readWarnings({ findings, doubt }: ReadFiles): ImportResult['warnings'] {
-  const zones = findings.flatMap(({ kind, message, done }) =>
+function readWarnings({ findings, doubt, ends }: ReadFiles): ImportResult['warnings'] {
+  const told = findings.flatMap(({ kind, message, done }) =>
     kind === 'unknown_zone' ? [{ code: 'zone_unknown', message: `${message}: ${done}.` }] : [],
   )
-  if (doubt === null) return zones
+  if (ends !== null) {
+    const done = ends.byEnd
+      ? `each was moved to its beginning, ${ends.byEnd} min earlier`
+      : 'how long these last is not certain, so they stay as they are; take their length off the times, and import them again'
+    told.push({
+      code: 'bars_by_end',
+      message: `${ends.origin} dates bars of minutes by their end: ${done}.`,
+    })
+  }
+  if (doubt === null) return told
   const [one, other] = doubt.map((name) => name.split('/').at(-1)?.slice(0, 100))
   const message = `By their names the files may be of different series, such as ${one} and ${other}: they were read as one. If they are not, import them one by one.`
-  return [...zones, { code: 'names_differ', message }]
+  return [...told, { code: 'names_differ', message }]
 }
 
 /** Nobody knows of which trades the stored bars were made. */

@@ -61,6 +61,75 @@ test.each([
   expect(await read(packed)).toMatchObject({ by, said: [...said] })
 })
 
+const TRADE_STATION = '"Date","Time","Open","High","Low","Close","Up","Down"\n'
+const stationed = (...clocks: readonly string[]) =>
+  TRADE_STATION + rows(clocks, ',10,12,9,11,300,200').replaceAll(' ', ',')
+
+test.each([
+  ['NinjaTrader', 'ES 03-24.Last.txt', NINJA, 1, ['2024-01-02T09:30:00', '2024-01-02T09:31:00']],
+  // Thin trading: minutes nonetheless.
+  [
+    'NinjaTrader',
+    'ES 03-24.Last.txt',
+    NINJA.replace('093200', '094200'),
+    1,
+    ['2024-01-02T09:30:00', '2024-01-02T09:41:00'],
+  ],
+  ['NinjaTrader', 'ES 03-24.txt', NINJA, null, ['2024-01-02T09:31:00', '2024-01-02T09:32:00']],
+  ['HistData', 'DAT_NT_X_M1_2024.csv', NINJA, null, ['2024-01-02T14:31:00', '2024-01-02T14:32:00']],
+  [
+    'TradeStation',
+    'x.txt',
+    stationed('01/16/2024 09:35', '01/16/2024 09:40', '01/16/2024 09:45', '01/16/2024 16:00'),
+    5,
+    ['2024-01-16T09:30:00', '2024-01-16T09:35:00', '2024-01-16T09:40:00', '2024-01-16T15:55:00'],
+  ],
+  // An hour of New York's stocks begins at half past, and the last one has half an hour.
+  [
+    'TradeStation',
+    'x.txt',
+    stationed('01/16/2024 14:30', '01/16/2024 15:30', '01/16/2024 16:00', '01/17/2024 10:30'),
+    0,
+    ['2024-01-16T14:30:00', '2024-01-16T15:30:00', '2024-01-16T16:00:00', '2024-01-17T10:30:00'],
+  ],
+  ['TradeStation', 'x.txt', stationed('01/16/2024 09:35'), 0, ['2024-01-16T09:35:00']],
+  [
+    'TradeStation',
+    'x.txt',
+    stationed('01/16/2024 16:00', '01/17/2024 16:00'),
+    null,
+    ['2024-01-16T16:00:00', '2024-01-17T16:00:00'],
+  ],
+])(
+  '%s dates bars of minutes by their end: %s %j is moved by %j',
+  async (by, fileName, text, byEnd, times) => {
+    expect(await read(text, { fileName })).toMatchObject({ by, times: [...times] })
+    const cache = new BarCache(testBars())
+    const { warnings } = await importBars(cache, seriesKey('CME', 'ES1!', '1m'), [Buffer.from(text)], {
+      fileName,
+    })
+    expect(warnings.filter(({ code }) => code === 'bars_by_end').map(({ message }) => message)).toEqual(
+      byEnd === null
+        ? []
+        : [
+            `${by} dates bars of minutes by their end: ${
+              byEnd > 0
+                ? `each was moved to its beginning, ${byEnd} min earlier.`
+                : 'how long these last is not certain, so they stay as they are; take their length off the times, and import them again.'
+            }`,
+          ],
+    )
+  },
+)
+
+test('volumes of TradeStation that is moved are added up nonetheless', async () => {
+  const text = stationed('01/16/2024 09:31', '01/16/2024 09:32')
+  expect(await read(text)).toMatchObject({
+    times: ['2024-01-16T09:30:00', '2024-01-16T09:31:00'],
+    volume: 500,
+  })
+})
+
 test('NinjaTrader’s name counts for more than volumes of 0', async () => {
   const forex = NINJA.replaceAll(';123', ';0')
   for (const fileName of ['EURUSD.Last.txt', 'EURUSD.Bid.txt'])

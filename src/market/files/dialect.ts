@@ -85,6 +85,8 @@ export interface Dialect {
   readonly sample: string
   /** Makes what a row means of the numbers that stand there; null where they mean what they say. */
   readonly adjust: Adjust | null
+  /** The program dates a bar by its end, so that rows are moved by so many minutes, 0 if that is not certain; null of others. */
+  readonly byEnd: number | null
 }
 
 /** Changes the numbers of a row, which stand in the order of `slotsOf`. */
@@ -190,7 +192,38 @@ export function dialectOf(text: string, hints: Hints, fileName = ''): Dialect {
   const rows = shape.header > 0 ? lines.slice(1) : lines
   const times = rows.map(({ cells }) => timeText(cells, shape.columns, delimiter)).filter((one) => one !== '')
   const decimal = decimalOf(hints.decimal, rows, shape, delimiter)
-  return { delimiter, decimal, sides: sidesIn(shape), ...withTimes(shape, times, hints) }
+  const dialect = { delimiter, decimal, sides: sidesIn(shape), ...withTimes(shape, times, hints) }
+  const byEnd = minutesByEnd(dialect, times, shape.zone !== null)
+  const { adjust } = dialect
+  if (!byEnd) return { ...dialect, byEnd }
+  const fromEnd: Adjust = (values) => {
+    adjust?.(values)
+    values[0]! -= byEnd * 60_000
+  }
+  return { ...dialect, byEnd, adjust: fromEnd }
+}
+
+/**
+ * NinjaTrader exports minutes, where its name is what it is known by. TradeStation's bars are as long as most of them are
+ * apart; longer ones may be cut short by the end of a session, so that nobody knows where each begins.
+ */
+function minutesByEnd(
+  { origin: by, kind, times: written, order, zone }: Omit<Dialect, 'byEnd'>,
+  times: readonly string[],
+  isNamed: boolean,
+): number | null {
+  if (kind !== 'bars' || written !== 'date and time') return null
+  if (by === 'NinjaTrader' && isNamed) return 1
+  if (by !== 'TradeStation') return null
+  const at = times.map((text) => parseTimeText(text, { unit: null, order, zone, calendar: null }) / 60_000)
+  const counts = new Map<number, number>()
+  for (let i = 1; i < at.length; i++) {
+    const minutes = Math.abs(at[i]! - at[i - 1]!)
+    counts.set(minutes, (counts.get(minutes) ?? 0) + 1)
+  }
+  const [most = 0] = [...counts].sort((a, b) => b[1] - a[1])[0] ?? []
+  if (most >= 1440) return null
+  return most <= 30 && 60 % most === 0 ? most : 0
 }
 
 /** Whether rows may tell what was bought. */

@@ -10,7 +10,15 @@ import { parseInterval } from '../interval.ts'
 import { stageJson } from '../json-bars.ts'
 import type { SymbolInfo } from '../symbol.ts'
 import { readCsv, type RowSink } from './csv.ts'
-import { badHint, type DialectTold, hasSides, type Hints, type RowKind, toldOf } from './dialect.ts'
+import {
+  badHint,
+  type Dialect,
+  type DialectTold,
+  hasSides,
+  type Hints,
+  type RowKind,
+  toldOf,
+} from './dialect.ts'
 import type { FileFormat } from './file-format.ts'
 import { seriesTold, wordsOf } from './file-market.ts'
 import { arrowTable, isArrow } from './arrow.ts'
@@ -91,6 +99,8 @@ export interface Reading {
   readonly skipped: number
   /** Two files whose names may be of different series, where nobody can know; null if there are none. */
   readonly doubt: readonly [string, string] | null
+  /** The first file whose bars are dated by their end. */
+  readonly ends: Pick<Dialect, 'origin' | 'byEnd'> | null
 }
 
 /** Reads rows into the stage. Throws Problem 422 if a file is none that anybody could read, or `SetAside`. */
@@ -106,6 +116,7 @@ export async function stageFiles(
   let first: Told | null = null
   let worded: string | null = null
   let doubt: Reading['doubt'] = null
+  let ends: Reading['ends'] = null
   const tickers = new Set<string>()
   let bytes = 0
   let contents = 0
@@ -128,12 +139,13 @@ export async function stageFiles(
         asides.push(read)
         continue
       }
-      const { skipped: empty, ticker = null, ...reading } = read
+      const { skipped: empty, ticker = null, byEnd = null, ...reading } = read
       if (stage.full) break
       if (ticker !== null) tickers.add(ticker)
       if (tickers.size > 1) throw severalTickers(tickers)
       if (first) requireSame(first, reading)
       first ??= reading
+      if (byEnd !== null) ends ??= { origin: reading.dialect?.origin ?? null, byEnd }
       const words = seriesTold(file.name) === null ? wordsOf(file.name) : ''
       if (words !== '') worded ??= file.name
       if (words !== '' && worded !== null && wordsOf(worded) !== words) doubt ??= [worded, file.name]
@@ -148,7 +160,7 @@ export async function stageFiles(
     throw unreadable(null, 'some files are Parquet and some are not; import them one by one')
   if (fileCount === 0 && stage.errors.length === 0)
     throw unreadable(null, 'there are no files with rows in the archive')
-  return { files: readings, fileCount, rows, skipped, doubt }
+  return { files: readings, fileCount, rows, skipped, doubt, ends }
 }
 
 type Told = Pick<FileReading, 'name' | 'kind'>
@@ -182,11 +194,17 @@ interface OneFileOptions extends FileOptions {
   readonly made: BarsUnderWay
 }
 
+interface StagedFile extends FileReading {
+  readonly skipped: number
+  readonly ticker?: string | null
+  readonly byEnd?: number | null
+}
+
 async function stageFile(
   file: NamedFile,
   stage: BarStage,
   options: OneFileOptions,
-): Promise<FileAside | (FileReading & { readonly skipped: number; readonly ticker?: string | null })> {
+): Promise<FileAside | StagedFile> {
   const head = await headOf(file.bytes)
   const { name, packing } = file
   const isTable = isParquet(head.first) || isArrow(head.first)
@@ -305,6 +323,7 @@ async function stageCsv(
   const before = stage.added
   const rows = new SinkOf(stage, options)
   const told: DialectTold[] = []
+  let byEnd: number | null = null
   const ticker = await readCsv(
     input,
     {
@@ -313,13 +332,14 @@ async function stageCsv(
       fileName: name,
       begin(dialect) {
         told.push(toldOf(dialect))
+        byEnd = dialect.byEnd
         return rows.begin(dialect.kind, hasSides(dialect))
       },
       between: () => stage.spill(),
     },
     { isPart },
   )
-  return { dialect: told[0] ?? null, ticker, ...rows.end(stage.added - before) }
+  return { dialect: told[0] ?? null, ticker, byEnd, ...rows.end(stage.added - before) }
 }
 
 /** Throws Problem 422. */
