@@ -12,8 +12,9 @@ import type { Calendar } from './calendar.ts'
 import { rankOfName } from './files/dialect.ts'
 import type { Zone } from './zone.ts'
 
-const FIELDS = ['time', 'open', 'high', 'low', 'close', 'volume'] as const
+const FIELDS = ['time', 'open', 'high', 'low', 'close', 'volume', 'bought'] as const
 const VOLUME = 5
+const BOUGHT = 6
 /** Which field a name is of; of several names of one field that with the lowest rank counts. */
 interface FieldName {
   readonly field: number
@@ -21,10 +22,13 @@ interface FieldName {
 }
 const NAMES_MAX = 1000
 
-/** Where each field stands in a list: as most write it, as Kraken does with the average price, and as Coinbase does. */
+/** Where each field stands in a list: as most write it, as Binance, Kraken with the average price, and Coinbase do. */
 const USUAL = [0, 1, 2, 3, 4, 5]
+const BINANCE = [0, 1, 2, 3, 4, 5, 9]
 const KRAKEN = [0, 1, 2, 3, 4, 6]
 const COINBASE = [0, 3, 2, 1, 4, 5]
+/** Of an object fields stand where they belong. */
+const NAMED = [0, 1, 2, 3, 4, 5, BOUGHT]
 /** So many lists are looked at to know the order. */
 const HELD_MAX = 200
 /** A list that may be a bar has the time and four prices. */
@@ -175,9 +179,8 @@ class JsonBars implements JsonListener, JsonReading {
     if (mistake !== null) return this.stage.fail(1, mistake)
     for (let row = 0; row < this.#columns.length && !this.stage.full; row++) {
       const at = (field: number) => this.#columns.at(field, row)
-      const volume = at(VOLUME)
       if ([1, 2, 3, 4].every((field) => Number.isNaN(at(field)))) this.skipped++
-      else this.stage.add(row + 1, at(0), at(1), at(2), at(3), at(4), Number.isNaN(volume) ? 0 : volume)
+      else this.#stageBar(row + 1, (field) => (field === VOLUME ? at(field) || 0 : at(field)))
       if (row % 65_536 === 0) await this.stage.spill()
     }
   }
@@ -213,7 +216,7 @@ class JsonBars implements JsonListener, JsonReading {
       throw new JsonError('has two lists of bars; keep one of them')
     this.#rows = list
     const { kind, cells } = place
-    if (kind === 'object') return this.#add(cells, USUAL)
+    if (kind === 'object') return this.#add(cells, NAMED)
     if (this.#order) return this.#add(cells, this.#order)
     this.#held.push(cells)
     if (this.#held.length === HELD_MAX) this.#flush(this.#places.at(-2)!)
@@ -222,27 +225,32 @@ class JsonBars implements JsonListener, JsonReading {
   /** Adds the rows that were held back until their order was known; their list is in this place. */
   #flush({ name }: Place): void {
     const isKrakens = name === 'result' && this.#held.every(({ length }) => length === 8)
-    this.#order ??= isKrakens ? KRAKEN : isCoinbases(this.#held) ? COINBASE : USUAL
+    const isBinances = this.#held.every(
+      (cells) => cells.length === 12 && toNumber(cells[6]) > toNumber(cells[0]),
+    )
+    this.#order ??= isKrakens ? KRAKEN : isBinances ? BINANCE : isCoinbases(this.#held) ? COINBASE : USUAL
     for (const cells of this.#held.splice(0)) this.#add(cells, this.#order)
   }
 
   #add(cells: readonly JsonCell[], order: readonly number[]): void {
     this.row++
-    const at = (field: number) => cells[order[field] ?? field]
+    const at = (field: number) => cells[order[field] ?? -1]
     if ([1, 2, 3, 4].every((field) => at(field) === null)) {
       this.skipped++
       return
     }
-    this.stage.add(
-      this.row,
-      this.#timeOf(at(0)),
-      toNumber(at(1)),
-      toNumber(at(2)),
-      toNumber(at(3)),
-      toNumber(at(4)),
-      toNumber(at(VOLUME) ?? 0),
+    this.#stageBar(this.row, (field) =>
+      field === 0 ? this.#timeOf(at(0)) : toNumber(at(field) ?? (field === VOLUME ? 0 : undefined)),
     )
   }
+
+  #stageBar(row: number, at: (field: number) => number): void {
+    const values = this.#values
+    for (let field = 0; field <= BOUGHT; field++) values[field] = at(field)
+    if (values[BOUGHT]! >= 0) this.stage.expectSides()
+    this.stage.addFrom(row, values)
+  }
+  readonly #values = new Float64Array(BOUGHT + 1)
 
   #timeOf(value: JsonCell): number {
     const time = parseTime(value, this.#calendar)
@@ -315,16 +323,16 @@ class Columns {
 
   at(field: number, row: number): number {
     const column = this.#columns[field]
-    return column ? column.numbers.at(row) : 0
+    return column ? column.numbers.at(row) : field === BOUGHT ? Number.NaN : 0
   }
 
-  /** Names the missing column; null if all are there. Volume may be missing. */
+  /** Names the missing column; null if all are there. Volume, and what of it was bought, may be missing. */
   mistake(): string | null {
     if (this.#columns.length === 0) return 'expected a list of bars, or an object of columns'
     if (!this.#columns[0]) return 'expected a column time'
     for (const [field, name] of FIELDS.entries()) {
       const column = this.#columns[field]
-      if (field === VOLUME && !column) continue
+      if (field >= VOLUME && !column) continue
       if (column?.numbers.length !== this.length) return `expected a column ${name} as long as time`
     }
     return null

@@ -201,6 +201,50 @@ test.each([
   expect(await refusal(answer)).toContain(message)
 })
 
+describe('what was bought', () => {
+  const klines = [
+    [AT * 1000, '10', '12', '9', '11', '5', AT * 1000 + 59_999, '55', 3, '2', '22', '0'],
+    [AT * 1000 + 60_000, '11', '13', '10', '12', '6', AT * 1000 + 119_999, '66', 3, '7', '22', '0'],
+  ]
+  const named = klines.map(([time, open, high, low, close, volume, , , , bought]) => ({
+    time,
+    open,
+    high,
+    low,
+    close,
+    volume,
+    bought,
+  }))
+  const columns = Object.fromEntries(
+    Object.keys(named[0] ?? {}).map((name) => [name, named.map((row) => Number(Object(row)[name]))]),
+  )
+  test.each([
+    ['Binance’s klines', klines],
+    ['names', named],
+    ['columns', columns],
+  ])('is kept of %s, but not where it is more than the volume', async (_name, content) => {
+    const { bars } = await stageBars(
+      [Buffer.from(JSON.stringify(content))],
+      { symbol: COIN, interval: '1m' },
+      null,
+    )
+    expect(Array.from(bars.bought ?? [])).toEqual([2, Number.NaN])
+    expect((await read(content)).bars).toEqual(BARS)
+  })
+
+  test('is not known of other lists, however long', async () => {
+    for (const content of [
+      klines.map((row) => row.slice(0, 11)),
+      klines.map((row) => row.with(6, 1)),
+      KRAKENS,
+      columns['time']?.map((time, i) => ({ ...named[i], time, bought: null })),
+    ]) {
+      const { bars } = await stageBars([Buffer.from(JSON.stringify(content))], { symbol: COIN }, null)
+      expect([bars.length, bars.bought]).toEqual([2, undefined])
+    }
+  })
+})
+
 describe('times that are written out', () => {
   const values = (times: readonly string[]) => ({
     meta: { symbol: 'AAPL', exchange_timezone: 'America/New_York' },
