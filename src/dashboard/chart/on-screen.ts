@@ -14,6 +14,8 @@ export function focusChart(): void {
 export function takePicture(): void {
   const view = chartView()
   if (!view || !shown.value) return
-  const [picture, chart] = [view.picture(), shown.value]
-  import('./picture.ts').then(({ savePicture }) => savePicture(picture, chart)).catch(toastError)
+  const chart = shown.value
+  Promise.all([import('./picture.ts'), view.picture()])
+    .then(([{ savePicture }, picture]) => savePicture(picture, chart))
+    .catch(toastError)
 }

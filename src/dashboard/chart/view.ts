@@ -272,8 +272,12 @@ export class ChartView {
     if (!this.#removed) this.#panes[0]?.redraw()
   }
 
-  /** A picture of the canvases. Titles and legends are HTML on the page, so the caller has to draw them. */
-  picture(): HTMLCanvasElement {
+  /**
+   * A picture of the canvases. Titles and legends are HTML on the page, so the caller has to draw them. What was scrolled and
+   * not drawn yet would make lightweight-charts 5.2.1 add up for ever, so the next frame is waited for.
+   */
+  async picture(): Promise<HTMLCanvasElement> {
+    await new Promise(requestAnimationFrame)
     return this.#chart.takeScreenshot(true, false)
   }
 
@@ -366,6 +370,9 @@ export class ChartView {
       before.time[before.length - 1] === bars.time[bars.length - 1] &&
       // Another type of chart may end with the same bar and have others before it.
       before.time[0] === bars.time[inFront]
+    // lightweight-charts 5.2.1 mixes up its points where the only series with data is given the times that it has, and keeps the
+    // days of the former zone where times stay the same. So it forgets all times first.
+    for (const { series } of this.#panes) series.setData([])
     this.#panes[0]!.series.setData(this.#points())
     for (let i = 1; i < this.#panes.length; i++) this.#setAnchor(i)
     if (range && (hasGrown || before === bars)) scale.scrollToPosition(position, false)

@@ -92,7 +92,8 @@ async function pictureNow(): Promise<string | null> {
   const [view, chart] = [of.peek(), shown.peek()]
   if (!view || !chart) return null
   const { linkPicture } = await import('../chart/picture.ts')
-  return linkPicture(view.picture(), chart).catch(() => null)
+  const picture = await view.picture()
+  return linkPicture(picture, chart).catch(() => null)
 }
 
 function summaryOf({ report }: ShownRun): string {
