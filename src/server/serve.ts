@@ -261,13 +261,8 @@ async function serveFrom(
     return 1
   }
   const port = app.server?.port ?? config.PORT
-  const password = Buffer.from(random.bytes(9)).toString('base64url')
-  const firstRun = (await users(kv).count('all', [])) === 0
-  for (const line of welcome(
-    addressOf(config, port),
-    firstRun ? { setupCode: services.setupCode, password } : null,
-  ))
-    print(line)
+  const hasOwner = (await users(kv).count('all', [])) > 0
+  for (const line of welcome(addressOf(config, port), hasOwner ? null : services.setupCode)) print(line)
   log('info', 'listening', { host: config.HOST, port })
   const stopLoops = new AbortController()
   // From the signal on no delivery begins, since those under way are waited for.
