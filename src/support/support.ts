@@ -45,11 +45,15 @@ const ANSWERS_MAX = 5
 /** A match below this score is a coincidence of one common word. */
 const SCORE_LEAST = 2
 
-/** Front matter (`title:`, `keywords:`) and body of one article's text. */
+/**
+ * Front matter (`title:`, `keywords:`) and body of one article's text. Articles link to each other by their files, as they are
+ * read in the repository; here these are addresses.
+ */
 export function parseArticle(id: string, text: string): Article {
   const [, head = '', body = text] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(text) ?? []
   const field = (name: string) => new RegExp(`^${name}:\\s*(.*)$`, 'm').exec(head)?.[1]?.trim() ?? ''
-  return { id, title: field('title') || id, keywords: field('keywords'), body: body.trim() }
+  const linked = body.trim().replace(/\]\(([a-z-]+)\.md\)/g, '](/help/$1)')
+  return { id, title: field('title') || id, keywords: field('keywords'), body: linked }
 }
 
 export type Support = ReturnType<typeof createSupport>

@@ -9,98 +9,12 @@ import { Form, useForm } from '../ui/form.tsx'
 import { Field, toast } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import s from './help.module.css'
+import { SECTIONS } from './sections.ts'
 import { Markdown } from '../ui/markdown-view.tsx'
 import { Page, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
 
 const CONTACT_FIELDS = bodyFields('POST /api/support/contact')
 const QUESTION_FIELDS = bodyFields('POST /api/support/chat')
-
-/** Sections in the order in which a new user needs them. Articles in none of them are listed under "More". */
-const SECTIONS: readonly (readonly [title: string, ids: readonly string[]])[] = [
-  [
-    'Start',
-    [
-      'getting-started',
-      'what-is-chartroom',
-      'coming-from-tradingview',
-      'editor',
-      'run-backtest',
-      'report',
-      'install',
-    ],
-  ],
-  ['The chart', ['chart', 'chart-types', 'draw', 'indicators', 'several-charts', 'layouts', 'compare']],
-  [
-    'Bars and symbols',
-    ['import-bars', 'fetch-bars', 'live-bars', 'symbols', 'intervals', 'sessions-timezones', 'watchlists'],
-  ],
-  [
-    'Scripts',
-    [
-      'pine-versions',
-      'inputs',
-      'script-errors',
-      'request-security',
-      'script-limits',
-      'drawings',
-      'libraries',
-    ],
-  ],
-  [
-    'Results',
-    [
-      'optimise',
-      'sweep-verdict',
-      'scans',
-      'portfolios',
-      'forward-runs',
-      'trades-list',
-      'fills',
-      'position-size',
-      'commission-slippage',
-      'margin',
-      'bar-magnifier',
-      'drawdown',
-      'sharpe-sortino',
-      'what-is-exact',
-      'compare-tradingview',
-      'verify-backtest',
-      'repaint',
-    ],
-  ],
-  ['Replay', ['replay', 'bookmarks']],
-  [
-    'Alerts and webhooks',
-    [
-      'alerts',
-      'alert-delivery',
-      'alert-limits',
-      'webhooks',
-      'webhook-signature',
-      'webhook-retries',
-      'webhook-addresses',
-    ],
-  ],
-  [
-    'Account and API',
-    [
-      'accounts',
-      'sessions',
-      'password',
-      'api',
-      'api-tokens',
-      'errors',
-      'rate-limits',
-      'mcp',
-      'search',
-      'ideas',
-    ],
-  ],
-  [
-    'Running it',
-    ['configuration', 'command-line', 'docker', 'reverse-proxy', 'database', 'backup', 'privacy'],
-  ],
-]
 
 export function Help({ article }: { readonly article?: string }) {
   const list = useLoad(async (signal) => (await call('GET /api/support/articles', { signal })).articles, [])
@@ -116,12 +30,9 @@ export function Help({ article }: { readonly article?: string }) {
 
 function Contents({ articles }: { readonly articles: readonly ArticleHead[] }) {
   const titleOf = new Map(articles.map((one) => [one.id, one.title]))
-  const placed = new Set(SECTIONS.flatMap(([, ids]) => ids))
-  const rest = articles.filter((one) => !placed.has(one.id)).map((one) => one.id)
-  const sections = rest.length > 0 ? [...SECTIONS, ['More', rest] as const] : SECTIONS
   return (
     <div class={s.contents}>
-      {sections.map(([title, ids]) => (
+      {SECTIONS.map(([title, ids]) => (
         <section key={title}>
           <h2>{title}</h2>
           <ul>
@@ -147,7 +58,7 @@ function Reader({ id, list }: { readonly id: string; readonly list: readonly Art
   const near = SECTIONS.find(([, ids]) => ids.includes(id))
   return (
     <Page title={loaded.data?.title ?? 'Help'} back={['/help', 'Help']} narrow>
-      <Show of={loaded}>{(article) => <Markdown text={withArticleLinks(article.body)} />}</Show>
+      <Show of={loaded}>{(article) => <Markdown text={article.body} />}</Show>
       {near && (
         <section class={p['section']}>
           <h2>{near[0]}</h2>
@@ -165,9 +76,6 @@ function Reader({ id, list }: { readonly id: string; readonly list: readonly Art
     </Page>
   )
 }
-
-/** Articles link to each other by id: `[Bar magnifier](bar-magnifier)`. */
-const withArticleLinks = (text: string): string => text.replace(/\]\(([a-z][a-z0-9-]*)\)/g, '](/help/$1)')
 
 /** Answers a question with the articles that match its words; no text is generated. */
 function Ask() {
