@@ -3,6 +3,8 @@
 
 import { numbersText } from '../lib/number-text.ts'
 import { turn } from '../lib/turn.ts'
+import { spanThere } from '../market/bar-cache.ts'
+import type { SeriesInfo } from '../market/bar-store.ts'
 import { BAR_FIELDS, type Bars } from '../market/bars.ts'
 import type { Pieces } from './json-text.ts'
 
@@ -18,6 +20,11 @@ export function barColumns(bars: Bars): Pieces {
     length: BAR_FIELDS.length * LETTERS * bars.length,
     parts: { [Symbol.asyncIterator]: () => columnTexts(bars) },
   }
+}
+
+/** For an answer about a span without bars: which there are. */
+export function spanWarning({ length }: Bars, series: SeriesInfo | null) {
+  return length > 0 || !series ? {} : { warnings: [{ code: 'no_bars_in_span', message: spanThere(series) }] }
 }
 
 /** A hash of the bars' numbers. */

@@ -26,7 +26,7 @@ import type {
 } from '../wire/bars.ts'
 import { access, requireStanding, type ApiDeps } from './access.ts'
 import type { Caller } from './visit.ts'
-import { barColumns, barsTag } from './bar-columns.ts'
+import { barColumns, barsTag, spanWarning } from './bar-columns.ts'
 import { byteStream } from './csv-answer.ts'
 import { packedBars, wantsColumns } from './columns.ts'
 import { JsonText } from './json-text.ts'
@@ -129,12 +129,13 @@ export function barRoutes(deps: ApiDeps) {
         const read = () => seen.read(key, { ...range, ...(isForwards ? { first: limit } : { last: limit }) })
         if (wantsColumns(request)) {
           const found = await read()
-          return { ...key, ...builtFrom(key, source), bars: await packedBars(found, barsTag(found)) }
+          const bars = await packedBars(found, barsTag(found))
+          return { ...key, ...builtFrom(key, source), bars, ...spanWarning(found, source) }
         }
         const answer = async () => {
           const found = await read()
           const bars = new JsonText([barColumns(found)], { tag: barsTag(found) })
-          return { ...key, ...builtFrom(key, source), bars }
+          return { ...key, ...builtFrom(key, source), bars, ...spanWarning(found, source) }
         }
         // Bars built from another series also depend on the symbol's facts, and those of a spread on several series.
         if (source.interval !== key.interval || mayBeMade(key)) return answer()

@@ -11,6 +11,7 @@ import { marketSession } from '../replay/session.ts'
 import { access, type ApiDeps } from './access.ts'
 import { JsonText } from './json-text.ts'
 import { replayPieces } from './replay-wire.ts'
+import { spanWarning } from './bar-columns.ts'
 import { isoTimeOf } from './fields.ts'
 import { route } from './route.ts'
 
@@ -34,13 +35,15 @@ export function replayRoutes(deps: ApiDeps) {
           query.exchange === undefined
             ? await exchangeWithMost(bars, symbol, interval)
             : marketName(query.exchange)
+        const key = { exchange, symbol, interval }
         // `to` is the last bar's time; ranges end before it.
-        const found = await bars.read(
-          { exchange, symbol, interval },
-          { ...(from !== undefined && { from }), ...(to !== undefined && { to: to + 1 }) },
-        )
-        if (found.length === 0 && (await bars.source({ exchange, symbol, interval })) === null)
-          throw await barsNotFound(bars, { exchange, symbol, interval })
+        const found = await bars.read(key, {
+          ...(from !== undefined && { from }),
+          ...(to !== undefined && { to: to + 1 }),
+        })
+        const source = found.length > 0 ? null : await bars.source(key)
+        if (found.length === 0 && (!source || (from === undefined && to === undefined)))
+          throw await barsNotFound(bars, key)
         if (found.length > BARS_MAX)
           throw wrongQuery(
             '/start',
@@ -48,15 +51,9 @@ export function replayRoutes(deps: ApiDeps) {
             `A replay has at most ${BARS_MAX} bars; this range has ${found.length}. Choose a shorter one.`,
           )
         const mine = visitor !== null && query.userId === visitor.user.id
-        const edge = (time: number | undefined, given: number | undefined) =>
-          new Date(given ?? time ?? 0).toISOString()
-        const session = {
-          ...marketSession(await bars.symbol(exchange, symbol), { exchange, symbol, interval }, found),
-          start: edge(found.time[0], from),
-          end: edge(found.time.at(-1), to),
-        }
+        const session = marketSession(await bars.symbol(exchange, symbol), key, found, { from, to })
         const standing = mine ? await placesOf(places, visitor.user.id, symbol, interval) : undefined
-        return { replay: new JsonText(replayPieces(session, standing)) }
+        return { replay: new JsonText(replayPieces(session, standing)), ...spanWarning(found, source) }
       },
       route('GET /api/platform/replay'),
     )

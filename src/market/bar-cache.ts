@@ -492,11 +492,31 @@ export function isSameSymbol(
   return a.exchange === b.exchange && a.symbol === b.symbol
 }
 
-/** A 404 that says what is cached instead: series of the symbol, or else any. An exchange of '' is unknown. */
+/** Says which bars a series has, to somebody who asked for others. */
+export function spanThere(series: SeriesInfo): string {
+  const { first, last } = series
+  const time = (ms: number) => new Date(ms).toISOString().replace(/(T00:00)?:00\.000Z$/, '')
+  return first > last
+    ? `${seriesName(series)} has no bars: of the series in its formula one begins (${time(first)}) after another has ended (${time(last)}).`
+    : `${seriesName(series)} has bars from ${time(first)} to ${time(last)} (UTC).`
+}
+
+/**
+ * A 404 that says what is there instead: the span of the series, series of the symbol, or else any. An exchange of '' is
+ * unknown.
+ */
 export async function barsNotFound(
-  { list }: { readonly list: () => Promise<readonly SeriesInfo[]> },
+  {
+    list,
+    source,
+  }: {
+    readonly list: () => Promise<readonly SeriesInfo[]>
+    readonly source?: (key: SeriesKey) => Promise<SeriesInfo | null>
+  },
   key: SeriesKey,
 ): Promise<Problem> {
+  const there = await source?.(key)
+  if (there) return new Problem(404, 'bars_not_found', spanThere(there))
   const all = await list()
   const lacking = contractLacking(all, key)
   if (lacking !== null) return new Problem(404, 'bars_not_found', lacking)

@@ -63,7 +63,10 @@ export async function shareSeries(
   const { store } = cache
   const [from, to] = [seriesOf(key, owner), seriesOf(key, '')]
   const found = await store.info(from)
-  if (owner === '' || !found) throw await barsNotFound(barsSeenBy(cache, by.userId), key)
+  if (owner === '' || !found) {
+    const { list } = barsSeenBy(cache, by.userId)
+    throw await barsNotFound({ list }, key)
+  }
   if (await store.info(to))
     throw new Problem(409, 'already_exists', 'Everybody has bars of this name. Remove those first.')
   const facts = await store.symbol(key.exchange, key.symbol, owner)

@@ -9,7 +9,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import { Problem } from '../lib/problem.ts'
 import { marketName } from '../lib/text.ts'
-import type { BarCache } from '../market/bar-cache.ts'
+import { type BarCache, barsNotFound } from '../market/bar-cache.ts'
 import { ownerOf, type SeriesKey } from '../market/bar-store.ts'
 import { type Bars, selectBars } from '../market/bars.ts'
 import { barsRunOn, barsSeenBy, seriesOf } from '../market/seen-bars.ts'
@@ -81,10 +81,17 @@ const replays = collectionIn<ReplayRecord>('replays', {
   indexes: { backtest: ({ backtestId }) => [backtestId] },
 })
 
-/** Bars without a backtest. `bars` are not empty. */
-export function marketSession(info: SymbolInfo, key: SeriesKey, bars: Bars): ReplaySession {
+/** Bars without a backtest. `span` says what was asked for, and has an end at least where `bars` are empty. */
+export function marketSession(
+  info: SymbolInfo,
+  key: SeriesKey,
+  bars: Bars,
+  { from, to }: { readonly from?: number | undefined; readonly to?: number | undefined } = {},
+): ReplaySession {
   return {
     ...frame(info, key, bars),
+    start: iso(from ?? bars.time[0] ?? to!),
+    end: iso(to ?? bars.time.at(-1) ?? from!),
     id: null,
     source: 'market',
     backtestId: null,
@@ -118,7 +125,7 @@ export async function backtestSession(
       404,
       'bars_not_found',
       ownerOf(series) === ''
-        ? 'There are no bars of this exchange over the time of the backtest.'
+        ? `There are no bars of this exchange over the time of the backtest. ${(await barsNotFound(seen, key)).message}`
         : 'The backtest ran on your own bars, which were removed or shared since. Import them again, or run the backtest again.',
     )
   const bars = selectBars(all, { last: REPLAY_BARS_MAX })
@@ -126,6 +133,8 @@ export async function backtestSession(
   const { trades, tracks, equity } = await showOn(bars)
   const session: ReplaySession & { readonly id: string } = {
     ...frame(info, key, bars),
+    start: iso(bars.time[0]!),
+    end: iso(bars.time.at(-1)!),
     id,
     source: 'backtest',
     backtestId: backtest.id,
@@ -161,17 +170,7 @@ async function idOfReplay({ kv, clock, newId }: ReplayDeps, backtest: ReplayedBa
 }
 
 function frame({ timezone, mintick }: SymbolInfo, { exchange, symbol, interval }: SeriesKey, bars: Bars) {
-  return {
-    symbol,
-    exchange,
-    interval,
-    timezone,
-    mintick,
-    start: iso(bars.time[0]!),
-    end: iso(bars.time.at(-1)!),
-    bars,
-    barsHash: barsHash(bars),
-  }
+  return { symbol, exchange, interval, timezone, mintick, bars, barsHash: barsHash(bars) }
 }
 
 const iso = (time: number) => new Date(time).toISOString()

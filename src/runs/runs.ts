@@ -515,6 +515,7 @@ export class Runs {
     pool.assertRoom(userId, lane)
     const symbol = await seen.symbol(key.exchange, key.symbol)
     const bars = await seen.read(key, { last: request.bars })
+    if (bars.length === 0) throw await barsNotFound(seen, key)
     // Check again: further runs may have been added while the bars were read.
     pool.assertRoom(userId, lane)
     const { name, bars: wanted, source, inputs, overrides } = request

@@ -253,7 +253,7 @@ export const BARS = {
     access: 'session bars:read',
     summary: 'Cached bars as columns',
     description:
-      '`start` and `end` (both inclusive) are ISO 8601 or UTC ms; at most 50,000 bars. An interval that is not cached is built from a finer one.',
+      '`start` and `end` (both inclusive) are ISO 8601 or UTC ms; at most 50,000 bars. Where there are none the warning `no_bars_in_span` says which there are. An interval that is not cached is built from a finer one.',
     query: Type.Object({
       ...namesSeries,
       start: Type.Optional(Text(40)),

@@ -81,7 +81,8 @@ export const REPLAYS = {
   'GET /api/platform/replay': {
     access: 'none replay:read',
     summary: 'Fetch a replay session',
-    description: 'userId adds cursor and bookmarks, and counts only when it is the caller.',
+    description:
+      'userId adds cursor and bookmarks, and counts only when it is the caller. Where the span has no bars the warning `no_bars_in_span` says which there are.',
     query: Type.Object({
       ...place,
       exchange: Type.Optional(MarketName),

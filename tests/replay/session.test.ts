@@ -140,7 +140,8 @@ describe('of a backtest', () => {
     expect(await gone()).toMatchObject({
       status: 404,
       code: 'bars_not_found',
-      message: 'There are no bars of this exchange over the time of the backtest.',
+      message:
+        'There are no bars of this exchange over the time of the backtest. There are no bars for this symbol and interval. Cached are X:A 1h, Y:A 1h.',
     })
     expect(await gone('ann')).toMatchObject({
       message:
