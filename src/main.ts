@@ -2,8 +2,8 @@
 
 import { runCommand } from './cli/commands.ts'
 import { inkFor } from './cli/ink.ts'
-import { boundedEnvironment } from './engine/machine-code.ts'
-import { takeShortTurns } from './engine/thread-slice.ts'
+import { boundedEnvironment } from './work/workers/machine-code.ts'
+import { takeShortTurns } from './work/workers/thread-slice.ts'
 import packageJson from '../package.json' with { type: 'json' }
 
 const clock = {
@@ -36,8 +36,8 @@ process.on('unhandledRejection', (error) => {
 })
 
 // These addresses are right both from source and in the executable, because this file is at the root of both.
-const spawnWorker = () => new Worker(new URL('./engine/worker.ts', import.meta.url).href)
-const spawnSearch = () => new Worker(new URL('./search/worker.ts', import.meta.url).href)
+const spawnWorker = () => new Worker(new URL('./work/workers/worker.ts', import.meta.url).href)
+const spawnSearch = () => new Worker(new URL('./people/search/worker.ts', import.meta.url).href)
 
 if (process.argv[2] === 'serve') {
   const bounded = boundedEnvironment(process.env)

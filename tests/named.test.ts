@@ -1,5 +1,5 @@
 // Whatever has a name outside is named in a test: a field, a code, a setting or an operation that no test speaks of may
-// answer anything. Built-ins, flags, settings and the broker's rules have theirs in `pine/table`, `cli/help`, `cli/config` and `backtest/rules`.
+// answer anything. Built-ins, flags, settings and the broker's rules have theirs in `language/table`, `cli/help`, `cli/config` and `broker/rules`.
 //
 // A name in a test is no proof that it is tested; but what is added without any is found here.
 
@@ -30,7 +30,7 @@ test('every code of a refusal is named in a test', () => {
 })
 
 test('everything that the compiler can say is named in a test', () => {
-  const sources = filesOf('src/pine/**/*.ts').map(read).join('\n')
+  const sources = filesOf('src/language/**/*.ts').map(read).join('\n')
   const codes = Array.from(
     sources.matchAll(
       /\b(?:error|warning|withHint)\(\s*'([a-z]+(?:-[a-z]+)*)'|\bcode: '([a-z]+(?:-[a-z]+)*)'/g,
@@ -53,7 +53,7 @@ test('every event is named in a test', () => {
 
 test('every tool of an agent is named in a test', () => {
   const names = Array.from(
-    read('src/api/mcp-server.ts').matchAll(/name: '([a-z_]+)'/g),
+    read('src/http/mcp-server.ts').matchAll(/name: '([a-z_]+)'/g),
     ([, name = '']) => name,
   )
   expect(names.length).toBeGreaterThan(20)

@@ -5,58 +5,35 @@ import { readFileSync, readdirSync } from 'node:fs'
 
 const root = `${import.meta.dir}/..`
 
-/** Features → rooms they may import. They never import each other: they meet in `server/`. */
-const FEATURES = {
-  runs: ['lib', 'market', 'wire', 'store', 'pine', 'backtest', 'engine'],
-  sweeps: ['lib', 'market', 'wire', 'store', 'pine', 'backtest', 'engine', 'jobs', 'statistics'],
-  portfolios: ['lib', 'market', 'wire', 'store', 'pine', 'engine', 'jobs'],
-  forward: ['lib', 'market', 'wire', 'store', 'pine', 'backtest', 'engine'],
-  scans: ['lib', 'market', 'wire', 'store', 'pine', 'engine', 'jobs'],
-  accounts: ['lib', 'wire', 'store'],
-  alerts: ['lib', 'market', 'wire', 'store', 'pine'],
-  ideas: ['lib', 'market', 'store'],
-  scripts: ['lib', 'market', 'store', 'pine'],
-  watchlists: ['lib', 'market', 'wire', 'store'],
-  charts: ['lib', 'market', 'wire', 'store'],
-  replay: ['lib', 'market', 'store', 'backtest'],
-  support: ['lib', 'market', 'store'],
-  errors: ['lib', 'market', 'store'],
-  mail: ['lib', 'store'],
-  feeds: ['lib', 'market', 'store'],
-  webhooks: ['lib', 'wire', 'store'],
-  channels: ['lib', 'wire', 'store', 'webhooks'],
-  search: ['lib', 'store'],
-} as const
-const features = Object.keys(FEATURES)
-
-/** Room → rooms it may import. `*` = all. */
+/** Room → rooms it may import; `*` = all. What stands in a line knows only what stands above it. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   lib: [],
-  market: ['lib'],
-  // What enters and leaves the server, browser-safe.
+  // What enters and leaves the server, browser-safe: broker and work speak it too, so it stands below them.
   wire: ['lib'],
+  market: ['lib'],
   // `lmdb-bars.ts` implements market's BarStore; market never imports the store.
   store: ['lib', 'market'],
-  pine: ['lib', 'market'],
-  // A chart drawn without a browser.
-  picture: ['lib', 'market'],
-  // Formulas, browser-safe.
-  statistics: ['lib'],
-  backtest: ['lib', 'market', 'wire', 'pine', 'statistics'],
-  engine: ['lib', 'market', 'wire', 'picture', 'pine', 'backtest', 'statistics'],
-  // Long work of users that is stored: its records and its queues.
-  jobs: ['lib', 'wire', 'store'],
-  ...FEATURES,
-  api: ['lib', 'market', 'wire', 'store', 'pine', 'backtest', 'engine', ...features],
-  // The features tied together, the loops, the served files: all that is needed to serve.
-  // `tools`: from source, the page and the licences' text are made on the spot.
-  server: ['lib', 'market', 'wire', 'store', 'pine', 'engine', ...features, 'api', 'tools'],
-  dashboard: ['lib', 'market', 'pine', 'wire'],
+  language: ['lib', 'market'],
+  broker: ['lib', 'market', 'wire', 'language'],
+  work: ['lib', 'market', 'wire', 'store', 'language', 'broker'],
+  people: ['lib', 'market', 'wire', 'store', 'language'],
+  notify: ['lib', 'market', 'wire', 'store', 'language'],
+  http: ['lib', 'market', 'wire', 'store', 'language', 'broker', 'work', 'people', 'notify'],
+  // All that is needed to serve, tied together.
+  server: ['lib', 'market', 'wire', 'store', 'language', 'work', 'people', 'notify', 'http'],
+  dashboard: ['lib', 'market', 'wire', 'language'],
   cli: ['*'],
-  tools: ['*'],
   'main.ts': ['*'],
+  // For developers; nothing of the product imports it.
+  tools: ['*'],
 }
-/** Within `pine/`, folder by folder. A built-in's signature is written in the types of `2-check`. */
+/** In these rooms a folder is one noun, which knows none of its neighbours but those named here: they meet in `server/`. */
+const NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
+  people: [],
+  notify: ['webhooks'],
+  work: ['workers', 'jobs'],
+}
+/** Within `language/`, folder by folder. A built-in's signature is written in the types of `2-check`. */
 const PHASES: Readonly<Record<string, readonly string[]>> = {
   messages: [],
   runtime: ['messages'],
@@ -68,10 +45,10 @@ const PHASES: Readonly<Record<string, readonly string[]>> = {
 }
 /** Package → the places that may import it. */
 const ONLY_HERE: Readonly<Record<string, readonly string[]>> = {
-  elysia: ['api/'],
+  elysia: ['http/'],
   lmdb: ['store/lmdb.ts', 'store/lmdb-bars.ts'],
-  minisearch: ['search/', 'support/'],
-  jstat: ['statistics/normal.ts'],
+  minisearch: ['people/search/', 'people/support/'],
+  jstat: ['broker/statistics/normal.ts'],
 }
 
 /** What stands in a module all the same: there is one of it in a process or in a page, by its nature. */
@@ -135,10 +112,10 @@ function roomOf(path: string): string {
   return first
 }
 
-/** The folder of `pine/` that a file is in; of what stands above them, the compiler's door is one that none may pass. */
+/** The folder of `language/` that a file is in; of what stands above them, the compiler's door is one that none may pass. */
 function phaseOf(path: string): string | null {
-  if (/^pine\/(compile|executable)\.ts$/.test(path)) return 'door'
-  const folder = /^pine\/([^/]+)\//.exec(path)?.[1]
+  if (/^language\/(compile|executable)\.ts$/.test(path)) return 'door'
+  const folder = /^language\/([^/]+)\//.exec(path)?.[1]
   return folder !== undefined && folder in PHASES ? folder : null
 }
 
@@ -171,6 +148,17 @@ describe('rooms', () => {
     expect(broken).toEqual([])
   })
 
+  test('a noun knows none of its neighbours', () => {
+    const broken = imports.flatMap(({ file, target }) => {
+      const [room = '', from] = file.split('/')
+      const [toRoom, to = ''] = resolve(file, target)?.split('/') ?? []
+      const known = NEIGHBOURS[room]
+      if (known === undefined || toRoom !== room || from === to || known.includes(to)) return []
+      return [`${file} imports ${target}`]
+    })
+    expect(broken).toEqual([])
+  })
+
   test('the rooms of the language follow the phases, and a run knows none of them', () => {
     const broken = imports.flatMap(({ file, target }) => {
       const from = phaseOf(file)
@@ -186,7 +174,7 @@ describe('rooms', () => {
     // Nodes of the tree are always written `tree.Block`; built-ins are known by their folder.
     const owners = Map.groupBy(
       files
-        .filter((file) => /^pine\/(?!builtins\/|1-parse\/tree\.ts)/.test(file))
+        .filter((file) => /^language\/(?!builtins\/|1-parse\/tree\.ts)/.test(file))
         .flatMap((file) =>
           [
             ...readFileSync(`${root}/src/${file}`, 'utf8').matchAll(
@@ -232,7 +220,7 @@ describe('rooms', () => {
           if (!reached.has(next)) reached.set(next, file)
         }
     const unwanted =
-      /^(pine\/[\w-]+\/(?!runtime\.ts)|pine\/[\w-]+\.ts|backtest\/(run|trial|broker|compiled)|store\/postgres\/|sweeps\/samplers\/|node:(http|https|zlib)$|nodemailer|jstat)/
+      /^(language\/[\w-]+\/(?!runtime\.ts)|language\/[\w-]+\.ts|broker\/(run|trial|emulator|compiled)|store\/postgres\/|work\/sweeps\/samplers\/|node:(http|https|zlib)$|nodemailer|jstat)/
     expect([...reached].filter(([file]) => unwanted.test(file)).map((pair) => pair.join(' by '))).toEqual([])
     expect(reached.size).toBeGreaterThan(200)
   })
@@ -260,7 +248,7 @@ describe('rooms', () => {
 
   test('only main.ts and tools read environment, clock and randomness', () => {
     const broken = files.flatMap((file) => {
-      if (file === 'main.ts' || /^(tools|dashboard|cli)\//.test(file)) return []
+      if (file === 'main.ts' || /^(tools|dashboard|cli|server\/source)\//.test(file)) return []
       const text = readFileSync(`${root}/src/${file}`, 'utf8').replace(/^\s*(\/\/|\*|\/\*).*$/gm, '')
       return [
         ...text.matchAll(
@@ -274,17 +262,17 @@ describe('rooms', () => {
   /** Rules stand in RULES.md beside the code that follows them, and are cited by letter and number. */
   test.each([
     [
-      'backtest/broker/RULES.md',
+      'broker/RULES.md',
       'A-JM',
       [
-        'src/backtest',
-        'src/pine/broker.ts',
-        'src/pine/runtime/price-bars.ts',
+        'src/broker',
+        'src/language/broker.ts',
+        'src/language/runtime/price-bars.ts',
         'src/market/exchange-rates.ts',
-        'tests/backtest',
+        'tests/broker',
       ],
     ],
-    ['pine/RULES.md', 'KL', ['src/pine', 'tests/pine']],
+    ['language/RULES.md', 'KL', ['src/language', 'tests/language']],
   ] as const)(
     '%s has every rule that is cited, and each is cited or not implemented',
     (rules, letters, places) => {
@@ -318,7 +306,7 @@ describe('rooms', () => {
   )
 
   test('what the maps name is there', () => {
-    const maps = ['README.md', 'backtest/broker/RULES.md', 'pine/RULES.md', 'api/DECISIONS.md']
+    const maps = ['README.md', 'broker/RULES.md', 'language/RULES.md', 'http/DECISIONS.md']
     const known = [...new Bun.Glob('**/*.{ts,tsx,md}').scanSync(`${root}/src`)].map((file) => `/${file}`)
     const gone = maps.flatMap((map) =>
       [...readFileSync(`${root}/src/${map}`, 'utf8').matchAll(/`((?:[\w.-]+\/)*[\w-]+\.(?:tsx?|md))`/g)]
@@ -408,16 +396,16 @@ describe('rooms', () => {
      * cache, whose tests say what it asks of the store and write in an order that a database would not keep.
      */
     const byHand = [
-      'alerts/disk-alerts.ts',
-      'api/credentials.test.ts',
       'cli/copy.test.ts',
       'cli/restore.test.ts',
       'cli/run.ts',
       'executable/doctor.test.ts',
       'executable/refusals.test.ts',
+      'http/credentials.test.ts',
       'market/bar-cache.test.ts',
       'market/bar-runs.test.ts',
       'market/bar-store.test.ts',
+      'notify/alerts/disk-alerts.ts',
     ]
     const suites = [...new Bun.Glob('**/*.ts').scanSync(`${root}/tests`)].filter(
       (file) => !/^store\/|^tidy\.|bench/.test(file),

@@ -8,10 +8,10 @@
 // before that is kept.
 
 import { type Bars, columnsOf } from '../market/bars.ts'
-import type { AlertEvent } from '../pine/environment.ts'
-import type { Fills } from './broker/ledger.ts'
-import { SeriesNeeded } from '../pine/runtime/runtime.ts'
-import { labelOf } from './broker/ledger.ts'
+import type { AlertEvent } from '../language/environment.ts'
+import type { Fills } from './emulator/ledger.ts'
+import { SeriesNeeded } from '../language/runtime/runtime.ts'
+import { labelOf } from './emulator/ledger.ts'
 import { openBacktest, type Backtest, type BacktestRequest, type SeriesName, type Snapshot } from './run.ts'
 
 /** A run's state after its first `position` bars. It has results from bar `told` on. */

@@ -1,7 +1,7 @@
 // The scripts that a thread compiled last. A script whose inputs are being tried runs again and again: if it is compiled
 // only once, its machine code is warm too, and 50,000 bars take 2.5 ms instead of 4.1.
 
-import { compile, type CompileOptions, type CompileResult } from '../pine/compile.ts'
+import { compile, type CompileOptions, type CompileResult } from '../language/compile.ts'
 
 /**
  * The limit of all sources together, in characters, where each script counts extra; a character takes some 60 bytes of

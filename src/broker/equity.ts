@@ -6,8 +6,8 @@
 // worst (best) price.
 
 import type { Bars } from '../market/bars.ts'
-import type { Fills } from './broker/ledger.ts'
-import { contracts } from './broker/numbers.ts'
+import type { Fills } from './emulator/ledger.ts'
+import { contracts } from './emulator/numbers.ts'
 
 /** The lowest and the highest price after each fill, up to the next one; neutral if both are on the same bar. */
 export interface Stretches {

@@ -5,7 +5,7 @@
 // run once more as one of the past. Where a bar to come may still change the past, an earlier state is kept, or none.
 
 import type { ReportOrder, ReportSummary } from '../wire/report.ts'
-import type { WaitingOrder } from './broker/broker.ts'
+import type { WaitingOrder } from './emulator/broker.ts'
 import {
   openBacktest,
   type Backtest,

@@ -4,7 +4,7 @@
 // reads it. So a run in one go and one bar by bar agree, and a restored run opens the scripts again.
 
 import { Problem, invalidField } from '../lib/problem.ts'
-import { isPlotSource, type PlotSource } from '../pine/compile.ts'
+import { isPlotSource, type PlotSource } from '../language/compile.ts'
 import type { Backtest, BacktestRequest } from './run.ts'
 
 /** The longest chain of scripts in which each reads a plot of the next, and the most that one script may read. */

@@ -11,7 +11,7 @@ import { calendarOf, periodFinder } from '../market/calendar.ts'
 import { parseInterval } from '../market/interval.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import type { PortfolioResult } from '../wire/portfolio.ts'
-import { Pot } from './broker/pot.ts'
+import { Pot } from './emulator/pot.ts'
 import { CompiledScripts } from './compiled-scripts.ts'
 import { figuresOf } from './portfolio-figures.ts'
 import {

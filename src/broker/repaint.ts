@@ -3,7 +3,7 @@
 // There are three tests. *Truncation*: on the first n bars a script must show the same as when more bars are known, or it
 // has looked ahead. *Live*: with the last bar as if it were forming (a requested coarser interval is not closed yet,
 // barstate says so) it must show the same for that bar as later. *Settings*: recalculation at fills, which sees the
-// finished bar, is switched off. The syntax tree suggests causes (`pine/repaint-causes.ts`). A cause is named if the
+// finished bar, is switched off. The syntax tree suggests causes (`language/repaint-causes.ts`). A cause is named if the
 // difference disappears without it, or appears with it. What no run can show is inferred from the text.
 
 import { Problem } from '../lib/problem.ts'
@@ -11,10 +11,10 @@ import { selectBars, sliceBars, type Bars } from '../market/bars.ts'
 import { calendarOf, periodFinder } from '../market/calendar.ts'
 import { compareIntervals, parseInterval } from '../market/interval.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
-import type { Series } from '../pine/environment.ts'
-import { repaintSuspects, withChanges, type Suspect } from '../pine/repaint-causes.ts'
-import type { PlotTrack } from '../pine/runtime/plots.ts'
-import { Source } from '../pine/source.ts'
+import type { Series } from '../language/environment.ts'
+import { repaintSuspects, withChanges, type Suspect } from '../language/repaint-causes.ts'
+import type { PlotTrack } from '../language/runtime/plots.ts'
+import { Source } from '../language/source.ts'
 import type { Repaint, RepaintFinding } from '../wire/repaint.ts'
 import { openBacktest, type Backtest, type BacktestRequest } from './run.ts'
 

@@ -4,12 +4,12 @@
 // report. A condition is an alertcondition(), or a shape, character or arrow on the last bar, since that is how scripts
 // have always marked what they look for.
 
-import { walkBlock } from '../pine/2-check/walk.ts'
-import { placeOf } from '../pine/2-check/argument.ts'
-import type { Program } from '../pine/2-check/program.ts'
-import type { PlotTrack } from '../pine/runtime/plots.ts'
+import { walkBlock } from '../language/2-check/walk.ts'
+import { placeOf } from '../language/2-check/argument.ts'
+import type { Program } from '../language/2-check/program.ts'
+import type { PlotTrack } from '../language/runtime/plots.ts'
 import type { ReportSummary } from '../wire/report.ts'
-import { momentsOfEquity } from '../statistics/moments.ts'
+import { momentsOfEquity } from './statistics/moments.ts'
 import { openBacktest, type Backtest, type BacktestRequest } from './run.ts'
 import { trialName } from './trial-name.ts'
 

@@ -4,7 +4,7 @@
 // is the difference of two. A trade belongs to the stretch in which it closed. A trade that is open at the end counts with
 // that bar's close.
 
-import type { Fills, ClosedTrades } from './broker/ledger.ts'
+import type { Fills, ClosedTrades } from './emulator/ledger.ts'
 
 export const SPAN_FIGURES = [
   'trades',

@@ -4,13 +4,13 @@
 // null. Colours are `#RRGGBBAA`: a palette, and an index for each bar where they change.
 
 import type { Bars } from '../market/bars.ts'
-import type { ScriptRun } from '../pine/environment.ts'
-import type { PlotTrack } from '../pine/runtime/plots.ts'
+import type { ScriptRun } from '../language/environment.ts'
+import type { PlotTrack } from '../language/runtime/plots.ts'
 import type { EquityColumns } from './equity.ts'
 import { jsonBytes, listOf } from '../lib/json-pieces.ts'
 import { Rows, type Picks } from '../wire/columns.ts'
 import type { Marker, RestingTrack, Track } from '../wire/track.ts'
-import { RESTING_TYPES, type RestingOrder } from './broker/resting.ts'
+import { RESTING_TYPES, type RestingOrder } from './emulator/resting.ts'
 import type { Results } from './report/build.ts'
 import type { ReportOrder } from '../wire/report.ts'
 

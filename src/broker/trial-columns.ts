@@ -1,12 +1,12 @@
 // The columns that the trials of a sweep share.
 //
 // A grid of 20 fast and 10 slow averages has 200 trials but only 30 averages. The script tells which inputs a column
-// depends on (`pine/3-plan/shared.ts`). Columns are kept here by the values of those inputs, as many as there is room for;
+// depends on (`language/3-plan/shared.ts`). Columns are kept here by the values of those inputs, as many as there is room for;
 // the one unused for longest goes first, and one that a thousand trials did not use goes at once. A column that depends
 // on everything that the sweep varies is useless to other trials, so the next one reuses its memory.
 
-import type { SharedColumn, SharedColumns } from '../pine/environment.ts'
-import type { ColumnShare } from '../pine/runtime/executable.ts'
+import type { SharedColumn, SharedColumns } from '../language/environment.ts'
+import type { ColumnShare } from '../language/runtime/executable.ts'
 import type { TrialInputs } from './measured.ts'
 
 /** The limit for one worker: 160 columns of 50,000 bars. */

@@ -1,7 +1,7 @@
 // Names trials, so that the ledger counts a script with one choice of values only once, however often it is tried.
 
 import { sha256 } from '../lib/sha256.ts'
-import { scriptTokens } from '../pine/same-script.ts'
+import { scriptTokens } from '../language/same-script.ts'
 import { canonicalJson } from './report/hash.ts'
 
 const NAME_LETTERS = 20

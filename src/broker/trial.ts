@@ -7,7 +7,7 @@
 
 import { Problem } from '../lib/problem.ts'
 import { isTrue, numberIn, parseExpression, type Expression } from '../lib/expression.ts'
-import { momentsOfPowers } from '../statistics/moments.ts'
+import { momentsOfPowers } from './statistics/moments.ts'
 import {
   rowLayout,
   type Measured,
@@ -17,7 +17,7 @@ import {
   type WindowWinner,
 } from './measured.ts'
 import { openBacktest, type Backtest, type BacktestRequest } from './run.ts'
-import { inputNamed } from '../pine/runtime/inputs.ts'
+import { inputNamed } from '../language/runtime/inputs.ts'
 import { figureNamed } from './figures.ts'
 import { SpanFigures, SPAN_FIGURES, type SpanRecord } from './span-figures.ts'
 import { CompiledScripts } from './compiled-scripts.ts'

@@ -1,11 +1,11 @@
 // `chartroom backtest`: runs one script and prints the report, or writes it to files.
 
-import { CompiledScripts } from '../backtest/compiled-scripts.ts'
-import { Explainer } from '../backtest/explain/explain.ts'
-import { findRepaint } from '../backtest/repaint.ts'
-import { runBacktest } from '../backtest/run.ts'
-import { withSeries } from '../engine/asked-series.ts'
-import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
+import { CompiledScripts } from '../broker/compiled-scripts.ts'
+import { Explainer } from '../broker/explain/explain.ts'
+import { findRepaint } from '../broker/repaint.ts'
+import { runBacktest } from '../broker/run.ts'
+import { withSeries } from '../work/workers/asked-series.ts'
+import { DEFAULT_LIMITS } from '../language/runtime/runtime.ts'
 import { onlyOf, parseArguments, type Command } from './command.ts'
 import { comparisonLines } from './compare-text.ts'
 import { explanationLines } from './explanation-text.ts'

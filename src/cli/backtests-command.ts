@@ -1,7 +1,7 @@
 // `chartroom backtests`: lists, pins and deletes stored runs. `backtest` runs one.
 
-import { endReplays } from '../replay/session.ts'
-import { removeRuns, runs, type Run } from '../runs/records.ts'
+import { endReplays } from '../work/replay/session.ts'
+import { removeRuns, runs, type Run } from '../work/runs/records.ts'
 import type { Tx } from '../store/transaction.ts'
 import { parseArguments, subcommandOf, UsageError, type Command, type CommandContext } from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'

@@ -1,8 +1,8 @@
 // `chartroom bars`: lists the cached series, imports and exports them.
 
-import { users } from '../accounts/accounts.ts'
-import { saidOf } from '../feeds/said.ts'
-import { ToldFeeds } from '../feeds/told-feeds.ts'
+import { users } from '../people/accounts/accounts.ts'
+import { saidOf } from '../people/feeds/said.ts'
+import { ToldFeeds } from '../people/feeds/told-feeds.ts'
 import { isLongMarketName, MARKET_NAME_MAX } from '../lib/text.ts'
 import type { BarRange } from '../market/bars.ts'
 import { barWindows, EXPORT_FORMATS, type ExportFormat, exportPieces } from '../market/files/export-bars.ts'

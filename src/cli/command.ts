@@ -1,11 +1,11 @@
 // The type of a command of the executable. Each is one file of this folder, listed in `commands.ts`.
 
 import { parseArgs, type ParseArgsConfig } from 'node:util'
-import type { WorkerThread } from '../engine/pool.ts'
+import type { WorkerThread } from '../work/workers/pool.ts'
 import type { Clock } from '../lib/clock.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Http } from '../market/providers/provider.ts'
-import type { SearchThread } from '../search/search.ts'
+import type { SearchThread } from '../people/search/search.ts'
 import type { Random } from '../lib/random.ts'
 import type { Ink } from './ink.ts'
 
@@ -16,9 +16,9 @@ export interface CommandContext {
   readonly clock: Clock
   readonly random: Random
   readonly version: string
-  /** A thread that runs `engine/worker.ts`. */
+  /** A thread that runs `work/workers/worker.ts`. */
   readonly spawnWorker: () => WorkerThread
-  /** A thread that runs `search/worker.ts`. */
+  /** A thread that runs `people/search/worker.ts`. */
   readonly spawnSearch: () => SearchThread
   /** Standard output, a line at a time. */
   readonly print: (line: string) => void

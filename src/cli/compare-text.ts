@@ -1,8 +1,8 @@
 // `chartroom backtest … --compare EXPORT.csv`: compares the run with TradingView's list of trades.
 
-import { compareTrades, type ComparedTrade } from '../backtest/compare.ts'
+import { compareTrades, type ComparedTrade } from '../broker/compare.ts'
 import type { Report } from '../wire/report.ts'
-import { parseTradeList, type ExportedTrade } from '../backtest/trade-csv.ts'
+import { parseTradeList, type ExportedTrade } from '../broker/trade-csv.ts'
 import type { Bars } from '../market/bars.ts'
 import { UsageError } from './command.ts'
 

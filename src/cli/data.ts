@@ -4,8 +4,8 @@
 // change numbers of the series.
 
 import { resolve } from 'node:path'
-import type { AccountDeps } from '../accounts/accounts.ts'
-import { argon2Passwords } from '../accounts/passwords.ts'
+import type { AccountDeps } from '../people/accounts/accounts.ts'
+import { argon2Passwords } from '../people/accounts/passwords.ts'
 import { idSource } from '../lib/ids.ts'
 import { BarCache } from '../market/bar-cache.ts'
 import { lmdbBars } from '../store/lmdb-bars.ts'

@@ -1,6 +1,6 @@
 // Prints diagnostics as compilers do: the place, the message, the line with the spot marked, and the hint.
 
-import type { Sweep } from '../sweeps/sweeps.ts'
+import type { Sweep } from '../work/sweeps/sweeps.ts'
 import type { Diagnostic } from '../wire/script.ts'
 import { Problem } from '../lib/problem.ts'
 import type { CommandContext } from './command.ts'

@@ -1,9 +1,9 @@
 // `chartroom forward`: strategies that a server follows from now on.
 
-import { ForwardRuns } from '../forward/forward-runs.ts'
+import { ForwardRuns } from '../work/forward/forward-runs.ts'
 import { idSource } from '../lib/ids.ts'
-import { libraryFor } from '../scripts/scripts.ts'
-import { hostFor } from '../runs/host.ts'
+import { libraryFor } from '../people/scripts/scripts.ts'
+import { hostFor } from '../work/runs/host.ts'
 import { loadSamples } from '../market/sample.ts'
 import {
   onlyOf,

@@ -1,7 +1,8 @@
 // `chartroom parity`: how exactly the engine reproduces TradingView's numbers, case by case.
 
 import { existsSync } from 'node:fs'
-import { parityCommand as measure } from '../tools/parity.ts'
+import { runCase } from './parity/case.ts'
+import { parityCases } from './parity/cases.ts'
 import { onlyOf, parseArguments, UsageError, type Command } from './command.ts'
 
 export const parityCommand: Command = {
@@ -25,14 +26,46 @@ export const parityCommand: Command = {
     })
     const folder = onlyOf(positionals, 'manifest or folder')
     if (!existsSync(folder)) throw new UsageError(`There is no file or folder ${folder}.`)
-    const exact = measure(
-      [
-        folder,
-        ...(flags.only === undefined ? [] : ['--only', flags.only]),
-        ...(flags.jsonl ? ['--jsonl'] : []),
-      ],
+    const exact = measureParity(
+      folder,
+      { only: flags.only?.split(',') ?? [], jsonl: flags.jsonl ?? false },
       print,
     )
     return Promise.resolve(exact ? 0 : 1)
   },
+}
+
+/**
+ * Prints each case as it is done, with how many of its trades or values are exact and the first that is not, and a line
+ * for each suite. Answers true if all are exact.
+ */
+export function measureParity(
+  path: string,
+  { only = [], jsonl = false }: { only?: readonly string[]; jsonl?: boolean },
+  print: (line: string) => void,
+): boolean {
+  const suites = new Map<string, { exact: number; total: number; whole: number; cases: number }>()
+  for (const one of parityCases(path, only, print)) {
+    const result = runCase(one)
+    const sum = suites.get(one.suite) ?? { exact: 0, total: 0, whole: 0, cases: 0 }
+    sum.exact += result.exact
+    sum.total += result.total
+    sum.cases++
+    if (result.first === null) sum.whole++
+    suites.set(one.suite, sum)
+    if (jsonl) print(JSON.stringify(result))
+    else
+      print(
+        `${result.first === null ? '✓' : '✗'} ${result.suite}/${result.id} ${result.exact}/${result.total}${result.first === null ? '' : ` · ${result.first}`}`,
+      )
+  }
+  let whole = true
+  for (const [suite, sum] of suites) {
+    whole &&= sum.whole === sum.cases
+    if (!jsonl)
+      print(
+        `${suite}: ${sum.exact} of ${sum.total} exact (${((100 * sum.exact) / Math.max(1, sum.total)).toFixed(3)} %), ${sum.whole} of ${sum.cases} cases wholly`,
+      )
+  }
+  return whole
 }

@@ -1,11 +1,11 @@
 // The providers of bars and of symbols as a server on the same data asks them: with the keys that were given to it.
 
 import { existsSync, readFileSync } from 'node:fs'
-import { createProviderKeys, type ProviderKeys, sealedKeys } from '../feeds/provider-keys.ts'
+import { createProviderKeys, type ProviderKeys, sealedKeys } from '../people/feeds/provider-keys.ts'
 import type { Http } from '../market/providers/provider.ts'
 import { keyPath } from '../server/config.ts'
 import type { Kv } from '../store/kv.ts'
-import { createSecretBox } from '../webhooks/secret-box.ts'
+import { createSecretBox } from '../notify/webhooks/secret-box.ts'
 import type { CommandContext } from './command.ts'
 import { configOf } from './data.ts'
 

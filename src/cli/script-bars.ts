@@ -1,7 +1,7 @@
 // The bars a script runs on, from a file or from the cache, as the flags say.
 
-import { users } from '../accounts/accounts.ts'
-import type { FetchSeries } from '../engine/asked-series.ts'
+import { users } from '../people/accounts/accounts.ts'
+import type { FetchSeries } from '../work/workers/asked-series.ts'
 import { Problem } from '../lib/problem.ts'
 import { marketName } from '../lib/text.ts'
 import { BarCache } from '../market/bar-cache.ts'
@@ -16,7 +16,7 @@ import { sidedBars } from '../market/sided-bars.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import { defaultSymbol, inferTick, symbolOfSyminfo } from '../market/symbols.ts'
 import type { Kv } from '../store/kv.ts'
-import type { Series } from '../pine/environment.ts'
+import type { Series } from '../language/environment.ts'
 import { UsageError, type CommandContext } from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 

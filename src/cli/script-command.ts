@@ -1,10 +1,10 @@
 // `chartroom script`: libraries that scripts import, without signing in: the data directory is credential enough.
 
-import { librariesOf } from '../engine/libraries.ts'
-import { wireDiagnostic } from '../backtest/run.ts'
-import { compile } from '../pine/compile.ts'
-import { Source } from '../pine/source.ts'
-import { createScripts, libraryFor } from '../scripts/scripts.ts'
+import { librariesOf } from '../work/workers/libraries.ts'
+import { wireDiagnostic } from '../broker/run.ts'
+import { compile } from '../language/compile.ts'
+import { Source } from '../language/source.ts'
+import { createScripts, libraryFor } from '../people/scripts/scripts.ts'
 import {
   onlyOf,
   parseArguments,
@@ -18,7 +18,7 @@ import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { diagnosticLines } from './diagnostics-text.ts'
 import { readScript } from './script-file.ts'
 import { LIBRARY_PATH } from '../wire/script.ts'
-import { WantedLibraries } from '../scripts/wanted-libraries.ts'
+import { WantedLibraries } from '../people/scripts/wanted-libraries.ts'
 import { tableLines } from './table.ts'
 import { findUser } from './user-command.ts'
 

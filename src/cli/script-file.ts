@@ -2,9 +2,9 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { JobScript } from '../jobs/stored-jobs.ts'
-import { librariesOf } from '../engine/libraries.ts'
-import { libraryFor, storedScript } from '../scripts/scripts.ts'
+import type { JobScript } from '../work/jobs/stored-jobs.ts'
+import { librariesOf } from '../work/workers/libraries.ts'
+import { libraryFor, storedScript } from '../people/scripts/scripts.ts'
 import { UsageError, type CommandContext } from './command.ts'
 import { withData } from './data.ts'
 import { parseJsonObject } from './script-bars.ts'

@@ -1,7 +1,7 @@
 // Prints a sweep's verdict: the sentence, the best trials, and the figures behind the sentence.
 
 import type { Bars } from '../market/bars.ts'
-import type { Sweep } from '../sweeps/sweeps.ts'
+import type { Sweep } from '../work/sweeps/sweeps.ts'
 import type { StitchedEquity, SweepTrial, Verdict } from '../wire/sweep.ts'
 import { formatNumber, formatPercent, formatTime, tableLines, type TextColumn } from './table.ts'
 

@@ -6,9 +6,9 @@ import { availableParallelism } from 'node:os'
 import { Problem } from '../lib/problem.ts'
 import { BarCache } from '../market/bar-cache.ts'
 import { memoryBars } from '../market/bar-store.ts'
-import { Ledger } from '../sweeps/ledger.ts'
-import { Sweeps, type Sweep } from '../sweeps/sweeps.ts'
-import { csvHead, csvLine, stitchedCsv } from '../sweeps/trials.ts'
+import { Ledger } from '../work/sweeps/ledger.ts'
+import { Sweeps, type Sweep } from '../work/sweeps/sweeps.ts'
+import { csvHead, csvLine, stitchedCsv } from '../work/sweeps/trials.ts'
 import type { StitchedEquity, SweepBody, SweepTrial, Verdict } from '../wire/sweep.ts'
 import {
   onlyOf,

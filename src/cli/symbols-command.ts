@@ -1,6 +1,6 @@
 // `chartroom symbols`: finds symbols in the lists of providers, as the search of a server on the same data does.
 
-import { createSymbolLists, type SymbolListStatus } from '../feeds/symbol-lists.ts'
+import { createSymbolLists, type SymbolListStatus } from '../people/feeds/symbol-lists.ts'
 import { SYMBOL_TYPES } from '../lib/symbol-type.ts'
 import { marketName } from '../lib/text.ts'
 import { isSameSymbol } from '../market/bar-cache.ts'

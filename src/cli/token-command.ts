@@ -1,7 +1,7 @@
 // `chartroom token`: API tokens of any account, without signing in: the data directory is credential enough.
 
 import { SCOPES, type Scope } from '../wire/scopes.ts'
-import { createToken, listTokens, revokeToken, tokenStatus } from '../accounts/tokens.ts'
+import { createToken, listTokens, revokeToken, tokenStatus } from '../people/accounts/tokens.ts'
 import { parseArguments, subcommandOf, UsageError, type Command, type CommandContext } from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { formatTime, tableLines } from './table.ts'

@@ -1,11 +1,11 @@
 // Counts what a command tried, and says what the count leaves of its result.
 
-import type { BacktestResult } from '../backtest/run.ts'
-import { scriptNames, trialName } from '../backtest/trial-name.ts'
+import type { BacktestResult } from '../broker/run.ts'
+import { scriptNames, trialName } from '../broker/trial-name.ts'
 import { silentLog } from '../lib/log.ts'
 import { memoryKv } from '../store/memory.ts'
-import { Ledger } from '../sweeps/ledger.ts'
-import { resultTried } from '../sweeps/tries.ts'
+import { Ledger } from '../work/sweeps/ledger.ts'
+import { resultTried } from '../work/sweeps/tries.ts'
 import type { Trials } from '../wire/trials.ts'
 import type { ScriptBars } from './script-bars.ts'
 import { formatNumber } from './table.ts'

@@ -1,9 +1,9 @@
 // `chartroom user`: accounts, without signing in: the data directory is credential enough.
 
-import { type AccountDeps, GIVEN_ROLES, type User, users } from '../accounts/accounts.ts'
-import { identitiesOf } from '../accounts/identities.ts'
-import { passkeysOf } from '../accounts/passkeys.ts'
-import { addUser, emailKey, setPassword, setRole } from '../accounts/users.ts'
+import { type AccountDeps, GIVEN_ROLES, type User, users } from '../people/accounts/accounts.ts'
+import { identitiesOf } from '../people/accounts/identities.ts'
+import { passkeysOf } from '../people/accounts/passkeys.ts'
+import { addUser, emailKey, setPassword, setRole } from '../people/accounts/users.ts'
 import {
   onlyOf,
   parseArguments,

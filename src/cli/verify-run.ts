@@ -1,15 +1,15 @@
 // `chartroom backtest --verify ID`: runs a stored backtest again and compares every byte of its report.
 
 import type { Report } from '../wire/report.ts'
-import { verifyReport } from '../backtest/verify.ts'
+import { verifyReport } from '../broker/verify.ts'
 import { barsRunOn, barsSeenBy, seriesOf } from '../market/seen-bars.ts'
-import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
-import { outline } from '../pine/outline.ts'
-import { withSeries } from '../engine/asked-series.ts'
-import { librariesOf } from '../engine/libraries.ts'
-import { finerSeries, seriesFor } from '../runs/host.ts'
-import { barsGone, reportOf, runs, scriptOf } from '../runs/records.ts'
-import { libraryFor } from '../scripts/scripts.ts'
+import { DEFAULT_LIMITS } from '../language/runtime/runtime.ts'
+import { outline } from '../language/outline.ts'
+import { withSeries } from '../work/workers/asked-series.ts'
+import { librariesOf } from '../work/workers/libraries.ts'
+import { finerSeries, seriesFor } from '../work/runs/host.ts'
+import { barsGone, reportOf, runs, scriptOf } from '../work/runs/records.ts'
+import { libraryFor } from '../people/scripts/scripts.ts'
 import type { CommandContext } from './command.ts'
 import { withData } from './data.ts'
 

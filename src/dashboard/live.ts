@@ -18,7 +18,7 @@ interface Listener {
   readonly missed: () => void
 }
 
-/** File name of the shared worker, inserted by `tools/dashboard-bundle.ts`. */
+/** File name of the shared worker, inserted by `server/source/dashboard-bundle.ts`. */
 declare const LIVE_WORKER: string
 
 const ALONE_HIDDEN_MS = 10_000

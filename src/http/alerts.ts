@@ -1,8 +1,8 @@
 // The caller's alerts and their firings.
 
 import { Elysia } from 'elysia'
-import { withoutMemory, type Alert, type Firing } from '../alerts/alert.ts'
-import type { Letter } from '../mail/mail.ts'
+import { withoutMemory, type Alert, type Firing } from '../notify/alerts/alert.ts'
+import type { Letter } from '../notify/mail/mail.ts'
 import type { Alert as AlertWire, Firing as FiringWire, Letter as LetterWire } from '../wire/alert.ts'
 import { access, type ApiDeps } from './access.ts'
 import { instantOf, listed, pageName, pageOf } from './fields.ts'

@@ -1,8 +1,8 @@
 // Signing up, in and out; the caller's sessions; the password.
 
 import { Elysia } from 'elysia'
-import { users, type Session } from '../accounts/accounts.ts'
-import { endOtherSessions, endSession, endSessionById, listSessions } from '../accounts/sessions.ts'
+import { users, type Session } from '../people/accounts/accounts.ts'
+import { endOtherSessions, endSession, endSessionById, listSessions } from '../people/accounts/sessions.ts'
 import {
   authenticate,
   changeUser,
@@ -12,7 +12,7 @@ import {
   listUsers,
   signUp,
   type InvitationMade,
-} from '../accounts/users.ts'
+} from '../people/accounts/users.ts'
 import { basePath } from './deps.ts'
 import type { Session as SessionWire } from '../wire/account.ts'
 import type { AnswerOf } from '../wire/operations.ts'

@@ -15,7 +15,7 @@ import { requireInterval } from '../market/interval.ts'
 import { barsSeenBy, mayBeMade, type SeenBars } from '../market/seen-bars.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import { putFacts, removeSeries, shareSeries, writtenBy, type BarWriter } from '../market/sharing.ts'
-import { mayChangeShared } from '../accounts/users.ts'
+import { mayChangeShared } from '../people/accounts/users.ts'
 import type { BarRow } from '../market/providers/provider.ts'
 import type {
   BarColumns,

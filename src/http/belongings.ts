@@ -5,13 +5,13 @@
 // the schema that answers have to fit, with the texts beside it under the keys that its kind has.
 
 import type { TArray, TSchema } from '@sinclair/typebox'
-import { forwardRuns } from '../forward/records.ts'
-import { portfolios } from '../portfolios/records.ts'
-import { runs } from '../runs/records.ts'
-import { scans } from '../scans/records.ts'
+import { forwardRuns } from '../work/forward/records.ts'
+import { portfolios } from '../work/portfolios/records.ts'
+import { runs } from '../work/runs/records.ts'
+import { scans } from '../work/scans/records.ts'
 import { collection, type Collection } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
-import { sweeps } from '../sweeps/records.ts'
+import { sweeps } from '../work/sweeps/records.ts'
 import { OPERATIONS } from '../wire/operations.ts'
 
 export type Item = Readonly<Record<string, unknown>>

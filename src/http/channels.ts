@@ -1,9 +1,9 @@
 // Channels: ways in which users are told of alerts, and the notifications that went through them.
 
 import { Elysia } from 'elysia'
-import { withoutLinks } from '../channels/alert-links.ts'
-import { CHANNELS_PER_USER, type Channel, type Notification } from '../channels/channels.ts'
-import { KINDS } from '../channels/kinds.ts'
+import { withoutLinks } from '../notify/channels/alert-links.ts'
+import { CHANNELS_PER_USER, type Channel, type Notification } from '../notify/channels/channels.ts'
+import { KINDS } from '../notify/channels/kinds.ts'
 import {
   CHANNEL_KINDS,
   type Channel as ChannelWire,

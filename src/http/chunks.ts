@@ -1,6 +1,6 @@
 // How a large answer is sent: chunk by chunk, as fast as its client takes it.
 //
-// What a job has handed over (see `engine/job.ts`) belongs to one answer alone, and its memory is given back as it is sent. The
+// What a job has handed over (see `work/workers/job.ts`) belongs to one answer alone, and its memory is given back as it is sent. The
 // garbage collector would do that late, because it goes by the heap of this thread, which is small, and not by the buffers that
 // hang on it: after a few previews of a million bars, 142 MB each, half a gigabyte of answers that had long been sent still
 // lay there.

@@ -1,7 +1,7 @@
 // Errors that browsers and integrations report by themselves.
 
 import { Elysia } from 'elysia'
-import type { ClientErrorGroup } from '../errors/client-errors.ts'
+import type { ClientErrorGroup } from '../people/errors/client-errors.ts'
 import { Problem } from '../lib/problem.ts'
 import { access, type ApiDeps } from './access.ts'
 import { listed, pageOf } from './fields.ts'

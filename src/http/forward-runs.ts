@@ -1,7 +1,7 @@
 // Forward runs: begin one, look at it, compare it with a backtest of today, stop it.
 
 import { Elysia } from 'elysia'
-import type { ForwardRun } from '../forward/forward-runs.ts'
+import type { ForwardRun } from '../work/forward/forward-runs.ts'
 import type { ForwardRun as ForwardRunWire } from '../wire/forward-run.ts'
 import { access, type ApiDeps } from './access.ts'
 import { listed, pageOf } from './fields.ts'

@@ -1,7 +1,7 @@
 // Ideas: the public feed, the caller's own, and unlisted ones for those who know the id.
 
 import { Elysia } from 'elysia'
-import { IDEAS_PER_USER, type Idea } from '../ideas/ideas.ts'
+import { IDEAS_PER_USER, type Idea } from '../people/ideas/ideas.ts'
 import { cleanPng } from '../lib/png.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
 import { requireInterval } from '../market/interval.ts'

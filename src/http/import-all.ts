@@ -3,8 +3,8 @@
 // What was taken is remembered by its old id, under the user, so that a file can be given again, after a cut as well, and only
 // what is missing is made. Somebody's own things are found by the ids that they have.
 
-import { users } from '../accounts/accounts.ts'
-import { mayChangeShared } from '../accounts/users.ts'
+import { users } from '../people/accounts/accounts.ts'
+import { mayChangeShared } from '../people/accounts/users.ts'
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { invalidField, Problem } from '../lib/problem.ts'

@@ -1,7 +1,7 @@
 // Inboxes of a user, and the addresses at which they take messages.
 
 import { Elysia } from 'elysia'
-import { INBOXES_PER_USER, type Inbox, type InboxMade } from '../channels/inboxes.ts'
+import { INBOXES_PER_USER, type Inbox, type InboxMade } from '../notify/channels/inboxes.ts'
 import { invalidField } from '../lib/problem.ts'
 import type { Inbox as InboxWire } from '../wire/inbox.ts'
 import { access, type ApiDeps } from './access.ts'

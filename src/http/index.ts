@@ -11,7 +11,7 @@
 //       answer: { id: idOf('al'), alert: Alert },
 //     },
 //
-//     // api/alerts.ts
+//     // http/alerts.ts
 //     export function alertRoutes(deps: ApiDeps) {
 //       const { alerts } = deps.features
 //       return new Elysia({ prefix: '/api/platform/alerts', tags: ['Alerts'], normalize: false })

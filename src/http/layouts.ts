@@ -1,7 +1,7 @@
 // Layouts of the chart.
 
 import { Elysia } from 'elysia'
-import { LAYOUTS_PER_USER, type Layout } from '../charts/layouts.ts'
+import { LAYOUTS_PER_USER, type Layout } from '../people/charts/layouts.ts'
 import type { Layout as LayoutWire } from '../wire/layout.ts'
 import { access, type ApiDeps } from './access.ts'
 import { listed, pageOf } from './fields.ts'

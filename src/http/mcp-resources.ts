@@ -5,8 +5,8 @@
 //     chartroom://scripts/ID       the source of a script; only with the scope that reads scripts
 
 import type { Resource, ResourceTemplate } from '@modelcontextprotocol/sdk/types.js'
-import { builtinNames, type Completion } from '../pine/editor.ts'
-import type { Article } from '../support/support.ts'
+import { builtinNames, type Completion } from '../language/editor.ts'
+import type { Article } from '../people/support/support.ts'
 import { AgentError } from './mcp-error.ts'
 
 const URI_SHOWN = 200

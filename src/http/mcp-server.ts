@@ -17,7 +17,7 @@ import {
   ReadResourceRequestSchema,
   type CallToolResult,
 } from '@modelcontextprotocol/sdk/types.js'
-import type { ShownAnswer } from '../engine/pick-job.ts'
+import type { ShownAnswer } from '../work/workers/pick-job.ts'
 import type { ApiDeps } from './access.ts'
 import type { Handle } from './mcp.ts'
 import { PROMPTS, promptText } from './mcp-prompts.ts'

@@ -2,8 +2,8 @@
 
 import { Elysia } from 'elysia'
 import { Problem } from '../lib/problem.ts'
-import { equityCsv, partsCsv } from '../portfolios/tables.ts'
-import type { Portfolio } from '../portfolios/portfolios.ts'
+import { equityCsv, partsCsv } from '../work/portfolios/tables.ts'
+import type { Portfolio } from '../work/portfolios/portfolios.ts'
 import type { Portfolio as PortfolioWire } from '../wire/portfolio.ts'
 import { access, type ApiDeps } from './access.ts'
 import { listed, pageOf } from './fields.ts'

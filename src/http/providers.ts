@@ -1,8 +1,8 @@
 // Providers of bars, and the keys of those that need one.
 
 import { type AnyElysia, Elysia } from 'elysia'
-import { mayChangeShared } from '../accounts/users.ts'
-import type { ProviderInfo } from '../feeds/provider-keys.ts'
+import { mayChangeShared } from '../people/accounts/users.ts'
+import type { ProviderInfo } from '../people/feeds/provider-keys.ts'
 import { notSeriesOwner } from '../market/sharing.ts'
 import type { Provider } from '../wire/provider.ts'
 import { access, type ApiDeps } from './access.ts'

@@ -1,6 +1,6 @@
 // The wire form of a replay session, both for converted backtests and for sessions of the market.
 
-import type { ReplaySession } from '../replay/session.ts'
+import type { ReplaySession } from '../work/replay/session.ts'
 import { barColumns } from './bar-columns.ts'
 import type { Pieces } from './json-text.ts'
 

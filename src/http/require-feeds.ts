@@ -1,6 +1,6 @@
 // Refuses what needs a provider where the server may ask none.
 
-import type { Feeds } from '../feeds/feeds.ts'
+import type { Feeds } from '../people/feeds/feeds.ts'
 import { Problem } from '../lib/problem.ts'
 
 /** Throws Problem 503 under `FEEDS=off`. */

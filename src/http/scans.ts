@@ -2,8 +2,8 @@
 
 import { Elysia } from 'elysia'
 import { Problem } from '../lib/problem.ts'
-import { csvHead, csvLine } from '../scans/rows.ts'
-import type { Scan } from '../scans/scans.ts'
+import { csvHead, csvLine } from '../work/scans/rows.ts'
+import type { Scan } from '../work/scans/scans.ts'
 import { decodeCursor, encodeCursor } from '../store/collection.ts'
 import type { Scan as ScanWire } from '../wire/scan.ts'
 import { access, type ApiDeps } from './access.ts'

@@ -1,7 +1,7 @@
 // Scripts: stored Pine source with its diagnostics and versions, and the check that an editor calls while the user types.
 
 import { Elysia } from 'elysia'
-import { SCRIPTS_PER_USER, type Script, type ScriptMade } from '../scripts/scripts.ts'
+import { SCRIPTS_PER_USER, type Script, type ScriptMade } from '../people/scripts/scripts.ts'
 import { Problem } from '../lib/problem.ts'
 import type { Script as ScriptWire } from '../wire/script.ts'
 import { access, type ApiDeps } from './access.ts'

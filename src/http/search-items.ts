@@ -1,10 +1,10 @@
 // Turns private and published objects into items of the search index.
 
-import type { Idea } from '../ideas/ideas.ts'
-import type { Run } from '../runs/records.ts'
-import type { Script } from '../scripts/scripts.ts'
-import type { SearchItem } from '../search/indexes.ts'
-import type { Watchlist } from '../watchlists/watchlists.ts'
+import type { Idea } from '../people/ideas/ideas.ts'
+import type { Run } from '../work/runs/records.ts'
+import type { Script } from '../people/scripts/scripts.ts'
+import type { SearchItem } from '../people/search/indexes.ts'
+import type { Watchlist } from '../people/watchlists/watchlists.ts'
 
 /** The beginning of the source is enough to find it. */
 export function runItem(run: Run, source: string): SearchItem {

@@ -1,7 +1,7 @@
 // One search over everything the caller may see.
 
 import { Elysia } from 'elysia'
-import { HIT_TYPES } from '../search/indexes.ts'
+import { HIT_TYPES } from '../people/search/indexes.ts'
 import { access, type ApiDeps } from './access.ts'
 import { pageOf } from './fields.ts'
 import { route } from './route.ts'

@@ -1,9 +1,9 @@
 // Signing in by an identity provider and with passkeys; the ways that an account has.
 
 import { Elysia } from 'elysia'
-import { subjectKey, type Identity, type Passkey } from '../accounts/accounts.ts'
-import { endLoggedOut, identitiesOf, linkIdentity, userOfClaims } from '../accounts/identities.ts'
-import type { IdentityProvider, OpenIdAttempt } from '../accounts/openid.ts'
+import { subjectKey, type Identity, type Passkey } from '../people/accounts/accounts.ts'
+import { endLoggedOut, identitiesOf, linkIdentity, userOfClaims } from '../people/accounts/identities.ts'
+import type { IdentityProvider, OpenIdAttempt } from '../people/accounts/openid.ts'
 import {
   addPasskey,
   beginPasskey,
@@ -12,10 +12,10 @@ import {
   renamePasskey,
   userOfPasskey,
   whyNoPasskeys,
-} from '../accounts/passkeys.ts'
-import { removeIdentity, removePasskey } from '../accounts/sign-in-ways.ts'
-import { Tickets } from '../accounts/tickets.ts'
-import { confirmUser } from '../accounts/users.ts'
+} from '../people/accounts/passkeys.ts'
+import { removeIdentity, removePasskey } from '../people/accounts/sign-in-ways.ts'
+import { Tickets } from '../people/accounts/tickets.ts'
+import { confirmUser } from '../people/accounts/users.ts'
 import { Problem } from '../lib/problem.ts'
 import type { Identity as IdentityWire, Passkey as PasskeyWire } from '../wire/sign-in-way.ts'
 import { access, type ApiDeps } from './access.ts'

@@ -1,9 +1,9 @@
 // What every way of signing in ends with: a new session and its cookie.
 
 import { cookie } from '@elysiajs/cookie'
-import type { Session, User } from '../accounts/accounts.ts'
-import { endSession, SESSION_LIFE_MS, startSession } from '../accounts/sessions.ts'
-import type { SignUpPolicy } from '../accounts/users.ts'
+import type { Session, User } from '../people/accounts/accounts.ts'
+import { endSession, SESSION_LIFE_MS, startSession } from '../people/accounts/sessions.ts'
+import type { SignUpPolicy } from '../people/accounts/users.ts'
 import { Problem } from '../lib/problem.ts'
 import type { User as UserWire } from '../wire/account.ts'
 import { sessionCookieName, type ApiDeps } from './access.ts'

@@ -4,7 +4,7 @@
 import { marketName } from '../lib/text.ts'
 import { Elysia, sse } from 'elysia'
 import type { Scope } from '../wire/scopes.ts'
-import type { FormingOf } from '../feeds/live-bars.ts'
+import type { FormingOf } from '../people/feeds/live-bars.ts'
 import { ownerOf, seriesName, type SeriesKey } from '../market/bar-store.ts'
 import { resolveSeries, seriesOf } from '../market/seen-bars.ts'
 import type { StreamEvents } from '../wire/event.ts'

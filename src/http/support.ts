@@ -1,11 +1,11 @@
 // Help: articles, the chat that finds them, and tickets.
 
 import { Elysia } from 'elysia'
-import { isEmail } from '../accounts/users.ts'
+import { isEmail } from '../people/accounts/users.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
 import type { Changes } from '../store/transaction.ts'
-import { users } from '../accounts/accounts.ts'
-import type { Ticket } from '../support/support.ts'
+import { users } from '../people/accounts/accounts.ts'
+import type { Ticket } from '../people/support/support.ts'
 import { access, type ApiDeps } from './access.ts'
 import { listed, pageOf } from './fields.ts'
 import { route } from './route.ts'

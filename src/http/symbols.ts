@@ -2,7 +2,7 @@
 
 import { type AnyElysia, Elysia } from 'elysia'
 import { barsSeenBy } from '../market/seen-bars.ts'
-import type { SymbolListStatus } from '../feeds/symbol-lists.ts'
+import type { SymbolListStatus } from '../people/feeds/symbol-lists.ts'
 import type { SymbolList } from '../wire/symbol-search.ts'
 import { access, type ApiDeps } from './access.ts'
 import { pageOf } from './fields.ts'

@@ -1,8 +1,14 @@
 // Personal API tokens. Managing them requires a session, so a leaked token cannot make more tokens.
 
 import { Elysia } from 'elysia'
-import type { ApiToken } from '../accounts/accounts.ts'
-import { createToken, listTokens, revokeToken, tokenStatus, type TokenMade } from '../accounts/tokens.ts'
+import type { ApiToken } from '../people/accounts/accounts.ts'
+import {
+  createToken,
+  listTokens,
+  revokeToken,
+  tokenStatus,
+  type TokenMade,
+} from '../people/accounts/tokens.ts'
 import type { Token } from '../wire/token.ts'
 import { access, type ApiDeps } from './access.ts'
 import { listed, pageOf } from './fields.ts'

@@ -1,7 +1,7 @@
 // What a route requires of its callers, and what is known about one request: the words that the gate, the routes, and the
 // form of the answers have in common.
 
-import type { ApiToken, Session, User } from '../accounts/accounts.ts'
+import type { ApiToken, Session, User } from '../people/accounts/accounts.ts'
 import type { Scope } from '../wire/scopes.ts'
 import type { Claim } from './idempotency.ts'
 import type { Rate } from './limits.ts'

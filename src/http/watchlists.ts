@@ -7,7 +7,7 @@ import {
   type ImportWarning,
   type Watchlist,
   type WatchlistMade,
-} from '../watchlists/watchlists.ts'
+} from '../people/watchlists/watchlists.ts'
 import type { Watchlist as WatchlistWire } from '../wire/watchlist.ts'
 import { access, type ApiDeps } from './access.ts'
 import { csvAnswer } from './csv-answer.ts'

@@ -2,8 +2,13 @@
 
 import { Elysia } from 'elysia'
 import type { Scope } from '../wire/scopes.ts'
-import { RECEIVERS_PER_USER, viewOf, type Receiver, type ReceiverSecret } from '../webhooks/receivers.ts'
-import type { Delivery } from '../webhooks/deliveries.ts'
+import {
+  RECEIVERS_PER_USER,
+  viewOf,
+  type Receiver,
+  type ReceiverSecret,
+} from '../notify/webhooks/receivers.ts'
+import type { Delivery } from '../notify/webhooks/deliveries.ts'
 import type { Webhook as WebhookWire, Delivery as DeliveryWire } from '../wire/webhook.ts'
 import { access, type ApiDeps } from './access.ts'
 import { listed, pageOf } from './fields.ts'

@@ -1,4 +1,4 @@
-// The broker as a script sees it: `pine` declares this port, `backtest/` implements it, and neither knows more of
+// The broker as a script sees it: `pine` declares this port, `broker/` implements it, and neither knows more of
 // the other. Numbers: NaN = not given. Strings and switches: null = not given.
 
 export type OcaType = 'none' | 'cancel' | 'reduce'

@@ -1,7 +1,7 @@
 // Finds in a script's tree the places where it may learn the future, or show something else live than in the past.
 //
 // A place found here is a suspicion, no finding: `close[1]` of a day with lookahead_on is honest, and `timenow` in a label
-// does no harm. `backtest/repaint.ts` runs the script to find out. For that a cause says how to take it away
+// does no harm. `broker/repaint.ts` runs the script to find out. For that a cause says how to take it away
 // (`neutral`) or how to make it happen (`live`), as a change of the text; what no run can show is told from the text alone.
 
 import { parse } from './1-parse/parser.ts'

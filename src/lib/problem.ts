@@ -1,6 +1,6 @@
 // A Problem is the caller's mistake: what a room refuses to do, and how the caller can mend it.
 //
-// Rooms throw it; `api/problem.ts` alone turns it into an HTTP answer and the command line into a sentence. A message
+// Rooms throw it; `http/problem.ts` alone turns it into an HTTP answer and the command line into a sentence. A message
 // never contains submitted values, since it may be logged, mailed or shown to somebody else.
 
 import type { ProblemCode } from './problem-codes.ts'

@@ -1,4 +1,4 @@
-// Converts between currencies at the previous UTC day's close of their pair (rule I2 of `backtest/broker/RULES.md`).
+// Converts between currencies at the previous UTC day's close of their pair (rule I2 of `broker/RULES.md`).
 //
 // Of two currencies one cached pair is enough, in either direction. Without it, the rate may follow from the dollar rates
 // of both.

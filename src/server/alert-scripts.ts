@@ -1,19 +1,19 @@
 // Runs the scripts of alerts on the bars that their alert has not seen yet.
 //
-// A script continues from its kept state (see `backtest/advance.ts`), which alerts with the same script, inputs and bars
+// A script continues from its kept state (see `broker/advance.ts`), which alerts with the same script, inputs and bars
 // share. Without kept state it begins at the window's first bar, with the same result.
 
-import type { Alert } from '../alerts/alert.ts'
-import type { ScriptEvents } from '../alerts/scripts.ts'
-import type { KeptRuns } from '../engine/kept-runs.ts'
+import type { Alert } from '../notify/alerts/alert.ts'
+import type { ScriptEvents } from '../notify/alerts/scripts.ts'
+import type { KeptRuns } from '../work/workers/kept-runs.ts'
 import { tidy } from '../lib/tidy.ts'
 import type { BarCache } from '../market/bar-cache.ts'
 import { ownerOf } from '../market/bar-store.ts'
 import { lowerBound, type Bars } from '../market/bars.ts'
 import { barsSeenBy } from '../market/seen-bars.ts'
-import type { Limits } from '../pine/runtime/runtime.ts'
-import { hostFor } from '../runs/host.ts'
-import { libraryFor, type Scripts } from '../scripts/scripts.ts'
+import type { Limits } from '../language/runtime/runtime.ts'
+import { hostFor } from '../work/runs/host.ts'
+import { libraryFor, type Scripts } from '../people/scripts/scripts.ts'
 import type { Kv } from '../store/kv.ts'
 
 export interface AlertScriptDeps {

@@ -5,7 +5,7 @@
 
 import { readdirSync } from 'node:fs'
 import { promisify } from 'node:util'
-import type { ServeDashboard } from '../api/deps.ts'
+import type { ServeDashboard } from '../http/deps.ts'
 import {
   bundleDashboard,
   CHART_PAGE,
@@ -13,8 +13,8 @@ import {
   PAGES,
   SERVICE_WORKER,
   type Files,
-} from '../tools/dashboard-bundle.ts'
-import { LICENSES_FILE, licenseTexts } from '../tools/licenses.ts'
+} from './source/dashboard-bundle.ts'
+import { LICENSES_FILE, licenseTexts } from './source/licenses.ts'
 
 /** Folders inside the executable, by base name (`compile.assets`). */
 export const DASHBOARD_ASSETS = 'dashboard-files'

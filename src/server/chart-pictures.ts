@@ -3,15 +3,15 @@
 // A message never waits long for it, and never fails for it. While many alerts fire at once only some get one: drawing takes
 // a hundred times the work of sending.
 
-import type { ChartNotice, Notice, NoticeChart, PictureLook, PictureMaker } from '../channels/kind.ts'
-import type { JobPool } from '../engine/pool.ts'
+import type { ChartNotice, Notice, NoticeChart, PictureLook, PictureMaker } from '../notify/channels/kind.ts'
+import type { JobPool } from '../work/workers/pool.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Problem } from '../lib/problem.ts'
 import { within } from '../lib/within.ts'
 import type { SeriesKey } from '../market/bar-store.ts'
 import type { BarRange, Bars } from '../market/bars.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
-import type { SecretBox } from '../webhooks/secret-box.ts'
+import type { SecretBox } from '../notify/webhooks/secret-box.ts'
 
 export interface ChartPictureDeps {
   readonly clock: Clock

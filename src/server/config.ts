@@ -4,11 +4,11 @@
 // sentence for each mistake, so that a typing error shows then and not when the setting is first used.
 
 import { join } from 'node:path'
-import { ALERTS_PER_USER } from '../alerts/alert.ts'
-import { DEFAULT_RATES, RATES, type Rate, type RatePolicies } from '../api/limits.ts'
-import { addressList } from '../api/peer.ts'
+import { ALERTS_PER_USER } from '../notify/alerts/alert.ts'
+import { DEFAULT_RATES, RATES, type Rate, type RatePolicies } from '../http/limits.ts'
+import { addressList } from '../http/peer.ts'
 import { LOG_LEVELS } from '../lib/log.ts'
-import { RUNS_MAX } from '../runs/records.ts'
+import { RUNS_MAX } from '../work/runs/records.ts'
 import { KEY_FILE } from '../store/instance-key.ts'
 import { parsePlace } from '../store/backup/place.ts'
 import { parseBucket } from '../store/bucket-address.ts'

@@ -4,16 +4,16 @@
 // A change names keys and nothing else, so what is told is what is stored by the time it is read; what changed twice
 // meanwhile is told once. Changes are worked off in order, and while some are, the next ones gather.
 
-import { ideaItem, runItem, scriptItem, watchlistItem } from '../api/search-items.ts'
-import type { Firing } from '../alerts/alert.ts'
-import type { Idea } from '../ideas/ideas.ts'
+import { ideaItem, runItem, scriptItem, watchlistItem } from '../http/search-items.ts'
+import type { Firing } from '../notify/alerts/alert.ts'
+import type { Idea } from '../people/ideas/ideas.ts'
 import type { Log } from '../lib/log.ts'
 import type { SeriesKey } from '../market/bar-store.ts'
-import { beginningOf, type Run } from '../runs/records.ts'
-import type { Script } from '../scripts/scripts.ts'
-import type { HitType, SearchItem } from '../search/indexes.ts'
+import { beginningOf, type Run } from '../work/runs/records.ts'
+import type { Script } from '../people/scripts/scripts.ts'
+import type { HitType, SearchItem } from '../people/search/indexes.ts'
 import type { Key, Kv } from '../store/kv.ts'
-import type { Watchlist } from '../watchlists/watchlists.ts'
+import type { Watchlist } from '../people/watchlists/watchlists.ts'
 
 /** Jobs of a kind that are stored. */
 interface HearingJobs {

@@ -3,9 +3,9 @@
 // Its addresses come from the operator and from the provider itself, but the same rules hold for them as for webhooks: only
 // public addresses by https, unless WEBHOOK_ALLOW opens others, and then by http too.
 
-import { IdentityProvider, type AskProvider, type OpenIdDeps } from '../accounts/openid.ts'
-import { permittedAddresses, type AllowList, type Resolve } from '../webhooks/address.ts'
-import { NO_REPLY, type Send } from '../webhooks/send.ts'
+import { IdentityProvider, type AskProvider, type OpenIdDeps } from '../people/accounts/openid.ts'
+import { permittedAddresses, type AllowList, type Resolve } from '../notify/webhooks/address.ts'
+import { NO_REPLY, type Send } from '../notify/webhooks/send.ts'
 import type { Config } from './config.ts'
 
 /** More than the keys and addresses of any provider. */

@@ -1,11 +1,11 @@
 // What is sealed with the instance key in the whole database: the secrets of webhooks and of channels, and providers' keys.
 
-import { channelCollection } from '../channels/channels.ts'
-import { loseKeys, sealedKeys } from '../feeds/provider-keys.ts'
+import { channelCollection } from '../notify/channels/channels.ts'
+import { loseKeys, sealedKeys } from '../people/feeds/provider-keys.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Kv } from '../store/kv.ts'
-import { receiverCollection } from '../webhooks/receivers.ts'
-import type { SecretBox } from '../webhooks/secret-box.ts'
+import { receiverCollection } from '../notify/webhooks/receivers.ts'
+import type { SecretBox } from '../notify/webhooks/secret-box.ts'
 
 export interface SealedCount {
   readonly webhooks: number

@@ -2,40 +2,40 @@
 
 import { lookup } from 'node:dns/promises'
 import { availableParallelism, totalmem } from 'node:os'
-import { users } from '../accounts/accounts.ts'
-import { argon2Passwords } from '../accounts/passwords.ts'
-import { sweepSessions } from '../accounts/sessions.ts'
-import { sweepTickets } from '../accounts/tickets.ts'
-import { sweepTokens } from '../accounts/tokens.ts'
-import { basePath, type ServeDashboard, type Services } from '../api/deps.ts'
-import { addressList } from '../api/peer.ts'
+import { users } from '../people/accounts/accounts.ts'
+import { argon2Passwords } from '../people/accounts/passwords.ts'
+import { sweepSessions } from '../people/accounts/sessions.ts'
+import { sweepTickets } from '../people/accounts/tickets.ts'
+import { sweepTokens } from '../people/accounts/tokens.ts'
+import { basePath, type ServeDashboard, type Services } from '../http/deps.ts'
+import { addressList } from '../http/peer.ts'
 import { createFeatures } from './features.ts'
-import { createApi } from '../api/index.ts'
+import { createApi } from '../http/index.ts'
 import { identityProviderOf } from './openid-net.ts'
 import { httpRequest, openSocket } from './providers-net.ts'
-import { JobPool, type WorkerThread } from '../engine/pool.ts'
-import { threadMs } from '../engine/thread-time.ts'
-import { ARTICLES } from '../support/articles.ts'
-import { parseAllowList } from '../webhooks/address.ts'
-import { createSecretBox } from '../webhooks/secret-box.ts'
-import { createSend } from '../webhooks/send.ts'
+import { JobPool, type WorkerThread } from '../work/workers/pool.ts'
+import { threadMs } from '../work/workers/thread-time.ts'
+import { ARTICLES } from '../people/support/articles.ts'
+import { parseAllowList } from '../notify/webhooks/address.ts'
+import { createSecretBox } from '../notify/webhooks/secret-box.ts'
+import { createSend } from '../notify/webhooks/send.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Random } from '../lib/random.ts'
-import type { Transport } from '../mail/mail.ts'
-import type { SearchThread } from '../search/search.ts'
+import type { Transport } from '../notify/mail/mail.ts'
+import type { SearchThread } from '../people/search/search.ts'
 import { idSource } from '../lib/ids.ts'
 import { LOG_LEVELS, type Log, type LogLevel } from '../lib/log.ts'
 import { createLoop } from '../lib/loop.ts'
 import { within } from '../lib/within.ts'
 import { BarCache } from '../market/bar-cache.ts'
 import { loadSamples } from '../market/sample.ts'
-import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
-import { Runs } from '../runs/runs.ts'
+import { DEFAULT_LIMITS } from '../language/runtime/runtime.ts'
+import { Runs } from '../work/runs/runs.ts'
 import { Backup } from '../store/backup/backup.ts'
 import { placeAt } from '../store/backup/place.ts'
 import { judgeKey, type KeyVerdict, readInstance, settleKey } from '../store/instance-key.ts'
 import { loadDashboard, loadLicences } from './assets.ts'
-import { resultTried } from '../sweeps/tries.ts'
+import { resultTried } from '../work/sweeps/tries.ts'
 import { type Config, keyPath } from './config.ts'
 import type { Key, Kv } from '../store/kv.ts'
 import type { ChangeFeed } from '../store/postgres/feed.ts'
@@ -418,13 +418,13 @@ function stopAsked(stopping: AbortController): Promise<string> {
 /** `bun run dev` sets this variable, and then open pages follow the source. */
 async function dashboardOf({ environment }: Surroundings, base: string): Promise<ServeDashboard> {
   if (environment['CHARTROOM_DEV'] !== '1' || Bun.isStandaloneExecutable) return loadDashboard(base)
-  const { reloadingDashboard } = await import('../tools/dev-dashboard.ts')
+  const { reloadingDashboard } = await import('./source/dev-dashboard.ts')
   return reloadingDashboard(base)
 }
 
 /** Loaded only where mail is set up, since loading it takes a tenth of the time to start. */
 async function mailTransport(url: string, sender: string | null): Promise<Transport> {
-  const { smtpTransport } = await import('../mail/smtp.ts')
+  const { smtpTransport } = await import('../notify/mail/smtp.ts')
   return smtpTransport(url, sender)
 }
 

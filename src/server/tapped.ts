@@ -1,9 +1,9 @@
 // What links in messages do, once they were opened: the alert is paused, or its firing acknowledged.
 
-import type { Tapped } from '../api/deps.ts'
-import { alertNotFound, type Alert, type Firing } from '../alerts/alert.ts'
-import type { Alerts } from '../alerts/alerts.ts'
-import type { AlertLink as Link, AlertLinks } from '../channels/alert-links.ts'
+import type { Tapped } from '../http/deps.ts'
+import { alertNotFound, type Alert, type Firing } from '../notify/alerts/alert.ts'
+import type { Alerts } from '../notify/alerts/alerts.ts'
+import type { AlertLink as Link, AlertLinks } from '../notify/channels/alert-links.ts'
 import type { AlertLink } from '../wire/link.ts'
 
 interface TappedDeps {

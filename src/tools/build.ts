@@ -10,10 +10,10 @@ import { brotliCompressSync, constants } from 'node:zlib'
 import type { BunPlugin } from 'bun'
 import { COMPRESSED, DASHBOARD_ASSETS, LICENCE_ASSETS } from '../server/assets.ts'
 import { assert } from '../lib/assert.ts'
-import { bundleDashboard } from './dashboard-bundle.ts'
-import { readArticles } from '../support/read-articles.ts'
+import { bundleDashboard } from '../server/source/dashboard-bundle.ts'
+import { readArticles } from '../people/support/read-articles.ts'
 import { commandLine } from './command-line.ts'
-import { LICENSES_FILE, licenseTexts } from './licenses.ts'
+import { LICENSES_FILE, licenseTexts } from '../server/source/licenses.ts'
 import { lmdbNative } from './lmdb-plugin.ts'
 
 const root = resolve(import.meta.dir, '../..')
@@ -79,7 +79,7 @@ const small: BunPlugin = {
       loader: 'js',
     }))
     // The manual is read for the support chat and for agents.
-    build.onLoad({ filter: /[\\/]src[\\/]support[\\/]articles\.ts$/ }, () => ({
+    build.onLoad({ filter: /[\\/]src[\\/]people[\\/]support[\\/]articles\.ts$/ }, () => ({
       contents: `${embeddedText('articles.json', Buffer.from(JSON.stringify(readArticles())))}
 import { parseArticle } from './support.ts'
 export const ARTICLES = Object.entries(JSON.parse(text)).map(([id, text]) => parseArticle(id, text))`,
@@ -152,7 +152,9 @@ const licences = emptyFolder(LICENCE_ASSETS)
 writeCompressed(licences, LICENSES_FILE, Buffer.from(licenseTexts()))
 
 const result = await Bun.build({
-  entrypoints: ['main.ts', 'engine/worker.ts', 'search/worker.ts'].map((file) => `${root}/src/${file}`),
+  entrypoints: ['main.ts', 'work/workers/worker.ts', 'people/search/worker.ts'].map(
+    (file) => `${root}/src/${file}`,
+  ),
   root: `${root}/src`,
   target: 'bun',
   format: 'esm',

@@ -8,17 +8,17 @@
 
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { advance, type KeptState } from '../backtest/advance.ts'
-import { openBacktest, type Backtest, type BacktestRequest } from '../backtest/run.ts'
+import { advance, type KeptState } from '../broker/advance.ts'
+import { openBacktest, type Backtest, type BacktestRequest } from '../broker/run.ts'
 import { copyBars, emptyBars, sliceBars, type Bars } from '../market/bars.ts'
 import { calendarOf } from '../market/calendar.ts'
 import { intervalMs, parseInterval } from '../market/interval.ts'
 import { resample } from '../market/resample.ts'
 import { defaultSymbol } from '../market/symbols.ts'
 import { Problem } from '../lib/problem.ts'
-import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../language/runtime/runtime.ts'
 import { commandLine, refused, wholeNumber } from './command-line.ts'
-import { parityCases } from './parity.ts'
+import { parityCases } from '../cli/parity/cases.ts'
 
 /** Answers numbers in [0, 1). */
 type Random = () => number

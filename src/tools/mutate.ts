@@ -19,7 +19,7 @@ import { Random } from './torture/random.ts'
  * Tests that need a browser, the executable or the whole machine are left out, since they would take minutes for each
  * mutant.
  */
-const ASKED = ['tests/*/*.test.ts', 'tests/pine/{library,ta}/*.test.ts']
+const ASKED = ['tests/*/*.test.ts', 'tests/language/{library,ta}/*.test.ts']
 const NOT_ASKED = new Bun.Glob('tests/{browser,dashboard,executable,journeys,tools}/**')
 
 /** A test that takes this many times as long has noticed too: the mutant may loop for ever. */

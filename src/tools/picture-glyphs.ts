@@ -1,4 +1,4 @@
-// Makes `picture/glyphs.bin`: the outlines of the letters that a chart's picture is written with.
+// Makes `market/picture/glyphs.bin`: the outlines of the letters that a chart's picture is written with.
 //
 //     npm pack @fontsource/inter@5.3.0 && tar xzf fontsource-inter-5.3.0.tgz
 //     bun src/tools/picture-glyphs.ts package/files
@@ -8,7 +8,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { deflateRawSync, inflateSync } from 'node:zlib'
-import { packGlyphs, UNITS, type Glyph, type GlyphPoint } from '../picture/glyph-format.ts'
+import { packGlyphs, UNITS, type Glyph, type GlyphPoint } from '../market/picture/glyph-format.ts'
 
 const WEIGHT = 500
 /** Each letter is taken from the first file that has it. */
@@ -179,5 +179,5 @@ const glyphs = codes.flatMap((code) => {
   return []
 })
 const packed = deflateRawSync(packGlyphs(glyphs), { level: 9 })
-writeFileSync(`${import.meta.dir}/../picture/glyphs.bin`, packed)
+writeFileSync(`${import.meta.dir}/../market/picture/glyphs.bin`, packed)
 console.log(`${glyphs.length} letters, ${(packed.length / 1000).toFixed(1)} kB`)

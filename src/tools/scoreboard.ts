@@ -9,10 +9,10 @@ import { join, resolve } from 'node:path'
 import process from 'node:process'
 import { parseArgs } from 'node:util'
 import packageJson from '../../package.json' with { type: 'json' }
-import { type ParityResult, runCase } from './parity/case.ts'
-import { compileAll, type Compiled } from './parity/corpus.ts'
-import { REASONS, SOURCES, type Source } from './parity/sources.ts'
-import { parityCases } from './parity.ts'
+import { type ParityResult, runCase } from '../cli/parity/case.ts'
+import { compileAll, type Compiled } from './scoreboard/corpus.ts'
+import { REASONS, SOURCES, type Source } from './scoreboard/sources.ts'
+import { parityCases } from '../cli/parity/cases.ts'
 
 const BOARD = resolve(import.meta.dir, '../../tests/parity/SCOREBOARD.md')
 

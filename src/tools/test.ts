@@ -18,48 +18,48 @@
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
-import { ANSWERED, neverAnswered } from '../../tests/api/answered-operations.ts'
+import { ANSWERED, neverAnswered } from '../../tests/http/answered-operations.ts'
 import { foundChromium, packagedChromium } from '../../tests/browser/chromium.ts'
 import { POSTGRES_URL, startPostgres } from '../../tests/store/postgres-server.ts'
 
 /** Rooms whose suites use `STORE_SEED`. */
 const OVER_LATE_STORES = [
-  'accounts',
-  'alerts',
-  'api',
-  'errors',
-  'feeds',
-  'ideas',
-  'mail',
-  'replay',
-  'scripts',
-  'search',
-  'support',
-  'watchlists',
-  'webhooks',
+  'people/accounts',
+  'notify/alerts',
+  'http',
+  'people/errors',
+  'people/feeds',
+  'people/ideas',
+  'notify/mail',
+  'work/replay',
+  'people/scripts',
+  'people/search',
+  'people/support',
+  'people/watchlists',
+  'notify/webhooks',
 ].map((room) => `tests/${room}`)
 
 /** Those of them that are about something else than what is stored. */
 const NOTHING_STORED = ['json-text', 'large-texts', 'limits', 'pace', 'peer', 'python-client'].map(
-  (suite) => `tests/api/${suite}.test.ts`,
+  (suite) => `tests/http/${suite}.test.ts`,
 )
 
 /** Suites that run over PostgreSQL, too: some of each kind, since what every store must do is tested of each. */
 const OVER_POSTGRES = [
-  'accounts',
-  'api/channels.test.ts',
-  'api/contract.test.ts',
-  'api/credentials.test.ts',
-  'channels',
-  'charts',
+  'people/accounts',
+  'http/channels.test.ts',
+  'http/contract.test.ts',
+  'http/credentials.test.ts',
+  'notify/channels',
+  'people/charts',
   'executable/names.test.ts',
-  'ideas',
+  'people/ideas',
   'journeys',
-  'replay',
-  'scripts',
-  'search',
-  'support',
-  'watchlists',
+  'work/replay',
+  'people/scripts',
+  'people/search',
+  'people/support',
+  'people/watchlists',
 ].map((suite) => `tests/${suite}`)
 
 /** The slowest files, longest first. They start first, because a long one that starts last leaves a processor idle. */
@@ -69,17 +69,17 @@ const SLOWEST = [
   'dashboard/chart',
   'dashboard/look',
   'dashboard/drawings',
-  'sweeps/sweeps',
+  'work/sweeps/sweeps',
   'executable/api',
   'dashboard/studies',
   'executable/sweeps',
   'store/fleet',
-  'pine/ta/oracles',
+  'language/ta/oracles',
   'dashboard/alert-lines',
   'dashboard/offline',
   'dashboard/keyboard',
   'dashboard/sweeps',
-  'engine/pool',
+  'work/workers/pool',
   'store/bar-objects',
   'dashboard/compare-runs',
   'dashboard/keys',
@@ -90,26 +90,26 @@ const SLOWEST = [
   'executable/abuse',
   'dashboard/tabs',
   'executable/alerts',
-  'api/backtests',
+  'http/backtests',
   'store/lmdb-bars',
-  'portfolios/portfolios',
+  'work/portfolios/portfolios',
   'journeys/token-user',
-  'scans/scans',
+  'work/scans/scans',
   'dashboard/symbols',
   'store/postgres-bars',
-  'api/idempotency',
-  'api/large-texts',
+  'http/idempotency',
+  'http/large-texts',
   'dashboard/several-charts',
   'dashboard/scans',
-  'api/mcp',
+  'http/mcp',
 ].map((name) => `tests/${name}.test.ts`)
 
 /** They have no tests where TradingView's lists and names do not lie beside the project. */
 const WITHOUT_MATERIAL = [
   'parity/parity',
-  'pine/ta/parity',
-  'pine/library/parity',
-  'pine/library/coverage',
+  'language/ta/parity',
+  'language/library/parity',
+  'language/library/coverage',
 ].map((name) => `tests/${name}.test.ts`)
 
 /** One more than processors: journeys and killed servers wait for a good part of their time. */

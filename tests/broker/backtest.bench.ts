@@ -1,13 +1,13 @@
 // A million bars of an SMA crossover that is always in the market: compile, run and report, each on its own.
 //
-//     bun tests/backtest/backtest.bench.ts
+//     bun tests/broker/backtest.bench.ts
 //
 // Measured on two shared cores: signals alone 26 ms; SMA 50 and 200 (7,419 reversals) 29 ms and 11 for the report, 25 M bars/s
 // in all; SMA 10 and 30 (39,518 reversals, one every 25 bars) 54 and 20.
 
-import { openBacktest } from '../../src/backtest/run.ts'
+import { openBacktest } from '../../src/broker/run.ts'
 import { emptyBars } from '../../src/market/bars.ts'
-import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
 import { TEST_SYMBOL } from './drive.ts'
 
 const LENGTH = 1_000_000

@@ -1,9 +1,9 @@
 // "Bring your TradingView export": files as they come from different languages, formats and clocks.
 
 import { describe, expect, test } from 'bun:test'
-import { compareTrades } from '../../src/backtest/compare.ts'
+import { compareTrades } from '../../src/broker/compare.ts'
 import type { ReportTrade } from '../../src/wire/report.ts'
-import { digitsOf, numberOf, parseTradeList, wallOf } from '../../src/backtest/trade-csv.ts'
+import { digitsOf, numberOf, parseTradeList, wallOf } from '../../src/broker/trade-csv.ts'
 import { barsFrom } from './drive.ts'
 
 /** The same two trades each time: a long from 100 to 110, a short of 2 from 110.5 to 111. */

@@ -1,7 +1,7 @@
 // A script is compiled once, and again when something that it imports is not what it was.
 
 import { expect, test } from 'bun:test'
-import { CompiledScripts } from '../../src/backtest/compiled-scripts.ts'
+import { CompiledScripts } from '../../src/broker/compiled-scripts.ts'
 
 const SCRIPT = `//@version=6
 indicator("x")

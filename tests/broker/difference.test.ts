@@ -1,11 +1,11 @@
 // Where two reports of one thing differ.
 
 import { expect, test } from 'bun:test'
-import { compareReports } from '../../src/backtest/report/difference.ts'
-import { reportMonths } from '../../src/backtest/report/months.ts'
-import { runBacktest } from '../../src/backtest/run.ts'
+import { compareReports } from '../../src/broker/report/difference.ts'
+import { reportMonths } from '../../src/broker/report/months.ts'
+import { runBacktest } from '../../src/broker/run.ts'
 import { emptyBars } from '../../src/market/bars.ts'
-import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
 import type { Report } from '../../src/wire/report.ts'
 import { TEST_SYMBOL } from './drive.ts'
 

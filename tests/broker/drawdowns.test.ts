@@ -1,9 +1,9 @@
 // The list of drawdowns, where there are more of them than it shows.
 
 import { expect, test } from 'bun:test'
-import { runBacktest } from '../../src/backtest/run.ts'
+import { runBacktest } from '../../src/broker/run.ts'
 import { emptyBars } from '../../src/market/bars.ts'
-import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
 import { TEST_SYMBOL } from './drive.ts'
 
 const HOUR = 3_600_000

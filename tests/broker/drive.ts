@@ -1,12 +1,12 @@
 // Drives the broker without a compiler: a script is a function of the bar, calling the broker's port.
 
-import type { BrokerOptions } from '../../src/backtest/broker/account.ts'
-import { BrokerEmulator } from '../../src/backtest/broker/broker.ts'
-import { directionOf, labelOf, quantityOf, type Trade } from '../../src/backtest/broker/ledger.ts'
-import { brokerSettings, type DeclarationArgs } from '../../src/backtest/broker/settings.ts'
+import type { BrokerOptions } from '../../src/broker/emulator/account.ts'
+import { BrokerEmulator } from '../../src/broker/emulator/broker.ts'
+import { directionOf, labelOf, quantityOf, type Trade } from '../../src/broker/emulator/ledger.ts'
+import { brokerSettings, type DeclarationArgs } from '../../src/broker/emulator/settings.ts'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
 import type { SymbolInfo } from '../../src/market/symbol.ts'
-import type { ExitRequest, OcaType } from '../../src/pine/broker.ts'
+import type { ExitRequest, OcaType } from '../../src/language/broker.ts'
 
 export const TEST_SYMBOL: SymbolInfo = {
   exchange: 'TEST',

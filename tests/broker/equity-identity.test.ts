@@ -3,9 +3,9 @@
 
 import { expect, test } from 'bun:test'
 import * as fc from 'fast-check'
-import { BrokerEmulator } from '../../src/backtest/broker/broker.ts'
-import { brokerSettings } from '../../src/backtest/broker/settings.ts'
-import { equityColumns } from '../../src/backtest/equity.ts'
+import { BrokerEmulator } from '../../src/broker/emulator/broker.ts'
+import { brokerSettings } from '../../src/broker/emulator/settings.ts'
+import { equityColumns } from '../../src/broker/equity.ts'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
 import { barsFrom, closedTrades, drive, step, TEST_SYMBOL, tradeLines, type TestScript } from './drive.ts'
 

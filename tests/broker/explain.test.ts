@@ -1,13 +1,13 @@
 // An export that was made with other settings than the script states: which ones is found by trying.
 
 import { describe, expect, test } from 'bun:test'
-import { Explainer, type ExplainOptions } from '../../src/backtest/explain/explain.ts'
-import { runBacktest, type BacktestRequest } from '../../src/backtest/run.ts'
-import { parseTradeList } from '../../src/backtest/trade-csv.ts'
+import { Explainer, type ExplainOptions } from '../../src/broker/explain/explain.ts'
+import { runBacktest, type BacktestRequest } from '../../src/broker/run.ts'
+import { parseTradeList } from '../../src/broker/trade-csv.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { emptyBars, selectBars, type Bars } from '../../src/market/bars.ts'
 import { defaultSymbol } from '../../src/market/symbols.ts'
-import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
 import type { Report } from '../../src/wire/report.ts'
 
 const QUARTER = 900_000

@@ -1,12 +1,12 @@
 // The figures of a report that are worked out of others, each at its bounds and by hand.
 
 import { describe, expect, test } from 'bun:test'
-import { closeToClose } from '../../src/backtest/report/drawdowns.ts'
-import { annualGrowth, buyAndHold } from '../../src/backtest/report/growth.ts'
-import { daysOf, monthsOf, periodReturns, reportMonths } from '../../src/backtest/report/months.ts'
-import { riskRatios } from '../../src/backtest/report/sharpe.ts'
-import { reportSummary } from '../../src/backtest/report/summary.ts'
-import { barsOf, shareOf, type TradeTable } from '../../src/backtest/report/trades.ts'
+import { closeToClose } from '../../src/broker/report/drawdowns.ts'
+import { annualGrowth, buyAndHold } from '../../src/broker/report/growth.ts'
+import { daysOf, monthsOf, periodReturns, reportMonths } from '../../src/broker/report/months.ts'
+import { riskRatios } from '../../src/broker/report/sharpe.ts'
+import { reportSummary } from '../../src/broker/report/summary.ts'
+import { barsOf, shareOf, type TradeTable } from '../../src/broker/report/trades.ts'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
 import type { ReportColumn, ReportEquity } from '../../src/wire/report.ts'
 

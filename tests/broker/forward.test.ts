@@ -2,9 +2,9 @@
 // backtest of the same bars.
 
 import { expect, test } from 'bun:test'
-import { forward, type ForwardState } from '../../src/backtest/forward.ts'
-import { CompiledScripts } from '../../src/backtest/compiled-scripts.ts'
-import { runBacktest, type BacktestResult } from '../../src/backtest/run.ts'
+import { forward, type ForwardState } from '../../src/broker/forward.ts'
+import { CompiledScripts } from '../../src/broker/compiled-scripts.ts'
+import { runBacktest, type BacktestResult } from '../../src/broker/run.ts'
 import { sliceBars } from '../../src/market/bars.ts'
 import type { ReportOrder } from '../../src/wire/report.ts'
 import { mulberry, scriptRequest } from '../../src/tools/incremental.ts'

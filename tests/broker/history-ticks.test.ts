@@ -1,9 +1,9 @@
 // calc_on_every_history_tick (A10): the script on each tick of bars that are long over.
 
 import { describe, expect, test } from 'bun:test'
-import { runBacktest, type BacktestRequest } from '../../src/backtest/run.ts'
+import { runBacktest, type BacktestRequest } from '../../src/broker/run.ts'
 import type { Bars } from '../../src/market/bars.ts'
-import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
 import { barsFrom, TEST_SYMBOL } from './drive.ts'
 
 const DAY = 86_400_000

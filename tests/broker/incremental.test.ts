@@ -2,8 +2,8 @@
 // place a run keeps something in. `bun src/tools/incremental.ts DIR` does the same with a folder of scripts.
 
 import { describe, expect, test } from 'bun:test'
-import { advance } from '../../src/backtest/advance.ts'
-import { runBacktest } from '../../src/backtest/run.ts'
+import { advance } from '../../src/broker/advance.ts'
+import { runBacktest } from '../../src/broker/run.ts'
 import {
   advanceDifference,
   incrementalDifference,

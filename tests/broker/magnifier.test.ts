@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { magnifierBars, magnifierInterval } from '../../src/backtest/broker/magnifier.ts'
+import { magnifierBars, magnifierInterval } from '../../src/broker/emulator/magnifier.ts'
 import { barsFrom, TEST_SYMBOL } from './drive.ts'
 
 describe('the bar magnifier', () => {

@@ -1,8 +1,8 @@
 // The small functions that money rests on, each at its bounds. What is expected was worked out by hand.
 
 import { describe, expect, test } from 'bun:test'
-import { commissionOf } from '../../src/backtest/broker/commission.ts'
-import { callRange, exceeds, marginCallUnits, NEVER_CALLED } from '../../src/backtest/broker/margin.ts'
+import { commissionOf } from '../../src/broker/emulator/commission.ts'
+import { callRange, exceeds, marginCallUnits, NEVER_CALLED } from '../../src/broker/emulator/margin.ts'
 import {
   contracts,
   floorToLot,
@@ -12,16 +12,16 @@ import {
   tickOf,
   truncateSnapped,
   unitsOf,
-} from '../../src/backtest/broker/numbers.ts'
+} from '../../src/broker/emulator/numbers.ts'
 import {
   calmRisk,
   drawdownReached,
   intradayLossReached,
   rollDay,
   watches,
-} from '../../src/backtest/broker/risk.ts'
-import { brokerSettings, type DeclarationArgs } from '../../src/backtest/broker/settings.ts'
-import { budgetOf, unitsFor } from '../../src/backtest/broker/sizing.ts'
+} from '../../src/broker/emulator/risk.ts'
+import { brokerSettings, type DeclarationArgs } from '../../src/broker/emulator/settings.ts'
+import { budgetOf, unitsFor } from '../../src/broker/emulator/sizing.ts'
 import { TEST_SYMBOL } from './drive.ts'
 
 const settingsOf = (args: DeclarationArgs, version = 6) => brokerSettings(args, TEST_SYMBOL, version)

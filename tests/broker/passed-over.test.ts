@@ -3,12 +3,12 @@
 
 import { expect, test } from 'bun:test'
 import * as fc from 'fast-check'
-import { planProgram } from '../../src/pine/3-plan/plan.ts'
-import { generate } from '../../src/pine/4-generate/generate.ts'
-import { compile } from '../../src/pine/compile.ts'
-import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
-import { runBacktest } from '../../src/backtest/run.ts'
-import { barsOf, walk } from '../pine/run-script.ts'
+import { planProgram } from '../../src/language/3-plan/plan.ts'
+import { generate } from '../../src/language/4-generate/generate.ts'
+import { compile } from '../../src/language/compile.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
+import { runBacktest } from '../../src/broker/run.ts'
+import { barsOf, walk } from '../language/run-script.ts'
 import { TEST_SYMBOL } from './drive.ts'
 
 const HEAD = `//@version=6

@@ -1,12 +1,12 @@
 // Scripts that read a plot of another script through a source input.
 
 import { describe, expect, test } from 'bun:test'
-import { advance, type KeptState } from '../../src/backtest/advance.ts'
-import { openBacktest, runBacktest, type BacktestRequest } from '../../src/backtest/run.ts'
+import { advance, type KeptState } from '../../src/broker/advance.ts'
+import { openBacktest, runBacktest, type BacktestRequest } from '../../src/broker/run.ts'
 import { Problem } from '../../src/lib/problem.ts'
 import { selectBars } from '../../src/market/bars.ts'
-import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
-import { barsOf, SYMBOL, walk } from '../pine/run-script.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
+import { barsOf, SYMBOL, walk } from '../language/run-script.ts'
 
 const RSI = `//@version=6
 indicator("RSI")

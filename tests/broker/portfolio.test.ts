@@ -1,12 +1,12 @@
 // A portfolio's parts trade with the same money: what one holds another cannot spend, and together they are the whole.
 
 import { describe, expect, test } from 'bun:test'
-import { Pot } from '../../src/backtest/broker/pot.ts'
-import { runPortfolio, type PortfolioRun } from '../../src/backtest/portfolio.ts'
-import { runBacktest, type BacktestRequest } from '../../src/backtest/run.ts'
+import { Pot } from '../../src/broker/emulator/pot.ts'
+import { runPortfolio, type PortfolioRun } from '../../src/broker/portfolio.ts'
+import { runBacktest, type BacktestRequest } from '../../src/broker/run.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
-import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
 import { TEST_SYMBOL } from './drive.ts'
 
 const HOUR = 3_600_000

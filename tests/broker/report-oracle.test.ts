@@ -6,10 +6,10 @@
 
 import { expect, test } from 'bun:test'
 import * as fc from 'fast-check'
-import { runBacktest } from '../../src/backtest/run.ts'
+import { runBacktest } from '../../src/broker/run.ts'
 import type { Report } from '../../src/wire/report.ts'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
-import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
 import { TEST_SYMBOL } from './drive.ts'
 
 const DAY = 86_400_000

@@ -4,12 +4,12 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import Papa from 'papaparse'
-import { runBacktest } from '../../src/backtest/run.ts'
-import { riskRatios } from '../../src/backtest/report/sharpe.ts'
-import { annualGrowth } from '../../src/backtest/report/growth.ts'
-import { parityCases } from '../../src/tools/parity.ts'
-import { canonicalJson } from '../../src/backtest/report/hash.ts'
-import { reportSummary } from '../../src/backtest/report/summary.ts'
+import { runBacktest } from '../../src/broker/run.ts'
+import { riskRatios } from '../../src/broker/report/sharpe.ts'
+import { annualGrowth } from '../../src/broker/report/growth.ts'
+import { parityCases } from '../../src/cli/parity/cases.ts'
+import { canonicalJson } from '../../src/broker/report/hash.ts'
+import { reportSummary } from '../../src/broker/report/summary.ts'
 
 const DIR = `${import.meta.dir}/../../../shared/parity`
 const here = existsSync(DIR)

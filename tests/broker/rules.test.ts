@@ -1,12 +1,12 @@
-// The broker's rules, one example each. Letters are those of src/backtest/broker/RULES.md.
+// The broker's rules, one example each. Letters are those of src/broker/emulator/RULES.md.
 
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { expectList } from '../expected.ts'
 import { barsFrom, drive, fillLines, NO_CLOSE, TEST_SYMBOL, type TestScript } from './drive.ts'
-import { brokerSettings, type DeclarationArgs } from '../../src/backtest/broker/settings.ts'
-import { runBacktest } from '../../src/backtest/run.ts'
-import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
+import { brokerSettings, type DeclarationArgs } from '../../src/broker/emulator/settings.ts'
+import { runBacktest } from '../../src/broker/run.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
 import type { SymbolInfo } from '../../src/market/symbol.ts'
 
 interface RuleCase {
@@ -1497,7 +1497,7 @@ describe('broker rules', () => {
 // A rule that is written down and not shown is one that nobody notices breaking.
 test('every rule that is implemented has an example in these tests', () => {
   const folder = `${import.meta.dir}/../..`
-  const rules = readFileSync(`${folder}/src/backtest/broker/RULES.md`, 'utf8')
+  const rules = readFileSync(`${folder}/src/broker/RULES.md`, 'utf8')
     .split('\n')
     .flatMap((line) => /^- \*\*(\w+)\*\* (?!.*not implemented)/.exec(line)?.[1] ?? [])
   const titles = [...new Bun.Glob('*.test.ts').scanSync(import.meta.dir)].flatMap((file) =>

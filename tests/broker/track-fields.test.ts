@@ -1,8 +1,8 @@
 // Every field of the tracks that a script plots, worked out by hand from a script that sets all of them.
 
 import { expect, test } from 'bun:test'
-import { runBacktest } from '../../src/backtest/run.ts'
-import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
+import { runBacktest } from '../../src/broker/run.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
 import { barsFrom, TEST_SYMBOL } from './drive.ts'
 
 const SCRIPT = `//@version=6

@@ -6,10 +6,10 @@
 // so a line that changes says that something changed; `UPDATE=1 bun test` writes them again.
 
 import { expect, test } from 'bun:test'
-import type { BrokerOptions } from '../../src/backtest/broker/account.ts'
-import type { BrokerEmulator } from '../../src/backtest/broker/broker.ts'
-import { labelOf } from '../../src/backtest/broker/ledger.ts'
-import type { DeclarationArgs } from '../../src/backtest/broker/settings.ts'
+import type { BrokerOptions } from '../../src/broker/emulator/account.ts'
+import type { BrokerEmulator } from '../../src/broker/emulator/broker.ts'
+import { labelOf } from '../../src/broker/emulator/ledger.ts'
+import type { DeclarationArgs } from '../../src/broker/emulator/settings.ts'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
 import { Random } from '../../src/tools/torture/random.ts'
 import { closedTrades, drive, TEST_SYMBOL, type TestScript } from './drive.ts'

@@ -4,8 +4,8 @@
 import { BarCache } from '../../src/market/bar-cache.ts'
 import { loadSamples } from '../../src/market/sample.ts'
 import { serveFiles } from '../../src/server/assets.ts'
-import { bundleDashboard } from '../../src/tools/dashboard-bundle.ts'
-import { testServer, unlimited } from '../api/server.ts'
+import { bundleDashboard } from '../../src/server/source/dashboard-bundle.ts'
+import { testServer, unlimited } from '../http/server.ts'
 import { testBars, testKv } from '../store/test-store.ts'
 
 const HOUR = 3_600_000

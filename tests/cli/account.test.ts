@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { SCOPES } from '../../src/wire/scopes.ts'
-import { testServer, unlimited } from '../api/server.ts'
+import { testServer, unlimited } from '../http/server.ts'
 import { chartroom, temporaryFolder } from './run.ts'
 
 const server = testServer(unlimited)

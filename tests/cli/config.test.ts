@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import type { Rate } from '../../src/api/limits.ts'
+import type { Rate } from '../../src/http/limits.ts'
 import { configRows, readConfig } from '../../src/server/config.ts'
 import { withConfigTable } from '../../src/server/config-table.ts'
 

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { tokens, users } from '../../src/accounts/accounts.ts'
-import { runs, type Run } from '../../src/runs/records.ts'
+import { tokens, users } from '../../src/people/accounts/accounts.ts'
+import { runs, type Run } from '../../src/work/runs/records.ts'
 import { transact } from '../../src/store/transaction.ts'
 import { chartroom, openKept, type Outcome, temporaryFolder, withHttp, withInput } from './run.ts'
 

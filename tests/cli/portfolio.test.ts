@@ -1,7 +1,7 @@
 // `chartroom portfolio`: what it takes and what it says.
 
 import { expect, test } from 'bun:test'
-import { closesCsv, HOLDS, MARKETS } from '../scans/scan-server.ts'
+import { closesCsv, HOLDS, MARKETS } from '../work/scans/scan-server.ts'
 import { chartroom, temporaryFolder } from './run.ts'
 
 async function folderOf() {

@@ -2,10 +2,10 @@
 
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'bun:test'
-import { createProviderKeys } from '../../src/feeds/provider-keys.ts'
+import { createProviderKeys } from '../../src/people/feeds/provider-keys.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { opensSecrets, markSecretsLost } from '../../src/server/sealed-secrets.ts'
-import { createSecretBox } from '../../src/webhooks/secret-box.ts'
+import { createSecretBox } from '../../src/notify/webhooks/secret-box.ts'
 import { keyedVenue } from '../market/fake-keyed.ts'
 import { testKv } from '../store/test-store.ts'
 import { chartroom, openKept, temporaryFolder, withHttp } from './run.ts'

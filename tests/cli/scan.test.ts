@@ -1,7 +1,7 @@
 // `chartroom scan`: what it takes, what it says and what it writes.
 
 import { describe, expect, test } from 'bun:test'
-import { closesCsv, HOLDS, MARKETS, SCREEN } from '../scans/scan-server.ts'
+import { closesCsv, HOLDS, MARKETS, SCREEN } from '../work/scans/scan-server.ts'
 import { chartroom, temporaryFolder } from './run.ts'
 
 async function folderOf() {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { formatBytes, formatNumber, formatPercent, progressBar, tableLines } from '../../src/cli/table.ts'
-import { runs, type Run } from '../../src/runs/records.ts'
-import { createScripts } from '../../src/scripts/scripts.ts'
-import { barsCsv } from '../sweeps/sweep-server.ts'
+import { runs, type Run } from '../../src/work/runs/records.ts'
+import { createScripts } from '../../src/people/scripts/scripts.ts'
+import { barsCsv } from '../work/sweeps/sweep-server.ts'
 import { chartroom, openKept, temporaryFolder, withInput } from './run.ts'
 
 const SERIES = ['--symbol', 'SP:SPX', '--interval', '1d']

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { variedOfFlag } from '../../src/cli/sweep-space.ts'
-import { barsCsv, CROSS } from '../sweeps/sweep-server.ts'
+import { barsCsv, CROSS } from '../work/sweeps/sweep-server.ts'
 import { chartroom, temporaryFolder } from './run.ts'
 
 async function files() {

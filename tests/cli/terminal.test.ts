@@ -2,13 +2,13 @@
 
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
-import { runBacktest } from '../../src/backtest/run.ts'
+import { runBacktest } from '../../src/broker/run.ts'
 import { diagnosticLines } from '../../src/cli/diagnostics-text.ts'
 import { inkFor, PLAIN } from '../../src/cli/ink.ts'
 import { reportLines } from '../../src/cli/report-text.ts'
 import { formatTime, tableLines } from '../../src/cli/table.ts'
 import { defaultSymbol } from '../../src/market/symbols.ts'
-import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
 import { chartroom, temporaryFolder, withInput } from './run.ts'
 
 const COLOURED = inkFor(true, {})

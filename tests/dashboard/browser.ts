@@ -7,7 +7,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
-import { DEFAULT_RATES } from '../../src/api/limits.ts'
+import { DEFAULT_RATES } from '../../src/http/limits.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { foundChromium, launchOptions } from '../browser/chromium.ts'
 import { builtExecutable } from '../executable/built.ts'

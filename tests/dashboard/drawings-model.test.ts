@@ -23,7 +23,7 @@ import { codeOf } from '../../src/dashboard/drawings/tools.ts'
 import { DRAWING_TOOLS, type Drawing, type DrawingTool } from '../../src/wire/drawing.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import type { Bars } from '../../src/market/bars.ts'
-import { plotted, runScript } from '../pine/run-script.ts'
+import { plotted, runScript } from '../language/run-script.ts'
 
 const DAY = 86_400_000
 const FRIDAY = Date.UTC(2024, 0, 5)

@@ -3,7 +3,7 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { decryptedPush, startPushService, subscribed } from '../channels/push-service.ts'
+import { decryptedPush, startPushService, subscribed } from '../notify/channels/push-service.ts'
 import { zip } from '../market/archives.ts'
 import { violations } from './axe.ts'
 import { noBrowser, painted, startSite, type Site } from './browser.ts'

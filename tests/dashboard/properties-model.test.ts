@@ -1,8 +1,8 @@
 // The properties of a strategy as a form has them, against what a run takes.
 
 import { describe, expect, test } from 'bun:test'
-import { runBacktest } from '../../src/backtest/run.ts'
-import { settingRefusal } from '../../src/backtest/setting-values.ts'
+import { runBacktest } from '../../src/broker/run.ts'
+import { settingRefusal } from '../../src/broker/setting-values.ts'
 import {
   declaredValue,
   PROPERTIES,
@@ -10,9 +10,9 @@ import {
   withProperty,
   type Declaration,
 } from '../../src/dashboard/editor/properties-model.ts'
-import { compile } from '../../src/pine/compile.ts'
-import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
-import { barsOf, SYMBOL, walk } from '../pine/run-script.ts'
+import { compile } from '../../src/language/compile.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
+import { barsOf, SYMBOL, walk } from '../language/run-script.ts'
 
 const script = (more = '', version = 6) => `//@version=${version}
 strategy("S"${more})

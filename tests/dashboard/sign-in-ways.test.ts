@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { CLIENT_SECRET, testProvider, type TestProvider } from '../api/identity-provider.ts'
+import { CLIENT_SECRET, testProvider, type TestProvider } from '../http/identity-provider.ts'
 import { noBrowser, OWNER, startSite, type Site } from './browser.ts'
 
 const ADA = { sub: 'ada', email: 'ada@work.example', email_verified: false, name: 'Ada' }

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'bun:test'
 import { LIBRARY } from '../../src/dashboard/studies/library.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { emptyBars, sliceBars, type Bars } from '../../src/market/bars.ts'
-import type { RunEnvironment } from '../../src/pine/environment.ts'
-import { plotted, runScript, SYMBOL } from '../pine/run-script.ts'
+import type { RunEnvironment } from '../../src/language/environment.ts'
+import { plotted, runScript, SYMBOL } from '../language/run-script.ts'
 
 const SEED = Number(process.env['SEED'] ?? 7)
 console.log(`SEED=${SEED}`)

@@ -16,7 +16,7 @@ test.skipIf(isMissing('executable'))(
     const place = mkdtempSync(`${tmpdir()}/chartroom-suites-`)
     const servers = `${place}/servers`
     writeFileSync(servers, '')
-    const files = SUITES.map((name) => `tests/api/${name}.test.ts`)
+    const files = SUITES.map((name) => `tests/http/${name}.test.ts`)
     const child = Bun.spawn(
       [process.execPath, 'test', '--timeout=300000', '-t', `^(?!.*${NOT_OVER_THE_WIRE})`, ...files],
       {

@@ -18,8 +18,8 @@ function put(name: string, seconds: number): string {
 
 test('an executable is outdated by a source, sample data or a lock file that changed after it was built', () => {
   const built = put('dist/chartroom', 2000)
-  const before = ['src/api/index.ts', 'src/tools/build.ts', 'data/samples/spx.csv', 'bun.lock']
-  const others = ['README.md', 'tests/api/frame.test.ts', 'src/tools/test.ts']
+  const before = ['src/http/index.ts', 'src/tools/build.ts', 'data/samples/spx.csv', 'bun.lock']
+  const others = ['README.md', 'tests/http/frame.test.ts', 'src/tools/test.ts']
   for (const name of [...before, ...others]) put(name, 1000)
   expect(changedAfterBuild(folder, built)).toBeNull()
   for (const name of others) put(name, 3000)

@@ -4,7 +4,7 @@
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
-import { CROSS, SWEEP, barsCsv } from '../sweeps/sweep-server.ts'
+import { CROSS, SWEEP, barsCsv } from '../work/sweeps/sweep-server.ts'
 import { Place, type Server, BUILT } from './server.ts'
 
 const KILLS = Number(Bun.env['KILLS'] ?? 4)

@@ -1,7 +1,7 @@
 // What every route owes its callers, whichever it is.
 
 import { expect, test } from 'bun:test'
-import { addressList } from '../../src/api/peer.ts'
+import { addressList } from '../../src/http/peer.ts'
 import { testServer } from './server.ts'
 
 const CROSS = { 'sec-fetch-site': 'cross-site', origin: 'https://elsewhere.example' }

@@ -1,7 +1,7 @@
 // Which series an alert watches: the one that its name means to its owner, today and tomorrow.
 
 import { expect, test } from 'bun:test'
-import { alertRecords } from '../../src/alerts/records.ts'
+import { alertRecords } from '../../src/notify/alerts/records.ts'
 import { testServer } from './server.ts'
 
 const DAY = 86_400_000

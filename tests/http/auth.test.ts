@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { argon2Passwords } from '../../src/accounts/passwords.ts'
-import { waitAfter } from '../../src/accounts/throttle.ts'
-import { addressList } from '../../src/api/peer.ts'
+import { argon2Passwords } from '../../src/people/accounts/passwords.ts'
+import { waitAfter } from '../../src/people/accounts/throttle.ts'
+import { addressList } from '../../src/http/peer.ts'
 import { testServer, type Call } from './server.ts'
 
 const USER = { email: 'Trader@Example.com', password: 'correct horse' }

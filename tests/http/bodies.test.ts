@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { barCsv } from '../bar-csv.ts'
-import { Bodies } from '../../src/api/bodies.ts'
+import { Bodies } from '../../src/http/bodies.ts'
 import { testServer } from './server.ts'
 import { HandClock } from '../lib/hand-clock.ts'
 

@@ -3,10 +3,10 @@
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { zstdDecompressSync } from 'node:zlib'
-import { chunkStream, free } from '../../src/api/chunks.ts'
-import { columnChunks } from '../../src/api/columns.ts'
-import { encodedStream } from '../../src/api/encode.ts'
-import { answerChunks, JsonText } from '../../src/api/json-text.ts'
+import { chunkStream, free } from '../../src/http/chunks.ts'
+import { columnChunks } from '../../src/http/columns.ts'
+import { encodedStream } from '../../src/http/encode.ts'
+import { answerChunks, JsonText } from '../../src/http/json-text.ts'
 
 const PIECES = 24
 /** Of lengths that no buffer on the way has. */

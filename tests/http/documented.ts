@@ -2,8 +2,8 @@
 
 import { Kind, Type, type TSchema } from '@sinclair/typebox'
 import { TypeCompiler, type TypeCheck } from '@sinclair/typebox/compiler'
-import type { AccessOptions } from '../../src/api/visit.ts'
-import { type Answering, codesOf } from '../../src/api/responses.ts'
+import type { AccessOptions } from '../../src/http/visit.ts'
+import { type Answering, codesOf } from '../../src/http/responses.ts'
 
 interface AppRoute {
   readonly method: string

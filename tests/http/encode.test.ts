@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
-import { encodingFor } from '../../src/api/encode.ts'
+import { encodingFor } from '../../src/http/encode.ts'
 import { COLUMNS_TYPE } from '../../src/wire/columns.ts'
 import { testServer } from './server.ts'
 

@@ -1,10 +1,10 @@
 // Two or three servers on one store in memory, where a test says when each hears of what the other has written.
 
-import type { FleetView } from '../../src/api/deps.ts'
+import type { FleetView } from '../../src/http/deps.ts'
 import { type Shards, shardOf } from '../../src/lib/shards.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
 import type { BarCounts, BarStore, SeriesKey } from '../../src/market/bar-store.ts'
-import type { SweepNodes } from '../../src/sweeps/offers.ts'
+import type { SweepNodes } from '../../src/work/sweeps/offers.ts'
 import type { Key, Kv } from '../../src/store/kv.ts'
 import { barCsv } from '../bar-csv.ts'
 import { testServer, unlimited } from './server.ts'

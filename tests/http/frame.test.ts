@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { barCsv } from '../bar-csv.ts'
-import { addressList } from '../../src/api/peer.ts'
+import { addressList } from '../../src/http/peer.ts'
 import { testKv } from '../store/test-store.ts'
 import { HandFleet } from './fleet.ts'
 import { testServer, type Call } from './server.ts'

@@ -1,7 +1,7 @@
 // What is kept of an Idempotency-Key, for how long, and for whom.
 
 import { expect, test } from 'bun:test'
-import { Idempotency, type Claim } from '../../src/api/idempotency.ts'
+import { Idempotency, type Claim } from '../../src/http/idempotency.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { Problem } from '../../src/lib/problem.ts'
 import type { Kv } from '../../src/store/kv.ts'

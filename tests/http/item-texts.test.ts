@@ -1,8 +1,8 @@
 // Texts of items that are kept by version: always what printing the record again would give.
 
 import { expect, test } from 'bun:test'
-import { ItemTexts } from '../../src/api/item-texts.ts'
-import { answerText } from '../../src/api/json-text.ts'
+import { ItemTexts } from '../../src/http/item-texts.ts'
+import { answerText } from '../../src/http/json-text.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { collection } from '../../src/store/collection.ts'
 import type { Kv } from '../../src/store/kv.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { barColumns, barsTag } from '../../src/api/bar-columns.ts'
-import { chunkStream } from '../../src/api/chunks.ts'
+import { barColumns, barsTag } from '../../src/http/bar-columns.ts'
+import { chunkStream } from '../../src/http/chunks.ts'
 import {
   answerChunks,
   answerText,
@@ -8,8 +8,8 @@ import {
   JsonText,
   keptResultOf,
   keptText,
-} from '../../src/api/json-text.ts'
-import type { AnswerFields } from '../../src/api/columns.ts'
+} from '../../src/http/json-text.ts'
+import type { AnswerFields } from '../../src/http/columns.ts'
 import { BAR_FIELDS, emptyBars, sliceBars } from '../../src/market/bars.ts'
 import { TurnCounter } from '../turns.ts'
 

@@ -1,7 +1,7 @@
 // Answers whose texts are kept: sent as they were while nothing was written, and never a moment longer.
 
 import { describe, expect, test } from 'bun:test'
-import { isKept, KeptAnswers } from '../../src/api/kept-answers.ts'
+import { isKept, KeptAnswers } from '../../src/http/kept-answers.ts'
 import { barCsv } from '../bar-csv.ts'
 import { testKv } from '../store/test-store.ts'
 import { testServer, unlimited } from './server.ts'

@@ -1,7 +1,7 @@
 // Pages that are answered again before any route is looked for: as they were, and never to anybody whom the route would refuse.
 
 import { expect, test } from 'bun:test'
-import type { Services } from '../../src/api/deps.ts'
+import type { Services } from '../../src/http/deps.ts'
 import { COLUMNS_TYPE } from '../../src/wire/columns.ts'
 import { barCsv } from '../bar-csv.ts'
 import { testKv } from '../store/test-store.ts'

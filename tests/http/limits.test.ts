@@ -8,8 +8,8 @@ import {
   type RatePolicies,
   SharedLimiter,
   type TakeShared,
-} from '../../src/api/limits.ts'
-import { StreamSlots } from '../../src/api/stream-slots.ts'
+} from '../../src/http/limits.ts'
+import { StreamSlots } from '../../src/http/stream-slots.ts'
 import type { Problem } from '../../src/lib/problem.ts'
 
 /** Six a minute: one in ten seconds. */

@@ -1,9 +1,9 @@
 // The OpenAPI document: whole, and about this server. (openapi-schema-validator and Redocly find nothing wrong with it.)
 
 import { expect, test } from 'bun:test'
-import { ROUTE_CODES } from '../../src/api/route-codes.ts'
+import { ROUTE_CODES } from '../../src/http/route-codes.ts'
 import { PROBLEM_CODES } from '../../src/lib/problem-codes.ts'
-import { EVENTS } from '../../src/webhooks/receivers.ts'
+import { EVENTS } from '../../src/notify/webhooks/receivers.ts'
 import { testServer, unlimited } from './server.ts'
 
 interface Operation {

@@ -1,14 +1,14 @@
 // Signing in by OpenID Connect, against a real provider, and against one that lies, changes its keys, or is gone.
 
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { IdentityProvider, type OpenIdSettings } from '../../src/accounts/openid.ts'
-import { users } from '../../src/accounts/accounts.ts'
-import { TICKET_LIFE_MS } from '../../src/accounts/tickets.ts'
+import { IdentityProvider, type OpenIdSettings } from '../../src/people/accounts/openid.ts'
+import { users } from '../../src/people/accounts/accounts.ts'
+import { TICKET_LIFE_MS } from '../../src/people/accounts/tickets.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { askProvider } from '../../src/server/openid-net.ts'
-import { parseAllowList } from '../../src/webhooks/address.ts'
-import { createSecretBox } from '../../src/webhooks/secret-box.ts'
-import { createSend, type Send } from '../../src/webhooks/send.ts'
+import { parseAllowList } from '../../src/notify/webhooks/address.ts'
+import { createSecretBox } from '../../src/notify/webhooks/secret-box.ts'
+import { createSend, type Send } from '../../src/notify/webhooks/send.ts'
 import {
   CLIENT_SECRET,
   signedAs,

@@ -1,7 +1,7 @@
 // Bodies that come slowly, on a clock that the test turns.
 
 import { expect, test } from 'bun:test'
-import { paced, skipRest } from '../../src/api/pace.ts'
+import { paced, skipRest } from '../../src/http/pace.ts'
 import { rejection } from '../rejection.ts'
 import { HandClock } from '../lib/hand-clock.ts'
 

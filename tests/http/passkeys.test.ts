@@ -1,11 +1,11 @@
 // Signing in with passkeys, by an authenticator in software that can also lie.
 
 import { describe, expect, test } from 'bun:test'
-import { whyNoPasskeys } from '../../src/accounts/passkeys.ts'
-import { users } from '../../src/accounts/accounts.ts'
-import { TICKET_LIFE_MS } from '../../src/accounts/tickets.ts'
-import { createSecretBox } from '../../src/webhooks/secret-box.ts'
-import { addressList } from '../../src/api/peer.ts'
+import { whyNoPasskeys } from '../../src/people/accounts/passkeys.ts'
+import { users } from '../../src/people/accounts/accounts.ts'
+import { TICKET_LIFE_MS } from '../../src/people/accounts/tickets.ts'
+import { createSecretBox } from '../../src/notify/webhooks/secret-box.ts'
+import { addressList } from '../../src/http/peer.ts'
 import { SoftPasskey, type Faults } from './soft-passkey.ts'
 import { testServer, unlimited } from './server.ts'
 

@@ -1,7 +1,7 @@
 // Who a request is from, by what came over which connection.
 
 import { expect, test } from 'bun:test'
-import { addressList, hostName, peersBehind } from '../../src/api/peer.ts'
+import { addressList, hostName, peersBehind } from '../../src/http/peer.ts'
 
 const trusted = addressList(['loopback', '10.0.0.0/8', 'fd00::/8'])
 const peer = (address: string, headers: Record<string, string> = {}) =>

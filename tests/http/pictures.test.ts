@@ -2,9 +2,9 @@
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { Channel, Notification } from '../../src/wire/channel.ts'
-import type { Attempt } from '../../src/webhooks/send.ts'
+import type { Attempt } from '../../src/notify/webhooks/send.ts'
 import { barCsv } from '../bar-csv.ts'
-import { pixelsOf } from '../picture/png-pixels.ts'
+import { pixelsOf } from '../market/picture/png-pixels.ts'
 import { testServer, unlimited } from './server.ts'
 
 const TELEGRAM = {

@@ -1,8 +1,8 @@
 // What search knows of things that the server did not write itself: other processes, and earlier versions.
 
 import { expect, test } from 'bun:test'
-import { beginningOf, keepBeginnings } from '../../src/runs/records.ts'
-import { createScripts } from '../../src/scripts/scripts.ts'
+import { beginningOf, keepBeginnings } from '../../src/work/runs/records.ts'
+import { createScripts } from '../../src/people/scripts/scripts.ts'
 import { barCsv } from '../bar-csv.ts'
 import { testServer } from './server.ts'
 

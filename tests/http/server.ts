@@ -5,24 +5,24 @@ import { documentedAnswers } from './documented.ts'
 import { onTestFinished } from 'bun:test'
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { DEFAULT_RATES, type RatePolicies } from '../../src/api/limits.ts'
-import { addressList } from '../../src/api/peer.ts'
-import type { FleetView, Services } from '../../src/api/deps.ts'
+import { DEFAULT_RATES, type RatePolicies } from '../../src/http/limits.ts'
+import { addressList } from '../../src/http/peer.ts'
+import type { FleetView, Services } from '../../src/http/deps.ts'
 import { createFeatures, type FeatureDeps } from '../../src/server/features.ts'
-import { createApi } from '../../src/api/index.ts'
-import { JobPool } from '../../src/engine/pool.ts'
+import { createApi } from '../../src/http/index.ts'
+import { JobPool } from '../../src/work/workers/pool.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import type { Shards } from '../../src/lib/shards.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
-import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
-import { type FinishedHook, Runs } from '../../src/runs/runs.ts'
-import { ARTICLES } from '../../src/support/articles.ts'
-import { searchHere } from '../search/search-here.ts'
-import { parseAllowList } from '../../src/webhooks/address.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
+import { type FinishedHook, Runs } from '../../src/work/runs/runs.ts'
+import { ARTICLES } from '../../src/people/support/articles.ts'
+import { searchHere } from '../people/search/search-here.ts'
+import { parseAllowList } from '../../src/notify/webhooks/address.ts'
 import type { Kv } from '../../src/store/kv.ts'
-import type { SweepNodes } from '../../src/sweeps/offers.ts'
-import { resultTried } from '../../src/sweeps/tries.ts'
+import type { SweepNodes } from '../../src/work/sweeps/offers.ts'
+import { resultTried } from '../../src/work/sweeps/tries.ts'
 import { storeOf } from '../store/own-database.ts'
 import { testBars, testKv } from '../store/test-store.ts'
 
@@ -64,8 +64,8 @@ const fakePasswords = {
 }
 
 const worker = (file: string) => () => new Worker(new URL(file, import.meta.url).href)
-const standInWorker = worker('../engine/fake-worker.ts')
-const realWorker = worker('../../src/engine/worker.ts')
+const standInWorker = worker('../work/workers/fake-worker.ts')
+const realWorker = worker('../../src/work/workers/worker.ts')
 
 /** Seals nothing; the real one has its own test. */
 const sealedByNobody = { seal: async (text: string) => text, open: async (text: string) => text }

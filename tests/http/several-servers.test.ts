@@ -2,7 +2,7 @@
 
 import { afterEach, expect, test } from 'bun:test'
 import { ranges } from '../../src/lib/shards.ts'
-import { runs } from '../../src/runs/records.ts'
+import { runs } from '../../src/work/runs/records.ts'
 import type { Kv } from '../../src/store/kv.ts'
 import { barCsv } from '../bar-csv.ts'
 import { testFleet } from './fleet.ts'

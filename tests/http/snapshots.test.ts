@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { crc32, deflateSync } from 'node:zlib'
 import { thinned } from '../../src/lib/thinned.ts'
-import type { Services } from '../../src/api/deps.ts'
+import type { Services } from '../../src/http/deps.ts'
 import { testServer } from './server.ts'
 
 const SOURCE = `//@version=6

@@ -2,9 +2,9 @@
 
 import { Value } from '@sinclair/typebox/value'
 import { describe, expect, spyOn, test } from 'bun:test'
-import { EventLog } from '../../src/api/event-log.ts'
-import { BUCKETS_MAX, DEFAULT_RATES, RateLimiter } from '../../src/api/limits.ts'
-import { STREAMS_PER_USER } from '../../src/api/stream-slots.ts'
+import { EventLog } from '../../src/http/event-log.ts'
+import { BUCKETS_MAX, DEFAULT_RATES, RateLimiter } from '../../src/http/limits.ts'
+import { STREAMS_PER_USER } from '../../src/http/stream-slots.ts'
 import { STREAM_EVENTS } from '../../src/wire/event.ts'
 import { FakeClock, testServer } from './server.ts'
 

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { KINDS } from '../../src/api/belongings.ts'
+import { KINDS } from '../../src/http/belongings.ts'
 import { barCsv } from '../bar-csv.ts'
 import { testServer, unlimited } from './server.ts'
 

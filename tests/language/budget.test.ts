@@ -2,10 +2,10 @@
 // never stopped.
 
 import { describe, expect, test } from 'bun:test'
-import { Budget } from '../../src/pine/runtime/budget.ts'
-import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
-import { ScriptError } from '../../src/pine/script-error.ts'
-import { runBacktest } from '../../src/backtest/run.ts'
+import { Budget } from '../../src/language/runtime/budget.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
+import { ScriptError } from '../../src/language/script-error.ts'
+import { runBacktest } from '../../src/broker/run.ts'
 import { barsOf, runScript, SYMBOL, walk } from './run-script.ts'
 
 const HEAD = '//@version=6\nindicator("x")\n'

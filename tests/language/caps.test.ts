@@ -1,13 +1,13 @@
 // What the compiler takes from one script, and that what is beyond is told rather than worked at.
 
 import { describe, expect, test } from 'bun:test'
-import { parse } from '../../src/pine/1-parse/parser.ts'
-import { check } from '../../src/pine/2-check/check.ts'
+import { parse } from '../../src/language/1-parse/parser.ts'
+import { check } from '../../src/language/2-check/check.ts'
 import { nearest } from '../../src/lib/nearest.ts'
-import { compile } from '../../src/pine/compile.ts'
-import { completions, signatureHelp, wordBefore } from '../../src/pine/editor.ts'
-import { format } from '../../src/pine/format.ts'
-import { outline } from '../../src/pine/outline.ts'
+import { compile } from '../../src/language/compile.ts'
+import { completions, signatureHelp, wordBefore } from '../../src/language/editor.ts'
+import { format } from '../../src/language/format.ts'
+import { outline } from '../../src/language/outline.ts'
 import { FAMILIES } from './hostile-texts.ts'
 
 const HEAD = '//@version=6\nindicator("x")\n'

@@ -3,8 +3,8 @@
 
 import { expect, test } from 'bun:test'
 import process from 'node:process'
-import { parse } from '../../src/pine/1-parse/parser.ts'
-import { check } from '../../src/pine/2-check/check.ts'
+import { parse } from '../../src/language/1-parse/parser.ts'
+import { check } from '../../src/language/2-check/check.ts'
 
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
 console.log(`SEED=${seed}`)

@@ -1,12 +1,12 @@
 // What the checker makes of a script: source → program, and source → mistakes, in tables.
 
 import { describe, expect, test } from 'bun:test'
-import { parse } from '../../src/pine/1-parse/parser.ts'
-import { checkBroken } from '../../src/pine/2-check/broken.ts'
-import { check } from '../../src/pine/2-check/check.ts'
-import type { CheckOptions } from '../../src/pine/2-check/place.ts'
-import { compile } from '../../src/pine/compile.ts'
-import { Source } from '../../src/pine/source.ts'
+import { parse } from '../../src/language/1-parse/parser.ts'
+import { checkBroken } from '../../src/language/2-check/broken.ts'
+import { check } from '../../src/language/2-check/check.ts'
+import type { CheckOptions } from '../../src/language/2-check/place.ts'
+import { compile } from '../../src/language/compile.ts'
+import { Source } from '../../src/language/source.ts'
 import { programText } from './program-text.ts'
 
 const LIBRARIES: Readonly<Record<string, string>> = {

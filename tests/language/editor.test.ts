@@ -1,7 +1,7 @@
 // Completions and signatures at a cursor, written `|` in the source.
 
 import { describe, expect, test } from 'bun:test'
-import { completions, signatureHelp } from '../../src/pine/editor.ts'
+import { completions, signatureHelp } from '../../src/language/editor.ts'
 
 function at(text: string): { source: string; offset: number } {
   const offset = text.indexOf('|')

@@ -20,12 +20,12 @@
 
 import { heapStats } from 'bun:jsc'
 import { join, resolve } from 'node:path'
-import { CompiledScripts } from '../../src/backtest/compiled-scripts.ts'
-import { runBacktest, type BacktestRequest } from '../../src/backtest/run.ts'
-import { ownThreadMs } from '../../src/engine/thread-time.ts'
+import { CompiledScripts } from '../../src/broker/compiled-scripts.ts'
+import { runBacktest, type BacktestRequest } from '../../src/broker/run.ts'
+import { ownThreadMs } from '../../src/work/workers/thread-time.ts'
 import { type Bars, emptyBars, sliceBars } from '../../src/market/bars.ts'
-import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
-import { parityCases } from '../../src/tools/parity.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
+import { parityCases } from '../../src/cli/parity/cases.ts'
 import { noteRow } from '../bench-rows.ts'
 import { SYMBOL } from './run-script.ts'
 import { SLOW_KINDS } from './slow-kinds.ts'
@@ -195,10 +195,10 @@ function run(bars: Bars, text: string) {
 
 /** What another commit runs a backtest with; its compiled scripts are its own. */
 async function runnerOf(root: string): Promise<typeof runBacktest> {
-  const other = (await import(join(resolve(root), 'src/backtest/run.ts'))) as {
+  const other = (await import(join(resolve(root), 'src/broker/run.ts'))) as {
     runBacktest: typeof runBacktest
   }
-  const path = join(resolve(root), 'src/backtest/compiled-scripts.ts')
+  const path = join(resolve(root), 'src/broker/compiled-scripts.ts')
   // Before there was such a file a run remembered scripts by itself.
   const known = (await Bun.file(path).exists())
     ? new ((await import(path)) as { CompiledScripts: typeof CompiledScripts }).CompiledScripts()

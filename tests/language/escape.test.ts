@@ -6,11 +6,11 @@
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { assert, constantFrom, property } from 'fast-check'
-import { compile } from '../../src/pine/compile.ts'
-import { planProgram } from '../../src/pine/3-plan/plan.ts'
-import { generate } from '../../src/pine/4-generate/generate.ts'
-import { InputError } from '../../src/pine/compile.ts'
-import { ScriptError } from '../../src/pine/script-error.ts'
+import { compile } from '../../src/language/compile.ts'
+import { planProgram } from '../../src/language/3-plan/plan.ts'
+import { generate } from '../../src/language/4-generate/generate.ts'
+import { InputError } from '../../src/language/compile.ts'
+import { ScriptError } from '../../src/language/script-error.ts'
 import { scripts } from './random-script.ts'
 import { barsOf, plotted, runScript } from './run-script.ts'
 

@@ -1,10 +1,10 @@
 // What traded at each price, by request.footprint(): against sums over the trades themselves, and where it is not known.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { openBacktest, runBacktest } from '../../src/backtest/run.ts'
+import { openBacktest, runBacktest } from '../../src/broker/run.ts'
 import { seededRandom, type SeededRandom } from '../../src/lib/seeded-random.ts'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
-import type { RunEnvironment } from '../../src/pine/environment.ts'
+import type { RunEnvironment } from '../../src/language/environment.ts'
 import {
   advanceDifference,
   incrementalDifference,

@@ -1,10 +1,10 @@
 // request.footprint(): what was bought and sold, of bars that know it.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { advance } from '../../src/backtest/advance.ts'
-import { runBacktest } from '../../src/backtest/run.ts'
+import { advance } from '../../src/broker/advance.ts'
+import { runBacktest } from '../../src/broker/run.ts'
 import type { Bars } from '../../src/market/bars.ts'
-import type { RunEnvironment } from '../../src/pine/environment.ts'
+import type { RunEnvironment } from '../../src/language/environment.ts'
 import {
   advanceDifference,
   incrementalDifference,

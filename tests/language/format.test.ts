@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { tokenize } from '../../src/pine/1-parse/lexer.ts'
-import { format } from '../../src/pine/format.ts'
+import { tokenize } from '../../src/language/1-parse/lexer.ts'
+import { format } from '../../src/language/format.ts'
 
 describe('formatting', () => {
   const rows: readonly (readonly [source: string, formatted: string])[] = [

@@ -5,10 +5,10 @@
 // change is meant, `UPDATE=1 bun test` writes them again and the diff is the review.
 
 import { expect, test } from 'bun:test'
-import { parse } from '../../src/pine/1-parse/parser.ts'
-import { checkBroken } from '../../src/pine/2-check/broken.ts'
-import { check } from '../../src/pine/2-check/check.ts'
-import { Source } from '../../src/pine/source.ts'
+import { parse } from '../../src/language/1-parse/parser.ts'
+import { checkBroken } from '../../src/language/2-check/broken.ts'
+import { check } from '../../src/language/2-check/check.ts'
+import { Source } from '../../src/language/source.ts'
 import { Random } from '../../src/tools/torture/random.ts'
 import { damagedScript, LIBRARIES, SAMPLES } from './damaged-scripts.ts'
 import { programText } from './program-text.ts'

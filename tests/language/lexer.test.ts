@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { stringValue, tokenize } from '../../src/pine/1-parse/lexer.ts'
-import { Source } from '../../src/pine/source.ts'
+import { stringValue, tokenize } from '../../src/language/1-parse/lexer.ts'
+import { Source } from '../../src/language/source.ts'
 
 /** Tokens apart by spaces; the first of a line after its indentation, `|4:x`. */
 function tokensOf(source: string): string {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { Random, average, power, roundHalfAway, roundToMintick } from '../../src/pine/builtins/math.ts'
-import type { Runtime } from '../../src/pine/runtime/runtime.ts'
+import { Random, average, power, roundHalfAway, roundToMintick } from '../../src/language/builtins/math.ts'
+import type { Runtime } from '../../src/language/runtime/runtime.ts'
 
 test('math.round takes halves away from zero, and what is within 1e-10 of a half for one', () => {
   expect([2.5, -2.5, 2.4, 0.5 - 5e-11, 0.5 - 2e-10, NaN].map((x) => roundHalfAway(x, 0))).toEqual([

@@ -2,11 +2,11 @@
 
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import * as checking from '../../src/pine/messages/checking.ts'
-import * as failing from '../../src/pine/messages/failing.ts'
-import type { Message } from '../../src/pine/messages/message.ts'
-import * as parsing from '../../src/pine/messages/parsing.ts'
-import * as running from '../../src/pine/messages/running.ts'
+import * as checking from '../../src/language/messages/checking.ts'
+import * as failing from '../../src/language/messages/failing.ts'
+import type { Message } from '../../src/language/messages/message.ts'
+import * as parsing from '../../src/language/messages/parsing.ts'
+import * as running from '../../src/language/messages/running.ts'
 
 const root = `${import.meta.dir}/../..`
 const STAGES = { parsing, checking, running }
@@ -35,8 +35,8 @@ const texts = (places: readonly string[], but = '') =>
     .filter((file) => !file.includes(but === '' ? '\0' : but))
     .map((file) => readFileSync(`${root}/${file}`, 'utf8'))
     .join('\n')
-const compiler = texts(['src/pine'], 'src/pine/messages/')
-const tests = texts(['tests/pine', 'tests/backtest', 'tests/api'], 'messages.test.ts')
+const compiler = texts(['src/language'], 'src/language/messages/')
+const tests = texts(['tests/language', 'tests/broker', 'tests/http'], 'messages.test.ts')
 
 /** It begins like one and ends like one. */
 const SENTENCE = /^[A-Z`\d'][^\n]*[.?]$/
@@ -71,7 +71,7 @@ describe.each(Object.entries(failing))('failing: %s', (name, make) => {
     const { message } = (make as (...told: readonly unknown[]) => Error)(...told)
     expect(message).toMatch(/^[A-Z`"\w'][^\n]*\.$/)
     expect(message).not.toMatch(/ {2}|\.\.$|undefined|NaN| shall | anew/)
-    expect(`${compiler}${texts(['src/backtest'])}`).toMatch(new RegExp(`\\b${name}\\(`))
+    expect(`${compiler}${texts(['src/broker'])}`).toMatch(new RegExp(`\\b${name}\\(`))
   })
 })
 
@@ -79,7 +79,7 @@ test('what ends a run is worded in the catalogue, but for what a script says its
   const elsewhere = [...new Bun.Glob('src/**/*.ts').scanSync(root)].filter((file) =>
     readFileSync(`${root}/${file}`, 'utf8').includes('new ScriptError('),
   )
-  expect(elsewhere.toSorted()).toEqual(['src/pine/builtins/log.ts', 'src/pine/messages/failing.ts'])
+  expect(elsewhere.toSorted()).toEqual(['src/language/builtins/log.ts', 'src/language/messages/failing.ts'])
 })
 
 test('no two stages share a code', () => {

@@ -1,7 +1,7 @@
 // What a script says of itself, and which series it is going to ask for.
 
 import { describe, expect, test } from 'bun:test'
-import { outline } from '../../src/pine/outline.ts'
+import { outline } from '../../src/language/outline.ts'
 import { SYMBOL } from './run-script.ts'
 
 const CHART = { symbol: SYMBOL, interval: '1h', inputs: {} }

@@ -3,9 +3,9 @@
 
 import { expect, test } from 'bun:test'
 import process from 'node:process'
-import { tokenize } from '../../src/pine/1-parse/lexer.ts'
-import { parse } from '../../src/pine/1-parse/parser.ts'
-import { format } from '../../src/pine/format.ts'
+import { tokenize } from '../../src/language/1-parse/lexer.ts'
+import { parse } from '../../src/language/1-parse/parser.ts'
+import { format } from '../../src/language/format.ts'
 import { scriptText } from './tree-text.ts'
 
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { expectText } from '../expected.ts'
-import { parse } from '../../src/pine/1-parse/parser.ts'
-import * as messages from '../../src/pine/messages/parsing.ts'
-import { Source } from '../../src/pine/source.ts'
+import { parse } from '../../src/language/1-parse/parser.ts'
+import * as messages from '../../src/language/messages/parsing.ts'
+import { Source } from '../../src/language/source.ts'
 import { scriptText } from './tree-text.ts'
 
 function errorsOf(source: string): string {

@@ -2,11 +2,11 @@
 
 import { describe, expect, test } from 'bun:test'
 import { assert, constantFrom, nat, property } from 'fast-check'
-import { planProgram } from '../../src/pine/3-plan/plan.ts'
-import { compile } from '../../src/pine/compile.ts'
-import { executable } from '../../src/pine/executable.ts'
-import { Run } from '../../src/pine/runtime/run.ts'
-import { ScriptError } from '../../src/pine/script-error.ts'
+import { planProgram } from '../../src/language/3-plan/plan.ts'
+import { compile } from '../../src/language/compile.ts'
+import { executable } from '../../src/language/executable.ts'
+import { Run } from '../../src/language/runtime/run.ts'
+import { ScriptError } from '../../src/language/script-error.ts'
 import { scripts } from './random-script.ts'
 import { barsOf, environment, plotted, walk } from './run-script.ts'
 

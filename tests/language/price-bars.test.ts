@@ -1,9 +1,9 @@
 // Renko, line break, Kagi and point & figure bars, and when a bar of the chart sees them.
 
 import { describe, expect, test } from 'bun:test'
-import { PriceBars } from '../../src/pine/runtime/price-bars.ts'
-import type { ChartType } from '../../src/pine/runtime/ticker.ts'
-import { ScriptError } from '../../src/pine/script-error.ts'
+import { PriceBars } from '../../src/language/runtime/price-bars.ts'
+import type { ChartType } from '../../src/language/runtime/ticker.ts'
+import { ScriptError } from '../../src/language/script-error.ts'
 import { barsOf, plotted, runScript, walk } from './run-script.ts'
 
 const NA = Number.NaN

@@ -8,8 +8,8 @@ import type {
   Program,
   Stmt,
   Variable,
-} from '../../src/pine/2-check/program.ts'
-import { typeText } from '../../src/pine/2-check/types.ts'
+} from '../../src/language/2-check/program.ts'
+import { typeText } from '../../src/language/2-check/types.ts'
 
 export function programText(program: Program): string {
   return [...program.functions.map(functionText), ...blockParts(program.body)].join('; ')

@@ -1,7 +1,7 @@
 // Where a name is declared and used. Each script marks the places that belong together: «name».
 
 import { describe, expect, test } from 'bun:test'
-import { referencesAt } from '../../src/pine/references.ts'
+import { referencesAt } from '../../src/language/references.ts'
 
 /** The marked places, and those found from each of them. */
 function placesOf(marked: string) {

@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from 'bun:test'
 import type { Bars } from '../../src/market/bars.ts'
-import type { RunEnvironment, Series } from '../../src/pine/environment.ts'
-import { DEFAULT_LIMITS, SeriesNeeded } from '../../src/pine/runtime/runtime.ts'
-import { ScriptError } from '../../src/pine/script-error.ts'
+import type { RunEnvironment, Series } from '../../src/language/environment.ts'
+import { DEFAULT_LIMITS, SeriesNeeded } from '../../src/language/runtime/runtime.ts'
+import { ScriptError } from '../../src/language/script-error.ts'
 import { barsOf, open, plotted, runScript, SYMBOL } from './run-script.ts'
 
 const NA = Number.NaN

@@ -1,4 +1,4 @@
-// The language's rules, an example each, worked out by hand. Letters are those of src/pine/RULES.md.
+// The language's rules, an example each, worked out by hand. Letters are those of src/language/RULES.md.
 //
 // Bars are of 15 minutes from midnight UTC; each opens at the close before and reaches half a point beyond both.
 
@@ -273,7 +273,9 @@ test.each([
 test('every rule has an example in a test', () => {
   const root = `${import.meta.dir}/../..`
   const rules = Array.from(
-    readFileSync(`${root}/src/pine/RULES.md`, 'utf8').matchAll(/^- \*\*(\w+)\*\* (?!.*not implemented)/gm),
+    readFileSync(`${root}/src/language/RULES.md`, 'utf8').matchAll(
+      /^- \*\*(\w+)\*\* (?!.*not implemented)/gm,
+    ),
     ([, rule = '']) => rule,
   )
   const titles = [...new Bun.Glob('{backtest,pine}/**/*.test.ts').scanSync(`${root}/tests`)].flatMap((file) =>

@@ -1,10 +1,10 @@
 // Bars on which a script does nothing are passed over, and nobody notices.
 
 import { describe, expect, test } from 'bun:test'
-import { planProgram } from '../../src/pine/3-plan/plan.ts'
-import { generate } from '../../src/pine/4-generate/generate.ts'
-import type { OrderRequest } from '../../src/pine/broker.ts'
-import { compile } from '../../src/pine/compile.ts'
+import { planProgram } from '../../src/language/3-plan/plan.ts'
+import { generate } from '../../src/language/4-generate/generate.ts'
+import type { OrderRequest } from '../../src/language/broker.ts'
+import { compile } from '../../src/language/compile.ts'
 import { barsOf, plotted, recordingBroker, runScript, type Order } from './run-script.ts'
 
 const CLOSES = [10, 12, 11, 15, 14, 18, 9, 9]

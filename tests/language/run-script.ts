@@ -2,10 +2,10 @@
 
 import { type Bars, emptyBars } from '../../src/market/bars.ts'
 import type { SymbolInfo } from '../../src/market/symbol.ts'
-import type { Broker, BrokerAccount, BrokerDesk } from '../../src/pine/broker.ts'
-import { compile } from '../../src/pine/compile.ts'
-import type { RunEnvironment, ScriptRun } from '../../src/pine/environment.ts'
-import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
+import type { Broker, BrokerAccount, BrokerDesk } from '../../src/language/broker.ts'
+import { compile } from '../../src/language/compile.ts'
+import type { RunEnvironment, ScriptRun } from '../../src/language/environment.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
 
 export const SYMBOL: SymbolInfo = {
   exchange: 'TEST',

@@ -1,8 +1,8 @@
 // A matrix that nobody has any more serves again; one that somebody still has does not.
 
 import { expect, test } from 'bun:test'
-import { compile } from '../../src/pine/compile.ts'
-import { shortLivedCalls } from '../../src/pine/3-plan/short-lived.ts'
+import { compile } from '../../src/language/compile.ts'
+import { shortLivedCalls } from '../../src/language/3-plan/short-lived.ts'
 import { barsOf, plotted, runScript } from './run-script.ts'
 
 const CLOSES = [1, 2, 3, 4, 5, 6]

@@ -1,7 +1,7 @@
 // The notation built-ins are declared in.
 
 import { describe, expect, test } from 'bun:test'
-import { parseQualifiedType, parseSignature } from '../../src/pine/builtins/signature.ts'
+import { parseQualifiedType, parseSignature } from '../../src/language/builtins/signature.ts'
 
 describe('a signature', () => {
   test('has parameters with qualifier, types and default', () => {

@@ -7,7 +7,7 @@ import type {
   Script,
   Statement,
   TypeNode,
-} from '../../src/pine/1-parse/tree.ts'
+} from '../../src/language/1-parse/tree.ts'
 
 export function scriptText(script: Script): string {
   return script.statements.map(statementText).join('; ')

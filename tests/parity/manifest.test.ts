@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parityCommand } from '../../src/tools/parity.ts'
+import { measureParity } from '../../src/cli/parity.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'manifest-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -55,7 +55,7 @@ const MANIFEST = { origin: 'made here', licence: 'Apache-2.0' }
 function measure(manifest: unknown): { lines: string[]; whole: boolean } {
   put('manifest.json', typeof manifest === 'string' ? manifest : JSON.stringify(manifest))
   const lines: string[] = []
-  const whole = parityCommand([join(folder, 'manifest.json')], (line) => lines.push(line))
+  const whole = measureParity(join(folder, 'manifest.json'), {}, (line) => lines.push(line))
   return { lines, whole }
 }
 const one = (fields: object) => measure({ ...MANIFEST, cases: [{ ...CASE, ...fields }] })

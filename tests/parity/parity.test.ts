@@ -4,11 +4,11 @@
 
 import { describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
-import { openBacktest, runBacktest } from '../../src/backtest/run.ts'
-import { reportText } from '../../src/backtest/report/difference.ts'
-import { verifyReport } from '../../src/backtest/verify.ts'
-import { runCase } from '../../src/tools/parity/case.ts'
-import { parityCases } from '../../src/tools/parity.ts'
+import { openBacktest, runBacktest } from '../../src/broker/run.ts'
+import { reportText } from '../../src/broker/report/difference.ts'
+import { verifyReport } from '../../src/broker/verify.ts'
+import { runCase } from '../../src/cli/parity/case.ts'
+import { parityCases } from '../../src/cli/parity/cases.ts'
 
 const DIR = `${import.meta.dir}/../../../shared/parity`
 const here = existsSync(DIR)

@@ -1,7 +1,7 @@
 // Everything that a user can have, made through the API of a server: for the data directories of versions, and for copies.
 
 import type { Server } from '../executable/server.ts'
-import { SoftPasskey } from '../api/soft-passkey.ts'
+import { SoftPasskey } from '../http/soft-passkey.ts'
 
 export const OWNER = { name: 'Ольга 🦉', email: 'owner@example.com', password: 'correct horse battery' }
 const MARKET = { exchange: 'ACME', symbol: 'ОЛД' }

@@ -28,7 +28,7 @@ import { parseArgs } from 'node:util'
 import { SHARDS } from '../../src/lib/shards.ts'
 import { noteRow } from '../bench-rows.ts'
 import { portOf, roundsOf, spentMs, type BenchServer } from '../executable/bench-server.ts'
-import { barsCsv, CROSS } from '../sweeps/sweep-server.ts'
+import { barsCsv, CROSS } from '../work/sweeps/sweep-server.ts'
 import { type OwnPostgres, startPostgres } from './postgres-server.ts'
 
 const { values, positionals } = parseArgs({

@@ -17,7 +17,6 @@ async function run(tool: string, ...args: string[]) {
 describe.each([
   ['torture', '--only A,B', '--rounds', 'x'],
   ['mutate', '--count N', 'nowhere', ''],
-  ['parity', '--jsonl', '/nowhere', ''],
   ['incremental', '--bars N', '/nowhere', ''],
   ['bench', 'engine', 'nothing', ''],
   ['changelog', 'CHANGELOG.md', 'x', ''],

@@ -4,7 +4,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { compileAll } from '../../src/tools/parity/corpus.ts'
+import { compileAll } from '../../src/tools/scoreboard/corpus.ts'
 import { boardOf } from '../../src/tools/scoreboard.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'corpus-'))

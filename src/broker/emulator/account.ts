@@ -5,7 +5,7 @@
 
 import type { Bars } from '../../market/bars.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
-import type { BrokerAccount, TradeView } from '../../pine/broker.ts'
+import type { BrokerAccount, TradeView } from '../../language/broker.ts'
 import type { DevelopingBars } from '../developing.ts'
 import { EquityWalk } from '../equity.ts'
 import { rowsOf } from './ledger.ts'

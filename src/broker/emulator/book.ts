@@ -1,6 +1,6 @@
 // The order book: what waits, and whether anything does. The desk adds orders, the floor removes them.
 
-import { tooManyOrders } from '../../pine/messages/failing.ts'
+import { tooManyOrders } from '../../language/messages/failing.ts'
 import { removeAt, type ExitTemplate, type Leg, type Order } from './orders.ts'
 import type { Watch } from './watch.ts'
 

@@ -17,7 +17,7 @@
 // and drawdowns are computed from the columns on request (equity.ts).
 
 import { GraphReader, GraphWriter } from '../../lib/graph-bytes.ts'
-import type { Broker } from '../../pine/broker.ts'
+import type { Broker } from '../../language/broker.ts'
 import { Account, type BrokerOptions } from './account.ts'
 import { Book } from './book.ts'
 import { Desk } from './desk.ts'

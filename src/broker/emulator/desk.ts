@@ -10,7 +10,7 @@ import {
   type CloseRequest,
   type ExitRequest,
   type OrderRequest,
-} from '../../pine/broker.ts'
+} from '../../language/broker.ts'
 import type { Account } from './account.ts'
 import type { Book } from './book.ts'
 import { exitLevels, hasTrigger, keptExit, noLevels, noteTexts, reservation, textsOf } from './exits.ts'

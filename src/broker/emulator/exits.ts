@@ -1,6 +1,6 @@
 // strategy.exit: which levels a call sets for one entry, and how much of the entry it may close.
 
-import { EXIT_GIVEN, type ExitRequest } from '../../pine/broker.ts'
+import { EXIT_GIVEN, type ExitRequest } from '../../language/broker.ts'
 import { floorToLot, toTick, unitsOf } from './numbers.ts'
 import {
   HAS_LIMIT,

@@ -7,7 +7,7 @@
 // exit consumes the oldest, whatever entry it was bound to (D8). Entries keep what each id still has to close (C3,
 // D9). Invariant: both add up to the position's size.
 
-import type { ExitRequest, OcaType } from '../../pine/broker.ts'
+import type { ExitRequest, OcaType } from '../../language/broker.ts'
 import type { BrokerSettings } from './settings.ts'
 
 export type Direction = 1 | -1

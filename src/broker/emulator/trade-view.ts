@@ -4,7 +4,7 @@
 // exit bar only the path before it; after a fill at the open the whole entry bar counts, and of an exit bar nothing.
 
 import type { Bars } from '../../market/bars.ts'
-import type { TradeView } from '../../pine/broker.ts'
+import type { TradeView } from '../../language/broker.ts'
 import { contracts } from './numbers.ts'
 import { closedTradeAt, directionOf, labelOf, openTradeAt, type Trade } from './ledger.ts'
 import { goesHighFirst } from './path.ts'

@@ -1,9 +1,9 @@
 // The report: a pure function of a broker's fills and trades, the bars and the script's facts.
 
 import type { Bars } from '../../market/bars.ts'
-import type { BrokerEmulator } from '../broker/broker.ts'
-import type { Fills } from '../broker/ledger.ts'
-import { UNIT } from '../broker/numbers.ts'
+import type { BrokerEmulator } from '../emulator/broker.ts'
+import type { Fills } from '../emulator/ledger.ts'
+import { UNIT } from '../emulator/numbers.ts'
 import { EquityCurve, EquityWalk, emptyStretches, equityColumns, type EquityColumns } from '../equity.ts'
 import { reportColumns } from './columns.ts'
 import { closeToClose, drawdownPeriods } from './drawdowns.ts'

@@ -1,7 +1,7 @@
 // The three columns of the Strategy Tester: the same statistics over all, long and short trades.
 
-import { directionOf, type Fills } from '../broker/ledger.ts'
-import { MARGIN_CALL } from '../broker/margin.ts'
+import { directionOf, type Fills } from '../emulator/ledger.ts'
+import { MARGIN_CALL } from '../emulator/margin.ts'
 import type { Report, ReportColumn } from '../../wire/report.ts'
 import { shareOf, type TradeTable } from './trades.ts'
 

@@ -13,10 +13,10 @@ import {
   type ClosedTrades,
   type Fills,
   type Trade,
-} from '../broker/ledger.ts'
-import { UNIT } from '../broker/numbers.ts'
-import type { OpenTrade } from '../broker/orders.ts'
-import { excursionOf } from '../broker/trade-view.ts'
+} from '../emulator/ledger.ts'
+import { UNIT } from '../emulator/numbers.ts'
+import type { OpenTrade } from '../emulator/orders.ts'
+import { excursionOf } from '../emulator/trade-view.ts'
 import type { Stretches } from '../equity.ts'
 import { Rows, type Picks } from '../../wire/columns.ts'
 import type { ReportOrder, ReportTrade } from '../../wire/report.ts'

@@ -3,7 +3,7 @@
 // "Order" shuffles the trades (Fisher and Yates), which changes the drawdown but not the profit. "Bootstrap" draws the same
 // number with replacement (Efron, 1979), which changes both. The results are the 5, 50 and 95 % quantiles.
 
-import { seededRandom } from '../lib/seeded-random.ts'
+import { seededRandom } from '../../lib/seeded-random.ts'
 import { quantile } from './moments.ts'
 
 interface Spread {

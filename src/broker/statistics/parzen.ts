@@ -6,7 +6,7 @@
 // work together are found together. It is as wide on each axis as the distance to its neighbours, as in the first paper.
 // The shares and widths below found most on Branin, Hartmann 3 and Rosenbrock 6; see `samplers.bench.ts`.
 
-import type { SeededRandom } from '../lib/seeded-random.ts'
+import type { SeededRandom } from '../../lib/seeded-random.ts'
 import { normalCdf } from './normal.ts'
 
 export interface Axis {

@@ -12,7 +12,7 @@
 // Each p is the probability of a best this good if no trial is better than doing nothing. All three are given for both
 // statistics, since programs differ in which they print: Python's arch calls White's statistic SPA.
 
-import { seededRandom } from '../lib/seeded-random.ts'
+import { seededRandom } from '../../lib/seeded-random.ts'
 import { stationaryCounts } from './stationary-bootstrap.ts'
 
 /** Probabilities by the assumed true mean of poor trials. */

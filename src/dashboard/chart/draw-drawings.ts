@@ -1,6 +1,6 @@
 // Lines, labels, boxes, polylines and linefills: a script's drawings, placed by bar or by time. Tables are HTML (tables.tsx).
 
-import { drawingAt, type Drawing } from '../../pine/runtime/drawings.ts'
+import { drawingAt, type Drawing } from '../../language/runtime/drawings.ts'
 import type { Bars } from '../../market/bars.ts'
 import { placeOf } from './bars.ts'
 import { lineWidth, setDash, textSize, type Paint } from './paint.ts'

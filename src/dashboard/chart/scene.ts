@@ -4,7 +4,7 @@
 // (the plot's own offset included), so that value i - start is drawn at bar i.
 
 import { lowerBound, type Bars } from '../../market/bars.ts'
-import type { Drawing } from '../../pine/runtime/drawings.ts'
+import type { Drawing } from '../../language/runtime/drawings.ts'
 import { ofKind } from '../../lib/of-kind.ts'
 import { extremesOf } from './extremes.ts'
 import type { ArrowTrack, CandleTrack, FillTrack, ShapeTrack, Track } from '../../wire/track.ts'

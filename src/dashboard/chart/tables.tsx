@@ -1,7 +1,7 @@
 // table.new(): a grid of cells in one of nine places over its pane, as HTML, so that its text can be read and copied.
 
 import type { CSSProperties } from 'preact'
-import type { Cell } from '../../pine/runtime/drawings.ts'
+import type { Cell } from '../../language/runtime/drawings.ts'
 import type { Cell as Chart } from './cell.ts'
 import s from './chart.module.css'
 import { itemsAt } from './draw-drawings.ts'

@@ -18,12 +18,12 @@ import {
   type Tooltip,
   type ViewUpdate,
 } from '@codemirror/view'
-import type { Completion, SignatureHelp } from '../../pine/editor.ts'
+import type { Completion, SignatureHelp } from '../../language/editor.ts'
 import { partsOf } from './signature-parts.ts'
 
-type Language = typeof import('../../pine/editor.ts')
+type Language = typeof import('../../language/editor.ts')
 let language: Language | null = null
-const loading = async (): Promise<Language> => (language ??= await import('../../pine/editor.ts'))
+const loading = async (): Promise<Language> => (language ??= await import('../../language/editor.ts'))
 
 /** Completion parses the text; in a longer one that would take longer than a key press. */
 const SOURCE_MAX = 300_000

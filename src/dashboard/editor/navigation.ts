@@ -3,7 +3,7 @@
 import { codeFolding, foldGutter, foldKeymap, foldService } from '@codemirror/language'
 import { EditorSelection, type EditorState, type Extension } from '@codemirror/state'
 import { crosshairCursor, EditorView, keymap, rectangularSelection } from '@codemirror/view'
-import type { Declared } from '../../pine/references.ts'
+import type { Declared } from '../../language/references.ts'
 
 /** Parsing a longer text takes longer than a key press. */
 const SOURCE_MAX = 300_000
@@ -59,7 +59,7 @@ function indentOf(text: string): number | null {
 function act(view: EditorView, at: number, then: (view: EditorView, found: Declared) => void): boolean {
   const { state } = view
   if (state.doc.length > SOURCE_MAX || !state.wordAt(at)) return false
-  void import('../../pine/references.ts').then(({ referencesAt }) => {
+  void import('../../language/references.ts').then(({ referencesAt }) => {
     // What was typed meanwhile has moved everything.
     if (view.state.doc !== state.doc) return
     const found = referencesAt(state.doc.toString(), at)

@@ -1,6 +1,6 @@
 // A signature in pieces, so that the argument being written can be highlighted.
 
-import type { SignatureHelp } from '../../pine/editor.ts'
+import type { SignatureHelp } from '../../language/editor.ts'
 
 /** The pieces of a signature; one of them is the argument that the cursor is in. */
 export function partsOf(

@@ -8,7 +8,7 @@
 import type { PushMessage } from '../../wire/channel.ts'
 import { openNotice, showNotice, type NoticeScope } from './notices.ts'
 
-/** Written in by `tools/dashboard-bundle.ts`. */
+/** Written in by `server/source/dashboard-bundle.ts`. */
 declare const BUILD: string
 declare const FILES: readonly string[]
 

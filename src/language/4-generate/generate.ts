@@ -4,7 +4,7 @@
 //
 // K: constants by number (implementations of built-ins, enum members). R: the run's context. N: input values by number.
 // S: columns chosen for source inputs. Built once a script; a run calls it and gets variables of its own. The text names
-// nothing else: no global but Math, NaN and Infinity. `tests/pine/escape.test.ts` tries to break that.
+// nothing else: no global but Math, NaN and Infinity. `tests/language/escape.test.ts` tries to break that.
 
 import { assert } from '../../lib/assert.ts'
 import type { Expr } from '../2-check/program.ts'

@@ -1,7 +1,7 @@
 // How all messages of the compiler and the runtime are made. The catalogue is this folder, with a file for each stage.
 //
 // A message is a plain sentence that names the thing: what was expected and what was found. Its hint is also a sentence,
-// and says what to write instead. A code is for programs and never changes. `tests/pine/messages.test.ts` checks all of
+// and says what to write instead. A code is for programs and never changes. `tests/language/messages.test.ts` checks all of
 // this.
 
 import type { Severity } from '../diagnostic.ts'

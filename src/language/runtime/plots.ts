@@ -4,7 +4,7 @@
 import type { TrackSpec } from './executable.ts'
 import type { ColumnData } from './run-context.ts'
 
-/** Pine's own names for kinds and options; wire form is made in `backtest/tracks.ts`. */
+/** Pine's own names for kinds and options; wire form is made in `broker/tracks.ts`. */
 export interface PlotTrack {
   readonly kind:
     'plot' | 'shape' | 'char' | 'arrow' | 'candle' | 'bar' | 'hline' | 'fill' | 'bgcolor' | 'barcolor'

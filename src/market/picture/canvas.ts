@@ -4,8 +4,8 @@
 // free number when it is first wanted. Rectangles lie on whole pixels, so that candles are sharp; letters and round shapes
 // are filled by the area that they cover of each pixel, which is summed up along their outline (Raph Levien, font-rs).
 
-import { palettePng } from '../lib/png.ts'
-import { lazily } from '../lib/memo.ts'
+import { palettePng } from '../../lib/png.ts'
+import { lazily } from '../../lib/memo.ts'
 import glyphFile from './glyphs.bin' with { type: 'file' }
 import { UNITS, unpackGlyphs, type Glyph } from './glyph-format.ts'
 

@@ -3,11 +3,11 @@
 // It is drawn twice as sharp as it is laid out, with few and large letters, since a phone shows it a third as wide. Colors
 // are the dashboard's. No browser takes part: it has to work where Chartroom is the only program.
 
-import { placesOf } from '../lib/tick-places.ts'
-import type { Bars } from '../market/bars.ts'
-import type { SymbolInfo } from '../market/symbol.ts'
-import { inferTick } from '../market/symbols.ts'
-import { zoneOf } from '../market/zone.ts'
+import { placesOf } from '../../lib/tick-places.ts'
+import type { Bars } from '../bars.ts'
+import type { SymbolInfo } from '../symbol.ts'
+import { inferTick } from '../symbols.ts'
+import { zoneOf } from '../zone.ts'
 import { Canvas, fitted, textWidth } from './canvas.ts'
 import { priceTicks, timeTicks } from './ticks.ts'
 

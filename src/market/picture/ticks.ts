@@ -1,6 +1,6 @@
 // Where the axes of a picture have labels: round prices, and bars with which a round stretch of time begins.
 
-import type { Zone } from '../market/zone.ts'
+import type { Zone } from '../zone.ts'
 
 /** Round prices between two, about `most` of them: steps of 1, 2 or 5 times a power of ten. */
 export function priceTicks(low: number, high: number, most: number): readonly number[] {

@@ -1,9 +1,9 @@
 // The records of an alert: the condition that its owner set, its state, what the looks remember, and its firings.
 
-import { Problem, invalidField } from '../lib/problem.ts'
-import { marketName } from '../lib/text.ts'
-import { requireInterval } from '../market/interval.ts'
-import { OPERATORS, type Alert as AlertWire, type AlertKind, type Operator } from '../wire/alert.ts'
+import { Problem, invalidField } from '../../lib/problem.ts'
+import { marketName } from '../../lib/text.ts'
+import { requireInterval } from '../../market/interval.ts'
+import { OPERATORS, type Alert as AlertWire, type AlertKind, type Operator } from '../../wire/alert.ts'
 import { CHANNEL_OPERATORS, MOVE_OPERATORS, PERCENT_OPERATORS } from './condition.ts'
 
 /** Kinds that run a stored script; `indicator` compares one of its plots, the others wait for its own calls. */

@@ -4,12 +4,12 @@
 // series was looked at up to that very bar, the alert starts level with the series' mark;
 // otherwise it is fresh and remembers itself what it saw, until the next look brings it up to the mark.
 
-import { invalidField, Problem } from '../lib/problem.ts'
-import { ownerOf, type SeriesKey } from '../market/bar-store.ts'
-import type { Collection, Page, PageOptions } from '../store/collection.ts'
-import { ownedIn } from '../store/owned.ts'
-import { transact, type Also, type Changes, type Tx } from '../store/transaction.ts'
-import type { Key } from '../store/kv.ts'
+import { invalidField, Problem } from '../../lib/problem.ts'
+import { ownerOf, type SeriesKey } from '../../market/bar-store.ts'
+import type { Collection, Page, PageOptions } from '../../store/collection.ts'
+import { ownedIn } from '../../store/owned.ts'
+import { transact, type Also, type Changes, type Tx } from '../../store/transaction.ts'
+import type { Key } from '../../store/kv.ts'
 import { alertNotFound, checkedFields, type Alert, type AlertFields, type Firing } from './alert.ts'
 import { holds, STATE_OPERATORS } from './condition.ts'
 import { judge } from './judge.ts'

@@ -3,8 +3,8 @@
 // A closed bar is judged by its close, like Pine's ta.crossover. A forming bar may have been at prices that its
 // close does not show, so there a crossing counts from the previous close to the bar's high or low.
 
-import { unreachable } from '../lib/assert.ts'
-import type { Operator } from '../wire/alert.ts'
+import { unreachable } from '../../lib/assert.ts'
+import type { Operator } from '../../wire/alert.ts'
 
 /** Operators that need `price2` beside `price`. */
 export const CHANNEL_OPERATORS: readonly Operator[] = [

@@ -5,8 +5,8 @@
 // level (or bound) lies within it can have begun to hold. These are read by range, and nothing is built at the start. A
 // span may be wider than needed; `judge` decides.
 
-import type { Key } from '../store/kv.ts'
-import type { AlertKind, Operator } from '../wire/alert.ts'
+import type { Key } from '../../store/kv.ts'
+import type { AlertKind, Operator } from '../../wire/alert.ts'
 import type { Alert } from './alert.ts'
 import { CHANNEL_OPERATORS, MOVE_OPERATORS, PERCENT_OPERATORS } from './condition.ts'
 import type { View } from './view.ts'

@@ -4,12 +4,12 @@
 // loses one. Alerts with a script have a lane of their own, since plain ones should not wait for them. Within a lane, a series
 // is looked at by one look at a time, a few series go side by side, and a series that has made a step goes to the end of the line.
 
-import { Backoff } from '../lib/backoff.ts'
-import { createLoop } from '../lib/loop.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Log } from '../lib/log.ts'
-import { ALL_SHARDS, type Shards } from '../lib/shards.ts'
-import { ownerOf, seriesName, type BarNote, type SeriesKey } from '../market/bar-store.ts'
+import { Backoff } from '../../lib/backoff.ts'
+import { createLoop } from '../../lib/loop.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import { ALL_SHARDS, type Shards } from '../../lib/shards.ts'
+import { ownerOf, seriesName, type BarNote, type SeriesKey } from '../../market/bar-store.ts'
 
 export interface LookQueueDeps {
   readonly clock: Clock

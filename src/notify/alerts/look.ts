@@ -5,10 +5,10 @@
 // short is done again from the mark, and fires nothing twice. Alerts that were set while bars were still to be looked at
 // are fresh: they are judged separately until they have seen as much as the mark.
 
-import { owned, type SeriesInfo } from '../market/bar-store.ts'
-import { concatBars, sliceBars, type BarRange, type Bars } from '../market/bars.ts'
-import { transact } from '../store/transaction.ts'
-import type { Kv } from '../store/kv.ts'
+import { owned, type SeriesInfo } from '../../market/bar-store.ts'
+import { concatBars, sliceBars, type BarRange, type Bars } from '../../market/bars.ts'
+import { transact } from '../../store/transaction.ts'
+import type { Kv } from '../../store/kv.ts'
 import type { Alert, Firing } from './alert.ts'
 import { holds } from './condition.ts'
 import { judge, type Judgement } from './judge.ts'

@@ -3,10 +3,10 @@
 // There is one for a series rather than for each alert, so that alerts which a bar does not concern cost nothing. What an
 // alert would remember of its last look (whether its condition held) is computed from the mark's bar.
 
-import { emptyBars, type Bars } from '../market/bars.ts'
-import type { SeriesKey } from '../market/bar-store.ts'
-import type { Changes } from '../store/transaction.ts'
-import type { Entry, Key, Reader, Version } from '../store/kv.ts'
+import { emptyBars, type Bars } from '../../market/bars.ts'
+import type { SeriesKey } from '../../market/bar-store.ts'
+import type { Changes } from '../../store/transaction.ts'
+import type { Entry, Key, Reader, Version } from '../../store/kv.ts'
 
 export interface Mark {
   /** Change number of the bars that were looked at. */

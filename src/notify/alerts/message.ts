@@ -1,7 +1,7 @@
 // The text of a firing: the alert's own message with its placeholders filled, or a plain sentence.
 
-import { cutText } from '../lib/text.ts'
-import type { Operator } from '../wire/alert.ts'
+import { cutText } from '../../lib/text.ts'
+import type { Operator } from '../../wire/alert.ts'
 
 export interface MessageValues {
   readonly ticker: string

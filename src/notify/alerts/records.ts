@@ -1,8 +1,8 @@
 // The collections of alerts and firings, and the indexes by which they are found.
 
-import { collection, type Collection } from '../store/collection.ts'
-import type { Changes, Tx } from '../store/transaction.ts'
-import type { Key, Kv } from '../store/kv.ts'
+import { collection, type Collection } from '../../store/collection.ts'
+import type { Changes, Tx } from '../../store/transaction.ts'
+import type { Key, Kv } from '../../store/kv.ts'
 import { SCRIPT_KINDS, type Alert, type Firing } from './alert.ts'
 import { ceilingKey, levelKey, modeOf } from './levels.ts'
 import { seriesParts, type WatchedSeries } from './mark.ts'

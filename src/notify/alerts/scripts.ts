@@ -3,9 +3,9 @@
 // `runScript` answers the script's results on a window of bars, from the bar that the alert saw last. It may continue from
 // kept state, and answers the same without any, because the window always begins at the same bar.
 
-import { Problem } from '../lib/problem.ts'
-import { lowerBound, sliceBars, type Bars } from '../market/bars.ts'
-import { transact } from '../store/transaction.ts'
+import { Problem } from '../../lib/problem.ts'
+import { lowerBound, sliceBars, type Bars } from '../../market/bars.ts'
+import { transact } from '../../store/transaction.ts'
 import type { Alert, Firing } from './alert.ts'
 import { judge, type ScriptEvent } from './judge.ts'
 import { modeOf } from './levels.ts'

@@ -2,8 +2,8 @@
 //
 // Columns are made once for all alerts of a series.
 
-import type { Bars } from '../market/bars.ts'
-import type { AlertKind } from '../wire/alert.ts'
+import type { Bars } from '../../market/bars.ts'
+import type { AlertKind } from '../../wire/alert.ts'
 import type { Alert } from './alert.ts'
 import type { Thresholds, Values } from './condition.ts'
 

@@ -2,10 +2,10 @@
 //
 // All of it goes into one commit with the alert, so a crash leaves either all or none.
 
-import type { Clock } from '../lib/clock.ts'
-import type { NewId } from '../lib/ids.ts'
-import type { Collection } from '../store/collection.ts'
-import type { Changes, Tx } from '../store/transaction.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { NewId } from '../../lib/ids.ts'
+import type { Collection } from '../../store/collection.ts'
+import type { Changes, Tx } from '../../store/transaction.ts'
 import type { Alert, Firing } from './alert.ts'
 import type { Fired, Judgement } from './judge.ts'
 import { fillMessage, hasHappened, isUnnamed } from './message.ts'

@@ -5,10 +5,10 @@
 // viruses, get that page and change nothing. Its token stands behind a `#`, which browsers send to nobody, so that no log
 // of a proxy has it.
 
-import type { Clock } from '../lib/clock.ts'
-import { Problem } from '../lib/problem.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { Problem } from '../../lib/problem.ts'
 import type { SecretBox } from '../webhooks/secret-box.ts'
-import type { LinkAction } from '../wire/link.ts'
+import type { LinkAction } from '../../wire/link.ts'
 
 export interface AlertLink {
   readonly action: LinkAction

@@ -3,12 +3,12 @@
 // A notification is written in the same commit as the firing that it tells of, and handed over by the deliverer that also
 // serves webhooks: the same turns, retries and log.
 
-import type { NewId } from '../lib/ids.ts'
-import { invalidField, Problem } from '../lib/problem.ts'
-import { collection, type Collection, type Page, type PageOptions } from '../store/collection.ts'
-import type { Kv } from '../store/kv.ts'
-import { ownedIn } from '../store/owned.ts'
-import { transact, type Also, type Changes, type Tx } from '../store/transaction.ts'
+import type { NewId } from '../../lib/ids.ts'
+import { invalidField, Problem } from '../../lib/problem.ts'
+import { collection, type Collection, type Page, type PageOptions } from '../../store/collection.ts'
+import type { Kv } from '../../store/kv.ts'
+import { ownedIn } from '../../store/owned.ts'
+import { transact, type Also, type Changes, type Tx } from '../../store/transaction.ts'
 import { parseReceiverUrl, permittedAddresses } from '../webhooks/address.ts'
 import {
   createDeliverer,
@@ -21,8 +21,8 @@ import { forgetOld, PARCEL_INDEXES } from '../webhooks/parcels.ts'
 import { sendTo, type PostDeps } from '../webhooks/post.ts'
 import { WAITS } from '../webhooks/schedule.ts'
 import { EXCERPT_BYTES, UnreadableSecret, type Reply } from '../webhooks/send.ts'
-import type { ChannelKindName, PictureChoice } from '../wire/channel.ts'
-import type { LinkAction } from '../wire/link.ts'
+import type { ChannelKindName, PictureChoice } from '../../wire/channel.ts'
+import type { LinkAction } from '../../wire/link.ts'
 import { withoutLinks } from './alert-links.ts'
 import { linkedLines, type Digest, type DigestLine } from './digest.ts'
 import { insteadOfSending } from './held.ts'

@@ -5,10 +5,10 @@
 // dies, or hands its users over to another, loses none. The decision is a commit of its own, after which the turn comes
 // again. A notification that may have been sent once is never joined, since under another id it would arrive twice.
 
-import type { Clock } from '../lib/clock.ts'
-import type { NewId } from '../lib/ids.ts'
-import type { Collection, Stored } from '../store/collection.ts'
-import type { Changes, Tx } from '../store/transaction.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { NewId } from '../../lib/ids.ts'
+import type { Collection, Stored } from '../../store/collection.ts'
+import type { Changes, Tx } from '../../store/transaction.ts'
 import type { Channel, Notification } from './channels.ts'
 import { joined, noticeOf } from './digest.ts'
 import { freeAt } from './pace.ts'

@@ -3,15 +3,15 @@
 // The address is the only credential, as TradingView sends nothing else. Only its SHA-256 is stored. The newest 500
 // messages of an inbox are kept: each has a place in a ring, and the one that comes after the last place replaces the first.
 
-import type { Clock } from '../lib/clock.ts'
-import type { NewId } from '../lib/ids.ts'
-import { invalidField, Problem } from '../lib/problem.ts'
-import type { Random } from '../lib/random.ts'
-import { sha256 } from '../lib/sha256.ts'
-import { collection, type Collection, type Page, type PageOptions } from '../store/collection.ts'
-import type { Kv } from '../store/kv.ts'
-import { ownedIn } from '../store/owned.ts'
-import { transact, type Also } from '../store/transaction.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { NewId } from '../../lib/ids.ts'
+import { invalidField, Problem } from '../../lib/problem.ts'
+import type { Random } from '../../lib/random.ts'
+import { sha256 } from '../../lib/sha256.ts'
+import { collection, type Collection, type Page, type PageOptions } from '../../store/collection.ts'
+import type { Kv } from '../../store/kv.ts'
+import { ownedIn } from '../../store/owned.ts'
+import { transact, type Also } from '../../store/transaction.ts'
 import type { Channels } from './channels.ts'
 import type { Notice } from './kind.ts'
 

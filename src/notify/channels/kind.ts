@@ -3,9 +3,9 @@
 // Requests and answers follow the services' public documentation. None of the services could be reached while this was
 // written, so the tests play them with local servers.
 
-import type { Random } from '../lib/random.ts'
+import type { Random } from '../../lib/random.ts'
 import type { Attempt, Reply } from '../webhooks/send.ts'
-import type { LinkAction } from '../wire/link.ts'
+import type { LinkAction } from '../../wire/link.ts'
 import type { AlertLinks } from './alert-links.ts'
 import type { PushSigner } from './push-keys.ts'
 

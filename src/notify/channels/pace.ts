@@ -1,7 +1,7 @@
 // When a channel may speak: not in its quiet hours, and not sooner after its last message than its digest allows. What comes
 // meanwhile waits, and is joined into one message.
 
-import { invalidField } from '../lib/problem.ts'
+import { invalidField } from '../../lib/problem.ts'
 
 /** Hours of a day in a time zone; `from` may be later than `to`, and then they go over midnight. */
 export interface QuietHours {

@@ -4,7 +4,7 @@
 // Each message has a key pair of its own. Its secret half and the browser's public one make a common secret, of which,
 // together with the browser's `auth`, key and nonce are derived.
 
-import type { Random } from '../lib/random.ts'
+import type { Random } from '../../lib/random.ts'
 
 /** What a browser says of itself when it subscribes, both as base64url. */
 export interface PushKeys {

@@ -7,16 +7,16 @@
 // made, with the time of the one after it, so that a store that cannot take the outcome does not make the same letter go
 // out over and over.
 
-import { cutText } from '../lib/text.ts'
-import { Backoff, untilDone } from '../lib/backoff.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { NewId } from '../lib/ids.ts'
-import type { Log } from '../lib/log.ts'
-import { createLoop } from '../lib/loop.ts'
-import { ALL_SHARDS, type Shards } from '../lib/shards.ts'
-import { collection, type Page, type PageOptions } from '../store/collection.ts'
-import { transact, type Changes } from '../store/transaction.ts'
-import type { Kv } from '../store/kv.ts'
+import { cutText } from '../../lib/text.ts'
+import { Backoff, untilDone } from '../../lib/backoff.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { NewId } from '../../lib/ids.ts'
+import type { Log } from '../../lib/log.ts'
+import { createLoop } from '../../lib/loop.ts'
+import { ALL_SHARDS, type Shards } from '../../lib/shards.ts'
+import { collection, type Page, type PageOptions } from '../../store/collection.ts'
+import { transact, type Changes } from '../../store/transaction.ts'
+import type { Kv } from '../../store/kv.ts'
 
 const LETTER_STATES = ['waiting', 'sent', 'failed'] as const
 

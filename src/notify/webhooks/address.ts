@@ -7,7 +7,7 @@
 // address, so that a name cannot point elsewhere in between (DNS rebinding).
 
 import { BlockList, isIP } from 'node:net'
-import { Problem } from '../lib/problem.ts'
+import { Problem } from '../../lib/problem.ts'
 
 /** Resolves a name to all its addresses, in the order to try them. Rejects if there are none. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>

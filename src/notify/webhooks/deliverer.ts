@@ -5,16 +5,16 @@
 // written it is held back and written later, without repeating the request. After a crash between the two the delivery is
 // still due, and is sent again under the same id. `turns.ts` decides whose turn it is.
 
-import { Backoff, untilDone } from '../lib/backoff.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Log } from '../lib/log.ts'
-import { createLoop } from '../lib/loop.ts'
-import { Problem } from '../lib/problem.ts'
-import { ALL_SHARDS, type Shards } from '../lib/shards.ts'
-import { within } from '../lib/within.ts'
-import { transact, type Changes, type Tx } from '../store/transaction.ts'
-import type { Kv } from '../store/kv.ts'
-import type { Collection } from '../store/collection.ts'
+import { Backoff, untilDone } from '../../lib/backoff.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import { createLoop } from '../../lib/loop.ts'
+import { Problem } from '../../lib/problem.ts'
+import { ALL_SHARDS, type Shards } from '../../lib/shards.ts'
+import { within } from '../../lib/within.ts'
+import { transact, type Changes, type Tx } from '../../store/transaction.ts'
+import type { Kv } from '../../store/kv.ts'
+import type { Collection } from '../../store/collection.ts'
 import {
   askedDelay,
   ATTEMPTS,

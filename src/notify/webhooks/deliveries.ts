@@ -3,14 +3,14 @@
 // An event is written to the outbox in the same commit as the change it reports, so neither can exist without the other.
 // `deliverer.ts` then hands each over until its receiver says 2xx. The same records are the log, for 30 days.
 
-import type { Clock } from '../lib/clock.ts'
-import type { NewId } from '../lib/ids.ts'
-import { Problem } from '../lib/problem.ts'
-import { collection, type Collection, type Page, type PageOptions } from '../store/collection.ts'
-import { ownedIn } from '../store/owned.ts'
-import { transact, type Also, type Changes, type Tx } from '../store/transaction.ts'
-import type { Kv } from '../store/kv.ts'
-import type { ReceiverData, ReceiverEvent } from '../wire/event.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { NewId } from '../../lib/ids.ts'
+import { Problem } from '../../lib/problem.ts'
+import { collection, type Collection, type Page, type PageOptions } from '../../store/collection.ts'
+import { ownedIn } from '../../store/owned.ts'
+import { transact, type Also, type Changes, type Tx } from '../../store/transaction.ts'
+import type { Kv } from '../../store/kv.ts'
+import type { ReceiverData, ReceiverEvent } from '../../wire/event.ts'
 import type { Parcel } from './deliverer.ts'
 import { receiverCollection, RECEIVERS_PER_USER, type EventKind, type Receiver } from './receivers.ts'
 import { forgetOld, PARCEL_INDEXES } from './parcels.ts'

@@ -1,7 +1,7 @@
 // What the outboxes of webhooks and of channels have in common: how parcels are found, and when they are forgotten.
 
-import type { Clock } from '../lib/clock.ts'
-import type { Collection } from '../store/collection.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Collection } from '../../store/collection.ts'
 import type { Parcel } from './deliverer.ts'
 import { LOG_MS } from './schedule.ts'
 

@@ -1,7 +1,7 @@
 // What is particular to delivering to webhooks: the body is signed, and posted to an address that is checked again.
 
-import type { Clock } from '../lib/clock.ts'
-import { within } from '../lib/within.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { within } from '../../lib/within.ts'
 import { parseReceiverUrl, permittedAddresses, type AllowList, type Resolve } from './address.ts'
 import { createDeliverer, type Claim, type DelivererDeps } from './deliverer.ts'
 import { deliveryCollection, type Delivery } from './deliveries.ts'

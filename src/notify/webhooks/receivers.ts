@@ -4,14 +4,14 @@
 // keeps the old one. For 24 h the Standard Webhooks header carries both signatures; `X-Service-Signature` has room for one,
 // so it keeps the old secret until the owner confirms that the receiver knows the new one.
 
-import type { Clock } from '../lib/clock.ts'
-import type { NewId } from '../lib/ids.ts'
-import { invalidField, Problem } from '../lib/problem.ts'
-import type { Random } from '../lib/random.ts'
-import { collection, type Collection, type Page, type PageOptions } from '../store/collection.ts'
-import { ownedIn } from '../store/owned.ts'
-import { transact, type Also } from '../store/transaction.ts'
-import type { Kv } from '../store/kv.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { NewId } from '../../lib/ids.ts'
+import { invalidField, Problem } from '../../lib/problem.ts'
+import type { Random } from '../../lib/random.ts'
+import { collection, type Collection, type Page, type PageOptions } from '../../store/collection.ts'
+import { ownedIn } from '../../store/owned.ts'
+import { transact, type Also } from '../../store/transaction.ts'
+import type { Kv } from '../../store/kv.ts'
 import { parseReceiverUrl, permittedAddresses, type AllowList, type Resolve } from './address.ts'
 import type { SecretBox } from './secret-box.ts'
 import { newSecret } from './signing.ts'

@@ -6,7 +6,7 @@
 //
 // Only the first waiting delivery of each receiver is known here, however many wait behind it.
 
-import { assert } from '../lib/assert.ts'
+import { assert } from '../../lib/assert.ts'
 
 export interface Head {
   readonly receiverId: string

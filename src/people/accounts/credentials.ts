@@ -4,9 +4,9 @@
 // the records still have the versions that were kept, in one read. So a session that was ended and a token that was revoked,
 // by whichever process, count from the moment their commit is written, without anybody telling the cache.
 
-import { sha256 } from '../lib/sha256.ts'
-import type { Collection } from '../store/collection.ts'
-import type { Key, Kv, Version } from '../store/kv.ts'
+import { sha256 } from '../../lib/sha256.ts'
+import type { Collection } from '../../store/collection.ts'
+import type { Key, Kv, Version } from '../../store/kv.ts'
 import {
   sessions,
   tokens,

@@ -5,9 +5,9 @@
 // with the address), and where the account has no identity of this provider yet (an address that is given to another person
 // must not open the account of the first). Everything else is the act of a user who is signed in.
 
-import { Problem } from '../lib/problem.ts'
-import { cutText, textFault } from '../lib/text.ts'
-import { NameTaken, transact, type Changes, type Tx } from '../store/transaction.ts'
+import { Problem } from '../../lib/problem.ts'
+import { cutText, textFault } from '../../lib/text.ts'
+import { NameTaken, transact, type Changes, type Tx } from '../../store/transaction.ts'
 import {
   identities,
   sessions,

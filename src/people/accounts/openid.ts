@@ -7,10 +7,10 @@
 // is shown to anybody; the log has why an answer was refused.
 
 import type * as OAuth from './openid-protocol.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Log } from '../lib/log.ts'
-import { Problem } from '../lib/problem.ts'
-import { longerThan } from '../lib/text.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import { Problem } from '../../lib/problem.ts'
+import { longerThan } from '../../lib/text.ts'
 
 export interface OpenIdSettings {
   readonly issuer: string

@@ -11,9 +11,9 @@ import type {
   RegistrationResponseJSON,
 } from '@simplewebauthn/server'
 import { isIP } from 'node:net'
-import { Problem } from '../lib/problem.ts'
-import { sha256 } from '../lib/sha256.ts'
-import { NameTaken, transact, type Changes, type Tx } from '../store/transaction.ts'
+import { Problem } from '../../lib/problem.ts'
+import { sha256 } from '../../lib/sha256.ts'
+import { NameTaken, transact, type Changes, type Tx } from '../../store/transaction.ts'
 import { passkeys, users, type AccountDeps, type Passkey, type User } from './accounts.ts'
 import { countAttempt, forgetFailures } from './throttle.ts'
 import { Tickets, type TicketDeps } from './tickets.ts'

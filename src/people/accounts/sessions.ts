@@ -1,9 +1,9 @@
 // Sessions: what the cookie opens. 256 random bits, kept only as their hash; 7 days idle, 30 days in all.
 
-import { Problem } from '../lib/problem.ts'
-import { cutText } from '../lib/text.ts'
-import { sha256 } from '../lib/sha256.ts'
-import { transact, type Changes, type Tx } from '../store/transaction.ts'
+import { Problem } from '../../lib/problem.ts'
+import { cutText } from '../../lib/text.ts'
+import { sha256 } from '../../lib/sha256.ts'
+import { transact, type Changes, type Tx } from '../../store/transaction.ts'
 import { sessions, users, type AccountDeps, type Session, type User } from './accounts.ts'
 import type { Credentials } from './credentials.ts'
 

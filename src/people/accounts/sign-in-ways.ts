@@ -1,7 +1,7 @@
 // The ways in which a user can sign in: a password, identities of the provider, passkeys. The last one cannot be removed.
 
-import { Problem } from '../lib/problem.ts'
-import { transact, type Changes, type Tx } from '../store/transaction.ts'
+import { Problem } from '../../lib/problem.ts'
+import { transact, type Changes, type Tx } from '../../store/transaction.ts'
 import { identities, passkeys, users, type AccountDeps, type User } from './accounts.ts'
 import { identitiesOf } from './identities.ts'
 import { passkeysOf } from './passkeys.ts'

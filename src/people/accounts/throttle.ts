@@ -6,10 +6,10 @@
 // Servers on one database may have clocks that are an hour apart, and a clock may be set back. So one waits since the latest
 // failure that is not in the future, and some earlier ones are kept, among which each server finds one by its own clock.
 
-import { Problem } from '../lib/problem.ts'
-import { sha256 } from '../lib/sha256.ts'
-import { transact } from '../store/transaction.ts'
-import type { Entry, Key } from '../store/kv.ts'
+import { Problem } from '../../lib/problem.ts'
+import { sha256 } from '../../lib/sha256.ts'
+import { transact } from '../../store/transaction.ts'
+import type { Entry, Key } from '../../store/kv.ts'
 import type { AccountDeps } from './accounts.ts'
 
 interface Failures {

@@ -4,12 +4,12 @@
 // cannot fill the store. A ticket is for one purpose, lives ten minutes, and is used up by the commit that it leads to:
 // only its hash is stored then, until it would have ended by itself.
 
-import type { Clock } from '../lib/clock.ts'
-import { Problem } from '../lib/problem.ts'
-import { sha256 } from '../lib/sha256.ts'
-import { collectionIn } from '../store/collection.ts'
-import type { Kv } from '../store/kv.ts'
-import type { Changes, Tx } from '../store/transaction.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { Problem } from '../../lib/problem.ts'
+import { sha256 } from '../../lib/sha256.ts'
+import { collectionIn } from '../../store/collection.ts'
+import type { Kv } from '../../store/kv.ts'
+import type { Changes, Tx } from '../../store/transaction.ts'
 
 export interface TicketDeps {
   readonly kv: Kv

@@ -3,12 +3,12 @@
 // The checksum lets a secret scanner, and this server before it asks the database, tell a token from a typing error.
 // Only the SHA-256 is kept, so a stolen database opens nothing.
 
-import { invalidField, Problem } from '../lib/problem.ts'
-import { sha256 } from '../lib/sha256.ts'
-import { transact, type Also } from '../store/transaction.ts'
+import { invalidField, Problem } from '../../lib/problem.ts'
+import { sha256 } from '../../lib/sha256.ts'
+import { transact, type Also } from '../../store/transaction.ts'
 import { tokens, type AccountDeps, type ApiToken, type User } from './accounts.ts'
 import type { Credentials } from './credentials.ts'
-import type { Scope } from '../wire/scopes.ts'
+import type { Scope } from '../../wire/scopes.ts'
 
 const DEFAULT_SCOPES: readonly Scope[] = ['replay:read', 'replay:write']
 

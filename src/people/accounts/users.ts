@@ -4,13 +4,13 @@
 // the console printed. After that sign-up is closed, unless the operator opened it (`SIGNUP=open`) or the owner sent an
 // invitation.
 
-import { memoOf } from '../lib/memo.ts'
-import { invalidField, Problem } from '../lib/problem.ts'
-import { longerThan } from '../lib/text.ts'
-import { sha256 } from '../lib/sha256.ts'
-import type { Page, PageOptions } from '../store/collection.ts'
-import type { Reader } from '../store/kv.ts'
-import { NameTaken, transact, type Also, type Changes } from '../store/transaction.ts'
+import { memoOf } from '../../lib/memo.ts'
+import { invalidField, Problem } from '../../lib/problem.ts'
+import { longerThan } from '../../lib/text.ts'
+import { sha256 } from '../../lib/sha256.ts'
+import type { Page, PageOptions } from '../../store/collection.ts'
+import type { Reader } from '../../store/kv.ts'
+import { NameTaken, transact, type Also, type Changes } from '../../store/transaction.ts'
 import {
   invitations,
   sessions,

@@ -3,13 +3,13 @@
 // A sheet is one record: it is read at once, and a change of many drawings (undoing "remove all") is one commit. Two tabs
 // that draw at the same time each send only their changes, so neither loses what the other drew.
 
-import type { Clock } from '../lib/clock.ts'
-import { invalidField, Problem } from '../lib/problem.ts'
-import { marketName } from '../lib/text.ts'
-import { collection, type Page, type PageOptions } from '../store/collection.ts'
-import { transact } from '../store/transaction.ts'
-import type { Kv } from '../store/kv.ts'
-import { DRAWING_TOOLS, DRAWINGS_MAX, type Drawing } from '../wire/drawing.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { invalidField, Problem } from '../../lib/problem.ts'
+import { marketName } from '../../lib/text.ts'
+import { collection, type Page, type PageOptions } from '../../store/collection.ts'
+import { transact } from '../../store/transaction.ts'
+import type { Kv } from '../../store/kv.ts'
+import { DRAWING_TOOLS, DRAWINGS_MAX, type Drawing } from '../../wire/drawing.ts'
 
 /** The limit for one symbol's drawings, in bytes of UTF-8. */
 const SHEET_BYTES = 512 * 1024

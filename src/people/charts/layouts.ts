@@ -1,14 +1,14 @@
 // Layouts of the charts, by name.
 
-import type { Clock } from '../lib/clock.ts'
-import type { NewId } from '../lib/ids.ts'
-import { invalidField, Problem } from '../lib/problem.ts'
-import { marketName } from '../lib/text.ts'
-import { collection, type Page, type PageOptions } from '../store/collection.ts'
-import type { Kv } from '../store/kv.ts'
-import { ownedIn } from '../store/owned.ts'
-import { transact, type Also } from '../store/transaction.ts'
-import type { LayoutChart, Layout as Shown } from '../wire/layout.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { NewId } from '../../lib/ids.ts'
+import { invalidField, Problem } from '../../lib/problem.ts'
+import { marketName } from '../../lib/text.ts'
+import { collection, type Page, type PageOptions } from '../../store/collection.ts'
+import type { Kv } from '../../store/kv.ts'
+import { ownedIn } from '../../store/owned.ts'
+import { transact, type Also } from '../../store/transaction.ts'
+import type { LayoutChart, Layout as Shown } from '../../wire/layout.ts'
 
 export const LAYOUTS_PER_USER = 100
 /** The limit of one layout in bytes of UTF-8, most of them its indicators' scripts. */

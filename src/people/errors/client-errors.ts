@@ -3,12 +3,12 @@
 // A group is known by a fingerprint of the message and the first stack line, without numbers. The newest 10,000 groups are
 // kept.
 
-import { cutText } from '../lib/text.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { NewId } from '../lib/ids.ts'
-import { collection, type Page, type PageOptions } from '../store/collection.ts'
-import { transact, type Also } from '../store/transaction.ts'
-import type { Kv } from '../store/kv.ts'
+import { cutText } from '../../lib/text.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { NewId } from '../../lib/ids.ts'
+import { collection, type Page, type PageOptions } from '../../store/collection.ts'
+import { transact, type Also } from '../../store/transaction.ts'
+import type { Kv } from '../../store/kv.ts'
 
 export interface ClientErrorGroup {
   readonly id: string

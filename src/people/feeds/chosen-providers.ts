@@ -1,10 +1,10 @@
 // Which providers somebody has chosen, by following or fetching one of their series. A choice is never forgotten: whoever
 // wants silence stops what they follow, or switches feeds off.
 
-import type { Clock } from '../lib/clock.ts'
-import type { SeriesKey } from '../market/bar-store.ts'
-import { providerOf as freeProviderOf, type ProviderOf } from '../market/providers/fetch-bars.ts'
-import type { Key, Kv } from '../store/kv.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { SeriesKey } from '../../market/bar-store.ts'
+import { providerOf as freeProviderOf, type ProviderOf } from '../../market/providers/fetch-bars.ts'
+import type { Key, Kv } from '../../store/kv.ts'
 
 const CHOSEN: Key = ['providers', 'chosen']
 /** That choices are kept at all: until 0.2, whatever was wanted was asked for. */

@@ -7,14 +7,14 @@
 // A provider is asked only where somebody chose it, by following or fetching one of its series: an alert by itself never makes
 // this server speak to anybody. Until then the series says what to do.
 
-import type { Clock } from '../lib/clock.ts'
-import type { Log } from '../lib/log.ts'
-import { createLoop } from '../lib/loop.ts'
-import { seriesName, type SeriesKey } from '../market/bar-store.ts'
-import { providerOf as freeProviderOf, type ProviderOf } from '../market/providers/fetch-bars.ts'
-import type { FeedNews, FeedStatus } from '../market/live/feed-status.ts'
-import type { Keeper } from '../market/live/keeper.ts'
-import type { Key, Kv } from '../store/kv.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import { createLoop } from '../../lib/loop.ts'
+import { seriesName, type SeriesKey } from '../../market/bar-store.ts'
+import { providerOf as freeProviderOf, type ProviderOf } from '../../market/providers/fetch-bars.ts'
+import type { FeedNews, FeedStatus } from '../../market/live/feed-status.ts'
+import type { Keeper } from '../../market/live/keeper.ts'
+import type { Key, Kv } from '../../store/kv.ts'
 import { ChosenProviders } from './chosen-providers.ts'
 import { ToldFeeds } from './told-feeds.ts'
 

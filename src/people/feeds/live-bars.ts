@@ -3,13 +3,13 @@
 // A forming bar has no note in the store, so series whose forming bar has changed are collected here for the queue of looks,
 // and each forming bar gives its series another change number, which a look compares.
 
-import type { Clock } from '../lib/clock.ts'
-import type { BarCache } from '../market/bar-cache.ts'
-import { ownerOf, type SeriesInfo, type SeriesKey, seriesName } from '../market/bar-store.ts'
-import { type BarRange, type BarRow, type Bars, rowAt, selectBars } from '../market/bars.ts'
-import { type Calendar, calendarOf } from '../market/calendar.ts'
-import { type Interval, parseInterval } from '../market/interval.ts'
-import { type FormingBars, withLive } from '../market/live/forming-bars.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { BarCache } from '../../market/bar-cache.ts'
+import { ownerOf, type SeriesInfo, type SeriesKey, seriesName } from '../../market/bar-store.ts'
+import { type BarRange, type BarRow, type Bars, rowAt, selectBars } from '../../market/bars.ts'
+import { type Calendar, calendarOf } from '../../market/calendar.ts'
+import { type Interval, parseInterval } from '../../market/interval.ts'
+import { type FormingBars, withLive } from '../../market/live/forming-bars.ts'
 
 export interface LiveBarsDeps {
   readonly bars: BarCache

@@ -3,16 +3,16 @@
 // The keys are the server's, as the series that are kept fresh with them are, so owner and admins give them. An exchange that
 // several providers have is asked of the one whose key was given last, and of one without a key where none was given.
 
-import type { Clock } from '../lib/clock.ts'
-import type { Log } from '../lib/log.ts'
-import { invalidField, Problem } from '../lib/problem.ts'
-import type { SymbolList } from '../market/listings/listing.ts'
-import { providerOf as freeProviderOf, PROVIDERS } from '../market/providers/fetch-bars.ts'
-import type { Credentials, KeyedProvider } from '../market/providers/keyed/keyed-provider.ts'
-import { KEYED_PROVIDERS } from '../market/providers/keyed/keyed-providers.ts'
-import type { Provider } from '../market/providers/provider.ts'
-import type { Key, Kv } from '../store/kv.ts'
-import { transact } from '../store/transaction.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import { invalidField, Problem } from '../../lib/problem.ts'
+import type { SymbolList } from '../../market/listings/listing.ts'
+import { providerOf as freeProviderOf, PROVIDERS } from '../../market/providers/fetch-bars.ts'
+import type { Credentials, KeyedProvider } from '../../market/providers/keyed/keyed-provider.ts'
+import { KEYED_PROVIDERS } from '../../market/providers/keyed/keyed-providers.ts'
+import type { Provider } from '../../market/providers/provider.ts'
+import type { Key, Kv } from '../../store/kv.ts'
+import { transact } from '../../store/transaction.ts'
 import { ChosenProviders } from './chosen-providers.ts'
 
 /** Seals with the instance's key; `server/features.ts` hands over the one of webhooks and channels. */

@@ -1,6 +1,6 @@
 // How a feed goes, as a sentence for people.
 
-import type { FeedStatus, PollStatus, StreamStatus } from '../market/live/feed-status.ts'
+import type { FeedStatus, PollStatus, StreamStatus } from '../../market/live/feed-status.ts'
 
 export function saidOf(feed: FeedStatus, now: number): string {
   const { state, provider, lastError, stream, poll } = feed

@@ -4,22 +4,22 @@
 // nobody is asked who was not chosen, nor while nobody searches. The old list is searched until the new one is whole. Of several
 // servers on one database one fetches, and the others read what it has stored.
 
-import type { Clock } from '../lib/clock.ts'
-import type { Log } from '../lib/log.ts'
-import { Problem } from '../lib/problem.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import { Problem } from '../../lib/problem.ts'
 import {
   type PackedList,
   listText,
   packList,
   searchLists,
   type SymbolQuery,
-} from '../market/listings/directory.ts'
-import { fetchList } from '../market/listings/fetch-list.ts'
-import type { Listing, SymbolList } from '../market/listings/listing.ts'
-import { type Http, ProviderError } from '../market/providers/provider.ts'
-import type { Key, Kv } from '../store/kv.ts'
-import { dropText, largeText, stageText, textKeys } from '../store/large-text.ts'
-import { transact } from '../store/transaction.ts'
+} from '../../market/listings/directory.ts'
+import { fetchList } from '../../market/listings/fetch-list.ts'
+import type { Listing, SymbolList } from '../../market/listings/listing.ts'
+import { type Http, ProviderError } from '../../market/providers/provider.ts'
+import type { Key, Kv } from '../../store/kv.ts'
+import { dropText, largeText, stageText, textKeys } from '../../store/large-text.ts'
+import { transact } from '../../store/transaction.ts'
 import { ChosenProviders } from './chosen-providers.ts'
 
 export interface SymbolListsDeps {

@@ -1,10 +1,10 @@
 // How feeds go, as the server that fetches them tells the others: each series is one server's at a time, and whoever looks at
 // the list of feeds is answered by any of them.
 
-import type { Clock } from '../lib/clock.ts'
-import { type SeriesKey, seriesName } from '../market/bar-store.ts'
-import type { FeedNews } from '../market/live/feed-status.ts'
-import type { Key, Kv } from '../store/kv.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { type SeriesKey, seriesName } from '../../market/bar-store.ts'
+import type { FeedNews } from '../../market/live/feed-status.ts'
+import type { Key, Kv } from '../../store/kv.ts'
 
 /** How often it is told that a feed still goes well: thousands of them succeed a minute. */
 const TOLD_MS = 60_000

@@ -1,15 +1,15 @@
 // Ideas: a title and a text, published to everybody, to those who know the address, or to nobody.
 
-import { Problem } from '../lib/problem.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { NewId } from '../lib/ids.ts'
-import type { Random } from '../lib/random.ts'
-import { base32 } from '../lib/ids.ts'
-import { marketName } from '../lib/text.ts'
-import { collection, type Collection, type Page, type PageOptions } from '../store/collection.ts'
-import { dropText, largeText, stageText, textKeys, type LargeText } from '../store/large-text.ts'
-import { transact, type Also, type Changes, type Tx } from '../store/transaction.ts'
-import type { Key, Kv } from '../store/kv.ts'
+import { Problem } from '../../lib/problem.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { NewId } from '../../lib/ids.ts'
+import type { Random } from '../../lib/random.ts'
+import { base32 } from '../../lib/ids.ts'
+import { marketName } from '../../lib/text.ts'
+import { collection, type Collection, type Page, type PageOptions } from '../../store/collection.ts'
+import { dropText, largeText, stageText, textKeys, type LargeText } from '../../store/large-text.ts'
+import { transact, type Also, type Changes, type Tx } from '../../store/transaction.ts'
+import type { Key, Kv } from '../../store/kv.ts'
 
 type Visibility = 'public' | 'unlisted' | 'private'
 

@@ -1,11 +1,11 @@
 // Scripts: Pine source with a name, its versions, and who may see it. A broken one may be saved: it is a draft.
 
-import type { Clock } from '../lib/clock.ts'
-import type { NewId } from '../lib/ids.ts'
-import { Problem } from '../lib/problem.ts'
-import { collection, collectionIn, type Page, type PageOptions } from '../store/collection.ts'
-import { NameTaken, transact, type Also } from '../store/transaction.ts'
-import type { Key, Kv, Reader } from '../store/kv.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { NewId } from '../../lib/ids.ts'
+import { Problem } from '../../lib/problem.ts'
+import { collection, collectionIn, type Page, type PageOptions } from '../../store/collection.ts'
+import { NameTaken, transact, type Also } from '../../store/transaction.ts'
+import type { Key, Kv, Reader } from '../../store/kv.ts'
 
 type ScriptVisibility = 'public' | 'private'
 

@@ -4,12 +4,12 @@
 // that one busy user is one voice, and each counts at most once an hour. Libraries that have been added since are left out
 // and removed when the list is read.
 
-import type { Clock } from '../lib/clock.ts'
-import type { NewId } from '../lib/ids.ts'
-import type { Log } from '../lib/log.ts'
-import { collectionIn } from '../store/collection.ts'
-import type { Kv } from '../store/kv.ts'
-import { transact } from '../store/transaction.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { NewId } from '../../lib/ids.ts'
+import type { Log } from '../../lib/log.ts'
+import { collectionIn } from '../../store/collection.ts'
+import type { Kv } from '../../store/kv.ts'
+import { transact } from '../../store/transaction.ts'
 import { libraryFor, type Library } from './scripts.ts'
 
 interface Wish {

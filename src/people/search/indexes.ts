@@ -5,7 +5,7 @@
 // faster than filtering a large one (measured at 100,000 documents: 5 to 9 times). They are in memory, in a thread of their
 // own: a user who fills an index with rare words can make searches take a second, and only other searches wait for that.
 
-import { cutText } from '../lib/text.ts'
+import { cutText } from '../../lib/text.ts'
 import type { SearchResult } from 'minisearch'
 import { PackedSearch } from './postings.ts'
 

@@ -1,12 +1,12 @@
 // Help: the shipped articles, found by keyword, and tickets for what they do not answer.
 
 import MiniSearch from 'minisearch'
-import type { Clock } from '../lib/clock.ts'
-import type { NewId } from '../lib/ids.ts'
-import { Problem } from '../lib/problem.ts'
-import { collection, type Page, type PageOptions } from '../store/collection.ts'
-import { transact, type Changes, type Tx } from '../store/transaction.ts'
-import type { Kv } from '../store/kv.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { NewId } from '../../lib/ids.ts'
+import { Problem } from '../../lib/problem.ts'
+import { collection, type Page, type PageOptions } from '../../store/collection.ts'
+import { transact, type Changes, type Tx } from '../../store/transaction.ts'
+import type { Kv } from '../../store/kv.ts'
 
 export interface Article {
   /** File name without ending; its address is /help/<id>. */

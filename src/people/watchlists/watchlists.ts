@@ -1,15 +1,15 @@
 // Watchlists: named lists of symbols with notes, imported all or nothing.
 
-import { csvRow } from '../lib/csv-text.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { NewId } from '../lib/ids.ts'
-import { Problem, type FieldProblem } from '../lib/problem.ts'
-import { longerThan, MARKET_NAME_MAX, marketName } from '../lib/text.ts'
-import { collection, type Page, type PageOptions } from '../store/collection.ts'
-import { ownedIn } from '../store/owned.ts'
-import { transact, type Also } from '../store/transaction.ts'
-import type { Kv } from '../store/kv.ts'
-import type { WatchlistItemBody } from '../wire/watchlist.ts'
+import { csvRow } from '../../lib/csv-text.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { NewId } from '../../lib/ids.ts'
+import { Problem, type FieldProblem } from '../../lib/problem.ts'
+import { longerThan, MARKET_NAME_MAX, marketName } from '../../lib/text.ts'
+import { collection, type Page, type PageOptions } from '../../store/collection.ts'
+import { ownedIn } from '../../store/owned.ts'
+import { transact, type Also } from '../../store/transaction.ts'
+import type { Kv } from '../../store/kv.ts'
+import type { WatchlistItemBody } from '../../wire/watchlist.ts'
 
 export const WATCHLISTS_PER_USER = 200
 /** The interval of the bars that a list's last price and change come from. */

@@ -192,7 +192,7 @@ export class Fleet implements Shards {
     return reading.retries + writing.retries
   }
 
-  /** Takes tokens out of a bucket that refills evenly, on the database's clock; see `api/limits.ts`. */
+  /** Takes tokens out of a bucket that refills evenly, on the database's clock; see `http/limits.ts`. */
   readonly takeShared = async (
     bucket: string,
     { quota, windowSeconds }: { readonly quota: number; readonly windowSeconds: number },

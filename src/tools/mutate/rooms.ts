@@ -10,89 +10,102 @@ export interface Room {
 }
 
 export const ROOMS: Readonly<Record<string, Room>> = {
-  broker: { sources: ['src/backtest/broker/**/*.ts'], tests: ['tests/backtest/*.test.ts'] },
+  broker: { sources: ['src/broker/emulator/**/*.ts'], tests: ['tests/broker/*.test.ts'] },
   report: {
-    sources: ['src/backtest/report/*.ts', 'src/backtest/equity.ts'],
-    tests: ['tests/backtest/*.test.ts', 'tests/wire/*.test.ts', 'tests/api/columns.test.ts'],
+    sources: ['src/broker/report/*.ts', 'src/broker/equity.ts'],
+    tests: ['tests/broker/*.test.ts', 'tests/wire/*.test.ts', 'tests/http/columns.test.ts'],
   },
-  alerts: { sources: ['src/alerts/*.ts'], tests: ['tests/alerts/*.test.ts', 'tests/api/alert-*.test.ts'] },
+  alerts: {
+    sources: ['src/notify/alerts/*.ts'],
+    tests: ['tests/notify/alerts/*.test.ts', 'tests/http/alert-*.test.ts'],
+  },
   access: {
-    sources: ['src/api/access.ts', 'src/accounts/*.ts'],
+    sources: ['src/http/access.ts', 'src/people/accounts/*.ts'],
     tests: [
-      'tests/accounts/*.test.ts',
-      'tests/api/{access,auth,authorization,frame,scopes,letter,races,pace,peer}.test.ts',
-      'tests/api/{bodies,columns,encode,idempotency,idempotency-keys,kept-answers}.test.ts',
+      'tests/people/accounts/*.test.ts',
+      'tests/http/{access,auth,authorization,frame,scopes,letter,races,pace,peer}.test.ts',
+      'tests/http/{bodies,columns,encode,idempotency,idempotency-keys,kept-answers}.test.ts',
     ],
   },
   idempotency: {
-    sources: ['src/api/idempotency.ts'],
-    tests: ['tests/api/idempotency*.test.ts', 'tests/api/races.test.ts'],
+    sources: ['src/http/idempotency.ts'],
+    tests: ['tests/http/idempotency*.test.ts', 'tests/http/races.test.ts'],
   },
-  deliveries: { sources: ['src/webhooks/*.ts'], tests: ['tests/webhooks/*.test.ts'] },
-  lexer: { sources: ['src/pine/1-parse/lexer.ts'], tests: ['tests/pine/{lexer,parser,manual}.test.ts'] },
-  checker: { sources: ['src/pine/2-check/*.ts'], tests: ['tests/pine/*.test.ts'] },
+  deliveries: { sources: ['src/notify/webhooks/*.ts'], tests: ['tests/notify/webhooks/*.test.ts'] },
+  lexer: {
+    sources: ['src/language/1-parse/lexer.ts'],
+    tests: ['tests/language/{lexer,parser,manual}.test.ts'],
+  },
+  checker: { sources: ['src/language/2-check/*.ts'], tests: ['tests/language/*.test.ts'] },
   store: { sources: ['src/store/*.ts'], tests: ['tests/store/*.test.ts', 'tests/market/bar-*.test.ts'] },
   market: {
     sources: ['src/market/**/*.ts'],
-    tests: ['tests/market/*.test.ts', 'tests/engine/import.test.ts'],
+    tests: ['tests/market/*.test.ts', 'tests/work/workers/import.test.ts'],
   },
-  builtins: { sources: ['src/pine/builtins/**/*.ts'], tests: ['tests/pine/{library,ta}/*.test.ts'] },
-  runtime: { sources: ['src/pine/runtime/**/*.ts'], tests: ['tests/pine/*.test.ts'] },
+  builtins: { sources: ['src/language/builtins/**/*.ts'], tests: ['tests/language/{library,ta}/*.test.ts'] },
+  runtime: { sources: ['src/language/runtime/**/*.ts'], tests: ['tests/language/*.test.ts'] },
   parser: {
-    sources: ['src/pine/1-parse/*.ts'],
-    tests: ['tests/pine/{lexer,parser,manual,outline,format}.test.ts'],
+    sources: ['src/language/1-parse/*.ts'],
+    tests: ['tests/language/{lexer,parser,manual,outline,format}.test.ts'],
   },
-  compiler: { sources: ['src/pine/{3-plan,4-generate}/*.ts'], tests: ['tests/pine/*.test.ts'] },
-  backtest: { sources: ['src/backtest/*.ts'], tests: ['tests/{backtest,runs}/*.test.ts'] },
+  compiler: { sources: ['src/language/{3-plan,4-generate}/*.ts'], tests: ['tests/language/*.test.ts'] },
+  backtest: { sources: ['src/broker/*.ts'], tests: ['tests/broker/*.test.ts', 'tests/work/runs/*.test.ts'] },
   postgres: {
     sources: ['src/store/postgres/*.ts'],
     tests: ['tests/store/{postgres,lease,feed,conformance,races,collection}*.test.ts'],
   },
   forward: {
-    sources: ['src/forward/*.ts', 'src/backtest/forward.ts'],
-    tests: ['tests/forward/*.test.ts', 'tests/backtest/forward.test.ts'],
+    sources: ['src/work/forward/*.ts', 'src/broker/forward.ts'],
+    tests: ['tests/work/forward/*.test.ts', 'tests/broker/forward.test.ts'],
   },
   live: {
     sources: ['src/market/live/*.ts'],
     tests: ['tests/market/live/*.test.ts'],
   },
   portfolios: {
-    sources: ['src/portfolios/*.ts', 'src/backtest/portfolio*.ts', 'src/backtest/broker/pot.ts'],
-    tests: ['tests/portfolios/*.test.ts', 'tests/backtest/portfolio.test.ts'],
+    sources: ['src/work/portfolios/*.ts', 'src/broker/portfolio*.ts', 'src/broker/emulator/pot.ts'],
+    tests: ['tests/work/portfolios/*.test.ts', 'tests/broker/portfolio.test.ts'],
   },
   accounts: {
-    sources: ['src/accounts/*.ts'],
-    tests: ['tests/accounts/*.test.ts', 'tests/api/{access,auth,authorization,credentials,scopes}.test.ts'],
+    sources: ['src/people/accounts/*.ts'],
+    tests: [
+      'tests/people/accounts/*.test.ts',
+      'tests/http/{access,auth,authorization,credentials,scopes}.test.ts',
+    ],
   },
   limits: {
-    sources: ['src/api/{limits,pace,stream-slots,peer}.ts'],
-    tests: ['tests/api/{limits,pace,peer,stream}.test.ts'],
+    sources: ['src/http/{limits,pace,stream-slots,peer}.ts'],
+    tests: ['tests/http/{limits,pace,peer,stream}.test.ts'],
   },
   runs: {
-    sources: ['src/runs/*.ts'],
-    tests: ['tests/runs/*.test.ts', 'tests/api/{backtests,races,snapshots}.test.ts'],
+    sources: ['src/work/runs/*.ts'],
+    tests: ['tests/work/runs/*.test.ts', 'tests/http/{backtests,races,snapshots}.test.ts'],
   },
-  engine: { sources: ['src/engine/*.ts'], tests: ['tests/engine/*.test.ts'] },
-  statistics: { sources: ['src/statistics/*.ts'], tests: ['tests/statistics/*.test.ts'] },
+  engine: { sources: ['src/work/workers/*.ts'], tests: ['tests/work/workers/*.test.ts'] },
+  statistics: { sources: ['src/broker/statistics/*.ts'], tests: ['tests/broker/statistics/*.test.ts'] },
   ...named(
-    'ideas',
-    'scripts',
-    'watchlists',
-    'replay',
-    'search',
-    'support',
-    'errors',
-    'feeds',
-    'charts',
-    'mail',
     'lib',
-    'scans',
-    'sweeps',
+    'people/ideas',
+    'people/scripts',
+    'people/watchlists',
+    'people/search',
+    'people/support',
+    'people/errors',
+    'people/feeds',
+    'people/charts',
+    'notify/mail',
+    'work/replay',
+    'work/scans',
+    'work/sweeps',
   ),
 }
 
-/** Rooms whose folder of tests has their name. */
-function named(...names: readonly string[]): Record<string, Room> {
-  const room = (name: string) => ({ sources: [`src/${name}/*.ts`], tests: [`tests/${name}/*.test.ts`] })
-  return Object.fromEntries(names.map((name) => [name, room(name)]))
+/** Rooms whose tests lie at the path of their sources, by the last part of it. */
+function named(...paths: readonly string[]): Record<string, Room> {
+  return Object.fromEntries(
+    paths.map((path) => [
+      path.slice(path.lastIndexOf('/') + 1),
+      { sources: [`src/${path}/*.ts`], tests: [`tests/${path}/*.test.ts`] },
+    ]),
+  )
 }

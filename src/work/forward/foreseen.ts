@@ -1,7 +1,7 @@
 // What a bar that is not over would do to the orders of a forward run if it closed as it stands now: told as provisional, and
 // later confirmed or retracted. Nothing of it counts: position, equity and report are those of closed bars.
 
-import type { ForwardOrder } from '../wire/forward-run.ts'
+import type { ForwardOrder } from '../../wire/forward-run.ts'
 
 /** An event without what became of it. */
 export type BareOrder = Omit<ForwardOrder, 'status'>

@@ -1,8 +1,8 @@
 // What is kept of a forward run: its record, its script, the bars as it saw them, and what became of its orders.
 
-import { collection, type Collection } from '../store/collection.ts'
-import type { Key, Kv } from '../store/kv.ts'
-import type { ForwardOrder, ForwardRun as ForwardRunWire } from '../wire/forward-run.ts'
+import { collection, type Collection } from '../../store/collection.ts'
+import type { Key, Kv } from '../../store/kv.ts'
+import type { ForwardOrder, ForwardRun as ForwardRunWire } from '../../wire/forward-run.ts'
 import type { BareOrder } from './foreseen.ts'
 
 export interface ForwardRun extends Omit<ForwardRunWire, 'provisional'> {

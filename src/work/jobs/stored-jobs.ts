@@ -4,16 +4,16 @@
 // removed is told to stop, but may be writing its next result at that moment. The script that the job runs is stored
 // beside the record, so that lists stay small.
 
-import type { Clock } from '../lib/clock.ts'
-import type { NewId } from '../lib/ids.ts'
-import type { Log } from '../lib/log.ts'
-import { Problem } from '../lib/problem.ts'
-import { ALL_SHARDS, type Shards } from '../lib/shards.ts'
-import type { ProblemCode } from '../lib/problem-codes.ts'
-import type { Collection, Page, PageOptions } from '../store/collection.ts'
-import type { Key, Kv, Reader } from '../store/kv.ts'
-import { transact, type Also } from '../store/transaction.ts'
-import { isUnderWay, type JobState } from '../wire/job-state.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { NewId } from '../../lib/ids.ts'
+import type { Log } from '../../lib/log.ts'
+import { Problem } from '../../lib/problem.ts'
+import { ALL_SHARDS, type Shards } from '../../lib/shards.ts'
+import type { ProblemCode } from '../../lib/problem-codes.ts'
+import type { Collection, Page, PageOptions } from '../../store/collection.ts'
+import type { Key, Kv, Reader } from '../../store/kv.ts'
+import { transact, type Also } from '../../store/transaction.ts'
+import { isUnderWay, type JobState } from '../../wire/job-state.ts'
 import { UserJobs, type JobFailure, type KeptJob, type LiveJob } from './user-jobs.ts'
 
 export interface JobDeps {

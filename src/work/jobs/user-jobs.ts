@@ -5,11 +5,11 @@
 // so a server that starts again resumes every record that is not finished. A store that is away for a while is no failure
 // of the job either: the job goes on from its record once the store answers.
 
-import { Backoff } from '../lib/backoff.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Log } from '../lib/log.ts'
-import { Problem } from '../lib/problem.ts'
-import { isUnderWay, type JobState } from '../wire/job-state.ts'
+import { Backoff } from '../../lib/backoff.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import { Problem } from '../../lib/problem.ts'
+import { isUnderWay, type JobState } from '../../wire/job-state.ts'
 
 export interface KeptJob {
   readonly id: string

@@ -3,22 +3,22 @@
 // Nothing is kept of a portfolio that was interrupted: what a part does depends on all the others, so it begins again, with
 // the bars that are stored by then.
 
-import type { PortfolioJob, PortfolioOutput, ScriptHost } from '../engine/job.ts'
-import type { JobPool } from '../engine/pool.ts'
+import type { PortfolioJob, PortfolioOutput, ScriptHost } from '../workers/job.ts'
+import type { JobPool } from '../workers/pool.ts'
 import { StoredJobs, type JobDeps, type JobScript } from '../jobs/stored-jobs.ts'
 import type { LiveJob } from '../jobs/user-jobs.ts'
-import { problemOfPart } from '../lib/part-problem.ts'
-import { invalidField, Problem } from '../lib/problem.ts'
-import { barsNotFound, type BarCache } from '../market/bar-cache.ts'
-import { ownerOf, seriesKey, seriesName, type SeriesKey } from '../market/bar-store.ts'
-import type { Bars } from '../market/bars.ts'
-import { requireInterval } from '../market/interval.ts'
-import { barsSeenBy, seriesOf, type SeenBars } from '../market/seen-bars.ts'
-import type { Limits } from '../pine/runtime/runtime.ts'
-import type { Key, Reader } from '../store/kv.ts'
-import { dropText, largeText, stageText, textKeys, type LargeText } from '../store/large-text.ts'
-import type { Also, Changes } from '../store/transaction.ts'
-import type { PortfolioBody, PortfolioResult } from '../wire/portfolio.ts'
+import { problemOfPart } from '../../lib/part-problem.ts'
+import { invalidField, Problem } from '../../lib/problem.ts'
+import { barsNotFound, type BarCache } from '../../market/bar-cache.ts'
+import { ownerOf, seriesKey, seriesName, type SeriesKey } from '../../market/bar-store.ts'
+import type { Bars } from '../../market/bars.ts'
+import { requireInterval } from '../../market/interval.ts'
+import { barsSeenBy, seriesOf, type SeenBars } from '../../market/seen-bars.ts'
+import type { Limits } from '../../language/runtime/runtime.ts'
+import type { Key, Reader } from '../../store/kv.ts'
+import { dropText, largeText, stageText, textKeys, type LargeText } from '../../store/large-text.ts'
+import type { Also, Changes } from '../../store/transaction.ts'
+import type { PortfolioBody, PortfolioResult } from '../../wire/portfolio.ts'
 import {
   portfolios,
   reportKey,

@@ -1,9 +1,9 @@
 // What is kept of a portfolio: its record, the scripts of its parts, its result, and the parts' reports.
 
-import { collection, type Collection } from '../store/collection.ts'
-import type { Key, Kv } from '../store/kv.ts'
-import type { Portfolio as PortfolioWire } from '../wire/portfolio.ts'
-import { isUnderWay } from '../wire/job-state.ts'
+import { collection, type Collection } from '../../store/collection.ts'
+import type { Key, Kv } from '../../store/kv.ts'
+import type { Portfolio as PortfolioWire } from '../../wire/portfolio.ts'
+import { isUnderWay } from '../../wire/job-state.ts'
 
 type PartWire = Omit<PortfolioWire['parts'][number], 'source' | 'inputs' | 'overrides'>
 

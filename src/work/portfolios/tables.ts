@@ -1,7 +1,7 @@
 // A portfolio's result as CSV: its equity, and what each part did.
 
-import { csvRow } from '../lib/csv-text.ts'
-import type { PortfolioResult } from '../wire/portfolio.ts'
+import { csvRow } from '../../lib/csv-text.ts'
+import type { PortfolioResult } from '../../wire/portfolio.ts'
 import type { Portfolio } from './records.ts'
 
 export function equityCsv({ parts }: Pick<Portfolio, 'parts'>, { curve }: PortfolioResult): string {

@@ -3,13 +3,13 @@
 // Keys consist of what makes a place unique, so saving twice is saving once. A cursor stores the time of its bar besides
 // the index: if older bars are imported in front, the time still says which bar was meant.
 
-import type { Clock } from '../lib/clock.ts'
-import { assert } from '../lib/assert.ts'
-import { base32 } from '../lib/ids.ts'
-import { Problem } from '../lib/problem.ts'
-import { sha256 } from '../lib/sha256.ts'
-import type { Key, Kv } from '../store/kv.ts'
-import { transact } from '../store/transaction.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { assert } from '../../lib/assert.ts'
+import { base32 } from '../../lib/ids.ts'
+import { Problem } from '../../lib/problem.ts'
+import { sha256 } from '../../lib/sha256.ts'
+import type { Key, Kv } from '../../store/kv.ts'
+import { transact } from '../../store/transaction.ts'
 
 export interface Cursor {
   /** Derived from what makes the place unique, so a place that is saved again keeps it. */

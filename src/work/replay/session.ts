@@ -4,20 +4,20 @@
 // by index, so their indexes are counted from the session's first bar. A session is not stored, because it can be made from
 // stored parts, the same every time. Only the fact that a backtest was converted is stored, with the session's id.
 
-import { barsHash } from '../backtest/report/hash.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { NewId } from '../lib/ids.ts'
-import { Problem } from '../lib/problem.ts'
-import { marketName } from '../lib/text.ts'
-import { type BarCache, barsNotFound } from '../market/bar-cache.ts'
-import { ownerOf, type SeriesKey } from '../market/bar-store.ts'
-import { type Bars, selectBars } from '../market/bars.ts'
-import { barsRunOn, barsSeenBy, seriesOf } from '../market/seen-bars.ts'
-import type { SymbolInfo } from '../market/symbol.ts'
-import { collectionIn } from '../store/collection.ts'
-import { NameTaken, transact, type Changes, type Tx } from '../store/transaction.ts'
-import type { Kv } from '../store/kv.ts'
-import type { LargeText } from '../store/large-text.ts'
+import { barsHash } from '../../broker/report/hash.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { NewId } from '../../lib/ids.ts'
+import { Problem } from '../../lib/problem.ts'
+import { marketName } from '../../lib/text.ts'
+import { type BarCache, barsNotFound } from '../../market/bar-cache.ts'
+import { ownerOf, type SeriesKey } from '../../market/bar-store.ts'
+import { type Bars, selectBars } from '../../market/bars.ts'
+import { barsRunOn, barsSeenBy, seriesOf } from '../../market/seen-bars.ts'
+import type { SymbolInfo } from '../../market/symbol.ts'
+import { collectionIn } from '../../store/collection.ts'
+import { NameTaken, transact, type Changes, type Tx } from '../../store/transaction.ts'
+import type { Kv } from '../../store/kv.ts'
+import type { LargeText } from '../../store/large-text.ts'
 
 const REPLAY_SOURCES = ['market', 'backtest'] as const
 

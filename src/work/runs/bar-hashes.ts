@@ -2,7 +2,7 @@
 //
 // Bars that were handed out never change (`market/bar-cache.ts`), so they are recognised by their memory.
 
-import type { Bars } from '../market/bars.ts'
+import type { Bars } from '../../market/bars.ts'
 
 /**
  * How many stretches of a series are remembered: a live one grows by a bar now and then, and the shorter ones are not

@@ -1,9 +1,9 @@
 // Why a run no longer exists, kept for a while, so that opening it or its replay can say what became of it.
 
-import type { Clock } from '../lib/clock.ts'
-import { Problem } from '../lib/problem.ts'
-import { collectionIn } from '../store/collection.ts'
-import type { Kv } from '../store/kv.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { Problem } from '../../lib/problem.ts'
+import { collectionIn } from '../../store/collection.ts'
+import type { Kv } from '../../store/kv.ts'
 
 interface GoneRun {
   readonly id: string

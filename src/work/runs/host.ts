@@ -1,13 +1,13 @@
 // What a script may ask for while it runs: other series that its user sees, finer bars, and libraries.
 
-import type { ScriptHost } from '../engine/job.ts'
-import { marketName } from '../lib/text.ts'
-import { seriesKey, type SeriesInfo, type SeriesKey } from '../market/bar-store.ts'
-import type { Bars } from '../market/bars.ts'
-import { compareIntervals, normalizeInterval, parseInterval } from '../market/interval.ts'
-import type { SeenBars } from '../market/seen-bars.ts'
-import { sidedBars } from '../market/sided-bars.ts'
-import type { Series } from '../pine/environment.ts'
+import type { ScriptHost } from '../workers/job.ts'
+import { marketName } from '../../lib/text.ts'
+import { seriesKey, type SeriesInfo, type SeriesKey } from '../../market/bar-store.ts'
+import type { Bars } from '../../market/bars.ts'
+import { compareIntervals, normalizeInterval, parseInterval } from '../../market/interval.ts'
+import type { SeenBars } from '../../market/seen-bars.ts'
+import { sidedBars } from '../../market/sided-bars.ts'
+import type { Series } from '../../language/environment.ts'
 
 export type Library = (user: string, library: string, version: number) => Promise<string | null>
 

@@ -1,7 +1,7 @@
 // Runs that this process works on, how far each has come, and who watches them. It also knows who watches a run of another
 // server, about which only the stored record tells anything.
 
-import { isUnderWay, type JobState } from '../wire/job-state.ts'
+import { isUnderWay, type JobState } from '../../wire/job-state.ts'
 import type { Run } from './records.ts'
 
 /** How far a run has come, as its watchers see it. */

@@ -4,31 +4,31 @@
 // start, so that it can be found. At the end record, report, tracks and what others add (a delivery for each
 // webhook receiver) are one commit: a report exists if and only if its event does.
 
-import { wholeRun } from '../backtest/measured.ts'
-import type { TextBytes } from '../engine/answer.ts'
-import type { BacktestOutput, Jobs, RunJob, VerifyOutput } from '../engine/job.ts'
-import { storedHost } from '../engine/stored-text.ts'
-import { cancelled, type JobOptions, type JobPool, type Lane } from '../engine/pool.ts'
-import { withLuck } from '../engine/verdict.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { NewId } from '../lib/ids.ts'
-import type { Log } from '../lib/log.ts'
-import { Problem } from '../lib/problem.ts'
-import { barsNotFound, type BarCache } from '../market/bar-cache.ts'
-import { ownerOf, seriesKey, seriesName, type SeriesKey } from '../market/bar-store.ts'
-import type { Bars } from '../market/bars.ts'
-import { requireInterval } from '../market/interval.ts'
-import { barsRunOn, barsSeenBy, seriesOf } from '../market/seen-bars.ts'
-import type { SymbolInfo } from '../market/symbol.ts'
-import type { Limits } from '../pine/runtime/runtime.ts'
-import type { Kv } from '../store/kv.ts'
-import { dropDrafts, dropText, stageText, type LargeText } from '../store/large-text.ts'
-import { transact, type Also, type Changes, type Tx } from '../store/transaction.ts'
-import type { Backtest } from '../wire/backtest.ts'
-import { isUnderWay } from '../wire/job-state.ts'
-import type { ReportSummary } from '../wire/report.ts'
-import type { Verdict } from '../wire/sweep.ts'
-import type { Trials } from '../wire/trials.ts'
+import { wholeRun } from '../../broker/measured.ts'
+import type { TextBytes } from '../workers/answer.ts'
+import type { BacktestOutput, Jobs, RunJob, VerifyOutput } from '../workers/job.ts'
+import { storedHost } from '../workers/stored-text.ts'
+import { cancelled, type JobOptions, type JobPool, type Lane } from '../workers/pool.ts'
+import { withLuck } from '../workers/verdict.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { NewId } from '../../lib/ids.ts'
+import type { Log } from '../../lib/log.ts'
+import { Problem } from '../../lib/problem.ts'
+import { barsNotFound, type BarCache } from '../../market/bar-cache.ts'
+import { ownerOf, seriesKey, seriesName, type SeriesKey } from '../../market/bar-store.ts'
+import type { Bars } from '../../market/bars.ts'
+import { requireInterval } from '../../market/interval.ts'
+import { barsRunOn, barsSeenBy, seriesOf } from '../../market/seen-bars.ts'
+import type { SymbolInfo } from '../../market/symbol.ts'
+import type { Limits } from '../../language/runtime/runtime.ts'
+import type { Kv } from '../../store/kv.ts'
+import { dropDrafts, dropText, stageText, type LargeText } from '../../store/large-text.ts'
+import { transact, type Also, type Changes, type Tx } from '../../store/transaction.ts'
+import type { Backtest } from '../../wire/backtest.ts'
+import { isUnderWay } from '../../wire/job-state.ts'
+import type { ReportSummary } from '../../wire/report.ts'
+import type { Verdict } from '../../wire/sweep.ts'
+import type { Trials } from '../../wire/trials.ts'
 import { BarHashes } from './bar-hashes.ts'
 import { whyGone } from './gone.ts'
 import { hostFor, type Library } from './host.ts'
@@ -315,7 +315,7 @@ export class Runs {
     })
   }
 
-  /** JSON text of where a finished backtest sees the future or repaints (`backtest/repaint.ts`). Stores nothing. */
+  /** JSON text of where a finished backtest sees the future or repaints (`broker/repaint.ts`). Stores nothing. */
   async repaint(userId: string, id: string, signal: AbortSignal): Promise<string> {
     const plan = await this.#planAgain(userId, id)
     return this.#attended(plan, signal, (live) =>
@@ -338,7 +338,7 @@ export class Runs {
     })
   }
 
-  /** JSON text of what may be published of a finished backtest (`engine/publish-job.ts`). Stores nothing. */
+  /** JSON text of what may be published of a finished backtest (`work/workers/publish-job.ts`). Stores nothing. */
   async published(userId: string, id: string, signal: AbortSignal): Promise<TextBytes> {
     const { kv, pool } = this.#deps
     const { run, range } = await this.#done(userId, id)

@@ -1,11 +1,11 @@
 // Runs a script on some markets: their bars are read here, and a worker runs it on each.
 
-import type { ScanJob, ScanOutput, ScriptHost } from '../engine/job.ts'
-import type { JobPool } from '../engine/pool.ts'
-import { seriesName } from '../market/bar-store.ts'
-import type { SeenBars } from '../market/seen-bars.ts'
-import type { Limits } from '../pine/runtime/runtime.ts'
-import type { ScanRow } from '../wire/scan.ts'
+import type { ScanJob, ScanOutput, ScriptHost } from '../workers/job.ts'
+import type { JobPool } from '../workers/pool.ts'
+import { seriesName } from '../../market/bar-store.ts'
+import type { SeenBars } from '../../market/seen-bars.ts'
+import type { Limits } from '../../language/runtime/runtime.ts'
+import type { ScanRow } from '../../wire/scan.ts'
 import type { Markets } from './markets.ts'
 import type { NamedMarket, Scan, ScanScript } from './records.ts'
 

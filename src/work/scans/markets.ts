@@ -3,14 +3,14 @@
 // All series that the user sees are listed at once: asking the store for each of four thousand names would take longer than
 // running the script on them. Bars are read past the cache, which would otherwise drop what open charts use.
 
-import { marketName } from '../lib/text.ts'
-import type { BarCache } from '../market/bar-cache.ts'
-import type { SeriesKey } from '../market/bar-store.ts'
-import { BAR_FIELDS, type Bars } from '../market/bars.ts'
-import { canBuild, parseInterval } from '../market/interval.ts'
-import { barsSeenBy, seriesOf, type SeenBars } from '../market/seen-bars.ts'
-import type { SymbolInfo } from '../market/symbol.ts'
-import { ownerOf } from '../market/bar-store.ts'
+import { marketName } from '../../lib/text.ts'
+import type { BarCache } from '../../market/bar-cache.ts'
+import type { SeriesKey } from '../../market/bar-store.ts'
+import { BAR_FIELDS, type Bars } from '../../market/bars.ts'
+import { canBuild, parseInterval } from '../../market/interval.ts'
+import { barsSeenBy, seriesOf, type SeenBars } from '../../market/seen-bars.ts'
+import type { SymbolInfo } from '../../market/symbol.ts'
+import { ownerOf } from '../../market/bar-store.ts'
 import type { NamedMarket } from './records.ts'
 
 export const MARKETS_MAX = 10_000

@@ -4,10 +4,10 @@
 // one.
 
 import type { JobScript } from '../jobs/stored-jobs.ts'
-import type { ScanRow, Scan as ScanWire } from '../wire/scan.ts'
-import { collection, type Collection } from '../store/collection.ts'
-import type { Key, Kv } from '../store/kv.ts'
-import { isUnderWay } from '../wire/job-state.ts'
+import type { ScanRow, Scan as ScanWire } from '../../wire/scan.ts'
+import { collection, type Collection } from '../../store/collection.ts'
+import type { Key, Kv } from '../../store/kv.ts'
+import { isUnderWay } from '../../wire/job-state.ts'
 
 export interface Scan extends Omit<ScanWire, 'source' | 'inputs' | 'overrides'> {
   readonly userId: string

@@ -2,11 +2,17 @@
 //
 // A name is what the script calls one of its plots or conditions, or a field that every row has.
 
-import { csvRow } from '../lib/csv-text.ts'
-import { ExpressionError, isTrue, parseExpression, type Expression, type Value } from '../lib/expression.ts'
-import { Problem } from '../lib/problem.ts'
-import { ReportSummary } from '../wire/report.ts'
-import type { ScanRow } from '../wire/scan.ts'
+import { csvRow } from '../../lib/csv-text.ts'
+import {
+  ExpressionError,
+  isTrue,
+  parseExpression,
+  type Expression,
+  type Value,
+} from '../../lib/expression.ts'
+import { Problem } from '../../lib/problem.ts'
+import { ReportSummary } from '../../wire/report.ts'
+import type { ScanRow } from '../../wire/scan.ts'
 import type { Scan } from './records.ts'
 
 export interface Choosing {

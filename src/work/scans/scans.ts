@@ -6,13 +6,13 @@
 import { inParts } from '../jobs/parts.ts'
 import { StoredJobs, type JobDeps } from '../jobs/stored-jobs.ts'
 import type { LiveJob } from '../jobs/user-jobs.ts'
-import { invalidField, Problem } from '../lib/problem.ts'
-import type { BarCache } from '../market/bar-cache.ts'
-import { requireInterval } from '../market/interval.ts'
-import { barsSeenBy } from '../market/seen-bars.ts'
-import type { Key } from '../store/kv.ts'
-import type { Also } from '../store/transaction.ts'
-import type { ScanBody, ScanRow } from '../wire/scan.ts'
+import { invalidField, Problem } from '../../lib/problem.ts'
+import type { BarCache } from '../../market/bar-cache.ts'
+import { requireInterval } from '../../market/interval.ts'
+import { barsSeenBy } from '../../market/seen-bars.ts'
+import type { Key } from '../../store/kv.ts'
+import type { Also } from '../../store/transaction.ts'
+import type { ScanBody, ScanRow } from '../../wire/scan.ts'
 import { lookAt, PART_BARS, PART_MAX, type Found, type LookDeps, type ScanTried } from './look.ts'
 import { Markets, MARKETS_MAX, namedMarket } from './markets.ts'
 import {
@@ -28,7 +28,7 @@ import {
   type StoredRows,
 } from './records.ts'
 import { choosing, type Choosing } from './rows.ts'
-import { isUnderWay } from '../wire/job-state.ts'
+import { isUnderWay } from '../../wire/job-state.ts'
 
 export type { Scan } from './records.ts'
 

@@ -4,17 +4,17 @@
 // scanned as a whole, which also finds what changed while no server ran. The new rows and their notifications are one
 // commit. A condition of a market is told once a bar, however often it changes while the bar forms.
 
-import type { Clock } from '../lib/clock.ts'
-import type { Log } from '../lib/log.ts'
-import { createLoop } from '../lib/loop.ts'
-import { Problem } from '../lib/problem.ts'
-import { ALL_SHARDS, type Shards } from '../lib/shards.ts'
-import type { BarCache } from '../market/bar-cache.ts'
-import { ownerOf, type SeriesKey } from '../market/bar-store.ts'
-import { canBuild, parseInterval } from '../market/interval.ts'
-import type { Kv } from '../store/kv.ts'
-import { merged, type Changes, type Tx } from '../store/transaction.ts'
-import type { Scan as ScanWire } from '../wire/scan.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import { createLoop } from '../../lib/loop.ts'
+import { Problem } from '../../lib/problem.ts'
+import { ALL_SHARDS, type Shards } from '../../lib/shards.ts'
+import type { BarCache } from '../../market/bar-cache.ts'
+import { ownerOf, type SeriesKey } from '../../market/bar-store.ts'
+import { canBuild, parseInterval } from '../../market/interval.ts'
+import type { Kv } from '../../store/kv.ts'
+import { merged, type Changes, type Tx } from '../../store/transaction.ts'
+import type { Scan as ScanWire } from '../../wire/scan.ts'
 import { lookAt, PART_BARS, PART_MAX, type LookDeps } from './look.ts'
 import { Markets } from './markets.ts'
 import {

@@ -4,9 +4,9 @@
 // filter: what gets through is run on all in-sample bars and judged by that run alone. What does not is no trial of the sweep,
 // but it was looked at, so the ledger counts it. Within a batch the ranks depend on the choices alone, never on the workers.
 
-import { invalidField } from '../lib/problem.ts'
-import { wholeRun, type Measured } from '../backtest/measured.ts'
-import type { SweepBody } from '../wire/sweep.ts'
+import { invalidField } from '../../lib/problem.ts'
+import { wholeRun, type Measured } from '../../broker/measured.ts'
+import type { SweepBody } from '../../wire/sweep.ts'
 
 export type Halving = Required<NonNullable<SweepBody['halving']>>
 

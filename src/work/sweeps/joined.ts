@@ -1,7 +1,7 @@
 // Parts of a batch of trials that were run one by one, put together again as if they had been run in one go.
 
-import type { WindowWinner } from '../backtest/measured.ts'
-import type { TrialsOutput } from '../engine/job.ts'
+import type { WindowWinner } from '../../broker/measured.ts'
+import type { TrialsOutput } from '../workers/job.ts'
 
 /** Joins parts that follow each other. */
 export function joined(parts: readonly TrialsOutput[]): TrialsOutput {

@@ -5,17 +5,17 @@
 // small batches after the answer, which counts those that still wait; a crash may lose the last second of them, which hardly
 // changes the count.
 
-import type { Log } from '../lib/log.ts'
-import { deviationOf, NO_SPREAD, withValue, type Spread } from '../statistics/spread.ts'
-import type { TriedTogether } from '../wire/transfer.ts'
-import type { Wire } from '../wire/schema.ts'
-import type { Entry, Kv, Key } from '../store/kv.ts'
-import { transact, type Changes, type Tx } from '../store/transaction.ts'
+import type { Log } from '../../lib/log.ts'
+import { deviationOf, NO_SPREAD, withValue, type Spread } from '../../broker/statistics/spread.ts'
+import type { TriedTogether } from '../../wire/transfer.ts'
+import type { Wire } from '../../wire/schema.ts'
+import type { Entry, Kv, Key } from '../../store/kv.ts'
+import { transact, type Changes, type Tx } from '../../store/transaction.ts'
 
 /** A script on a market, of a user. */
 export interface TriedScript {
   readonly userId: string
-  /** `scriptNames` of `backtest/trial-name.ts`. */
+  /** `scriptNames` of `broker/trial-name.ts`. */
   readonly script: string
   /** Exchange, symbol and interval in one name. */
   readonly market: string
@@ -27,7 +27,7 @@ export interface RenamedScript extends TriedScript {
 }
 
 export interface Tried extends RenamedScript {
-  /** `trialName` of `backtest/trial-name.ts`. */
+  /** `trialName` of `broker/trial-name.ts`. */
   readonly trial: string
   /** The Sharpe ratio a bar, if it is known: luck is judged by how far the ratios of the trials lie apart. */
   readonly sharpe?: number

@@ -9,12 +9,12 @@
 //
 // Servers that have nothing else to do wait for the last piece that another has begun, so pieces are short.
 
-import type { TrialsOutput } from '../engine/job.ts'
-import type { LuckFound, LuckPart } from '../engine/luck.ts'
-import type { NewId } from '../lib/ids.ts'
-import { collection, type Collection } from '../store/collection.ts'
-import type { Kv } from '../store/kv.ts'
-import { transact } from '../store/transaction.ts'
+import type { TrialsOutput } from '../workers/job.ts'
+import type { LuckFound, LuckPart } from '../workers/luck.ts'
+import type { NewId } from '../../lib/ids.ts'
+import { collection, type Collection } from '../../store/collection.ts'
+import type { Kv } from '../../store/kv.ts'
+import { transact } from '../../store/transaction.ts'
 import { joined } from './joined.ts'
 import { decodeRows, encodeRows } from './records.ts'
 import type { Choice } from './space.ts'

@@ -4,7 +4,7 @@
 // The plan is told the outcomes in the order of the trials, so it asks for the same trials with one worker or eight, and a
 // plan that is told the stored outcomes goes on as if it had never stopped.
 
-import { invalidField } from '../lib/problem.ts'
+import { invalidField } from '../../lib/problem.ts'
 import { cmaEsSampler } from './samplers/cma-es.ts'
 import { gridSampler } from './samplers/grid.ts'
 import { randomSampler } from './samplers/random.ts'

@@ -3,14 +3,14 @@
 // A batch is written in one commit with the record and the ledger, so after a sudden end the sweep goes on behind a
 // complete batch as if it had never stopped. Numbers are stored as bytes: a row of 120 takes a kilobyte.
 
-import type { Measured } from '../backtest/measured.ts'
-import type { WindowWinner } from '../backtest/measured.ts'
-import type { Sweep as SweepWire } from '../wire/sweep.ts'
-import type { Key, Kv } from '../store/kv.ts'
-import { collection, type Collection } from '../store/collection.ts'
+import type { Measured } from '../../broker/measured.ts'
+import type { WindowWinner } from '../../broker/measured.ts'
+import type { Sweep as SweepWire } from '../../wire/sweep.ts'
+import type { Key, Kv } from '../../store/kv.ts'
+import { collection, type Collection } from '../../store/collection.ts'
 import type { Halving } from './halving.ts'
 import type { Choice } from './space.ts'
-import { isUnderWay } from '../wire/job-state.ts'
+import { isUnderWay } from '../../wire/job-state.ts'
 
 export type SweepState = SweepWire['state']
 

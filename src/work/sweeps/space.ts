@@ -4,12 +4,12 @@
 // A sampler's point, a number from 0 to 1 for each axis, becomes a choice of values here. Conditions refer to the values by
 // the names that the space gives them; a choice that breaks one is not tried.
 
-import { settingRefusal } from '../backtest/setting-values.ts'
-import { ExpressionError, isTrue, parseExpression, type Expression } from '../lib/expression.ts'
-import { invalidField, type Problem } from '../lib/problem.ts'
-import { tidy } from '../lib/tidy.ts'
-import type { SweepBody } from '../wire/sweep.ts'
-import type { Axis } from '../statistics/parzen.ts'
+import { settingRefusal } from '../../broker/setting-values.ts'
+import { ExpressionError, isTrue, parseExpression, type Expression } from '../../lib/expression.ts'
+import { invalidField, type Problem } from '../../lib/problem.ts'
+import { tidy } from '../../lib/tidy.ts'
+import type { SweepBody } from '../../wire/sweep.ts'
+import type { Axis } from '../../broker/statistics/parzen.ts'
 
 /** How many trials are made in one go if the sampler does not learn. */
 export const BATCH = 200

@@ -4,36 +4,36 @@
 // plan and the outcomes alone decide what is tried, never which worker was faster: so one worker or eight, or a server that
 // was killed in between, end with the same bytes.
 
-import { checkFigures, namesOf } from '../backtest/figures.ts'
-import type { VariedAmongTrials } from '../backtest/trial-columns.ts'
+import { checkFigures, namesOf } from '../../broker/figures.ts'
+import type { VariedAmongTrials } from '../../broker/trial-columns.ts'
 import {
   rowLayout,
   type Measured,
   type RowLayout,
   type TrialInputs,
   type WindowWinner,
-} from '../backtest/measured.ts'
-import { barsHash, canonicalJson } from '../backtest/report/hash.ts'
-import type { ScriptHost, TrialsJob, TrialsOutput } from '../engine/job.ts'
-import type { JudgeJob } from '../engine/judge-job.ts'
-import { luckParts, type LuckFound, type LuckPart } from '../engine/luck.ts'
-import type { JobPool } from '../engine/pool.ts'
-import { withLuck } from '../engine/verdict.ts'
+} from '../../broker/measured.ts'
+import { barsHash, canonicalJson } from '../../broker/report/hash.ts'
+import type { ScriptHost, TrialsJob, TrialsOutput } from '../workers/job.ts'
+import type { JudgeJob } from '../workers/judge-job.ts'
+import { luckParts, type LuckFound, type LuckPart } from '../workers/luck.ts'
+import type { JobPool } from '../workers/pool.ts'
+import { withLuck } from '../workers/verdict.ts'
 import { inParts } from '../jobs/parts.ts'
 import { StoredJobs, type JobDeps, type JobScript } from '../jobs/stored-jobs.ts'
 import type { LiveJob } from '../jobs/user-jobs.ts'
-import { invalidField, pointerToken, Problem } from '../lib/problem.ts'
-import { turn } from '../lib/turn.ts'
-import { barsNotFound, type BarCache } from '../market/bar-cache.ts'
-import { ownerOf, seriesKey, seriesName, type SeriesKey } from '../market/bar-store.ts'
-import { sliceBars, type Bars } from '../market/bars.ts'
-import { requireInterval } from '../market/interval.ts'
-import { barsRunOn, barsSeenBy, seriesOf, type SeenBars } from '../market/seen-bars.ts'
-import type { SymbolInfo } from '../market/symbol.ts'
-import type { Limits } from '../pine/runtime/runtime.ts'
-import type { Also } from '../store/transaction.ts'
-import type { Key } from '../store/kv.ts'
-import type { StitchedEquity, SweepBody, SweepTrial, Verdict } from '../wire/sweep.ts'
+import { invalidField, pointerToken, Problem } from '../../lib/problem.ts'
+import { turn } from '../../lib/turn.ts'
+import { barsNotFound, type BarCache } from '../../market/bar-cache.ts'
+import { ownerOf, seriesKey, seriesName, type SeriesKey } from '../../market/bar-store.ts'
+import { sliceBars, type Bars } from '../../market/bars.ts'
+import { requireInterval } from '../../market/interval.ts'
+import { barsRunOn, barsSeenBy, seriesOf, type SeenBars } from '../../market/seen-bars.ts'
+import type { SymbolInfo } from '../../market/symbol.ts'
+import type { Limits } from '../../language/runtime/runtime.ts'
+import type { Also } from '../../store/transaction.ts'
+import type { Key } from '../../store/kv.ts'
+import type { StitchedEquity, SweepBody, SweepTrial, Verdict } from '../../wire/sweep.ts'
 import { halvingOf, measuredOn, rungsOf, survivors } from './halving.ts'
 import { joined } from './joined.ts'
 import { Ledger } from './ledger.ts'
@@ -53,7 +53,7 @@ import {
 import { BATCH, expressionAt, spaceOf, type Choice, type Space } from './space.ts'
 import { shownTrial } from './trials.ts'
 import { CELLS_MAX, cellsOf, heldOut } from './windows.ts'
-import { isUnderWay } from '../wire/job-state.ts'
+import { isUnderWay } from '../../wire/job-state.ts'
 import {
   HELPED_MAX,
   offersIn,

@@ -1,8 +1,8 @@
 // A sweep's trials as they are shown, in an answer or as lines of CSV, and its stitched equity as CSV.
 
-import { OUTSIDE_FIGURES, rowLayout } from '../backtest/measured.ts'
-import { csvRow } from '../lib/csv-text.ts'
-import type { StitchedEquity, SweepTrial, Verdict } from '../wire/sweep.ts'
+import { OUTSIDE_FIGURES, rowLayout } from '../../broker/measured.ts'
+import { csvRow } from '../../lib/csv-text.ts'
+import type { StitchedEquity, SweepTrial, Verdict } from '../../wire/sweep.ts'
 import type { Batch, Sweep } from './records.ts'
 
 const known = (value: number | undefined) => (value === undefined || !Number.isFinite(value) ? null : value)

@@ -1,10 +1,10 @@
 // What stands beside a single result: how often its script was tried on its market, and what luck leaves of it.
 
-import { lazily } from '../lib/memo.ts'
-import { seriesName, type SeriesKey } from '../market/bar-store.ts'
-import type { BacktestOutput } from '../engine/job.ts'
-import type { SharpeRecord } from '../statistics/probabilistic-sharpe.ts'
-import type { Trials } from '../wire/trials.ts'
+import { lazily } from '../../lib/memo.ts'
+import { seriesName, type SeriesKey } from '../../market/bar-store.ts'
+import type { BacktestOutput } from '../workers/job.ts'
+import type { SharpeRecord } from '../../broker/statistics/probabilistic-sharpe.ts'
+import type { Trials } from '../../wire/trials.ts'
 import type { Ledger, TriedScript } from './ledger.ts'
 
 /** A result, as stored backtests are. */
@@ -19,9 +19,9 @@ export interface Result extends SeriesKey {
 
 /** Statistics bring a library, which is loaded with the first result. Asking for what is loaded costs each result 100 µs. */
 const statistics = lazily(async () => ({
-  ...(await import('../statistics/judged-sharpe.ts')),
-  ...(await import('../statistics/deflated-sharpe.ts')),
-  ...(await import('../statistics/luck.ts')),
+  ...(await import('../../broker/statistics/judged-sharpe.ts')),
+  ...(await import('../../broker/statistics/deflated-sharpe.ts')),
+  ...(await import('../../broker/statistics/luck.ts')),
 }))
 
 /** Counts a result that was just made, and answers what the count says of it. */

@@ -3,8 +3,8 @@
 // Hold-out: the end is kept back. Rolling: windows of one length, each shifted by its out-of-sample part. Anchored: every
 // window begins at the first bar. Matrix: TradeStation's thirty pairs of out-of-sample share and number of runs.
 
-import { invalidField } from '../lib/problem.ts'
-import type { SweepBody } from '../wire/sweep.ts'
+import { invalidField } from '../../lib/problem.ts'
+import type { SweepBody } from '../../wire/sweep.ts'
 
 export type Windows = NonNullable<SweepBody['windows']>
 

@@ -1,7 +1,7 @@
 // Advances a run over the bars that came, from its kept state.
 
-import { advance, sizeOf } from '../backtest/advance.ts'
-import { sha256 } from '../lib/sha256.ts'
+import { advance, sizeOf } from '../../broker/advance.ts'
+import { sha256 } from '../../lib/sha256.ts'
 import type { AdvanceJob, AdvanceOutput, KeptRun } from './job.ts'
 import { withAllItAsks } from './run-job.ts'
 import type { Desk } from './worker-loop.ts'

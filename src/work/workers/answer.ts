@@ -3,7 +3,7 @@
 // The text is made in pieces and abandoned at the first one too many, so that neither the text nor what it is made of is
 // ever wholly in memory before its size was checked.
 
-import { Problem } from '../lib/problem.ts'
+import { Problem } from '../../lib/problem.ts'
 
 /** The lengths of the buffers that texts are put into, one after the other; the last length repeats. */
 const BUFFERS = [1 << 16, 1 << 18, 1 << 20] as const

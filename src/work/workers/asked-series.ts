@@ -1,8 +1,8 @@
 // Fetches the series that a script requests while it runs. A run cannot wait, so it starts again whenever one is missing.
 
-import { seriesName } from '../market/bar-store.ts'
-import type { Series } from '../pine/environment.ts'
-import { SeriesNeeded } from '../pine/runtime/runtime.ts'
+import { seriesName } from '../../market/bar-store.ts'
+import type { Series } from '../../language/environment.ts'
+import { SeriesNeeded } from '../../language/runtime/runtime.ts'
 
 /** null = there is no such series. */
 export type FetchSeries = (

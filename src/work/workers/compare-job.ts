@@ -1,12 +1,12 @@
 // Compares TradingView's list of trades with a report. The request's body comes as bytes, since it may be one text of 32
 // MiB.
 
-import { compareTrades } from '../backtest/compare.ts'
-import type { Report } from '../wire/report.ts'
-import { parseTradeList } from '../backtest/trade-csv.ts'
-import { jsonExcess } from '../lib/json-bounds.ts'
-import { invalidField, Problem } from '../lib/problem.ts'
-import { zoneOf } from '../market/zone.ts'
+import { compareTrades } from '../../broker/compare.ts'
+import type { Report } from '../../wire/report.ts'
+import { parseTradeList } from '../../broker/trade-csv.ts'
+import { jsonExcess } from '../../lib/json-bounds.ts'
+import { invalidField, Problem } from '../../lib/problem.ts'
+import { zoneOf } from '../../market/zone.ts'
 import type { CompareJob, CompareOutput } from './job.ts'
 import { storedValue } from './stored-text.ts'
 import type { Desk } from './worker-loop.ts'

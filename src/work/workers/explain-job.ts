@@ -1,8 +1,8 @@
 // Explains why TradingView's list of trades differs from a run, by running the script with other settings that were likely
 // meant.
 
-import { Explainer } from '../backtest/explain/explain.ts'
-import type { ExportedTrade } from '../backtest/trade-csv.ts'
+import { Explainer } from '../../broker/explain/explain.ts'
+import type { ExportedTrade } from '../../broker/trade-csv.ts'
 import type { ExplainJob } from './job.ts'
 import { withAllItAsks } from './run-job.ts'
 import type { Desk } from './worker-loop.ts'

@@ -1,7 +1,7 @@
-// Steps of a forward run in a worker: see `backtest/forward.ts`.
+// Steps of a forward run in a worker: see `broker/forward.ts`.
 
-import { forward } from '../backtest/forward.ts'
-import { sliceBars } from '../market/bars.ts'
+import { forward } from '../../broker/forward.ts'
+import { sliceBars } from '../../market/bars.ts'
 import { AnswerScales } from './answer.ts'
 import type { FollowJob, FollowOutput, ForwardJob, ForwardOutput, RunJob } from './job.ts'
 import { withAllItAsks } from './run-job.ts'

@@ -4,11 +4,11 @@
 // All who import share a thread, which reads a piece of each in turn. Parquet is read by code of others, which gives nobody
 // a turn and which damage may send round in circles: such a file is only collected there, and read in a thread of its own.
 
-import { assert } from '../lib/assert.ts'
-import { Problem } from '../lib/problem.ts'
-import type { BarDraft } from '../market/bar-store.ts'
-import type { FileAside } from '../market/files/stage-files.ts'
-import { stageBars, type StageBars, stageNamed } from '../market/import.ts'
+import { assert } from '../../lib/assert.ts'
+import { Problem } from '../../lib/problem.ts'
+import type { BarDraft } from '../../market/bar-store.ts'
+import type { FileAside } from '../../market/files/stage-files.ts'
+import { stageBars, type StageBars, stageNamed } from '../../market/import.ts'
 import type { Host, ImportJob, ImportOutput } from './job.ts'
 import type { JobPool } from './pool.ts'
 import type { Desk } from './worker-loop.ts'
@@ -63,7 +63,7 @@ export async function importJob(
     return draft
   }
   // A server knows the formats of files only once somebody brings one.
-  const { filesAside, SetAside } = await import('../market/files/stage-files.ts')
+  const { filesAside, SetAside } = await import('../../market/files/stage-files.ts')
   try {
     if (files) used(ASIDE_MEMORY_BYTES)
     const staged = files

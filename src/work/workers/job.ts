@@ -4,34 +4,34 @@
 // reference (shared memory). Answers for clients are the bytes of their JSON text: made in the worker, transferred without
 // a copy, stored and sent unchanged.
 
-import type { VariedSettings } from '../backtest/asked-commission.ts'
-import type { Advanced, KeptState } from '../backtest/advance.ts'
-import type { Forwarded, ForwardState } from '../backtest/forward.ts'
-import type { ScanColumns, ScannedMarket, ScannedTrial } from '../backtest/scan.ts'
-import type { VariedAmongTrials } from '../backtest/trial-columns.ts'
-import type { Measured, TrialInputs } from '../backtest/measured.ts'
-import type { TrialBatch } from '../backtest/trial.ts'
-import type { ScriptNames } from '../backtest/trial-name.ts'
+import type { VariedSettings } from '../../broker/asked-commission.ts'
+import type { Advanced, KeptState } from '../../broker/advance.ts'
+import type { Forwarded, ForwardState } from '../../broker/forward.ts'
+import type { ScanColumns, ScannedMarket, ScannedTrial } from '../../broker/scan.ts'
+import type { VariedAmongTrials } from '../../broker/trial-columns.ts'
+import type { Measured, TrialInputs } from '../../broker/measured.ts'
+import type { TrialBatch } from '../../broker/trial.ts'
+import type { ScriptNames } from '../../broker/trial-name.ts'
 import type { TextBytes } from './answer.ts'
 import type { JudgeJob, JudgeOutput } from './judge-job.ts'
 import type { LuckFound, LuckJob } from './luck.ts'
-import type { Verified } from '../backtest/report/difference.ts'
-import type { TrackKinds } from '../backtest/tracks.ts'
-import type { Packed, Path } from '../wire/columns.ts'
-import type { PortfolioResult } from '../wire/portfolio.ts'
-import type { ReportSummary } from '../wire/report.ts'
-import type { SharpeRecord } from '../statistics/probabilistic-sharpe.ts'
-import type { RandomState } from '../lib/seeded-random.ts'
-import type { Axis } from '../statistics/parzen.ts'
-import type { ProblemCode } from '../lib/problem-codes.ts'
-import type { ProblemDetails } from '../lib/problem.ts'
-import type { BarRange, Bars } from '../market/bars.ts'
-import type { FileAside } from '../market/files/stage-files.ts'
-import type { ReadBarsOptions, ReadFiles } from '../market/import.ts'
-import type { SymbolInfo } from '../market/symbol.ts'
-import type { Pictured } from '../picture/chart-picture.ts'
-import type { Series } from '../pine/environment.ts'
-import type { Limits } from '../pine/runtime/runtime.ts'
+import type { Verified } from '../../broker/report/difference.ts'
+import type { TrackKinds } from '../../broker/tracks.ts'
+import type { Packed, Path } from '../../wire/columns.ts'
+import type { PortfolioResult } from '../../wire/portfolio.ts'
+import type { ReportSummary } from '../../wire/report.ts'
+import type { SharpeRecord } from '../../broker/statistics/probabilistic-sharpe.ts'
+import type { RandomState } from '../../lib/seeded-random.ts'
+import type { Axis } from '../../broker/statistics/parzen.ts'
+import type { ProblemCode } from '../../lib/problem-codes.ts'
+import type { ProblemDetails } from '../../lib/problem.ts'
+import type { BarRange, Bars } from '../../market/bars.ts'
+import type { FileAside } from '../../market/files/stage-files.ts'
+import type { ReadBarsOptions, ReadFiles } from '../../market/import.ts'
+import type { SymbolInfo } from '../../market/symbol.ts'
+import type { Pictured } from '../../market/picture/chart-picture.ts'
+import type { Series } from '../../language/environment.ts'
+import type { Limits } from '../../language/runtime/runtime.ts'
 
 /** Every kind of job with its input and its answer. */
 export interface Jobs {
@@ -163,7 +163,7 @@ export interface PortfolioOutput {
   readonly tried: readonly Omit<BacktestOutput['tried'], 'moments'>[]
 }
 
-/** See `backtest/forward.ts`. */
+/** See `broker/forward.ts`. */
 export interface ForwardJob extends RunJob {
   readonly kept: ForwardState | null
   /** Fills from this bar on are answered. */
@@ -195,7 +195,7 @@ export interface FollowOutput {
   readonly kept: ForwardState | null
 }
 
-/** A run that continues from its kept state; see `backtest/advance.ts`. */
+/** A run that continues from its kept state; see `broker/advance.ts`. */
 export interface AdvanceJob extends RunJob {
   readonly kept: KeptRun | null
   /** The caller guarantees that the bars begin with those of the kept state. */

@@ -1,24 +1,24 @@
 // Judges a sweep: finds its best trial, and what remains of it without luck. The best is run once more for its trades, and what
 // was chosen in the windows of a walk-forward for its equity. The two tests that take longest may be jobs of others (`luck.ts`).
 
-import { rowLayout, type Measured, type TrialInputs, type WindowWinner } from '../backtest/measured.ts'
-import type { BacktestRequest } from '../backtest/run.ts'
-import { stitchedEquity, type Stitched } from '../backtest/stitched.ts'
-import { trialResults } from '../backtest/trial.ts'
-import type { TradeRow } from '../backtest/report/build.ts'
+import { rowLayout, type Measured, type TrialInputs, type WindowWinner } from '../../broker/measured.ts'
+import type { BacktestRequest } from '../../broker/run.ts'
+import { stitchedEquity, type Stitched } from '../../broker/stitched.ts'
+import { trialResults } from '../../broker/trial.ts'
+import type { TradeRow } from '../../broker/report/build.ts'
 import {
   deflatedSharpe,
   deviationByLuck,
   independentTrials,
   meanCorrelation,
-} from '../statistics/deflated-sharpe.ts'
-import { judgedLength, judgedSharpe } from '../statistics/judged-sharpe.ts'
-import { momentsOf } from '../statistics/moments.ts'
-import { monteCarloOfTrades } from '../statistics/monte-carlo.ts'
-import { plateau } from '../statistics/plateau.ts'
-import { costSensitivity } from '../statistics/sensitivity.ts'
-import { walkForward, type WalkForwardRun } from '../statistics/walk-forward.ts'
-import type { Verdict } from '../wire/sweep.ts'
+} from '../../broker/statistics/deflated-sharpe.ts'
+import { judgedLength, judgedSharpe } from '../../broker/statistics/judged-sharpe.ts'
+import { momentsOf } from '../../broker/statistics/moments.ts'
+import { monteCarloOfTrades } from '../../broker/statistics/monte-carlo.ts'
+import { plateau } from '../../broker/statistics/plateau.ts'
+import { costSensitivity } from '../../broker/statistics/sensitivity.ts'
+import { walkForward, type WalkForwardRun } from '../../broker/statistics/walk-forward.ts'
+import type { Verdict } from '../../wire/sweep.ts'
 import type { RunJob } from './job.ts'
 import { luckJob, luckParts, type LuckFound } from './luck.ts'
 import { withAllItAsks } from './run-job.ts'

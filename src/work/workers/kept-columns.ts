@@ -4,7 +4,7 @@
 // back when no part has come for a while, since they take as much as 64 MB. What trials leave behind is collected now and
 // then: left alone the heap grew by 70 MB over 10,000 trials, all of it garbage, and collected it stays as it is.
 
-import type { TrialColumns } from '../backtest/trial-columns.ts'
+import type { TrialColumns } from '../../broker/trial-columns.ts'
 import { later, type Later } from './later.ts'
 
 const KEPT_MS = 5000

@@ -1,7 +1,7 @@
 // Fetches the libraries that a script imports, and those that they import, before it is compiled, since a compilation
 // cannot wait.
 
-import { scriptsReadBy } from '../backtest/plotted-scripts.ts'
+import { scriptsReadBy } from '../../broker/plotted-scripts.ts'
 import { toldBy } from './told.ts'
 import type { Desk } from './worker-loop.ts'
 

@@ -1,12 +1,16 @@
-// How much of a sweep's best is luck: the two tests that take long (`statistics/overfitting.ts`, `statistics/reality-check.ts`),
+// How much of a sweep's best is luck: the two tests that take long (`broker/statistics/overfitting.ts`, `broker/statistics/reality-check.ts`),
 // in parts that any worker of any server can do by itself.
 //
 // A part is a range of the pairs of splits, of the drawn histories, or of both. What it finds of them hangs on nothing else, so
 // the whole is the same to the last bit, whoever did which part, and however many there were.
 
-import { rowLayout, type Measured } from '../backtest/measured.ts'
-import { judgedPairs, pairsOfSplits, type BlockSums } from '../statistics/overfitting.ts'
-import { REPLICATIONS, snoopedHistories, type SnoopedHistories } from '../statistics/reality-check.ts'
+import { rowLayout, type Measured } from '../../broker/measured.ts'
+import { judgedPairs, pairsOfSplits, type BlockSums } from '../../broker/statistics/overfitting.ts'
+import {
+  REPLICATIONS,
+  snoopedHistories,
+  type SnoopedHistories,
+} from '../../broker/statistics/reality-check.ts'
 
 /** The trials of a sweep. */
 export interface LuckOf {

@@ -1,9 +1,9 @@
 // Answers stored tracks as columns, or some kinds of them. They are stored as JSON, which is parsed here and not on the
 // server's own thread.
 
-import type { TrackKinds } from '../backtest/tracks.ts'
-import { pack } from '../wire/columns.ts'
-import type { Track } from '../wire/track.ts'
+import type { TrackKinds } from '../../broker/tracks.ts'
+import { pack } from '../../wire/columns.ts'
+import type { Track } from '../../wire/track.ts'
 import type { PackJob, PackOutput, TracksJob } from './job.ts'
 import { storedValue } from './stored-text.ts'
 import type { Desk } from './worker-loop.ts'

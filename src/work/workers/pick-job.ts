@@ -1,8 +1,8 @@
 // Picks the parts of a report that an agent gets to see: its equity curve and a hundred thousand trades would fill any
 // context.
 
-import type { Answer } from '../wire/operations.ts'
-import type { Report } from '../wire/report.ts'
+import type { Answer } from '../../wire/operations.ts'
+import type { Report } from '../../wire/report.ts'
 import type { PickJob } from './job.ts'
 import type { Desk } from './worker-loop.ts'
 

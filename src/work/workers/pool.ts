@@ -11,9 +11,9 @@
 // running at a time. Imports mostly wait for their clients' bytes, so all of them share one thread, which is ended once it
 // works without a word to anybody. Files whose reading may never end (`tables`) have threads of their own.
 
-import { assert } from '../lib/assert.ts'
-import type { Clock } from '../lib/clock.ts'
-import { Problem } from '../lib/problem.ts'
+import { assert } from '../../lib/assert.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { Problem } from '../../lib/problem.ts'
 import {
   UNKNOWN_THREAD,
   USED,

@@ -1,9 +1,9 @@
 // A portfolio in a worker: all its parts at once, since what one of them does the others may feel.
 
-import { checkPortfolio, runPortfolio, type PortfolioRequest } from '../backtest/portfolio.ts'
-import type { BacktestRequest, BacktestResult } from '../backtest/run.ts'
-import { csvRow } from '../lib/csv-text.ts'
-import { Problem } from '../lib/problem.ts'
+import { checkPortfolio, runPortfolio, type PortfolioRequest } from '../../broker/portfolio.ts'
+import type { BacktestRequest, BacktestResult } from '../../broker/run.ts'
+import { csvRow } from '../../lib/csv-text.ts'
+import { Problem } from '../../lib/problem.ts'
 import { AnswerScales, type TextBytes } from './answer.ts'
 import type { PortfolioJob, PortfolioOutput } from './job.ts'
 import { requestOf, triedBy, withSeriesOf, type Wanted } from './run-job.ts'

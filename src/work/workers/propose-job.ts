@@ -1,7 +1,7 @@
 // Where a sweep that learns looks next, in a worker: of many trials that takes longer than the server's thread has.
 
-import { seededRandom } from '../lib/seeded-random.ts'
-import { proposal } from '../statistics/parzen.ts'
+import { seededRandom } from '../../lib/seeded-random.ts'
+import { proposal } from '../../broker/statistics/parzen.ts'
 import type { ProposeJob, ProposeOutput } from './job.ts'
 
 export function proposeJob({ axes, places, scores, random: state }: ProposeJob): ProposeOutput {

@@ -3,12 +3,12 @@
 // A snapshot is read by people who must not learn how the script works. So it is put together from fields that are named here,
 // never by leaving fields out of the report: one that is added to the report later stays private until somebody decides.
 
-import { thinned } from '../lib/thinned.ts'
-import { ofKind } from '../lib/of-kind.ts'
-import { BAR_FIELDS } from '../market/bars.ts'
-import { PUBLISHED_FIELDS, type Snapshot } from '../wire/idea.ts'
-import type { Report } from '../wire/report.ts'
-import type { Track } from '../wire/track.ts'
+import { thinned } from '../../lib/thinned.ts'
+import { ofKind } from '../../lib/of-kind.ts'
+import { BAR_FIELDS } from '../../market/bars.ts'
+import { PUBLISHED_FIELDS, type Snapshot } from '../../wire/idea.ts'
+import type { Report } from '../../wire/report.ts'
+import type { Track } from '../../wire/track.ts'
 import { AnswerScales, type TextBytes } from './answer.ts'
 import type { PublishJob } from './job.ts'
 import { storedValue } from './stored-text.ts'

@@ -1,9 +1,9 @@
 // A finished backtest as a replay shows it: the trades on the replayed bars, and the equity at each bar.
 
-import type { ReportTrade } from '../wire/report.ts'
-import type { Track } from '../wire/track.ts'
-import { ofKind } from '../lib/of-kind.ts'
-import { type Bars, lowerBound } from '../market/bars.ts'
+import type { ReportTrade } from '../../wire/report.ts'
+import type { Track } from '../../wire/track.ts'
+import { ofKind } from '../../lib/of-kind.ts'
+import { type Bars, lowerBound } from '../../market/bars.ts'
 import type { ReplayJob, ReplayOutput } from './job.ts'
 import { storedValue } from './stored-text.ts'
 import type { Desk } from './worker-loop.ts'

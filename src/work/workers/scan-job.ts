@@ -1,7 +1,7 @@
 // Scans some markets in a worker: one script, compiled once, runs over the bars of each.
 
-import { scanMarket, type ScanColumns, type ScannedMarket, type ScannedTrial } from '../backtest/scan.ts'
-import { Problem } from '../lib/problem.ts'
+import { scanMarket, type ScanColumns, type ScannedMarket, type ScannedTrial } from '../../broker/scan.ts'
+import { Problem } from '../../lib/problem.ts'
 import type { ScanJob, ScanOutput } from './job.ts'
 import { withAllItAsks } from './run-job.ts'
 import { toldBy } from './told.ts'

@@ -1,10 +1,10 @@
 // Checks and formats a script's text, as an editor needs it while the user types.
 
-import { assertCommission } from '../backtest/asked-commission.ts'
-import { wireDiagnostic } from '../backtest/run.ts'
-import { compile, inputViews, unknownInputOf } from '../pine/compile.ts'
-import { format } from '../pine/format.ts'
-import { Source } from '../pine/source.ts'
+import { assertCommission } from '../../broker/asked-commission.ts'
+import { wireDiagnostic } from '../../broker/run.ts'
+import { compile, inputViews, unknownInputOf } from '../../language/compile.ts'
+import { format } from '../../language/format.ts'
+import { Source } from '../../language/source.ts'
 import type { AskedCheck, AskedJob, CheckOutput, TextJob } from './job.ts'
 import { librariesOf } from './libraries.ts'
 import type { Desk } from './worker-loop.ts'

@@ -1,6 +1,6 @@
 // Requests about users' texts and reports, as jobs that never wait behind a script that runs for a minute.
 
-import type { TrackKinds } from '../backtest/tracks.ts'
+import type { TrackKinds } from '../../broker/tracks.ts'
 import type {
   CheckOutput,
   CompareJob,

@@ -1,9 +1,9 @@
 // What the text of a script tells before anything is compiled, remembered for the texts that come again and again: whoever
 // tries one input after the other sends the same script each time, and reading it took a tenth of a run over 5,000 bars.
 
-import { scriptNames, type ScriptNames } from '../backtest/trial-name.ts'
-import { memo } from '../lib/memo.ts'
-import { outline, type Outline } from '../pine/outline.ts'
+import { scriptNames, type ScriptNames } from '../../broker/trial-name.ts'
+import { memo } from '../../lib/memo.ts'
+import { outline, type Outline } from '../../language/outline.ts'
 
 interface Told {
   readonly outline: Omit<Outline, 'series'>

@@ -1,7 +1,7 @@
 // Runs a part of a sweep's trials in a worker: compiled once, over the same bars.
 
-import { runTrials, type TrialBatch, type TrialNumbers } from '../backtest/trial.ts'
-import { TrialColumns } from '../backtest/trial-columns.ts'
+import { runTrials, type TrialBatch, type TrialNumbers } from '../../broker/trial.ts'
+import { TrialColumns } from '../../broker/trial-columns.ts'
 import type { TrialsJob, TrialsOutput } from './job.ts'
 import { withAllItAsks } from './run-job.ts'
 import { toldBy } from './told.ts'

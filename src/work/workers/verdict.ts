@@ -1,9 +1,9 @@
 // A sweep's verdict as it is stored and shown: what was judged of its trials, with what was found of luck, and the sentence.
 
-import { luckSentence, percentText } from '../statistics/luck.ts'
-import { overfittingOf, type Overfitting } from '../statistics/overfitting.ts'
-import { snoopingOf, type SnoopingTest } from '../statistics/reality-check.ts'
-import type { Verdict } from '../wire/sweep.ts'
+import { luckSentence, percentText } from '../../broker/statistics/luck.ts'
+import { overfittingOf, type Overfitting } from '../../broker/statistics/overfitting.ts'
+import { snoopingOf, type SnoopingTest } from '../../broker/statistics/reality-check.ts'
+import type { Verdict } from '../../wire/sweep.ts'
 import type { LuckFound } from './luck.ts'
 
 /** A verdict that lacks what was found of luck. */

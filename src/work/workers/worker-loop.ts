@@ -3,9 +3,9 @@
 // The pool gives a worker one job at a time, except imports: those mostly wait for bytes, so they share one worker.
 
 import process from 'node:process'
-import { ALERTS_SIZE_MAX, CompiledScripts } from '../backtest/compiled-scripts.ts'
-import { Problem } from '../lib/problem.ts'
-import { turn } from '../lib/turn.ts'
+import { ALERTS_SIZE_MAX, CompiledScripts } from '../../broker/compiled-scripts.ts'
+import { Problem } from '../../lib/problem.ts'
+import { turn } from '../../lib/turn.ts'
 import {
   LARGE_BYTES,
   UNKNOWN_THREAD,

@@ -1,9 +1,9 @@
 // Sweeps whose truth is known: returns that are noise, and returns of which one trial has an edge.
 
-import type { SeededRandom } from '../../src/lib/seeded-random.ts'
-import { deflatedSharpe } from '../../src/statistics/deflated-sharpe.ts'
-import { momentsOf } from '../../src/statistics/moments.ts'
-import { probabilisticSharpe } from '../../src/statistics/probabilistic-sharpe.ts'
+import type { SeededRandom } from '../../../src/lib/seeded-random.ts'
+import { deflatedSharpe } from '../../../src/broker/statistics/deflated-sharpe.ts'
+import { momentsOf } from '../../../src/broker/statistics/moments.ts'
+import { probabilisticSharpe } from '../../../src/broker/statistics/probabilistic-sharpe.ts'
 
 /** The best of so many trials by its Sharpe ratio, and what two tests say of it. `edge`: the first trial's ratio a bar. */
 export function simulatedSweep(random: SeededRandom, trials: number, bars: number, edge = 0) {

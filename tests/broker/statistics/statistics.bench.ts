@@ -3,7 +3,7 @@
 //
 //     SEED=2026 bun run bench statistics
 
-import { seededRandom } from '../../src/lib/seeded-random.ts'
+import { seededRandom } from '../../../src/lib/seeded-random.ts'
 import { simulatedSweep } from './simulated-sweeps.ts'
 
 const SWEEPS = 400

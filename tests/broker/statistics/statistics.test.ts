@@ -1,18 +1,33 @@
 // Every statistic against values that scipy and arch gave (`oracles.json`), and against what its paper prints.
 
 import { describe, expect, test } from 'bun:test'
-import { seededRandom } from '../../src/lib/seeded-random.ts'
-import { leastBacktestLength } from '../../src/statistics/backtest-length.ts'
-import { deflatedSharpe, independentTrials, meanCorrelation } from '../../src/statistics/deflated-sharpe.ts'
-import { expectedMaximum } from '../../src/statistics/expected-maximum.ts'
-import { median, momentsOf, momentsOfPowers, quantile, sharpeOfSums } from '../../src/statistics/moments.ts'
-import { monteCarloOfTrades } from '../../src/statistics/monte-carlo.ts'
-import { judgedPairs, overfitting, pairsOfSplits, type BlockSums } from '../../src/statistics/overfitting.ts'
-import { plateau } from '../../src/statistics/plateau.ts'
-import { leastTrackRecord, probabilisticSharpe } from '../../src/statistics/probabilistic-sharpe.ts'
-import { snoopedHistories, snoopingOf, snoopingTests } from '../../src/statistics/reality-check.ts'
-import { costSensitivity } from '../../src/statistics/sensitivity.ts'
-import { walkForward } from '../../src/statistics/walk-forward.ts'
+import { seededRandom } from '../../../src/lib/seeded-random.ts'
+import { leastBacktestLength } from '../../../src/broker/statistics/backtest-length.ts'
+import {
+  deflatedSharpe,
+  independentTrials,
+  meanCorrelation,
+} from '../../../src/broker/statistics/deflated-sharpe.ts'
+import { expectedMaximum } from '../../../src/broker/statistics/expected-maximum.ts'
+import {
+  median,
+  momentsOf,
+  momentsOfPowers,
+  quantile,
+  sharpeOfSums,
+} from '../../../src/broker/statistics/moments.ts'
+import { monteCarloOfTrades } from '../../../src/broker/statistics/monte-carlo.ts'
+import {
+  judgedPairs,
+  overfitting,
+  pairsOfSplits,
+  type BlockSums,
+} from '../../../src/broker/statistics/overfitting.ts'
+import { plateau } from '../../../src/broker/statistics/plateau.ts'
+import { leastTrackRecord, probabilisticSharpe } from '../../../src/broker/statistics/probabilistic-sharpe.ts'
+import { snoopedHistories, snoopingOf, snoopingTests } from '../../../src/broker/statistics/reality-check.ts'
+import { costSensitivity } from '../../../src/broker/statistics/sensitivity.ts'
+import { walkForward } from '../../../src/broker/statistics/walk-forward.ts'
 import { noise } from './noise.ts'
 import { simulatedSweep } from './simulated-sweeps.ts'
 import oracles from './oracles.json' with { type: 'json' }

@@ -3,7 +3,11 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 
-import { BUILTIN_CONSTANTS, BUILTIN_FUNCTIONS, BUILTIN_VARIABLES } from '../../../src/pine/builtins/table.ts'
+import {
+  BUILTIN_CONSTANTS,
+  BUILTIN_FUNCTIONS,
+  BUILTIN_VARIABLES,
+} from '../../../src/language/builtins/table.ts'
 
 const REFERENCE = `${import.meta.dir}/../../../../shared/pine/builtins.json`
 const path = [REFERENCE, `${import.meta.dir}/../../../../../shared/pine/builtins.json`].find((each) =>

@@ -2,11 +2,11 @@
 
 import { describe, expect, test } from 'bun:test'
 
-import type { Broker } from '../../../src/pine/broker.ts'
-import { compile } from '../../../src/pine/compile.ts'
-import { Drawings, drawingAt } from '../../../src/pine/runtime/drawings.ts'
-import type { Drawing, Line } from '../../../src/pine/runtime/drawings.ts'
-import { DEFAULT_LIMITS } from '../../../src/pine/runtime/runtime.ts'
+import type { Broker } from '../../../src/language/broker.ts'
+import { compile } from '../../../src/language/compile.ts'
+import { Drawings, drawingAt } from '../../../src/language/runtime/drawings.ts'
+import type { Drawing, Line } from '../../../src/language/runtime/drawings.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
 import { barsOfCloses, SYMBOL } from './script.ts'
 
 const SEED = Number(process.env['SEED'] ?? 7)

@@ -1,10 +1,10 @@
-// What one bar of a library call costs inside a running script: `bun tests/pine/library/library.bench.ts`. The first row is
+// What one bar of a library call costs inside a running script: `bun tests/language/library/library.bench.ts`. The first row is
 // what a bar costs anyway.
 
 import { emptyBars } from '../../../src/market/bars.ts'
-import type { Broker } from '../../../src/pine/broker.ts'
-import { compile } from '../../../src/pine/compile.ts'
-import { DEFAULT_LIMITS } from '../../../src/pine/runtime/runtime.ts'
+import type { Broker } from '../../../src/language/broker.ts'
+import { compile } from '../../../src/language/compile.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
 import { SYMBOL } from './script.ts'
 
 const BODIES = [

@@ -2,8 +2,8 @@
 // of the less usual kinds.
 
 import { describe, expect, test } from 'bun:test'
-import { runBacktest } from '../../../src/backtest/run.ts'
-import { DEFAULT_LIMITS } from '../../../src/pine/runtime/runtime.ts'
+import { runBacktest } from '../../../src/broker/run.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
 import { answer, barsOfCloses, runScript, SYMBOL } from './script.ts'
 
 function trackOf(body: string, kind: string): unknown {

@@ -1,10 +1,10 @@
 // Runs the text of a script over bars, so that a test can say what a built-in answers in the script's own words.
 
-import { runBacktest } from '../../../src/backtest/run.ts'
+import { runBacktest } from '../../../src/broker/run.ts'
 import type { Track } from '../../../src/wire/track.ts'
 import { emptyBars, type Bars } from '../../../src/market/bars.ts'
 import type { SymbolInfo } from '../../../src/market/symbol.ts'
-import { DEFAULT_LIMITS } from '../../../src/pine/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
 
 export const SYMBOL: SymbolInfo = {
   exchange: 'NASDAQ',

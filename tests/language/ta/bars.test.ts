@@ -1,14 +1,14 @@
 // What reads whole bars: vwap, pivot levels, channels, dmi, sar, supertrend.
 
 import { expect, test } from 'bun:test'
-import { Budget } from '../../../src/pine/runtime/budget.ts'
-import { DEFAULT_LIMITS, type Runtime } from '../../../src/pine/runtime/runtime.ts'
-import { Bb, Bbw, Kc, Kcw } from '../../../src/pine/builtins/ta/bands.ts'
-import { PivotLevels } from '../../../src/pine/builtins/ta/pivot-levels.ts'
-import { Cmo, Mfi, Tsi } from '../../../src/pine/builtins/ta/oscillators.ts'
-import { Dmi, Sar } from '../../../src/pine/builtins/ta/trend.ts'
-import { SessionVwap, Vwap, VwapBands } from '../../../src/pine/builtins/ta/vwap.ts'
-import { Grids } from '../../../src/pine/runtime/periods.ts'
+import { Budget } from '../../../src/language/runtime/budget.ts'
+import { DEFAULT_LIMITS, type Runtime } from '../../../src/language/runtime/runtime.ts'
+import { Bb, Bbw, Kc, Kcw } from '../../../src/language/builtins/ta/bands.ts'
+import { PivotLevels } from '../../../src/language/builtins/ta/pivot-levels.ts'
+import { Cmo, Mfi, Tsi } from '../../../src/language/builtins/ta/oscillators.ts'
+import { Dmi, Sar } from '../../../src/language/builtins/ta/trend.ts'
+import { SessionVwap, Vwap, VwapBands } from '../../../src/language/builtins/ta/vwap.ts'
+import { Grids } from '../../../src/language/runtime/periods.ts'
 import { SEED, seriesOf } from './series.ts'
 
 const runtime = (timezone: string, session: string, interval: string) =>

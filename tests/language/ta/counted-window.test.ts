@@ -1,7 +1,7 @@
 // The window in blocks against a plain count, over windows that are longer and shorter than its blocks.
 
 import { expect, test } from 'bun:test'
-import { CountedWindow } from '../../../src/pine/builtins/ta/counted-window.ts'
+import { CountedWindow } from '../../../src/language/builtins/ta/counted-window.ts'
 import { SEED, randomOf, seriesOf } from './series.ts'
 
 console.log(`counted-window seed ${SEED}`)

@@ -1,12 +1,12 @@
 // A block of bars at once gives what bar after bar gives, bit for bit, however the bars are cut into blocks.
 
 import { expect, test } from 'bun:test'
-import { Crossover, Crossunder } from '../../../src/pine/builtins/ta/crosses.ts'
-import { Highest, Lowest } from '../../../src/pine/builtins/ta/extremes.ts'
-import { Alma, Hma, Sma, Wma } from '../../../src/pine/builtins/ta/moving-averages.ts'
-import { Cci } from '../../../src/pine/builtins/ta/oscillators.ts'
-import { Cog, Linreg } from '../../../src/pine/builtins/ta/regression.ts'
-import { Dev } from '../../../src/pine/builtins/ta/spread.ts'
+import { Crossover, Crossunder } from '../../../src/language/builtins/ta/crosses.ts'
+import { Highest, Lowest } from '../../../src/language/builtins/ta/extremes.ts'
+import { Alma, Hma, Sma, Wma } from '../../../src/language/builtins/ta/moving-averages.ts'
+import { Cci } from '../../../src/language/builtins/ta/oscillators.ts'
+import { Cog, Linreg } from '../../../src/language/builtins/ta/regression.ts'
+import { Dev } from '../../../src/language/builtins/ta/spread.ts'
 import { SEED, randomOf, seriesOf } from './series.ts'
 
 console.log(`fills seed ${SEED}`)

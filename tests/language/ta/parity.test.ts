@@ -7,10 +7,10 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { BAR_FIELDS, type Bars, emptyBars } from '../../../src/market/bars.ts'
 import type { SymbolInfo } from '../../../src/market/symbol.ts'
-import type { Broker } from '../../../src/pine/broker.ts'
-import { type CompiledScript, compile } from '../../../src/pine/compile.ts'
-import type { RunEnvironment } from '../../../src/pine/environment.ts'
-import { DEFAULT_LIMITS } from '../../../src/pine/runtime/runtime.ts'
+import type { Broker } from '../../../src/language/broker.ts'
+import { type CompiledScript, compile } from '../../../src/language/compile.ts'
+import type { RunEnvironment } from '../../../src/language/environment.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
 
 interface Case {
   readonly file: string

@@ -1,20 +1,20 @@
-// What a bar costs, in nanoseconds, of each ta.* function at lengths of 14 and 500: `bun tests/pine/ta/ta.bench.ts [bars]`.
+// What a bar costs, in nanoseconds, of each ta.* function at lengths of 14 and 500: `bun tests/language/ta/ta.bench.ts [bars]`.
 // The series is a random walk in ticks of a quarter, so that there are ties. The last column is the cost of a bar at 500
 // over its cost in a run a twentieth as long: about 1 (or less, while code warms up) is linear.
 
-import * as changes from '../../../src/pine/builtins/ta/changes.ts'
-import * as crosses from '../../../src/pine/builtins/ta/crosses.ts'
-import * as bands from '../../../src/pine/builtins/ta/bands.ts'
-import * as extremes from '../../../src/pine/builtins/ta/extremes.ts'
-import * as averages from '../../../src/pine/builtins/ta/moving-averages.ts'
-import * as oscillators from '../../../src/pine/builtins/ta/oscillators.ts'
-import * as pivots from '../../../src/pine/builtins/ta/pivots.ts'
-import * as ranks from '../../../src/pine/builtins/ta/ranks.ts'
-import * as regression from '../../../src/pine/builtins/ta/regression.ts'
-import { RollingSum } from '../../../src/pine/builtins/ta/rolling-sum.ts'
-import * as spread from '../../../src/pine/builtins/ta/spread.ts'
-import * as trend from '../../../src/pine/builtins/ta/trend.ts'
-import { Vwap } from '../../../src/pine/builtins/ta/vwap.ts'
+import * as changes from '../../../src/language/builtins/ta/changes.ts'
+import * as crosses from '../../../src/language/builtins/ta/crosses.ts'
+import * as bands from '../../../src/language/builtins/ta/bands.ts'
+import * as extremes from '../../../src/language/builtins/ta/extremes.ts'
+import * as averages from '../../../src/language/builtins/ta/moving-averages.ts'
+import * as oscillators from '../../../src/language/builtins/ta/oscillators.ts'
+import * as pivots from '../../../src/language/builtins/ta/pivots.ts'
+import * as ranks from '../../../src/language/builtins/ta/ranks.ts'
+import * as regression from '../../../src/language/builtins/ta/regression.ts'
+import { RollingSum } from '../../../src/language/builtins/ta/rolling-sum.ts'
+import * as spread from '../../../src/language/builtins/ta/spread.ts'
+import * as trend from '../../../src/language/builtins/ta/trend.ts'
+import { Vwap } from '../../../src/language/builtins/ta/vwap.ts'
 import { randomOf } from './series.ts'
 
 type Step = (close: number, bar: number, length: number, before: number) => unknown

@@ -9,7 +9,7 @@ import type { OpenSocket } from '../../../src/market/live/connection.ts'
 import { openSocket } from '../../../src/server/providers-net.ts'
 import { lmdbBars } from '../../../src/store/lmdb-bars.ts'
 import { lmdbKv } from '../../../src/store/lmdb.ts'
-import { FakeClock, testServer, unlimited } from '../../api/server.ts'
+import { FakeClock, testServer, unlimited } from '../../http/server.ts'
 import { noteRow } from '../../bench-rows.ts'
 import { keyedAnswer, type KeyedBars } from '../fake-keyed.ts'
 

@@ -2,8 +2,8 @@
 // splits, half days, days that are there hours late, weekends, and another server that takes over.
 
 import { expect, test } from 'bun:test'
-import { createFeeds } from '../../../src/feeds/feeds.ts'
-import { saidOf } from '../../../src/feeds/said.ts'
+import { createFeeds } from '../../../src/people/feeds/feeds.ts'
+import { saidOf } from '../../../src/people/feeds/said.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { seededRandom } from '../../../src/lib/seeded-random.ts'
 import { BarCache } from '../../../src/market/bar-cache.ts'

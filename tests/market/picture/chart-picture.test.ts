@@ -2,18 +2,18 @@
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { seededRandom } from '../../src/lib/seeded-random.ts'
-import { emptyBars, type Bars } from '../../src/market/bars.ts'
-import { zoneOf } from '../../src/market/zone.ts'
-import { fitted, textWidth } from '../../src/picture/canvas.ts'
+import { seededRandom } from '../../../src/lib/seeded-random.ts'
+import { emptyBars, type Bars } from '../../../src/market/bars.ts'
+import { zoneOf } from '../../../src/market/zone.ts'
+import { fitted, textWidth } from '../../../src/market/picture/canvas.ts'
 import {
   chartPicture,
   PICTURE_COLORS,
   PICTURE_THEMES,
   type Pictured,
-} from '../../src/picture/chart-picture.ts'
-import { packGlyphs, unpackGlyphs } from '../../src/picture/glyph-format.ts'
-import { priceTicks, timeTicks } from '../../src/picture/ticks.ts'
+} from '../../../src/market/picture/chart-picture.ts'
+import { packGlyphs, unpackGlyphs } from '../../../src/market/picture/glyph-format.ts'
+import { priceTicks, timeTicks } from '../../../src/market/picture/ticks.ts'
 import { pixelsOf, type Part } from './png-pixels.ts'
 
 setDefaultTimeout(900_000)
@@ -54,7 +54,7 @@ const picture = (part: Partial<Pictured>) =>
 const count = (png: Uint8Array | null, color: string, part: Part): number => pixelsOf(png!).count(color, part)
 
 test('its colors are those of the dashboard', () => {
-  const css = readFileSync(`${import.meta.dir}/../../src/dashboard/style.css`, 'utf8')
+  const css = readFileSync(`${import.meta.dir}/../../../src/dashboard/style.css`, 'utf8')
   for (const theme of PICTURE_THEMES) {
     const rules = css.slice(css.indexOf(`[data-theme='${theme}'] {`))
     for (const [name, color] of Object.entries(PICTURE_COLORS[theme])) {

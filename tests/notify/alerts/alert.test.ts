@@ -1,10 +1,15 @@
 // What is kept of the fields of an alert, and what is said when it fires.
 
 import { describe, expect, test } from 'bun:test'
-import { checkedFields, withoutMemory, type Alert, type AlertFields } from '../../src/alerts/alert.ts'
-import type { Operator } from '../../src/wire/alert.ts'
-import { hasHappened, fillMessage } from '../../src/alerts/message.ts'
-import type { Problem } from '../../src/lib/problem.ts'
+import {
+  checkedFields,
+  withoutMemory,
+  type Alert,
+  type AlertFields,
+} from '../../../src/notify/alerts/alert.ts'
+import type { Operator } from '../../../src/wire/alert.ts'
+import { hasHappened, fillMessage } from '../../../src/notify/alerts/message.ts'
+import type { Problem } from '../../../src/lib/problem.ts'
 
 const PLAIN: AlertFields = {
   symbol: ' spx ',

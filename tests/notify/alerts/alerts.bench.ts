@@ -6,9 +6,9 @@
 import process from 'node:process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import type { AlertFields } from '../../src/alerts/alert.ts'
-import { emptyBars, type Bars } from '../../src/market/bars.ts'
-import { collection } from '../../src/store/collection.ts'
+import type { AlertFields } from '../../../src/notify/alerts/alert.ts'
+import { emptyBars, type Bars } from '../../../src/market/bars.ts'
+import { collection } from '../../../src/store/collection.ts'
 import { openAlerts } from './disk-alerts.ts'
 
 const HOUR = 3_600_000

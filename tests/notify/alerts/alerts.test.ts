@@ -1,19 +1,19 @@
 // Conditions as a table, and alerts on a clock and bars that the test makes.
 
 import { beforeEach, describe, expect, test } from 'bun:test'
-import type { Alert, AlertFields, Firing } from '../../src/alerts/alert.ts'
-import { createAlerts } from '../../src/alerts/alerts.ts'
-import type { ScriptEvents } from '../../src/alerts/scripts.ts'
-import { holds } from '../../src/alerts/condition.ts'
-import { FREQUENCIES, type Operator } from '../../src/wire/alert.ts'
-import type { Closing } from '../../src/alerts/look-queue.ts'
-import { fillMessage } from '../../src/alerts/message.ts'
-import { Problem } from '../../src/lib/problem.ts'
-import { idSource } from '../../src/lib/ids.ts'
-import { emptyBars, selectBars, type Bars } from '../../src/market/bars.ts'
-import type { Kv } from '../../src/store/kv.ts'
-import { testKv } from '../store/test-store.ts'
-import { rejection } from '../rejection.ts'
+import type { Alert, AlertFields, Firing } from '../../../src/notify/alerts/alert.ts'
+import { createAlerts } from '../../../src/notify/alerts/alerts.ts'
+import type { ScriptEvents } from '../../../src/notify/alerts/scripts.ts'
+import { holds } from '../../../src/notify/alerts/condition.ts'
+import { FREQUENCIES, type Operator } from '../../../src/wire/alert.ts'
+import type { Closing } from '../../../src/notify/alerts/look-queue.ts'
+import { fillMessage } from '../../../src/notify/alerts/message.ts'
+import { Problem } from '../../../src/lib/problem.ts'
+import { idSource } from '../../../src/lib/ids.ts'
+import { emptyBars, selectBars, type Bars } from '../../../src/market/bars.ts'
+import type { Kv } from '../../../src/store/kv.ts'
+import { testKv } from '../../store/test-store.ts'
+import { rejection } from '../../rejection.ts'
 
 const nan = Number.NaN
 

@@ -1,14 +1,14 @@
 // Alerts, their queue of looks and the bars they look at, on a real disk: what the benches of alerts have in common.
 
-import { createAlerts, type AlertDeps } from '../../src/alerts/alerts.ts'
-import { createLookQueue } from '../../src/alerts/look-queue.ts'
-import type { Clock } from '../../src/lib/clock.ts'
-import { idSource } from '../../src/lib/ids.ts'
-import { silentLog } from '../../src/lib/log.ts'
-import { BarCache } from '../../src/market/bar-cache.ts'
-import type { Kv } from '../../src/store/kv.ts'
-import { lmdbBars } from '../../src/store/lmdb-bars.ts'
-import { lmdbKv } from '../../src/store/lmdb.ts'
+import { createAlerts, type AlertDeps } from '../../../src/notify/alerts/alerts.ts'
+import { createLookQueue } from '../../../src/notify/alerts/look-queue.ts'
+import type { Clock } from '../../../src/lib/clock.ts'
+import { idSource } from '../../../src/lib/ids.ts'
+import { silentLog } from '../../../src/lib/log.ts'
+import { BarCache } from '../../../src/market/bar-cache.ts'
+import type { Kv } from '../../../src/store/kv.ts'
+import { lmdbBars } from '../../../src/store/lmdb-bars.ts'
+import { lmdbKv } from '../../../src/store/lmdb.ts'
 
 interface DiskAlerts {
   readonly path: string

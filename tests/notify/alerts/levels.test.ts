@@ -1,10 +1,15 @@
 // Levels: whatever bars fire is among the keys that are read for them, once; and a value far away is not.
 
 import { expect, test } from 'bun:test'
-import type { Alert } from '../../src/alerts/alert.ts'
-import { OPERATORS, type AlertKind, type Operator } from '../../src/wire/alert.ts'
-import { CHANNEL_OPERATORS, holds, MOVE_OPERATORS, PERCENT_OPERATORS } from '../../src/alerts/condition.ts'
-import { judge } from '../../src/alerts/judge.ts'
+import type { Alert } from '../../../src/notify/alerts/alert.ts'
+import { OPERATORS, type AlertKind, type Operator } from '../../../src/wire/alert.ts'
+import {
+  CHANNEL_OPERATORS,
+  holds,
+  MOVE_OPERATORS,
+  PERCENT_OPERATORS,
+} from '../../../src/notify/alerts/condition.ts'
+import { judge } from '../../../src/notify/alerts/judge.ts'
 import {
   ceilingKey,
   classKey,
@@ -13,9 +18,9 @@ import {
   levelKey,
   modeOf,
   readings,
-} from '../../src/alerts/levels.ts'
-import { thresholds, View } from '../../src/alerts/view.ts'
-import { emptyBars, sliceBars, type Bars } from '../../src/market/bars.ts'
+} from '../../../src/notify/alerts/levels.ts'
+import { thresholds, View } from '../../../src/notify/alerts/view.ts'
+import { emptyBars, sliceBars, type Bars } from '../../../src/market/bars.ts'
 
 const SEED = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1e9))
 console.log(`levels seed ${SEED}`)

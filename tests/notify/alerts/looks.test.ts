@@ -1,16 +1,16 @@
 // LookQueue against the slow and obvious way: random alerts, bars, imports, stops and failures; the seed is printed.
 
 import { expect, test } from 'bun:test'
-import { type Alert, type AlertFields, type Firing } from '../../src/alerts/alert.ts'
-import { createAlerts } from '../../src/alerts/alerts.ts'
-import { FREQUENCIES, OPERATORS, type Alert as AlertWire, type Operator } from '../../src/wire/alert.ts'
-import { createLookQueue } from '../../src/alerts/look-queue.ts'
-import { idSource } from '../../src/lib/ids.ts'
-import { silentLog } from '../../src/lib/log.ts'
-import { BarCache } from '../../src/market/bar-cache.ts'
-import { BAR_FIELDS, emptyBars, type Bars } from '../../src/market/bars.ts'
-import type { Kv } from '../../src/store/kv.ts'
-import { testBars, testKv } from '../store/test-store.ts'
+import { type Alert, type AlertFields, type Firing } from '../../../src/notify/alerts/alert.ts'
+import { createAlerts } from '../../../src/notify/alerts/alerts.ts'
+import { FREQUENCIES, OPERATORS, type Alert as AlertWire, type Operator } from '../../../src/wire/alert.ts'
+import { createLookQueue } from '../../../src/notify/alerts/look-queue.ts'
+import { idSource } from '../../../src/lib/ids.ts'
+import { silentLog } from '../../../src/lib/log.ts'
+import { BarCache } from '../../../src/market/bar-cache.ts'
+import { BAR_FIELDS, emptyBars, type Bars } from '../../../src/market/bars.ts'
+import type { Kv } from '../../../src/store/kv.ts'
+import { testBars, testKv } from '../../store/test-store.ts'
 import { OneByOne, type Row } from './one-by-one.ts'
 
 const START = Date.UTC(2026, 0, 5)

@@ -2,9 +2,9 @@
 //
 // It knows no marks, levels, slices or commits. Whatever the looks do, their firings and states must be these.
 
-import type { AlertFields } from '../../src/alerts/alert.ts'
-import type { Alert } from '../../src/wire/alert.ts'
-import { holds, STATE_OPERATORS, type Values } from '../../src/alerts/condition.ts'
+import type { AlertFields } from '../../../src/notify/alerts/alert.ts'
+import type { Alert } from '../../../src/wire/alert.ts'
+import { holds, STATE_OPERATORS, type Values } from '../../../src/notify/alerts/condition.ts'
 
 export interface Row {
   readonly time: number

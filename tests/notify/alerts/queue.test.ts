@@ -1,9 +1,9 @@
 // The queue of looks: what it does with notes, failures and several lanes.
 
 import { expect, test } from 'bun:test'
-import { createLookQueue, symbolShard } from '../../src/alerts/look-queue.ts'
-import { ALL_SHARDS } from '../../src/lib/shards.ts'
-import type { BarNote, SeriesKey } from '../../src/market/bar-store.ts'
+import { createLookQueue, symbolShard } from '../../../src/notify/alerts/look-queue.ts'
+import { ALL_SHARDS } from '../../../src/lib/shards.ts'
+import type { BarNote, SeriesKey } from '../../../src/market/bar-store.ts'
 
 const noteOf = (symbol: string, change = 1): BarNote => ({
   key: { exchange: 'X', symbol, interval: '1d' },

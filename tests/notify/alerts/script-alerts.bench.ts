@@ -4,14 +4,14 @@
 import process from 'node:process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
-import { KeptRuns } from '../../src/engine/kept-runs.ts'
-import { JobPool } from '../../src/engine/pool.ts'
-import { threadMs } from '../../src/engine/thread-time.ts'
-import { sliceBars } from '../../src/market/bars.ts'
-import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
-import type { Scripts } from '../../src/scripts/scripts.ts'
-import { alertScripts } from '../../src/server/alert-scripts.ts'
-import { scriptRequest } from '../../src/tools/incremental.ts'
+import { KeptRuns } from '../../../src/work/workers/kept-runs.ts'
+import { JobPool } from '../../../src/work/workers/pool.ts'
+import { threadMs } from '../../../src/work/workers/thread-time.ts'
+import { sliceBars } from '../../../src/market/bars.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
+import type { Scripts } from '../../../src/people/scripts/scripts.ts'
+import { alertScripts } from '../../../src/server/alert-scripts.ts'
+import { scriptRequest } from '../../../src/tools/incremental.ts'
 import { openAlerts } from './disk-alerts.ts'
 
 const count = Number(process.argv[2] ?? 1000)
@@ -22,7 +22,7 @@ const pool = new JobPool({
   threadMs,
   workers: Math.max(2, availableParallelism()),
   clock: { now: () => performance.now(), sleep: clock.sleep },
-  spawn: () => new Worker(new URL('../../src/engine/worker.ts', import.meta.url).href),
+  spawn: () => new Worker(new URL('../../../src/work/workers/worker.ts', import.meta.url).href),
   memory: () => process.memoryUsage.rss(),
   memoryMax: Infinity,
 })

@@ -1,10 +1,10 @@
 // Links in messages: each does one thing, for a week, and nobody can make one but the server.
 
 import { expect, test } from 'bun:test'
-import { createAlertLinks, withoutLinks } from '../../src/channels/alert-links.ts'
-import { createSecretBox } from '../../src/webhooks/secret-box.ts'
-import { HandClock } from '../lib/hand-clock.ts'
-import { rejection } from '../rejection.ts'
+import { createAlertLinks, withoutLinks } from '../../../src/notify/channels/alert-links.ts'
+import { createSecretBox } from '../../../src/notify/webhooks/secret-box.ts'
+import { HandClock } from '../../lib/hand-clock.ts'
+import { rejection } from '../../rejection.ts'
 
 const bytes = (length: number) => crypto.getRandomValues(new Uint8Array(length))
 const WEEK = 7 * 24 * 3_600_000

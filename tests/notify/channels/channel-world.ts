@@ -1,15 +1,19 @@
 // Channels with their outbox and deliverer, on a clock that the test turns, and a network that the test plays.
 
-import { createChannelDeliverer, createChannels, type Channel } from '../../src/channels/channels.ts'
-import type { Notice, PictureMaker } from '../../src/channels/kind.ts'
-import type { Pace } from '../../src/channels/pace.ts'
-import { idSource } from '../../src/lib/ids.ts'
-import type { Kv } from '../../src/store/kv.ts'
-import { transact, type Tx } from '../../src/store/transaction.ts'
-import { parseAllowList } from '../../src/webhooks/address.ts'
-import type { Attempt, Reply, Send } from '../../src/webhooks/send.ts'
-import { HandClock } from '../lib/hand-clock.ts'
-import { testKv } from '../store/test-store.ts'
+import {
+  createChannelDeliverer,
+  createChannels,
+  type Channel,
+} from '../../../src/notify/channels/channels.ts'
+import type { Notice, PictureMaker } from '../../../src/notify/channels/kind.ts'
+import type { Pace } from '../../../src/notify/channels/pace.ts'
+import { idSource } from '../../../src/lib/ids.ts'
+import type { Kv } from '../../../src/store/kv.ts'
+import { transact, type Tx } from '../../../src/store/transaction.ts'
+import { parseAllowList } from '../../../src/notify/webhooks/address.ts'
+import type { Attempt, Reply, Send } from '../../../src/notify/webhooks/send.ts'
+import { HandClock } from '../../lib/hand-clock.ts'
+import { testKv } from '../../store/test-store.ts'
 
 export type World = Awaited<ReturnType<typeof world>>
 

@@ -1,20 +1,24 @@
 // Channels from their setting up to the answer of the service, on a clock that the test turns.
 
 import { beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { createChannelDeliverer, createChannels, type Notification } from '../../src/channels/channels.ts'
-import type { Notice } from '../../src/channels/kind.ts'
-import { KINDS } from '../../src/channels/kinds.ts'
-import { idSource } from '../../src/lib/ids.ts'
-import { countSealed, markSecretsLost, opensSecrets } from '../../src/server/sealed-secrets.ts'
-import type { Kv } from '../../src/store/kv.ts'
-import { transact } from '../../src/store/transaction.ts'
-import { parseAllowList } from '../../src/webhooks/address.ts'
-import type { SecretBox } from '../../src/webhooks/secret-box.ts'
-import type { Attempt, Reply } from '../../src/webhooks/send.ts'
-import { HandClock } from '../lib/hand-clock.ts'
+import {
+  createChannelDeliverer,
+  createChannels,
+  type Notification,
+} from '../../../src/notify/channels/channels.ts'
+import type { Notice } from '../../../src/notify/channels/kind.ts'
+import { KINDS } from '../../../src/notify/channels/kinds.ts'
+import { idSource } from '../../../src/lib/ids.ts'
+import { countSealed, markSecretsLost, opensSecrets } from '../../../src/server/sealed-secrets.ts'
+import type { Kv } from '../../../src/store/kv.ts'
+import { transact } from '../../../src/store/transaction.ts'
+import { parseAllowList } from '../../../src/notify/webhooks/address.ts'
+import type { SecretBox } from '../../../src/notify/webhooks/secret-box.ts'
+import type { Attempt, Reply } from '../../../src/notify/webhooks/send.ts'
+import { HandClock } from '../../lib/hand-clock.ts'
 import { NO_PICTURES, TAKEN } from './channel-world.ts'
-import { rejection } from '../rejection.ts'
-import { testKv } from '../store/test-store.ts'
+import { rejection } from '../../rejection.ts'
+import { testKv } from '../../store/test-store.ts'
 
 // A busy machine is no failure.
 setDefaultTimeout(900_000)

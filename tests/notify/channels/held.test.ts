@@ -1,8 +1,8 @@
 // What a channel holds back, and how it goes out: nothing is lost, nothing arrives twice, whatever comes in between.
 
 import { beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { insteadOfSending } from '../../src/channels/held.ts'
-import { transact } from '../../src/store/transaction.ts'
+import { insteadOfSending } from '../../../src/notify/channels/held.ts'
+import { transact } from '../../../src/store/transaction.ts'
 import { TAKEN, world, type World } from './channel-world.ts'
 
 // A busy machine is no failure.

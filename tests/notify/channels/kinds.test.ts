@@ -1,11 +1,11 @@
 // What each service is sent, by its own documentation: addresses, headers, names of fields and limits, written by hand.
 
-import { NO_REPLY } from '../../src/webhooks/send.ts'
+import { NO_REPLY } from '../../../src/notify/webhooks/send.ts'
 import { describe, expect, test } from 'bun:test'
-import type { ChannelKind, ChannelRequest, Notice, Settings } from '../../src/channels/kind.ts'
-import { PUSH_BYTES } from '../../src/channels/push-encryption.ts'
-import { KINDS } from '../../src/channels/kinds.ts'
-import { CHANNEL_KINDS, type ChannelKindName } from '../../src/wire/channel.ts'
+import type { ChannelKind, ChannelRequest, Notice, Settings } from '../../../src/notify/channels/kind.ts'
+import { PUSH_BYTES } from '../../../src/notify/channels/push-encryption.ts'
+import { KINDS } from '../../../src/notify/channels/kinds.ts'
+import { CHANNEL_KINDS, type ChannelKindName } from '../../../src/wire/channel.ts'
 
 const NOTICE: Notice = {
   title: 'BTC <above> 70,000 & rising',

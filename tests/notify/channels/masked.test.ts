@@ -1,10 +1,10 @@
 // What a service answers may repeat the request. The log of a channel keeps the answer, and none of the channel's secrets.
 
 import { expect, test } from 'bun:test'
-import type { Channel } from '../../src/channels/channels.ts'
-import { KINDS } from '../../src/channels/kinds.ts'
-import { masker } from '../../src/channels/masked.ts'
-import { NO_REPLY, type Attempt, type Reply } from '../../src/webhooks/send.ts'
+import type { Channel } from '../../../src/notify/channels/channels.ts'
+import { KINDS } from '../../../src/notify/channels/kinds.ts'
+import { masker } from '../../../src/notify/channels/masked.ts'
+import { NO_REPLY, type Attempt, type Reply } from '../../../src/notify/webhooks/send.ts'
 import { world } from './channel-world.ts'
 
 /** The whole request as a page of an error has it: as it came, as JSON, as HTML and as addresses. */

@@ -1,8 +1,8 @@
 // When a channel may speak: quiet hours in zones with clocks that change, and digests.
 
 import { describe, expect, test } from 'bun:test'
-import { checkQuiet, freeAt, type QuietHours } from '../../src/channels/pace.ts'
-import { seededRandom } from '../../src/lib/seeded-random.ts'
+import { checkQuiet, freeAt, type QuietHours } from '../../../src/notify/channels/pace.ts'
+import { seededRandom } from '../../../src/lib/seeded-random.ts'
 
 const NIGHT: QuietHours = { from: '22:00', to: '07:00', timezone: 'Europe/Berlin' }
 const free = (quiet: QuietHours | null, now: string, digestMinutes = 0, last: string | null = null) =>

@@ -1,9 +1,9 @@
 // The chart that goes with an alert: as each service takes it, and never in the way of the message.
 
 import { beforeEach, describe, expect, test } from 'bun:test'
-import type { PictureMaker } from '../../src/channels/kind.ts'
-import type { ChannelKindName } from '../../src/wire/channel.ts'
-import { NO_REPLY, type Attempt, type Reply } from '../../src/webhooks/send.ts'
+import type { PictureMaker } from '../../../src/notify/channels/kind.ts'
+import type { ChannelKindName } from '../../../src/wire/channel.ts'
+import { NO_REPLY, type Attempt, type Reply } from '../../../src/notify/webhooks/send.ts'
 import { world as channelWorld } from './channel-world.ts'
 import { pictureServices, type Services } from './picture-services.ts'
 

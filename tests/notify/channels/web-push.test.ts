@@ -1,17 +1,26 @@
 // Web push by the test vectors of its RFCs, and from a channel to a push service on this machine that decrypts.
 
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { createChannelDeliverer, createChannels, type Notification } from '../../src/channels/channels.ts'
-import type { Notice } from '../../src/channels/kind.ts'
-import { encryptPush, fromBase64Url, PUSH_BYTES, toBase64Url } from '../../src/channels/push-encryption.ts'
-import { createPushSigner } from '../../src/channels/push-keys.ts'
-import { idSource } from '../../src/lib/ids.ts'
-import { transact } from '../../src/store/transaction.ts'
-import { parseAllowList } from '../../src/webhooks/address.ts'
-import { createSecretBox } from '../../src/webhooks/secret-box.ts'
-import { createSend } from '../../src/webhooks/send.ts'
-import { rejection } from '../rejection.ts'
-import { testKv } from '../store/test-store.ts'
+import {
+  createChannelDeliverer,
+  createChannels,
+  type Notification,
+} from '../../../src/notify/channels/channels.ts'
+import type { Notice } from '../../../src/notify/channels/kind.ts'
+import {
+  encryptPush,
+  fromBase64Url,
+  PUSH_BYTES,
+  toBase64Url,
+} from '../../../src/notify/channels/push-encryption.ts'
+import { createPushSigner } from '../../../src/notify/channels/push-keys.ts'
+import { idSource } from '../../../src/lib/ids.ts'
+import { transact } from '../../../src/store/transaction.ts'
+import { parseAllowList } from '../../../src/notify/webhooks/address.ts'
+import { createSecretBox } from '../../../src/notify/webhooks/secret-box.ts'
+import { createSend } from '../../../src/notify/webhooks/send.ts'
+import { rejection } from '../../rejection.ts'
+import { testKv } from '../../store/test-store.ts'
 import { decoded, decryptedPush, startPushService, subscribed, vapidOf } from './push-service.ts'
 import { NO_PICTURES } from './channel-world.ts'
 

@@ -1,13 +1,13 @@
 // The outbox of letters and the loop that empties it, against mail servers that fail on purpose, on a clock that is turned.
 
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { idSource } from '../../src/lib/ids.ts'
-import { createMail, LetterRefused, type Letter, type Transport } from '../../src/mail/mail.ts'
-import { transact } from '../../src/store/transaction.ts'
-import type { Kv } from '../../src/store/kv.ts'
-import { storageFull } from '../../src/store/memory.ts'
-import { HandClock } from '../lib/hand-clock.ts'
-import { testKv } from '../store/test-store.ts'
+import { idSource } from '../../../src/lib/ids.ts'
+import { createMail, LetterRefused, type Letter, type Transport } from '../../../src/notify/mail/mail.ts'
+import { transact } from '../../../src/store/transaction.ts'
+import type { Kv } from '../../../src/store/kv.ts'
+import { storageFull } from '../../../src/store/memory.ts'
+import { HandClock } from '../../lib/hand-clock.ts'
+import { testKv } from '../../store/test-store.ts'
 
 const MINUTE = 60_000
 const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }

@@ -1,9 +1,9 @@
 // How a letter looks on the wire, taken in by a mail server of our own.
 
 import { expect, test } from 'bun:test'
-import type { Letter } from '../../src/mail/mail.ts'
-import { smtpTransport } from '../../src/mail/smtp.ts'
-import { smtpSink } from '../journeys/smtp-sink.ts'
+import type { Letter } from '../../../src/notify/mail/mail.ts'
+import { smtpTransport } from '../../../src/notify/mail/smtp.ts'
+import { smtpSink } from '../../journeys/smtp-sink.ts'
 
 const LETTER: Letter = {
   id: 'mail_1',

@@ -1,8 +1,8 @@
 // The table of what a receiver's address may be, and what a hostile one tries.
 
 import { describe, expect, test } from 'bun:test'
-import { Problem } from '../../src/lib/problem.ts'
-import { parseAllowList, parseReceiverUrl, permittedAddresses } from '../../src/webhooks/address.ts'
+import { Problem } from '../../../src/lib/problem.ts'
+import { parseAllowList, parseReceiverUrl, permittedAddresses } from '../../../src/notify/webhooks/address.ts'
 
 async function verdict(
   url: string,

@@ -2,8 +2,8 @@
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createServer, type Socket } from 'node:net'
-import { askedDelay, parseRetryAfter, retryDelay, ATTEMPTS } from '../../src/webhooks/schedule.ts'
-import { createSend } from '../../src/webhooks/send.ts'
+import { askedDelay, parseRetryAfter, retryDelay, ATTEMPTS } from '../../../src/notify/webhooks/schedule.ts'
+import { createSend } from '../../../src/notify/webhooks/send.ts'
 
 const stops: (() => void)[] = []
 afterAll(() => {

@@ -3,9 +3,9 @@
 import { describe, expect, test } from 'bun:test'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
-import { createSecretBox } from '../../src/webhooks/secret-box.ts'
-import { newSecret, serviceSignature, standardSignature } from '../../src/webhooks/signing.ts'
-import { rejection } from '../rejection.ts'
+import { createSecretBox } from '../../../src/notify/webhooks/secret-box.ts'
+import { newSecret, serviceSignature, standardSignature } from '../../../src/notify/webhooks/signing.ts'
+import { rejection } from '../../rejection.ts'
 
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count))
 const bytes = (text: string) => new TextEncoder().encode(text)

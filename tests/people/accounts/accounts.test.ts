@@ -1,9 +1,9 @@
 // Accounts without HTTP: the shape of a secret, how often its use is noted, who goes when, and passwords in turn.
 
 import { afterEach, describe, expect, spyOn, test } from 'bun:test'
-import { tokens, users, type AccountDeps, type User } from '../../src/accounts/accounts.ts'
-import { Credentials } from '../../src/accounts/credentials.ts'
-import { argon2Passwords } from '../../src/accounts/passwords.ts'
+import { tokens, users, type AccountDeps, type User } from '../../../src/people/accounts/accounts.ts'
+import { Credentials } from '../../../src/people/accounts/credentials.ts'
+import { argon2Passwords } from '../../../src/people/accounts/passwords.ts'
 import {
   endOtherSessions,
   endSession,
@@ -14,8 +14,8 @@ import {
   startSession,
   sweepSessions,
   touchSession,
-} from '../../src/accounts/sessions.ts'
-import { waitAfter } from '../../src/accounts/throttle.ts'
+} from '../../../src/people/accounts/sessions.ts'
+import { waitAfter } from '../../../src/people/accounts/throttle.ts'
 import {
   createToken,
   listTokens,
@@ -24,7 +24,7 @@ import {
   sweepTokens,
   tokenStands,
   touchToken,
-} from '../../src/accounts/tokens.ts'
+} from '../../../src/people/accounts/tokens.ts'
 import {
   addUser,
   authenticate,
@@ -37,13 +37,13 @@ import {
   setPassword,
   setRole,
   signUp,
-} from '../../src/accounts/users.ts'
-import { Problem } from '../../src/lib/problem.ts'
-import { idSource } from '../../src/lib/ids.ts'
-import type { Kv } from '../../src/store/kv.ts'
-import { storageFull } from '../../src/store/memory.ts'
-import { rejection } from '../rejection.ts'
-import { testKv } from '../store/test-store.ts'
+} from '../../../src/people/accounts/users.ts'
+import { Problem } from '../../../src/lib/problem.ts'
+import { idSource } from '../../../src/lib/ids.ts'
+import type { Kv } from '../../../src/store/kv.ts'
+import { storageFull } from '../../../src/store/memory.ts'
+import { rejection } from '../../rejection.ts'
+import { testKv } from '../../store/test-store.ts'
 
 const DAY = 86_400_000
 

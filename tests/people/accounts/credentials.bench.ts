@@ -5,10 +5,10 @@
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { Credentials } from '../../src/accounts/credentials.ts'
-import { lmdbKv } from '../../src/store/lmdb.ts'
-import { noteRow } from '../bench-rows.ts'
-import { testServer } from '../api/server.ts'
+import { Credentials } from '../../../src/people/accounts/credentials.ts'
+import { lmdbKv } from '../../../src/store/lmdb.ts'
+import { noteRow } from '../../bench-rows.ts'
+import { testServer } from '../../http/server.ts'
 
 const ROUNDS = 2000
 const WARM_UP = 500

@@ -1,14 +1,14 @@
 // What people keep on their charts: drawings by symbol, and layouts.
 
 import { describe, expect, test } from 'bun:test'
-import { createDrawings, type Sheet } from '../../src/charts/drawings.ts'
-import { createLayouts, LAYOUTS_PER_USER } from '../../src/charts/layouts.ts'
-import { idSource } from '../../src/lib/ids.ts'
-import type { Drawing } from '../../src/wire/drawing.ts'
-import type { LayoutChart } from '../../src/wire/layout.ts'
-import { HandClock } from '../lib/hand-clock.ts'
-import { rejection } from '../rejection.ts'
-import { testKv } from '../store/test-store.ts'
+import { createDrawings, type Sheet } from '../../../src/people/charts/drawings.ts'
+import { createLayouts, LAYOUTS_PER_USER } from '../../../src/people/charts/layouts.ts'
+import { idSource } from '../../../src/lib/ids.ts'
+import type { Drawing } from '../../../src/wire/drawing.ts'
+import type { LayoutChart } from '../../../src/wire/layout.ts'
+import { HandClock } from '../../lib/hand-clock.ts'
+import { rejection } from '../../rejection.ts'
+import { testKv } from '../../store/test-store.ts'
 
 const MARKET = { exchange: 'x', symbol: 'abc' }
 const line = (id: string, points = 2, tool = 'trend-line') =>

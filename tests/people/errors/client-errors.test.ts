@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { createClientErrors } from '../../src/errors/client-errors.ts'
-import { idSource } from '../../src/lib/ids.ts'
-import { testKv } from '../store/test-store.ts'
+import { createClientErrors } from '../../../src/people/errors/client-errors.ts'
+import { idSource } from '../../../src/lib/ids.ts'
+import { testKv } from '../../store/test-store.ts'
 
 function world(kv = testKv(), clock = { now: () => 5, sleep: () => Promise.resolve() }) {
   let byte = 0

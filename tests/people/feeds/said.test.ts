@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { saidOf } from '../../src/feeds/said.ts'
-import type { FeedStatus, PollStatus } from '../../src/market/live/feed-status.ts'
+import { saidOf } from '../../../src/people/feeds/said.ts'
+import type { FeedStatus, PollStatus } from '../../../src/market/live/feed-status.ts'
 
 const AT = Date.UTC(2026, 0, 2, 3, 4)
 const FEED: FeedStatus = {

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
-import { createSymbolLists } from '../../src/feeds/symbol-lists.ts'
-import { silentLog } from '../../src/lib/log.ts'
-import { SYMBOL_LISTS } from '../../src/market/listings/symbol-lists.ts'
-import type { Http } from '../../src/market/providers/provider.ts'
-import type { Kv } from '../../src/store/kv.ts'
-import { listAnswer } from '../market/fake-lists.ts'
-import { rejection } from '../rejection.ts'
-import { testKv } from '../store/test-store.ts'
+import { createSymbolLists } from '../../../src/people/feeds/symbol-lists.ts'
+import { silentLog } from '../../../src/lib/log.ts'
+import { SYMBOL_LISTS } from '../../../src/market/listings/symbol-lists.ts'
+import type { Http } from '../../../src/market/providers/provider.ts'
+import type { Kv } from '../../../src/store/kv.ts'
+import { listAnswer } from '../../market/fake-lists.ts'
+import { rejection } from '../../rejection.ts'
+import { testKv } from '../../store/test-store.ts'
 
 const DAY = 86_400_000
 

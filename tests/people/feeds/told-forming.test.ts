@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { ToldForming } from '../../src/feeds/told-forming.ts'
-import { FormingBars } from '../../src/market/live/forming-bars.ts'
-import { HandClock } from '../lib/hand-clock.ts'
-import { testKv } from '../store/test-store.ts'
+import { ToldForming } from '../../../src/people/feeds/told-forming.ts'
+import { FormingBars } from '../../../src/market/live/forming-bars.ts'
+import { HandClock } from '../../lib/hand-clock.ts'
+import { testKv } from '../../store/test-store.ts'
 
 const KEY = { exchange: 'BINANCE', symbol: 'BTCUSDT', interval: '1m' }
 const rowWith = (close: number) => [0, 1, 9, 1, close, 1] as const

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { createIdeas, IDEAS_PER_USER, SNAPSHOTS_PER_USER } from '../../src/ideas/ideas.ts'
-import { idSource } from '../../src/lib/ids.ts'
-import { testKv } from '../store/test-store.ts'
-import { rejection } from '../rejection.ts'
+import { createIdeas, IDEAS_PER_USER, SNAPSHOTS_PER_USER } from '../../../src/people/ideas/ideas.ts'
+import { idSource } from '../../../src/lib/ids.ts'
+import { testKv } from '../../store/test-store.ts'
+import { rejection } from '../../rejection.ts'
 
 let byte = 0
 const random = { bytes: (n: number) => new Uint8Array(n).map(() => byte++) }

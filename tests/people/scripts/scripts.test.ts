@@ -1,13 +1,13 @@
 // Scripts, their revisions, the libraries among them and those that are missed, on a compiler that looks at the first word.
 
 import { describe, expect, spyOn, test } from 'bun:test'
-import { idSource } from '../../src/lib/ids.ts'
-import { silentLog } from '../../src/lib/log.ts'
-import { createScripts, libraryFor, SCRIPTS_PER_USER } from '../../src/scripts/scripts.ts'
-import { WantedLibraries } from '../../src/scripts/wanted-libraries.ts'
-import { HandClock } from '../lib/hand-clock.ts'
-import { testKv } from '../store/test-store.ts'
-import { rejection } from '../rejection.ts'
+import { idSource } from '../../../src/lib/ids.ts'
+import { silentLog } from '../../../src/lib/log.ts'
+import { createScripts, libraryFor, SCRIPTS_PER_USER } from '../../../src/people/scripts/scripts.ts'
+import { WantedLibraries } from '../../../src/people/scripts/wanted-libraries.ts'
+import { HandClock } from '../../lib/hand-clock.ts'
+import { testKv } from '../../store/test-store.ts'
+import { rejection } from '../../rejection.ts'
 
 const KINDS = ['strategy', 'indicator', 'library'] as const
 

@@ -1,7 +1,7 @@
 // Search without a thread: what is said to it is answered at once.
 
-import type { SearchThread } from '../../src/search/search.ts'
-import { serveSearch } from '../../src/search/serve.ts'
+import type { SearchThread } from '../../../src/people/search/search.ts'
+import { serveSearch } from '../../../src/people/search/serve.ts'
 
 export function searchHere(): SearchThread {
   const thread: SearchThread = {

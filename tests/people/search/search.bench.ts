@@ -9,18 +9,18 @@
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { parseArgs } from 'node:util'
-import type { Idea } from '../../src/ideas/ideas.ts'
-import { idSource } from '../../src/lib/ids.ts'
-import { seededRandom } from '../../src/lib/seeded-random.ts'
-import { collection } from '../../src/store/collection.ts'
-import { lmdbKv } from '../../src/store/lmdb.ts'
-import { transact } from '../../src/store/transaction.ts'
-import { users } from '../../src/accounts/accounts.ts'
-import { noteRow } from '../bench-rows.ts'
-import { OWNER } from '../executable/server.ts'
+import type { Idea } from '../../../src/people/ideas/ideas.ts'
+import { idSource } from '../../../src/lib/ids.ts'
+import { seededRandom } from '../../../src/lib/seeded-random.ts'
+import { collection } from '../../../src/store/collection.ts'
+import { lmdbKv } from '../../../src/store/lmdb.ts'
+import { transact } from '../../../src/store/transaction.ts'
+import { users } from '../../../src/people/accounts/accounts.ts'
+import { noteRow } from '../../bench-rows.ts'
+import { OWNER } from '../../executable/server.ts'
 
 const { positionals } = parseArgs({ args: process.argv.slice(2), allowPositionals: true })
-const place = positionals[0] ?? `${import.meta.dir}/../..`
+const place = positionals[0] ?? `${import.meta.dir}/../../..`
 const PUBLIC = 50_000
 const OWN = 5000
 const PEOPLE = 200

@@ -2,12 +2,12 @@
 
 import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
-import { Indexes, type SearchItem } from '../../src/search/indexes.ts'
-import { createSearch } from '../../src/search/search.ts'
+import { Indexes, type SearchItem } from '../../../src/people/search/indexes.ts'
+import { createSearch } from '../../../src/people/search/search.ts'
 import { searchHere } from './search-here.ts'
-import { PostedFields, PackedSearch } from '../../src/search/postings.ts'
-import { seededRandom } from '../../src/lib/seeded-random.ts'
-import { later } from '../later.ts'
+import { PostedFields, PackedSearch } from '../../../src/people/search/postings.ts'
+import { seededRandom } from '../../../src/lib/seeded-random.ts'
+import { later } from '../../later.ts'
 import MiniSearch from 'minisearch'
 
 const item = (id: string, fields: Partial<SearchItem> = {}): SearchItem => ({

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
-import { SECTIONS } from '../../src/dashboard/help/sections.ts'
-import { idSource } from '../../src/lib/ids.ts'
-import { testKv } from '../store/test-store.ts'
-import { createSupport, parseArticle } from '../../src/support/support.ts'
+import { SECTIONS } from '../../../src/dashboard/help/sections.ts'
+import { idSource } from '../../../src/lib/ids.ts'
+import { testKv } from '../../store/test-store.ts'
+import { createSupport, parseArticle } from '../../../src/people/support/support.ts'
 
-const folder = `${import.meta.dir}/../../src/support/articles`
+const folder = `${import.meta.dir}/../../../src/people/support/articles`
 const articles = readdirSync(folder).map((file) =>
   parseArticle(file.replace(/\.md$/, ''), readFileSync(`${folder}/${file}`, 'utf8')),
 )

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { idSource } from '../../src/lib/ids.ts'
+import { idSource } from '../../../src/lib/ids.ts'
 import {
   checkedItems,
   createWatchlists,
   exportCsv,
   WATCHLISTS_PER_USER,
-} from '../../src/watchlists/watchlists.ts'
-import { testKv } from '../store/test-store.ts'
-import { rejection } from '../rejection.ts'
+} from '../../../src/people/watchlists/watchlists.ts'
+import { testKv } from '../../store/test-store.ts'
+import { rejection } from '../../rejection.ts'
 
 describe('an import', () => {
   test('keeps rows as they are meant', () => {

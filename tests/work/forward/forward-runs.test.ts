@@ -1,32 +1,32 @@
 // Forward runs over a store and bars that come one by one, with servers that stop and start again.
 
 import { expect, test } from 'bun:test'
-import { CompiledScripts } from '../../src/backtest/compiled-scripts.ts'
-import { runBacktest } from '../../src/backtest/run.ts'
+import { CompiledScripts } from '../../../src/broker/compiled-scripts.ts'
+import { runBacktest } from '../../../src/broker/run.ts'
 import {
   eventsBetween,
   ForwardRuns,
   type ForwardDeps,
   type ForwardRun,
-} from '../../src/forward/forward-runs.ts'
-import type { FollowJob } from '../../src/engine/job.ts'
-import { idSource } from '../../src/lib/ids.ts'
-import { ALL_SHARDS } from '../../src/lib/shards.ts'
-import { silentLog } from '../../src/lib/log.ts'
-import { seededRandom } from '../../src/lib/seeded-random.ts'
-import { BarCache } from '../../src/market/bar-cache.ts'
-import { barsOf, sliceBars, type Bars } from '../../src/market/bars.ts'
-import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
-import { hostFor } from '../../src/runs/host.ts'
-import { scriptRequest } from '../../src/tools/incremental.ts'
-import type { Kv } from '../../src/store/kv.ts'
-import type { ForwardOrder, WaitingOrder } from '../../src/wire/forward-run.ts'
-import type { ReportOrder } from '../../src/wire/report.ts'
-import { HandClock } from '../lib/hand-clock.ts'
-import type { Problem } from '../../src/lib/problem.ts'
-import { tidy } from '../../src/lib/tidy.ts'
-import { rejection } from '../rejection.ts'
-import { testBars, testKv } from '../store/test-store.ts'
+} from '../../../src/work/forward/forward-runs.ts'
+import type { FollowJob } from '../../../src/work/workers/job.ts'
+import { idSource } from '../../../src/lib/ids.ts'
+import { ALL_SHARDS } from '../../../src/lib/shards.ts'
+import { silentLog } from '../../../src/lib/log.ts'
+import { seededRandom } from '../../../src/lib/seeded-random.ts'
+import { BarCache } from '../../../src/market/bar-cache.ts'
+import { barsOf, sliceBars, type Bars } from '../../../src/market/bars.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
+import { hostFor } from '../../../src/work/runs/host.ts'
+import { scriptRequest } from '../../../src/tools/incremental.ts'
+import type { Kv } from '../../../src/store/kv.ts'
+import type { ForwardOrder, WaitingOrder } from '../../../src/wire/forward-run.ts'
+import type { ReportOrder } from '../../../src/wire/report.ts'
+import { HandClock } from '../../lib/hand-clock.ts'
+import type { Problem } from '../../../src/lib/problem.ts'
+import { tidy } from '../../../src/lib/tidy.ts'
+import { rejection } from '../../rejection.ts'
+import { testBars, testKv } from '../../store/test-store.ts'
 import { inlinePool } from './inline-pool.ts'
 
 const KEY = { exchange: 'HOME', symbol: 'BTCUSDT', interval: '15m' }

@@ -6,21 +6,21 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import process from 'node:process'
-import { JobPool } from '../../src/engine/pool.ts'
-import { threadMs } from '../../src/engine/thread-time.ts'
-import { ForwardRuns } from '../../src/forward/forward-runs.ts'
-import { idSource } from '../../src/lib/ids.ts'
-import { silentLog } from '../../src/lib/log.ts'
-import { BarCache } from '../../src/market/bar-cache.ts'
-import { memoryBars } from '../../src/market/bar-store.ts'
-import { sliceBars } from '../../src/market/bars.ts'
-import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
-import { hostFor } from '../../src/runs/host.ts'
-import { lmdbKv } from '../../src/store/lmdb.ts'
-import { scriptRequest } from '../../src/tools/incremental.ts'
-import { createOutbox } from '../../src/webhooks/deliveries.ts'
-import { orderEvent } from '../../src/server/messages.ts'
-import { postgresStores, realClock } from '../store/postgres-stores.ts'
+import { JobPool } from '../../../src/work/workers/pool.ts'
+import { threadMs } from '../../../src/work/workers/thread-time.ts'
+import { ForwardRuns } from '../../../src/work/forward/forward-runs.ts'
+import { idSource } from '../../../src/lib/ids.ts'
+import { silentLog } from '../../../src/lib/log.ts'
+import { BarCache } from '../../../src/market/bar-cache.ts'
+import { memoryBars } from '../../../src/market/bar-store.ts'
+import { sliceBars } from '../../../src/market/bars.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
+import { hostFor } from '../../../src/work/runs/host.ts'
+import { lmdbKv } from '../../../src/store/lmdb.ts'
+import { scriptRequest } from '../../../src/tools/incremental.ts'
+import { createOutbox } from '../../../src/notify/webhooks/deliveries.ts'
+import { orderEvent } from '../../../src/server/messages.ts'
+import { postgresStores, realClock } from '../../store/postgres-stores.ts'
 
 const BEHIND = 300
 const ROUNDS = 3
@@ -47,7 +47,7 @@ const newId = idSource({
 const pool = new JobPool({
   workers: 1,
   clock: { ...realClock, now: () => performance.now() },
-  spawn: () => new Worker(new URL('../../src/engine/worker.ts', import.meta.url).href),
+  spawn: () => new Worker(new URL('../../../src/work/workers/worker.ts', import.meta.url).href),
   threadMs,
   memory: () => process.memoryUsage.rss(),
   memoryMax: Infinity,

@@ -1,10 +1,10 @@
 // Jobs of forward runs, done in this thread.
 
-import { CompiledScripts } from '../../src/backtest/compiled-scripts.ts'
-import { followJob, forwardJob } from '../../src/engine/forward-job.ts'
-import type { FollowJob, ForwardJob } from '../../src/engine/job.ts'
-import type { JobPool } from '../../src/engine/pool.ts'
-import type { Desk } from '../../src/engine/worker-loop.ts'
+import { CompiledScripts } from '../../../src/broker/compiled-scripts.ts'
+import { followJob, forwardJob } from '../../../src/work/workers/forward-job.ts'
+import type { FollowJob, ForwardJob } from '../../../src/work/workers/job.ts'
+import type { JobPool } from '../../../src/work/workers/pool.ts'
+import type { Desk } from '../../../src/work/workers/worker-loop.ts'
 
 export function inlinePool(): Pick<JobPool, 'do'> {
   const scripts = new CompiledScripts()

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { barsOf, rowsOf } from '../../src/market/bars.ts'
-import { minuteBars, rows } from '../market/bar-store.conformance.ts'
+import { barsOf, rowsOf } from '../../../src/market/bars.ts'
+import { minuteBars, rows } from '../../market/bar-store.conformance.ts'
 
 test('a tape has what of a bar was bought where that is known, and is as it always was where it is not', () => {
   const bars = minuteBars(0, 3)

@@ -1,9 +1,9 @@
 // Who watches a long job is told of its end, whenever the watching begins and however the job ends.
 
 import { expect, test } from 'bun:test'
-import { UserJobs, type KeptJob, type UserJobsOptions } from '../../src/jobs/user-jobs.ts'
-import { Problem } from '../../src/lib/problem.ts'
-import { HandClock } from '../lib/hand-clock.ts'
+import { UserJobs, type KeptJob, type UserJobsOptions } from '../../../src/work/jobs/user-jobs.ts'
+import { Problem } from '../../../src/lib/problem.ts'
+import { HandClock } from '../../lib/hand-clock.ts'
 
 const NEVER = new AbortController().signal
 

@@ -1,9 +1,9 @@
 // Portfolios over HTTP: asked for, followed, looked at whole and part by part, stopped and gone.
 
 import { describe, expect, spyOn, test } from 'bun:test'
-import { JobPool } from '../../src/engine/pool.ts'
-import type { PortfolioBody } from '../../src/wire/portfolio.ts'
-import { rejection } from '../rejection.ts'
+import { JobPool } from '../../../src/work/workers/pool.ts'
+import type { PortfolioBody } from '../../../src/wire/portfolio.ts'
+import { rejection } from '../../rejection.ts'
 import { scanServer } from '../scans/scan-server.ts'
 
 const BUYS = (qty: number) => `//@version=6

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { BOOKMARKS_MAX, createPlaces } from '../../src/replay/places.ts'
-import { testKv } from '../store/test-store.ts'
-import { rejection } from '../rejection.ts'
+import { BOOKMARKS_MAX, createPlaces } from '../../../src/work/replay/places.ts'
+import { testKv } from '../../store/test-store.ts'
+import { rejection } from '../../rejection.ts'
 
 let now = 1
 const world = (kv = testKv()) =>

@@ -1,20 +1,20 @@
 // A replay session, made of bars and of what a backtest has told of them.
 
 import { describe, expect, test } from 'bun:test'
-import { idSource } from '../../src/lib/ids.ts'
-import { BarCache } from '../../src/market/bar-cache.ts'
-import { emptyBars, type Bars } from '../../src/market/bars.ts'
+import { idSource } from '../../../src/lib/ids.ts'
+import { BarCache } from '../../../src/market/bar-cache.ts'
+import { emptyBars, type Bars } from '../../../src/market/bars.ts'
 import {
   backtestSession,
   endReplays,
   marketSession,
   type ReplayedBacktest,
-} from '../../src/replay/session.ts'
-import { transact } from '../../src/store/transaction.ts'
-import { TEST_SYMBOL } from '../backtest/drive.ts'
-import { HandClock } from '../lib/hand-clock.ts'
-import { rejection } from '../rejection.ts'
-import { testBars, testKv } from '../store/test-store.ts'
+} from '../../../src/work/replay/session.ts'
+import { transact } from '../../../src/store/transaction.ts'
+import { TEST_SYMBOL } from '../../broker/drive.ts'
+import { HandClock } from '../../lib/hand-clock.ts'
+import { rejection } from '../../rejection.ts'
+import { testBars, testKv } from '../../store/test-store.ts'
 
 const HOUR = 3_600_000
 const START = Date.UTC(2026, 0, 1)

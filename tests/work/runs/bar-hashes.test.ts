@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
-import { barsHash } from '../../src/backtest/report/hash.ts'
-import { previewJob } from '../../src/engine/run-job.ts'
-import type { RunJob } from '../../src/engine/job.ts'
-import type { Desk } from '../../src/engine/worker-loop.ts'
-import { emptyBars, sliceBars } from '../../src/market/bars.ts'
-import { defaultSymbol } from '../../src/market/symbols.ts'
-import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
-import { BarHashes } from '../../src/runs/bar-hashes.ts'
-import { barsOfCloses } from '../pine/library/script.ts'
+import { barsHash } from '../../../src/broker/report/hash.ts'
+import { previewJob } from '../../../src/work/workers/run-job.ts'
+import type { RunJob } from '../../../src/work/workers/job.ts'
+import type { Desk } from '../../../src/work/workers/worker-loop.ts'
+import { emptyBars, sliceBars } from '../../../src/market/bars.ts'
+import { defaultSymbol } from '../../../src/market/symbols.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
+import { BarHashes } from '../../../src/work/runs/bar-hashes.ts'
+import { barsOfCloses } from '../../language/library/script.ts'
 
 test('a hash is that of its stretch alone, and of the stretches of a series the newest are known', () => {
   const hashes = new BarHashes()

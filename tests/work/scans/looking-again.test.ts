@@ -3,14 +3,14 @@
 // A worker's answers are made up here, so that every row is what a test wants it to be.
 
 import { expect, test } from 'bun:test'
-import type { ScanJob, ScanOutput } from '../../src/engine/job.ts'
-import type { JobPool } from '../../src/engine/pool.ts'
-import { silentLog } from '../../src/lib/log.ts'
-import { Problem } from '../../src/lib/problem.ts'
-import { BarCache } from '../../src/market/bar-cache.ts'
-import { owned, type SeriesKey } from '../../src/market/bar-store.ts'
-import { emptyBars } from '../../src/market/bars.ts'
-import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
+import type { ScanJob, ScanOutput } from '../../../src/work/workers/job.ts'
+import type { JobPool } from '../../../src/work/workers/pool.ts'
+import { silentLog } from '../../../src/lib/log.ts'
+import { Problem } from '../../../src/lib/problem.ts'
+import { BarCache } from '../../../src/market/bar-cache.ts'
+import { owned, type SeriesKey } from '../../../src/market/bar-store.ts'
+import { emptyBars } from '../../../src/market/bars.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
 import {
   BATCH,
   batchKey,
@@ -19,11 +19,11 @@ import {
   scriptKey,
   type Scan,
   type StoredRow,
-} from '../../src/scans/records.ts'
-import type { Key } from '../../src/store/kv.ts'
-import { createScanWatch, type News } from '../../src/scans/watch.ts'
-import { HandClock } from '../lib/hand-clock.ts'
-import { testBars, testKv } from '../store/test-store.ts'
+} from '../../../src/work/scans/records.ts'
+import type { Key } from '../../../src/store/kv.ts'
+import { createScanWatch, type News } from '../../../src/work/scans/watch.ts'
+import { HandClock } from '../../lib/hand-clock.ts'
+import { testBars, testKv } from '../../store/test-store.ts'
 
 const DAY = 86_400_000
 const TIME = Date.UTC(2024, 0, 5)

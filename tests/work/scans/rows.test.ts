@@ -1,15 +1,15 @@
 // Rows of a scan, chosen and put in order by names, and the markets it looks at.
 
 import { describe, expect, test } from 'bun:test'
-import type { Problem } from '../../src/lib/problem.ts'
-import { BarCache } from '../../src/market/bar-cache.ts'
-import { emptyBars } from '../../src/market/bars.ts'
-import { namedMarket, Markets } from '../../src/scans/markets.ts'
-import type { Scan } from '../../src/scans/records.ts'
-import { choosing, csvHead, csvLine, type Choosing } from '../../src/scans/rows.ts'
-import { ReportSummary } from '../../src/wire/report.ts'
-import type { ScanRow } from '../../src/wire/scan.ts'
-import { testBars } from '../store/test-store.ts'
+import type { Problem } from '../../../src/lib/problem.ts'
+import { BarCache } from '../../../src/market/bar-cache.ts'
+import { emptyBars } from '../../../src/market/bars.ts'
+import { namedMarket, Markets } from '../../../src/work/scans/markets.ts'
+import type { Scan } from '../../../src/work/scans/records.ts'
+import { choosing, csvHead, csvLine, type Choosing } from '../../../src/work/scans/rows.ts'
+import { ReportSummary } from '../../../src/wire/report.ts'
+import type { ScanRow } from '../../../src/wire/scan.ts'
+import { testBars } from '../../store/test-store.ts'
 
 const scanOf = (kind: Scan['kind'], more: Partial<Scan> = {}) =>
   ({

@@ -1,7 +1,7 @@
 // A server with many markets and a script to scan them with, for tests.
 
-import type { ScanBody } from '../../src/wire/scan.ts'
-import { testServer } from '../api/server.ts'
+import type { ScanBody } from '../../../src/wire/scan.ts'
+import { testServer } from '../../http/server.ts'
 
 /** True on the last bar where the close is above the average of the last three. */
 export const SCREEN = `//@version=6

@@ -5,12 +5,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { BarCache } from '../../src/market/bar-cache.ts'
-import { emptyBars, type Bars } from '../../src/market/bars.ts'
-import { seededRandom } from '../../src/lib/seeded-random.ts'
-import { median } from '../../src/statistics/moments.ts'
-import { lmdbBars } from '../../src/store/lmdb-bars.ts'
-import { openStore } from '../../src/store/open-store.ts'
+import { BarCache } from '../../../src/market/bar-cache.ts'
+import { emptyBars, type Bars } from '../../../src/market/bars.ts'
+import { seededRandom } from '../../../src/lib/seeded-random.ts'
+import { median } from '../../../src/broker/statistics/moments.ts'
+import { lmdbBars } from '../../../src/store/lmdb-bars.ts'
+import { openStore } from '../../../src/store/open-store.ts'
 import { scanServer } from './scan-server.ts'
 
 const [MARKETS, BARS] = [4000, 500]

@@ -1,11 +1,11 @@
 // Scans through the API, with the real engine.
 
 import { describe, expect, spyOn, test } from 'bun:test'
-import { scans } from '../../src/scans/records.ts'
-import { transact } from '../../src/store/transaction.ts'
-import type { ScanBody } from '../../src/wire/scan.ts'
+import { scans } from '../../../src/work/scans/records.ts'
+import { transact } from '../../../src/store/transaction.ts'
+import type { ScanBody } from '../../../src/wire/scan.ts'
 import { HOLDS, SCAN, scanServer } from './scan-server.ts'
-import { testKv } from '../store/test-store.ts'
+import { testKv } from '../../store/test-store.ts'
 
 const PATH = '/api/platform/scans'
 const names = (rows: readonly { exchange: string; symbol: string }[]) =>

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { SCAN, scanServer } from './scan-server.ts'
-import { testKv } from '../store/test-store.ts'
+import { testKv } from '../../store/test-store.ts'
 
 const PATH = '/api/platform/scans'
 const UP = [50, 50, 50, 50, 50, 50, 60]

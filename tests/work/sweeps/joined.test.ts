@@ -1,8 +1,8 @@
 // What was run in parts is put together as if it had been run in one go.
 
 import { expect, test } from 'bun:test'
-import type { TrialsOutput } from '../../src/engine/job.ts'
-import { joined } from '../../src/sweeps/joined.ts'
+import type { TrialsOutput } from '../../../src/work/workers/job.ts'
+import { joined } from '../../../src/work/sweeps/joined.ts'
 
 const winner = (trial: number, score: number) => ({
   trial,

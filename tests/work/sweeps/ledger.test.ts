@@ -1,19 +1,19 @@
 // The ledger of trials: what counts, when, and what stands beside every result because of it.
 
 import { expect, test } from 'bun:test'
-import { scriptNames } from '../../src/backtest/trial-name.ts'
-import { silentLog } from '../../src/lib/log.ts'
-import { seededRandom } from '../../src/lib/seeded-random.ts'
-import { deviationByLuck } from '../../src/statistics/deflated-sharpe.ts'
-import { leastTrackRecord, probabilisticSharpe } from '../../src/statistics/probabilistic-sharpe.ts'
-import { momentsOf, momentsOfEquity } from '../../src/statistics/moments.ts'
-import { leastBacktestLength } from '../../src/statistics/backtest-length.ts'
-import { format } from '../../src/pine/format.ts'
-import { scriptTokens } from '../../src/pine/same-script.ts'
-import type { Kv } from '../../src/store/kv.ts'
-import { Ledger } from '../../src/sweeps/ledger.ts'
+import { scriptNames } from '../../../src/broker/trial-name.ts'
+import { silentLog } from '../../../src/lib/log.ts'
+import { seededRandom } from '../../../src/lib/seeded-random.ts'
+import { deviationByLuck } from '../../../src/broker/statistics/deflated-sharpe.ts'
+import { leastTrackRecord, probabilisticSharpe } from '../../../src/broker/statistics/probabilistic-sharpe.ts'
+import { momentsOf, momentsOfEquity } from '../../../src/broker/statistics/moments.ts'
+import { leastBacktestLength } from '../../../src/broker/statistics/backtest-length.ts'
+import { format } from '../../../src/language/format.ts'
+import { scriptTokens } from '../../../src/language/same-script.ts'
+import type { Kv } from '../../../src/store/kv.ts'
+import { Ledger } from '../../../src/work/sweeps/ledger.ts'
 import { CROSS, SWEEP, sweepServer } from './sweep-server.ts'
-import { testKv } from '../store/test-store.ts'
+import { testKv } from '../../store/test-store.ts'
 
 const OF = { userId: 'u', script: 's', market: 'X:ABC 1h' }
 const rounded = (_: string, value: unknown) =>

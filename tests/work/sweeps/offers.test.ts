@@ -1,10 +1,10 @@
 // A sweep on several servers: who does a batch changes nothing of what is stored of it.
 
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test'
-import type { Kv } from '../../src/store/kv.ts'
-import { HELPED_MAX, offersIn } from '../../src/sweeps/offers.ts'
-import { testFleet } from '../api/fleet.ts'
-import { barCsv } from '../bar-csv.ts'
+import type { Kv } from '../../../src/store/kv.ts'
+import { HELPED_MAX, offersIn } from '../../../src/work/sweeps/offers.ts'
+import { testFleet } from '../../http/fleet.ts'
+import { barCsv } from '../../bar-csv.ts'
 import { CROSS } from './sweep-server.ts'
 
 setDefaultTimeout(900_000)

@@ -1,11 +1,11 @@
 // What a sweep tries next: found in short turns, since the plan runs on the server's own thread.
 
 import { describe, expect, test } from 'bun:test'
-import { proposeJob } from '../../src/engine/propose-job.ts'
-import { tpeSampler } from '../../src/sweeps/samplers/tpe.ts'
-import { planOf, SAMPLERS, type SamplerName } from '../../src/sweeps/plan.ts'
-import { spaceOf, type Choice, type Varied } from '../../src/sweeps/space.ts'
-import { rejection } from '../rejection.ts'
+import { proposeJob } from '../../../src/work/workers/propose-job.ts'
+import { tpeSampler } from '../../../src/work/sweeps/samplers/tpe.ts'
+import { planOf, SAMPLERS, type SamplerName } from '../../../src/work/sweeps/plan.ts'
+import { spaceOf, type Choice, type Varied } from '../../../src/work/sweeps/space.ts'
+import { rejection } from '../../rejection.ts'
 
 const stepped = (input: string, max: number): Varied => ({ input, min: 1, max, step: 1 })
 

@@ -4,11 +4,11 @@
 //
 // Optuna 5 (seeds 17, 41, 73, 109, 149): Branin TPE .0042, CMA-ES .0013; Hartmann 3 .00226, .0019; Rosenbrock 6 5.30, 4.36.
 
-import { cmaEsSampler } from '../../src/sweeps/samplers/cma-es.ts'
-import { randomSampler } from '../../src/sweeps/samplers/random.ts'
-import { sobolSampler } from '../../src/sweeps/samplers/sobol.ts'
-import { tpeSampler } from '../../src/sweeps/samplers/tpe.ts'
-import { median } from '../../src/statistics/moments.ts'
+import { cmaEsSampler } from '../../../src/work/sweeps/samplers/cma-es.ts'
+import { randomSampler } from '../../../src/work/sweeps/samplers/random.ts'
+import { sobolSampler } from '../../../src/work/sweeps/samplers/sobol.ts'
+import { tpeSampler } from '../../../src/work/sweeps/samplers/tpe.ts'
+import { median } from '../../../src/broker/statistics/moments.ts'
 import { regretOf, TEST_FUNCTIONS } from './test-functions.ts'
 
 const SEEDS = 50

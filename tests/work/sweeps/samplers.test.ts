@@ -1,15 +1,15 @@
 // Samplers: what they try, that a seed repeats it, and that those that learn find more than chance.
 
 import { describe, expect, test } from 'bun:test'
-import { median } from '../../src/statistics/moments.ts'
-import { cmaEsSampler } from '../../src/sweeps/samplers/cma-es.ts'
-import { gridSampler } from '../../src/sweeps/samplers/grid.ts'
-import { randomSampler } from '../../src/sweeps/samplers/random.ts'
-import type { Axis } from '../../src/statistics/parzen.ts'
-import type { Sampler } from '../../src/sweeps/samplers/sampler.ts'
-import { sobolSampler } from '../../src/sweeps/samplers/sobol.ts'
-import { tpeSampler } from '../../src/sweeps/samplers/tpe.ts'
-import oracles from '../statistics/oracles.json' with { type: 'json' }
+import { median } from '../../../src/broker/statistics/moments.ts'
+import { cmaEsSampler } from '../../../src/work/sweeps/samplers/cma-es.ts'
+import { gridSampler } from '../../../src/work/sweeps/samplers/grid.ts'
+import { randomSampler } from '../../../src/work/sweeps/samplers/random.ts'
+import type { Axis } from '../../../src/broker/statistics/parzen.ts'
+import type { Sampler } from '../../../src/work/sweeps/samplers/sampler.ts'
+import { sobolSampler } from '../../../src/work/sweeps/samplers/sobol.ts'
+import { tpeSampler } from '../../../src/work/sweeps/samplers/tpe.ts'
+import oracles from '../../broker/statistics/oracles.json' with { type: 'json' }
 import { regretOf, TEST_FUNCTIONS } from './test-functions.ts'
 
 const free = (count: number): Axis[] => Array.from({ length: count }, () => ({ count: null, ordered: true }))

@@ -1,10 +1,10 @@
 // What a sweep varies, the stretches of time it looks at, and its trials as lines of a table.
 
 import { describe, expect, test } from 'bun:test'
-import type { Problem } from '../../src/lib/problem.ts'
-import { spaceOf, type Varied } from '../../src/sweeps/space.ts'
-import { csvHead, csvLine } from '../../src/sweeps/trials.ts'
-import { cellsOf, heldOut, type Windows } from '../../src/sweeps/windows.ts'
+import type { Problem } from '../../../src/lib/problem.ts'
+import { spaceOf, type Varied } from '../../../src/work/sweeps/space.ts'
+import { csvHead, csvLine } from '../../../src/work/sweeps/trials.ts'
+import { cellsOf, heldOut, type Windows } from '../../../src/work/sweeps/windows.ts'
 
 const spaceOver = (...varied: Varied[]) => spaceOf(varied, [])
 /** Field, code and message of what is refused. */

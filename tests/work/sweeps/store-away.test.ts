@@ -1,10 +1,10 @@
 // A sweep over a store that is away for a while: it goes on from its record to its end.
 
 import { expect, test } from 'bun:test'
-import { Problem } from '../../src/lib/problem.ts'
-import type { Commit, Kv } from '../../src/store/kv.ts'
-import { FakeClock } from '../api/server.ts'
-import { testKv } from '../store/test-store.ts'
+import { Problem } from '../../../src/lib/problem.ts'
+import type { Commit, Kv } from '../../../src/store/kv.ts'
+import { FakeClock } from '../../http/server.ts'
+import { testKv } from '../../store/test-store.ts'
 import { sweepServer } from './sweep-server.ts'
 
 /** A pause is over in the next turn. */

@@ -1,7 +1,7 @@
 // A server with bars and a strategy to sweep, for tests.
 
-import type { SweepBody } from '../../src/wire/sweep.ts'
-import { testServer } from '../api/server.ts'
+import type { SweepBody } from '../../../src/wire/sweep.ts'
+import { testServer } from '../../http/server.ts'
 
 export const CROSS = `//@version=6
 strategy("cross", initial_capital=10000)

@@ -11,7 +11,7 @@
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
-import { noteRow } from '../bench-rows.ts'
+import { noteRow } from '../../bench-rows.ts'
 import { CROSS } from './sweep-server.ts'
 
 const [BARS, TRIALS] = [50_000, 10_000]

@@ -7,21 +7,21 @@
 // trials and as single runs in turns, whose reports are not read, and whose reports are; the figures are the medians of their
 // ratios in processor time. 1.2 is wanted of the first.
 
-import { CompiledScripts } from '../../src/backtest/compiled-scripts.ts'
-import { openBacktest, runBacktest, type BacktestRequest } from '../../src/backtest/run.ts'
-import type { Measured, TrialInputs } from '../../src/backtest/measured.ts'
-import { TrialColumns, variedAmong } from '../../src/backtest/trial-columns.ts'
-import { runTrials } from '../../src/backtest/trial.ts'
-import { ownThreadMs } from '../../src/engine/thread-time.ts'
-import { emptyBars } from '../../src/market/bars.ts'
-import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
-import { median } from '../../src/statistics/moments.ts'
-import { overfitting } from '../../src/statistics/overfitting.ts'
-import { snoopingTests } from '../../src/statistics/reality-check.ts'
-import { parityCases } from '../../src/tools/parity.ts'
-import { cellsOf } from '../../src/sweeps/windows.ts'
-import { seededRandom } from '../../src/lib/seeded-random.ts'
-import { TEST_SYMBOL } from '../backtest/drive.ts'
+import { CompiledScripts } from '../../../src/broker/compiled-scripts.ts'
+import { openBacktest, runBacktest, type BacktestRequest } from '../../../src/broker/run.ts'
+import type { Measured, TrialInputs } from '../../../src/broker/measured.ts'
+import { TrialColumns, variedAmong } from '../../../src/broker/trial-columns.ts'
+import { runTrials } from '../../../src/broker/trial.ts'
+import { ownThreadMs } from '../../../src/work/workers/thread-time.ts'
+import { emptyBars } from '../../../src/market/bars.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
+import { median } from '../../../src/broker/statistics/moments.ts'
+import { overfitting } from '../../../src/broker/statistics/overfitting.ts'
+import { snoopingTests } from '../../../src/broker/statistics/reality-check.ts'
+import { parityCases } from '../../../src/cli/parity/cases.ts'
+import { cellsOf } from '../../../src/work/sweeps/windows.ts'
+import { seededRandom } from '../../../src/lib/seeded-random.ts'
+import { TEST_SYMBOL } from '../../broker/drive.ts'
 
 const BARS = 50_000
 const PROBE_ROUNDS = 5

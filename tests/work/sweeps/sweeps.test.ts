@@ -1,9 +1,9 @@
 // Sweeps through the API, with the real engine.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { SweepBody } from '../../src/wire/sweep.ts'
+import type { SweepBody } from '../../../src/wire/sweep.ts'
 import { barsCsv, CROSS, SWEEP, sweepServer } from './sweep-server.ts'
-import { testKv } from '../store/test-store.ts'
+import { testKv } from '../../store/test-store.ts'
 
 const PATH = '/api/platform/sweeps'
 const PREVIEW = '/api/platform/backtests/preview'

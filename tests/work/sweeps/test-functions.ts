@@ -1,7 +1,7 @@
 // Functions with a known minimum, for samplers to be measured on. Regret is how far above it the best trial is.
 
-import type { Axis } from '../../src/statistics/parzen.ts'
-import type { Sampler } from '../../src/sweeps/samplers/sampler.ts'
+import type { Axis } from '../../../src/broker/statistics/parzen.ts'
+import type { Sampler } from '../../../src/work/sweeps/samplers/sampler.ts'
 
 export interface TestFunction {
   readonly name: string

@@ -1,18 +1,18 @@
 // A trial is a run of which only numbers are kept: they are those of the run itself, whatever it had in common with others.
 
 import { describe, expect, test } from 'bun:test'
-import { figureNamed } from '../../src/backtest/figures.ts'
-import { openBacktest, runBacktest, type BacktestRequest } from '../../src/backtest/run.ts'
-import { TrialColumns, variedAmong } from '../../src/backtest/trial-columns.ts'
-import { rowLayout, wholeRun, type TrialInputs } from '../../src/backtest/measured.ts'
-import { runTrials } from '../../src/backtest/trial.ts'
-import { seededRandom } from '../../src/lib/seeded-random.ts'
-import { emptyBars } from '../../src/market/bars.ts'
-import type { SharedColumn } from '../../src/pine/environment.ts'
-import type { ColumnShare } from '../../src/pine/runtime/executable.ts'
-import type { InputSpec } from '../../src/pine/runtime/inputs.ts'
-import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
-import { TEST_SYMBOL } from '../backtest/drive.ts'
+import { figureNamed } from '../../../src/broker/figures.ts'
+import { openBacktest, runBacktest, type BacktestRequest } from '../../../src/broker/run.ts'
+import { TrialColumns, variedAmong } from '../../../src/broker/trial-columns.ts'
+import { rowLayout, wholeRun, type TrialInputs } from '../../../src/broker/measured.ts'
+import { runTrials } from '../../../src/broker/trial.ts'
+import { seededRandom } from '../../../src/lib/seeded-random.ts'
+import { emptyBars } from '../../../src/market/bars.ts'
+import type { SharedColumn } from '../../../src/language/environment.ts'
+import type { ColumnShare } from '../../../src/language/runtime/executable.ts'
+import type { InputSpec } from '../../../src/language/runtime/inputs.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
+import { TEST_SYMBOL } from '../../broker/drive.ts'
 
 const BARS = 6000
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))

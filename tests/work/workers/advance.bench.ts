@@ -5,13 +5,13 @@
 
 import { availableParallelism } from 'node:os'
 import process from 'node:process'
-import { advance, sizeOf, type KeptState } from '../../src/backtest/advance.ts'
-import { KeptRuns } from '../../src/engine/kept-runs.ts'
-import { JobPool, type JobOptions } from '../../src/engine/pool.ts'
-import { threadMs } from '../../src/engine/thread-time.ts'
-import { copyBars, emptyBars, sliceBars, type Bars } from '../../src/market/bars.ts'
-import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
-import { scriptRequest } from '../../src/tools/incremental.ts'
+import { advance, sizeOf, type KeptState } from '../../../src/broker/advance.ts'
+import { KeptRuns } from '../../../src/work/workers/kept-runs.ts'
+import { JobPool, type JobOptions } from '../../../src/work/workers/pool.ts'
+import { threadMs } from '../../../src/work/workers/thread-time.ts'
+import { copyBars, emptyBars, sliceBars, type Bars } from '../../../src/market/bars.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
+import { scriptRequest } from '../../../src/tools/incremental.ts'
 
 const KINDS: Readonly<Record<string, string>> = {
   indicator: `indicator("x")
@@ -74,7 +74,7 @@ async function thousand(kind: string, different: boolean): Promise<void> {
     threadMs,
     workers: Math.max(2, availableParallelism()),
     clock: { now: () => Date.now(), sleep: () => Promise.resolve() },
-    spawn: () => new Worker(new URL('../../src/engine/worker.ts', import.meta.url).href),
+    spawn: () => new Worker(new URL('../../../src/work/workers/worker.ts', import.meta.url).href),
     memory: () => process.memoryUsage.rss(),
     memoryMax: Infinity,
   })

@@ -1,18 +1,18 @@
 // What a run answers is weighed while it is made.
 
 import { expect, test } from 'bun:test'
-import { runBacktest } from '../../src/backtest/run.ts'
-import { AnswerScales, type TextBytes } from '../../src/engine/answer.ts'
-import type { RunJob } from '../../src/engine/job.ts'
-import { previewJob, runJob } from '../../src/engine/run-job.ts'
-import type { Desk } from '../../src/engine/worker-loop.ts'
-import { seededRandom } from '../../src/lib/seeded-random.ts'
-import { columnPieces, decodeColumns } from '../../src/wire/columns.ts'
-import type { Problem } from '../../src/lib/problem.ts'
-import { defaultSymbol } from '../../src/market/symbols.ts'
-import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
-import { barsOfCloses } from '../pine/library/script.ts'
-import { rejection } from '../rejection.ts'
+import { runBacktest } from '../../../src/broker/run.ts'
+import { AnswerScales, type TextBytes } from '../../../src/work/workers/answer.ts'
+import type { RunJob } from '../../../src/work/workers/job.ts'
+import { previewJob, runJob } from '../../../src/work/workers/run-job.ts'
+import type { Desk } from '../../../src/work/workers/worker-loop.ts'
+import { seededRandom } from '../../../src/lib/seeded-random.ts'
+import { columnPieces, decodeColumns } from '../../../src/wire/columns.ts'
+import type { Problem } from '../../../src/lib/problem.ts'
+import { defaultSymbol } from '../../../src/market/symbols.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
+import { barsOfCloses } from '../../language/library/script.ts'
+import { rejection } from '../../rejection.ts'
 
 const BARS = barsOfCloses(Array.from({ length: 300 }, (_, i) => 100 + (i % 7)))
 const SCRIPT = `//@version=6

@@ -1,8 +1,8 @@
 // Reading the body of a comparison, which may be 32 MB of one text.
 
 import { expect, test } from 'bun:test'
-import { compareJob } from '../../src/engine/compare-job.ts'
-import { emptyBars } from '../../src/market/bars.ts'
+import { compareJob } from '../../../src/work/workers/compare-job.ts'
+import { emptyBars } from '../../../src/market/bars.ts'
 
 const NO_DESK = {
   host: new Proxy({} as Parameters<typeof compareJob>[1]['host'], {

@@ -1,13 +1,13 @@
 // A worker whose "scripts" are words: what the pool must cope with, without the engine. Its other jobs are the real
 // ones, which are loaded when one is asked for.
 
-import { previewJob, runJob } from '../../src/engine/run-job.ts'
-import { serveJobs, type Kinds } from '../../src/engine/worker-loop.ts'
-import { Problem } from '../../src/lib/problem.ts'
-import { seriesName } from '../../src/market/bar-store.ts'
-import { SeriesNeeded } from '../../src/pine/runtime/runtime.ts'
-import { ScriptError } from '../../src/pine/script-error.ts'
-import type { BacktestRequest, BacktestResult } from '../../src/backtest/run.ts'
+import { previewJob, runJob } from '../../../src/work/workers/run-job.ts'
+import { serveJobs, type Kinds } from '../../../src/work/workers/worker-loop.ts'
+import { Problem } from '../../../src/lib/problem.ts'
+import { seriesName } from '../../../src/market/bar-store.ts'
+import { SeriesNeeded } from '../../../src/language/runtime/runtime.ts'
+import { ScriptError } from '../../../src/language/script-error.ts'
+import type { BacktestRequest, BacktestResult } from '../../../src/broker/run.ts'
 const hoard: unknown[] = []
 
 const stoodInFor =
@@ -71,7 +71,7 @@ function result(fields: object): BacktestResult {
   }
 }
 
-const real = async (): Promise<Kinds> => (await import('../../src/engine/kinds.ts')).KINDS
+const real = async (): Promise<Kinds> => (await import('../../../src/work/workers/kinds.ts')).KINDS
 
 serveJobs({
   run: (job, desk) => runJob(job, desk, stoodInFor(desk.used)),

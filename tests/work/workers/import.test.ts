@@ -2,17 +2,17 @@
 
 import { afterEach, expect, test } from 'bun:test'
 import { parquetWriteBuffer } from 'hyparquet-writer'
-import { KeptFiles, stageInWorker } from '../../src/engine/import-job.ts'
-import { threadMs } from '../../src/engine/thread-time.ts'
-import { type JobOptions, JobPool } from '../../src/engine/pool.ts'
-import { Problem } from '../../src/lib/problem.ts'
-import { BarCache } from '../../src/market/bar-cache.ts'
-import { seriesKey, type SeriesKey } from '../../src/market/bar-store.ts'
-import { importBars } from '../../src/market/import.ts'
-import { defaultSymbol } from '../../src/market/symbols.ts'
-import { zip } from '../market/archives.ts'
-import { rejection } from '../rejection.ts'
-import { testBars } from '../store/test-store.ts'
+import { KeptFiles, stageInWorker } from '../../../src/work/workers/import-job.ts'
+import { threadMs } from '../../../src/work/workers/thread-time.ts'
+import { type JobOptions, JobPool } from '../../../src/work/workers/pool.ts'
+import { Problem } from '../../../src/lib/problem.ts'
+import { BarCache } from '../../../src/market/bar-cache.ts'
+import { seriesKey, type SeriesKey } from '../../../src/market/bar-store.ts'
+import { importBars } from '../../../src/market/import.ts'
+import { defaultSymbol } from '../../../src/market/symbols.ts'
+import { zip } from '../../market/archives.ts'
+import { rejection } from '../../rejection.ts'
+import { testBars } from '../../store/test-store.ts'
 
 const key = seriesKey('X', 'ABC', '1m')
 const clock = { now: () => performance.now(), sleep: (ms: number) => Bun.sleep(ms) }

@@ -1,12 +1,12 @@
 // The columns that a thread keeps between two parts of a sweep.
 
 import { describe, expect, test } from 'bun:test'
-import { TrialColumns } from '../../src/backtest/trial-columns.ts'
-import { wholeRun } from '../../src/backtest/measured.ts'
-import { runTrials } from '../../src/backtest/trial.ts'
-import { KeptColumns } from '../../src/engine/kept-columns.ts'
-import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
-import { TEST_SYMBOL, barsFrom } from '../backtest/drive.ts'
+import { TrialColumns } from '../../../src/broker/trial-columns.ts'
+import { wholeRun } from '../../../src/broker/measured.ts'
+import { runTrials } from '../../../src/broker/trial.ts'
+import { KeptColumns } from '../../../src/work/workers/kept-columns.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
+import { TEST_SYMBOL, barsFrom } from '../../broker/drive.ts'
 
 const VARIED = { inputs: ['length', 'other'], settings: false }
 const make = () => new TrialColumns(10, VARIED)

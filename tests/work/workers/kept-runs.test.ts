@@ -1,14 +1,14 @@
 // Kept runs: shared by equal ones, the one asked for longest ago goes first, and an answer never hangs on any of it.
 
 import { describe, expect, test } from 'bun:test'
-import { advance } from '../../src/backtest/advance.ts'
-import { advanceJob } from '../../src/engine/advance-job.ts'
-import type { AdvanceJob, AdvanceOutput } from '../../src/engine/job.ts'
-import { KeptRuns } from '../../src/engine/kept-runs.ts'
-import type { JobOptions, JobPool } from '../../src/engine/pool.ts'
-import type { Desk } from '../../src/engine/worker-loop.ts'
-import { sliceBars } from '../../src/market/bars.ts'
-import { mulberry, scriptRequest } from '../../src/tools/incremental.ts'
+import { advance } from '../../../src/broker/advance.ts'
+import { advanceJob } from '../../../src/work/workers/advance-job.ts'
+import type { AdvanceJob, AdvanceOutput } from '../../../src/work/workers/job.ts'
+import { KeptRuns } from '../../../src/work/workers/kept-runs.ts'
+import type { JobOptions, JobPool } from '../../../src/work/workers/pool.ts'
+import type { Desk } from '../../../src/work/workers/worker-loop.ts'
+import { sliceBars } from '../../../src/market/bars.ts'
+import { mulberry, scriptRequest } from '../../../src/tools/incremental.ts'
 
 const OPTIONS: JobOptions = { user: 'u', lane: 'alerts', budget: { timeMs: 1000, memoryBytes: 1e9 } }
 const DESK = {

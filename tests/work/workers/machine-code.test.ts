@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { boundedEnvironment } from '../../src/engine/machine-code.ts'
+import { boundedEnvironment } from '../../../src/work/workers/machine-code.ts'
 
 test('a server starts again with bounds on what is optimized, once, and keeps what somebody set', () => {
   const bounded = boundedEnvironment({ PATH: '/bin', NOTHING: undefined })

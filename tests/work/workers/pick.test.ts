@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { pickJob } from '../../src/engine/pick-job.ts'
-import type { Desk } from '../../src/engine/worker-loop.ts'
+import { pickJob } from '../../../src/work/workers/pick-job.ts'
+import type { Desk } from '../../../src/work/workers/worker-loop.ts'
 
 function deskWith(answer: unknown): Desk {
   const bytes = new TextEncoder().encode(JSON.stringify(answer))

@@ -1,12 +1,17 @@
 import { afterEach, expect, test } from 'bun:test'
-import type { TextBytes } from '../../src/engine/answer.ts'
-import { USED, type BacktestOutput, type Host, type ToWorker } from '../../src/engine/job.ts'
-import { JobPool, type JobOptions, type PoolOptions, type WorkerThread } from '../../src/engine/pool.ts'
-import { ownThread, ownThreadMs, threadMs } from '../../src/engine/thread-time.ts'
-import { emptyBars } from '../../src/market/bars.ts'
-import { defaultSymbol } from '../../src/market/symbols.ts'
-import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
-import { rejection } from '../rejection.ts'
+import type { TextBytes } from '../../../src/work/workers/answer.ts'
+import { USED, type BacktestOutput, type Host, type ToWorker } from '../../../src/work/workers/job.ts'
+import {
+  JobPool,
+  type JobOptions,
+  type PoolOptions,
+  type WorkerThread,
+} from '../../../src/work/workers/pool.ts'
+import { ownThread, ownThreadMs, threadMs } from '../../../src/work/workers/thread-time.ts'
+import { emptyBars } from '../../../src/market/bars.ts'
+import { defaultSymbol } from '../../../src/market/symbols.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
+import { rejection } from '../../rejection.ts'
 
 const symbol = defaultSymbol('X', 'Y')
 const clock = { now: () => performance.now(), sleep: (ms: number) => Bun.sleep(ms) }

@@ -1,9 +1,9 @@
 // What is published of a run that is larger than what is published: the newest trades and bars, and how many there were.
 
 import { expect, test } from 'bun:test'
-import { publishJob } from '../../src/engine/publish-job.ts'
-import type { Desk } from '../../src/engine/worker-loop.ts'
-import { emptyBars } from '../../src/market/bars.ts'
+import { publishJob } from '../../../src/work/workers/publish-job.ts'
+import type { Desk } from '../../../src/work/workers/worker-loop.ts'
+import { emptyBars } from '../../../src/market/bars.ts'
 
 test('of more trades and bars than are published the newest are, and their numbers say so', async () => {
   const report = {

@@ -1,7 +1,7 @@
 // When a thread collects what compiled texts left behind.
 
 import { expect, test } from 'bun:test'
-import { TextGarbage } from '../../src/engine/text-garbage.ts'
+import { TextGarbage } from '../../../src/work/workers/text-garbage.ts'
 
 function watched() {
   const waiting: (() => void)[] = []

@@ -4,7 +4,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { LowHelpers } from '../../src/engine/thread-priority.ts'
+import { LowHelpers } from '../../../src/work/workers/thread-priority.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'chartroom-threads-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -26,7 +26,7 @@ test.skipIf(!isShown)(
   'the first thread takes short turns, and threads that it starts the usual ones',
   async () => {
     const child = Bun.spawn([process.execPath, '-e', CHILD], {
-      cwd: `${import.meta.dir}/../..`,
+      cwd: `${import.meta.dir}/../../..`,
       stdout: 'pipe',
       stderr: 'inherit',
     })

@@ -1,10 +1,10 @@
 // What the text of a script tells is the same whether it is remembered or read anew.
 
 import { expect, test } from 'bun:test'
-import { scriptNames } from '../../src/backtest/trial-name.ts'
-import { toldBy } from '../../src/engine/told.ts'
-import { outline } from '../../src/pine/outline.ts'
-import { defaultSymbol } from '../../src/market/symbols.ts'
+import { scriptNames } from '../../../src/broker/trial-name.ts'
+import { toldBy } from '../../../src/work/workers/told.ts'
+import { outline } from '../../../src/language/outline.ts'
+import { defaultSymbol } from '../../../src/market/symbols.ts'
 
 const PLAIN = '//@version=6\nstrategy("Plain", use_bar_magnifier = true)\nimport ann/tools/3\nplot(close)\n'
 const ASKING = [

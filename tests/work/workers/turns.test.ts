@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { Turns } from '../../src/engine/turns.ts'
+import { Turns } from '../../../src/work/workers/turns.ts'
 
 const anybody = () => true
 

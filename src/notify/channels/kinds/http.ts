@@ -1,6 +1,6 @@
 // Any HTTP endpoint, by templates of its body and its address.
 
-import type { LinkAction } from '../../wire/link.ts'
+import type { LinkAction } from '../../../wire/link.ts'
 import { type ChannelKind, cut, type Notice, type Settings } from '../kind.ts'
 
 const DEFAULT_BODY = '{"title": "{{title}}", "text": "{{text}}", "symbol": "{{symbol}}", "price": {{price}}}'

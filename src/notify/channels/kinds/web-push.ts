@@ -1,6 +1,6 @@
 // A notification of a browser, which its maker's push service hands to it while no page is open.
 
-import type { PushMessage } from '../../wire/channel.ts'
+import type { PushMessage } from '../../../wire/channel.ts'
 import { bytesOf, cutLine, shortened, type ChannelKind, type Notice, WEB_ADDRESS } from '../kind.ts'
 import { encryptPush, freshSecrets, PUSH_BYTES } from '../push-encryption.ts'
 

@@ -7,8 +7,8 @@
 // 2005). A point outside the space, or one that breaks a condition, is drawn again. Unordered axes are treated as ordered,
 // so TPE serves them better.
 
-import { seededRandom } from '../../lib/seeded-random.ts'
-import { BELOW_ONE, type Axis } from '../../statistics/parzen.ts'
+import { seededRandom } from '../../../lib/seeded-random.ts'
+import { BELOW_ONE, type Axis } from '../../../broker/statistics/parzen.ts'
 import type { Sampler } from './sampler.ts'
 
 const WIDTH = 0.3

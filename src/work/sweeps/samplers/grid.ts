@@ -1,7 +1,7 @@
 // Tries every combination in the order of nested loops, the last axis fastest.
 
-import { assert } from '../../lib/assert.ts'
-import type { Axis } from '../../statistics/parzen.ts'
+import { assert } from '../../../lib/assert.ts'
+import type { Axis } from '../../../broker/statistics/parzen.ts'
 import type { Sampler } from './sampler.ts'
 
 export function gridSampler(axes: readonly Axis[]): Sampler {

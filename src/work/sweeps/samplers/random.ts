@@ -1,7 +1,7 @@
 // Tries random places, each as likely as any other: the baseline that other samplers have to beat.
 
-import { seededRandom } from '../../lib/seeded-random.ts'
-import type { Axis } from '../../statistics/parzen.ts'
+import { seededRandom } from '../../../lib/seeded-random.ts'
+import type { Axis } from '../../../broker/statistics/parzen.ts'
 import type { Sampler } from './sampler.ts'
 
 export function randomSampler(axes: readonly Axis[], seed: number): Sampler {

@@ -5,9 +5,9 @@
 // with better two-dimensional projections, SIAM J. Sci. Comput. 2008; their file new-joe-kuo-6.21201). A seed moves all
 // points by the same amount (a digital shift), which keeps them evenly spread; without a seed they are the textbook's.
 
-import { assert } from '../../lib/assert.ts'
-import { seededRandom } from '../../lib/seeded-random.ts'
-import type { Axis } from '../../statistics/parzen.ts'
+import { assert } from '../../../lib/assert.ts'
+import { seededRandom } from '../../../lib/seeded-random.ts'
+import type { Axis } from '../../../broker/statistics/parzen.ts'
 import type { Sampler } from './sampler.ts'
 
 const BITS = 32

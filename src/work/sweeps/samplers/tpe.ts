@@ -1,11 +1,11 @@
-// Tree-structured Parzen estimator (statistics/parzen.ts): after a few random trials, each is drawn where the best are dense.
+// Tree-structured Parzen estimator (broker/statistics/parzen.ts): after a few random trials, each is drawn where the best are dense.
 //
 // What a proposal costs grows with the trials before it. From some hundred trials on it is worked out elsewhere, if there is
 // an elsewhere: by the same code, from the same random numbers, so what is tried does not depend on where.
 
-import type { ProposeJob, ProposeOutput } from '../../engine/job.ts'
-import { seededRandom } from '../../lib/seeded-random.ts'
-import { proposal, snapped, type Axis, type ScoredPoint } from '../../statistics/parzen.ts'
+import type { ProposeJob, ProposeOutput } from '../../workers/job.ts'
+import { seededRandom } from '../../../lib/seeded-random.ts'
+import { proposal, snapped, type Axis, type ScoredPoint } from '../../../broker/statistics/parzen.ts'
 import type { Sampler } from './sampler.ts'
 
 /** How many trials are random before the sampler learns. */

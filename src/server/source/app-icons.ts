@@ -5,7 +5,7 @@
 // Web Application Manifest, "Icon masks and safe zone").
 
 import { deflateSync } from 'node:zlib'
-import { pngOf } from '../lib/png.ts'
+import { pngOf } from '../../lib/png.ts'
 
 export interface AppIcon {
   readonly name: string

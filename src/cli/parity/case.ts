@@ -1,6 +1,6 @@
 // One case of parity: what is run, and how its result is compared with TradingView's numbers.
 
-import { openBacktest, type BacktestRequest } from '../../backtest/run.ts'
+import { openBacktest, type BacktestRequest } from '../../broker/run.ts'
 import { Problem } from '../../lib/problem.ts'
 import type { Bars } from '../../market/bars.ts'
 import { calendarOf } from '../../market/calendar.ts'
@@ -8,7 +8,7 @@ import { normalizeInterval, parseInterval } from '../../market/interval.ts'
 import { resample } from '../../market/resample.ts'
 import type { SymbolType } from '../../lib/symbol-type.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
-import { DEFAULT_LIMITS } from '../../pine/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../language/runtime/runtime.ts'
 import type { ReportTrade } from '../../wire/report.ts'
 import type { ListRow } from './files.ts'
 

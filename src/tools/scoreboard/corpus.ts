@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { compile } from '../../pine/compile.ts'
+import { compile } from '../../language/compile.ts'
 
 export interface Compiled {
   readonly scripts: number

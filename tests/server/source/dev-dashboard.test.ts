@@ -1,7 +1,7 @@
 // `bun run dev`: pages that are open follow the source, under the policy they always have.
 
 import { expect, test } from 'bun:test'
-import { reloadingDashboard } from '../../src/tools/dev-dashboard.ts'
+import { reloadingDashboard } from '../../../src/server/source/dev-dashboard.ts'
 
 async function workshop() {
   const encode = (text: string) => new TextEncoder().encode(text)

@@ -2,11 +2,11 @@
 
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
-import packageFile from '../../package.json' with { type: 'json' }
-import { licenseTexts } from '../../src/tools/licenses.ts'
-import { lmdbNative } from '../../src/tools/lmdb-plugin.ts'
+import packageFile from '../../../package.json' with { type: 'json' }
+import { licenseTexts } from '../../../src/server/source/licenses.ts'
+import { lmdbNative } from '../../../src/tools/lmdb-plugin.ts'
 
-const root = `${import.meta.dir}/../..`
+const root = `${import.meta.dir}/../../..`
 const text = licenseTexts()
 const titles = [...text.matchAll(/^={80}\n(.*)\n={80}$/gm)].map(([, title = '']) => title)
 
@@ -26,7 +26,7 @@ async function bundled(target: 'bun' | 'browser', entrypoints: readonly string[]
 }
 
 test.each([
-  ['bun', ['main.ts', 'engine/worker.ts', 'search/worker.ts']],
+  ['bun', ['main.ts', 'work/workers/worker.ts', 'people/search/worker.ts']],
   ['browser', ['dashboard/index.html', 'dashboard/live-worker.ts']],
 ] as const)('every package that is bundled for %s has its text', async (target, entrypoints) => {
   const names = await bundled(target, entrypoints)

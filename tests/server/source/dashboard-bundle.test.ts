@@ -2,8 +2,8 @@
 
 import { expect, test } from 'bun:test'
 import { brotliCompressSync } from 'node:zlib'
-import { cleanPng } from '../../src/lib/png.ts'
-import { bundleDashboard } from '../../src/tools/dashboard-bundle.ts'
+import { cleanPng } from '../../../src/lib/png.ts'
+import { bundleDashboard } from '../../../src/server/source/dashboard-bundle.ts'
 
 test('typefaces are files beside the style sheet, which the policy of the page lets in', async () => {
   const files = await bundleDashboard()

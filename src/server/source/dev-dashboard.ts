@@ -4,8 +4,8 @@
 // end of the server at each restart. The page's policy is as strict as in production, so the asking script is a file.
 
 import { watch } from 'node:fs'
-import type { ServeDashboard } from '../api/deps.ts'
-import { serveFiles } from '../server/assets.ts'
+import type { ServeDashboard } from '../../http/deps.ts'
+import { serveFiles } from '../assets.ts'
 import { bundleDashboard, PAGES, type Files } from './dashboard-bundle.ts'
 
 /** Editors write a file in several steps. */
@@ -70,7 +70,7 @@ function ofSource(): Workshop {
     build: bundleDashboard,
     watch(changed) {
       let timer: Timer | undefined
-      watch(`${import.meta.dir}/..`, { recursive: true }, () => {
+      watch(`${import.meta.dir}/../..`, { recursive: true }, () => {
         clearTimeout(timer)
         timer = setTimeout(changed, SETTLE_MS)
       })

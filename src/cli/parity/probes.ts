@@ -2,9 +2,9 @@
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { compareTrades } from '../../backtest/compare.ts'
+import { compareTrades } from '../../broker/compare.ts'
 import type { ComparedField } from '../../wire/backtest.ts'
-import { type ExportedTrade, parseTradeList } from '../../backtest/trade-csv.ts'
+import { type ExportedTrade, parseTradeList } from '../../broker/trade-csv.ts'
 import { lowerBound, sliceBars } from '../../market/bars.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
 import type { ReportTrade } from '../../wire/report.ts'

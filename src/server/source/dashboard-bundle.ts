@@ -4,13 +4,13 @@
 import { readFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import type { BunPlugin } from 'bun'
-import { assert } from '../lib/assert.ts'
+import { assert } from '../../lib/assert.ts'
 import type { AppIcon } from './app-icons.ts'
 
 /** Contents by file name. */
 export type Files = ReadonlyMap<string, Uint8Array<ArrayBuffer>>
 
-const DASHBOARD = `${import.meta.dir}/../dashboard`
+const DASHBOARD = `${import.meta.dir}/../../dashboard`
 
 /**
  * The page, and the variant for addresses that show a chart: it lets a browser fetch all of the chart's code at once

