@@ -278,11 +278,14 @@ test('every rule has an example in a test', () => {
     ),
     ([, rule = '']) => rule,
   )
-  const titles = [...new Bun.Glob('{backtest,pine}/**/*.test.ts').scanSync(`${root}/tests`)].flatMap((file) =>
-    Array.from(
-      readFileSync(`${root}/tests/${file}`, 'utf8').matchAll(/(?:rule: |test\(\s*|\]\)\(\s*)['`]([KL]\d+):/g),
-      ([, rule = '']) => rule,
-    ),
+  const titles = [...new Bun.Glob('{broker,language}/**/*.test.ts').scanSync(`${root}/tests`)].flatMap(
+    (file) =>
+      Array.from(
+        readFileSync(`${root}/tests/${file}`, 'utf8').matchAll(
+          /(?:rule: |test\(\s*|\]\)\(\s*)['`]([KL]\d+):/g,
+        ),
+        ([, rule = '']) => rule,
+      ),
   )
   expect(rules.length).toBeGreaterThan(15)
   expect(rules.filter((rule) => !titles.includes(rule))).toEqual([])

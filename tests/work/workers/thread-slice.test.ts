@@ -6,7 +6,7 @@ import { release } from 'node:os'
 
 const CHILD = `
 import { readFileSync, readlinkSync } from 'node:fs'
-import { takeShortTurns } from './src/engine/thread-slice.ts'
+import { takeShortTurns } from './src/work/workers/thread-slice.ts'
 const turns = (thread) => /^se\\.slice\\s*:\\s*(\\d+)$/m.exec(readFileSync('/proc/self/task/' + thread + '/sched', 'utf8'))?.[1]
 const before = turns(process.pid)
 await takeShortTurns()
