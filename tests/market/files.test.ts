@@ -130,6 +130,18 @@ describe('a file says by itself what wrote it', () => {
       UTC,
     ],
     [
+      'pandas, whose index has no name',
+      ',open,high,low,close,volume\n2024-03-05 10:00:00+00:00,10.0,12.0,9.0,11.0,5\n2024-03-05 10:01:00+00:00,11.0,13.0,10.0,12.0,6\n',
+      'time in column 1',
+      UTC,
+    ],
+    [
+      'pandas that wrote what it had read, whose index was written twice',
+      ',Unnamed: 0,open,high,low,close\n0,2024-03-05 10:00:00,10.0,12.0,9.0,11.0\n1,2024-03-05 10:01:00,11.0,13.0,10.0,12.0\n',
+      'time from Unnamed: 0',
+      UTC.map((line) => line.replace(/\d$/, '0')),
+    ],
+    [
       'a program in Russian',
       'Дата;Время;Открытие;Максимум;Минимум;Закрытие;Объем\n05.03.2024;10:00;10,0;12;9;11;5\n05.03.2024;10:01;11;13,0;10;12;6\n',
       'columns separated by semicolons; decimal commas',
@@ -140,6 +152,13 @@ describe('a file says by itself what wrote it', () => {
     const told = await read(text, hints)
     expect(told.says).toContain(says)
     expect(told.bars).toEqual([...bars])
+  })
+
+  test('a column without a name is that of times only if it holds them', async () => {
+    const missing = 'the header has no column time: call the column of times “time”'
+    expect(await refusal(',open,high,low,close\n0,10,12,9,11\n1,11,13,10,12\n')).toContain(missing)
+    expect(await refusal('Unnamed: 0,open,high,low,close\n')).toContain(missing)
+    expect((await read(',date,open,high,low,close\n0,2024-03-05,10,12,9,11\n')).bars).toHaveLength(1)
   })
 
   test('days of Stooq and of Yahoo Finance are sessions, and rows without a price are left out', async () => {

@@ -107,7 +107,7 @@ export interface DialectTold extends Pick<
 
 export function toldOf(dialect: Dialect): DialectTold {
   const { origin, delimiter, decimal, header, times, unit, order, zoneBy, names, columns, zone } = dialect
-  const told = Object.entries(columns).map(([role, index]) => [role, names[index] ?? String(index + 1)])
+  const told = Object.entries(columns).map(([role, index]) => [role, names[index] || String(index + 1)])
   return {
     origin,
     delimiter,
@@ -364,7 +364,8 @@ function named(head: Line, rows: readonly Line[]): Shape {
   const names = head.cells.map(plainName)
   const find = (role: Role, from = names) =>
     NAMES[role].map((name) => from.indexOf(name)).find((index) => index >= 0) ?? -1
-  const time = zonedTime(names) ?? find('time')
+  const byName = zonedTime(names) ?? find('time')
+  const time = byName >= 0 ? byName : namelessTime(names, rows)
   const base = { header: head.row, names: head.cells.map((cell) => cell.trim()), adjust: null }
   const prices = Object.fromEntries(PRICES.map((role) => [role, find(role)]))
   const hasBars = PRICES.slice(0, 3).every((role) => (prices[role] ?? -1) >= 0)
@@ -393,7 +394,10 @@ function named(head: Line, rows: readonly Line[]): Shape {
     }
   }
   const missing = [...(time < 0 ? ['time'] : []), ...PRICES.filter((role) => (prices[role] ?? -1) < 0)]
-  if (missing.length > 0) throw notRead(head.row, `the header has no column ${missing.join(', ')}`)
+  if (missing.length > 0) {
+    const remedy = time < 0 ? ': call the column of times “time”' : ''
+    throw notRead(head.row, `the header has no column ${missing.join(', ')}${remedy}`)
+  }
   const columns = present({
     ...dateAndClock(names, time),
     ...prices,
@@ -441,6 +445,16 @@ function present(columns: Readonly<Partial<Record<Role, number>>>): Dialect['col
 function zonedTime(names: readonly string[]): number | null {
   const index = names.findIndex((name) => zoneInName(name) !== null)
   return index < 0 ? null : index
+}
+
+/**
+ * pandas writes its index without a name, and calls a column that it has read without one `Unnamed: 0`. The index may be the
+ * numbers of rows, which are shorter than any time.
+ */
+function namelessTime(names: readonly string[], rows: readonly Line[]): number {
+  const isTime = (cell = '') => cell.length >= 8 && isTimeText(cell.trim())
+  const holdsTimes = (index: number) => rows.length > 0 && rows.every(({ cells }) => isTime(cells[index]))
+  return names.findIndex((name, index) => /^(?:unnamed:\d+)?$/.test(name) && holdsTimes(index))
 }
 
 function zoneInName(name: string): Zone | null {
