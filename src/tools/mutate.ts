@@ -12,15 +12,24 @@ import { commandLine, refused, wholeNumber } from './command-line.ts'
 import { runnersOf, type TestFile } from './mutate/coverage.ts'
 import { mutantsOf, type Mutant } from './mutate/mutants.ts'
 import { ROOMS, type Room } from './mutate/rooms.ts'
-import { copyOfTree, filesOf, measure, passes, typeChecks, withText } from './mutate/tree.ts'
+import {
+  copyOfTree,
+  filesOf,
+  measure,
+  opensPages,
+  passes,
+  testedBy,
+  typeChecks,
+  withText,
+} from './mutate/tree.ts'
 import { Random } from './torture/random.ts'
 
 /**
  * Tests that need a browser, the executable or the whole machine are left out, since they would take minutes for each
  * mutant.
  */
-const ASKED = ['tests/*/*.test.ts', 'tests/language/{library,ta}/*.test.ts']
-const NOT_ASKED = new Bun.Glob('tests/{browser,dashboard,executable,journeys,tools}/**')
+const ASKED = ['tests/**/*.test.ts']
+const NOT_ASKED = new Bun.Glob('tests/{browser,executable,journeys,tools}/**')
 
 /** A test that takes this many times as long has noticed too: the mutant may loop for ever. */
 const SLOWER = 8
@@ -90,7 +99,9 @@ async function main(): Promise<number> {
 
 /** How long each test file takes on the unchanged code, and which lines it covers. */
 async function baseline(trees: readonly string[], asked: readonly string[]): Promise<TestFile[]> {
-  const waiting = [...new Set(filesOf(trees[0]!, asked))].filter((file) => !NOT_ASKED.match(file))
+  const waiting = [...new Set(filesOf(trees[0]!, asked))].filter(
+    (file) => !NOT_ASKED.match(file) && !opensPages(`${trees[0]}/${file}`),
+  )
   const measured: TestFile[] = []
   const work = async (tree: string) => {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift())
@@ -108,9 +119,9 @@ async function mutateRoom(
   seed: number,
 ): Promise<Result> {
   const room = ROOMS[name]!
-  const all = filesOf(trees[0]!, room.sources).flatMap((file) =>
-    placed(file, readFileSync(`${trees[0]}/${file}`, 'utf8')),
-  )
+  const sources =
+    room.sources === 'tested' ? testedBy(trees[0]!, room.tests) : filesOf(trees[0]!, room.sources)
+  const all = sources.flatMap((file) => placed(file, readFileSync(`${trees[0]}/${file}`, 'utf8')))
   const known = equivalents()
   const left = all.filter((mutant) => !known.has(keyOf(mutant)))
   const own = ownTests(trees[0]!, room, tests)
@@ -166,7 +177,7 @@ async function judge(mutant: Placed, tree: string, tests: readonly TestFile[]): 
   const path = `${tree}/${mutant.file}`
   const mutated = text.slice(0, start) + replacement + text.slice(end)
   for (const test of tests) if (await notices(test, tree, path, mutated)) return 'killed'
-  return (await withText(path, mutated, () => typeChecks(tree))) ? 'survived' : 'refused'
+  return (await withText(path, mutated, () => typeChecks(tree, mutant.file))) ? 'survived' : 'refused'
 }
 
 /**

@@ -24,6 +24,22 @@ export function filesOf(tree: string, patterns: readonly string[]): string[] {
   return patterns.flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(tree)].sort())
 }
 
+/** Whether a test file opens pages in a browser, which takes too long to be run for each mutant. */
+export function opensPages(path: string): boolean {
+  return /from '[^']*(?:\/browser|seeded-site|chromium|playwright-core)(?:\.ts)?'/.test(
+    readFileSync(path, 'utf8'),
+  )
+}
+
+/** The files of the dashboard that tests without a browser import. */
+export function testedBy(tree: string, tests: readonly string[]): string[] {
+  const texts = filesOf(tree, tests)
+    .filter((file) => !opensPages(`${tree}/${file}`))
+    .map((file) => readFileSync(`${tree}/${file}`, 'utf8'))
+  const imported = texts.flatMap((text) => text.match(/src\/dashboard\/[\w/-]+\.ts(?=')/g) ?? [])
+  return [...new Set(imported)].sort()
+}
+
 /** Replaces the file's content by `text` while `work` runs. */
 export async function withText<T>(path: string, text: string, work: () => Promise<T>): Promise<T> {
   const kept = readFileSync(path, 'utf8')
@@ -56,8 +72,10 @@ export async function passes(
   return await succeeds(tree, ['test', '--bail', '--timeout=600000', ...options, `./${file}`], limitMs)
 }
 
-export async function typeChecks(tree: string): Promise<boolean> {
-  return await succeeds(tree, ['check', '--no-script'], 600_000)
+/** Whether the types are right with a mutant in `file`: the dashboard's have a configuration of their own. */
+export async function typeChecks(tree: string, file: string): Promise<boolean> {
+  const project = file.startsWith('src/dashboard/') ? ['-p', 'src/dashboard'] : []
+  return await succeeds(tree, ['check', '--no-script', ...project], 600_000)
 }
 
 async function succeeds(tree: string, args: readonly string[], timeout: number): Promise<boolean> {
