@@ -8,7 +8,7 @@ export interface BenchRow {
   readonly unit: string
   /** The least that it can be, measured in the same run. */
   readonly limit?: number
-  /** What is wanted of it. Only rows that say so stand in the README. */
+  /** What is wanted of it. Only rows that say so stand in FIGURES.md. */
   readonly wanted?: string
 }
 

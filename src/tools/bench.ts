@@ -5,13 +5,14 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import process from 'node:process'
 import type { BenchRow } from '../../tests/bench-rows.ts'
-import { withFigures } from './bench-readme.ts'
+import { withFigures } from './bench-figures.ts'
 import { commandLine, refused } from './command-line.ts'
 
 const files = [...new Bun.Glob('tests/**/*.bench.ts').scanSync('.')].toSorted()
 const names = files.map((file) => /([^/]+)\.bench\.ts$/.exec(file)?.[1] ?? file)
 /** These benchmarks install packages. */
 const PEERS = 'peers'
+const FIGURES = 'tests/FIGURES.md'
 const HELP = `bun run bench [OPTIONS] [NAME] [ARGUMENTS]
 
 Runs a benchmark with its arguments, or all of them: ${names.join(', ')}.
@@ -20,7 +21,7 @@ Runs a benchmark with its arguments, or all of them: ${names.join(', ')}.
   --against FILE    Compares them with those of FILE, saved at another commit, and exits with 1 where one is slower: by
                     its share of the limit, where it has one
   --tolerance N     How many times as long is not slower yet (1.25)
-  --readme          Writes what was measured into the table of figures in README.md
+  --figures         Writes what was measured into the table of tests/FIGURES.md
   --peers           The packages of others too, which npm installs into a folder of their own for the time
 
 Options stand before the name; what follows it is the benchmark's own.`
@@ -38,7 +39,7 @@ const chosen = files.filter((file) =>
 if (chosen.length === 0) refused(HELP, `No benchmark is named "${name}".`)
 const rows = await rowsOf(chosen)
 if (values.save !== undefined) writeFileSync(values.save, `${JSON.stringify(rows, null, 2)}\n`)
-if (values.readme) intoReadme(rows)
+if (values.figures) intoTable(rows)
 if (before) process.exitCode = compared(before, rows) ? 0 : 1
 
 /**
@@ -49,7 +50,7 @@ function chosenOf(given: readonly string[]) {
     save: { type: 'string' },
     against: { type: 'string' },
     tolerance: { type: 'string', default: '1.25' },
-    readme: { type: 'boolean', default: false },
+    figures: { type: 'boolean', default: false },
     peers: { type: 'boolean', default: false },
   } as const
   let at = 0
@@ -58,10 +59,10 @@ function chosenOf(given: readonly string[]) {
   return { values: found, name: given[at] ?? (found.peers ? PEERS : undefined), rest: given.slice(at + 1) }
 }
 
-function intoReadme(measured: readonly BenchRow[]): void {
-  const text = withFigures(existsSync('README.md') ? readFileSync('README.md', 'utf8') : '', measured)
-  if (text === null) return refused(HELP, 'README.md has no place for figures.')
-  writeFileSync('README.md', text)
+function intoTable(measured: readonly BenchRow[]): void {
+  const text = withFigures(existsSync(FIGURES) ? readFileSync(FIGURES, 'utf8') : '', measured)
+  if (text === null) return refused(HELP, `${FIGURES} has no place for figures.`)
+  writeFileSync(FIGURES, text)
 }
 
 function takesValue(option: string): boolean {

@@ -52,25 +52,25 @@ test('what was measured beside a limit is compared by its share, as a busy machi
   expect([slower.code, slower.said]).toEqual([1, expect.stringContaining('×2.50')])
 })
 
-test('the README gets the rows of which something is wanted, and keeps those that were not measured', async () => {
+test('the table of figures gets the rows of which something is wanted, and keeps those that were not measured', async () => {
   const notes = [
     `noteRow('a list', 52, 'µs', { limit: 21, wanted: '≥ 0.5' })`,
     `noteRow('not shown', 1, 'ms')`,
     `noteRow('start', 4.25, 'ms', { wanted: '≤ 60 ms' })`,
   ]
   write(notes)
-  const refusal = await bench('--readme', 'some')
+  const refusal = await bench('--figures', 'some')
   expect([refusal.code, refusal.said]).toEqual([2, expect.stringContaining('no place for figures')])
   const around = [
-    '# Title\n\n<!-- figures of `bun run bench --readme` -->',
+    '# Title\n\n<!-- figures of `npm run bench -- --figures` -->',
     '<!-- end of figures -->\nMore.\n',
   ]
   const old =
     '| what | measured | limit | share of it | wanted |\n| - | - | - | - | - |\n| old | 7 ms | | | |\n| start | 9 ms | | | ≤ 60 ms |'
-  writeFileSync(`${folder}/README.md`, around.join(`\n\n${old}\n\n`))
+  writeFileSync(`${folder}/tests/FIGURES.md`, around.join(`\n\n${old}\n\n`))
   for (let i = 0; i < 2; i++) {
-    expect((await bench('--readme', 'some')).code).toBe(0)
-    expect(readFileSync(`${folder}/README.md`, 'utf8')).toBe(
+    expect((await bench('--figures', 'some')).code).toBe(0)
+    expect(readFileSync(`${folder}/tests/FIGURES.md`, 'utf8')).toBe(
       around.join(`
 
 | what   | measured | limit | share of it | wanted  |

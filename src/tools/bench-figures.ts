@@ -1,9 +1,9 @@
-// The table of figures in the README: a line a row of a benchmark that says what is wanted of it. A run of some benchmarks
+// The table of tests/FIGURES.md: a line a row of a benchmark that says what is wanted of it. A run of some benchmarks
 // writes their lines and leaves the others as they were.
 
 import type { BenchRow } from '../../tests/bench-rows.ts'
 
-const [BEGIN, END] = ['<!-- figures of `bun run bench --readme` -->', '<!-- end of figures -->'] as const
+const [BEGIN, END] = ['<!-- figures of `npm run bench -- --figures` -->', '<!-- end of figures -->'] as const
 const HEAD = ['what', 'measured', 'limit', 'share of it', 'wanted'] as const
 
 /** The text with the rows in its table; null if it has no place for one. */
