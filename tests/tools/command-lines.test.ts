@@ -19,7 +19,6 @@ describe.each([
   ['mutate', '--count N', 'nowhere', ''],
   ['incremental', '--bars N', '/nowhere', ''],
   ['bench', 'engine', 'nothing', ''],
-  ['changelog', 'CHANGELOG.md', 'x', ''],
   ['build', '--outfile PATH', '--target', '--outfile'],
 ])('%s', (tool, option, ...wrong) => {
   test('--help shows its options', async () => {
