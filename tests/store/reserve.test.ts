@@ -32,7 +32,7 @@ test('is made, given up once, and made again when there is room', () => {
   expect(reserve.isLow).toBe(false)
 })
 
-test('is the 16 MB that the README names', () => {
+test('is the 16 MB that the help names', () => {
   const data = folder()
   expect(new Reserve(data, undefined, () => Infinity).isLow).toBe(false)
   expect(statSync(`${data}/${RESERVE_FILE}`).size).toBe(16 * 2 ** 20)

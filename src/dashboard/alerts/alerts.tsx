@@ -49,7 +49,8 @@ export function Alerts() {
                 title="No alerts yet"
                 action={<Button onClick={() => navigate('/')}>To the chart</Button>}
               >
-                Create one here, or right-click a price on the chart. You are told by mail or webhook.
+                Create one here, or right-click a price on the chart. You are told in the browser, by mail, in
+                a chat or by webhook.
               </Empty>
             )
           const shown = list.filter(

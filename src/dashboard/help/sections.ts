@@ -2,18 +2,7 @@
 
 /** Sections in the order in which a new user needs them. Every article is in one. */
 export const SECTIONS: readonly (readonly [title: string, ids: readonly string[]])[] = [
-  [
-    'Start',
-    [
-      'getting-started',
-      'what-is-chartroom',
-      'coming-from-tradingview',
-      'editor',
-      'run-backtest',
-      'report',
-      'install',
-    ],
-  ],
+  ['Start', ['getting-started', 'coming-from-tradingview', 'editor', 'run-backtest', 'report', 'install']],
   [
     'The chart',
     ['chart', 'chart-types', 'draw', 'indicators', 'several-charts', 'layouts', 'compare', 'keys'],
@@ -56,7 +45,7 @@ export const SECTIONS: readonly (readonly [title: string, ids: readonly string[]
       'repaint',
     ],
   ],
-  ['Replay', ['replay', 'bookmarks']],
+  ['Replay', ['replay']],
   [
     'Alerts and webhooks',
     [
@@ -67,7 +56,6 @@ export const SECTIONS: readonly (readonly [title: string, ids: readonly string[]
       'webhooks',
       'webhook-signature',
       'webhook-retries',
-      'webhook-addresses',
     ],
   ],
   [
@@ -89,6 +77,17 @@ export const SECTIONS: readonly (readonly [title: string, ids: readonly string[]
   ],
   [
     'Running it',
-    ['configuration', 'command-line', 'docker', 'reverse-proxy', 'database', 'fleet', 'backup', 'privacy'],
+    [
+      'docker',
+      'configuration',
+      'command-line',
+      'reverse-proxy',
+      'database',
+      'fleet',
+      'backup',
+      'privacy',
+      'how-fast',
+      'torture',
+    ],
   ],
 ]
