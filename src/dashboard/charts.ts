@@ -9,7 +9,6 @@ import type { ChartType } from './chart/draw-bars.ts'
 import type { Boxes } from './chart/price-bars.ts'
 import { placesOf } from './layouts/places.ts'
 import { remembered } from './settings.ts'
-import type { Study } from './studies/studies.ts'
 
 export interface Market {
   readonly exchange: string
@@ -19,6 +18,9 @@ export interface Market {
 
 export const isSameMarket = (a: Market, b: Market): boolean =>
   a.exchange === b.exchange && a.symbol === b.symbol && a.interval === b.interval
+
+/** A script on a chart beside the editor's, as the browser remembers it and a layout keeps it. */
+export type Study = LayoutChart['studies'][number]
 
 /** What one chart shows. */
 export interface OneChart {

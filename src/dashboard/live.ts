@@ -75,7 +75,7 @@ function connect(): (message: FromTab) => void {
   })
   // A tab has to say that it closes; one that the browser restores from its cache joins again.
   addEventListener('pagehide', () => speak({ say: 'leave' }))
-  addEventListener('pageshow', ({ persisted }) => {
+  window.addEventListener('pageshow', ({ persisted }) => {
     if (persisted && everybody().length > 0) join()
   })
   return speak

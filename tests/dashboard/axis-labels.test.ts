@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { merging, sinceFirst, type AxisLabel } from '../../src/dashboard/chart/axis-labels.ts'
-import { NO_BARS } from '../../src/dashboard/chart/view-state.ts'
+import { NO_BARS } from '../../src/dashboard/chart/scene.ts'
 
 const label = (y: number | null, text: string, importance = 0): AxisLabel => ({
   importance,

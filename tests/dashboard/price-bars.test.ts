@@ -11,7 +11,7 @@ import {
   type PriceType,
 } from '../../src/dashboard/chart/price-bars.ts'
 import { sampled } from '../../src/dashboard/chart/sampled.ts'
-import { buildScene, type PlotMark } from '../../src/dashboard/chart/scene.ts'
+import { marksOf, type PlotMark } from '../../src/dashboard/chart/marks.ts'
 import type { Track } from '../../src/wire/track.ts'
 import { noBrowser, startSite, type Site } from './browser.ts'
 
@@ -69,12 +69,12 @@ test('what scripts plot is taken from the real bar behind each', () => {
     plot('b', [1, 2, 3], { colors: { palette: ['#111111', '#222222'], index: [0, 1, 0] } }),
     { id: 'l', kind: 'label', pane: 'price', title: '', items: [{ kind: 'label' }] } as unknown as Track,
   ]
-  const scene = sampled(buildScene('T', tracks, real), Int32Array.from([0, 2, 2, 3]))
-  const [a, b] = scene.panes.find(({ name }) => name === 'script')!.marks as PlotMark[]
+  const marks = sampled(marksOf('T', tracks, real), Int32Array.from([0, 2, 2, 3]))
+  const [a, b] = marks.panes.find(({ name }) => name === 'script')!.marks as PlotMark[]
   expect([...a!.values]).toEqual([Number.NaN, 20, 20, 30])
   expect(b!.colors).toEqual({ palette: ['#111111', '#222222'], index: [-1, 1, 1, 0] })
   // A label has a bar and a price of its own.
-  expect(scene.panes.find(({ name }) => name === 'price')?.marks).toEqual([])
+  expect(marks.panes.find(({ name }) => name === 'price')?.marks).toEqual([])
 })
 
 /** Closes, each the next one's open; a time a thousand milliseconds. */

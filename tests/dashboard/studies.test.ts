@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { readdirSync } from 'node:fs'
 import { headOf, LIBRARY } from '../../src/dashboard/studies/library.ts'
 import { plotsOf, styled } from '../../src/dashboard/studies/plot-styles.ts'
-import { buildScene, DISPLAY, MAIN_LAYER, stacked, type Scene } from '../../src/dashboard/chart/scene.ts'
-import { NO_BARS } from '../../src/dashboard/chart/view-state.ts'
+import { marksOf, DISPLAY, MAIN_LAYER, stacked, type RunMarks } from '../../src/dashboard/chart/marks.ts'
+import { NO_BARS } from '../../src/dashboard/chart/scene.ts'
 import { compile } from '../../src/language/compile.ts'
 import { barsOf, runScript } from '../language/run-script.ts'
 import type { Track } from '../../src/wire/track.ts'
@@ -23,23 +23,23 @@ const plotTrack = (id: string, pane: string, title = id) =>
     style: 'line',
     linewidth: 1,
   }) as unknown as Track
-const sceneOf = (...tracks: readonly Track[]): Scene => buildScene('T', tracks, NO_BARS)
+const marksFor = (...tracks: readonly Track[]): RunMarks => marksOf('T', tracks, NO_BARS)
 
 describe('several scripts on one chart', () => {
   test('share the pane of the price, and have one each for the rest', () => {
     const chart = stacked([
-      { id: MAIN_LAYER, scene: sceneOf(plotTrack('a', 'price'), plotTrack('b', 'script')) },
-      { id: 's1', scene: sceneOf(plotTrack('c', 'script')) },
-      { id: 's2', scene: sceneOf(plotTrack('d', 'price'), plotTrack('e', 'script')) },
+      { id: MAIN_LAYER, marks: marksFor(plotTrack('a', 'price'), plotTrack('b', 'script')) },
+      { id: 's1', marks: marksFor(plotTrack('c', 'script')) },
+      { id: 's2', marks: marksFor(plotTrack('d', 'price'), plotTrack('e', 'script')) },
     ])
-    const titles = chart!.panes.map(({ name, marks }) => [name, marks.map(({ title }) => title)])
+    const titles = chart.map(({ name, marks }) => [name, marks.map(({ title }) => title)])
     expect(titles).toEqual([
       ['price', ['a', 'd']],
       ['script', ['b']],
       ['s1', ['c']],
       ['s2', ['e']],
     ])
-    expect(stacked([])).toBeNull()
+    expect(stacked([])).toEqual([])
   })
 
   test('are put together in a pane, but for the colours of bars', () => {
@@ -51,11 +51,11 @@ describe('several scripts on one chart', () => {
       data: ['#ff0000'],
     } as unknown as Track
     const chart = stacked([
-      { id: 's1', scene: sceneOf(plotTrack('a', 'script')) },
-      { id: 's2', scene: sceneOf(plotTrack('b', 'price'), plotTrack('c', 'script'), color), pane: 's1' },
-      { id: 's3', scene: sceneOf(plotTrack('d', 'script')), pane: 'price' },
+      { id: 's1', marks: marksFor(plotTrack('a', 'script')) },
+      { id: 's2', marks: marksFor(plotTrack('b', 'price'), plotTrack('c', 'script'), color), pane: 's1' },
+      { id: 's3', marks: marksFor(plotTrack('d', 'script')), pane: 'price' },
     ])
-    expect(chart!.panes.map(({ name, marks }) => [name, marks.map(({ title }) => title)])).toEqual([
+    expect(chart.map(({ name, marks }) => [name, marks.map(({ title }) => title)])).toEqual([
       ['s1', ['a', 'b', 'c']],
       ['price', ['k', 'd']],
     ])
@@ -69,10 +69,10 @@ describe('several scripts on one chart', () => {
         { id: 'f', kind: 'linefill', pane: 'price', title: '', items: [{ kind: 'linefill' }] },
       ] as unknown as Track[]
     const chart = stacked([
-      { id: 's1', scene: sceneOf(...tracks(1)) },
-      { id: 's2', scene: sceneOf(...tracks(2)) },
+      { id: 's1', marks: marksFor(...tracks(1)) },
+      { id: 's2', marks: marksFor(...tracks(2)) },
     ])
-    const fills = chart!.panes[0]!.marks.filter(
+    const fills = chart[0]!.marks.filter(
       (mark) => mark.kind === 'drawings' && mark.items[0]!.kind === 'linefill',
     )
     expect(fills.map((mark) => mark.kind === 'drawings' && mark.lines[0]!['x1'])).toEqual([1, 2])
@@ -80,16 +80,16 @@ describe('several scripts on one chart', () => {
 })
 
 test('a plot looks as the user wants, others as the script says', () => {
-  const scene = sceneOf(plotTrack('a', 'price', 'Fast'), plotTrack('b', 'price', ''))
-  expect(plotsOf(scene)).toEqual([
+  const marks = marksFor(plotTrack('a', 'price', 'Fast'), plotTrack('b', 'price', ''))
+  expect(plotsOf(marks)).toEqual([
     { key: 'Fast', name: 'Fast', color: '#ff0000', width: 1 },
     { key: '1', name: 'Plot 2', color: '#ff0000', width: 1 },
   ])
-  const [fast, other] = styled(scene, { Fast: { color: '#00ff00', width: 3 }, 1: { hidden: true } }).panes[0]!
+  const [fast, other] = styled(marks, { Fast: { color: '#00ff00', width: 3 }, 1: { hidden: true } }).panes[0]!
     .marks
   expect(fast).toMatchObject({ colors: { one: '#00ff00' }, width: 3 })
   expect(other!.display & DISPLAY.pane).toBe(0)
-  expect(styled(scene, {})).toBe(scene)
+  expect(styled(marks, {})).toBe(marks)
 })
 
 describe('the indicators that Chartroom brings', () => {

@@ -12,6 +12,7 @@ import { replayOnChart } from '../chart/chart-state.ts'
 import { MenuList, type MenuItem } from '../chart/menu.tsx'
 import { extremesOf } from '../chart/extremes.ts'
 import type { Paint } from '../chart/paint.ts'
+import { NO_BARS } from '../chart/scene.ts'
 import type { ChartView } from '../chart/view.ts'
 import { hovered, tool } from '../drawings/drawing-state.ts'
 import { price as priceText } from '../format.ts'
@@ -64,8 +65,8 @@ export function AlertLines({
   now.current = lines
 
   useEffect(() => {
-    view.set({ alerts: lines.map(({ price }) => ({ price, text: '', tone: 'accent' })) })
-  })
+    cell.alerts.value = lines.map(({ price }) => ({ price, text: '', tone: 'accent' }))
+  }, [JSON.stringify(lines.map(({ key, price }) => [key, price]))])
   useEffect(() => {
     const widths = new Widths()
     const stop = view.addOverlay((paint) => {
@@ -78,13 +79,12 @@ export function AlertLines({
         if (!isIn) continue
         label.style.transform = `translateY(${Math.round(at)}px) translateY(-50%)`
         const width = widths.of(nameText(line!.alert), paint)
-        label.toggleAttribute('data-bell', hidesMuch(paint, view, width, at))
+        label.toggleAttribute('data-bell', hidesMuch(paint, cell, width, at))
       }
     })
-    view.redraw()
     return () => {
       stop()
-      view.set({ alerts: [] })
+      cell.alerts.value = []
     }
   }, [view])
   useDragging({ cell, view, host, lines: now, onDragged: setDragged, onMenu: setMenu })
@@ -138,12 +138,14 @@ class Widths {
 const NARROW = 420
 
 /** Whether a label with a name of that width would hide bars, or the legend, where its line is at `at` CSS pixels from the top. */
-function hidesMuch(paint: Paint, { state: { bars }, legend }: ChartView, name: number, at: number): boolean {
+function hidesMuch(paint: Paint, cell: Cell, name: number, at: number): boolean {
+  const legend = cell.legends.peek()['price']
+  const bars = cell.drawn.peek()?.bars ?? NO_BARS
   const { x, y, hr, vr, width, spacing } = paint
   if (width / hr < NARROW) return true
   const right = width - LABEL.right * hr
   const left = right - Math.min(280, name + LABEL_PADDING) * hr
-  if (at - LABEL.half < legend.bottom && left / hr < legend.right) return true
+  if (legend && at - LABEL.half < legend.bottom && left / hr < legend.right) return true
   const barAt = (place: number) => (place - x(0)) / spacing
   const last = Math.min(bars.length - 1, paint.known)
   const [from, to] = [Math.floor(barAt(left)), Math.min(last, Math.ceil(barAt(right)))]
@@ -283,7 +285,7 @@ function useDragging({ cell, view, host, lines, onDragged, onMenu }: Dragging): 
       if (target.closest('button')) return undefined
       if (labelled !== undefined) return lines.current.find(({ key }) => key === labelled)
       const pane = cell.paneBoxes.peek()[0]
-      const { paint } = view
+      const paint = view.painted
       const y = heightOf(event)
       const x = event.clientX - chart.getBoundingClientRect().left
       if (!chart.contains(target) || !pane || !paint || y > pane.height || x > pane.width) return undefined

@@ -8,8 +8,8 @@ import type { Bars } from '../../market/bars.ts'
 import { percent } from '../format.ts'
 import { lastValue } from './draw-marks.ts'
 import { lightness, type ChartTheme } from './paint.ts'
-import { colorAt, DISPLAY, type Mark } from './scene.ts'
-import type { ChartState } from './view-state.ts'
+import { colorAt, DISPLAY, type Mark } from './marks.ts'
+import type { Scene } from './scene.ts'
 
 /** The height of a label whose value has no place on the axis. */
 const OFF_SCREEN = -1000
@@ -19,7 +19,7 @@ const ONE_BELOW = 17
 interface LabelledPane {
   /** True for the pane that shows prices. */
   readonly price: boolean
-  readonly state: ChartState
+  readonly state: Scene
   readonly theme: ChartTheme
   readonly marks: readonly Mark[]
   readonly shown: Bars

@@ -4,7 +4,7 @@ import { emptyBars, lowerBound, sliceBars, type Bars } from '../../market/bars.t
 import { intervalMs, isIntraday, parseInterval } from '../../market/interval.ts'
 import { call } from '../api-client.ts'
 import { firstPaint } from '../first-paint.ts'
-import type { Market } from '../workspace.ts'
+import type { Market } from '../charts.ts'
 import { FIRST_PAGE } from '../first-requests.ts'
 import { newestBars } from './first-bars.ts'
 
@@ -60,6 +60,25 @@ export async function loadNewer(market: Market, bars: Bars, signal: AbortSignal)
   return joined([sliceBars(bars, 0, bars.length - 1), newer], bars.length - 1 + newer.length)
 }
 
+/** The bars with those of others that lie behind them, and on request with those before them. */
+export function withOthers(bars: Bars, others: Bars, { older }: { readonly older: boolean }): Bars {
+  const [first, last] = [bars.time[0], bars.time[bars.length - 1]]
+  if (first === undefined || last === undefined) return others
+  const times = others.time.subarray(0, others.length)
+  const front = older ? lowerBound(times, first) : 0
+  const back = lowerBound(times, last + 1)
+  const isLonger = back < others.length
+  if (front === 0 && !isLonger) return bars
+  // What was the last of them may have been forming, and is known better by those who have more behind it.
+  const [kept, from] =
+    isLonger && times[back - 1] === last ? [bars.length - 1, back - 1] : [bars.length, back]
+  const size = front + kept + others.length - from
+  return joined(
+    [sliceBars(others, 0, front), sliceBars(bars, 0, kept), sliceBars(others, from, others.length)],
+    size,
+  )
+}
+
 /** The bars of an answer as typed columns. */
 export function toBars(columns: Columns): Bars {
   return {
@@ -108,13 +127,18 @@ export function lastOver(bars: Bars, interval: string, time: number): number {
   return begun >= 0 && endOfBar(bars, begun, interval) > time ? begun - 1 : begun
 }
 
+/** From bar to bar. */
+export function barMsOf(interval: string): number {
+  const parsed = parseInterval(interval)
+  return parsed ? intervalMs(parsed) : 86_400_000
+}
+
 /** The position of `time` on the axis in bars; fractions between bars, and beyond both ends. */
 export function placeOf(bars: Bars, time: number, interval: string): number {
   if (bars.length === 0) return 0
   const first = bars.time[0]!
   const last = bars.time[bars.length - 1]!
-  const parsed = parseInterval(interval)
-  const step = parsed ? intervalMs(parsed) : 86_400_000
+  const step = barMsOf(interval)
   if (time <= first) return (time - first) / step
   if (time >= last) return bars.length - 1 + (time - last) / step
   const i = barAt(bars, time)
@@ -124,8 +148,7 @@ export function placeOf(bars: Bars, time: number, interval: string): number {
 /** The time of a place on the axis: what `placeOf` answers, the other way round. */
 export function timeAt({ time, length }: Bars, place: number, interval: string): number {
   if (length === 0) return 0
-  const parsed = parseInterval(interval)
-  const step = parsed ? intervalMs(parsed) : 86_400_000
+  const step = barMsOf(interval)
   if (place <= 0) return time[0]! + place * step
   if (place >= length - 1) return time[length - 1]! + (place - length + 1) * step
   const i = Math.floor(place)

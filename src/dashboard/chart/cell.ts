@@ -2,14 +2,12 @@
 
 import { computed, signal, type ReadonlySignal } from '@preact/signals'
 import type { Bars } from '../../market/bars.ts'
-import { withForming } from '../../market/forming.ts'
 import type { FormingBar, SymbolFacts } from '../../wire/bars.ts'
 import { call } from '../api-client.ts'
-import { fieldOf, isSameMarket, type Market } from '../charts.ts'
+import { fieldOf, type Market } from '../charts.ts'
 import { timezone } from '../settings.ts'
-import { isPriceType } from './draw-bars.ts'
 import { factsOf } from './made-markets.ts'
-import { boxSize, DEFAULT_BOXES, priceBars } from './price-bars.ts'
+import { drawnOf, NO_SKETCH, type PriceLevel, type ShownBars, type Sketch } from './scene.ts'
 import type { ChartView, Hover, PaneBox } from './view.ts'
 
 /** What is known of symbols; null = not loaded yet. */
@@ -18,18 +16,10 @@ export async function loadSymbols(): Promise<void> {
   symbols.value = (await call('GET /api/platform/symbols')).symbols
 }
 
-/** Bars, and the market they belong to. */
-export interface ShownBars {
-  readonly market: Market
-  readonly bars: Bars
-  /** Whether older bars are not still on their way, which move the numbers of these. */
-  readonly isAll: boolean
-}
-
-interface DrawnBars extends Omit<ShownBars, 'isAll'> {
-  /** The real bar behind each; null = they are the real bars. */
-  readonly source: Int32Array | null
-  readonly box: number
+/** Where a pane's legend ends, CSS pixels from the pane's corner. */
+interface LegendEnd {
+  readonly bottom: number
+  readonly right: number
 }
 
 export class Cell {
@@ -52,19 +42,18 @@ export class Cell {
   /** The bar that is not over yet, of a market that comes by a stream; null = none is known. */
   readonly forming = signal<{ readonly market: Market; readonly bar: FormingBar } | null>(null)
   /** What the chart draws: the real bars, or those that its type makes of them. */
-  readonly drawn = computed<DrawnBars | null>(() => {
-    const shown = this.shown.value
-    const type = this.type.value
-    if (!shown) return null
-    // A replay shows the bars that it began with.
-    const forming = this.forming.value
-    const isOfIt = forming !== null && isSameMarket(forming.market, shown.market)
-    const bars = this.replaying.value || !isOfIt ? shown.bars : withForming(shown.bars, forming.bar)
-    if (!isPriceType(type) || this.replaying.value)
-      return { market: shown.market, bars, source: null, box: 1 }
-    const boxes = this.boxes.value ?? DEFAULT_BOXES
-    return { market: shown.market, ...priceBars(type, bars, boxes), box: boxSize(bars, boxes) }
-  })
+  readonly drawn = computed(() =>
+    drawnOf(
+      { market: this.market.value, type: this.type.value, boxes: this.boxes.value },
+      this.shown.value,
+      this.forming.value,
+      this.replaying.value,
+    ),
+  )
+  /** Lines of alerts, as they are dragged. */
+  readonly alerts = signal<readonly PriceLevel[]>([])
+  readonly sketch = signal<Sketch>(NO_SKETCH)
+  readonly legends = signal<Readonly<Record<string, LegendEnd>>>({})
   readonly problem = signal<unknown>(null)
   readonly hover = signal<Hover | null>(null)
   readonly paneBoxes = signal<readonly PaneBox[]>([])

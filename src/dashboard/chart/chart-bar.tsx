@@ -238,7 +238,7 @@ function shownItems(): readonly MenuItem[] {
       hint: keysShown('chart:fit'),
       icon,
       section: 'View',
-      run: () => chartView()?.fit(),
+      run: () => chartView()?.camera.fit(),
     },
     {
       id: 'reset',
@@ -246,7 +246,7 @@ function shownItems(): readonly MenuItem[] {
       hint: keysShown('chart:reset'),
       icon,
       section: 'View',
-      run: () => chartView()?.resetScale(),
+      run: () => chartView()?.camera.toEnd(),
     },
     {
       id: 'date',

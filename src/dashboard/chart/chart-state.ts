@@ -9,15 +9,18 @@ import {
   type Interval,
 } from '../../market/interval.ts'
 import type { SymbolFacts } from '../../wire/bars.ts'
-import { activeId, charts, fieldOf, market, partOf, type Market, type Writable } from '../charts.ts'
+import { activeId, charts, fieldOf, market, partOf, scriptId, type Market, type Writable } from '../charts.ts'
 import { navigate, path } from '../router.ts'
 import { Cells, type Cell } from './cell.ts'
-import type { PriceLevel } from './view-state.ts'
+import type { PriceLevel } from './scene.ts'
 
 const cells = new Cells(computed(() => replayOnChart.value !== null))
 /** A chart of the page, by its id. */
 export const cellOf = (id: string): Cell => cells.of(id)
 export const activeCell = computed(() => cells.of(activeId.value))
+export const isActive = (cell: Cell): boolean => activeCell.value === cell
+/** Whether the editor's script runs on this chart. */
+export const hasScript = (cell: Cell): boolean => scriptId.value === cell.id
 
 const ofActive = <T>(pick: (cell: Cell) => Writable<T>): Writable<T> =>
   partOf(

@@ -15,7 +15,8 @@ import { runStudies, settingsOf } from '../studies/studies.ts'
 import { cx, toastError } from '../ui/ui.tsx'
 import { run, running, script } from '../workspace.ts'
 import { loadSymbols, symbols } from './cell.ts'
-import { askAlert, ChartCell } from './chart-cell.tsx'
+import { ChartCell } from './chart-cell.tsx'
+import { askAlert } from './cell-menu.ts'
 import s from './chart.module.css'
 import {
   activate,
@@ -241,9 +242,9 @@ export function chartCommands(): readonly Command[] {
       title: 'Reset the view',
       section,
       keys: 'Alt+R',
-      run: () => chartView()?.resetScale(),
+      run: () => chartView()?.camera.toEnd(),
     },
-    { id: 'chart:fit', title: 'Show all bars', section, keys: 'Alt+F', run: () => chartView()?.fit() },
+    { id: 'chart:fit', title: 'Show all bars', section, keys: 'Alt+F', run: () => chartView()?.camera.fit() },
     {
       id: 'chart:log',
       title: 'Logarithmic scale',

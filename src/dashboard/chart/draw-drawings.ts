@@ -4,7 +4,7 @@ import { drawingAt, type Drawing } from '../../language/runtime/drawings.ts'
 import type { Bars } from '../../market/bars.ts'
 import { placeOf } from './bars.ts'
 import { lineWidth, setDash, textSize, type Paint } from './paint.ts'
-import type { DrawingsMark } from './scene.ts'
+import type { DrawingsMark } from './marks.ts'
 import { drawShape } from './shapes.ts'
 
 export interface DrawingSpace {

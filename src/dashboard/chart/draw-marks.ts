@@ -13,7 +13,7 @@ import {
   type Mark,
   type PlotMark,
   type ShapeMark,
-} from './scene.ts'
+} from './marks.ts'
 import type { Bars } from '../../market/bars.ts'
 import { BLOCK, extremesOf, together } from './extremes.ts'
 import { bodyWidth, lineWidth, setDash, textSize, type Paint } from './paint.ts'

@@ -2,7 +2,7 @@
 
 import { call } from '../api-client.ts'
 import { firstBars } from '../first-requests.ts'
-import type { Market } from '../workspace.ts'
+import type { Market } from '../charts.ts'
 
 type NewestBars = ReturnType<typeof ask>
 

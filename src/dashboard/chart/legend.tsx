@@ -3,10 +3,10 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Bars } from '../../market/bars.ts'
-import type { Compared } from '../charts.ts'
+import type { Compared, Study } from '../charts.ts'
 import { compact, percent, price, intervalText } from '../format.ts'
 import { remembered, theme } from '../settings.ts'
-import { changeStudy, removeStudy, settingsOf, type Layer, type Study } from '../studies/studies.ts'
+import { changeStudy, removeStudy, settingsOf, type Layer } from '../studies/studies.ts'
 import { Button, cx } from '../ui/ui.tsx'
 import { cancelRun, runScript } from '../run-script.ts'
 import { outrun, run, running, runProgress } from '../workspace.ts'
@@ -18,7 +18,7 @@ import { changeCompared, COMPARE_SCALES, nameOf, removeCompared } from './compar
 import { replayOnChart, symbolSearch } from './chart-state.ts'
 import { legible } from './paint.ts'
 import type { PaneBox } from './view.ts'
-import { colorAt, DISPLAY, paneOf, type Mark, type PlotMark, type Scene } from './scene.ts'
+import { colorAt, DISPLAY, paneOf, type Mark, type PlotMark, type RunMarks } from './marks.ts'
 
 /** A pane's legend with at least this many lines can be folded, so that it never hides the candles. */
 const FOLDS_FROM = 3
@@ -34,7 +34,7 @@ export function Legends({
   readonly cell: Cell
   /** Whether the script in the editor runs on this chart. */
   readonly withScript: boolean
-  readonly main: Scene | null
+  readonly main: RunMarks | null
   readonly layers: readonly Layer[]
   /** The last bar that a replay shows. */
   readonly cut: number | null
@@ -63,7 +63,7 @@ export function Legends({
                 </span>
               </div>
             )}
-            {main && <ScriptLine cell={cell} scene={main} pane={box.name} bar={bar} />}
+            {main && <ScriptLine cell={cell} script={main} pane={box.name} bar={bar} />}
             {!(foldable && folded.value) &&
               studies.map((layer) => (
                 <StudyLine key={layer.study.id} layer={layer} pane={box.name} bar={bar} />
@@ -106,7 +106,6 @@ function LegendBox({
   readonly children: ComponentChildren
 }) {
   const place = useRef<HTMLDivElement>(null)
-  const view = cell.view.value
   // An observer is told by the browser after it has laid out the page: asking in each render would lay it out twice.
   useLayoutEffect(() => {
     const element = place.current!
@@ -119,11 +118,11 @@ function LegendBox({
       if (lines.length === count && height <= highest) return
       ;[count, highest] = [lines.length, height]
       const right = Math.max(0, ...[...lines].map((line) => line.offsetWidth))
-      view?.leaveFree(
-        box.name,
-        height === 0 ? 0 : LEGEND_TOP + height + LEGEND_ROOM,
-        element.offsetLeft + right + LEGEND_ROOM,
-      )
+      const end = {
+        bottom: height === 0 ? 0 : LEGEND_TOP + height + LEGEND_ROOM,
+        right: element.offsetLeft + right + LEGEND_ROOM,
+      }
+      cell.legends.value = { ...cell.legends.peek(), [box.name]: end }
     }
     const observer = new ResizeObserver(leave)
     observer.observe(element)
@@ -133,7 +132,7 @@ function LegendBox({
       if (element.isConnected) leave()
     })
     return () => observer.disconnect()
-  }, [view, box.name, box.height])
+  }, [cell, box.name, box.height])
   return (
     <div ref={place} class={s.legend} style={{ top: `${box.top + LEGEND_TOP}px` }}>
       {children}
@@ -142,9 +141,9 @@ function LegendBox({
 }
 
 /** The panes whose legends name a study: its own, and the price's for plots that overlay it or are not drawn. */
-function panesOf({ study, scene, pane }: Layer): readonly string[] {
+function panesOf({ study, marks, pane }: Layer): readonly string[] {
   if (pane !== null) return [pane]
-  const own = scene?.panes.map(({ name }) => paneOf(study.id, name)) ?? []
+  const own = marks?.panes.map(({ name }) => paneOf(study.id, name)) ?? []
   return own.length === 0 ? ['price'] : own.length > 1 ? own.filter((name) => name !== 'price') : own
 }
 
@@ -194,20 +193,20 @@ function PriceLine({ cell, bars, bar }: { readonly cell: Cell; readonly bars: Ba
 
 function ScriptLine({
   cell,
-  scene,
+  script,
   pane,
   bar,
 }: {
   readonly cell: Cell
-  readonly scene: Scene
+  readonly script: RunMarks
   readonly pane: string
   readonly bar: number
 }) {
-  const marks = scene.panes.find((one) => one.name === pane)?.marks ?? []
+  const marks = script.panes.find((one) => one.name === pane)?.marks ?? []
   if (marks.length === 0 && pane !== 'price') return null
   return (
     <div class={s.legendLine}>
-      <span class={s.legendScript}>{scene.title}</span>
+      <span class={s.legendScript}>{script.title}</span>
       <Values marks={marks} bar={bar} />
       {pane === 'price' && outrun.value && !running.value && (
         <button
@@ -321,7 +320,7 @@ function ComparedValue({
 }) {
   const time = bars.time[bar] ?? 0
   const at = barAt(other, time)
-  const from = bars.time[Math.max(0, Math.ceil(cell.view.value?.visible?.from ?? 0))] ?? time
+  const from = bars.time[Math.max(0, Math.ceil(cell.view.value?.camera.visible?.from ?? 0))] ?? time
   if (other.length === 0 || time < other.time[0]!) return <span class="muted">∅</span>
   const change = other.close[at]! / other.close[barAt(other, from)]! - 1
   return (
@@ -336,7 +335,7 @@ function ComparedValue({
 
 /** A study's line: its values at the crosshair, and what can be done with it. */
 function StudyLine({
-  layer: { study, title, scene, pane: chosen, problem, running: busy },
+  layer: { study, title, marks: all, pane: chosen, problem, running: busy },
   pane,
   bar,
 }: {
@@ -344,11 +343,11 @@ function StudyLine({
   readonly pane: string
   readonly bar: number
 }) {
-  const marks = (scene?.panes ?? []).flatMap((one) =>
+  const marks = (all?.panes ?? []).flatMap((one) =>
     paneOf(study.id, one.name, chosen) === pane ? one.marks : [],
   )
   return (
-    <div class={s.legendLine} data-dim={scene === null && !busy}>
+    <div class={s.legendLine} data-dim={all === null && !busy}>
       <button
         type="button"
         class={cx(s.legendTitle, s.legendScript)}

@@ -73,7 +73,7 @@ export function passTime(from: Cell, bar: number): void {
   if (time === undefined) return
   for (const cell of others(from)) {
     const bars = cell.drawn.peek()?.bars
-    if (bars && bars.length > 0) cell.view.peek()?.lookAt(barAt(bars, time))
+    if (bars && bars.length > 0) cell.view.peek()?.camera.lookAt(barAt(bars, time))
   }
 }
 
@@ -89,10 +89,10 @@ export function takeRange(cell: Cell): void {
 }
 
 function copyRange(from: Cell, to: Cell): void {
-  const [chart, range] = [from.drawn.peek(), from.view.peek()?.visible]
+  const [chart, range] = [from.drawn.peek(), from.view.peek()?.camera.visible]
   const [shown, view] = [to.drawn.peek(), to.view.peek()]
   if (!chart || !range || !shown || !view || shown.bars.length === 0) return
   const place = (bar: number) =>
     placeOf(shown.bars, timeAt(chart.bars, bar, chart.market.interval), shown.market.interval)
-  view.showRange(place(range.from), place(range.to))
+  view.camera.showRange(place(range.from), place(range.to))
 }

@@ -22,9 +22,9 @@ import { drawDrawings, itemsAt } from './draw-drawings.ts'
 import { drawBehind, drawMarks } from './draw-marks.ts'
 import { extremesOf } from './extremes.ts'
 import { faded, type ChartTheme, type Paint } from './paint.ts'
-import { groundAt, rangeOf, type DrawingsMark, type GroundMark, type Mark } from './scene.ts'
+import { groundAt, rangeOf, type DrawingsMark, type GroundMark, type Mark } from './marks.ts'
 import { drawTrades } from './trades.ts'
-import { EMPTY_STATE, NO_BARS, type ChartState, type PriceLevel } from './view-state.ts'
+import { EMPTY_SCENE, NO_BARS, type Scene, type PriceLevel } from './scene.ts'
 
 export type Chart = IChartApiBase
 export type Series = ISeriesApi<'Line'>
@@ -41,7 +41,7 @@ export class PanePainter implements ISeriesPrimitive {
   readonly #chart: Chart
   readonly #onUpdate: () => void
   readonly #views: readonly IPrimitivePaneView[]
-  #state: ChartState = EMPTY_STATE
+  #state: Scene = EMPTY_SCENE
   #theme: ChartTheme | null = null
   #shown: Bars = NO_BARS
   #marks: readonly Mark[] = []
@@ -94,17 +94,17 @@ export class PanePainter implements ISeriesPrimitive {
     this.series.priceScale().applyOptions({ autoScale: true })
   }
 
-  show(state: ChartState, theme: ChartTheme): void {
+  show(state: Scene, theme: ChartTheme): void {
     const before = this.#state
     this.#state = state
     this.#theme = theme
     if (state.bars !== before.bars || state.type !== before.type)
       this.#shown = state.type === 'heikin-ashi' ? heikinAshi(state.bars) : state.bars
-    if (state.scene !== before.scene) {
-      this.#marks = state.scene?.panes.find((pane) => pane.name === this.name)?.marks ?? []
+    if (state.panes !== before.panes) {
+      this.#marks = state.panes.find((pane) => pane.name === this.name)?.marks ?? []
       this.#barColors = this.#marks.filter((mark): mark is GroundMark => mark.kind === 'barcolor')
     }
-    if (state.scene !== before.scene || state.cut !== before.cut) this.#setDrawings()
+    if (state.panes !== before.panes || state.cut !== before.cut) this.#setDrawings()
     this.#labels = axisLabels({
       price: this.name === 'price',
       state,

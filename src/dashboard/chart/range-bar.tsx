@@ -43,7 +43,7 @@ export function RangeBar({ view }: { readonly view: ChartView | null }) {
             variant="quiet"
             title={few ? `${words}: too short for this interval` : words}
             disabled={few}
-            onClick={() => view.showSince(fromOf(days))}
+            onClick={() => view.camera.showSince(fromOf(days))}
           >
             {name}
           </Button>
@@ -74,7 +74,7 @@ export function RangeBar({ view }: { readonly view: ChartView | null }) {
         size="small"
         variant="quiet"
         title="Fit the scale to what is shown"
-        onClick={() => view.autoScale()}
+        onClick={() => view.camera.autoScale()}
       >
         auto
       </Button>

@@ -4,26 +4,26 @@
 // where it does not belong, and is left out.
 
 import { memoOf } from '../../lib/memo.ts'
-import type { Colors, FillMark, LevelMark, Mark, PlotMark, Scene } from './scene.ts'
+import type { Colors, FillMark, LevelMark, Mark, PlotMark, RunMarks } from './marks.ts'
 
-export function sampled(scene: Scene, source: Int32Array): Scene {
-  const known = sampledOf(scene)
+export function sampled(real: RunMarks, source: Int32Array): RunMarks {
+  const known = sampledOf(real)
   if (known.source !== source) {
     known.source = source
-    known.scene = make(scene, source)
+    known.marks = make(real, source)
   }
-  return known.scene
+  return known.marks
 }
 
-/** The last result for each scene. */
-const sampledOf = memoOf((scene: Scene): { source: Int32Array | null; scene: Scene } => ({
+/** The last result for each. */
+const sampledOf = memoOf((marks: RunMarks): { source: Int32Array | null; marks: RunMarks } => ({
   source: null,
-  scene,
+  marks,
 }))
 
-function make(scene: Scene, source: Int32Array): Scene {
+function make(real: RunMarks, source: Int32Array): RunMarks {
   const made = new Map<Mark, PlotMark | LevelMark>()
-  for (const { marks } of scene.panes)
+  for (const { marks } of real.panes)
     for (const mark of marks)
       if (mark.kind === 'plot') made.set(mark, plotOn(mark, source))
       else if (mark.kind === 'hline') made.set(mark, { ...mark, start: 0, run: 0, last: 0 })
@@ -32,10 +32,10 @@ function make(scene: Scene, source: Int32Array): Scene {
     return a && b && !fill.gradient && 'one' in fill.colors ? [{ ...fill, a, b, start: 0, run: 0 }] : []
   }
   return {
-    ...scene,
+    ...real,
     base: 0,
     length: source.length,
-    panes: scene.panes.map(({ name, marks }) => ({
+    panes: real.panes.map(({ name, marks }) => ({
       name,
       marks: marks.flatMap((mark) => made.get(mark) ?? (mark.kind === 'fill' ? fillOn(mark) : [])),
     })),

@@ -1,426 +1,143 @@
-// Turns the tracks of a run into marks for the chart, which know bars and prices, never pixels.
+// The scene: everything that one chart shows, as one value that tests can print.
 //
-// A run may have seen fewer bars than the chart shows. Every mark has `start`: the chart's bar its first value belongs to
-// (the plot's own offset included), so that value i - start is drawn at bar i.
+// One function makes it of what has arrived, whatever came first, and the painter brings the library from the last scene to
+// the next. So each order of arrival ends in the same picture.
 
-import { lowerBound, type Bars } from '../../market/bars.ts'
-import type { Drawing } from '../../language/runtime/drawings.ts'
-import { ofKind } from '../../lib/of-kind.ts'
-import { extremesOf } from './extremes.ts'
-import type { ArrowTrack, CandleTrack, FillTrack, ShapeTrack, Track } from '../../wire/track.ts'
+import type { Bars } from '../../market/bars.ts'
+import { withForming } from '../../market/forming.ts'
+import type { FormingBar } from '../../wire/bars.ts'
+import type { Drawing } from '../../wire/drawing.ts'
+import type { Market, OneChart } from '../charts.ts'
+import type { ComparedLine } from './compared.ts'
+import { isPriceType, type ChartType } from './draw-bars.ts'
+import type { MarkedPane } from './marks.ts'
+import { boxSize, DEFAULT_BOXES, priceBars } from './price-bars.ts'
+import type { TradeMarks } from './trades.ts'
 
-/** One colour for all bars, or one for each; null = not drawn. */
-export type Colors =
-  { readonly one: string | null } | { readonly palette: readonly string[]; readonly index: readonly number[] }
-
-interface MarkBase {
-  readonly title: string
-  /** Pine's display bits. */
-  readonly display: number
-  readonly start: number
-  /** The chart's bar that is the first of the run. Scripts on one chart may have seen different stretches. */
-  readonly run: number
-  /** Drawn only on this many of the last bars; 0 = on all. */
-  readonly last: number
-}
-export interface PlotMark extends MarkBase {
-  readonly kind: 'plot'
-  readonly style: string
-  readonly width: number
-  readonly dash: string
-  readonly values: Float64Array
-  readonly colors: Colors
-  readonly base: number
-  readonly join: boolean
-  readonly trackprice: boolean
-}
-export interface LevelMark extends MarkBase {
-  readonly kind: 'hline'
-  readonly price: number
-  readonly color: string | null
-  readonly dash: string
-  readonly width: number
-}
-export interface FillMark extends MarkBase {
-  readonly kind: 'fill'
-  readonly a: PlotMark | LevelMark
-  readonly b: PlotMark | LevelMark
-  readonly colors: Colors
-  readonly gradient: {
-    readonly top: Float64Array | number
-    readonly bottom: Float64Array | number
-    readonly topColors: Colors
-    readonly bottomColors: Colors
-  } | null
-  readonly fillgaps: boolean
-}
-export interface ShapeMark extends MarkBase {
-  readonly kind: 'shape'
-  /** A shape's name, or `char`. */
-  readonly shape: string
-  readonly char: string
-  readonly text: string
-  readonly location: string
-  readonly size: string
-  readonly values: Float64Array
-  readonly colors: Colors
-  readonly textColors: Colors
-}
-export interface ArrowMark extends MarkBase {
-  readonly kind: 'arrow'
-  readonly values: Float64Array
-  readonly up: Colors
-  readonly down: Colors
-  readonly minheight: number
-  readonly maxheight: number
-  readonly largest: number
-}
-export interface CandleMark extends MarkBase {
-  readonly kind: 'candle' | 'bar'
-  readonly open: Float64Array
-  readonly high: Float64Array
-  readonly low: Float64Array
-  readonly close: Float64Array
-  readonly colors: Colors
-  readonly wicks: Colors | null
-  readonly borders: Colors | null
-}
-export interface GroundMark extends MarkBase {
-  readonly kind: 'bgcolor' | 'barcolor'
-  readonly palette: readonly string[]
-  /** Stretches [first, bars, palette index], sorted. */
-  readonly runs: readonly (readonly [number, number, number])[]
-}
-export interface DrawingsMark extends MarkBase {
-  readonly kind: 'drawings'
-  readonly items: readonly WireDrawing[]
-  /** The chart's bar that is the first of their run: a chart may show several runs, whose drawings count their own bars. */
-  readonly base: number
-  /** All lines of the run, in whichever pane, since linefills refer to them by number. */
-  readonly lines: readonly WireDrawing[]
-}
-export type Mark =
-  PlotMark | LevelMark | FillMark | ShapeMark | ArrowMark | CandleMark | GroundMark | DrawingsMark
-
-/** A drawing as the API sends it: colours are text, and another drawing is its index among those of its kind. */
-type WireDrawing = { readonly [Field in keyof Drawing]: Drawing[Field] } & Readonly<Record<string, unknown>>
-
-interface ScenePane {
-  /** `price`, or the script's own pane. */
-  readonly name: string
-  readonly marks: readonly Mark[]
-}
 export interface Scene {
-  readonly title: string
-  /** Index in the chart's bars of the first bar of the run. */
-  readonly base: number
-  /** How many bars the run has seen. */
-  readonly length: number
-  readonly panes: readonly ScenePane[]
+  /** What the bars are of. More bars of the same leave the view where it is; others are shown from their newest on. */
+  readonly of: string
+  readonly bars: Bars
+  readonly interval: string
+  readonly mintick: number
+  readonly zone: string
+  readonly type: ChartType
+  /** How high a box is, where the type has boxes. */
+  readonly box: number
+  readonly scale: OneChart['scale']
+  readonly volume: boolean
+  /** What scripts draw, from top to bottom; `price` is first of all, wherever it is named. */
+  readonly panes: readonly MarkedPane[]
+  readonly trades: TradeMarks | null
+  readonly compared: readonly ComparedLine[]
+  readonly hoveredTrade: number | null
+  readonly markedTrade: number | null
+  /** The last bar that a replay shows; null = all of them. */
+  readonly cut: number | null
+  /** Prices of the orders waiting at the replay's cursor. */
+  readonly levels: readonly PriceLevel[]
+  /** Prices that alerts wait for. */
+  readonly alerts: readonly PriceLevel[]
+  readonly sketch: Sketch
+  /** The bar to highlight because the pointer is on it elsewhere, as in the equity curve. */
+  readonly litBar: number | null
+  readonly hideDates: boolean
+  /** The part of each pane's height that its legend takes. */
+  readonly legends: Readonly<Record<string, number>>
+  /** How high panes are in proportion to each other, as somebody dragged them; others as they come. */
+  readonly heights: Readonly<Record<string, number>>
+  /** Names theme and palette, whose colours are the page's. */
+  readonly look: string
+}
+export interface PriceLevel {
+  readonly price: number
+  readonly text: string
+  readonly tone: 'up' | 'down' | 'muted' | 'accent'
+}
+/** What a person drew, and is drawing. */
+export interface Sketch {
+  readonly drawings: readonly Drawing[]
+  /** Ids of those that show their points. */
+  readonly marked: readonly string[]
+  readonly draft: Drawing | null
 }
 
-export const DISPLAY = { pane: 1, dataWindow: 2, priceScale: 4, statusLine: 8 } as const
-
-export function colorAt(colors: Colors, i: number): string | null {
-  if ('one' in colors) return colors.one
-  const at = colors.index[i] ?? -1
-  return at < 0 ? null : (colors.palette[at] ?? null)
+export const NO_BARS: Bars = {
+  length: 0,
+  time: new Float64Array(0),
+  open: new Float64Array(0),
+  high: new Float64Array(0),
+  low: new Float64Array(0),
+  close: new Float64Array(0),
+  volume: new Float64Array(0),
+}
+export const NO_SKETCH: Sketch = { drawings: [], marked: [], draft: null }
+export const EMPTY_SCENE: Scene = {
+  of: '',
+  bars: NO_BARS,
+  interval: '1d',
+  mintick: 0.01,
+  zone: 'UTC',
+  type: 'candles',
+  box: 1,
+  scale: 'linear',
+  volume: true,
+  panes: [],
+  trades: null,
+  compared: [],
+  hoveredTrade: null,
+  markedTrade: null,
+  cut: null,
+  levels: [],
+  alerts: [],
+  sketch: NO_SKETCH,
+  litBar: null,
+  hideDates: false,
+  legends: {},
+  heights: {},
+  look: '',
 }
 
-/** The name of the layer that is the editor's script. */
-export const MAIN_LAYER = 'main'
-
-/**
- * Several scripts on one chart: their overlays are all drawn over the price, in their order, and each has a pane of its
- * own, named after its layer, for the rest.
- */
-export function stacked(layers: readonly StackedLayer[]): Scene | null {
-  const first = layers[0]?.scene
-  if (!first) return null
-  const panes = new Map<string, Mark[]>()
-  for (const { id, scene, pane: chosen = null } of layers)
-    for (const { name, marks } of scene.panes) {
-      const add = (pane: string, some: readonly Mark[]) => {
-        if (some.length > 0) panes.set(pane, [...(panes.get(pane) ?? []), ...some])
-      }
-      const pane = paneOf(id, name, chosen)
-      // Colours of bars are the price's, wherever the rest is drawn.
-      const ofBars = (mark: Mark) => pane !== name && name === 'price' && mark.kind === 'barcolor'
-      add(
-        pane,
-        marks.filter((mark) => !ofBars(mark)),
-      )
-      add('price', marks.filter(ofBars))
-    }
-  return { ...first, panes: [...panes].map(([name, marks]) => ({ name, marks })) }
+/** Bars, and the market they belong to. */
+export interface ShownBars {
+  readonly market: Market
+  readonly bars: Bars
+  /** Whether older bars are not still on their way, which move the numbers of these. */
+  readonly isAll: boolean
 }
 
-/** The name of a layer's pane on the chart; `chosen` is the pane that all of it was put into. */
-export const paneOf = (layer: string, pane: string, chosen: string | null = null): string =>
-  chosen ?? (pane === 'price' || layer === MAIN_LAYER ? pane : layer)
-
-interface StackedLayer {
-  readonly id: string
-  readonly scene: Scene
-  readonly pane?: string | null
-}
-
-function baseOf(times: readonly number[], shown: Float64Array): number {
-  const [first, oldest] = [times[0], shown[0]]
-  if (first === undefined || oldest === undefined) return 0
-  return first < oldest ? -lowerBound(Float64Array.from(times), oldest) : lowerBound(shown, first)
-}
-
-export function buildScene(title: string, tracks: readonly Track[], bars: Bars): Scene {
-  const times = ofKind(tracks, 'time')?.data ?? []
-  const base = baseOf(times, bars.time)
-  const lines = (ofKind(tracks, 'line')?.items ?? []) as readonly WireDrawing[]
-  const panes = new Map<string, Mark[]>()
-  const byId = new Map<string, PlotMark | LevelMark>()
-  for (const track of tracks) {
-    const mark = markOf(track, { base, byId, lines })
-    if (!mark) continue
-    if (mark.kind === 'plot' || mark.kind === 'hline') byId.set(track.id, mark)
-    const add = (pane: string, one: Mark) => {
-      const marks = panes.get(pane)
-      if (marks) marks.push(one)
-      else panes.set(pane, [one])
-    }
-    const pane = ('pane' in track && track.pane) || 'price'
-    if (mark.kind === 'drawings' && pane !== 'price') {
-      const forced = mark.items.filter((item) => item['force_overlay'] === true)
-      if (forced.length > 0) add('price', { ...mark, items: forced })
-      const own = mark.items.filter((item) => item['force_overlay'] !== true)
-      if (own.length > 0) add(pane, { ...mark, items: own })
-    } else add(mark.kind === 'barcolor' ? 'price' : pane, mark)
-  }
-  return {
-    title,
-    base,
-    length: times.length,
-    panes: [...panes].map(([name, marks]) => ({ name, marks })),
-  }
-}
-
-interface OfRun {
-  readonly base: number
-  readonly byId: ReadonlyMap<string, PlotMark | LevelMark>
-  readonly lines: readonly WireDrawing[]
-}
-
-function markOf(track: Track, { base, byId, lines }: OfRun): Mark | undefined {
-  switch (track.kind) {
-    case 'plot':
-      return {
-        ...headOf(track, base),
-        kind: 'plot',
-        style: track.style || 'line',
-        width: track.linewidth ?? 1,
-        dash: track.linestyle || 'solid',
-        values: toColumn(track.data),
-        colors: colorsOf(track.colors, track.color),
-        base: track.histbase ?? 0,
-        join: track.join === true,
-        trackprice: track.trackprice === true,
-      }
-    case 'hline':
-      return {
-        ...headOf(track, base),
-        kind: 'hline',
-        price: track.price ?? Number.NaN,
-        color: track.color ?? null,
-        dash: track.linestyle || 'solid',
-        width: track.linewidth ?? 1,
-      }
-    case 'fill':
-      return fillOf(track, base, byId)
-    case 'shape':
-    case 'char':
-      return shapeOf(track, base)
-    case 'arrow':
-      return arrowOf(track, base)
-    case 'candle':
-    case 'bar':
-      return candlesOf(track, base)
-    case 'bgcolor':
-    case 'barcolor':
-      return { ...headOf(track, base), kind: track.kind, palette: track.palette, runs: track.runs }
-    case 'line':
-    case 'label':
-    case 'box':
-    case 'polyline':
-    case 'linefill':
-    case 'table':
-      return {
-        ...headOf(track, base),
-        kind: 'drawings',
-        items: track.items as readonly WireDrawing[],
-        base,
-        lines,
-      }
-    default:
-      return undefined
-  }
-}
-
-interface Head {
-  readonly title: string
-  readonly display?: number | null
-  readonly offset?: number | null
-  readonly show_last?: number | null
-}
-
-function headOf({ title, display, offset, show_last }: Head, base: number): MarkBase {
-  return { title, display: display ?? 31, start: base + (offset ?? 0), run: base, last: show_last ?? 0 }
-}
-
-/** The colours of the single bars if there are any, otherwise the common one. */
-const colorsOf = (many: Many | undefined, one: string | null | undefined): Colors =>
-  many ?? { one: one ?? null }
-type Many = Exclude<Colors, { readonly one: string | null }>
-
-/** The same, but null if the script gives no colour. */
-const ownColors = (many: Many | undefined, one: string | null | undefined): Colors | null =>
-  many ?? (typeof one === 'string' ? { one } : null)
-
-function fillOf(
-  track: FillTrack,
-  base: number,
-  byId: ReadonlyMap<string, PlotMark | LevelMark>,
-): FillMark | undefined {
-  const [a, b] = [byId.get(track.between[0] ?? ''), byId.get(track.between[1] ?? '')]
-  if (!a || !b) return undefined
-  const level = (value: FillTrack['top_value']) => (typeof value === 'number' ? value : toColumn(value))
-  const gradient =
-    'top_value' in track
-      ? {
-          top: level(track.top_value),
-          bottom: level('bottom_value' in track ? track.bottom_value : track.data),
-          topColors: colorsOf(track.top_colors, track.top_color),
-          bottomColors: colorsOf(track.bottom_colors, track.bottom_color),
-        }
-      : null
-  return {
-    ...headOf(track, base),
-    kind: 'fill',
-    a,
-    b,
-    colors: colorsOf(track.colors, track.color),
-    gradient,
-    fillgaps: track.fillgaps === true,
-  }
-}
-
-function shapeOf(track: ShapeTrack, base: number): ShapeMark {
-  const colors = colorsOf(track.colors, track.color)
-  return {
-    ...headOf(track, base),
-    kind: 'shape',
-    shape: track.kind === 'char' ? 'char' : (track.style ?? ''),
-    char: (track.kind === 'char' && track.char) || '★',
-    text: track.text ?? '',
-    location: track.location || 'abovebar',
-    size: track.size || 'auto',
-    values: toColumn(track.data),
-    colors,
-    textColors: ownColors(track.textcolors, track.textcolor) ?? colors,
-  }
-}
-
-function arrowOf(track: ArrowTrack, base: number): ArrowMark {
-  const values = toColumn(track.data)
-  let largest = 0
-  for (const value of values) if (Math.abs(value) > largest) largest = Math.abs(value)
-  return {
-    ...headOf(track, base),
-    kind: 'arrow',
-    values,
-    up: colorsOf(track.colorups, track.colorup),
-    down: colorsOf(track.colordowns, track.colordown),
-    minheight: track.minheight ?? 5,
-    maxheight: track.maxheight ?? 100,
-    largest,
-  }
-}
-
-function candlesOf(track: CandleTrack, base: number): CandleMark {
-  const isCandle = track.kind === 'candle'
-  return {
-    ...headOf(track, base),
-    kind: track.kind,
-    open: toColumn(track.open),
-    high: toColumn(track.high),
-    low: toColumn(track.low),
-    close: toColumn(track.close),
-    colors: colorsOf(track.colors, track.color),
-    wicks: isCandle ? ownColors(track.wickcolors, track.wickcolor) : null,
-    borders: isCandle ? ownColors(track.bordercolors, track.bordercolor) : null,
-  }
-}
-
-/** A column from JSON, with NaN for null. */
-function toColumn(data: readonly (number | null)[] | null | undefined): Float64Array {
-  return Float64Array.from(data ?? [], (value) => value ?? Number.NaN)
-}
-
-/** Index of the last stretch that begins at or before a bar; 0 if none does. */
-export function runBefore(mark: GroundMark, bar: number): number {
-  const at = bar - mark.start
-  let low = 0
-  let high = mark.runs.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (mark.runs[middle]![0] <= at) low = middle + 1
-    else high = middle
-  }
-  return Math.max(0, low - 1)
-}
-
-/** The colour a run gives a bar, from stretches; null = none. */
-export function groundAt(mark: GroundMark, bar: number): string | null {
-  const at = bar - mark.start
-  const run = mark.runs[runBefore(mark, bar)]
-  return run && at >= run[0] && at < run[0] + run[1] ? (mark.palette[run[2]] ?? null) : null
+export interface DrawnBars extends Omit<ShownBars, 'isAll'> {
+  readonly of: string
+  readonly type: ChartType
+  /** The real bar behind each; null = they are the real bars. */
+  readonly source: Int32Array | null
+  readonly box: number
 }
 
 /**
- * The lowest and the highest value that the scale needs for bars from..to of the chart, without those after `cut`; null =
- * none.
+ * What a chart draws: the real bars, or those that its type makes of them. Null until bars of its market are there. A replay
+ * goes by the real bars that it began with.
  */
-export function rangeOf(
-  marks: readonly Mark[],
-  from: number,
-  to: number,
-  cut = Infinity,
-): { minValue: number; maxValue: number } | null {
-  let low = Infinity
-  let high = -Infinity
-  const take = (value: number) => {
-    if (value < low) low = value
-    if (value > high) high = value
+export function drawnOf(
+  { market, type, boxes = DEFAULT_BOXES }: Pick<OneChart, 'market' | 'type' | 'boxes'>,
+  shown: ShownBars | null,
+  forming: { readonly market: Market; readonly bar: FormingBar } | null,
+  isReplay: boolean,
+): DrawnBars | null {
+  const of = nameOf(market)
+  if (!shown || nameOf(shown.market) !== of) return null
+  const isOfIt = !isReplay && forming !== null && nameOf(forming.market) === of
+  const bars = isOfIt ? withForming(shown.bars, forming.bar) : shown.bars
+  if (!isPriceType(type)) return { market: shown.market, of, type, bars, source: null, box: 1 }
+  if (isReplay) return { market: shown.market, of, type: 'candles', bars, source: null, box: 1 }
+  const made = priceBars(type, bars, boxes)
+  return {
+    market: shown.market,
+    of: `${of} ${type} ${JSON.stringify(boxes)}`,
+    type,
+    ...made,
+    box: boxSize(bars, boxes),
   }
-  /** Answers whether there was any value. */
-  const takeAll = (values: Float64Array, { start, run }: Mark): boolean => {
-    const found = extremesOf(values, from - start, Math.min(cut - run, to - start))
-    if (found.low > found.high) return false
-    take(found.low)
-    take(found.high)
-    return true
-  }
-  for (const mark of marks) {
-    if ((mark.display & DISPLAY.pane) === 0) continue
-    if (mark.kind === 'hline' && Number.isFinite(mark.price)) take(mark.price)
-    else if (mark.kind === 'plot') {
-      const seen = takeAll(mark.values, mark)
-      if (seen && /histogram|columns|area/.test(mark.style)) take(mark.base)
-    } else if (mark.kind === 'candle' || mark.kind === 'bar') {
-      takeAll(mark.low, mark)
-      takeAll(mark.high, mark)
-    } else if (mark.kind === 'shape' && mark.location === 'absolute') {
-      const { values, start, run } = mark
-      for (let i = Math.max(0, from - start); i <= Math.min(values.length - 1, cut - run, to - start); i++)
-        if (values[i] === values[i] && values[i] !== 0) take(values[i]!)
-    }
-  }
-  return low <= high ? { minValue: low, maxValue: high } : null
 }
+
+const nameOf = ({ exchange, symbol, interval }: Market): string => `${exchange}:${symbol} ${interval}`

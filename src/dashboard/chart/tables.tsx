@@ -7,24 +7,24 @@ import s from './chart.module.css'
 import { itemsAt } from './draw-drawings.ts'
 import { theme } from '../settings.ts'
 import { legible, textSize } from './paint.ts'
-import type { DrawingsMark, Scene } from './scene.ts'
+import type { DrawingsMark, MarkedPane } from './marks.ts'
 
 type DrawnItem = Readonly<Record<string, unknown>>
 type WireCell = { readonly [Field in keyof Cell]: Cell[Field] | string }
 
 export function Tables({
   chart,
-  scene,
+  panes,
   cut,
 }: {
   readonly chart: Chart
-  readonly scene: Scene
+  readonly panes: readonly MarkedPane[]
   /** The last bar that a replay shows. */
   readonly cut: number | null
 }) {
   return (
     <>
-      {scene.panes.flatMap((pane) => {
+      {panes.flatMap((pane) => {
         const box = chart.paneBoxes.value.find((one) => one.name === pane.name)
         return box
           ? pane.marks

@@ -34,7 +34,7 @@ export function attachDrawings(
   cell: Cell,
   onReady: () => void,
 ): () => void {
-  const gestures = new DrawingGestures(host, view, () => sheetOf(cell.market.peek()))
+  const gestures = new DrawingGestures(host, view, cell)
   let close: (() => void) | undefined
   let shown: unknown
   const stopSheet = effect(() => {
@@ -44,7 +44,6 @@ export function attachDrawings(
     shown = sheet
     close?.()
     close = sheet.open()
-    gestures.follow(sheet)
   })
   const stopReady = effect(() => {
     if (hasCommands.value && drawables.value.has(gestures)) untracked(onReady)

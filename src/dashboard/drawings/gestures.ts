@@ -3,10 +3,12 @@
 // The chart's own gestures (pan, zoom) work wherever nothing is drawn. A press belongs to a drawing only if a tool is in
 // hand or a drawing is under it, and then the chart does not see it.
 
-import { effect } from '@preact/signals'
-import { intervalMs, parseInterval } from '../../market/interval.ts'
+import { batch, effect, signal } from '@preact/signals'
 import type { Drawing, DrawingTool } from '../../wire/drawing.ts'
+import { barMsOf } from '../chart/bars.ts'
+import type { Cell } from '../chart/cell.ts'
 import type { Paint } from '../chart/paint.ts'
+import { NO_SKETCH, type Sketch } from '../chart/scene.ts'
 import type { ChartView } from '../chart/view.ts'
 import { price as priceText } from '../format.ts'
 import { drawDrawing, hitAt, type DrawingHit } from './drawn.ts'
@@ -29,7 +31,7 @@ import {
 } from './drawing-state.ts'
 import { settled, withPoint } from './kept-shapes.ts'
 import { expanded, middlePlaces, rounded } from './placing.ts'
-import { changeDrawings, drawings, type Sheet } from './sheet.ts'
+import { changeDrawings, drawings, sheetOf, type Sheet } from './sheet.ts'
 import { surfaceOf, timeOfBar, barOfTime, type Surface } from './surface.ts'
 import { codeOf } from './tools.ts'
 
@@ -44,7 +46,6 @@ const REACH = { mouse: 6, touch: 14 } as const
 /** A press that moves less than this is a click. */
 const CLICK_PX = 5
 const MAGNET_PX = 24
-const DAY_MS = 86_400_000
 const INK_PX = 3
 const INK_POINTS = 2000
 
@@ -56,24 +57,23 @@ type Gesture =
       readonly hit: DrawingHit
       readonly from: Spot
       readonly before: readonly Drawing[]
-      moved: readonly Drawing[] | null
     }
 
 export class DrawingGestures {
   readonly #host: HTMLElement
   readonly #view: ChartView
-  /** The sheet of the symbol on this chart. */
-  readonly #sheet: () => Sheet
+  readonly #cell: Cell
   readonly #stops: (() => void)[] = []
-  #unfollow: () => void = () => undefined
+  /** Drawings that are being moved, as they are now. */
+  readonly #moved = signal<readonly Drawing[] | null>(null)
   #gesture: Gesture | null = null
   /** The current press belongs to a drawing. */
   #owns = false
 
-  constructor(host: HTMLElement, view: ChartView, sheet: () => Sheet) {
+  constructor(host: HTMLElement, view: ChartView, cell: Cell) {
     this.#host = host
     this.#view = view
-    this.#sheet = sheet
+    this.#cell = cell
     this.#stops.push(view.addOverlay((paint) => this.#draw(paint)))
     this.#listen('pointerdown', (event) => this.#down(event))
     this.#listen('pointermove', (event) => this.#move(event))
@@ -93,8 +93,7 @@ export class DrawingGestures {
       })
     this.#stops.push(
       effect(() => {
-        void [selected.value, hovered.value, draft.value, hideAll.value]
-        view.redraw()
+        cell.sketch.value = this.#sketch()
       }),
       effect(() => {
         host.style.cursor = tool.value === null ? '' : 'crosshair'
@@ -103,17 +102,28 @@ export class DrawingGestures {
     )
   }
 
-  /** Draws again when the sheet changes. */
-  follow({ drawings: all }: Sheet): void {
-    this.#unfollow()
-    this.#unfollow = all.subscribe(() => this.#view.redraw())
-  }
-
   destroy(): void {
     setDrawable(this, false)
-    this.#unfollow()
     for (const stop of this.#stops) stop()
     if (drafter.peek() === this) draft.value = null
+    this.#cell.sketch.value = NO_SKETCH
+  }
+
+  /** The sheet of the symbol on this chart. */
+  #sheet(): Sheet {
+    return sheetOf(this.#cell.market.peek())
+  }
+
+  /** What there is to draw: it depends on everything that is read here. */
+  #sketch(): Sketch {
+    const { value: at } = this.#cell.market
+    const shown = sheetOf(at).drawings.value.filter((one) => !hideAll.value && isShown(one, at.interval))
+    const moved = this.#moved.value
+    return {
+      drawings: moved ? shown.map((one) => moved.find(({ id }) => id === one.id) ?? one) : shown,
+      marked: [...selected.value, ...(hovered.value === null ? [] : [hovered.value])],
+      draft: drafter.value === this ? draft.value : null,
+    }
   }
 
   /** What is being drawn on this chart. */
@@ -142,8 +152,13 @@ export class DrawingGestures {
     else if (tool.peek()) tool.value = null
     else if (selected.peek().length > 0) selected.value = []
     else return false
-    this.#gesture = null
+    this.#letGo()
     return true
+  }
+
+  #letGo(): void {
+    this.#gesture = null
+    this.#moved.value = null
   }
 
   /** Places the tool in hand in the middle of the chart, for users without a pointer. */
@@ -159,7 +174,7 @@ export class DrawingGestures {
   nudge(bars: number, ticks: number): void {
     const surface = this.#surface()
     if (!surface) return
-    const { mintick } = this.#view.state
+    const { mintick } = this.#view.scene
     const free = this.#sheet()
       .drawings.peek()
       .filter((one) => selected.peek().includes(one.id) && !this.#isLocked(one))
@@ -189,35 +204,24 @@ export class DrawingGestures {
   }
 
   #surface(): Surface | null {
-    const { paint, state } = this.#view
-    if (!paint || state.bars.length === 0) return null
-    const { cut } = state
+    const { painted: paint, scene } = this.#view
+    if (!paint || scene.bars.length === 0) return null
+    const { cut } = scene
     // In a replay nothing may be calculated from bars that are still to come.
-    const bars = cut === null ? state.bars : { ...state.bars, length: Math.min(state.bars.length, cut + 1) }
-    return surfaceOf(paint, bars, barMsOf(state.interval), (y) => this.#view.priceAt(y))
-  }
-
-  #shown(): readonly Drawing[] {
-    if (hideAll.peek()) return []
-    const moved = this.#gesture?.kind === 'move' ? this.#gesture.moved : null
-    const { interval } = this.#view.state
-    const shown = this.#sheet()
-      .drawings.peek()
-      .filter((one) => isShown(one, interval))
-    return moved ? shown.map((one) => moved.find(({ id }) => id === one.id) ?? one) : shown
+    const bars = cut === null ? scene.bars : { ...scene.bars, length: Math.min(scene.bars.length, cut + 1) }
+    return surfaceOf(paint, bars, barMsOf(scene.interval), (y) => this.#view.priceAt(y))
   }
 
   #draw(paint: Paint): void {
     const surface = this.#surface()
     setDrawable(this, surface !== null)
     if (!surface) return
-    const { mintick } = this.#view.state
+    const { mintick, sketch } = this.#view.scene
     const formatPrice = (value: number) => priceText(value, mintick)
-    const marked = new Set([...selected.peek(), hovered.peek() ?? ''])
-    for (const drawing of this.#shown())
-      drawDrawing(paint, surface, drawing, { marked: marked.has(drawing.id), formatPrice })
-    const now = this.#draft()
-    if (now) drawDrawing(paint, surface, settled(surface, complete(now)), { marked: true, formatPrice })
+    for (const drawing of sketch.drawings)
+      drawDrawing(paint, surface, drawing, { marked: sketch.marked.includes(drawing.id), formatPrice })
+    if (sketch.draft)
+      drawDrawing(paint, surface, settled(surface, complete(sketch.draft)), { marked: true, formatPrice })
   }
 
   #placeOf(event: MouseEvent): Spot {
@@ -228,8 +232,8 @@ export class DrawingGestures {
   #hit(place: Spot, touch: boolean): DrawingHit | null {
     const surface = this.#surface()
     if (!surface || !isWithin(surface, place)) return null
-    const marked = new Set([...selected.peek(), hovered.peek() ?? ''])
-    return hitAt(surface, this.#shown(), marked, place, touch ? REACH.touch : REACH.mouse)
+    const { drawings: shown, marked } = this.#cell.sketch.peek()
+    return hitAt(surface, shown, new Set(marked), place, touch ? REACH.touch : REACH.mouse)
   }
 
   /** The time and price of a place: on a bar, and with the magnet on its nearest price. */
@@ -286,7 +290,7 @@ export class DrawingGestures {
       .drawings.peek()
       .filter((one) => selected.peek().includes(one.id) && !this.#isLocked(one))
     if (event.ctrlKey || event.metaKey) before = this.#cloned(before)
-    if (before.length > 0) this.#gesture = { kind: 'move', hit, from: place, before, moved: null }
+    if (before.length > 0) this.#gesture = { kind: 'move', hit, from: place, before }
   }
 
   /** The press belongs to us until the pointer is lifted. */
@@ -373,8 +377,8 @@ export class DrawingGestures {
 
   #drag(surface: Surface, place: Spot, event: PointerEvent, gesture: Gesture & { kind: 'move' }): void {
     const { hit, from, before } = gesture
-    if (gesture.moved === null && Math.hypot(place.x - from.x, place.y - from.y) < 2) return
-    gesture.moved = before.map((one) =>
+    if (this.#moved.peek() === null && Math.hypot(place.x - from.x, place.y - from.y) < 2) return
+    this.#moved.value = before.map((one) =>
       hit.point >= 0 && one.id === hit.id
         ? withPoint(
             surface,
@@ -391,7 +395,6 @@ export class DrawingGestures {
               place.y - from.y,
             ),
     )
-    this.#view.redraw()
   }
 
   #up(event: PointerEvent): void {
@@ -399,8 +402,11 @@ export class DrawingGestures {
     if (!gesture) return
     const now = this.#draft()
     if (gesture.kind === 'move') {
-      this.#gesture = null
-      if (gesture.moved) this.#sheet().change(gesture.moved)
+      batch(() => {
+        const moved = this.#moved.peek()
+        if (moved) this.#sheet().change(moved)
+        this.#letGo()
+      })
     } else if (gesture.kind === 'ink' && now) {
       const surface = this.#surface()
       if (surface && now.points.length >= 2) this.#commit(surface, now)
@@ -420,9 +426,8 @@ export class DrawingGestures {
   }
 
   #cancelGesture(): void {
-    this.#gesture = null
+    this.#letGo()
     draft.value = null
-    this.#view.redraw()
   }
 
   #menu(event: MouseEvent): void {
@@ -511,9 +516,4 @@ function dropTwins(points: readonly Anchor[]): readonly Anchor[] {
     const before = points[i - 1]
     return !before || before.time !== one.time || before.price !== one.price
   })
-}
-
-function barMsOf(interval: string): number {
-  const parsed = parseInterval(interval)
-  return parsed ? intervalMs(parsed) : DAY_MS
 }

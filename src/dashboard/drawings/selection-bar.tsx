@@ -10,8 +10,8 @@ import type { Drawing, DrawingStyle } from '../../wire/drawing.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Button, toast } from '../ui/ui.tsx'
 import { mintick, shown } from '../chart/chart-state.ts'
-import { NO_BARS } from '../chart/view-state.ts'
-import { intervalMs, parseInterval } from '../../market/interval.ts'
+import { NO_BARS } from '../chart/scene.ts'
+import { barMsOf } from '../chart/bars.ts'
 import { askDrawingAlert } from './drawing-alert.ts'
 import {
   justMade,
@@ -298,10 +298,9 @@ export function selectionItems(): readonly MenuItem[] {
 }
 
 function watchedChart(): WatchedChart {
-  const parsed = parseInterval(market.peek().interval)
   return {
     bars: shown.peek()?.bars ?? NO_BARS,
-    barMs: parsed ? intervalMs(parsed) : 86_400_000,
+    barMs: barMsOf(market.peek().interval),
     mintick: mintick.peek(),
   }
 }

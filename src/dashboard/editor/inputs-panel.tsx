@@ -7,7 +7,7 @@ import { Icon } from '../ui/icon.tsx'
 import { Button, uiStyles } from '../ui/ui.tsx'
 import { scriptId } from '../charts.ts'
 import { cellOf } from '../chart/chart-state.ts'
-import type { OfferedPlot } from '../studies/plot-sources.ts'
+import type { OfferedPlot, Values } from '../studies/plot-sources.ts'
 import { plotsFor } from '../studies/studies.ts'
 import { inputs } from '../workspace.ts'
 import { checked } from './documents.ts'
@@ -26,9 +26,6 @@ import {
 } from './input-model.ts'
 
 const TIMEFRAMES = ['', '1', '5', '15', '30', '60', '240', '1D', '1W', '1M']
-
-/** Values by label, without those of inputs that have their default. */
-export type Values = Readonly<Record<string, unknown>>
 
 export function InputsPanel({ list }: { readonly list: readonly ScriptInput[] }) {
   const { declaration = null, pineVersion = null } = checked.value ?? {}

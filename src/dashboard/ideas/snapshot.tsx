@@ -11,6 +11,7 @@ import type { Track } from '../../wire/track.ts'
 import { call } from '../api-client.ts'
 import { barAt, showsClock, toBars } from '../chart/bars.ts'
 import { zone } from '../chart/chart-state.ts'
+import { EMPTY_SCENE } from '../chart/scene.ts'
 import { ChartView } from '../chart/view.ts'
 import { count, money, percent, price, quantity, time as timeText, tone, marketText } from '../format.ts'
 import { Show, pageStyles as p, useLoad } from '../frame/page.tsx'
@@ -143,6 +144,7 @@ function ReplayableChart({ snapshot }: { readonly snapshot: Snapshot }) {
   /** The last bar shown; null = all of them. */
   const [cut, setCut] = useState<number | null>(null)
   const [playing, setPlaying] = useState(false)
+  const [marked, setMarked] = useState<number | null>(null)
   const { interval } = snapshot
 
   useEffect(() => {
@@ -152,29 +154,31 @@ function ReplayableChart({ snapshot }: { readonly snapshot: Snapshot }) {
       onRange: () => undefined,
       onLayout: () => undefined,
     })
-    made.set({
+    setView(made)
+    return () => made.destroy()
+  }, [snapshot])
+  useEffect(() => {
+    view?.paint({
+      ...EMPTY_SCENE,
+      of: `${snapshot.exchange}:${snapshot.symbol} ${interval}`,
       bars,
       interval,
       mintick: snapshot.mintick,
       zone: zone.peek(),
       trades: { trades: snapshot.trades, base: -snapshot.barsFrom },
+      markedTrade: marked,
+      cut,
+      look: `${theme.value} ${palette.value}`,
     })
-    setView(made)
-    return () => made.destroy()
-  }, [snapshot])
-  useEffect(() => view?.set({ cut }), [view, cut])
-  useSignalEffect(() => {
-    void [theme.value, palette.value]
-    view?.refreshTheme()
-  })
+  }, [view, cut, marked, theme.value, palette.value])
   useSignalEffect(() => {
     const asked = lookAt.value
     if (!asked || !view) return
     lookAt.value = null
     const trade = snapshot.trades.find(({ n }) => n === asked.trade)
-    view.set({ markedTrade: asked.trade ?? null })
-    if (trade) view.lookAtRange(barAt(bars, trade.entryTime), barAt(bars, trade.exitTime))
-    else view.lookAt(barAt(bars, asked.time))
+    setMarked(asked.trade ?? null)
+    if (trade) view.camera.lookAtRange(barAt(bars, trade.entryTime), barAt(bars, trade.exitTime))
+    else view.camera.lookAt(barAt(bars, asked.time))
     host.current?.scrollIntoView({ block: 'nearest' })
   })
   useEffect(() => {
@@ -184,7 +188,7 @@ function ReplayableChart({ snapshot }: { readonly snapshot: Snapshot }) {
   }, [playing, last])
   useEffect(() => {
     if (cut === null) setPlaying(false)
-    else view?.lookAt(cut, { edge: 0.8 })
+    else view?.camera.lookAt(cut, { edge: 0.8 })
   }, [cut, view])
 
   const play = () => {

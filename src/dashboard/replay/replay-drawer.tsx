@@ -109,7 +109,7 @@ function Start() {
           variant={saved || fits ? 'quiet' : 'primary'}
           disabled={busy}
           onClick={() => {
-            const range = chartView()?.visible
+            const range = chartView()?.camera.visible
             start(source, range ? { at: Math.round(range.from + (range.to - range.from) * 0.6) } : {})
           }}
         >
@@ -295,12 +295,13 @@ function Strip() {
     ctx.fillRect(0, STRIP / 2 - 1, width, 2)
     ctx.fillStyle = look.accent
     ctx.fillRect(0, STRIP / 2 - 1, x(bar), 2)
+    // What comes after the cursor is hidden here as on the chart: a mark would say that a trade is about to begin or to end.
     for (const trade of now.backtest?.report.trades ?? []) {
-      const known = trade.exitBar <= bar
-      if (!known && blind.peek()) continue
-      ctx.fillStyle = known ? (trade.profit >= 0 ? look.up : look.down) : look.lineStrong
+      if (trade.entryBar > bar) continue
+      const isOver = trade.status === 'closed' && trade.exitBar <= bar
+      ctx.fillStyle = isOver ? (trade.profit >= 0 ? look.up : look.down) : look.muted
       ctx.fillRect(Math.round(x(trade.entryBar)), STRIP / 2 - 9, 1, 7)
-      if (trade.status === 'closed') ctx.fillRect(Math.round(x(trade.exitBar)), STRIP / 2 + 2, 1, 7)
+      if (isOver) ctx.fillRect(Math.round(x(trade.exitBar)), STRIP / 2 + 2, 1, 7)
     }
     ctx.fillStyle = look.warn
     for (const mark of bookmarks.value) {
@@ -315,7 +316,7 @@ function Strip() {
     }
     ctx.fillStyle = look.text
     ctx.fillRect(Math.round(x(bar)) - 1, 3, 2, STRIP - 6)
-  }, [width, bar, now, bookmarks.value, blind.value, colours])
+  }, [width, bar, now, bookmarks.value, colours])
   const move = (event: PointerEvent) => {
     const box = host.current!.getBoundingClientRect()
     goTo(((event.clientX - box.left) / box.width) * (length.peek() - 1))

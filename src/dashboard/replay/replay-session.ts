@@ -9,7 +9,7 @@ import { call } from '../api-client.ts'
 import { barAt } from '../chart/bars.ts'
 import { chartView } from '../chart/on-screen.ts'
 import { replayOnChart, shown } from '../chart/chart-state.ts'
-import type { PriceLevel } from '../chart/view-state.ts'
+import type { PriceLevel } from '../chart/scene.ts'
 import { money, quantity } from '../format.ts'
 import { toastError } from '../ui/ui.tsx'
 import { keptRun } from '../run-script.ts'
@@ -85,7 +85,7 @@ export async function begin(
     last = Math.min(last, first + current.report.range.bars - 1)
   }
   const iso = (bar: number) => new Date(bars.time[bar]!).toISOString()
-  const range = chartView()?.visible
+  const range = chartView()?.camera.visible
   const middle = range ? Math.round(range.from + (range.to - range.from) * 0.6) : Math.floor(bars.length / 2)
   const trade = backtest?.report.trades[0]
   let start = time === null ? (trade ? first + Math.max(1, trade.entryBar - 1) : middle) : barAt(bars, time)
@@ -99,7 +99,7 @@ export async function begin(
     playing.value = false
     cursor.value = Math.max(0, Math.min(last - first, start - first))
   })
-  requestAnimationFrame(() => chartView()?.lookAt(first + cursor.peek(), { edge: 0.75 }))
+  requestAnimationFrame(() => chartView()?.camera.lookAt(first + cursor.peek(), { edge: 0.75 }))
 }
 
 /** The chart once all its bars are there: a replay goes by their numbers, and older ones still come in front. */
@@ -217,12 +217,12 @@ effect(() => {
 
 /** Scrolls so that the cursor's bar is on screen with room to its right. */
 function follow(cut: number): void {
-  const view = chartView()
-  const range = view?.visible
-  if (!view || !range) return
+  const camera = chartView()?.camera
+  const range = camera?.visible
+  if (!camera || !range) return
   const span = range.to - range.from
-  if (cut > range.from + span * 0.85) view.scroll(cut - (range.from + span * 0.85))
-  else if (cut < range.from + span * 0.1) view.scroll(cut - (range.from + span * 0.4))
+  if (cut > range.from + span * 0.85) camera.scroll(cut - (range.from + span * 0.85))
+  else if (cut < range.from + span * 0.1) camera.scroll(cut - (range.from + span * 0.4))
 }
 
 /** Dashed lines at the prices of waiting orders and of the position's average entry. */

@@ -1,8 +1,10 @@
 // Source inputs that read a plot of an indicator on the same chart. The chart keeps which one it is; a run is told that
 // indicator itself, with its inputs, since the server runs both.
 
-import type { Values } from '../editor/inputs-panel.tsx'
-import type { Study } from './studies.ts'
+import type { Study } from '../charts.ts'
+
+/** Values of a script's inputs that differ from its defaults, by label. */
+export type Values = Readonly<Record<string, unknown>>
 
 /** The value of such an input on the chart. */
 export interface StudyPlot {

@@ -1,6 +1,6 @@
 // How the user wants a study's plots to look, in place of what the script says.
 
-import { DISPLAY, type Mark, type PlotMark, type Scene } from '../chart/scene.ts'
+import { DISPLAY, type Mark, type PlotMark, type RunMarks } from '../chart/marks.ts'
 
 export interface PlotStyle {
   readonly color?: string
@@ -17,9 +17,9 @@ export interface StyledPlot {
   readonly width: number
 }
 
-/** The plots of a scene that can be styled, in order. */
-export function plotsOf(scene: Scene): readonly StyledPlot[] {
-  return keyed(scene).map(([key, mark], i) => ({
+/** The plots that can be styled, in order. */
+export function plotsOf(marks: RunMarks): readonly StyledPlot[] {
+  return keyed(marks).map(([key, mark], i) => ({
     key,
     name: mark.title || `Plot ${i + 1}`,
     color: firstColor(mark),
@@ -27,26 +27,24 @@ export function plotsOf(scene: Scene): readonly StyledPlot[] {
   }))
 }
 
-export function styled(scene: Scene, styles: PlotStyles): Scene {
-  if (Object.keys(styles).length === 0) return scene
+export function styled(marks: RunMarks, styles: PlotStyles): RunMarks {
+  if (Object.keys(styles).length === 0) return marks
   const changed = new Map<Mark, Mark>()
-  for (const [key, mark] of keyed(scene)) {
+  for (const [key, mark] of keyed(marks)) {
     const style = styles[key]
     if (style) changed.set(mark, restyled(mark, style))
   }
   return {
-    ...scene,
-    panes: scene.panes.map((pane) => ({
+    ...marks,
+    panes: marks.panes.map((pane) => ({
       ...pane,
       marks: pane.marks.map((mark) => changed.get(mark) ?? mark),
     })),
   }
 }
 
-function keyed(scene: Scene): readonly (readonly [string, PlotMark])[] {
-  const plots = scene.panes.flatMap(({ marks }) =>
-    marks.filter((mark): mark is PlotMark => mark.kind === 'plot'),
-  )
+function keyed({ panes }: RunMarks): readonly (readonly [string, PlotMark])[] {
+  const plots = panes.flatMap(({ marks }) => marks.filter((mark): mark is PlotMark => mark.kind === 'plot'))
   return plots.map((mark, i) => [mark.title || String(i), mark])
 }
 

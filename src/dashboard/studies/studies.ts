@@ -6,20 +6,23 @@
 
 import { computed, effect, signal, type ReadonlySignal } from '@preact/signals'
 import { call } from '../api-client.ts'
-import type { Cell, ShownBars } from '../chart/cell.ts'
+import type { Cell } from '../chart/cell.ts'
 import { activeCell, cellOf } from '../chart/chart-state.ts'
-import { buildScene, type Scene } from '../chart/scene.ts'
-import { fieldOf, isSameMarket, placed, type Market } from '../charts.ts'
+import { marksOf, type RunMarks } from '../chart/marks.ts'
+import type { ShownBars } from '../chart/scene.ts'
+import { fieldOf, isSameMarket, placed, type Market, type Study } from '../charts.ts'
 import { runBars } from '../run-script.ts'
 import { toast } from '../ui/ui.tsx'
-import type { LayoutChart } from '../../wire/layout.ts'
 import type { Track } from '../../wire/track.ts'
-import type { Values } from '../editor/inputs-panel.tsx'
-import { isStudyPlot, offeredTo, readersOf, runInputs, type OfferedPlot } from './plot-sources.ts'
+import {
+  isStudyPlot,
+  offeredTo,
+  readersOf,
+  runInputs,
+  type OfferedPlot,
+  type Values,
+} from './plot-sources.ts'
 import { styled } from './plot-styles.ts'
-
-/** A study as the browser remembers it and a layout keeps it. */
-export type Study = LayoutChart['studies'][number]
 
 interface Result {
   /** The key of the inputs that it is the result of. */
@@ -35,7 +38,7 @@ export interface Layer {
   readonly study: Study
   readonly title: string
   /** null = it is hidden, has not run yet, or failed. */
-  readonly scene: Scene | null
+  readonly marks: RunMarks | null
   /** The name of the pane that it was put into; null = its plots are where the script has them. */
   readonly pane: string | null
   readonly problem: string | null
@@ -54,12 +57,17 @@ export const settingsOf = signal('')
 const results = signal<Readonly<Record<string, Result>>>({})
 const runningKeys = signal<ReadonlySet<string>>(new Set())
 
-const placeOf = (cell: Cell, study: Study): string => `${cell.id}/${study.id}`
+export const placeOf = (cell: Cell, study: Study): string => `${cell.id}/${study.id}`
+
+/** A study on a chart has run. */
+export function answered(place: string, result: Result): void {
+  results.value = { ...results.peek(), [place]: result }
+}
 
 /** The studies of each chart as it draws them. */
 class Layers {
   readonly #made = new Map<string, ReadonlySignal<readonly Layer[]>>()
-  readonly #scenes = new Scenes()
+  readonly #marks = new MarksOfStudies()
 
   of(cell: Cell): ReadonlySignal<readonly Layer[]> {
     let made = this.#made.get(cell.id)
@@ -79,7 +87,7 @@ class Layers {
     return {
       study,
       title: result?.title || study.shortName,
-      scene: here && result.problem === null ? this.#scenes.of(place, study, result, chart.bars) : null,
+      marks: here && result.problem === null ? this.#marks.of(place, study, result, chart.bars) : null,
       pane: null,
       problem: result?.problem ?? null,
       running: runningKeys.value.has(place),
@@ -89,17 +97,17 @@ class Layers {
 
 /** Says where each is drawn. What is drawn over the price goes to the pane of the study whose plot it reads. */
 export function inPanes(all: readonly Layer[]): readonly Layer[] {
-  const chosen = ({ study, scene }: Layer, depth = 0): string | null => {
+  const chosen = ({ study, marks }: Layer, depth = 0): string | null => {
     const { pane } = study
     if (pane === 'price') return 'price'
     if (pane === 'own') return study.id
-    const overlays = scene?.panes.every(({ name }) => name === 'price') ?? false
+    const overlays = marks?.panes.every(({ name }) => name === 'price') ?? false
     const wanted = pane || (overlays ? Object.values(study.inputs).find(isStudyPlot)?.study : undefined)
     const other = wanted === undefined ? undefined : all.find((one) => one.study.id === wanted)
     return other && other.study.id !== study.id && depth < all.length ? home(other, depth + 1) : null
   }
   const home = (layer: Layer, depth: number): string => {
-    const isOwn = layer.scene?.panes.some(({ name }) => name !== 'price') ?? false
+    const isOwn = layer.marks?.panes.some(({ name }) => name !== 'price') ?? false
     return chosen(layer, depth) ?? (isOwn ? layer.study.id : 'price')
   }
   return all.map((layer) => ({ ...layer, pane: chosen(layer) }))
@@ -108,17 +116,17 @@ export function inPanes(all: readonly Layer[]): readonly Layer[] {
 const isVisible = ({ hidden, intervals }: Study, interval: string): boolean =>
   !hidden && (intervals === null || intervals.includes(interval))
 
-/** Makes a scene again only if tracks, bars or style have changed. */
-class Scenes {
-  readonly #made = new Map<string, { readonly of: readonly unknown[]; readonly scene: Scene }>()
+/** Makes marks again only if tracks, bars or style have changed. */
+class MarksOfStudies {
+  readonly #made = new Map<string, { readonly of: readonly unknown[]; readonly marks: RunMarks }>()
 
-  of(place: string, study: Study, result: Result, bars: ShownBars['bars']): Scene {
+  of(place: string, study: Study, result: Result, bars: ShownBars['bars']): RunMarks {
     const of = [result.tracks, bars, study.plots]
     const known = this.#made.get(place)
-    if (known?.of.every((part, i) => part === of[i])) return known.scene
-    const scene = styled(buildScene(result.title, result.tracks, bars), study.plots)
-    this.#made.set(place, { of, scene })
-    return scene
+    if (known?.of.every((part, i) => part === of[i])) return known.marks
+    const marks = styled(marksOf(result.title, result.tracks, bars), study.plots)
+    this.#made.set(place, { of, marks })
+    return marks
   }
 }
 
@@ -223,9 +231,8 @@ class StudyRuns {
     this.#current.set(place, { key, abort })
     const { exchange, symbol, interval } = market
     const { source, name, shortName } = study
-    const done = (result: Pick<Result, 'title' | 'tracks' | 'problem'>) => {
-      results.value = { ...results.peek(), [place]: { key, market, ...result } }
-    }
+    const done = (result: Pick<Result, 'title' | 'tracks' | 'problem'>) =>
+      answered(place, { key, market, ...result })
     try {
       if (typeof inputs === 'string') throw new Error(inputs)
       const { result } = await call('POST /api/platform/backtests/preview', {

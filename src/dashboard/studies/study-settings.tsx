@@ -12,7 +12,8 @@ import { Button, Dialog, Empty, Failure, Select, Skeleton } from '../ui/ui.tsx'
 import { bottom } from '../workspace.ts'
 import { plotsOf, type PlotStyle } from './plot-styles.ts'
 import s from './studies.module.css'
-import { changeStudy, layers, moveStudy, plotsFor, settingsOf, studies, type Study } from './studies.ts'
+import { changeStudy, layers, moveStudy, plotsFor, settingsOf, studies } from './studies.ts'
+import type { Study } from '../charts.ts'
 
 type Tab = 'inputs' | 'style' | 'intervals'
 
@@ -104,8 +105,8 @@ function Inputs({ study }: { readonly study: Study }) {
 const WIDTHS = [1, 2, 3, 4]
 
 function Styles({ study }: { readonly study: Study }) {
-  const scene = layers.value.find((one) => one.study.id === study.id)?.scene
-  const plots = scene ? plotsOf(scene) : []
+  const marks = layers.value.find((one) => one.study.id === study.id)?.marks
+  const plots = marks ? plotsOf(marks) : []
   const set = (key: string, change: PlotStyle) =>
     changeStudy(study.id, { plots: { ...study.plots, [key]: { ...study.plots[key], ...change } } })
   return (

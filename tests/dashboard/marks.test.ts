@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import type { Track } from '../../src/wire/track.ts'
 import { barAt, endOfBar, heikinAshi, lastOver, placeOf } from '../../src/dashboard/chart/bars.ts'
 import { contrast, legible, PAGE } from '../../src/dashboard/chart/paint.ts'
-import { buildScene, colorAt, groundAt, rangeOf, type PlotMark } from '../../src/dashboard/chart/scene.ts'
+import { marksOf, colorAt, groundAt, rangeOf, type PlotMark } from '../../src/dashboard/chart/marks.ts'
 import { offsetsOf, toUtc } from '../../src/dashboard/chart/zone.ts'
 import { envelope, longestUnderWater, ticks, yearsOf } from '../../src/dashboard/report/figures.ts'
 import { spreadsheetOf } from '../../src/dashboard/report/trades-csv.ts'
@@ -48,7 +48,7 @@ describe('what is over when a bar is over', () => {
   })
 })
 
-describe('a scene', () => {
+describe('the marks of a run', () => {
   const time: Track = { id: 'time', kind: 'time', data: [3 * DAY, 4 * DAY, 5 * DAY] }
   const plot = (more: object): Track => ({
     id: 'P',
@@ -62,9 +62,9 @@ describe('a scene', () => {
   })
 
   test('a run of fewer bars than the chart stands where its bars are, an offset further on', () => {
-    const scene = buildScene('S', [time, plot({ offset: 2, color: '#FF0000FF' })], days(10))
-    const mark = scene.panes[0]!.marks[0] as PlotMark
-    expect({ base: scene.base, length: scene.length, start: mark.start }).toEqual({
+    const all = marksOf('S', [time, plot({ offset: 2, color: '#FF0000FF' })], days(10))
+    const mark = all.panes[0]!.marks[0] as PlotMark
+    expect({ base: all.base, length: all.length, start: mark.start }).toEqual({
       base: 3,
       length: 3,
       start: 5,
@@ -76,14 +76,14 @@ describe('a scene', () => {
   test('a run that began before the bars on the chart stands where its later bars are', () => {
     const bars = days(10)
     const shown = { ...bars, length: 6, time: bars.time.subarray(4) }
-    const mark = buildScene('S', [time, plot({})], shown).panes[0]!.marks[0] as PlotMark
+    const mark = marksOf('S', [time, plot({})], shown).panes[0]!.marks[0] as PlotMark
     expect(mark.start).toBe(-1)
-    expect(buildScene('S', [time, plot({})], { ...bars, length: 0, time: new Float64Array(0) }).base).toBe(0)
+    expect(marksOf('S', [time, plot({})], { ...bars, length: 0, time: new Float64Array(0) }).base).toBe(0)
   })
 
   test('colours a bar come from the palette, -1 is none', () => {
     const colors = { palette: ['#00FF00FF'], index: [0, -1, 0] }
-    const mark = buildScene('S', [time, plot({ colors })], days(10)).panes[0]!.marks[0] as PlotMark
+    const mark = marksOf('S', [time, plot({ colors })], days(10)).panes[0]!.marks[0] as PlotMark
     expect([0, 1, 2, 3].map((i) => colorAt(mark.colors, i))).toEqual(['#00FF00FF', null, '#00FF00FF', null])
   })
 
@@ -98,14 +98,14 @@ describe('a scene', () => {
       between: ['P', 'Q'],
       color: '#0000FF33',
     }
-    const marks = buildScene('S', [time, plot({}), plot({ id: 'Q', title: 'Q' }), fill], days(10)).panes[0]!
+    const marks = marksOf('S', [time, plot({}), plot({ id: 'Q', title: 'Q' }), fill], days(10)).panes[0]!
       .marks
     expect(marks.map((mark) => mark.kind)).toEqual(['plot', 'plot', 'fill'])
-    expect(buildScene('S', [time, plot({}), fill], days(10)).panes[0]!.marks).toHaveLength(1)
+    expect(marksOf('S', [time, plot({}), fill], days(10)).panes[0]!.marks).toHaveLength(1)
   })
 
   test('the scale knows no more than a replay does', () => {
-    const { marks } = buildScene('S', [time, plot({ data: [1, 2, 300] })], days(10)).panes[0]!
+    const { marks } = marksOf('S', [time, plot({ data: [1, 2, 300] })], days(10)).panes[0]!
     expect(rangeOf(marks, 0, 9)).toEqual({ minValue: 1, maxValue: 300 })
     // The run began at the chart's bar 3; of another script's run it may be any other.
     expect(rangeOf(marks, 0, 9, 4)).toEqual({ minValue: 1, maxValue: 2 })
@@ -124,7 +124,7 @@ describe('a scene', () => {
         }
         const shown = { id: 'b', title: '', pane: 'price', overlay: true, zorder: 1 }
         const track: Track = { ...shown, kind: 'bgcolor', palette: ['a', 'b'], runs }
-        const mark = buildScene('S', [time, track], days(10)).panes[0]!.marks[0]!
+        const mark = marksOf('S', [time, track], days(10)).panes[0]!.marks[0]!
         if (mark.kind !== 'bgcolor') throw new Error('not a ground')
         const found = plain.map((_, i) => groundAt(mark, i + 3))
         expect(found).toEqual(plain.map((color) => (color === null ? null : ['a', 'b'][color]!)))

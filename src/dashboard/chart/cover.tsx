@@ -1,0 +1,115 @@
+// What lies over the chart: while it has no bars to show, after a run that failed, and at a trade under the pointer.
+
+import { ApiError } from '../api-client.ts'
+import { money, percent, price, quantity, time as timeText } from '../format.ts'
+import { lazy } from '../frame/lazy.tsx'
+import { runScript } from '../run-script.ts'
+import { Button, cx, Failure } from '../ui/ui.tsx'
+import { run, runProblem } from '../workspace.ts'
+import { showsClock } from './bars.ts'
+import type { Cell } from './cell.ts'
+import { cutOf } from './cell-scene.ts'
+import { isActive, replayOnChart } from './chart-state.ts'
+import s from './chart.module.css'
+
+const NoBars = lazy(async () => (await import('./no-bars.tsx')).NoBars)
+
+/** What covers the chart while it has no bars to show. */
+export function Cover({ cell }: { readonly cell: Cell }) {
+  const problem = cell.problem.value
+  const replay = replayOnChart.value
+  const hidden = replay !== null && !isActive(cell) && (replay.blind || cutOf(cell) === -1)
+  if (problem)
+    return (
+      <div class={s.cover}>
+        <ChartProblem cell={cell} problem={problem} />
+      </div>
+    )
+  if (hidden)
+    return (
+      <div class={s.cover}>
+        <span class="muted">Hidden during this replay</span>
+      </div>
+    )
+  return cell.shown.value ? null : (
+    <div class={s.cover} aria-busy="true">
+      <span class="muted">Loading bars…</span>
+    </div>
+  )
+}
+
+function ChartProblem({ cell, problem }: { readonly cell: Cell; readonly problem: unknown }) {
+  const missing = problem instanceof ApiError && problem.status === 404
+  if (!missing)
+    return <Failure error={problem} onRetry={() => (cell.market.value = { ...cell.market.value })} />
+  return <NoBars cell={cell} about={problem.message} />
+}
+
+export function RunProblem() {
+  const problem = runProblem.value
+  if (!problem) return null
+  const id = problem instanceof ApiError ? problem.requestId : ''
+  return (
+    <div class={s.runProblem} role="alert">
+      <span>{problem.message}</span>
+      {id && <code class="muted">{id}</code>}
+      <Button size="small" onClick={() => void runScript()}>
+        Run again
+      </Button>
+      <Button
+        variant="quiet"
+        size="small"
+        icon="close"
+        label="Dismiss"
+        onClick={() => (runProblem.value = null)}
+      />
+    </div>
+  )
+}
+
+export function TradeTooltip({ cell }: { readonly cell: Cell }) {
+  const now = cell.hover.value
+  const trade = now?.trade
+  const report = run.value?.report
+  if (!now || !trade || !report) return null
+  const clock = showsClock(report.interval)
+  const box = cell.paneBoxes.value[0]
+  const right = now.x > (box?.width ?? 800) - 260
+  return (
+    <div
+      class={s.tooltip}
+      style={{ left: `${right ? now.x - 252 : now.x + 16}px`, top: `${Math.max(8, now.y - 60)}px` }}
+      aria-hidden="true"
+    >
+      <div class={s.tooltipHead}>
+        <span>
+          #{trade.n} {trade.side === 'long' ? 'Long' : 'Short'} {quantity(trade.qty)}
+        </span>
+        <span class={cx('num', trade.profit >= 0 ? 'up' : 'down')}>
+          {money(trade.profit, report.currency, { plus: true })}
+        </span>
+      </div>
+      <dl class={s.tooltipList}>
+        <dt>{trade.entryComment || trade.entryId}</dt>
+        <dd class="num">
+          {price(trade.entryPrice, report.mintick)}
+          <span class="muted"> {timeText(trade.entryTime, cell.zone.value, clock)}</span>
+        </dd>
+        <dt>{trade.status === 'open' ? 'Still open' : trade.exitComment || trade.exitId}</dt>
+        <dd class="num">
+          {price(trade.exitPrice, report.mintick)}
+          <span class="muted"> {timeText(trade.exitTime, cell.zone.value, clock)}</span>
+        </dd>
+        <dt>Result</dt>
+        <dd class="num">
+          {percent(trade.profitPct, { plus: true })}
+          <span class="muted"> in {trade.bars} bars</span>
+        </dd>
+        <dt>Best, worst</dt>
+        <dd class="num">
+          {percent(trade.runupPct, { plus: true })} <span class="muted">/</span> {percent(trade.drawdownPct)}
+        </dd>
+      </dl>
+    </div>
+  )
+}
