@@ -36,10 +36,11 @@ const NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
 /** Within `language/`, folder by folder. A built-in's signature is written in the types of `2-check`. */
 const PHASES: Readonly<Record<string, readonly string[]>> = {
   messages: [],
+  libraries: [],
   runtime: ['messages'],
   builtins: ['messages', 'runtime', '2-check'],
   '1-parse': ['messages'],
-  '2-check': ['messages', '1-parse', 'builtins', 'runtime'],
+  '2-check': ['messages', '1-parse', 'builtins', 'runtime', 'libraries'],
   '3-plan': ['2-check', 'builtins', 'runtime'],
   '4-generate': ['messages', '2-check', '3-plan', 'builtins', 'runtime'],
 }

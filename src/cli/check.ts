@@ -13,6 +13,7 @@ import { LANGUAGE_AS_OF, LEFT_OUT } from '../language/as-of.ts'
 import { compile } from '../language/compile.ts'
 import { DEFAULT_LIMITS } from '../language/runtime/runtime.ts'
 import { Source } from '../language/source.ts'
+import { listLibraries, withoutListFlag } from './check-libraries.ts'
 import { parseArguments, UsageError, type Command, type CommandContext } from './command.ts'
 import { diagnosticLines, diagnosticsOf } from './diagnostics-text.ts'
 import { BARS_FLAGS, BARS_HELP, type BarsFlags, type ScriptBars, withScriptBars } from './script-bars.ts'
@@ -51,20 +52,22 @@ export interface CheckResult {
 
 export const checkCommand: Command = {
   name: 'check',
-  usage: 'PATHS… [--bars FILE.csv] [--jsonl] | --builtins [--json]',
+  usage: 'PATHS… [--bars FILE.csv] [--jsonl] | PATHS… --libraries | --builtins [--json]',
   summary: 'Compile scripts, and with bars run them; folders are searched for *.pine.',
   help: () =>
     [
       '  PATHS…                Scripts and folders',
       ...BARS_HELP,
       '  --libraries FOLDER    Where imported libraries are: USER/LIBRARY.pine',
+      '  --libraries           … without a folder: list the libraries that scripts need, and whether they are here',
       '  --time-ms N           Longest a script may run (60000)',
       '  --jsonl               One line of JSON a script',
       '  --builtins            List the built-ins the compiler knows, as kind and name',
       '  --json                … with their state, signatures and types, as one JSON text',
     ].join('\n'),
   run: async (context) => {
-    const { flags, positionals } = parseArguments(context.args, FLAGS)
+    const { args, lists } = withoutListFlag(context.args)
+    const { flags, positionals } = parseArguments(args, FLAGS)
     if (flags.json && !flags.builtins)
       throw new UsageError('--json goes with --builtins; for scripts there is --jsonl.')
     if (flags.builtins) return flags.json ? printBuiltins(context) : listBuiltins(context)
@@ -72,6 +75,8 @@ export const checkCommand: Command = {
     const timeMs = Number(flags['time-ms'] ?? DEFAULT_LIMITS.timeMs)
     if (!(timeMs > 0)) throw new UsageError('--time-ms is a number of milliseconds.')
     const files = positionals.flatMap(scriptsOf)
+    if (lists)
+      return listLibraries(context, files, { libraries: flags.libraries, jsonl: flags.jsonl ?? false })
     const check = (bars: ScriptBars | null) =>
       checkFiles(context, files, { bars, libraries: flags.libraries, timeMs, jsonl: flags.jsonl ?? false })
     return wantsBars(flags) ? withScriptBars(context, flags, check) : check(null)

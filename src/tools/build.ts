@@ -12,6 +12,7 @@ import { COMPRESSED, DASHBOARD_ASSETS, LICENCE_ASSETS } from '../server/assets.t
 import { assert } from '../lib/assert.ts'
 import { bundleDashboard } from '../server/source/dashboard-bundle.ts'
 import { readArticles } from '../people/support/read-articles.ts'
+import { LIBRARY_TEXTS } from '../language/libraries/texts.ts'
 import { commandLine } from './command-line.ts'
 import { LICENSES_FILE, licenseTexts } from '../server/source/licenses.ts'
 import { lmdbNative } from './lmdb-plugin.ts'
@@ -55,7 +56,7 @@ const MAKERS =
   /[\\/]@simplewebauthn[\\/]server[\\/]esm[\\/](?:registration[\\/]verifications|metadata|helpers[\\/](?:convertX509|mapX509|validateC|validateExt|getCertificateInfo|isCertRevoked)|services[\\/](?:metadataService|defaultRootCerts)).*\.js$/
 
 /**
- * Code whose `text` is this one, which is kept as a compressed file: in the code it would take more than twice the room, since
+ * Code whose `read` gives this text, which is kept as a compressed file: in the code it would take more than twice the room, since
  * a text stands in the bytecode once more.
  */
 function embeddedText(name: string, bytes: Uint8Array): string {
@@ -64,7 +65,7 @@ function embeddedText(name: string, bytes: Uint8Array): string {
   return `import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
 import path from ${JSON.stringify(`${folder}/${name}${COMPRESSED}`)} with { type: 'file' }
-const text = brotliDecompressSync(readFileSync(path)).toString()
+const read = () => brotliDecompressSync(readFileSync(path)).toString()
 `
 }
 
@@ -75,14 +76,21 @@ const small: BunPlugin = {
     // The sample bars are read at the first start only, common passwords when somebody chooses one, the client when it is
     // fetched.
     build.onLoad({ filter: /\.(?:csv|py|txt)$/ }, ({ path }) => ({
-      contents: `${embeddedText(basename(path), readFileSync(path))}export default text`,
+      contents: `${embeddedText(basename(path), readFileSync(path))}export default read()`,
+      loader: 'js',
+    }))
+    // Libraries are read when a script imports the first.
+    build.onLoad({ filter: /[\\/]libraries[\\/]texts\.ts$/ }, () => ({
+      contents: `${embeddedText('libraries.json', Buffer.from(JSON.stringify(LIBRARY_TEXTS)))}
+const known = {}
+export const libraryText = (name) => (known.texts ??= JSON.parse(read()))[name] ?? ''`,
       loader: 'js',
     }))
     // The manual is read for the support chat and for agents.
     build.onLoad({ filter: /[\\/]src[\\/]people[\\/]support[\\/]articles\.ts$/ }, () => ({
       contents: `${embeddedText('articles.json', Buffer.from(JSON.stringify(readArticles())))}
 import { parseArticle } from './support.ts'
-export const ARTICLES = Object.entries(JSON.parse(text)).map(([id, text]) => parseArticle(id, text))`,
+export const ARTICLES = Object.entries(JSON.parse(read())).map(([id, text]) => parseArticle(id, text))`,
       loader: 'js',
     }))
     // Of jstat only the normal distribution is used. What stands behind the distributions (matrices, tests, models) is half of it.

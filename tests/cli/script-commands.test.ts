@@ -359,6 +359,49 @@ describe('check', () => {
     expect(outcome.out).toContain('1 of 1 scripts compile, 0 of 1 run.')
   })
 
+  test('--libraries without a folder lists the libraries that scripts need', async () => {
+    const folder = scripts({
+      'a.pine':
+        '//@version=6\nindicator("A")\nimport me/Own/1\nimport TradingView/ta/7 as tv\nimport other/ta/2\nplot(Own.f(tv.dema(close, 9)) + ta.sma(close, 3))\n',
+      'b.pine': '//@version=6\nindicator("B")\nimport me/Gone/3\nplot(Gone.f(close))\n',
+      'me/Own.pine':
+        '//@version=6\nlibrary("Own")\nimport TradingView/ValueAtTime/1 as at\nexport f(float x) => at.getArrayFromString("").size() + x\n',
+    })
+    const files = [`${folder}/a.pine`, `${folder}/b.pine`]
+    const outcome = await chartroom(temporaryFolder(), 'check', ...files, '--libraries')
+    expect(outcome.code).toBe(1)
+    expect(outcome.out.split('\n')).toEqual([
+      files[0]!,
+      '  me/Own/1 is in the folder',
+      '  TradingView/ValueAtTime/1 comes with this program',
+      '  TradingView/ta/7 comes with this program',
+      '  TradingView/RelativeValue/3 comes with this program',
+      '  other/ta/2 is not needed: only built-in names of its alias are used',
+      files[1]!,
+      '  me/Gone/3 is missing',
+      expect.stringContaining('1 missing: put each below --libraries FOLDER as USER/LIBRARY.pine'),
+    ])
+    const lines = await chartroom(temporaryFolder(), 'check', '--libraries', files[1]!, '--jsonl')
+    expect(JSON.parse(lines.out)).toEqual({
+      file: files[1],
+      libraries: [{ path: 'me/Gone/3', state: 'missing' }],
+    })
+    // With a folder it still says where they are.
+    const elsewhere = scripts({ 'me/Gone.pine': '//@version=6\nlibrary("Gone")\nexport f(float x) => x\n' })
+    const found = await chartroom(
+      temporaryFolder(),
+      'check',
+      '--libraries',
+      elsewhere,
+      files[1]!,
+      '--libraries',
+    )
+    expect(found).toMatchObject({
+      code: 0,
+      out: `${files[1]}\n  me/Gone/3 is in the folder\nNo library is missing.`,
+    })
+  })
+
   test('--builtins lists names', async () => {
     const names = (await chartroom(temporaryFolder(), 'check', '--builtins')).out.split('\n')
     expect(names).toContain('function ta.sma')

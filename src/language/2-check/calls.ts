@@ -8,8 +8,16 @@ import type { Message } from '../messages/message.ts'
 import { builtinCall } from './builtin-call.ts'
 import { coerce, describe, fits } from './convert.ts'
 import { takes, userCall } from './functions.ts'
-import { findVariable, membersOf, path, unknownMemberMessage } from './names.ts'
-import { atTop, errorExpr, type FunctionTemplate, type Place, type UdtInfo, type Unit } from './place.ts'
+import { findVariable, membersOf, notExported, path, unknownMemberMessage } from './names.ts'
+import {
+  atTop,
+  errorExpr,
+  importOf,
+  type FunctionTemplate,
+  type Place,
+  type UdtInfo,
+  type Unit,
+} from './place.ts'
 import type { Expr } from './program.ts'
 import { typeText, type Type } from './types.ts'
 import { givenArguments, value } from './values.ts'
@@ -96,11 +104,13 @@ function memberCall(here: Place, node: tree.Call, callee: tree.Member): Expr {
   if (parts !== null && root !== undefined) {
     const variable = findVariable(here, root)
     const builtin = builtinFunction(here, parts.join('.'))
-    if (variable === null && builtin === null && here.unit.missing.has(root)) {
+    const library = variable === null && builtin === null ? importOf(here.unit, root) : undefined
+    if (variable === null && builtin === null && library === undefined && here.unit.missing.has(root)) {
       givenArguments(here, node)
       return errorExpr(node)
     }
-    if (builtin !== null && (variable === null || !isMethodOf(here, variable.type, node, root, method)))
+    const isMeant = variable === null || !isMethodOf(here, variable.type, node, root, method)
+    if (builtin !== null && isMeant && (variable !== null || !isLibrarys(here, node, root, method, builtin)))
       return builtinCall(here, node, builtin, null)
     if (variable === null) {
       const made = constructorCall(here, node, parts) ?? libraryCall(here, node, parts)
@@ -120,6 +130,29 @@ function memberCall(here: Place, node: tree.Call, callee: tree.Member): Expr {
   return methodCall(here, node, value(here, callee.object), callee.property)
 }
 
+/** A call by a name that is built in and also exported by the import of that alias, whose function alone takes as much. */
+function isLibrarys(
+  { unit }: Place,
+  { arguments: given }: tree.Call,
+  alias: string,
+  name: string,
+  { overloads }: BuiltinFunction,
+): boolean {
+  if (!unit.deferred.has(alias) && !unit.imports.has(alias)) return false
+  const names = given.flatMap((one) => (one.name === null ? [] : [one.name.name]))
+  const takesAll = overloads.some(
+    ({ parameters }) =>
+      (parameters.length >= given.length || parameters.at(-1)?.variadic === true) &&
+      names.every((one) => parameters.some((parameter) => parameter.name === one)),
+  )
+  return (
+    !takesAll &&
+    importOf(unit, alias)
+      ?.functions.get(name)
+      ?.some(({ node }) => node.exported) === true
+  )
+}
+
 /** `label.set_text(…)` where `label` is also a variable: a method unless the first argument is the object. */
 function isMethodOf(here: Place, type: Type, node: tree.Call, root: string, method: string): boolean {
   if (type.kind === 'udt') return methodTemplates(here, type, method).length > 0
@@ -135,7 +168,7 @@ function isMethodOf(here: Place, type: Type, node: tree.Call, root: string, meth
 /** `Trade.new(…)`, `lib.Trade.new(…)`, `Trade.copy(x)`. */
 function constructorCall(here: Place, node: tree.Call, parts: readonly string[]): Expr | null {
   const [first = '', second = '', third] = parts
-  const library = here.unit.imports.get(first)
+  const library = parts.length === 3 ? importOf(here.unit, first) : undefined
   const info = parts.length === 3 ? library?.types.get(second) : here.unit.types.get(first)
   const word = parts.length === 3 ? third : second
   if (info === undefined || parts.length > 3) return null
@@ -235,12 +268,12 @@ function copyObject(object: Expr, node: tree.Call): Expr {
 /** `alias.function(…)`. */
 function libraryCall(here: Place, node: tree.Call, parts: readonly string[]): Expr | null {
   const [alias = '', name = ''] = parts
-  const library = here.unit.imports.get(alias)
-  if (library === undefined || parts.length !== 2) return null
+  const library = parts.length === 2 ? importOf(here.unit, alias) : undefined
+  if (library === undefined) return null
   const templates = library.functions.get(name) ?? []
   const exported = templates.filter((one) => one.node.exported)
   if (templates.length === 0) return null
-  if (exported.length === 0) here.check.report(here, node.callee, messages.notExported(alias, name))
+  if (exported.length === 0) here.check.report(here, node.callee, notExported(library, alias, name))
   return userCall(here, exported.length === 0 ? templates : exported, givenArguments(here, node), node)
 }
 
@@ -258,8 +291,9 @@ function methodCall(here: Place, node: tree.Call, object: Expr, name: tree.Name)
     givenArguments(here, node)
     return errorExpr(node)
   }
-  const own = methodTemplates(here, type, name.name)
   const builtin = BUILTIN_FUNCTIONS.get(`${type.kind}.${name.name}`)
+  if (builtin === undefined) for (const alias of here.unit.deferred.keys()) importOf(here.unit, alias)
+  const own = methodTemplates(here, type, name.name)
   const isBuiltin = builtin !== undefined && builtin.overloads.some((one) => one.parameters.length > 0)
   const self = { name: null, expr: object }
   // A script's methods overload the built-in of that name: it is called where none of them fits.

@@ -13,6 +13,8 @@ export const ALL_COPIES_MAX = 2000
 /** Functions of one name: each call compares its arguments with all of them. */
 export const OVERLOADS_MAX = 64
 export const PARAMETERS_MAX = 256
+/** Imports of one text: each may be a library of any length. */
+export const IMPORTS_MAX = 200
 /**
  * Loops within loops of one function. JavaScriptCore's optimizer works on a function for a time that grows faster than
  * the square of this, outside of any budget of ours, and the main thread has to wait for it whenever it collects

@@ -40,7 +40,7 @@ export function check(script: tree.Script, options: CheckOptions = {}): CheckRes
 
 function checkAs(script: tree.Script, version: PineVersion, options: CheckOptions): CheckResult {
   const run = new Check({ expression, statement }, options)
-  const unit = newUnit(run, script, version, '', false)
+  const unit = newUnit(run, script, version, '', '')
   const here = atTop(run, unit)
   collect(here, script.statements)
   for (const one of script.statements) statement(here, one)

@@ -6,7 +6,8 @@ import type { Range } from '../source.ts'
 import * as messages from '../messages/checking.ts'
 import type { Message } from '../messages/message.ts'
 import { describe } from './convert.ts'
-import { atTop, errorExpr, type Place, type Unit } from './place.ts'
+import { versionsWith } from '../libraries/bundled.ts'
+import { atTop, errorExpr, importOf, type Place, type Unit } from './place.ts'
 import type { Expr, Variable } from './program.ts'
 import { enumMember, fieldType } from './type-names.ts'
 import { BOOL, NA, isPrimitive, typeText } from './types.ts'
@@ -127,11 +128,11 @@ export function member(here: Place, node: tree.Member): Expr {
   const root = parts?.[0]
   if (parts !== null && root !== undefined) {
     const variable = findVariable(here, root)
-    if (variable === null && here.unit.missing.has(root)) return errorExpr(node)
     if (variable === null || (parts.length === 2 && fieldType(variable.type, node.property.name) === null)) {
       const named = namedMember(here, parts, node)
       if (named !== null) return named
     }
+    if (variable === null && here.unit.missing.has(root)) return errorExpr(node)
     if (variable === null && isNamespace(here, root) && !isReadable(here, node.object)) {
       here.check.report(here, node, unknownMemberMessage(here, parts))
       return errorExpr(node)
@@ -148,7 +149,7 @@ function namedMember(here: Place, parts: readonly string[], node: Range): Expr |
   const [first = '', second = '', third] = parts
   const own = here.unit.enums.get(first)
   if (own !== undefined && parts.length === 2) return enumMember(here, own.type, second, node)
-  const library = here.unit.imports.get(first)
+  const library = importOf(here.unit, first)
   if (library === undefined) return null
   const theirs = library.enums.get(second)
   if (theirs !== undefined && third !== undefined) {
@@ -164,12 +165,19 @@ function namedMember(here: Place, parts: readonly string[], node: Range): Expr |
   return null
 }
 
+export function notExported(library: Unit, alias: string, name: string): Message {
+  const versions = versionsWith(library.path, name)
+  if (versions === null) return messages.notExported(alias, name)
+  const [first, last] = versions
+  return messages.notInVersion(library.path, name, String(first), String(last))
+}
+
 function isNamespace(here: Place, name: string): boolean {
   if (here.unit.imports.has(name) || here.unit.enums.has(name) || here.unit.types.has(name)) return true
   return NAMESPACES.has(name)
 }
 
-const NAMESPACES: ReadonlySet<string> = new Set(
+export const NAMESPACES: ReadonlySet<string> = new Set(
   [...BUILTIN_FUNCTIONS.keys(), ...BUILTIN_VARIABLES.keys(), ...BUILTIN_CONSTANTS.keys()]
     .filter((name) => name.includes('.'))
     .map((name) => name.slice(0, name.indexOf('.'))),
@@ -187,7 +195,7 @@ function namedMemberExists(here: Place, parts: readonly string[]): boolean {
   const [first = '', second = ''] = parts
   return (
     parts.length === 2 &&
-    (here.unit.enums.has(first) || (here.unit.imports.get(first)?.globals.has(second) ?? false))
+    (here.unit.enums.has(first) || (importOf(here.unit, first)?.globals.has(second) ?? false))
   )
 }
 
@@ -197,7 +205,7 @@ export function unknownMemberMessage(here: Place, parts: readonly string[]): Mes
   const prefix = `${owner}.`
   const [first = ''] = parts
   if (!isNamespace(here, first)) return unknownName(here, first)
-  const library = here.unit.imports.get(first)
+  const library = importOf(here.unit, first)
   if (library !== undefined) return libraryMemberMessage(here, library, first, name)
   return messages.unknownMember(owner, name, here.check.suggest(name, membersOf(prefix)))
 }
@@ -209,7 +217,7 @@ export function* membersOf(prefix: string): Generator<string> {
 }
 
 function libraryMemberMessage(here: Place, library: Unit, alias: string, name: string): Message {
-  if (library.functions.has(name) || library.types.has(name)) return messages.notExported(alias, name)
+  if (library.functions.has(name) || library.types.has(name)) return notExported(library, alias, name)
   return messages.unknownMember(
     alias,
     name,

@@ -74,6 +74,8 @@ export class Check {
     readonly library: Unit
   }[] = []
   readonly libraries = new Map<string, Unit | null>()
+  /** Libraries whose own imports are being read right now. */
+  readonly reading = new Set<string>()
   declaration: Declaration | null = null
   siteCount = 0
   functionCount = 0
@@ -153,11 +155,19 @@ export interface Unit {
   readonly names: VersionTable
   /** What is put before the unit's names in the program: nothing for the script, `alias.` for a library. */
   readonly prefix: string
+  /** `user/library/version`; nothing for the script. */
+  readonly path: string
   readonly diagnostics: Diagnostic[]
   readonly functions: Map<string, FunctionTemplate[]>
   readonly types: Map<string, UdtInfo>
   readonly enums: Map<string, { readonly type: EnumType; readonly exported: boolean }>
+  /** Read by importOf(), which brings what is deferred. */
   readonly imports: Map<string, Unit>
+  /**
+   * Imports whose alias is a built-in namespace, by alias. They are linked when a name is used that the namespace does not
+   * have, so that a script which only writes `ta.sma` is the same with and without `import TradingView/ta/7` (L10).
+   */
+  readonly deferred: Map<string, () => void>
   /** Aliases of libraries that were not found. That is reported once, and uses of them are not. */
   readonly missing: Set<string>
   readonly scope: Scope
@@ -302,23 +312,33 @@ export function newUnit(
   script: tree.Script,
   version: PineVersion,
   prefix: string,
-  isLibrary: boolean,
+  path: string,
 ): Unit {
   return {
     version,
     names: versionTable(version),
     prefix,
+    path,
     diagnostics: [],
     functions: new Map(),
     types: new Map(),
     enums: new Map(),
     imports: new Map(),
+    deferred: new Map(),
     missing: new Set(),
     scope: new Scope(null, check.assigned.among(script.statements)),
     globals: new Map(),
-    isLibrary,
+    isLibrary: path !== '',
     pending: new Set(),
   }
+}
+
+/** The library that a name which is not built in belongs to, if `alias` is one. */
+export function importOf({ imports, deferred }: Unit, alias: string): Unit | undefined {
+  const link = deferred.get(alias)
+  deferred.delete(alias)
+  link?.()
+  return imports.get(alias)
 }
 
 /** Where the statements of a unit's top are checked. */

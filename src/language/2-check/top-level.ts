@@ -5,14 +5,19 @@ import { parse } from '../1-parse/parser.ts'
 import type * as tree from '../1-parse/tree.ts'
 import { Source, type Range } from '../source.ts'
 import * as messages from '../messages/checking.ts'
-import { MEMBERS_MAX, OVERLOADS_MAX, PARAMETERS_MAX } from './caps.ts'
+import { bundledLibrary, bundledVersions } from '../libraries/bundled.ts'
+import { IMPORTS_MAX, MEMBERS_MAX, OVERLOADS_MAX, PARAMETERS_MAX } from './caps.ts'
+import { NAMESPACES } from './names.ts'
 import { Check, atTop, newUnit, type Mutable, type Place, type Unit } from './place.ts'
 import { typeOf } from './type-names.ts'
 import { ERROR, sameType, type EnumMemberValue, type EnumType, type Type, type Udt } from './types.ts'
 
 export function collect(here: Place, statements: readonly tree.Statement[]): void {
   const { unit } = here
-  for (const one of statements) if (one.kind === 'Import') importLibrary(here, one)
+  importLibraries(
+    here,
+    statements.filter((one) => one.kind === 'Import'),
+  )
   for (const one of statements) {
     if (one.kind === 'EnumDeclaration') enumDeclaration(here, one)
     else if (one.kind === 'TypeDeclaration') typeName(here, one)
@@ -144,11 +149,23 @@ function sameParameters(a: readonly (Type | null)[], b: readonly (Type | null)[]
   })
 }
 
-function importLibrary(here: Place, node: tree.Import): void {
+function importLibraries(here: Place, nodes: readonly tree.Import[]): void {
+  const { check, unit } = here
+  const extra = nodes[IMPORTS_MAX]
+  if (extra !== undefined) check.report(here, extra, messages.tooManyImports(IMPORTS_MAX))
+  for (const node of nodes) {
+    const alias = node.alias?.name ?? node.library
+    if (extra !== undefined) unit.missing.add(alias)
+    else if (NAMESPACES.has(alias)) unit.deferred.set(alias, () => importLibrary(here, node, alias))
+    else importLibrary(here, node, alias)
+  }
+}
+
+function importLibrary(here: Place, node: tree.Import, alias: string): void {
   const { check, unit } = here
   const path = `${node.user}/${node.library}/${node.version}`
-  const alias = node.alias?.name ?? node.library
   const known = check.libraries.get(path)
+  if (check.reading.has(path)) check.report(here, node, messages.importsItself(path))
   const library = known === undefined ? readLibrary(here, node, path, alias) : known
   check.libraries.set(path, library)
   if (library !== null) unit.imports.set(alias, library)
@@ -157,18 +174,22 @@ function importLibrary(here: Place, node: tree.Import): void {
 
 function readLibrary(here: Place, node: tree.Import, path: string, alias: string): Unit | null {
   const { check } = here
-  const source = check.options.library?.(node.user, node.library, node.version) ?? null
+  const named = [node.user, node.library, node.version] as const
+  const source = check.options.library?.(...named) ?? bundledLibrary(...named)
   if (source === null) {
-    check.report(here, node, messages.libraryNotFound(path))
+    const versions = bundledVersions(node.user, node.library)
+    check.report(here, node, messages.libraryNotFound(path, versions?.join(' to ')))
     return null
   }
   // A library that imports itself in a circle finds nothing at the second turn.
   check.libraries.set(path, null)
+  check.reading.add(path)
   const { script, diagnostics } = parse(source)
   const version = script.version === 4 || script.version === 5 ? script.version : 6
-  const library = newUnit(check, script, version, `${alias}.`, true)
+  const library = newUnit(check, script, version, `${alias}.`, path)
   const inside = { ...atTop(check, library), out: check.prologue }
   collect(inside, script.statements)
+  check.reading.delete(path)
   library.diagnostics.push(...diagnostics)
   check.imported.push({ at: { here, node }, path, source, library })
   return library

@@ -3,7 +3,7 @@
 import type * as tree from '../1-parse/tree.ts'
 import type { Range } from '../source.ts'
 import * as messages from '../messages/checking.ts'
-import { errorExpr, type Place } from './place.ts'
+import { errorExpr, importOf, type Place } from './place.ts'
 import type { Expr } from './program.ts'
 import {
   ERROR,
@@ -25,10 +25,13 @@ export function typeOf(here: Place, node: tree.TypeNode): Type | null {
     return expectArguments(here, node, 1) ? { kind: name, of: item(here, node, 0) } : ERROR
   }
   if (name === 'map') return expectArguments(here, node, 2) ? mapType(here, node) : ERROR
-  if (here.unit.missing.has(name.slice(0, Math.max(0, name.indexOf('.'))))) return ERROR
+  const simple = [...PRIMITIVES, ...HANDLES].find((kind) => kind === name)
+  const alias = name.slice(0, Math.max(0, name.indexOf('.')))
+  // `chart.point` is not of a library that is imported as `chart`.
+  if (simple === undefined) importOf(here.unit, alias)
+  if (here.unit.missing.has(alias)) return ERROR
   const own = namedType(here, name, node)
   if (own !== null) return own
-  const simple = [...PRIMITIVES, ...HANDLES].find((kind) => kind === name)
   if (simple !== undefined) return { kind: simple }
   here.check.report(here, node, messages.unknownType(name, here.check.suggest(name, typesInSight(here))))
   return ERROR

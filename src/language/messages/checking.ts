@@ -282,11 +282,30 @@ export const notInLocalScope = (name: string): Message =>
   )
 export const strategyOnly = (name: string): Message =>
   error('strategy-only', `\`${name}\` works in a strategy only.`, 'Declare the script with `strategy("…")`.')
-export const libraryNotFound = (path: string): Message =>
+/** `bundled` says which versions of it every server has. */
+export const libraryNotFound = (path: string, bundled = ''): Message =>
   error(
     'library-not-found',
-    `There is no library ${path} here.`,
-    `Paste its source once, with the editor’s “Add the library” or with \`chartroom script add-library\`; or save it as a script with the name ${path}. Commands that run a script look for it beside the script and in \`--libraries FOLDER\`, as ${path.split('/').slice(0, 2).join('/')}.pine.`,
+    `There is no library ${path} here${bundled === '' ? '' : `, only versions ${bundled} of it`}.`,
+    `${bundled === '' ? '' : `Import one of these, or add this version: `}Paste its source once, with the editor’s “Add the library” or with \`chartroom script add-library\`; or save it as a script with the name ${path}. Commands that run a script look for it beside the script and in \`--libraries FOLDER\`, as ${path.split('/').slice(0, 2).join('/')}.pine.`,
+  )
+export const importsItself = (path: string): Message =>
+  error(
+    'imports-itself',
+    `The library ${path} imports itself, by way of this import.`,
+    'Move what both need into a third library, or leave this import out.',
+  )
+export const tooManyImports = (most: number): Message =>
+  error(
+    'too-many-imports',
+    `A text can import ${most} libraries; from this one on there are more.`,
+    'Import only those that the script uses.',
+  )
+export const notInVersion = (path: string, name: string, first: string, last: string): Message =>
+  error(
+    'not-exported',
+    `${path} has no \`${name}\`, which versions ${first} to ${last} have.`,
+    `Import version ${last} instead.`,
   )
 export const libraryBroken = (path: string, line: number, why: string): Message =>
   error('library-broken', `The library ${path} has an error in line ${line}. ${why}`)

@@ -47,6 +47,12 @@ const wishesIn = collectionIn<Wish>('wanted-libraries', {
   counts: { all: { of: () => [] }, user: { of: ({ userId }) => [userId] } },
 })
 
+/** Every server has these. They are looked up where a script lacks a library, so that no start loads their table. */
+async function isBundled(...named: readonly [string, string, number]): Promise<boolean> {
+  const { bundledLibrary } = await import('../../language/libraries/bundled.ts')
+  return bundledLibrary(...named) !== null
+}
+
 export class WantedLibraries {
   readonly #kv: Kv
   readonly #clock: Clock
@@ -66,7 +72,8 @@ export class WantedLibraries {
     const find = libraryFor(this.#kv, userId)
     return async (user, library, version) => {
       const found = await find(user, library, version)
-      if (found === null) this.note(userId, `${user}/${library}/${version}`)
+      if (found === null && !(await isBundled(user, library, version)))
+        this.note(userId, `${user}/${library}/${version}`)
       return found
     }
   }
@@ -110,7 +117,8 @@ export class WantedLibraries {
     const found = new Map<string, WantedLibrary>()
     for (const { id, userId, path, asked, lastAt } of await Array.fromAsync(wishes.each('age'))) {
       const [user = '', library = '', version = ''] = path.split('/')
-      if ((await libraryFor(this.#kv, userId)(user, library, Number(version))) !== null) {
+      const named = [user, library, Number(version)] as const
+      if ((await isBundled(...named)) || (await libraryFor(this.#kv, userId)(...named)) !== null) {
         await wishes.delete(id)
         continue
       }

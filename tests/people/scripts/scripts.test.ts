@@ -341,8 +341,11 @@ describe('libraries that are missed', () => {
     await here.scripts.addLibrary('ann', 'Ann', 'Somebody/tools/3', 'library a')
     expect(await wanted.counting('ann')('Somebody', 'tools', 3)).toBe('library a')
     expect(await wanted.counting('ann')('Somebody', 'other', 4)).toBeNull()
+    // Every server has this one, but no version 99 of it.
+    expect(await wanted.counting('ann')('TradingView', 'ta', 7)).toBeNull()
+    expect(await wanted.counting('ann')('TradingView', 'ta', 99)).toBeNull()
     await here.clock.settle()
-    expect((await wanted.list()).map(({ path }) => path)).toEqual(['Somebody/other/4'])
+    expect((await wanted.list()).map(({ path }) => path)).toEqual(['Somebody/other/4', 'TradingView/ta/99'])
   })
   test('have paths of 200 characters at most, and of one user a hundred, the newest', async () => {
     const here = world()
