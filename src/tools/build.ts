@@ -112,9 +112,13 @@ export const detectExtension = () => 'bin'`,
       contents: 'export const services = {}',
       loader: 'js',
     }))
-    // The ways to send mail other than SMTP, which is the only one of ours.
+    // The ways to send mail other than SMTP, which is the only one of ours; what signs it, which the
+    // mail server does, and what fetches attachments and tokens from elsewhere.
     build.onLoad(
-      { filter: /[\\/]nodemailer[\\/]dist[\\/]esm[\\/](?:sendmail|ses|stream|json)-transport[\\/]/ },
+      {
+        filter:
+          /[\\/]nodemailer[\\/]dist[\\/]esm[\\/](?:(?:sendmail|ses|stream|json)-transport|dkim|fetch|xoauth2)[\\/]/,
+      },
       () => ({
         contents: `export default class { constructor() { throw new Error('not bundled') } }`,
         loader: 'js',
