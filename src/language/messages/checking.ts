@@ -304,7 +304,7 @@ export const tooManyImports = (most: number): Message =>
 export const notInVersion = (path: string, name: string, first: string, last: string): Message =>
   error(
     'not-exported',
-    `${path} has no \`${name}\`, which versions ${first} to ${last} have.`,
+    `There is no \`${name}\` in ${path}, which versions ${first} to ${last} have.`,
     `Import version ${last} instead.`,
   )
 export const libraryBroken = (path: string, line: number, why: string): Message =>

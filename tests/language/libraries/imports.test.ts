@@ -85,7 +85,7 @@ function said(body: string, options: CompileOptions = {}): string[] {
   )
 }
 
-describe('an import whose alias is a built-in namespace', () => {
+describe('an import whose alias is a built-in namespace (L10)', () => {
   for (const [name, body] of [
     ['built-in functions', 'x = ta.ema(close, 9)'],
     ['built-in variables', 'x = ta.tr'],
@@ -136,7 +136,7 @@ describe('bad imports', () => {
     [
       'a name that another version has',
       'import TradingView/ta/7 as t\nx = t.allTimeHigh(close)',
-      'not-exported: TradingView/ta/7 has no `allTimeHigh`, which versions 2 to 6 have. Import version 6 instead.',
+      'not-exported: There is no `allTimeHigh` in TradingView/ta/7, which versions 2 to 6 have. Import version 6 instead.',
     ],
     [
       'a name that the library keeps to itself',
@@ -160,6 +160,7 @@ describe('bad imports', () => {
     ['itself through another', { A: 'B', B: 'A' }],
     ['itself through two', { A: 'B', B: 'C', C: 'A' }],
   ] as const)
+    // Its `imports-itself` is quoted where the first of them is imported.
     test(`a library that imports ${name}`, () => {
       const next: Readonly<Record<string, string>> = name === 'itself' ? { A: 'A' } : texts
       const library = (_user: string, which: string) =>
