@@ -85,7 +85,7 @@ function said(body: string, options: CompileOptions = {}): string[] {
   )
 }
 
-describe('an import whose alias is a built-in namespace (L10)', () => {
+describe('an import whose alias is a built-in namespace', () => {
   for (const [name, body] of [
     ['built-in functions', 'x = ta.ema(close, 9)'],
     ['built-in variables', 'x = ta.tr'],
@@ -93,7 +93,7 @@ describe('an import whose alias is a built-in namespace (L10)', () => {
     ['a built-in with named arguments', '[a, b] = ta.supertrend(factor = 3, atrPeriod = 10)'],
     ['a built-in method', 'a = array.new<int>()\na.push(1)'],
   ] as const)
-    test(`links nothing where only ${name} are used`, () => {
+    test(`L10: links nothing where only ${name} are used`, () => {
       const asked: string[] = []
       const library = (...path: [string, string, number]) => {
         asked.push(path.join('/'))
