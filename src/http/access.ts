@@ -29,7 +29,9 @@ import { jsonBody } from './body.ts'
 import { basePath, type Services } from './deps.ts'
 import { encodedText, keptSent, sent, varyBy, withEtag, withHeaders } from './answer.ts'
 import { hasColumns, wantsColumns } from './columns.ts'
+import type { StreamLog } from './event-log.ts'
 import { Idempotency } from './idempotency.ts'
+import type { Handle } from './inner-request.ts'
 import { isLarge, JsonText, keptResultOf, keptText } from './json-text.ts'
 import { isKept, type KeptAnswers, type MomentOf } from './kept-answers.ts'
 import { KeptPages } from './kept-pages.ts'
@@ -58,10 +60,21 @@ export const BODY_BYTES = 64 * 1024
 export interface ApiDeps extends Services {
   readonly gate: Gate
   readonly streams: StreamSlots
-  /** Where a stream begins that hears only what comes. */
-  readonly newestEvent: () => string
+  readonly events: StreamLog
+  /** Answers a request that the server makes of itself. */
+  readonly inner: Handle
   readonly kept: KeptAnswers
   readonly moment: MomentOf
+}
+
+/** What a resource keeps while its server runs. */
+export function perServer<T>(make: (deps: ApiDeps) => T): (deps: ApiDeps) => T {
+  const made = new WeakMap<ApiDeps, { readonly it: T }>()
+  return (deps) => {
+    const known = made.get(deps) ?? { it: make(deps) }
+    made.set(deps, known)
+    return known.it
+  }
 }
 
 /** Every resource uses it: gives routes the `access` option, and handlers `caller`, `visitor` and `visit`. */
@@ -242,7 +255,7 @@ export class Gate {
     const found = await this.#identify(request, visit.peer, bearer)
     const caller = found instanceof Problem || found === 'expired' ? null : found
     visit.caller = caller
-    const named = options.client ? await options.client(request) : null
+    const named = options.client ? await options.client(request, this.#services) : null
     const counted = named === null ? countedBy(visit, options) : ([['anonymous', named]] as const)
     if (this.#shared) await this.#limitTogether(this.#shared, visit, counted)
     else this.#limit(visit, counted)

@@ -1,79 +1,73 @@
 // Three checks of a finished backtest: does it give the same result today, does it see the future, and does TradingView
 // agree.
 
-import { Elysia } from 'elysia'
 import { Problem } from '../lib/problem.ts'
-import { access, type ApiDeps } from './access.ts'
+import type { ApiDeps } from './access.ts'
 import { bodyBytes } from './body.ts'
 import { JsonText } from './json-text.ts'
-import { route } from './route.ts'
+import type { Routes } from './route.ts'
 
 const CSV_BYTES = 32 * 1024 * 1024
 
-export function backtestCheckRoutes(deps: ApiDeps) {
-  const { runs, bars, gate } = deps
-  const { texts } = deps.features
-  const compared = async (userId: string, id: string, request: Request) => {
-    const run = await runs.get(userId, id)
-    const report = await runs.report(userId, id)
-    if (report === null) throw new Problem(409, 'conflict', 'The backtest is not done: it has no report.')
-    const held = gate.bodies.open(userId)
-    try {
-      const job = {
-        body: await bodyBytes(request, CSV_BYTES, { large: { clock: deps.clock, held } }),
-        bars: await runs.barsOf(userId, id),
-        exchangeTimezone: (await bars.symbol(run.exchange, run.symbol, userId)).timezone,
-      }
-      return await texts.compare(userId, job, { report: report.parts }, request.signal)
-    } finally {
-      held.release()
+async function compared(deps: ApiDeps, userId: string, id: string, request: Request) {
+  const run = await deps.runs.get(userId, id)
+  const report = await deps.runs.report(userId, id)
+  if (report === null) throw new Problem(409, 'conflict', 'The backtest is not done: it has no report.')
+  const held = deps.gate.bodies.open(userId)
+  try {
+    const job = {
+      body: await bodyBytes(request, CSV_BYTES, { large: { clock: deps.clock, held } }),
+      bars: await deps.runs.barsOf(userId, id),
+      exchangeTimezone: (await deps.bars.symbol(run.exchange, run.symbol, userId)).timezone,
     }
+    return await deps.features.texts.compare(userId, job, { report: report.parts }, request.signal)
+  } finally {
+    held.release()
   }
-  return new Elysia({ prefix: '/api/platform/backtests', tags: ['Backtests'], normalize: false })
-    .use(access(deps))
-    .post(
-      '/:id/verify',
-      async ({ caller, params: { id }, request, server }) => {
+}
+
+export const BACKTEST_CHECK_ROUTES: Routes = {
+  'POST /api/platform/backtests/{id}/verify': {
+    rate: 'backtests',
+    handle: async ({ deps, caller, params: { id }, request, server }) => {
+      server?.timeout(request, 0)
+      return { id, verification: { ...(await deps.runs.verify(caller.user.id, id, request.signal)) } }
+    },
+  },
+  'POST /api/platform/backtests/{id}/repaint': {
+    rate: 'backtests',
+    handle: async ({ deps, caller, params: { id }, request, server }) => {
+      server?.timeout(request, 0)
+      return { id, repaint: new JsonText(await deps.runs.repaint(caller.user.id, id, request.signal)) }
+    },
+  },
+  // A comparison sends up to 32 MiB of one text, which a worker reads instead.
+  'POST /api/platform/backtests/{id}/compare': {
+    streams: true,
+    handle: async ({ deps, caller, params: { id }, query, request, server, visit }) => {
+      const { comparison, exported, timezone, warnings, unknown } = await compared(
+        deps,
+        caller.user.id,
+        id,
+        request,
+      )
+      visit.unknownFields.push(...unknown)
+      const said = [...warnings]
+      let explanation = 'null'
+      if (exported !== '' && query.explain !== 'false') {
         server?.timeout(request, 0)
-        return { id, verification: { ...(await runs.verify(caller.user.id, id, request.signal)) } }
-      },
-      route('POST /api/platform/backtests/{id}/verify', { rate: 'backtests' }),
-    )
-    .post(
-      '/:id/repaint',
-      async ({ caller, params: { id }, request, server }) => {
-        server?.timeout(request, 0)
-        return { id, repaint: new JsonText(await runs.repaint(caller.user.id, id, request.signal)) }
-      },
-      route('POST /api/platform/backtests/{id}/repaint', { rate: 'backtests' }),
-    )
-    .post(
-      '/:id/compare',
-      async ({ caller, params: { id }, query, request, server, visit }) => {
-        const { comparison, exported, timezone, warnings, unknown } = await compared(
-          caller.user.id,
-          id,
-          request,
-        )
-        visit.unknownFields.push(...unknown)
-        const said = [...warnings]
-        let explanation = 'null'
-        if (exported !== '' && query.explain !== 'false') {
-          server?.timeout(request, 0)
-          explanation = await runs
-            .explain(caller.user.id, id, { exported, timezone }, request.signal)
-            .catch((error: unknown) => whyNot(error, said))
-        }
-        return {
-          id,
-          comparison: new JsonText(comparison),
-          explanation: new JsonText(explanation),
-          ...(said.length > 0 && { warnings: said }),
-        }
-      },
-      // A comparison sends up to 32 MiB of one text, which a worker reads instead.
-      route('POST /api/platform/backtests/{id}/compare', { streams: true }),
-    )
+        explanation = await deps.runs
+          .explain(caller.user.id, id, { exported, timezone }, request.signal)
+          .catch((error: unknown) => whyNot(error, said))
+      }
+      return {
+        id,
+        comparison: new JsonText(comparison),
+        explanation: new JsonText(explanation),
+        ...(said.length > 0 && { warnings: said }),
+      }
+    },
+  },
 }
 
 /** The comparison is useful even if it cannot be explained. */

@@ -1,6 +1,5 @@
 // Cached bars and the facts of their symbols: importing, querying, correcting, deleting.
 
-import { Elysia } from 'elysia'
 import { invalidField, Problem } from '../lib/problem.ts'
 import { marketName } from '../lib/text.ts'
 import { barsNotFound, isSameSymbol } from '../market/bar-cache.ts'
@@ -24,14 +23,14 @@ import type {
   Series as SeriesWire,
   SymbolFacts as SymbolWire,
 } from '../wire/bars.ts'
-import { access, requireStanding, type ApiDeps } from './access.ts'
+import { requireStanding, type ApiDeps } from './access.ts'
 import type { Caller } from './visit.ts'
 import { barColumns, barsTag, spanWarning } from './bar-columns.ts'
 import { byteStream } from './csv-answer.ts'
 import { packedBars, wantsColumns } from './columns.ts'
 import { JsonText } from './json-text.ts'
 import { paced } from './pace.ts'
-import { route } from './route.ts'
+import type { Routes } from './route.ts'
 import { validationFailed } from './validate.ts'
 
 /** CSV is read while it arrives. JSON has to be complete first, and takes ten times its size in memory. */
@@ -39,194 +38,177 @@ const IMPORT_BYTES = { csv: 512 << 20, json: 32 << 20 }
 /** The most bars in one answer. */
 const BARS_MAX = 50_000
 
-export function barRoutes(deps: ApiDeps) {
-  const { bars: cache, kept } = deps
+/** A file of any format; which it is its content says. */
+const FILE_BODY = {
+  streams: true,
+  requestBody: {
+    required: true,
+    content: {
+      'text/csv': { schema: { type: 'string' } },
+      'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
+      'application/json': { schema: { oneOf: [{ type: 'array', items: {} }, { type: 'object' }] } },
+    },
+  },
+} as const
 
-  return new Elysia({ prefix: '/api/platform', tags: ['Bars'], normalize: false })
-    .use(access(deps))
-    .post(
-      '/bars/import',
-      async ({ caller, query, request, server }) => {
-        server?.timeout(request, 0)
-        const key = writtenBy(writerOf(caller), keyOf(query))
-        const imported = await importBars(cache, key, limited(deps, request, query), {
-          ...fileOptions(request, query),
-          stage: stagedFor(deps, caller, request),
-        })
-        const { series, rows, inserted, updated, warnings, read } = imported
-        return {
-          series: { ...keyOf(query), ...seriesWire(series) },
-          rows,
-          inserted,
-          updated,
-          read: readWire(read),
-          ...(warnings.length > 0 && { warnings }),
-        }
-      },
-      route('POST /api/platform/bars/import', FILE_BODY),
+export const BAR_ROUTES: Routes = {
+  'POST /api/platform/bars/import': {
+    ...FILE_BODY,
+    handle: async ({ deps, caller, query, request, server }) => {
+      server?.timeout(request, 0)
+      const key = writtenBy(writerOf(caller), keyOf(query))
+      const imported = await importBars(deps.bars, key, limited(deps, request, query), {
+        ...fileOptions(request, query),
+        stage: stagedFor(deps, caller, request),
+      })
+      const { series, rows, inserted, updated, warnings, read } = imported
+      return {
+        series: { ...keyOf(query), ...seriesWire(series) },
+        rows,
+        inserted,
+        updated,
+        read: readWire(read),
+        ...(warnings.length > 0 && { warnings }),
+      }
+    },
+  },
+  'POST /api/platform/bars/inspect': {
+    ...FILE_BODY,
+    handle: async ({ deps, caller, query, request, server }) => {
+      server?.timeout(request, 0)
+      const told = marketOfFile(query.fileName ?? '')
+      const exchange = query.exchange ?? told.exchange
+      const symbol = query.symbol ?? told.symbol
+      const given = query.interval === undefined ? '' : requireInterval(query.interval, 'query')
+      const key = writtenBy(writerOf(caller), seriesKey(exchange, symbol, given))
+      const read = await inspectBars(deps.bars, key, limited(deps, request, query), {
+        ...fileOptions(request, query),
+        stage: stagedFor(deps, caller, request),
+        isPart: query.partial === 'true',
+      })
+      const { rows, count, first, last, sample, warnings, spacing } = read
+      const isTicks = read.files.some(({ kind }) => kind !== 'bars')
+      return {
+        market: {
+          exchange: exchange === '' ? exchangeOf(read) : exchange,
+          symbol,
+          interval: given || (isTicks ? '1m' : (spacing ?? told.interval)),
+        },
+        read: readWire(read),
+        rows,
+        count,
+        first,
+        last,
+        bars: columnsWire(sample),
+        ...(warnings.length > 0 && { warnings }),
+      }
+    },
+  },
+  'DELETE /api/platform/bars': async ({ deps, caller, query }) => ({
+    deleted: await removeSeries(deps.bars, writerOf(caller), keyOf(query)),
+  }),
+  'POST /api/platform/bars/share': async ({ deps, caller, body }) => {
+    const key = seriesKey(body.exchange, body.symbol, requireInterval(body.interval))
+    const series = await shareSeries(deps.bars, writerOf(caller), key, body.userId)
+    deps.log('info', 'a series was shared', { by: caller.user.id, from: body.userId, ...key })
+    return { series: { ...key, ...seriesWire(series) } }
+  },
+  'GET /api/platform/bars': {
+    etag: true,
+    columns: true,
+    handle: async ({ deps, caller, query, request }) => {
+      const seen = barsSeenBy(deps.bars, caller.user.id)
+      const key = keyOf(query)
+      const source = await seen.source(key)
+      if (!source) throw await barsNotFound(seen, key)
+      const limit = Math.max(1, Math.min(BARS_MAX, Number(query.limit ?? BARS_MAX)))
+      const from = timeOf('start', query.start)
+      const end = timeOf('end', query.end)
+      const range = { ...(from !== undefined && { from }), ...(end !== undefined && { to: end + 1 }) }
+      // A start without an end asks for the first bars after it; any other range for the newest ones.
+      const isForwards = from !== undefined && end === undefined
+      const read = () => seen.read(key, { ...range, ...(isForwards ? { first: limit } : { last: limit }) })
+      if (wantsColumns(request)) {
+        const found = await read()
+        const bars = await packedBars(found, barsTag(found))
+        return { ...key, ...builtFrom(key, source), bars, ...spanWarning(found, source) }
+      }
+      const answer = async () => {
+        const found = await read()
+        const bars = new JsonText([barColumns(found)], { tag: barsTag(found) })
+        return { ...key, ...builtFrom(key, source), bars, ...spanWarning(found, source) }
+      }
+      // Bars built from another series also depend on the symbol's facts, and those of a spread on several series.
+      if (source.interval !== key.interval || mayBeMade(key)) return answer()
+      const name = `bars ${ownerOf(source)} ${seriesName(source)} ${from ?? ''} ${end ?? ''} ${limit}`
+      // The next time another series may have the name: the user's own, or a shared one again.
+      return deps.kept.answer(name, async () => changeOf(await seen.source(key)), answer, {
+        isOfStore: false,
+      })
+    },
+  },
+  'GET /api/platform/bars/forming': async ({ deps, caller, query }) => {
+    const key = keyOf(query)
+    const seen = barsSeenBy(deps.bars, caller.user.id)
+    const resolved = await seen.resolve(key)
+    // A private series hides the shared one that streams.
+    if (ownerOf(resolved) !== '') return { ...key, live: false, bar: null }
+    deps.features.live.watch(key)
+    const { row, isLive } = await deps.features.live.formingOf(key)
+    return { ...key, live: isLive, bar: row && formingWire(row) }
+  },
+  'GET /api/platform/bars/export': async ({ deps, caller, query }) => {
+    const seen = barsSeenBy(deps.bars, caller.user.id)
+    const key = keyOf(query)
+    if (!(await seen.source(key))) throw await barsNotFound(seen, key)
+    const from = timeOf('start', query.start)
+    const end = timeOf('end', query.end)
+    const range = { ...(from !== undefined && { from }), ...(end !== undefined && { to: end + 1 }) }
+    const format = query.format ?? 'csv'
+    const windows = () => barWindows((part) => seen.read(key, part), range)
+    return fileAnswer(key, format, exportPieces(windows, format))
+  },
+  'GET /api/platform/bars/contracts': async ({ deps, caller, query }) => {
+    const seen = barsSeenBy(deps.bars, caller.user.id)
+    const key = keyOf(query)
+    const spans = await seen.contractSpans(key)
+    if (!spans || !(await seen.source(key))) throw await noContracts(seen, key)
+    const timeOrNull = (time: number) => (Number.isFinite(time) ? time : null)
+    return {
+      contracts: spans.map((one) => ({
+        ...one,
+        from: timeOrNull(one.from),
+        to: timeOrNull(one.to),
+      })),
+    }
+  },
+  'GET /api/platform/symbols': {
+    etag: true,
+    handle: async ({ deps, caller }) => ({
+      symbols: await symbolWires(barsSeenBy(deps.bars, caller.user.id)),
+      nextCursor: null,
+    }),
+  },
+  'GET /api/platform/symbols/{exchange}/{symbol}': {
+    etag: true,
+    handle: async ({ deps, caller, params }) => {
+      const found = (await symbolWires(barsSeenBy(deps.bars, caller.user.id))).find(
+        ({ exchange, symbol }) =>
+          exchange === marketName(params.exchange) && symbol === marketName(params.symbol),
+      )
+      if (!found) throw new Problem(404, 'symbol_not_found', 'There is no such symbol.')
+      return { symbol: found }
+    },
+  },
+  'PUT /api/platform/symbols/{exchange}/{symbol}': async ({ deps, caller, params, body }) => {
+    const info = await putFacts(
+      deps.bars,
+      writerOf(caller),
+      seriesKey(params.exchange, params.symbol, '1d'),
+      body,
     )
-    .post(
-      '/bars/inspect',
-      async ({ caller, query, request, server }) => {
-        server?.timeout(request, 0)
-        const told = marketOfFile(query.fileName ?? '')
-        const exchange = query.exchange ?? told.exchange
-        const symbol = query.symbol ?? told.symbol
-        const given = query.interval === undefined ? '' : requireInterval(query.interval, 'query')
-        const key = writtenBy(writerOf(caller), seriesKey(exchange, symbol, given))
-        const read = await inspectBars(cache, key, limited(deps, request, query), {
-          ...fileOptions(request, query),
-          stage: stagedFor(deps, caller, request),
-          isPart: query.partial === 'true',
-        })
-        const { rows, count, first, last, sample, warnings, spacing } = read
-        const isTicks = read.files.some(({ kind }) => kind !== 'bars')
-        return {
-          market: {
-            exchange: exchange === '' ? exchangeOf(read) : exchange,
-            symbol,
-            interval: given || (isTicks ? '1m' : (spacing ?? told.interval)),
-          },
-          read: readWire(read),
-          rows,
-          count,
-          first,
-          last,
-          bars: columnsWire(sample),
-          ...(warnings.length > 0 && { warnings }),
-        }
-      },
-      route('POST /api/platform/bars/inspect', FILE_BODY),
-    )
-    .delete(
-      '/bars',
-      async ({ caller, query }) => ({ deleted: await removeSeries(cache, writerOf(caller), keyOf(query)) }),
-      route('DELETE /api/platform/bars'),
-    )
-    .post(
-      '/bars/share',
-      async ({ caller, body }) => {
-        const key = seriesKey(body.exchange, body.symbol, requireInterval(body.interval))
-        const series = await shareSeries(cache, writerOf(caller), key, body.userId)
-        deps.log('info', 'a series was shared', { by: caller.user.id, from: body.userId, ...key })
-        return { series: { ...key, ...seriesWire(series) } }
-      },
-      route('POST /api/platform/bars/share'),
-    )
-    .get(
-      '/bars',
-      async ({ caller, query, request }) => {
-        const seen = barsSeenBy(cache, caller.user.id)
-        const key = keyOf(query)
-        const source = await seen.source(key)
-        if (!source) throw await barsNotFound(seen, key)
-        const limit = Math.max(1, Math.min(BARS_MAX, Number(query.limit ?? BARS_MAX)))
-        const from = timeOf('start', query.start)
-        const end = timeOf('end', query.end)
-        const range = { ...(from !== undefined && { from }), ...(end !== undefined && { to: end + 1 }) }
-        // A start without an end asks for the first bars after it; any other range for the newest ones.
-        const isForwards = from !== undefined && end === undefined
-        const read = () => seen.read(key, { ...range, ...(isForwards ? { first: limit } : { last: limit }) })
-        if (wantsColumns(request)) {
-          const found = await read()
-          const bars = await packedBars(found, barsTag(found))
-          return { ...key, ...builtFrom(key, source), bars, ...spanWarning(found, source) }
-        }
-        const answer = async () => {
-          const found = await read()
-          const bars = new JsonText([barColumns(found)], { tag: barsTag(found) })
-          return { ...key, ...builtFrom(key, source), bars, ...spanWarning(found, source) }
-        }
-        // Bars built from another series also depend on the symbol's facts, and those of a spread on several series.
-        if (source.interval !== key.interval || mayBeMade(key)) return answer()
-        const name = `bars ${ownerOf(source)} ${seriesName(source)} ${from ?? ''} ${end ?? ''} ${limit}`
-        // The next time another series may have the name: the user's own, or a shared one again.
-        return kept.answer(name, async () => changeOf(await seen.source(key)), answer, {
-          isOfStore: false,
-        })
-      },
-      route('GET /api/platform/bars', { etag: true, columns: true }),
-    )
-    .get(
-      '/bars/forming',
-      async ({ caller, query }) => {
-        const key = keyOf(query)
-        const seen = barsSeenBy(cache, caller.user.id)
-        const resolved = await seen.resolve(key)
-        // A private series hides the shared one that streams.
-        if (ownerOf(resolved) !== '') return { ...key, live: false, bar: null }
-        deps.features.live.watch(key)
-        const { row, isLive } = await deps.features.live.formingOf(key)
-        return { ...key, live: isLive, bar: row && formingWire(row) }
-      },
-      route('GET /api/platform/bars/forming'),
-    )
-    .get(
-      '/bars/export',
-      async ({ caller, query }) => {
-        const seen = barsSeenBy(cache, caller.user.id)
-        const key = keyOf(query)
-        if (!(await seen.source(key))) throw await barsNotFound(seen, key)
-        const from = timeOf('start', query.start)
-        const end = timeOf('end', query.end)
-        const range = { ...(from !== undefined && { from }), ...(end !== undefined && { to: end + 1 }) }
-        const format = query.format ?? 'csv'
-        const windows = () => barWindows((part) => seen.read(key, part), range)
-        return fileAnswer(key, format, exportPieces(windows, format))
-      },
-      route('GET /api/platform/bars/export'),
-    )
-    .get(
-      '/bars/contracts',
-      async ({ caller, query }) => {
-        const seen = barsSeenBy(cache, caller.user.id)
-        const key = keyOf(query)
-        const spans = await seen.contractSpans(key)
-        if (!spans || !(await seen.source(key))) throw await noContracts(seen, key)
-        const timeOrNull = (time: number) => (Number.isFinite(time) ? time : null)
-        return {
-          contracts: spans.map((one) => ({
-            ...one,
-            from: timeOrNull(one.from),
-            to: timeOrNull(one.to),
-          })),
-        }
-      },
-      route('GET /api/platform/bars/contracts'),
-    )
-    .get(
-      '/symbols',
-      async ({ caller }) => ({
-        symbols: await symbolWires(barsSeenBy(cache, caller.user.id)),
-        nextCursor: null,
-      }),
-      route('GET /api/platform/symbols', { etag: true }),
-    )
-    .get(
-      '/symbols/:exchange/:symbol',
-      async ({ caller, params }) => {
-        const found = (await symbolWires(barsSeenBy(cache, caller.user.id))).find(
-          ({ exchange, symbol }) =>
-            exchange === marketName(params.exchange) && symbol === marketName(params.symbol),
-        )
-        if (!found) throw new Problem(404, 'symbol_not_found', 'There is no such symbol.')
-        return { symbol: found }
-      },
-      route('GET /api/platform/symbols/{exchange}/{symbol}', { etag: true }),
-    )
-    .put(
-      '/symbols/:exchange/:symbol',
-      async ({ caller, params, body }) => {
-        const info = await putFacts(
-          cache,
-          writerOf(caller),
-          seriesKey(params.exchange, params.symbol, '1d'),
-          body,
-        )
-        return { symbol: symbolWire(info, await barsSeenBy(cache, caller.user.id).list()) }
-      },
-      route('PUT /api/platform/symbols/{exchange}/{symbol}'),
-    )
+    return { symbol: symbolWire(info, await barsSeenBy(deps.bars, caller.user.id).list()) }
+  },
 }
 
 async function noContracts(seen: SeenBars, key: SeriesKey): Promise<Problem> {
@@ -277,19 +259,6 @@ function formatOf(request: Request): 'json' | undefined {
     'Send the body as text/csv, application/octet-stream (a file of any format) or application/json.',
   )
 }
-
-/** A file of any format; which it is its content says. */
-const FILE_BODY = {
-  streams: true,
-  requestBody: {
-    required: true,
-    content: {
-      'text/csv': { schema: { type: 'string' } },
-      'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
-      'application/json': { schema: { oneOf: [{ type: 'array', items: {} }, { type: 'object' }] } },
-    },
-  },
-} as const
 
 type FileQuery = Pick<
   ReadHints & { readonly fileName?: string; readonly sha256?: string },

@@ -1,6 +1,5 @@
 // Channels: ways in which users are told of alerts, and the notifications that went through them.
 
-import { Elysia } from 'elysia'
 import { withoutLinks } from '../notify/channels/alert-links.ts'
 import { CHANNELS_PER_USER, type Channel, type Notification } from '../notify/channels/channels.ts'
 import { KINDS } from '../notify/channels/kinds.ts'
@@ -10,9 +9,8 @@ import {
   type Notification as NotificationWire,
 } from '../wire/channel.ts'
 import type { Scope } from '../wire/scopes.ts'
-import { access, type ApiDeps } from './access.ts'
 import { listed, pageOf } from './fields.ts'
-import { route } from './route.ts'
+import type { Routes } from './route.ts'
 
 function wire({ ownerId: _owner, sealedSecrets: _sealed, ...shown }: Channel): ChannelWire {
   const { quiet = null, digestMinutes = 0, picture = 'dark' } = shown
@@ -69,84 +67,60 @@ const KIND_LIST = CHANNEL_KINDS.map((kind) => ({
   })),
 }))
 
-export function channelRoutes(deps: ApiDeps) {
-  const { channels, wakeNotifications } = deps.features
-  return new Elysia({ prefix: '/api/platform/channels', tags: ['Channels'], normalize: false })
-    .use(access(deps))
-    .get('/kinds', () => ({ kinds: KIND_LIST }), route('GET /api/platform/channels/kinds'))
-    .get(
-      '/push-key',
-      async () => ({ publicKey: await deps.features.pushSigner.publicKey() }),
-      route('GET /api/platform/channels/push-key'),
-    )
-    .post(
-      '',
-      ({ caller, body, once }) => once(channelAnswer, (also) => channels.create(caller.user.id, body, also)),
-      route('POST /api/platform/channels'),
-    )
-    .get(
-      '',
-      async ({ caller, query }) =>
-        listed('channels', await channels.list(caller.user.id, pageOf(query, CHANNELS_PER_USER)), wire),
-      route('GET /api/platform/channels'),
-    )
-    .get(
-      '/:id',
-      async ({ caller, params }) => ({ channel: wire(await channels.get(caller.user.id, params.id)) }),
-      route('GET /api/platform/channels/{id}', { etag: true }),
-    )
-    .patch(
-      '/:id',
-      async ({ caller, params, body }) => {
-        const channel = await channels.change(caller.user.id, params.id, body)
-        wakeNotifications(caller.user.id)
-        return { channel: wire(channel) }
+export const CHANNEL_ROUTES: Routes = {
+  'GET /api/platform/channels/kinds': () => ({ kinds: KIND_LIST }),
+  'GET /api/platform/channels/push-key': async ({ deps }) => ({
+    publicKey: await deps.features.pushSigner.publicKey(),
+  }),
+  'POST /api/platform/channels': ({ deps, caller, body, once }) =>
+    once(channelAnswer, (also) => deps.features.channels.create(caller.user.id, body, also)),
+  'GET /api/platform/channels': async ({ deps, caller, query }) =>
+    listed(
+      'channels',
+      await deps.features.channels.list(caller.user.id, pageOf(query, CHANNELS_PER_USER)),
+      wire,
+    ),
+  'GET /api/platform/channels/{id}': {
+    etag: true,
+    handle: async ({ deps, caller, params }) => ({
+      channel: wire(await deps.features.channels.get(caller.user.id, params.id)),
+    }),
+  },
+  'PATCH /api/platform/channels/{id}': async ({ deps, caller, params, body }) => {
+    const channel = await deps.features.channels.change(caller.user.id, params.id, body)
+    deps.features.wakeNotifications(caller.user.id)
+    return { channel: wire(channel) }
+  },
+  'DELETE /api/platform/channels/{id}': async ({ deps, caller, params }) => {
+    await deps.features.channels.remove(caller.user.id, params.id)
+    return { id: params.id }
+  },
+  'POST /api/platform/channels/{id}/test': ({ deps, caller, params, once, may }) =>
+    once(
+      (sent: Notification) => ({ id: sent.id, notification: notificationWire(may)(sent) }),
+      async (also) => {
+        const channel = await deps.features.channels.get(caller.user.id, params.id)
+        const sent = await deps.features.channels.test(channel, deps.features.testNotice(channel.name), also)
+        deps.features.wakeNotifications(caller.user.id)
+        return sent
       },
-      route('PATCH /api/platform/channels/{id}'),
-    )
-    .delete(
-      '/:id',
-      async ({ caller, params }) => {
-        await channels.remove(caller.user.id, params.id)
-        return { id: params.id }
+    ),
+  'GET /api/platform/channels/{id}/notifications': async ({ deps, caller, params, query, may }) =>
+    listed(
+      'notifications',
+      await deps.features.channels.log(
+        (await deps.features.channels.get(caller.user.id, params.id)).id,
+        pageOf(query, 100),
+      ),
+      notificationWire(may),
+    ),
+  'POST /api/platform/channels/notifications/{id}/resend': ({ deps, caller, params, once, may }) =>
+    once(
+      (sent: Notification) => ({ id: sent.id, notification: notificationWire(may)(sent) }),
+      async (also) => {
+        const sent = await deps.features.channels.resend(caller.user.id, params.id, also)
+        deps.features.wakeNotifications(caller.user.id)
+        return sent
       },
-      route('DELETE /api/platform/channels/{id}'),
-    )
-    .post(
-      '/:id/test',
-      ({ caller, params, once, may }) =>
-        once(
-          (sent: Notification) => ({ id: sent.id, notification: notificationWire(may)(sent) }),
-          async (also) => {
-            const channel = await channels.get(caller.user.id, params.id)
-            const sent = await channels.test(channel, deps.features.testNotice(channel.name), also)
-            wakeNotifications(caller.user.id)
-            return sent
-          },
-        ),
-      route('POST /api/platform/channels/{id}/test'),
-    )
-    .get(
-      '/:id/notifications',
-      async ({ caller, params, query, may }) =>
-        listed(
-          'notifications',
-          await channels.log((await channels.get(caller.user.id, params.id)).id, pageOf(query, 100)),
-          notificationWire(may),
-        ),
-      route('GET /api/platform/channels/{id}/notifications'),
-    )
-    .post(
-      '/notifications/:id/resend',
-      ({ caller, params, once, may }) =>
-        once(
-          (sent: Notification) => ({ id: sent.id, notification: notificationWire(may)(sent) }),
-          async (also) => {
-            const sent = await channels.resend(caller.user.id, params.id, also)
-            wakeNotifications(caller.user.id)
-            return sent
-          },
-        ),
-      route('POST /api/platform/channels/notifications/{id}/resend'),
-    )
+    ),
 }

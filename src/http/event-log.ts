@@ -4,6 +4,27 @@
 // names the id of the last event it saw and goes on behind it. If that event has been overwritten, the reader is told to
 // ask for the state instead.
 
+import type { SeriesKey } from '../market/bar-store.ts'
+import type { StreamEvents } from '../wire/event.ts'
+
+/** What streams tell: all of it to its owner, changed bars to whoever sees them. */
+export type StreamEvent =
+  | { readonly event: 'bars'; readonly key: SeriesKey; readonly data: StreamEvents['bars'] }
+  | { readonly event: 'firing'; readonly ownerId: string; readonly data: StreamEvents['firing'] }
+  | { readonly event: 'backtest'; readonly ownerId: string; readonly data: StreamEvents['backtest'] }
+  | { readonly event: 'drawings'; readonly ownerId: string; readonly data: StreamEvents['drawings'] }
+  | { readonly event: 'layout'; readonly ownerId: string; readonly data: StreamEvents['layout'] }
+  | { readonly event: 'sweep'; readonly ownerId: string; readonly data: StreamEvents['sweep'] }
+
+/** An event as all its readers share it: its text is written once, and each user's permission is checked once. */
+export interface Told {
+  readonly event: StreamEvent
+  text: string | null
+  readonly isTheirs: Map<string, boolean>
+}
+
+export type StreamLog = EventLog<Told>
+
 export interface Logged<E> {
   readonly id: string
   readonly event: E

@@ -1,6 +1,5 @@
 // Bars from providers: fetch a series now, or follow it.
 
-import { Elysia } from 'elysia'
 import type { User } from '../people/accounts/accounts.ts'
 import type { Scope } from '../wire/scopes.ts'
 import { mayChangeShared } from '../people/accounts/users.ts'
@@ -14,13 +13,11 @@ import { streams } from '../market/live/live-providers.ts'
 import { ProviderError } from '../market/providers/provider.ts'
 import { seriesOf } from '../market/seen-bars.ts'
 import { notSeriesOwner } from '../market/sharing.ts'
-import { access, type ApiDeps } from './access.ts'
+import type { ApiDeps } from './access.ts'
 import { WATCHED_INTERVAL } from '../people/watchlists/watchlists.ts'
 import { instantOf } from './fields.ts'
-import { providerRoutes } from './providers.ts'
 import { requireFeeds } from './require-feeds.ts'
-import { route } from './route.ts'
-import { symbolRoutes } from './symbols.ts'
+import type { Routes } from './route.ts'
 
 function wire(feed: Feed, now: number) {
   const { key, stream, poll, ...shown } = feed
@@ -34,74 +31,55 @@ function wire(feed: Feed, now: number) {
   }
 }
 
-export function feedRoutes(deps: ApiDeps) {
-  const { feeds, providerKeys } = deps.features
-  return new Elysia({ prefix: '/api/platform', tags: ['Bars'], normalize: false })
-    .use(access(deps))
-    .use(symbolRoutes(deps))
-    .use(providerRoutes(deps))
-    .post(
-      '/bars/fetch',
-      async ({ caller, body, request, server }) => {
-        requireFeeds(feeds)
-        server?.timeout(request, 0)
-        const key = keyOf(body)
-        await feeds.choose(key)
-        // The bars of a followed series come from the provider, so it does not matter who asks for them.
-        const into =
-          mayChangeShared(caller.user) || (await feeds.isFollowed(key)) ? key : seriesOf(key, caller.user.id)
-        const from = instantOf(body.from, '/from')
-        const to = instantOf(body.to, '/to')
-        try {
-          const options = {
-            ...(from !== null && { from }),
-            ...(to !== null && { to }),
-            signal: request.signal,
-            closedOnly: await feeds.keeps(key),
-          }
-          const { inserted, updated, pages } = await fetchSeries(
-            deps.bars,
-            into,
-            { http: deps.features.http, clock: deps.clock, providerOf: deps.features.providerKeys.of },
-            options,
-          )
-          return { ...key, inserted, updated, pages }
-        } catch (error) {
-          throw error instanceof ProviderError ? problemOf(error) : error
-        }
-      },
-      route('POST /api/platform/bars/fetch'),
-    )
-    .get(
-      '/feeds',
-      async ({ caller, may }) => ({
-        feeds: (await feedsSeenBy(deps, caller.user, may)).map((feed) => wire(feed, deps.clock.now())),
-        nextCursor: null,
-        providers: (await providerKeys.list())
-          .filter(({ asked }) => asked.length > 0)
-          .map(({ name, exchanges }) => ({ name, exchanges: [...exchanges] })),
-      }),
-      route('GET /api/platform/feeds'),
-    )
-    .post(
-      '/feeds',
-      async ({ caller, body }) => {
-        const key = keyOf(body)
-        if (!mayChangeShared(caller.user)) throw notSeriesOwner()
-        await feeds.follow(key)
-        return key
-      },
-      route('POST /api/platform/feeds'),
-    )
-    .delete(
-      '/feeds',
-      async ({ caller, query }) => {
-        const key = keyOf(query, 'query')
-        if (!mayChangeShared(caller.user)) throw notSeriesOwner()
-        return { deleted: await feeds.unfollow(key) }
-      },
-      route('DELETE /api/platform/feeds'),
-    )
+export const FEED_ROUTES: Routes = {
+  'POST /api/platform/bars/fetch': async ({ deps, caller, body, request, server }) => {
+    requireFeeds(deps.features.feeds)
+    server?.timeout(request, 0)
+    const key = keyOf(body)
+    await deps.features.feeds.choose(key)
+    // The bars of a followed series come from the provider, so it does not matter who asks for them.
+    const into =
+      mayChangeShared(caller.user) || (await deps.features.feeds.isFollowed(key))
+        ? key
+        : seriesOf(key, caller.user.id)
+    const from = instantOf(body.from, '/from')
+    const to = instantOf(body.to, '/to')
+    try {
+      const options = {
+        ...(from !== null && { from }),
+        ...(to !== null && { to }),
+        signal: request.signal,
+        closedOnly: await deps.features.feeds.keeps(key),
+      }
+      const { inserted, updated, pages } = await fetchSeries(
+        deps.bars,
+        into,
+        { http: deps.features.http, clock: deps.clock, providerOf: deps.features.providerKeys.of },
+        options,
+      )
+      return { ...key, inserted, updated, pages }
+    } catch (error) {
+      throw error instanceof ProviderError ? problemOf(error) : error
+    }
+  },
+  'GET /api/platform/feeds': async ({ deps, caller, may }) => ({
+    feeds: (await feedsSeenBy(deps, caller.user, may)).map((feed) => wire(feed, deps.clock.now())),
+    nextCursor: null,
+    providers: (await deps.features.providerKeys.list())
+      .filter(({ asked }) => asked.length > 0)
+      .map(({ name, exchanges }) => ({ name, exchanges: [...exchanges] })),
+  }),
+  'POST /api/platform/feeds': async ({ deps, caller, body }) => {
+    const key = keyOf(body)
+    if (!mayChangeShared(caller.user)) throw notSeriesOwner()
+    await deps.features.feeds.follow(key)
+    return key
+  },
+  'DELETE /api/platform/feeds': async ({ deps, caller, query }) => {
+    const key = keyOf(query, 'query')
+    if (!mayChangeShared(caller.user)) throw notSeriesOwner()
+    return { deleted: await deps.features.feeds.unfollow(key) }
+  },
 }
 
 function keyOf(

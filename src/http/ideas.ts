@@ -1,160 +1,130 @@
 // Ideas: the public feed, the caller's own, and unlisted ones for those who know the id.
 
-import { Elysia } from 'elysia'
 import { IDEAS_PER_USER, type Idea } from '../people/ideas/ideas.ts'
 import { cleanPng } from '../lib/png.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
 import { requireInterval } from '../market/interval.ts'
 import { PICTURE, type Idea as IdeaWire, type Proof } from '../wire/idea.ts'
-import { access, type ApiDeps } from './access.ts'
+import { type ApiDeps, perServer } from './access.ts'
 import { ideaItem } from './search-items.ts'
 import { pageName, pageOf } from './fields.ts'
 import { ItemTexts } from './item-texts.ts'
 import { JsonText } from './json-text.ts'
-import { route } from './route.ts'
+import type { Routes } from './route.ts'
 
 /** A picture as base64, and what else the body may be. */
 const SNAPSHOT_BODY_BYTES = PICTURE.bytes * 2
 /** A run on the newest bars has some that came after the sweep, and lacks as many of the oldest. */
 const COMMON_LEAST = 0.9
 
-export function ideaRoutes(deps: ApiDeps) {
-  const { kept } = deps
-  const { ideas, search } = deps.features
-  const wire = (
-    { ownerId: _owner, wasPublic: _wasPublic, tags, snapshot, ...shown }: Idea,
-    mine: boolean,
-  ): IdeaWire => ({
-    ...shown,
-    tags: [...tags],
-    mine,
-    snapshot: snapshot ? { publishedAt: snapshot.at, picture: snapshot.picture } : null,
-  })
-  const wireFor = (userId: string | null) => (idea: Idea) => wire(idea, idea.ownerId === userId)
-  const texts = new ItemTexts(ideas.records, wire, deps.moment)
-  /** Unlisted ideas are in no search index, not even in their owner's. */
-  const indexed = (idea: Idea) =>
-    idea.visibility === 'unlisted' ? search.remove('idea', idea.id, idea.ownerId) : search.put(ideaItem(idea))
+const wire = (
+  { ownerId: _owner, wasPublic: _wasPublic, tags, snapshot, ...shown }: Idea,
+  mine: boolean,
+): IdeaWire => ({
+  ...shown,
+  tags: [...tags],
+  mine,
+  snapshot: snapshot ? { publishedAt: snapshot.at, picture: snapshot.picture } : null,
+})
 
-  return new Elysia({ prefix: '/api/platform/ideas', tags: ['Ideas'], normalize: false })
-    .use(access(deps))
-    .post(
-      '',
-      async ({ caller: { user }, body, once }) => {
-        const fields = {
-          ...body,
-          interval: body.interval == null ? null : requireInterval(body.interval),
-        }
-        return once(
-          (idea: Idea) => ({ id: idea.id, idea: wireFor(user.id)(idea) }),
-          async (also) => {
-            const idea = await ideas.publish(user.id, user.name, fields, also)
-            indexed(idea)
-            return idea
-          },
-        )
+const wireFor = (userId: string | null) => (idea: Idea) => wire(idea, idea.ownerId === userId)
+
+const textsOn = perServer((deps) => new ItemTexts(deps.features.ideas.records, wire, deps.moment))
+
+/** Unlisted ideas are in no search index, not even in their owner's. */
+const indexed = ({ search }: ApiDeps['features'], idea: Idea) =>
+  idea.visibility === 'unlisted' ? search.remove('idea', idea.id, idea.ownerId) : search.put(ideaItem(idea))
+
+export const IDEA_ROUTES: Routes = {
+  'POST /api/platform/ideas': async ({ deps, caller: { user }, body, once }) => {
+    const fields = {
+      ...body,
+      interval: body.interval == null ? null : requireInterval(body.interval),
+    }
+    return once(
+      (idea: Idea) => ({ id: idea.id, idea: wireFor(user.id)(idea) }),
+      async (also) => {
+        const idea = await deps.features.ideas.publish(user.id, user.name, fields, also)
+        indexed(deps.features, idea)
+        return idea
       },
-      route('POST /api/platform/ideas'),
     )
-    .get(
-      '',
-      async ({ visitor, query }) => {
-        const userId = visitor?.user.id ?? null
-        if (query.feed === 'public' || userId === null) {
-          const page = pageOf(query, 100)
-          return kept.answer(
-            pageName('feed', userId, page),
-            () => ideas.feedStamp(),
-            async () => {
-              const { items, nextCursor } = await ideas.feedIds(page)
-              return { ideas: await texts.list(items, userId), nextCursor }
-            },
-          )
-        }
-        const page = pageOf(query, IDEAS_PER_USER)
-        return kept.answer(
-          pageName('ideas', userId, page),
-          () => ideas.listStamp(userId),
-          async () => {
-            const { items, nextCursor } = await ideas.idsOf(userId, page)
-            return { ideas: await texts.list(items, userId), nextCursor }
-          },
-        )
+  },
+  'GET /api/platform/ideas': async ({ deps, visitor, query }) => {
+    const userId = visitor?.user.id ?? null
+    if (query.feed === 'public' || userId === null) {
+      const page = pageOf(query, 100)
+      return deps.kept.answer(
+        pageName('feed', userId, page),
+        () => deps.features.ideas.feedStamp(),
+        async () => {
+          const { items, nextCursor } = await deps.features.ideas.feedIds(page)
+          return { ideas: await textsOn(deps).list(items, userId), nextCursor }
+        },
+      )
+    }
+    const page = pageOf(query, IDEAS_PER_USER)
+    return deps.kept.answer(
+      pageName('ideas', userId, page),
+      () => deps.features.ideas.listStamp(userId),
+      async () => {
+        const { items, nextCursor } = await deps.features.ideas.idsOf(userId, page)
+        return { ideas: await textsOn(deps).list(items, userId), nextCursor }
       },
-      route('GET /api/platform/ideas'),
     )
-    .get(
-      '/:id',
-      async ({ visitor, params: { id } }) => {
-        const userId = visitor?.user.id ?? null
-        return kept.answer(
-          `idea ${userId ?? ''} ${id}`,
-          () => ideas.stamp(id),
-          async () => ({
-            idea: wireFor(userId)(await ideas.get(id, userId)),
-          }),
-        )
-      },
-      route('GET /api/platform/ideas/{id}', { etag: true }),
-    )
-    .patch(
-      '/:id',
-      async ({ caller, params, body }) => {
-        const interval = typeof body.interval === 'string' ? { interval: requireInterval(body.interval) } : {}
-        const idea = await ideas.change(caller.user.id, params.id, { ...body, ...interval })
-        if (idea.id !== params.id) search.remove('idea', params.id, caller.user.id)
-        indexed(idea)
-        return { id: idea.id, idea: wireFor(caller.user.id)(idea) }
-      },
-      route('PATCH /api/platform/ideas/{id}'),
-    )
-    .delete(
-      '/:id',
-      async ({ caller, params }) => {
-        await ideas.remove(caller.user.id, params.id)
-        search.remove('idea', params.id, caller.user.id)
-        return { id: params.id }
-      },
-      route('DELETE /api/platform/ideas/{id}'),
-    )
-    .put(
-      '/:id/snapshot',
-      async ({ caller: { user }, params: { id }, body, request }) => {
-        const { backtestId } = await ideas.own(user.id, id)
-        if (backtestId === null)
-          throw new Problem(409, 'conflict', 'This idea has no backtest. Set its backtestId first.')
-        const picture = body.picture ? await pictureOf(body.picture) : null
-        const proof = body.sweepId ? await proofOf(deps, user.id, backtestId, body.sweepId) : null
-        const run = await deps.runs.published(user.id, backtestId, request.signal)
-        const text = proof ? withProof(run, proof) : run
-        return { idea: wireFor(user.id)(await ideas.publishSnapshot(user.id, id, { text, picture })) }
-      },
-      route('PUT /api/platform/ideas/{id}/snapshot', { bodyBytes: SNAPSHOT_BODY_BYTES }),
-    )
-    .get(
-      '/:id/snapshot',
-      async ({ visitor, params: { id } }) => {
-        const { length, parts } = await ideas.snapshot(id, visitor?.user.id ?? null)
-        return { snapshot: new JsonText([{ length, parts }]) }
-      },
-      route('GET /api/platform/ideas/{id}/snapshot'),
-    )
-    .delete(
-      '/:id/snapshot',
-      async ({ caller: { user }, params: { id } }) => ({
-        idea: wireFor(user.id)(await ideas.takeBackSnapshot(user.id, id)),
-      }),
-      route('DELETE /api/platform/ideas/{id}/snapshot'),
-    )
-    .get(
-      '/:id/picture',
-      async ({ visitor, params: { id } }) =>
-        new Response(await ideas.picture(id, visitor?.user.id ?? null), {
-          // Others may show it: a link's picture is fetched by the page that the link is written on.
-          headers: { 'content-type': 'image/png', 'cross-origin-resource-policy': 'cross-origin' },
+  },
+  'GET /api/platform/ideas/{id}': {
+    etag: true,
+    handle: async ({ deps, visitor, params: { id } }) => {
+      const userId = visitor?.user.id ?? null
+      return deps.kept.answer(
+        `idea ${userId ?? ''} ${id}`,
+        () => deps.features.ideas.stamp(id),
+        async () => ({
+          idea: wireFor(userId)(await deps.features.ideas.get(id, userId)),
         }),
-      route('GET /api/platform/ideas/{id}/picture'),
-    )
+      )
+    },
+  },
+  'PATCH /api/platform/ideas/{id}': async ({ deps, caller, params, body }) => {
+    const interval = typeof body.interval === 'string' ? { interval: requireInterval(body.interval) } : {}
+    const idea = await deps.features.ideas.change(caller.user.id, params.id, { ...body, ...interval })
+    if (idea.id !== params.id) deps.features.search.remove('idea', params.id, caller.user.id)
+    indexed(deps.features, idea)
+    return { id: idea.id, idea: wireFor(caller.user.id)(idea) }
+  },
+  'DELETE /api/platform/ideas/{id}': async ({ deps, caller, params }) => {
+    await deps.features.ideas.remove(caller.user.id, params.id)
+    deps.features.search.remove('idea', params.id, caller.user.id)
+    return { id: params.id }
+  },
+  'PUT /api/platform/ideas/{id}/snapshot': {
+    bodyBytes: SNAPSHOT_BODY_BYTES,
+    handle: async ({ deps, caller: { user }, params: { id }, body, request }) => {
+      const { backtestId } = await deps.features.ideas.own(user.id, id)
+      if (backtestId === null)
+        throw new Problem(409, 'conflict', 'This idea has no backtest. Set its backtestId first.')
+      const picture = body.picture ? await pictureOf(body.picture) : null
+      const proof = body.sweepId ? await proofOf(deps, user.id, backtestId, body.sweepId) : null
+      const run = await deps.runs.published(user.id, backtestId, request.signal)
+      const text = proof ? withProof(run, proof) : run
+      return {
+        idea: wireFor(user.id)(await deps.features.ideas.publishSnapshot(user.id, id, { text, picture })),
+      }
+    },
+  },
+  'GET /api/platform/ideas/{id}/snapshot': async ({ deps, visitor, params: { id } }) => {
+    const { length, parts } = await deps.features.ideas.snapshot(id, visitor?.user.id ?? null)
+    return { snapshot: new JsonText([{ length, parts }]) }
+  },
+  'DELETE /api/platform/ideas/{id}/snapshot': async ({ deps, caller: { user }, params: { id } }) => ({
+    idea: wireFor(user.id)(await deps.features.ideas.takeBackSnapshot(user.id, id)),
+  }),
+  'GET /api/platform/ideas/{id}/picture': async ({ deps, visitor, params: { id } }) =>
+    new Response(await deps.features.ideas.picture(id, visitor?.user.id ?? null), {
+      // Others may show it: a link's picture is fetched by the page that the link is written on.
+      headers: { 'content-type': 'image/png', 'cross-origin-resource-policy': 'cross-origin' },
+    }),
 }
 
 /** What a sweep says of one of its trials. Throws Problem 409 if the backtest is none of them. */

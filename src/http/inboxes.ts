@@ -1,13 +1,11 @@
 // Inboxes of a user, and the addresses at which they take messages.
 
-import { Elysia } from 'elysia'
 import { INBOXES_PER_USER, type Inbox, type InboxMade } from '../notify/channels/inboxes.ts'
 import { invalidField } from '../lib/problem.ts'
 import type { Inbox as InboxWire } from '../wire/inbox.ts'
-import { access, type ApiDeps } from './access.ts'
 import { bodyBytes } from './body.ts'
 import { listed, pageOf } from './fields.ts'
-import { route } from './route.ts'
+import type { Routes } from './route.ts'
 
 /** TradingView's own limit is 4 kB; others may say more. */
 const MESSAGE_BYTES = 16 * 1024
@@ -29,72 +27,52 @@ const madeAnswer = ({ inbox, secret }: InboxMade) => ({
   inbox: wire(inbox),
 })
 
-export function inboxRoutes(deps: ApiDeps) {
-  const { inboxes } = deps.features
-  /** The inbox of a request's address is looked up once: by its limit, which counts for each inbox by itself. */
-  const addressed = new WeakMap<Request, Inbox>()
-  return new Elysia({ prefix: '/api', tags: ['Inboxes'], normalize: false })
-    .use(access(deps))
-    .post(
-      '/platform/inboxes',
-      ({ caller, body, once }) => once(madeAnswer, (also) => inboxes.create(caller.user.id, body, also)),
-      route('POST /api/platform/inboxes', { secret: true }),
-    )
-    .get(
-      '/platform/inboxes',
-      async ({ caller, query }) =>
-        listed('inboxes', await inboxes.list(caller.user.id, pageOf(query, INBOXES_PER_USER)), wire),
-      route('GET /api/platform/inboxes'),
-    )
-    .patch(
-      '/platform/inboxes/:id',
-      async ({ caller, params, body }) => ({
-        inbox: wire(await inboxes.change(caller.user.id, params.id, body)),
-      }),
-      route('PATCH /api/platform/inboxes/{id}'),
-    )
-    .delete(
-      '/platform/inboxes/:id',
-      async ({ caller, params }) => {
-        await inboxes.remove(caller.user.id, params.id)
-        return { id: params.id }
+export const INBOX_ROUTES: Routes = {
+  'POST /api/platform/inboxes': {
+    secret: true,
+    handle: ({ deps, caller, body, once }) =>
+      once(madeAnswer, (also) => deps.features.inboxes.create(caller.user.id, body, also)),
+  },
+  'GET /api/platform/inboxes': async ({ deps, caller, query }) =>
+    listed(
+      'inboxes',
+      await deps.features.inboxes.list(caller.user.id, pageOf(query, INBOXES_PER_USER)),
+      wire,
+    ),
+  'PATCH /api/platform/inboxes/{id}': async ({ deps, caller, params, body }) => ({
+    inbox: wire(await deps.features.inboxes.change(caller.user.id, params.id, body)),
+  }),
+  'DELETE /api/platform/inboxes/{id}': async ({ deps, caller, params }) => {
+    await deps.features.inboxes.remove(caller.user.id, params.id)
+    return { id: params.id }
+  },
+  'GET /api/platform/inboxes/{id}/messages': async ({ deps, caller, params, query }) =>
+    listed(
+      'messages',
+      await deps.features.inboxes.messages(caller.user.id, params.id, pageOf(query, 100)),
+      (message) => message,
+    ),
+  'POST /api/hooks/{secret}': {
+    streams: true,
+    // TradingView sends the alerts of all its customers from four addresses.
+    async client(request, { features }) {
+      const inbox = await features.inboxes.at(new URL(request.url).pathname.split('/').at(-1) ?? '')
+      return inbox?.id ?? null
+    },
+    requestBody: {
+      required: true,
+      content: {
+        'text/plain': { schema: { type: 'string' } },
+        'application/json': { schema: { type: 'object' } },
       },
-      route('DELETE /api/platform/inboxes/{id}'),
-    )
-    .get(
-      '/platform/inboxes/:id/messages',
-      async ({ caller, params, query }) =>
-        listed(
-          'messages',
-          await inboxes.messages(caller.user.id, params.id, pageOf(query, 100)),
-          (message) => message,
-        ),
-      route('GET /api/platform/inboxes/{id}/messages'),
-    )
-    .post(
-      '/hooks/:secret',
-      async ({ request, visit }) => {
-        const bytes = Buffer.concat(await bodyBytes(request, MESSAGE_BYTES, { types: MESSAGE_TYPES }))
-        const { id } = await inboxes.receive(addressed.get(request) ?? null, visit.peer.ip, decoded(bytes))
-        return { id }
-      },
-      route('POST /api/hooks/{secret}', {
-        streams: true,
-        // TradingView sends the alerts of all its customers from four addresses.
-        async client(request) {
-          const inbox = await inboxes.at(new URL(request.url).pathname.split('/').at(-1) ?? '')
-          if (inbox) addressed.set(request, inbox)
-          return inbox?.id ?? null
-        },
-        requestBody: {
-          required: true,
-          content: {
-            'text/plain': { schema: { type: 'string' } },
-            'application/json': { schema: { type: 'object' } },
-          },
-        },
-      }),
-    )
+    },
+    handle: async ({ deps, params, request, visit }) => {
+      const bytes = Buffer.concat(await bodyBytes(request, MESSAGE_BYTES, { types: MESSAGE_TYPES }))
+      const { inboxes } = deps.features
+      const { id } = await inboxes.receive(await inboxes.at(params.secret), visit.peer.ip, decoded(bytes))
+      return { id }
+    },
+  },
 }
 
 function decoded(bytes: Uint8Array): string {

@@ -1,7 +1,7 @@
 // The list of resources, and everything that happens around each request.
 //
-// A resource is one file: a function that takes `deps` and answers an Elysia instance of its routes. What a route takes and
-// answers, who may call it, and its documentation are an operation of `wire/`:
+// A resource is one file: a table of its operations and what answers them (`route.ts`). What an operation takes and answers,
+// who may call it, and its documentation are in `wire/`:
 //
 //     // wire/alert.ts
 //     'POST /api/platform/alerts': {
@@ -12,20 +12,12 @@
 //     },
 //
 //     // http/alerts.ts
-//     export function alertRoutes(deps: ApiDeps) {
-//       const { alerts } = deps.features
-//       return new Elysia({ prefix: '/api/platform/alerts', tags: ['Alerts'], normalize: false })
-//         .use(access(deps))
-//         .post(
-//           '',
-//           ({ caller, body, once }) => once(
-//             (alert: Alert) => ({ id: alert.id, alert: wire(alert) }),
-//             (also) => alerts.create(caller.user.id, body, also),
-//           ),
-//           route('POST /api/platform/alerts'),
-//         )
-//         .get('/:id', async ({ caller, params: { id } }) => ({ alert: wire(await alerts.get(caller.user.id, id)) }),
-//           route('GET /api/platform/alerts/{id}', { etag: true }))
+//     export const ALERT_ROUTES: Routes = {
+//       'POST /api/platform/alerts': ({ deps, caller, body, once }) =>
+//         once(
+//           (alert: Alert) => ({ id: alert.id, alert: wire(alert) }),
+//           (also) => deps.features.alerts.create(caller.user.id, body, also),
+//         ),
 //     }
 //
 // The frame does the rest: credentials, scopes, rate limits, strict JSON, unknown fields (set aside, with a warning), 422
@@ -34,29 +26,33 @@
 // `caller` is the signed-in user; on `none` routes use `visitor`, which is null for anonymous callers and for tokens
 // without the route's scope. `visit.peer` has address, scheme and host.
 //
-// Then add the function to `resources` below.
+// Then add the table to `RESOURCES` below.
 
 import { isIP } from 'node:net'
 import type { TSchema } from '@sinclair/typebox'
-import { Elysia, type AnyElysia } from 'elysia'
+import { Elysia } from 'elysia'
 import { memo } from '../lib/memo.ts'
 import { Problem } from '../lib/problem.ts'
 import { Gate, type ApiDeps } from './access.ts'
 import type { Visit } from './visit.ts'
-import { authRoutes } from './auth.ts'
-import { alertRoutes } from './alerts.ts'
-import { backtestCheckRoutes } from './backtest-checks.ts'
-import { backtestRoutes } from './backtests.ts'
-import { barRoutes } from './bars.ts'
+import { AUTH_ROUTES } from './auth.ts'
+import { ALERT_ROUTES } from './alerts.ts'
+import { BACKTEST_CHECK_ROUTES } from './backtest-checks.ts'
+import { BACKTEST_ROUTES } from './backtests.ts'
+import { BAR_ROUTES } from './bars.ts'
 import { addCommonHeaders } from './common-headers.ts'
 import type { BackupView, FleetView, LastKnownView, Services } from './deps.ts'
 import { docsRoutes } from './docs.ts'
-import { backupRoutes } from './backup.ts'
-import { errorRoutes } from './errors.ts'
-import { feedRoutes } from './feeds.ts'
-import { healthRoutes } from './health.ts'
-import { ideaRoutes } from './ideas.ts'
-import { mcpRoutes, type Handle } from './mcp.ts'
+import { BACKUP_ROUTES } from './backup.ts'
+import { ERROR_ROUTES } from './errors.ts'
+import { FEED_ROUTES } from './feeds.ts'
+import { SYMBOL_ROUTES } from './symbols.ts'
+import { PROVIDER_ROUTES } from './providers.ts'
+import { cookieRoutesOf, routesOf, type Resources } from './route.ts'
+import { HEALTH_ROUTES, metricsRoute } from './health.ts'
+import { IDEA_ROUTES } from './ideas.ts'
+import type { Handle } from './inner-request.ts'
+import { mcpRoutes } from './mcp.ts'
 import { KeptAnswers } from './kept-answers.ts'
 import { Metrics } from './metrics.ts'
 import type { Route } from './openapi.ts'
@@ -64,57 +60,64 @@ import { hostName } from './peer.ts'
 import { skipRest } from './pace.ts'
 import { pageHead } from './page-head.ts'
 import { asProblem, internalError, problemResponse } from './problem.ts'
-import { replayRoutes } from './replay.ts'
-import { scriptRoutes } from './scripts.ts'
-import { searchRoutes } from './search.ts'
-import { streamLog, streamRoutes, type StreamLog } from './stream.ts'
+import { REPLAY_ROUTES } from './replay.ts'
+import { SCRIPT_ROUTES } from './scripts.ts'
+import { SEARCH_ROUTES } from './search.ts'
+import { streamLog, STREAM_ROUTES } from './stream.ts'
 import { StreamSlots } from './stream-slots.ts'
-import { supportRoutes } from './support.ts'
-import { forwardRunRoutes } from './forward-runs.ts'
-import { portfolioRoutes } from './portfolios.ts'
-import { scanRoutes } from './scans.ts'
-import { signInWayRoutes } from './sign-in-ways.ts'
-import { sweepRoutes } from './sweeps.ts'
-import { tokenRoutes } from './tokens.ts'
-import { drawingRoutes } from './drawings.ts'
-import { layoutRoutes } from './layouts.ts'
-import { transferRoutes } from './transfer.ts'
-import { watchlistRoutes } from './watchlists.ts'
-import { channelRoutes } from './channels.ts'
-import { inboxRoutes } from './inboxes.ts'
-import { linkRoutes } from './links.ts'
-import { webhookRoutes } from './webhooks.ts'
+import { SUPPORT_ROUTES } from './support.ts'
+import { FORWARD_RUN_ROUTES } from './forward-runs.ts'
+import { PORTFOLIO_ROUTES } from './portfolios.ts'
+import { SCAN_ROUTES } from './scans.ts'
+import { SIGN_IN_WAY_ROUTES } from './sign-in-ways.ts'
+import { SWEEP_ROUTES } from './sweeps.ts'
+import { TOKEN_ROUTES } from './tokens.ts'
+import { DRAWING_ROUTES } from './drawings.ts'
+import { LAYOUT_ROUTES } from './layouts.ts'
+import { TRANSFER_ROUTES } from './transfer.ts'
+import { WATCHLIST_ROUTES } from './watchlists.ts'
+import { CHANNEL_ROUTES } from './channels.ts'
+import { INBOX_ROUTES } from './inboxes.ts'
+import { LINK_ROUTES } from './links.ts'
+import { WEBHOOK_ROUTES } from './webhooks.ts'
 
-/** Its type says nothing of the routes: with all of them the compiler gives up on what a server is. */
-const resources = (deps: ApiDeps, events: StreamLog): AnyElysia =>
-  new Elysia({ normalize: false })
-    .use(authRoutes(deps))
-    .use(signInWayRoutes(deps))
-    .use(tokenRoutes(deps))
-    .use(backtestRoutes(deps))
-    .use(backtestCheckRoutes(deps))
-    .use(sweepRoutes(deps))
-    .use(portfolioRoutes(deps))
-    .use(forwardRunRoutes(deps))
-    .use(scanRoutes(deps))
-    .use(alertRoutes(deps))
-    .use(ideaRoutes(deps))
-    .use(scriptRoutes(deps))
-    .use(watchlistRoutes(deps))
-    .use(drawingRoutes(deps))
-    .use(layoutRoutes(deps))
-    .use(replayRoutes(deps))
-    .use(webhookRoutes(deps))
-    .use(channelRoutes(deps))
-    .use(inboxRoutes(deps))
-    .use(linkRoutes(deps))
-    .use(searchRoutes(deps))
-    .use(supportRoutes(deps))
-    .use(backupRoutes(deps))
-    .use(errorRoutes(deps))
-    .use(feedRoutes(deps))
-    .use(streamRoutes(deps, events))
-    .use(barRoutes(deps))
+const ACCOUNTS: Resources = [
+  ['Accounts', AUTH_ROUTES],
+  ['Accounts', SIGN_IN_WAY_ROUTES],
+]
+
+/** The others, in the order in which the documentation tells of them. */
+const RESOURCES: Resources = [
+  ['Tokens', TOKEN_ROUTES],
+  ['Backtests', BACKTEST_ROUTES],
+  ['Backtests', BACKTEST_CHECK_ROUTES],
+  ['Sweeps', SWEEP_ROUTES],
+  ['Portfolios', PORTFOLIO_ROUTES],
+  ['Forward runs', FORWARD_RUN_ROUTES],
+  ['Scans', SCAN_ROUTES],
+  ['Alerts', ALERT_ROUTES],
+  ['Ideas', IDEA_ROUTES],
+  ['Scripts', SCRIPT_ROUTES],
+  ['Watchlists', WATCHLIST_ROUTES],
+  ['Drawings', DRAWING_ROUTES],
+  ['Layouts', LAYOUT_ROUTES],
+  ['Replays', REPLAY_ROUTES],
+  ['Webhooks', WEBHOOK_ROUTES],
+  ['Channels', CHANNEL_ROUTES],
+  ['Inboxes', INBOX_ROUTES],
+  ['Alerts', LINK_ROUTES],
+  ['Search', SEARCH_ROUTES],
+  ['Support', SUPPORT_ROUTES],
+  ['Service', BACKUP_ROUTES],
+  ['Errors', ERROR_ROUTES],
+  ['Bars', SYMBOL_ROUTES],
+  ['Bars', PROVIDER_ROUTES],
+  ['Bars', FEED_ROUTES],
+  ['Stream', STREAM_ROUTES],
+  ['Bars', BAR_ROUTES],
+  ['Service', HEALTH_ROUTES],
+  ['Account', TRANSFER_ROUTES],
+]
 
 const LONG_WORK = /^\/api\/(?:platform\/(?:sweeps|scans|portfolios)|health|ready)/
 
@@ -123,14 +126,15 @@ export function createApi(services: Services) {
   const { log, clock, settings } = services
   const metrics = new Metrics()
   const streams = new StreamSlots()
-  const events = streamLog(services)
   const moment = () => services.kv.moment?.() ?? null
   const kept = new KeptAnswers(moment)
   const deps: ApiDeps = {
     ...services,
     gate: new Gate(services, kept),
     streams,
-    newestEvent: () => events.newest,
+    events: streamLog(services),
+    // It is called by what a request asks for, so the app is there.
+    inner: (request) => app.handle(request),
     kept,
     moment,
   }
@@ -139,10 +143,6 @@ export function createApi(services: Services) {
   // Filled below, once the routes are known; read when a request asks.
   const routes: Route[] = []
   const patterns: { readonly method: string; readonly pattern: RegExp }[] = []
-
-  // The agent's tools call the API from inside the server.
-  const inner: Handle = (request) => handle(request)
-  let handle: Handle = () => Promise.reject(new Error('assertion failed: the app is not there yet'))
 
   // Kept outside, since Elysia would define it on each request's context.
   const listening = (): Elysia['server'] => app.server
@@ -243,11 +243,11 @@ export function createApi(services: Services) {
           response.headers.set(name, value)
       return response
     })
-    .use(resources(deps, events))
-    .use(healthRoutes(deps, metrics))
+    .use(cookieRoutesOf(deps, ACCOUNTS))
+    .use(routesOf(deps, RESOURCES))
+    .use(metricsRoute(deps, metrics))
     .use(docsRoutes(deps, routes))
-    .use(mcpRoutes(deps, routes, inner))
-    .use(transferRoutes(deps, inner))
+    .use(mcpRoutes(deps, routes))
     .get('/*', async ({ request, path }) => {
       const visit = gate.visit(request)
       visit.route = '/*'
@@ -277,7 +277,6 @@ export function createApi(services: Services) {
     return [...methods]
   }
 
-  handle = (request) => app.handle(request)
   routes.push(...app.routes)
   for (const { method, path, hooks } of routes) {
     const { body } = hooks as { body?: TSchema }

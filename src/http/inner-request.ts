@@ -1,5 +1,8 @@
 // Requests that the server makes of itself for a caller: the tools of agents, and what an imported file holds.
 
+/** Answers a request as if it had come over the network. */
+export type Handle = (request: Request) => Promise<Response>
+
 /** The headers with the caller's credential, which inner requests carry too. */
 export function credentialOf({ headers }: Request): Record<string, string> {
   const kept = [

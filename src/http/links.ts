@@ -1,8 +1,6 @@
 // What links in messages do and show, for people who may not be signed in: the link itself is the permission.
 
-import { Elysia } from 'elysia'
-import { access, type ApiDeps } from './access.ts'
-import { route } from './route.ts'
+import type { Routes } from './route.ts'
 
 /** Services fetch it to show it; nobody else should list it or keep it for others. */
 const PICTURE_HEADERS = {
@@ -12,23 +10,11 @@ const PICTURE_HEADERS = {
   'cross-origin-resource-policy': 'cross-origin',
 } as const
 
-export function linkRoutes(deps: ApiDeps) {
-  const { tapped, pictureOf } = deps.features
-  return new Elysia({ prefix: '/api/links', tags: ['Alerts'], normalize: false })
-    .use(access(deps))
-    .post(
-      '/show',
-      async ({ body }) => ({ link: await tapped.show(body.token) }),
-      route('POST /api/links/show'),
-    )
-    .get(
-      '/pictures/:token',
-      async ({ params }) => new Response(await pictureOf(params.token), { headers: PICTURE_HEADERS }),
-      route('GET /api/links/pictures/{token}'),
-    )
-    .post(
-      '/follow',
-      async ({ body }) => ({ link: await tapped.follow(body.token) }),
-      route('POST /api/links/follow'),
-    )
+export const LINK_ROUTES: Routes = {
+  'POST /api/links/show': async ({ deps, body }) => ({ link: await deps.features.tapped.show(body.token) }),
+  'GET /api/links/pictures/{token}': async ({ deps, params }) =>
+    new Response(await deps.features.pictureOf(params.token), { headers: PICTURE_HEADERS }),
+  'POST /api/links/follow': async ({ deps, body }) => ({
+    link: await deps.features.tapped.follow(body.token),
+  }),
 }

@@ -19,7 +19,6 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import type { ShownAnswer } from '../work/workers/pick-job.ts'
 import type { ApiDeps } from './access.ts'
-import type { Handle } from './mcp.ts'
 import { PROMPTS, promptText } from './mcp-prompts.ts'
 import { credentialOf } from './inner-request.ts'
 import { AgentError } from './mcp-error.ts'
@@ -229,26 +228,28 @@ const COMPARE = {
   },
 }
 
+/** Who calls the tools, and what they call. */
+interface Agent {
+  readonly deps: ApiDeps
+  readonly routes: readonly Route[]
+  readonly userId: string
+  readonly credential: Readonly<Record<string, string>>
+}
+
 /** Answers one message of an agent whose token has been checked. */
 export async function answerMcp(
   deps: ApiDeps,
   routes: readonly Route[],
-  handle: Handle,
   { request, userId, body }: { readonly request: Request; readonly userId: string; readonly body: unknown },
 ): Promise<Response> {
-  const server = serverFor(deps, userId, routes, handle, credentialOf(request))
+  const server = serverFor({ deps, userId, routes, credential: credentialOf(request) })
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   await server.connect(transport)
   return transport.handleRequest(request, { parsedBody: body })
 }
 
-function serverFor(
-  deps: ApiDeps,
-  userId: string,
-  routes: readonly Route[],
-  handle: Handle,
-  credential: Record<string, string>,
-): Server {
+function serverFor(agent: Agent): Server {
+  const { deps, routes } = agent
   const server = new Server(
     { name: 'chartroom', version: deps.settings.version },
     {
@@ -270,13 +271,14 @@ function serverFor(
   }))
   server.setRequestHandler(CallToolRequestSchema, async ({ params }): Promise<CallToolResult> => {
     const args = params.arguments ?? {}
-    if (params.name === COMPARE.name) return compare(args, (id) => perform(toolNamed('get_report'), { id }))
+    if (params.name === COMPARE.name)
+      return compare(args, (id) => perform(agent, toolNamed('get_report'), { id }))
     const tool = toolNamed(params.name)
-    const { ok, text } = await perform(tool, args)
+    const { ok, text } = await perform(agent, tool, args)
     const isTyped = ok && answerSchemaOf(tool, routes) !== undefined
     return { ...answerOf({ ok, text }), ...(isTyped && { structuredContent: JSON.parse(text) as Json }) }
   })
-  const readable = { articles: deps.features.support.articles, read }
+  const readable = { articles: deps.features.support.articles, read: (path: string) => read(agent, path) }
   server.setRequestHandler(ListResourcesRequestSchema, async () => ({
     resources: await listResources(readable),
   }))
@@ -292,31 +294,35 @@ function serverFor(
       { role: 'user', content: { type: 'text', text: promptText(params.name, params.arguments ?? {}) } },
     ],
   }))
-
-  async function read(path: string): Promise<Performed> {
-    const headers = { ...credential, accept: 'application/json' }
-    const response = await handle(new Request(`http://localhost${path}`, { headers }))
-    return { ok: response.ok, text: await response.text() }
-  }
-  async function perform(tool: Tool, args: Json): Promise<Performed> {
-    // Without an id, or with one that leads up the path, the call would reach another route, such as the list.
-    const missing = idsOf(tool).find((id) => args[id] === null || /^\.{0,2}$/.test(textOf(args[id])))
-    if (missing !== undefined) {
-      const message = `\`${tool.name}\` needs \`${missing}\`.`
-      const fields = [{ path: `/${missing}`, code: 'required', message }]
-      return {
-        ok: false,
-        text: JSON.stringify({ ok: false, error: { code: 'validation_failed', message, fields } }),
-      }
-    }
-    const response = await handle(requestFor(tool, args, hooksOf(tool, routes), credential))
-    const { ok, body } = response
-    if (!ok || !tool.show || !body) return { ok, text: await response.text() }
-    const what = tool.show === 'trades' ? { trades: shownTrades(args, tool) } : tool.show
-    const text = await deps.features.texts.pick(userId, what, body)
-    return { ok, text }
-  }
   return server
+}
+
+async function read({ deps, credential }: Agent, path: string): Promise<Performed> {
+  const headers = { ...credential, accept: 'application/json' }
+  const response = await deps.inner(new Request(`http://localhost${path}`, { headers }))
+  return { ok: response.ok, text: await response.text() }
+}
+
+async function perform(
+  { deps, routes, userId, credential }: Agent,
+  tool: Tool,
+  args: Json,
+): Promise<Performed> {
+  // Without an id, or with one that leads up the path, the call would reach another route, such as the list.
+  const missing = idsOf(tool).find((id) => args[id] === null || /^\.{0,2}$/.test(textOf(args[id])))
+  if (missing !== undefined) {
+    const message = `\`${tool.name}\` needs \`${missing}\`.`
+    const fields = [{ path: `/${missing}`, code: 'required', message }]
+    return {
+      ok: false,
+      text: JSON.stringify({ ok: false, error: { code: 'validation_failed', message, fields } }),
+    }
+  }
+  const response = await deps.inner(requestFor(tool, args, hooksOf(tool, routes), credential))
+  const { ok, body } = response
+  if (!ok || !tool.show || !body) return { ok, text: await response.text() }
+  const what = tool.show === 'trades' ? { trades: shownTrades(args, tool) } : tool.show
+  return { ok, text: await deps.features.texts.pick(userId, what, body) }
 }
 
 interface Performed {
@@ -409,7 +415,7 @@ function idsOf({ path }: Tool): string[] {
 }
 
 /** Puts the arguments where the route expects them: in the path, the query, or the body. */
-function requestFor(tool: Tool, args: Json, hooks: Hooks, credential: Record<string, string>): Request {
+function requestFor(tool: Tool, args: Json, hooks: Hooks, credential: Agent['credential']): Request {
   const url = new URL('http://localhost')
   url.pathname = tool.path.replace(/:(\w+)/g, (_whole, name: string) =>
     encodeURIComponent(textOf(args[name])),

@@ -8,13 +8,10 @@ import { access, type ApiDeps } from './access.ts'
 import { jsonBody } from './body.ts'
 import type { Route } from './openapi.ts'
 
-/** Answers a request as if it had come over the network. */
-export type Handle = (request: Request) => Promise<Response>
-
 /** A message of an agent may contain a script, or a file of bars that it made itself. */
 const BODY_BYTES = 2 << 20
 
-export function mcpRoutes(deps: ApiDeps, routes: readonly Route[], handle: Handle) {
+export function mcpRoutes(deps: ApiDeps, routes: readonly Route[]) {
   return new Elysia({ normalize: false }).use(access(deps)).all(
     '/mcp',
     async ({ request, visitor }) => {
@@ -30,7 +27,7 @@ export function mcpRoutes(deps: ApiDeps, routes: readonly Route[], handle: Handl
       try {
         const { value: body } = await jsonBody(request, BODY_BYTES, { large: { clock: deps.clock, held } })
         const { answerMcp } = await import('./mcp-server.ts')
-        return await answerMcp(deps, routes, handle, { request, userId, body })
+        return await answerMcp(deps, routes, { request, userId, body })
       } finally {
         held.release()
       }

@@ -11,13 +11,15 @@ import { basePath } from './deps.ts'
 import type { Caller, Visit } from './visit.ts'
 
 /** Attributes of the cookie under both http and https. The plugin sends one Set-Cookie per answer, which is enough. */
-export const cookies = (path: string) =>
-  cookie({ httpOnly: true, sameSite: 'strict', path: path || '/' }).as('scoped')
+export const cookies = ({ settings }: ApiDeps) =>
+  cookie({ httpOnly: true, sameSite: 'strict', path: basePath(settings) || '/' }).as('scoped')
+
+export type SetCookie = (name: string, value: string, options: { secure: boolean; maxAge: number }) => void
 
 interface Asked {
   readonly visit: Visit
   readonly request: Request
-  readonly setCookie: (name: string, value: string, options: { secure: boolean; maxAge: number }) => void
+  readonly setCookie: SetCookie
 }
 
 /** Starts a session of the user; `how` as `startSession` has it. */

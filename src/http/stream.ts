@@ -2,30 +2,21 @@
 // and sweeps.
 
 import { marketName } from '../lib/text.ts'
-import { Elysia, sse } from 'elysia'
+import { sse } from 'elysia'
 import type { Scope } from '../wire/scopes.ts'
 import type { FormingOf } from '../people/feeds/live-bars.ts'
-import { ownerOf, seriesName, type SeriesKey } from '../market/bar-store.ts'
+import { ownerOf, seriesName } from '../market/bar-store.ts'
 import { resolveSeries, seriesOf } from '../market/seen-bars.ts'
-import type { StreamEvents } from '../wire/event.ts'
-import { access, stands, type ApiDeps } from './access.ts'
+import { stands, type ApiDeps } from './access.ts'
 import { firingWire } from './alerts.ts'
 import { formingWire } from './bars.ts'
 import type { Services } from './deps.ts'
-import { EventLog } from './event-log.ts'
+import { EventLog, type StreamEvent, type StreamLog, type Told } from './event-log.ts'
 import { eventWait, SILENT_SECONDS } from './event-wait.ts'
-import { route } from './route.ts'
+import type { Routes } from './route.ts'
 
 /** How many of the newest events a returning reader can still get. */
 const LOGGED = 4096
-
-type StreamEvent =
-  | { readonly event: 'bars'; readonly key: SeriesKey; readonly data: StreamEvents['bars'] }
-  | { readonly event: 'firing'; readonly ownerId: string; readonly data: StreamEvents['firing'] }
-  | { readonly event: 'backtest'; readonly ownerId: string; readonly data: StreamEvents['backtest'] }
-  | { readonly event: 'drawings'; readonly ownerId: string; readonly data: StreamEvents['drawings'] }
-  | { readonly event: 'layout'; readonly ownerId: string; readonly data: StreamEvents['layout'] }
-  | { readonly event: 'sweep'; readonly ownerId: string; readonly data: StreamEvents['sweep'] }
 
 /** The scope that a token needs for events of each kind. */
 const SCOPES = {
@@ -36,36 +27,21 @@ const SCOPES = {
   layout: 'ideas:read',
 } as const satisfies Readonly<Record<string, Scope>>
 
-/** An event as all its readers share it: its text is written once, and each user's permission is checked once. */
-interface Told {
-  readonly event: StreamEvent
-  text: string | null
-  readonly isTheirs: Map<string, boolean>
+export const STREAM_ROUTES: Routes = {
+  'GET /api/platform/stream': ({ deps, caller, may, query, request, server }) => {
+    // The timeout hits only readers that take nothing: a stream writes at least every 15 s.
+    server?.timeout(request, SILENT_SECONDS)
+    const signal = AbortSignal.any([request.signal, deps.stopping])
+    const reader = {
+      userId: caller.user.id,
+      stands: () => stands(deps, caller),
+      may,
+      symbol: query.symbol === undefined ? null : marketName(query.symbol),
+      after: request.headers.get('last-event-id') ?? query.after ?? null,
+    }
+    return follow(deps, deps.events, reader, signal, deps.streams.enter(caller.user.id, signal))
+  },
 }
-
-export function streamRoutes(deps: ApiDeps, log: StreamLog) {
-  return new Elysia({ prefix: '/api/platform/stream', tags: ['Stream'], normalize: false })
-    .use(access(deps))
-    .get(
-      '',
-      ({ caller, may, query, request, server }) => {
-        // The timeout hits only readers that take nothing: a stream writes at least every 15 s.
-        server?.timeout(request, SILENT_SECONDS)
-        const signal = AbortSignal.any([request.signal, deps.stopping])
-        const reader = {
-          userId: caller.user.id,
-          stands: () => stands(deps, caller),
-          may,
-          symbol: query.symbol === undefined ? null : marketName(query.symbol),
-          after: request.headers.get('last-event-id') ?? query.after ?? null,
-        }
-        return follow(deps, log, reader, signal, deps.streams.enter(caller.user.id, signal))
-      },
-      route('GET /api/platform/stream'),
-    )
-}
-
-export type StreamLog = EventLog<Told>
 
 /** Everything that happens from now on. */
 export function streamLog({ bars, features, clock }: Services): StreamLog {
@@ -111,7 +87,7 @@ interface Reader {
 
 async function* follow(
   deps: ApiDeps,
-  log: EventLog<Told>,
+  log: StreamLog,
   reader: Reader,
   signal: AbortSignal,
   leave: () => void,

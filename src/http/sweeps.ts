@@ -1,142 +1,91 @@
 // Sweeps: request one, follow it, page through its trials, stop it and resume it.
 
-import { Elysia } from 'elysia'
 import { Problem } from '../lib/problem.ts'
 import { decodeCursor, encodeCursor } from '../store/collection.ts'
 import { csvHead, csvLine, stitchedCsv } from '../work/sweeps/trials.ts'
 import type { Sweep } from '../work/sweeps/sweeps.ts'
 import type { Sweep as SweepWire } from '../wire/sweep.ts'
 import { triedOf, triedScript } from '../work/sweeps/tries.ts'
-import { access, type ApiDeps } from './access.ts'
+import type { ApiDeps } from './access.ts'
 import { csvAnswer, textStream } from './csv-answer.ts'
 import { listed, pageOf } from './fields.ts'
 import { jobEvents } from './progress-events.ts'
-import { route } from './route.ts'
+import type { Routes } from './route.ts'
 
 const BODY_BYTES = (1 << 20) + (256 << 10)
 const PAGE_MAX = 1000
 
-export function sweepRoutes(deps: ApiDeps) {
-  const { sweeps } = deps.features
-  const wire = (sweep: Sweep) => wireOf(deps, sweep)
-  return new Elysia({ prefix: '/api/platform', tags: ['Sweeps'], normalize: false })
-    .use(access(deps))
-    .post(
-      '/sweeps',
-      ({ caller, body, once }) =>
-        once(
-          (sweep: Sweep) => ({ id: sweep.id, sweep: shown(sweep, null, 0) }),
-          (also) => sweeps.create(caller.user.id, body, also),
-        ),
-      route('POST /api/platform/sweeps', { rate: 'backtests', bodyBytes: BODY_BYTES }),
-    )
-    .get(
-      '/sweeps',
-      async ({ caller, query }) => {
-        const page = await sweeps.list(caller.user.id, pageOf(query, 100))
-        const items = await Promise.all(page.items.map(wire))
-        return listed('sweeps', { ...page, items }, (item) => item)
-      },
-      route('GET /api/platform/sweeps'),
-    )
-    .get(
-      '/sweeps/:id',
-      async ({ caller, params: { id } }) => {
-        const sweep = await sweeps.get(caller.user.id, id)
-        const script = await sweeps.script(caller.user.id, id)
-        return {
-          sweep: { ...(await wire(sweep)), ...script },
-          verdict: sweep.state === 'done' ? await sweeps.verdict(caller.user.id, id) : null,
-        }
-      },
-      route('GET /api/platform/sweeps/{id}'),
-    )
-    .get(
-      '/sweeps/:id/results',
-      async ({ caller, params: { id }, query }) => {
-        const { limit, cursor } = pageOf(query, PAGE_MAX)
-        const from = cursor === undefined ? 0 : Number(decodeCursor(cursor)[0])
-        const { sweep, trials } = await sweeps.results(caller.user.id, id, { limit, from })
-        const next = from + trials.length
-        return { trials, nextCursor: next < sweep.tried && trials.length > 0 ? encodeCursor([next]) : null }
-      },
-      route('GET /api/platform/sweeps/{id}/results'),
-    )
-    .get(
-      '/sweeps/:id/results.csv',
-      async ({ caller, params: { id } }) => {
-        const sweep = await sweeps.get(caller.user.id, id)
-        return csvAnswer(sweep.id, textStream(csvOf(deps, sweep)))
-      },
-      route('GET /api/platform/sweeps/{id}/results.csv'),
-    )
-    .get(
-      '/sweeps/:id/walk-forward',
-      async ({ caller, params: { id }, query }) => ({
-        stitched: await sweeps.stitched(caller.user.id, id, cellOf(query)),
-      }),
-      route('GET /api/platform/sweeps/{id}/walk-forward'),
-    )
-    .get(
-      '/sweeps/:id/walk-forward.csv',
-      async ({ caller, params: { id }, query }) => {
-        const stitched = await sweeps.stitched(caller.user.id, id, cellOf(query))
-        if (!stitched)
-          throw new Problem(404, 'sweep_not_found', 'The sweep has no equity out of sample of such a cell.')
-        const verdict = await sweeps.verdict(caller.user.id, id)
-        return csvAnswer(
-          `${id}-walk-forward`,
-          stitchedCsv(stitched, verdict?.walkForward ?? null, cellOf(query)),
-        )
-      },
-      route('GET /api/platform/sweeps/{id}/walk-forward.csv'),
-    )
-    .post(
-      '/sweeps/:id/cancel',
-      async ({ caller, params: { id } }) => ({
-        id,
-        sweep: await wire(await sweeps.cancel(caller.user.id, id)),
-      }),
-      route('POST /api/platform/sweeps/{id}/cancel'),
-    )
-    .post(
-      '/sweeps/:id/resume',
-      async ({ caller, params: { id } }) => ({
-        id,
-        sweep: await wire(await sweeps.resume(caller.user.id, id)),
-      }),
-      route('POST /api/platform/sweeps/{id}/resume'),
-    )
-    .delete(
-      '/sweeps/:id',
-      async ({ caller, params: { id } }) => {
-        await sweeps.remove(caller.user.id, id)
-        return { id, deleted: true }
-      },
-      route('DELETE /api/platform/sweeps/{id}'),
-    )
-    .get(
-      '/sweeps/:id/events',
-      ({ caller, params, request, server }) =>
-        jobEvents(deps, sweeps, { caller, params, request, server }, async (sweep) => ({
-          sweep: await wire(sweep),
-        })),
-      route('GET /api/platform/sweeps/{id}/events'),
-    )
-    .get(
-      '/backtests/:id/verdict',
-      async ({ caller, params: { id }, request, server }) => {
-        server?.timeout(request, 0)
-        const verdict = await verdictOf(deps, caller.user.id, id, request.signal)
-        return { id, verdict }
-      },
-      route('GET /api/platform/backtests/{id}/verdict', { rate: 'backtests' }),
-    )
-    .get(
-      '/trials',
-      async ({ caller, query }) => ({ counted: await countedOf(deps, caller.user.id, query.of) }),
-      route('GET /api/platform/trials'),
-    )
+export const SWEEP_ROUTES: Routes = {
+  'POST /api/platform/sweeps': {
+    rate: 'backtests',
+    bodyBytes: BODY_BYTES,
+    handle: ({ deps, caller, body, once }) =>
+      once(
+        (sweep: Sweep) => ({ id: sweep.id, sweep: shown(sweep, null, 0) }),
+        (also) => deps.features.sweeps.create(caller.user.id, body, also),
+      ),
+  },
+  'GET /api/platform/sweeps': async ({ deps, caller, query }) => {
+    const page = await deps.features.sweeps.list(caller.user.id, pageOf(query, 100))
+    const items = await Promise.all(page.items.map((sweep) => wireOf(deps, sweep)))
+    return listed('sweeps', { ...page, items }, (item) => item)
+  },
+  'GET /api/platform/sweeps/{id}': async ({ deps, caller, params: { id } }) => {
+    const sweep = await deps.features.sweeps.get(caller.user.id, id)
+    const script = await deps.features.sweeps.script(caller.user.id, id)
+    return {
+      sweep: { ...(await wireOf(deps, sweep)), ...script },
+      verdict: sweep.state === 'done' ? await deps.features.sweeps.verdict(caller.user.id, id) : null,
+    }
+  },
+  'GET /api/platform/sweeps/{id}/results': async ({ deps, caller, params: { id }, query }) => {
+    const { limit, cursor } = pageOf(query, PAGE_MAX)
+    const from = cursor === undefined ? 0 : Number(decodeCursor(cursor)[0])
+    const { sweep, trials } = await deps.features.sweeps.results(caller.user.id, id, { limit, from })
+    const next = from + trials.length
+    return { trials, nextCursor: next < sweep.tried && trials.length > 0 ? encodeCursor([next]) : null }
+  },
+  'GET /api/platform/sweeps/{id}/results.csv': async ({ deps, caller, params: { id } }) => {
+    const sweep = await deps.features.sweeps.get(caller.user.id, id)
+    return csvAnswer(sweep.id, textStream(csvOf(deps, sweep)))
+  },
+  'GET /api/platform/sweeps/{id}/walk-forward': async ({ deps, caller, params: { id }, query }) => ({
+    stitched: await deps.features.sweeps.stitched(caller.user.id, id, cellOf(query)),
+  }),
+  'GET /api/platform/sweeps/{id}/walk-forward.csv': async ({ deps, caller, params: { id }, query }) => {
+    const stitched = await deps.features.sweeps.stitched(caller.user.id, id, cellOf(query))
+    if (!stitched)
+      throw new Problem(404, 'sweep_not_found', 'The sweep has no equity out of sample of such a cell.')
+    const verdict = await deps.features.sweeps.verdict(caller.user.id, id)
+    return csvAnswer(`${id}-walk-forward`, stitchedCsv(stitched, verdict?.walkForward ?? null, cellOf(query)))
+  },
+  'POST /api/platform/sweeps/{id}/cancel': async ({ deps, caller, params: { id } }) => ({
+    id,
+    sweep: await wireOf(deps, await deps.features.sweeps.cancel(caller.user.id, id)),
+  }),
+  'POST /api/platform/sweeps/{id}/resume': async ({ deps, caller, params: { id } }) => ({
+    id,
+    sweep: await wireOf(deps, await deps.features.sweeps.resume(caller.user.id, id)),
+  }),
+  'DELETE /api/platform/sweeps/{id}': async ({ deps, caller, params: { id } }) => {
+    await deps.features.sweeps.remove(caller.user.id, id)
+    return { id, deleted: true }
+  },
+  'GET /api/platform/sweeps/{id}/events': ({ deps, caller, params, request, server }) =>
+    jobEvents(deps, deps.features.sweeps, { caller, params, request, server }, async (sweep) => ({
+      sweep: await wireOf(deps, sweep),
+    })),
+  'GET /api/platform/backtests/{id}/verdict': {
+    rate: 'backtests',
+    handle: async ({ deps, caller, params: { id }, request, server }) => {
+      server?.timeout(request, 0)
+      const verdict = await verdictOf(deps, caller.user.id, id, request.signal)
+      return { id, verdict }
+    },
+  },
+  'GET /api/platform/trials': async ({ deps, caller, query }) => ({
+    counted: await countedOf(deps, caller.user.id, query.of),
+  }),
 }
 
 const cellOf = ({ cell }: { readonly cell?: string }) => Number(cell ?? 0)

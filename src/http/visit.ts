@@ -3,6 +3,7 @@
 
 import type { ApiToken, Session, User } from '../people/accounts/accounts.ts'
 import type { Scope } from '../wire/scopes.ts'
+import type { Services } from './deps.ts'
 import type { Claim } from './idempotency.ts'
 import type { Rate } from './limits.ts'
 import type { Peer } from './peer.ts'
@@ -18,7 +19,7 @@ export interface AccessOptions {
   /** A rate limit of its own, in addition to the general one. */
   readonly rate?: Rate
   /** For whom a request counts if its path names them; null = for its caller or its address. */
-  readonly client?: (request: Request) => Promise<string | null>
+  readonly client?: (request: Request, services: Services) => Promise<string | null>
   /** The most bytes of a body; default: 64 KiB. */
   readonly bodyBytes?: number
   readonly bodyTypes?: readonly string[]

@@ -1,6 +1,5 @@
 // Watchlists: imported all or nothing, exported as CSV.
 
-import { Elysia } from 'elysia'
 import {
   exportCsv,
   WATCHLISTS_PER_USER,
@@ -9,11 +8,10 @@ import {
   type WatchlistMade,
 } from '../people/watchlists/watchlists.ts'
 import type { Watchlist as WatchlistWire } from '../wire/watchlist.ts'
-import { access, type ApiDeps } from './access.ts'
 import { csvAnswer } from './csv-answer.ts'
 import { watchlistItem } from './search-items.ts'
 import { listed, pageName, pageOf } from './fields.ts'
-import { route } from './route.ts'
+import type { Routes } from './route.ts'
 
 const BODY_BYTES = 2 * 1024 * 1024
 
@@ -31,76 +29,57 @@ const explained = (warnings: readonly ImportWarning[]) =>
         })),
       }
 
-export function watchlistRoutes(deps: ApiDeps) {
-  const { kept } = deps
-  const { watchlists, search } = deps.features
-  return new Elysia({ prefix: '/api/platform/watchlists', tags: ['Watchlists'], normalize: false })
-    .use(access(deps))
-    .post(
-      '/import',
-      ({ caller, body, once }) =>
-        once(
-          ({ watchlist, warnings }: WatchlistMade) => ({
-            id: watchlist.id,
-            watchlist: wire(watchlist),
-            ...explained(warnings),
-          }),
-          async (also) => {
-            const made = await watchlists.import(caller.user.id, body.name, body.items, also)
-            search.put(watchlistItem(made.watchlist))
-            return made
-          },
-        ),
-      route('POST /api/platform/watchlists/import', { bodyBytes: BODY_BYTES }),
+export const WATCHLIST_ROUTES: Routes = {
+  'POST /api/platform/watchlists/import': {
+    bodyBytes: BODY_BYTES,
+    handle: ({ deps, caller, body, once }) =>
+      once(
+        ({ watchlist, warnings }: WatchlistMade) => ({
+          id: watchlist.id,
+          watchlist: wire(watchlist),
+          ...explained(warnings),
+        }),
+        async (also) => {
+          const made = await deps.features.watchlists.import(caller.user.id, body.name, body.items, also)
+          deps.features.search.put(watchlistItem(made.watchlist))
+          return made
+        },
+      ),
+  },
+  'GET /api/platform/watchlists': async ({ deps, caller: { user }, query }) => {
+    const page = pageOf(query, WATCHLISTS_PER_USER)
+    return deps.kept.answer(
+      pageName('watchlists', user.id, page),
+      () => deps.features.watchlists.listStamp(user.id),
+      async () => listed('watchlists', await deps.features.watchlists.list(user.id, page), wire),
     )
-    .get(
-      '',
-      async ({ caller: { user }, query }) => {
-        const page = pageOf(query, WATCHLISTS_PER_USER)
-        return kept.answer(
-          pageName('watchlists', user.id, page),
-          () => watchlists.listStamp(user.id),
-          async () => listed('watchlists', await watchlists.list(user.id, page), wire),
-        )
-      },
-      route('GET /api/platform/watchlists'),
-    )
-    .get(
-      '/:id',
-      async ({ caller: { user }, params: { id } }) =>
-        kept.answer(
-          `watchlist ${user.id} ${id}`,
-          () => watchlists.stamp(id),
-          async () => ({
-            watchlist: wire(await watchlists.get(user.id, id)),
-          }),
-        ),
-      route('GET /api/platform/watchlists/{id}', { etag: true }),
-    )
-    .get(
-      '/:id/export',
-      async ({ caller, params }) => {
-        const list = await watchlists.get(caller.user.id, params.id)
-        return csvAnswer(list.id, exportCsv(list))
-      },
-      route('GET /api/platform/watchlists/{id}/export'),
-    )
-    .patch(
-      '/:id',
-      async ({ caller, params, body }) => {
-        const { watchlist, warnings } = await watchlists.change(caller.user.id, params.id, body)
-        search.put(watchlistItem(watchlist))
-        return { watchlist: wire(watchlist), ...explained(warnings) }
-      },
-      route('PATCH /api/platform/watchlists/{id}', { bodyBytes: BODY_BYTES }),
-    )
-    .delete(
-      '/:id',
-      async ({ caller, params }) => {
-        await watchlists.remove(caller.user.id, params.id)
-        search.remove('watchlist', params.id, caller.user.id)
-        return { id: params.id }
-      },
-      route('DELETE /api/platform/watchlists/{id}'),
-    )
+  },
+  'GET /api/platform/watchlists/{id}': {
+    etag: true,
+    handle: async ({ deps, caller: { user }, params: { id } }) =>
+      deps.kept.answer(
+        `watchlist ${user.id} ${id}`,
+        () => deps.features.watchlists.stamp(id),
+        async () => ({
+          watchlist: wire(await deps.features.watchlists.get(user.id, id)),
+        }),
+      ),
+  },
+  'GET /api/platform/watchlists/{id}/export': async ({ deps, caller, params }) => {
+    const list = await deps.features.watchlists.get(caller.user.id, params.id)
+    return csvAnswer(list.id, exportCsv(list))
+  },
+  'PATCH /api/platform/watchlists/{id}': {
+    bodyBytes: BODY_BYTES,
+    handle: async ({ deps, caller, params, body }) => {
+      const { watchlist, warnings } = await deps.features.watchlists.change(caller.user.id, params.id, body)
+      deps.features.search.put(watchlistItem(watchlist))
+      return { watchlist: wire(watchlist), ...explained(warnings) }
+    },
+  },
+  'DELETE /api/platform/watchlists/{id}': async ({ deps, caller, params }) => {
+    await deps.features.watchlists.remove(caller.user.id, params.id)
+    deps.features.search.remove('watchlist', params.id, caller.user.id)
+    return { id: params.id }
+  },
 }

@@ -1,6 +1,5 @@
 // Webhooks: receivers and their deliveries, and the actions on both.
 
-import { Elysia } from 'elysia'
 import type { Scope } from '../wire/scopes.ts'
 import {
   RECEIVERS_PER_USER,
@@ -10,9 +9,8 @@ import {
 } from '../notify/webhooks/receivers.ts'
 import type { Delivery } from '../notify/webhooks/deliveries.ts'
 import type { Webhook as WebhookWire, Delivery as DeliveryWire } from '../wire/webhook.ts'
-import { access, type ApiDeps } from './access.ts'
 import { listed, pageOf } from './fields.ts'
-import { route } from './route.ts'
+import type { Routes } from './route.ts'
 
 const wire = (receiver: Receiver): WebhookWire => {
   const { events, ...shown } = viewOf(receiver)
@@ -57,89 +55,68 @@ const deliveryAnswer = (may: May) => (delivery: Delivery) => ({
   delivery: deliveryWire(may)(delivery),
 })
 
-export function webhookRoutes(deps: ApiDeps) {
-  const { receivers, outbox, wakeDeliveries } = deps.features
-  return new Elysia({ prefix: '/api/platform/webhooks', tags: ['Webhooks'], normalize: false })
-    .use(access(deps))
-    .post(
-      '',
-      ({ caller, body, once }) => once(secretAnswer, (also) => receivers.create(caller.user.id, body, also)),
-      route('POST /api/platform/webhooks', { secret: true }),
-    )
-    .get(
-      '',
-      async ({ caller, query }) =>
-        listed('webhooks', await receivers.list(caller.user.id, pageOf(query, RECEIVERS_PER_USER)), wire),
-      route('GET /api/platform/webhooks'),
-    )
-    .get(
-      '/deliveries',
-      async ({ caller, query, may }) =>
-        listed('deliveries', await outbox.listOfOwner(caller.user.id, pageOf(query, 100)), deliveryWire(may)),
-      route('GET /api/platform/webhooks/deliveries'),
-    )
-    .post(
-      '/deliveries/:id/resend',
-      ({ caller, params, once, may }) =>
-        once(deliveryAnswer(may), async (also) => {
-          const delivery = await outbox.resend(caller.user.id, params.id, also)
-          wakeDeliveries(caller.user.id)
-          return delivery
-        }),
-      route('POST /api/platform/webhooks/deliveries/{id}/resend'),
-    )
-    .get(
-      '/:id',
-      async ({ caller, params }) => ({ webhook: wire(await receivers.get(caller.user.id, params.id)) }),
-      route('GET /api/platform/webhooks/{id}', { etag: true }),
-    )
-    .get(
-      '/:id/deliveries',
-      async ({ caller, params, query, may }) =>
-        listed(
-          'deliveries',
-          await outbox.list((await receivers.get(caller.user.id, params.id)).id, pageOf(query, 100)),
-          deliveryWire(may),
-        ),
-      route('GET /api/platform/webhooks/{id}/deliveries'),
-    )
-    .patch(
-      '/:id',
-      async ({ caller, params, body }) => ({
-        webhook: wire(await receivers.change(caller.user.id, params.id, body)),
-      }),
-      route('PATCH /api/platform/webhooks/{id}'),
-    )
-    .post(
-      '/:id/test',
-      ({ caller, params, once, may }) =>
-        once(deliveryAnswer(may), async (also) => {
-          const delivery = await outbox.test(await receivers.get(caller.user.id, params.id), also)
-          wakeDeliveries(caller.user.id)
-          return delivery
-        }),
-      route('POST /api/platform/webhooks/{id}/test'),
-    )
-    .post(
-      '/:id/rotate',
-      ({ caller, params, once }) =>
-        once(secretAnswer, (also) => receivers.rotate(caller.user.id, params.id, also)),
-      route('POST /api/platform/webhooks/{id}/rotate', { secret: true }),
-    )
-    .post(
-      '/:id/rotate/confirm',
-      async ({ caller, params }) => ({
-        id: params.id,
-        webhook: wire(await receivers.confirmRotation(caller.user.id, params.id)),
-      }),
-      route('POST /api/platform/webhooks/{id}/rotate/confirm'),
-    )
-    .delete(
-      '/:id',
-      async ({ caller, params }) => {
-        await receivers.remove(caller.user.id, params.id)
-        return { id: params.id }
-      },
-      route('DELETE /api/platform/webhooks/{id}'),
-    )
+export const WEBHOOK_ROUTES: Routes = {
+  'POST /api/platform/webhooks': {
+    secret: true,
+    handle: ({ deps, caller, body, once }) =>
+      once(secretAnswer, (also) => deps.features.receivers.create(caller.user.id, body, also)),
+  },
+  'GET /api/platform/webhooks': async ({ deps, caller, query }) =>
+    listed(
+      'webhooks',
+      await deps.features.receivers.list(caller.user.id, pageOf(query, RECEIVERS_PER_USER)),
+      wire,
+    ),
+  'GET /api/platform/webhooks/deliveries': async ({ deps, caller, query, may }) =>
+    listed(
+      'deliveries',
+      await deps.features.outbox.listOfOwner(caller.user.id, pageOf(query, 100)),
+      deliveryWire(may),
+    ),
+  'POST /api/platform/webhooks/deliveries/{id}/resend': ({ deps, caller, params, once, may }) =>
+    once(deliveryAnswer(may), async (also) => {
+      const delivery = await deps.features.outbox.resend(caller.user.id, params.id, also)
+      deps.features.wakeDeliveries(caller.user.id)
+      return delivery
+    }),
+  'GET /api/platform/webhooks/{id}': {
+    etag: true,
+    handle: async ({ deps, caller, params }) => ({
+      webhook: wire(await deps.features.receivers.get(caller.user.id, params.id)),
+    }),
+  },
+  'GET /api/platform/webhooks/{id}/deliveries': async ({ deps, caller, params, query, may }) =>
+    listed(
+      'deliveries',
+      await deps.features.outbox.list(
+        (await deps.features.receivers.get(caller.user.id, params.id)).id,
+        pageOf(query, 100),
+      ),
+      deliveryWire(may),
+    ),
+  'PATCH /api/platform/webhooks/{id}': async ({ deps, caller, params, body }) => ({
+    webhook: wire(await deps.features.receivers.change(caller.user.id, params.id, body)),
+  }),
+  'POST /api/platform/webhooks/{id}/test': ({ deps, caller, params, once, may }) =>
+    once(deliveryAnswer(may), async (also) => {
+      const delivery = await deps.features.outbox.test(
+        await deps.features.receivers.get(caller.user.id, params.id),
+        also,
+      )
+      deps.features.wakeDeliveries(caller.user.id)
+      return delivery
+    }),
+  'POST /api/platform/webhooks/{id}/rotate': {
+    secret: true,
+    handle: ({ deps, caller, params, once }) =>
+      once(secretAnswer, (also) => deps.features.receivers.rotate(caller.user.id, params.id, also)),
+  },
+  'POST /api/platform/webhooks/{id}/rotate/confirm': async ({ deps, caller, params }) => ({
+    id: params.id,
+    webhook: wire(await deps.features.receivers.confirmRotation(caller.user.id, params.id)),
+  }),
+  'DELETE /api/platform/webhooks/{id}': async ({ deps, caller, params }) => {
+    await deps.features.receivers.remove(caller.user.id, params.id)
+    return { id: params.id }
+  },
 }

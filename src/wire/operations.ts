@@ -84,7 +84,8 @@ export type Answer<K extends OperationName> = AnswerOf<K> & {
   readonly warnings?: readonly Wire<typeof Warning>[]
 }
 
-type PathOf<K extends string> = K extends `${string}{${infer Name}}${infer Rest}`
+/** The names of the parts of a path that are given. */
+export type PathOf<K extends string> = K extends `${string}{${infer Name}}${infer Rest}`
   ? Name | PathOf<Rest>
   : never
 type Taken<K extends OperationName, Part extends 'body' | 'query'> = Operations[K] extends {
