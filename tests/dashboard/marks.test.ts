@@ -7,7 +7,9 @@ import { marksOf, colorAt, groundAt, rangeOf, type PlotMark } from '../../src/da
 import { offsetsOf, toUtc } from '../../src/dashboard/chart/zone.ts'
 import { envelope, longestUnderWater, ticks, yearsOf } from '../../src/dashboard/report/figures.ts'
 import { spreadsheetOf } from '../../src/dashboard/report/trades-csv.ts'
-import { neighbour } from '../../src/dashboard/replay/replay-model.ts'
+import { neighbour, ticksUntil } from '../../src/dashboard/replay/replay-model.ts'
+import { tradeLines } from '../../src/dashboard/chart/trades.ts'
+import type { ReportTrade } from '../../src/wire/report.ts'
 import { emptyBars } from '../../src/market/bars.ts'
 
 const DAY = 86_400_000
@@ -239,4 +241,39 @@ test('text is judged against the page as its stylesheet paints it', async () => 
     const token = (name: string) => new RegExp(`--${name}: (#[0-9a-f]{6});`).exec(rules)?.[1]
     expect<object>(PAGE[theme]).toEqual({ ground: token('surface'), ink: token('text') })
   }
+})
+
+describe('trades', () => {
+  const trade = {
+    side: 'short',
+    status: 'closed',
+    qty: 95,
+    profit: -12.5,
+    entryBar: 10,
+    exitBar: 14,
+    entryId: 'Short',
+    entryComment: '',
+    exitId: 'Close entry(s) order Short',
+    exitComment: 'Out',
+  } as ReportTrade
+
+  test('have name and size at both ends, and at the exit the profit', () => {
+    const { entryLines, exitLines } = tradeLines(trade, 'USD')
+    expect(entryLines.map(({ text }) => text)).toEqual(['Short', '−95'])
+    expect(exitLines).toEqual([
+      { text: 'Out', tone: 'text' },
+      { text: '+95', tone: 'muted' },
+      { text: '−12.50 USD', tone: 'down' },
+    ])
+    const { exitLines: long } = tradeLines({ ...trade, exitComment: '' }, 'USD')
+    expect(long[0]!.text).toBe('Close entry(s) or…')
+  })
+
+  test('are on the timeline of a replay as far as it knows of them', () => {
+    const until = (bar: number) => ticksUntil([trade], bar).map(({ at, tone }) => `${at} ${tone}`)
+    expect(until(9)).toEqual([])
+    expect(until(13)).toEqual(['10 muted'])
+    expect(until(14)).toEqual(['10 down', '14 down'])
+    expect(ticksUntil([{ ...trade, status: 'open' }], 14)).toHaveLength(1)
+  })
 })

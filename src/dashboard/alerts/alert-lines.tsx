@@ -13,6 +13,7 @@ import { MenuList, type MenuItem } from '../chart/menu.tsx'
 import { extremesOf } from '../chart/extremes.ts'
 import type { Paint } from '../chart/paint.ts'
 import { NO_BARS } from '../chart/scene.ts'
+import { textWidth } from '../chart/text-width.ts'
 import type { ChartView } from '../chart/view.ts'
 import { hovered, tool } from '../drawings/drawing-state.ts'
 import { price as priceText } from '../format.ts'
@@ -68,7 +69,6 @@ export function AlertLines({
     cell.alerts.value = lines.map(({ price }) => ({ price, text: '', tone: 'accent' }))
   }, [JSON.stringify(lines.map(({ key, price }) => [key, price]))])
   useEffect(() => {
-    const widths = new Widths()
     const stop = view.addOverlay((paint) => {
       const { y, vr, height } = paint
       for (const label of (labels.current?.children as Iterable<HTMLElement> | undefined) ?? []) {
@@ -78,7 +78,7 @@ export function AlertLines({
         label.style.visibility = isIn ? 'visible' : 'hidden'
         if (!isIn) continue
         label.style.transform = `translateY(${Math.round(at)}px) translateY(-50%)`
-        const width = widths.of(nameText(line!.alert), paint)
+        const width = textWidth(nameText(line!.alert), paint.theme.font)
         label.toggleAttribute('data-bell', hidesMuch(paint, cell, width, at))
       }
     })
@@ -116,22 +116,6 @@ export function AlertLines({
       )}
     </>
   )
-}
-
-/** How wide the names of alerts are, in CSS pixels: measured once each, since a frame must not ask for the page's layout. */
-class Widths {
-  readonly #known = new Map<string, number>()
-
-  of(name: string, { ctx, theme }: Paint): number {
-    const known = this.#known.get(name)
-    if (known !== undefined) return known
-    ctx.save()
-    ctx.font = `11px ${theme.font}`
-    const width = ctx.measureText(name).width
-    ctx.restore()
-    this.#known.set(name, width)
-    return width
-  }
 }
 
 /** A chart narrower than this, in CSS pixels, has a legend across all of it. */

@@ -107,7 +107,7 @@ export function mainOf(cell: Cell): { readonly marks: RunMarks; readonly trades:
   if (!current || !chart || !hasScript(cell) || !isSameMarket(current.report, chart.market)) return null
   const { report, tracks, name } = current
   const marks = marksOf(report.script.shorttitle || report.script.title || name, tracks, chart.bars)
-  return { marks, trades: { trades: report.trades, base: marks.base } }
+  return { marks, trades: { trades: report.trades, base: marks.base, currency: report.currency } }
 }
 
 function plottedOn(

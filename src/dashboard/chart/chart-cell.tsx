@@ -7,7 +7,7 @@ import { placed } from '../charts.ts'
 import { barsDrawn, firstPaint } from '../first-paint.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { Progress, toastError } from '../ui/ui.tsx'
-import { bottomMaximised, lookAt, run, running, runProblem, runProgress } from '../workspace.ts'
+import { bottom, bottomMaximised, lookAt, run, running, runProblem, runProgress } from '../workspace.ts'
 import { barAt } from './bars.ts'
 import type { Cell } from './cell.ts'
 import { followMarket } from './cell-bars.ts'
@@ -146,6 +146,8 @@ function useView(cell: Cell, host: RefObject<HTMLDivElement | null>): ChartView 
       },
       onClick: (now) => {
         markedTrade.value = now.trade?.n ?? null
+        // The list of trades shows the one that was clicked.
+        if (now.trade) bottom.value = 'trades'
         passTime(cell, now.bar)
       },
       onRange: () => passRange(cell),

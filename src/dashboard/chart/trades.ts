@@ -1,15 +1,21 @@
-// Trades on the chart: an arrow at each fill, a line from entry to exit in the colour of its result.
+// Trades on the chart: an arrow at each fill, a line from entry to exit in the colour of its result, and beside the arrows what
+// the order was called, its size, and at the exit the profit.
+//
+// From afar there are no labels, and of two that would lie on each other only one: that of the trade that is lit, or else of
+// the earlier one.
 
 import type { Bars } from '../../market/bars.ts'
 import type { ReportTrade } from '../../wire/report.ts'
-import { quantity } from '../format.ts'
+import { money, quantity } from '../format.ts'
 import { faded, type Paint } from './paint.ts'
+import { LABEL_SIZE, textWidth } from './text-width.ts'
 
 /** The trades of a run, placed on the chart's bars. */
 export interface TradeMarks {
   readonly trades: readonly ReportTrade[]
   /** The chart's bar that is the run's first. */
   readonly base: number
+  readonly currency: string
 }
 
 export interface TradeState {
@@ -20,98 +26,169 @@ export interface TradeState {
   readonly cut: number
 }
 
-/** Draws the trades. On one bar, two fills share a place for arrows; further ones are stacked. */
+/** CSS pixels from bar to bar below which trades have no lines, and no labels. */
+const [LINES_FROM, LABELS_FROM] = [1.2, 2.5]
+const LINE_HEIGHT = 13
+const NAME_MOST = 18
+
+/** One end of a trade, as it is drawn. */
+interface Fill {
+  readonly bar: number
+  readonly isBuy: boolean
+  readonly isEntry: boolean
+  /** From the bar outwards. */
+  readonly lines: readonly Line[]
+}
+export interface Line {
+  readonly text: string
+  readonly tone: 'text' | 'muted' | 'up' | 'down'
+}
+interface Box {
+  readonly left: number
+  readonly right: number
+  readonly top: number
+  readonly bottom: number
+}
+
 export function drawTrades(paint: Paint, marks: TradeMarks, bars: Bars, state: TradeState): void {
-  const { ctx, x, y, hr, theme, spacing } = paint
-  const { base } = marks
-  const texts = spacing > 7 * hr
-  const stacks = new Map<number, number>()
+  const { ctx, hr, spacing } = paint
+  const { base, currency } = marks
   if (spacing < 0.25 * hr) return
-  ctx.lineCap = 'round'
-  for (const trade of marks.trades) {
-    const entry = base + trade.entryBar
-    const exit = base + trade.exitBar
-    if (exit < paint.from || entry > paint.to || entry > state.cut) continue
-    const known = exit <= state.cut
-    const lit = trade.n === state.hovered || trade.n === state.marked
-    const color = trade.profit >= 0 ? theme.up : theme.down
-    if (known && spacing > 1.2 * hr) {
-      ctx.strokeStyle = lit ? color : faded(color, 0.65)
-      ctx.lineWidth = Math.max(1, Math.floor((lit ? 2.5 : 1.5) * hr))
-      ctx.setLineDash(trade.status === 'open' ? [3 * hr, 4 * hr] : lit ? [] : [5 * hr, 4 * hr])
-      ctx.beginPath()
-      ctx.moveTo(x(entry), y(trade.entryPrice))
-      ctx.lineTo(x(exit), y(trade.exitPrice))
-      ctx.stroke()
-      ctx.setLineDash([])
-      if (lit) {
-        for (const [bar, price] of [
-          [entry, trade.entryPrice],
-          [exit, trade.exitPrice],
-        ] as const) {
-          ctx.fillStyle = theme.surface
-          ctx.beginPath()
-          ctx.arc(x(bar), y(price), 4.5 * hr, 0, Math.PI * 2)
-          ctx.fill()
-          ctx.stroke()
-        }
-      }
-    }
-    const long = trade.side === 'long'
-    drawFill(paint, bars, stacks, entry, long, true, texts, [
-      trade.entryComment || trade.entryId,
-      `${long ? '+' : '−'}${quantity(trade.qty)}`,
-    ])
-    if (known && trade.status === 'closed')
-      drawFill(paint, bars, stacks, exit, !long, false, texts, [
-        trade.exitComment || trade.exitId,
-        `${long ? '−' : '+'}${quantity(trade.qty)}`,
-      ])
+  const isLit = ({ n }: ReportTrade) => n === state.hovered || n === state.marked
+  const inView = marks.trades.filter(
+    ({ entryBar, exitBar }) =>
+      base + exitBar >= paint.from && base + entryBar <= Math.min(paint.to, state.cut),
+  )
+  if (spacing > LINES_FROM * hr)
+    for (const trade of inView)
+      if (base + trade.exitBar <= state.cut) drawLine(paint, trade, base, isLit(trade))
+  const fills = [...inView.filter(isLit), ...inView.filter((trade) => !isLit(trade))]
+    .flatMap((trade) => fillsOf(trade, base, currency))
+    .filter(({ bar }) => bar <= state.cut && bar >= paint.from && bar <= paint.to && bar < bars.length)
+  const placed: Box[] = []
+  /** How far arrows and labels reach from each side of a bar already, CSS pixels. */
+  const stacks = new Map<string, number>()
+  for (const fill of fills) {
+    const key = `${fill.bar}${fill.isBuy ? 'b' : 's'}`
+    const used = stacks.get(key) ?? 0
+    stacks.set(key, used + drawFill(paint, bars, fill, used, placed))
   }
-  ctx.lineCap = 'butt'
   ctx.textAlign = 'start'
 }
 
-function drawFill(
-  paint: Paint,
-  bars: Bars,
-  stacks: Map<number, number>,
-  bar: number,
-  buy: boolean,
-  isEntry: boolean,
-  texts: boolean,
-  words: readonly string[],
-): void {
-  const { ctx, x, y, hr, vr, theme } = paint
-  const price = (buy ? bars.low : bars.high)[bar]
-  if (price === undefined || bar < paint.from || bar > paint.to) return
-  const key = buy ? bar : -bar - 1
-  const used = stacks.get(key) ?? 0
-  const way = buy ? 1 : -1
-  const tip = y(price) + way * (5 + used) * vr
+/** A trade that is still open has no exit yet. */
+function fillsOf(trade: ReportTrade, base: number, currency: string): readonly Fill[] {
+  const isLong = trade.side === 'long'
+  const [entry, exit] = [base + trade.entryBar, base + trade.exitBar]
+  const { entryLines, exitLines } = tradeLines(trade, currency)
+  return [
+    { bar: entry, isBuy: isLong, isEntry: true, lines: entryLines },
+    ...(trade.status === 'closed' ? [{ bar: exit, isBuy: !isLong, isEntry: false, lines: exitLines }] : []),
+  ]
+}
+
+/** What stands at both ends of a trade. */
+export function tradeLines(trade: ReportTrade, currency: string) {
+  const [gain, loss] = trade.side === 'long' ? ['+', '−'] : ['−', '+']
+  const named = (name: string): Line => ({
+    text: name.length > NAME_MOST ? `${name.slice(0, NAME_MOST - 1)}…` : name,
+    tone: 'text',
+  })
+  const sized = (sign: string): Line => ({ text: `${sign}${quantity(trade.qty)}`, tone: 'muted' })
+  const profit = money(trade.profit, currency, { plus: true })
+  return {
+    entryLines: [named(trade.entryComment || trade.entryId), sized(gain!)],
+    exitLines: [
+      named(trade.exitComment || trade.exitId),
+      sized(loss!),
+      { text: profit, tone: trade.profit >= 0 ? 'up' : 'down' } as const,
+    ],
+  }
+}
+
+function drawLine({ ctx, x, y, hr, theme }: Paint, trade: ReportTrade, base: number, isLit: boolean): void {
+  const color = trade.profit >= 0 ? theme.up : theme.down
+  const ends = [
+    [x(base + trade.entryBar), y(trade.entryPrice)],
+    [x(base + trade.exitBar), y(trade.exitPrice)],
+  ] as const
+  ctx.lineCap = 'round'
+  ctx.strokeStyle = isLit ? color : faded(color, 0.65)
+  ctx.lineWidth = Math.max(1, Math.floor((isLit ? 2.5 : 1.5) * hr))
+  ctx.setLineDash(trade.status === 'open' ? [3 * hr, 4 * hr] : isLit ? [] : [5 * hr, 4 * hr])
+  ctx.beginPath()
+  ctx.moveTo(...ends[0])
+  ctx.lineTo(...ends[1])
+  ctx.stroke()
+  ctx.setLineDash([])
+  if (isLit)
+    for (const [across, down] of ends) {
+      ctx.fillStyle = theme.surface
+      ctx.beginPath()
+      ctx.arc(across, down, 4.5 * hr, 0, Math.PI * 2)
+      ctx.fill()
+      ctx.stroke()
+    }
+  ctx.lineCap = 'butt'
+}
+
+/** Answers how far arrow and label reach, CSS pixels. */
+function drawFill(paint: Paint, bars: Bars, fill: Fill, used: number, placed: Box[]): number {
+  const { ctx, x, y, hr, vr, theme, spacing } = paint
+  const { bar, isBuy, isEntry, lines } = fill
+  const way = isBuy ? 1 : -1
+  const tip = y((isBuy ? bars.low : bars.high)[bar]!) + way * (5 + used) * vr
   const across = x(bar)
-  const size = Math.max(3.5, Math.min(6, paint.spacing / hr / 1.6))
-  ctx.fillStyle = isEntry ? (buy ? theme.accent : theme.down) : theme.muted
+  const size = Math.max(3.5, Math.min(6, spacing / hr / 1.6))
+  ctx.fillStyle = isEntry ? (isBuy ? theme.accent : theme.down) : theme.muted
   ctx.beginPath()
   ctx.moveTo(across, tip)
   ctx.lineTo(across + size * hr, tip + way * size * 1.5 * vr)
   ctx.lineTo(across - size * hr, tip + way * size * 1.5 * vr)
   ctx.closePath()
   ctx.fill()
-  let tall = size * 1.5 + 4
-  if (texts) {
-    ctx.font = `${11 * vr}px ${theme.font}`
-    ctx.textAlign = 'center'
-    ctx.textBaseline = 'middle'
-    const shown = words.map((word) => (word.length > 18 ? `${word.slice(0, 17)}…` : word))
-    for (const [n, word] of (buy ? shown : shown.toReversed()).entries()) {
-      ctx.fillStyle = n === (buy ? 0 : 1) ? theme.text : theme.muted
-      ctx.fillText(word, across, tip + way * (size * 1.5 + 9 + n * 13) * vr)
-    }
-    tall += 2 * 13 + 4
-  }
-  stacks.set(key, used + tall)
+  const arrow = size * 1.5 + 4
+  const isLabelled =
+    spacing >= LABELS_FROM * hr &&
+    drawLabel(paint, lines, { across, edge: tip + way * arrow * vr, way }, placed)
+  return arrow + (isLabelled ? lines.length * LINE_HEIGHT + 4 : 0)
 }
+
+/** Writes lines away from an edge, unless others are there already; answers whether it did. */
+function drawLabel(
+  { ctx, hr, vr, theme }: Paint,
+  lines: readonly Line[],
+  { across, edge, way }: { readonly across: number; readonly edge: number; readonly way: 1 | -1 },
+  placed: Box[],
+): boolean {
+  const half = (Math.max(...lines.map(({ text }) => textWidth(text, theme.font))) / 2 + 3) * hr
+  const far = edge + way * lines.length * LINE_HEIGHT * vr
+  const box = {
+    left: across - half,
+    right: across + half,
+    top: Math.min(edge, far),
+    bottom: Math.max(edge, far),
+  }
+  if (placed.some((one) => areOver(one, box))) return false
+  placed.push(box)
+  ctx.font = `${LABEL_SIZE * vr}px ${theme.font}`
+  ctx.textAlign = 'center'
+  ctx.textBaseline = 'middle'
+  ctx.lineJoin = 'round'
+  ctx.lineWidth = 3 * hr
+  ctx.strokeStyle = faded(theme.surface, 0.85)
+  for (const [n, { text, tone }] of lines.entries()) {
+    const at = edge + way * (n + 0.5) * LINE_HEIGHT * vr
+    // Over candles it stays legible.
+    ctx.strokeText(text, across, at)
+    ctx.fillStyle = theme[tone]
+    ctx.fillText(text, across, at)
+  }
+  return true
+}
+
+const areOver = (a: Box, b: Box): boolean =>
+  a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
 
 /** The trade whose line or arrow is nearest to a point and within a few pixels, as last painted; null = none. */
 export function tradeNear(

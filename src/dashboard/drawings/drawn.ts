@@ -130,6 +130,21 @@ export function drawDrawing(
   ctx.restore()
 }
 
+/** What the library's tools write while `draw` runs is in the page's typeface: they name the system's. */
+export function inTypeface({ ctx, theme }: Paint, draw: () => void): void {
+  const { get, set } = Object.getOwnPropertyDescriptor(CanvasRenderingContext2D.prototype, 'font')!
+  Object.defineProperty(ctx, 'font', {
+    configurable: true,
+    get,
+    set: (font: string) => set!.call(ctx, font.replace(/px .*/, `px ${theme.font}`)),
+  })
+  try {
+    draw()
+  } finally {
+    Reflect.deleteProperty(ctx, 'font')
+  }
+}
+
 /** Tools that draw nothing far to the left or right of their points, if they are not extended. */
 const BESIDE_POINTS: ReadonlySet<string> = new Set([
   'trend-line',

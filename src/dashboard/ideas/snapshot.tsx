@@ -165,7 +165,7 @@ function ReplayableChart({ snapshot }: { readonly snapshot: Snapshot }) {
       interval,
       mintick: snapshot.mintick,
       zone: zone.peek(),
-      trades: { trades: snapshot.trades, base: -snapshot.barsFrom },
+      trades: { trades: snapshot.trades, base: -snapshot.barsFrom, currency: snapshot.currency },
       markedTrade: marked,
       cut,
       look: `${theme.value} ${palette.value}`,

@@ -15,7 +15,7 @@ import { barAt } from '../chart/bars.ts'
 import { Badge, Button, cx, Empty, toastError } from '../ui/ui.tsx'
 import { run } from '../workspace.ts'
 import s from './replay.module.css'
-import { fillsAt, orderText, SPEEDS, standingAt, waitingAt } from './replay-model.ts'
+import { fillsAt, orderText, SPEEDS, standingAt, ticksUntil, waitingAt } from './replay-model.ts'
 import {
   begin,
   blind,
@@ -295,13 +295,9 @@ function Strip() {
     ctx.fillRect(0, STRIP / 2 - 1, width, 2)
     ctx.fillStyle = look.accent
     ctx.fillRect(0, STRIP / 2 - 1, x(bar), 2)
-    // What comes after the cursor is hidden here as on the chart: a mark would say that a trade is about to begin or to end.
-    for (const trade of now.backtest?.report.trades ?? []) {
-      if (trade.entryBar > bar) continue
-      const isOver = trade.status === 'closed' && trade.exitBar <= bar
-      ctx.fillStyle = isOver ? (trade.profit >= 0 ? look.up : look.down) : look.muted
-      ctx.fillRect(Math.round(x(trade.entryBar)), STRIP / 2 - 9, 1, 7)
-      if (isOver) ctx.fillRect(Math.round(x(trade.exitBar)), STRIP / 2 + 2, 1, 7)
+    for (const { at, tone: color, isEntry } of ticksUntil(now.backtest?.report.trades ?? [], bar)) {
+      ctx.fillStyle = look[color]
+      ctx.fillRect(Math.round(x(at)), STRIP / 2 + (isEntry ? -9 : 2), 1, 7)
     }
     ctx.fillStyle = look.warn
     for (const mark of bookmarks.value) {

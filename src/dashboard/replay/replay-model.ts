@@ -159,6 +159,27 @@ export function restingAt(tracks: readonly Track[], bar: number): readonly Resti
 export const orderText = (order: ReportOrder): string =>
   `${order.side === 'buy' ? 'Buy' : 'Sell'} ${quantity(order.qty)} ${order.comment || order.id}`
 
+/** A mark on the timeline: an end of a trade. */
+interface Tick {
+  readonly at: number
+  readonly isEntry: boolean
+  readonly tone: 'up' | 'down' | 'muted'
+}
+
+/**
+ * The ends of trades up to a bar. What comes after it is hidden as on the chart: a mark would say that a trade is about to begin
+ * or to end, and a colour how.
+ */
+export function ticksUntil(trades: readonly ReportTrade[], bar: number): readonly Tick[] {
+  return trades.flatMap(({ entryBar, exitBar, status, profit }): Tick[] => {
+    if (entryBar > bar) return []
+    const isOver = status === 'closed' && exitBar <= bar
+    const tone = isOver ? (profit >= 0 ? 'up' : 'down') : 'muted'
+    const entry: Tick = { at: entryBar, isEntry: true, tone }
+    return isOver ? [entry, { at: exitBar, isEntry: false, tone }] : [entry]
+  })
+}
+
 /** The bars on which something happened, sorted and without duplicates. */
 export function tradeBars(trades: readonly ReportTrade[]): readonly number[] {
   const bars = new Set<number>()
