@@ -33,6 +33,8 @@ export interface OneChart {
   readonly studies: readonly Study[]
   /** How large the boxes are in types that go by price; absent = the defaults. */
   readonly boxes?: Boxes | undefined
+  /** How high panes are in proportion to each other, by name, once somebody has dragged them. */
+  readonly heights?: Readonly<Record<string, number>> | undefined
   /** Other symbols drawn over it; absent in what an older version has kept. */
   readonly compared?: readonly Compared[]
 }

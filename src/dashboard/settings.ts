@@ -19,6 +19,7 @@ const OWNED: ReadonlySet<string> = new Set([
   'script.drafts',
   'script.opened',
   'script.saved',
+  'studies.defaults',
   'studies.favourites',
   'watchlist',
 ])

@@ -33,8 +33,17 @@ const Study = Type.Object({
     Type.Object({
       color: Type.Optional(Type.String({ pattern: '^#[0-9a-fA-F]{6}$' })),
       width: Type.Optional(Type.Number({ minimum: 1, maximum: 20 })),
+      dash: Type.Optional(oneOf(['solid', 'dashed', 'dotted'])),
+      precision: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: 8, description: 'Decimal places of its values.' }),
+      ),
+      price: Type.Optional(Type.Number({ description: 'Where a level stands instead.' })),
       hidden: Type.Optional(Type.Boolean()),
     }),
+    {
+      description:
+        'Looks that differ from the script’s, by title, or by number where there is none; of an `hline()` with `level ` before it.',
+    },
   ),
   pane: Type.Optional(
     Type.String({
@@ -68,6 +77,11 @@ const oneChart = {
         description: 'How far the price has to move for a bar of Renko, Kagi, point and figure and the like.',
       },
     ),
+  ),
+  heights: Type.Optional(
+    Type.Record(Type.String({ maxLength: 64 }), Type.Number({ exclusiveMinimum: 0 }), {
+      description: 'How high panes are in proportion to each other, by name: `price`, or the id of a study.',
+    }),
   ),
   compared: Type.Optional(
     Type.Array(

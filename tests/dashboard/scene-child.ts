@@ -208,6 +208,7 @@ class Stage {
       onClick: nothing,
       onRange: nothing,
       onLayout: nothing,
+      onHeights: nothing,
     })
     attachDrawings(this.#host, this.#view, cell, nothing)
   }

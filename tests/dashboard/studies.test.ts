@@ -82,14 +82,46 @@ describe('several scripts on one chart', () => {
 test('a plot looks as the user wants, others as the script says', () => {
   const marks = marksFor(plotTrack('a', 'price', 'Fast'), plotTrack('b', 'price', ''))
   expect(plotsOf(marks)).toEqual([
-    { key: 'Fast', name: 'Fast', color: '#ff0000', width: 1 },
-    { key: '1', name: 'Plot 2', color: '#ff0000', width: 1 },
+    { key: 'Fast', name: 'Fast', color: '#ff0000', width: 1, dash: 'solid', price: null },
+    { key: '1', name: 'Plot 2', color: '#ff0000', width: 1, dash: 'solid', price: null },
   ])
   const [fast, other] = styled(marks, { Fast: { color: '#00ff00', width: 3 }, 1: { hidden: true } }).panes[0]!
     .marks
   expect(fast).toMatchObject({ colors: { one: '#00ff00' }, width: 3 })
   expect(other!.display & DISPLAY.pane).toBe(0)
   expect(styled(marks, {})).toBe(marks)
+})
+
+test('so does a level, which fills between levels follow', () => {
+  const level = (id: string, price: number) => ({
+    id,
+    kind: 'hline',
+    title: id,
+    pane: 'own',
+    price,
+    linewidth: 1,
+  })
+  const tracks = [
+    level('Upper', 70),
+    level('Lower', 30),
+    { id: 'f', kind: 'fill', title: '', pane: 'own', between: ['Upper', 'Lower'], color: '#2962ff20' },
+    plotTrack('a', 'own', 'Upper'),
+  ] as unknown as readonly Track[]
+  const marks = marksFor(...tracks)
+  expect(plotsOf(marks).map(({ key, name, price }) => [key, name, price])).toEqual([
+    ['Upper', 'Upper', null],
+    ['level Upper', 'Upper', 70],
+    ['level Lower', 'Lower', 30],
+  ])
+  const now = styled(marks, {
+    'level Upper': { price: 80, dash: 'dotted', width: 2 },
+    'level Lower': { hidden: true },
+    Upper: { precision: 1, dash: 'dashed' },
+  }).panes[0]!.marks
+  expect(now[0]).toMatchObject({ price: 80, dash: 'dotted', width: 2 })
+  expect(now[1]!.display & DISPLAY.pane).toBe(0)
+  expect(now[2]).toMatchObject({ a: { price: 80 }, b: { price: 30 } })
+  expect(now[3]).toMatchObject({ precision: 1, dash: 'dashed' })
 })
 
 describe('the indicators that Chartroom brings', () => {

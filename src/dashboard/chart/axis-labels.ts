@@ -5,7 +5,7 @@
 
 import type { ISeriesPrimitiveAxisView } from 'lightweight-charts'
 import type { Bars } from '../../market/bars.ts'
-import { percent } from '../format.ts'
+import { percent, ratio } from '../format.ts'
 import { lastValue } from './draw-marks.ts'
 import { lightness, type ChartTheme } from './paint.ts'
 import { colorAt, DISPLAY, type Mark } from './marks.ts'
@@ -39,8 +39,8 @@ export function axisLabels({
 }: LabelledPane): ISeriesPrimitiveAxisView[] {
   const labels: AxisLabel[] = []
   const { cut } = state
-  const add = (value: number, color: string, importance = 0) => {
-    labels.push({ importance, color, y: () => coordinate(value), text: () => format(value) })
+  const add = (value: number, color: string, importance = 0, text = () => format(value)) => {
+    labels.push({ importance, color, y: () => coordinate(value), text })
   }
   for (const mark of marks) {
     if (mark.kind !== 'plot' || (mark.display & DISPLAY.priceScale) === 0) continue
@@ -48,7 +48,9 @@ export function axisLabels({
     const end = Math.min(mark.values.length - 1, (cut ?? Infinity) - mark.run)
     const i = lastValue(mark.values, end)
     const color = i < 0 ? null : colorAt(mark.colors, i)
-    if (color !== null && end - i < 2) add(mark.values[i]!, color)
+    if (color === null || end - i >= 2) continue
+    const { precision } = mark
+    add(mark.values[i]!, color, 0, precision === null ? undefined : () => ratio(mark.values[i], precision))
   }
   if (!price) return merging(labels)
   for (const level of [...state.levels, ...state.alerts]) {

@@ -79,7 +79,7 @@ export const sceneOf = memoOf((cell: Cell): CellScene => {
       litBar: lit === null ? null : barAt(bars, lit),
       hideDates: replay?.blind ?? false,
       legends: legends.value,
-      heights: NO_HEIGHTS,
+      heights: cell.heights.value ?? NO_HEIGHTS,
       look: `${theme.value} ${palette.value}`,
     }
   })

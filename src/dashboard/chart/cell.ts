@@ -32,6 +32,7 @@ export class Cell {
   readonly studies
   readonly compared
   readonly boxes
+  readonly heights
   /** The bars of the symbols that are drawn over it, or why there are none, by their name. */
   readonly comparedBars = signal<Readonly<Record<string, Bars | Error>>>({})
   readonly showScript = signal(true)
@@ -76,6 +77,7 @@ export class Cell {
     this.studies = fieldOf('studies', id)
     this.compared = fieldOf('compared', id)
     this.boxes = fieldOf('boxes', id)
+    this.heights = fieldOf('heights', id)
   }
 }
 

@@ -152,6 +152,7 @@ function useView(cell: Cell, host: RefObject<HTMLDivElement | null>): ChartView 
       },
       onRange: () => passRange(cell),
       onLayout: (boxes) => (cell.paneBoxes.value = boxes),
+      onHeights: (heights) => (cell.heights.value = heights),
     })
     cell.view.value = made
     setView(made)

@@ -4,7 +4,8 @@ import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Bars } from '../../market/bars.ts'
 import type { Compared, Study } from '../charts.ts'
-import { compact, percent, price, intervalText } from '../format.ts'
+import { compact, percent, price, intervalText, ratio } from '../format.ts'
+import { lazy } from '../frame/lazy.tsx'
 import { remembered, theme } from '../settings.ts'
 import { changeStudy, removeStudy, settingsOf, type Layer } from '../studies/studies.ts'
 import { Button, cx } from '../ui/ui.tsx'
@@ -19,6 +20,10 @@ import { replayOnChart, symbolSearch } from './chart-state.ts'
 import { legible } from './paint.ts'
 import type { PaneBox } from './view.ts'
 import { colorAt, DISPLAY, paneOf, type Mark, type PlotMark, type RunMarks } from './marks.ts'
+
+const ComparedMissing = lazy(async () => (await import('./compared-missing.tsx')).ComparedMissing, {
+  isAddition: true,
+})
 
 /** A pane's legend with at least this many lines can be folded, so that it never hides the candles. */
 const FOLDS_FROM = 3
@@ -271,9 +276,10 @@ function ComparedLine({
       </span>
       {!blind && <span class="muted">{exchange}</span>}
       {found instanceof Error ? (
-        <span class="down" title={found.message}>
-          no bars at {intervalText(cell.market.value.interval)}
-        </span>
+        <ComparedMissing
+          of={{ exchange, symbol, interval: cell.market.value.interval }}
+          about={found.message}
+        />
       ) : (
         found && <ComparedValue cell={cell} bars={bars} other={found} bar={bar} />
       )}
@@ -419,7 +425,7 @@ function valueOf(mark: Mark, bar: number): { readonly text: string; readonly col
   const i = bar - mark.start
   const value = mark.values[i]
   if (value === undefined) return null
-  return { text: Number.isNaN(value) ? '∅' : plotText(value), color: colourOf(mark, i) }
+  return { text: Number.isNaN(value) ? '∅' : plotText(value, mark.precision), color: colourOf(mark, i) }
 }
 
 const colourOf = (mark: PlotMark, i: number): string => {
@@ -429,7 +435,8 @@ const colourOf = (mark: PlotMark, i: number): string => {
   return legible(color.slice(0, 7), theme.value)
 }
 
-function plotText(value: number): string {
+function plotText(value: number, precision: number | null = null): string {
+  if (precision !== null) return ratio(value, precision)
   const size = Math.abs(value)
   if (size >= 1e7) return compact(value)
   return price(value, size >= 1000 ? 0.01 : size >= 1 ? 0.001 : 0.00001)

@@ -33,6 +33,8 @@ export interface PlotMark extends MarkBase {
   readonly base: number
   readonly join: boolean
   readonly trackprice: boolean
+  /** Decimal places of its values; null = as many as they need. */
+  readonly precision: number | null
 }
 export interface LevelMark extends MarkBase {
   readonly kind: 'hline'
@@ -222,6 +224,7 @@ function markOf(track: Track, { base, byId, lines }: OfRun): Mark | undefined {
         base: track.histbase ?? 0,
         join: track.join === true,
         trackprice: track.trackprice === true,
+        precision: null,
       }
     case 'hline':
       return {

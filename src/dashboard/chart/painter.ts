@@ -118,6 +118,14 @@ export class Painter {
     return made
   }
 
+  /** How high panes are where that is no longer as the scene says; null = nobody has dragged them. */
+  draggedHeights(): Scene['heights'] | null {
+    const panes = this.#chart.panes()
+    const now = this.#panes.map(({ name }, i) => [name, panes[i]?.getStretchFactor() ?? 1] as const)
+    const isSame = now.every(([name, height]) => Math.abs(height - heightOf(this.#scene, name)) < 1e-6)
+    return isSame ? null : { ...this.#scene.heights, ...Object.fromEntries(now) }
+  }
+
   #addPane(name: string, index: number): PanePainter {
     const series = this.#chart.addSeries(
       LineSeries,

@@ -41,6 +41,8 @@ interface ViewEvents {
   /** Called when other bars have come into view. */
   readonly onRange: () => void
   readonly onLayout: (boxes: readonly PaneBox[]) => void
+  /** Somebody has dragged the line between two panes. */
+  readonly onHeights: (heights: Scene['heights']) => void
 }
 
 export class ChartView {
@@ -218,6 +220,8 @@ export class ChartView {
       if (key === this.#layoutKey) return
       this.#layoutKey = key
       this.#events.onLayout(boxes)
+      const dragged = this.#painter.draggedHeights()
+      if (dragged) this.#events.onHeights(dragged)
     })
   }
 }

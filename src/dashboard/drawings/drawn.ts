@@ -135,7 +135,7 @@ export function inTypeface({ ctx, theme }: Paint, draw: () => void): void {
   const { get, set } = Object.getOwnPropertyDescriptor(CanvasRenderingContext2D.prototype, 'font')!
   Object.defineProperty(ctx, 'font', {
     configurable: true,
-    get,
+    get: get!,
     set: (font: string) => set!.call(ctx, font.replace(/px .*/, `px ${theme.font}`)),
   })
   try {

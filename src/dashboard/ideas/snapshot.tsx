@@ -153,6 +153,7 @@ function ReplayableChart({ snapshot }: { readonly snapshot: Snapshot }) {
       onClick: () => undefined,
       onRange: () => undefined,
       onLayout: () => undefined,
+      onHeights: () => undefined,
     })
     setView(made)
     return () => made.destroy()

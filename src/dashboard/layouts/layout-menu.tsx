@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Layout, LayoutChart } from '../../wire/layout.ts'
 import { call } from '../api-client.ts'
 import { Menu, type MenuItem } from '../chart/menu.tsx'
+import { focusChart } from '../chart/on-screen.ts'
 import { ago } from '../format.ts'
 import { attempt } from '../frame/page.tsx'
 import { Icon } from '../ui/icon.tsx'
@@ -137,8 +138,12 @@ function NameDialog({ asking, onClose }: { readonly asking: Asking; readonly onC
     async send({ name }) {
       await (asking === 'rename' ? rename(name) : saveAs(name))
       onClose()
+      // What is typed next is a symbol, and for the chart: the dialog would give the focus back to its menu.
+      requestAnimationFrame(focusChart)
     },
   })
+  // Typing replaces the name that is proposed, instead of going on from it.
+  useEffect(() => document.querySelector<HTMLInputElement>('input[data-autofocus]')?.select(), [])
   return (
     <FormDialog
       of={form}

@@ -65,14 +65,16 @@ function toWire({ shape, links, active, script: scripted, all }: Charts, stored:
 
 type WireChart = NonNullable<LayoutChart['grid']>['others'][number]
 
-const chartToWire = ({ id: _id, market, boxes, ...rest }: OneChart): WireChart => ({
+const chartToWire = ({ id: _id, market, boxes, heights, ...rest }: OneChart): WireChart => ({
   ...market,
   ...rest,
   ...(boxes && { boxes }),
+  ...(heights && { heights }),
 })
 
 function chartFromWire(id: string, chart: WireChart): OneChart {
-  const { exchange, symbol, interval, type, scale, volume, trades, studies, boxes, compared = [] } = chart
+  const { exchange, symbol, interval, type, boxes, heights, compared = [] } = chart
+  const { scale, volume, trades, studies } = chart
   return {
     id,
     market: { exchange, symbol, interval },
@@ -84,6 +86,7 @@ function chartFromWire(id: string, chart: WireChart): OneChart {
     studies,
     compared,
     ...(boxes && { boxes }),
+    ...(heights && { heights }),
   }
 }
 

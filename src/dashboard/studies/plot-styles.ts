@@ -1,29 +1,31 @@
-// How the user wants a study's plots to look, in place of what the script says.
+// How the user wants a study's plots and levels to look, in place of what the script says.
 
-import { DISPLAY, type Mark, type PlotMark, type RunMarks } from '../chart/marks.ts'
+import type { Study } from '../charts.ts'
+import { DISPLAY, type LevelMark, type Mark, type PlotMark, type RunMarks } from '../chart/marks.ts'
 
-export interface PlotStyle {
-  readonly color?: string
-  readonly width?: number
-  readonly hidden?: boolean
-}
-/** Styles by the plot's title, or by its number if it has none. */
-export type PlotStyles = Readonly<Record<string, PlotStyle>>
+/** Styles by the plot's title, or by its number if it has none; those of levels with a word before it. */
+export type PlotStyles = Study['plots']
+export type PlotStyle = PlotStyles[string]
 
 export interface StyledPlot {
   readonly key: string
   readonly name: string
   readonly color: string
   readonly width: number
+  readonly dash: string
+  /** Where a level stands; null = it is a plot. */
+  readonly price: number | null
 }
 
-/** The plots that can be styled, in order. */
+/** The plots and levels that can be styled, in order. */
 export function plotsOf(marks: RunMarks): readonly StyledPlot[] {
-  return keyed(marks).map(([key, mark], i) => ({
+  return keyed(marks).map(([key, mark, n]) => ({
     key,
-    name: mark.title || `Plot ${i + 1}`,
+    name: mark.title || `${mark.kind === 'plot' ? 'Plot' : 'Level'} ${n + 1}`,
     color: firstColor(mark),
     width: mark.width,
+    dash: mark.dash,
+    price: mark.kind === 'plot' ? null : mark.price,
   }))
 }
 
@@ -32,28 +34,47 @@ export function styled(marks: RunMarks, styles: PlotStyles): RunMarks {
   const changed = new Map<Mark, Mark>()
   for (const [key, mark] of keyed(marks)) {
     const style = styles[key]
-    if (style) changed.set(mark, restyled(mark, style))
+    if (style) changed.set(mark, mark.kind === 'plot' ? styledPlot(mark, style) : styledLevel(mark, style))
   }
-  return {
-    ...marks,
-    panes: marks.panes.map((pane) => ({
-      ...pane,
-      marks: pane.marks.map((mark) => changed.get(mark) ?? mark),
-    })),
-  }
+  // Fills lie between what they were made for, as it looks now.
+  const now = <M extends PlotMark | LevelMark>(mark: M) => (changed.get(mark) as M | undefined) ?? mark
+  const shown = (mark: Mark): Mark =>
+    mark.kind === 'fill' ? { ...mark, a: now(mark.a), b: now(mark.b) } : (changed.get(mark) ?? mark)
+  return { ...marks, panes: marks.panes.map((pane) => ({ ...pane, marks: pane.marks.map(shown) })) }
 }
 
-function keyed({ panes }: RunMarks): readonly (readonly [string, PlotMark])[] {
-  const plots = panes.flatMap(({ marks }) => marks.filter((mark): mark is PlotMark => mark.kind === 'plot'))
-  return plots.map((mark, i) => [mark.title || String(i), mark])
+type Keyed = readonly [key: string, mark: PlotMark | LevelMark, number: number]
+
+function keyed({ panes }: RunMarks): readonly Keyed[] {
+  const all = panes.flatMap(({ marks }) => marks)
+  return [
+    ...all.filter((mark) => mark.kind === 'plot').map((mark, i): Keyed => [mark.title || String(i), mark, i]),
+    ...all
+      .filter((mark) => mark.kind === 'hline')
+      .map((mark, i): Keyed => [`level ${mark.title || String(i)}`, mark, i]),
+  ]
 }
 
-const restyled = (mark: PlotMark, { color, width, hidden }: PlotStyle): PlotMark => ({
+const styledPlot = (mark: PlotMark, { color, width, dash, precision, hidden }: PlotStyle): PlotMark => ({
   ...mark,
   ...(color !== undefined && { colors: { one: color } }),
   ...(width !== undefined && { width }),
+  ...(dash !== undefined && { dash }),
+  ...(precision !== undefined && { precision }),
   ...(hidden && { display: mark.display & DISPLAY.dataWindow }),
 })
 
-const firstColor = ({ colors }: PlotMark): string =>
-  ('one' in colors ? colors.one : colors.palette[0])?.slice(0, 7) ?? '#2962ff'
+const styledLevel = (mark: LevelMark, { color, width, dash, price, hidden }: PlotStyle): LevelMark => ({
+  ...mark,
+  ...(color !== undefined && { color }),
+  ...(width !== undefined && { width }),
+  ...(dash !== undefined && { dash }),
+  ...(price !== undefined && { price }),
+  ...(hidden && { display: mark.display & DISPLAY.dataWindow }),
+})
+
+const firstColor = (mark: PlotMark | LevelMark): string => {
+  const color =
+    mark.kind === 'hline' ? mark.color : 'one' in mark.colors ? mark.colors.one : mark.colors.palette[0]
+  return color?.slice(0, 7) ?? '#2962ff'
+}

@@ -12,6 +12,7 @@ import { marksOf, type RunMarks } from '../chart/marks.ts'
 import type { ShownBars } from '../chart/scene.ts'
 import { fieldOf, isSameMarket, placed, type Market, type Study } from '../charts.ts'
 import { runBars } from '../run-script.ts'
+import { remembered } from '../settings.ts'
 import { toast } from '../ui/ui.tsx'
 import type { Track } from '../../wire/track.ts'
 import {
@@ -135,6 +136,22 @@ export const layersOf = (cell: Cell): ReadonlySignal<readonly Layer[]> => allLay
 /** Those of the active chart. */
 export const layers = computed(() => allLayers.of(activeCell.value).value)
 
+/** How the next study of a script begins, by the script; what is the same as in the script is left out. */
+const defaults = remembered<Readonly<Record<string, Pick<Study, 'inputs' | 'plots' | 'intervals' | 'pane'>>>>(
+  'studies.defaults',
+  {},
+)
+const nameOfScript = ({ from, name }: Pick<Study, 'from' | 'name'>): string => from || name
+
+/** The next study of its script begins as this one is now. What it has of other studies on the chart is left out. */
+export function keepAsDefault(study: Study): void {
+  const { intervals, plots, pane = '' } = study
+  const inputs = Object.fromEntries(Object.entries(study.inputs).filter(([, value]) => !isStudyPlot(value)))
+  const kept = { inputs, plots, intervals, pane: ['price', 'own'].includes(pane) ? pane : '' }
+  defaults.value = { ...defaults.peek(), [nameOfScript(study)]: kept }
+  toast(`${study.shortName} begins like this from now on.`)
+}
+
 /** Puts a script on the chart; refused with a toast if the chart holds as many as it can. */
 export function addStudy(study: Pick<Study, 'name' | 'shortName' | 'source' | 'from'>): void {
   if (studies.peek().length >= STUDIES_MAX) {
@@ -142,7 +159,8 @@ export function addStudy(study: Pick<Study, 'name' | 'shortName' | 'source' | 'f
     return
   }
   const id = `s${crypto.getRandomValues(new Uint32Array(2)).join('')}`
-  const fresh: Study = { inputs: {}, hidden: false, intervals: null, plots: {}, ...study, id }
+  const own = defaults.peek()[nameOfScript(study)]
+  const fresh: Study = { inputs: {}, hidden: false, intervals: null, plots: {}, ...own, ...study, id }
   studies.value = [...studies.peek(), fresh]
 }
 

@@ -10,9 +10,9 @@ import { openCopy, openScript } from '../editor/documents.ts'
 import { attempt, Check, Segments, useLoad } from '../frame/page.tsx'
 import { Button, Dialog, Empty, Failure, Select, Skeleton } from '../ui/ui.tsx'
 import { bottom } from '../workspace.ts'
-import { plotsOf, type PlotStyle } from './plot-styles.ts'
+import { plotsOf, type PlotStyle, type StyledPlot } from './plot-styles.ts'
 import s from './studies.module.css'
-import { changeStudy, layers, moveStudy, plotsFor, settingsOf, studies } from './studies.ts'
+import { changeStudy, keepAsDefault, layers, moveStudy, plotsFor, settingsOf, studies } from './studies.ts'
 import type { Study } from '../charts.ts'
 
 type Tab = 'inputs' | 'style' | 'intervals'
@@ -26,7 +26,7 @@ export function StudySettings({ id }: { readonly id: string }) {
     <Dialog
       title={study.name}
       onClose={close}
-      width={460}
+      width={560}
       footer={
         <>
           <Button size="small" onClick={() => moveStudy(id, -1)}>
@@ -47,7 +47,15 @@ export function StudySettings({ id }: { readonly id: string }) {
           </Button>
           <Button
             size="small"
+            title="The next one that is put on a chart begins like this one"
+            onClick={() => keepAsDefault(study)}
+          >
+            Save as default
+          </Button>
+          <Button
+            size="small"
             variant="danger"
+            title="As the script says"
             onClick={() => changeStudy(id, { inputs: {}, plots: {}, intervals: null, pane: '' })}
           >
             Reset
@@ -103,43 +111,113 @@ function Inputs({ study }: { readonly study: Study }) {
 }
 
 const WIDTHS = [1, 2, 3, 4]
+const DASHES = [
+  ['solid', 'Solid'],
+  ['dashed', 'Dashed'],
+  ['dotted', 'Dotted'],
+] as const
+const PLACES = [0, 1, 2, 3, 4, 5, 6, 7, 8]
 
 function Styles({ study }: { readonly study: Study }) {
   const marks = layers.value.find((one) => one.study.id === study.id)?.marks
   const plots = marks ? plotsOf(marks) : []
-  const set = (key: string, change: PlotStyle) =>
-    changeStudy(study.id, { plots: { ...study.plots, [key]: { ...study.plots[key], ...change } } })
   return (
     <>
       <Pane study={study} />
       {plots.length === 0 && <Empty title="It has no plots to style" />}
       <ul class={s.plots}>
-        {plots.map(({ key, name, color, width }) => (
-          <li key={key} class={s.plot}>
-            <Check checked={!study.plots[key]?.hidden} onChange={(on) => set(key, { hidden: !on })}>
-              {name}
-            </Check>
-            <input
-              type="color"
-              aria-label={`Colour of ${name}`}
-              value={study.plots[key]?.color ?? color}
-              onChange={(event) => set(key, { color: event.currentTarget.value })}
-            />
-            <select
-              aria-label={`Width of ${name}`}
-              value={String(study.plots[key]?.width ?? width)}
-              onChange={(event) => set(key, { width: Number(event.currentTarget.value) })}
-            >
-              {[...new Set([...WIDTHS, width])].map((one) => (
-                <option key={one} value={String(one)}>
-                  {one} px
-                </option>
-              ))}
-            </select>
-          </li>
+        {plots.map((plot) => (
+          <PlotRow
+            key={plot.key}
+            plot={plot}
+            style={study.plots[plot.key] ?? {}}
+            onChange={(change) => {
+              const style = changed(study.plots[plot.key] ?? {}, change)
+              changeStudy(study.id, { plots: { ...study.plots, [plot.key]: style } })
+            }}
+          />
         ))}
       </ul>
     </>
+  )
+}
+
+/** What is undefined becomes as the script says. */
+type StyleChange = { readonly [Field in keyof PlotStyle]: PlotStyle[Field] | undefined }
+const changed = (style: PlotStyle, change: StyleChange): PlotStyle =>
+  Object.fromEntries(Object.entries({ ...style, ...change }).filter(([, value]) => value !== undefined))
+
+function PlotRow({
+  plot: { name, color, width, dash, price },
+  style,
+  onChange,
+}: {
+  readonly plot: StyledPlot
+  readonly style: PlotStyle
+  readonly onChange: (change: StyleChange) => void
+}) {
+  return (
+    <li class={s.plot}>
+      <Check checked={!style.hidden} onChange={(on) => onChange({ hidden: !on })}>
+        {name}
+      </Check>
+      <input
+        type="color"
+        aria-label={`Colour of ${name}`}
+        value={style.color ?? color}
+        onChange={(event) => onChange({ color: event.currentTarget.value })}
+      />
+      <select
+        aria-label={`Width of ${name}`}
+        value={String(style.width ?? width)}
+        onChange={(event) => onChange({ width: Number(event.currentTarget.value) })}
+      >
+        {[...new Set([...WIDTHS, width])].map((one) => (
+          <option key={one} value={String(one)}>
+            {one} px
+          </option>
+        ))}
+      </select>
+      <select
+        aria-label={`Line of ${name}`}
+        value={style.dash ?? dash}
+        onChange={(event) =>
+          onChange({ dash: DASHES.find(([one]) => one === event.currentTarget.value)![0] })
+        }
+      >
+        {DASHES.map(([one, words]) => (
+          <option key={one} value={one}>
+            {words}
+          </option>
+        ))}
+      </select>
+      {price === null ? (
+        <select
+          aria-label={`Decimals of ${name}`}
+          value={String(style.precision ?? '')}
+          onChange={({ currentTarget: { value } }) =>
+            onChange({ precision: value === '' ? undefined : Number(value) })
+          }
+        >
+          <option value="">Auto</option>
+          {PLACES.map((places) => (
+            <option key={places} value={String(places)}>
+              {(1).toFixed(places)}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <input
+          type="number"
+          step="any"
+          aria-label={`Price of ${name}`}
+          value={style.price ?? price}
+          onChange={({ currentTarget: { valueAsNumber: at } }) =>
+            onChange({ price: Number.isFinite(at) ? at : undefined })
+          }
+        />
+      )}
+    </li>
   )
 }
 
