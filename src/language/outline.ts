@@ -21,7 +21,7 @@ interface ImportPath {
 }
 
 export interface Outline {
-  /** As it is read: v1 to v3 as v4; without a version line null, as only compiling it tells whether it is v6 or v5. */
+  /** As it is read: v1 to v3 as v4, and as v1 without a version line; null where there is no such version. */
   readonly version: PineVersion | null
   /** null without a declaration. */
   readonly kind: ScriptKind | null
@@ -63,8 +63,8 @@ export function outline(source: string, chart: Chart | null = null): Outline {
 }
 
 function versionOf({ version }: tree.Script): PineVersion | null {
-  if (version === null) return null
-  return version === 5 || version === 6 ? version : version < 5 ? 4 : null
+  if (version === 5 || version === 6) return version
+  return version === null || (version > 0 && version < 5) ? 4 : null
 }
 
 function declarationOf(

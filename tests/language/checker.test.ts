@@ -731,9 +731,3 @@ describe('inputs', () => {
     expect(found?.[0]?.enum?.members.map((one) => one.title)).toEqual(['A', 'b'])
   })
 })
-
-test('a script without a version is one of v6 if it can be, else of v5', () => {
-  const version = (source: string) => check(parse(source).script).program?.version
-  expect(version('indicator("")\nx = close')).toBe(6)
-  expect(version('indicator("")\nbool x = na')).toBe(5)
-})

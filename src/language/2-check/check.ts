@@ -9,14 +9,19 @@
 import type * as tree from '../1-parse/tree.ts'
 import type { Diagnostic } from '../diagnostic.ts'
 import { labelsOf } from '../runtime/inputs.ts'
+import { BUILTIN_VARIABLES } from '../builtins/table.ts'
 import type { PineVersion } from '../runtime/runtime.ts'
 import * as messages from '../messages/checking.ts'
+import type { Message } from '../messages/message.ts'
 import { expression } from './expressions.ts'
 import { checkUncalled } from './functions.ts'
 import { Check, atTop, newUnit, type CheckOptions } from './place.ts'
 import type { Program, Semantics } from './program.ts'
 import { statement } from './statements.ts'
+import type { Type } from './types.ts'
+import { versionTable } from './version.ts'
 import { collect, reportBrokenLibraries } from './top-level.ts'
+import { isVersion1, withPasts, type WithPasts } from './first-versions.ts'
 
 export interface CheckResult {
   /** null when there is an error among the diagnostics. */
@@ -26,22 +31,41 @@ export interface CheckResult {
   readonly hasOutput: boolean
 }
 
-/** A script that does not name its version is one of v6 if it can be, else of v5. v1 to v3 are read as v4. */
+/** A script that does not name its version is one of v1. v1 to v3 are read as v4, but for what `Unit.written` decides. */
 export function check(script: tree.Script, options: CheckOptions = {}): CheckResult {
-  if (script.version === 4 || script.version === 5 || script.version === 6) {
-    return checkAs(script, script.version, options)
+  const { version } = script
+  if (version === 4 || version === 5 || version === 6) return checkAs(script, version, options)
+  const said = (message: Message): CheckResult => {
+    const { start } = script
+    return { program: null, diagnostics: [{ ...message, start, end: start }], hasOutput: true }
   }
-  if (script.version !== null && script.version < 4) return checkAs(script, 4, options)
-  const newest = checkAs(script, 6, options)
-  if (newest.program !== null) return newest
-  const older = checkAs(script, 5, options)
-  return older.program === null ? newest : older
+  if (version !== null && (version < 1 || version > 6)) return said(messages.noSuchVersion(version))
+  if (version === null && !isVersion1(script.statements)) return said(messages.noVersion())
+  const retyped = new Map<string, Type>()
+  for (let round = 1; ; round++) {
+    const before = retyped.size
+    const found = checkAs(script, 4, options, retyped)
+    if (found.program !== null || retyped.size === before || round === ROUNDS_MAX) return found
+  }
 }
 
-function checkAs(script: tree.Script, version: PineVersion, options: CheckOptions): CheckResult {
-  const run = new Check({ expression, statement }, options)
+/** One type may depend on another that is found in the round before; in published scripts the second round was the last. */
+const ROUNDS_MAX = 5
+
+function checkAs(
+  written: tree.Script,
+  version: PineVersion,
+  options: CheckOptions,
+  retyped?: Map<string, Type>,
+): CheckResult {
+  const run = new Check({ expression, statement }, options, retyped)
+  const { script, early }: WithPasts =
+    (written.version ?? 1) < 3 ? withPasts(written, isBuiltIn) : { script: written, early: [] }
   const unit = newUnit(run, script, version, '', '')
   const here = atTop(run, unit)
+  for (const { at, declared } of early)
+    run.report(here, at, messages.declaredBelow(at.name, at.start > declared.start))
+  if (early.length > 0) return { program: null, diagnostics: unit.diagnostics, hasOutput: true }
   collect(here, script.statements)
   for (const one of script.statements) statement(here, one)
   checkUncalled(here)
@@ -73,6 +97,10 @@ function checkAs(script: tree.Script, version: PineVersion, options: CheckOption
     variableCount: run.variableCount,
   }
   return { program, diagnostics, hasOutput: run.hasOutput }
+}
+
+function isBuiltIn(name: string): boolean {
+  return BUILTIN_VARIABLES.has(name) || Object.hasOwn(versionTable(4).values, name)
 }
 
 function semantics(version: PineVersion): Semantics {

@@ -36,6 +36,8 @@ export function adapt(
     else if (one.name !== null && legacy?.drop?.includes(one.name) === true) continue
     else given.push(style(builtin, direction(here, builtin, renamed(here, builtin, legacy, one), i), i))
   }
+  if (here.unit.written < 3 && builtin.name === 'request.security' && !looks(given))
+    given.push(...ahead(here, node))
   const isVeiled = transparency === null && here.unit.version === 4 && VEILED.has(builtin.name)
   const amount = isVeiled ? veil(node) : transparency
   if (amount === null) return { given, when }
@@ -46,6 +48,19 @@ export function adapt(
     ),
     when,
   }
+}
+
+/** Whether a call says if it looks ahead. */
+function looks(given: readonly Given[]): boolean {
+  return given.some(({ name }, i) => name === 'lookahead' || (name === null && i === LOOKAHEAD_PLACE))
+}
+
+const LOOKAHEAD_PLACE = 4
+
+/** Up to version 2 a request looks ahead unless the script says otherwise ("To Pine Script version 3"). */
+function ahead(here: Place, { end }: Range): Given[] {
+  const expr = builtinByName(here, 'barmerge.lookahead_on', { start: end, end })
+  return expr === null ? [] : [{ name: 'lookahead', expr }]
 }
 
 /** What v4 fills is nearly transparent unless the script says otherwise, since its default for `transp` was 90. */

@@ -108,9 +108,16 @@ export class Check {
   /** What has been reported already, for each list: text that is only tried out reports to a list that nobody reads. */
   readonly #seen = new WeakMap<readonly Diagnostic[], Set<string>>()
 
-  constructor(rules: Rules, options: CheckOptions) {
+  /**
+   * Up to version 3 a variable has the type of what is written to it, if its declaration says less (`x = na`, `x = 0`). The
+   * check finds that when it comes to the assignment, and is then made again.
+   */
+  readonly retyped: Map<string, Type>
+
+  constructor(rules: Rules, options: CheckOptions, retyped = new Map<string, Type>()) {
     this.rules = rules
     this.options = options
+    this.retyped = retyped
   }
 
   site(): number {
@@ -152,6 +159,8 @@ export class Check {
 
 export interface Unit {
   readonly version: PineVersion
+  /** 1 to 6, as the text says it; 1 where it says none. Versions 1 to 3 are read as 4, but for what each does otherwise (L11). */
+  readonly written: number
   readonly names: VersionTable
   /** What is put before the unit's names in the program: nothing for the script, `alias.` for a library. */
   readonly prefix: string
@@ -316,6 +325,7 @@ export function newUnit(
 ): Unit {
   return {
     version,
+    written: script.version ?? 1,
     names: versionTable(version),
     prefix,
     path,

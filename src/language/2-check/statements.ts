@@ -74,6 +74,9 @@ export function variableDeclaration(here: Place, node: tree.VariableDeclaration)
     }
     type = declared
     expr = coerce(expr, type)
+  } else if (here.check.retyped.has(name) && (type.kind === 'na' || type.kind === 'int')) {
+    type = here.check.retyped.get(name) ?? type
+    expr = coerce(expr, type)
   } else if (type.kind === 'na') {
     if (expr.kind === 'Const' && (here.unit.version > 4 || !here.scope.assigned.has(name)))
       here.check.report(here, node, messages.naWithoutType(name))
@@ -210,6 +213,7 @@ function variableAssignment(
   if (fits(here, expr.type, variable.type)) {
     here.out.push({ kind: 'Assign', variable, value: coerce(expr, variable.type), start: node.start })
   } else {
+    if (here.unit.written < 4) here.check.retyped.set(target.name, expr.type)
     here.check.report(
       here,
       node.value,

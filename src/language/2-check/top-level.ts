@@ -191,6 +191,7 @@ function readLibrary(here: Place, node: tree.Import, path: string, alias: string
   collect(inside, script.statements)
   check.reading.delete(path)
   library.diagnostics.push(...diagnostics)
+  if (script.version === null) check.report(inside, script, messages.noVersion())
   check.imported.push({ at: { here, node }, path, source, library })
   return library
 }

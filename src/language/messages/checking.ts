@@ -272,6 +272,24 @@ export const noDeclaration = (version: number): Message =>
       ? 'Start with `strategy("…")` or `study("…")`.'
       : 'Start with `strategy("…")` or `indicator("…")`.',
   )
+export const noVersion = (): Message =>
+  error(
+    'no-version',
+    'The text does not say which version of Pine it is, and what says none is of version 1, which this is not.',
+    'Write `//@version=6`, or the version that it is, into the first line.',
+  )
+export const noSuchVersion = (version: number): Message =>
+  error(
+    'no-such-version',
+    `There is no version ${version} of Pine.`,
+    'Write `//@version=6`, or 1 to 5 for an older text.',
+  )
+export const declaredBelow = (name: string, isOwn: boolean): Message =>
+  error(
+    'declared-below',
+    `\`${name}\` is ${isOwn ? 'made of itself on the same bar' : 'declared below'}, which only versions 1 and 2 allowed.`,
+    isOwn ? `Write \`${name}[1]\` for its value on the bar before.` : 'Move its declaration above this line.',
+  )
 export const declarationTwice = (): Message =>
   error('declaration-twice', 'The script says a second time what it is.', 'Keep one declaration.')
 export const notInLocalScope = (name: string): Message =>
