@@ -4,16 +4,16 @@
 // Bytecode makes the server ready in 23 ms instead of 51; it needs ESM for top-level await. Identifiers are not minified
 // because Elysia reads the source text of handlers to find out what they use.
 
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, resolve } from 'node:path'
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import type { BunPlugin } from 'bun'
 import { COMPRESSED, DASHBOARD_ASSETS, LICENCE_ASSETS } from '../server/assets.ts'
-import { assert } from '../lib/assert.ts'
 import { bundleDashboard } from '../server/source/dashboard-bundle.ts'
 import { readArticles } from '../people/support/read-articles.ts'
 import { LIBRARY_TEXTS } from '../language/libraries/texts.ts'
 import { commandLine } from './command-line.ts'
+import { leftOut } from './left-out.ts'
 import { LICENSES_FILE, licenseTexts } from '../server/source/licenses.ts'
 import { lmdbNative } from './lmdb-plugin.ts'
 
@@ -27,7 +27,14 @@ Builds one executable with everything in it.
 const { values } = commandLine(HELP, { target: { type: 'string' }, outfile: { type: 'string' } })
 const host = `bun-${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
 const target = values.target ?? host
-const outfile = values.outfile ?? `${root}/dist/chartroom${target === host ? '' : target.replace(/^bun/, '')}`
+const exe = target.startsWith('bun-windows') ? '.exe' : ''
+const outfile = resolve(
+  values.outfile ?? `${root}/dist/chartroom${target === host ? '' : target.replace(/^bun/, '')}${exe}`,
+)
+/** What is made on the way, beside the executable, so that the source is only read and two builds do not meet. */
+const work = workFolder()
+// The executable takes its place when it is whole; by the name that it has until then its parts are called.
+const unfinished = `${work}/${basename(outfile)}`
 const native = lmdbNative(target)
 if (!native.isInstalled()) {
   // The lock file names the natives of all machines; an install keeps only those of this one.
@@ -36,132 +43,82 @@ if (!native.isInstalled()) {
     process.exit(1)
 }
 
-/** Brotli at its best takes seconds, which is too long for a start. */
-function writeCompressed(folder: string, name: string, bytes: Uint8Array): void {
-  const params = { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length }
-  writeFileSync(`${folder}/${name}${COMPRESSED}`, brotliCompressSync(bytes, { params }))
+function workFolder(): string {
+  try {
+    mkdirSync(dirname(outfile), { recursive: true })
+    const folder = mkdtempSync(`${dirname(outfile)}/.build-`)
+    process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+    return folder
+  } catch (error) {
+    console.error(
+      `${outfile} cannot be written (${(error as Error).message}). Name another place: --outfile PATH`,
+    )
+    process.exit(1)
+  }
 }
 
-function emptyFolder(name: string): string {
-  const folder = `${root}/dist/${name}`
-  rmSync(folder, { recursive: true, force: true })
-  mkdirSync(folder, { recursive: true })
+/** Brotli at its best takes seconds, which is too long for a start. */
+function compressed(bytes: Uint8Array): Uint8Array {
+  return brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } })
+}
+
+function newFolder(name: string): string {
+  const folder = `${work}/${name}`
+  mkdirSync(folder)
   return folder
 }
 
-/** How every part of jstat ends. */
-const SECTION_END = '}(jStat, Math));\n'
-
-const MAKERS =
-  /[\\/]@simplewebauthn[\\/]server[\\/]esm[\\/](?:registration[\\/]verifications|metadata|helpers[\\/](?:convertX509|mapX509|validateC|validateExt|getCertificateInfo|isCertRevoked)|services[\\/](?:metadataService|defaultRootCerts)).*\.js$/
-
 /**
- * Code whose `read` gives this text, which is kept as a compressed file: in the code it would take more than twice the room, since
- * a text stands in the bytecode once more.
+ * Keeps texts as compressed files: in the code one would take more than twice the room, since it stands in the bytecode once
+ * more. The files are on no disk, whose paths would get into the names of the executable's parts.
  */
-function embeddedText(name: string, bytes: Uint8Array): string {
-  const folder = emptyFolder(`texts/${name}`)
-  writeCompressed(folder, name, bytes)
-  return `import { readFileSync } from 'node:fs'
+const packedTexts: BunPlugin = {
+  name: 'packed-texts',
+  setup(build) {
+    const files = new Map<string, Uint8Array>()
+    const codeOf = (name: string, bytes: Uint8Array) => {
+      files.set(name, compressed(bytes))
+      return `import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
-import path from ${JSON.stringify(`${folder}/${name}${COMPRESSED}`)} with { type: 'file' }
+import path from 'packed:${name}' with { type: 'file' }
 const read = () => brotliDecompressSync(readFileSync(path)).toString()
 `
-}
-
-/** Leaves out or compresses what would take much room: a byte of code takes four, since the bytecode is in the executable too. */
-const small: BunPlugin = {
-  name: 'small',
-  setup(build) {
+    }
+    build.onResolve({ filter: /^packed:/ }, ({ path }) => ({ path: path.slice(7), namespace: 'packed' }))
+    build.onLoad({ filter: /.*/, namespace: 'packed' }, ({ path }) => ({
+      contents: files.get(path)!,
+      loader: 'file',
+    }))
     // The sample bars are read at the first start only, common passwords when somebody chooses one, the client when it is
     // fetched.
     build.onLoad({ filter: /\.(?:csv|py|txt)$/ }, ({ path }) => ({
-      contents: `${embeddedText(basename(path), readFileSync(path))}export default read()`,
+      contents: `${codeOf(basename(path), readFileSync(path))}export default read()`,
       loader: 'js',
     }))
     // Libraries are read when a script imports the first.
     build.onLoad({ filter: /[\\/]libraries[\\/]texts\.ts$/ }, () => ({
-      contents: `${embeddedText('libraries.json', Buffer.from(JSON.stringify(LIBRARY_TEXTS)))}
+      contents: `${codeOf('libraries.json', Buffer.from(JSON.stringify(LIBRARY_TEXTS)))}
 const known = {}
 export const libraryText = (name) => (known.texts ??= JSON.parse(read()))[name] ?? ''`,
       loader: 'js',
     }))
     // The manual is read for the support chat and for agents.
     build.onLoad({ filter: /[\\/]src[\\/]people[\\/]support[\\/]articles\.ts$/ }, () => ({
-      contents: `${embeddedText('articles.json', Buffer.from(JSON.stringify(readArticles())))}
+      contents: `${codeOf('articles.json', Buffer.from(JSON.stringify(readArticles())))}
 import { parseArticle } from './support.ts'
 export const ARTICLES = Object.entries(JSON.parse(read())).map(([id, text]) => parseArticle(id, text))`,
       loader: 'js',
     }))
-    // Of jstat only the normal distribution is used. What stands behind the distributions (matrices, tests, models) is half of it.
-    build.onLoad({ filter: /[\\/]jstat[\\/]dist[\\/]jstat\.js$/ }, ({ path }) => {
-      const text = readFileSync(path, 'utf8')
-      const from = text.indexOf(SECTION_END, text.indexOf('jStat.normal, {')) + SECTION_END.length
-      const to = text.indexOf('  // Make it compatible with previous version.')
-      assert(from > SECTION_END.length && to > from, 'jstat has its distributions before what is left out')
-      return { contents: text.slice(0, from) + text.slice(to), loader: 'js' }
-    })
-    // Which ending a type of file has: what our letters have attached says both.
-    build.onLoad({ filter: /[\\/]nodemailer[\\/]dist[\\/]esm[\\/]mime-funcs[\\/]mime-types\.js$/ }, () => ({
-      contents: `export const detectMimeType = () => 'application/octet-stream'
-export const detectExtension = () => 'bin'`,
-      loader: 'js',
-    }))
-    // The hosts of well-known services of mail, for who names a service instead of a host. SMTP_URL names the host.
-    build.onLoad({ filter: /[\\/]nodemailer[\\/]dist[\\/]esm[\\/]well-known[\\/]services\.js$/ }, () => ({
-      contents: 'export const services = {}',
-      loader: 'js',
-    }))
-    // The ways to send mail other than SMTP, which is the only one of ours; what signs it, which the
-    // mail server does, and what fetches attachments and tokens from elsewhere.
-    build.onLoad(
-      {
-        filter:
-          /[\\/]nodemailer[\\/]dist[\\/]esm[\\/](?:(?:sendmail|ses|stream|json)-transport|dkim|fetch|xoauth2)[\\/]/,
-      },
-      () => ({
-        contents: `export default class { constructor() { throw new Error('not bundled') } }`,
-        loader: 'js',
-      }),
-    )
-    // Elysia looks into uploaded files with this package, and does without it where it is missing. No route takes such files.
-    build.onResolve({ filter: /^file-type$/ }, ({ path }) => ({ path, namespace: 'left-out' }))
-    build.onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({
-      contents: 'throw new Error("not bundled")',
-      loader: 'js',
-    }))
-    // The SDK checks with it what a person fills in for an agent's tool. No tool of ours asks people for anything.
-    build.onLoad({ filter: /[\\/]validation[\\/]ajv-provider\.js$/ }, () => ({
-      contents: `export class AjvJsonSchemaValidator { getValidator() { throw new Error('not bundled') } }`,
-      loader: 'js',
-    }))
-    // Of the passkeys' package what has to do with the makers of authenticators, whom nobody asks here: their certificates
-    // and lists, with all of X.509 behind them. Of elliptic curves it needs the form of a signature.
-    build.onResolve({ filter: /^@peculiar\/asn1-ecc$/ }, ({ path, importer }) => {
-      const index = Bun.resolveSync(path, importer)
-      return { path: index.replace(/build[\\/].*$/, 'build/es2015/ec_signature_value.js') }
-    })
-    build.onLoad({ filter: MAKERS }, ({ path }) => {
-      const names = [
-        ...readFileSync(path, 'utf8').matchAll(/^export (?:async )?(?:function|class|const) (\w+)/gm),
-      ]
-      return {
-        contents: names
-          .map(([, name = '']) => `export function ${name}() { throw new Error('not bundled') }`)
-          .join('\n'),
-        loader: 'js',
-      }
-    })
   },
 }
 
-const dashboard = emptyFolder(DASHBOARD_ASSETS)
+const dashboard = newFolder(DASHBOARD_ASSETS)
 for (const [name, bytes] of await bundleDashboard())
   // The page gets absolute addresses when it is served, and typefaces are compressed already.
-  if (/\.(js|css|svg)$/.test(name)) writeCompressed(dashboard, name, bytes)
+  if (/\.(js|css|svg)$/.test(name)) writeFileSync(`${dashboard}/${name}${COMPRESSED}`, compressed(bytes))
   else writeFileSync(`${dashboard}/${name}`, bytes)
-const licences = emptyFolder(LICENCE_ASSETS)
-writeCompressed(licences, LICENSES_FILE, Buffer.from(licenseTexts()))
+const licences = newFolder(LICENCE_ASSETS)
+writeFileSync(`${licences}/${LICENSES_FILE}${COMPRESSED}`, compressed(Buffer.from(licenseTexts())))
 
 const result = await Bun.build({
   entrypoints: ['main.ts', 'work/workers/worker.ts', 'people/search/worker.ts'].map(
@@ -177,10 +134,10 @@ const result = await Bun.build({
   // Source maps would take 3.3 MB. Without them a stack in the log names functions, which keep their names, but no lines of ours.
   sourcemap: 'none',
   define: { 'process.env.NODE_ENV': '"production"' },
-  plugins: [native.plugin, small],
+  plugins: [native.plugin, packedTexts, leftOut],
   compile: {
     target: target as Bun.Build.CompileTarget,
-    outfile,
+    outfile: unfinished,
     assets: [dashboard, licences],
     // The executable must not read a .env or bunfig.toml in the folder it is started in.
     autoloadDotenv: false,
@@ -189,5 +146,5 @@ const result = await Bun.build({
 })
 for (const line of result.logs) console.error(line.message)
 if (!result.success) process.exit(1)
-const size = Bun.file(outfile).size || Bun.file(`${outfile}.exe`).size
-console.log(`${outfile} ${(size / 1e6).toFixed(1)} MB for ${target}`)
+renameSync(unfinished, outfile)
+console.log(`${outfile} ${(Bun.file(outfile).size / 1e6).toFixed(1)} MB for ${target}`)

@@ -2,7 +2,7 @@
 // executable. So this plugin names the target's file statically, and Bun embeds it, without its symbols for debuggers: they are
 // four fifths of it, and an executable holds what it embeds in memory.
 
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { BunPlugin } from 'bun'
 import { withoutSymbols } from './elf.ts'
@@ -38,16 +38,21 @@ export function lmdbNative(target: string) {
     setup(build) {
       build.onLoad({ filter: /[\\/]node_modules[\\/]lmdb[\\/]native\.js$/ }, async ({ path }) => {
         const source = await Bun.file(path).text()
-        const bare = `${root}/dist/natives/${folder}/${file}`
-        mkdirSync(resolve(bare, '..'), { recursive: true })
-        writeFileSync(bare, withoutSymbols(readFileSync(`${root}/node_modules/${folder}/${file}`)))
         const contents = source
           .replace(/^import loadNAPI from 'node-gyp-build-optional-packages';\s*$/m, '')
-          .replace(/loadNAPI\(dirName\)/, `require(${JSON.stringify(bare)})`)
+          .replace(/loadNAPI\(dirName\)/, `require('lmdb-native:${file}')`)
         if (contents === source || contents.includes('loadNAPI'))
           throw new Error('native.js of lmdb has changed: look at this plugin again')
         return { contents, loader: 'js' }
       })
+      build.onResolve({ filter: /^lmdb-native:/ }, ({ path }) => ({
+        path: path.slice('lmdb-native:'.length),
+        namespace: 'lmdb-native',
+      }))
+      build.onLoad({ filter: /.*/, namespace: 'lmdb-native' }, () => ({
+        contents: withoutSymbols(readFileSync(`${root}/node_modules/${folder}/${file}`)),
+        loader: 'napi',
+      }))
       // Its key encoding generates code at run time from the text of its own functions, whose variables the bundler
       // renames: the first key outside ASCII would throw. All our keys are bytes (`store/lmdb.ts`), so we do not need it.
       build.onLoad({ filter: /[\\/]node_modules[\\/]ordered-binary[\\/]index\.js$/ }, () => ({

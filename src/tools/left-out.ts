@@ -1,0 +1,78 @@
+// What the executable leaves out of the packages it is made of: a byte of code takes four, since the bytecode is in the
+// executable too.
+
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { BunPlugin } from 'bun'
+import { assert } from '../lib/assert.ts'
+
+/** How every part of jstat ends. */
+const SECTION_END = '}(jStat, Math));\n'
+
+const MAKERS =
+  /[\\/]@simplewebauthn[\\/]server[\\/]esm[\\/](?:registration[\\/]verifications|metadata|helpers[\\/](?:convertX509|mapX509|validateC|validateExt|getCertificateInfo|isCertRevoked)|services[\\/](?:metadataService|defaultRootCerts)).*\.js$/
+
+export const leftOut: BunPlugin = {
+  name: 'left-out',
+  setup(build) {
+    // Of jstat only the normal distribution is used. What stands behind the distributions (matrices, tests, models) is half of it.
+    build.onLoad({ filter: /[\\/]jstat[\\/]dist[\\/]jstat\.js$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8')
+      const from = text.indexOf(SECTION_END, text.indexOf('jStat.normal, {')) + SECTION_END.length
+      const to = text.indexOf('  // Make it compatible with previous version.')
+      assert(from > SECTION_END.length && to > from, 'jstat has its distributions before what is left out')
+      return { contents: text.slice(0, from) + text.slice(to), loader: 'js' }
+    })
+    // Which ending a type of file has: what our letters have attached says both.
+    build.onLoad({ filter: /[\\/]nodemailer[\\/]dist[\\/]esm[\\/]mime-funcs[\\/]mime-types\.js$/ }, () => ({
+      contents: `export const detectMimeType = () => 'application/octet-stream'
+export const detectExtension = () => 'bin'`,
+      loader: 'js',
+    }))
+    // The hosts of well-known services of mail, for who names a service instead of a host. SMTP_URL names the host.
+    build.onLoad({ filter: /[\\/]nodemailer[\\/]dist[\\/]esm[\\/]well-known[\\/]services\.js$/ }, () => ({
+      contents: 'export const services = {}',
+      loader: 'js',
+    }))
+    // The ways to send mail other than SMTP, which is the only one of ours; what signs it, which the
+    // mail server does, and what fetches attachments and tokens from elsewhere.
+    build.onLoad(
+      {
+        filter:
+          /[\\/]nodemailer[\\/]dist[\\/]esm[\\/](?:(?:sendmail|ses|stream|json)-transport|dkim|fetch|xoauth2)[\\/]/,
+      },
+      () => ({
+        contents: `export default class { constructor() { throw new Error('not bundled') } }`,
+        loader: 'js',
+      }),
+    )
+    // Elysia looks into uploaded files with this package, and does without it where it is missing. No route takes such files.
+    build.onResolve({ filter: /^file-type$/ }, ({ path }) => ({ path, namespace: 'left-out' }))
+    build.onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({
+      contents: 'throw new Error("not bundled")',
+      loader: 'js',
+    }))
+    // The SDK checks with it what a person fills in for an agent's tool. No tool of ours asks people for anything.
+    build.onLoad({ filter: /[\\/]validation[\\/]ajv-provider\.js$/ }, () => ({
+      contents: `export class AjvJsonSchemaValidator { getValidator() { throw new Error('not bundled') } }`,
+      loader: 'js',
+    }))
+    // Of the passkeys' package what has to do with the makers of authenticators, whom nobody asks here: their certificates
+    // and lists, with all of X.509 behind them. Of elliptic curves it needs the form of a signature.
+    build.onResolve({ filter: /^@peculiar\/asn1-ecc$/ }, ({ path, importer }) => {
+      const description = Bun.resolveSync(`${path}/package.json`, importer)
+      return { path: resolve(description, '../build/es2015/ec_signature_value.js') }
+    })
+    build.onLoad({ filter: MAKERS }, ({ path }) => {
+      const names = [
+        ...readFileSync(path, 'utf8').matchAll(/^export (?:async )?(?:function|class|const) (\w+)/gm),
+      ]
+      return {
+        contents: names
+          .map(([, name = '']) => `export function ${name}() { throw new Error('not bundled') }`)
+          .join('\n'),
+        loader: 'js',
+      }
+    })
+  },
+}
