@@ -203,6 +203,7 @@ export function forExpression(here: Place, node: tree.For, use: Use): Expr {
     counter,
     from,
     to,
+    toEachRound: here.unit.version === 6,
     by,
     body,
     type,
@@ -291,7 +292,8 @@ export function onceExpression(here: Place, node: tree.Once): Expr {
   const shut: Stmt = { kind: 'Assign', variable: done, value: constant(node, BOOL, true), start: node.start }
   return {
     kind: 'If',
-    test: test === null ? open : { kind: 'Binary', operator: 'and', left: test, right: open, ...at },
+    test:
+      test === null ? open : { kind: 'Binary', operator: 'and', left: test, right: open, lazy: true, ...at },
     consequent: { statements: [shut, ...statements], result: null },
     alternate: null,
     ...at,

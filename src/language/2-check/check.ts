@@ -16,7 +16,7 @@ import type { Message } from '../messages/message.ts'
 import { expression } from './expressions.ts'
 import { checkUncalled } from './functions.ts'
 import { Check, atTop, newUnit, type CheckOptions } from './place.ts'
-import type { Program, Semantics } from './program.ts'
+import type { Program } from './program.ts'
 import { statement } from './statements.ts'
 import type { Type } from './types.ts'
 import { versionTable } from './version.ts'
@@ -85,7 +85,6 @@ function checkAs(
   const labels = labelsOf(run.inputs)
   const program: Program = {
     version,
-    semantics: semantics(version),
     declaration,
     inputs: run.inputs.map((input, i) => ({ ...input, label: labels[i]! })),
     udts: run.udts,
@@ -101,8 +100,4 @@ function checkAs(
 
 function isBuiltIn(name: string): boolean {
   return BUILTIN_VARIABLES.has(name) || Object.hasOwn(versionTable(4).values, name)
-}
-
-function semantics(version: PineVersion): Semantics {
-  return { lazyLogic: version === 6, dynamicForEnd: version === 6 }
 }

@@ -103,6 +103,7 @@ export function operation(
     operator,
     left: l,
     right: r,
+    lazy: here.unit.version === 6,
     type,
     qualifier,
     start: node.start,

@@ -2,8 +2,8 @@
 //
 // Every name is resolved, every argument in its parameter's place, every conversion written out, every user
 // function copied once for each list of argument types it is called with (a Pine function without types is a
-// template). Version differences end here, but for `semantics`: v4 and v5 names and arguments are v6's here; `when=` is an
-// If around the call (its other arguments moved out to variables before it where they have state); `transp=` is color.new.
+// template). Version differences end here: v4 and v5 names and arguments are v6's here, and where versions run differently
+// (`lazy`, `toEachRound`) each expression says how, since a script and its libraries may be of several. `when=` is an If around the call (its other arguments moved out to variables before it where they have state); `transp=` is color.new.
 
 import type { BuiltinFunction, BuiltinVariable, Overload } from '../builtins/registry.ts'
 import type { BinaryOperator, UnaryOperator } from '../1-parse/tree.ts'
@@ -68,12 +68,14 @@ export interface UnaryExpr extends Typed {
   readonly operator: UnaryOperator
   readonly operand: Expr
 }
-/** Arithmetic and comparison; operands already have the types the operator works on. `and`/`or` too: lazy or strict by `semantics`. */
+/** Arithmetic and comparison; operands already have the types the operator works on. `and`/`or` too. */
 export interface BinaryExpr extends Typed {
   readonly kind: 'Binary'
   readonly operator: BinaryOperator
   readonly left: Expr
   readonly right: Expr
+  /** Of `and` and `or` in v6: the right side runs only when it decides. */
+  readonly lazy: boolean
 }
 export interface TernaryExpr extends Typed {
   readonly kind: 'Ternary'
@@ -142,8 +144,9 @@ export interface ForExpr extends Typed {
   readonly kind: 'For'
   readonly counter: Variable
   readonly from: Expr
-  /** v6 evaluates it before every round, v4 and v5 once. */
   readonly to: Expr
+  /** In v6 the end is evaluated before every round, in v4 and v5 once. */
+  readonly toEachRound: boolean
   readonly by: Expr | null
   readonly body: Block
 }
@@ -231,17 +234,8 @@ export interface Declaration {
   readonly args: Readonly<Record<string, number | string | boolean | null>>
 }
 
-/** Where the versions differ while running. */
-export interface Semantics {
-  /** v6: the right side of and/or runs only when it decides. */
-  readonly lazyLogic: boolean
-  /** v6: the end of a `for` is evaluated before every round. */
-  readonly dynamicForEnd: boolean
-}
-
 export interface Program {
   readonly version: PineVersion
-  readonly semantics: Semantics
   readonly declaration: Declaration
   readonly inputs: readonly Input[]
   readonly udts: readonly Udt[]

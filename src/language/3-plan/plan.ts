@@ -356,9 +356,7 @@ class Planner {
       case 'Binary': {
         const left = this.#rankExpr(expr.left, where)
         const logic = expr.operator === 'and' || expr.operator === 'or'
-        return (
-          left | this.#rankExpr(expr.right, logic && this.#program.semantics.lazyLogic ? sometimes : where)
-        )
+        return left | this.#rankExpr(expr.right, logic && expr.lazy ? sometimes : where)
       }
       case 'Ternary':
         return (

@@ -236,7 +236,7 @@ function binary(module: Module, expr: BinaryExpr, into: Body): Code {
   switch (operator) {
     case 'and':
     case 'or': {
-      const lazy = module.program.semantics.lazyLogic || !module.plan.hasEffects(expr.right)
+      const lazy = expr.lazy || !module.plan.hasEffects(expr.right)
       if (lazy) return js`(${left}${operator === 'and' ? '&&' : '||'}${right})`
       return js`${module.constant(operator === 'and' ? strictAnd : strictOr)}(${left},${right})`
     }

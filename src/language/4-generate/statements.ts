@@ -142,8 +142,8 @@ function forLines(module: Module, expr: ForExpr, into: Body, sink: Sink | null):
   const step = expr.by ? js`${module.constant(loopStep)}(${expression(module, expr.by, into)})` : '1'
   out.line(js`const ${by}=${step};`, expr.by?.start ?? expr.start)
   out.line(js`const ${up}=${index}<=${to};`)
-  // Since v6 the end is evaluated before every round, the first included.
-  const again = module.program.semantics.dynamicForEnd && module.plan.rankOf(expr.to) === 'dynamic'
+  // The first round is one of them.
+  const again = expr.toEachRound && module.plan.rankOf(expr.to) === 'dynamic'
   const end = again ? js`${to}=${expression(module, expr.to, into)},` : ''
   const condition = js`${end}${up}?${index}-${to}<=1e-10:${to}-${index}<=1e-10`
   out.line(js`for(;${condition};${index}+=${up}?${by}:-${by}){${countLoop(module)}`, expr.start)

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { type CompileOptions, compile } from '../../../src/language/compile.ts'
+import { barsOf, environment, plotted } from '../run-script.ts'
 import { bundledLibrary, bundledVersions } from '../../../src/language/libraries/bundled.ts'
 
 const V3 =
@@ -123,6 +124,40 @@ describe('an import whose alias is a built-in namespace', () => {
 
   test('does not take `chart.point` for a type of its own', () => {
     expect(said('import a/L/1 as chart\nchart.point p = chart.point.now()\nx = chart.bg_color')).toEqual([])
+  })
+})
+
+describe('a library runs by the rules of its own version', () => {
+  const library = (_user: string, _name: string, version: number) =>
+    `//@version=${version}\nlibrary("L")
+export guarded(array<float> xs, int i) =>
+    i < xs.size() and xs.get(i) > 0
+export rounds(int most) =>
+    int end = 2
+    int count = 0
+    for i = 0 to end
+        count += 1
+        if end < most
+            end += 1
+    count`
+  const source = (own: number, version: number, value: string) =>
+    `//@version=${own}\nindicator("t")\nimport a/L/${version} as lib\nplot(${value})`
+  const run = (...parts: Parameters<typeof source>) => {
+    const { script } = compile(source(...parts), { library })
+    const made = script!.instantiate(environment(barsOf([1, 2])))
+    made.advance(2)
+    return plotted(made)[1]
+  }
+
+  test('and stops early in version 6, whoever imports it', () => {
+    const guarded = 'lib.guarded(array.from(1.0), 5) ? 1 : 0'
+    expect(run(5, 6, guarded)).toBe(0)
+    expect(() => run(6, 5, guarded)).toThrow('out of bounds')
+  })
+
+  test('the end of a loop is looked at before each round in version 6', () => {
+    expect(run(5, 6, 'lib.rounds(9)')).toBe(10)
+    expect(run(6, 5, 'lib.rounds(9)')).toBe(3)
   })
 })
 
