@@ -80,11 +80,7 @@ function frama(length: number): number[] {
   const span = (n: number) => zip((h, l) => (h - l) / n, highest(high, n), lowest(low, n))
   const [recent, whole] = [span(half), span(2 * half)]
   const alphas = zip(
-    (n1, n2, n3) =>
-      Math.max(
-        0.01,
-        Math.min(1, Math.exp(-4.6 * (Number.isNaN(n1 + n2 + n3) ? 0 : Math.log2((n1 + n2) / n3) - 1))),
-      ),
+    (n1, n2, n3) => Math.exp(-4.6 * (Number.isNaN(n1 + n2 + n3) ? 0 : Math.log2((n1 + n2) / n3) - 1)),
     recent,
     back(recent, half),
     whole,
@@ -198,7 +194,7 @@ const kama = smoothed(
   er.map((x) => ((x || 0) * (2 / 3 - 2 / 31) + 2 / 31) ** 2),
 )
 const trixOf = (average: (xs: Values, n: number) => number[]) =>
-  change(average(average(average(close.map(Math.log), 9), 9), 9)).map((x) => 10_000 * x)
+  roc(average(average(average(close, 9), 9), 9), 1)
 const specialK = [
   [10, 10, 1],
   [15, 10, 2],
