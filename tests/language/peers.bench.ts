@@ -106,7 +106,9 @@ async function install(): Promise<boolean> {
   writeFileSync(`${folder}/package.json`, '{"private":true}')
   const npm =
     Bun.which('npm') === null ? [process.execPath, 'add'] : ['npm', 'install', '--no-audit', '--no-fund']
-  const child = Bun.spawn([...npm, ...PACKAGES], { cwd: folder, stdout: 'ignore', stderr: 'pipe' })
+  // A script of npm hands its settings down, and npm refuses to install a project with this one from there.
+  const { npm_config_allow_scripts: _, ...env } = process.env
+  const child = Bun.spawn([...npm, ...PACKAGES], { cwd: folder, stdout: 'ignore', stderr: 'pipe', env })
   const said = await new Response(child.stderr).text()
   if ((await child.exited) === 0) return true
   console.log(`The peers could not be installed: ${said.trim().split('\n').at(-1)}`)
