@@ -228,6 +228,12 @@ describe('a fix writes', () => {
     ['na-without-type', 'var z = na', 'Write it: `float z = na`.', ['float z = na']],
     ['expected-line-end', '=', 'Use `==` to compare, `:=` to give a variable a new value.', ['==', ':=']],
     ['expected-line-end', ')', 'Use `==` to compare, `:=` to give a variable a new value.', []],
+    [
+      'no-version',
+      '',
+      'Write `//@version=6`, or the version that it is, into the first line.',
+      ['//@version=6\n'],
+    ],
     ['not-on-tradingview', 'color.redd', 'Did you mean `color`?', []],
   ])('of %s at %p, hinted %p: %p', (code, marked, hint, written) => {
     const fixes = fixesOf({ code, hint }, marked)

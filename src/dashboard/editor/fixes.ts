@@ -30,6 +30,9 @@ export function fixesOf({ code, hint }: Pick<Diagnostic, 'code' | 'hint'>, marke
       return change(named[0])
     case 'expected-line-end':
       return marked === '=' ? named.slice(0, 2).flatMap((text) => change(text)) : []
+    case 'no-version':
+      // It is marked before the first letter.
+      return named.slice(0, 1).map((line) => ({ label: `Write ${line}`, from: 0, insert: `${line}\n` }))
     default:
       return []
   }
