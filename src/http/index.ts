@@ -1,4 +1,4 @@
-// The list of resources, and everything that happens around each request.
+// The list of resources, and how they become one application; what happens around each request is in `frame.ts`.
 //
 // A resource is one file: a table of its operations and what answers them (`route.ts`). What an operation takes and answers,
 // who may call it, and its documentation are in `wire/`:
@@ -28,20 +28,15 @@
 //
 // Then add the table to `RESOURCES` below.
 
-import { isIP } from 'node:net'
-import type { TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { memo } from '../lib/memo.ts'
-import { Problem } from '../lib/problem.ts'
 import { Gate, type ApiDeps } from './access.ts'
-import type { Visit } from './visit.ts'
 import { AUTH_ROUTES } from './auth.ts'
 import { ALERT_ROUTES } from './alerts.ts'
 import { BACKTEST_CHECK_ROUTES } from './backtest-checks.ts'
 import { BACKTEST_ROUTES } from './backtests.ts'
 import { BAR_ROUTES } from './bars.ts'
-import { addCommonHeaders } from './common-headers.ts'
-import type { BackupView, FleetView, LastKnownView, Services } from './deps.ts'
+import type { BackupView, FleetView, Services } from './deps.ts'
+import { dashboardPage, enter, frameOf, refuse, wholeWay } from './frame.ts'
 import { docsRoutes } from './docs.ts'
 import { BACKUP_ROUTES } from './backup.ts'
 import { ERROR_ROUTES } from './errors.ts'
@@ -54,12 +49,8 @@ import { IDEA_ROUTES } from './ideas.ts'
 import type { Handle } from './inner-request.ts'
 import { mcpRoutes } from './mcp.ts'
 import { KeptAnswers } from './kept-answers.ts'
-import { Metrics } from './metrics.ts'
+import { Metrics, type Gauge } from './metrics.ts'
 import type { Route } from './openapi.ts'
-import { hostName } from './peer.ts'
-import { skipRest } from './pace.ts'
-import { pageHead } from './page-head.ts'
-import { asProblem, internalError, problemResponse } from './problem.ts'
 import { REPLAY_ROUTES } from './replay.ts'
 import { SCRIPT_ROUTES } from './scripts.ts'
 import { SEARCH_ROUTES } from './search.ts'
@@ -119,199 +110,57 @@ const RESOURCES: Resources = [
   ['Account', TRANSFER_ROUTES],
 ]
 
-const LONG_WORK = /^\/api\/(?:platform\/(?:sweeps|scans|portfolios)|health|ready)/
-
 /** The whole HTTP side: API, documentation, metrics and the dashboard's files. */
 export function createApi(services: Services) {
-  const { log, clock, settings } = services
   const metrics = new Metrics()
-  const streams = new StreamSlots()
   const moment = () => services.kv.moment?.() ?? null
   const kept = new KeptAnswers(moment)
   const deps: ApiDeps = {
     ...services,
     gate: new Gate(services, kept),
-    streams,
+    streams: new StreamSlots(),
     events: streamLog(services),
     // It is called by what a request asks for, so the app is there.
     inner: (request) => app.handle(request),
     kept,
     moment,
   }
-  const { gate } = deps
-  const allowedHosts = hostCheck(settings)
   // Filled below, once the routes are known; read when a request asks.
   const routes: Route[] = []
-  const patterns: { readonly method: string; readonly pattern: RegExp }[] = []
-
-  // Kept outside, since Elysia would define it on each request's context.
-  const listening = (): Elysia['server'] => app.server
-
-  const peerOf = (request: Request) => listening()?.requestIP(request) ?? null
-
-  function open(request: Request): Visit {
-    return gate.open(request, {
-      // Tests have no server. With one, an unknown address means that the client has gone.
-      address: () => (listening() ? (peerOf(request)?.address ?? '') : '127.0.0.1'),
-      isOpen: () => peerOf(request) !== null,
-    })
-  }
-
-  /** What was answered at this address before, if it still holds; null for every other request, which goes its whole way. */
-  function again(request: Request): Promise<Response | null> | null {
-    const page = gate.keptAt(request)
-    if (!page || request.headers.has('origin')) return null
-    const visit = open(request)
-    if (!allowedHosts(visit.peer.host)) return null
-    return gate.again(request, page)
-  }
-
-  function noted(request: Request, response: Response): Response {
-    const { requestId, startedAt, peer, caller, route } = gate.visit(request)
-    const ms = Math.max(0, clock.now() - startedAt)
-    const { method } = request
-    const { status } = response
-    metrics.request(method, route, status, ms / 1000)
-    if (!LONG_WORK.test(route)) services.asked?.()
-    log('debug', 'request', {
-      requestId,
-      method,
-      // Mostly nobody reads them.
-      get path() {
-        return loggedPath(new URL(request.url).pathname)
-      },
-      status,
-      ms,
-      get ip() {
-        return peer.ip
-      },
-      user: caller?.user.id,
-    })
-    return response
-  }
-
   const app = new Elysia({ normalize: false })
-    .wrap((answer) => {
-      const route = answer as unknown as Handle
-      const whole = async (request: Request) =>
-        noted(request, (await again(request)) ?? (await route(request)))
-      const { lastKnown } = services
-      if (!lastKnown) return whole
-      return (request: Request) =>
-        onlyShows(request) ? shown(lastKnown, () => whole(request)) : whole(request)
-    })
-    .onRequest(({ request, set }) => {
-      const visit = open(request)
-      addCommonHeaders(set.headers, visit)
-      if (!allowedHosts(visit.peer.host))
-        throw new Problem(
-          421,
-          'misdirected_request',
-          'This server does not answer to that host name. Set PUBLIC_URL or ALLOWED_HOSTS if it should.',
-        )
-      if (request.url.length > PATH_MAX) {
-        const { pathname } = new URL(request.url)
-        if (pathname.length > PATH_MAX) throw notFound(request, pathname)
-      }
-      const cors = corsHeaders(request, settings.corsOrigins)
-      Object.assign(set.headers, cors)
-      if (request.method === 'OPTIONS' && cors && request.headers.has('access-control-request-method')) {
-        const allow = methodsOf(new URL(request.url).pathname).join(', ')
-        return new Response(null, {
-          status: 204,
-          headers: { ...cors, ...PREFLIGHT, ...(allow && { allow }) },
-        })
-      }
-      return undefined
-    })
-    .onError(async ({ error, code, request, path, set }) => {
-      const visit = gate.visit(request)
-      await gate.abandon(request)
-      await skipRest(clock, request)
-      let problem = asProblem(error, code)
-      if (code === 'NOT_FOUND') problem = notFound(request, path)
-      if (problem === null)
-        log('error', 'a request failed', {
-          requestId: visit.requestId,
-          error: errorText(error),
-          path: loggedPath(path),
-        })
-      problem ??= internalError()
-      const response = problemResponse(problem, visit.requestId, request.headers.get('accept'))
-      for (const [name, value] of Object.entries(set.headers))
-        if (typeof value === 'string' && name !== 'content-type' && !response.headers.has(name))
-          response.headers.set(name, value)
-      return response
-    })
+    .wrap((route) => (request: Request) => wholeWay(frame, route as unknown as Handle, request))
+    .onRequest(({ request, set }) => enter(frame, request, set.headers))
+    .onError(({ error, code, request, path, set }) =>
+      refuse(frame, { error, code, request, path }, set.headers),
+    )
     .use(cookieRoutesOf(deps, ACCOUNTS))
     .use(routesOf(deps, RESOURCES))
     .use(metricsRoute(deps, metrics))
     .use(docsRoutes(deps, routes))
     .use(mcpRoutes(deps, routes))
-    .get('/*', async ({ request, path }) => {
-      const visit = gate.visit(request)
-      visit.route = '/*'
-      const origin = settings.publicUrl ?? new URL(request.url).origin
-      const found = /^\/+api(\/|$)/.test(path)
-        ? null
-        : services.dashboard(request, path, await pageHead(services.features, path, origin))
-      if (!found) throw notFound(request, path)
-      for (const [name, value] of Object.entries(addCommonHeaders({}, visit)))
-        if (!found.headers.has(name)) found.headers.set(name, value)
-      return found
-    })
-
-  /** A 404, or a 405 that lists the methods there are. */
-  function notFound(request: Request, path: string): Problem {
-    gate.limitAnonymous(request)
-    const methods = methodsOf(path)
-    if (methods.length === 0 || methods.includes(request.method))
-      return new Problem(404, 'not_found', 'There is nothing at this address.')
-    const allow = methods.join(', ')
-    return new Problem(405, 'method_not_allowed', `This address takes ${allow}.`, { headers: { allow } })
-  }
-
-  function methodsOf(path: string): string[] {
-    const methods = new Set(patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))
-    if (methods.has('GET')) methods.add('HEAD')
-    return [...methods]
-  }
-
+    .get('/*', ({ request, path }) => dashboardPage(frame, request, path))
   routes.push(...app.routes)
-  for (const { method, path, hooks } of routes) {
-    const { body } = hooks as { body?: TSchema }
-    if (body) gate.bodySchemas.set(`${method} ${path}`, body)
-    if (path !== '/*') patterns.push({ method, pattern: new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}/?$`) })
-  }
-  metrics.gauge(() => [
-    ['chartroom_resident_memory_bytes', 'Memory of the process.', process.memoryUsage.rss()],
-    ['chartroom_backtests_running', 'Scripts running.', services.runs.running],
-    ['chartroom_backtests_waiting', 'Backtests waiting for a worker.', services.runs.waiting],
-    ['chartroom_event_streams', 'Streams of events open.', streams.size],
-    ...backupGauges(services.backup),
-    ...fleetGauges(services.fleet, services.features.sweeps.helped),
-    ['chartroom_start_time_seconds', 'When the server started, Unix time.', startedAt / 1000],
-  ])
-  const startedAt = clock.now()
-  return Object.assign(app, { gate, metrics })
+  // Handed over as a function, since Elysia would define it on each request's context.
+  const frame = frameOf(deps, metrics, routes, () => app.server)
+  metrics.gauge(gaugesOf(deps))
+  return Object.assign(app, { gate: deps.gate, metrics })
 }
 
-/**
- * Whether a request changes nothing, and may be told what was known before. That makes no server ready, and an export is
- * kept: it is whole and of its time, or breaks off.
- */
-const onlyShows = ({ method, url }: Request) =>
-  (method === 'GET' || method === 'HEAD') && !/\/api\/(?:ready|platform\/export)(?:\?|$)/.test(url)
-
-/** An answer made of what the store said last tells its age, as an answer of any cache does. */
-async function shown(lastKnown: LastKnownView, work: () => Promise<Response>): Promise<Response> {
-  const { answer, ageMs } = await lastKnown.show(work)
-  if (ageMs > 0) answer.headers.set('age', String(Math.ceil(ageMs / 1000)))
-  return answer
+function gaugesOf({ runs, streams, backup, fleet, features, clock }: ApiDeps): () => readonly Gauge[] {
+  const startedAt = clock.now()
+  return () => [
+    ['chartroom_resident_memory_bytes', 'Memory of the process.', process.memoryUsage.rss()],
+    ['chartroom_backtests_running', 'Scripts running.', runs.running],
+    ['chartroom_backtests_waiting', 'Backtests waiting for a worker.', runs.waiting],
+    ['chartroom_event_streams', 'Streams of events open.', streams.size],
+    ...backupGauges(backup),
+    ...fleetGauges(fleet, features.sweeps.helped),
+    ['chartroom_start_time_seconds', 'When the server started, Unix time.', startedAt / 1000],
+  ]
 }
 
 /** Nothing where there is none. */
-function backupGauges(backup: BackupView | null): (readonly [string, string, number])[] {
+function backupGauges(backup: BackupView | null): Gauge[] {
   if (!backup) return []
   const { state, lagSeconds, lastAt } = backup.status()
   return [
@@ -326,7 +175,7 @@ function backupGauges(backup: BackupView | null): (readonly [string, string, num
 }
 
 /** Nothing where a server is alone. */
-function fleetGauges(fleet: FleetView | null, helped: number): (readonly [string, string, number])[] {
+function fleetGauges(fleet: FleetView | null, helped: number): Gauge[] {
   if (!fleet) return []
   return [
     ['chartroom_fleet_nodes', 'Servers alive on the database.', fleet.members.length],
@@ -340,48 +189,4 @@ function fleetGauges(fleet: FleetView | null, helped: number): (readonly [string
     ],
     ['chartroom_store_retries', 'Statements that it sent to the database again.', fleet.retries],
   ]
-}
-
-/** The address of an inbox is its password, and that of a picture all the permission it takes: they stand in no log. */
-const loggedPath = (path: string): string => path.replace(/((?:hooks|links\/pictures)\/).*/is, '$1…')
-
-/** Longer than any valid address, even with a symbol of 64 emoji, and shorter than the longest key of the store. */
-const PATH_MAX = 1700
-
-const PREFLIGHT = {
-  'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
-  'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, If-None-Match, Prefer',
-  'access-control-max-age': '7200',
-}
-
-/** Pages of these origins may read answers, but may never send cookies. */
-function corsHeaders(request: Request, origins: readonly string[]): Record<string, string> | null {
-  const origin = request.headers.get('origin')
-  if (origin === null || !(origins.includes('*') || origins.includes(origin))) return null
-  return {
-    'access-control-allow-origin': origin,
-    'access-control-expose-headers':
-      'ETag, Idempotent-Replayed, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id',
-    'cross-origin-resource-policy': 'cross-origin',
-    vary: 'origin',
-  }
-}
-
-/** A page that points its own host name at this address (DNS rebinding) sends that name, so only known names are answered. */
-function hostCheck({ allowedHosts, publicUrl }: Services['settings']): (host: string) => boolean {
-  const names = new Set(['localhost', ...allowedHosts.map((name) => name.toLowerCase())])
-  if (publicUrl !== null) names.add(new URL(publicUrl).hostname)
-  return memo(HOSTS_MAX, (host) => {
-    const name = hostName(host)
-    return (
-      names.has('*') || names.has(name) || names.has(host) || isIP(name) > 0 || name.endsWith('.localhost')
-    )
-  })
-}
-
-/** How many names have their verdict kept; mostly there is one. */
-const HOSTS_MAX = 100
-
-function errorText(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

@@ -12,12 +12,14 @@ interface Counted {
   readonly buckets: number[]
 }
 
+export type Gauge = readonly [name: string, help: string, value: number]
+
 export class Metrics {
   readonly #counted = new Map<string, Counted>()
-  readonly #gauges: (() => readonly (readonly [name: string, help: string, value: number])[])[] = []
+  readonly #gauges: (() => readonly Gauge[])[] = []
 
   /** `read` is called at every scrape. */
-  gauge(read: () => readonly (readonly [name: string, help: string, value: number])[]): void {
+  gauge(read: () => readonly Gauge[]): void {
     this.#gauges.push(read)
   }
 
