@@ -25,6 +25,7 @@ import type { SweepNodes } from '../../src/work/sweeps/offers.ts'
 import { resultTried } from '../../src/work/sweeps/tries.ts'
 import { storeOf } from '../store/own-database.ts'
 import { testBars, testKv } from '../store/test-store.ts'
+import { lentWorkers } from '../work/workers/lent-worker.ts'
 
 export class FakeClock {
   time = Date.UTC(2026, 0, 1)
@@ -63,9 +64,9 @@ const fakePasswords = {
   verify: async (password: string, hash: string) => hash === `hash of ${password}`,
 }
 
-const worker = (file: string) => () => new Worker(new URL(file, import.meta.url).href)
-const standInWorker = worker('../work/workers/fake-worker.ts')
-const realWorker = worker('../../src/work/workers/worker.ts')
+const lent = (file: string) => lentWorkers(new URL(`../work/workers/${file}`, import.meta.url))
+const standInWorker = lent('fake-worker.ts')
+const realWorker = lent('real-worker-child.ts')
 
 /** Seals nothing; the real one has its own test. */
 const sealedByNobody = { seal: async (text: string) => text, open: async (text: string) => text }

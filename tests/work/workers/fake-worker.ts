@@ -2,12 +2,14 @@
 // ones, which are loaded when one is asked for.
 
 import { previewJob, runJob } from '../../../src/work/workers/run-job.ts'
-import { serveJobs, type Kinds } from '../../../src/work/workers/worker-loop.ts'
+import type { Kinds } from '../../../src/work/workers/worker-loop.ts'
 import { Problem } from '../../../src/lib/problem.ts'
 import { seriesName } from '../../../src/market/bar-store.ts'
 import { SeriesNeeded } from '../../../src/language/runtime/runtime.ts'
 import { ScriptError } from '../../../src/language/script-error.ts'
 import type { BacktestRequest, BacktestResult } from '../../../src/broker/run.ts'
+import { serveLent } from './serve-lent.ts'
+
 const hoard: unknown[] = []
 
 const stoodInFor =
@@ -73,7 +75,7 @@ function result(fields: object): BacktestResult {
 
 const real = async (): Promise<Kinds> => (await import('../../../src/work/workers/kinds.ts')).KINDS
 
-serveJobs({
+serveLent({
   run: (job, desk) => runJob(job, desk, stoodInFor(desk.used)),
   preview: (job, desk) => previewJob(job, desk, stoodInFor(desk.used)),
   pack: async (job, desk) => (await real()).pack(job, desk),
