@@ -8,6 +8,7 @@ import { brokerSettings } from '../../src/broker/emulator/settings.ts'
 import { equityColumns } from '../../src/broker/equity.ts'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
 import { barsFrom, closedTrades, drive, step, TEST_SYMBOL, tradeLines, type TestScript } from './drive.ts'
+import { rounds } from '../long.ts'
 
 const BARS = 60
 
@@ -102,7 +103,7 @@ function scriptOf(commands: readonly Command[]): TestScript {
 
 const seed = Number(Bun.env['SEED'] ?? Date.now() % 2 ** 31)
 console.log(`equity-identity seed ${seed}`)
-const runs = { seed, numRuns: 200 }
+const runs = { seed, numRuns: rounds(200) }
 
 test('equity is initial capital plus closed plus open profit at every bar, and nothing comes of nothing', () => {
   fc.assert(

@@ -10,6 +10,7 @@ import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
 import { runBacktest } from '../../src/broker/run.ts'
 import { barsOf, walk } from '../language/run-script.ts'
 import { TEST_SYMBOL } from './drive.ts'
+import { rounds } from '../long.ts'
 
 const HEAD = `//@version=6
 strategy("x", initial_capital = 300, pyramiding = 2, margin_long = 20)
@@ -107,7 +108,7 @@ test('bars that are passed over leave trades and tracks as they are', () => {
       expect(passesOver(body + LOOP)).toBe(false)
       expect(outcome(body)).toBe(outcome(body + LOOP))
     }),
-    { numRuns: 150 },
+    { numRuns: rounds(150) },
   )
   expect(passing / all).toBeGreaterThan(0.5)
 })

@@ -11,6 +11,7 @@ import type { Report } from '../../src/wire/report.ts'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
 import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
 import { TEST_SYMBOL } from './drive.ts'
+import { rounds } from '../long.ts'
 
 const DAY = 86_400_000
 const START = Date.UTC(2024, 0, 1)
@@ -466,6 +467,6 @@ test('is what a slow calculation makes of its orders and the bars (I2, I4, J3, J
         )
       },
     ),
-    { seed, numRuns: 60 },
+    { seed, numRuns: rounds(60) },
   )
 })

@@ -17,6 +17,7 @@ import {
 import { sampleOf, SAMPLES } from '../../src/dashboard/editor/samples.ts'
 import { nameFollower, titleOf } from '../../src/dashboard/editor/title-of.ts'
 import { partsOf } from '../../src/dashboard/editor/signature-parts.ts'
+import { rounds } from '../long.ts'
 
 /** `word:style` of every coloured piece of a text. */
 function coloured(text: string): string {
@@ -158,7 +159,7 @@ test('a difference leads from one text to the other', () => {
           .join('\n'),
       ).toBe(after)
     }),
-    { seed, numRuns: 300 },
+    { seed, numRuns: rounds(300) },
   )
 })
 

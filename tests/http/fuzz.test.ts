@@ -4,9 +4,10 @@ import { describe, expect, test } from 'bun:test'
 import type { TSchema } from '@sinclair/typebox'
 import * as fc from 'fast-check'
 import { testServer, unlimited } from './server.ts'
+import { rounds } from '../long.ts'
 
 const SEED = Number(Bun.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
-const RUNS = Number(Bun.env['RUNS'] ?? 60)
+const RUNS = Number(Bun.env['RUNS'] ?? rounds(60))
 /** Every text that is sent carries it, so that an echo is found. */
 const MARK = 'zq7xk'
 

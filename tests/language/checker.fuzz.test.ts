@@ -5,6 +5,7 @@ import { expect, test } from 'bun:test'
 import process from 'node:process'
 import { parse } from '../../src/language/1-parse/parser.ts'
 import { check } from '../../src/language/2-check/check.ts'
+import { rounds } from '../long.ts'
 
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
 console.log(`SEED=${seed}`)
@@ -113,7 +114,7 @@ test('the samples are sound', () => {
 test('damaged samples are checked without an exception, and what passes has no errors inside', () => {
   const random = generator(seed)
   let passed = 0
-  for (let i = 0; i < 1500; i++) {
+  for (let i = 0; i < rounds(1500); i++) {
     const source = damaged(random)
     const { script, diagnostics } = parse(source)
     const result = check(script)

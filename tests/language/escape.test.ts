@@ -13,6 +13,7 @@ import { InputError } from '../../src/language/compile.ts'
 import { ScriptError } from '../../src/language/script-error.ts'
 import { scripts } from './random-script.ts'
 import { barsOf, plotted, runScript } from './run-script.ts'
+import { rounds } from '../long.ts'
 
 // A busy machine is no failure.
 setDefaultTimeout(900_000)
@@ -187,7 +188,7 @@ describe('random scripts', () => {
         expect(strangeNames(source)).toEqual([])
         expect(watched(() => runQuietly(source))).toEqual([])
       }),
-      { numRuns: 400 },
+      { numRuns: rounds(400) },
     )
     // A generator of nonsense alone would show nothing.
     expect(ran / all).toBeGreaterThan(0.1)

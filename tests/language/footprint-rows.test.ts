@@ -12,6 +12,7 @@ import {
   scriptRequest,
 } from '../../src/tools/incremental.ts'
 import { plotted, runScript, SYMBOL } from './run-script.ts'
+import { rounds } from '../long.ts'
 
 // A busy machine takes its time over runs that begin again and again.
 setDefaultTimeout(300_000)
@@ -421,7 +422,7 @@ plot(sum + nz(best.poc().up_price()))`
   const fresh = openBacktest(request)
   fresh.restore(ended.snapshot())
   expect(fresh.result().report.hash).toBe(report.hash)
-  for (let seed = SEED; seed < SEED + 3; seed++) {
+  for (let seed = SEED; seed < SEED + rounds(3); seed++) {
     expect(incrementalDifference(request, mulberry(seed))).toBeNull()
     expect(advanceDifference(request, mulberry(seed), 8)).toBeNull()
   }

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'bun:test'
 import { array, assert as assertAll, integer, property, tuple } from 'fast-check'
 import { sliceBars } from '../../src/market/bars.ts'
 import { barsOf, open, plotted, runScript, walk } from './run-script.ts'
+import { rounds } from '../long.ts'
 
 const SCRIPT = `//@version=6
 indicator("x")
@@ -92,7 +93,7 @@ describe('a forming bar that changes in place', () => {
             }
           },
         ),
-        { seed, numRuns: 15 },
+        { seed, numRuns: rounds(15) },
       )
     })
 })

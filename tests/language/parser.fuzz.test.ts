@@ -7,6 +7,7 @@ import { tokenize } from '../../src/language/1-parse/lexer.ts'
 import { parse } from '../../src/language/1-parse/parser.ts'
 import { format } from '../../src/language/format.ts'
 import { scriptText } from './tree-text.ts'
+import { rounds } from '../long.ts'
 
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
 console.log(`SEED=${seed}`)
@@ -113,7 +114,7 @@ function checkAll(count: number, make: (random: (below: number) => number) => st
 }
 
 test('a soup of tokens has a tree', () => {
-  checkAll(3000, (random) => {
+  checkAll(rounds(3000), (random) => {
     const words = Array.from({ length: random(60) }, () =>
       random(4) === 0 ? pick(BREAKS, random) : pick(WORDS, random) + (random(5) === 0 ? '' : ' '),
     )
@@ -122,7 +123,7 @@ test('a soup of tokens has a tree', () => {
 })
 
 test('a damaged script has a tree', () => {
-  checkAll(1500, (random) => {
+  checkAll(rounds(1500), (random) => {
     let source = SAMPLE
     for (let edits = 1 + random(6); edits > 0; edits--) {
       const at = random(source.length)

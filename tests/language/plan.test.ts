@@ -9,6 +9,7 @@ import { Run } from '../../src/language/runtime/run.ts'
 import { ScriptError } from '../../src/language/script-error.ts'
 import { scripts } from './random-script.ts'
 import { barsOf, environment, plotted, walk } from './run-script.ts'
+import { rounds } from '../long.ts'
 
 const BARS = barsOf(walk(300, 5))
 
@@ -45,7 +46,7 @@ describe('random scripts', () => {
         }
         expect(outcome(source, true, inPieces)).toEqual(plain)
       }),
-      { numRuns: 150 },
+      { numRuns: rounds(150) },
     )
   })
 })

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 import { parseMarkdown, plainText, safeHref, type TextBlock, type TextSpan } from '../../src/lib/markdown.ts'
+import { rounds } from '../long.ts'
 
 /** Blocks as one line of text each. */
 function shown(blocks: readonly TextBlock[]): string[] {
@@ -110,7 +111,7 @@ describe('Markdown', () => {
         for (const block of parseMarkdown(pieces.join('')))
           if ('spans' in block) for (const href of links(block.spans)) expect(safeHref(href)).toBe(href)
       }),
-      { seed, numRuns: 300 },
+      { seed, numRuns: rounds(300) },
     )
   })
 

@@ -12,6 +12,7 @@ import {
 } from '../../src/market/bars.ts'
 import { type BarStore, seriesKey } from '../../src/market/bar-store.ts'
 import type { SymbolInfo } from '../../src/market/symbol.ts'
+import { rounds } from '../long.ts'
 
 const KEY = seriesKey('BINANCE', 'BTCUSDT', '1m')
 const MINUTE = 60_000
@@ -325,7 +326,7 @@ export function barStoreConformance(
         return state % limit
       }
       let model = emptyBars(0)
-      for (let round = 0; round < 60; round++) {
+      for (let round = 0; round < rounds(60); round++) {
         const from = random(40_000) - 10_000
         const bars = minuteBars(from, from + 1 + random(6_000), { step: 1 + random(3), price: round })
         const before = model.length

@@ -4,6 +4,7 @@ import { expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 import { decodeKey, decodeLetters, encodeKey, prefixRange } from '../../src/store/key.ts'
 import type { Key, KeyPart } from '../../src/store/kv.ts'
+import { rounds } from '../long.ts'
 
 const part: fc.Arbitrary<KeyPart> = fc.oneof(
   fc.boolean(),
@@ -36,7 +37,7 @@ test('bytes sort as keys do', () => {
     fc.property(key, key, (a, b) => {
       expect(Math.sign(Buffer.compare(encodeKey(a), encodeKey(b)))).toBe(compare(a, b))
     }),
-    { numRuns: 2000 },
+    { numRuns: rounds(2000) },
   )
 })
 
@@ -55,7 +56,7 @@ test('a key that was read as letters comes back the same, behind any prefix', ()
       const known = prefix.length > 0 ? encodeKey(prefix).length : 0
       expect(decodeLetters(bytes.toString('latin1'), prefix, known)).toEqual(decodeKey(bytes, prefix, known))
     }),
-    { numRuns: 1000 },
+    { numRuns: rounds(1000) },
   )
 })
 
@@ -75,7 +76,7 @@ test('a prefix holds exactly its extensions', () => {
       const below = other.length > prefix.length && compare(other.slice(0, prefix.length), prefix) === 0
       expect(inside).toBe(below)
     }),
-    { numRuns: 1000 },
+    { numRuns: rounds(1000) },
   )
 })
 

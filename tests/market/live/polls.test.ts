@@ -16,6 +16,7 @@ import { defaultSymbol } from '../../../src/market/symbols.ts'
 import { testBars } from '../../store/test-store.ts'
 import { HandClock } from '../../lib/hand-clock.ts'
 import { POLL_FAULTS, PolledVenue, type Rules } from './polled-venue.ts'
+import { rounds } from '../../long.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -197,7 +198,7 @@ describe.each(VENUES)('%s', (_, venue) => {
     async () => {
       const seed = Number(process.env['SEED'] ?? 7)
       await using live = followed(venue, seed)
-      const cuts = Number(process.env['CUTS'] ?? 170)
+      const cuts = Number(process.env['CUTS'] ?? rounds(170))
       for (let cut = 0; cut < cuts;) {
         await live.clock.pass(Math.floor(live.random.uniform() * 60_000))
         if (!live.calendar.isOpen(live.clock.now())) {

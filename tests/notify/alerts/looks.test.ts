@@ -12,6 +12,7 @@ import { BAR_FIELDS, emptyBars, type Bars } from '../../../src/market/bars.ts'
 import type { Kv } from '../../../src/store/kv.ts'
 import { testBars, testKv } from '../../store/test-store.ts'
 import { OneByOne, type Row } from './one-by-one.ts'
+import { rounds } from '../../long.ts'
 
 const START = Date.UTC(2026, 0, 5)
 const INTERVALS = [
@@ -303,7 +304,7 @@ async function liveThrough(world: World, round: number): Promise<void> {
 
 test('bars that come all at once fire what they fire one by one, whatever stops in between', async () => {
   const first = Number(Bun.env['SEED'] ?? Math.floor(Math.random() * 2 ** 30))
-  const runs = Number(Bun.env['RUNS'] ?? 4)
+  const runs = Number(Bun.env['RUNS'] ?? rounds(4))
   let firings = 0
   for (let seed = first; seed < first + runs; seed++) {
     const world = new World(seed)

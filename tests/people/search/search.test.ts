@@ -9,6 +9,7 @@ import { PostedFields, PackedSearch } from '../../../src/people/search/postings.
 import { seededRandom } from '../../../src/lib/seeded-random.ts'
 import { later } from '../../later.ts'
 import MiniSearch from 'minisearch'
+import { rounds } from '../../long.ts'
 
 const item = (id: string, fields: Partial<SearchItem> = {}): SearchItem => ({
   type: 'idea',
@@ -203,7 +204,7 @@ describe('search', () => {
           }
         },
       ),
-      { numRuns: 60 },
+      { numRuns: rounds(60) },
     )
   })
   test('reads a user’s items a slice at a time, and is answered from those that were read', async () => {

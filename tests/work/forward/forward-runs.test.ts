@@ -28,6 +28,9 @@ import { tidy } from '../../../src/lib/tidy.ts'
 import { rejection } from '../../rejection.ts'
 import { testBars, testKv } from '../../store/test-store.ts'
 import { inlinePool } from './inline-pool.ts'
+import { isLong } from '../../long.ts'
+
+const RESTARTS = isLong ? 500 : 100
 
 const KEY = { exchange: 'HOME', symbol: 'BTCUSDT', interval: '15m' }
 const SOURCE = `//@version=6
@@ -103,7 +106,7 @@ const textOf = (text: string) => JSON.stringify({ ...JSON.parse(text), timings: 
 const reportOf = async (runs: ForwardRuns, { userId, id }: ForwardRun) =>
   textOf(Buffer.concat(await runs.report(userId, id)).toString())
 
-test('after 500 restarts at random bars the report is byte for byte that of the backtest of the same bars', async () => {
+test(`after ${RESTARTS} restarts at random bars the report is byte for byte that of the backtest of the same bars`, async () => {
   const seed = 5
   const { cache, all, random, told, open, bring } = await town({ bars: 700, seed })
   await bring(150)
@@ -116,7 +119,7 @@ test('after 500 restarts at random bars the report is byte for byte that of the 
     return runBacktest({ ...request, limits: DEFAULT_LIMITS })
   }
   let restarts = 0
-  while (restarts < 500) {
+  while (restarts < RESTARTS) {
     if (random.below(10) > 0) {
       runs = open()
       restarts++
@@ -132,7 +135,7 @@ test('after 500 restarts at random bars the report is byte for byte that of the 
   }
   const after = await runs.get('u', run.id)
   // The newest bar may be forming, so it waits for the next one.
-  expect(after.bars).toBeGreaterThan(500)
+  expect(after.bars).toBeGreaterThan(RESTARTS)
   const end = all.time.indexOf(after.last) + 1
   const { orders } = backtestOf(sliceBars(all, end - after.bars - 100, end)).report
   const fills = told.filter(({ event }) => event === 'order.filled')
