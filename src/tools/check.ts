@@ -1,4 +1,5 @@
 // `bun run check`: all checks of the code that do not run it.
+import { freemem } from 'node:os'
 import process from 'node:process'
 
 const steps: readonly (readonly [name: string, command: readonly string[]])[] = [
@@ -11,9 +12,15 @@ const steps: readonly (readonly [name: string, command: readonly string[]])[] = 
   ['rooms', ['bun', 'test', '--timeout=60000', 'tests/tidy.test.ts']],
 ]
 
+/**
+ * The types behind the lints take 2.6 GB. Go, which that is written in, else collects garbage all the while: 40 seconds of the
+ * processor instead of 24. It collects where half of the memory that is free does not suffice.
+ */
+const env = { ...process.env, GOGC: 'off', GOMEMLIMIT: String(Math.max(2 ** 30, Math.floor(freemem() / 2))) }
+
 const results = await Promise.all(
   steps.map(async ([name, [, ...args]]) => {
-    const child = Bun.spawn([process.execPath, ...args], { stdout: 'pipe', stderr: 'pipe' })
+    const child = Bun.spawn([process.execPath, ...args], { stdout: 'pipe', stderr: 'pipe', env })
     const [out, err, code] = await Promise.all([
       new Response(child.stdout).text(),
       new Response(child.stderr).text(),

@@ -1,20 +1,19 @@
-// Runs `bun test` and ends with the one line that CI reads: "N passed, N failed" (and ", N skipped" if some were). Fetches
-// a browser, and starts a PostgreSQL that all files of a run share.
+// `npm test` and `npm run test-long`: runs `bun test` and `bun run check` beside each other, and ends with the one line that
+// CI reads: "N passed, N failed" (and ", N skipped" if some were). Fetches a browser, and starts a PostgreSQL that all files
+// of a run share.
 //
 // Before that line it names every failed test with the beginning of its message, since the log of a whole run is too long
-// to search and often cut. A suite of real processes that failed (`ALONE`) is tried once more with nothing beside it,
-// because Chromium, PostgreSQL and the operating system have time limits of their own that a busy machine breaks, and so is
-// one that waited in vain; it is then named as flaky, so that it is mended. Every other failure counts at once: a random
-// test that fails for one seed has found something (and does so again: the seed is the same). If Bun itself dies
-// in a suite (its own issue 41655: a finalizer of a native addon that runs too late), it ends the whole run: what had no
-// turn then, and that suite, run once more, and the crash is named; a suite that dies twice has failed.
+// to search and often cut. A failure is a failure: nothing is tried again until it passes, and a random test finds the same
+// again with its seed. There are two exceptions, both of them named. If Bun itself dies in a suite (its own issue 41655: a
+// finalizer of a native addon that runs too late), it ends the whole run: what had no turn then, and that suite, run once
+// more. And if the system has killed processes because memory ran out, what failed runs once more.
 //
-// Without arguments, the suites of the API and of the rooms behind it run once more over stores that answer late and out of
-// order (`tests/store/test-store.ts`). That finds code that is only right if an answer comes at once. Some run over
-// PostgreSQL, too. An operation of the API that nothing has answered as its schema says is a failure of its own.
+// Without arguments everything that takes no long time runs once, over stores that answer late and out of order
+// (`tests/store/test-store.ts`), which finds code that is only right if an answer comes at once; a suite of each kind runs
+// over PostgreSQL, too. An operation of the API that nothing has answered as its schema says is a failure of its own.
 //
-// With TEST_STORE=postgres (`bun run test-postgres`) everything runs over PostgreSQL, once: the applications in the process
-// of a test as well as the servers and commands that suites start.
+// `--long` runs everything, with all rounds of random tests (`tests/long.ts`): over stores that answer at once, over late
+// ones, and over PostgreSQL, where also the servers and commands that suites start are on it.
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -22,35 +21,17 @@ import { ANSWERED, neverAnswered } from '../../tests/http/answered-operations.ts
 import { foundChromium, packagedChromium } from '../../tests/browser/chromium.ts'
 import { POSTGRES_URL, startPostgres } from '../../tests/store/postgres-server.ts'
 
-/** Rooms whose suites use `STORE_SEED`. */
-const OVER_LATE_STORES = [
-  'people/accounts',
-  'notify/alerts',
-  'http',
-  'people/errors',
-  'people/feeds',
-  'people/ideas',
-  'notify/mail',
-  'work/replay',
-  'people/scripts',
-  'people/search',
-  'people/support',
-  'people/watchlists',
-  'notify/webhooks',
-].map((room) => `tests/${room}`)
+/** They take minutes by what they are. */
+const LONG = ['executable/torture', 'store/fleet'].map((name) => `tests/${name}.test.ts`)
 
-/** Those of them that are about something else than what is stored. */
-const NOTHING_STORED = ['json-text', 'large-texts', 'limits', 'pace', 'peer', 'python-client'].map(
-  (suite) => `tests/http/${suite}.test.ts`,
-)
+/** Rooms whose suites store anything in `tests/store/test-store.ts`. */
+const OVER_LATE_STORES = ['cli', 'http', 'market', 'notify', 'people', 'work'].map((room) => `tests/${room}`)
 
 /** Suites that run over PostgreSQL, too: some of each kind, since what every store must do is tested of each. */
 const OVER_POSTGRES = [
   'people/accounts',
-  'http/channels.test.ts',
   'http/contract.test.ts',
   'http/credentials.test.ts',
-  'notify/channels',
   'people/charts',
   'executable/names.test.ts',
   'people/ideas',
@@ -65,7 +46,6 @@ const OVER_POSTGRES = [
 /** The slowest files, longest first. They start first, because a long one that starts last leaves a processor idle. */
 const SLOWEST = [
   'dashboard/pages',
-  'executable/torture',
   'dashboard/chart',
   'dashboard/look',
   'dashboard/drawings',
@@ -73,7 +53,6 @@ const SLOWEST = [
   'executable/api',
   'dashboard/studies',
   'executable/sweeps',
-  'store/fleet',
   'language/ta/oracles',
   'dashboard/alert-lines',
   'dashboard/offline',
@@ -115,12 +94,6 @@ const WITHOUT_MATERIAL = [
 /** One more than processors: journeys and killed servers wait for a good part of their time. */
 const LANES = availableParallelism() + 1
 
-/** Suites that drive a real browser, the built executable, or servers on one database, whose leases run out by its clock. */
-const ALONE = /^tests\/(dashboard|executable|journeys|store)\//
-
-/** How the runner's report calls a test, or what is before or after all of a file, that was not done in time. */
-const IN_VAIN = /\btimed out\b/
-
 /** How the runner's report calls a suite in which Bun died. */
 const CRASHED = '(worker crashed)'
 const UNREPORTED = 'did not load'
@@ -148,28 +121,10 @@ const SEED = process.env['SEED'] ?? String(seedOfCommit() ?? Math.floor(Math.ran
 
 await sayBrowser()
 console.log(`SEED=${SEED}`)
-const given = process.argv.slice(2)
+const given = process.argv.slice(2).filter((arg) => arg !== '--long')
+const isLong = process.argv.includes('--long')
 const isWhole = given.length === 0
-const onlyPostgres = process.env['TEST_STORE'] === 'postgres'
-const postgres = isWhole || onlyPostgres ? await startPostgres() : null
-if (postgres) process.env[POSTGRES_URL] = postgres.url
-const answered = `${tmpdir()}/chartroom-answered-${process.pid}`
-const outcomes = [await run(given, isWhole ? { [ANSWERED]: answered } : {})]
-if (isWhole) outcomes.push(unanswered(answered))
-if (isWhole && !onlyPostgres) {
-  const seed = process.env['STORE_SEED'] ?? SEED
-  console.log(`\nOnce more over late stores: STORE_SEED=${seed} bun test ${OVER_LATE_STORES.join(' ')}`)
-  const late = OVER_LATE_STORES.flatMap((room) => [...new Bun.Glob(`${room}/**/*.test.ts`).scanSync('.')])
-  outcomes.push(
-    await run(
-      late.filter((file) => !NOTHING_STORED.includes(file)),
-      { STORE_SEED: seed },
-    ),
-  )
-  console.log(`\nAnd over PostgreSQL: TEST_STORE=postgres bun test ${OVER_POSTGRES.join(' ')}`)
-  outcomes.push(await run(OVER_POSTGRES, { TEST_STORE: 'postgres' }))
-}
-await postgres?.stop()
+const outcomes = isWhole ? await runWhole() : [await run(given)]
 const failures = outcomes.flatMap((outcome) => outcome.failures)
 for (const failure of failures) console.log(`\nFAILED ${described(failure)}`)
 const passed = outcomes
@@ -179,6 +134,42 @@ const skipped = outcomes.reduce((total, outcome) => total + outcome.skipped, 0)
 console.log(`${passed} passed, ${failures.length} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
 const bad = outcomes.some(({ exitCode }) => exitCode !== 0)
 process.exit(bad || failures.length > 0 || passed === 0 ? 1 : 0)
+
+async function runWhole(): Promise<readonly Outcome[]> {
+  const checked = check()
+  const postgres = await startPostgres()
+  process.env[POSTGRES_URL] = postgres.url
+  const answered = `${tmpdir()}/chartroom-answered-${process.pid}`
+  const all = [...new Bun.Glob('tests/**/*.test.ts').scanSync('.')]
+  const late = { STORE_SEED: process.env['STORE_SEED'] ?? SEED }
+  const outcomes: Outcome[] = []
+  if (isLong) {
+    process.env['TEST_LONG'] = '1'
+    outcomes.push(await run(all, { [ANSWERED]: answered }))
+    console.log('\nOnce more over late stores')
+    outcomes.push(await run(OVER_LATE_STORES, late))
+    console.log('\nAnd over PostgreSQL')
+    outcomes.push(await run(all, { TEST_STORE: 'postgres' }))
+  } else {
+    const short = all.filter((file) => !LONG.includes(file))
+    outcomes.push(await run(short, { ...late, [ANSWERED]: answered }))
+    console.log(`\nAnd over PostgreSQL: TEST_STORE=postgres bun test ${OVER_POSTGRES.join(' ')}`)
+    outcomes.push(await run(OVER_POSTGRES, { TEST_STORE: 'postgres' }))
+  }
+  await postgres.stop()
+  return [...outcomes, unanswered(answered), await checked]
+}
+
+/** `bun run check`, of which each step counts as a test. */
+async function check(): Promise<Outcome> {
+  const child = Bun.spawn([process.execPath, `${import.meta.dir}/check.ts`], { stdout: 'pipe' })
+  const [output, exitCode] = await Promise.all([new Response(child.stdout).text(), child.exited])
+  console.log(`\n${output}`)
+  const names = (result: string) =>
+    [...output.matchAll(new RegExp(`^${result} +(.*)$`, 'gm'))].map(([, name = '']) => name)
+  const failures = names('FAILED').map((name) => ({ file: 'bun run check', name, message: '' }))
+  return { exitCode, passed: new Map([['bun run check', names('ok').length]]), failures, skipped: 0 }
+}
 
 function seedOfCommit(): number | null {
   try {
@@ -190,27 +181,30 @@ function seedOfCommit(): number | null {
   }
 }
 
-/** `runOnce`, once more what a crash of Bun left without a turn, and alone what failed and may have been in want of time. */
-async function run(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Outcome> {
-  const first = await runOnce(args, env, LANES)
+/** `runOnce`, and once more what a crash of Bun left without a turn, or what failed while the system killed processes. */
+async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Outcome> {
+  const killedBefore = killedForMemory()
+  const first = await runOnce(args, env)
+  const killed = killedForMemory() - killedBefore
   const crashed = first.failures.filter(({ name }) => name === CRASHED)
-  if (crashed.length === 0) return secondChance(first, env)
-  const left = first.failures.filter(({ name }) => name === CRASHED || name === UNREPORTED)
-  const names = crashed.map(({ file }) => file).join(' ')
-  console.log(`\nBUN CRASHED in ${names}: once more, with the ${left.length} files without a result`)
-  return secondChance(await retried(first, left, env, LANES), env)
+  const left =
+    killed > 0 || crashed.length > 0
+      ? first.failures.filter(({ name }) => killed > 0 || name === CRASHED || name === UNREPORTED)
+      : []
+  if (left.length === 0) return first
+  if (killed > 0) console.log(`\nTHE SYSTEM KILLED ${killed} processes, since memory ran out.`)
+  if (crashed.length > 0) console.log(`\nBUN CRASHED in ${filesOf(crashed).join(' ')}.`)
+  console.log(`Once more: bun test ${filesOf(left).join(' ')}`)
+  return retried(first, left, env)
 }
 
-/** `outcome` after the failed suites of real processes, and those that waited in vain, ran once more, alone. */
-async function secondChance(outcome: Outcome, env: Readonly<Record<string, string>>): Promise<Outcome> {
-  const left = outcome.failures.filter(({ file, message }) => ALONE.test(file) || IN_VAIN.test(message))
-  if (left.length === 0) return outcome
-  console.log(`\nOnce more, alone: bun test ${filesOf(left).join(' ')}`)
-  const again = await retried(outcome, left, env, 1)
-  const failed = new Set(filesOf(again.failures))
-  for (const failure of left.filter(({ file }) => !failed.has(file)))
-    console.log(`\nFLAKY (passed alone) ${described(failure)}`)
-  return again
+/** How many processes the system has ended for want of memory since it began; 0 where it does not say. */
+function killedForMemory(): number {
+  try {
+    return Number(/^oom_kill (\d+)$/m.exec(readFileSync('/proc/vmstat', 'utf8'))?.[1] ?? 0)
+  } catch {
+    return 0
+  }
 }
 
 /** `outcome` with the files of some of its failures run once more: what they had before no longer counts. */
@@ -218,12 +212,11 @@ async function retried(
   outcome: Outcome,
   left: readonly Failure[],
   env: Readonly<Record<string, string>>,
-  parallel: number,
 ): Promise<Outcome> {
   // The suites have left in the shared database what they made before they failed.
-  const anew = postgres && (await startPostgres())
-  const again = await runOnce(filesOf(left), anew ? { ...env, [POSTGRES_URL]: anew.url } : env, parallel)
-  await anew?.stop()
+  const anew = await startPostgres()
+  const again = await runOnce(filesOf(left), { ...env, [POSTGRES_URL]: anew.url })
+  await anew.stop()
   const files = new Set(filesOf(left))
   const failures = [...outcome.failures.filter(({ file }) => !files.has(file)), ...again.failures]
   return {
@@ -238,11 +231,7 @@ function filesOf(failures: readonly Failure[]): string[] {
   return [...new Set(failures.map(({ file }) => file))]
 }
 
-async function runOnce(
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-  parallel: number,
-): Promise<Outcome> {
+async function runOnce(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Outcome> {
   const report = `${tmpdir()}/chartroom-junit-${process.pid}.xml`
   const timings = `${tmpdir()}/chartroom-timings-${process.pid}.json`
   writeFileSync(timings, JSON.stringify({ version: 1, files: guessedTimes() }))
@@ -250,7 +239,7 @@ async function runOnce(
     [
       process.execPath,
       'test',
-      `--parallel=${parallel}`,
+      `--parallel=${LANES}`,
       // A busy machine is not a failure.
       '--timeout=900000',
       `--timings=${timings}`,
