@@ -3,6 +3,10 @@ declare module '*.csv' {
   const text: string
   export default text
 }
+declare module '*.sql' {
+  const text: string
+  export default text
+}
 declare module '*.pine' {
   const text: string
   export default text

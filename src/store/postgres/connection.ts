@@ -4,8 +4,8 @@ import type { Random } from '../../lib/random.ts'
 import { assertUsable, s3Bucket } from '../bucket.ts'
 import { ChunkObjects } from './chunk-objects.ts'
 import { Database, type DatabaseOptions, refused } from './database.ts'
-import { Waker } from './feed.ts'
 import { bringUpToDate, SCHEMA, type Schema } from './schema.ts'
+import { Waker } from './waker.ts'
 
 export interface PostgresOptions extends Omit<DatabaseOptions, 'connections'> {
   readonly random: Random
@@ -58,7 +58,7 @@ export async function connect({
     await close()
     throw refused(error)
   }
-  const waker = new Waker({ schema, writing, clock: options.clock })
+  const waker = new Waker(writing, schema, options.clock)
   return {
     url: options.url,
     schema,

@@ -14,7 +14,7 @@ import type { Log } from '../../lib/log.ts'
 import { decodeKey } from '../key.ts'
 import type { Key } from '../kv.ts'
 import type { Connection } from './connection.ts'
-import type { Schema } from './schema.ts'
+import { channelOf } from './waker.ts'
 
 export interface FeedChange {
   readonly node: string
@@ -173,49 +173,3 @@ export class ChangeFeed {
     }
   }
 }
-
-/** Wakes the feeds of all nodes, a few times a second at most: NOTIFY has one lock for the whole database. */
-export class Waker {
-  readonly #wake: () => Promise<unknown>
-  readonly #clock: Clock
-  #isAsked = false
-
-  constructor({
-    schema,
-    writing,
-    clock,
-  }: Pick<Connection, 'schema' | 'writing'> & { readonly clock: Clock }) {
-    this.#wake = () => writing.query(`select pg_notify($1, '')`, [channelOf(schema)])
-    this.#clock = clock
-  }
-
-  /** Something was written. */
-  wake(): void {
-    if (this.#isAsked) return
-    this.#isAsked = true
-    void this.#later()
-  }
-
-  async #later(): Promise<void> {
-    await this.#clock.sleep(WAKE_MS)
-    this.#isAsked = false
-    // A lost NOTIFY costs little: the feeds look by themselves before long.
-    await this.#wake().catch(() => {})
-  }
-}
-const WAKE_MS = 20
-
-const channelOf = (schema: Schema) => `chartroom ${schema.slice(1, -1)}`.slice(0, 63)
-
-export const FEED = (schema: Schema) => `
-create table ${schema}.nodes (
-  node text primary key,
-  -- Everything before it was read.
-  at_xid xid8 not null,
-  started timestamptz not null default clock_timestamp(),
-  seen timestamptz not null default clock_timestamp()
-);
--- Changes before it may be gone.
-create table ${schema}.feed (pruned xid8 not null);
-insert into ${schema}.feed values ('0');
-`

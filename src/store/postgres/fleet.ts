@@ -16,11 +16,9 @@ import { within } from '../../lib/within.ts'
 import { decodeKey, encodeKey, prefixRange } from '../key.ts'
 import type { Key } from '../kv.ts'
 import { intArray } from './arrays.ts'
-import { COMMIT_LOCKS } from './commit-function.ts'
 import type { Connection } from './connection.ts'
 import { slotOf } from './group-commit.ts'
 import { LEASE_MS, type Lease, takeLease } from './lease.ts'
-import type { Schema } from './schema.ts'
 import { away } from './silence.ts'
 
 /** How often nodes look after each other. A node that was killed is replaced after a lease and one of these. */
@@ -453,65 +451,3 @@ export async function fleetNodes({
     shards: Array.from(shards ?? []),
   }))
 }
-
-export const FLEET = (schema: Schema) => `
-alter table ${schema}.nodes add column version text, add column lag_ms float8;
-
--- The holder is the key of the lease of the node that does the shard's work; null: nobody does.
-create table ${schema}.shards (shard int primary key, holder bytea);
-insert into ${schema}.shards (shard) select generate_series(0, ${SHARDS - 1});
-
--- Ends a lease that has run out, with its fence and its node's shards. The fence is removed under the lock that commits
--- which check it take. Answers whether there was such a lease.
-create function ${schema}.bury_1(p_work bytea, p_slot int, p_dead text, p_node text)
-returns boolean language plpgsql as $function$
-begin
-  perform pg_advisory_xact_lock(${COMMIT_LOCKS(schema)}, p_slot);
-  delete from ${schema}.leases l where l.work = p_work and l.until <= clock_timestamp();
-  if not found then return false; end if;
-  delete from ${schema}.documents d where d.key = p_work;
-  update ${schema}.shards s set holder = null where s.holder = p_work;
-  delete from ${schema}.nodes n where n.node = p_dead;
-  insert into ${schema}.changes (n, node, keys) values (nextval('${schema}.change_number'), p_node, array[p_work]);
-  return true;
-end $function$;
-
--- Takes shards that are nobody's, unless the lease has run out: it may be about to be ended.
-create function ${schema}.claim_1(p_work bytea, p_most int)
-returns setof int language plpgsql as $function$
-begin
-  perform from ${schema}.leases l where l.work = p_work and l.until > clock_timestamp() for share;
-  if not found then return; end if;
-  return query update ${schema}.shards s set holder = p_work
-    where s.shard in (
-      select x.shard from ${schema}.shards x where x.holder is null order by x.shard limit p_most for update skip locked
-    ) returning s.shard;
-end $function$;
-`
-
-// Unlogged: after a crash of the database every bucket is full again, which is less than a window's worth of requests.
-export const LIMITS = (schema: Schema) => `
-create unlogged table ${schema}.buckets (
-  bucket bytea primary key,
-  tokens float8 not null,
-  at timestamptz not null default clock_timestamp()
-);
-
-create function ${schema}.take_tokens_1(p_bucket bytea, p_quota float8, p_window float8, p_wanted float8)
-returns table (granted float8, remain float8) language plpgsql as $function$
-declare
-  v_now timestamptz;
-  v_tokens float8;
-  v_granted float8;
-begin
-  insert into ${schema}.buckets (bucket, tokens) values (p_bucket, p_quota) on conflict do nothing;
-  -- The time is that of whoever has the row, not of whoever began to wait for it.
-  perform from ${schema}.buckets b where b.bucket = p_bucket for update;
-  v_now := clock_timestamp();
-  select least(p_quota, b.tokens + greatest(0, extract(epoch from v_now - b.at)) * p_quota / p_window)
-    into v_tokens from ${schema}.buckets b where b.bucket = p_bucket;
-  v_granted := least(p_wanted, floor(v_tokens));
-  update ${schema}.buckets b set tokens = v_tokens - v_granted, at = v_now where b.bucket = p_bucket;
-  return query select v_granted, v_tokens - v_granted;
-end $function$;
-`

@@ -8,7 +8,6 @@ import { assert } from '../../lib/assert.ts'
 import { encodeKey } from '../key.ts'
 import { AboveMax, type Commit, type Key, type Sum, type Version } from '../kv.ts'
 import { booleanArray, byteaArray, intArray } from './arrays.ts'
-import { CHECK_FAILED, DONE, SLOTS } from './commit-function.ts'
 import type { Connection } from './connection.ts'
 
 type GroupDeps = Pick<Connection, 'writing' | 'schema' | 'node' | 'newId' | 'written'>
@@ -34,6 +33,13 @@ const GROUP_BYTES = 4 << 20
 /** The most commits on the same keys in one group, since each is a round of a few statements. */
 const ROUNDS_MAX = 16
 const GROUPS_AT_ONCE = 3
+
+/** How many locks the keys are shared out to. Every node must agree on it, and on which key gets which. */
+const SLOTS = 1024
+
+/** What `layout/1-documents.sql` answers of a commit; a number above zero is that of the sum which would have risen too far. */
+const DONE = -1
+const CHECK_FAILED = 0
 
 export class GroupCommit {
   readonly #deps: GroupDeps

@@ -1,7 +1,7 @@
 // The store on PostgreSQL: documents as rows of bytes, several nodes at a time.
 //
 // A list is one statement, and so is every other read, however many keys it asks for. A version is the number of the
-// group of commits that wrote the key (`commit-function.ts`); the numbers never repeat, not even in a database that was
+// group of commits that wrote the key (`layout/1-documents.sql`); the numbers never repeat, not even in a database that was
 // restored from a dump.
 
 import { decodeKey, encodeKey } from '../key.ts'

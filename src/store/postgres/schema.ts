@@ -7,12 +7,13 @@
 
 import { DataRefused } from '../data-refused.ts'
 import { type Database, isMadeElsewhere } from './database.ts'
-import { LAYOUT_WITH_OBJECTS, OBJECTS } from './chunk-objects.ts'
-import { COMMIT } from './commit-function.ts'
-import { WRITE_BARS } from './bar-functions.ts'
-import { FEED } from './feed.ts'
-import { FLEET, LIMITS } from './fleet.ts'
-import { LEASES } from './lease.ts'
+import documents from './layout/1-documents.sql' with { type: 'text' }
+import bars from './layout/2-bars.sql' with { type: 'text' }
+import leases from './layout/3-leases.sql' with { type: 'text' }
+import feed from './layout/4-feed.sql' with { type: 'text' }
+import fleet from './layout/5-fleet.sql' with { type: 'text' }
+import limits from './layout/6-limits.sql' with { type: 'text' }
+import objects from './layout/7-objects.sql' with { type: 'text' }
 
 /** Where it stands, as SQL writes it. */
 export type Schema = `"${string}"`
@@ -23,85 +24,19 @@ interface Step {
   readonly to: number
   /** The oldest layout whose programs may go on beside it. */
   readonly usableFrom: number
-  readonly script: (schema: Schema) => string
+  readonly script: string
 }
 
+/** A file of `layout/` each, named by its number; `:schema` in it stands for the schema. */
 const STEPS: readonly Step[] = [
-  {
-    to: 1,
-    usableFrom: 1,
-    // Keys and values are bytes: text of PostgreSQL takes no zero, and its order is a locale's.
-    script: (schema) => `
-      create table ${schema}.documents (
-        key bytea primary key,
-        value bytea not null,
-        version bigint not null
-      );
-      -- Old ones are taken away by whoever serves.
-      create table ${schema}.commits (
-        id bytea primary key,
-        outcomes int[] not null,
-        at timestamptz not null default clock_timestamp()
-      );
-      create index on ${schema}.commits (at);
-      create sequence ${schema}.change_number;
-      -- What was written, in the order in which others may hear of it: by transaction, not by number.
-      create table ${schema}.changes (
-        xid xid8 not null default pg_current_xact_id(),
-        n bigint not null,
-        node text not null,
-        keys bytea[] not null,
-        at timestamptz not null default clock_timestamp(),
-        primary key (xid, n)
-      );
-      ${COMMIT(schema)}`,
-  },
-  {
-    to: 2,
-    usableFrom: 1,
-    script: (schema) => `
-      create sequence ${schema}.series_id;
-      create table ${schema}.bar_series (
-        key bytea primary key,
-        -- Names the series in its chunks.
-        id bigint not null,
-        change bigint not null,
-        count float8 not null,
-        first float8 not null,
-        last float8 not null,
-        begun float8
-      );
-      create table ${schema}.bar_chunks (
-        series bigint not null,
-        first float8 not null,
-        last float8 not null,
-        bars int not null,
-        bytes bytea not null,
-        primary key (series, first)
-      );
-      -- They are packed already.
-      alter table ${schema}.bar_chunks alter column bytes set storage external;
-      -- Ids whose chunks no series has: of imports under way, and of what is being taken away.
-      create table ${schema}.bar_drafts (
-        id bigint primary key,
-        at timestamptz not null default clock_timestamp()
-      );
-      create table ${schema}.bar_notes (
-        key bytea primary key,
-        first float8 not null,
-        last float8 not null,
-        change bigint not null
-      );
-      create table ${schema}.bar_symbols (key bytea primary key, info bytea not null);
-      alter table ${schema}.commits add column change bigint;
-      ${WRITE_BARS(schema)}`,
-  },
-  { to: 3, usableFrom: 1, script: LEASES },
-  { to: 4, usableFrom: 1, script: FEED },
-  { to: 5, usableFrom: 1, script: FLEET },
-  { to: 6, usableFrom: 1, script: LIMITS },
+  { to: 1, usableFrom: 1, script: documents },
+  { to: 2, usableFrom: 1, script: bars },
+  { to: 3, usableFrom: 1, script: leases },
+  { to: 4, usableFrom: 1, script: feed },
+  { to: 5, usableFrom: 1, script: fleet },
+  { to: 6, usableFrom: 1, script: limits },
   // Until a bucket is named, programs that know of none go on.
-  { to: LAYOUT_WITH_OBJECTS, usableFrom: 1, script: OBJECTS },
+  { to: 7, usableFrom: 1, script: objects },
 ]
 
 const NEWEST = 7
@@ -172,7 +107,7 @@ function steps(schema: Schema): string {
   const each = STEPS.map(
     ({ to, usableFrom, script }) => `
       if found < ${to} then
-        execute ${quote(script(schema))};
+        execute ${quote(script.replaceAll(':schema', () => schema))};
         update ${schema}.layout set version = ${to}, usable_from = ${usableFrom};
       end if;`,
   )
