@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CHUNKS } from '../store/lmdb-bars.ts'
+import { CHUNKS } from '../store/lmdb-chunks.ts'
 import { calmly } from '../store/check-database.ts'
 import { examine, type Findings } from '../store/examine.ts'
 import { KEY_FILE } from '../store/instance-key.ts'

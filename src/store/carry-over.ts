@@ -24,8 +24,6 @@ import { syncPath } from './files.ts'
 import { prefixRange } from './key.ts'
 import { inUse, processWithDatabase } from './server-lock.ts'
 import {
-  CHUNKS,
-  chunkKey,
   COUNTER_KEY,
   lmdbBars,
   RECORDS,
@@ -33,6 +31,7 @@ import {
   seriesRecordKey,
   symbolRecordKey,
 } from './lmdb-bars.ts'
+import { CHUNKS, chunkKey } from './lmdb-chunks.ts'
 import {
   DOCUMENTS,
   durable,

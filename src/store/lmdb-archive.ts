@@ -1,12 +1,11 @@
 // The archive of a data directory.
 
 import { type BarNote, ownerOf } from '../market/bar-store.ts'
-import type { Archive } from './archive.ts'
-import { decodeKey, encodeKey, prefixRange } from './key.ts'
+import type { Archive, Chunk } from './archive.ts'
+import { prefixRange } from './key.ts'
 import {
-  CHUNKS,
-  chunkKey,
   COUNTER_KEY,
+  draftKey,
   lmdbBars,
   noteKey,
   RECORDS,
@@ -14,7 +13,8 @@ import {
   seriesRecordKey,
   symbolRecordKey,
 } from './lmdb-bars.ts'
-import { DOCUMENTS, type LmdbKv } from './lmdb.ts'
+import { CHUNKS, chunkKey, firstOf } from './lmdb-chunks.ts'
+import { DOCUMENTS, type LmdbKv, type Table } from './lmdb.ts'
 
 /** 2 MB. */
 const CHUNKS_AT_ONCE = 16
@@ -43,21 +43,7 @@ export function lmdbArchive(kv: LmdbKv): Archive {
     series: () => bars.list(),
     async *chunks(key) {
       const text = records.get(seriesRecordKey(key))
-      if (text === undefined) return
-      const { id } = JSON.parse(text) as SeriesRecord
-      const { end } = prefixRange([id])
-      let { start } = prefixRange([id])
-      for (;;) {
-        const page = Array.from(chunks.getRange({ start, end, limit: CHUNKS_AT_ONCE }), (entry) => ({
-          first: Number(decodeKey(entry.key)[1]),
-          // What LMDB hands out stays valid only until it is asked for the next.
-          bytes: Buffer.from(entry.value),
-        }))
-        const last = page.at(-1)
-        if (!last) return
-        yield page
-        start = Buffer.concat([chunkKey(id, last.first), Buffer.of(0)])
-      }
+      if (text !== undefined) yield* pagesOf(chunks, (JSON.parse(text) as SeriesRecord).id)
     },
     async notes() {
       return Array.from(records.getRange(prefixRange(['note'])), ({ value }) => JSON.parse(value) as BarNote)
@@ -67,7 +53,7 @@ export function lmdbArchive(kv: LmdbKv): Archive {
       const id = await write(() => {
         const next = countOn(0) + 1
         void records.put(COUNTER_KEY, String(next))
-        void records.put(encodeKey(['draft', next]), String(process.pid))
+        void records.put(draftKey(next), String(process.pid))
         return next
       })
       for await (const page of parts)
@@ -78,7 +64,7 @@ export function lmdbArchive(kv: LmdbKv): Archive {
       await write(() => {
         countOn(info.change)
         void records.put(seriesRecordKey(info), JSON.stringify({ ...info, id } satisfies SeriesRecord))
-        void records.remove(encodeKey(['draft', id]))
+        void records.remove(draftKey(id))
       })
     },
     putNotes: (notes) =>
@@ -97,5 +83,21 @@ export function lmdbArchive(kv: LmdbKv): Archive {
       for (const table of [documents, chunks, records]) await table.clearAsync()
     },
     close: () => kv.close(),
+  }
+}
+
+function* pagesOf(chunks: Table<Buffer>, id: number): Generator<readonly Chunk[]> {
+  const { end } = prefixRange([id])
+  let { start } = prefixRange([id])
+  for (;;) {
+    const page = Array.from(chunks.getRange({ start, end, limit: CHUNKS_AT_ONCE }), (entry) => ({
+      first: firstOf(entry.key),
+      // What LMDB hands out stays valid only until it is asked for the next.
+      bytes: Buffer.from(entry.value),
+    }))
+    const last = page.at(-1)
+    if (!last) return
+    yield page
+    start = Buffer.concat([chunkKey(id, last.first), Buffer.of(0)])
   }
 }

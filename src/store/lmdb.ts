@@ -11,7 +11,7 @@ import { Problem } from '../lib/problem.ts'
 import type { BackupSource } from './backup/backup.ts'
 import { DataRefused } from './data-refused.ts'
 import { decodeKey, decodeLetters, encodeKey } from './key.ts'
-import type { Commit, Entry, Key, Kv, Version } from './kv.ts'
+import type { Commit, Entry, Key, Kv, ListOptions, Selector, Version } from './kv.ts'
 import { mapLockFile, momentIn } from './lmdb-moment.ts'
 import { pageRange, storageFull } from './memory.ts'
 import { mayUseReserve, type Reserve, RESERVE_BYTES } from './reserve.ts'
@@ -96,42 +96,17 @@ export function openTable<V>(environment: Environment, options: TableOptions): T
 export function lmdbKv({ path, maxBytes, reserve }: LmdbOptions): LmdbKv {
   const lockFile = orRefused(path, () => mapLockFile(path))
   const environment = openEnvironment(path)
-  const databases: Database[] = []
-  function openDatabase<V>(options: TableOptions): Table<V> {
-    const database = openTable<V>(environment, options)
-    databases.push(database)
-    return database
-  }
+  const room = new Room(maxBytes, reserve)
+  const openDatabase = <V>(options: TableOptions): Table<V> =>
+    room.counted(openTable<V>(environment, options))
   const documents = openDatabase<string>(DOCUMENTS)
   const names = environment.openDB<string, string | Uint8Array>(WITH_LETTERS)
-
-  function assertRoom(bytes = 0): void {
-    if (isDiskFull(bytes) || isAbove(maxBytes, bytes)) throw storageFull()
-  }
-
-  /** The file never shrinks, so deleted pages are room too, which the disk does not know of. */
-  function isDiskFull(bytes = 0): boolean {
-    return reserve?.isLow === true && freeBytes(databases) < FREE_KEPT_BYTES + bytes
-  }
-
-  function isAbove(limit: number | undefined, bytes = 0): boolean {
-    return limit !== undefined && usedBytes(databases) + bytes > limit
-  }
 
   const valueOf = (key: Key) => documents.get(encodeKey(key))
   const sizeOf = (key: Key) => valueOf(key)?.length ?? null
 
-  function entryOf(key: Key): Entry | null {
-    const found = documents.getEntry(encodeKey(key))
-    return found ? { key, value: found.value, version: String(found.version) } : null
-  }
-
-  /** Reading a version makes no text of the value, which is most of an entry's cost. */
-  function versionOf(key: Key): Version | null {
-    return documents.getBinaryFast(encodeKey(key)) === undefined ? null : String(getLastVersion())
-  }
-
-  const newest = momentIn(lockFile, () => (environment.getStats() as NewestTransaction).lastTxnId)
+  const lastTransaction = () => (environment.getStats() as NewestTransaction).lastTxnId
+  const newest = momentIn(lockFile, lastTransaction)
   let seen: number | null = null
 
   function moment(read: () => number): number {
@@ -141,81 +116,125 @@ export function lmdbKv({ path, maxBytes, reserve }: LmdbOptions): LmdbKv {
     return (seen = now)
   }
 
-  /** Call it inside a transaction. */
-  function assertRoomFor(commit: Commit): void {
-    if (!isDiskFull() && !isAbove(maxBytes)) return
-    const limit = maxBytes === undefined ? undefined : maxBytes + RESERVE_BYTES
-    if (!mayUseReserve(commit, sizeOf) || (commit.essential && isAbove(limit))) throw storageFull()
-  }
-
-  /** lmdb waits for such a write for ever when it is to close. */
-  let isLastWriteLost = false
-
-  async function written<T>(write: () => Promise<T>, mayUse: () => boolean = () => false): Promise<T> {
-    try {
-      const result = await durable(write)
-      isLastWriteLost = false
-      return result
-    } catch (error) {
-      isLastWriteLost ||= error instanceof DiskFull
-      if (!reserve || !(error instanceof DiskFull)) throw error
-      if (!mayUse()) reserve.full()
-      else if (reserve.release()) return written(write, mayUse)
-      throw error
-    }
-  }
-
   return {
     environment,
     pages: {
       path: join(path, 'data.mdb'),
-      newest: newest ?? (() => (environment.getStats() as NewestTransaction).lastTxnId),
+      newest: newest ?? lastTransaction,
       pin() {
         const transaction = environment.useReadTransaction()
         return () => transaction.done()
       },
     },
     openDatabase,
-    assertRoom,
-    durable: written,
-    get: async (key) => entryOf(key),
-    getMany: async (keys) => keys.map(entryOf),
-    versions: async (keys) => keys.map(versionOf),
+    assertRoom: (bytes) => room.assert(bytes),
+    durable: (write, mayUse) => room.written(write, mayUse),
+    get: async (key) => entryOf(documents, key),
+    getMany: async (keys) => keys.map((key) => entryOf(documents, key)),
+    versions: async (keys) => keys.map((key) => versionOf(documents, key)),
     ...(newest && { moment: () => moment(newest) }),
-    async list(selector, options) {
-      const { start, end } = pageRange(selector, options)
-      const { limit, reverse = false, keysOnly = false } = options
-      // lmdb-js walks a reverse range down from `start`, so both ends have the opposite meaning.
-      const range = reverse
-        ? { start: end, end: start, reverse, exclusiveStart: true, inclusiveEnd: true, limit }
-        : { start, end, limit }
-      const prefix = 'prefix' in selector ? selector.prefix : []
-      const known = prefix.length > 0 ? encodeKey(prefix).length : 0
-      if (keysOnly)
-        return Array.from(names.getKeys(range), (letters) => ({
-          key: decodeLetters(String(letters), prefix, known),
-          value: '',
-          version: '',
-        }))
-      return Array.from(
-        documents.getRange({ ...range, versions: true }),
-        ({ key, value, version }): Entry => ({
-          key: decodeKey(key, prefix, known),
-          value,
-          version: String(version),
-        }),
-      )
-    },
-    commit(commit) {
-      return written(
-        () => environment.transaction(() => apply(documents, commit, assertRoomFor)),
+    list: async (selector, options) => page(documents, names, selector, options),
+    commit: (commit) =>
+      room.written(
+        () =>
+          environment.transaction(() => apply(documents, commit, (asked) => room.assertFor(asked, sizeOf))),
         () => mayUseReserve(withoutSums(commit, valueOf), sizeOf),
-      )
-    },
+      ),
     async close() {
       const closed = environment.close()
-      if (!isLastWriteLost) await closed
+      if (!room.isLastWriteLost) await closed
     },
+  }
+}
+
+function entryOf(documents: Table<string>, key: Key): Entry | null {
+  const found = documents.getEntry(encodeKey(key))
+  return found ? { key, value: found.value, version: String(found.version) } : null
+}
+
+/** Reading a version makes no text of the value, which is most of an entry's cost. */
+function versionOf(documents: Table<string>, key: Key): Version | null {
+  return documents.getBinaryFast(encodeKey(key)) === undefined ? null : String(getLastVersion())
+}
+
+function page(
+  documents: Table<string>,
+  names: Database<string, string | Uint8Array>,
+  selector: Selector,
+  options: ListOptions,
+): Entry[] {
+  const { start, end } = pageRange(selector, options)
+  const { limit, reverse = false, keysOnly = false } = options
+  // lmdb-js walks a reverse range down from `start`, so both ends have the opposite meaning.
+  const range = reverse
+    ? { start: end, end: start, reverse, exclusiveStart: true, inclusiveEnd: true, limit }
+    : { start, end, limit }
+  const prefix = 'prefix' in selector ? selector.prefix : []
+  const known = prefix.length > 0 ? encodeKey(prefix).length : 0
+  if (keysOnly)
+    return Array.from(names.getKeys(range), (letters) => ({
+      key: decodeLetters(String(letters), prefix, known),
+      value: '',
+      version: '',
+    }))
+  return Array.from(documents.getRange({ ...range, versions: true }), ({ key, value, version }): Entry => ({
+    key: decodeKey(key, prefix, known),
+    value,
+    version: String(version),
+  }))
+}
+
+/** How much may still be written: below `maxBytes`, and as long as the disk is not full but for the reserve. */
+class Room {
+  /** lmdb waits for such a write for ever when it is to close. */
+  isLastWriteLost = false
+  readonly #maxBytes: number | undefined
+  readonly #reserve: Reserve | undefined
+  readonly #databases: Database[] = []
+
+  constructor(maxBytes: number | undefined, reserve: Reserve | undefined) {
+    this.#maxBytes = maxBytes
+    this.#reserve = reserve
+  }
+
+  /** A database whose pages count. */
+  counted<V>(database: Table<V>): Table<V> {
+    this.#databases.push(database)
+    return database
+  }
+
+  assert(bytes = 0): void {
+    if (this.#isDiskFull(bytes) || this.#isAbove(this.#maxBytes, bytes)) throw storageFull()
+  }
+
+  /** Call it inside a transaction. */
+  assertFor(commit: Commit, sizeOf: (key: Key) => number | null): void {
+    if (!this.#isDiskFull() && !this.#isAbove(this.#maxBytes)) return
+    const limit = this.#maxBytes === undefined ? undefined : this.#maxBytes + RESERVE_BYTES
+    if (!mayUseReserve(commit, sizeOf) || (commit.essential && this.#isAbove(limit))) throw storageFull()
+  }
+
+  async written<T>(write: () => Promise<T>, mayUse: () => boolean = () => false): Promise<T> {
+    try {
+      const result = await durable(write)
+      this.isLastWriteLost = false
+      return result
+    } catch (error) {
+      this.isLastWriteLost ||= error instanceof DiskFull
+      if (!this.#reserve || !(error instanceof DiskFull)) throw error
+      if (!mayUse()) this.#reserve.full()
+      else if (this.#reserve.release()) return this.written(write, mayUse)
+      throw error
+    }
+  }
+
+  /** The file never shrinks, so deleted pages are room too, which the disk does not know of. */
+  #isDiskFull(bytes = 0): boolean {
+    return this.#reserve?.isLow === true && freeBytes(this.#databases) < FREE_KEPT_BYTES + bytes
+  }
+
+  #isAbove(limit: number | undefined, bytes = 0): boolean {
+    return limit !== undefined && usedBytes(this.#databases) + bytes > limit
   }
 }
 

@@ -14,75 +14,73 @@ interface StoredText {
 
 /** `maxBytes`: once the values exceed it, writes are refused as on a full disk. */
 export function memoryKv({ maxBytes = Infinity }: { readonly maxBytes?: number } = {}): Kv {
-  // Keys are Latin-1 strings of their bytes, since comparing such strings compares the bytes.
-  const rows = new Map<string, StoredText>()
-  const sorted: string[] = []
-  let writes = 0
-  let bytes = 0
-
-  const entry = (text: string, row: StoredText): Entry => ({
-    key: decodeKey(Buffer.from(text, 'latin1')),
-    value: row.value,
-    version: row.version,
-  })
-
-  function found(key: Key): Entry | null {
-    const text = encodeKey(key).toString('latin1')
-    const row = rows.get(text)
-    return row ? entry(text, row) : null
-  }
-
-  function put(text: string, given: string | Uint8Array): void {
-    const value = typeof given === 'string' ? given : utf8.decode(given)
-    bytes += value.length - (rows.get(text)?.value.length ?? 0)
-    if (!rows.has(text)) sorted.splice(lowerBound(sorted, text), 0, text)
-    rows.set(text, { value, version: String(writes) })
-  }
-
-  function remove(text: string): void {
-    const row = rows.get(text)
-    if (row === undefined) return
-    bytes -= row.value.length
-    rows.delete(text)
-    sorted.splice(lowerBound(sorted, text), 1)
-  }
-
+  const rows = new Rows()
+  const found = (key: Key) => rows.get(textOf(key))
   return {
     get: async (key) => found(key),
     getMany: async (keys) => keys.map(found),
     versions: async (keys) => keys.map((key) => found(key)?.version ?? null),
-    moment: () => writes,
+    moment: () => rows.writes,
     async list(selector, options) {
       const { start, end } = pageRange(selector, options)
-      const from = lowerBound(sorted, start.toString('latin1'))
-      const to = Math.max(from, lowerBound(sorted, end.toString('latin1')))
-      const texts = options.reverse
-        ? sorted.slice(Math.max(from, to - options.limit), to).reverse()
-        : sorted.slice(from, Math.min(to, from + options.limit))
-      return texts.flatMap((text) => {
-        const row = rows.get(text)
-        if (!row) return []
-        const found = entry(text, row)
-        // As strict as the other stores, so that nobody relies on what they leave out.
-        return [options.keysOnly ? { ...found, value: '', version: '' } : found]
-      })
+      // As strict as the other stores, so that nobody relies on what they leave out.
+      return rows
+        .page(start.toString('latin1'), end.toString('latin1'), options)
+        .map((entry) => (options.keysOnly ? { ...entry, value: '', version: '' } : entry))
     },
     async commit(asked: Commit) {
       const { checks = [] } = asked
-      const fresh = checks.every(
-        ({ key, version }) => (rows.get(encodeKey(key).toString('latin1'))?.version ?? null) === version,
-      )
-      if (!fresh) return false
-      const commit = withoutSums(asked, (key) => rows.get(encodeKey(key).toString('latin1'))?.value)
+      if (!checks.every(({ key, version }) => (found(key)?.version ?? null) === version)) return false
+      const commit = withoutSums(asked, (key) => found(key)?.value)
       const { sets = [], deletes = [] } = commit
-      const sizeOf = (key: Key) => rows.get(encodeKey(key).toString('latin1'))?.value.length ?? null
-      if (sets.length > 0 && bytes > maxBytes && !mayUseReserve(commit, sizeOf)) throw storageFull()
-      writes += 1
-      for (const key of deletes) remove(encodeKey(key).toString('latin1'))
-      for (const { key, value } of sets) put(encodeKey(key).toString('latin1'), value)
+      const sizeOf = (key: Key) => found(key)?.value.length ?? null
+      if (sets.length > 0 && rows.bytes > maxBytes && !mayUseReserve(commit, sizeOf)) throw storageFull()
+      rows.writes += 1
+      for (const key of deletes) rows.remove(textOf(key))
+      for (const { key, value } of sets) rows.put(textOf(key), value)
       return true
     },
     async close() {},
+  }
+}
+
+/** Keys are Latin-1 strings of their bytes, since comparing such strings compares the bytes. */
+const textOf = (key: Key) => encodeKey(key).toString('latin1')
+
+/** `sorted` has the key of every row, and `bytes` is how long their values are together. */
+class Rows {
+  writes = 0
+  bytes = 0
+  readonly #rows = new Map<string, StoredText>()
+  readonly #sorted: string[] = []
+
+  get(text: string): Entry | null {
+    const row = this.#rows.get(text)
+    return row ? { key: decodeKey(Buffer.from(text, 'latin1')), ...row } : null
+  }
+
+  page(start: string, end: string, { limit, reverse }: ListOptions): Entry[] {
+    const from = lowerBound(this.#sorted, start)
+    const to = Math.max(from, lowerBound(this.#sorted, end))
+    const texts = reverse
+      ? this.#sorted.slice(Math.max(from, to - limit), to).reverse()
+      : this.#sorted.slice(from, Math.min(to, from + limit))
+    return texts.flatMap((text) => this.get(text) ?? [])
+  }
+
+  put(text: string, given: string | Uint8Array): void {
+    const value = typeof given === 'string' ? given : utf8.decode(given)
+    this.bytes += value.length - (this.#rows.get(text)?.value.length ?? 0)
+    if (!this.#rows.has(text)) this.#sorted.splice(lowerBound(this.#sorted, text), 0, text)
+    this.#rows.set(text, { value, version: String(this.writes) })
+  }
+
+  remove(text: string): void {
+    const row = this.#rows.get(text)
+    if (row === undefined) return
+    this.bytes -= row.value.length
+    this.#rows.delete(text)
+    this.#sorted.splice(lowerBound(this.#sorted, text), 1)
   }
 }
 

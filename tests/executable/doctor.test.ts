@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
-import { CHUNKS, chunkKey, RECORDS, seriesRecordKey } from '../../src/store/lmdb-bars.ts'
+import { RECORDS, seriesRecordKey } from '../../src/store/lmdb-bars.ts'
+import { CHUNKS, chunkKey } from '../../src/store/lmdb-chunks.ts'
 import { lmdbKv, type LmdbKv } from '../../src/store/lmdb.ts'
 import { BUILT, csvOf, IN_FOLDER, Place } from './server.ts'
 
