@@ -171,13 +171,14 @@ export function mergeNotes(before: BarNote | null, note: BarNote): BarNote {
 
 export const NOTES_MAX = 1000
 
+const idOf = (key: SeriesKey) => `${ownerOf(key)}\0${key.exchange}\0${key.symbol}\0${key.interval}`
+const symbolId = (exchange: string, symbol: string, owner: string) => `${owner}\0${exchange}\0${symbol}`
+
 export function memoryBars(): BarStore {
   const series = new Map<string, { readonly info: SeriesInfo; readonly bars: Bars }>()
   const symbols = new Map<string, SymbolInfo>()
   const notes = new Map<string, BarNote>()
   let changes = 0
-  const idOf = (key: SeriesKey) => `${ownerOf(key)}\0${key.exchange}\0${key.symbol}\0${key.interval}`
-  const symbolId = (exchange: string, symbol: string, owner: string) => `${owner}\0${exchange}\0${symbol}`
 
   function note(series: SeriesKey, from: number, to: number, change: number): void {
     const key = bareKey(series)
@@ -229,25 +230,7 @@ export function memoryBars(): BarStore {
     async clearNote({ key, change }) {
       if (notes.get(idOf(key))?.change === change) notes.delete(idOf(key))
     },
-    draft(key) {
-      let parts: Bars[] = []
-      const sorted = () =>
-        concatBars([...parts.toSorted((a, b) => (a.time[0] ?? 0) - (b.time[0] ?? 0)), emptyBars(0)])
-      return {
-        async add(bars) {
-          if (bars.length > 0) parts.push(concatBars([bars, emptyBars(0)]))
-        },
-        read: async (range = {}) => selectBars(sorted(), range),
-        commit(pieces) {
-          const all = sorted()
-          parts = []
-          return store.upsert(key, all, pieces)
-        },
-        async discard() {
-          parts = []
-        },
-      }
-    },
+    draft: (key) => memoryDraft(store, key),
     sweep: async () => {},
     symbol: async (exchange, symbol, owner = '') => symbols.get(symbolId(exchange, symbol, owner)) ?? null,
     symbols: async () => [...symbols.values()].sort(compareSymbols),
@@ -259,4 +242,24 @@ export function memoryBars(): BarStore {
     },
   }
   return store
+}
+
+function memoryDraft(store: BarStore, key: SeriesKey): BarDraft {
+  let parts: Bars[] = []
+  const sorted = () =>
+    concatBars([...parts.toSorted((a, b) => (a.time[0] ?? 0) - (b.time[0] ?? 0)), emptyBars(0)])
+  return {
+    async add(bars) {
+      if (bars.length > 0) parts.push(concatBars([bars, emptyBars(0)]))
+    },
+    read: async (range = {}) => selectBars(sorted(), range),
+    commit(pieces) {
+      const all = sorted()
+      parts = []
+      return store.upsert(key, all, pieces)
+    },
+    async discard() {
+      parts = []
+    },
+  }
 }

@@ -141,8 +141,112 @@ export function collectionIn<T extends { readonly id: string }>(
 export function collection<T extends { readonly id: string }>(
   kv: Kv,
   name: string,
-  { indexes = {}, stamped = [], facets = {}, unique = {}, counts = {} }: CollectionSpec<T> = {},
+  spec: CollectionSpec<T> = {},
 ): Collection<T> {
+  const keys = keysOf(name, spec)
+  const { recordKey } = keys
+  const records = (tx: Reader) => recordsIn(kv, keys, tx)
+  const stampAt = async (key: Key) => (await kv.versions([key]))[0] ?? ''
+  return {
+    ...recordsIn(kv, keys),
+    keyOf: recordKey,
+    versions: (ids) => kv.versions(ids.map(recordKey)),
+    stamp: (id) => stampAt(recordKey(id)),
+    listStamp(index, parts) {
+      assert(keys.stamped.includes(index), `the lists of ${name} by ${index} have no stamps`)
+      return stampAt(keys.stampKey(index, parts))
+    },
+    at: records,
+    insert: (record) => insert(keys, record),
+    replace: (before, record) => replace(keys, before, record),
+    remove: (before) => remove(keys, before),
+    async update(id, change, also) {
+      let result: T | null = null
+      await transact(kv, async (tx) => {
+        const before = await records(tx).stored(id)
+        result = before && change(before.record)
+        if (before === null || result === null) return {}
+        return [replace(keys, before, result), also?.(result, tx)]
+      })
+      return result
+    },
+    async delete(id, also) {
+      let found = false
+      await transact(kv, async (tx) => {
+        const before = await records(tx).stored(id)
+        found = before !== null
+        if (before === null) return {}
+        return [remove(keys, before), also?.(before.record, tx)]
+      })
+      return found
+    },
+  }
+}
+
+function insert<T extends { readonly id: string }>(keys: Keys<T>, record: T): Changes {
+  const names = keys.namesOf(record)
+  return {
+    checks: [absent(keys.recordKey(record.id))],
+    names,
+    sets: [
+      { key: keys.recordKey(record.id), value: JSON.stringify(record) },
+      ...names.map(({ key }) => ({ key, value: JSON.stringify(record.id) })),
+      ...keys.indexKeys(record).map((key) => ({ key, value: 'null' })),
+    ],
+    sums: keys.countSteps(record, 1),
+    stamps: keys.stampsOf(record),
+  }
+}
+
+function replace<T extends { readonly id: string }>(
+  keys: Keys<T>,
+  { record: before, version }: Stored<T>,
+  record: T,
+): Changes {
+  assert(before.id === record.id, 'a record keeps its id')
+  const oldNames = keys.namesOf(before)
+  const newNames = keys.namesOf(record)
+  const gained = without(newNames, oldNames, ({ key }) => key)
+  const oldKeys = keys.indexKeys(before)
+  const newKeys = keys.indexKeys(record)
+  return {
+    checks: [{ key: keys.recordKey(record.id), version }],
+    names: gained,
+    sets: [
+      { key: keys.recordKey(record.id), value: JSON.stringify(record) },
+      ...gained.map(({ key }) => ({ key, value: JSON.stringify(record.id) })),
+      ...without(newKeys, oldKeys).map((key) => ({ key, value: 'null' })),
+    ],
+    deletes: [
+      ...without(oldNames, newNames, ({ key }) => key).map(({ key }) => key),
+      ...without(oldKeys, newKeys),
+    ],
+    sums: [...keys.countSteps(before, -1), ...keys.countSteps(record, 1)],
+    stamps: [...keys.stampsOf(before, record), ...keys.changedFacets(before, record)],
+  }
+}
+
+function remove<T extends { readonly id: string }>(keys: Keys<T>, { record, version }: Stored<T>): Changes {
+  return {
+    checks: [{ key: keys.recordKey(record.id), version }],
+    deletes: [
+      keys.recordKey(record.id),
+      ...keys.namesOf(record).map(({ key }) => key),
+      ...keys.indexKeys(record),
+      ...keys.facetKeys(record.id),
+    ],
+    sums: keys.countSteps(record, -1),
+    stamps: keys.stampsOf(record),
+  }
+}
+
+type Keys<T extends { readonly id: string }> = ReturnType<typeof keysOf<T>>
+
+/** The keys under which a record stands, and all that is kept in step with it. */
+function keysOf<T extends { readonly id: string }>(
+  name: string,
+  { indexes = {}, stamped = [], facets = {}, unique = {}, counts = {} }: CollectionSpec<T>,
+) {
   const recordKey = (id: string): Key => [name, 'id', id]
 
   const indexKeys = (record: T) =>
@@ -182,177 +286,89 @@ export function collection<T extends { readonly id: string }>(
         },
       ]
     })
-
-  const recordOf = ({ value }: Entry) => JSON.parse(value) as T
-  const storedAs = (entry: Entry): Stored<T> => ({ record: recordOf(entry), version: entry.version })
-
-  function recordsIn(reader: Reader): Records<T> {
-    const self: Records<T> = {
-      async stored(id) {
-        const entry = await reader.get(recordKey(id))
-        return entry && storedAs(entry)
-      },
-      async storedMany(ids) {
-        const entries = await reader.getMany(ids.map(recordKey))
-        return entries.flatMap((entry) => (entry ? storedAs(entry) : []))
-      },
-      // These ask the store directly: wrapping a promise in a promise costs a request as much as the read itself.
-      async get(id) {
-        const entry = await reader.get(recordKey(id))
-        return entry && recordOf(entry)
-      },
-      async getMany(ids) {
-        const entries = await reader.getMany(ids.map(recordKey))
-        return entries.flatMap((entry) => (entry ? recordOf(entry) : []))
-      },
-      async getFacets(facet, ids) {
-        assert(facet in facets, `${name} have no facet ${facet}`)
-        // Before the records: what has changed by then is in them, and what changes later is noticed.
-        await reader.getMany(ids.map((id) => facetKey(facet, id)))
-        return recordsIn(kv).getMany(ids)
-      },
-      async find(index, parts) {
-        const named = await reader.get([name, 'unique', index, ...parts])
-        const entry = named && (await reader.get(recordKey(JSON.parse(named.value) as string)))
-        return entry && recordOf(entry)
-      },
-      async findStored(index, parts) {
-        const named = await reader.get([name, 'unique', index, ...parts])
-        const entry = named && (await reader.get(recordKey(JSON.parse(named.value) as string)))
-        return entry && storedAs(entry)
-      },
-      async list(index, parts, options) {
-        const { items, nextCursor } = await self.ids(index, parts, options)
-        return { items: await self.getMany(items), nextCursor }
-      },
-      async ids(index, parts, { limit, cursor, reverse = true }) {
-        const prefix = [name, 'by', index, ...parts]
-        const after = cursor ? { after: [...prefix, ...decodeCursor(cursor)] } : {}
-        // Reading one more than requested tells whether there is a next page.
-        const entries = await reader.list({ prefix }, { limit: limit + 1, reverse, keysOnly: true, ...after })
-        const page = entries.slice(0, limit)
-        const last = entries.length > limit ? page.at(-1) : undefined
-        return {
-          items: page.map(idOf),
-          nextCursor: last ? encodeCursor(last.key.slice(prefix.length)) : null,
-        }
-      },
-      async *each(index, parts = []) {
-        const prefix: Key = index === undefined ? [name, 'id'] : [name, 'by', index, ...parts]
-        for await (const page of pages(reader, { prefix }, EACH_PAGE))
-          for (let at = 0; at < page.length; at += AT_ONCE)
-            yield* await self.getMany(page.slice(at, at + AT_ONCE).map(idOf))
-      },
-      async *entries(index, start, end) {
-        const root: Key = [name, 'by', index]
-        const range = { start: [...root, ...start], end: [...root, ...end, BEHIND_ALL] }
-        for await (const page of pages(reader, range, ENTRIES_PAGE))
-          yield page.map(({ key }) => key.slice(root.length))
-      },
-      async *firsts(index, parts, depth) {
-        const prefix: Key = [name, 'by', index, ...parts]
-        let after: { after?: Key } = {}
-        for (;;) {
-          const [entry] = await reader.list({ prefix }, { limit: 1, ...after })
-          if (!entry) return
-          const tail = entry.key.slice(prefix.length)
-          yield tail
-          after = { after: [...prefix, ...tail.slice(0, depth), BEHIND_ALL] }
-        }
-      },
-      async count(counter, parts) {
-        const entry = await reader.get([name, 'count', counter, ...parts])
-        return Number(entry?.value ?? 0)
-      },
-    }
-    return self
+  return {
+    name,
+    stamped,
+    facets,
+    recordKey,
+    indexKeys,
+    stampKey,
+    stampsOf,
+    facetKey,
+    facetKeys,
+    changedFacets,
+    namesOf,
+    countSteps,
   }
+}
 
-  const stampAt = async (key: Key) => (await kv.versions([key]))[0] ?? ''
-
-  const self: Collection<T> = {
-    ...recordsIn(kv),
-    keyOf: recordKey,
-    versions: (ids) => kv.versions(ids.map(recordKey)),
-    stamp: (id) => stampAt(recordKey(id)),
-    listStamp(index, parts) {
-      assert(stamped.includes(index), `the lists of ${name} by ${index} have no stamps`)
-      return stampAt(stampKey(index, parts))
+/** `reader` is the store itself, or a plan that notes what it reads. */
+function recordsIn<T extends { readonly id: string }>(kv: Reader, keys: Keys<T>, reader = kv): Records<T> {
+  const { name, recordKey } = keys
+  const named = async (index: string, parts: Key): Promise<Entry | null> => {
+    const found = await reader.get([name, 'unique', index, ...parts])
+    return found && reader.get(recordKey(JSON.parse(found.value) as string))
+  }
+  const self: Records<T> = {
+    async stored(id) {
+      const entry = await reader.get(recordKey(id))
+      return entry && storedAs<T>(entry)
     },
-    at: recordsIn,
-    insert(record) {
-      const names = namesOf(record)
-      return {
-        checks: [absent(recordKey(record.id))],
-        names,
-        sets: [
-          { key: recordKey(record.id), value: JSON.stringify(record) },
-          ...names.map(({ key }) => ({ key, value: JSON.stringify(record.id) })),
-          ...indexKeys(record).map((key) => ({ key, value: 'null' })),
-        ],
-        sums: countSteps(record, 1),
-        stamps: stampsOf(record),
-      }
+    async storedMany(ids) {
+      const entries = await reader.getMany(ids.map(recordKey))
+      return entries.flatMap((entry) => (entry ? storedAs<T>(entry) : []))
     },
-    replace({ record: before, version }, record) {
-      assert(before.id === record.id, 'a record keeps its id')
-      const oldNames = namesOf(before)
-      const newNames = namesOf(record)
-      const gained = without(newNames, oldNames, ({ key }) => key)
-      const oldKeys = indexKeys(before)
-      const newKeys = indexKeys(record)
-      return {
-        checks: [{ key: recordKey(record.id), version }],
-        names: gained,
-        sets: [
-          { key: recordKey(record.id), value: JSON.stringify(record) },
-          ...gained.map(({ key }) => ({ key, value: JSON.stringify(record.id) })),
-          ...without(newKeys, oldKeys).map((key) => ({ key, value: 'null' })),
-        ],
-        deletes: [
-          ...without(oldNames, newNames, ({ key }) => key).map(({ key }) => key),
-          ...without(oldKeys, newKeys),
-        ],
-        sums: [...countSteps(before, -1), ...countSteps(record, 1)],
-        stamps: [...stampsOf(before, record), ...changedFacets(before, record)],
-      }
+    // These ask the store directly: wrapping a promise in a promise costs a request as much as the read itself.
+    async get(id) {
+      const entry = await reader.get(recordKey(id))
+      return entry && recordOf<T>(entry)
     },
-    remove({ record, version }) {
-      return {
-        checks: [{ key: recordKey(record.id), version }],
-        deletes: [
-          recordKey(record.id),
-          ...namesOf(record).map(({ key }) => key),
-          ...indexKeys(record),
-          ...facetKeys(record.id),
-        ],
-        sums: countSteps(record, -1),
-        stamps: stampsOf(record),
-      }
+    async getMany(ids) {
+      const entries = await reader.getMany(ids.map(recordKey))
+      return entries.flatMap((entry) => (entry ? recordOf<T>(entry) : []))
     },
-    async update(id, change, also) {
-      let result: T | null = null
-      await transact(kv, async (tx) => {
-        const before = await self.at(tx).stored(id)
-        result = before && change(before.record)
-        if (before === null || result === null) return {}
-        return [self.replace(before, result), also?.(result, tx)]
-      })
-      return result
+    async getFacets(facet, ids) {
+      assert(facet in keys.facets, `${name} have no facet ${facet}`)
+      // Before the records: what has changed by then is in them, and what changes later is noticed.
+      await reader.getMany(ids.map((id) => keys.facetKey(facet, id)))
+      return recordsIn(kv, keys).getMany(ids)
     },
-    async delete(id, also) {
-      let found = false
-      await transact(kv, async (tx) => {
-        const before = await self.at(tx).stored(id)
-        found = before !== null
-        if (before === null) return {}
-        return [self.remove(before), also?.(before.record, tx)]
-      })
-      return found
+    async find(index, parts) {
+      const entry = await named(index, parts)
+      return entry && recordOf<T>(entry)
+    },
+    async findStored(index, parts) {
+      const entry = await named(index, parts)
+      return entry && storedAs<T>(entry)
+    },
+    async list(index, parts, options) {
+      const { items, nextCursor } = await self.ids(index, parts, options)
+      return { items: await self.getMany(items), nextCursor }
+    },
+    ids: (index, parts, options) => idsBehind(reader, [name, 'by', index, ...parts], options),
+    async *each(index, parts = []) {
+      const prefix: Key = index === undefined ? [name, 'id'] : [name, 'by', index, ...parts]
+      for await (const page of pages(reader, { prefix }, EACH_PAGE))
+        for (let at = 0; at < page.length; at += AT_ONCE)
+          yield* await self.getMany(page.slice(at, at + AT_ONCE).map(idOf))
+    },
+    async *entries(index, start, end) {
+      const root: Key = [name, 'by', index]
+      const range = { start: [...root, ...start], end: [...root, ...end, BEHIND_ALL] }
+      for await (const page of pages(reader, range, ENTRIES_PAGE))
+        yield page.map(({ key }) => key.slice(root.length))
+    },
+    firsts: (index, parts, depth) => firstsBehind(reader, [name, 'by', index, ...parts], depth),
+    async count(counter, parts) {
+      const entry = await reader.get([name, 'count', counter, ...parts])
+      return Number(entry?.value ?? 0)
     },
   }
   return self
 }
+
+const recordOf = <T>({ value }: Entry) => JSON.parse(value) as T
+const storedAs = <T>(entry: Entry): Stored<T> => ({ record: recordOf<T>(entry), version: entry.version })
 
 /** Everything in a range, in order, in pages of `limit`. */
 async function* pages(reader: Reader, range: Selector, limit: number): AsyncGenerator<readonly Entry[]> {
@@ -364,6 +380,33 @@ async function* pages(reader: Reader, range: Selector, limit: number): AsyncGene
     yield page
     if (page.length < limit) return
     after = { after: last.key }
+  }
+}
+
+async function idsBehind(
+  reader: Reader,
+  prefix: Key,
+  { limit, cursor, reverse = true }: PageOptions,
+): Promise<Page<string>> {
+  const after = cursor ? { after: [...prefix, ...decodeCursor(cursor)] } : {}
+  // Reading one more than requested tells whether there is a next page.
+  const entries = await reader.list({ prefix }, { limit: limit + 1, reverse, keysOnly: true, ...after })
+  const page = entries.slice(0, limit)
+  const last = entries.length > limit ? page.at(-1) : undefined
+  return {
+    items: page.map(idOf),
+    nextCursor: last ? encodeCursor(last.key.slice(prefix.length)) : null,
+  }
+}
+
+async function* firstsBehind(reader: Reader, prefix: Key, depth: number): AsyncGenerator<Key> {
+  let after: { after?: Key } = {}
+  for (;;) {
+    const [entry] = await reader.list({ prefix }, { limit: 1, ...after })
+    if (!entry) return
+    const tail = entry.key.slice(prefix.length)
+    yield tail
+    after = { after: [...prefix, ...tail.slice(0, depth), BEHIND_ALL] }
   }
 }
 
