@@ -1,12 +1,13 @@
 // The archive of a PostgreSQL.
 
 import { assert } from '../../lib/assert.ts'
-import type { BarNote } from '../../market/bar-store.ts'
-import type { Archive, Chunk } from '../archive.ts'
+import type { SeriesInfo, SeriesKey } from '../../market/bar-store.ts'
+import type { Archive, Chunk, Chunks } from '../archive.ts'
 import { prefixRange } from '../key.ts'
 import type { Connection } from './connection.ts'
 import { SERVING_KEY, TOGETHER } from './fleet.ts'
-import { chunkParameters, nameKey, postgresBars, seriesOf } from './postgres-bars.ts'
+import { nameKey, notesIn, postgresBars } from './postgres-bars.ts'
+import { newDraft, putChunks, whole } from './postgres-chunks.ts'
 import { postgresKv } from './postgres-kv.ts'
 
 const CHUNKS_AT_ONCE = 16
@@ -15,17 +16,9 @@ const TABLES = ['documents', 'commits', 'changes', 'leases', 'nodes'] as const
 const BAR_TABLES = ['bar_series', 'bar_chunks', 'bar_drafts', 'bar_notes', 'bar_symbols'] as const
 
 export function postgresArchive(connection: Connection): Archive {
-  const { schema, writing, reading, objects } = connection
+  const { schema, writing, reading } = connection
   const bars = postgresBars(connection)
   const kv = postgresKv(connection)
-
-  /** Makes the next change number greater than this one. */
-  async function countOn(atLeast: number): Promise<void> {
-    await writing.query(
-      `select setval('${schema}.change_number', greatest(last_value, $1::bigint)) from ${schema}.change_number`,
-      [atLeast],
-    )
-  }
 
   return {
     kv,
@@ -52,60 +45,10 @@ export function postgresArchive(connection: Connection): Archive {
       return row?.count ?? 0
     },
     series: () => bars.list(),
-    async *chunks(key) {
-      for (let after = '-Infinity'; ;) {
-        const rows = await reading.query<Chunk>(
-          `select c.first, c.bytes from ${schema}.bar_chunks c
-           join ${schema}.bar_series s on s.id = c.series
-           where s.key = $1 and c.first > $2::float8 order by c.first limit ${CHUNKS_AT_ONCE}`,
-          [nameKey(key), after],
-        )
-        const last = rows.at(-1)
-        if (!last) return
-        const chunks = rows.map(({ bytes }) => bytes)
-        const whole = objects ? await objects.get(chunks) : chunks
-        yield rows.map(({ first }, i) => ({ first, bytes: whole[i] ?? new Uint8Array() }))
-        after = String(last.first)
-      }
-    },
-    async notes() {
-      const rows = await reading.query<{ key: Uint8Array; first: number; last: number; change: string }>(
-        `select key, first, last, change from ${schema}.bar_notes`,
-      )
-      return rows.map(({ key, first, last, change }): BarNote => ({
-        key: seriesOf(key),
-        from: first,
-        to: last,
-        change: Number(change),
-      }))
-    },
+    chunks: (key) => chunksOf(connection, key),
+    notes: () => notesIn(connection, null),
     symbols: () => bars.symbols(),
-    async putSeries(info, parts) {
-      const [row] = await writing.query<{ id: string }>(
-        `insert into ${schema}.bar_drafts (id) values (nextval('${schema}.series_id')) returning id`,
-      )
-      assert(row !== undefined, 'a draft without an id')
-      for await (const page of parts)
-        await writing.query(
-          `insert into ${schema}.bar_chunks (series, first, last, bars, bytes)
-           select $1, x.first, x.last, x.bars, substring($7::bytea from x.start for x.length)
-           from unnest($2::float8[], $3::float8[], $4::int[], $5::int[], $6::int[]) as x (first, last, bars, start, length)
-           on conflict (series, first) do update set last = excluded.last, bars = excluded.bars, bytes = excluded.bytes`,
-          [
-            row.id,
-            ...(await chunkParameters(new Map(page.map(({ first, bytes }) => [first, bytes])), objects)),
-          ],
-        )
-      await writing.query(
-        `with draft as (delete from ${schema}.bar_drafts where id = $2)
-         insert into ${schema}.bar_series (key, id, change, count, first, last, begun)
-         values ($1, $2, $3, $4, $5, $6, $7)
-         on conflict (key) do update set id = excluded.id, change = excluded.change, count = excluded.count,
-           first = excluded.first, last = excluded.last, begun = excluded.begun`,
-        [nameKey(info), row.id, info.change, info.count, info.first, info.last, info.begun ?? null],
-      )
-      await countOn(info.change)
-    },
+    putSeries: (info, parts) => putSeries(connection, info, parts),
     async putNotes(notes) {
       for (const { key, from, to, change } of notes) {
         await writing.query(
@@ -113,7 +56,7 @@ export function postgresArchive(connection: Connection): Archive {
            on conflict (key) do update set first = excluded.first, last = excluded.last, change = excluded.change`,
           [nameKey(key), from, to, change],
         )
-        await countOn(change)
+        await countOn(connection, change)
       }
     },
     async putSymbols(symbols) {
@@ -124,6 +67,54 @@ export function postgresArchive(connection: Connection): Archive {
       await writing.script(`truncate ${tables.join(', ')}; update ${schema}.shards set holder = null`)
     },
     close: () => connection.close(),
+  }
+}
+
+async function putSeries(connection: Connection, info: SeriesInfo, parts: Chunks): Promise<void> {
+  const { schema, writing } = connection
+  const id = await newDraft(connection)
+  for await (const page of parts)
+    await putChunks(
+      connection,
+      id,
+      page.map(({ first, bytes }) => [first, bytes] as const),
+    )
+  await writing.query(
+    `with draft as (delete from ${schema}.bar_drafts where id = $2)
+     insert into ${schema}.bar_series (key, id, change, count, first, last, begun)
+     values ($1, $2, $3, $4, $5, $6, $7)
+     on conflict (key) do update set id = excluded.id, change = excluded.change, count = excluded.count,
+       first = excluded.first, last = excluded.last, begun = excluded.begun`,
+    [nameKey(info), id, info.change, info.count, info.first, info.last, info.begun ?? null],
+  )
+  await countOn(connection, info.change)
+}
+
+/** Makes the next change number greater than this one. */
+async function countOn({ schema, writing }: Connection, atLeast: number): Promise<void> {
+  await writing.query(
+    `select setval('${schema}.change_number', greatest(last_value, $1::bigint)) from ${schema}.change_number`,
+    [atLeast],
+  )
+}
+
+async function* chunksOf(connection: Connection, key: SeriesKey): AsyncGenerator<readonly Chunk[]> {
+  const { schema, reading } = connection
+  for (let after = '-Infinity'; ;) {
+    const rows = await reading.query<Chunk>(
+      `select c.first, c.bytes from ${schema}.bar_chunks c
+       join ${schema}.bar_series s on s.id = c.series
+       where s.key = $1 and c.first > $2::float8 order by c.first limit ${CHUNKS_AT_ONCE}`,
+      [nameKey(key), after],
+    )
+    const last = rows.at(-1)
+    if (!last) return
+    const chunks = await whole(
+      connection,
+      rows.map(({ bytes }) => bytes),
+    )
+    yield rows.map(({ first }, i) => ({ first, bytes: chunks[i] ?? new Uint8Array() }))
+    after = String(last.first)
   }
 }
 
