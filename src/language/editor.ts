@@ -9,7 +9,7 @@ import type { Token } from './1-parse/lexer.ts'
 import { parse } from './1-parse/parser.ts'
 import type * as tree from './1-parse/tree.ts'
 import { typeText } from './2-check/types.ts'
-import { V4 } from './2-check/v4.ts'
+import { V4 } from './2-check/version.ts'
 import { BUILTIN_CONSTANTS, BUILTIN_FUNCTIONS, BUILTIN_VARIABLES } from './builtins/table.ts'
 import { blocksOfExpression } from './tree-walk.ts'
 

@@ -2,8 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { V4 } from '../../src/language/2-check/v4.ts'
-import { V5 } from '../../src/language/2-check/v5.ts'
+import { V4, V5 } from '../../src/language/2-check/version.ts'
 import { BUILTIN_CONSTANTS, BUILTIN_FUNCTIONS, BUILTIN_VARIABLES } from '../../src/language/builtins/table.ts'
 
 const isValue = (name: string): boolean => BUILTIN_CONSTANTS.has(name) || BUILTIN_VARIABLES.has(name)

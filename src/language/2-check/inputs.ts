@@ -99,40 +99,8 @@ function readInput(
   places: ReadonlyMap<string, tree.Expression>,
   name: string,
 ): Input {
-  const folded = (parameter: string): ConstValue | undefined => {
-    const node = places.get(parameter)
-    if (node === undefined) return undefined
-    const expr = value(here, node)
-    const known = fold(here.check, expr)
-    if (known === undefined && expr.type.kind !== 'error' && parameter !== 'active')
-      here.check.report(here, node, messages.notConstant(builtin.name, parameter))
-    return known
-  }
-  const text = (parameter: string): string => {
-    const known = folded(parameter)
-    return typeof known === 'string' ? known : ''
-  }
-  const number = (parameter: string): number | null => {
-    const known = folded(parameter)
-    const node = places.get(parameter)
-    if (node !== undefined && known !== undefined && known !== null && typeof known !== 'number')
-      here.check.report(
-        here,
-        node,
-        messages.argumentType(builtin.name, parameter, 'a number', JSON.stringify(known)),
-      )
-    return typeof known === 'number' ? known : null
-  }
-  let initial = fold(here.check, defval)
-  if (initial === undefined && kind !== 'source') {
-    const why = refusal(here.check, defval)
-    const message =
-      why === null ? messages.notConstant(builtin.name, 'defval') : messages.constantRefused(why)
-    here.check.report(here, defval, message)
-  }
-  if (kind === 'source') initial = defval.kind === 'BuiltinVariable' ? defval.builtin.name : ''
-  if (kind === 'bool' && typeof initial === 'number') initial = initial !== 0
-  if (kind === 'int' && typeof initial === 'number') initial = Math.trunc(initial)
+  const { folded, text, number } = constantsOf(here, builtin, places)
+  const initial = initialOf(here, builtin, kind, defval)
   const options = optionValues(here, builtin, places)
   if (options !== null && initial !== undefined && initial !== null && !options.includes(initial as never))
     here.check.report(here, defval, messages.defaultNotAnOption(JSON.stringify(initial)))
@@ -167,6 +135,54 @@ function readInput(
     active: folded('active') !== false,
     enum: defval.type.kind === 'enum' ? defval.type.enum : null,
   }
+}
+
+/** What the arguments of an input are known to be; a parameter that is not given is undefined, '' or null. */
+function constantsOf(here: Place, builtin: BuiltinFunction, places: ReadonlyMap<string, tree.Expression>) {
+  const folded = (parameter: string): ConstValue | undefined => {
+    const node = places.get(parameter)
+    if (node === undefined) return undefined
+    const expr = value(here, node)
+    const known = fold(here.check, expr)
+    if (known === undefined && expr.type.kind !== 'error' && parameter !== 'active')
+      here.check.report(here, node, messages.notConstant(builtin.name, parameter))
+    return known
+  }
+  const text = (parameter: string): string => {
+    const known = folded(parameter)
+    return typeof known === 'string' ? known : ''
+  }
+  const number = (parameter: string): number | null => {
+    const known = folded(parameter)
+    const node = places.get(parameter)
+    if (node !== undefined && known !== undefined && known !== null && typeof known !== 'number')
+      here.check.report(
+        here,
+        node,
+        messages.argumentType(builtin.name, parameter, 'a number', JSON.stringify(known)),
+      )
+    return typeof known === 'number' ? known : null
+  }
+  return { folded, text, number }
+}
+
+/** The default; undefined where only a run can tell. */
+function initialOf(
+  here: Place,
+  builtin: BuiltinFunction,
+  kind: InputKind,
+  defval: Expr,
+): ConstValue | undefined {
+  const initial = fold(here.check, defval)
+  if (kind === 'source') return defval.kind === 'BuiltinVariable' ? defval.builtin.name : ''
+  if (initial === undefined) {
+    const why = refusal(here.check, defval)
+    const message =
+      why === null ? messages.notConstant(builtin.name, 'defval') : messages.constantRefused(why)
+    here.check.report(here, defval, message)
+  }
+  if (kind === 'bool' && typeof initial === 'number') return initial !== 0
+  return kind === 'int' && typeof initial === 'number' ? Math.trunc(initial) : initial
 }
 
 /** The bits of display.* as the text that an input's record keeps. */

@@ -26,6 +26,7 @@ import type {
   Variable,
 } from '../2-check/program.ts'
 import type { Type } from '../2-check/types.ts'
+import { eachPart } from '../2-check/walk.ts'
 import { keyOf } from './key.ts'
 
 export const RANKS = ['fixed', 'column', 'dynamic'] as const
@@ -499,8 +500,6 @@ class Planner {
 
   #mark(expr: Expr, reader: Reader): void {
     switch (expr.kind) {
-      case 'Const':
-        return
       case 'Input':
         if (expr.input.sourceExpr) this.#mark(expr.input.sourceExpr, reader)
         return
@@ -513,82 +512,37 @@ class Planner {
       case 'History':
         this.#markHistory(expr, reader)
         return
-      case 'Unary':
-      case 'Convert':
-        this.#mark(expr.operand, reader)
+      case 'BuiltinCall':
+        this.#markBuiltinCall(expr, reader)
         return
-      case 'Binary':
-        this.#mark(expr.left, reader)
-        this.#mark(expr.right, reader)
-        return
-      case 'Ternary':
-        this.#mark(expr.test, reader)
-        this.#mark(expr.consequent, reader)
-        this.#mark(expr.alternate, reader)
-        return
-      case 'BuiltinCall': {
-        if ('state' in expr.overload.implementation && this.#rank(expr) === 'column') {
-          this.#markCall(expr)
-          return
-        }
-        const drawn = DRAWN.has(expr.builtin.name)
-        const result = expr.builtin.name === 'request.result'
-        const elsewhere = evaluatedElsewhere(expr)
-        for (const [i, argument] of expr.args.entries())
-          if (argument) {
-            if (i === elsewhere) continue
-            if (
-              (result || (drawn && i === 0)) &&
-              this.#rank(argument) === 'column' &&
-              argument.type.kind !== 'tuple'
-            )
-              this.#markValue(argument)
-            else this.#mark(argument, reader)
-          }
-        return
-      }
       case 'UserCall':
         for (const argument of expr.args) this.#mark(argument, reader)
         if (this.#visited.has(expr.fn)) return
         this.#visited.add(expr.fn)
         this.#markBlock(expr.fn.body, 'function')
         return
-      case 'Tuple':
-        for (const item of expr.items) this.#mark(item, reader)
-        return
-      case 'NewObject':
-        for (const argument of expr.args) this.#mark(argument, reader)
-        return
-      case 'CopyObject':
-      case 'Field':
-        this.#mark(expr.object, reader)
-        return
-      case 'If':
-        this.#mark(expr.test, reader)
-        this.#markBlock(expr.consequent, reader)
-        if (expr.alternate) this.#markBlock(expr.alternate, reader)
-        return
-      case 'Switch':
-        if (expr.subject) this.#mark(expr.subject, reader)
-        for (const { test, body } of expr.cases) {
-          if (test) this.#mark(test, reader)
-          this.#markBlock(body, reader)
-        }
-        return
-      case 'For':
-        this.#mark(expr.from, reader)
-        this.#mark(expr.to, reader)
-        if (expr.by) this.#mark(expr.by, reader)
-        this.#markBlock(expr.body, reader)
-        return
-      case 'ForIn':
-        this.#mark(expr.collection, reader)
-        this.#markBlock(expr.body, reader)
-        return
-      case 'While':
-        this.#mark(expr.test, reader)
-        this.#markBlock(expr.body, reader)
-        return
+      default:
+        eachPart(
+          expr,
+          (part) => part && this.#mark(part, reader),
+          (block) => block && this.#markBlock(block, reader),
+        )
+    }
+  }
+
+  #markBuiltinCall(expr: BuiltinCallExpr, reader: Reader): void {
+    if ('state' in expr.overload.implementation && this.#rank(expr) === 'column') {
+      this.#markCall(expr)
+      return
+    }
+    const { name } = expr.builtin
+    const elsewhere = evaluatedElsewhere(expr)
+    for (const [i, argument] of expr.args.entries()) {
+      if (!argument || i === elsewhere) continue
+      const isShown = name === 'request.result' || (DRAWN.has(name) && i === 0)
+      if (isShown && this.#rank(argument) === 'column' && argument.type.kind !== 'tuple')
+        this.#markValue(argument)
+      else this.#mark(argument, reader)
     }
   }
 

@@ -44,6 +44,44 @@ export function generate(plan: Plan, { trades = true, apart = false } = {}): Gen
   const hoists = apart ? hoistsApart(module, shares) : hoistLoops(module)
   const loop = runLoop(module, doing, main, trades && plan.program.declaration.kind === 'strategy')
 
+  const text = moduleText(module, { hoists, recorded, body: out, loop })
+  const source = text.toText()
+  // The text is ours from end to end (see the top of the file): this is the one place where text becomes code.
+  // oxlint-disable-next-line typescript/no-implied-eval
+  const factory = new Function('K', source) as (constants: readonly unknown[]) => Instantiate
+  return {
+    text: source,
+    constants: module.constants,
+    offsets: Int32Array.from(text.lines, (line) => line.offset),
+    columns: module.columns.map((column) => ({
+      ...column,
+      kept: module.isKept(column.index),
+      back: module.backOf(column.index),
+    })),
+    tracks: module.tracks,
+    requests: module.requests,
+    results: module.results,
+    shares,
+    frameCount: module.main.size,
+    instantiate: factory(module.constants),
+  }
+}
+
+/** The text of the module, around what was generated of its parts. */
+function moduleText(
+  module: Module,
+  {
+    hoists,
+    recorded,
+    body,
+    loop,
+  }: {
+    readonly hoists: ReturnType<typeof hoistLoops>
+    readonly recorded: readonly Code[]
+    readonly body: Writer
+    readonly loop: Writer
+  },
+): Writer {
   const text = new Writer()
   text.line('"use strict";')
   for (const i of module.constants.keys()) text.line(`const k${i}=K[${i}];`)
@@ -75,7 +113,7 @@ export function generate(plan: Plan, { trades = true, apart = false } = {}): Gen
   for (const i of module.sources) text.line(`s${i}=S[${i}];`)
   text.line('}')
   text.line(js`function body(i){${module.usesLoops ? 'loops=R.loopsFrom;' : ''}${sequence(recorded)}`)
-  text.append(out)
+  text.append(body)
   text.line('}')
   text.append(loop)
   const options = module.tracks.map((_, i) => `p${i}`).join(',')
@@ -84,27 +122,7 @@ export function generate(plan: Plan, { trades = true, apart = false } = {}): Gen
   )
   text.line('}')
   text.line(`//# sourceURL=${GENERATED_NAME}`)
-
-  const source = text.toText()
-  // The text is ours from end to end (see the top of the file): this is the one place where text becomes code.
-  // oxlint-disable-next-line typescript/no-implied-eval
-  const factory = new Function('K', source) as (constants: readonly unknown[]) => Instantiate
-  return {
-    text: source,
-    constants: module.constants,
-    offsets: Int32Array.from(text.lines, (line) => line.offset),
-    columns: module.columns.map((column) => ({
-      ...column,
-      kept: module.isKept(column.index),
-      back: module.backOf(column.index),
-    })),
-    tracks: module.tracks,
-    requests: module.requests,
-    results: module.results,
-    shares,
-    frameCount: module.main.size,
-    instantiate: factory(module.constants),
-  }
+  return text
 }
 
 function typeClasses(text: Writer, module: Module): void {
