@@ -47,7 +47,7 @@ const PHASES: Readonly<Record<string, readonly string[]>> = {
 /** Package → the places that may import it. */
 const ONLY_HERE: Readonly<Record<string, readonly string[]>> = {
   elysia: ['http/'],
-  lmdb: ['store/lmdb.ts', 'store/lmdb-bars.ts'],
+  lmdb: ['store/lmdb'],
   minisearch: ['people/search/', 'people/support/'],
   jstat: ['broker/statistics/normal.ts'],
 }

@@ -12,7 +12,8 @@ import type { AlertEvent } from '../language/environment.ts'
 import type { Fills } from './emulator/ledger.ts'
 import { SeriesNeeded } from '../language/runtime/runtime.ts'
 import { labelOf } from './emulator/ledger.ts'
-import { openBacktest, type Backtest, type BacktestRequest, type SeriesName, type Snapshot } from './run.ts'
+import type { Backtest, BacktestRequest, SeriesName, Snapshot } from './backtest.ts'
+import { openBacktest } from './run.ts'
 
 /** A run's state after its first `position` bars. It has results from bar `told` on. */
 export interface KeptState extends Snapshot {

@@ -6,13 +6,8 @@
 
 import type { ReportOrder, ReportSummary } from '../wire/report.ts'
 import type { WaitingOrder } from './emulator/broker.ts'
-import {
-  openBacktest,
-  type Backtest,
-  type BacktestRequest,
-  type BacktestResult,
-  type Snapshot,
-} from './run.ts'
+import type { Backtest, BacktestRequest, BacktestResult, Snapshot } from './backtest.ts'
+import { openBacktest } from './run.ts'
 
 export interface ForwardState extends Snapshot {
   /** How many bars are in it. */

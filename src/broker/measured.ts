@@ -2,7 +2,7 @@
 //
 // Code that plans trials and reads their rows imports only this, without the compiler and the broker that run them.
 
-import type { BacktestRequest } from './run.ts'
+import type { BacktestRequest } from './backtest.ts'
 import { SPAN_FIGURES } from './span-figures.ts'
 
 export interface TrialSpan {

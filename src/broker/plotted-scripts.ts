@@ -5,7 +5,7 @@
 
 import { Problem, invalidField } from '../lib/problem.ts'
 import { isPlotSource, type PlotSource } from '../language/compile.ts'
-import type { Backtest, BacktestRequest } from './run.ts'
+import type { Backtest, BacktestRequest } from './backtest.ts'
 
 /** The longest chain of scripts in which each reads a plot of the next, and the most that one script may read. */
 const DEPTH_MAX = 5

@@ -8,7 +8,7 @@ import { annualGrowth } from './report/growth.ts'
 import type { Results } from './report/build.ts'
 import { daysOf, monthsOf, periodReturns, reportMonths } from './report/months.ts'
 import { riskRatios } from './report/sharpe.ts'
-import type { Backtest } from './run.ts'
+import type { Backtest } from './backtest.ts'
 
 export interface PartRun {
   readonly backtest: Backtest

@@ -14,13 +14,8 @@ import type { PortfolioResult } from '../wire/portfolio.ts'
 import { Pot } from './emulator/pot.ts'
 import { CompiledScripts } from './compiled-scripts.ts'
 import { figuresOf } from './portfolio-figures.ts'
-import {
-  openBacktest,
-  declarationOf,
-  type Backtest,
-  type BacktestRequest,
-  type BacktestResult,
-} from './run.ts'
+import type { Backtest, BacktestRequest, BacktestResult } from './backtest.ts'
+import { openBacktest, declarationOf } from './run.ts'
 
 export interface PortfolioRequest {
   /** In the order in which they were asked for. */

@@ -16,7 +16,8 @@ import { repaintSuspects, withChanges, type Suspect } from '../language/repaint-
 import type { PlotTrack } from '../language/runtime/plots.ts'
 import { Source } from '../language/source.ts'
 import type { Repaint, RepaintFinding } from '../wire/repaint.ts'
-import { openBacktest, type Backtest, type BacktestRequest } from './run.ts'
+import type { Backtest, BacktestRequest } from './backtest.ts'
+import { openBacktest } from './run.ts'
 
 /** More samples find rarer differences. Each costs a run of half the length on average. */
 const SAMPLES_MAX = 24

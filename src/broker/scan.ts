@@ -10,7 +10,8 @@ import type { Program } from '../language/2-check/program.ts'
 import type { PlotTrack } from '../language/runtime/plots.ts'
 import type { ReportSummary } from '../wire/report.ts'
 import { momentsOfEquity } from './statistics/moments.ts'
-import { openBacktest, type Backtest, type BacktestRequest } from './run.ts'
+import type { Backtest, BacktestRequest } from './backtest.ts'
+import { openBacktest } from './run.ts'
 import { trialName } from './trial-name.ts'
 
 /** The columns of a script's rows, which are the same on every market. */

@@ -8,7 +8,7 @@
 import { thinned } from '../lib/thinned.ts'
 import { TrialColumns, variedAmong } from './trial-columns.ts'
 import type { TrialInputs, TrialSpan } from './measured.ts'
-import type { BacktestRequest } from './run.ts'
+import type { BacktestRequest } from './backtest.ts'
 import { trialResults } from './trial.ts'
 
 export interface StitchedWindow {

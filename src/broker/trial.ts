@@ -16,7 +16,8 @@ import {
   type TrialSpan,
   type WindowWinner,
 } from './measured.ts'
-import { openBacktest, type Backtest, type BacktestRequest } from './run.ts'
+import type { Backtest, BacktestRequest } from './backtest.ts'
+import { openBacktest } from './run.ts'
 import { inputNamed } from '../language/runtime/inputs.ts'
 import { figureNamed } from './figures.ts'
 import { SpanFigures, SPAN_FIGURES, type SpanRecord } from './span-figures.ts'

@@ -2,7 +2,8 @@
 
 import { compareReports, type Verified } from './report/difference.ts'
 import type { Report } from '../wire/report.ts'
-import { runBacktest, type BacktestRequest } from './run.ts'
+import type { BacktestRequest } from './backtest.ts'
+import { runBacktest } from './run.ts'
 
 /** `stored` is the report as it was stored, `request` what it was made from. */
 export function verifyReport(stored: Report, request: BacktestRequest): Verified {

@@ -1,6 +1,6 @@
 // Counts what a command tried, and says what the count leaves of its result.
 
-import type { BacktestResult } from '../broker/run.ts'
+import type { BacktestResult } from '../broker/backtest.ts'
 import { scriptNames, trialName } from '../broker/trial-name.ts'
 import { silentLog } from '../lib/log.ts'
 import { memoryKv } from '../store/memory.ts'

@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from 'bun:test'
 import { Explainer, type ExplainOptions } from '../../src/broker/explain/explain.ts'
-import { runBacktest, type BacktestRequest } from '../../src/broker/run.ts'
+import type { BacktestRequest } from '../../src/broker/backtest.ts'
+import { runBacktest } from '../../src/broker/run.ts'
 import { parseTradeList } from '../../src/broker/trade-csv.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { emptyBars, selectBars, type Bars } from '../../src/market/bars.ts'

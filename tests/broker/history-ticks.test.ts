@@ -1,7 +1,8 @@
 // calc_on_every_history_tick (A10): the script on each tick of bars that are long over.
 
 import { describe, expect, test } from 'bun:test'
-import { runBacktest, type BacktestRequest } from '../../src/broker/run.ts'
+import type { BacktestRequest } from '../../src/broker/backtest.ts'
+import { runBacktest } from '../../src/broker/run.ts'
 import type { Bars } from '../../src/market/bars.ts'
 import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
 import { barsFrom, TEST_SYMBOL } from './drive.ts'

@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from 'bun:test'
 import { advance, type KeptState } from '../../src/broker/advance.ts'
-import { openBacktest, runBacktest, type BacktestRequest } from '../../src/broker/run.ts'
+import type { BacktestRequest } from '../../src/broker/backtest.ts'
+import { openBacktest, runBacktest } from '../../src/broker/run.ts'
 import { Problem } from '../../src/lib/problem.ts'
 import { selectBars } from '../../src/market/bars.ts'
 import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'

@@ -3,7 +3,8 @@
 // A point is worth 2, and every contract costs 0.50 at each of its ends. Signals are placed on the bar before.
 
 import { describe, expect, test } from 'bun:test'
-import { runBacktest, type BacktestRequest } from '../../src/broker/run.ts'
+import type { BacktestRequest } from '../../src/broker/backtest.ts'
+import { runBacktest } from '../../src/broker/run.ts'
 import type { Report } from '../../src/wire/report.ts'
 import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
 import { barsFrom, TEST_SYMBOL } from './drive.ts'

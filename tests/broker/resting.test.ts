@@ -1,7 +1,8 @@
 // What a replay shows as dashed lines: which order waited at which price, from which bar to which.
 
 import { expect, test } from 'bun:test'
-import { openBacktest, runBacktest, type BacktestRequest } from '../../src/broker/run.ts'
+import type { BacktestRequest } from '../../src/broker/backtest.ts'
+import { openBacktest, runBacktest } from '../../src/broker/run.ts'
 import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
 import { expectText } from '../expected.ts'
 import { barsFrom, TEST_SYMBOL } from './drive.ts'

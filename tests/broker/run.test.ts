@@ -3,7 +3,8 @@
 import { describe, expect, test } from 'bun:test'
 import { Problem } from '../../src/lib/problem.ts'
 import { sliceBars } from '../../src/market/bars.ts'
-import { openBacktest, runBacktest, type BacktestRequest } from '../../src/broker/run.ts'
+import type { BacktestRequest } from '../../src/broker/backtest.ts'
+import { openBacktest, runBacktest } from '../../src/broker/run.ts'
 import { DEFAULT_LIMITS, SeriesNeeded } from '../../src/language/runtime/runtime.ts'
 import { barsFrom, TEST_SYMBOL } from './drive.ts'
 

@@ -73,21 +73,17 @@ export class Desk implements BrokerDesk {
     const projected = kind === 'entry' ? this.projected(direction) : position.units
     const claimed = kind === 'entry' && position.units * direction < 0 ? this.claimedByCloses() : 0
     let flip = kind === 'entry' && projected * direction < 0 ? Math.abs(projected) : 0
-    let units: number
-    let budget = NaN
-    if ((given & ORDER_GIVEN.qty) === 0 || Number.isNaN(request.qty)) {
-      if (settings.defaultQtyType !== 'fixed') budget = budgetOf(settings, account.equityAt(price))
-      if (Number.isNaN(budget)) units = this.defaultUnits
-      else {
-        // F1: market orders are priced with slippage. F2: for the margin check, priced orders are priced at their own
-        // level.
-        const at = !priced
-          ? price + direction * settings.slippage * mintick
-          : ((levels & HAS_LIMIT) === 0 ? stop : limit) * mintick
-        units = unitsFor(settings, budget, at, account.pointValue, account.rate(), lot)
-        if (!priced) budget = NaN
-      }
-    } else units = unitsOf(request.qty, lot)
+    const isSized = (given & ORDER_GIVEN.qty) !== 0 && !Number.isNaN(request.qty)
+    const budget =
+      isSized || settings.defaultQtyType === 'fixed' ? NaN : budgetOf(settings, account.equityAt(price))
+    let units = isSized ? unitsOf(request.qty, lot) : this.defaultUnits
+    if (!Number.isNaN(budget)) {
+      // F1: market orders are priced with slippage. F2: for the margin check, priced orders are priced at their own level.
+      const at = priced
+        ? ((levels & HAS_LIMIT) === 0 ? stop : limit) * mintick
+        : price + direction * settings.slippage * mintick
+      units = unitsFor(settings, budget, at, account.pointValue, account.rate(), lot)
+    }
     if (!(units > 0)) return
     // C12: an order to the forbidden side only closes.
     const reduceOnly = kind === 'entry' && this.forbids(direction)
@@ -96,7 +92,6 @@ export class Desk implements BrokerDesk {
     if (units <= 0) return
     if (!reduceOnly && !watch.affords(direction, units, price)) return
     if (kind === 'entry' && flip > 0) flip = this.settleFlip(id, direction, flip, priced)
-    if (budget !== budget) budget = 0
     const paired = !priced && flip > 0 && position.units * direction >= 0
     const sequence = this.book.nextSequence()
     // C2: it takes the place of one that waits. Its object serves again, or that of one that has filled, since a new one for
@@ -109,7 +104,7 @@ export class Desk implements BrokerDesk {
     order.direction = direction
     order.units = units
     order.flip = flip
-    order.budget = budget
+    order.budget = priced && !Number.isNaN(budget) ? budget : 0
     order.levels = levels
     order.limit = limit
     order.stop = stop

@@ -4,7 +4,7 @@
 import { selectBars, type Bars } from '../../market/bars.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
 import type { ExplanationCause } from '../../wire/explanation.ts'
-import type { BacktestRequest } from '../run.ts'
+import type { BacktestRequest } from '../backtest.ts'
 
 export type SymbolChange = Partial<
   Pick<

@@ -1,6 +1,7 @@
 // One case of parity: what is run, and how its result is compared with TradingView's numbers.
 
-import { openBacktest, type BacktestRequest } from '../../broker/run.ts'
+import type { BacktestRequest } from '../../broker/backtest.ts'
+import { openBacktest } from '../../broker/run.ts'
 import { Problem } from '../../lib/problem.ts'
 import type { Bars } from '../../market/bars.ts'
 import { calendarOf } from '../../market/calendar.ts'

@@ -2,7 +2,7 @@
 // was chosen in the windows of a walk-forward for its equity. The two tests that take longest may be jobs of others (`luck.ts`).
 
 import { rowLayout, type Measured, type TrialInputs, type WindowWinner } from '../../broker/measured.ts'
-import type { BacktestRequest } from '../../broker/run.ts'
+import type { BacktestRequest } from '../../broker/backtest.ts'
 import { stitchedEquity, type Stitched } from '../../broker/stitched.ts'
 import { trialResults } from '../../broker/trial.ts'
 import type { TradeRow } from '../../broker/report/build.ts'

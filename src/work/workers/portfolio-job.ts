@@ -1,7 +1,7 @@
 // A portfolio in a worker: all its parts at once, since what one of them does the others may feel.
 
 import { checkPortfolio, runPortfolio, type PortfolioRequest } from '../../broker/portfolio.ts'
-import type { BacktestRequest, BacktestResult } from '../../broker/run.ts'
+import type { BacktestRequest, BacktestResult } from '../../broker/backtest.ts'
 import { csvRow } from '../../lib/csv-text.ts'
 import { Problem } from '../../lib/problem.ts'
 import { AnswerScales, type TextBytes } from './answer.ts'

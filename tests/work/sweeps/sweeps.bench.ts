@@ -8,7 +8,8 @@
 // ratios in processor time. 1.2 is wanted of the first.
 
 import { CompiledScripts } from '../../../src/broker/compiled-scripts.ts'
-import { openBacktest, runBacktest, type BacktestRequest } from '../../../src/broker/run.ts'
+import type { BacktestRequest } from '../../../src/broker/backtest.ts'
+import { openBacktest, runBacktest } from '../../../src/broker/run.ts'
 import type { Measured, TrialInputs } from '../../../src/broker/measured.ts'
 import { TrialColumns, variedAmong } from '../../../src/broker/trial-columns.ts'
 import { runTrials } from '../../../src/broker/trial.ts'

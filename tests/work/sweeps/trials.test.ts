@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from 'bun:test'
 import { figureNamed } from '../../../src/broker/figures.ts'
-import { openBacktest, runBacktest, type BacktestRequest } from '../../../src/broker/run.ts'
+import type { BacktestRequest } from '../../../src/broker/backtest.ts'
+import { openBacktest, runBacktest } from '../../../src/broker/run.ts'
 import { TrialColumns, variedAmong } from '../../../src/broker/trial-columns.ts'
 import { rowLayout, wholeRun, type TrialInputs } from '../../../src/broker/measured.ts'
 import { runTrials } from '../../../src/broker/trial.ts'

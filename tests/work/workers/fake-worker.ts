@@ -7,7 +7,7 @@ import { Problem } from '../../../src/lib/problem.ts'
 import { seriesName } from '../../../src/market/bar-store.ts'
 import { SeriesNeeded } from '../../../src/language/runtime/runtime.ts'
 import { ScriptError } from '../../../src/language/script-error.ts'
-import type { BacktestRequest, BacktestResult } from '../../../src/broker/run.ts'
+import type { BacktestRequest, BacktestResult } from '../../../src/broker/backtest.ts'
 import { serveLent } from './serve-lent.ts'
 
 const hoard: unknown[] = []

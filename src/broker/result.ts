@@ -1,0 +1,161 @@
+// The result of a backtest, for the bars done so far: report, tracks, and both as texts or columns.
+
+import { jsonPieces } from '../lib/json-pieces.ts'
+import { sha256 } from '../lib/sha256.ts'
+import type { ScriptRun } from '../language/environment.ts'
+import type { Program } from '../language/2-check/program.ts'
+import type { Bars } from '../market/bars.ts'
+import type { Rows } from '../wire/columns.ts'
+import type { Report, ReportOrder, ReportTrade } from '../wire/report.ts'
+import type { Track } from '../wire/track.ts'
+import type { BacktestRequest, BacktestResult } from './backtest.ts'
+import type { BrokerEmulator } from './emulator/broker.ts'
+import type { BrokerSettings, DeclarationArgs } from './emulator/settings.ts'
+import { ENGINE } from './engine.ts'
+import type { Results } from './report/build.ts'
+import { barsHash, canonicalJson, sidesHash } from './report/hash.ts'
+import { momentsOfEquity } from './statistics/moments.ts'
+import { buildTracks, columnTracks, trackTexts, type StrategyTracks } from './tracks.ts'
+
+/** A run as far as it came. */
+export interface Ran {
+  readonly request: BacktestRequest
+  readonly program: Program
+  /** The arguments of the declaration, after replacements. */
+  readonly args: DeclarationArgs
+  readonly settings: BrokerSettings
+  readonly bars: Bars
+  /** The bars read by request.* and for currency rates, which also determine the numbers. */
+  readonly read: ReadonlyMap<string, Bars>
+  readonly run: ScriptRun
+  readonly broker: BrokerEmulator
+  readonly warnings: Report['warnings']
+  readonly timings: Report['timings']
+}
+
+export function resultOf(ran: Ran, found: Results): BacktestResult {
+  const { request, program, args, settings, bars, run, broker } = ran
+  const ranOnAll = bars === request.bars
+  const hash = (ranOnAll ? request.barsHash : null) ?? barsHash(bars)
+  let trades: readonly ReportTrade[] | null = null
+  let orders: readonly ReportOrder[] | null = null
+  const report = reportOf(ran, found, hash, {
+    trades: () => (trades ??= [...found.trades()]),
+    orders: () => (orders ??= [...found.orders()]),
+  })
+  /** The report with other lists in their places. Its own lists are not read, since that would make all their objects. */
+  const reportWith = (lists: Readonly<Record<'trades' | 'orders', object>>) =>
+    Object.fromEntries(
+      (Object.keys(report) as (keyof Report)[]).map((name) => [
+        name,
+        name === 'trades' || name === 'orders' ? lists[name] : report[name],
+      ]),
+    )
+  let orderColumns: Rows | null = null
+  const strategy: StrategyTracks | null =
+    program.declaration.kind === 'strategy'
+      ? {
+          columns: found.columns,
+          orders: () => orders ?? found.orders(),
+          get orderColumns() {
+            return (orderColumns ??= found.orderColumns())
+          },
+          get resting() {
+            return broker.restingOrders()
+          },
+          first: found.first,
+          initialCapital: settings.initialCapital,
+        }
+      : null
+  const drawn = { run, bars, overlay: args['overlay'] === true, strategy }
+  let tracks: readonly Track[] | null = null
+  const { all } = found.figures
+  const hasTraded = all.trades + all.openTrades > 0
+  return {
+    report,
+    barsHash: ranOnAll ? hash : null,
+    moments: () => (hasTraded ? momentsOfEquity(found.columns.equity, settings.initialCapital) : null),
+    get tracks() {
+      return (tracks ??= buildTracks(drawn))
+    },
+    reportTexts: () => jsonPieces(reportWith({ trades: found.trades(), orders: found.orders() })),
+    trackTexts: (kinds) => trackTexts(drawn, kinds),
+    columns(kinds = null) {
+      orderColumns ??= found.orderColumns()
+      return {
+        report: reportWith({ trades: found.tradeColumns(), orders: orderColumns }),
+        tracks: columnTracks(drawn, kinds),
+      }
+    },
+  }
+}
+
+function reportOf(
+  ran: Ran,
+  found: Results,
+  hash: string,
+  lists: { readonly trades: () => readonly ReportTrade[]; readonly orders: () => readonly ReportOrder[] },
+): Report {
+  const { request, program, args, settings, bars, run } = ran
+  const { symbol } = request
+  const title = text(args['title'])
+  return {
+    version: 1,
+    engine: ENGINE,
+    hash: reportHash(ran, hash),
+    script: {
+      title,
+      shorttitle: text(args['shorttitle']) || title,
+      pineVersion: program.version,
+      kind: program.declaration.kind,
+      overlay: args['overlay'] === true,
+      declaration: args,
+    },
+    inputs: run.inputs,
+    symbol: symbol.symbol,
+    exchange: symbol.exchange,
+    interval: request.interval,
+    currency: settings.currency,
+    timezone: symbol.timezone,
+    mintick: symbol.mintick,
+    pointvalue: symbol.pointValue,
+    range: {
+      from: bars.time[0] ?? null,
+      to: bars.time[bars.length - 1] ?? null,
+      bars: bars.length,
+    },
+    ...found.figures,
+    get trades() {
+      return lists.trades()
+    },
+    get orders() {
+      return lists.orders()
+    },
+    warnings: [...ran.warnings, ...run.warnings],
+    logs: run.logs,
+    alerts: run.alerts,
+    timings: ran.timings,
+  }
+}
+
+function reportHash({ request, args, settings, bars, read, run }: Ran, hash: string): string {
+  const sides = sidesHash(request.source, [bars, ...read.values()])
+  return sha256(
+    canonicalJson({
+      source: request.source,
+      inputs: run.inputs,
+      symbol: request.symbol,
+      interval: request.interval,
+      barsHash: hash,
+      finer: settings.barMagnifier && request.finer ? barsHash(request.finer.bars) : null,
+      series: Object.fromEntries(Array.from(read, ([name, others]) => [name, barsHash(others)])),
+      settings: args,
+      engine: ENGINE,
+      ...(sides !== null && { sides }),
+    }),
+  )
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
