@@ -316,6 +316,18 @@ hline(0)
     await show.click()
     expect(await trades.getAttribute('aria-checked')).toBe('true')
     await page.keyboard.press('Escape')
+    // And back: the trade is in the middle of the chart, and a click on it opens the list again.
+    const wanted = await grid.locator('[aria-selected="true"]').getAttribute('id')
+    await page.getByRole('tab', { name: 'Report' }).click()
+    const box = (await page.getByRole('application').boundingBox())!
+    const tooltip = page.getByText(/^#\d+ Long/)
+    for (let y = 10; y < box.height && (await tooltip.count()) === 0; y += 5) {
+      await page.mouse.move(box.x + (box.width - 72) / 2, box.y + y)
+      await page.evaluate(() => new Promise(requestAnimationFrame))
+    }
+    await page.mouse.down()
+    await page.mouse.up()
+    expect(await grid.locator('[aria-selected="true"]').getAttribute('id')).toBe(wanted)
     const [file] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Export CSV' }).click(),

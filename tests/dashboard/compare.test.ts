@@ -98,4 +98,47 @@ describe.skipIf(noBrowser)('on the page', () => {
     await page.getByRole('button', { name: /^SPX \/ AAPL/ }).waitFor()
     expect(complaints).toEqual([])
   }, 300_000)
+
+  test('a symbol without bars says so, and where they can be had', async () => {
+    const over = (exchange: string, symbol: string) => ({
+      exchange,
+      symbol,
+      scale: 'percent',
+      color: '#ff9800',
+      hidden: false,
+    })
+    const one = {
+      id: 'c1',
+      market: { exchange: 'SP', symbol: 'SPX', interval: '1d' },
+      type: 'candles',
+      scale: 'percent',
+      volume: true,
+      trades: true,
+      studies: [],
+      compared: [over('BINANCE', 'BTCUSDT'), over('NOWHERE', 'FOO')],
+    }
+    const { page } = await site.open({
+      remembered: {
+        charts: { shape: '1', links: [], active: 'c1', script: 'c1', all: [one] },
+        script: { id: null, name: '', source: '' },
+        side: '',
+        bottom: '',
+        'tour.done': true,
+      },
+    })
+    // Nothing is fetched from outside: the button asks the server for it, and says what that answers.
+    let asked: unknown = null
+    await page.route('**/api/platform/bars/fetch', (route) => {
+      asked = route.request().postDataJSON()
+      return route.fulfill({ status: 422, json: { error: { code: 'refused', message: 'BINANCE is away.' } } })
+    })
+    await page.goto(site.url)
+    await page.getByRole('button', { name: 'Import bars' }).waitFor()
+    expect(await page.getByText('no bars at 1D').count()).toBe(2)
+    const fetchThem = page.getByRole('button', { name: 'Fetch from BINANCE' })
+    await fetchThem.click()
+    await page.getByText('BINANCE is away.').waitFor()
+    expect(asked).toMatchObject({ exchange: 'BINANCE', symbol: 'BTCUSDT', interval: '1d' })
+    await fetchThem.waitFor()
+  }, 300_000)
 })

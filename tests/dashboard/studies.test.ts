@@ -246,6 +246,64 @@ describe.skipIf(noBrowser)('on the chart', () => {
     expect(complaints).toEqual([])
   }, 300_000)
 
+  test('a pane keeps its height, has no menu of prices, and its study the style that is the default', async () => {
+    const of = LIBRARY.find(({ id }) => id === 'rsi')!
+    const { title: name, shortTitle: shortName } = headOf(of.source)
+    const rsi = { id: 'r', name, shortName, source: of.source, from: 'library:rsi', inputs: {}, plots: {} }
+    const { page, complaints } = await site.open({
+      remembered: {
+        script: { id: null, name: '', source: '' },
+        side: '',
+        bottom: '',
+        'tour.done': true,
+        'chart.studies': [{ ...rsi, hidden: false, intervals: null }],
+      },
+    })
+    await page.goto(site.url)
+    const value = page.locator('[data-chart] span[title="RSI"]')
+    await value.waitFor()
+    await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]'))
+    // The rows of the library's table: panes, lines between them, and the axis of time.
+    const rows = () =>
+      page
+        .locator('[role=application] tr')
+        .evaluateAll((all) =>
+          all.map((row) => row.getBoundingClientRect()).map(({ y, height }) => ({ y, height })),
+        )
+    const [, line, pane] = await rows()
+    await page.mouse.click(600, pane!.y + pane!.height / 2, { button: 'right' })
+    await page.getByRole('menuitem', { name: /Replay from here/ }).waitFor()
+    expect(await page.getByRole('menuitem', { name: /Alert|Copy/ }).count()).toBe(0)
+    await page.keyboard.press('Escape')
+
+    await page.mouse.move(600, line!.y)
+    await page.mouse.down()
+    await page.mouse.move(600, line!.y - 80, { steps: 4 })
+    await page.mouse.up()
+    await page.waitForFunction(() => localStorage.getItem('chartroom.charts')?.includes('"heights"'))
+    const dragged = (await rows())[2]!.height
+    expect(dragged).toBeGreaterThan(pane!.height + 60)
+
+    await page.getByRole('button', { name: /^RSI/ }).first().click()
+    await page.getByText('Style', { exact: true }).click()
+    await page.getByLabel('Decimals of RSI').selectOption('0')
+    await page.getByLabel('Line of Overbought').selectOption('dotted')
+    await page.getByRole('button', { name: 'Save as default' }).click()
+    await page.keyboard.press('Escape')
+    expect(await value.textContent()).toMatch(/^\d\d$/)
+    await page.getByRole('button', { name: 'Take RSI off the chart' }).click()
+    await value.waitFor({ state: 'detached' })
+    await page.getByRole('application').focus()
+    await page.keyboard.press('Alt+i')
+    await page.getByRole('combobox', { name: 'Search indicators' }).fill('rsi')
+    await page.getByRole('option', { name: /^Relative Strength Index/, selected: true }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Escape')
+    await value.waitFor()
+    expect(await value.textContent()).toMatch(/^\d\d$/)
+    expect(complaints).toEqual([])
+  }, 300_000)
+
   test('a layout is saved under a name, kept as one goes on, and opened again', async () => {
     const quiet = { script: { id: null, name: '', source: '' }, side: '', bottom: '', 'tour.done': true }
     const { page, complaints } = await site.open({ remembered: quiet, width: 1440 })
@@ -253,10 +311,13 @@ describe.skipIf(noBrowser)('on the chart', () => {
     await page.getByText(/^Vol/).first().waitFor()
     await page.getByRole('button', { name: 'Layout: none' }).click()
     await page.getByRole('menuitem', { name: 'Save as a new layout…' }).click()
-    await page.getByRole('dialog').getByLabel('Name').fill('Утро')
+    await page.getByRole('dialog').getByLabel('Name').waitFor()
+    // What is typed takes the place of the name that is proposed, and what is typed afterwards is a symbol.
+    await page.keyboard.type('Утро')
     await page.keyboard.press('Enter')
     const menu = page.getByRole('button', { name: 'Layout: Утро' })
     await menu.waitFor()
+    await page.waitForFunction(() => document.activeElement?.getAttribute('role') === 'application')
     await page.getByRole('button', { name: 'log', exact: true }).click()
     const stored = async () =>
       (

@@ -144,8 +144,8 @@ function linesOf(cell: Cell): readonly ComparedLine[] {
 
 const legendsOf = (cell: Cell): Scene['legends'] =>
   Object.fromEntries(
-    cell.paneBoxes.value.map(({ name, height }) => [
-      name,
-      (cell.legends.value[name]?.bottom ?? 0) / Math.max(1, height),
-    ]),
+    cell.paneBoxes.value.map(({ name, height }) => {
+      const { bottom, right } = cell.legends.value[name] ?? { bottom: 0, right: 0 }
+      return [name, { part: bottom / Math.max(1, height), right }]
+    }),
   )

@@ -27,6 +27,14 @@ export interface Paint {
   readonly theme: ChartTheme
 }
 
+/** What a pane's legend takes of it, from its upper left corner. */
+export interface LegendRoom {
+  /** A part of its height. */
+  readonly part: number
+  /** CSS pixels. */
+  readonly right: number
+}
+
 export interface ChartTheme {
   readonly surface: string
   readonly raised: string
@@ -44,7 +52,12 @@ export interface ChartTheme {
 /** Colours and fonts of the page's current theme. */
 export function themeOf(element: Element): ChartTheme {
   const style = getComputedStyle(element)
-  const token = (name: string) => style.getPropertyValue(name).trim()
+  // A style sheet that was made small writes white as `#fff`, which leaves no room for an opacity behind it.
+  const token = (name: string) =>
+    style
+      .getPropertyValue(name)
+      .trim()
+      .replace(/^#(\w)(\w)(\w)$/, '#$1$1$2$2$3$3')
   return {
     surface: token('--surface'),
     raised: token('--raised'),

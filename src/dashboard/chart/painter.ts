@@ -225,7 +225,7 @@ export class Painter {
     if (areNew || legends !== before.legends)
       for (const { name, series } of this.#panes) {
         const { top, bottom } = marginsOf(name === 'price')
-        const wanted = Math.min(LEGEND_MOST, legends[name] ?? 0)
+        const wanted = Math.min(LEGEND_MOST, legends[name]?.part ?? 0)
         series.priceScale().applyOptions({ scaleMargins: { top: Math.max(top, wanted), bottom } })
       }
   }

@@ -235,7 +235,12 @@ export class PanePainter implements ISeriesPrimitive {
       drawDrawings(paint, items, lines, { bars, interval, base })
     if (this.name !== 'price') return
     if (trades)
-      drawTrades(paint, trades, bars, { hovered: hoveredTrade, marked: markedTrade, cut: cut ?? Infinity })
+      drawTrades(paint, trades, bars, {
+        hovered: hoveredTrade,
+        marked: markedTrade,
+        cut: cut ?? Infinity,
+        legend: this.#state.legends['price'] ?? null,
+      })
     for (const level of [...levels, ...alerts]) drawPriceLevel(paint, level)
     this.#drawLastPrice(paint)
     for (const draw of this.overlays) draw(paint)

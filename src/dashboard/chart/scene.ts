@@ -11,6 +11,7 @@ import type { Market, OneChart } from '../charts.ts'
 import type { ComparedLine } from './compared.ts'
 import { isPriceType, type ChartType } from './draw-bars.ts'
 import type { MarkedPane } from './marks.ts'
+import type { LegendRoom } from './paint.ts'
 import { boxSize, DEFAULT_BOXES, priceBars } from './price-bars.ts'
 import type { TradeMarks } from './trades.ts'
 
@@ -42,8 +43,7 @@ export interface Scene {
   /** The bar to highlight because the pointer is on it elsewhere, as in the equity curve. */
   readonly litBar: number | null
   readonly hideDates: boolean
-  /** The part of each pane's height that its legend takes. */
-  readonly legends: Readonly<Record<string, number>>
+  readonly legends: Readonly<Record<string, LegendRoom>>
   /** How high panes are in proportion to each other, as somebody dragged them; others as they come. */
   readonly heights: Readonly<Record<string, number>>
   /** Names theme and palette, whose colours are the page's. */

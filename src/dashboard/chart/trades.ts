@@ -7,7 +7,7 @@
 import type { Bars } from '../../market/bars.ts'
 import type { ReportTrade } from '../../wire/report.ts'
 import { money, quantity } from '../format.ts'
-import { faded, type Paint } from './paint.ts'
+import { faded, type LegendRoom, type Paint } from './paint.ts'
 import { LABEL_SIZE, textWidth } from './text-width.ts'
 
 /** The trades of a run, placed on the chart's bars. */
@@ -24,6 +24,8 @@ export interface TradeState {
   readonly marked: number | null
   /** The last bar that a replay shows; Infinity without one. */
   readonly cut: number
+  /** Where no label may lie. */
+  readonly legend: LegendRoom | null
 }
 
 /** CSS pixels from bar to bar below which trades have no lines, and no labels. */
@@ -65,7 +67,8 @@ export function drawTrades(paint: Paint, marks: TradeMarks, bars: Bars, state: T
   const fills = [...inView.filter(isLit), ...inView.filter((trade) => !isLit(trade))]
     .flatMap((trade) => fillsOf(trade, base, currency))
     .filter(({ bar }) => bar <= state.cut && bar >= paint.from && bar <= paint.to && bar < bars.length)
-  const placed: Box[] = []
+  const { part, right } = state.legend ?? { part: 0, right: 0 }
+  const placed: Box[] = [{ left: 0, right: right * hr, top: 0, bottom: part * paint.height }]
   /** How far arrows and labels reach from each side of a bar already, CSS pixels. */
   const stacks = new Map<string, number>()
   for (const fill of fills) {
@@ -154,9 +157,9 @@ function drawFill(paint: Paint, bars: Bars, fill: Fill, used: number, placed: Bo
   return arrow + (isLabelled ? lines.length * LINE_HEIGHT + 4 : 0)
 }
 
-/** Writes lines away from an edge, unless others are there already; answers whether it did. */
+/** Writes lines away from an edge, unless others are there already or some would be cut off; answers whether it did. */
 function drawLabel(
-  { ctx, hr, vr, theme }: Paint,
+  { ctx, hr, vr, width, height, theme }: Paint,
   lines: readonly Line[],
   { across, edge, way }: { readonly across: number; readonly edge: number; readonly way: 1 | -1 },
   placed: Box[],
@@ -169,6 +172,7 @@ function drawLabel(
     top: Math.min(edge, far),
     bottom: Math.max(edge, far),
   }
+  if (box.left < 0 || box.right > width || box.top < 0 || box.bottom > height) return false
   if (placed.some((one) => areOver(one, box))) return false
   placed.push(box)
   ctx.font = `${LABEL_SIZE * vr}px ${theme.font}`
