@@ -224,7 +224,7 @@ describe.skipIf(noBrowser)('on the chart', () => {
     // Away from the chart the legend tells the newest values.
     await page.mouse.move(2, 2)
     // What one script says that computes both.
-    const both = 'indicator("Both")\nplot(ta.sma(ta.rsi(close, 14), 20))'
+    const both = '//@version=6\nindicator("Both")\nplot(ta.sma(ta.rsi(close, 14), 20))'
     const body = { name: 'Both', exchange: 'SP', symbol: 'SPX', interval: '1d', bars: 20_000, source: both }
     const answer = await page.request.post(`${site.url}/api/platform/backtests/preview`, { data: body })
     const { tracks } = ((await answer.json()) as { result: { tracks: { kind: string; data: number[] }[] } })
