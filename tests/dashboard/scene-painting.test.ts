@@ -67,7 +67,7 @@ describe.skipIf(CHROMIUM === null)('in whatever order things arrive', () => {
   }, 120_000)
 
   const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
-  const count = Number(process.env['SCENE_ORDERS'] ?? 20)
+  const count = process.env['TEST_LONG'] ? 200 : 20
   test(`so is the picture: ${count} orders by seed ${seed}`, async () => {
     const deal = ([many, from]: readonly [number, number]) =>
       (globalThis as unknown as InPage).someOrders(many, from)
