@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { foundChromium, launchOptions } from '../browser/chromium.ts'
+import { isLong } from '../long.ts'
 
 const CHROMIUM = foundChromium()
 
@@ -67,7 +68,7 @@ describe.skipIf(CHROMIUM === null)('in whatever order things arrive', () => {
   }, 120_000)
 
   const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
-  const count = process.env['TEST_LONG'] ? 200 : 20
+  const count = isLong ? 200 : 20
   test(`so is the picture: ${count} orders by seed ${seed}`, async () => {
     const deal = ([many, from]: readonly [number, number]) =>
       (globalThis as unknown as InPage).someOrders(many, from)

@@ -38,8 +38,7 @@ interface Fill {
   readonly bar: number
   readonly isBuy: boolean
   readonly isEntry: boolean
-  /** From the bar outwards. */
-  readonly lines: readonly Line[]
+  readonly trade: ReportTrade
 }
 export interface Line {
   readonly text: string
@@ -65,7 +64,7 @@ export function drawTrades(paint: Paint, marks: TradeMarks, bars: Bars, state: T
     for (const trade of inView)
       if (base + trade.exitBar <= state.cut) drawLine(paint, trade, base, isLit(trade))
   const fills = [...inView.filter(isLit), ...inView.filter((trade) => !isLit(trade))]
-    .flatMap((trade) => fillsOf(trade, base, currency))
+    .flatMap((trade) => fillsOf(trade, base))
     .filter(({ bar }) => bar <= state.cut && bar >= paint.from && bar <= paint.to && bar < bars.length)
   const { part, right } = state.legend ?? { part: 0, right: 0 }
   const placed: Box[] = [{ left: 0, right: right * hr, top: 0, bottom: part * paint.height }]
@@ -74,20 +73,17 @@ export function drawTrades(paint: Paint, marks: TradeMarks, bars: Bars, state: T
   for (const fill of fills) {
     const key = `${fill.bar}${fill.isBuy ? 'b' : 's'}`
     const used = stacks.get(key) ?? 0
-    stacks.set(key, used + drawFill(paint, bars, fill, used, placed))
+    stacks.set(key, used + drawFill(paint, bars, fill, used, { currency, placed }))
   }
   ctx.textAlign = 'start'
 }
 
 /** A trade that is still open has no exit yet. */
-function fillsOf(trade: ReportTrade, base: number, currency: string): readonly Fill[] {
+function fillsOf(trade: ReportTrade, base: number): readonly Fill[] {
   const isLong = trade.side === 'long'
-  const [entry, exit] = [base + trade.entryBar, base + trade.exitBar]
-  const { entryLines, exitLines } = tradeLines(trade, currency)
-  return [
-    { bar: entry, isBuy: isLong, isEntry: true, lines: entryLines },
-    ...(trade.status === 'closed' ? [{ bar: exit, isBuy: !isLong, isEntry: false, lines: exitLines }] : []),
-  ]
+  const entry = { trade, bar: base + trade.entryBar, isBuy: isLong, isEntry: true }
+  const exit = { trade, bar: base + trade.exitBar, isBuy: !isLong, isEntry: false }
+  return trade.status === 'closed' ? [entry, exit] : [entry]
 }
 
 /** What stands at both ends of a trade. */
@@ -136,9 +132,15 @@ function drawLine({ ctx, x, y, hr, theme }: Paint, trade: ReportTrade, base: num
 }
 
 /** Answers how far arrow and label reach, CSS pixels. */
-function drawFill(paint: Paint, bars: Bars, fill: Fill, used: number, placed: Box[]): number {
+function drawFill(
+  paint: Paint,
+  bars: Bars,
+  fill: Fill,
+  used: number,
+  { currency, placed }: { readonly currency: string; readonly placed: Box[] },
+): number {
   const { ctx, x, y, hr, vr, theme, spacing } = paint
-  const { bar, isBuy, isEntry, lines } = fill
+  const { trade, bar, isBuy, isEntry } = fill
   const way = isBuy ? 1 : -1
   const tip = y((isBuy ? bars.low : bars.high)[bar]!) + way * (5 + used) * vr
   const across = x(bar)
@@ -151,9 +153,10 @@ function drawFill(paint: Paint, bars: Bars, fill: Fill, used: number, placed: Bo
   ctx.closePath()
   ctx.fill()
   const arrow = size * 1.5 + 4
-  const isLabelled =
-    spacing >= LABELS_FROM * hr &&
-    drawLabel(paint, lines, { across, edge: tip + way * arrow * vr, way }, placed)
+  if (spacing < LABELS_FROM * hr) return arrow
+  const { entryLines, exitLines } = tradeLines(trade, currency)
+  const lines = isEntry ? entryLines : exitLines
+  const isLabelled = drawLabel(paint, lines, { across, edge: tip + way * arrow * vr, way }, placed)
   return arrow + (isLabelled ? lines.length * LINE_HEIGHT + 4 : 0)
 }
 

@@ -11,7 +11,7 @@ import type { Paint } from '../chart/paint.ts'
 import { NO_SKETCH, type Sketch } from '../chart/scene.ts'
 import type { ChartView } from '../chart/view.ts'
 import { price as priceText } from '../format.ts'
-import { drawDrawing, hitAt, inTypeface, type DrawingHit } from './drawn.ts'
+import { drawDrawing, hitAt, useTypeface, type DrawingHit } from './drawn.ts'
 import {
   draft,
   drafter,
@@ -218,12 +218,11 @@ export class DrawingGestures {
     if (!surface) return
     const { mintick, sketch } = this.#view.scene
     const formatPrice = (value: number) => priceText(value, mintick)
-    inTypeface(paint, () => {
-      for (const drawing of sketch.drawings)
-        drawDrawing(paint, surface, drawing, { marked: sketch.marked.includes(drawing.id), formatPrice })
-      if (sketch.draft)
-        drawDrawing(paint, surface, settled(surface, complete(sketch.draft)), { marked: true, formatPrice })
-    })
+    useTypeface(paint)
+    for (const drawing of sketch.drawings)
+      drawDrawing(paint, surface, drawing, { marked: sketch.marked.includes(drawing.id), formatPrice })
+    if (sketch.draft)
+      drawDrawing(paint, surface, settled(surface, complete(sketch.draft)), { marked: true, formatPrice })
   }
 
   #placeOf(event: MouseEvent): Spot {
