@@ -1,7 +1,8 @@
 // `chartroom backtests`: lists, pins and deletes stored runs. `backtest` runs one.
 
 import { endReplays } from '../work/replay/session.ts'
-import { removeRuns, runs, type Run } from '../work/runs/records.ts'
+import { removeRuns } from '../work/runs/commits.ts'
+import { runs, type Run } from '../work/runs/records.ts'
 import type { Tx } from '../store/transaction.ts'
 import { parseArguments, subcommandOf, UsageError, type Command, type CommandContext } from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'

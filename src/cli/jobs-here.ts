@@ -5,12 +5,12 @@ import { totalmem } from 'node:os'
 import process from 'node:process'
 import { JobPool } from '../work/workers/pool.ts'
 import { threadMs } from '../work/workers/thread-time.ts'
+import type { JobProgress } from '../work/jobs/live-jobs.ts'
 import type { JobDeps, StoredJob, StoredJobs } from '../work/jobs/stored-jobs.ts'
 import { idSource } from '../lib/ids.ts'
 import { silentLog } from '../lib/log.ts'
 import { DEFAULT_LIMITS, type Limits } from '../language/runtime/runtime.ts'
 import { memoryKv } from '../store/memory.ts'
-import type { JobState } from '../wire/job-state.ts'
 import type { CommandContext } from './command.ts'
 
 /** Owns what belongs to nobody else. */
@@ -51,7 +51,7 @@ export async function withJobs<T>(
 }
 
 /** The job when it is over; until then `line` says how far it is. */
-export async function overOf<Job extends StoredJob, Progress extends { readonly state: JobState }, Script>(
+export async function overOf<Job extends StoredJob, Progress extends JobProgress, Script>(
   jobs: StoredJobs<Job, Progress, Script>,
   { userId, id }: Job,
   { progress }: CommandContext,

@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { JobScript } from '../work/jobs/stored-jobs.ts'
+import type { JobScript } from '../work/jobs/records.ts'
 import { librariesOf } from '../work/workers/libraries.ts'
 import { libraryFor, storedScript } from '../people/scripts/scripts.ts'
 import { UsageError, type CommandContext } from './command.ts'

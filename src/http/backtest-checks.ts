@@ -17,7 +17,7 @@ async function compared(deps: ApiDeps, userId: string, id: string, request: Requ
   try {
     const job = {
       body: await bodyBytes(request, CSV_BYTES, { large: { clock: deps.clock, held } }),
-      bars: await deps.runs.barsOf(userId, id),
+      bars: await deps.runs.looks.barsOf(userId, id),
       exchangeTimezone: (await deps.bars.symbol(run.exchange, run.symbol, userId)).timezone,
     }
     return await deps.features.texts.compare(userId, job, { report: report.parts }, request.signal)
@@ -31,14 +31,14 @@ export const BACKTEST_CHECK_ROUTES: Routes = {
     rate: 'backtests',
     handle: async ({ deps, caller, params: { id }, request, server }) => {
       server?.timeout(request, 0)
-      return { id, verification: { ...(await deps.runs.verify(caller.user.id, id, request.signal)) } }
+      return { id, verification: { ...(await deps.runs.looks.verify(caller.user.id, id, request.signal)) } }
     },
   },
   'POST /api/platform/backtests/{id}/repaint': {
     rate: 'backtests',
     handle: async ({ deps, caller, params: { id }, request, server }) => {
       server?.timeout(request, 0)
-      return { id, repaint: new JsonText(await deps.runs.repaint(caller.user.id, id, request.signal)) }
+      return { id, repaint: new JsonText(await deps.runs.looks.repaint(caller.user.id, id, request.signal)) }
     },
   },
   // A comparison sends up to 32 MiB of one text, which a worker reads instead.
@@ -56,7 +56,7 @@ export const BACKTEST_CHECK_ROUTES: Routes = {
       let explanation = 'null'
       if (exported !== '' && query.explain !== 'false') {
         server?.timeout(request, 0)
-        explanation = await deps.runs
+        explanation = await deps.runs.looks
           .explain(caller.user.id, id, { exported, timezone }, request.signal)
           .catch((error: unknown) => whyNot(error, said))
       }

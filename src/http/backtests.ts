@@ -3,7 +3,7 @@
 import { Problem } from '../lib/problem.ts'
 import { backtestSession, REPLAY_BARS_MAX } from '../work/replay/session.ts'
 import type { Run } from '../work/runs/records.ts'
-import type { FinishedRun, QueuedRun } from '../work/runs/runs.ts'
+import type { FinishedRun, QueuedRun } from '../work/runs/commits.ts'
 import type { Backtest as BacktestWire } from '../wire/backtest.ts'
 import type { Packed } from '../wire/columns.ts'
 import { countsOf, triesOf } from '../work/sweeps/tries.ts'
@@ -174,7 +174,7 @@ export const BACKTEST_ROUTES: Routes = {
     deleted: await deps.runs.removeAll(caller.user.id, body.ids),
   }),
   'PATCH /api/platform/backtests/{id}': async ({ deps, caller, params: { id }, body }) => ({
-    backtest: wire(await deps.runs.change(caller.user.id, id, body)),
+    backtest: wire(await deps.runs.label(caller.user.id, id, body)),
   }),
   'GET /api/platform/backtests/{id}/events': ({ deps, caller, params, request, server }) =>
     jobEvents(deps, deps.runs, { caller, params, request, server }, (run) => ({ backtest: wire(run) })),

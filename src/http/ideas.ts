@@ -106,7 +106,7 @@ export const IDEA_ROUTES: Routes = {
         throw new Problem(409, 'conflict', 'This idea has no backtest. Set its backtestId first.')
       const picture = body.picture ? await pictureOf(body.picture) : null
       const proof = body.sweepId ? await proofOf(deps, user.id, backtestId, body.sweepId) : null
-      const run = await deps.runs.published(user.id, backtestId, request.signal)
+      const run = await deps.runs.looks.published(user.id, backtestId, request.signal)
       const text = proof ? withProof(run, proof) : run
       return {
         idea: wireFor(user.id)(await deps.features.ideas.publishSnapshot(user.id, id, { text, picture })),

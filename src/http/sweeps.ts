@@ -93,7 +93,7 @@ const cellOf = ({ cell }: { readonly cell?: string }) => Number(cell ?? 0)
 async function verdictOf({ features, runs }: ApiDeps, userId: string, id: string, signal: AbortSignal) {
   const tried = await triedOf(features.ledger, await runs.get(userId, id))
   // For a backtest from before trials were counted, only the backtest itself counts.
-  return runs.verdict(userId, id, signal, tried ?? { counted: 1, deviation: 0 })
+  return runs.looks.verdict(userId, id, signal, tried ?? { counted: 1, deviation: 0 })
 }
 
 /** How many trials are counted for the script of a sweep or a backtest on its market. */

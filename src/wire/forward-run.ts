@@ -1,6 +1,7 @@
 // Forward runs: a strategy that is followed on a market from now on.
 
 import { Type } from '@sinclair/typebox'
+import { FORWARD_STATES } from './job-state.ts'
 import type { OperationTable } from './operation.ts'
 import { Report, ReportOrder } from './report.ts'
 import { Track } from './track.ts'
@@ -62,7 +63,7 @@ const ForwardRun = Type.Object(
     exchange: Type.String(),
     symbol: Type.String(),
     interval: Type.String(),
-    state: oneOf(['running', 'stopped', 'failed']),
+    state: oneOf(FORWARD_STATES),
     error: nullable(Type.Object({ code: Type.String(), message: Type.String() })),
     createdAt: Time,
     stoppedAt: nullable(Time),

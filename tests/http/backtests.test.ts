@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { purgeGone } from '../../src/work/runs/gone.ts'
-import { removeRuns } from '../../src/work/runs/records.ts'
+import { removeRuns } from '../../src/work/runs/commits.ts'
 import type { Kv } from '../../src/store/kv.ts'
 import { testKv } from '../store/test-store.ts'
 import { testServer, type Call } from './server.ts'

@@ -5,8 +5,9 @@
 
 import type { PortfolioJob, PortfolioOutput, ScriptHost } from '../workers/job.ts'
 import type { JobPool } from '../workers/pool.ts'
-import { StoredJobs, type JobDeps, type JobScript } from '../jobs/stored-jobs.ts'
-import type { LiveJob } from '../jobs/user-jobs.ts'
+import type { LiveJob } from '../jobs/live-jobs.ts'
+import type { JobScript } from '../jobs/records.ts'
+import { StoredJobs, type JobDeps } from '../jobs/stored-jobs.ts'
 import { problemOfPart } from '../../lib/part-problem.ts'
 import { invalidField, Problem } from '../../lib/problem.ts'
 import { barsNotFound, type BarCache } from '../../market/bar-cache.ts'
@@ -61,7 +62,7 @@ export class Portfolios extends StoredJobs<Portfolio, PortfolioProgress, readonl
       one: 'portfolio',
       many: 'portfolios',
       missing: 'portfolio_not_found',
-      records: portfolios(deps.kv),
+      records: portfolios,
       scriptKey: scriptsKey,
     })
     this.#deps = deps
@@ -135,8 +136,7 @@ export class Portfolios extends StoredJobs<Portfolio, PortfolioProgress, readonl
   /** null while there is none. */
   async result(userId: string, id: string): Promise<PortfolioResult | null> {
     await this.get(userId, id)
-    const entry = await this.#deps.kv.get(resultKey(id))
-    return entry && (JSON.parse(entry.value) as PortfolioResult)
+    return this.valueAt(resultKey(id))
   }
 
   /** JSON text of a part's report. */
@@ -168,7 +168,7 @@ export class Portfolios extends StoredJobs<Portfolio, PortfolioProgress, readonl
     return text
   }
 
-  protected override async work(id: string, live: LiveJob<PortfolioProgress>): Promise<void> {
+  protected override async work(id: string, live: LiveJob<Portfolio, PortfolioProgress>): Promise<void> {
     const { pool, tried } = this.#deps
     const portfolio = await this.started(id)
     if (!portfolio) return
@@ -214,7 +214,7 @@ export class Portfolios extends StoredJobs<Portfolio, PortfolioProgress, readonl
   }
 
   async #keep({ id }: Portfolio, { result, reports, partTracks, trades }: PortfolioOutput): Promise<void> {
-    const { kv, clock } = this.#deps
+    const { kv } = this.#deps
     const texts = [
       { key: tradesKey(id), text: trades },
       ...reports.map((text, part) => ({ key: reportKey(id, part), text })),
@@ -224,20 +224,15 @@ export class Portfolios extends StoredJobs<Portfolio, PortfolioProgress, readonl
     try {
       const staged: Changes[] = []
       for (const { key, text } of texts) staged.push(await stageText(kv, key, text))
-      const finishedAt = clock.now()
       const { capital, currency, whole } = result
       const { netProfit, maxDrawdownPct } = whole
-      const changed = await this.change(
-        id,
-        (one) => ({ ...one, state: 'done', finishedAt, capital, currency, netProfit, maxDrawdownPct }),
-        () => ({
-          sets: [
-            { key: resultKey(id), value: JSON.stringify(result) },
-            ...staged.flatMap(({ sets = [] }) => sets),
-          ],
-          deletes: staged.flatMap(({ deletes = [] }) => deletes),
-        }),
-      )
+      const changed = await this.done(id, { capital, currency, netProfit, maxDrawdownPct }, () => ({
+        sets: [
+          { key: resultKey(id), value: JSON.stringify(result) },
+          ...staged.flatMap(({ sets = [] }) => sets),
+        ],
+        deletes: staged.flatMap(({ deletes = [] }) => deletes),
+      }))
       isKept = changed !== null
     } finally {
       // It was cancelled or removed a moment too late to be stopped.

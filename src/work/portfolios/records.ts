@@ -1,9 +1,8 @@
 // What is kept of a portfolio: its record, the scripts of its parts, its result, and the parts' reports.
 
-import { collection, type Collection } from '../../store/collection.ts'
-import type { Key, Kv } from '../../store/kv.ts'
+import type { Key } from '../../store/kv.ts'
 import type { Portfolio as PortfolioWire } from '../../wire/portfolio.ts'
-import { isUnderWay } from '../../wire/job-state.ts'
+import { recordsOf } from '../jobs/records.ts'
 
 type PartWire = Omit<PortfolioWire['parts'][number], 'source' | 'inputs' | 'overrides'>
 
@@ -19,14 +18,7 @@ export interface Portfolio extends Omit<PortfolioWire, 'parts'> {
 /** The most portfolios of a user. */
 const PORTFOLIOS_MAX = 100
 
-export const portfolios = (kv: Kv): Collection<Portfolio> =>
-  collection<Portfolio>(kv, 'portfolios', {
-    indexes: {
-      user: ({ userId }) => [userId],
-      unfinished: (record) => (isUnderWay(record) ? [] : null),
-    },
-    counts: { user: { of: ({ userId }) => [userId], max: PORTFOLIOS_MAX, noun: 'portfolios' } },
-  })
+export const portfolios = recordsOf<Portfolio>('portfolios', PORTFOLIOS_MAX)
 
 export const scriptsKey = (id: string): Key => ['portfolio-scripts', id]
 export const resultKey = (id: string): Key => ['portfolio-result', id]

@@ -3,11 +3,9 @@
 // A batch is written in one commit with the record, so that after a sudden end the scan goes on behind the last complete
 // one.
 
-import type { JobScript } from '../jobs/stored-jobs.ts'
+import { recordsOf, type JobScript } from '../jobs/records.ts'
 import type { ScanRow, Scan as ScanWire } from '../../wire/scan.ts'
-import { collection, type Collection } from '../../store/collection.ts'
-import type { Key, Kv } from '../../store/kv.ts'
-import { isUnderWay } from '../../wire/job-state.ts'
+import type { Key } from '../../store/kv.ts'
 
 export interface Scan extends Omit<ScanWire, 'source' | 'inputs' | 'overrides'> {
   readonly userId: string
@@ -28,15 +26,9 @@ export interface NamedMarket {
 /** The most scans kept for one user. */
 const SCANS_MAX = 100
 
-export const scans = (kv: Kv): Collection<Scan> =>
-  collection<Scan>(kv, 'scans', {
-    indexes: {
-      user: ({ userId }) => [userId],
-      watched: ({ watch, state }) => (watch !== null && state === 'done' ? [] : null),
-      unfinished: (record) => (isUnderWay(record) ? [] : null),
-    },
-    counts: { user: { of: ({ userId }) => [userId], max: SCANS_MAX, noun: 'scans' } },
-  })
+export const scans = recordsOf<Scan>('scans', SCANS_MAX, {
+  indexes: { watched: ({ watch, state }) => (watch !== null && state === 'done' ? [] : null) },
+})
 
 export const scriptKey = (id: string): Key => ['scan-script', id]
 export const marketsKey = (id: string): Key => ['scan-markets', id]

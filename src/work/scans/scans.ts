@@ -5,7 +5,7 @@
 
 import { inParts } from '../jobs/parts.ts'
 import { StoredJobs, type JobDeps } from '../jobs/stored-jobs.ts'
-import type { LiveJob } from '../jobs/user-jobs.ts'
+import type { LiveJob } from '../jobs/live-jobs.ts'
 import { invalidField, Problem } from '../../lib/problem.ts'
 import type { BarCache } from '../../market/bar-cache.ts'
 import { requireInterval } from '../../market/interval.ts'
@@ -63,7 +63,7 @@ export class Scans extends StoredJobs<Scan, ScanProgress, ScanScript> {
       one: 'scan',
       many: 'scans',
       missing: 'scan_not_found',
-      records: scans(deps.kv),
+      records: scans,
       scriptKey,
     })
     this.#deps = deps
@@ -156,7 +156,7 @@ export class Scans extends StoredJobs<Scan, ScanProgress, ScanScript> {
   ): Promise<Scan> {
     const scan = await this.get(userId, id)
     if (watch) await this.#assertWatch(scan, watch)
-    const changed = await scans(this.#deps.kv).update(id, (before) => ({
+    const changed = await this.records.update(id, (before) => ({
       ...before,
       ...(name !== undefined && { name }),
       ...(watch !== undefined && { watch }),
@@ -191,7 +191,7 @@ export class Scans extends StoredJobs<Scan, ScanProgress, ScanScript> {
           `The script has no condition of this title. There are: ${conditions.map((one) => one.title).join(', ') || 'none'}.`,
         )
     let watched = 0
-    for await (const other of scans(this.#deps.kv).each('watched'))
+    for await (const other of this.records.each('watched'))
       if (other.userId === userId && other.id !== id) watched++
     if (watched >= WATCHED_MAX)
       throw new Problem(
@@ -211,12 +211,11 @@ export class Scans extends StoredJobs<Scan, ScanProgress, ScanScript> {
     )
   }
 
-  protected override async work(id: string, live: LiveJob<ScanProgress>): Promise<void> {
-    const { clock, bars } = this.#deps
+  protected override async work(id: string, live: LiveJob<Scan, ScanProgress>): Promise<void> {
     const { signal } = live
-    const before = await scans(this.#deps.kv).get(id)
+    const before = await this.records.get(id)
     if (!before || !isUnderWay(before)) return
-    const markets = await Markets.seenBy(bars, before.userId, before.interval)
+    const markets = await Markets.seenBy(this.#deps.bars, before.userId, before.interval)
     const script = await this.scriptOf(id)
     const names = await this.#namesOf(before, script, markets)
     let scan = await this.started(
@@ -232,14 +231,14 @@ export class Scans extends StoredJobs<Scan, ScanProgress, ScanScript> {
       for (const tried of found.flatMap((part) => part.tried)) this.#deps.tried(scan.userId, tried)
       scan = await this.#keep(scan, found)
     }
-    const done = await this.change(id, (one) => ({ ...one, state: 'done', finishedAt: clock.now() }))
+    const done = await this.done(id)
     if (done?.watch) this.#deps.watchedIsDone()
   }
 
   /** A scan that is resumed keeps the markets it began with. */
   async #namesOf(scan: Scan, script: ScanScript, markets: Markets): Promise<readonly NamedMarket[]> {
-    const begun = scan.batches > 0 ? await this.#deps.kv.get(marketsKey(scan.id)) : null
-    if (begun) return JSON.parse(begun.value) as NamedMarket[]
+    const begun = scan.batches > 0 ? await this.valueAt<NamedMarket[]>(marketsKey(scan.id)) : null
+    if (begun) return begun
     const named =
       scan.watchlistId === null ? script.symbols : await this.#deps.watched(scan.userId, scan.watchlistId)
     const names = named ? markets.named(named) : markets.all
@@ -307,8 +306,7 @@ export class Scans extends StoredJobs<Scan, ScanProgress, ScanScript> {
   }
 
   async #batch(id: string, batch: number): Promise<StoredRows> {
-    const entry = await this.#deps.kv.get(batchKey(id, batch))
-    return entry ? (JSON.parse(entry.value) as StoredRows) : []
+    return (await this.valueAt<StoredRows>(batchKey(id, batch))) ?? []
   }
 }
 

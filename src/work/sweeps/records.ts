@@ -6,11 +6,10 @@
 import type { Measured } from '../../broker/measured.ts'
 import type { WindowWinner } from '../../broker/measured.ts'
 import type { Sweep as SweepWire } from '../../wire/sweep.ts'
-import type { Key, Kv } from '../../store/kv.ts'
-import { collection, type Collection } from '../../store/collection.ts'
+import type { Key } from '../../store/kv.ts'
 import type { Halving } from './halving.ts'
 import type { Choice } from './space.ts'
-import { isUnderWay } from '../../wire/job-state.ts'
+import { recordsOf } from '../jobs/records.ts'
 
 export type SweepState = SweepWire['state']
 
@@ -68,14 +67,7 @@ export interface Batch {
 /** The most sweeps of a user, who must then delete one to make another. */
 const SWEEPS_MAX = 100
 
-export const sweeps = (kv: Kv): Collection<Sweep> =>
-  collection<Sweep>(kv, 'sweeps', {
-    indexes: {
-      user: ({ userId }) => [userId],
-      unfinished: (record) => (isUnderWay(record) ? [] : null),
-    },
-    counts: { user: { of: ({ userId }) => [userId], max: SWEEPS_MAX, noun: 'sweeps' } },
-  })
+export const sweeps = recordsOf<Sweep>('sweeps', SWEEPS_MAX)
 
 export const scriptKey = (id: string): Key => ['sweep-script', id]
 export const batchKey = (id: string, batch: number): Key => ['sweep-batch', id, batch]

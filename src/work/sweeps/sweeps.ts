@@ -20,8 +20,9 @@ import { luckParts, type LuckFound, type LuckPart } from '../workers/luck.ts'
 import type { JobPool } from '../workers/pool.ts'
 import { withLuck } from '../workers/verdict.ts'
 import { inParts } from '../jobs/parts.ts'
-import { StoredJobs, type JobDeps, type JobScript } from '../jobs/stored-jobs.ts'
-import type { LiveJob } from '../jobs/user-jobs.ts'
+import type { LiveJob } from '../jobs/live-jobs.ts'
+import type { JobScript } from '../jobs/records.ts'
+import { StoredJobs, type JobDeps } from '../jobs/stored-jobs.ts'
 import { invalidField, pointerToken, Problem } from '../../lib/problem.ts'
 import { turn } from '../../lib/turn.ts'
 import { barsNotFound, type BarCache } from '../../market/bar-cache.ts'
@@ -124,7 +125,7 @@ const TURN_TRIALS = 500
 /** Loaded with the first sweep: the samplers bring a library of statistics. */
 const plans = () => import('./plan.ts')
 
-export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
+export class Sweeps extends StoredJobs<Sweep, SweepProgress> {
   readonly #deps: SweepDeps
   readonly #listeners = new Set<(sweep: Sweep) => void>()
   /** Of each sweep that runs here, the batches under way. */
@@ -145,7 +146,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
       one: 'sweep',
       many: 'sweeps',
       missing: 'sweep_not_found',
-      records: sweeps(deps.kv),
+      records: sweeps,
       scriptKey,
     })
     this.#deps = deps
@@ -267,15 +268,13 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
 
   async verdict(userId: string, id: string): Promise<Verdict | null> {
     await this.get(userId, id)
-    const entry = await this.#deps.kv.get(verdictKey(id))
-    return entry && (JSON.parse(entry.value) as Verdict)
+    return this.valueAt(verdictKey(id))
   }
 
   /** null if there is no such cell, while the sweep is under way, and for sweeps from before it was stored. */
   async stitched(userId: string, id: string, cell: number): Promise<StitchedEquity | null> {
     await this.get(userId, id)
-    const entry = await this.#deps.kv.get(stitchedKey(id, cell))
-    return entry && (JSON.parse(entry.value) as StitchedEquity)
+    return this.valueAt(stitchedKey(id, cell))
   }
 
   /** The number of the trial that ran the same; null if none did. */
@@ -444,7 +443,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress, JobScript> {
     return material
   }
 
-  protected override async work(id: string, live: LiveJob<SweepProgress>): Promise<void> {
+  protected override async work(id: string, live: LiveJob<Sweep, SweepProgress>): Promise<void> {
     const { clock, atOnce, nodes = null } = this.#deps
     const { signal } = live
     const started = await this.started(id)

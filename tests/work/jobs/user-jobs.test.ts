@@ -1,7 +1,8 @@
 // Who watches a long job is told of its end, whenever the watching begins and however the job ends.
 
 import { expect, test } from 'bun:test'
-import { UserJobs, type KeptJob, type UserJobsOptions } from '../../../src/work/jobs/user-jobs.ts'
+import type { KeptJob } from '../../../src/work/jobs/records.ts'
+import { UserJobs, type UserJobsOptions } from '../../../src/work/jobs/user-jobs.ts'
 import { Problem } from '../../../src/lib/problem.ts'
 import { HandClock } from '../../lib/hand-clock.ts'
 
@@ -19,7 +20,7 @@ function playedJobs(over: (job: KeptJob) => void = () => undefined) {
     isOurs: () => true,
     countUnderWay: async () => 0,
     progressOf: ({ state }) => ({ state }),
-    work: (id) => new Promise((resolve) => ends.set(id, resolve)),
+    work: (id) => new Promise<void>((resolve) => ends.set(id, resolve)),
     fail: async () => undefined,
     over,
   })
@@ -73,7 +74,7 @@ test('a watcher is told of the end of a job that is ended while it waits behind 
 test('twenty jobs of a user wait or run, however many are sent at once, and a failed one gives its place back', async () => {
   const { jobs, record } = playedJobs()
   const send = (id: string, store: () => Promise<KeptJob | null> = async () => record(id, 'queued')) =>
-    jobs.admit('usr_1', store).then(
+    jobs.admit({ id, userId: 'usr_1', state: 'queued' }, store).then(
       (job) => job?.id ?? 'none',
       (error: Error & { code?: string }) => error.code ?? error.message,
     )
@@ -171,4 +172,25 @@ test('a job that waits for the store is left to the server whose it is now', asy
   await clock.pass(60_000)
   expect([tries.work, tries.fail, new Set(told)]).toEqual([tried, 0, new Set(['running'])])
   expect(clock.asleep).toBe(0)
+})
+
+test('a watcher who has read the record before the job ended is told of the end', async () => {
+  const { jobs, record, finish } = playedJobs()
+  const read = record('a', 'running')
+  jobs.begin(read)
+  await Promise.resolve()
+  finish('a')
+  await jobs.settled()
+  const states: string[] = []
+  await jobs.watch(read, NEVER, ({ state }) => states.push(state))
+  expect(states).toEqual(['done'])
+})
+
+test('a watcher is let go when the job is left to another server', async () => {
+  const { jobs, record } = playedJobs()
+  const live = jobs.enter(record('a', 'queued'))
+  const watching = jobs.watch(live.job, NEVER, () => undefined)
+  jobs.leave(live)
+  await watching
+  expect(jobs.get('a')).toBeUndefined()
 })
