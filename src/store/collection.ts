@@ -321,11 +321,11 @@ function recordsIn<T extends { readonly id: string }>(kv: Reader, keys: Keys<T>,
     // These ask the store directly: wrapping a promise in a promise costs a request as much as the read itself.
     async get(id) {
       const entry = await reader.get(recordKey(id))
-      return entry && recordOf<T>(entry)
+      return entry && storedAs<T>(entry).record
     },
     async getMany(ids) {
       const entries = await reader.getMany(ids.map(recordKey))
-      return entries.flatMap((entry) => (entry ? recordOf<T>(entry) : []))
+      return entries.flatMap((entry) => (entry ? storedAs<T>(entry).record : []))
     },
     async getFacets(facet, ids) {
       assert(facet in keys.facets, `${name} have no facet ${facet}`)
@@ -335,7 +335,7 @@ function recordsIn<T extends { readonly id: string }>(kv: Reader, keys: Keys<T>,
     },
     async find(index, parts) {
       const entry = await named(index, parts)
-      return entry && recordOf<T>(entry)
+      return entry && storedAs<T>(entry).record
     },
     async findStored(index, parts) {
       const entry = await named(index, parts)
@@ -367,8 +367,7 @@ function recordsIn<T extends { readonly id: string }>(kv: Reader, keys: Keys<T>,
   return self
 }
 
-const recordOf = <T>({ value }: Entry) => JSON.parse(value) as T
-const storedAs = <T>(entry: Entry): Stored<T> => ({ record: recordOf<T>(entry), version: entry.version })
+const storedAs = <T>({ value, version }: Entry): Stored<T> => ({ record: JSON.parse(value) as T, version })
 
 /** Everything in a range, in order, in pages of `limit`. */
 async function* pages(reader: Reader, range: Selector, limit: number): AsyncGenerator<readonly Entry[]> {

@@ -73,7 +73,7 @@ export function lmdbBars(store: BarsStore): BarStore {
     sweep: () => sweep(tables),
     notes: async () => all<BarNote>(tables, ['note'], NOTES_MAX),
     clearNote: (note) => clearNote(tables, note),
-    symbol: async (...name) => get<SymbolInfo>(tables, symbolRecordKey(...name)),
+    symbol: async (...name) => get(tables, symbolRecordKey(...name)) as SymbolInfo | null,
     symbols: async () => all<SymbolInfo>(tables, ['symbol']).sort(compareSymbols),
     putSymbol: (info) =>
       write(tables, () => {
@@ -171,7 +171,7 @@ async function sweep(tables: Tables): Promise<void> {
 
 async function clearNote(tables: Tables, { key, change }: Pick<BarNote, 'key' | 'change'>): Promise<void> {
   await write(tables, () => {
-    if (get<BarNote>(tables, noteKey(key))?.change === change) void tables.records.remove(noteKey(key))
+    if (noteOf(tables, key)?.change === change) void tables.records.remove(noteKey(key))
   })
 }
 
@@ -187,9 +187,9 @@ function free<T>(tables: Tables, change: () => T): Promise<T> {
   )
 }
 
-function get<T>(tables: Tables, key: Buffer, transaction?: Transaction): T | null {
+function get(tables: Tables, key: Buffer, transaction?: Transaction): unknown {
   const text = tables.records.get(key, transaction && { transaction })
-  return text === undefined ? null : (JSON.parse(text) as T)
+  return text === undefined ? null : JSON.parse(text)
 }
 
 function put(tables: Tables, key: Buffer, record: object): void {
@@ -202,8 +202,10 @@ function all<T>(tables: Tables, prefix: readonly string[], limit?: number): T[] 
 }
 
 function record(tables: Tables, key: SeriesKey, transaction?: Transaction): SeriesRecord | null {
-  return get(tables, seriesRecordKey(key), transaction)
+  return get(tables, seriesRecordKey(key), transaction) as SeriesRecord | null
 }
+
+const noteOf = (tables: Tables, key: SeriesKey) => get(tables, noteKey(key)) as BarNote | null
 
 /** A number never given before, for ids of series and for changes. Call it inside a transaction. */
 function next(tables: Tables): number {
@@ -235,7 +237,7 @@ function grow(
 /** Call it inside the transaction that makes the change. */
 function note(tables: Tables, series: SeriesKey, from: number, to: number, change: number): void {
   const key = bareKey(series)
-  put(tables, noteKey(key), mergeNotes(get(tables, noteKey(key)), { key, from, to, change }))
+  put(tables, noteKey(key), mergeNotes(noteOf(tables, key), { key, from, to, change }))
 }
 
 /** Adds bars under an id that no series has; `null` makes a new one. Answers the id. */

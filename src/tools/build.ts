@@ -53,7 +53,7 @@ function workFolder(): string {
     console.error(
       `${outfile} cannot be written (${(error as Error).message}). Name another place: --outfile PATH`,
     )
-    process.exit(1)
+    return process.exit(1)
   }
 }
 

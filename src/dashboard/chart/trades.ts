@@ -88,7 +88,7 @@ function fillsOf(trade: ReportTrade, base: number): readonly Fill[] {
 
 /** What stands at both ends of a trade. */
 export function tradeLines(trade: ReportTrade, currency: string) {
-  const [gain, loss] = trade.side === 'long' ? ['+', '−'] : ['−', '+']
+  const [gain, loss] = trade.side === 'long' ? (['+', '−'] as const) : (['−', '+'] as const)
   const named = (name: string): Line => ({
     text: name.length > NAME_MOST ? `${name.slice(0, NAME_MOST - 1)}…` : name,
     tone: 'text',
@@ -96,10 +96,10 @@ export function tradeLines(trade: ReportTrade, currency: string) {
   const sized = (sign: string): Line => ({ text: `${sign}${quantity(trade.qty)}`, tone: 'muted' })
   const profit = money(trade.profit, currency, { plus: true })
   return {
-    entryLines: [named(trade.entryComment || trade.entryId), sized(gain!)],
+    entryLines: [named(trade.entryComment || trade.entryId), sized(gain)],
     exitLines: [
       named(trade.exitComment || trade.exitId),
-      sized(loss!),
+      sized(loss),
       { text: profit, tone: trade.profit >= 0 ? 'up' : 'down' } as const,
     ],
   }

@@ -141,8 +141,9 @@ const typefaceOf = memoOf((ctx: CanvasRenderingContext2D) => {
   const { get, set } = Object.getOwnPropertyDescriptor(CanvasRenderingContext2D.prototype, 'font')!
   Object.defineProperty(ctx, 'font', {
     get: get!,
-    set: (font: string) =>
-      set!.call(ctx, font.includes('system-ui') ? font.replace(/px .*/, `px ${typeface.family}`) : font),
+    set(font: string) {
+      set!.call(ctx, font.includes('system-ui') ? font.replace(/px .*/, `px ${typeface.family}`) : font)
+    },
   })
   return typeface
 })
