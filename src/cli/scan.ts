@@ -12,7 +12,7 @@ import { scanHost } from '../work/runs/host.ts'
 import { csvHead, csvLine } from '../work/scans/rows.ts'
 import { Scans, type Scan } from '../work/scans/scans.ts'
 import { Ledger } from '../work/sweeps/ledger.ts'
-import { createWatchlists, type Watchlist } from '../people/watchlists/watchlists.ts'
+import { Watchlists, type Watchlist } from '../people/watchlists/watchlists.ts'
 import type { ScanBody, ScanRow } from '../wire/scan.ts'
 import {
   onlyOf,
@@ -148,7 +148,7 @@ async function watchlistOf(
   name: string,
 ): Promise<Watchlist> {
   const found: Watchlist[] = []
-  for await (const list of createWatchlists({ kv, clock, newId: idSource({ clock, random }) }).each())
+  for await (const list of new Watchlists({ kv, clock, newId: idSource({ clock, random }) }).each())
     if (list.id === name || list.name === name) found.push(list)
   const [only, ...more] = found
   if (only && more.length === 0) return only

@@ -1,7 +1,7 @@
 // Channels: ways in which users are told of alerts, and the notifications that went through them.
 
 import { withoutLinks } from '../notify/channels/alert-links.ts'
-import { CHANNELS_PER_USER, type Channel, type Notification } from '../notify/channels/channels.ts'
+import { CHANNELS_PER_USER, type Channel, type Notification } from '../notify/channels/channel.ts'
 import { KINDS } from '../notify/channels/kinds.ts'
 import {
   CHANNEL_KINDS,

@@ -70,7 +70,7 @@ export const WEBHOOK_ROUTES: Routes = {
   'GET /api/platform/webhooks/deliveries': async ({ deps, caller, query, may }) =>
     listed(
       'deliveries',
-      await deps.features.outbox.listOfOwner(caller.user.id, pageOf(query, 100)),
+      await deps.features.outbox.list(caller.user.id, pageOf(query, 100)),
       deliveryWire(may),
     ),
   'POST /api/platform/webhooks/deliveries/{id}/resend': ({ deps, caller, params, once, may }) =>
@@ -88,7 +88,7 @@ export const WEBHOOK_ROUTES: Routes = {
   'GET /api/platform/webhooks/{id}/deliveries': async ({ deps, caller, params, query, may }) =>
     listed(
       'deliveries',
-      await deps.features.outbox.list(
+      await deps.features.outbox.log(
         (await deps.features.receivers.get(caller.user.id, params.id)).id,
         pageOf(query, 100),
       ),

@@ -8,8 +8,8 @@ import type { Features } from '../http/deps.ts'
 import { ideaItem, runItem, scriptItem, watchlistItem } from '../http/search-items.ts'
 import type { AccountDeps } from '../people/accounts/accounts.ts'
 import type { Firing } from '../notify/alerts/alert.ts'
-import { createAlerts } from '../notify/alerts/alerts.ts'
-import { createLookQueue, symbolShard } from '../notify/alerts/look-queue.ts'
+import { Alerts } from '../notify/alerts/alerts.ts'
+import { LookQueue, symbolShard } from '../notify/alerts/look-queue.ts'
 import { KeptFiles, stageInWorker } from '../work/workers/import-job.ts'
 import type { JobPool } from '../work/workers/pool.ts'
 import { KeptRuns } from '../work/workers/kept-runs.ts'
@@ -18,8 +18,8 @@ import { hearOthers } from './hear-others.ts'
 import { reportReadyEvent, testNotice } from './messages.ts'
 import { createTapped } from './tapped.ts'
 import { createTelling } from './telling.ts'
-import { createDrawings } from '../people/charts/drawings.ts'
-import { createLayouts } from '../people/charts/layouts.ts'
+import { Drawings } from '../people/charts/drawings.ts'
+import { Layouts } from '../people/charts/layouts.ts'
 import { createFeeds } from '../people/feeds/feeds.ts'
 import { liveBars } from '../people/feeds/live-bars.ts'
 import { createProviderKeys } from '../people/feeds/provider-keys.ts'
@@ -60,9 +60,9 @@ import { Scans } from '../work/scans/scans.ts'
 import { createScanWatch } from '../work/scans/watch.ts'
 import type { SweepNodes } from '../work/sweeps/offers.ts'
 import { Sweeps } from '../work/sweeps/sweeps.ts'
-import { createWatchlists, WATCHED_INTERVAL } from '../people/watchlists/watchlists.ts'
+import { Watchlists, WATCHED_INTERVAL } from '../people/watchlists/watchlists.ts'
 import type { AllowList, Resolve } from '../notify/webhooks/address.ts'
-import { createInboxes } from '../notify/channels/inboxes.ts'
+import { Inboxes } from '../notify/channels/inboxes.ts'
 import type { SecretBox } from '../notify/webhooks/secret-box.ts'
 import type { Send } from '../notify/webhooks/send.ts'
 
@@ -150,7 +150,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     told: ({ userId }) => telling.wakeDeliveries(userId),
     forming: async (key) => (await live.formingOf(key)).row,
   })
-  const watchlists = createWatchlists({ kv, clock, newId })
+  const watchlists = new Watchlists({ kv, clock, newId })
   const scans = new Scans({
     ...ofJobs,
     hostFor: (seen, userId) => scanHost(seen, libraryFor(kv, userId)),
@@ -209,7 +209,7 @@ export function createFeatures(deps: FeatureDeps): Features {
   /** Finished runs that some receiver is told of. */
   const delivered = new WeakSet<Run>()
 
-  const alerts = createAlerts({
+  const alerts = new Alerts({
     kv,
     clock,
     newId,
@@ -248,7 +248,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     told: ({ userId }) => telling.wake(userId),
   })
 
-  const looks = createLookQueue({
+  const looks = new LookQueue({
     clock,
     log,
     shards,
@@ -256,7 +256,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     clear: (note) => bars.store.clearNote(note),
     unsettled: () => alerts.unsettledSeries(),
     forming: () => alerts.formingBars(),
-    lanes: [alerts.look, alerts.lookByScripts],
+    lanes: alerts.lanes,
     stirred: () => live.stirred(),
   })
   bars.onChange(() => looks.wake())
@@ -311,8 +311,8 @@ export function createFeatures(deps: FeatureDeps): Features {
   shards.onGained(() => void feeds.gained())
   shards.onCutOff(() => (shards.isCutOff ? feeds.letGo() : void feeds.gained()))
   shards.beforeGiving(() => feeds.sync())
-  const drawings = createDrawings({ kv, clock })
-  const layouts = createLayouts({ kv, clock, newId })
+  const drawings = new Drawings({ kv, clock })
+  const layouts = new Layouts({ kv, clock, newId })
   const runsHeard = new Set<(id: string, run: Run | null) => void>()
   const others = hearOthers({
     kv,
@@ -330,7 +330,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     },
     wakeDeliveries: telling.wakeDeliveries,
     wakeNotifications: telling.wakeNotifications,
-    wakeMail: mail.wake,
+    wakeMail: () => mail.wake(),
     syncFeeds: () => feeds.sync(),
     heardKeys: () => providerKeys.reload(),
     heardForming: async (series) => toldForming?.heard(series),
@@ -384,7 +384,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     pushSigner: telling.pushSigner,
     tapped: createTapped({ alerts, links }),
     pictureOf: telling.pictures.open,
-    inboxes: createInboxes({ kv, clock, random, newId, channels, forwarded: telling.wakeNotifications }),
+    inboxes: new Inboxes({ kv, clock, random, newId, channels, forwarded: telling.wakeNotifications }),
     testNotice: (name) => testNotice(deps.publicUrl ?? null, name, clock.now()),
     wakeDeliveries: telling.wakeDeliveries,
     wakeNotifications: telling.wakeNotifications,

@@ -1,6 +1,6 @@
 // What is sealed with the instance key in the whole database: the secrets of webhooks and of channels, and providers' keys.
 
-import { channelCollection } from '../notify/channels/channels.ts'
+import { channelCollection } from '../notify/channels/channel.ts'
 import { loseKeys, sealedKeys } from '../people/feeds/provider-keys.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Kv } from '../store/kv.ts'

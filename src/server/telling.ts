@@ -4,19 +4,20 @@
 import { users } from '../people/accounts/accounts.ts'
 import type { Alert, Firing } from '../notify/alerts/alert.ts'
 import { createAlertLinks } from '../notify/channels/alert-links.ts'
-import { createChannelDeliverer, createChannels, type Channels } from '../notify/channels/channels.ts'
+import { Channels } from '../notify/channels/channels.ts'
 import type { ChartNotice, PictureLook } from '../notify/channels/kind.ts'
+import { createChannelDeliverer } from '../notify/channels/deliver.ts'
 import { createPushSigner } from '../notify/channels/push-keys.ts'
 import { createChartPictures, type ChartPictureDeps } from './chart-pictures.ts'
 import type { Shards } from '../lib/shards.ts'
-import { createMail } from '../notify/mail/mail.ts'
+import { Mail } from '../notify/mail/mail.ts'
 import type { ScanWatch } from '../work/scans/records.ts'
 import type { Scan } from '../work/scans/scans.ts'
 import type { News } from '../work/scans/watch.ts'
 import type { Changes, Tx } from '../store/transaction.ts'
-import { createOutbox } from '../notify/webhooks/deliveries.ts'
+import { Outbox } from '../notify/webhooks/deliveries.ts'
 import { createWebhookDeliverer } from '../notify/webhooks/post.ts'
-import { createReceivers } from '../notify/webhooks/receivers.ts'
+import { Receivers } from '../notify/webhooks/receivers.ts'
 import type { FeatureDeps } from './features.ts'
 import type { ForwardRun } from '../work/forward/forward-runs.ts'
 import type { ForwardOrder } from '../wire/forward-run.ts'
@@ -65,10 +66,10 @@ export function createTelling(deps: FeatureDeps, { shards, isAcknowledged, look 
     tools: { signer: pushSigner, random, links, pictures },
     isAcknowledged,
   }
-  const outbox = createOutbox({ kv, clock, newId })
-  const receivers = createReceivers({ kv, clock, random, newId, box, allow, resolve })
-  const channels: Channels = createChannels({ kv, ...notifying })
-  const mail = createMail({
+  const outbox = new Outbox({ kv, clock, newId })
+  const receivers = new Receivers({ kv, clock, random, newId, box, allow, resolve })
+  const channels: Channels = new Channels({ kv, ...notifying })
+  const mail = new Mail({
     kv,
     clock,
     newId,
@@ -174,8 +175,8 @@ export function createTelling(deps: FeatureDeps, { shards, isAcknowledged, look 
     ofFirings,
     ofNews,
     ofOrders,
-    wakeDeliveries: deliverer.wake,
-    wakeNotifications: notifier.wake,
+    wakeDeliveries: (ownerId: string) => deliverer.wake(ownerId),
+    wakeNotifications: (ownerId: string) => notifier.wake(ownerId),
     /** Tells the loops that there is something to send for a user. */
     wake(userId: string) {
       deliverer.wake(userId)

@@ -111,6 +111,20 @@ export async function transact(kv: Kv, plan: (tx: Tx) => Planned | Promise<Plann
   assert(false, 'a transaction that conflicts for ever')
 }
 
+/** `transact` for a plan that has an answer besides what to write; the answer is of the run that was committed. */
+export async function decide<A>(
+  kv: Kv,
+  plan: (tx: Tx) => Promise<readonly [answer: A, changes: Planned]>,
+): Promise<A> {
+  let decided: readonly [A, Planned] | undefined
+  await transact(kv, async (tx) => {
+    decided = await plan(tx)
+    return decided[1]
+  })
+  assert(decided !== undefined, 'a transaction that ended has run its plan')
+  return decided[0]
+}
+
 async function partsOf(plan: (tx: Tx) => Planned | Promise<Planned>, tx: Tx): Promise<Changes[]> {
   const planned = await plan(tx)
   if (!('length' in planned)) return [planned]

@@ -4,9 +4,9 @@
 // A history in which nothing happened keeps every promise, so that is a finding as well.
 
 import type { Firing } from '../notify/alerts/alert.ts'
-import type { Notification } from '../notify/channels/channels.ts'
+import type { Notification } from '../notify/channels/channel.ts'
 import type { InboxMessage } from '../notify/channels/inboxes.ts'
-import type { Parcel } from '../notify/webhooks/deliverer.ts'
+import type { Parcel } from '../notify/webhooks/parcels.ts'
 import type { Delivery } from '../notify/webhooks/deliveries.ts'
 
 /** A server that is cut off from the database stops when its lease may have run out. */

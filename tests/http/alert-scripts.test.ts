@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test'
 import type { Alert, Firing } from '../../src/notify/alerts/alert.ts'
 import type { AlertKind } from '../../src/wire/alert.ts'
-import { createAlerts, type Alerts } from '../../src/notify/alerts/alerts.ts'
+import { Alerts } from '../../src/notify/alerts/alerts.ts'
 import { alertScripts } from '../../src/server/alert-scripts.ts'
 import { advanceJob } from '../../src/work/workers/advance-job.ts'
 import type { AdvanceJob } from '../../src/work/workers/job.ts'
@@ -89,7 +89,7 @@ class World {
     const scripts = {
       get: (id: string) => ({ source: `//@version=6\n${SCRIPTS[id]?.[1] ?? ''}\n` }),
     } as unknown as Scripts
-    return createAlerts({
+    return new Alerts({
       kv,
       clock,
       newId: idSource({ clock, random }),

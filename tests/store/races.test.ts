@@ -15,8 +15,8 @@ import { memoryKv } from '../../src/store/memory.ts'
 import type { ReceiverData } from '../../src/wire/event.ts'
 import { transact, Tx } from '../../src/store/transaction.ts'
 import { parseAllowList } from '../../src/notify/webhooks/address.ts'
-import { createOutbox } from '../../src/notify/webhooks/deliveries.ts'
-import { createReceivers, receiverCollection, type Receivers } from '../../src/notify/webhooks/receivers.ts'
+import { Outbox } from '../../src/notify/webhooks/deliveries.ts'
+import { receiverCollection, Receivers } from '../../src/notify/webhooks/receivers.ts'
 import { rejection } from '../rejection.ts'
 import { delayedKv } from './delayed-kv.ts'
 
@@ -138,14 +138,14 @@ test('a receiver that is added while an event is written down gets it too', asyn
   const register = () => receivers.create('usr_1', { name: 'n', url: 'https://e.example/', events })
   await register()
   const kv = withRival(deps.kv, register)
-  const outbox = createOutbox({ ...deps, kv })
+  const outbox = new Outbox({ ...deps, kv })
   await transact(kv, (tx) => outbox.enqueue(tx, 'usr_1', 'alert.triggered', [fired]))
-  expect((await outbox.listOfOwner('usr_1', { limit: 9 })).items).toHaveLength(2)
+  expect((await outbox.list('usr_1', { limit: 9 })).items).toHaveLength(2)
 })
 
 function receiverWorld() {
   const deps = accounts(memoryKv())
-  const receivers = createReceivers({
+  const receivers = new Receivers({
     ...deps,
     box: { seal: async (text) => text, open: async (text) => text },
     allow: parseAllowList(''),
@@ -161,7 +161,7 @@ async function enqueuedWhile(
   const { deps, receivers } = receiverWorld()
   const events = ['alert.triggered'] as const
   const { receiver } = await receivers.create('usr_1', { name: 'n', url: 'https://e.example/', events })
-  const outbox = createOutbox(deps)
+  const outbox = new Outbox(deps)
   const fired = {} as ReceiverData['alert.triggered']
   let runs = 0
   await transact(deps.kv, async (tx) => {
@@ -169,7 +169,7 @@ async function enqueuedWhile(
     if (++runs < 9) await meanwhile(receivers, receiver.id, deps.kv)
     return changes
   })
-  return { runs, waiting: (await outbox.listOfOwner('usr_1', { limit: 9 })).items.length }
+  return { runs, waiting: (await outbox.list('usr_1', { limit: 9 })).items.length }
 }
 
 test('deliveries that end while an event is written down do not make it begin again', async () => {

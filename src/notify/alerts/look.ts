@@ -7,8 +7,7 @@
 
 import { owned, type SeriesInfo } from '../../market/bar-store.ts'
 import { concatBars, sliceBars, type BarRange, type Bars } from '../../market/bars.ts'
-import { transact } from '../../store/transaction.ts'
-import type { Kv } from '../../store/kv.ts'
+import { decide } from '../../store/transaction.ts'
 import type { Alert, Firing } from './alert.ts'
 import { holds } from './condition.ts'
 import { judge, type Judgement } from './judge.ts'
@@ -20,6 +19,7 @@ import {
   moveMark,
   readMark,
   readMarkToMove,
+  seriesOfParts,
   seriesParts,
   type Mark,
   type WatchedSeries,
@@ -29,7 +29,6 @@ import { thresholds, View } from './view.ts'
 import { written, type WriteDeps } from './write.ts'
 
 export interface LookDeps extends WriteDeps {
-  readonly kv: Kv
   readonly records: AlertRecords
   /** `source` is the answer that `source` below would have given at the moment of the bars. */
   readonly bars: (series: WatchedSeries, range: BarRange) => Promise<SourcedBars>
@@ -39,8 +38,6 @@ export interface LookDeps extends WriteDeps {
   readonly closesAt: (series: WatchedSeries) => Promise<(time: number) => number>
   /** Asks for another look when the bar is over whose end alerts wait for. */
   readonly lookAtEnd: (closing: Closing) => void
-  /** Called after a commit with firings: wakes the deliveries and tells open dashboards. */
-  readonly fired: (firings: readonly Firing[]) => void
 }
 
 type SeriesSource = Pick<SeriesInfo, 'interval' | 'change' | 'begun'> & {
@@ -116,13 +113,8 @@ async function waitsForEnd({ records: { alerts } }: LookDeps, series: WatchedSer
 
 /** Forming bars whose end alerts wait for, as far as they were looked at; each step is a series. */
 export async function* formingBars(deps: LookDeps): AsyncGenerator<Closing | null> {
-  for await (const [owner, exchange, symbol, interval] of deps.records.alerts.firsts('watching', [], 4)) {
-    const series = {
-      owner: String(owner),
-      exchange: String(exchange),
-      symbol: String(symbol),
-      interval: String(interval),
-    }
+  for await (const parts of deps.records.alerts.firsts('watching', [], 4)) {
+    const series = seriesOfParts(parts)
     const source = await deps.source(series)
     const closing = source && (await closingOf(deps, { ...series, interval: source.interval }, series))
     const isAwaited = async () => (await waitsForEnd(deps, series)) || (await scriptsWaitForEnd(deps, series))
@@ -248,20 +240,14 @@ async function writeAll(
   verdictOn: (alert: Alert) => Judgement | null,
 ): Promise<void> {
   const { alerts } = deps.records
-  async function write(id: string): Promise<readonly Firing[]> {
-    let fired: readonly Firing[] = []
-    await transact(deps.kv, async (tx) => {
-      fired = []
+  const write = (id: string) =>
+    decide<readonly Firing[]>(deps.kv, async (tx) => {
       const stored = await alerts.at(tx).stored(id)
       const verdict = stored && verdictOn(stored.record)
-      if (!stored || !verdict) return []
+      if (!stored || !verdict) return [[], []]
       const { changes, firings } = await written(deps, tx, view, verdict)
-      fired = firings
-      return [alerts.replace(stored, verdict.alert), ...changes]
+      return [firings, [alerts.replace(stored, verdict.alert), ...changes]]
     })
-    return fired
-  }
-
   let batch: string[] = []
   let firings = 0
   const found = await alerts.getMany(ids)

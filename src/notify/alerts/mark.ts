@@ -42,6 +42,16 @@ export function seriesParts({ owner, exchange, symbol, interval }: WatchedSeries
   return [owner, exchange, symbol, interval]
 }
 
+/** The series of such a key, whatever stands behind it. */
+export function seriesOfParts([owner, exchange, symbol, interval]: Key): WatchedSeries {
+  return {
+    owner: String(owner),
+    exchange: String(exchange),
+    symbol: String(symbol),
+    interval: String(interval),
+  }
+}
+
 const markKey = (series: WatchedSeries): Key => ['alerts', 'mark', ...seriesParts(series)]
 const joinedKey = (series: WatchedSeries): Key => ['alerts', 'joined', ...seriesParts(series)]
 

@@ -5,15 +5,14 @@
 
 import { Problem } from '../../lib/problem.ts'
 import { lowerBound, sliceBars, type Bars } from '../../market/bars.ts'
-import { transact } from '../../store/transaction.ts'
-import type { Alert, Firing } from './alert.ts'
+import type { Alert } from './alert.ts'
 import { judge, type ScriptEvent } from './judge.ts'
 import { modeOf } from './levels.ts'
 import { firstNews, lookAtEnd, settlingMs, type LookDeps } from './look.ts'
-import type { WatchedSeries } from './mark.ts'
+import { seriesParts, type WatchedSeries } from './mark.ts'
 import { runsScript, seriesOf, type AlertRecords } from './records.ts'
 import { View } from './view.ts'
-import { written } from './write.ts'
+import { commitFirings, written } from './write.ts'
 
 /** A stored script's results on a window of bars; indexes count from the window's first bar. */
 export interface ScriptEvents {
@@ -81,7 +80,7 @@ function isBusy(error: unknown): boolean {
 
 /** Throws if the server is busy, so that the look is repeated later. */
 async function look(deps: ScriptLookDeps, id: string): Promise<void> {
-  const { kv, records, clock } = deps
+  const { records, clock } = deps
   const known = await records.alerts.get(id)
   if (known?.state !== 'active' || !runsScript(known)) return void deps.quiet.delete(id)
   const alert = { ...known, seenBar: lastSeen(deps, known) }
@@ -108,11 +107,9 @@ async function look(deps: ScriptLookDeps, id: string): Promise<void> {
     await records.alerts.update(id, (before) => ({ ...before, state: 'error', problem }))
     return
   }
-  let fired: readonly Firing[] = []
-  await transact(kv, async (tx) => {
-    fired = []
+  await commitFirings(deps, async (tx) => {
     const stored = await records.alerts.at(tx).stored(id)
-    if (stored?.record.state !== 'active' || stored.record.updatedAt !== alert.updatedAt) return []
+    if (stored?.record.state !== 'active' || stored.record.updatedAt !== alert.updatedAt) return [[], []]
     const { held } = stored.record
     const seenBar = lastSeen(deps, stored.record)
     const news = seenBar ?? (await firstNews(deps, series)) ?? bars.time.at(-1) ?? 0
@@ -123,13 +120,11 @@ async function look(deps: ScriptLookDeps, id: string): Promise<void> {
     const isQuiet = after.held === held && after.state === stored.record.state && verdict.fired.length === 0
     if (isQuiet && isNear(bars, stored.record.seenBar)) {
       deps.quiet.set(id, { updatedAt: alert.updatedAt, seenBar: after.seenBar ?? 0 })
-      return []
+      return [[], []]
     }
     const { changes, firings } = await written(deps, tx, view, verdict, script.plots)
-    fired = firings
-    return [records.alerts.replace(stored, after), ...changes]
+    return [firings, [records.alerts.replace(stored, after), ...changes]]
   })
-  if (fired.length > 0) deps.fired(fired)
 }
 
 function lastSeen({ quiet }: ScriptLookDeps, { id, updatedAt, seenBar }: Alert): number | null {
@@ -165,8 +160,7 @@ const EQUALS_LOOKED_AT = 100
 
 /** Where an alert with the same script, inputs and bars began: from there on, both can share one run. */
 async function sinceOfEqual({ alerts }: AlertRecords, alert: Alert): Promise<number | null> {
-  const { owner, exchange, symbol, interval } = seriesOf(alert)
-  const key = [owner, exchange, symbol, interval]
+  const key = seriesParts(seriesOf(alert))
   const inputs = JSON.stringify(alert.inputs)
   let looked = 0
   for await (const page of alerts.entries('scripts', key, key))

@@ -2,21 +2,29 @@
 //
 // All of it goes into one commit with the alert, so a crash leaves either all or none.
 
-import type { Clock } from '../../lib/clock.ts'
-import type { NewId } from '../../lib/ids.ts'
 import type { Collection } from '../../store/collection.ts'
-import type { Changes, Tx } from '../../store/transaction.ts'
+import type { RecordDeps } from '../../store/owned.ts'
+import { decide, type Changes, type Planned, type Tx } from '../../store/transaction.ts'
 import type { Alert, Firing } from './alert.ts'
 import type { Fired, Judgement } from './judge.ts'
 import { fillMessage, hasHappened, isUnnamed } from './message.ts'
 import type { View } from './view.ts'
 
-export interface WriteDeps {
-  readonly clock: Clock
-  readonly newId: NewId
+export interface WriteDeps extends RecordDeps {
   readonly records: { readonly firings: Collection<Firing> }
   /** What to commit so that the firings of an alert reach its channels. Part of a transaction's plan. */
   readonly deliver: (tx: Tx, alert: Alert, firings: readonly Firing[]) => Promise<readonly Changes[]>
+  /** Called after a commit with firings: wakes the deliveries and tells open dashboards. */
+  readonly fired: (firings: readonly Firing[]) => void
+}
+
+/** Commits a plan, and tells of the firings that it answers. */
+export async function commitFirings(
+  { kv, fired }: WriteDeps,
+  plan: (tx: Tx) => Promise<readonly [readonly Firing[], Planned]>,
+): Promise<void> {
+  const firings = await decide(kv, plan)
+  if (firings.length > 0) fired(firings)
 }
 
 export interface Written {

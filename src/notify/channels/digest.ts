@@ -1,6 +1,6 @@
 // A digest: what a channel held back, joined into one message. However much there was, it says how much, and the first of it.
 
-import { moreText, type Notice, type NoticeLine, type NoticeLink } from './kind.ts'
+import { moreText, PLAIN, type Notice, type NoticeLine, type NoticeLink } from './kind.ts'
 import { clockText, type QuietHours } from './pace.ts'
 
 /** What a digest was made of, so that it can be joined with more. */
@@ -59,10 +59,7 @@ export function noticeOf(digest: Digest, publicUrl: string | null, at: number): 
     url: publicUrl && `${publicUrl}/alerts`,
     path: '/alerts',
     at,
-    symbol: '',
-    exchange: '',
-    interval: '',
-    price: null,
+    ...PLAIN,
   }
 }
 

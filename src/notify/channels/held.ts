@@ -5,22 +5,15 @@
 // dies, or hands its users over to another, loses none. The decision is a commit of its own, after which the turn comes
 // again. A notification that may have been sent once is never joined, since under another id it would arrive twice.
 
-import type { Clock } from '../../lib/clock.ts'
-import type { NewId } from '../../lib/ids.ts'
 import type { Collection, Stored } from '../../store/collection.ts'
 import type { Changes, Tx } from '../../store/transaction.ts'
-import type { Channel, Notification } from './channels.ts'
+import { freshParcel } from '../webhooks/parcels.ts'
+import type { Channel, ChannelPostDeps, Notification } from './channel.ts'
 import { joined, noticeOf } from './digest.ts'
 import { freeAt } from './pace.ts'
 
-export interface HeldDeps {
-  readonly clock: Clock
-  readonly newId: NewId
+export interface HeldDeps extends Pick<ChannelPostDeps, 'clock' | 'newId' | 'publicUrl' | 'isAcknowledged'> {
   readonly notifications: Collection<Notification>
-  /** Where browsers reach the server; null = not known. */
-  readonly publicUrl: string | null
-  /** Whether somebody has acknowledged a firing, or it is gone. */
-  readonly isAcknowledged: (tx: Tx, firingId: string) => Promise<boolean>
 }
 
 /** How many are put off, or joined, in one commit. */
@@ -76,7 +69,7 @@ async function putOff(deps: HeldDeps, tx: Tx, channel: Channel, nextAt: number):
 }
 
 async function join(deps: HeldDeps, tx: Tx, channel: Channel): Promise<Changes[] | null> {
-  const { clock, newId, notifications, publicUrl } = deps
+  const { clock, newId, notifications, publicUrl = null } = deps
   const stored = await due(deps, tx, channel)
   const joinable = stored.filter(({ record }) => isJoinable(channel, record))
   const areOver = await Promise.all(joinable.map(({ record }) => isOver(deps, tx, record)))
@@ -89,31 +82,18 @@ async function join(deps: HeldDeps, tx: Tx, channel: Channel): Promise<Changes[]
     channel.quiet ?? null,
     stored.length < AT_ONCE,
   )
+  const content = { notice: noticeOf(made, publicUrl, now), digest: made, isHeld: true, isPutOff: true }
   const whole: Notification = {
-    id: newId('ntc'),
-    receiverId: channel.id,
-    ownerId: channel.ownerId,
-    notice: noticeOf(made, publicUrl, now),
-    digest: made,
-    isHeld: true,
-    isPutOff: true,
-    state: 'pending',
-    attempts: [],
+    ...freshParcel(newId('ntc'), channel, content, now),
     // In front of what came later, which waits for the next one.
     nextAt: Math.min(...held.map(({ record }) => record.nextAt ?? now)),
-    createdAt: now,
-    resendOf: null,
   }
   return [
     ...over,
     notifications.insert(whole),
-    ...held.map((one) =>
-      notifications.replace(one, {
-        ...one.record,
-        state: 'cancelled',
-        nextAt: null,
-        digestId: whole.id,
-      }),
-    ),
+    ...held.map((one) => {
+      const { record } = one
+      return notifications.replace(one, { ...record, state: 'cancelled', nextAt: null, digestId: whole.id })
+    }),
   ]
 }

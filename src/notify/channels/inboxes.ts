@@ -3,17 +3,15 @@
 // The address is the only credential, as TradingView sends nothing else. Only its SHA-256 is stored. The newest 500
 // messages of an inbox are kept: each has a place in a ring, and the one that comes after the last place replaces the first.
 
-import type { Clock } from '../../lib/clock.ts'
-import type { NewId } from '../../lib/ids.ts'
 import { invalidField, Problem } from '../../lib/problem.ts'
 import type { Random } from '../../lib/random.ts'
 import { sha256 } from '../../lib/sha256.ts'
 import { collection, type Collection, type Page, type PageOptions } from '../../store/collection.ts'
 import type { Kv } from '../../store/kv.ts'
-import { ownedIn } from '../../store/owned.ts'
-import { transact, type Also } from '../../store/transaction.ts'
+import { byOwner, OwnedRecords, type RecordDeps } from '../../store/owned.ts'
+import { decide, transact, type Also } from '../../store/transaction.ts'
 import type { Channels } from './channels.ts'
-import type { Notice } from './kind.ts'
+import { PLAIN, type Notice } from './kind.ts'
 
 export const INBOXES_PER_USER = 10
 const MESSAGES_KEPT = 500
@@ -59,11 +57,8 @@ export interface InboxMade {
   readonly secret: string
 }
 
-export interface InboxDeps {
-  readonly kv: Kv
-  readonly clock: Clock
+export interface InboxDeps extends RecordDeps {
   readonly random: Random
-  readonly newId: NewId
   readonly channels: Pick<Channels, 'has' | 'enqueue'>
   /** Called after a message was forwarded to channels. */
   readonly forwarded: (ownerId: string) => void
@@ -71,9 +66,8 @@ export interface InboxDeps {
 
 function inboxCollection(kv: Kv): Collection<Inbox> {
   return collection<Inbox>(kv, 'inboxes', {
-    indexes: { owner: (inbox) => [inbox.ownerId] },
+    ...byOwner(INBOXES_PER_USER, 'inboxes'),
     unique: { hash: (inbox) => [inbox.hash] },
-    counts: { owner: { of: (inbox) => [inbox.ownerId], max: INBOXES_PER_USER, noun: 'inboxes' } },
   })
 }
 
@@ -83,107 +77,105 @@ function messageCollection(kv: Kv): Collection<InboxMessage> {
   })
 }
 
-export type Inboxes = ReturnType<typeof createInboxes>
-
 /** Throws Problem 404 `inbox_not_found` for another user's inbox and for an address that is none. */
-export function createInboxes({ kv, clock, random, newId, channels, forwarded }: InboxDeps) {
-  const inboxes = inboxCollection(kv)
-  const messages = messageCollection(kv)
+export class Inboxes extends OwnedRecords<Inbox> {
+  readonly #deps: InboxDeps
+  readonly #messages: Collection<InboxMessage>
 
-  const owned = ownedIn(inboxes, notThere)
-  async function checkChannels(ownerId: string, ids: readonly string[] = []): Promise<void> {
+  constructor(deps: InboxDeps) {
+    super(deps.kv, inboxCollection(deps.kv), notThere)
+    this.#deps = deps
+    this.#messages = messageCollection(deps.kv)
+  }
+
+  async messages(ownerId: string, id: string, options: PageOptions): Promise<Page<InboxMessage>> {
+    return this.#messages.list('inbox', [(await this.get(ownerId, id)).id], options)
+  }
+
+  async create(ownerId: string, fields: InboxFields, also?: Also<InboxMade>): Promise<InboxMade> {
+    await this.#checkChannels(ownerId, fields.channelIds)
+    const secret = Buffer.from(this.#deps.random.bytes(32)).toString('base64url')
+    const now = this.#deps.clock.now()
+    const inbox: Inbox = {
+      id: this.#deps.newId('inb'),
+      ownerId,
+      name: fields.name,
+      hash: sha256(secret),
+      senders: fields.senders ?? 'anyone',
+      channelIds: [...new Set(fields.channelIds)],
+      received: 0,
+      lastAt: null,
+      createdAt: now,
+      updatedAt: now,
+    }
+    return this.keep(inbox, { inbox, secret }, also)
+  }
+
+  async #checkChannels(ownerId: string, ids: readonly string[] = []): Promise<void> {
     for (const [i, id] of ids.entries())
-      if (!(await channels.has(ownerId, id)))
+      if (!(await this.#deps.channels.has(ownerId, id)))
         throw invalidField(`/channelIds/${i}`, 'not_found', 'There is no channel of yours with this id.')
   }
 
-  return {
-    get: owned,
-    list: (ownerId: string, options: PageOptions): Promise<Page<Inbox>> =>
-      inboxes.list('owner', [ownerId], options),
-    messages: async (ownerId: string, id: string, options: PageOptions): Promise<Page<InboxMessage>> =>
-      messages.list('inbox', [(await owned(ownerId, id)).id], options),
+  async change(ownerId: string, id: string, fields: Partial<InboxFields>): Promise<Inbox> {
+    await this.get(ownerId, id)
+    await this.#checkChannels(ownerId, fields.channelIds)
+    const changed = await this.records.update(id, (before) => ({
+      ...before,
+      ...(fields.name !== undefined && { name: fields.name }),
+      ...(fields.senders && { senders: fields.senders }),
+      ...(fields.channelIds && { channelIds: [...new Set(fields.channelIds)] }),
+      updatedAt: this.#deps.clock.now(),
+    }))
+    return changed ?? this.get(ownerId, id)
+  }
 
-    async create(ownerId: string, fields: InboxFields, also?: Also<InboxMade>): Promise<InboxMade> {
-      await checkChannels(ownerId, fields.channelIds)
-      const secret = Buffer.from(random.bytes(32)).toString('base64url')
+  override async remove(ownerId: string, id: string): Promise<void> {
+    await transact(this.kv, async (tx) => {
+      const stored = await this.storedAt(tx, ownerId, id)
+      const here = this.#messages.at(tx)
+      const ids = await Array.fromAsync(here.each('inbox', [id]), (message) => message.id)
+      const messages = await here.storedMany(ids)
+      return [this.records.remove(stored), ...messages.map((one) => this.#messages.remove(one))]
+    })
+  }
+
+  /** The inbox of an address; null if the address is none. */
+  async at(secret: string): Promise<Inbox | null> {
+    return SECRET.test(secret) ? this.records.find('hash', [sha256(secret)]) : null
+  }
+
+  /** Takes a message that was posted to the address at which `found` was, from `sender`. */
+  async receive(found: Inbox | null, sender: string, body: string): Promise<InboxMessage> {
+    if (!found) throw notThere()
+    if (found.senders === 'tradingview' && !TRADINGVIEW.includes(sender))
+      throw new Problem(
+        403,
+        'sender_refused',
+        'This inbox takes messages only from the addresses of TradingView.',
+      )
+    const { clock, channels, forwarded } = this.#deps
+    const messages = this.#messages
+    const taken = await decide(this.kv, async (tx) => {
+      const stored = await this.records.at(tx).stored(found.id)
+      if (!stored) throw notThere()
+      const inbox = stored.record
       const now = clock.now()
-      const inbox: Inbox = {
-        id: newId('inb'),
-        ownerId,
-        name: fields.name,
-        hash: sha256(secret),
-        senders: fields.senders ?? 'anyone',
-        channelIds: [...new Set(fields.channelIds)],
-        received: 0,
-        lastAt: null,
-        createdAt: now,
-        updatedAt: now,
-      }
-      const made = { inbox, secret }
-      await transact(kv, (tx) => [inboxes.insert(inbox), also?.(made, tx)])
-      return made
-    },
-
-    async change(ownerId: string, id: string, fields: Partial<InboxFields>): Promise<Inbox> {
-      await owned(ownerId, id)
-      await checkChannels(ownerId, fields.channelIds)
-      const changed = await inboxes.update(id, (before) => ({
-        ...before,
-        ...(fields.name !== undefined && { name: fields.name }),
-        ...(fields.senders && { senders: fields.senders }),
-        ...(fields.channelIds && { channelIds: [...new Set(fields.channelIds)] }),
-        updatedAt: clock.now(),
-      }))
-      return changed ?? owned(ownerId, id)
-    },
-
-    async remove(ownerId: string, id: string): Promise<void> {
-      await transact(kv, async (tx) => {
-        const stored = await inboxes.at(tx).stored(id)
-        if (stored?.record.ownerId !== ownerId) throw notThere()
-        const here = messages.at(tx)
-        const ids = await Array.fromAsync(here.each('inbox', [id]), (message) => message.id)
-        return [inboxes.remove(stored), ...(await here.storedMany(ids)).map((one) => messages.remove(one))]
-      })
-    },
-
-    /** The inbox of an address; null if the address is none. */
-    at: async (secret: string): Promise<Inbox | null> =>
-      SECRET.test(secret) ? inboxes.find('hash', [sha256(secret)]) : null,
-
-    /** Takes a message that was posted to the address at which `found` was, from `sender`. */
-    async receive(found: Inbox | null, sender: string, body: string): Promise<InboxMessage> {
-      if (!found) throw notThere()
-      if (found.senders === 'tradingview' && !TRADINGVIEW.includes(sender))
-        throw new Problem(
-          403,
-          'sender_refused',
-          'This inbox takes messages only from the addresses of TradingView.',
-        )
-      let taken: InboxMessage | null = null
-      await transact(kv, async (tx) => {
-        taken = null
-        const stored = await inboxes.at(tx).stored(found.id)
-        if (!stored) throw notThere()
-        const inbox = stored.record
-        const now = clock.now()
-        const id = `inm_${inbox.id.slice('inb_'.length)}x${inbox.received % MESSAGES_KEPT}`
-        const message: InboxMessage = { id, inboxId: inbox.id, text: textOf(body), receivedAt: now }
-        const replaced = await messages.at(tx).stored(id)
-        taken = message
-        return [
-          inboxes.replace(stored, { ...inbox, received: inbox.received + 1, lastAt: now }),
+      const id = `inm_${inbox.id.slice('inb_'.length)}x${inbox.received % MESSAGES_KEPT}`
+      const message: InboxMessage = { id, inboxId: inbox.id, text: textOf(body), receivedAt: now }
+      const replaced = await messages.at(tx).stored(id)
+      const told = [{ notice: noticeOf(inbox, message) }]
+      return [
+        message,
+        [
+          this.records.replace(stored, { ...inbox, received: inbox.received + 1, lastAt: now }),
           replaced ? messages.replace(replaced, message) : messages.insert(message),
-          ...(await channels.enqueue(tx, inbox.ownerId, inbox.channelIds, [
-            { notice: noticeOf(inbox, message) },
-          ])),
-        ]
-      })
-      if (taken === null) throw notThere()
-      forwarded(found.ownerId)
-      return taken
-    },
+          ...(await channels.enqueue(tx, inbox.ownerId, inbox.channelIds, told)),
+        ],
+      ]
+    })
+    forwarded(found.ownerId)
+    return taken
   }
 }
 
@@ -207,8 +199,5 @@ const noticeOf = ({ name }: Inbox, { text, receivedAt }: InboxMessage): Notice =
   text,
   url: null,
   at: receivedAt,
-  symbol: '',
-  exchange: '',
-  interval: '',
-  price: null,
+  ...PLAIN,
 })

@@ -40,6 +40,9 @@ export interface Notice {
   readonly picture?: NoticePicture
 }
 
+/** A notice that is of no market. */
+export const PLAIN = { symbol: '', exchange: '', interval: '', price: null } as const
+
 /** What of a notice its picture shows. */
 export type ChartNotice = Pick<Notice, 'exchange' | 'symbol' | 'interval' | 'price' | 'firingId' | 'chart'>
 

@@ -10,13 +10,12 @@
 import { cutText } from '../../lib/text.ts'
 import { Backoff, untilDone } from '../../lib/backoff.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { NewId } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import { createLoop } from '../../lib/loop.ts'
 import { ALL_SHARDS, type Shards } from '../../lib/shards.ts'
-import { collection, type Page, type PageOptions } from '../../store/collection.ts'
-import { transact, type Changes } from '../../store/transaction.ts'
-import type { Kv } from '../../store/kv.ts'
+import { collection, type Collection, type Page, type PageOptions } from '../../store/collection.ts'
+import type { RecordDeps } from '../../store/owned.ts'
+import type { Changes } from '../../store/transaction.ts'
 
 const LETTER_STATES = ['waiting', 'sent', 'failed'] as const
 
@@ -43,10 +42,7 @@ export type Transport = (letter: Letter, picture: Uint8Array | null) => Promise<
 /** The mail server works, but refuses this letter. */
 export class LetterRefused extends Error {}
 
-export interface MailDeps {
-  readonly kv: Kv
-  readonly clock: Clock
-  readonly newId: NewId
+export interface MailDeps extends RecordDeps {
   /** null = no SMTP settings. */
   readonly transport: Transport | null
   /** Makes the PNG of a letter; null = it goes without. Never rejects, and takes seconds at most. Missing = nobody does. */
@@ -70,141 +66,161 @@ const SLEWED_MS = 1000
 const TRIES_WITH_PICTURE = 2
 const KEPT_MS = 30 * 24 * 60 * MINUTE
 
-export type Mail = ReturnType<typeof createMail>
-
-export function createMail({ kv, clock, newId, transport, pictureOf, log, shards = ALL_SHARDS }: MailDeps) {
-  const letters = collection<Letter>(kv, 'letters', {
-    indexes: {
-      turn: ({ ownerId, nextAt }) => (nextAt === null ? null : [ownerId, nextAt]),
-      owner: (letter) => [letter.ownerId],
-    },
-  })
-  const store = new Backoff({ clock, log }, 'writing down letters')
-  const loop = createLoop({ clock, log }, 'sending mail', sendDue)
+export class Mail {
+  /** Whether letters are sent at all. */
+  readonly configured: boolean
+  readonly #deps: MailDeps
+  readonly #shards: Shards
+  readonly #letters: Collection<Letter>
+  readonly #store: Backoff
+  readonly #loop
   /** The letter that is being sent. */
-  let underWay: { readonly ownerId: string; readonly work: Promise<void> } | null = null
-  shards.onGained(() => loop.wake())
-  shards.beforeGiving(
-    async () => {
-      if (underWay && !shards.holds(underWay.ownerId)) await underWay.work.catch(() => {})
-    },
-    () => (underWay ? [underWay.ownerId] : []),
-  )
+  #underWay: { readonly ownerId: string; readonly work: Promise<void> } | null = null
+
+  constructor(deps: MailDeps) {
+    this.#deps = deps
+    this.configured = deps.transport !== null
+    this.#letters = collection<Letter>(deps.kv, 'letters', {
+      indexes: {
+        turn: ({ ownerId, nextAt }) => (nextAt === null ? null : [ownerId, nextAt]),
+        owner: (letter) => [letter.ownerId],
+      },
+    })
+    this.#store = new Backoff(deps, 'writing down letters')
+    this.#loop = createLoop(deps, 'sending mail', (signal) => this.#sendDue(signal))
+    const shards = (this.#shards = deps.shards ?? ALL_SHARDS)
+    shards.onGained(() => this.wake())
+    shards.beforeGiving(
+      async () => {
+        if (this.#underWay && !shards.holds(this.#underWay.ownerId)) await this.#underWay.work.catch(() => {})
+      },
+      () => (this.#underWay ? [this.#underWay.ownerId] : []),
+    )
+  }
+
+  wake(): void {
+    this.#loop.wake()
+  }
+
+  /** What to commit so that the letter goes out. Part of a `transact` plan. */
+  enqueue(letter: Pick<Letter, 'ownerId' | 'to' | 'subject' | 'text' | 'picture'>): Changes {
+    const now = this.#deps.clock.now()
+    // A line break in a header would begin another header.
+    const subject = cutText(letter.subject.replace(/[\r\n]+/g, ' '), 200)
+    return this.#letters.insert({
+      ...letter,
+      subject,
+      id: this.#deps.newId('mail'),
+      state: 'waiting',
+      attempts: 0,
+      nextAt: now,
+      problem: null,
+      createdAt: now,
+      sentAt: null,
+    })
+  }
+
+  list(ownerId: string, options: PageOptions): Promise<Page<Letter>> {
+    return this.#letters.list('owner', [ownerId], options)
+  }
+
+  /** Runs until `signal` aborts. Without a transport there is nothing to do. */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.configured) await this.#loop.run(signal)
+  }
+
+  async purge(): Promise<number> {
+    let forgotten = 0
+    for await (const letter of this.#letters.each()) {
+      if (letter.createdAt > this.#deps.clock.now() - KEPT_MS) break
+      await this.#letters.delete(letter.id)
+      forgotten++
+    }
+    return forgotten
+  }
 
   /** Sends the first letter of every user, if it is due. Throws when the mail server accepts none at all. */
-  async function sendDue(signal: AbortSignal): Promise<number> {
+  async #sendDue(signal: AbortSignal): Promise<number> {
+    const { clock } = this.#deps
     let next = clock.now() + NAP_MS
     let tried = false
-    for await (const [owner, at, id] of letters.firsts('turn', [], 1)) {
+    for await (const [owner, at, id] of this.#letters.firsts('turn', [], 1)) {
       if (signal.aborted) break
       const ownerId = String(owner)
-      if (!shards.holds(ownerId)) continue
+      if (!this.#shards.holds(ownerId)) continue
       if (Number(at) <= clock.now()) {
         tried = true
-        underWay = { ownerId, work: attempt(String(id), signal) }
-        await underWay.work.finally(() => (underWay = null))
-      } else if (await replan(String(id))) tried = true
+        this.#underWay = { ownerId, work: this.#attempt(String(id), signal) }
+        await this.#underWay.work.finally(() => (this.#underWay = null))
+      } else if (await this.#replan(String(id))) tried = true
       else next = Math.min(next, Number(at))
     }
     return tried ? 0 : Math.max(0, next - clock.now())
   }
 
   /** The clock was set back: a letter whose wait is now longer than any wait may be is rescheduled by the new time. */
-  async function replan(id: string): Promise<boolean> {
+  async #replan(id: string): Promise<boolean> {
+    const { clock } = this.#deps
     const dueAt = ({ attempts }: Letter) =>
       clock.now() + (attempts === 0 ? 0 : (RETRIES[attempts - 1] ?? LAST_RETRY))
     const isLate = (letter: Letter) => letter.nextAt !== null && letter.nextAt > dueAt(letter) + SLEWED_MS
-    const letter = await letters.get(id)
+    const letter = await this.#letters.get(id)
     if (!letter || !isLate(letter)) return false
-    await letters.update(id, (before) => (isLate(before) ? { ...before, nextAt: dueAt(before) } : null))
+    await this.#letters.update(id, (before) => (isLate(before) ? { ...before, nextAt: dueAt(before) } : null))
     return true
   }
 
-  async function attempt(id: string, signal: AbortSignal): Promise<void> {
-    const letter = await letters.update(id, (before) => ({
+  async #attempt(id: string, signal: AbortSignal): Promise<void> {
+    const { clock, transport, log } = this.#deps
+    const letter = await this.#letters.update(id, (before) => ({
       ...before,
       attempts: before.attempts + 1,
       nextAt: clock.now() + (RETRIES[before.attempts] ?? LAST_RETRY),
     }))
     if (!letter || !transport) return
-    const outcome = await handed(letter, transport, signal)
+    const outcome = await handed(clock, this.#hand(letter, transport), signal)
     if (outcome === 'cut') return
-    await untilDone(clock, store, signal, async () => {
-      await letters.update(id, (before) => settled(before, outcome, clock.now()))
+    await untilDone(clock, this.#store, signal, async () => {
+      await this.#letters.update(id, (before) => settled(before, outcome, clock.now()))
     })
     log('debug', 'mail', { letter: id, problem: outcome?.message })
     if (outcome !== null && !(outcome instanceof LetterRefused)) throw outcome
   }
 
   /** A letter that is refused with its picture may be taken without. */
-  async function hand(letter: Letter, send: Transport): Promise<void> {
+  async #hand(letter: Letter, send: Transport): Promise<void> {
     const isWanted = letter.picture && letter.attempts <= TRIES_WITH_PICTURE
-    const picture = isWanted ? ((await pictureOf?.(letter.picture)) ?? null) : null
+    const picture = isWanted ? ((await this.#deps.pictureOf?.(letter.picture)) ?? null) : null
     if (picture === null) return send(letter, null)
     await send(letter, picture).catch((error: unknown) => {
       if (!(error instanceof LetterRefused)) throw error
       return send(letter, null)
     })
   }
+}
 
-  /** null = accepted; `cut` = our server is stopping and did not wait for the answer. */
-  async function handed(letter: Letter, send: Transport, signal: AbortSignal): Promise<Error | 'cut' | null> {
-    const over = new AbortController()
-    const sending = hand(letter, send).then(
-      () => null,
-      (error: unknown) => (error instanceof Error ? error : new Error('unknown')),
-    )
-    const late = clock
-      .sleep(HANDING_MS, over.signal)
-      .then(() => new Error('The mail server did not answer within a minute.'))
-    const cut = clock
-      .sleep(HANDING_MS, AbortSignal.any([signal, over.signal]))
-      .then(() => clock.sleep(STOP_MS, over.signal))
-      .then(() => 'cut' as const)
-    try {
-      return await Promise.race([sending, late, cut])
-    } finally {
-      over.abort()
-    }
-  }
-
-  return {
-    /** Whether letters are sent at all. */
-    configured: transport !== null,
-    wake: loop.wake,
-    /** What to commit so that the letter goes out. Part of a `transact` plan. */
-    enqueue(letter: Pick<Letter, 'ownerId' | 'to' | 'subject' | 'text' | 'picture'>): Changes {
-      const now = clock.now()
-      // A line break in a header would begin another header.
-      const subject = cutText(letter.subject.replace(/[\r\n]+/g, ' '), 200)
-      return letters.insert({
-        ...letter,
-        subject,
-        id: newId('mail'),
-        state: 'waiting',
-        attempts: 0,
-        nextAt: now,
-        problem: null,
-        createdAt: now,
-        sentAt: null,
-      })
-    },
-    list: (ownerId: string, options: PageOptions): Promise<Page<Letter>> =>
-      letters.list('owner', [ownerId], options),
-    /** Runs until `signal` aborts. Without a transport there is nothing to do. */
-    run: async (signal: AbortSignal): Promise<void> => (transport ? loop.run(signal) : undefined),
-    async purge(): Promise<number> {
-      let forgotten = 0
-      for await (const letter of letters.each()) {
-        if (letter.createdAt > clock.now() - KEPT_MS) break
-        await transact(kv, async (tx) => {
-          const stored = await letters.at(tx).stored(letter.id)
-          return stored ? letters.remove(stored) : []
-        })
-        forgotten++
-      }
-      return forgotten
-    },
+/** null = accepted; `cut` = our server is stopping and did not wait for the answer. */
+async function handed(
+  clock: Clock,
+  handing: Promise<void>,
+  signal: AbortSignal,
+): Promise<Error | 'cut' | null> {
+  const over = new AbortController()
+  const sending = handing.then(
+    () => null,
+    (error: unknown) => (error instanceof Error ? error : new Error('unknown')),
+  )
+  const late = clock
+    .sleep(HANDING_MS, over.signal)
+    .then(() => new Error('The mail server did not answer within a minute.'))
+  const cut = clock
+    .sleep(HANDING_MS, AbortSignal.any([signal, over.signal]))
+    .then(() => clock.sleep(STOP_MS, over.signal))
+    .then(() => 'cut' as const)
+  try {
+    return await Promise.race([sending, late, cut])
+  } finally {
+    over.abort()
   }
 }
 

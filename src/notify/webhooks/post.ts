@@ -3,8 +3,9 @@
 import type { Clock } from '../../lib/clock.ts'
 import { within } from '../../lib/within.ts'
 import { parseReceiverUrl, permittedAddresses, type AllowList, type Resolve } from './address.ts'
-import { createDeliverer, type Claim, type DelivererDeps } from './deliverer.ts'
+import { Deliverer, type SendingDeps } from './deliverer.ts'
 import { deliveryCollection, type Delivery } from './deliveries.ts'
+import type { Claim } from './parcels.ts'
 import { receiverCollection, type Receiver } from './receivers.ts'
 import type { SecretBox } from './secret-box.ts'
 import { NO_REPLY, UnreadableSecret, type Attempt, type Reply, type Send } from './send.ts'
@@ -25,19 +26,12 @@ const RESOLVE_MS = 5000
 const ATTEMPT_MS = 15_000
 
 /** Delivers to webhooks what is in their outbox. */
-export function createWebhookDeliverer(
-  deps: PostDeps & Pick<DelivererDeps<Receiver, Delivery>, 'kv' | 'spread' | 'log' | 'shards'>,
-) {
-  const { kv, clock, spread, log, shards } = deps
-  return createDeliverer({
-    ...(shards && { shards }),
-    kv,
-    clock,
-    spread,
-    log,
+export function createWebhookDeliverer(deps: PostDeps & SendingDeps) {
+  return new Deliverer<Receiver, Delivery>({
+    ...deps,
     noun: 'webhook',
-    receivers: receiverCollection(kv),
-    deliveries: deliveryCollection(kv),
+    receivers: receiverCollection(deps.kv),
+    deliveries: deliveryCollection(deps.kv),
     post: (claim, now) => postSigned(deps, claim, now),
     // Any answer but 2xx may be a receiver that is being mended.
     isFinal: () => false,

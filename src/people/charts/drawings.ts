@@ -3,12 +3,12 @@
 // A sheet is one record: it is read at once, and a change of many drawings (undoing "remove all") is one commit. Two tabs
 // that draw at the same time each send only their changes, so neither loses what the other drew.
 
-import type { Clock } from '../../lib/clock.ts'
+import { Listeners } from '../../lib/listeners.ts'
 import { invalidField, Problem } from '../../lib/problem.ts'
 import { marketName } from '../../lib/text.ts'
-import { collection, type Page, type PageOptions } from '../../store/collection.ts'
-import { transact } from '../../store/transaction.ts'
-import type { Kv } from '../../store/kv.ts'
+import { collection, type Collection, type Page, type PageOptions } from '../../store/collection.ts'
+import type { RecordDeps } from '../../store/owned.ts'
+import { decide } from '../../store/transaction.ts'
 import { DRAWING_TOOLS, DRAWINGS_MAX, type Drawing } from '../../wire/drawing.ts'
 
 /** The limit for one symbol's drawings, in bytes of UTF-8. */
@@ -28,73 +28,74 @@ export interface Sheet {
   readonly updatedAt: number
 }
 
-export interface DrawingsDeps {
-  readonly kv: Kv
-  readonly clock: Clock
+interface Market {
+  readonly exchange: string
+  readonly symbol: string
 }
 
-export type Drawings = ReturnType<typeof createDrawings>
+export class Drawings {
+  readonly #deps: Pick<RecordDeps, 'kv' | 'clock'>
+  readonly #sheets: Collection<Sheet>
+  readonly #listeners = new Listeners<[sheet: Sheet]>()
 
-export function createDrawings({ kv, clock }: DrawingsDeps) {
-  const sheets = collection<Sheet>(kv, 'drawings', {
-    indexes: { owner: (sheet) => [sheet.ownerId, sheet.exchange, sheet.symbol] },
-    counts: {
-      owner: { of: (sheet) => [sheet.ownerId], max: SHEETS_PER_USER, noun: 'symbols with drawings' },
-    },
-  })
-  const listeners = new Set<(sheet: Sheet) => void>()
-  const blank = (ownerId: string, market: { readonly exchange: string; readonly symbol: string }): Sheet => {
-    const exchange = marketName(market.exchange)
-    const symbol = marketName(market.symbol)
-    const id = JSON.stringify([ownerId, exchange, symbol])
-    return { id, ownerId, exchange, symbol, revision: 0, drawings: [], updatedAt: 0 }
+  constructor(deps: Pick<RecordDeps, 'kv' | 'clock'>) {
+    this.#deps = deps
+    this.#sheets = collection<Sheet>(deps.kv, 'drawings', {
+      indexes: { owner: (sheet) => [sheet.ownerId, sheet.exchange, sheet.symbol] },
+      counts: {
+        owner: { of: (sheet) => [sheet.ownerId], max: SHEETS_PER_USER, noun: 'symbols with drawings' },
+      },
+    })
   }
-  return {
-    /** The sheet of a symbol; an empty one if the user drew nothing. */
-    async of(
-      ownerId: string,
-      market: { readonly exchange: string; readonly symbol: string },
-    ): Promise<Sheet> {
-      const none = blank(ownerId, market)
-      return (await sheets.get(none.id)) ?? none
-    },
-    markets: (ownerId: string, options: PageOptions): Promise<Page<Sheet>> =>
-      sheets.list('owner', [ownerId], { ...options, reverse: false }),
-    /** Puts and removes drawings in one commit. Throws Problem 422 that names the drawing that is refused. */
-    async change(
-      ownerId: string,
-      market: { readonly exchange: string; readonly symbol: string },
-      { put, remove }: { readonly put: readonly Drawing[]; readonly remove: readonly string[] },
-    ): Promise<Sheet> {
-      for (const [i, drawing] of put.entries()) checkDrawing(drawing, i)
-      const none = blank(ownerId, market)
-      let sheet = none
-      await transact(kv, async (tx) => {
-        const before = await sheets.at(tx).stored(none.id)
-        const drawings = changed(before?.record.drawings ?? [], put, remove)
-        const now = clock.now()
-        sheet = {
-          ...none,
-          drawings,
-          revision: Math.max((before?.record.revision ?? 0) + 1, now),
-          updatedAt: now,
-        }
-        if (!before) return drawings.length > 0 ? [sheets.insert(sheet)] : []
-        return [drawings.length > 0 ? sheets.replace(before, sheet) : sheets.remove(before)]
-      })
-      for (const listener of listeners) listener(sheet)
-      return sheet
-    },
-    /** Another process has changed a sheet. */
-    async heard(id: string): Promise<void> {
-      const sheet = await sheets.get(id)
-      if (sheet) for (const listener of listeners) listener(sheet)
-    },
-    onChange(listener: (sheet: Sheet) => void): () => void {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
+
+  /** The sheet of a symbol; an empty one if the user drew nothing. */
+  async of(ownerId: string, market: Market): Promise<Sheet> {
+    const none = blank(ownerId, market)
+    return (await this.#sheets.get(none.id)) ?? none
   }
+
+  markets(ownerId: string, options: PageOptions): Promise<Page<Sheet>> {
+    return this.#sheets.list('owner', [ownerId], { ...options, reverse: false })
+  }
+
+  /** Puts and removes drawings in one commit. Throws Problem 422 that names the drawing that is refused. */
+  async change(
+    ownerId: string,
+    market: Market,
+    { put, remove }: { readonly put: readonly Drawing[]; readonly remove: readonly string[] },
+  ): Promise<Sheet> {
+    for (const [i, drawing] of put.entries()) checkDrawing(drawing, i)
+    const none = blank(ownerId, market)
+    const sheets = this.#sheets
+    const sheet = await decide<Sheet>(this.#deps.kv, async (tx) => {
+      const before = await sheets.at(tx).stored(none.id)
+      const drawings = changed(before?.record.drawings ?? [], put, remove)
+      const now = this.#deps.clock.now()
+      const revision = Math.max((before?.record.revision ?? 0) + 1, now)
+      const after = { ...none, drawings, revision, updatedAt: now }
+      if (!before) return [after, drawings.length > 0 ? sheets.insert(after) : []]
+      return [after, drawings.length > 0 ? sheets.replace(before, after) : sheets.remove(before)]
+    })
+    this.#listeners.tell(sheet)
+    return sheet
+  }
+
+  /** Another process has changed a sheet. */
+  async heard(id: string): Promise<void> {
+    const sheet = await this.#sheets.get(id)
+    if (sheet) this.#listeners.tell(sheet)
+  }
+
+  onChange(listener: (sheet: Sheet) => void): () => void {
+    return this.#listeners.add(listener)
+  }
+}
+
+function blank(ownerId: string, market: Market): Sheet {
+  const exchange = marketName(market.exchange)
+  const symbol = marketName(market.symbol)
+  const id = JSON.stringify([ownerId, exchange, symbol])
+  return { id, ownerId, exchange, symbol, revision: 0, drawings: [], updatedAt: 0 }
 }
 
 /** A changed drawing keeps its place among the others. */

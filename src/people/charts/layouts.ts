@@ -1,13 +1,11 @@
 // Layouts of the charts, by name.
 
-import type { Clock } from '../../lib/clock.ts'
-import type { NewId } from '../../lib/ids.ts'
+import { Listeners } from '../../lib/listeners.ts'
 import { invalidField, Problem } from '../../lib/problem.ts'
 import { marketName } from '../../lib/text.ts'
-import { collection, type Page, type PageOptions } from '../../store/collection.ts'
-import type { Kv } from '../../store/kv.ts'
-import { ownedIn } from '../../store/owned.ts'
-import { transact, type Also } from '../../store/transaction.ts'
+import { collection } from '../../store/collection.ts'
+import { byOwner, OwnedRecords, type RecordDeps } from '../../store/owned.ts'
+import type { Also } from '../../store/transaction.ts'
 import type { LayoutChart, Layout as Shown } from '../../wire/layout.ts'
 
 export const LAYOUTS_PER_USER = 100
@@ -18,87 +16,63 @@ export interface Layout extends Shown {
   readonly ownerId: string
 }
 
-export type Layouts = ReturnType<typeof createLayouts>
+export class Layouts extends OwnedRecords<Layout> {
+  readonly #deps: RecordDeps
+  readonly #listeners = new Listeners<[layout: Layout]>()
 
-export function createLayouts({
-  kv,
-  clock,
-  newId,
-}: {
-  readonly kv: Kv
-  readonly clock: Clock
-  readonly newId: NewId
-}) {
-  const layouts = collection<Layout>(kv, 'layouts', {
-    indexes: { owner: (layout) => [layout.ownerId] },
-    counts: { owner: { of: (layout) => [layout.ownerId], max: LAYOUTS_PER_USER, noun: 'layouts' } },
-  })
-  const notFound = () => new Problem(404, 'layout_not_found', 'There is no such layout.')
-  const changedSince = () =>
-    new Problem(409, 'conflict', 'The layout has been changed since. Read it again, then change that.')
-  const owned = ownedIn(layouts, notFound)
-  const listeners = new Set<(layout: Layout) => void>()
-  const tell = (layout: Layout) => {
-    for (const listener of listeners) listener(layout)
+  constructor(deps: RecordDeps) {
+    const layouts = collection<Layout>(deps.kv, 'layouts', byOwner(LAYOUTS_PER_USER, 'layouts'))
+    super(deps.kv, layouts, () => new Problem(404, 'layout_not_found', 'There is no such layout.'))
+    this.#deps = deps
   }
-  return {
-    async create(ownerId: string, name: string, chart: LayoutChart, also?: Also<Layout>): Promise<Layout> {
-      const now = clock.now()
-      const layout = {
-        id: newId('lay'),
-        ownerId,
-        name,
-        chart: checked(chart),
-        createdAt: now,
-        updatedAt: now,
+
+  async create(ownerId: string, name: string, chart: LayoutChart, also?: Also<Layout>): Promise<Layout> {
+    const { newId, clock } = this.#deps
+    const now = clock.now()
+    const made = { ownerId, name, chart: checked(chart), createdAt: now, updatedAt: now }
+    const layout = { id: newId('lay'), ...made }
+    return this.keep(layout, layout, also)
+  }
+
+  async change(
+    ownerId: string,
+    id: string,
+    fields: {
+      readonly name?: string | undefined
+      readonly chart?: LayoutChart | undefined
+      readonly seen?: number | undefined
+    },
+  ): Promise<Layout> {
+    const { name, chart, seen } = fields
+    await this.get(ownerId, id)
+    const layout = await this.records.update(id, (before) => {
+      if (seen !== undefined && seen !== before.updatedAt)
+        throw new Problem(
+          409,
+          'conflict',
+          'The layout has been changed since. Read it again, then change that.',
+        )
+      return {
+        ...before,
+        ...(name !== undefined && { name }),
+        ...(chart && { chart: checked(chart) }),
+        // Later than before even within a millisecond, since it tells one change from the next.
+        updatedAt: Math.max(this.#deps.clock.now(), before.updatedAt + 1),
       }
-      await transact(kv, (tx) => [layouts.insert(layout), also?.(layout, tx)])
-      return layout
-    },
-    get: owned,
-    list: (ownerId: string, options: PageOptions): Promise<Page<Layout>> =>
-      layouts.list('owner', [ownerId], options),
-    async change(
-      ownerId: string,
-      id: string,
-      {
-        name,
-        chart,
-        seen,
-      }: {
-        readonly name?: string | undefined
-        readonly chart?: LayoutChart | undefined
-        readonly seen?: number | undefined
-      },
-    ): Promise<Layout> {
-      await owned(ownerId, id)
-      const layout = await layouts.update(id, (before) => {
-        if (seen !== undefined && seen !== before.updatedAt) throw changedSince()
-        return {
-          ...before,
-          ...(name !== undefined && { name }),
-          ...(chart && { chart: checked(chart) }),
-          // Later than before even within a millisecond, since it tells one change from the next.
-          updatedAt: Math.max(clock.now(), before.updatedAt + 1),
-        }
-      })
-      if (!layout) throw notFound()
-      tell(layout)
-      return layout
-    },
-    /** Another process has changed a layout. */
-    async heard(id: string): Promise<void> {
-      const layout = await layouts.get(id)
-      if (layout) tell(layout)
-    },
-    onChange(listener: (layout: Layout) => void): () => void {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    async remove(ownerId: string, id: string): Promise<void> {
-      await owned(ownerId, id)
-      await layouts.delete(id)
-    },
+    })
+    if (!layout) throw this.notFound()
+    this.#listeners.tell(layout)
+    return layout
+  }
+
+  /** Another process has changed a layout. */
+  async heard(id: string): Promise<void> {
+    const layout = await this.records.get(id)
+    if (layout) this.#listeners.tell(layout)
+  }
+
+  onChange(listener: (layout: Layout) => void): () => void {
+    return this.#listeners.add(listener)
   }
 }
 

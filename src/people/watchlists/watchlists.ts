@@ -1,14 +1,11 @@
 // Watchlists: named lists of symbols with notes, imported all or nothing.
 
 import { csvRow } from '../../lib/csv-text.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { NewId } from '../../lib/ids.ts'
 import { Problem, type FieldProblem } from '../../lib/problem.ts'
 import { longerThan, MARKET_NAME_MAX, marketName } from '../../lib/text.ts'
-import { collection, type Page, type PageOptions } from '../../store/collection.ts'
-import { ownedIn } from '../../store/owned.ts'
-import { transact, type Also } from '../../store/transaction.ts'
-import type { Kv } from '../../store/kv.ts'
+import { collection } from '../../store/collection.ts'
+import { byOwner, OwnedRecords, type RecordDeps } from '../../store/owned.ts'
+import type { Also } from '../../store/transaction.ts'
 import type { WatchlistItemBody } from '../../wire/watchlist.ts'
 
 export const WATCHLISTS_PER_USER = 200
@@ -40,12 +37,6 @@ export interface ImportWarning {
 export interface WatchlistMade {
   readonly watchlist: Watchlist
   readonly warnings: readonly ImportWarning[]
-}
-
-export interface WatchlistDeps {
-  readonly kv: Kv
-  readonly clock: Clock
-  readonly newId: NewId
 }
 
 /** Rows as they are kept, duplicates collapsed to the first. Throws Problem 422 that names every bad row. */
@@ -95,61 +86,52 @@ export function exportCsv({ items }: Watchlist): string {
   return `${['symbol,exchange,note', ...rows].join('\r\n')}\r\n`
 }
 
-export type Watchlists = ReturnType<typeof createWatchlists>
+export class Watchlists extends OwnedRecords<Watchlist> {
+  readonly #deps: RecordDeps
 
-export function createWatchlists({ kv, clock, newId }: WatchlistDeps) {
-  const watchlists = collection<Watchlist>(kv, 'watchlists', {
-    indexes: { owner: (list) => [list.ownerId] },
-    stamped: ['owner'],
-    counts: { owner: { of: (list) => [list.ownerId], max: WATCHLISTS_PER_USER, noun: 'watchlists' } },
-  })
-  const notFound = () => new Problem(404, 'watchlist_not_found', 'There is no such watchlist.')
-  const owned = ownedIn(watchlists, notFound)
-  return {
-    async import(
-      ownerId: string,
-      name: string,
-      rows: readonly WatchlistItemBody[],
-      also?: Also<WatchlistMade>,
-    ): Promise<WatchlistMade> {
-      const { items, warnings } = checkedItems(rows)
-      const now = clock.now()
-      const watchlist: Watchlist = { id: newId('wl'), ownerId, name, items, createdAt: now, updatedAt: now }
-      const made = { watchlist, warnings }
-      await transact(kv, (tx) => [watchlists.insert(watchlist), also?.(made, tx)])
-      return made
+  constructor(deps: RecordDeps) {
+    const watchlists = collection<Watchlist>(deps.kv, 'watchlists', {
+      ...byOwner(WATCHLISTS_PER_USER, 'watchlists'),
+      stamped: ['owner'],
+    })
+    super(deps.kv, watchlists, () => new Problem(404, 'watchlist_not_found', 'There is no such watchlist.'))
+    this.#deps = deps
+  }
+
+  async import(
+    ownerId: string,
+    name: string,
+    rows: readonly WatchlistItemBody[],
+    also?: Also<WatchlistMade>,
+  ): Promise<WatchlistMade> {
+    const { items, warnings } = checkedItems(rows)
+    const now = this.#deps.clock.now()
+    const made = { ownerId, name, items, createdAt: now, updatedAt: now }
+    const watchlist: Watchlist = { id: this.#deps.newId('wl'), ...made }
+    return this.keep(watchlist, { watchlist, warnings }, also)
+  }
+
+  each(): AsyncGenerator<Watchlist> {
+    return this.records.each()
+  }
+
+  async change(
+    ownerId: string,
+    id: string,
+    fields: {
+      readonly name?: string | undefined
+      readonly items?: readonly WatchlistItemBody[] | undefined
     },
-    get: owned,
-    /** Changes when the list does. */
-    stamp: (id: string): Promise<string> => watchlists.stamp(id),
-    list: (ownerId: string, options: PageOptions): Promise<Page<Watchlist>> =>
-      watchlists.list('owner', [ownerId], options),
-    /** Changes when one of the owner's lists does. */
-    listStamp: (ownerId: string): Promise<string> => watchlists.listStamp('owner', [ownerId]),
-    each: (): AsyncGenerator<Watchlist> => watchlists.each(),
-    eachOf: (ownerId: string): AsyncGenerator<Watchlist> => watchlists.each('owner', [ownerId]),
-    async change(
-      ownerId: string,
-      id: string,
-      fields: {
-        readonly name?: string | undefined
-        readonly items?: readonly WatchlistItemBody[] | undefined
-      },
-    ): Promise<{ watchlist: Watchlist; warnings: ImportWarning[] }> {
-      await owned(ownerId, id)
-      const checked = fields.items && checkedItems(fields.items)
-      const watchlist = await watchlists.update(id, (before) => ({
-        ...before,
-        ...(fields.name !== undefined && { name: fields.name }),
-        ...(checked && { items: checked.items }),
-        updatedAt: clock.now(),
-      }))
-      if (!watchlist) throw notFound()
-      return { watchlist, warnings: checked?.warnings ?? [] }
-    },
-    async remove(ownerId: string, id: string): Promise<void> {
-      await owned(ownerId, id)
-      await watchlists.delete(id)
-    },
+  ): Promise<WatchlistMade> {
+    await this.get(ownerId, id)
+    const checked = fields.items && checkedItems(fields.items)
+    const watchlist = await this.records.update(id, (before) => ({
+      ...before,
+      ...(fields.name !== undefined && { name: fields.name }),
+      ...(checked && { items: checked.items }),
+      updatedAt: this.#deps.clock.now(),
+    }))
+    if (!watchlist) throw this.notFound()
+    return { watchlist, warnings: checked?.warnings ?? [] }
   }
 }

@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, test } from 'bun:test'
 import type { Alert, AlertFields, Firing } from '../../../src/notify/alerts/alert.ts'
-import { createAlerts } from '../../../src/notify/alerts/alerts.ts'
+import { Alerts } from '../../../src/notify/alerts/alerts.ts'
 import type { ScriptEvents } from '../../../src/notify/alerts/scripts.ts'
 import { holds } from '../../../src/notify/alerts/condition.ts'
 import { FREQUENCIES, type Operator } from '../../../src/wire/alert.ts'
@@ -140,7 +140,7 @@ const MARK = ['alerts', 'mark', '', 'SP', 'SPX', '1d']
 function world(kv: Kv = testKv()) {
   let byte = 0
   const clock = { now: () => now, sleep: () => Promise.resolve() }
-  const alerts = createAlerts({
+  const alerts = new Alerts({
     kv,
     clock,
     newId: idSource({ clock, random: { bytes: (n) => new Uint8Array(n).map(() => byte++) } }),
@@ -173,7 +173,7 @@ function world(kv: Kv = testKv()) {
   async function arrived(): Promise<void> {
     change++
     const series = { exchange: 'SP', symbol: 'SPX', interval: '1d' }
-    for (const look of [alerts.look, alerts.lookByScripts]) await Array.fromAsync(look(series))
+    for (const look of alerts.lanes) await Array.fromAsync(look(series))
   }
   return {
     kv,

@@ -1,7 +1,7 @@
 // Alerts, their queue of looks and the bars they look at, on a real disk: what the benches of alerts have in common.
 
-import { createAlerts, type AlertDeps } from '../../../src/notify/alerts/alerts.ts'
-import { createLookQueue } from '../../../src/notify/alerts/look-queue.ts'
+import { Alerts, type AlertDeps } from '../../../src/notify/alerts/alerts.ts'
+import { LookQueue } from '../../../src/notify/alerts/look-queue.ts'
 import type { Clock } from '../../../src/lib/clock.ts'
 import { idSource } from '../../../src/lib/ids.ts'
 import { silentLog } from '../../../src/lib/log.ts'
@@ -26,7 +26,7 @@ export function openAlerts({ path, clock, barMs, runScript, deliver }: DiskAlert
     random: { bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) },
   })
   let fired = 0
-  const alerts = createAlerts({
+  const alerts = new Alerts({
     kv,
     clock,
     newId,
@@ -43,14 +43,14 @@ export function openAlerts({ path, clock, barMs, runScript, deliver }: DiskAlert
     ownsChannel: async () => true,
     lookAtEnd: () => {},
   })
-  const looks = createLookQueue({
+  const looks = new LookQueue({
     clock,
     log: silentLog,
     notes: () => cache.store.notes(),
     clear: (note) => cache.store.clearNote(note),
     unsettled: () => alerts.unsettledSeries(),
     async *forming() {},
-    lanes: [alerts.look, alerts.lookByScripts],
+    lanes: alerts.lanes,
   })
   return { kv, cache, alerts, looks, fired: () => fired }
 }

@@ -2,9 +2,9 @@
 
 import { expect, test } from 'bun:test'
 import { type Alert, type AlertFields, type Firing } from '../../../src/notify/alerts/alert.ts'
-import { createAlerts } from '../../../src/notify/alerts/alerts.ts'
+import { Alerts } from '../../../src/notify/alerts/alerts.ts'
 import { FREQUENCIES, OPERATORS, type Alert as AlertWire, type Operator } from '../../../src/wire/alert.ts'
-import { createLookQueue } from '../../../src/notify/alerts/look-queue.ts'
+import { LookQueue } from '../../../src/notify/alerts/look-queue.ts'
 import { idSource } from '../../../src/lib/ids.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { BarCache } from '../../../src/market/bar-cache.ts'
@@ -84,7 +84,7 @@ class World {
   }
 
   #alerts() {
-    return createAlerts({
+    return new Alerts({
       kv: this.store.kv,
       clock: this.#clock,
       newId: idSource({
@@ -112,14 +112,14 @@ class World {
   }
 
   #looks() {
-    return createLookQueue({
+    return new LookQueue({
       clock: this.#clock,
       log: silentLog,
       notes: () => this.cache.store.notes(),
       clear: (note) => this.cache.store.clearNote(note),
       unsettled: () => this.alerts.unsettledSeries(),
       async *forming() {},
-      lanes: [this.alerts.look, this.alerts.lookByScripts],
+      lanes: this.alerts.lanes,
     })
   }
 

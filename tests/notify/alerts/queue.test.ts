@@ -1,7 +1,7 @@
 // The queue of looks: what it does with notes, failures and several lanes.
 
 import { expect, test } from 'bun:test'
-import { createLookQueue, symbolShard } from '../../../src/notify/alerts/look-queue.ts'
+import { LookQueue, symbolShard } from '../../../src/notify/alerts/look-queue.ts'
 import { ALL_SHARDS } from '../../../src/lib/shards.ts'
 import type { BarNote, SeriesKey } from '../../../src/market/bar-store.ts'
 
@@ -31,7 +31,7 @@ function world(...lanes: ((symbol: string, step: number) => boolean | Promise<bo
   /** Series that were not looked at to their end when the server stopped. */
   const unsettled: SeriesKey[] = []
   let naps = 0
-  const looks = createLookQueue({
+  const looks = new LookQueue({
     clock: {
       now: () => now,
       async sleep() {

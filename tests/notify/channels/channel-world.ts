@@ -1,10 +1,8 @@
 // Channels with their outbox and deliverer, on a clock that the test turns, and a network that the test plays.
 
-import {
-  createChannelDeliverer,
-  createChannels,
-  type Channel,
-} from '../../../src/notify/channels/channels.ts'
+import type { Channel } from '../../../src/notify/channels/channel.ts'
+import { Channels } from '../../../src/notify/channels/channels.ts'
+import { createChannelDeliverer } from '../../../src/notify/channels/deliver.ts'
 import type { Notice, PictureMaker } from '../../../src/notify/channels/kind.ts'
 import type { Pace } from '../../../src/notify/channels/pace.ts'
 import { idSource } from '../../../src/lib/ids.ts'
@@ -70,7 +68,7 @@ export async function world({
       return send ? send(attempt) : state.respond()
     },
   }
-  const channels = createChannels(deps)
+  const channels = new Channels(deps)
   const notifier = createChannelDeliverer({ ...deps, spread: () => 0.5, log: () => {} })
   const stop = new AbortController()
   const running = notifier.run(stop.signal)

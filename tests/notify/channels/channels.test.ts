@@ -1,11 +1,9 @@
 // Channels from their setting up to the answer of the service, on a clock that the test turns.
 
 import { beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import {
-  createChannelDeliverer,
-  createChannels,
-  type Notification,
-} from '../../../src/notify/channels/channels.ts'
+import type { Notification } from '../../../src/notify/channels/channel.ts'
+import { Channels } from '../../../src/notify/channels/channels.ts'
+import { createChannelDeliverer } from '../../../src/notify/channels/deliver.ts'
 import type { Notice } from '../../../src/notify/channels/kind.ts'
 import { KINDS } from '../../../src/notify/channels/kinds.ts'
 import { idSource } from '../../../src/lib/ids.ts'
@@ -89,7 +87,7 @@ async function world({
       return respond()
     },
   }
-  const channels = createChannels(deps)
+  const channels = new Channels(deps)
   const notifier = createChannelDeliverer({ ...deps, spread: () => 0.5, log: () => {} })
   const stop = new AbortController()
   const running = notifier.run(stop.signal)

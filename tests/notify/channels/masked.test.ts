@@ -1,7 +1,7 @@
 // What a service answers may repeat the request. The log of a channel keeps the answer, and none of the channel's secrets.
 
 import { expect, test } from 'bun:test'
-import type { Channel } from '../../../src/notify/channels/channels.ts'
+import type { Channel } from '../../../src/notify/channels/channel.ts'
 import { KINDS } from '../../../src/notify/channels/kinds.ts'
 import { masker } from '../../../src/notify/channels/masked.ts'
 import { NO_REPLY, type Attempt, type Reply } from '../../../src/notify/webhooks/send.ts'

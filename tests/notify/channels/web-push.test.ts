@@ -1,11 +1,9 @@
 // Web push by the test vectors of its RFCs, and from a channel to a push service on this machine that decrypts.
 
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import {
-  createChannelDeliverer,
-  createChannels,
-  type Notification,
-} from '../../../src/notify/channels/channels.ts'
+import type { Notification } from '../../../src/notify/channels/channel.ts'
+import { Channels } from '../../../src/notify/channels/channels.ts'
+import { createChannelDeliverer } from '../../../src/notify/channels/deliver.ts'
 import type { Notice } from '../../../src/notify/channels/kind.ts'
 import {
   encryptPush,
@@ -126,7 +124,7 @@ describe('a browser as a channel', () => {
       },
       isAcknowledged: async () => false,
     }
-    const channels = createChannels(deps)
+    const channels = new Channels(deps)
     const notifier = createChannelDeliverer({ ...deps, spread: () => 0.5, log: () => {} })
     const stop = new AbortController()
     const running = notifier.run(stop.signal)

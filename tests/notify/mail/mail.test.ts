@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { idSource } from '../../../src/lib/ids.ts'
-import { createMail, LetterRefused, type Letter, type Transport } from '../../../src/notify/mail/mail.ts'
+import { Mail, LetterRefused, type Letter, type Transport } from '../../../src/notify/mail/mail.ts'
 import { transact } from '../../../src/store/transaction.ts'
 import type { Kv } from '../../../src/store/kv.ts'
 import { storageFull } from '../../../src/store/memory.ts'
@@ -26,7 +26,7 @@ beforeEach(() => {
 })
 
 function world(kv: Kv = testKv()) {
-  const mail = createMail({
+  const mail = new Mail({
     kv,
     clock,
     newId: idSource({ clock, random }),
@@ -221,7 +221,7 @@ test('a subject is one line of 200 characters at most, so that nobody writes hea
 test('letters are forgotten when they are 30 days old, whatever became of them', async () => {
   const kv = testKv()
   const newId = idSource({ clock, random })
-  const mail = createMail({ kv, clock, newId, transport: null, log: () => undefined })
+  const mail = new Mail({ kv, clock, newId, transport: null, log: () => undefined })
   const write = (subject: string) =>
     transact(kv, () => mail.enqueue({ ownerId: 'usr_1', to: 'a@example.com', subject, text: '' }))
   const subjects = async () => (await mail.list('usr_1', { limit: 9 })).items.map(({ subject }) => subject)

@@ -8,9 +8,9 @@ import { countSealed, markSecretsLost, opensSecrets } from '../../../src/server/
 import type { Kv } from '../../../src/store/kv.ts'
 import { storageFull } from '../../../src/store/memory.ts'
 import { parseAllowList } from '../../../src/notify/webhooks/address.ts'
-import { createOutbox, type Delivery } from '../../../src/notify/webhooks/deliveries.ts'
+import { Outbox, type Delivery } from '../../../src/notify/webhooks/deliveries.ts'
 import { createWebhookDeliverer } from '../../../src/notify/webhooks/post.ts'
-import { createReceivers } from '../../../src/notify/webhooks/receivers.ts'
+import { Receivers } from '../../../src/notify/webhooks/receivers.ts'
 import { createSecretBox } from '../../../src/notify/webhooks/secret-box.ts'
 import type { Reply, Attempt } from '../../../src/notify/webhooks/send.ts'
 import { serviceSignature } from '../../../src/notify/webhooks/signing.ts'
@@ -77,8 +77,8 @@ async function world(store: Kv = testKv(), shards: Shards = ALL_SHARDS) {
   const box = await createSecretBox(new Uint8Array(32).fill(7), random.bytes)
   const allow = parseAllowList('')
   const resolve = () => resolved()
-  const receivers = createReceivers({ kv, clock, random, newId, box, allow, resolve })
-  const outbox = createOutbox({ kv, clock, newId })
+  const receivers = new Receivers({ kv, clock, random, newId, box, allow, resolve })
+  const outbox = new Outbox({ kv, clock, newId })
   const deliverer = createWebhookDeliverer({
     kv,
     clock,
@@ -119,7 +119,7 @@ async function world(store: Kv = testKv(), shards: Shards = ALL_SHARDS) {
       await clock.settle()
     },
     log: async (receiverId: string): Promise<readonly Delivery[]> =>
-      (await outbox.list(receiverId, { limit: 100 })).items,
+      (await outbox.log(receiverId, { limit: 100 })).items,
   }
 }
 
@@ -206,7 +206,7 @@ describe('a delivery', () => {
     await report()
     let reads = 0
     const theirs = { now: () => clock.now() + HOUR + reads++, sleep: async () => {} }
-    const ahead = createOutbox({ kv, clock: theirs, newId: idSource({ clock: theirs, random }) })
+    const ahead = new Outbox({ kv, clock: theirs, newId: idSource({ clock: theirs, random }) })
     const more = Array.from({ length: 450 }, (_, i) => ready({ backtestId: `bt_${i}` }))
     await transact(kv, (tx) => ahead.enqueue(tx, 'usr_1', 'backtest.reportReady', more))
     await report()
@@ -327,15 +327,15 @@ describe('a delivery', () => {
     const foreign = await made('foreign', ['backtest.reportReady'], 'usr_2')
     await receivers.change('usr_1', off, { status: 'disabled' })
     const reached = async (...only: string[]) => {
-      const before = new Set((await outbox.listOfOwner('usr_1', { limit: 100 })).items.map(({ id }) => id))
+      const before = new Set((await outbox.list('usr_1', { limit: 100 })).items.map(({ id }) => id))
       await transact(kv, (tx) => outbox.enqueue(tx, 'usr_1', 'backtest.reportReady', [ready({})], only))
-      const { items } = await outbox.listOfOwner('usr_1', { limit: 100 })
+      const { items } = await outbox.list('usr_1', { limit: 100 })
       return items.filter(({ id }) => !before.has(id)).map(({ receiverId }) => receiverId)
     }
     expect((await reached()).toSorted()).toEqual([one, both].toSorted())
     expect(await reached(both, deaf, off, foreign)).toEqual([both])
     expect(await reached(deaf)).toEqual([])
-    expect((await outbox.listOfOwner('usr_2', { limit: 100 })).items).toEqual([])
+    expect((await outbox.list('usr_2', { limit: 100 })).items).toEqual([])
     await stop()
   })
   test('waits as long as Retry-After says', async () => {
@@ -815,7 +815,7 @@ describe('slots', () => {
     await register({ url: 'https://good.example/' }, 'usr_2')
     respond = ({ url }) => (url.hostname === 'good.example' ? ok : never())
     const pile = async (count: number) => {
-      const outbox = createOutbox({ kv: store, clock, newId: idSource({ clock, random }) })
+      const outbox = new Outbox({ kv: store, clock, newId: idSource({ clock, random }) })
       for (let i = 0; i < count; i++)
         await transact(store, (tx) => outbox.enqueue(tx, 'usr_1', 'backtest.reportReady', [ready({})]))
     }

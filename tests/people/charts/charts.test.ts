@@ -1,8 +1,8 @@
 // What people keep on their charts: drawings by symbol, and layouts.
 
 import { describe, expect, test } from 'bun:test'
-import { createDrawings, type Sheet } from '../../../src/people/charts/drawings.ts'
-import { createLayouts, LAYOUTS_PER_USER } from '../../../src/people/charts/layouts.ts'
+import { Drawings, type Sheet } from '../../../src/people/charts/drawings.ts'
+import { Layouts, LAYOUTS_PER_USER } from '../../../src/people/charts/layouts.ts'
 import { idSource } from '../../../src/lib/ids.ts'
 import type { Drawing } from '../../../src/wire/drawing.ts'
 import type { LayoutChart } from '../../../src/wire/layout.ts'
@@ -23,7 +23,7 @@ describe('drawings', () => {
   function world() {
     const kv = testKv()
     const clock = new HandClock()
-    return { kv, clock, drawings: createDrawings({ kv, clock }) }
+    return { kv, clock, drawings: new Drawings({ kv, clock }) }
   }
   const ids = ({ drawings }: Sheet) => drawings.map(({ id }) => id)
 
@@ -154,7 +154,7 @@ describe('layouts', () => {
     const kv = testKv()
     const clock = new HandClock()
     const newId = idSource({ clock, random: { bytes: (n) => new Uint8Array(n) } })
-    return { kv, clock, layouts: createLayouts({ kv, clock, newId }) }
+    return { kv, clock, layouts: new Layouts({ kv, clock, newId }) }
   }
   const gone = { status: 404, code: 'layout_not_found' }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { idSource } from '../../../src/lib/ids.ts'
 import {
   checkedItems,
-  createWatchlists,
+  Watchlists,
   exportCsv,
   WATCHLISTS_PER_USER,
 } from '../../../src/people/watchlists/watchlists.ts'
@@ -104,7 +104,7 @@ describe('the lists of a user', () => {
     let now = 1
     const clock = { now: () => now++, sleep: () => Promise.resolve() }
     const newId = idSource({ clock, random: { bytes: (n) => new Uint8Array(n) } })
-    return { kv, lists: createWatchlists({ kv, clock, newId }) }
+    return { kv, lists: new Watchlists({ kv, clock, newId }) }
   }
   const rows = [{ symbol: 'A', exchange: 'X' }]
   const gone = { code: 'watchlist_not_found' }

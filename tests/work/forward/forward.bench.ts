@@ -18,7 +18,7 @@ import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
 import { hostFor } from '../../../src/work/runs/host.ts'
 import { lmdbKv } from '../../../src/store/lmdb.ts'
 import { scriptRequest } from '../../../src/tools/incremental.ts'
-import { createOutbox } from '../../../src/notify/webhooks/deliveries.ts'
+import { Outbox } from '../../../src/notify/webhooks/deliveries.ts'
 import { orderEvent } from '../../../src/server/messages.ts'
 import { postgresStores, realClock } from '../../store/postgres-stores.ts'
 
@@ -52,7 +52,7 @@ const pool = new JobPool({
   memory: () => process.memoryUsage.rss(),
   memoryMax: Infinity,
 })
-const outbox = createOutbox({ kv, clock: realClock, newId })
+const outbox = new Outbox({ kv, clock: realClock, newId })
 let commits = 0
 const { commit } = kv
 kv.commit = (changes) => {
