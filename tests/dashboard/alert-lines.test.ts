@@ -22,7 +22,9 @@ describe.skipIf(noBrowser)('alerts on the chart', () => {
   afterEach(() => site.closePages())
   afterAll(() => site.close())
 
-  async function openChart(options: { readonly width?: number; readonly height?: number } = {}) {
+  async function openChart(
+    options: { readonly width?: number; readonly height?: number; readonly own?: boolean } = {},
+  ) {
     const { page, complaints } = await site.open({ remembered: QUIET, ...options })
     await page.goto(`${site.url}/chart/SP%3ASPX/1d`)
     await page
@@ -261,7 +263,7 @@ describe.skipIf(noBrowser)('alerts on the chart', () => {
   }, 300_000)
 
   test('how long ago an alert was made moves on while the list of alerts is open', async () => {
-    const { page, complaints } = await openChart()
+    const { page, complaints } = await openChart({ own: true })
     await makeAlert(page, { op: 'above', price: 9000 })
     await page.clock.install()
     await page.goto(`${site.url}/chart/SP%3ASPX/1d`)

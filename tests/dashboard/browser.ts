@@ -6,7 +6,7 @@
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
+import { chromium, type Browser, type BrowserContext, type Page, type ViewportSize } from 'playwright-core'
 import { DEFAULT_RATES } from '../../src/http/limits.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { foundChromium, launchOptions } from '../browser/chromium.ts'
@@ -47,12 +47,15 @@ export interface Site {
     readonly fresh?: boolean
     /** Whether the page can be opened offline, by its service worker. */
     readonly offline?: boolean
+    /** For journeys that do what the next one could not undo: scripts at the beginning of documents, clocks, permissions. */
+    readonly own?: boolean
     readonly remembered?: Readonly<Record<string, unknown>>
   }): Promise<OpenPage>
-  /** After each test: pages that stay open go on drawing what comes, and thirty of them slow down the next. */
+  /** After each test: pages that stay open go on drawing what comes, and thirty of them slow down the next. The first page is emptied, and used again. */
   closePages(): Promise<void>
   close(): Promise<void>
 }
+type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>
 interface OpenPage {
   readonly page: Page
   /** Everything the console and the policy complained about, and uncaught errors. */
@@ -107,44 +110,125 @@ export async function startSite({
   }
   const state = await context.storageState()
   await context.close()
+  const newContext = async (
+    viewport: ViewportSize,
+    storageState: StorageState | undefined,
+    offline: boolean,
+  ) => {
+    const context = await browser.newContext({
+      viewport,
+      ...(storageState && { storageState }),
+      acceptDownloads: true,
+    })
+    // A busy machine is not a failure.
+    context.setDefaultTimeout(120_000)
+    if (SHAKE) await shake(context, SHAKE)
+    if (!offline) await context.addInitScript(withoutWorker)
+    return context
+  }
   const contexts: BrowserContext[] = []
+  const kept = new KeptPage(url, state.cookies)
   const closePages = async () => {
-    await Promise.all(contexts.splice(0).map((one) => one.close()))
+    await Promise.all([kept.leave(), ...contexts.splice(0).map((one) => one.close())])
   }
   return {
     url,
     setupLink,
-    async open({ width = 1280, height = 800, fresh = false, offline = offlineOfAll, remembered = {} } = {}) {
-      const own = await browser.newContext({
-        viewport: { width, height },
-        ...(!fresh && { storageState: state }),
-        acceptDownloads: true,
-      })
-      contexts.push(own)
-      // A busy machine is not a failure.
-      own.setDefaultTimeout(120_000)
-      if (SHAKE) await shake(own, SHAKE)
-      if (!offline) await own.addInitScript(withoutWorker)
-      await own.addInitScript((stored) => {
-        for (const [name, value] of Object.entries(stored))
-          if (localStorage.getItem(`chartroom.${name}`) === null)
-            localStorage.setItem(`chartroom.${name}`, JSON.stringify(value))
-      }, remembered)
-      const page = await own.newPage()
-      const complaints: string[] = []
-      page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`))
-      page.on('pageerror', (error) => complaints.push(`uncaught: ${error.message}`))
-      return { page, complaints }
+    async open({
+      width = 1280,
+      height = 800,
+      fresh = false,
+      offline = offlineOfAll,
+      own = false,
+      remembered = {},
+    } = {}) {
+      const size = { width, height }
+      if (!fresh && !offline && !own) {
+        const shared = await kept.use(
+          async () => (await newContext(size, state, offline)).newPage(),
+          size,
+          remembered,
+        )
+        if (shared) return shared
+      }
+      const context = await newContext(size, fresh ? undefined : state, offline)
+      contexts.push(context)
+      await context.addInitScript(remember, remembered)
+      const page = await context.newPage()
+      return { page, complaints: complaintsOf(page) }
     },
     closePages,
     async close() {
-      await closePages()
       await browser.close()
       server.kill()
       await server.exited
       await proxy?.stop(true)
       rmSync(folder, { recursive: true, force: true })
     },
+  }
+}
+
+/** For a page: what the browser has stored, by the name in settings, where it has not stored something else since. */
+function remember(stored: object): void {
+  for (const [name, value] of Object.entries(stored))
+    if (localStorage.getItem(`chartroom.${name}`) === null)
+      localStorage.setItem(`chartroom.${name}`, JSON.stringify(value))
+}
+
+function complaintsOf(page: Page): readonly string[] {
+  const complaints: string[] = []
+  page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`))
+  page.on('pageerror', (error) => complaints.push(`uncaught: ${error.message}`))
+  return complaints
+}
+
+/**
+ * The page that journeys of a file share, one after another. A new one begins with a process that has compiled nothing yet,
+ * which takes 1.2 seconds of the processor, as much as a short journey itself: so this one forgets what it was.
+ */
+export class KeptPage {
+  private page: Page | null = null
+  private isUsed = false
+  private remembering: { dispose(): Promise<void> } | null = null
+
+  private readonly url: string
+  private readonly cookies: StorageState['cookies'] | undefined
+
+  /** `cookies`: what the browser has of the server at the beginning; without, what it gets on the way stays. */
+  constructor(url: string, cookies?: StorageState['cookies']) {
+    this.url = url
+    this.cookies = cookies
+  }
+
+  /** `make` opens the first, as every one after it is when it is used again. Null where another journey has it. */
+  async use(make: () => Promise<Page>, size: ViewportSize, remembered: object): Promise<OpenPage | null> {
+    if (this.isUsed) return null
+    this.isUsed = true
+    const page = this.page && !this.page.isClosed() ? this.page : await make()
+    this.page = page
+    await page.setViewportSize(size)
+    this.remembering = await page.addInitScript(remember, remembered)
+    return { page, complaints: complaintsOf(page) }
+  }
+
+  async leave(): Promise<void> {
+    this.isUsed = false
+    const { page } = this
+    if (!page || page.isClosed()) return
+    const context = page.context()
+    await this.remembering?.dispose()
+    await Promise.all(context.pages().map((one) => one !== page && one.close()))
+    await context.setOffline(false)
+    page.removeAllListeners()
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await page.emulateMedia({ colorScheme: null })
+    // A document of the same site that runs nothing: what it has stored can be taken away under nobody's feet.
+    await page.goto(`${this.url}/icon.svg`)
+    await page.evaluate(() => [localStorage, sessionStorage].forEach((one) => one.clear()))
+    await page.goto('about:blank')
+    if (!this.cookies) return
+    await context.clearCookies()
+    await context.addCookies(this.cookies)
   }
 }
 

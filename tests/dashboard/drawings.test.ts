@@ -262,7 +262,7 @@ describe.skipIf(noBrowser)('drawings', () => {
 
   test('keys that come before the tools wait for those of the chart and for the commands, which come apart', async () => {
     const market = 'SP:SPX'
-    const { page, complaints } = await site.open({ remembered: QUIET })
+    const { page, complaints } = await site.open({ remembered: QUIET, own: true })
     // The page asks twice for the module, and a busy browser paints between the two answers.
     await page.addInitScript(() => {
       const { then } = Promise.prototype

@@ -57,7 +57,6 @@ describe.skipIf(!isPackaged)('the look', () => {
         const found = await compared(page, `${state.name}-${theme}`)
         if (found !== null) wrong.push(found)
       }
-      await page.context().close()
     }
     expect(wrong).toEqual([])
   }, 600_000)

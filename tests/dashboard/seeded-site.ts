@@ -1,11 +1,14 @@
 // A browser on a server with a day's work of a trader in it, whose pages look the same on every machine.
 
-import { chromium, type BrowserContext, type Page } from 'playwright-core'
+import { chromium, type Page } from 'playwright-core'
 import { launchOptions, packagedChromium } from '../browser/chromium.ts'
-import { withoutWorker } from './browser.ts'
+import { KeptPage, withoutWorker } from './browser.ts'
 
 /** What the clocks of server and pages show: some hours into 2026. */
 const NOW = '2026-01-01T12:34:56Z'
+
+type Size = readonly [width: number, height: number]
+type Who = 'owner' | 'nobody'
 
 interface Told {
   readonly url: string
@@ -21,12 +24,11 @@ interface Told {
 }
 
 export interface SeededSite extends Told {
-  /** A page of its owner, or of nobody. `remembered`: what the browser has stored, by the name in settings. */
-  open(
-    size: readonly [width: number, height: number],
-    remembered?: object,
-    who?: 'owner' | 'nobody',
-  ): Promise<Page>
+  /**
+   * A page of its owner, or of nobody; what was there before is left. `remembered`: what the browser has stored, by the name
+   * in settings.
+   */
+  open(size: Size, remembered?: object, who?: Who): Promise<Page>
   readonly close: () => Promise<void>
 }
 
@@ -39,40 +41,41 @@ export async function seededSite(args: readonly string[] = []): Promise<SeededSi
   ])
   const { url, cookie } = server.told
   const [name = '', value = ''] = cookie.split(/=(.*)/s)
-  const contexts: BrowserContext[] = []
+  const newPage = async ([width, height]: Size, who: Who): Promise<Page> => {
+    const context = await browser.newContext({
+      viewport: { width, height },
+      hasTouch: isPhone(width),
+      reducedMotion: 'reduce',
+      locale: 'en-GB',
+      timezoneId: 'UTC',
+    })
+    context.setDefaultTimeout(120_000)
+    if (who === 'owner') await context.addCookies([{ name, value, url }])
+    await context.addInitScript(withoutWorker)
+    const page = await context.newPage()
+    await page.clock.setFixedTime(NOW)
+    return page
+  }
+  const pages = new Map<string, KeptPage>()
   return {
     ...server.told,
-    async open([width, height], remembered = {}, who = 'owner') {
-      const context = await browser.newContext({
-        viewport: { width, height },
-        hasTouch: width < 500,
-        reducedMotion: 'reduce',
-        locale: 'en-GB',
-        timezoneId: 'UTC',
-      })
-      contexts.push(context)
-      context.setDefaultTimeout(120_000)
-      if (who === 'owner') await context.addCookies([{ name, value, url }])
-      await context.addInitScript(
-        (stored) => {
-          for (const [key, one] of Object.entries(stored))
-            if (localStorage.getItem(`chartroom.${key}`) === null)
-              localStorage.setItem(`chartroom.${key}`, JSON.stringify(one))
-        },
-        { 'tour.done': true, ...remembered },
-      )
-      await context.addInitScript(withoutWorker)
-      const page = await context.newPage()
-      await page.clock.setFixedTime(NOW)
-      return page
+    async open(size, remembered = {}, who = 'owner') {
+      const [width, height] = size
+      const kind = `${who} ${isPhone(width) ? 'phone' : 'desk'}`
+      const kept = pages.get(kind) ?? new KeptPage(url)
+      pages.set(kind, kept)
+      await kept.leave()
+      const all = { 'tour.done': true, ...remembered }
+      return (await kept.use(() => newPage(size, who), { width, height }, all))!.page
     },
     async close() {
-      for (const context of contexts) await context.close()
       await browser.close()
       await server.end()
     },
   }
 }
+
+const isPhone = (width: number): boolean => width < 500
 
 async function startServer() {
   const child = Bun.spawn([process.execPath, `${import.meta.dir}/../browser/seeded-server-child.ts`], {

@@ -8,7 +8,7 @@ import { devDependencies, packageManager, scripts } from '../../package.json'
 
 const root = `${import.meta.dir}/../..`
 /** They are run by other scripts, which have seen to it that Bun is there. */
-const INNER = ['here', 'verify']
+const INNER = ['here', 'verify', 'verify-long']
 
 /** A machine's only programs: an `npx` that says what it was to run. */
 const programs = mkdtempSync(`${tmpdir()}/chartroom-scripts-`)
@@ -24,7 +24,8 @@ test.each(Object.keys(scripts).filter((name) => !INNER.includes(name)))('npm run
   const runs = stdout.toString().trim().split('\n')
   for (const run of runs) {
     const [, inner = '', file] =
-      new RegExp(`^-y ${packageManager} run --silent (\\w+)(?: (?:--[\\w-]+ )*(src/\\S+))?`).exec(run) ?? []
+      new RegExp(`^-y ${packageManager} run --silent ([\\w-]+)(?: (?:--[\\w-]+ )*(src/\\S+))?`).exec(run) ??
+      []
     expect([run, INNER]).toEqual([run, expect.arrayContaining([inner])])
     if (file !== undefined) expect(existsSync(`${root}/${file}`)).toBe(true)
   }
