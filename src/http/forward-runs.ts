@@ -1,6 +1,6 @@
 // Forward runs: begin one, look at it, compare it with a backtest of today, stop it.
 
-import type { ForwardRun } from '../work/forward/forward-runs.ts'
+import type { ForwardRun } from '../work/forward/records.ts'
 import type { ForwardRun as ForwardRunWire } from '../wire/forward-run.ts'
 import { listed, pageOf } from './fields.ts'
 import { JsonText } from './json-text.ts'

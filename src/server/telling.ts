@@ -19,7 +19,7 @@ import { Outbox } from '../notify/webhooks/deliveries.ts'
 import { createWebhookDeliverer } from '../notify/webhooks/post.ts'
 import { Receivers } from '../notify/webhooks/receivers.ts'
 import type { FeatureDeps } from './features.ts'
-import type { ForwardRun } from '../work/forward/forward-runs.ts'
+import type { ForwardRun } from '../work/forward/records.ts'
 import type { ForwardOrder } from '../wire/forward-run.ts'
 import {
   chartNotice,

@@ -1,6 +1,6 @@
 // What is kept of a forward run: its record, its script, the bars as it saw them, and what became of its orders.
 
-import { collection, type Collection } from '../../store/collection.ts'
+import { recordsOf } from '../jobs/records.ts'
 import type { Key, Kv } from '../../store/kv.ts'
 import type { ForwardOrder, ForwardRun as ForwardRunWire } from '../../wire/forward-run.ts'
 import type { BareOrder } from './foreseen.ts'
@@ -20,12 +20,6 @@ export interface ForwardRun extends Omit<ForwardRunWire, 'provisional'> {
   readonly events: number
 }
 
-export interface ForwardScript {
-  readonly source: string
-  readonly inputs: Readonly<Record<string, unknown>>
-  readonly overrides: Readonly<Record<string, number | string | boolean>>
-}
-
 /** A bar as `rowsOf` has it. */
 export type TapeRow = readonly number[]
 
@@ -36,14 +30,7 @@ const PAGE_ROWS = 100
 /** The newest events of orders that are answered. */
 export const ORDERS_MAX = 5000
 
-export const forwardRuns = (kv: Kv): Collection<ForwardRun> =>
-  collection<ForwardRun>(kv, 'forward-runs', {
-    indexes: {
-      user: ({ userId }) => [userId],
-      running: ({ state }) => (state === 'running' ? [] : null),
-    },
-    counts: { user: { of: ({ userId }) => [userId], max: RUNS_MAX, noun: 'forward runs' } },
-  })
+export const forwardRuns = recordsOf<ForwardRun>('forward-runs', RUNS_MAX, { unfinished: 'running' })
 
 export const scriptKey = (id: string): Key => ['forward-script', id]
 const tapeKey = (id: string, page: number): Key => ['forward-tape', id, page]

@@ -3,12 +3,9 @@
 import { expect, test } from 'bun:test'
 import { CompiledScripts } from '../../../src/broker/compiled-scripts.ts'
 import { runBacktest } from '../../../src/broker/run.ts'
-import {
-  eventsBetween,
-  ForwardRuns,
-  type ForwardDeps,
-  type ForwardRun,
-} from '../../../src/work/forward/forward-runs.ts'
+import { eventsBetween } from '../../../src/work/forward/events.ts'
+import { ForwardRuns, type ForwardDeps } from '../../../src/work/forward/forward-runs.ts'
+import type { ForwardRun } from '../../../src/work/forward/records.ts'
 import type { FollowJob } from '../../../src/work/workers/job.ts'
 import { idSource } from '../../../src/lib/ids.ts'
 import { ALL_SHARDS } from '../../../src/lib/shards.ts'

@@ -1,0 +1,117 @@
+// In which order forward runs advance: in rounds of short turns.
+//
+// A bar that has just closed is taken up in the next round, and does not wait until others have caught up. Those that are
+// behind have what is left of a round, and the next one goes on where this one ended. Turns are counted in the records, so
+// that none starves behind a user's others, however often the server stops: the turn of a run that has no state counts from
+// its beginning, since it may take longer than the server lives.
+
+import type { UserQueue } from '../jobs/queue.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Shards } from '../../lib/shards.ts'
+import type { BarCache } from '../../market/bar-cache.ts'
+import { barsSeenBy } from '../../market/seen-bars.ts'
+import type { Collection } from '../../store/collection.ts'
+import type { ForwardRun } from './records.ts'
+import { keyOf } from './steps.ts'
+
+/** One after the other of a user's runs advances, and those of so many users side by side: a slow one holds up its own. */
+const USERS_AT_ONCE = 8
+/** After so long, those of a user's runs that are behind and have not had a turn wait for the next round. */
+const ROUND_MS = 200
+/** No run is behind for so few bars: the one that closed last, and one behind it that may be forming. */
+const NEWEST_BARS = 2
+
+/** What is known while runs catch up, round by round. */
+export interface Pass {
+  /** They are tried again when the others have caught up. */
+  readonly failed: Map<string, unknown>
+  readonly foreseenAt: Map<string, number>
+}
+
+export interface RoundDeps {
+  readonly records: Collection<ForwardRun>
+  readonly clock: Clock
+  readonly cache: BarCache
+  readonly shards: Shards
+  readonly queue: UserQueue
+  /** A turn of a run. Answers whether there is more to take up. */
+  readonly advance: (run: ForwardRun, pass: Pass) => Promise<boolean>
+}
+
+export class Rounds {
+  readonly #deps: RoundDeps
+
+  constructor(deps: RoundDeps) {
+    this.#deps = deps
+  }
+
+  /** Takes up all closed bars that have come. Answers whether a run wants to hear of bars that are not over. */
+  async advanceAll(signal?: AbortSignal): Promise<boolean> {
+    const pass: Pass = { failed: new Map(), foreseenAt: new Map() }
+    for (;;) {
+      const { isBehind, isProvisional } = await this.#round(pass, signal)
+      if (signal?.aborted) return false
+      if (isBehind) continue
+      for (const error of pass.failed.values()) throw error
+      return isProvisional
+    }
+  }
+
+  /** One turn of each run. */
+  async #round(pass: Pass, signal: AbortSignal | undefined) {
+    const { records, clock, queue, shards } = this.#deps
+    const lines = new Map<string, ForwardRun[]>()
+    let isProvisional = false
+    for await (const run of records.each('running')) {
+      if (!shards.holds(run.userId)) continue
+      isProvisional ||= run.provisional === true
+      if (pass.failed.has(run.id)) continue
+      const line = lines.get(run.userId)
+      if (line) line.push(run)
+      else lines.set(run.userId, [run])
+    }
+    let isBehind = false
+    const waiting = [...lines.values()]
+    const lane = async () => {
+      for (let line = waiting.shift(); line; line = waiting.shift()) {
+        const until = clock.now() + ROUND_MS
+        let turn = Math.max(...line.map(turnOf))
+        for (const run of await this.#inOrder(line)) {
+          if (signal?.aborted) return
+          if (!shards.holds(run.userId)) break
+          const now = { ...run, turn: ++turn }
+          const work = queue.enter(run.userId, () => this.#deps.advance(now, pass))
+          // The others go on.
+          const hasMore = await work.catch((error: unknown) => void pass.failed.set(run.id, error))
+          isBehind ||= hasMore === true
+          await clock.sleep(0)
+          if (hasMore && clock.now() > until) break
+        }
+      }
+    }
+    await Promise.all(Array.from({ length: USERS_AT_ONCE }, lane))
+    return { isBehind, isProvisional }
+  }
+
+  /** First the runs that lack the newest bars alone, then those that are behind, and of each the one whose turn is longest ago. */
+  async #inOrder(line: readonly ForwardRun[]): Promise<ForwardRun[]> {
+    const behind = new Set<ForwardRun>()
+    // One whose bars cannot be read says so in its turn.
+    for (const run of line) if (await this.#isBehind(run).catch(() => false)) behind.add(run)
+    return line.toSorted((a, b) => Number(behind.has(a)) - Number(behind.has(b)) || turnOf(a) - turnOf(b))
+  }
+
+  async #isBehind(run: ForwardRun): Promise<boolean> {
+    // A server has died of it, or over it: others go first.
+    if (run.begun !== undefined) return true
+    const { cache } = this.#deps
+    const key = keyOf(run)
+    const source = await cache.source(key)
+    if (!source || source.last <= run.last) return false
+    const first = NEWEST_BARS + 1
+    const news = await barsSeenBy(cache, run.userId).read(key, { from: run.last + 1, first })
+    return news.length === first
+  }
+}
+
+const turnOf = ({ turn = 0, begun = 0 }: ForwardRun): number => Math.max(turn, begun)
