@@ -46,7 +46,7 @@ import { Keeper } from '../market/live/keeper.ts'
 import type { Http } from '../market/providers/provider.ts'
 import { ForwardRuns } from '../work/forward/forward-runs.ts'
 import { Portfolios } from '../work/portfolios/portfolios.ts'
-import { createPlaces } from '../work/replay/places.ts'
+import { Places } from '../work/replay/places.ts'
 import { endReplays } from '../work/replay/session.ts'
 import { purgeGone } from '../work/runs/gone.ts'
 import { hostFor, scanHost } from '../work/runs/host.ts'
@@ -364,7 +364,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     ideas,
     mail,
     outbox,
-    places: createPlaces({ kv, clock }),
+    places: new Places({ kv, clock }),
     receivers,
     scripts,
     search,

@@ -7,7 +7,7 @@ import { listSessions, startSession } from '../../src/people/accounts/sessions.t
 import { addUser, setPassword, signUp } from '../../src/people/accounts/users.ts'
 import { users, type AccountDeps } from '../../src/people/accounts/accounts.ts'
 import { Idempotency } from '../../src/http/idempotency.ts'
-import { BOOKMARKS_MAX, createPlaces } from '../../src/work/replay/places.ts'
+import { BOOKMARKS_MAX, Places } from '../../src/work/replay/places.ts'
 import { createScripts } from '../../src/people/scripts/scripts.ts'
 import { collection } from '../../src/store/collection.ts'
 import type { Kv } from '../../src/store/kv.ts'
@@ -91,7 +91,7 @@ describe.each([0, 1, 2, 3])(`a late store (SEED=${SEED}), %i`, (n) => {
   })
   test('the last place for a bookmark is taken once', async () => {
     const kv = open()
-    const places = createPlaces({ kv, clock: { now: () => 1e12, sleep: () => Promise.resolve() } })
+    const places = new Places({ kv, clock: { now: () => 1e12, sleep: () => Promise.resolve() } })
     await times(BOOKMARKS_MAX - 1, (bar) =>
       kv.commit({ sets: [{ key: ['bookmarks', 'usr_1', 'SPX', '1d', bar], value: '{}' }] }),
     )

@@ -40,98 +40,105 @@ export interface Bookmark {
 
 export const BOOKMARKS_MAX = 1000
 
-export type Places = ReturnType<typeof createPlaces>
+const cursorKey = (userId: string, symbol: string, interval: string): Key => [
+  'cursors',
+  userId,
+  symbol,
+  interval,
+]
+const bookmarksOf = (userId: string, symbol: string, interval: string): Key => [
+  'bookmarks',
+  userId,
+  symbol,
+  interval,
+]
 
-export function createPlaces({ kv, clock }: { readonly kv: Kv; readonly clock: Clock }) {
-  const cursorKey = (userId: string, symbol: string, interval: string): Key => [
-    'cursors',
-    userId,
-    symbol,
-    interval,
-  ]
-  const bookmarksOf = (userId: string, symbol: string, interval: string): Key => [
-    'bookmarks',
-    userId,
-    symbol,
-    interval,
-  ]
+export class Places {
+  readonly #kv: Kv
+  readonly #clock: Clock
 
-  return {
-    async cursor(userId: string, symbol: string, interval: string): Promise<Cursor | null> {
-      const entry = await kv.get(cursorKey(userId, symbol, interval))
-      return entry && { ...(JSON.parse(entry.value) as Cursor), id: idOfPlace('cur', entry.key) }
-    },
-    async saveCursor(userId: string, cursor: Omit<Cursor, 'id' | 'updatedAt'>): Promise<Cursor> {
-      const key = cursorKey(userId, cursor.symbol, cursor.interval)
-      const saved = { id: idOfPlace('cur', key), ...cursor, updatedAt: clock.now() }
-      await kv.commit({ sets: [{ key, value: JSON.stringify(saved) }] })
-      return saved
-    },
-    /** Answers whether there was one. */
-    async clearCursor(userId: string, symbol: string, interval: string): Promise<boolean> {
-      const key = cursorKey(userId, symbol, interval)
-      const there = (await kv.get(key)) !== null
-      if (there) await kv.commit({ deletes: [key] })
-      return there
-    },
-    /** Sorted by bar. */
-    async bookmarks(userId: string, symbol: string, interval: string): Promise<Bookmark[]> {
-      const entries = await kv.list(
-        { prefix: bookmarksOf(userId, symbol, interval) },
-        { limit: BOOKMARKS_MAX },
-      )
-      return entries.map(({ key, value }) => ({
-        ...(JSON.parse(value) as Bookmark),
+  constructor({ kv, clock }: { readonly kv: Kv; readonly clock: Clock }) {
+    this.#kv = kv
+    this.#clock = clock
+  }
+
+  async cursor(userId: string, symbol: string, interval: string): Promise<Cursor | null> {
+    const entry = await this.#kv.get(cursorKey(userId, symbol, interval))
+    return entry && { ...(JSON.parse(entry.value) as Cursor), id: idOfPlace('cur', entry.key) }
+  }
+
+  async saveCursor(userId: string, cursor: Omit<Cursor, 'id' | 'updatedAt'>): Promise<Cursor> {
+    const key = cursorKey(userId, cursor.symbol, cursor.interval)
+    const saved = { id: idOfPlace('cur', key), ...cursor, updatedAt: this.#clock.now() }
+    await this.#kv.commit({ sets: [{ key, value: JSON.stringify(saved) }] })
+    return saved
+  }
+
+  /** Answers whether there was one. */
+  clearCursor(userId: string, symbol: string, interval: string): Promise<boolean> {
+    return this.#remove(cursorKey(userId, symbol, interval))
+  }
+
+  /** Sorted by bar. */
+  async bookmarks(userId: string, symbol: string, interval: string): Promise<Bookmark[]> {
+    const prefix = bookmarksOf(userId, symbol, interval)
+    const entries = await this.#kv.list({ prefix }, { limit: BOOKMARKS_MAX })
+    return entries.map(({ key, value }) => ({
+      ...(JSON.parse(value) as Bookmark),
+      id: idOfPlace('bm', key),
+    }))
+  }
+
+  /** `note` undefined leaves an existing note as it is. */
+  async saveBookmark(
+    userId: string,
+    symbol: string,
+    interval: string,
+    bar: number,
+    note: string | null | undefined,
+  ): Promise<Bookmark> {
+    const prefix = bookmarksOf(userId, symbol, interval)
+    const key = [...prefix, bar]
+    // Every new bookmark adds a step to this counter, so that two made at the same time notice each other.
+    const made: Key = ['bookmarks-made', ...prefix.slice(1)]
+    let saved: Bookmark | undefined
+    await transact(this.#kv, async (tx) => {
+      const entry = await tx.get(key)
+      const before = entry && (JSON.parse(entry.value) as Bookmark)
+      if (!before) await tx.get(made)
+      if (!before && (await this.#kv.list({ prefix }, { limit: BOOKMARKS_MAX })).length >= BOOKMARKS_MAX)
+        throw new Problem(
+          422,
+          'quota_exceeded',
+          `A symbol and interval can have at most ${BOOKMARKS_MAX} bookmarks.`,
+        )
+      const now = this.#clock.now()
+      saved = {
         id: idOfPlace('bm', key),
-      }))
-    },
-    /** `note` undefined leaves an existing note as it is. */
-    async saveBookmark(
-      userId: string,
-      symbol: string,
-      interval: string,
-      bar: number,
-      note: string | null | undefined,
-    ): Promise<Bookmark> {
-      const prefix = bookmarksOf(userId, symbol, interval)
-      const key = [...prefix, bar]
-      // Every new bookmark adds a step to this counter, so that two made at the same time notice each other.
-      const made: Key = ['bookmarks-made', ...prefix.slice(1)]
-      let saved: Bookmark | undefined
-      await transact(kv, async (tx) => {
-        const entry = await tx.get(key)
-        const before = entry && (JSON.parse(entry.value) as Bookmark)
-        if (!before) await tx.get(made)
-        if (!before && (await kv.list({ prefix }, { limit: BOOKMARKS_MAX })).length >= BOOKMARKS_MAX)
-          throw new Problem(
-            422,
-            'quota_exceeded',
-            `A symbol and interval can have at most ${BOOKMARKS_MAX} bookmarks.`,
-          )
-        const now = clock.now()
-        saved = {
-          id: idOfPlace('bm', key),
-          symbol,
-          interval,
-          bar,
-          note: note === undefined ? (before?.note ?? null) : note,
-          createdAt: before?.createdAt ?? now,
-          updatedAt: now,
-        }
-        return {
-          sets: [{ key, value: JSON.stringify(saved) }],
-          sums: before ? [] : [{ key: made, step: 1 }],
-        }
-      })
-      assert(saved !== undefined, 'a bookmark that was saved')
-      return saved
-    },
-    async removeBookmark(userId: string, symbol: string, interval: string, bar: number): Promise<boolean> {
-      const key = [...bookmarksOf(userId, symbol, interval), bar]
-      const there = (await kv.get(key)) !== null
-      if (there) await kv.commit({ deletes: [key] })
-      return there
-    },
+        symbol,
+        interval,
+        bar,
+        note: note === undefined ? (before?.note ?? null) : note,
+        createdAt: before?.createdAt ?? now,
+        updatedAt: now,
+      }
+      return {
+        sets: [{ key, value: JSON.stringify(saved) }],
+        sums: before ? [] : [{ key: made, step: 1 }],
+      }
+    })
+    assert(saved !== undefined, 'a bookmark that was saved')
+    return saved
+  }
+
+  removeBookmark(userId: string, symbol: string, interval: string, bar: number): Promise<boolean> {
+    return this.#remove([...bookmarksOf(userId, symbol, interval), bar])
+  }
+
+  async #remove(key: Key): Promise<boolean> {
+    const isThere = (await this.#kv.get(key)) !== null
+    if (isThere) await this.#kv.commit({ deletes: [key] })
+    return isThere
   }
 }
 

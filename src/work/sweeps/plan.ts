@@ -40,82 +40,96 @@ export interface Plan {
 
 /** `now` only decides when to pause, never what is tried. */
 export function planOf(space: Space, planned: Planned, now: () => number, propose?: Propose): Plan {
-  const sampler = samplerOf(space, planned, propose)
-  const known = new Map<string, number | null>()
-  const waiting: {
-    readonly point: Float64Array
-    readonly choices: readonly Choice[]
-    readonly key: string
-  }[] = []
-  let misses = 0
-  let asked = 0
-  let isOver = false
-  let pending: Promise<void> | null = null
+  return new SampledPlan(space, samplerOf(space, planned, propose), planned.trials, now)
+}
+
+interface Trial {
+  readonly point: Float64Array
+  readonly choices: readonly Choice[]
+  readonly key: string
+}
+
+class SampledPlan implements Plan {
+  readonly #space: Space
+  readonly #sampler: Sampler
+  readonly #trials: number
+  readonly #now: () => number
+  /** Scores by choices. */
+  readonly #known = new Map<string, number | null>()
+  /** The batch that is put together or was asked for, by choices. */
+  readonly #batch = new Map<string, Trial>()
+  #misses = 0
+  #asked = 0
+  #isOver = false
+  #pending: Promise<void> | null = null
   /** What was worked out elsewhere. */
-  let brought: Float64Array | null = null
+  #brought: Float64Array | null = null
   /** The size of the batch being put together, kept across pauses; null between batches. */
-  let wanted: number | null = null
-  return {
-    get pending() {
-      return pending
-    },
-    next() {
-      const batch = waiting.splice(0)
-      const keys = new Set(batch.map(({ key }) => key))
-      let looked = 0
-      const began = now()
-      // A sampler that learns says how many it wants before it is asked, since asking changes that number.
-      wanted ??= Math.min(BATCH, planned.trials - asked, sampler.batch)
-      while (!isOver && batch.length < wanted) {
-        if (looked++ > LOOKED_MAX || (looked > 1 && Math.abs(now() - began) > LOOKED_MS)) {
-          waiting.push(...batch)
-          return null
-        }
-        const isExhausted = misses > MISSES_MAX || known.size + batch.length === space.size
-        const elsewhere = isExhausted || brought ? null : (sampler.askElsewhere?.() ?? null)
-        if (elsewhere) {
-          pending = elsewhere.then((point) => {
-            brought = point
-            pending = null
-          })
-          waiting.push(...batch)
-          return null
-        }
-        const point = isExhausted ? null : (brought ?? sampler.ask())
-        brought = null
-        if (point === null) {
-          isOver = true
-          break
-        }
-        const choices = space.choose(point)
-        const key = JSON.stringify(choices)
-        if (!space.allows(choices)) {
-          sampler.tell(point, NaN)
-          misses++
-        } else if (known.has(key)) {
-          sampler.tell(point, known.get(key) ?? -Infinity)
-          misses++
-        } else if (keys.has(key)) {
-          sampler.tell(point, NaN)
-          misses++
-        } else {
-          batch.push({ point, choices, key })
-          keys.add(key)
-          misses = 0
-        }
-      }
-      wanted = null
-      asked += batch.length
-      waiting.push(...batch)
-      return batch.map(({ choices }) => choices)
-    },
-    tell(scores) {
-      for (const [i, { point, key }] of waiting.splice(0).entries()) {
-        const score = scores[i] ?? null
-        known.set(key, score)
-        sampler.tell(point, score ?? -Infinity)
-      }
-    },
+  #wanted: number | null = null
+
+  constructor(space: Space, sampler: Sampler, trials: number, now: () => number) {
+    this.#space = space
+    this.#sampler = sampler
+    this.#trials = trials
+    this.#now = now
+  }
+
+  get pending(): Promise<void> | null {
+    return this.#pending
+  }
+
+  next(): readonly (readonly Choice[])[] | null {
+    let looked = 0
+    const began = this.#now()
+    // A sampler that learns says how many it wants before it is asked, since asking changes that number.
+    this.#wanted ??= Math.min(BATCH, this.#trials - this.#asked, this.#sampler.batch)
+    while (!this.#isOver && this.#batch.size < this.#wanted) {
+      if (looked++ > LOOKED_MAX || (looked > 1 && Math.abs(this.#now() - began) > LOOKED_MS)) return null
+      const point = this.#point()
+      if (this.#pending) return null
+      if (point) this.#take(point)
+      else this.#isOver = true
+    }
+    this.#wanted = null
+    this.#asked += this.#batch.size
+    return [...this.#batch.values()].map(({ choices }) => choices)
+  }
+
+  /** What the sampler asks for; null: there is nothing left, or it is being worked out elsewhere. */
+  #point(): Float64Array | null {
+    if (this.#misses > MISSES_MAX || this.#known.size + this.#batch.size === this.#space.size) return null
+    const brought = this.#brought
+    this.#brought = null
+    const elsewhere = brought ? null : this.#sampler.askElsewhere?.()
+    if (!elsewhere) return brought ?? this.#sampler.ask()
+    this.#pending = elsewhere.then((point) => {
+      this.#brought = point
+      this.#pending = null
+    })
+    return null
+  }
+
+  /** Adds a choice to the batch, unless it breaks a condition or was tried. */
+  #take(point: Float64Array): void {
+    const choices = this.#space.choose(point)
+    const key = JSON.stringify(choices)
+    const isKnown = this.#known.has(key)
+    this.#misses++
+    if (!this.#space.allows(choices) || (!isKnown && this.#batch.has(key))) this.#sampler.tell(point, NaN)
+    else if (isKnown) this.#sampler.tell(point, this.#known.get(key) ?? -Infinity)
+    else {
+      this.#batch.set(key, { point, choices, key })
+      this.#misses = 0
+    }
+  }
+
+  tell(scores: readonly (number | null)[]): void {
+    for (const [i, { point, key }] of [...this.#batch.values()].entries()) {
+      const score = scores[i] ?? null
+      this.#known.set(key, score)
+      this.#sampler.tell(point, score ?? -Infinity)
+    }
+    this.#batch.clear()
   }
 }
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
-import { BOOKMARKS_MAX, createPlaces } from '../../../src/work/replay/places.ts'
+import { BOOKMARKS_MAX, Places } from '../../../src/work/replay/places.ts'
 import { testKv } from '../../store/test-store.ts'
 import { rejection } from '../../rejection.ts'
 
 let now = 1
 const world = (kv = testKv()) =>
-  createPlaces({ kv, clock: { now: () => now++, sleep: () => Promise.resolve() } })
+  new Places({ kv, clock: { now: () => now++, sleep: () => Promise.resolve() } })
 const cursor = {
   symbol: 'SPX',
   interval: '1d',
