@@ -3,7 +3,8 @@
 // That state is in memory alone: without it a step begins at the first bar, with the same result.
 
 import type { ForwardState } from '../../broker/forward.ts'
-import type { FollowOutput, ForwardOutput, ScriptHost } from '../workers/job.ts'
+import type { ScriptHost } from '../workers/desk.ts'
+import type { FollowOutput, ForwardOutput } from '../workers/job.ts'
 import type { JobPool } from '../workers/pool.ts'
 import type { JobScript } from '../jobs/records.ts'
 import type { Clock } from '../../lib/clock.ts'

@@ -3,7 +3,8 @@
 // Nothing is kept of a portfolio that was interrupted: what a part does depends on all the others, so it begins again, with
 // the bars that are stored by then.
 
-import type { PortfolioJob, PortfolioOutput, ScriptHost } from '../workers/job.ts'
+import type { ScriptHost } from '../workers/desk.ts'
+import type { PortfolioJob, PortfolioOutput } from '../workers/job.ts'
 import type { JobPool } from '../workers/pool.ts'
 import type { LiveJob } from '../jobs/live-jobs.ts'
 import type { JobScript } from '../jobs/records.ts'

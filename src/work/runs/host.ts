@@ -1,6 +1,6 @@
 // What a script may ask for while it runs: other series that its user sees, finer bars, and libraries.
 
-import type { ScriptHost } from '../workers/job.ts'
+import type { ScriptHost } from '../workers/desk.ts'
 import { marketName } from '../../lib/text.ts'
 import { seriesKey, type SeriesInfo, type SeriesKey } from '../../market/bar-store.ts'
 import type { Bars } from '../../market/bars.ts'

@@ -1,6 +1,7 @@
 // Runs a script on some markets: their bars are read here, and a worker runs it on each.
 
-import type { ScanJob, ScanOutput, ScriptHost } from '../workers/job.ts'
+import type { ScriptHost } from '../workers/desk.ts'
+import type { ScanJob, ScanOutput } from '../workers/job.ts'
 import type { JobPool } from '../workers/pool.ts'
 import { seriesName } from '../../market/bar-store.ts'
 import type { SeenBars } from '../../market/seen-bars.ts'

@@ -14,8 +14,9 @@ import {
   type WindowWinner,
 } from '../../broker/measured.ts'
 import { barsHash, canonicalJson } from '../../broker/report/hash.ts'
-import type { ScriptHost, TrialsJob, TrialsOutput } from '../workers/job.ts'
-import type { JudgeJob } from '../workers/judge-job.ts'
+import type { ScriptHost } from '../workers/desk.ts'
+import type { TrialsJob, TrialsOutput } from '../workers/job.ts'
+import type { JudgeJob } from '../workers/job.ts'
 import { luckParts, type LuckFound, type LuckPart } from '../workers/luck.ts'
 import type { JobPool } from '../workers/pool.ts'
 import { withLuck } from '../workers/verdict.ts'

@@ -4,7 +4,7 @@ import { advance, sizeOf } from '../../broker/advance.ts'
 import { sha256 } from '../../lib/sha256.ts'
 import type { AdvanceJob, AdvanceOutput, KeptRun } from './job.ts'
 import { withAllItAsks } from './run-job.ts'
-import type { Desk } from './worker-loop.ts'
+import type { Desk } from './desk.ts'
 
 export function advanceJob({ kept, trusted, from, ...job }: AdvanceJob, desk: Desk): Promise<AdvanceOutput> {
   const { alertScripts: scripts } = desk

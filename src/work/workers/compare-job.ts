@@ -9,7 +9,7 @@ import { invalidField, Problem } from '../../lib/problem.ts'
 import { zoneOf } from '../../market/zone.ts'
 import type { CompareJob, CompareOutput } from './job.ts'
 import { storedValue } from './stored-text.ts'
-import type { Desk } from './worker-loop.ts'
+import type { Desk } from './desk.ts'
 
 const FIELDS: readonly string[] = ['csv', 'timezone']
 const ZONE_CHARACTERS = 60

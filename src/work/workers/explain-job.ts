@@ -5,7 +5,7 @@ import { Explainer } from '../../broker/explain/explain.ts'
 import type { ExportedTrade } from '../../broker/trade-csv.ts'
 import type { ExplainJob } from './job.ts'
 import { withAllItAsks } from './run-job.ts'
-import type { Desk } from './worker-loop.ts'
+import type { Desk } from './desk.ts'
 
 /** Answers the findings as JSON text, or `null` if the lists agree. */
 export async function explainJob(job: ExplainJob, desk: Desk): Promise<string> {

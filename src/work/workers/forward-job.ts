@@ -7,7 +7,7 @@ import type { FollowJob, FollowOutput, ForwardJob, ForwardOutput, RunJob } from 
 import { withAllItAsks } from './run-job.ts'
 import { ownThreadMs } from './thread-time.ts'
 import { toldBy } from './told.ts'
-import type { Desk } from './worker-loop.ts'
+import type { Desk } from './desk.ts'
 
 export function forwardJob(
   { kept, from, wants, isNew = false, ...job }: ForwardJob,

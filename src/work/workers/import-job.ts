@@ -9,9 +9,9 @@ import { Problem } from '../../lib/problem.ts'
 import type { BarDraft } from '../../market/bar-store.ts'
 import type { FileAside } from '../../market/files/stage-files.ts'
 import { stageBars, type StageBars, stageNamed } from '../../market/import.ts'
-import type { Host, ImportJob, ImportOutput } from './job.ts'
+import type { Host, Desk } from './desk.ts'
+import type { ImportJob, ImportOutput } from './job.ts'
 import type { JobPool } from './pool.ts'
-import type { Desk } from './worker-loop.ts'
 
 /**
  * The most bytes of a file in one message: as much as a stream gives at once. On a busy machine a message and its answer
@@ -129,7 +129,6 @@ export function stageInWorker(
       return (drafts[number] ??= open())
     }
     let adding = Promise.resolve()
-    const arrivals = new Arrivals()
     const job: ImportJob = {
       symbol,
       ...(interval !== undefined && { interval }),
@@ -138,7 +137,7 @@ export function stageInWorker(
       ...(hints && { hints }),
       ...(isPart && { isPart }),
     }
-    const drafting: Partial<Host> = {
+    const drafting: Drafting = {
       addBars: (number, some) => (adding = draftOf(number).add(some)),
       readBars: (number, range) => draftOf(number).read(range),
     }
@@ -147,26 +146,20 @@ export function stageInWorker(
       kept.take(bytes)
       keeping += bytes
     }
-    const reading = pool.do('import', job, {
-      user,
-      lane: 'imports',
-      budget: { timeMs: Math.min(timeMs, STUCK_MS), memoryBytes: MEMORY_BYTES },
-      host: {
-        ...drafting,
-        async piece() {
-          arrivals.asked()
-          const { done, value } = await source.next()
-          arrivals.came(value?.byteLength ?? 0)
-          return done ? null : value
-        },
-        keep,
-      },
-      signal,
-      waits: () => arrivals.isSlow,
-    })
     try {
-      const first = await reading
-      const staged = 'aside' in first ? await readAside(first.aside) : first
+      const first = await pool.do('import', job, {
+        ...sharedOptions(source, drafting, keep, timeMs),
+        user,
+        signal,
+      })
+      const staged =
+        'aside' in first
+          ? await pool.do(
+              'import',
+              { ...job, files: first.aside },
+              { ...asideOptions(drafting, timeMs), user, signal },
+            )
+          : first
       assert(!('aside' in staged), 'what has a thread of its own is read there')
       const { bars, draft, read } = staged
       return { bars, draft: draft === null ? null : draftOf(draft), read }
@@ -176,22 +169,42 @@ export function stageInWorker(
       await adding.catch(() => {})
       source.return(undefined).catch(() => {})
     }
-
-    function readAside(files: readonly FileAside[]) {
-      return pool.do(
-        'import',
-        { ...job, files },
-        {
-          user,
-          lane: 'tables',
-          budget: { timeMs: Math.min(timeMs, ASIDE_MS), memoryBytes: ASIDE_MEMORY_BYTES },
-          host: drafting,
-          signal,
-        },
-      )
-    }
   }
 }
+
+type Drafting = Pick<Host, 'addBars' | 'readBars'>
+
+/** Of a job in the thread that all imports share. */
+function sharedOptions(
+  source: AsyncGenerator<Uint8Array>,
+  drafting: Drafting,
+  keep: Host['keep'],
+  timeMs: number,
+) {
+  const arrivals = new Arrivals()
+  return {
+    lane: 'imports' as const,
+    budget: { timeMs: Math.min(timeMs, STUCK_MS), memoryBytes: MEMORY_BYTES },
+    host: {
+      ...drafting,
+      async piece() {
+        arrivals.asked()
+        const { done, value } = await source.next()
+        arrivals.came(value?.byteLength ?? 0)
+        return done ? null : value
+      },
+      keep,
+    },
+    waits: () => arrivals.isSlow,
+  }
+}
+
+/** Of a job in a thread of its own, which reads what was collected. */
+const asideOptions = (host: Drafting, timeMs: number) => ({
+  lane: 'tables' as const,
+  budget: { timeMs: Math.min(timeMs, ASIDE_MS), memoryBytes: ASIDE_MEMORY_BYTES },
+  host,
+})
 
 function tooManyKept(): Problem {
   return new Problem(

@@ -9,12 +9,13 @@ import type { Advanced, KeptState } from '../../broker/advance.ts'
 import type { Forwarded, ForwardState } from '../../broker/forward.ts'
 import type { ScanColumns, ScannedMarket, ScannedTrial } from '../../broker/scan.ts'
 import type { VariedAmongTrials } from '../../broker/trial-columns.ts'
-import type { Measured, TrialInputs } from '../../broker/measured.ts'
+import type { Measured, TrialInputs, WindowWinner } from '../../broker/measured.ts'
+import type { Stitched } from '../../broker/stitched.ts'
 import type { TrialBatch } from '../../broker/trial.ts'
 import type { ScriptNames } from '../../broker/trial-name.ts'
 import type { TextBytes } from './answer.ts'
-import type { JudgeJob, JudgeOutput } from './judge-job.ts'
 import type { LuckFound, LuckJob } from './luck.ts'
+import type { Judged } from './verdict.ts'
 import type { Verified } from '../../broker/report/difference.ts'
 import type { TrackKinds } from '../../broker/tracks.ts'
 import type { Packed, Path } from '../../wire/columns.ts'
@@ -25,12 +26,11 @@ import type { RandomState } from '../../lib/seeded-random.ts'
 import type { Axis } from '../../broker/statistics/parzen.ts'
 import type { ProblemCode } from '../../lib/problem-codes.ts'
 import type { ProblemDetails } from '../../lib/problem.ts'
-import type { BarRange, Bars } from '../../market/bars.ts'
+import type { Bars } from '../../market/bars.ts'
 import type { FileAside } from '../../market/files/stage-files.ts'
 import type { ReadBarsOptions, ReadFiles } from '../../market/import.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
 import type { Pictured } from '../../market/picture/chart-picture.ts'
-import type { Series } from '../../language/environment.ts'
 import type { Limits } from '../../language/runtime/runtime.ts'
 
 /** Every kind of job with its input and its answer. */
@@ -126,6 +126,37 @@ export interface ProposeJob {
 export interface ProposeOutput {
   readonly point: Float64Array
   readonly random: RandomState
+}
+
+export interface JudgeJob extends RunJob {
+  readonly measured: Measured
+  /** One row for each trial, in shared memory. */
+  readonly rows: Float64Array
+  /** For each trial, the index of its value on each axis; -1 if an axis has no steps. */
+  readonly steps: Int32Array
+  readonly axes: readonly { readonly ordered: boolean }[]
+  readonly points: readonly TrialInputs[]
+  /** The number of distinct trials of this script on this market, by sweeps and by hand. */
+  readonly counted: number
+  readonly failed: number
+  /** How far the Sharpe ratios of all these trials lie apart, if their rows are not here: a single run is judged. */
+  readonly deviation?: number
+  /** How far the Sharpe ratios of all counted trials lie apart, if it is known: those of one sweep may all stand close together. */
+  readonly deviationOfAll?: number | null
+  readonly seed: number
+  /** The cells of the walk-forward matrix, and the best trial of each of their windows, in order. */
+  readonly cells: readonly { readonly share: number; readonly runs: number }[]
+  readonly winners: readonly (WindowWinner | null)[]
+  /** Whether this job looks how much of it is luck, or others do. */
+  readonly luck: 'here' | 'elsewhere'
+}
+
+export interface JudgeOutput {
+  readonly judged: Judged
+  /** What `withLuck` needs besides, unless others look for it. */
+  readonly luck: readonly LuckFound[]
+  /** What each cell earned out of sample, in their order. */
+  readonly stitched: readonly Stitched[]
 }
 
 /** Some of a scan's markets: the same script over the bars of each. */
@@ -342,39 +373,6 @@ export interface StagedOutput {
   /** The number of the draft with the earlier bars; null if there are none. */
   readonly draft: number | null
   readonly read: ReadFiles
-}
-
-/** What a job may ask of the server while it runs. */
-export interface Host extends ScriptHost, ImportHost, StoredHost {}
-
-export interface ScriptHost {
-  /** The source of a library that the user may import; null = there is none. */
-  library(user: string, library: string, version: number): string | null | Promise<string | null>
-  /** The bars that request.* asks for; null = there are none. */
-  series(exchange: string, symbol: string, interval: string): Series | null | Promise<Series | null>
-  /** The finest bars of the symbol, or of a portfolio's part, for the bar magnifier; null = there are none. */
-  finer(part?: number): FinerBars | null | Promise<FinerBars | null>
-}
-
-interface ImportHost {
-  /** The next piece of the input; null = the end. */
-  piece(): Promise<Uint8Array | null>
-  /** Adds bars to a draft of the store; the job numbers its drafts. */
-  addBars(draft: number, bars: Bars): Promise<void>
-  readBars(draft: number, range: BarRange): Bars | Promise<Bars>
-  /** Asks for room for so many bytes that are kept until the import is over. Refused if there is none. */
-  keep(bytes: number): void
-}
-
-export interface StoredHost {
-  /** The next part of the JSON text of a stored report or of its tracks; null = the end. */
-  part(what: StoredText): string | null | Promise<string | null>
-}
-export type StoredText = 'report' | 'tracks'
-
-export interface FinerBars {
-  readonly bars: Bars
-  readonly interval: string
 }
 
 /** A call of one of the host's functions. */

@@ -1,9 +1,9 @@
 // Judges a sweep: finds its best trial, and what remains of it without luck. The best is run once more for its trades, and what
 // was chosen in the windows of a walk-forward for its equity. The two tests that take longest may be jobs of others (`luck.ts`).
 
-import { rowLayout, type Measured, type TrialInputs, type WindowWinner } from '../../broker/measured.ts'
+import { rowLayout, type Measured, type TrialInputs } from '../../broker/measured.ts'
 import type { BacktestRequest } from '../../broker/backtest.ts'
-import { stitchedEquity, type Stitched } from '../../broker/stitched.ts'
+import { stitchedEquity } from '../../broker/stitched.ts'
 import { trialResults } from '../../broker/trial.ts'
 import type { TradeRow } from '../../broker/report/build.ts'
 import {
@@ -19,42 +19,11 @@ import { plateau } from '../../broker/statistics/plateau.ts'
 import { costSensitivity } from '../../broker/statistics/sensitivity.ts'
 import { walkForward, type WalkForwardRun } from '../../broker/statistics/walk-forward.ts'
 import type { Verdict } from '../../wire/sweep.ts'
-import type { RunJob } from './job.ts'
-import { luckJob, luckParts, type LuckFound } from './luck.ts'
+import type { JudgeJob, JudgeOutput } from './job.ts'
+import { luckJob, luckParts } from './luck.ts'
 import { withAllItAsks } from './run-job.ts'
 import type { Judged } from './verdict.ts'
-import type { Desk } from './worker-loop.ts'
-
-export interface JudgeJob extends RunJob {
-  readonly measured: Measured
-  /** One row for each trial, in shared memory. */
-  readonly rows: Float64Array
-  /** For each trial, the index of its value on each axis; -1 if an axis has no steps. */
-  readonly steps: Int32Array
-  readonly axes: readonly { readonly ordered: boolean }[]
-  readonly points: readonly TrialInputs[]
-  /** The number of distinct trials of this script on this market, by sweeps and by hand. */
-  readonly counted: number
-  readonly failed: number
-  /** How far the Sharpe ratios of all these trials lie apart, if their rows are not here: a single run is judged. */
-  readonly deviation?: number
-  /** How far the Sharpe ratios of all counted trials lie apart, if it is known: those of one sweep may all stand close together. */
-  readonly deviationOfAll?: number | null
-  readonly seed: number
-  /** The cells of the walk-forward matrix, and the best trial of each of their windows, in order. */
-  readonly cells: readonly { readonly share: number; readonly runs: number }[]
-  readonly winners: readonly (WindowWinner | null)[]
-  /** Whether this job looks how much of it is luck, or others do. */
-  readonly luck: 'here' | 'elsewhere'
-}
-
-export interface JudgeOutput {
-  readonly judged: Judged
-  /** What `withLuck` needs besides, unless others look for it. */
-  readonly luck: readonly LuckFound[]
-  /** What each cell earned out of sample, in their order. */
-  readonly stitched: readonly Stitched[]
-}
+import type { Desk } from './desk.ts'
 
 export async function judgeJob(job: JudgeJob, desk: Desk): Promise<JudgeOutput> {
   const scored = scoresOf(job)

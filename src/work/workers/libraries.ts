@@ -3,7 +3,7 @@
 
 import { scriptsReadBy } from '../../broker/plotted-scripts.ts'
 import { toldBy } from './told.ts'
-import type { Desk } from './worker-loop.ts'
+import type { Desk } from './desk.ts'
 
 /** The most libraries that one script may lead to. */
 const LIBRARIES_MAX = 200

@@ -6,7 +6,7 @@ import { pack } from '../../wire/columns.ts'
 import type { Track } from '../../wire/track.ts'
 import type { PackJob, PackOutput, TracksJob } from './job.ts'
 import { storedValue } from './stored-text.ts'
-import type { Desk } from './worker-loop.ts'
+import type { Desk } from './desk.ts'
 
 export async function packJob({ at, kinds }: PackJob, desk: Pick<Desk, 'host'>): Promise<PackOutput> {
   return pack(await storedTracks(kinds, desk), at)

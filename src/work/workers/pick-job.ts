@@ -4,7 +4,7 @@
 import type { Answer } from '../../wire/operations.ts'
 import type { Report } from '../../wire/report.ts'
 import type { PickJob } from './job.ts'
-import type { Desk } from './worker-loop.ts'
+import type { Desk } from './desk.ts'
 
 /** The part of an answer with a backtest that a preview has too. */
 type Answered = Partial<Answer<'GET /api/platform/backtests/{id}'>> & { readonly ok?: true }

@@ -14,11 +14,11 @@
 import { assert } from '../../lib/assert.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Problem } from '../../lib/problem.ts'
+import type { Host } from './desk.ts'
 import {
   UNKNOWN_THREAD,
   USED,
   type FromWorker,
-  type Host,
   type JobKind,
   type Jobs,
   type Question,

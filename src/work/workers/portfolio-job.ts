@@ -7,7 +7,7 @@ import { Problem } from '../../lib/problem.ts'
 import { AnswerScales, type TextBytes } from './answer.ts'
 import type { PortfolioJob, PortfolioOutput } from './job.ts'
 import { requestOf, triedBy, withSeriesOf, type Wanted } from './run-job.ts'
-import type { Desk } from './worker-loop.ts'
+import type { Desk } from './desk.ts'
 
 /** Throws what would keep the portfolio from beginning; nothing is run. */
 export function checkPortfolioJob(job: PortfolioJob, desk: Desk): Promise<null> {

@@ -12,7 +12,7 @@ import type { Track } from '../../wire/track.ts'
 import { AnswerScales, type TextBytes } from './answer.ts'
 import type { PublishJob } from './job.ts'
 import { storedValue } from './stored-text.ts'
-import type { Desk } from './worker-loop.ts'
+import type { Desk } from './desk.ts'
 
 /** The newest are published: 20,000 bars are 1.3 MB of JSON, and more than a page shows at once. */
 const BARS_MAX = 20_000

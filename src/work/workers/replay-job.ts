@@ -6,7 +6,7 @@ import { ofKind } from '../../lib/of-kind.ts'
 import { type Bars, lowerBound } from '../../market/bars.ts'
 import type { ReplayJob, ReplayOutput } from './job.ts'
 import { storedValue } from './stored-text.ts'
-import type { Desk } from './worker-loop.ts'
+import type { Desk } from './desk.ts'
 
 export async function replayJob({ bars }: ReplayJob, { host }: Desk): Promise<ReplayOutput> {
   const { trades } = (await storedValue(host, 'report')) as { readonly trades: readonly ReportTrade[] }

@@ -11,12 +11,12 @@ import { Problem } from '../../lib/problem.ts'
 import { outline } from '../../language/outline.ts'
 import { AnswerScales, lengthOf } from './answer.ts'
 import { withSeries } from './asked-series.ts'
-import type { BacktestOutput, FinerBars, PreviewOutput, RunJob, VerifyOutput } from './job.ts'
+import type { FinerBars, Desk } from './desk.ts'
+import type { BacktestOutput, PreviewOutput, RunJob, VerifyOutput } from './job.ts'
 import { librariesOf } from './libraries.ts'
 import { storedValue } from './stored-text.ts'
 import { ownThreadMs } from './thread-time.ts'
 import { toldBy } from './told.ts'
-import type { Desk } from './worker-loop.ts'
 
 /** The most series that request.* may ask for beyond those that the script's text tells. */
 const SERIES_MAX = 64

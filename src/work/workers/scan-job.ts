@@ -5,7 +5,7 @@ import { Problem } from '../../lib/problem.ts'
 import type { ScanJob, ScanOutput } from './job.ts'
 import { withAllItAsks } from './run-job.ts'
 import { toldBy } from './told.ts'
-import type { Desk } from './worker-loop.ts'
+import type { Desk } from './desk.ts'
 
 /** Errors that concern the script or its inputs are the same on every market. */
 const OF_THE_SCRIPT: ReadonlySet<string> = new Set(['script_invalid', 'validation_failed'])

@@ -1,7 +1,6 @@
 // Hands a stored report and its tracks to a worker part by part, since they may take a hundred megabytes.
 
-import type { StoredHost, StoredText } from './job.ts'
-import type { Desk } from './worker-loop.ts'
+import type { StoredHost, StoredText, Desk } from './desk.ts'
 
 /** The worker's side: the value of the JSON text. */
 export async function storedValue(host: Pick<Desk['host'], 'part'>, what: StoredText): Promise<unknown> {

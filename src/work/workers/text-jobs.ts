@@ -7,7 +7,7 @@ import { format } from '../../language/format.ts'
 import { Source } from '../../language/source.ts'
 import type { AskedCheck, AskedJob, CheckOutput, TextJob } from './job.ts'
 import { librariesOf } from './libraries.ts'
-import type { Desk } from './worker-loop.ts'
+import type { Desk } from './desk.ts'
 
 export async function checkJob({ source }: TextJob, { host }: Desk): Promise<CheckOutput> {
   const { script, diagnostics } = await compiled(source, host)

@@ -1,11 +1,11 @@
 // Requests about users' texts and reports, as jobs that never wait behind a script that runs for a minute.
 
 import type { TrackKinds } from '../../broker/tracks.ts'
+import type { Host } from './desk.ts'
 import type {
   CheckOutput,
   CompareJob,
   CompareOutput,
-  Host,
   PackOutput,
   Picked,
   ReplayJob,

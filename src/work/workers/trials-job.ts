@@ -5,7 +5,7 @@ import { TrialColumns } from '../../broker/trial-columns.ts'
 import type { TrialsJob, TrialsOutput } from './job.ts'
 import { withAllItAsks } from './run-job.ts'
 import { toldBy } from './told.ts'
-import type { Desk } from './worker-loop.ts'
+import type { Desk } from './desk.ts'
 
 export async function trialsJob(job: TrialsJob, desk: Desk): Promise<TrialsOutput> {
   const { points, measured, bars, columns } = job

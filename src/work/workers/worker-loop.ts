@@ -11,35 +11,17 @@ import {
   UNKNOWN_THREAD,
   USED,
   type FromWorker,
-  type Host,
   type JobKind,
   type Jobs,
   type Said,
   type ToWorker,
 } from './job.ts'
-import type { LastAnswer } from './answer.ts'
+import type { Desk, Host } from './desk.ts'
 import { KeptColumns } from './kept-columns.ts'
 import { TextGarbage } from './text-garbage.ts'
 import { ownThread, ownThreadMs } from './thread-time.ts'
 
 declare const self: Worker
-
-/** What a job can use of the server: questions to ask, and calls that report its progress and what it takes. */
-export interface Desk {
-  /** The host's functions; each call goes to the server and back. */
-  readonly host: {
-    readonly [N in keyof Host]: (...args: Parameters<Host[N]>) => Promise<Awaited<ReturnType<Host[N]>>>
-  }
-  readonly progress: (bar: number) => void
-  readonly used: (bytes: number) => void
-  /** The scripts that this thread compiled last. */
-  readonly scripts?: CompiledScripts
-  /** The same of those that go on bar by bar. */
-  readonly alertScripts?: CompiledScripts
-  readonly last?: LastAnswer
-  /** The columns that it keeps for the sweep that it works for. */
-  readonly columns?: KeptColumns
-}
 
 export type Kinds = {
   readonly [K in JobKind]: (job: Jobs[K]['job'], desk: Desk) => Jobs[K]['answer'] | Promise<Jobs[K]['answer']>

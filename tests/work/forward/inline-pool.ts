@@ -4,7 +4,7 @@ import { CompiledScripts } from '../../../src/broker/compiled-scripts.ts'
 import { followJob, forwardJob } from '../../../src/work/workers/forward-job.ts'
 import type { FollowJob, ForwardJob } from '../../../src/work/workers/job.ts'
 import type { JobPool } from '../../../src/work/workers/pool.ts'
-import type { Desk } from '../../../src/work/workers/worker-loop.ts'
+import type { Desk } from '../../../src/work/workers/desk.ts'
 
 export function inlinePool(): Pick<JobPool, 'do'> {
   const scripts = new CompiledScripts()

@@ -6,7 +6,7 @@ import { advanceJob } from '../../../src/work/workers/advance-job.ts'
 import type { AdvanceJob, AdvanceOutput } from '../../../src/work/workers/job.ts'
 import { KeptRuns } from '../../../src/work/workers/kept-runs.ts'
 import type { JobOptions, JobPool } from '../../../src/work/workers/pool.ts'
-import type { Desk } from '../../../src/work/workers/worker-loop.ts'
+import type { Desk } from '../../../src/work/workers/desk.ts'
 import { sliceBars } from '../../../src/market/bars.ts'
 import { mulberry, scriptRequest } from '../../../src/tools/incremental.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { pickJob } from '../../../src/work/workers/pick-job.ts'
-import type { Desk } from '../../../src/work/workers/worker-loop.ts'
+import type { Desk } from '../../../src/work/workers/desk.ts'
 
 function deskWith(answer: unknown): Desk {
   const bytes = new TextEncoder().encode(JSON.stringify(answer))

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { TextBytes } from '../../../src/work/workers/answer.ts'
-import { USED, type BacktestOutput, type Host, type ToWorker } from '../../../src/work/workers/job.ts'
+import type { Host } from '../../../src/work/workers/desk.ts'
+import { USED, type BacktestOutput, type ToWorker } from '../../../src/work/workers/job.ts'
 import {
   JobPool,
   type JobOptions,

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { publishJob } from '../../../src/work/workers/publish-job.ts'
-import type { Desk } from '../../../src/work/workers/worker-loop.ts'
+import type { Desk } from '../../../src/work/workers/desk.ts'
 import { emptyBars } from '../../../src/market/bars.ts'
 
 test('of more trades and bars than are published the newest are, and their numbers say so', async () => {
