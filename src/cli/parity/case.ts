@@ -19,10 +19,13 @@ export interface ParityCase {
   readonly request: BacktestRequest
   /** Compares the run with what is expected. */
   check(ran: Ran): CaseVerdict
+  /** For a script that does not compile, or ends: `told` is what it says. Without it, that is a failure. */
+  failed?(problem: Problem, told: string): CaseVerdict
 }
 
-interface Ran {
+export interface Ran {
   readonly trades: readonly ReportTrade[]
+  readonly logs: readonly string[]
   readonly plots: ReadonlyMap<string, Float64Array>
   readonly positions: readonly number[]
 }
@@ -62,8 +65,10 @@ function attempt(one: ParityCase): CaseVerdict {
       const column = plot.columns['series'] ?? Object.values(plot.columns)[0]
       if (column) plots.set(plot.title, column)
     }
-    return one.check({ trades: report.trades, plots, positions })
+    const logs = backtest.run.logs.map(({ message }) => message)
+    return one.check({ trades: report.trades, logs, plots, positions })
   } catch (error) {
+    if (error instanceof Problem && one.failed) return one.failed(error, failure(error))
     return { exact: 0, total: 1, first: failure(error) }
   }
 }
