@@ -27,6 +27,11 @@ type Point = ChartPoint | null
 
 const NAN = Number.NaN
 
+/** A drawing that was deleted reads as na does. */
+function isGone(drawing: Drawing | null): drawing is null {
+  return drawing === null || drawing.deletedBar !== -1
+}
+
 const POINT: readonly BuiltinEntry[] = [
   fn(
     'chart.point.new',
@@ -95,7 +100,7 @@ const LINE: readonly BuiltinEntry[] = [
     '(line id, int x) series float',
     {
       fn: (line: Line | null, x: number) => {
-        if (line === null) return NAN
+        if (isGone(line)) return NAN
         if (line.xloc === 'bar_time') throw priceNeedsBarIndex()
         return line.y1 + ((x - line.x1) / (line.x2 - line.x1)) * (line.y2 - line.y1)
       },
@@ -304,10 +309,10 @@ const LINEFILL: readonly BuiltinEntry[] = [
   ...life('linefill', 'id', false),
   ...setters<Linefill>('linefill', { color: ['color'] }),
   fn('linefill.get_line1', 'Its first line.', '(linefill id) line', {
-    fn: (fill: Linefill | null) => fill?.line1 ?? null,
+    fn: (fill: Linefill | null) => (isGone(fill) ? null : fill.line1),
   }),
   fn('linefill.get_line2', 'Its second line.', '(linefill id) line', {
-    fn: (fill: Linefill | null) => fill?.line2 ?? null,
+    fn: (fill: Linefill | null) => (isGone(fill) ? null : fill.line2),
   }),
 ]
 
@@ -345,20 +350,23 @@ function newLine(
   xloc: Text,
   ...[extend, color, style, width, forceOverlay]: LineStyle
 ): Line {
-  return runtime.drawings.add<Line>({
-    kind: 'line',
-    ...born(runtime),
-    x1,
-    y1,
-    x2,
-    y2,
-    xloc,
-    extend,
-    color,
-    style,
-    width,
-    force_overlay: forceOverlay,
-  })
+  return runtime.drawings.add<Line>(
+    {
+      kind: 'line',
+      ...born(runtime),
+      x1,
+      y1,
+      x2,
+      y2,
+      xloc,
+      extend,
+      color,
+      style,
+      width,
+      force_overlay: forceOverlay,
+    },
+    runtime.held,
+  )
 }
 
 type LabelStyle = [
@@ -382,24 +390,27 @@ function newLabel(
   xloc: Text,
   ...[yloc, color, style, textcolor, size, textalign, tooltip, font, forceOverlay, formatting]: LabelStyle
 ): Label {
-  return runtime.drawings.add<Label>({
-    kind: 'label',
-    ...born(runtime),
-    x,
-    y,
-    text,
-    xloc,
-    yloc,
-    color,
-    style,
-    textcolor,
-    size,
-    textalign,
-    tooltip,
-    text_font_family: font,
-    text_formatting: formatting,
-    force_overlay: forceOverlay,
-  })
+  return runtime.drawings.add<Label>(
+    {
+      kind: 'label',
+      ...born(runtime),
+      x,
+      y,
+      text,
+      xloc,
+      yloc,
+      color,
+      style,
+      textcolor,
+      size,
+      textalign,
+      tooltip,
+      text_font_family: font,
+      text_formatting: formatting,
+      force_overlay: forceOverlay,
+    },
+    runtime.held,
+  )
 }
 
 type BoxStyle = [
@@ -430,29 +441,32 @@ function newBox(
 ): Box {
   const [borderColor, borderWidth, borderStyle, extend, xloc, bgcolor, text, textSize, textColor] = style
   const [, , , , , , , , , halign, valign, wrap, font, forceOverlay, formatting] = style
-  return runtime.drawings.add<Box>({
-    kind: 'box',
-    ...born(runtime),
-    left,
-    top,
-    right,
-    bottom,
-    border_color: borderColor,
-    border_width: borderWidth,
-    border_style: borderStyle,
-    extend,
-    xloc,
-    bgcolor,
-    text,
-    text_size: textSize,
-    text_color: textColor,
-    text_halign: halign,
-    text_valign: valign,
-    text_wrap: wrap,
-    text_font_family: font,
-    text_formatting: formatting,
-    force_overlay: forceOverlay,
-  })
+  return runtime.drawings.add<Box>(
+    {
+      kind: 'box',
+      ...born(runtime),
+      left,
+      top,
+      right,
+      bottom,
+      border_color: borderColor,
+      border_width: borderWidth,
+      border_style: borderStyle,
+      extend,
+      xloc,
+      bgcolor,
+      text,
+      text_size: textSize,
+      text_color: textColor,
+      text_halign: halign,
+      text_valign: valign,
+      text_wrap: wrap,
+      text_font_family: font,
+      text_formatting: formatting,
+      force_overlay: forceOverlay,
+    },
+    runtime.held,
+  )
 }
 
 function newTable(
@@ -475,21 +489,24 @@ function newTable(
   // Only the last table at a place is shown; scripts that make one on every bar rely on it.
   const before = drawings.alive.table.find((table) => table.kind === 'table' && table.position === position)
   if (before !== undefined) drawings.remove(before, bar)
-  return drawings.add<Table>({
-    kind: 'table',
-    ...born(runtime),
-    position,
-    columns: Math.trunc(columns),
-    rows: Math.trunc(rows),
-    bgcolor,
-    frame_color: frameColor,
-    frame_width: frameWidth,
-    border_color: borderColor,
-    border_width: borderWidth,
-    force_overlay: forceOverlay,
-    cells: new Map(),
-    merged: [],
-  })
+  return drawings.add<Table>(
+    {
+      kind: 'table',
+      ...born(runtime),
+      position,
+      columns: Math.trunc(columns),
+      rows: Math.trunc(rows),
+      bgcolor,
+      frame_color: frameColor,
+      frame_width: frameWidth,
+      border_color: borderColor,
+      border_width: borderWidth,
+      force_overlay: forceOverlay,
+      cells: new Map(),
+      merged: [],
+    },
+    runtime.held,
+  )
 }
 
 const EMPTY_CELL: Cell = {
@@ -612,19 +629,22 @@ function newPolyline(
   )
   if (copies.length > 10_000) throw polylineTooLong(copies.length)
   runtime.budget.take(POINT_BYTES * copies.length)
-  return runtime.drawings.add<Polyline>({
-    kind: 'polyline',
-    ...born(runtime),
-    points: copies,
-    curved,
-    closed,
-    xloc,
-    line_color: lineColor,
-    fill_color: fillColor,
-    line_style: lineStyle,
-    line_width: lineWidth,
-    force_overlay: forceOverlay,
-  })
+  return runtime.drawings.add<Polyline>(
+    {
+      kind: 'polyline',
+      ...born(runtime),
+      points: copies,
+      curved,
+      closed,
+      xloc,
+      line_color: lineColor,
+      fill_color: fillColor,
+      line_style: lineStyle,
+      line_width: lineWidth,
+      force_overlay: forceOverlay,
+    },
+    runtime.held,
+  )
 }
 
 /** Two lines have at most one fill: a new one replaces it. */
@@ -634,7 +654,7 @@ function newLinefill(runtime: Runtime, line1: Line | null, line2: Line | null, c
     (fill) => fill.kind === 'linefill' && isPair(fill, line1, line2),
   )
   if (before !== undefined) drawings.remove(before, bar)
-  return drawings.add<Linefill>({ kind: 'linefill', ...born(runtime), line1, line2, color })
+  return drawings.add<Linefill>({ kind: 'linefill', ...born(runtime), line1, line2, color }, runtime.held)
 }
 
 function isPair(fill: Linefill, line1: Line | null, line2: Line | null): boolean {
@@ -660,7 +680,7 @@ function life(kind: DrawingKind, id = 'id', hasCopy = true): BuiltinEntry[] {
   if (!hasCopy) return entries
   const copy = fn(`${kind}.copy`, `Draws a copy of a ${kind}.`, `(${kind} ${id}) ${kind}`, {
     fn: (runtime: Runtime, drawing: Drawing | null) =>
-      drawing === null ? null : runtime.drawings.add({ ...drawing, ...born(runtime) }),
+      drawing === null ? null : runtime.drawings.add({ ...drawing, ...born(runtime) }, runtime.held),
     runtime: true,
   })
   return [...entries, copy]
@@ -734,7 +754,7 @@ function getters<D extends Drawing>(
   return Object.entries<'int' | 'float' | 'string' | undefined>(fields).map(([field, type]) => {
     const na = type === 'string' ? null : NAN
     return fn(`${kind}.get_${field}`, `'${field}' of a ${kind}.`, `(${kind} id) series ${type}`, {
-      fn: (drawing: D | null) => (drawing === null ? na : drawing[field as keyof D & string]),
+      fn: (drawing: D | null) => (isGone(drawing) ? na : drawing[field as keyof D & string]),
     })
   })
 }

@@ -8,7 +8,11 @@ import type { BuiltinConstant, BuiltinEntry, BuiltinFunction, Implementation } f
 const SPECIAL: Implementation = { special: true }
 
 const isNaNumber: Implementation = { fn: (value: number) => Number.isNaN(value), pure: true }
-const isNaValue: Implementation = { fn: (value: unknown) => value === null, pure: true }
+/** A drawing that was deleted is na, too. */
+const isNaValue: Implementation = {
+  fn: (value: { readonly deletedBar?: number } | null) => value === null || (value.deletedBar ?? -1) !== -1,
+  pure: true,
+}
 const same: Implementation = { fn: (value: unknown) => value, pure: true }
 
 /** The last value that was not na. */

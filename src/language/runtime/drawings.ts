@@ -5,7 +5,7 @@
 // entry for each bar something changed on, with the old values. To see a drawing as it was at the end of bar b, undo
 // the entries of later bars, latest first (`drawingAt`).
 //
-// Only so many of a kind are shown (`max_lines_count` and its kin); the oldest go when there are more. What is deleted on
+// Only so many of a kind are shown (`max_lines_count` and its kin); the oldest go when there are more (L16). What is deleted on
 // the bar it was made on was never to be seen and is not kept. A script that draws again on every bar would keep
 // everything it ever drew, so of deleted drawings the latest 5,000 to 10,000 are kept, fewer where they have long texts
 // or many points, and of one drawing's changes the latest 500 to 1,000.
@@ -14,6 +14,9 @@ import type { Limits } from './runtime.ts'
 
 export type DrawingKind = 'line' | 'label' | 'box' | 'table' | 'polyline' | 'linefill'
 
+/** How many more than asked for there may be before the oldest go. */
+const SPARE = 5
+const NOTHING: ReadonlySet<unknown> = new Set()
 const DELETED_MAX = 5000
 /** Roughly how many letters deleted drawings may take in an answer; 5,000 plain ones take a tenth of it. */
 const DELETED_LETTERS = 16_000_000
@@ -185,12 +188,25 @@ export class Drawings {
     }
   }
 
-  add<D extends Drawing>(drawing: D): D {
+  /** `held`: what variables of the script hold, which stays; asked only when there are too many. */
+  add<D extends Drawing>(drawing: D, held: () => ReadonlySet<unknown> = () => NOTHING): D {
     this.items.push(drawing)
     const alive = this.alive[drawing.kind]
     alive.push(drawing)
-    while (alive.length > this.most[drawing.kind]) this.remove(alive[0]!, drawing.createdBar)
+    const most = this.most[drawing.kind]
+    const spare = drawing.kind === 'table' || drawing.kind === 'linefill' ? 0 : SPARE
+    if (alive.length > most + spare) this.#collect(alive, most, drawing, held())
     return drawing
+  }
+
+  /** Deletes the oldest that nothing holds, until there are no more than `most`. */
+  #collect(alive: Drawing[], most: number, newest: Drawing, held: ReadonlySet<unknown>): void {
+    let at = 0
+    while (alive.length > most && at < alive.length - 1) {
+      const oldest = alive[at]!
+      if (held.has(oldest)) at++
+      else this.remove(oldest, newest.createdBar)
+    }
   }
 
   /** Has no effect on a drawing that is already deleted. */

