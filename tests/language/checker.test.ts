@@ -346,6 +346,9 @@ describe('mistakes', () => {
     ['const x = close', 'declared-qualifier@1:11'],
     ['method f(x) => x', 'method-of-nothing@1:10'],
     ['type T\n    float x\nt = T.new(close)\ny = t.x[1]', 'no-field-history@4:5'],
+    ['a = array.from(1)\nx = a[1].size()', 'past-without-parentheses@2:10'],
+    ['type T\n    int n\nt = T.new(1)\nx = t[1].n', 'past-without-parentheses@4:10'],
+    ['a = array.from(1)\nx = a != a', 'compares-objects@2:5'],
     ['x = request.security("A", "D", plot(close))', 'argument-type@1:32'],
     ['type T\n    int x\n    int x', 'declared-twice@3:9'],
     ['enum E\n    a\n    a', 'declared-twice@3:5'],
@@ -548,7 +551,7 @@ describe('warnings', () => {
   test.each([
     ['x = 1\nif close > open\n    x = 2', 'warning shadowed'],
     ['x = 1\nf() =>\n    x = 2\n    x\ny = f()', ''],
-    ['x = close == na', 'warning compared-with-na'],
+    ['x = close == na', 'error compared-with-na'],
     ['x = close > open ? ta.sma(close, 5) : na', 'warning conditional-call'],
     ['x = close > open and ta.rising(close, 5)', 'warning conditional-call'],
     ['if close > open\n    x = ta.sma(close, 5)', 'warning conditional-call'],

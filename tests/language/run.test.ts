@@ -173,9 +173,9 @@ describe('calc_on_order_fills', () => {
       once,
     ],
     [
-      'what the past shares with the present',
+      'the past of an array, which is a copy',
       'var a = array.new<int>()\na.push(1)\nb = a[1]\nplot(na(b) ? 1 : b.size())',
-      once,
+      [1, 1, 2, 3, 4, 5],
     ],
     ['two names of one array', 'var a = array.new<int>()\nvar b = a\na.push(1)\nplot(b.size())', once],
     [

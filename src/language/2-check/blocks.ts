@@ -23,6 +23,7 @@ export function inner(here: Place, node: tree.Block, change: Partial<Place>): Pl
     out: [],
     topLevel: false,
     conditional: true,
+    edge: 'none',
     ...change,
   }
 }
@@ -178,7 +179,7 @@ function withoutResult(one: Block | null): Block | null {
 
 export function forExpression(here: Place, node: tree.For, use: Use): Expr {
   const bound = (one: tree.Expression): Expr => {
-    const expr = value(here, one)
+    const expr = value({ ...here, edge: 'head' }, one)
     if (isNumber(expr.type) || expr.type.kind === 'na' || expr.type.kind === 'error') return number(expr)
     here.check.report(here, one, messages.notANumber('a bound of `for`', describe(expr)))
     return errorExpr(one)
@@ -213,8 +214,14 @@ export function forExpression(here: Place, node: tree.For, use: Use): Expr {
   }
 }
 
+/** A loop over the past of a variable goes over the array that it holds now (L13). */
+function loopedOver(expr: Expr): Expr {
+  const isPast = expr.kind === 'History' && expr.type.kind === 'array' && expr.base.kind === 'Variable'
+  return isPast ? expr.base : expr
+}
+
 export function forInExpression(here: Place, node: tree.ForIn, use: Use): Expr {
-  const collection = value(here, node.collection)
+  const collection = loopedOver(value(here, node.collection))
   const items = itemTypes(here, node, collection)
   const scope = loopScope(branched(here, 'series'), node)
   const index =
@@ -255,7 +262,7 @@ function itemTypes(here: Place, node: tree.ForIn, collection: Expr): { index: Ty
 }
 
 export function whileExpression(here: Place, node: tree.While, use: Use): Expr {
-  const test = condition(here, value(here, node.test), node.test)
+  const test = condition(here, value({ ...here, edge: 'head' }, node.test), node.test)
   const scope = loopScope(branched(here, test.qualifier), node)
   const { body, type } = loopResult(block(scope, node.body, use), use)
   return { kind: 'While', test, body, type, qualifier: 'series', start: node.start, end: node.end }

@@ -8,7 +8,14 @@ import type { Message } from '../messages/message.ts'
 import { builtinCall } from './builtin-call.ts'
 import { coerce, describe, fits } from './convert.ts'
 import { takes, userCall } from './functions.ts'
-import { findVariable, membersOf, notExported, path, unknownMemberMessage } from './names.ts'
+import {
+  findVariable,
+  membersOf,
+  needsParentheses,
+  notExported,
+  path,
+  unknownMemberMessage,
+} from './names.ts'
 import {
   atTop,
   errorExpr,
@@ -19,7 +26,7 @@ import {
   type Unit,
 } from './place.ts'
 import type { Expr } from './program.ts'
-import { typeText, type Type } from './types.ts'
+import { isPrimitive, typeText, type Type } from './types.ts'
 import { givenArguments, value } from './values.ts'
 import { nowCalled } from './version.ts'
 
@@ -127,7 +134,11 @@ function memberCall(here: Place, node: tree.Call, callee: tree.Member): Expr {
     here.check.report(here, callee, unknownMemberMessage(here, parts))
     return errorExpr(node)
   }
-  return methodCall(here, node, value(here, callee.object), callee.property)
+  const receiver = value(here, callee.object)
+  const { kind } = receiver.type
+  if (kind === 'array' || kind === 'matrix') needsParentheses(here, callee, 'CE10011')
+  else if (!isPrimitive(receiver.type) && kind !== 'error') needsParentheses(here, callee, 'CE10010')
+  return methodCall(here, node, receiver, callee.property)
 }
 
 /** A call by a name that is built in and also exported by the import of that alias, whose function alone takes as much. */

@@ -139,7 +139,15 @@ export function member(here: Place, node: tree.Member): Expr {
     }
   }
   const object = value(here, node.object)
+  if (object.type.kind === 'udt') needsParentheses(here, node, 'CE10011')
   return field(here, object, node.property, node)
+}
+
+/** Reports what follows the past of an object without parentheses around it: `object[1].name`. */
+export function needsParentheses(here: Place, node: tree.Member, code: 'CE10010' | 'CE10011'): void {
+  const { object, property } = node
+  if (here.unit.version < 6 || object.kind !== 'Index' || property.start !== object.end + 1) return
+  here.check.report(here, property, messages.pastWithoutParentheses(property.name, code))
 }
 
 /** A built-in, an enum's member, or something of an imported library. */

@@ -4,13 +4,13 @@ import type * as tree from '../1-parse/tree.ts'
 import type { Range } from '../source.ts'
 import * as messages from '../messages/checking.ts'
 import { coerce, describe, fits, isNumber, unify, wholeOrQuotient } from './convert.ts'
-import { errorExpr, markHistory, type Place } from './place.ts'
+import { errorExpr, lazily, markHistory, type Place } from './place.ts'
 import type { Expr } from './program.ts'
 import { BOOL, ERROR, FLOAT, INT, QUOTIENT, STRING, latest, type Qualifier, type Type } from './types.ts'
-import { condition, constant, number, value } from './values.ts'
+import { condition, constant, number, temporary, value } from './values.ts'
 
 export function history(here: Place, node: tree.Index): Expr {
-  const base = here.check.rules.expression(here, node.object)
+  const base = goingOn(here, here.check.rules.expression(here, node.object))
   const offset = value(here, node.index)
   const isLiteral = base.kind === 'Const' && base.type.kind !== 'error' && here.unit.version === 6
   if (base.type.kind === 'void' || isLiteral) {
@@ -20,7 +20,12 @@ export function history(here: Place, node: tree.Index): Expr {
   if (!isNumber(offset.type) && offset.type.kind !== 'error' && offset.type.kind !== 'na') {
     here.check.report(here, node.index, messages.notANumber('how many bars back', describe(offset)))
   }
-  if (base.kind === 'Field' && here.unit.version === 6 && node.object.kind === 'Member')
+  if (
+    base.kind === 'Field' &&
+    base.type.kind !== 'udt' &&
+    here.unit.version === 6 &&
+    node.object.kind === 'Member'
+  )
     here.check.report(here, node, messages.historyOfField(node.object.property.name))
   if (base.kind === 'Variable') markHistory(base.variable)
   if (
@@ -38,6 +43,22 @@ export function history(here: Place, node: tree.Index): Expr {
     start: node.start,
     end: node.end,
   }
+}
+
+/**
+ * The past of a call of the script's own, and of an object, goes on with every execution of the scope, even where it is
+ * only read now and then: what it is the past of is evaluated before the statement (L12).
+ */
+function goingOn(here: Place, base: Expr): Expr {
+  if (here.edge !== 'lazy') return base
+  if (base.kind === 'UserCall' && base.type.kind !== 'void' && base.type.kind !== 'tuple')
+    return temporary(here, base)
+  return base.type.kind === 'udt' && base.kind !== 'Variable' ? temporary(here, orNa(base)) : base
+}
+
+/** The same, without ending the run where an object on the way is na. */
+function orNa(expr: Expr): Expr {
+  return expr.kind === 'Field' ? { ...expr, object: orNa(expr.object), orNa: true } : expr
 }
 
 /** Whether its past exists on every bar, wherever it is read. */
@@ -83,7 +104,7 @@ export function unary(here: Place, node: tree.Unary): Expr {
 export function binary(here: Place, node: tree.Binary): Expr {
   // Only v6 leaves the right side alone when the left one decides.
   const isLazy = (node.operator === 'and' || node.operator === 'or') && here.unit.version === 6
-  const right = isLazy ? { ...here, conditional: true } : here
+  const right = isLazy ? lazily(here) : here
   return operation(here, node.operator, value(here, node.left), value(right, node.right), node)
 }
 
@@ -119,7 +140,11 @@ export function operation(
     isNumber(type) || type.kind === 'na' || (type.kind === 'bool' && here.unit.version < 5)
   if (operator === '==' || operator === '!=') {
     const type = unify(here, a, b)
-    if (isNa(left) || isNa(right)) here.check.report(here, node, messages.comparedWithNa(operator))
+    const is6 = here.unit.version === 6
+    if (isNa(left) || isNa(right))
+      here.check.report(here, node, is6 ? messages.comparesToNa(operator) : messages.comparedWithNa(operator))
+    else if (is6 && type !== null && NOT_COMPARED.has(type.kind))
+      here.check.report(here, node, messages.comparesObjects(operator, describe(left)))
     if (type !== null && type.kind !== 'void') return made(BOOL, coerce(left, type), coerce(right, type))
     if (numeric(a) && numeric(b)) return made(BOOL, number(left), number(right))
   } else if (operator === '+' && (a.kind === 'string' || b.kind === 'string')) {
@@ -144,6 +169,19 @@ export function operation(
   return COMPARISONS.has(operator) ? { ...errorExpr(node), type: BOOL } : errorExpr(node)
 }
 
+/** What `==` refuses (L14): of what is held by reference only lines and labels compare. */
+const NOT_COMPARED: ReadonlySet<Type['kind']> = new Set<Type['kind']>([
+  'array',
+  'matrix',
+  'map',
+  'udt',
+  'box',
+  'table',
+  'linefill',
+  'polyline',
+  'chart.point',
+])
+
 function isNa(expr: Expr): boolean {
   return expr.kind === 'Const' && expr.type.kind === 'na'
 }
@@ -152,7 +190,7 @@ const COMPARISONS: ReadonlySet<string> = new Set(['<', '<=', '>', '>=', '==', '!
 
 export function ternary(here: Place, node: tree.Ternary): Expr {
   const test = condition(here, value(here, node.test), node.test)
-  const branch = { ...here, conditional: true }
+  const branch = lazily(here)
   const consequent = value(branch, node.consequent)
   const alternate = value(branch, node.alternate)
   let type = unify(here, consequent.type, alternate.type)

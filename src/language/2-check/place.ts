@@ -225,6 +225,11 @@ export interface Place {
   readonly topLevel: boolean
   /** Whether this place is not executed on every bar, or is executed many times on one. */
   readonly conditional: boolean
+  /**
+   * What may be left out within the statement being checked: the right side of an `and`, the arms of a choice. `head`: the head
+   * of a loop, which is evaluated in each round, so that nothing can be put before the statement.
+   */
+  readonly edge: 'none' | 'lazy' | 'head'
   /** The condition that decides whether this place is reached. */
   readonly branch: Branch | null
   /** Whether this is inside a function that a library exports, which cannot see all of the library's globals. */
@@ -363,10 +368,16 @@ export function atTop(check: Check, unit: Unit): Place {
     loops: 0,
     topLevel: true,
     conditional: false,
+    edge: 'none',
     branch: null,
     exported: false,
     target: '',
   }
+}
+
+/** The same place, for a part that may be left out. */
+export function lazily(here: Place): Place {
+  return { ...here, conditional: true, edge: here.edge === 'head' ? 'head' : 'lazy' }
 }
 
 export function isLoopDependent(here: Place, variable: Variable): boolean {

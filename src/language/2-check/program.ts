@@ -125,6 +125,8 @@ export interface FieldExpr extends Typed {
   readonly object: Expr
   /** A UDT's field, or a field of chart.point. */
   readonly field: string
+  /** na where the object is, which otherwise ends the run. */
+  readonly orNa?: boolean
 }
 /** Type void = a statement. Otherwise every branch has a result of this type and there always is an alternate. */
 export interface IfExpr extends Typed {

@@ -27,6 +27,7 @@ import type {
 } from '../2-check/program.ts'
 import type { Type } from '../2-check/types.ts'
 import { eachPart } from '../2-check/walk.ts'
+import { CallHistory, notableIn, type Noted } from './call-history.ts'
 import { keyOf } from './key.ts'
 
 export const RANKS = ['fixed', 'column', 'dynamic'] as const
@@ -89,6 +90,8 @@ export interface Plan {
   readonly guards: readonly PlannedColumn[] | null
   /** What a variable is on every bar, where that is computed ahead; null = the script's body says it. */
   definitionOf(variable: Variable): Expr | null
+  /** What a function notes at each call, because it reads its past (`call-history.ts`). */
+  notedBy(fn: FunctionInstance): readonly Noted[]
 }
 
 /**
@@ -139,12 +142,15 @@ type Composed = Extract<
 interface Where {
   /** Executed on every bar, exactly once. */
   readonly always: boolean
+  /** Executed exactly once whenever the function around it is called. */
+  readonly eachCall: boolean
   /** The same place under a condition. */
   readonly sometimes: Where
 }
 
 class Sometimes implements Where {
   readonly always = false
+  readonly eachCall = false
   readonly sometimes = this
 }
 /** Who reads a value: the script bar by bar, a loop that computes ahead, or a function. */
@@ -187,6 +193,9 @@ class Planner {
   readonly #inFunctions = new Set<Variable>()
   readonly #historyColumns = new Map<Variable, PlannedColumn>()
   readonly #visited = new Set<FunctionInstance>()
+  readonly #callHistory = new CallHistory()
+  /** The function whose body is being ranked or marked. */
+  #fn: FunctionInstance | null = null
 
   constructor(program: Program) {
     this.#program = program
@@ -195,12 +204,21 @@ class Planner {
   run(hoist: boolean, guard: boolean): Plan {
     const { body, functions } = this.#program
     const sometimes = new Sometimes()
-    this.#rankBlock(body, hoist ? { always: true, sometimes } : sometimes, true)
-    for (const fn of functions) this.#rankBlock(fn.body, sometimes, false)
+    this.#rankBlock(body, hoist ? { always: true, eachCall: false, sometimes } : sometimes, true)
+    for (const fn of functions) {
+      this.#fn = fn
+      this.#rankBlock(fn.body, { always: false, eachCall: true, sometimes }, false)
+    }
+    this.#callHistory.settle(functions)
     const guards = guard ? this.#guardsOf(body) : null
     this.#markBlock(body, 'body')
     for (const variable of this.#globals)
-      if (variable.historyRead && !this.#candidates.has(variable) && !this.#aliases.has(variable))
+      if (
+        variable.historyRead &&
+        !this.#candidates.has(variable) &&
+        !this.#aliases.has(variable) &&
+        this.#callHistory.needsColumn(variable)
+      )
         this.#historyColumns.set(variable, this.#newColumn(columnKind(variable.type)))
     const hoists = this.#hoists.toSorted((a, b) => a.order - b.order).map(({ hoist }) => hoist)
     const storages = new Map<Variable, Storage>()
@@ -217,6 +235,7 @@ class Planner {
       originOf: (variable) => this.#origins.get(variable) ?? null,
       definitionOf: (variable) =>
         this.#candidates.get(variable)?.value ?? this.#aliases.get(variable)?.call ?? null,
+      notedBy: (fn) => this.#callHistory.notedBy(fn),
       storageOf: (variable) => {
         let storage = storages.get(variable)
         if (!storage) storages.set(variable, (storage = this.#storage(variable)))
@@ -348,6 +367,7 @@ class Planner {
       }
       case 'History': {
         const facts = this.#rankExpr(expr.offset, where) | this.#rankExpr(expr.base, where) | COLUMN
+        this.#callHistory.reads(this.#fn, expr.base)
         if (expr.base.kind === 'Variable' || expr.base.kind === 'BuiltinVariable') return facts
         return where.always && !isDynamic(facts) ? facts : facts | DYNAMIC | EFFECTS
       }
@@ -376,6 +396,8 @@ class Planner {
       case 'Tuple':
         return this.#rankAll(expr.items, where) | DYNAMIC
       case 'UserCall':
+        this.#callHistory.calls(this.#fn, expr.fn, where)
+        return this.#rankAll(expr.args, where) | DYNAMIC | EFFECTS
       case 'NewObject':
         return this.#rankAll(expr.args, where) | DYNAMIC | EFFECTS
       default:
@@ -519,7 +541,7 @@ class Planner {
         for (const argument of expr.args) this.#mark(argument, reader)
         if (this.#visited.has(expr.fn)) return
         this.#visited.add(expr.fn)
-        this.#markBlock(expr.fn.body, 'function')
+        this.#markFunction(expr.fn)
         return
       default:
         eachPart(
@@ -629,9 +651,20 @@ class Planner {
     this.#values.set(expr, placed.column)
   }
 
+  #markFunction(fn: FunctionInstance): void {
+    const outer = this.#fn
+    this.#fn = fn
+    this.#markBlock(fn.body, 'function')
+    this.#fn = outer
+  }
+
   #markHistory(expr: HistoryExpr, reader: Reader): void {
     const { base, offset } = expr
     this.#mark(offset, reader)
+    if (this.#fn !== null && notableIn(this.#callHistory.notedBy(this.#fn), base) !== null) {
+      this.#mark(base, reader)
+      return
+    }
     if (base.kind === 'Variable') {
       this.#markVariable(base.variable, reader, true)
       return

@@ -11,6 +11,7 @@ import type {
   Variable,
 } from '../2-check/program.ts'
 import type { Type, Udt } from '../2-check/types.ts'
+import { notableIn, type Noted } from '../3-plan/call-history.ts'
 import { History } from '../runtime/history.ts'
 import { OBJECT } from '../runtime/reach.ts'
 import {
@@ -67,6 +68,8 @@ export function expression(module: Module, expr: Expr, into: Body): Code {
     case 'CopyObject':
       return js`(M.used+=${expr.type.kind === 'udt' ? objectBytes(expr.type.udt) : 0},${module.constant(shallowCopy)}(${expression(module, expr.object, into)}))`
     case 'Field':
+      if (expr.orNa)
+        return js`(${expression(module, expr.object, into)}?.${fieldName(expr.object.type, expr.field)}??${module.naOf(expr.type)})`
       return js`${module.constant(objectOf)}(${expression(module, expr.object, into)}).${fieldName(expr.object.type, expr.field)}`
     case 'If':
     case 'Switch':
@@ -109,7 +112,7 @@ export function fieldName(type: Type, field: string): string {
   return field
 }
 
-function variable(module: Module, variable: Variable, into: Body): Code {
+export function variable(module: Module, variable: Variable, into: Body): Code {
   const storage = module.plan.storageOf(variable)
   switch (storage.place) {
     case 'fixed':
@@ -183,6 +186,8 @@ function history(module: Module, expr: HistoryExpr, into: Body): Code {
   const { base } = expr
   const na = module.naOf(expr.type)
   const offset = historyOffsetOf(module, expr.offset, into)
+  const noted = into.fn && notableIn(module.plan.notedBy(into.fn), base)
+  if (noted) return js`${into.state}.${noteField(noted)}.at(i,${offset})`
   if (base.kind === 'Variable') {
     const storage = module.plan.storageOf(base.variable)
     if (storage.place === 'fixed') return pastOf(offset, () => variableName(base.variable), na)
@@ -211,7 +216,19 @@ function history(module: Module, expr: HistoryExpr, into: Body): Code {
   // The past of an expression: kept for this site, one entry a bar it is executed on.
   const field = into.frame.field(`e${expr.site}`, `new ${module.constant(History)}(${na})`)
   const store = `${into.state}.${field}`
+  if (isCopied(base.type))
+    return js`(${module.touched}.add(${store}),${store}.put(i,${expression(module, base, into)}),${store}.at(i,${offset}))`
   return js`(${store}.put(i,${expression(module, base, into)}),${store}.at(i,${offset}))`
+}
+
+/** Whether the past of a value is a copy of what it was (`runtime/past-collections.ts`). */
+export function isCopied({ kind }: Type): boolean {
+  return kind === 'array' || kind === 'matrix'
+}
+
+/** The field of a function's frame that holds what it notes of a variable at each call. */
+export function noteField(noted: Noted): string {
+  return noted === 'bar_index' ? 'gi' : `g${noted.id}`
 }
 
 /** A number where it is the same on every bar. */
@@ -297,6 +314,9 @@ function equality(module: Module, expr: BinaryExpr, left: Code, right: Code): Co
     case 'bool':
       if (!module.threeState) return js`(${left}${equal ? '===' : '!=='}${right})`
       return js`${module.constant(equal ? sameBool : differsBool)}(${left},${right})`
+    case 'line':
+    case 'label':
+      return js`(${left}${equal ? '===' : '!=='}${right})`
     default:
       return js`${module.constant(equal ? same : differs)}(${left},${right})`
   }

@@ -11,6 +11,7 @@ import type { Expr } from '../2-check/program.ts'
 import type { Hoist, Plan } from '../3-plan/plan.ts'
 import { inputsBehind } from '../3-plan/shared.ts'
 import type { ColumnShare, Executable, Instantiate } from '../runtime/executable.ts'
+import { pastOf, settle } from '../runtime/past-collections.ts'
 import type { StateClass } from '../runtime/state-class.ts'
 import { GENERATED_NAME } from '../runtime/locate.ts'
 import { ColumnValue, js, sequence, type Code, type CodePart } from './code.ts'
@@ -44,6 +45,8 @@ export function generate(plan: Plan, { trades = true, apart = false } = {}): Gen
   const hoists = apart ? hoistsApart(module, shares) : hoistLoops(module)
   const loop = runLoop(module, doing, main, trades && plan.program.declaration.kind === 'strategy')
 
+  for (const line of pastLines(module)) out.line(line)
+
   const text = moduleText(module, { hoists, recorded, body: out, loop })
   const source = text.toText()
   // The text is ours from end to end (see the top of the file): this is the one place where text becomes code.
@@ -65,6 +68,18 @@ export function generate(plan: Plan, { trades = true, apart = false } = {}): Gen
     frameCount: module.main.size,
     instantiate: factory(module.constants),
   }
+}
+
+/** What ends a bar: copies of the arrays and matrices whose past is read. Those that nobody can read any more are let go. */
+function pastLines(module: Module): Code[] {
+  if (!module.copiesPast) return []
+  const lines = [...module.pastColumns].map((column) => {
+    // A bar may be run once more, when an order of it has filled.
+    const gone = module.backOf(column.index) + 1
+    const forget = Number.isFinite(gone) ? js`if(i>=${gone})${entry(module, column, gone)}=null;` : ''
+    return js`${assignment(module, column, js`${module.constant(pastOf)}(${entry(module, column)})`)};${forget}`
+  })
+  return [...lines, js`${module.constant(settle)}(${module.touched});`]
 }
 
 /** The text of the module, around what was generated of its parts. */

@@ -151,6 +151,9 @@ export class Module {
   /** Values computed once a run, by what they are. */
   readonly once = new Map<string, string>()
   usesLoops = false
+  /** Columns of arrays and matrices whose past is read, which are copied at the end of each bar. */
+  readonly pastColumns = new Set<PlannedColumn>()
+  #touched = ''
   /** Functions that call functions that call functions make a loop too: a bar of them may never end. */
   readonly countsCalls: boolean
   #repeated: ReadonlySet<Expr> | null = null
@@ -194,6 +197,19 @@ export class Module {
   /** How far back the script reads a column, in bars; Infinity = nobody knows. */
   backOf(index: number): number {
     return this.#kept.get(index) ?? 0
+  }
+
+  /** The set of buffers of arrays and matrices that are put into on a bar: `settle` copies what they hold at its end. */
+  get touched(): string {
+    if (this.#touched === '') {
+      this.#touched = 'P'
+      this.fixed.line(`const P=new ${this.constant(Set)}();`)
+    }
+    return this.#touched
+  }
+  /** Whether bars end with copies of arrays or matrices. */
+  get copiesPast(): boolean {
+    return this.#touched !== '' || this.pastColumns.size > 0
   }
 
   constant(value: unknown): string {

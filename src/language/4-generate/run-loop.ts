@@ -94,6 +94,7 @@ interface Idling {
 /** null: the body may do something on any bar. */
 function idlingOf(module: Module, doing: readonly Doing[], body: Body): Idling | null {
   const { guards, recorded } = module.plan
+  if (module.copiesPast) return null
   if (guards !== null)
     return { asks: guards.map((column) => js`if(${entry(module, column)}===1)break;`), writes: [] }
   const idling: Idling = { asks: [], writes: [] }

@@ -11,12 +11,13 @@ import type {
   SwitchExpr,
   Variable,
 } from '../2-check/program.ts'
+import type { Noted } from '../3-plan/call-history.ts'
 import { History } from '../runtime/history.ts'
 import { itemsOf, keysOf, rowOf, rowsOf } from '../runtime/iterate.ts'
-import { loopStep, objectOf } from '../runtime/operators.ts'
+import { collectionOf, loopStep, objectOf } from '../runtime/operators.ts'
 import { js, type Code, type CodePart } from './code.ts'
 import { assignment } from './columns.ts'
-import { convert, expression, fieldName } from './expressions.ts'
+import { convert, expression, fieldName, isCopied, noteField, variable } from './expressions.ts'
 import {
   Frame,
   variableName,
@@ -155,7 +156,7 @@ function forLines(module: Module, expr: ForExpr, into: Body, sink: Sink | null):
 function forInLines(module: Module, expr: ForInExpr, into: Body, sink: Sink | null): void {
   const { out } = into
   const [list, at] = [module.temporary(), module.temporary()]
-  const collection = js`${module.constant(objectOf)}(${expression(module, expr.collection, into)})`
+  const collection = js`${module.constant(collectionOf)}(${expression(module, expr.collection, into)})`
   const { kind } = expr.collection.type
   const isMap = kind === 'map'
   out.line(js`const ${list}=${collection};`, expr.collection.start)
@@ -190,8 +191,10 @@ function remember(module: Module, variable: Variable, into: Body, offset: number
   if (storage.history === 'none' || storage.place === 'column') return
   const owner = variable.owner === null ? 'G' : into.state
   const now = storage.place === 'state' ? `${owner}.${variableName(variable)}` : variableName(variable)
+  const copied = isCopied(variable.type)
   if (storage.column) {
     into.out.line(js`${assignment(module, storage.column, now)};`, offset)
+    if (copied) module.pastColumns.add(storage.column)
     return
   }
   const frame = variable.owner === null ? module.main : into.frame
@@ -200,6 +203,17 @@ function remember(module: Module, variable: Variable, into: Body, offset: number
     `new ${module.constant(History)}(${module.naOf(variable.type)})`,
   )
   into.out.line(js`${owner}.${field}.put(i,${now});`, offset)
+  if (copied) into.out.line(`${module.touched}.add(${owner}.${field});`, offset)
+}
+
+/** Notes for a call what its body reads the past of. */
+function note(module: Module, noted: Noted, into: Body): void {
+  const [now, na] =
+    noted === 'bar_index' ? ['i', 'NaN'] : [variable(module, noted, into), module.naOf(noted.type)]
+  const field = into.frame.field(noteField(noted), `new ${module.constant(History)}(${na})`)
+  into.out.line(js`${into.state}.${field}.put(i,${now});`)
+  if (noted !== 'bar_index' && isCopied(noted.type))
+    into.out.line(`${module.touched}.add(${into.state}.${field});`)
 }
 
 function statement(module: Module, statement: Stmt, into: Body): void {
@@ -328,6 +342,7 @@ export function functionOf(module: Module, fn: FunctionInstance): EmittedFunctio
   const out = new Writer()
   const into: Body = { frame: emitted.frame, state: 'F', fn, out, hoisted: false }
   for (const parameter of fn.parameters) remember(module, parameter, into, -1)
+  for (const noted of module.plan.notedBy(fn)) note(module, noted, into)
   block(module, fn.body, into, (code, at) =>
     // Not `return f(x)`: JavaScriptCore makes a tail call of that, and the stack would not name this line.
     out.line(js`{const r=${code};return r;}`, at ?? fn.body.result?.start ?? -1),

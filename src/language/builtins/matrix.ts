@@ -98,7 +98,7 @@ export const MATRIX: readonly BuiltinEntry[] = [
   fn('matrix.swap_rows', 'Exchanges two rows.', '(matrix<T> id, int row1, int row2) void', { fn: swapRows }),
   fn('matrix.swap_columns', 'Exchanges two columns.', '(matrix<T> id, int column1, int column2) void', {
     fn: (id: Any, first: number, second: number) => {
-      const matrix = id ?? absent('matrix.swap_columns')
+      const matrix = (id ?? absent('matrix.swap_columns')).changed()
       const [one, two] = [matrix.column(first), matrix.column(second)]
       for (let i = 0; i < matrix.items.length; i += matrix.columns)
         [matrix.items[i + one], matrix.items[i + two]] = [matrix.items[i + two], matrix.items[i + one]]
@@ -128,7 +128,7 @@ export const MATRIX: readonly BuiltinEntry[] = [
   ),
   fn('matrix.reverse', 'Turns the order of rows and columns around.', '(matrix<T> id) void', {
     fn: (id: Any) => {
-      ;(id ?? absent('matrix.reverse')).items.reverse()
+      ;(id ?? absent('matrix.reverse')).changed().items.reverse()
     },
   }),
   fn('matrix.transpose', 'Rows as columns, in a new matrix.', '(matrix<T> id) matrix<T>', {
@@ -283,7 +283,7 @@ function fill(
   fromColumn: number,
   toColumn: number,
 ): void {
-  const matrix = id ?? absent('matrix.fill')
+  const matrix = (id ?? absent('matrix.fill')).changed()
   const area = part(matrix, fromRow, toRow, fromColumn, toColumn)
   for (let row = area.fromRow; row < area.toRow; row++)
     matrix.items.fill(value, row * matrix.columns + area.fromColumn, row * matrix.columns + area.toColumn)
@@ -306,7 +306,7 @@ function submatrix(
 }
 
 function addRow(id: Any, index: number, values: PineArray | null): void {
-  const matrix = id ?? absent('matrix.add_row')
+  const matrix = (id ?? absent('matrix.add_row')).changed()
   const row = matrix.row(Number.isNaN(index) ? matrix.rows : index, true)
   const isEmpty = matrix.items.length === 0
   const added = lineOf(matrix, values, isEmpty ? null : matrix.columns, 'row')
@@ -315,7 +315,7 @@ function addRow(id: Any, index: number, values: PineArray | null): void {
 }
 
 function addColumn(id: Any, index: number, values: PineArray | null): void {
-  const matrix = id ?? absent('matrix.add_col')
+  const matrix = (id ?? absent('matrix.add_col')).changed()
   const column = matrix.column(Number.isNaN(index) ? matrix.columns : index, true)
   const isEmpty = matrix.items.length === 0
   const added = lineOf(matrix, values, isEmpty ? null : matrix.rows, 'column')
@@ -338,7 +338,7 @@ function lineOf(
 }
 
 function removeRow(id: Any, index: number): PineArray {
-  const matrix = id ?? absent('matrix.remove_row')
+  const matrix = (id ?? absent('matrix.remove_row')).changed()
   const row = matrix.row(Number.isNaN(index) ? matrix.rows - 1 : index)
   const removed = matrix.items.splice(row * matrix.columns, matrix.columns)
   matrix.rows--
@@ -346,7 +346,7 @@ function removeRow(id: Any, index: number): PineArray {
 }
 
 function removeColumn(id: Any, index: number): PineArray {
-  const matrix = id ?? absent('matrix.remove_col')
+  const matrix = (id ?? absent('matrix.remove_col')).changed()
   const column = matrix.column(Number.isNaN(index) ? matrix.columns - 1 : index)
   const removed = matrix.columnValues(column)
   const items = matrix.items.filter((_, i) => i % matrix.columns !== column)
@@ -355,14 +355,14 @@ function removeColumn(id: Any, index: number): PineArray {
 }
 
 function swapRows(id: Any, first: number, second: number): void {
-  const matrix = id ?? absent('matrix.swap_rows')
+  const matrix = (id ?? absent('matrix.swap_rows')).changed()
   const [one, two] = [matrix.row(first) * matrix.columns, matrix.row(second) * matrix.columns]
   for (let i = 0; i < matrix.columns; i++)
     [matrix.items[one + i], matrix.items[two + i]] = [matrix.items[two + i], matrix.items[one + i]]
 }
 
 function concat(id: Any, other: Any): PineMatrix {
-  const matrix = id ?? absent('matrix.concat')
+  const matrix = (id ?? absent('matrix.concat')).changed()
   const added = other ?? absent('matrix.concat')
   if (matrix.columns !== added.columns && matrix.items.length > 0)
     throw joinsOtherColumns(matrix.columns, added.columns)
@@ -371,7 +371,7 @@ function concat(id: Any, other: Any): PineMatrix {
 }
 
 function reshape(id: Any, rows: number, columns: number): void {
-  const matrix = id ?? absent('matrix.reshape')
+  const matrix = (id ?? absent('matrix.reshape')).changed()
   const height = Math.trunc(rows)
   const width = Math.trunc(columns)
   if (height * width !== matrix.items.length || height < 0)
@@ -380,7 +380,7 @@ function reshape(id: Any, rows: number, columns: number): void {
 }
 
 function sort(id: Any, column: number, order: string, field: SortField): void {
-  const matrix = id ?? absent('matrix.sort')
+  const matrix = (id ?? absent('matrix.sort')).changed()
   const places = sortedIndices(matrix.columnValues(matrix.column(column)), order, field, matrix.budget)
   matrix.items = places.flatMap((row) => matrix.rowValues(row))
 }

@@ -173,10 +173,17 @@ export const mapNeedsBoth = (): Message =>
   error('map-needs-both', 'A loop over a map takes a key and a value.', 'Write `for [key, value] in …`.')
 export const historyOfVoid = (found: string): Message =>
   error('no-history', `\`[]\` cannot look at the past of ${found}.`)
+/** `name` is what stands behind the brackets; `code` is TradingView's. */
+export const pastWithoutParentheses = (name: string, code: 'CE10010' | 'CE10011'): Message =>
+  error(
+    'past-without-parentheses',
+    `\`.${name}\` cannot stand straight after [] (${code}).`,
+    `Put the past into parentheses: \`(x[1]).${name}\`.`,
+  )
 export const historyOfField = (name: string): Message =>
   error(
     'no-field-history',
-    `A field has no past of its own since v6: [] cannot stand after \`.${name}\`.`,
+    `A field has no past of its own since v6: [] cannot stand after \`.${name}\` (CE10290).`,
     `Look at the object’s past: \`(object[1]).${name}\`.`,
   )
 export const notAnObject = (name: string, found: string): Message =>
@@ -217,6 +224,18 @@ export const comparedWithNa = (operator: string): Message =>
     'compared-with-na',
     `\`${operator}\` with na is never true.`,
     operator === '==' ? 'Write `na(x)`.' : 'Write `not na(x)`.',
+  )
+export const comparesToNa = (operator: string): Message =>
+  error(
+    'compared-with-na',
+    `\`${operator}\` cannot compare with na since v6 (CE10187).`,
+    operator === '==' ? 'Write `na(x)`.' : 'Write `not na(x)`.',
+  )
+export const comparesObjects = (operator: string, found: string): Message =>
+  error(
+    'compares-objects',
+    `\`${operator}\` cannot compare ${found} (CE10123).`,
+    'Of objects only lines and labels compare. Compare a field, or a number of your own.',
   )
 export const conditionalCall = (name: string): Message =>
   warning(

@@ -37,9 +37,10 @@ export const tooManyOrders = (most: number) =>
 
 // Operators and arguments.
 export const stepNotAbove0 = (step: number) => fails(`The step of a for loop is ${step}; it must be above 0.`)
-export const fieldOfNa = () => fails('Cannot access a field of an object that is na.')
+export const fieldOfNa = () => fails('Cannot access a field of an object that is na (RE10041).')
+export const loopsOverNa = () => fails('Cannot loop over a collection that is na.')
 export const offsetBelow0 = (offset: number) =>
-  fails(`History offset ${offset} is negative: x[n] looks n bars back, so n must be 0 or more.`)
+  fails(`History offset ${offset} is negative: x[n] looks n bars back, so n must be 0 or more (RE10008).`)
 /** `expected` says what it must be: `above 0`. */
 export const invalidArgument = (
   argument: string,
@@ -106,8 +107,14 @@ const NEW = {
   matrix: 'matrix.new<type>(rows, columns)',
   map: 'map.new<type, type>()',
 } as const
+/** TradingView's codes. */
+const OF_NA = { array: ' (RE10052)', matrix: ' (RE10053)', map: '' } as const
 export const collectionIsNa = (name: string, kind: keyof typeof NEW) =>
-  fails(`Cannot call '${name}()' because the ${kind} is na. Create it with ${NEW[kind]}.`)
+  fails(`Cannot call '${name}()' because the ${kind} is na${OF_NA[kind]}. Create it with ${NEW[kind]}.`)
+export const changesPast = (kind: 'array' | 'matrix') =>
+  fails(
+    `Cannot change ${kind === 'array' ? 'an array' : 'a matrix'} of a bar before, which came from [] (RE10051). Change a copy: ${kind}.copy(x[1]).`,
+  )
 const GROWN = {
   array: ['elements', 'Remove old elements with array.shift() before adding new ones.'],
   matrix: ['elements', 'Use fewer rows or columns.'],

@@ -6,7 +6,7 @@
 //
 // Fields are plain data (no closures, no private names), since a snapshot of a run copies them.
 
-import { invalidSlice, outOfBounds, tooLarge } from '../messages/failing.ts'
+import { changesPast, invalidSlice, outOfBounds, tooLarge } from '../messages/failing.ts'
 import type { Budget } from './budget.ts'
 
 /** Bytes of an element, of a pair of a map, and of a collection besides its contents. */
@@ -154,6 +154,35 @@ export class PineArray<T = unknown> {
     if (place < 0) place += size
     if (!(place >= 0 && place < size)) throw outOfBounds(index, size)
     return this.from + place
+  }
+}
+
+/** An array as a bar left it, which `x[1]` answers: it is read, sliced and copied as any other, and nothing changes it (L13). */
+export class PastArray<T = unknown> extends PineArray<T> {
+  override set(): never {
+    throw changesPast('array')
+  }
+  override insert(): never {
+    throw changesPast('array')
+  }
+  override remove(): never {
+    throw changesPast('array')
+  }
+  override clear(): never {
+    throw changesPast('array')
+  }
+  override append(): never {
+    throw changesPast('array')
+  }
+  override replace(): never {
+    throw changesPast('array')
+  }
+  override fill(): never {
+    throw changesPast('array')
+  }
+  override slice(from: number, to: number): PineArray<T> {
+    const { items, na, budget, from: start, count } = super.slice(from, to)
+    return new PastArray(items, na, budget, this, start, count)
   }
 }
 

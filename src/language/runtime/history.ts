@@ -71,6 +71,11 @@ export class History<T> {
     return this.count === 0 ? this.na : (this.values[this.count - 1] as T)
   }
 
+  /** The bar of that; -1 before. */
+  get lastBar(): number {
+    return this.count === 0 ? -1 : this.bars[this.count - 1]!
+  }
+
   /** Answers how to forget what is put from now on. */
   mark(): () => void {
     const count = this.count

@@ -1,8 +1,7 @@
 // Matrices as scripts hold them: elements row after row in one array, so that a row is a stretch of it.
 
-import { noSuchLine } from '../messages/failing.ts'
+import { changesPast, noSuchLine, tooLarge } from '../messages/failing.ts'
 import { PineArray } from './collections.ts'
-import { tooLarge } from '../messages/failing.ts'
 import type { Budget } from './budget.ts'
 
 export class PineMatrix<T = unknown> {
@@ -33,6 +32,11 @@ export class PineMatrix<T = unknown> {
   set(row: number, column: number, value: T): void {
     if (Number.isNaN(row) || Number.isNaN(column)) return
     this.items[this.row(row) * this.columns + this.column(column)] = value
+  }
+
+  /** The matrix itself, to be changed. */
+  changed(): this {
+    return this
   }
 
   rowValues(row: number): T[] {
@@ -88,6 +92,16 @@ export class PineMatrix<T = unknown> {
 
   column(index: number, inserting = false): number {
     return line('column', index, this.columns, inserting)
+  }
+}
+
+/** A matrix as a bar left it, which `x[1]` answers: nothing changes it (L13). */
+export class PastMatrix<T = unknown> extends PineMatrix<T> {
+  override set(): never {
+    throw changesPast('matrix')
+  }
+  override changed(): never {
+    throw changesPast('matrix')
   }
 }
 

@@ -1,6 +1,6 @@
 // What operators and casts do, where JavaScript's own do something else. The generated code calls these.
 
-import { fieldOfNa, offsetBelow0, stepNotAbove0, stringTooLong } from '../messages/failing.ts'
+import { fieldOfNa, loopsOverNa, offsetBelow0, stepNotAbove0, stringTooLong } from '../messages/failing.ts'
 import { type Runtime } from './runtime.ts'
 
 /** Bool column entry of a three-state bool (version 4 and 5). */
@@ -77,9 +77,15 @@ export function objectOf<T>(object: T | null): T {
   return object
 }
 
-/** How far back `x[n]` looks: whole bars, na for na. */
+/** What a loop goes over. */
+export function collectionOf<T>(collection: T | null): T {
+  if (collection === null || collection === undefined) throw loopsOverNa()
+  return collection
+}
+
+/** How far back `x[n]` looks: whole bars, na for na. What is less than a bar is cut off on both sides of 0 (L15). */
 export function historyOffset(offset: number): number {
-  const whole = Math.floor(offset)
+  const whole = Math.trunc(offset)
   if (whole < 0) throw offsetBelow0(whole)
   return whole
 }

@@ -19,10 +19,11 @@ import type {
   SharedColumns,
 } from '../environment.ts'
 import { Checkpoint } from './checkpoint.ts'
-import { PineArray, PineMap } from './collections.ts'
+import { PastArray, PineArray, PineMap } from './collections.ts'
 import { Budget } from './budget.ts'
 import { RunContext, strideAfter, type ColumnData } from './run-context.ts'
 import { ChartPoint, Drawings, forgetPast } from './drawings.ts'
+import { heldBy } from './held.ts'
 import { History } from './history.ts'
 import { plotElsewhere } from '../messages/running.ts'
 import {
@@ -33,7 +34,7 @@ import {
   type ResolvedInputs,
 } from './inputs.ts'
 import { located } from './locate.ts'
-import { PineMatrix } from './matrix.ts'
+import { PastMatrix, PineMatrix } from './matrix.ts'
 import { plotValues, tracksOf, type PlotTrack } from './plots.ts'
 import type { ChildRun, Opened } from './request.ts'
 
@@ -68,7 +69,7 @@ interface Opening {
 }
 
 /** Classes of objects that scripts create while running. A run that was just opened has an instance of every other class. */
-const MADE_ON_THE_WAY = [PineArray, PineMap, PineMatrix, ChartPoint, History]
+const MADE_ON_THE_WAY = [PineArray, PastArray, PineMap, PineMatrix, PastMatrix, ChartPoint, History]
 
 export class Run implements ScriptRun {
   readonly context: RunContext
@@ -112,6 +113,7 @@ export class Run implements ScriptRun {
       executable.instantiate(this.context, this.#resolved.values, this.#sources),
     )
     this.context.rerun = () => this.#rerun()
+    this.context.held = () => heldBy(this.#instance.state, this.context.columns, this.context.bar)
     this.context.spawn = (site, path, series) => this.#spawn(site, path, series)
     this.context.requestKey = (site, path) => executable.requestKey(site, path)
     const members = program.enums.flatMap((one) => one.members)
