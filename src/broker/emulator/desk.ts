@@ -73,7 +73,7 @@ export class Desk implements BrokerDesk {
     const projected = kind === 'entry' ? this.projected(direction) : position.units
     const claimed = kind === 'entry' && position.units * direction < 0 ? this.claimedByCloses() : 0
     let flip = kind === 'entry' && projected * direction < 0 ? Math.abs(projected) : 0
-    const isSized = (given & ORDER_GIVEN.qty) !== 0 && !Number.isNaN(request.qty)
+    const isSized = (given & ORDER_GIVEN.qty) !== 0 && Number.isFinite(request.qty)
     const budget =
       isSized || settings.defaultQtyType === 'fixed' ? NaN : budgetOf(settings, account.equityAt(price))
     let units = isSized ? unitsOf(request.qty, lot) : this.defaultUnits

@@ -19,6 +19,7 @@ import {
   differs,
   differsBool,
   differsColor,
+  differsInt,
   historyOffset,
   objectOf,
   same,
@@ -307,7 +308,7 @@ function equality(module: Module, expr: BinaryExpr, left: Code, right: Code): Co
     case 'int':
     case 'float':
       if (isInt(expr.left) && isInt(expr.right))
-        return equal ? js`(${left}===${right})` : js`${module.constant(differsColor)}(${left},${right})`
+        return equal ? js`(${left}===${right})` : js`${module.constant(differsInt)}(${left},${right})`
       return equal ? js`(Math.abs(${left}-${right})<=1e-10)` : js`(Math.abs(${left}-${right})>1e-10)`
     case 'color':
       return js`${module.constant(equal ? sameColor : differsColor)}(${left},${right})`

@@ -6,6 +6,7 @@ import {
   cannotSortBy,
   collectionIsNa,
   covarianceOfSizes,
+  outOfBounds,
   searchesTexts,
   sortsByFieldOfNa,
   tooLarge,
@@ -291,6 +292,7 @@ export const ARRAY: readonly BuiltinEntry[] = [
       fn: (id: Numbers, index: number) => {
         const array = id ?? absent('array.percentrank')
         if (array.size < 2) return Number.NaN
+        if (index < 0) throw outOfBounds(index, array.size)
         return statistics.percentRank(array.values(), array.at(Number.isNaN(index) ? 0 : index) - array.from)
       },
     },

@@ -29,10 +29,16 @@ export const COLOR: readonly BuiltinEntry[] = [
     ...constant(`color.${name}`, `#${rgb.toString(16).padStart(6, '0')}.`, 'const color', opaque(rgb)),
     ...(before6 === undefined ? {} : { valueBefore6: opaque(before6) }),
   })),
-  fn('color.new', 'A colour with another transparency.', '(color color, float transp) color', {
-    fn: withTransparency,
-    pure: true,
-  }),
+  fn(
+    'color.new',
+    'A colour with another transparency.',
+    ['(color color, const float transp) color', '(color color, float transp) color'],
+    [
+      // A fraction that is constant is cut off (K12).
+      { fn: (color: number, transp: number) => withTransparency(color, Math.trunc(transp)), pure: true },
+      { fn: withTransparency, pure: true },
+    ],
+  ),
   fn(
     '·veiled',
     'v4: a colour that says nothing of its transparency, with this one.',

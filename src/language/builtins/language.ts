@@ -8,6 +8,8 @@ import type { BuiltinConstant, BuiltinEntry, BuiltinFunction, Implementation } f
 const SPECIAL: Implementation = { special: true }
 
 const isNaNumber: Implementation = { fn: (value: number) => Number.isNaN(value), pure: true }
+/** An int that holds an infinity, as of math.floor(1 / 0), is na to whoever asks, though above every number (K11). */
+const isNaInt: Implementation = { fn: (value: number) => !Number.isFinite(value), pure: true }
 /** A drawing that was deleted is na, too. */
 const isNaValue: Implementation = {
   fn: (value: { readonly deletedBar?: number } | null) => value === null || (value.deletedBar ?? -1) !== -1,
@@ -35,8 +37,8 @@ const CASTS: readonly BuiltinEntry[] = [
   fn(
     'na',
     'True where the value is na.',
-    ['(int|float|color x) bool', '(any x) bool'],
-    [isNaNumber, isNaValue],
+    ['(int x) bool', '(float|color x) bool', '(any x) bool'],
+    [isNaInt, isNaNumber, isNaValue],
   ),
   fn(
     'nz',
@@ -49,7 +51,7 @@ const CASTS: readonly BuiltinEntry[] = [
       '(string source, string replacement = "") string',
     ],
     [
-      { fn: (x: number, y: number) => (Number.isNaN(x) ? y : x), pure: true },
+      { fn: (x: number, y: number) => (Number.isFinite(x) ? x : y), pure: true },
       { fn: (x: number, y: number) => (Number.isNaN(x) ? y : x), pure: true },
       { fn: (x: number, y: number) => (Number.isNaN(x) ? y : x), pure: true },
       { fn: (x: boolean | null, y: boolean) => x ?? y, pure: true },

@@ -120,11 +120,17 @@ export const STR: readonly BuiltinEntry[] = [
       // An array<int> would go where an array<float> is wanted: it has to be asked for first.
       `(array<int> value, string format = '${DEFAULT_PATTERN}') string`,
       `(array<float> value, string format = '${DEFAULT_PATTERN}') string`,
+      `(int value, string format = '${DEFAULT_PATTERN}') string`,
       `(any value, string format = '${DEFAULT_PATTERN}') string`,
     ],
     [
       { fn: toText, runtime: true },
       { fn: floatsToText, runtime: true },
+      {
+        fn: (runtime: Runtime, value: number, pattern: Text) =>
+          toText(runtime, Number.isFinite(value) ? value : Number.NaN, pattern),
+        runtime: true,
+      },
       { fn: toText, runtime: true },
     ],
   ),

@@ -131,7 +131,7 @@ export const arraySizeBelow0 = (size: number) =>
 export const arrayIsEmpty = (name: string) =>
   fails(`Cannot call '${name}()' because the array is empty. Test 'array.size(id) > 0' first.`)
 export const outOfBounds = (index: number, size: number) =>
-  fails(`Index ${index} is out of bounds, array size is ${size}.`)
+  fails(`Index ${index} is out of bounds, array size is ${size} (RE10045).`)
 export const invalidSlice = (from: number, to: number) =>
   fails(
     `Cannot take a slice from index ${from} to index ${to}: 'index_from' must not be greater than 'index_to'.`,

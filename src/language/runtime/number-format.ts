@@ -39,14 +39,14 @@ export function formatNumber(value: number, pattern: string, rounding: Rounding)
   return `${shown}${chosen.prefix}${text}${chosen.suffix}`
 }
 
-/** Nearest multiple of the tick, ties up, with as many decimals as the tick has. */
+/** Nearest multiple of the tick, ties away from zero, with as many decimals as the tick has. */
 export function formatMintick(value: number, mintick: number): string {
   if (Number.isNaN(value)) return 'NaN'
-  const ticks = Math.floor(value / mintick + 0.5 + 1e-9)
-  return fixed(ticks * mintick, decimalsOf(mintick))
+  const ticks = Math.floor(Math.abs(value) / mintick + 0.5 + 1e-9)
+  return fixed(Math.sign(value) * ticks * mintick, decimalsOf(mintick))
 }
 
-/** `1.234K`, `5.1M`, `2B`, `1.5T`: up to three decimals. */
+/** `1.234K`, `5.1M`, `2B`, `1.5T`: up to three decimals; below a thousand none (K13). */
 export function formatVolume(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
   const size = Math.abs(value)
@@ -60,7 +60,7 @@ export function formatVolume(value: number): string {
           : size >= 1e3
             ? [1e3, 'K']
             : [1, '']
-  return `${formatNumber(value / unit, '0.###', 'half-up')}${letter}`
+  return `${formatNumber(value / unit, letter === '' ? '0' : '0.###', 'half-up')}${letter}`
 }
 
 export function formatPercent(value: number): string {
@@ -92,8 +92,6 @@ function digits(value: number, pattern: Pattern, rounding: Rounding): string {
   let fraction = decimals
   while (fraction.length > pattern.minDecimals && fraction.endsWith('0')) fraction = fraction.slice(0, -1)
   if (whole === '' && fraction === '') whole = '0'
-  // `#.##` of 0.5 is `.5` in Java; TradingView shows `0.5`.
-  if (whole === '') whole = '0'
   if (pattern.group > 0) whole = grouped(whole, pattern.group)
   return fraction === '' ? whole : `${whole}.${fraction}`
 }
@@ -203,10 +201,12 @@ function readPattern(text: string): Pattern {
   }
   const group = integers.includes(',') ? integers.length - 1 - integers.lastIndexOf(',') : 0
   const plain = integers.replaceAll(',', '')
+  // As in Java, `#.##` means `0.##`, while `#.0` begins with the point: `.5`.
+  const isOpen = state !== 'integers' && plain !== '' && !`${plain}${decimals}`.includes('0')
   return {
     prefix,
     suffix,
-    minIntegers: plain.length - plain.replaceAll('0', '').length,
+    minIntegers: isOpen ? 1 : plain.length - plain.replaceAll('0', '').length,
     minDecimals: decimals.length - decimals.replaceAll('0', '').length,
     maxDecimals: decimals.length,
     group,

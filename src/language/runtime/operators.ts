@@ -52,6 +52,10 @@ export function sameBool(left: boolean | null, right: boolean | null): boolean |
 export function differsBool(left: boolean | null, right: boolean | null): boolean | null {
   return left === null || right === null ? null : left !== right
 }
+/** Nothing differs from an infinity, as from na. */
+export function differsInt(left: number, right: number): boolean {
+  return left !== right && Number.isFinite(left - right)
+}
 export function sameColor(left: number, right: number): boolean {
   return left === right
 }
