@@ -612,7 +612,9 @@ describe('hints', () => {
 
 test('what has no value is called nothing', () => {
   const { script } = parse('//@version=6\nindicator("")\nplot(alert("a"))')
-  expect(check(script).diagnostics[0]?.message).toBe('Expected float for `series` of `plot`, found nothing.')
+  expect(check(script).diagnostics[0]?.message).toBe(
+    'Expected float for `series` of `plot`, found nothing (CE10123).',
+  )
 })
 
 test('what a library keeps to itself is named with the library', () => {
@@ -630,7 +632,7 @@ test('what a library keeps to itself is named with the library', () => {
 test('a value that an input cannot have is named with the parameter and what it wants', () => {
   const { script } = parse('//@version=6\nindicator("")\nx = input.int(5, minval = "low")')
   expect(check(script).diagnostics[0]?.message).toBe(
-    'Expected a number for `minval` of `input.int`, found "low".',
+    'Expected a number for `minval` of `input.int`, found "low" (CE10123).',
   )
 })
 

@@ -287,6 +287,12 @@ test('every rule has an example in a test', () => {
         ([, rule = '']) => rule,
       ),
   )
+  const facts = [...new Bun.Glob('*.json').scanSync(`${root}/tests/parity/spec`)].flatMap((file) =>
+    Array.from(
+      readFileSync(`${root}/tests/parity/spec/${file}`, 'utf8').matchAll(/"rule": "([KL]\d+)"/g),
+      ([, rule = '']) => rule,
+    ),
+  )
   expect(rules.length).toBeGreaterThan(15)
-  expect(rules.filter((rule) => !titles.includes(rule))).toEqual([])
+  expect(rules.filter((rule) => !titles.includes(rule) && !facts.includes(rule))).toEqual([])
 })

@@ -62,6 +62,8 @@ const SpecCase = Type.Object(
     id: Type.String({ minLength: 1 }),
     /** The fact, in one sentence. */
     fact: Type.String({ minLength: 1 }),
+    /** The rule of src/language/RULES.md or src/broker/RULES.md that says it. */
+    rule: maybe(Type.String()),
     script: Type.Array(Type.String(), { minItems: 1 }),
     /** A name in bars.json. */
     bars: maybe(Type.String()),
@@ -84,7 +86,8 @@ type SpecCase = Static<typeof SpecCase>
 interface SpecBars {
   readonly symbol: SymbolFacts
   readonly interval: string
-  readonly bars: readonly (readonly number[])[]
+  /** Time (ms UTC), open, high, low, close, volume; null = na. */
+  readonly bars: readonly (readonly (number | null)[])[]
 }
 
 /** All cases of the folder; the suite of a case is `facts: ` and its source. */
@@ -93,7 +96,7 @@ export function specCases(folder: string): ParityCase[] {
   const barsBy = memo(100, (name: string): { of: SpecBars; bars: Bars } => {
     const of = given[name]
     if (!of) throw new Problem(422, 'validation_failed', `bars.json has no bars "${name}".`)
-    return { of, bars: barsOf(of.bars) }
+    return { of, bars: barsOf(of.bars.map((row) => row.map((cell) => cell ?? NaN))) }
   })
   return readdirSync(folder)
     .filter((name) => name.endsWith('.json') && name !== 'bars.json')

@@ -6,7 +6,7 @@ import { BUILTIN_FUNCTIONS } from '../builtins/table.ts'
 import * as messages from '../messages/checking.ts'
 import { argumentOf } from './argument.ts'
 import { chosenCall } from './chosen-call.ts'
-import { fold } from './constant.ts'
+import { fold, refusal } from './constant.ts'
 import { declarationCall } from './declaration.ts'
 import { inputCall } from './inputs.ts'
 import { adapt } from './legacy.ts'
@@ -54,6 +54,8 @@ export function builtinCall(
   const call = chosenCall(here, builtin, given, typeArguments, node)
   if (OUTPUT.test(name)) here.check.hasOutput = true
   if (call.kind === 'BuiltinCall') {
+    const unreadable = name === 'timestamp' && call.args.length === 1 ? refusal(here.check, call) : null
+    if (unreadable !== null) here.check.report(here, node, messages.constantRefused(unreadable))
     reportRefusedThere(here, call, node)
     countPlots(here, call)
     notePlot(here, call)

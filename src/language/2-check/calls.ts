@@ -26,7 +26,7 @@ import {
   type Unit,
 } from './place.ts'
 import type { Expr } from './program.ts'
-import { isPrimitive, typeText, type Type } from './types.ts'
+import { typeText, type Type } from './types.ts'
 import { givenArguments, value } from './values.ts'
 import { nowCalled } from './version.ts'
 
@@ -104,6 +104,18 @@ function* functionsInSight(here: Place): Generator<string> {
   for (const name of BUILTIN_FUNCTIONS.keys()) if (!name.includes('.')) yield name
 }
 
+/** Objects and drawings: what stands straight after their past is refused. */
+const PAST_IN_PARENTHESES: ReadonlySet<Type['kind']> = new Set<Type['kind']>([
+  'udt',
+  'line',
+  'label',
+  'box',
+  'table',
+  'linefill',
+  'polyline',
+  'chart.point',
+])
+
 function memberCall(here: Place, node: tree.Call, callee: tree.Member): Expr {
   const parts = path(callee)
   const root = parts?.[0]
@@ -137,7 +149,7 @@ function memberCall(here: Place, node: tree.Call, callee: tree.Member): Expr {
   const receiver = value(here, callee.object)
   const { kind } = receiver.type
   if (kind === 'array' || kind === 'matrix') needsParentheses(here, callee, 'CE10011')
-  else if (!isPrimitive(receiver.type) && kind !== 'error') needsParentheses(here, callee, 'CE10010')
+  else if (PAST_IN_PARENTHESES.has(kind)) needsParentheses(here, callee, 'CE10010')
   return methodCall(here, node, receiver, callee.property)
 }
 

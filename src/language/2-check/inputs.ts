@@ -8,7 +8,7 @@ import { fold, refusal } from './constant.ts'
 import { describe, fits, isNumber } from './convert.ts'
 import { errorExpr, type ConstValue, type Place } from './place.ts'
 import type { Expr, Input, InputExpr } from './program.ts'
-import { BOOL, COLOR, FLOAT, INT, STRING, typeText, type Type } from './types.ts'
+import { BOOL, COLOR, FLOAT, INT, STRING, isLater, typeText, type Type } from './types.ts'
 import { value } from './values.ts'
 
 /** `input()` of v4: its parameters in order, with a kind given by `type=`. */
@@ -104,6 +104,16 @@ function readInput(
   const options = optionValues(here, builtin, places)
   if (options !== null && initial !== undefined && initial !== null && !options.includes(initial as never))
     here.check.report(here, defval, messages.defaultNotAnOption(JSON.stringify(initial)))
+  const active = places.get('active')
+  if (active !== undefined) {
+    const given = value(here, active)
+    if (isLater(given.qualifier, 'input'))
+      here.check.report(
+        here,
+        active,
+        messages.argumentQualifier(builtin.name, 'active', 'input bool', describe(given)),
+      )
+  }
   const title = text('title')
   const minval = number('minval')
   const maxval = number('maxval')
@@ -174,7 +184,13 @@ function initialOf(
   defval: Expr,
 ): ConstValue | undefined {
   const initial = fold(here.check, defval)
-  if (kind === 'source') return defval.kind === 'BuiltinVariable' ? defval.builtin.name : ''
+  if (kind === 'source') {
+    // A plain input() takes constants and the chart's prices. [measured, TealScript's round 10]
+    const isNamed = defval.kind === 'BuiltinVariable' || defval.kind === 'Variable'
+    if (builtin.name === 'input' && here.unit.version > 4 && !isNamed)
+      here.check.report(here, defval, messages.notConstant(builtin.name, 'defval'))
+    return defval.kind === 'BuiltinVariable' ? defval.builtin.name : ''
+  }
   if (initial === undefined) {
     const why = refusal(here.check, defval)
     const message =

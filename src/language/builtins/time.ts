@@ -248,11 +248,21 @@ function periodBack(
 ): Period | null {
   const barsBack = Number.isNaN(back) ? 0 : Math.trunc(back)
   const steps = Number.isNaN(periods) ? 0 : Math.trunc(periods)
-  let period = periodOf(runtime, runtime.bar - Math.max(0, barsBack), timeframe, session, zone)
+  const hours = runtime.version === 4 ? onWeekdays(session) : session
+  let period = periodOf(runtime, runtime.bar - Math.max(0, barsBack), timeframe, hours, zone)
   if (barsBack < 0) period = step(runtime, periodOf(runtime, runtime.bar, null, null, null), null, -barsBack)
   if (barsBack < 0 && period !== null)
     period = symbolCalendar(runtime).period(period.start, intervalOf(runtime, timeframe))
   return steps === 0 ? period : step(runtime, period, timeframe, -steps)
+}
+
+/** Up to v4 a session that names no days is that of Monday to Friday (L1). */
+function onWeekdays(session: Text): Text {
+  if (!session) return session
+  return session
+    .split(',')
+    .map((range) => (range.includes(':') ? range : `${range}:23456`))
+    .join(',')
 }
 
 /** Moves along the symbol's grid of a timeframe, `count` periods on (negative: back), over the times the market is closed. */

@@ -261,11 +261,11 @@ export const positionalAfterNamed = (): Message =>
     'Move it to the front, or name it.',
   )
 export const argumentType = (fn: string, name: string, expected: string, found: string): Message =>
-  error('argument-type', `Expected ${expected} for \`${name}\` of \`${fn}\`, found ${found}.`)
+  error('argument-type', `Expected ${expected} for \`${name}\` of \`${fn}\`, found ${found} (CE10123).`)
 export const argumentQualifier = (fn: string, name: string, expected: string, found: string): Message =>
   error(
     'argument-qualifier',
-    `Expected ${expected} for \`${name}\` of \`${fn}\`, found ${found}.`,
+    `Expected ${expected} for \`${name}\` of \`${fn}\`, found ${found} (CE10123).`,
     expected.startsWith('const')
       ? 'It has to be known when the script is compiled.'
       : expected.startsWith('input')

@@ -69,7 +69,7 @@ export const unknownSession = (text: string) =>
   )
 export const unknownDate = (text: string | null) =>
   fails(
-    `Cannot read the date '${text}'. Write it as "2020-02-20 15:30", "20 Feb 2020 15:30 GMT+2" or "Feb 20 2020 15:30".`,
+    `Cannot read the date '${text}' (CE10275). Write it as "2020-02-20 15:30", "20 Feb 2020 15:30 GMT+2" or "Feb 20 2020 15:30".`,
   )
 export const unknownDirection = (text: string | null) =>
   fails(`Unknown direction '${text}'. Use strategy.direction.all, .long or .short.`)

@@ -385,7 +385,7 @@ table('drawings', [
 
 describe('mistakes', () => {
   const rows: readonly (readonly [string, string])[] = [
-    ['array.get(array.from(1), 1)', 'Index 1 is out of bounds, array size is 1.'],
+    ['array.get(array.from(1), 1)', 'Index 1 is out of bounds, array size is 1 (RE10045).'],
     ['array.new<int>().pop()', "Cannot call 'array.pop()' because the array is empty"],
     ['array.new<int>(-1).size()', "'size' must be 0 or more"],
     ['hour(time, "Mars/Base")', "Unknown time zone 'Mars/Base'"],
