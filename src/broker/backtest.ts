@@ -1,5 +1,6 @@
 // What a backtest is asked for, what it answers, and how one is held while it is under way.
 
+import type { AsOf } from '../language/behaviour.ts'
 import type { ScriptRun, Series, SharedColumns } from '../language/environment.ts'
 import type { Program } from '../language/2-check/program.ts'
 import type { Limits } from '../language/runtime/runtime.ts'
@@ -47,6 +48,8 @@ export interface BacktestRequest {
   readonly collect?: () => void
   /** Arguments that replace those of the script's declaration (initial_capital, commission_value, …). */
   readonly overrides?: Readonly<Record<string, number | string | boolean>>
+  /** The day of whose TradingView it is; without one, as runs were before they had a day (`language/behaviour.ts`). */
+  readonly asOf?: AsOf
   /** Nobody has run this yet: overrides that older runs have, and that are no longer taken, are refused. */
   readonly isNew?: boolean
   /** The money that the parts of a portfolio trade with. */

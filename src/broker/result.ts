@@ -102,6 +102,7 @@ function reportOf(
   return {
     version: 1,
     engine: ENGINE,
+    ...(request.asOf !== undefined && { asOf: request.asOf }),
     hash: reportHash(ran, hash),
     script: {
       title,

@@ -10,6 +10,7 @@ import { calendarOf } from '../market/calendar.ts'
 import { exchangeRate, seriesOfRate } from '../market/exchange-rates.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import { Problem, invalidField, pointerToken } from '../lib/problem.ts'
+import { argsAsOf } from '../language/behaviour.ts'
 import { InputError, compile, type CompiledScript } from '../language/compile.ts'
 import type { Program } from '../language/2-check/program.ts'
 import type { ScriptRun } from '../language/environment.ts'
@@ -70,7 +71,7 @@ class OpenBacktest implements Backtest {
     this.program = script.program
     const { declaration, version } = this.program
     this.read = new SeriesRead(request)
-    this.settings = overridden(declaration.args, request.overrides ?? {})
+    this.settings = settingsOf(this.program, request)
     this.money = brokerSettings(this.settings, request.symbol, version)
     if (request.isNew) assertCommission(request.overrides ?? {}, declaration.args)
     const last = this.lastBars
@@ -302,7 +303,7 @@ export function declarationOf(request: BacktestRequest): {
   readonly settings: BrokerSettings
 } {
   const { program } = compiled(request, new Source(request.source)).script
-  const args = overridden(program.declaration.args, request.overrides ?? {})
+  const args = settingsOf(program, request)
   return { kind: program.declaration.kind, settings: brokerSettings(args, request.symbol, program.version) }
 }
 
@@ -347,10 +348,12 @@ function reaches(finer: BacktestRequest['finer'], bars: Bars): boolean {
   return (finer?.bars.time[finer.bars.length - 1] ?? -Infinity) >= (bars.time[bars.length - 1] ?? -Infinity)
 }
 
-function overridden(
-  args: DeclarationArgs,
-  overrides: Readonly<Record<string, number | string | boolean>>,
+/** The arguments of the declaration as of the request's day, after replacements. */
+function settingsOf(
+  { declaration, version }: Program,
+  { asOf, overrides = {} }: BacktestRequest,
 ): DeclarationArgs {
+  const args = argsAsOf(declaration, version, asOf)
   for (const [name, value] of Object.entries(overrides)) {
     const path = `/overrides/${pointerToken(name)}`
     if (!(name in args))

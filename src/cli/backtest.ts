@@ -14,13 +14,14 @@ import { reportLines } from './report-text.ts'
 import { repaintLines } from './repaint-text.ts'
 import { plotsCsv, tradesCsv } from './run-files.ts'
 import { BARS_FLAGS, BARS_HELP, parseJsonObject, withScriptBars } from './script-bars.ts'
-import { scriptToRun } from './script-file.ts'
+import { DAY_FLAG, DAY_HELP, dayOfFlag, scriptToRun } from './script-file.ts'
 import { progressBar } from './table.ts'
 import { triedHere, triesLines } from './tries.ts'
 import { verifyRun } from './verify-run.ts'
 
 const FLAGS = {
   ...BARS_FLAGS,
+  ...DAY_FLAG,
   inputs: { type: 'string' },
   set: { type: 'string' },
   libraries: { type: 'string' },
@@ -44,6 +45,7 @@ export const backtestCommand: Command = {
       ...BARS_HELP,
       `  --inputs JSON         Input values by title or variable name: '{"Length": 20}'`,
       `  --set JSON            Declaration arguments instead of the script's: '{"initial_capital": 50000}'`,
+      DAY_HELP,
       '  --libraries FOLDER    Where imported libraries are: USER/LIBRARY.pine',
       '  --json                Report, tracks and tries as JSON on standard output',
       '  --trades OUT.csv      Write the list of trades',
@@ -60,6 +62,7 @@ export const backtestCommand: Command = {
     const path = onlyOf(positionals, 'script')
     const script = await scriptToRun(context, flags, path)
     const inputs = flags.inputs === undefined ? {} : parseJsonObject(flags.inputs, '--inputs')
+    const asOf = dayOfFlag(context, flags)
     const set = flags.set === undefined ? {} : parseJsonObject(flags.set, '--set')
     return withScriptBars(context, flags, async (on) => {
       const { bars, all, symbol, interval, finer, series } = on
@@ -69,6 +72,7 @@ export const backtestCommand: Command = {
           source: script.source,
           inputs,
           overrides: { ...script.overrides, ...(set as typeof script.overrides) },
+          asOf,
           bars,
           symbol,
           interval,

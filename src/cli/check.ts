@@ -10,6 +10,7 @@ import { emptyBars } from '../market/bars.ts'
 import { BUILTIN_CONSTANTS, BUILTIN_FUNCTIONS, BUILTIN_VARIABLES } from '../language/builtins/table.ts'
 import { typeText } from '../language/2-check/types.ts'
 import { LANGUAGE_AS_OF, LEFT_OUT } from '../language/as-of.ts'
+import { NEWEST_DAY } from '../language/behaviour.ts'
 import { compile } from '../language/compile.ts'
 import { DEFAULT_LIMITS } from '../language/runtime/runtime.ts'
 import { Source } from '../language/source.ts'
@@ -157,6 +158,7 @@ export async function checkScript(file: string, source: string, options: CheckOp
       return runBacktest({
         source,
         inputs: {},
+        asOf: NEWEST_DAY,
         bars,
         symbol,
         interval,

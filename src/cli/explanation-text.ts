@@ -24,8 +24,10 @@ function flagsFor({
   overrides,
   symbol,
   bars,
-}: Pick<ExplanationCause, 'overrides' | 'symbol' | 'bars'>): string {
+  asOf,
+}: Pick<ExplanationCause, 'overrides' | 'symbol' | 'bars' | 'asOf'>): string {
   return [
+    ...(asOf === null ? [] : [`--as-of ${asOf}`]),
     ...(Object.keys(overrides).length > 0 ? [`--set '${JSON.stringify(overrides)}'`] : []),
     ...(Object.keys(symbol).length > 0 ? [`--syminfo with ${JSON.stringify(pineNames(symbol))}`] : []),
     ...(bars === null ? [] : [`--last ${bars}`]),

@@ -17,7 +17,7 @@ import {
 import { DATA_FLAGS, DATA_HELP, withData, type Data } from './data.ts'
 import { withJobs } from './jobs-here.ts'
 import { intervalOf, ownerIn, tickerOf } from './script-bars.ts'
-import { readScript, settingsOf } from './script-file.ts'
+import { DAY_FLAG, DAY_HELP, readScript, settingsOf } from './script-file.ts'
 import { formatNumber, formatTime, tableLines } from './table.ts'
 
 const SUBCOMMANDS: Readonly<Record<string, (context: CommandContext) => Promise<number>>> = {
@@ -47,6 +47,7 @@ export const forwardCommand: Command = {
       '  --provisional        Also tell of orders on the bar that is not over, and confirm or retract them later',
       `  --inputs JSON        Values of inputs: '{"Length": 20}'`,
       `  --properties JSON    Arguments of strategy() instead of the script's`,
+      DAY_HELP.replace('DAY  ', 'DAY '),
       DATA_HELP,
     ].join('\n'),
   run: async (context) => {
@@ -85,6 +86,7 @@ function withRuns(
 async function start(context: CommandContext): Promise<number> {
   const { flags, positionals } = parseArguments(context.args, {
     ...DATA_FLAGS,
+    ...DAY_FLAG,
     exchange: { type: 'string' },
     symbol: { type: 'string' },
     interval: { type: 'string' },
@@ -104,13 +106,13 @@ async function start(context: CommandContext): Promise<number> {
     symbol,
     interval: intervalOf(flags.interval),
     source,
-    ...settingsOf(flags),
+    ...settingsOf(context, flags),
     ...(flags.warmup !== undefined && { warmup: wholeOf(flags.warmup, '--warmup', 1, 20_000) }),
     ...(flags.provisional && { provisional: true }),
   }
   return withRuns(context, flags, async (runs, userId) => {
-    const { id, warmup, position } = await runs.create(userId, body)
-    context.print(`${id} follows ${exchange}:${symbol} ${body.interval} from now on.`)
+    const { id, warmup, position, asOf } = await runs.create(userId, body)
+    context.print(`${id} follows ${exchange}:${symbol} ${body.interval} from now on, as of ${asOf}.`)
     context.print(`${formatNumber(warmup, 0)} bars before it; it begins with a position of ${position}.`)
     return 0
   })

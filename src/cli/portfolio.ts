@@ -27,11 +27,12 @@ import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { scriptProblem } from './diagnostics-text.ts'
 import { overOf, USER, withJobs } from './jobs-here.ts'
 import { barsOfFile, intervalOf, ownerIn, parseJsonObject, type ScriptBars } from './script-bars.ts'
-import { librariesBeside, readScript } from './script-file.ts'
+import { DAY_FLAG, DAY_HELP, dayOfFlag, librariesBeside, readScript } from './script-file.ts'
 import { formatNumber, formatPercent, progressBar, tableLines, type TextColumn } from './table.ts'
 
 const FLAGS = {
   ...DATA_FLAGS,
+  ...DAY_FLAG,
   capital: { type: 'string' },
   currency: { type: 'string' },
   last: { type: 'string' },
@@ -60,6 +61,7 @@ export const portfolioCommand: Command = {
       '  --last N              Only the last N bars of each part',
       `  --inputs JSON         Values of inputs: '{"Length": 20}'; the first is the first part's, and so on`,
       `  --properties JSON     Arguments of strategy() instead of the script's; likewise`,
+      DAY_HELP,
       '  --libraries FOLDER    Where imported libraries are: USER/LIBRARY.pine',
       '  --trades OUT.csv      Write the trades of all parts',
       '  --equity OUT.csv      Write the equity of the whole, and what each part had earned by then',
@@ -181,6 +183,7 @@ async function bodyOf(
     throw new UsageError('--capital takes an amount above 0.')
   return {
     name: 'portfolio',
+    asOf: dayOfFlag(context, flags),
     parts: asked,
     ...(flags.capital !== undefined && { capital }),
     ...(flags.currency !== undefined && { currency: flags.currency.toUpperCase() }),
@@ -266,8 +269,9 @@ async function textOf({ parts }: LargeText): Promise<string> {
   return text
 }
 
-const shown = ({ name, capital, currency, parts }: Portfolio) => ({
+const shown = ({ name, asOf, capital, currency, parts }: Portfolio) => ({
   name,
+  asOf,
   capital,
   currency,
   parts: parts.map(({ seriesOwner: _seriesOwner, ...part }) => part),

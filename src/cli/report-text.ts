@@ -16,7 +16,7 @@ interface Shown {
 
 export function reportLines(report: Report, shown: Shown): string[] {
   const { ink, zone, tries } = shown
-  const { script, range } = report
+  const { script, range, asOf } = report
   const name = script.title || 'Untitled'
   const bars = `${formatNumber(range.bars, 0)} bars`
   const span =
@@ -24,7 +24,7 @@ export function reportLines(report: Report, shown: Shown): string[] {
       ? bars
       : `${bars}, ${formatTime(range.from, { date: true, zone })} to ${formatTime(range.to, { date: true, zone })}`
   const head = [
-    `${ink.strong(name)} · ${script.kind} · Pine v${script.pineVersion}`,
+    `${ink.strong(name)} · ${script.kind} · Pine v${script.pineVersion}${asOf === undefined ? '' : ` · as of ${asOf}`}`,
     `${report.exchange}:${report.symbol} ${report.interval} · ${span}`,
   ]
   const inputs = Object.entries(report.inputs)

@@ -27,11 +27,12 @@ import { DATA_FLAGS, DATA_HELP, withData, type Data } from './data.ts'
 import { scriptProblem } from './diagnostics-text.ts'
 import { overOf, USER, withJobs } from './jobs-here.ts'
 import { barsOfFile, intervalOf, ownerIn, type ScriptBars } from './script-bars.ts'
-import { librariesBeside, readScript, settingsOf } from './script-file.ts'
+import { DAY_FLAG, DAY_HELP, librariesBeside, readScript, settingsOf } from './script-file.ts'
 import { formatNumber, formatPercent, formatTime, progressBar, tableLines, type TextColumn } from './table.ts'
 
 const FLAGS = {
   ...DATA_FLAGS,
+  ...DAY_FLAG,
   interval: { type: 'string' },
   bars: { type: 'string', multiple: true },
   symbols: { type: 'string', multiple: true },
@@ -71,6 +72,7 @@ export const scanCommand: Command = {
       `  --limit N             Rows to print: ${SHOWN} if not given`,
       `  --inputs JSON         Values of inputs: '{"Length": 20}'`,
       `  --properties JSON     Arguments of strategy() instead of the script's`,
+      DAY_HELP,
       '  --libraries FOLDER    Where imported libraries are: USER/LIBRARY.pine',
       '  --workers N           Threads; as many as there are processors if not given',
       '  --csv OUT.csv         Write all rows that --where chooses',
@@ -87,7 +89,7 @@ export const scanCommand: Command = {
     const limit = wholeOf(flags.limit ?? String(SHOWN), '--limit', 1, 1_000_000)
     const workers = wholeOf(flags.workers ?? String(availableParallelism()), '--workers', 1, 256)
     const script = await readScript(context, path)
-    const body = bodyOf(flags, script, intervalOf(flags.interval))
+    const body = bodyOf(context, flags, script, intervalOf(flags.interval))
     const library = librariesBeside(path, flags.libraries)
     const chosen = { where: flags.where, sort: flags.sort, order }
     const { scan, rows } =
@@ -119,6 +121,7 @@ export const scanCommand: Command = {
 type Flags = FlagsOf<typeof FLAGS>
 
 function bodyOf(
+  context: CommandContext,
   flags: Flags,
   { name, source }: { readonly name: string; readonly source: string },
   interval: string,
@@ -132,7 +135,7 @@ function bodyOf(
     interval,
     bars: wholeOf(flags.last ?? String(BARS), '--last', 1, 50_000),
     ...(symbols && { symbols }),
-    ...settingsOf(flags),
+    ...settingsOf(context, flags),
   }
 }
 
@@ -214,8 +217,9 @@ function scanned(
   })
 }
 
-const shownScan = ({ name, interval, bars, kind, values, conditions, markets, failed }: Scan) => ({
+const shownScan = ({ name, asOf, interval, bars, kind, values, conditions, markets, failed }: Scan) => ({
   name: basename(name),
+  asOf,
   interval,
   bars,
   kind,

@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { askedDay, dayRefusal, NEWEST_DAY } from '../language/behaviour.ts'
 import type { JobScript } from '../work/jobs/records.ts'
 import { librariesOf } from '../work/workers/libraries.ts'
 import { libraryFor, storedScript } from '../people/scripts/scripts.ts'
@@ -49,13 +50,30 @@ export async function readScript(context: CommandContext, path: string): Promise
   return { name: path, source: await file.text() }
 }
 
-/** Inputs and properties as the flags say, for a body of the API. */
-export function settingsOf(flags: {
-  readonly inputs?: string | undefined
-  readonly properties?: string | undefined
-}) {
+/** Of every command that runs scripts. */
+export const DAY_FLAG = { 'as-of': { type: 'string' } } as const
+export const DAY_HELP = `  --as-of DAY           Run it as TradingView was on that day, before a later change: 2026-09-01; as it is since ${NEWEST_DAY} if not given`
+
+interface DayFlag {
+  readonly 'as-of'?: string | undefined
+}
+
+/** The day that the flag names, or the newest. */
+export function dayOfFlag({ clock }: CommandContext, { 'as-of': asked }: DayFlag): string {
+  const now = clock.now()
+  const refusal = asked === undefined ? null : dayRefusal(asked, now)
+  if (refusal !== null) throw new UsageError(`--as-of: ${refusal}`)
+  return askedDay(asked, now)
+}
+
+/** Inputs, properties and day as the flags say, for a body of the API. */
+export function settingsOf(
+  context: CommandContext,
+  flags: DayFlag & { readonly inputs?: string | undefined; readonly properties?: string | undefined },
+) {
   const { inputs, properties } = flags
   return {
+    asOf: dayOfFlag(context, flags),
     ...(inputs !== undefined && { inputs: parseJsonObject(inputs, '--inputs') }),
     ...(properties !== undefined && {
       // The room that is asked checks the values.

@@ -32,6 +32,7 @@ export function verdictLines(
     '',
     ...figureLines(verdict),
     ...walkForwardLines(verdict, bars, stitched),
+    `As of ${sweep.asOf}.`,
   ]
 }
 

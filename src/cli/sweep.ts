@@ -22,13 +22,14 @@ import {
 import { scriptProblem } from './diagnostics-text.ts'
 import { overOf, USER, withJobs } from './jobs-here.ts'
 import { BARS_FLAGS, BARS_HELP, withScriptBars, type ScriptBars } from './script-bars.ts'
-import { librariesBeside, readScript, settingsOf } from './script-file.ts'
+import { DAY_FLAG, DAY_HELP, librariesBeside, readScript, settingsOf } from './script-file.ts'
 import { variedOfFlag } from './sweep-space.ts'
 import { verdictLines } from './sweep-text.ts'
 import { progressBar } from './table.ts'
 
 const FLAGS = {
   ...BARS_FLAGS,
+  ...DAY_FLAG,
   set: { type: 'string', multiple: true },
   where: { type: 'string', multiple: true },
   inputs: { type: 'string' },
@@ -81,6 +82,7 @@ export const sweepCommand: Command = {
       ...BARS_HELP,
       `  --inputs JSON         Values of other inputs: '{"Length": 20}'`,
       `  --properties JSON     Arguments of strategy() instead of the script's: '{"commission_value": 0.1}'`,
+      DAY_HELP,
       '  --libraries FOLDER    Where imported libraries are: USER/LIBRARY.pine',
       '  --workers N           Threads; as many as there are processors if not given',
       '  --csv OUT.csv         Write all trials',
@@ -91,7 +93,7 @@ export const sweepCommand: Command = {
     const { flags, positionals } = parseArguments(context.args, FLAGS)
     const path = onlyOf(positionals, 'script')
     const script = await readScript(context, path)
-    const asked = askedOf(flags, script.source)
+    const asked = askedOf(context, flags, script.source)
     if (flags.equity !== undefined && !['rolling', 'anchored'].includes(asked.windows?.kind ?? 'none'))
       throw new UsageError('--equity goes with --walk-forward or --anchored.')
     return withScriptBars(context, flags, async (bars) => {
@@ -108,7 +110,7 @@ export const sweepCommand: Command = {
         await Bun.write(flags.csv, `${[csvHead(sweep, names), ...trials.map(csvLine)].join('\n')}\n`)
       if (flags.equity !== undefined && stitched[0])
         await Bun.write(flags.equity, stitchedCsv(stitched[0], verdict?.walkForward ?? null, 0))
-      if (flags.json) context.print(JSON.stringify({ verdict, trials, stitched }))
+      if (flags.json) context.print(JSON.stringify({ asOf: sweep.asOf, verdict, trials, stitched }))
       else if (verdict)
         for (const line of verdictLines(sweep, verdict, trials, bars.bars, stitched)) context.print(line)
       return 0
@@ -119,7 +121,7 @@ export const sweepCommand: Command = {
 type Flags = FlagsOf<typeof FLAGS>
 type AskedSweep = Omit<SweepBody, 'name' | 'symbol' | 'exchange' | 'interval' | 'bars'>
 
-function askedOf(flags: Flags, source: string): AskedSweep {
+function askedOf(context: CommandContext, flags: Flags, source: string): AskedSweep {
   if (!flags.set) throw new UsageError("Name what to vary: --set 'fast=5..50/5'.")
   return {
     source,
@@ -128,7 +130,7 @@ function askedOf(flags: Flags, source: string): AskedSweep {
     constraints: flags.require ?? [],
     windows: windowsOf(flags),
     ...halvingOf(flags),
-    ...settingsOf(flags),
+    ...settingsOf(context, flags),
     ...(flags.sampler !== undefined && { sampler: samplerOf(flags.sampler) }),
     ...(flags.trials !== undefined && { trials: wholeOf(flags.trials, '--trials') }),
     ...(flags.seed !== undefined && { seed: wholeOf(flags.seed, '--seed', 0) }),

@@ -5,6 +5,7 @@
 // the schema that answers have to fit, with the texts beside it under the keys that its kind has.
 
 import type { TArray, TSchema } from '@sinclair/typebox'
+import { DATED_CHANGES, dayBefore } from '../language/behaviour.ts'
 import { forwardRuns } from '../work/forward/records.ts'
 import { portfolios } from '../work/portfolios/records.ts'
 import { runs } from '../work/runs/records.ts'
@@ -223,6 +224,8 @@ const NAMING: readonly MadeByHand[] = [
         ...item,
         ...told,
         scriptId: mappedOne(item['scriptId'], ids),
+        // One of before runs had a day goes on as it was.
+        asOf: item['asOf'] ?? (item['scriptId'] ? dayBefore(DATED_CHANGES[0]!) : null),
         escalation: isItem(escalation) && channelId ? { ...escalation, channelId } : null,
       })
       const pause = patch(`${ALERTS}/{id}`, { state: 'paused' })

@@ -29,7 +29,7 @@ export function alertScripts(
 ): (alert: Alert, window: Bars) => Promise<ScriptEvents> {
   return async (alert, window) => {
     const { source } = await scripts.get(alert.scriptId ?? '', alert.ownerId)
-    const { exchange, symbol, interval, inputs, ownerId, seenBar } = alert
+    const { exchange, symbol, interval, inputs, asOf, ownerId, seenBar } = alert
     const seen = barsSeenBy(bars, ownerId)
     const key = await seen.resolve({ exchange, symbol, interval })
     const first = seenBar === null ? window.length - 1 : lowerBound(window.time, seenBar)
@@ -41,6 +41,7 @@ export function alertScripts(
         source,
         inputs,
         overrides: {},
+        asOf,
         bars: window,
         symbol: await seen.symbol(exchange, symbol),
         interval,

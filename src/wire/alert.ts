@@ -3,6 +3,8 @@
 import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'
 import {
+  asksDay,
+  hasDay,
   idOf,
   Instant,
   Listed,
@@ -88,6 +90,7 @@ const SETTINGS = {
 }
 
 const AlertBody = Type.Object({
+  ...asksDay,
   name: Type.Optional(Text(200, 0)),
   ...namesSeries,
   kind: Kind,
@@ -114,6 +117,7 @@ export const Alert = Type.Object(
     channels: Type.Array(Channel),
     message: Type.String(),
     ...SETTINGS,
+    ...hasDay,
     expiresAt: nullable(Time),
     state: oneOf(['active', 'triggered', 'paused', 'expired', 'throttled', 'error']),
     problem: nullable(Type.String({ description: 'What went wrong, in the state `error`.' })),

@@ -7,6 +7,8 @@ import { Replay } from './replay.ts'
 import { Report, ReportSummary } from './report.ts'
 import type { OperationTable } from './operation.ts'
 import {
+  asksDay,
+  hasDay,
   idOf,
   Listed,
   MarketName,
@@ -37,6 +39,7 @@ const BacktestBody = Type.Object({
   overrides: Type.Optional(
     Type.Record(Type.String(), Type.Union([Type.Number(), Type.String(), Type.Boolean()])),
   ),
+  ...asksDay,
 })
 
 export const RunState = oneOf(JOB_STATES)
@@ -64,6 +67,7 @@ const Backtest = Type.Object(
     summary: nullable(ReportSummary),
     pinned: Type.Boolean(),
     currency: nullable(Type.String()),
+    ...hasDay,
     range: nullable(Type.Object({ from: Time, to: Time, bars: Type.Integer() })),
     counted: Type.Optional(
       nullable(

@@ -17,10 +17,14 @@ const changes = {
     description: 'Facts of the symbol, by the names of `PUT /bars/symbols`.',
   }),
   bars: nullable(Type.Integer({ description: 'How many of the newest bars; null = as many as before.' })),
+  asOf: nullable(
+    Type.String({ description: 'The day of whose TradingView it is then; null = the same as before.' }),
+  ),
 }
 
 export const ExplanationCause = Type.Object({
   kind: oneOf([
+    'as_of',
     'initial_capital',
     'default_qty',
     'pyramiding',

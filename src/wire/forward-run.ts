@@ -6,6 +6,8 @@ import type { OperationTable } from './operation.ts'
 import { Report, ReportOrder } from './report.ts'
 import { Track } from './track.ts'
 import {
+  asksDay,
+  hasDay,
   idOf,
   Listed,
   namesSeries,
@@ -30,6 +32,7 @@ const ForwardRunBody = Type.Object({
   overrides: Type.Optional(
     Type.Record(Type.String(), Type.Union([Type.Number(), Type.String(), Type.Boolean()])),
   ),
+  ...asksDay,
   warmup: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -79,6 +82,7 @@ const ForwardRun = Type.Object(
     fills: Type.Integer({ description: 'Orders that filled since it began.' }),
     waiting: Type.Array(WaitingOrder, { description: 'Orders that wait for the next bar.' }),
     provisional: Type.Boolean({ description: 'Whether it tells of bars that are not over, too.' }),
+    ...hasDay,
   },
   { $id: 'ForwardRun' },
 )

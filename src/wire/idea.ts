@@ -65,6 +65,7 @@ const CurveColumn = Type.Array(nullable(Type.Number()))
 /** What of a report is published as it is. */
 export const PUBLISHED_FIELDS = [
   'engine',
+  'asOf',
   'hash',
   'symbol',
   'exchange',

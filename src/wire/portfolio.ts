@@ -4,7 +4,19 @@ import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'
 import { Report } from './report.ts'
 import { Track } from './track.ts'
-import { idOf, Listed, nullable, oneOf, PageQuery, Raw, Text, Time, type Wire } from './schema.ts'
+import {
+  asksDay,
+  hasDay,
+  idOf,
+  Listed,
+  nullable,
+  oneOf,
+  PageQuery,
+  Raw,
+  Text,
+  Time,
+  type Wire,
+} from './schema.ts'
 import { JOB_STATES } from './job-state.ts'
 
 const number = (description: string) => Type.Number({ description })
@@ -49,6 +61,7 @@ const PortfolioBody = Type.Object({
       description: 'Of the account; that of the first part if not given.',
     }),
   ),
+  ...asksDay,
   parts: Type.Array(PartBody, { minItems: 1, maxItems: 20 }),
 })
 export type PortfolioBody = Wire<typeof PortfolioBody>
@@ -63,6 +76,7 @@ const Portfolio = Type.Object(
     finishedAt: nullable(Time),
     capital: nullable(Type.Number({ description: 'Null until it has run, where none was given.' })),
     currency: nullable(Type.String()),
+    ...hasDay,
     parts: Type.Array(
       Type.Object({
         name: Type.String(),

@@ -326,6 +326,11 @@ export const Report = Type.Object(
       name: text('The program that made the report.'),
       version: text('Its version.'),
     }),
+    asOf: Type.Optional(
+      text(
+        'The day of whose TradingView it is, such as `2026-09-24`: the newest change that is in force. Runs of versions that knew no days have none, and are as of before 24 September 2026.',
+      ),
+    ),
     hash: text('SHA-256 of everything the numbers depend on: equal hash, equal report.'),
     script: ReportScript,
     inputs: Type.Record(Type.String(), Type.Unknown(), {

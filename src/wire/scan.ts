@@ -5,6 +5,8 @@ import { MARKET_NAME_MAX } from '../lib/text.ts'
 import type { OperationTable } from './operation.ts'
 import { ReportSummary } from './report.ts'
 import {
+  asksDay,
+  hasDay,
   idOf,
   IntervalName,
   Listed,
@@ -27,6 +29,7 @@ const ScanBody = Type.Object({
   source: Raw(1 << 20),
   inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   overrides: Type.Optional(Type.Record(Type.String(), Setting)),
+  ...asksDay,
   watchlistId: Type.Optional(idOf('wl')),
   symbols: Type.Optional(
     Type.Array(
@@ -85,6 +88,7 @@ const Scan = Type.Object(
         diagnostics: Type.Optional(Type.Array(Type.Unknown())),
       }),
     ),
+    ...hasDay,
     watch: nullable(ScanWatch),
     news: Type.Array(
       Type.Object({

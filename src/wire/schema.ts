@@ -74,6 +74,27 @@ export const Instant = Type.Union([Time, Type.String({ maxLength: 40 })], {
 /** ISO 8601 text, as queries and a cursor's start and end have it. `isoTimeOf` reads it. */
 export const IsoTime = Type.String({ minLength: 4, maxLength: 40, expected: 'a time as ISO 8601' })
 
+/** In a body: the day of whose TradingView a run is made. `askedDay` of `language/behaviour.ts` reads it. */
+export const asksDay = {
+  asOf: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description:
+        'The day of whose TradingView it is, such as `2026-09-01`: what TradingView changed until that day is in force. The newest change that is known if not given. From 2024-12-10 to today.',
+    }),
+  ),
+}
+
+/** In a record: that day. */
+export const hasDay = {
+  asOf: Type.Optional(
+    Type.String({
+      description:
+        'The day of whose TradingView it is. Missing in those of versions that knew no days: they are as of before 24 September 2026.',
+    }),
+  ),
+}
+
 /** A whole number in a query. */
 export const QueryInteger = Type.String({ pattern: '^(0|[1-9][0-9]{0,14})$', expected: 'a whole number' })
 

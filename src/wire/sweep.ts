@@ -2,7 +2,19 @@
 
 import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'
-import { idOf, Listed, nullable, oneOf, PageQuery, Raw, Text, Time, type Wire } from './schema.ts'
+import {
+  asksDay,
+  hasDay,
+  idOf,
+  Listed,
+  nullable,
+  oneOf,
+  PageQuery,
+  Raw,
+  Text,
+  Time,
+  type Wire,
+} from './schema.ts'
 import { JOB_STATES } from './job-state.ts'
 import { judgedSharpe, LeastLength } from './trials.ts'
 
@@ -76,6 +88,7 @@ const SweepBody = Type.Object({
   constraints: Type.Optional(Type.Array(Raw(2000), { maxItems: 20 })),
   windows: Type.Optional(Windows),
   halving: Type.Optional(Halving),
+  ...asksDay,
 })
 export type SweepBody = Wire<typeof SweepBody>
 
@@ -115,6 +128,7 @@ const Sweep = Type.Object(
         'Distinct trials of this script on this market that the caller ever made, by sweep or by hand. Null until the sweep has made its first.',
     }),
     sentence: nullable(Type.String()),
+    ...hasDay,
     error: nullable(
       Type.Object({
         code: Type.String(),

@@ -43,7 +43,7 @@ describe('backtest', () => {
     const capital = async (...args: string[]) =>
       said('str.tostring(strategy.initial_capital)', '--bars', bars(), ...args)
     expect(await capital('--set', '{"initial_capital": 50000}')).toEqual(['50000'])
-    expect(await capital()).toEqual(['1000000'])
+    expect(await capital()).toEqual(['100000'])
     const bad = await withInput(LOGS, temporaryFolder(), 'backtest', '-', '--bars', bars(), '--set', '[1]')
     expect([bad.code, bad.err]).toEqual([2, expect.stringContaining('--set')])
   })
@@ -87,10 +87,41 @@ describe('backtest', () => {
     expect([without.code, without.err]).toEqual([1, expect.stringContaining('Ann/double')])
   })
 
+  test('--as-of takes TradingView as it was on that day, and refuses days of which nothing is known', async () => {
+    const ran = (...args: string[]) =>
+      withInput(
+        `${LOGS}str.tostring(strategy.initial_capital))\n`,
+        temporaryFolder(),
+        'backtest',
+        '-',
+        '--json',
+        '--bars',
+        bars(),
+        ...args,
+      )
+    const before = JSON.parse((await ran('--as-of', '2026-09-01')).out).report
+    expect(before).toMatchObject({ asOf: '2026-09-01', initialCapital: 1_000_000 })
+    expect(before.script.declaration).toMatchObject({ default_qty_type: 'fixed', default_qty_value: 1 })
+    expect(JSON.parse((await ran()).out).report).toMatchObject({
+      asOf: '2026-09-24',
+      initialCapital: 100_000,
+    })
+    for (const [day, words] of [
+      ['2020-01-01', 'Take 2024-12-10 or a later day.'],
+      ['2027-01-01', 'Take a day up to today'],
+      ['24.9.2026', 'It takes a day such as 2026-09-24.'],
+    ] as const)
+      expect(await ran('--as-of', day)).toEqual({
+        code: 2,
+        out: '',
+        err: expect.stringMatching(new RegExp(`^--as-of: .*${words}`)),
+      })
+  })
+
   test('--timezone is that of the times in the export', async () => {
     // Bought at 10:01 UTC for 11, sold at 10:03 for 13: 11:01 and 11:03 in Berlin.
     const source =
-      '//@version=6\nstrategy("S")\nif bar_index == 0\n    strategy.entry("L", strategy.long)\nif bar_index == 2\n    strategy.close("L")\n'
+      '//@version=6\nstrategy("S", default_qty_type = strategy.fixed, default_qty_value = 1)\nif bar_index == 0\n    strategy.entry("L", strategy.long)\nif bar_index == 2\n    strategy.close("L")\n'
     const prices = file('bars.csv', csv([10, 11, 12, 13, 14]))
     const exported = file(
       'list.csv',

@@ -25,7 +25,7 @@ describe('forward', () => {
       '{"pyramiding": 2}',
     )
     expect(started).toMatchObject({ code: 0, err: '' })
-    expect(started.out).toContain('follows E:S 1h from now on.\n40 bars before it')
+    expect(started.out).toContain('follows E:S 1h from now on, as of 2026-09-24.\n40 bars before it')
     const id = /fwd_\w+/.exec(started.out)![0]
     expect((await chartroom(data, 'forward', 'list')).out).toContain(`${id}  kept  E:S 1h  running`)
     expect((await chartroom(data, 'forward', 'orders', id)).out).toBe(

@@ -8,7 +8,7 @@ import { chartroom, openKept, temporaryFolder, withInput } from './run.ts'
 
 const SERIES = ['--symbol', 'SP:SPX', '--interval', '1d']
 const CROSS = `//@version=6
-strategy("Cross", overlay = true)
+strategy("Cross", overlay = true, default_qty_type = strategy.fixed, default_qty_value = 1)
 length = input.int(20, "Length", minval = 1)
 average = ta.sma(close, length)
 plot(average, "Average")
@@ -161,7 +161,7 @@ describe('backtest', () => {
     )
     expect(outcome).toMatchObject({ code: 0, err: '' })
     const lines = outcome.out.split('\n')
-    expect(lines[0]).toBe('Cross · strategy · Pine v6')
+    expect(lines[0]).toBe('Cross · strategy · Pine v6 · as of 2026-09-24')
     expect(lines[1]).toContain('SP:SPX 1d · 1,000 bars, ')
     expect(lines[2]).toBe('Length 10')
     const trades = readFileSync(`${folder}/trades.csv`, 'utf8').trim().split('\n')
@@ -245,7 +245,7 @@ describe('backtest', () => {
 
 describe('backtest --repaint', () => {
   const SEES = `//@version=6
-strategy("sees")
+strategy("sees", default_qty_type = strategy.fixed, default_qty_value = 1)
 end = request.security("", "W", close, lookahead = barmerge.lookahead_on)
 if end > close
     strategy.entry("L", strategy.long)
@@ -273,7 +273,9 @@ describe('backtest --verify', () => {
   async function storedRun(change: (report: { trades: { profit: number }[] }) => void = () => undefined) {
     const data = temporaryFolder()
     const { out } = await withInput(CROSS, data, 'backtest', '-', ...SERIES, '--last', '500', '--json')
-    const { report } = JSON.parse(out) as { report: { range: object; trades: { profit: number }[] } }
+    const { report } = JSON.parse(out) as {
+      report: { asOf: string; range: object; trades: { profit: number }[] }
+    }
     change(report)
     const run = { id: 'bt_1', userId: 'usr_1', state: 'done', exchange: 'SP', symbol: 'SPX', interval: '1d' }
     const kv = await openKept(data)
@@ -282,7 +284,7 @@ describe('backtest --verify', () => {
         ...(runs(kv).insert({ ...run, range: report.range } as unknown as Run).sets ?? []),
         {
           key: ['backtest-script', 'bt_1'],
-          value: JSON.stringify({ source: CROSS, inputs: {}, overrides: {} }),
+          value: JSON.stringify({ source: CROSS, inputs: {}, overrides: {}, asOf: report.asOf }),
         },
         { key: ['backtest-report', 'bt_1'], value: JSON.stringify(report) },
       ],

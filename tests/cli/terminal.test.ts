@@ -92,7 +92,8 @@ test('backtest tells times of the exchange, with --utc those of UTC', async () =
   )
   writeFileSync(`${folder}/bars.csv`, ['time,open,high,low,close,volume', ...rows].join('\n'))
   writeFileSync(`${folder}/facts.json`, '{"timezone": "America/New_York"}')
-  const source = '//@version=6\nstrategy("S")\nif bar_index == 0\n    strategy.entry("In", strategy.long)\n'
+  const source =
+    '//@version=6\nstrategy("S", default_qty_type = strategy.fixed, default_qty_value = 1)\nif bar_index == 0\n    strategy.entry("In", strategy.long)\n'
   const flags = ['--bars', `${folder}/bars.csv`, '--syminfo', `${folder}/facts.json`]
   const shown = async (...more: string[]) =>
     (await withInput(source, folder, 'backtest', '-', ...flags, ...more)).out

@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 import { testServer } from './server.ts'
 
 const SCRIPT = `//@version=6
-strategy("flip", overlay = true)
+strategy("flip", overlay = true, initial_capital = 1000000, default_qty_type = strategy.fixed, default_qty_value = 1)
 if bar_index % 4 == 0
     strategy.entry("L", strategy.long)
 if bar_index % 4 == 2

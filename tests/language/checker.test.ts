@@ -658,13 +658,18 @@ describe('the declaration', () => {
       margin_long: 100,
       margin_short: 100,
       pyramiding: 0,
-      default_qty_type: 'fixed',
-      default_qty_value: 1,
+      default_qty_type: 'percent_of_equity',
+      default_qty_value: 100,
       currency: 'NONE',
       commission_type: 'percent',
       close_entries_rule: 'FIFO',
     })
-    expect(args(5)).toMatchObject({ margin_long: 0, margin_short: 0 })
+    expect(args(5)).toMatchObject({
+      margin_long: 0,
+      margin_short: 0,
+      default_qty_type: 'fixed',
+      default_qty_value: 1,
+    })
   })
   test('takes what is computed of constants, and nothing of nothing', () => {
     const capital = (text: string) =>

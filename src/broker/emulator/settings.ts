@@ -1,5 +1,6 @@
 // The broker's settings from `strategy(…)`, read once from the declaration's arguments and the request's overrides.
 
+import { datedDefaults } from '../../language/behaviour.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
 import { CLOSE_RULES, COMMISSION_TYPES, QUANTITY_TYPES, settingWord } from '../setting-values.ts'
 
@@ -37,6 +38,9 @@ export interface BrokerSettings {
 
 export type DeclarationArgs = Readonly<Record<string, number | string | boolean | null>>
 
+/** Of a run without a declaration that says so: an indicator's. Those of a strategy are there already (F13). */
+const UNDECLARED = datedDefaults(6, undefined)
+
 export function brokerSettings(args: DeclarationArgs, symbol: SymbolInfo, version: number): BrokerSettings {
   const number = (name: string, otherwise: number) => {
     const value = args[name]
@@ -47,9 +51,9 @@ export function brokerSettings(args: DeclarationArgs, symbol: SymbolInfo, versio
   // Version 6 made 100 % margin the default; before it no margin was kept.
   const margin = version >= 6 ? 100 : 0
   return {
-    initialCapital: number('initial_capital', 1_000_000),
+    initialCapital: number('initial_capital', Number(UNDECLARED['initial_capital'])),
     defaultQtyType: settingWord(args.default_qty_type, QUANTITY_TYPES) ?? 'fixed',
-    defaultQtyValue: number('default_qty_value', 1),
+    defaultQtyValue: number('default_qty_value', Number(UNDECLARED['default_qty_value'])),
     commissionType: settingWord(args.commission_type, COMMISSION_TYPES) ?? 'percent',
     commissionValue: number('commission_value', 0),
     slippage: Math.max(0, Math.trunc(number('slippage', 0))),

@@ -22,6 +22,8 @@ export interface ExplainedChange {
   readonly symbol?: SymbolChange
   /** Runs only on this many of the newest bars. */
   readonly bars?: number
+  /** Runs as TradingView was on this day. */
+  readonly asOf?: string
 }
 
 /** What can be changed about a run besides its settings. */
@@ -35,7 +37,7 @@ export interface Room {
 /** Identifies a run: two sets of changes with the same effect have the same name. */
 export function nameOf(changes: readonly ExplainedChange[]): string {
   const merged = mergedOf(changes)
-  return JSON.stringify([sorted(merged.overrides), sorted(merged.symbol), merged.bars])
+  return JSON.stringify([sorted(merged.overrides), sorted(merged.symbol), merged.bars, merged.asOf])
 }
 
 function sorted(values: Readonly<Record<string, unknown>>): readonly unknown[] {
@@ -48,12 +50,14 @@ export function mergedOf(changes: readonly ExplainedChange[]) {
   const overrides: Record<string, number | string | boolean> = {}
   const symbol: Record<string, number | string> = {}
   let bars: number | null = null
+  let asOf: string | null = null
   for (const change of changes) {
     Object.assign(overrides, change.overrides)
     Object.assign(symbol, change.symbol)
     bars = change.bars ?? bars
+    asOf = change.asOf ?? asOf
   }
-  return { overrides, symbol, bars }
+  return { overrides, symbol, bars, asOf }
 }
 
 export function changed(
@@ -61,11 +65,12 @@ export function changed(
   { earlier, finer }: Room,
   changes: readonly ExplainedChange[],
 ): BacktestRequest {
-  const { overrides, symbol, bars } = mergedOf(changes)
+  const { overrides, symbol, bars, asOf } = mergedOf(changes)
   const all = earlier ?? request.bars
   return {
     ...request,
     overrides: { ...request.overrides, ...overrides },
+    ...(asOf !== null && { asOf }),
     symbol: { ...request.symbol, ...(symbol as SymbolChange) },
     bars: bars === null ? request.bars : selectBars(all, { last: bars }),
     finer: request.finer ?? (overrides['use_bar_magnifier'] === true ? finer : null),
@@ -73,6 +78,5 @@ export function changed(
 }
 
 export function asCause(change: ExplainedChange): ExplanationCause {
-  const { overrides, symbol, bars } = mergedOf([change])
-  return { kind: change.kind, message: change.message, overrides, symbol, bars }
+  return { kind: change.kind, message: change.message, ...mergedOf([change]) }
 }

@@ -7,6 +7,7 @@
 
 import { assert } from '../../lib/assert.ts'
 import { Problem } from '../../lib/problem.ts'
+import { DATED_CHANGES, dayText, isInForce } from '../../language/behaviour.ts'
 import { zoneOf, type Zone } from '../../market/zone.ts'
 import type { Explanation } from '../../wire/explanation.ts'
 import type { Report } from '../../wire/report.ts'
@@ -232,7 +233,7 @@ export class Explainer {
         message: `${best.outside} trades of the run lie before the first or behind the last of the export: it was made on fewer bars, or TradingView kept its last 9,000 trades.`,
       })
     return {
-      message: sentence(base, best, this.#expected.length, this.#isComplete),
+      message: [...madeWhen(best), sentence(base, best, this.#expected.length, this.#isComplete)].join(' '),
       expected: this.#expected.length,
       exact: best.exact,
       found: best.found,
@@ -275,8 +276,9 @@ function better(a: Tried, b: Tried): number {
 
 /** The number of changed settings. */
 function sizeOf({ changes }: Tried): number {
-  const { overrides, symbol, bars } = mergedOf(changes)
-  return Object.keys(overrides).length + Object.keys(symbol).length + (bars === null ? 0 : 1)
+  const { overrides, symbol, bars, asOf } = mergedOf(changes)
+  const others = [bars, asOf].filter((one) => one !== null)
+  return Object.keys(overrides).length + Object.keys(symbol).length + others.length
 }
 
 function bestOf(all: readonly Tried[]): Tried {
@@ -287,6 +289,16 @@ function bestOf(all: readonly Tried[]): Tried {
 
 function nearer(all: readonly Tried[], than: Tried): Tried[] {
   return all.filter(({ score, agrees }) => agrees || score > than.score + STEP).sort(better)
+}
+
+/** When the export was made, if another day is a cause. */
+function madeWhen({ changes }: Tried): string[] {
+  const { asOf } = mergedOf(changes)
+  if (asOf === null) return []
+  const since = DATED_CHANGES.findLast((one) => isInForce(one, asOf))
+  const until = DATED_CHANGES.find((one) => !isInForce(one, asOf))
+  const when = until ? `before ${dayText(until.day)}` : `on ${dayText(since!.day)} or later`
+  return [`This export was made ${when}.`]
 }
 
 function sentence(base: Tried, best: Tried, expected: number, isComplete: boolean): string {

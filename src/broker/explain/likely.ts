@@ -1,6 +1,7 @@
 // Which settings were likely different, judged by how the lists differ. The likeliest come first: what the export itself
 // tells (a commission follows from prices, quantity and profit), then switches, then guesses.
 
+import { DATED_CHANGES, dayBefore, dayText, isInForce } from '../../language/behaviour.ts'
 import { parseInterval, isIntraday } from '../../market/interval.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
 import type { Report } from '../../wire/report.ts'
@@ -31,6 +32,7 @@ export function likelyChanges(facts: Facts): readonly ExplainedChange[] {
   const both = facts.pairs.filter((pair): pair is Both => pair[0] !== undefined && pair[1] !== undefined)
   const qtyDiffers = both.some(([want, got]) => want.qty !== null && !near(want.qty, got.qty, 1e-6))
   return [
+    ...days(facts),
     ...slippages(facts, both),
     ...(qtyDiffers ? [...quantities(facts, both), ...lots(facts, both), ...capitals(facts, both)] : []),
     ...commissions(facts),
@@ -50,6 +52,21 @@ export function likelyChanges(facts: Facts): readonly ExplainedChange[] {
       ([name, value]) => word(facts.report, name) !== String(value),
     )
     return overrides.length === 0 ? [] : [{ ...one, overrides: Object.fromEntries(overrides) }]
+  })
+}
+
+// ——— when it was made ———
+
+/** TradingView on the other side of each of its changes: an export tells no day. */
+function days({ report }: Facts): ExplainedChange[] {
+  const { asOf, script } = report
+  return DATED_CHANGES.filter(
+    ({ version }) => script.kind === 'strategy' && script.pineVersion >= version,
+  ).map((one) => {
+    const day = dayText(one.day)
+    return isInForce(one, asOf)
+      ? { kind: 'as_of', message: `TradingView as it was before ${day}`, asOf: dayBefore(one) }
+      : { kind: 'as_of', message: `TradingView as it is since ${day}`, asOf: one.day }
   })
 }
 

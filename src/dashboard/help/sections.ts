@@ -34,6 +34,7 @@ export const SECTIONS: readonly (readonly [title: string, ids: readonly string[]
       'trades-list',
       'fills',
       'position-size',
+      'as-of',
       'commission-slippage',
       'margin',
       'bar-magnifier',

@@ -3,6 +3,7 @@
 import type * as tree from '../1-parse/tree.ts'
 import type { BuiltinFunction } from '../builtins/registry.ts'
 import * as messages from '../messages/checking.ts'
+import { argsAsOf, NEWEST_DAY } from '../behaviour.ts'
 import { argumentOf } from './argument.ts'
 import { fold } from './constant.ts'
 import { adapt } from './legacy.ts'
@@ -30,16 +31,17 @@ export function declarationCall(here: Place, node: tree.Call, builtin: BuiltinFu
       check.report(here, expr, messages.notConstant(builtin.name, parameter.name))
     args[parameter.name] = typeof known === 'object' || known === undefined ? null : known
   }
-  if (kind === 'strategy' && here.unit.version < 6) {
-    const isGiven = (name: string): boolean => {
-      const expr = chosen && argumentOf(chosen, name)
-      // The checker puts a default at the end of the call, with no text of its own.
-      return expr !== null && expr.start !== expr.end
-    }
+  const given = Object.keys(args).filter((name) => {
+    const expr = chosen && argumentOf(chosen, name)
+    // The checker puts a default at the end of the call, with no text of its own.
+    return expr !== null && expr.start !== expr.end
+  })
+  const { version } = here.unit
+  if (kind === 'strategy' && version < 6) {
     // Positions without margin were the default until v6.
-    for (const name of ['margin_long', 'margin_short']) if (!isGiven(name)) args[name] = 0
+    for (const name of ['margin_long', 'margin_short']) if (!given.includes(name)) args[name] = 0
   }
   args['shorttitle'] ??= args['title'] ?? null
-  check.declaration = { kind, args }
+  check.declaration = { kind, args: argsAsOf({ kind, args, given }, version, NEWEST_DAY), given }
   return nothing(node)
 }

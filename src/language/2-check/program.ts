@@ -233,7 +233,10 @@ export type ScriptKind = (typeof SCRIPT_KINDS)[number]
 /** The arguments of `strategy(…)`, `indicator(…)`, `library(…)` by v6 parameter name, defaults of the script's version filled in. */
 export interface Declaration {
   readonly kind: ScriptKind
+  /** As of the newest day: a run takes them by `argsAsOf`. */
   readonly args: Readonly<Record<string, number | string | boolean | null>>
+  /** Those that the script names itself. */
+  readonly given: readonly string[]
 }
 
 export interface Program {

@@ -1,6 +1,7 @@
 // The built-ins that belong to the language itself: casts and `na`, inputs, what is drawn as plots, request.*, alerts
 // and the declaration of the script. What is `special` is carried out by the code generator.
 
+import { datedDefaults, NEWEST_DAY } from '../behaviour.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { constant, fn } from './define.ts'
 import type { BuiltinConstant, BuiltinEntry, BuiltinFunction, Implementation } from './registry.ts'
@@ -121,6 +122,9 @@ const CASTS: readonly BuiltinEntry[] = [
   ),
 ]
 
+/** The defaults that today's newest version has. */
+const NOW = datedDefaults(6, NEWEST_DAY)
+
 const DECLARATIONS: readonly BuiltinEntry[] = [
   fn(
     'indicator',
@@ -137,8 +141,9 @@ const DECLARATIONS: readonly BuiltinEntry[] = [
     'Says that the script is a strategy, and how its orders are filled.',
     '(const string title, const string shorttitle?, const bool overlay = false, const string format = format.inherit, const int precision?, ' +
       'const string scale?, const int pyramiding = 0, const bool calc_on_order_fills = false, const bool calc_on_every_tick = false, ' +
-      'const int max_bars_back = 0, const int backtest_fill_limits_assumption = 0, const string default_qty_type = strategy.fixed, ' +
-      'const float default_qty_value = 1, const float initial_capital = 1000000, const string currency = currency.NONE, ' +
+      'const int max_bars_back = 0, const int backtest_fill_limits_assumption = 0, const string default_qty_type = ' +
+      `strategy.${NOW['default_qty_type']}, const float default_qty_value = ${NOW['default_qty_value']}, const float initial_capital = ${NOW['initial_capital']}, ` +
+      'const string currency = currency.NONE, ' +
       'const int slippage = 0, const string commission_type = strategy.commission.percent, const float commission_value = 0, ' +
       'const bool process_orders_on_close = false, const string close_entries_rule = "FIFO", const float margin_long = 100, ' +
       'const float margin_short = 100, const bool explicit_plot_zorder = false, const int max_lines_count = 50, ' +

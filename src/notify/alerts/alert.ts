@@ -1,5 +1,6 @@
 // The records of an alert: the condition that its owner set, its state, what the looks remember, and its firings.
 
+import { askedDay } from '../../language/behaviour.ts'
 import { Problem, invalidField } from '../../lib/problem.ts'
 import { marketName } from '../../lib/text.ts'
 import { requireInterval } from '../../market/interval.ts'
@@ -34,6 +35,8 @@ interface Settings {
   readonly bars: number
   readonly scriptId: string | null
   readonly inputs: Readonly<Record<string, unknown>>
+  /** The day of whose TradingView its script is; missing without one, and in alerts of before runs had a day. */
+  readonly asOf?: string
   /** Title of the plot an `indicator` alert compares; '' = the first. */
   readonly plot: string
   readonly channels: AlertWire['channels']
@@ -113,6 +116,17 @@ export interface Firing {
   readonly acknowledgedAt?: number
 }
 
+/** The day that a changed or new alert gets; `before` null = it is new. Throws Problem 422. */
+export function dayOf(
+  before: Alert | null,
+  { scriptId }: Pick<Alert, 'scriptId'>,
+  asked: string | undefined,
+  now: number,
+): Pick<Settings, 'asOf'> {
+  const keeps = scriptId === null || (asked === undefined && (before?.scriptId ?? null) !== null)
+  return keeps ? {} : { asOf: askedDay(asked, now) }
+}
+
 type Needed = 'symbol' | 'exchange' | 'interval' | 'kind' | 'channels'
 
 /** What a user may set; a field that is left out keeps its value or gets its default. */
@@ -121,7 +135,7 @@ export type AlertFields = Pick<Settings, Needed> & {
 }
 
 /** The fields as they are stored. Throws Problem 422 that names a wrong one. */
-export function checkedFields(fields: AlertFields, now: number): Required<Settings> {
+export function checkedFields(fields: AlertFields, now: number): Required<Omit<Settings, 'asOf'>> {
   const interval = requireInterval(fields.interval)
   const op = fields.op ?? null
   const usesScript = SCRIPT_KINDS.includes(fields.kind)

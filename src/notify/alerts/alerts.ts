@@ -6,7 +6,7 @@ import type { Collection, Page, PageOptions } from '../../store/collection.ts'
 import { OwnedRecords } from '../../store/owned.ts'
 import { transact, type Also, type Changes, type Tx } from '../../store/transaction.ts'
 import type { Key } from '../../store/kv.ts'
-import { alertNotFound, checkedFields, type Alert, type AlertFields, type Firing } from './alert.ts'
+import { alertNotFound, checkedFields, dayOf, type Alert, type AlertFields, type Firing } from './alert.ts'
 import { arm, armAtBeginning, type Armed, type ArmDeps } from './arm.ts'
 import { modeOf } from './levels.ts'
 import { formingBars, lookAhead, lookAt, lookAtEnd, type LookDeps } from './look.ts'
@@ -40,6 +40,7 @@ const WATCHED_FIELDS: readonly (keyof AlertFields)[] = [
   'bars',
   'scriptId',
   'inputs',
+  'asOf',
   'plot',
 ]
 
@@ -77,6 +78,7 @@ export class Alerts extends OwnedRecords<Alert> {
       id: deps.newId('al'),
       ownerId,
       ...checked,
+      ...dayOf(null, checked, fields.asOf, now),
       name: checked.name || waitsFor(checked),
       state: 'active',
       problem: null,
@@ -124,7 +126,9 @@ export class Alerts extends OwnedRecords<Alert> {
       const stored = await this.storedAt(tx, ownerId, id)
       const before = stored.record
       const checked = isEdited ? checkedFields({ ...asFields(before), ...given }, now) : {}
-      const after = named(before, { ...before, ...checked, ...(state && { state }), updatedAt: now })
+      const changed = { ...before, ...checked }
+      const day = dayOf(before, changed, fields.asOf, now)
+      const after = named(before, { ...changed, ...day, ...(state && { state }), updatedAt: now })
       const restarts = state === 'active' || (state === undefined && isEdited && before.state === 'triggered')
       if (!restarts && !(changesMarket && after.state === 'active'))
         return [[], this.records.replace(stored, after)]

@@ -170,6 +170,7 @@ async function sinceOfEqual({ alerts }: AlertRecords, alert: Alert): Promise<num
       if (
         other?.since != null &&
         other.scriptId === alert.scriptId &&
+        other.asOf === alert.asOf &&
         JSON.stringify(other.inputs) === inputs
       )
         return other.since

@@ -15,6 +15,7 @@ import { ownerOf, seriesKey, type SeriesKey } from '../../market/bar-store.ts'
 import { rowsOf } from '../../market/bars.ts'
 import { requireInterval } from '../../market/interval.ts'
 import { barsSeenBy, requireStored, seriesOf } from '../../market/seen-bars.ts'
+import { askedDay } from '../../language/behaviour.ts'
 import { merged, type Also } from '../../store/transaction.ts'
 import type { Divergence, ForwardOrder, ForwardRunBody } from '../../wire/forward-run.ts'
 import { correctedBars, divergenceOf } from './divergence.ts'
@@ -89,7 +90,8 @@ export class ForwardRuns extends FollowedRuns {
     const { warmup = WARMUP, source, inputs = {}, overrides = {}, provisional = false } = body
     const bars = await this.steps.closed(userId, key, { last: warmup + 1 }, warmup)
     if (bars.length === 0) throw await barsNotFound(seen, key)
-    const script: JobScript = { source, inputs, overrides }
+    const asOf = askedDay(body.asOf, clock.now())
+    const script: JobScript = { source, inputs, overrides, asOf }
     const rows = rowsOf(bars)
     const held = { rows, state: null }
     const begun = await this.steps.step({ userId, key, script }, held, rows.length, { isNew: true })
@@ -118,6 +120,7 @@ export class ForwardRuns extends FollowedRuns {
       events: 0,
       waiting: [...begun.waiting],
       provisional,
+      asOf,
     }
     const onTape = { sets: tapeSets(run.id, rows, 0) }
     await this.store(run, script, async (_, tx) => merged([onTape, (await also?.(run, tx)) ?? {}]))

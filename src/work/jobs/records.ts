@@ -22,6 +22,8 @@ export interface JobScript {
   readonly inputs: Readonly<Record<string, unknown>>
   /** Declaration arguments to run with instead of the script's. */
   readonly overrides: Readonly<Record<string, number | string | boolean>>
+  /** The day of whose TradingView it is; missing where it was stored before runs had a day. */
+  readonly asOf?: string
 }
 
 /** What a record keeps of an error. */

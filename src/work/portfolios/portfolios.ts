@@ -16,6 +16,7 @@ import { ownerOf, seriesKey, seriesName, type SeriesKey } from '../../market/bar
 import type { Bars } from '../../market/bars.ts'
 import { requireInterval } from '../../market/interval.ts'
 import { barsSeenBy, seriesOf, type SeenBars } from '../../market/seen-bars.ts'
+import { askedDay } from '../../language/behaviour.ts'
 import type { Limits } from '../../language/runtime/runtime.ts'
 import type { Key, Reader } from '../../store/kv.ts'
 import { dropText, largeText, stageText, textKeys, type LargeText } from '../../store/large-text.ts'
@@ -118,6 +119,7 @@ export class Portfolios extends StoredJobs<Portfolio, PortfolioProgress, readonl
       finishedAt: null,
       capital: body.capital ?? null,
       currency: body.currency ?? null,
+      asOf: askedDay(body.asOf, clock.now()),
       parts,
       netProfit: null,
       maxDrawdownPct: null,
@@ -192,7 +194,7 @@ export class Portfolios extends StoredJobs<Portfolio, PortfolioProgress, readonl
     return { user: userId, lane: 'long' as const, budget, host }
   }
 
-  async #jobOf({ userId, parts, capital, currency }: Portfolio, scripts: readonly JobScript[]) {
+  async #jobOf({ userId, parts, capital, currency, asOf }: Portfolio, scripts: readonly JobScript[]) {
     const { bars: cache, hostFor, limits } = this.#deps
     const seen = barsSeenBy(cache, userId)
     const jobs: PortfolioJob['parts'][number][] = []
@@ -203,7 +205,7 @@ export class Portfolios extends StoredJobs<Portfolio, PortfolioProgress, readonl
       if (bars.length === 0) throw await barsNotFound(seen, key)
       const symbol = await seen.symbol(key.exchange, key.symbol)
       const { interval, priority } = part
-      jobs.push({ ...scripts[i]!, bars, symbol, interval, limits, priority })
+      jobs.push({ ...scripts[i]!, asOf, bars, symbol, interval, limits, priority })
       hosts.push(hostFor(seen, userId, key, bars))
     }
     const host: ScriptHost = { ...hosts[0]!, finer: (part = 0) => hosts[part]?.finer() ?? null }

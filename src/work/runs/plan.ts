@@ -13,6 +13,7 @@ import type { Bars } from '../../market/bars.ts'
 import { requireInterval } from '../../market/interval.ts'
 import { barsSeenBy, seriesOf } from '../../market/seen-bars.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
+import { askedDay } from '../../language/behaviour.ts'
 import type { Limits } from '../../language/runtime/runtime.ts'
 import type { Kv } from '../../store/kv.ts'
 import type { JobState } from '../../wire/job-state.ts'
@@ -79,6 +80,7 @@ export class RunPlans {
     // Check again: further runs may have been added while the bars were read.
     pool.assertRoom(userId, lane)
     const { name, bars: wanted, source, inputs, overrides } = request
+    const asOf = askedDay(request.asOf, clock.now())
     const run: Run = {
       name,
       bars: wanted,
@@ -94,6 +96,7 @@ export class RunPlans {
       summary: null,
       pinned: false,
       currency: null,
+      asOf,
       range: null,
     }
     const few = {
@@ -101,7 +104,7 @@ export class RunPlans {
       message: `Only ${bars.length} bars of ${seriesName(key)} are cached; it ran on those.`,
     }
     const warnings = bars.length < request.bars ? [few] : []
-    return { run, script: { source, inputs, overrides }, key, symbol, bars, warnings }
+    return { run, script: { source, inputs, overrides, asOf }, key, symbol, bars, warnings }
   }
 
   /** Of a run that is stored and has not begun. */

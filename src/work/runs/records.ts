@@ -43,6 +43,8 @@ export interface Run extends Omit<RunRequest, keyof JobScript> {
   readonly pinned?: boolean
   /** Currency of the summary's amounts; null until it is done, missing in old records. */
   readonly currency?: string | null
+  /** As of its script, for lists. */
+  readonly asOf?: string
   /** The script's name in the ledger of trials; missing in records from before there was one. */
   readonly tried?: string
   /** Of its returns a bar, by which luck is judged; null if nothing was traded, missing in old records. */

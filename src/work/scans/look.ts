@@ -46,8 +46,8 @@ export async function lookAt(
   const read: ScanJob['markets'][number][] = []
   for (const name of names) read.push(await markets.read(name, bars))
   const there = read.filter((one) => one.bars.length > 0)
-  const { source, inputs, overrides } = script
-  const job: ScanJob = { source, inputs, overrides, interval, limits, markets: there }
+  const { symbols: _symbols, ...asked } = script
+  const job: ScanJob = { ...asked, interval, limits, markets: there }
   const answer: ScanOutput | null =
     there.length === 0
       ? null

@@ -6,6 +6,7 @@
 import { inParts } from '../jobs/parts.ts'
 import { StoredJobs, type JobDeps } from '../jobs/stored-jobs.ts'
 import type { LiveJob } from '../jobs/live-jobs.ts'
+import { askedDay } from '../../language/behaviour.ts'
 import { invalidField, Problem } from '../../lib/problem.ts'
 import type { BarCache } from '../../market/bar-cache.ts'
 import { requireInterval } from '../../market/interval.ts'
@@ -92,6 +93,7 @@ export class Scans extends StoredJobs<Scan, ScanProgress, ScanScript> {
         'symbol',
         'Expected a symbol such as AAPL or NASDAQ:AAPL.',
       )
+    const asOf = askedDay(body.asOf, clock.now())
     const scan: Scan = {
       id: newId('scan'),
       userId,
@@ -101,6 +103,7 @@ export class Scans extends StoredJobs<Scan, ScanProgress, ScanScript> {
       watchlistId: body.watchlistId ?? null,
       symbols: symbols?.length ?? null,
       createdAt: clock.now(),
+      asOf,
       watch: null,
       ...BLANK,
     }
@@ -108,6 +111,7 @@ export class Scans extends StoredJobs<Scan, ScanProgress, ScanScript> {
       source: body.source,
       inputs: body.inputs ?? {},
       overrides: body.overrides ?? {},
+      asOf,
       symbols,
     }
     await this.#assertTakes(userId, script)

@@ -16,6 +16,7 @@ export type SweepState = SweepWire['state']
 type AskedSweep = Pick<
   SweepWire,
   | 'name'
+  | 'asOf'
   | 'symbol'
   | 'exchange'
   | 'interval'

@@ -32,6 +32,7 @@ import { sliceBars, type Bars } from '../../market/bars.ts'
 import { requireInterval } from '../../market/interval.ts'
 import { barsRunOn, barsSeenBy, seriesOf, type SeenBars } from '../../market/seen-bars.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
+import { askedDay } from '../../language/behaviour.ts'
 import type { Limits } from '../../language/runtime/runtime.ts'
 import type { Also } from '../../store/transaction.ts'
 import type { Key } from '../../store/kv.ts'
@@ -185,6 +186,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress> {
   /** Checks what can be checked without a worker, stores the sweep as queued, and returns. */
   async create(userId: string, body: SweepBody, also?: Also<Sweep>): Promise<Sweep> {
     const { clock, newId, bars: cache, hostFor } = this.#deps
+    const asOf = askedDay(body.asOf, clock.now())
     const space = spaceOf(body.space, body.where ?? [])
     const interval = requireInterval(body.interval)
     const seen = barsSeenBy(cache, userId)
@@ -230,6 +232,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress> {
       best: null,
       script: '',
       sentence: null,
+      asOf,
       error: null,
     }
     const { planOf } = await plans()
@@ -239,6 +242,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress> {
       source: body.source,
       inputs: body.inputs ?? {},
       overrides: body.overrides ?? {},
+      asOf,
     }
     await this.#assertTakes(sweep, script, hostFor(seen, userId, key, bars))
     return this.add(sweep, script, also)
@@ -279,11 +283,12 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress> {
   }
 
   /** The number of the trial that ran the same; null if none did. */
-  async trialOf(sweep: Sweep, { source, inputs, overrides }: JobScript): Promise<number | null> {
+  async trialOf(sweep: Sweep, { source, inputs, overrides, asOf }: JobScript): Promise<number | null> {
     const own = await this.scriptOf(sweep.id)
     const { point, rest } = takenApart(sweep, { inputs, overrides })
     const others = takenApart(sweep, own).rest
-    if (source !== own.source || canonicalJson(rest) !== canonicalJson(others)) return null
+    if (source !== own.source || asOf !== own.asOf || canonicalJson(rest) !== canonicalJson(others))
+      return null
     for (let batch = 0, at = 0; batch < sweep.batches; batch++) {
       const { choices = [] } = (await this.#batch(sweep.id, batch)) ?? {}
       const place = choices.findIndex((one) => JSON.stringify(one) === JSON.stringify(point))

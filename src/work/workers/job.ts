@@ -31,6 +31,7 @@ import type { FileAside } from '../../market/files/stage-files.ts'
 import type { ReadBarsOptions, ReadFiles } from '../../market/import.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
 import type { Pictured } from '../../market/picture/chart-picture.ts'
+import type { AsOf } from '../../language/behaviour.ts'
 import type { Limits } from '../../language/runtime/runtime.ts'
 
 /** Every kind of job with its input and its answer. */
@@ -85,6 +86,8 @@ export interface RunJob {
   readonly interval: string
   readonly limits: Limits
   readonly overrides: Readonly<Record<string, number | string | boolean>>
+  /** As of a BacktestRequest. */
+  readonly asOf?: AsOf
   /** Kinds of tracks to answer; default: all. */
   readonly tracks?: TrackKinds
   /** Whether a run that is stored is also answered as columns. */

@@ -47,8 +47,9 @@ export class KeptRuns {
     job: Omit<AdvanceJob, 'kept' | 'trusted'>,
     options: JobOptions,
   ): Promise<Omit<AdvanceOutput, 'kept'>> {
-    const { source, inputs, overrides, symbol, interval, bars } = job
-    const key = JSON.stringify([name, interval, bars.time[0] ?? null, symbol, inputs, overrides, source])
+    const { source, inputs, overrides, asOf = null, symbol, interval, bars } = job
+    const from = bars.time[0] ?? null
+    const key = JSON.stringify([name, interval, from, symbol, inputs, overrides, asOf, source])
     const entry = this.#runs.get(key)
     if (entry) this.#put(key, entry)
     const kept = entry?.run ?? null

@@ -19,7 +19,7 @@ if close > 115
 `
 
 export const HOLDS = `//@version=6
-strategy("hold", initial_capital = 1000)
+strategy("hold", initial_capital = 1000, default_qty_type = strategy.fixed, default_qty_value = 1)
 if bar_index == 1
     strategy.entry("L", strategy.long)
 if bar_index == 3

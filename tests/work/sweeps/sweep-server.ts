@@ -4,7 +4,7 @@ import type { SweepBody } from '../../../src/wire/sweep.ts'
 import { testServer } from '../../http/server.ts'
 
 export const CROSS = `//@version=6
-strategy("cross", initial_capital=10000)
+strategy("cross", initial_capital=10000, default_qty_type=strategy.fixed, default_qty_value=1)
 fast = input.int(5, "Fast")
 slow = input.int(20, "Slow")
 kind = input.string("both", "Kind", options=["both", "long"])

@@ -53,6 +53,14 @@ describe('kept runs', () => {
     expect(kept.count).toBe(2)
   })
 
+  test('runs as of different days share nothing', async () => {
+    const positions: (number | null)[] = []
+    const kept = new KeptRuns(poolOf(positions))
+    for (const asOf of [undefined, '2026-09-23', '2026-09-24', undefined, '2026-09-24'])
+      await kept.advance('a', { ...jobOf(1, 200), asOf }, OPTIONS)
+    expect(positions).toEqual([null, null, null, 199, 199])
+  })
+
   test('the one that was asked for longest ago goes first, and the sum is never above the most', async () => {
     const alone = new KeptRuns(poolOf([]))
     await alone.advance('a', jobOf(1, 200), OPTIONS)
