@@ -29,7 +29,7 @@ const CASES: readonly Case[] = [
   {
     name: 'an offset that changes from bar to bar, na and beyond the start included',
     script: 'n = bar_index == 2 ? int(na) : bar_index == 1 ? 9 : bar_index - 1\nplot(close[math.max(n, 0)])',
-    plots: [10, NA, NA, 12, 12, 12],
+    plots: [10, NA, 11, 12, 12, 12],
   },
   {
     name: 'var keeps its value',

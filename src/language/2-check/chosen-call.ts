@@ -47,9 +47,9 @@ const FORMATTING = /^(?:str\.format|log\.\w+)$/
  */
 function formatted(here: Place, arg: Expr | null, i: number): Expr | null {
   if (i === 0 || arg?.type.kind !== 'array' || arg.type.of.kind !== 'float') return arg
-  const tostring = BUILTIN_FUNCTIONS.get('str.tostring')
-  assert(tostring, 'str.tostring() is a built-in')
-  return chosenCall(here, tostring, [{ name: null, expr: arg }], [], arg)
+  const floats = BUILTIN_FUNCTIONS.get('·floats')
+  assert(floats, '·floats is built in')
+  return chosenCall(here, floats, [{ name: null, expr: arg }], [], arg)
 }
 
 /** request.security_lower_tf() of a tuple gives a tuple of arrays, not an array of tuples. */

@@ -243,7 +243,7 @@ function historyOffsetOf(module: Module, offset: Expr, into: Body): number | Cod
 function pastOf(offset: number | Code, read: (back: Back) => CodePart, na: string): Code {
   if (offset === 0) return js`${read(0)}`
   if (typeof offset === 'number') return js`(i>=${offset}?${read(offset)}:${na})`
-  // A dynamic offset is evaluated once; reading a column evaluates no other. `>=` is false for na.
+  // A dynamic offset is evaluated once; reading a column evaluates no other.
   return js`(o=${offset},i>=o?${read('o')}:${na})`
 }
 

@@ -117,15 +117,10 @@ export const STR: readonly BuiltinEntry[] = [
     'str.tostring',
     'A value as text, numbers by a pattern (`#.##`, `0.00`) or a format.* constant.',
     [
-      // An array<int> would go where an array<float> is wanted: it has to be asked for first.
-      `(array<int> value, string format = '${DEFAULT_PATTERN}') string`,
-      `(array<float> value, string format = '${DEFAULT_PATTERN}') string`,
       `(int value, string format = '${DEFAULT_PATTERN}') string`,
       `(any value, string format = '${DEFAULT_PATTERN}') string`,
     ],
     [
-      { fn: toText, runtime: true },
-      { fn: floatsToText, runtime: true },
       {
         fn: (runtime: Runtime, value: number, pattern: Text) =>
           toText(runtime, Number.isFinite(value) ? value : Number.NaN, pattern),
@@ -134,6 +129,10 @@ export const STR: readonly BuiltinEntry[] = [
       { fn: toText, runtime: true },
     ],
   ),
+  fn('·floats', 'An array of floats as str.format() writes it.', '(array<float> value) string', {
+    fn: floatsToText,
+    runtime: true,
+  }),
   fn(
     'str.format',
     'The pattern with `{0}`, `{1,number,#.#}`, `{2,date,yyyy-MM-dd}` replaced by the arguments.',
@@ -178,8 +177,7 @@ function repeat(runtime: Runtime, source: Text, times: number, separator: Text):
 function replace(runtime: Runtime, source: Text, target: Text, replacement: Text, occurrence: number): Text {
   if (source === null || target === null) return null
   let at = source.indexOf(target)
-  for (let left = Math.trunc(occurrence); left > 0 && at >= 0; left--)
-    at = source.indexOf(target, at + Math.max(1, target.length))
+  for (let left = Math.trunc(occurrence); left > 0 && at >= 0; left--) at = source.indexOf(target, at + 1)
   if (at < 0) return source
   return limited(runtime, source.slice(0, at) + (replacement ?? '') + source.slice(at + target.length))
 }
@@ -197,7 +195,7 @@ function replaceAll(runtime: Runtime, source: Text, target: Text, replacement: T
 const PIECE_BYTES = 24
 
 function split(runtime: Runtime, text: Text, separator: Text): PineArray<Text> {
-  const pieces = text === null ? [] : text.split(separator ?? '')
+  const pieces = text === null ? [] : text === '' ? [''] : text.split(separator ?? '')
   runtime.budget.take(PIECE_BYTES * pieces.length + 2 * (text?.length ?? 0))
   return new PineArray<Text>(pieces, null, runtime.budget)
 }
@@ -216,9 +214,8 @@ function toText(runtime: Runtime, value: unknown, pattern: Text): string {
   )
 }
 
-/** `[1.0, 2.5]`: as long as no format is given, whole numbers keep the `.0` that tells floats from ints. */
-function floatsToText(runtime: Runtime, value: PineArray<number> | null, pattern: Text): string {
-  if (pattern !== null && pattern !== DEFAULT_PATTERN) return toText(runtime, value, pattern)
+/** `[1.0, 2.5]`: as Java writes floats. */
+function floatsToText(runtime: Runtime, value: PineArray<number> | null): string {
   const text = valueText(value, (each) => {
     const digits = numberText(runtime, each, DEFAULT_PATTERN)
     return /^-?\d+$/.test(digits) ? `${digits}.0` : digits

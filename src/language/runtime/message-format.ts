@@ -67,13 +67,13 @@ function placeholder(inner: string, args: readonly unknown[], pattern: string): 
   const value = args[Number(index)]
   if (typeof value !== 'number')
     return valueText(value, (each) => formatNumber(each, MESSAGE_PATTERN, 'half-even'))
-  switch (kind) {
+  switch (kind.toLowerCase()) {
     case 'date':
       return dateText(value, DATE_STYLES.get(style.trim()) ?? style)
     case 'time':
       return dateText(value, TIME_STYLES.get(style.trim()) ?? style)
     default:
-      return formatNumber(value, NUMBER_STYLES.get(style.trim()) ?? style.trim(), 'half-even')
+      return formatNumber(value, NUMBER_STYLES.get(style.trim().toLowerCase()) ?? style, 'half-even')
   }
 }
 

@@ -31,6 +31,8 @@ export const MESSAGE_PATTERN = '#,##0.###'
 
 export function formatNumber(value: number, pattern: string, rounding: Rounding): string {
   if (Number.isNaN(value)) return 'NaN'
+  if (pattern === DEFAULT_PATTERN && Math.abs(value) >= 1e21 && Math.abs(value) < Infinity)
+    return String(value).replace('e+', 'E')
   const [positive, negative] = patternsOf(pattern)
   const chosen = value < 0 && negative !== null ? negative : positive
   const sign = value < 0 && negative === null ? '-' : ''

@@ -87,9 +87,9 @@ export function collectionOf<T>(collection: T | null): T {
   return collection
 }
 
-/** How far back `x[n]` looks: whole bars, na for na. What is less than a bar is cut off on both sides of 0 (L15). */
+/** How far back `x[n]` looks: whole bars, none where n is na. What is less than a bar is cut off on both sides of 0 (L15). */
 export function historyOffset(offset: number): number {
-  const whole = Math.trunc(offset)
+  const whole = Math.trunc(offset) || 0
   if (whole < 0) throw offsetBelow0(whole)
   return whole
 }
