@@ -94,6 +94,12 @@ const WITHOUT_MATERIAL = [
 /** One more than processors: journeys and killed servers wait for a good part of their time. */
 const LANES = availableParallelism() + 1
 
+/**
+ * JavaScriptCore compiles hot code a third time, which pays in a server that runs for days: of these processes, which live
+ * for seconds, it takes a sixth of the processor. A long run has it, as the product does.
+ */
+const SHORT_LIVED = { BUN_JSC_useFTLJIT: '0' }
+
 /** How the runner's report calls a suite in which Bun died. */
 const CRASHED = '(worker crashed)'
 const UNREPORTED = 'did not load'
@@ -247,7 +253,10 @@ async function runOnce(args: readonly string[], env: Readonly<Record<string, str
       `--reporter-outfile=${report}`,
       ...args,
     ],
-    { stdio: ['inherit', 'inherit', 'inherit'], env: { ...process.env, SEED, ...env } },
+    {
+      stdio: ['inherit', 'inherit', 'inherit'],
+      env: { ...(isWhole && !isLong && SHORT_LIVED), ...process.env, SEED, ...env },
+    },
   )
   const exitCode = await runner.exited
   const { passed, failures, skipped, files } = readReport(report)
