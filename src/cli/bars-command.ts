@@ -9,7 +9,7 @@ import { barWindows, EXPORT_FORMATS, type ExportFormat, exportPieces } from '../
 import { ownerOf, seriesKey, seriesName } from '../market/bar-store.ts'
 import { contractLacking } from '../market/continuous.ts'
 import { fetchSeries } from '../market/providers/fetch-bars.ts'
-import { ProviderError } from '../market/providers/provider.ts'
+import { ProviderError } from '../market/providers/provider-error.ts'
 import { loadSamples } from '../market/sample.ts'
 import { barsSeenBy } from '../market/seen-bars.ts'
 import { parseFlags, subcommandOf, UsageError, type Command, type CommandContext } from './command.ts'
@@ -205,10 +205,11 @@ async function fetchBars(context: CommandContext): Promise<number> {
   const http = context.http ?? defaultHttp
   return withData(context, flags, async ({ bars, kv }) => {
     try {
+      const keys = await providersWithKeys(context, flags, kv)
       const { inserted, updated } = await fetchSeries(
         bars,
         key,
-        { http, clock: context.clock, providerOf: (await providersWithKeys(context, flags, kv))?.of },
+        { http, clock: context.clock, providerOf: keys && ((exchange) => keys.of(exchange)) },
         {
           ...(from !== undefined && { from }),
           ...(to !== undefined && { to }),

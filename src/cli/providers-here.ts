@@ -1,7 +1,7 @@
 // The providers of bars and of symbols as a server on the same data asks them: with the keys that were given to it.
 
 import { existsSync, readFileSync } from 'node:fs'
-import { createProviderKeys, type ProviderKeys, sealedKeys } from '../people/feeds/provider-keys.ts'
+import { ProviderKeys, sealedKeys } from '../people/feeds/provider-keys.ts'
 import type { Http } from '../market/providers/provider.ts'
 import { keyPath } from '../server/config.ts'
 import type { Kv } from '../store/kv.ts'
@@ -23,7 +23,7 @@ export async function providersWithKeys(
     return undefined
   }
   const box = await createSecretBox(readFileSync(path), (count) => random.bytes(count))
-  const keys = createProviderKeys({
+  const keys = new ProviderKeys({
     kv,
     clock,
     log: (_level, message) => warn(message),

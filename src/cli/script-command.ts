@@ -4,7 +4,7 @@ import { librariesOf } from '../work/workers/libraries.ts'
 import { wireDiagnostic } from '../broker/run.ts'
 import { compile } from '../language/compile.ts'
 import { Source } from '../language/source.ts'
-import { createScripts, libraryFor } from '../people/scripts/scripts.ts'
+import { Scripts, libraryFor } from '../people/scripts/scripts.ts'
 import {
   onlyOf,
   parseArguments,
@@ -90,7 +90,7 @@ async function addLibrary(context: CommandContext): Promise<number> {
       )
       return 1
     }
-    const scripts = createScripts({
+    const scripts = new Scripts({
       kv,
       clock: context.clock,
       newId: accounts.newId,

@@ -1,6 +1,6 @@
 // `chartroom symbols`: finds symbols in the lists of providers, as the search of a server on the same data does.
 
-import { createSymbolLists, type SymbolListStatus } from '../people/feeds/symbol-lists.ts'
+import { SymbolLists, type SymbolListStatus } from '../people/feeds/symbol-lists.ts'
 import { SYMBOL_TYPES } from '../lib/symbol-type.ts'
 import { marketName } from '../lib/text.ts'
 import { isSameSymbol } from '../market/bar-cache.ts'
@@ -52,7 +52,7 @@ async function run(context: CommandContext): Promise<number> {
   const { FEEDS } = configOf(context.environment, flags)
   return withData(context, flags, async ({ kv, bars }) => {
     const keys = await providersWithKeys(context, flags, kv)
-    const lists = createSymbolLists({
+    const lists = new SymbolLists({
       kv,
       clock: context.clock,
       log: (_level, message) => context.warn(message),

@@ -10,7 +10,7 @@ import { bareKey, seriesKey, seriesName, type SeriesKey } from '../market/bar-st
 import { requireInterval } from '../market/interval.ts'
 import { fetchSeries } from '../market/providers/fetch-bars.ts'
 import { streams } from '../market/live/live-providers.ts'
-import { ProviderError } from '../market/providers/provider.ts'
+import { ProviderError } from '../market/providers/provider-error.ts'
 import { seriesOf } from '../market/seen-bars.ts'
 import { notSeriesOwner } from '../market/sharing.ts'
 import type { ApiDeps } from './access.ts'
@@ -54,7 +54,11 @@ export const FEED_ROUTES: Routes = {
       const { inserted, updated, pages } = await fetchSeries(
         deps.bars,
         into,
-        { http: deps.features.http, clock: deps.clock, providerOf: deps.features.providerKeys.of },
+        {
+          http: deps.features.http,
+          clock: deps.clock,
+          providerOf: (exchange) => deps.features.providerKeys.of(exchange),
+        },
         options,
       )
       return { ...key, inserted, updated, pages }

@@ -68,7 +68,7 @@ export const IDEA_ROUTES: Routes = {
       pageName('ideas', userId, page),
       () => deps.features.ideas.listStamp(userId),
       async () => {
-        const { items, nextCursor } = await deps.features.ideas.idsOf(userId, page)
+        const { items, nextCursor } = await deps.features.ideas.ids(userId, page)
         return { ideas: await textsOn(deps).list(items, userId), nextCursor }
       },
     )
@@ -81,7 +81,7 @@ export const IDEA_ROUTES: Routes = {
         `idea ${userId ?? ''} ${id}`,
         () => deps.features.ideas.stamp(id),
         async () => ({
-          idea: wireFor(userId)(await deps.features.ideas.get(id, userId)),
+          idea: wireFor(userId)(await deps.features.ideas.read(id, userId)),
         }),
       )
     },
@@ -101,7 +101,7 @@ export const IDEA_ROUTES: Routes = {
   'PUT /api/platform/ideas/{id}/snapshot': {
     bodyBytes: SNAPSHOT_BODY_BYTES,
     handle: async ({ deps, caller: { user }, params: { id }, body, request }) => {
-      const { backtestId } = await deps.features.ideas.own(user.id, id)
+      const { backtestId } = await deps.features.ideas.get(user.id, id)
       if (backtestId === null)
         throw new Problem(409, 'conflict', 'This idea has no backtest. Set its backtestId first.')
       const picture = body.picture ? await pictureOf(body.picture) : null

@@ -16,13 +16,13 @@ export async function pageHead(
 ): Promise<string | null> {
   const [, noun, id = ''] = /^\/(ideas|scripts)\/([a-z]+_[0-9a-z]+)$/.exec(path) ?? []
   if (noun === 'ideas') {
-    const idea = await readable(ideas.get(id, null))
+    const idea = await readable(ideas.read(id, null))
     if (!idea) return null
     const picture = idea.snapshot?.picture ? `${origin}/api/platform/ideas/${id}/picture` : null
     return headOf({ title: idea.title, words: plainText(idea.body, WORDS), author: idea.author, picture })
   }
   if (noun === 'scripts') {
-    const script = await readable(scripts.get(id, null))
+    const script = await readable(scripts.read(id, null))
     return script && headOf({ title: script.name, words: '', author: script.author, picture: null })
   }
   return null

@@ -85,7 +85,7 @@ export const SCRIPT_ROUTES: Routes = {
     return deps.kept.answer(
       pageName('scripts', userId, page),
       () => deps.features.scripts.listStamp(userId),
-      async () => listed('scripts', await deps.features.scripts.listOf(userId, page), wireFor(userId)),
+      async () => listed('scripts', await deps.features.scripts.list(userId, page), wireFor(userId)),
     )
   },
   'GET /api/platform/scripts/{id}': {
@@ -96,7 +96,7 @@ export const SCRIPT_ROUTES: Routes = {
         `script ${userId ?? ''} ${id}`,
         () => deps.features.scripts.stamp(id),
         async () => ({
-          script: wireFor(userId)(await deps.features.scripts.get(id, userId)),
+          script: wireFor(userId)(await deps.features.scripts.read(id, userId)),
         }),
       )
     },

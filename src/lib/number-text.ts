@@ -21,6 +21,8 @@ import {
   WasmFunction,
   when,
   type Code,
+  type Local,
+  type WasmType,
 } from './wasm.ts'
 import { lazily } from './memo.ts'
 
@@ -109,56 +111,54 @@ function powerOfTen(power: number): bigint {
   return (1n << (127n + bits)) / ten + 1n
 }
 
-/** run(from, end, to): prints the doubles from `from` to `end`, answers where the text ends, and notes how far it came. */
-function printing(): Uint8Array<ArrayBuffer> {
-  const f = new WasmFunction()
-  const [from, end, to] = [f.local('i32'), f.local('i32'), f.local('i32')]
-  const [x, a, scaled] = [f.local('f64'), f.local('f64'), f.local('f64')]
-  const bits = f.local('i64')
-  /** The number is `digits` · 10^-`decimals`. */
-  const [digits, decimals] = [f.local('i64'), f.local('i32')]
+/** The variables of the program below, the arguments first. The number is `digits` · 10^-`decimals`. */
+const variablesOf = (f: WasmFunction) => ({
+  ...locals(f, 'i32', 'from end to decimals q k count last'),
+  ...locals(f, 'f64', 'x a scaled'),
+  ...locals(f, 'i64', 'bits digits c shift gLow gHigh cp low mid high mid2 high2 carry p0 p1 p2 sum'),
+  ...locals(f, 'i64', 'step0 step1 step2 vbl vb vbr s tens odd isIn isIn2 first middle final rest'),
+})
+type Variables = ReturnType<typeof variablesOf>
 
-  const [c, q, k, shift] = [f.local('i64'), f.local('i32'), f.local('i32'), f.local('i64')]
-  const [gLow, gHigh, cp] = [f.local('i64'), f.local('i64'), f.local('i64')]
-  const [low, mid, high] = [f.local('i64'), f.local('i64'), f.local('i64')]
-  const [mid2, high2, carry] = [f.local('i64'), f.local('i64'), f.local('i64')]
-  const [p0, p1, p2, sum] = [f.local('i64'), f.local('i64'), f.local('i64'), f.local('i64')]
-  const [step0, step1, step2] = [f.local('i64'), f.local('i64'), f.local('i64')]
-  const [vbl, vb, vbr, s, tens] = [
-    f.local('i64'),
-    f.local('i64'),
-    f.local('i64'),
-    f.local('i64'),
-    f.local('i64'),
-  ]
-  const [odd, isIn, isIn2] = [f.local('i64'), f.local('i64'), f.local('i64')]
-  /** The digits in three words. */
-  const [first, middle, final] = [f.local('i64'), f.local('i64'), f.local('i64')]
-  const [rest, count, last] = [f.local('i64'), f.local('i32'), f.local('i32')]
-  const w = (value: bigint) => i64.of(value)
-  const flag = (test: Code) => i64.extend(test)
-  const low32 = (value: Code) => i64.and(value, w(0xffff_ffffn))
-  const high32 = (value: Code) => i64.shr(value, w(32n))
+type Words<Text extends string> = Text extends `${infer Word} ${infer Rest}` ? Word | Words<Rest> : Text
 
-  /** The product of two 64-bit numbers in two. */
-  const multiply = (m: Code, n: Code, lower: typeof low, upper: typeof low) =>
-    all(
-      p0.set(i64.mul(low32(m), low32(n))),
-      p1.set(i64.mul(low32(m), high32(n))),
-      p2.set(i64.mul(high32(m), low32(n))),
-      sum.set(i64.add(high32(p0.get), i64.add(low32(p1.get), low32(p2.get)))),
-      lower.set(i64.or(low32(p0.get), i64.shl(sum.get, w(32n)))),
-      upper.set(
-        i64.add(
-          i64.add(i64.mul(high32(m), high32(n)), high32(p1.get)),
-          i64.add(high32(p2.get), high32(sum.get)),
-        ),
+const locals = <Names extends string>(f: WasmFunction, type: WasmType, names: Names) =>
+  Object.fromEntries(names.split(' ').map((name) => [name, f.local(type)])) as Record<Words<Names>, Local>
+
+const w = (value: bigint) => i64.of(value)
+const flag = (test: Code) => i64.extend(test)
+const low32 = (value: Code) => i64.and(value, w(0xffff_ffffn))
+const high32 = (value: Code) => i64.shr(value, w(32n))
+const bytesOf = (bitCount: Code) => i32.wrap(i64.shr(bitCount, w(3n)))
+
+/** The product of two 64-bit numbers in two. */
+const multiply = (
+  { p0, p1, p2, sum }: Variables,
+  m: Code,
+  n: Code,
+  lower: Variables['low'],
+  upper: Variables['low'],
+) =>
+  all(
+    p0.set(i64.mul(low32(m), low32(n))),
+    p1.set(i64.mul(low32(m), high32(n))),
+    p2.set(i64.mul(high32(m), low32(n))),
+    sum.set(i64.add(high32(p0.get), i64.add(low32(p1.get), low32(p2.get)))),
+    lower.set(i64.or(low32(p0.get), i64.shl(sum.get, w(32n)))),
+    upper.set(
+      i64.add(
+        i64.add(i64.mul(high32(m), high32(n)), high32(p1.get)),
+        i64.add(high32(p2.get), high32(sum.get)),
       ),
-    )
-  /** The upper of two words, made odd where the lower one is not nothing. */
-  const roundedToOdd = (upper: Code, lower: Code) => i64.or(upper, flag(i64.gt(lower, w(1n))))
+    ),
+  )
 
-  const schubfach = all(
+/** The upper of two words, made odd where the lower one is not nothing. */
+const roundedToOdd = (upper: Code, lower: Code) => i64.or(upper, flag(i64.gt(lower, w(1n))))
+
+/** The double, as c · 2^q, and the power of ten that it is multiplied by. */
+const decomposed = ({ bits, c, q, k, shift, gLow, gHigh, count }: Variables) =>
+  all(
     // The double is c · 2^q, and k the power of ten of its last digit, or of the one before.
     c.set(i64.or(i64.and(bits.get, w((1n << 52n) - 1n)), w(1n << 52n))),
     q.set(i32.sub(i32.wrap(i64.and(i64.shr(bits.get, w(52n)), w(0x7ffn))), i32.of(1075))),
@@ -175,78 +175,105 @@ function printing(): Uint8Array<ArrayBuffer> {
     count.set(i32.add(i32.of(POWERS), i32.shl(i32.sub(i32.of(-LEAST_POWER), k.get), i32.of(4)))),
     gLow.set(i64.load(count.get)),
     gHigh.set(i64.load(count.get, 8)),
-    // The number, and the borders halfway to its neighbours, times four: g · (4c << h) and g · (2 << h) less or more.
+  )
+
+/** The number, times four: g · (4c << h). */
+function scaledUp(v: Variables): Code {
+  const { c, shift, gLow, gHigh, cp, low, mid, high, carry, vb } = v
+  return all(
     cp.set(i64.shl(c.get, i64.add(shift.get, w(2n)))),
-    multiply(gLow.get, cp.get, low, carry),
-    multiply(gHigh.get, cp.get, mid, high),
+    multiply(v, gLow.get, cp.get, low, carry),
+    multiply(v, gHigh.get, cp.get, mid, high),
     mid.set(i64.add(mid.get, carry.get)),
     high.set(i64.add(high.get, flag(i64.lt(mid.get, carry.get)))),
+    vb.set(roundedToOdd(high.get, mid.get)),
+  )
+}
+
+/** Half the way to its neighbours, times four: g · (2 << h). */
+const stepped = ({ shift, gLow, gHigh, step0, step1, step2 }: Variables) =>
+  all(
     shift.set(i64.add(shift.get, w(1n))),
     step0.set(i64.shl(gLow.get, shift.get)),
     step1.set(i64.or(i64.shl(gHigh.get, shift.get), i64.shr(gLow.get, i64.sub(w(64n), shift.get)))),
     step2.set(i64.shr(gHigh.get, i64.sub(w(64n), shift.get))),
-    vb.set(roundedToOdd(high.get, mid.get)),
-    // Below.
+  )
+
+const borderBelow = ({ low, mid, high, mid2, high2, carry, step0, step1, step2, vbl }: Variables) =>
+  all(
     carry.set(flag(i64.lt(low.get, step0.get))),
     mid2.set(i64.sub(mid.get, step1.get)),
     high2.set(i64.sub(i64.sub(high.get, step2.get), flag(i64.lt(mid.get, step1.get)))),
     high2.set(i64.sub(high2.get, flag(i64.lt(mid2.get, carry.get)))),
     mid2.set(i64.sub(mid2.get, carry.get)),
     vbl.set(roundedToOdd(high2.get, mid2.get)),
-    // Above.
+  )
+
+const borderAbove = ({ low, mid, high, mid2, high2, carry, step0, step1, step2, vbr }: Variables) =>
+  all(
     carry.set(flag(i64.lt(i64.add(low.get, step0.get), low.get))),
     mid2.set(i64.add(mid.get, step1.get)),
     high2.set(i64.add(i64.add(high.get, step2.get), flag(i64.lt(mid2.get, mid.get)))),
     mid2.set(i64.add(mid2.get, carry.get)),
     high2.set(i64.add(high2.get, flag(i64.lt(mid2.get, carry.get)))),
     vbr.set(roundedToOdd(high2.get, mid2.get)),
-    // The borders themselves round to an even number only.
+  )
+
+/** The borders themselves round to an even number only. */
+const evened = ({ c, vbl, vb, vbr, s, odd }: Variables) =>
+  all(
     odd.set(i64.and(c.get, w(1n))),
     vbl.set(i64.add(vbl.get, odd.get)),
     vbr.set(i64.sub(vbr.get, odd.get)),
     s.set(i64.shr(vb.get, w(2n))),
-    block(
-      // One digit less, if exactly one of the two such numbers around it lies between the borders.
-      tens.set(i64.div(s.get, w(10n))),
-      isIn.set(flag(i64.le(vbl.get, i64.mul(tens.get, w(40n))))),
-      isIn2.set(flag(i64.le(i64.add(i64.mul(tens.get, w(40n)), w(40n)), vbr.get))),
-      when(
-        i32.wrap(i64.xor(isIn.get, isIn2.get)),
-        all(digits.set(i64.add(tens.get, isIn2.get)), decimals.set(i32.sub(i32.of(-1), k.get)), leave(1)),
-      ),
-      decimals.set(i32.sub(i32.of(0), k.get)),
-      isIn.set(flag(i64.le(vbl.get, i64.shl(s.get, w(2n))))),
-      isIn2.set(flag(i64.le(i64.add(i64.shl(s.get, w(2n)), w(4n)), vbr.get))),
-      when(i32.wrap(i64.xor(isIn.get, isIn2.get)), all(digits.set(i64.add(s.get, isIn2.get)), leave(1))),
-      // Both do: the nearer one, and if none is, the even one.
-      rest.set(i64.add(i64.shl(s.get, w(2n)), w(2n))),
-      digits.set(
-        i64.add(
-          s.get,
-          i64.or(
-            flag(i64.gt(vb.get, rest.get)),
-            i64.and(flag(i64.eq(vb.get, rest.get)), i64.and(s.get, w(1n))),
-          ),
+  )
+
+/** The shortest number between the borders. */
+const chosen = ({ digits, decimals, k, vbl, vb, vbr, s, tens, isIn, isIn2, rest }: Variables) =>
+  block(
+    // One digit less, if exactly one of the two such numbers around it lies between the borders.
+    tens.set(i64.div(s.get, w(10n))),
+    isIn.set(flag(i64.le(vbl.get, i64.mul(tens.get, w(40n))))),
+    isIn2.set(flag(i64.le(i64.add(i64.mul(tens.get, w(40n)), w(40n)), vbr.get))),
+    when(
+      i32.wrap(i64.xor(isIn.get, isIn2.get)),
+      all(digits.set(i64.add(tens.get, isIn2.get)), decimals.set(i32.sub(i32.of(-1), k.get)), leave(1)),
+    ),
+    decimals.set(i32.sub(i32.of(0), k.get)),
+    isIn.set(flag(i64.le(vbl.get, i64.shl(s.get, w(2n))))),
+    isIn2.set(flag(i64.le(i64.add(i64.shl(s.get, w(2n)), w(4n)), vbr.get))),
+    when(i32.wrap(i64.xor(isIn.get, isIn2.get)), all(digits.set(i64.add(s.get, isIn2.get)), leave(1))),
+    // Both do: the nearer one, and if none is, the even one.
+    rest.set(i64.add(i64.shl(s.get, w(2n)), w(2n))),
+    digits.set(
+      i64.add(
+        s.get,
+        i64.or(
+          flag(i64.gt(vb.get, rest.get)),
+          i64.and(flag(i64.eq(vb.get, rest.get)), i64.and(s.get, w(1n))),
         ),
       ),
     ),
   )
 
-  /** The digits of what is in `rest`, below 10^8, a byte each and the first one lowest: in halves, quarters and eighths at a time. */
-  const eightDigits = (into: typeof low) =>
-    all(
-      // Divided by 10,000.
-      sum.set(i64.shr(i64.mul(rest.get, w(109_951_163n)), w(40n))),
-      into.set(i64.or(sum.get, i64.shl(i64.sub(rest.get, i64.mul(sum.get, w(10_000n))), w(32n)))),
-      // By 100.
-      sum.set(i64.and(i64.shr(i64.mul(into.get, w(10_486n)), w(20n)), w(0x7f_0000_007fn))),
-      into.set(i64.or(sum.get, i64.shl(i64.sub(into.get, i64.mul(sum.get, w(100n))), w(16n)))),
-      // By 10.
-      sum.set(i64.and(i64.shr(i64.mul(into.get, w(103n)), w(10n)), w(0xf_000f_000f_000fn))),
-      into.set(i64.or(sum.get, i64.shl(i64.sub(into.get, i64.mul(sum.get, w(10n))), w(8n)))),
-    )
-  // In memory they would be read before they are written: counting them there took half of the time of a small number.
-  const writeDigits = all(
+/** The digits of what is in `rest`, below 10^8, a byte each and the first one lowest: in halves, quarters and eighths at a time. */
+const eightDigits = ({ rest, sum }: Variables, into: Variables['low']) =>
+  all(
+    // Divided by 10,000.
+    sum.set(i64.shr(i64.mul(rest.get, w(109_951_163n)), w(40n))),
+    into.set(i64.or(sum.get, i64.shl(i64.sub(rest.get, i64.mul(sum.get, w(10_000n))), w(32n)))),
+    // By 100.
+    sum.set(i64.and(i64.shr(i64.mul(into.get, w(10_486n)), w(20n)), w(0x7f_0000_007fn))),
+    into.set(i64.or(sum.get, i64.shl(i64.sub(into.get, i64.mul(sum.get, w(100n))), w(16n)))),
+    // By 10.
+    sum.set(i64.and(i64.shr(i64.mul(into.get, w(103n)), w(10n)), w(0xf_000f_000f_000fn))),
+    into.set(i64.or(sum.get, i64.shl(i64.sub(into.get, i64.mul(sum.get, w(10n))), w(8n)))),
+  )
+
+/** In memory they would be read before they are written: counting them there took half of the time of a small number. */
+function writeDigits(v: Variables): Code {
+  const { digits, s, tens, first, middle, final, rest } = v
+  return all(
     rest.set(digits.get),
     first.set(w(0n)),
     middle.set(w(0n)),
@@ -257,18 +284,20 @@ function printing(): Uint8Array<ArrayBuffer> {
         tens.set(i64.div(s.get, w(100_000_000n))),
         first.set(i64.shl(tens.get, w(56n))),
         rest.set(i64.sub(s.get, i64.mul(tens.get, w(100_000_000n)))),
-        eightDigits(middle),
+        eightDigits(v, middle),
         rest.set(i64.sub(digits.get, i64.mul(s.get, w(100_000_000n)))),
       ),
     ),
-    eightDigits(final),
+    eightDigits(v, final),
     i64.store(i32.of(DIGITS), i64.add(w(EIGHT_ZEROS), first.get)),
     i64.store(i32.of(DIGITS), i64.add(w(EIGHT_ZEROS), middle.get), 8),
     i64.store(i32.of(DIGITS), i64.add(w(EIGHT_ZEROS), final.get), 16),
   )
-  const bytesOf = (bitCount: Code) => i32.wrap(i64.shr(bitCount, w(3n)))
-  /** How many of the digits stand behind the leading zeros. */
-  const countDigits = all(
+}
+
+/** How many of the digits stand behind the leading zeros. */
+const countDigits = ({ digits, first, middle, final, count }: Variables) =>
+  all(
     count.set(i32.sub(i32.of(DIGITS_ROOM - 16), bytesOf(i64.ctz(final.get)))),
     when(
       i64.lt(w(99_999_999n), digits.get),
@@ -281,8 +310,10 @@ function printing(): Uint8Array<ArrayBuffer> {
       ),
     ),
   )
-  /** How many zeros stand at their end. */
-  const countZeros = all(
+
+/** How many zeros stand at their end. */
+const countZeros = ({ first, middle, final, last }: Variables) =>
+  all(
     last.set(bytesOf(i64.clz(final.get))),
     when(
       i64.isZero(final.get),
@@ -295,17 +326,22 @@ function printing(): Uint8Array<ArrayBuffer> {
       ),
     ),
   )
-  /** Copies as many bytes as digits have room, whether they are needed or not. */
-  const copy = (source: Code) =>
-    all(
-      q.set(source),
-      i64.store(to.get, i64.load(q.get)),
-      i64.store(to.get, i64.load(q.get, 8), 8),
-      i64.store(to.get, i64.load(q.get, 16), 16),
-    )
-  const forward = (bytes: Code) => to.set(i32.add(to.get, bytes))
-  const writeDecimal = all(
-    countZeros,
+
+/** Copies as many bytes as digits have room, whether they are needed or not. */
+const copy = ({ q, to }: Variables, source: Code) =>
+  all(
+    q.set(source),
+    i64.store(to.get, i64.load(q.get)),
+    i64.store(to.get, i64.load(q.get, 8), 8),
+    i64.store(to.get, i64.load(q.get, 16), 16),
+  )
+
+const forward = ({ to }: Variables, bytes: Code) => to.set(i32.add(to.get, bytes))
+
+function writeDecimal(v: Variables): Code {
+  const { to, decimals, count, last } = v
+  return all(
+    countZeros(v),
     last.set(either(i32.gt(last.get, decimals.get), decimals.get, last.get)),
     decimals.set(i32.sub(decimals.get, last.get)),
     count.set(i32.sub(count.get, last.get)),
@@ -313,25 +349,32 @@ function printing(): Uint8Array<ArrayBuffer> {
     last.set(i32.sub(i32.of(DIGITS + DIGITS_ROOM), last.get)),
     // At least one digit stands before the point.
     count.set(either(i32.gt(count.get, decimals.get), count.get, i32.add(decimals.get, i32.of(1)))),
-    copy(i32.sub(last.get, count.get)),
-    forward(i32.sub(count.get, decimals.get)),
+    copy(v, i32.sub(last.get, count.get)),
+    forward(v, i32.sub(count.get, decimals.get)),
     i32.store8(to.get, i32.of(0x2e)),
-    forward(i32.of(1)),
-    copy(i32.sub(last.get, decimals.get)),
-    forward(decimals.get),
+    forward(v, i32.of(1)),
+    copy(v, i32.sub(last.get, decimals.get)),
+    forward(v, decimals.get),
   )
-  const writeInteger = all(
+}
+
+function writeInteger(v: Variables): Code {
+  const { to, decimals, count } = v
+  return all(
     count.set(either(i32.gt(count.get, i32.of(0)), count.get, i32.of(1))),
-    copy(i32.sub(i32.of(DIGITS + DIGITS_ROOM), count.get)),
-    forward(count.get),
+    copy(v, i32.sub(i32.of(DIGITS + DIGITS_ROOM), count.get)),
+    forward(v, count.get),
     i64.store(to.get, w(EIGHT_ZEROS)),
     i64.store(to.get, w(EIGHT_ZEROS), 8),
     i64.store(to.get, w(EIGHT_ZEROS), 16),
-    forward(i32.sub(i32.of(0), decimals.get)),
+    forward(v, i32.sub(i32.of(0), decimals.get)),
   )
-  const stopped = all(i32.store(i32.of(REACHED), from.get), answer(to.get))
+}
 
-  const findDigits = block(
+/** `stopped`: what is done where JavaScript has to print the number. */
+function findDigits(v: Variables, stopped: Code): Code {
+  const { a, scaled, bits, digits, decimals } = v
+  return block(
     decimals.set(i32.of(0)),
     when(
       i32.and(f64.lt(a.get, f64.of(2 ** 53)), f64.eq(f64.trunc(a.get), a.get)),
@@ -354,14 +397,28 @@ function printing(): Uint8Array<ArrayBuffer> {
       ),
       stopped,
     ),
-    schubfach,
+    decomposed(v),
+    scaledUp(v),
+    stepped(v),
+    borderBelow(v),
+    borderAbove(v),
+    evened(v),
+    chosen(v),
   )
+}
+
+/** run(from, end, to): prints the doubles from `from` to `end`, answers where the text ends, and notes how far it came. */
+function printing(): Uint8Array<ArrayBuffer> {
+  const f = new WasmFunction()
+  const v = variablesOf(f)
+  const { from, end, to, x, a, bits, decimals } = v
+  const stopped = all(i32.store(i32.of(REACHED), from.get), answer(to.get))
   const writeNumber = all(
-    findDigits,
-    when(f64.lt(x.get, f64.of(0)), all(i32.store8(to.get, i32.of(0x2d)), forward(i32.of(1)))),
-    writeDigits,
-    countDigits,
-    when(i32.gt(decimals.get, i32.of(0)), writeDecimal, writeInteger),
+    findDigits(v, stopped),
+    when(f64.lt(x.get, f64.of(0)), all(i32.store8(to.get, i32.of(0x2d)), forward(v, i32.of(1)))),
+    writeDigits(v),
+    countDigits(v),
+    when(i32.gt(decimals.get, i32.of(0)), writeDecimal(v), writeInteger(v)),
   )
   const NULL = Buffer.from('null').readInt32LE()
   return f.module(
@@ -378,10 +435,10 @@ function printing(): Uint8Array<ArrayBuffer> {
         when(
           f64.lt(a.get, f64.of(Infinity)),
           writeNumber,
-          all(i32.store(to.get, i32.of(NULL)), forward(i32.of(4))),
+          all(i32.store(to.get, i32.of(NULL)), forward(v, i32.of(4))),
         ),
         i32.store8(to.get, i32.of(0x2c)),
-        forward(i32.of(1)),
+        forward(v, i32.of(1)),
         from.set(i32.add(from.get, i32.of(8))),
         leave(0),
       ),

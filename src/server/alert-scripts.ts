@@ -24,11 +24,11 @@ export interface AlertScriptDeps {
 
 export function alertScripts(
   { kv, bars, limits }: AlertScriptDeps,
-  scripts: Scripts,
+  scripts: Pick<Scripts, 'read'>,
   kept: KeptRuns,
 ): (alert: Alert, window: Bars) => Promise<ScriptEvents> {
   return async (alert, window) => {
-    const { source } = await scripts.get(alert.scriptId ?? '', alert.ownerId)
+    const { source } = await scripts.read(alert.scriptId ?? '', alert.ownerId)
     const { exchange, symbol, interval, inputs, asOf, ownerId, seenBar } = alert
     const seen = barsSeenBy(bars, ownerId)
     const key = await seen.resolve({ exchange, symbol, interval })

@@ -40,73 +40,22 @@ const TOKEN_MAX = 1000
 
 type Made = Awaited<ReturnType<PictureMaker['of']>>
 
-export interface ChartPictures extends PictureMaker {
-  /** The PNG of a link. Throws Problem 404 `link_not_found` and 410 `link_expired`. */
-  readonly open: (token: string) => Promise<Uint8Array<ArrayBuffer>>
-}
-
-export function createChartPictures({
-  clock,
-  pool,
-  box,
-  look,
-  symbol,
-  notice,
-}: ChartPictureDeps): ChartPictures {
+export class ChartPictures implements PictureMaker {
+  readonly #deps: ChartPictureDeps
   /** In order of use, the least recent first. */
-  const kept = new Map<string, Promise<Made>>()
-  let underWay = 0
+  readonly #kept = new Map<string, Promise<Made>>()
+  #underWay = 0
 
-  async function draw(told: ChartNotice, chart: NoticeChart, { theme, zone }: PictureLook): Promise<Made> {
-    if (underWay >= AT_ONCE) return { why: 'too many were wanted at once.' }
-    underWay++
-    const enough = new AbortController()
-    try {
-      const { exchange, interval, price } = told
-      const series = { exchange, symbol: told.symbol, interval, owner: chart.owner }
-      const drawn = async () => {
-        const [{ bars }, facts] = await Promise.all([
-          look(series, { to: chart.barTime + 1, last: BARS }),
-          symbol(exchange, told.symbol, chart.owner),
-        ])
-        if (bars.time[bars.length - 1] !== chart.barTime) return null
-        const job = {
-          bars,
-          symbol: facts,
-          interval,
-          levels: chart.levels,
-          theme,
-          zone,
-          price: price ?? Number.NaN,
-        }
-        // All of them take turns as one user, and leave the other threads to those who type.
-        return pool.do('picture', job, {
-          user: 'pictures',
-          lane: 'quick',
-          budget: BUDGET,
-          signal: enough.signal,
-        })
-      }
-      const found = await within(
-        clock,
-        WAIT_MS,
-        drawn().then((png) => ({ png })),
-      )
-      if (found === null) return { why: 'it took too long.' }
-      return found.png === null ? { why: 'its bars are not there any more.' } : { png: found.png }
-    } catch (error) {
-      return { why: error instanceof Problem ? error.message : String(error) }
-    } finally {
-      enough.abort()
-      underWay--
-    }
+  constructor(deps: ChartPictureDeps) {
+    this.#deps = deps
   }
 
-  function of(told: ChartNotice, as: PictureLook): Promise<Made> {
+  of(told: ChartNotice, as: PictureLook): Promise<Made> {
+    const kept = this.#kept
     const { chart, firingId } = told
     if (!chart || firingId === undefined) return Promise.resolve({ why: 'nothing fired.' })
     const name = [firingId, as.theme, as.zone].join(' ')
-    const made = kept.get(name) ?? draw(told, chart, as)
+    const made = kept.get(name) ?? this.#made(told, chart, as)
     kept.delete(name)
     kept.set(name, made)
     for (const oldest of kept.keys()) if (kept.size > KEPT) kept.delete(oldest)
@@ -117,24 +66,63 @@ export function createChartPictures({
     return made
   }
 
-  return {
-    of,
-    async path(notificationId, { at }, { theme, zone }) {
-      const text = [notificationId, theme, at + VALID_MS, zone].join(' ')
-      return `${PATH}/${Buffer.from(await box.seal(text, BOUND_TO)).toString('base64url')}.png`
-    },
-    async open(token) {
-      const sealed = Buffer.from(token.replace(/\.png$/, ''), 'base64url').toString()
-      const text = token.length > TOKEN_MAX ? '' : await box.open(sealed, BOUND_TO).catch(() => '')
-      const [, id = '', theme, until, zone = ''] = /^(ntc_\w+) (dark|light) (\d+) (.*)$/.exec(text) ?? []
-      if (theme === undefined) throw gone('This link is none of this server’s. Perhaps a part is missing.')
-      if (Number(until) < clock.now()) throw new Problem(410, 'link_expired', 'This link has expired.')
-      const told = await notice(id)
-      if (!told) throw gone('The message of this picture is forgotten.')
-      const made = await of(told, { theme: theme as PictureLook['theme'], zone })
-      if ('why' in made) throw gone(`There is no picture: ${made.why}`)
-      return made.png
-    },
+  async path(
+    notificationId: string,
+    { at }: Pick<Notice, 'at'>,
+    { theme, zone }: PictureLook,
+  ): Promise<string> {
+    const text = [notificationId, theme, at + VALID_MS, zone].join(' ')
+    return `${PATH}/${Buffer.from(await this.#deps.box.seal(text, BOUND_TO)).toString('base64url')}.png`
+  }
+
+  /** The PNG of a link. Throws Problem 404 `link_not_found` and 410 `link_expired`. */
+  async open(token: string): Promise<Uint8Array<ArrayBuffer>> {
+    const { box, clock, notice } = this.#deps
+    const sealed = Buffer.from(token.replace(/\.png$/, ''), 'base64url').toString()
+    const text = token.length > TOKEN_MAX ? '' : await box.open(sealed, BOUND_TO).catch(() => '')
+    const [, id = '', theme, until, zone = ''] = /^(ntc_\w+) (dark|light) (\d+) (.*)$/.exec(text) ?? []
+    if (theme === undefined) throw gone('This link is none of this server’s. Perhaps a part is missing.')
+    if (Number(until) < clock.now()) throw new Problem(410, 'link_expired', 'This link has expired.')
+    const told = await notice(id)
+    if (!told) throw gone('The message of this picture is forgotten.')
+    const made = await this.of(told, { theme: theme as PictureLook['theme'], zone })
+    if ('why' in made) throw gone(`There is no picture: ${made.why}`)
+    return made.png
+  }
+
+  async #made(told: ChartNotice, chart: NoticeChart, as: PictureLook): Promise<Made> {
+    if (this.#underWay >= AT_ONCE) return { why: 'too many were wanted at once.' }
+    this.#underWay++
+    const enough = new AbortController()
+    try {
+      const drawn = this.#draw(told, chart, as, enough.signal).then((png) => ({ png }))
+      const found = await within(this.#deps.clock, WAIT_MS, drawn)
+      if (found === null) return { why: 'it took too long.' }
+      return found.png === null ? { why: 'its bars are not there any more.' } : { png: found.png }
+    } catch (error) {
+      return { why: error instanceof Problem ? error.message : String(error) }
+    } finally {
+      enough.abort()
+      this.#underWay--
+    }
+  }
+
+  /** null: its bars are gone. */
+  async #draw(
+    { exchange, symbol, interval, price }: ChartNotice,
+    { owner, barTime, levels }: NoticeChart,
+    { theme, zone }: PictureLook,
+    signal: AbortSignal,
+  ): Promise<Uint8Array<ArrayBuffer> | null> {
+    const { look, pool, symbol: factsOf } = this.#deps
+    const [{ bars }, facts] = await Promise.all([
+      look({ exchange, symbol, interval, owner }, { to: barTime + 1, last: BARS }),
+      factsOf(exchange, symbol, owner),
+    ])
+    if (bars.time[bars.length - 1] !== barTime) return null
+    const job = { bars, symbol: facts, interval, levels, theme, zone, price: price ?? Number.NaN }
+    // All of them take turns as one user, and leave the other threads to those who type.
+    return pool.do('picture', job, { user: 'pictures', lane: 'quick', budget: BUDGET, signal })
   }
 }
 

@@ -6,45 +6,41 @@
 
 import { ideaItem, runItem, scriptItem, watchlistItem } from '../http/search-items.ts'
 import type { Firing } from '../notify/alerts/alert.ts'
+import type { Alerts } from '../notify/alerts/alerts.ts'
+import type { LookQueue } from '../notify/alerts/look-queue.ts'
+import type { Feeds } from '../people/feeds/feeds.ts'
+import type { ProviderKeys } from '../people/feeds/provider-keys.ts'
 import type { Idea } from '../people/ideas/ideas.ts'
 import type { Log } from '../lib/log.ts'
 import type { SeriesKey } from '../market/bar-store.ts'
 import { beginningOf, type Run } from '../work/runs/records.ts'
 import type { Script } from '../people/scripts/scripts.ts'
 import type { HitType, SearchItem } from '../people/search/indexes.ts'
+import type { Search } from '../people/search/search.ts'
+import type { Telling } from './telling.ts'
 import type { Key, Kv } from '../store/kv.ts'
 import type { Watchlist } from '../people/watchlists/watchlists.ts'
 
-/** Jobs of a kind that are stored. */
-interface HearingJobs {
+/** Records of a kind, of which somebody keeps something in memory. */
+interface Hearing {
   heard(id: string): Promise<void>
 }
 
-export interface HearDeps {
+export interface HearDeps extends Readonly<Record<'sweeps' | 'scans' | 'portfolios', Hearing>> {
   readonly kv: Kv
   readonly log: Log
-  readonly search: {
-    put(item: SearchItem): void
-    remove(type: HitType, id: string, ownerId: string): void
-  }
-  readonly alerts: {
-    sourceOf(id: string, isOurs: (series: SeriesKey) => boolean): Promise<SeriesKey | null>
-    firing(id: string): Promise<Firing | null>
-  }
+  readonly search: Pick<Search, 'put' | 'remove'>
+  readonly alerts: Pick<Alerts, 'sourceOf' | 'firing'>
+  readonly looks: Pick<LookQueue, 'lookAgain'>
+  readonly feeds: Pick<Feeds, 'sync'>
+  readonly providerKeys: Pick<ProviderKeys, 'reload'>
+  readonly drawings: Hearing
+  readonly layouts: Hearing
+  readonly telling: Pick<Telling, 'wakeDeliveries' | 'wakeNotifications' | 'mail'>
   /** Whether this server looks at the alerts of a series. */
   isOurs(series: SeriesKey): boolean
-  lookAgain(source: SeriesKey): void
-  readonly jobs: Readonly<Record<'sweeps' | 'scans' | 'portfolios', HearingJobs>>
-  readonly drawings: HearingJobs
-  readonly layouts: HearingJobs
   /** A batch of a sweep was offered, or done. */
   offerHeard(id: string): Promise<void>
-  wakeDeliveries(ownerId: string): void
-  wakeNotifications(ownerId: string): void
-  wakeMail(): void
-  syncFeeds(): Promise<void>
-  /** The key of a provider was given or removed. */
-  heardKeys(): Promise<void>
   /** A forming bar, of a series whose stream another server has. */
   heardForming(series: SeriesKey): Promise<void>
   fired(firing: Firing): void
@@ -79,7 +75,7 @@ export function hearOthers(deps: HearDeps): { hear(keys: readonly Key[]): void; 
 }
 
 async function told(deps: HearDeps, keys: readonly Key[]): Promise<void> {
-  const { kv, jobs, alerts } = deps
+  const { kv, alerts, telling } = deps
   const changed = new Map<string, Set<string>>()
   const owners = new Map<string, string>()
   const senders = new Set<string>()
@@ -96,11 +92,11 @@ async function told(deps: HearDeps, keys: readonly Key[]): Promise<void> {
     if (collection === 'notifications' && what === 'by' && rest[0] === 'turn') notifiers.add(String(rest[1]))
   }
   const idsOf = (collection: string) => [...(changed.get(collection) ?? [])]
-  for (const ownerId of senders) deps.wakeDeliveries(ownerId)
-  for (const ownerId of notifiers) deps.wakeNotifications(ownerId)
-  if (changed.has('letters')) deps.wakeMail()
-  if (keys.some(([kind]) => kind === 'provider-keys')) await deps.heardKeys()
-  if (keys.some(([kind]) => kind === 'follows')) await deps.syncFeeds()
+  for (const ownerId of senders) telling.wakeDeliveries(ownerId)
+  for (const ownerId of notifiers) telling.wakeNotifications(ownerId)
+  if (changed.has('letters')) telling.mail.wake()
+  if (keys.some(([kind]) => kind === 'provider-keys')) await deps.providerKeys.reload()
+  if (keys.some(([kind]) => kind === 'follows')) await deps.feeds.sync()
   for (const [kind, what, exchange, symbol, interval] of keys)
     if (kind === 'feeds' && what === 'forming')
       await deps.heardForming({
@@ -127,13 +123,13 @@ async function told(deps: HearDeps, keys: readonly Key[]): Promise<void> {
   }
   for (const id of idsOf('alerts')) {
     const source = await alerts.sourceOf(id, deps.isOurs)
-    if (source) deps.lookAgain(source)
+    if (source) deps.looks.lookAgain(source)
   }
   for (const collection of ['sweeps', 'scans', 'portfolios'] as const)
-    for (const id of idsOf(collection)) await jobs[collection].heard(id)
+    for (const id of idsOf(collection)) await deps[collection].heard(id)
   for (const id of idsOf('sweep-offers')) await deps.offerHeard(id)
-  for (const id of idsOf('drawings')) await deps.drawings.heard(id)
-  for (const id of idsOf('layouts')) await deps.layouts.heard(id)
+  for (const collection of ['drawings', 'layouts'] as const)
+    for (const id of idsOf(collection)) await deps[collection].heard(id)
 }
 
 const SEARCHED = [

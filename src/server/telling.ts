@@ -3,22 +3,23 @@
 
 import { users } from '../people/accounts/accounts.ts'
 import type { Alert, Firing } from '../notify/alerts/alert.ts'
-import { createAlertLinks } from '../notify/channels/alert-links.ts'
+import { createAlertLinks, type AlertLinks } from '../notify/channels/alert-links.ts'
+import type { Channel, Notification } from '../notify/channels/channel.ts'
 import { Channels } from '../notify/channels/channels.ts'
-import type { ChartNotice, PictureLook } from '../notify/channels/kind.ts'
 import { createChannelDeliverer } from '../notify/channels/deliver.ts'
-import { createPushSigner } from '../notify/channels/push-keys.ts'
-import { createChartPictures, type ChartPictureDeps } from './chart-pictures.ts'
-import type { Shards } from '../lib/shards.ts'
+import type { ChartNotice, PictureLook } from '../notify/channels/kind.ts'
+import { createPushSigner, type PushSigner } from '../notify/channels/push-keys.ts'
+import { ChartPictures, type ChartPictureDeps } from './chart-pictures.ts'
 import { Mail } from '../notify/mail/mail.ts'
 import type { ScanWatch } from '../work/scans/records.ts'
 import type { Scan } from '../work/scans/scans.ts'
 import type { News } from '../work/scans/watch.ts'
 import type { Changes, Tx } from '../store/transaction.ts'
-import { Outbox } from '../notify/webhooks/deliveries.ts'
+import type { Deliverer } from '../notify/webhooks/deliverer.ts'
+import { Outbox, type Delivery } from '../notify/webhooks/deliveries.ts'
 import { createWebhookDeliverer } from '../notify/webhooks/post.ts'
-import { Receivers } from '../notify/webhooks/receivers.ts'
-import type { FeatureDeps } from './features.ts'
+import { Receivers, type Receiver } from '../notify/webhooks/receivers.ts'
+import { spreadOf, type FeatureDeps } from './feature-deps.ts'
 import type { ForwardRun } from '../work/forward/records.ts'
 import type { ForwardOrder } from '../wire/forward-run.ts'
 import {
@@ -38,75 +39,65 @@ const TOLD_MAX = 50
 type LetterPicture = ChartNotice & Pick<PictureLook, 'theme'>
 
 interface TellingOptions {
-  /** What of the sending this server does. */
-  readonly shards: Shards
   /** Whether a firing was acknowledged, so that its escalation is not sent. */
   readonly isAcknowledged: (tx: Tx, firingId: string) => Promise<boolean>
   readonly look: ChartPictureDeps['look']
 }
 
-export function createTelling(deps: FeatureDeps, { shards, isAcknowledged, look }: TellingOptions) {
-  const { kv, clock, random, newId, log, box, webhookAllow: allow, resolve, publicUrl = null } = deps
-  const posting = { clock, box, allow, resolve, send: deps.send, userAgent: `Chartroom/${deps.version}` }
-  const spread = () => (random.bytes(1)[0] ?? 0) / 256
-  const pushSigner = createPushSigner({ kv, clock, box, publicUrl })
-  const links = createAlertLinks({ clock, box, publicUrl })
-  const pictures = createChartPictures({
-    clock,
-    box,
-    pool: deps.pool,
-    look,
-    symbol: (exchange, symbol, owner) => deps.bars.symbol(exchange, symbol, owner),
-    notice: (id) => channels.notice(id),
-  })
-  const notifying = {
-    ...posting,
-    newId,
-    publicUrl,
-    tools: { signer: pushSigner, random, links, pictures },
-    isAcknowledged,
-  }
-  const outbox = new Outbox({ kv, clock, newId })
-  const receivers = new Receivers({ kv, clock, random, newId, box, allow, resolve })
-  const channels: Channels = new Channels({ kv, ...notifying })
-  const mail = new Mail({
-    kv,
-    clock,
-    newId,
-    transport: deps.mailTransport,
-    async pictureOf(picture) {
-      const { theme, ...notice } = picture as LetterPicture
-      const made = await pictures.of(notice, { theme, zone: 'UTC' })
-      return 'png' in made ? made.png : null
-    },
-    log,
-    shards,
-  })
-  const deliverer = createWebhookDeliverer({ kv, log, spread, shards, ...posting })
-  const notifier = createChannelDeliverer({ kv, log, spread, shards, ...notifying })
+export class Telling {
+  readonly outbox: Outbox
+  readonly receivers: Receivers
+  readonly channels: Channels
+  readonly mail: Mail
+  readonly links: AlertLinks
+  readonly pictures: ChartPictures
+  readonly pushSigner: PushSigner
+  readonly #deps: FeatureDeps
+  readonly #publicUrl: string | null
+  readonly #deliverer: Deliverer<Receiver, Delivery>
+  readonly #notifier: Deliverer<Channel, Notification>
 
-  /** Letters to a user; none if the account is gone. */
-  async function lettersTo(
-    tx: Tx,
-    userId: string,
-    subject: string,
-    each: readonly { readonly text: string; readonly chart?: ChartNotice }[],
-  ): Promise<Changes[]> {
-    const user = await users(kv).at(tx).get(userId)
-    if (!user) return []
-    const { id: ownerId, email: to, mailPicture: theme = 'dark' } = user
-    return each.map(({ text, chart }) => {
-      const picture: LetterPicture | null = chart && theme !== 'off' ? { ...chart, theme } : null
-      return mail.enqueue({ ownerId, to, subject, text, ...(picture && { picture }) })
+  constructor(deps: FeatureDeps, { isAcknowledged, look }: TellingOptions) {
+    const { random, webhookAllow: allow, publicUrl = null } = deps
+    const posting = {
+      ...deps,
+      publicUrl,
+      allow,
+      userAgent: `Chartroom/${deps.version}`,
+      spread: spreadOf(deps),
+    }
+    this.#deps = deps
+    this.#publicUrl = publicUrl
+    this.pushSigner = createPushSigner(posting)
+    this.links = createAlertLinks(posting)
+    this.pictures = new ChartPictures({
+      ...deps,
+      look,
+      symbol: (exchange, symbol, owner) => deps.bars.symbol(exchange, symbol, owner),
+      notice: (id) => this.channels.notice(id),
     })
+    const tools = { signer: this.pushSigner, random, links: this.links, pictures: this.pictures }
+    const notifying = { ...posting, tools, isAcknowledged }
+    this.outbox = new Outbox(deps)
+    this.receivers = new Receivers(posting)
+    this.channels = new Channels(notifying)
+    this.mail = new Mail({
+      ...deps,
+      transport: deps.mailTransport,
+      pictureOf: async (picture) => {
+        const { theme, ...notice } = picture as LetterPicture
+        const made = await this.pictures.of(notice, { theme, zone: 'UTC' })
+        return 'png' in made ? made.png : null
+      },
+    })
+    this.#deliverer = createWebhookDeliverer(posting)
+    this.#notifier = createChannelDeliverer(notifying)
   }
-
-  /** The address that pauses an alert; null if nobody knows where this server is. */
-  const pauseUrl = async ({ id }: Alert, firing: Firing) =>
-    publicUrl ? links.url(await links.token('pause', id, firing.id, firing.firedAt)) : null
 
   /** What is committed together with firings of an alert. */
-  async function ofFirings(tx: Tx, alert: Alert, firings: readonly Firing[]): Promise<Changes[]> {
+  async ofFirings(tx: Tx, alert: Alert, firings: readonly Firing[]): Promise<Changes[]> {
+    const { outbox, channels } = this
+    const publicUrl = this.#publicUrl
     const { ownerId, channelIds = [], escalation = null } = alert
     const changes: Changes[] = []
     if (alert.channels.includes('webhook')) {
@@ -116,11 +107,11 @@ export function createTelling(deps: FeatureDeps, { shards, isAcknowledged, look 
     if (alert.channels.includes('email')) {
       const texts = await Promise.all(
         firings.map(async (firing) => ({
-          text: letterText(publicUrl, alert, firing, await pauseUrl(alert, firing)),
+          text: letterText(publicUrl, alert, firing, await this.#pauseUrl(alert, firing)),
           chart: chartNotice(alert, firing),
         })),
       )
-      changes.push(...(await lettersTo(tx, ownerId, `Alert: ${alert.name}`, texts)))
+      changes.push(...(await this.#lettersTo(tx, ownerId, `Alert: ${alert.name}`, texts)))
     }
     const told = firings.map((firing) => ({ firing, notice: firedNotice(publicUrl, alert, firing) }))
     if (channelIds.length > 0) changes.push(...(await channels.enqueue(tx, ownerId, channelIds, told)))
@@ -134,63 +125,79 @@ export function createTelling(deps: FeatureDeps, { shards, isAcknowledged, look 
     return changes
   }
 
+  /** The address that pauses an alert; null if nobody knows where this server is. */
+  async #pauseUrl({ id }: Alert, firing: Firing): Promise<string | null> {
+    const token = () => this.links.token('pause', id, firing.id, firing.firedAt)
+    return this.#publicUrl ? this.links.url(await token()) : null
+  }
+
+  /** Letters to a user; none if the account is gone. */
+  async #lettersTo(
+    tx: Tx,
+    userId: string,
+    subject: string,
+    each: readonly { readonly text: string; readonly chart?: ChartNotice }[],
+  ): Promise<Changes[]> {
+    const user = await users(this.#deps.kv).at(tx).get(userId)
+    if (!user) return []
+    const { id: ownerId, email: to, mailPicture: theme = 'dark' } = user
+    return each.map(({ text, chart }) => {
+      const picture: LetterPicture | null = chart && theme !== 'off' ? { ...chart, theme } : null
+      return this.mail.enqueue({ ownerId, to, subject, text, ...(picture && { picture }) })
+    })
+  }
+
   /** What is committed together with what became true in a watched scan. */
-  async function ofNews(
+  async ofNews(
     tx: Tx,
     scan: Scan,
     { channels, webhookIds }: ScanWatch,
     news: readonly News[],
   ): Promise<Changes[]> {
+    const { userId, name } = scan
     const changes: Changes[] = []
     if (channels.includes('webhook')) {
-      const events = news.slice(0, TOLD_MAX).map((one) => newsEvent(scan, one, newId('fir')))
-      changes.push(...(await outbox.enqueue(tx, scan.userId, 'alert.triggered', events, webhookIds)))
+      const events = news.slice(0, TOLD_MAX).map((one) => newsEvent(scan, one, this.#deps.newId('fir')))
+      changes.push(...(await this.outbox.enqueue(tx, userId, 'alert.triggered', events, webhookIds)))
     }
-    if (channels.includes('email'))
-      changes.push(
-        ...(await lettersTo(tx, scan.userId, `Scan: ${scan.name}`, [{ text: newsText(scan, news) }])),
-      )
+    if (channels.includes('email')) {
+      const texts = [{ text: newsText(scan, news) }]
+      changes.push(...(await this.#lettersTo(tx, userId, `Scan: ${name}`, texts)))
+    }
     return changes
   }
 
   /** `events` are the last of those that the run has counted. */
-  const ofOrders = (tx: Tx, run: ForwardRun, events: readonly ForwardOrder[]): Promise<Changes[]> =>
-    outbox.enqueueAll(
-      tx,
-      run.userId,
-      events.map((event, i) => ({
-        event: event.event,
-        data: orderEvent(run, event, run.events - events.length + i + 1),
-      })),
-    )
+  ofOrders(tx: Tx, run: ForwardRun, events: readonly ForwardOrder[]): Promise<Changes[]> {
+    const told = events.map((event, i) => ({
+      event: event.event,
+      data: orderEvent(run, event, run.events - events.length + i + 1),
+    }))
+    return this.outbox.enqueueAll(tx, run.userId, told)
+  }
 
-  return {
-    outbox,
-    receivers,
-    channels,
-    mail,
-    links,
-    pictures,
-    pushSigner,
-    ofFirings,
-    ofNews,
-    ofOrders,
-    wakeDeliveries: (ownerId: string) => deliverer.wake(ownerId),
-    wakeNotifications: (ownerId: string) => notifier.wake(ownerId),
-    /** Tells the loops that there is something to send for a user. */
-    wake(userId: string) {
-      deliverer.wake(userId)
-      notifier.wake(userId)
-      mail.wake()
-    },
-    /** Removes what was sent long ago. */
-    async purge() {
-      await outbox.purge()
-      await channels.purge()
-      await mail.purge()
-    },
-    /** Sends until the signal aborts, and ends what is on its way. */
-    run: (signal: AbortSignal) =>
-      Promise.all([deliverer.run(signal), notifier.run(signal), mail.run(signal)]),
+  wakeDeliveries(userId: string): void {
+    this.#deliverer.wake(userId)
+  }
+
+  wakeNotifications(userId: string): void {
+    this.#notifier.wake(userId)
+  }
+
+  /** Tells the loops that there is something to send for a user. */
+  wake(userId: string): void {
+    this.wakeDeliveries(userId)
+    this.wakeNotifications(userId)
+    this.mail.wake()
+  }
+
+  /** Removes what was sent long ago. */
+  async purge(): Promise<void> {
+    for (const each of [this.outbox, this.channels, this.mail]) await each.purge()
+  }
+
+  /** Sends until the signal aborts, and ends what is on its way. */
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.#deliverer, this.#notifier, this.mail].map((each) => each.run(signal)))
   }
 }

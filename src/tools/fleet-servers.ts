@@ -19,7 +19,7 @@ import type { Key, Kv } from '../store/kv.ts'
 import { connect } from '../store/postgres/connection.ts'
 import { LEASE_MS } from '../store/postgres/lease.ts'
 import { postgresKv } from '../store/postgres/postgres-kv.ts'
-import type { Blow } from './fleet-test.ts'
+import { type Below, type Blow, saidOfBlows, strike, type Rhythm } from './fleet-blows.ts'
 import { Live } from './fleet-live.ts'
 import { Load } from './fleet-load.ts'
 import { Exchange, Service } from './fleet-services.ts'
@@ -37,7 +37,7 @@ import { Work } from './fleet-work.ts'
 export interface ServersOptions {
   readonly servers: number
   readonly seed: number
-  readonly random: (below: number) => number
+  readonly random: Below
   /** What is done to the servers and the database, in this order. */
   readonly blows: readonly Blow[]
   /** The time within which every shard must have a server again. */
@@ -53,9 +53,12 @@ export interface ServersOptions {
 
 const WRITERS = 4
 const PATIENCE_MS = 200_000
-/** A database that is away is away for so long at least, and for so much longer at most. */
-const OUTAGE_MS = 8000
-const OUTAGE_MORE_MS = 4000
+const RHYTHM: Rhythm = {
+  pause: [500, 2000],
+  outage: [8000, 4000],
+  partition: [500, 6000],
+  say: (what) => console.log(`${new Date().toISOString()} ${what}`),
+}
 
 /** How servers are run. */
 interface Program extends Pick<ServersOptions, 'programs' | 'clockOff'> {
@@ -198,54 +201,32 @@ class Watch {
   }
 }
 
-export async function fleetOfServers({
-  servers: count,
-  seed,
-  random,
-  blows,
-  withinMs,
-  programs,
-  pgbouncer,
-  startDatabase,
-  clockOff,
-}: ServersOptions): Promise<number> {
-  const postgres = await startDatabase()
+export async function fleetOfServers(options: ServersOptions): Promise<number> {
+  const { random, blows, withinMs, pgbouncer } = options
+  const postgres = await options.startDatabase()
   const folder = mkdtempSync(`${tmpdir()}/chartroom-fleet-`)
   const receiver = new Service(random, 'webhook-id', (body) => JSON.parse(body).data.firingId as string)
+  const phone = new Service(random, 'idempotency-key', () => '')
   const exchange = new Exchange()
   const between = pgbouncer ? startPgbouncer(postgres.url) : null
-  const servers = Array.from({ length: count }, (_, i) => {
-    const name = `s${i}`
-    const program = {
-      folder,
-      programs,
-      clockOff: i === 0 ? clockOff : null,
-      exchange: exchange.urlFor(name),
-    }
-    return new Server(name, between?.url ?? postgres.url, program)
-  })
-  // The first one makes schema and key, the others find them.
-  await servers[0]?.start()
-  await Promise.all(servers.slice(1).map((server) => server.start()))
+  const servers = await serversOf(options, folder, between?.url ?? postgres.url, exchange)
   const load = new Load(servers, random, (request, answers) => told(request, answers, servers, postgres.url))
-  const phone = new Service(random, 'idempotency-key', () => '')
   const work = new Work(load, phone)
   const live = new Live(load, exchange)
   await prepare(load, receiver, work, live)
   const watch = new Watch(postgres.url)
   const working = Promise.all([work.run(), load.run(WRITERS)])
-  const counts = await struck(postgres, servers, blows, random)
+  const counts = await strike(blows, servers, postgres, random, RHYTHM)
   await Bun.sleep(1000)
   load.isOver = true
   await working
   exchange.close()
   const forward = await work.forward()
   const streamed = await live.shown((series) => load.read(series))
-  const imported = await load.allShown()
+  const series = [...(await load.allShown()), ...streamed]
   const kv = postgresKv(
     await connect({ url: postgres.url, clock: patientClock, random: bytes, node: 'watcher' }),
   )
-  const series = [...imported, ...streamed]
   const stored = await settled(
     kv,
     series.map(([one]) => one),
@@ -272,25 +253,54 @@ export async function fleetOfServers({
     withinMs,
   })
   const buried = servers.reduce((sum, server) => sum + server.buried, 0)
-  const said = [...counts].map(([blow, number]) => `${blow} ${number}`).join(', ')
-  console.log(`seed ${seed}; ${count} servers; ${said}; ${buried} ended since the others took them for gone`)
   console.log(
-    `${load.acknowledged} changes acknowledged, ${load.barCount} bars among them; ${reads.length} read back from the server that made them, ${load.remembered} were answered from memory; ${stored.firings.length} firings, ${receiver.ids.size} sent, ${receiver.refused} refused at first, ${receiver.repeated} taken more than once; ${load.repeated} requests repeated, the longest was answered after ${seconds(load.longestMs)}; longest until a shard had another server ${seconds(silence.longestMs)}`,
+    `seed ${options.seed}; ${servers.length} servers; ${saidOfBlows(counts)}; ${buried} ended since the others took them for gone`,
   )
-  console.log(work.said)
-  console.log(live.said)
-  for (const finding of findings.slice(0, 20)) console.log(finding)
-  console.log(`${findings.length} findings`)
+  say(load, work, live, receiver, silence, stored, findings)
   await Promise.all(servers.map((server) => server.kill()))
   for (const { proxy } of servers) proxy.stop()
-  receiver.stop()
-  phone.stop()
-  exchange.stop()
+  for (const service of [receiver, phone, exchange]) service.stop()
   await kv.close()
   await between?.stop()
   await postgres.stop()
   rmSync(folder, { recursive: true, force: true })
   return findings.length === 0 ? 0 : 1
+}
+
+/** All of them, at work. */
+async function serversOf(
+  { servers: count, programs, clockOff }: ServersOptions,
+  folder: string,
+  url: string,
+  exchange: Exchange,
+): Promise<Server[]> {
+  const servers = Array.from({ length: count }, (_, i) => {
+    const name = `s${i}`
+    const off = i === 0 ? clockOff : null
+    return new Server(name, url, { folder, programs, clockOff: off, exchange: exchange.urlFor(name) })
+  })
+  // The first one makes schema and key, the others find them.
+  await servers[0]?.start()
+  await Promise.all(servers.slice(1).map((server) => server.start()))
+  return servers
+}
+
+function say(
+  load: Load<Server>,
+  work: Work,
+  live: Live,
+  receiver: Service,
+  silence: Silence,
+  { firings }: ServerStore,
+  findings: readonly string[],
+): void {
+  console.log(
+    `${load.acknowledged} changes acknowledged, ${load.barCount} bars among them; ${load.reads.length} read back from the server that made them, ${load.remembered} were answered from memory; ${firings.length} firings, ${receiver.ids.size} sent, ${receiver.refused} refused at first, ${receiver.repeated} taken more than once; ${load.repeated} requests repeated, the longest was answered after ${seconds(load.longestMs)}; longest until a shard had another server ${seconds(silence.longestMs)}`,
+  )
+  console.log(work.said)
+  console.log(live.said)
+  for (const finding of findings.slice(0, 20)) console.log(finding)
+  console.log(`${findings.length} findings`)
 }
 
 /** Says what everybody waits for while a request is not answered. */
@@ -331,35 +341,6 @@ async function prepare(load: Load<Server>, receiver: Service, work: Work, live: 
   await work.prepare()
   await load.setAlerts(work.channelId)
   await live.prepare()
-}
-
-async function struck(
-  postgres: OwnPostgres,
-  servers: readonly Server[],
-  blows: readonly Blow[],
-  random: (below: number) => number,
-): Promise<Map<Blow, number>> {
-  const counts = new Map<Blow, number>()
-  for (const blow of blows) {
-    await Bun.sleep(500 + random(2000))
-    counts.set(blow, (counts.get(blow) ?? 0) + 1)
-    const server = servers[random(servers.length)]
-    if (!server) continue
-    const isOfAll = blow === 'crash' || blow === 'outage'
-    console.log(`${new Date().toISOString()} ${blow}${isOfAll ? '' : ` ${server.name}`}`)
-    if (blow === 'crash') await postgres.crash()
-    else if (blow === 'outage') await postgres.crash(OUTAGE_MS + random(OUTAGE_MORE_MS))
-    else if (blow === 'kill') {
-      await server.kill()
-      await server.start()
-    } else {
-      if (blow === 'cut') server.proxy.close()
-      else server.proxy.silence()
-      await Bun.sleep(500 + random(6000))
-      server.proxy.open()
-    }
-  }
-  return counts
 }
 
 /** What is stored once all bars have been looked at and all deliveries sent. */

@@ -16,6 +16,7 @@ import { postgresKv } from '../store/postgres/postgres-kv.ts'
 import type { Key, Kv } from '../store/kv.ts'
 import { silentLog } from '../lib/log.ts'
 import { commandLine, wholeNumber } from './command-line.ts'
+import { type Below, type Blow, blowsOf, type Rhythm, saidOfBlows, strike } from './fleet-blows.ts'
 import { fleetOfServers } from './fleet-servers.ts'
 import { nodeFindings, NodeHistory, seconds } from './fleet-verdict.ts'
 
@@ -57,24 +58,24 @@ const number = (
 ) => wholeNumber(HELP, name, flags[name]) ?? fallback
 
 const PATIENCE_MS = 30_000
-const OUTAGE_MS = 10_000
+const RHYTHM: Rhythm = { pause: [400, 1200], outage: [10_000, 0], partition: [500, 1500] }
 
 class Node {
   readonly proxy: Proxy
   readonly #history: NodeHistory
-  readonly #name: string
+  readonly name: string
   #lives = 0
   #child: Bun.Subprocess<'ignore', 'pipe', 'inherit'> | null = null
 
   constructor(name: string, url: string, history: NodeHistory) {
-    this.#name = name
+    this.name = name
     this.#history = history
     this.proxy = postgresProxy(url)
   }
 
   /** Resolves once it is at work. */
   async start(): Promise<void> {
-    const life = `${this.#name}-${this.#lives++}`
+    const life = `${this.name}-${this.#lives++}`
     const child = Bun.spawn([process.execPath, `${import.meta.dir}/fleet-node.ts`, this.proxy.url, life], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
@@ -109,7 +110,7 @@ class Node {
 }
 
 /** mulberry32 */
-function randomNumbers(seed: number): (below: number) => number {
+function randomNumbers(seed: number): Below {
   let state = seed
   return (below) => {
     state = (state + 0x6d2b79f5) | 0
@@ -119,21 +120,18 @@ function randomNumbers(seed: number): (below: number) => number {
   }
 }
 
-export type Blow = 'kill' | 'crash' | 'outage' | 'cut' | 'silence'
-
-/** Every blow of the run, in a random order. */
-function blows(random: (below: number) => number): Blow[] {
+/** Every third partition is one in which nothing is refused, and nothing answered. */
+function blows(random: Below): Blow[] {
   const partitions = number('partitions', 2)
-  const all: Blow[] = [
-    ...Array.from({ length: number('kills', 5) }, () => 'kill' as const),
-    ...Array.from({ length: number('crashes', 1) }, () => 'crash' as const),
-    ...Array.from({ length: number('outages', 0) }, () => 'outage' as const),
-    ...Array.from({ length: partitions }, (_, i) => (i % 3 === 2 ? ('silence' as const) : ('cut' as const))),
-  ]
-  return all
-    .map((blow) => ({ blow, at: random(2 ** 30) }))
-    .sort((a, b) => a.at - b.at)
-    .map(({ blow }) => blow)
+  const silences = Math.floor(partitions / 3)
+  const counts = {
+    kill: number('kills', 5),
+    crash: number('crashes', 1),
+    outage: number('outages', 0),
+    cut: partitions - silences,
+    silence: silences,
+  }
+  return blowsOf(counts, random)
 }
 
 async function allOf(kv: Kv, prefix: Key): Promise<Map<string, string>> {
@@ -197,24 +195,7 @@ async function fleetOfNodes(count: number, seed: number): Promise<number> {
   const history = new NodeHistory()
   const nodes = Array.from({ length: count }, (_, i) => new Node(`n${i}`, postgres.url, history))
   await Promise.all(nodes.map((node) => node.start()))
-  const counts = new Map<Blow, number>()
-  for (const blow of blows(random)) {
-    await Bun.sleep(400 + random(1200))
-    counts.set(blow, (counts.get(blow) ?? 0) + 1)
-    const node = nodes[random(nodes.length)]
-    if (!node) continue
-    if (blow === 'crash') await postgres.crash()
-    else if (blow === 'outage') await postgres.crash(OUTAGE_MS)
-    else if (blow === 'kill') {
-      await node.kill()
-      await node.start()
-    } else {
-      if (blow === 'cut') node.proxy.close()
-      else node.proxy.silence()
-      await Bun.sleep(500 + random(1500))
-      node.proxy.open()
-    }
-  }
+  const counts = await strike(blows(random), nodes, postgres, random, RHYTHM)
   // So that the last takeover is seen as well.
   history.lastBlow()
   for (let waited = 0; !history.hasTickedSince && waited < PATIENCE_MS; waited += 50) await Bun.sleep(50)
@@ -233,8 +214,7 @@ async function fleetOfNodes(count: number, seed: number): Promise<number> {
     counted,
     heard,
   })
-  const said = [...counts].map(([blow, count]) => `${blow} ${count}`).join(', ')
-  console.log(`seed ${seed}; ${nodes.length} nodes; ${said}`)
+  console.log(`seed ${seed}; ${nodes.length} nodes; ${saidOfBlows(counts)}`)
   console.log(
     `${stored.size} writes stored, ${history.acked.size} of them acknowledged; ${history.away} refused with 503; ${ticks.size} ticks by lease, longest gap ${seconds(history.longestGapMs)}`,
   )

@@ -2,7 +2,7 @@
 
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'bun:test'
-import { createProviderKeys } from '../../src/people/feeds/provider-keys.ts'
+import { ProviderKeys } from '../../src/people/feeds/provider-keys.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { opensSecrets, markSecretsLost } from '../../src/server/sealed-secrets.ts'
 import { createSecretBox } from '../../src/notify/webhooks/secret-box.ts'
@@ -22,7 +22,7 @@ test('with the key of the server `bars fetch` asks its provider, and says where 
   writeFileSync(`${data}/instance.key`, key)
   const kv = await openKept(data)
   const box = await createSecretBox(key, random)
-  const keys = createProviderKeys({ kv, clock, log: silentLog, box, changed: () => {} })
+  const keys = new ProviderKeys({ kv, clock, log: silentLog, box, changed: () => {} })
   await keys.give('Tiingo', { key: 'tkey', secret: '' })
   await kv.close()
   const venue = keyedVenue()
@@ -41,7 +41,7 @@ test('a lost key of the server is noticed by the keys of providers alone, which 
   const [box, other] = [await createSecretBox(random(32), random), await createSecretBox(random(32), random)]
   expect(await opensSecrets(kv, box)).toBeNull()
   const keysWith = (one: typeof box) =>
-    createProviderKeys({ kv, clock, log: silentLog, box: one, changed: () => {} })
+    new ProviderKeys({ kv, clock, log: silentLog, box: one, changed: () => {} })
   await keysWith(box).give('Tiingo', { key: 'tkey', secret: '' })
   expect([await opensSecrets(kv, box), await opensSecrets(kv, other)]).toEqual([true, false])
   await markSecretsLost(kv, clock)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { formatBytes, formatNumber, formatPercent, progressBar, tableLines } from '../../src/cli/table.ts'
 import { runs, type Run } from '../../src/work/runs/records.ts'
-import { createScripts } from '../../src/people/scripts/scripts.ts'
+import { Scripts } from '../../src/people/scripts/scripts.ts'
 import { barsCsv } from '../work/sweeps/sweep-server.ts'
 import { chartroom, openKept, temporaryFolder, withInput } from './run.ts'
 
@@ -31,7 +31,7 @@ describe('backtest', () => {
   test('runs a stored script with the properties that are kept with it; --set goes before them', async () => {
     const data = temporaryFolder()
     const kv = await openKept(data)
-    const store = createScripts({
+    const store = new Scripts({
       kv,
       clock: { now: () => 0, sleep: () => Promise.resolve() },
       newId: (kind) => `${kind}_0123456789abcdef01234567`,

@@ -44,7 +44,7 @@ test('a fill is told at its price without binary noise', async () => {
   expect(`${price}`).toBe('103.85000000000001')
   const run = alertScripts(
     { kv: testKv(), bars: cache, limits: DEFAULT_LIMITS },
-    { get: () => Promise.resolve({ source: '' }) } as unknown as Scripts,
+    { read: () => Promise.resolve({ source: '' }) } as unknown as Scripts,
     {
       advance: () => Promise.resolve({ plots: [], alerts: [], fills: [{ bar: 0, id: 'L', price }] }),
     } as unknown as KeptRuns,
@@ -87,7 +87,7 @@ class World {
       bytes: (n: number) => new Uint8Array(n).map(() => (this.#bytes = (this.#bytes * 37 + 11) & 255)),
     }
     const scripts = {
-      get: (id: string) => ({ source: `//@version=6\n${SCRIPTS[id]?.[1] ?? ''}\n` }),
+      read: (id: string) => ({ source: `//@version=6\n${SCRIPTS[id]?.[1] ?? ''}\n` }),
     } as unknown as Scripts
     return new Alerts({
       kv,

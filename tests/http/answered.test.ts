@@ -13,7 +13,7 @@ const server = testServer(
   (base) => ({
     features: {
       ...base.features,
-      feeds: { ...base.features.feeds, enabled: true },
+      feeds: Object.assign(base.features.feeds, { enabled: true }),
       http: async () => Response.json([KLINE]),
     },
   }),

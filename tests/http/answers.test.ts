@@ -228,7 +228,7 @@ describe('bars of a provider', () => {
     const server = testServer((base) => ({
       features: {
         ...base.features,
-        feeds: { ...base.features.feeds, enabled },
+        feeds: Object.assign(base.features.feeds, { enabled }),
         http: async () => new Response('no bars, but a page'),
       },
     }))

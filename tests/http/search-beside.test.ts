@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { beginningOf, keepBeginnings } from '../../src/work/runs/records.ts'
-import { createScripts } from '../../src/people/scripts/scripts.ts'
+import { Scripts } from '../../src/people/scripts/scripts.ts'
 import { barCsv } from '../bar-csv.ts'
 import { testServer } from './server.ts'
 
@@ -16,7 +16,7 @@ test('a script that a command adds beside the server is found without a restart,
   }
   expect([await find(owner), await find(other)]).toEqual([[], []])
   const { id, name } = (await call('GET', '/api/auth/session', { headers: owner })).json.user
-  const scripts = createScripts({
+  const scripts = new Scripts({
     ...services,
     examine: () => Promise.resolve({ kind: 'library', pineVersion: 6, diagnostics: '[]' }),
   })

@@ -252,7 +252,7 @@ test('what is sent again to another server while the first still works on it is 
   expect(third.status).toBe(200)
   held.resolve()
   expect((await first).status).toBe(409)
-  expect((await b.services.features.ideas.listOf(userId, { limit: 9 })).items).toHaveLength(1)
+  expect((await b.services.features.ideas.list(userId, { limit: 9 })).items).toHaveLength(1)
 })
 
 test('the bar that forms on the server with its stream is shown by the other', async () => {

@@ -8,7 +8,7 @@ import { addUser, setPassword, signUp } from '../../src/people/accounts/users.ts
 import { users, type AccountDeps } from '../../src/people/accounts/accounts.ts'
 import { Idempotency } from '../../src/http/idempotency.ts'
 import { BOOKMARKS_MAX, Places } from '../../src/work/replay/places.ts'
-import { createScripts } from '../../src/people/scripts/scripts.ts'
+import { Scripts } from '../../src/people/scripts/scripts.ts'
 import { collection } from '../../src/store/collection.ts'
 import type { Kv } from '../../src/store/kv.ts'
 import { memoryKv } from '../../src/store/memory.ts'
@@ -79,7 +79,7 @@ describe.each([0, 1, 2, 3])(`a late store (SEED=${SEED}), %i`, (n) => {
   test('a library that is added under its path by several at a time is one script', async () => {
     const kv = open()
     let id = 0
-    const scripts = createScripts({
+    const scripts = new Scripts({
       kv,
       clock: { now: () => 1e12, sleep: () => Promise.resolve() },
       newId: (prefix) => `${prefix}_${++id}`,

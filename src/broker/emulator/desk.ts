@@ -98,8 +98,8 @@ export class Desk implements BrokerDesk {
     // each bar of a stop that moves was a third of the time.
     const waiting = this.book.waitingOrder(id)
     const order = waiting ?? this.book.takeSpare() ?? blankOrder()
+    requestInto(order, request)
     order.id = id
-    order.target = null
     order.kind = kind
     order.direction = direction
     order.units = units
@@ -108,17 +108,11 @@ export class Desk implements BrokerDesk {
     order.levels = levels
     order.limit = limit
     order.stop = stop
-    order.triggered = false
-    order.ocaName = request.ocaName === '' ? null : request.ocaName
-    order.ocaType = request.ocaType ?? 'none'
-    order.comment = request.comment
-    order.alertMessage = request.disableAlert === true ? null : request.alertMessage
     order.bar = account.bar
     order.sequence = sequence
     order.afterClose = claimed > 0
     order.paired = paired
     order.reduceOnly = reduceOnly
-    order.site = request.site
     if (waiting === undefined) this.book.place(order)
     else this.book.touched()
   }
@@ -361,4 +355,15 @@ function legOf({ legs }: Entry, id: string): Leg | undefined {
 /** The part of a position that a close leaves. */
 function closed(units: number, order: Order): number {
   return units - Math.sign(units) * Math.min(Math.abs(units), order.units)
+}
+
+/** What of an order is as the script asked for it. */
+function requestInto(order: Order, request: OrderRequest): void {
+  order.target = null
+  order.triggered = false
+  order.ocaName = request.ocaName === '' ? null : request.ocaName
+  order.ocaType = request.ocaType ?? 'none'
+  order.comment = request.comment
+  order.alertMessage = request.disableAlert === true ? null : request.alertMessage
+  order.site = request.site
 }

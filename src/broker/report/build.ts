@@ -112,19 +112,21 @@ export function buildResults(
     orders: () => orderRows(fills, bars),
     tradeColumns: () => tradeColumns(context, trades),
     orderColumns: () => orderColumns(fills, bars),
-    closed: () =>
-      Array.from({ length: trades.closed }, (_, k) => ({
-        profit: trades.profit[k]!,
-        commission: trades.commission[k]!,
-        size: trades.quantity[k]!,
-        exitBar: trades.exitBar[k]!,
-      })),
+    closed: () => closedRows(trades),
     columns: equityColumns(bars, fills, pointValue, initialCapital, rates),
     readEquity: (into) =>
       new EquityCurve(bars, fills, pointValue, initialCapital, rates).read(0, bars.length, into),
     first,
   }
 }
+
+const closedRows = ({ closed: length, profit, commission, quantity, exitBar }: TradeTable): TradeRow[] =>
+  Array.from({ length }, (_, k) => ({
+    profit: profit[k]!,
+    commission: commission[k]!,
+    size: quantity[k]!,
+    exitBar: exitBar[k]!,
+  }))
 
 function firstOf({ count, entry, entryBar }: TradeTable, fills: Fills): Results['first'] {
   if (count === 0) return null

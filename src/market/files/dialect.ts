@@ -532,30 +532,55 @@ function originOf(names: readonly string[]): Origin {
   return origin(name || null, zone || null, DATE_ORDERS.find((one) => one === order) ?? null)
 }
 
+/** Rows without names, as far as one row says what they are. */
+interface Headless {
+  readonly lines: readonly Line[]
+  readonly delimiter: string
+  readonly count: number
+  cell(index: number): string
+  /** Whether the cells of all rows look so. */
+  every(index: number, pattern: RegExp): boolean
+}
+
 /** The shape of rows without names, by their number of cells and what these look like. */
-function headless(lines: readonly Line[], delimiter: string, fileName: string, { dates }: Hints): Shape {
+function headless(lines: readonly Line[], delimiter: string, fileName: string, hints: Hints): Shape {
   const cells = lines[0]?.cells ?? []
-  const count = cells.length
-  const cell = (index: number) => (cells[index] ?? '').trim()
-  const isTime = (index: number) => isTimeText(cell(index))
-  const shape = (
-    kind: RowKind,
-    columns: Dialect['columns'],
-    { origin: name, zone, order }: Origin,
-    adjust: Adjust | null = null,
-  ): Shape => ({ kind, columns, origin: name, zone, order, header: 0, names: [], adjust })
-  const bars = (time: number, at = time + 1, clock = -1): Dialect['columns'] =>
-    present({
-      time,
-      clock,
-      open: at,
-      high: at + 1,
-      low: at + 2,
-      close: at + 3,
-      volume: count > at + 4 ? at + 4 : -1,
-    })
+  const every = (index: number, pattern: RegExp) =>
+    lines.every((line) => pattern.test((line.cells[index] ?? '').trim()))
+  const rows = {
+    lines,
+    delimiter,
+    count: cells.length,
+    cell: (index: number) => (cells[index] ?? '').trim(),
+    every,
+  }
+  const refused = (what: string) => notRead(lines[0]?.row ?? 1, what)
+  const flagged = flaggedTrades(rows)
+  if (flagged) return flagged
+  if (!isTimeText(rows.cell(0))) throw refused('there are no names of columns, and the first cell is no time')
+  const known = ofExchange(rows) ?? ofProgram(rows, fileName, hints)
+  if (known) return known
+  if (rows.count < 5) throw refused('expected time, open, high, low, close')
+  return shapeOf('bars', barColumns(rows, 0), origin(null))
+}
+
+function shapeOf(
+  kind: RowKind,
+  columns: Dialect['columns'],
+  { origin: name, zone, order }: Origin,
+  adjust: Adjust | null = null,
+): Shape {
+  return { kind, columns, origin: name, zone, order, header: 0, names: [], adjust }
+}
+
+function barColumns({ count }: Headless, time: number, at = time + 1, clock = -1): Dialect['columns'] {
+  const volume = count > at + 4 ? at + 4 : -1
+  return present({ time, clock, open: at, high: at + 1, low: at + 2, close: at + 3, volume })
+}
+
+/** Binance: id, price, quantity, …, time, whether the buyer was the maker, whether it was the best match. */
+function flaggedTrades({ count, cell }: Headless): Shape | null {
   const isFlag = (index: number) => /^(?:true|false|[01])$/i.test(cell(index))
-  // id, price, quantity, …, time, whether the buyer was the maker, whether it was the best match.
   for (const [at, least] of [
     [4, 6],
     [5, 7],
@@ -567,23 +592,30 @@ function headless(lines: readonly Line[], delimiter: string, fileName: string, {
       isEpochText(cell(at)) &&
       isFlag(at + 1)
     )
-      return shape('trades', { time: at, price: 1, quantity: 2, side: at + 1 }, origin('Binance'))
-  if (!isTime(0))
-    throw notRead(lines[0]?.row ?? 1, 'there are no names of columns, and the first cell is no time')
-  if (count === 12 && isEpochText(cell(0)) && isEpochText(cell(6)))
-    return shape('bars', { ...bars(0), bought: 9 }, origin('Binance'))
-  if (count === 3 && isEpochText(cell(0)))
-    return shape('trades', { time: 0, price: 1, quantity: 2 }, origin('Kraken'))
-  if (count === 7 && isEpochText(cell(0))) return shape('bars', bars(0), origin('Kraken'))
+      return shapeOf('trades', { time: at, price: 1, quantity: 2, side: at + 1 }, origin('Binance'))
+  return null
+}
+
+/** Rows that begin with seconds since 1970 or parts of them. */
+function ofExchange(rows: Headless): Shape | null {
+  const { count, cell, every } = rows
+  if (!isEpochText(cell(0))) return null
+  if (count === 12 && isEpochText(cell(6)))
+    return shapeOf('bars', { ...barColumns(rows, 0), bought: 9 }, origin('Binance'))
+  if (count === 3) return shapeOf('trades', { time: 0, price: 1, quantity: 2 }, origin('Kraken'))
+  if (count === 7) return shapeOf('bars', barColumns(rows, 0), origin('Kraken'))
   // Gate.io: the id of each trade behind its microsecond. Of contracts the quantity is negative where they were sold.
-  const every = (index: number, pattern: RegExp) =>
-    lines.every((line) => pattern.test((line.cells[index] ?? '').trim()))
-  if (every(0, /^\d{10}\.\d{6}$/) && every(1, /^\d+$/)) {
-    if (count === 5 && every(4, /^[12]$/))
-      return shape('trades', { time: 0, price: 2, quantity: 3, side: 4 }, origin('Gate.io'))
-    if (count === 4 && every(3, /^-?\d+$/))
-      return shape('trades', { time: 0, price: 2, quantity: 3 }, origin('Gate.io'), sideOfSign)
-  }
+  if (!every(0, /^\d{10}\.\d{6}$/) || !every(1, /^\d+$/)) return null
+  if (count === 5 && every(4, /^[12]$/))
+    return shapeOf('trades', { time: 0, price: 2, quantity: 3, side: 4 }, origin('Gate.io'))
+  return count === 4 && every(3, /^-?\d+$/)
+    ? shapeOf('trades', { time: 0, price: 2, quantity: 3 }, origin('Gate.io'), sideOfSign)
+    : null
+}
+
+/** Rows that begin with a date, by how it is written. */
+function ofProgram(rows: Headless, fileName: string, { dates }: Hints): Shape | null {
+  const { lines, delimiter, count, cell } = rows
   const historical = origin('HistData', EASTERN_STANDARD)
   const isHistorical = /(?:^|\/)DAT_[A-Z]+_/i.test(fileName)
   if (/^\d{8} \d{6}(?: \d{7})?$/.test(cell(0)) && delimiter === ';') {
@@ -593,29 +625,26 @@ function headless(lines: readonly Line[], delimiter: string, fileName: string, {
     const isNinjas = /\.(?:last|bid|ask)\.\w+$/i.test(fileName)
     const ninja = origin('NinjaTrader', isNinjas ? 'UTC' : null)
     const by = isHistorical || (isEmpty && !isNinjas) ? historical : ninja
-    if (count === 3 && by === historical) return shape('quotes', { time: 0, bid: 1 }, by)
+    if (count === 3 && by === historical) return shapeOf('quotes', { time: 0, bid: 1 }, by)
     // Of ticks the last price is followed by bid and ask, or by nothing but the volume.
     if (count === 3 || (count === 5 && cell(0).length > 15))
-      return shape('trades', { time: 0, price: 1, quantity: volume }, by)
-    return shape('bars', bars(0), by)
+      return shapeOf('trades', { time: 0, price: 1, quantity: volume }, by)
+    return shapeOf('bars', barColumns(rows, 0), by)
   }
   if (/^\d{8} \d{9}$/.test(cell(0)) && count >= 3)
-    return shape('quotes', { time: 0, bid: 1, ask: 2 }, historical)
-  if (/^\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/.test(cell(1))) {
-    // Only Kibot begins with the month. Seconds are of its ticks: price, bid, ask and size.
-    const isKibot =
-      cell(0).includes('/') &&
-      delimiter === ',' &&
-      dates !== 'dmy' &&
-      lines.every((line) => (datePartsOf(line.cells[0] ?? '')?.[0] ?? 13) <= 12)
-    const kibot = origin('Kibot', NEW_YORK)
-    if (isKibot && count === 6 && cell(1).length > 5)
-      return shape('trades', { time: 0, clock: 1, price: 2, quantity: 5 }, kibot)
-    const metaTrader = /^\d{4}\./.test(cell(0)) ? origin('MetaTrader 4') : origin(null)
-    return shape('bars', bars(0, 2, 1), isHistorical ? historical : isKibot ? kibot : metaTrader)
-  }
-  if (count < 5) throw notRead(lines[0]?.row ?? 1, 'expected time, open, high, low, close')
-  return shape('bars', bars(0), origin(null))
+    return shapeOf('quotes', { time: 0, bid: 1, ask: 2 }, historical)
+  if (!/^\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/.test(cell(1))) return null
+  // Only Kibot begins with the month. Seconds are of its ticks: price, bid, ask and size.
+  const isKibot =
+    cell(0).includes('/') &&
+    delimiter === ',' &&
+    dates !== 'dmy' &&
+    lines.every((line) => (datePartsOf(line.cells[0] ?? '')?.[0] ?? 13) <= 12)
+  const kibot = origin('Kibot', NEW_YORK)
+  if (isKibot && count === 6 && cell(1).length > 5)
+    return shapeOf('trades', { time: 0, clock: 1, price: 2, quantity: 5 }, kibot)
+  const metaTrader = /^\d{4}\./.test(cell(0)) ? origin('MetaTrader 4') : origin(null)
+  return shapeOf('bars', barColumns(rows, 0, 2, 1), isHistorical ? historical : isKibot ? kibot : metaTrader)
 }
 
 function sideOfSign(values: Float64Array): void {

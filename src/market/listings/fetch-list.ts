@@ -1,7 +1,8 @@
 // Asks for a list of symbols, part by part: keeps to the limit, waits where it is told to, and tries again.
 
 import type { Clock } from '../../lib/clock.ts'
-import { type Http, ProviderError, refusalOf, withRetries } from '../providers/provider.ts'
+import { type Http, refusalOf, withRetries } from '../providers/provider.ts'
+import { ProviderError } from '../providers/provider-error.ts'
 import type { Listing, ListPages, ListRequest, SymbolList } from './listing.ts'
 
 /** No list of symbols that is known has a tenth of it; more of them would not fit into memory. */

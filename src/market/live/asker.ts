@@ -24,8 +24,8 @@ import {
   type Http,
   type Provider,
   type ProviderDeps,
-  ProviderError,
 } from '../providers/provider.ts'
+import { ProviderError } from '../providers/provider-error.ts'
 import type { Followed, Following } from './followed.ts'
 import { type AnswerTimes, RECENT } from './kept-series.ts'
 import { IDLE_MS, Line } from './line.ts'

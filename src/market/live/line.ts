@@ -3,7 +3,8 @@
 // Whoever has been due for longest is next, so that a thousand series on a key that allows five requests a minute are each
 // asked for in their turn. They share what the key allows from now until their markets close.
 
-import type { Provider, ProviderError } from '../providers/provider.ts'
+import type { Provider } from '../providers/provider.ts'
+import type { ProviderError } from '../providers/provider-error.ts'
 import type { KeptSeries } from './kept-series.ts'
 import type { PolledSeries } from './polled-series.ts'
 

@@ -2,7 +2,8 @@
 // contracts whose ticker ends in .P. Errors come with status 200 and a number of their own.
 
 import { formatInterval, intervalMs } from '../interval.ts'
-import { asList, asRecord, type BarRow, malformed, type Provider, ProviderError } from './provider.ts'
+import { asList, asRecord, type BarRow, malformed, type Provider } from './provider.ts'
+import { ProviderError } from './provider-error.ts'
 
 const NAMES: Readonly<Record<string, string>> = {
   '1m': '1',

@@ -14,7 +14,8 @@ import { coinbase } from './coinbase.ts'
 import { hyperliquid } from './hyperliquid.ts'
 import { kraken } from './kraken.ts'
 import { okx } from './okx.ts'
-import { fetchPages, type Provider, type ProviderDeps, ProviderError } from './provider.ts'
+import { fetchPages, type Provider, type ProviderDeps } from './provider.ts'
+import { ProviderError } from './provider-error.ts'
 import { yahoo } from './yahoo.ts'
 
 export const PROVIDERS: readonly Provider[] = [binance, bybit, coinbase, hyperliquid, kraken, okx, yahoo]

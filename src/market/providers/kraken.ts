@@ -2,7 +2,8 @@
 // come in a list, with status 200. It allows one request a second.
 
 import { intervalMs } from '../interval.ts'
-import { asList, asRecord, type BarRow, malformed, type Provider, ProviderError } from './provider.ts'
+import { asList, asRecord, type BarRow, malformed, type Provider } from './provider.ts'
+import { ProviderError } from './provider-error.ts'
 
 /** Kraken's weeks begin on Thursday, so we build ours from its days. */
 const MINUTES: ReadonlySet<number> = new Set([1, 5, 15, 30, 60, 240, 1440])

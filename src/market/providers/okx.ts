@@ -2,7 +2,8 @@
 // bars, with the forming one, are at /api/v5/market/candles, 300 a page. Days without `utc` in their name begin in Hong Kong.
 
 import { formatInterval, intervalMs } from '../interval.ts'
-import { asList, asRecord, type BarRow, malformed, type Provider, ProviderError } from './provider.ts'
+import { asList, asRecord, type BarRow, malformed, type Provider } from './provider.ts'
+import { ProviderError } from './provider-error.ts'
 
 const NAMES: Readonly<Record<string, string>> = {
   '1s': '1s',

@@ -1,7 +1,7 @@
 // Keeps to the limits of a provider that counts requests: so many a minute, an hour, a day, however many series are asked for.
 
 import type { Clock } from '../../lib/clock.ts'
-import { ProviderError } from './provider.ts'
+import { ProviderError } from './provider-error.ts'
 
 export interface PaceLimit {
   readonly count: number

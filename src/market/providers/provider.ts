@@ -7,6 +7,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { type BarRow, type Bars, barsOf } from '../bars.ts'
 import type { Interval } from '../interval.ts'
 import type { Pace } from './pace.ts'
+import { ProviderError, type ProviderErrorKind } from './provider-error.ts'
 
 export type { BarRow } from '../bars.ts'
 
@@ -65,27 +66,6 @@ export interface Batch {
   pageUrl(queries: readonly BarQuery[]): string
   /** What an answer with status 200 says of each; null: nothing yet, since there was no room for it. Throws ProviderError. */
   readPage(body: unknown, queries: readonly BarQuery[]): readonly (readonly BarRow[] | ProviderError | null)[]
-}
-
-export type ProviderErrorKind =
-  | 'unknown_symbol'
-  | 'unsupported_interval'
-  | 'rate_limited'
-  | 'unauthorized'
-  | 'banned'
-  | 'unavailable'
-  | 'malformed'
-
-export class ProviderError extends Error {
-  readonly kind: ProviderErrorKind
-  /** How long the provider asked us to wait; null if it did not say. */
-  readonly retryAfterMs: number | null
-  constructor(kind: ProviderErrorKind, message: string, retryAfterMs: number | null = null) {
-    super(message)
-    this.name = 'ProviderError'
-    this.kind = kind
-    this.retryAfterMs = retryAfterMs
-  }
 }
 
 /** Gets, or posts `body`, which is JSON. */

@@ -11,9 +11,9 @@ import {
   type BarRow,
   malformed,
   type Provider,
-  ProviderError,
   requireSymbol,
 } from './provider.ts'
+import { ProviderError } from './provider-error.ts'
 
 const INTERVALS: Readonly<Record<string, string>> = {
   '1m': '1m',

@@ -4,11 +4,9 @@
 // kept.
 
 import { cutText } from '../../lib/text.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { NewId } from '../../lib/ids.ts'
-import { collection, type Page, type PageOptions } from '../../store/collection.ts'
-import { transact, type Also } from '../../store/transaction.ts'
-import type { Kv } from '../../store/kv.ts'
+import { collection, type Collection, type Page, type PageOptions } from '../../store/collection.ts'
+import type { RecordDeps } from '../../store/owned.ts'
+import { decide, type Also } from '../../store/transaction.ts'
 
 export interface ClientErrorGroup {
   readonly id: string
@@ -36,55 +34,50 @@ const KNOWN_FIELDS: Readonly<Record<string, number>> = {
 }
 const GROUPS_MAX = 10_000
 
-export type ClientErrors = ReturnType<typeof createClientErrors>
+export class ClientErrors {
+  readonly #deps: RecordDeps
+  readonly #groups: Collection<ClientErrorGroup>
 
-export function createClientErrors({
-  kv,
-  clock,
-  newId,
-}: {
-  readonly kv: Kv
-  readonly clock: Clock
-  readonly newId: NewId
-}) {
-  const groups = collection<ClientErrorGroup>(kv, 'errors', {
-    indexes: { all: () => [], age: (group) => [group.lastAt] },
-    unique: { fingerprint: (group) => [group.fingerprint] },
-    counts: { all: { of: () => [] } },
-  })
-  return {
-    /** Takes any JSON object, and answers the group that now counts it. */
-    async report(
-      body: Readonly<Record<string, unknown>>,
-      also?: Also<ClientErrorGroup>,
-    ): Promise<ClientErrorGroup> {
-      const sample = trimmed(body)
-      const message = String(sample['message'] ?? 'no message')
-      const fingerprint = fingerprintOf(message, String(sample['stack'] ?? ''))
-      const now = clock.now()
-      let result: ClientErrorGroup | null = null
-      await transact(kv, async (tx) => {
-        const known = await groups.at(tx).find('fingerprint', [fingerprint])
-        const stored = known && (await groups.at(tx).stored(known.id))
-        if (stored) {
-          result = { ...stored.record, message, sample, count: stored.record.count + 1, lastAt: now }
-          return [groups.replace(stored, result), also?.(result, tx)]
-        }
-        result = { id: newId('err'), fingerprint, message, count: 1, firstAt: now, lastAt: now, sample }
-        return [groups.insert(result), also?.(result, tx)]
-      })
-      if ((await groups.count('all', [])) > GROUPS_MAX) await forgetOldest()
-      return result as unknown as ClientErrorGroup
-    },
-    /** Newest group first. */
-    list: (options: PageOptions): Promise<Page<ClientErrorGroup>> => groups.list('age', [], options),
+  constructor(deps: RecordDeps) {
+    this.#deps = deps
+    this.#groups = collection<ClientErrorGroup>(deps.kv, 'errors', {
+      indexes: { all: () => [], age: (group) => [group.lastAt] },
+      unique: { fingerprint: (group) => [group.fingerprint] },
+      counts: { all: { of: () => [] } },
+    })
   }
 
-  async function forgetOldest(): Promise<void> {
-    for await (const group of groups.each('age')) {
-      await groups.delete(group.id)
-      return
-    }
+  /** Takes any JSON object, and answers the group that now counts it. */
+  async report(
+    body: Readonly<Record<string, unknown>>,
+    also?: Also<ClientErrorGroup>,
+  ): Promise<ClientErrorGroup> {
+    const { kv, clock, newId } = this.#deps
+    const groups = this.#groups
+    const sample = trimmed(body)
+    const message = String(sample['message'] ?? 'no message')
+    const fingerprint = fingerprintOf(message, String(sample['stack'] ?? ''))
+    const now = clock.now()
+    const group = await decide(kv, async (tx) => {
+      const stored = await groups.at(tx).findStored('fingerprint', [fingerprint])
+      if (stored) {
+        const again = { ...stored.record, message, sample, count: stored.record.count + 1, lastAt: now }
+        return [again, [groups.replace(stored, again), also?.(again, tx)]]
+      }
+      const first = { id: newId('err'), fingerprint, message, count: 1, firstAt: now, lastAt: now, sample }
+      return [first, [groups.insert(first), also?.(first, tx)]]
+    })
+    if ((await groups.count('all', [])) > GROUPS_MAX)
+      for await (const oldest of groups.each('age')) {
+        await groups.delete(oldest.id)
+        break
+      }
+    return group
+  }
+
+  /** Newest group first. */
+  list(options: PageOptions): Promise<Page<ClientErrorGroup>> {
+    return this.#groups.list('age', [], options)
   }
 }
 

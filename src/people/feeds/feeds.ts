@@ -41,129 +41,154 @@ export interface Feed extends FeedStatus {
 
 const SYNC_MS = 60_000
 const FOLLOWS_MAX = 1000
+const FOLLOWS: Key = ['follows']
 
-export type Feeds = ReturnType<typeof createFeeds>
+const keyOf = ({ exchange, symbol, interval }: SeriesKey): Key => [...FOLLOWS, exchange, symbol, interval]
 
-export function createFeeds(deps: FeedDeps) {
-  const { kv, clock, log, keeper, wanted, isOurs = () => true, newestBar } = deps
-  const { providerOf = freeProviderOf } = deps
+export class Feeds {
+  /** Whether requests to providers are switched on. */
+  readonly enabled: boolean
+  readonly #deps: FeedDeps
+  readonly #providerOf: ProviderOf
   // Other servers read it, and the command line.
-  const told = new ToldFeeds({ kv, clock })
-  const chosen = new ChosenProviders({ kv, clock, providerOf })
+  readonly #told: ToldFeeds
+  readonly #chosen: ChosenProviders
+  readonly #loop
   /** Series that would be kept fresh if somebody had chosen their provider. */
-  let unchosen: readonly SeriesKey[] = []
-  keeper?.onAsked((feed) => {
-    // It is told again a minute later at most.
-    told.tell(feed).catch(() => {})
-  })
-  const keyOf = ({ exchange, symbol, interval }: SeriesKey): Key => ['follows', exchange, symbol, interval]
+  #unchosen: readonly SeriesKey[] = []
+  #syncing: Promise<void> = Promise.resolve()
 
-  let syncing: Promise<void> = Promise.resolve()
-  const loop = createLoop({ clock, log }, 'finding out which series to keep fresh', async () => {
-    await sync()
-    return SYNC_MS
-  })
+  constructor(deps: FeedDeps) {
+    const { providerOf = freeProviderOf, keeper } = deps
+    this.enabled = keeper !== null
+    this.#deps = deps
+    this.#providerOf = providerOf
+    this.#told = new ToldFeeds(deps)
+    this.#chosen = new ChosenProviders({ ...deps, providerOf })
+    this.#loop = createLoop(deps, 'finding out which series to keep fresh', async () => {
+      await this.sync()
+      return SYNC_MS
+    })
+    keeper?.onAsked((feed) => {
+      // It is told again a minute later at most.
+      this.#told.tell(feed).catch(() => {})
+    })
+  }
 
-  async function follows(): Promise<SeriesKey[]> {
-    const entries = await kv.list({ prefix: ['follows'] }, { limit: FOLLOWS_MAX })
-    return entries.map(({ key }) => ({
-      exchange: String(key[1]),
-      symbol: String(key[2]),
-      interval: String(key[3]),
+  async list(): Promise<Feed[]> {
+    const followed = new Map((await this.#follows()).map((key) => [seriesName(key), key]))
+    const all = await this.#running()
+    const shown = all.map((status) => ({ ...status, followed: followed.has(seriesName(status.key)) }))
+    const known = new Set(all.map(({ key }) => seriesName(key)))
+    const idle = [...followed].flatMap(([name, key]) => (known.has(name) ? [] : [key]))
+    const state = this.enabled ? ELSEWHERE : SWITCHED_OFF
+    const refused = new Map(this.#unchosen.map((key) => [seriesName(key), key]))
+    for (const name of [...known, ...followed.keys()]) refused.delete(name)
+    return [
+      ...shown,
+      ...idle.map((key) => ({ ...state, key, followed: true })),
+      ...[...refused.values()].map((key) => ({ ...this.#notChosen(key), key, followed: false })),
+    ]
+  }
+
+  #notChosen({ exchange }: SeriesKey) {
+    const provider = this.#providerOf(exchange)?.name ?? null
+    const lastError = `Nobody has chosen ${provider ?? exchange} here yet. Follow or fetch one of its series, and it is asked for this one too.`
+    return { ...ELSEWHERE, state: 'stopped', provider, lastError } as const
+  }
+
+  /** Those that this server fetches, and what others told of theirs. */
+  async #running(): Promise<FeedStatus[]> {
+    const { keeper, newestBar } = this.#deps
+    const own = (await keeper?.status()) ?? []
+    if (!newestBar) return own
+    const known = new Set(own.map(({ key }) => seriesName(key)))
+    const others = (await this.#told.list()).filter(({ key }) => !known.has(seriesName(key)))
+    const withNewest = async (feed: FeedNews) => ({ ...feed, newestBar: await newestBar(feed.key) })
+    return [...own, ...(await Promise.all(others.map(withNewest)))]
+  }
+
+  async #follows(): Promise<SeriesKey[]> {
+    const entries = await this.#deps.kv.list({ prefix: FOLLOWS }, { limit: FOLLOWS_MAX })
+    return entries.map(({ key: [, exchange, symbol, interval] }) => ({
+      exchange: String(exchange),
+      symbol: String(symbol),
+      interval: String(interval),
     }))
   }
 
-  async function choose(key: SeriesKey): Promise<void> {
-    const provider = providerOf(key.exchange)
-    if (provider) await chosen.choose(provider.name)
+  /** Somebody asked for bars of the series, and so chose its provider. */
+  async choose({ exchange }: SeriesKey): Promise<void> {
+    const provider = this.#providerOf(exchange)
+    if (provider) await this.#chosen.choose(provider.name)
+  }
+
+  /** Whether this server or another keeps the series fresh, and so stores what is closed of it. */
+  async keeps(key: SeriesKey): Promise<boolean> {
+    const name = seriesName(key)
+    return (await this.#running()).some((feed) => feed.state !== 'stopped' && seriesName(feed.key) === name)
+  }
+
+  async isFollowed(key: SeriesKey): Promise<boolean> {
+    return (await this.#deps.kv.get(keyOf(key))) !== null
+  }
+
+  async follow(key: SeriesKey): Promise<void> {
+    const { kv, clock } = this.#deps
+    await this.choose(key)
+    await kv.commit({ sets: [{ key: keyOf(key), value: String(clock.now()) }] })
+    await this.sync()
+  }
+
+  /** Answers whether it was followed. */
+  async unfollow(key: SeriesKey): Promise<boolean> {
+    const there = await this.isFollowed(key)
+    if (there) await this.#deps.kv.commit({ deletes: [keyOf(key)] })
+    await this.sync()
+    return there
   }
 
   /** One sync after the other, since an older answer must not undo a newer one. */
-  function sync(): Promise<void> {
-    syncing = syncing.catch(() => {}).then(tellKeeper)
-    return syncing
+  sync(): Promise<void> {
+    this.#syncing = this.#syncing.catch(() => {}).then(() => this.#tellKeeper())
+    return this.#syncing
   }
 
   /** Tells the keeper what is wanted now, and what is no longer. */
-  async function tellKeeper(): Promise<void> {
+  async #tellKeeper(): Promise<void> {
+    const { keeper, wanted, isOurs = () => true } = this.#deps
     if (!keeper) return
-    const followed = await follows()
+    const followed = await this.#follows()
     // A series that no provider has is reported only to those who followed it.
-    const others = (await Array.fromAsync(wanted())).filter(({ exchange }) => providerOf(exchange) !== null)
-    const names = await chosen.names([...followed, ...others])
-    const isChosen = ({ exchange }: SeriesKey) => names.has(providerOf(exchange)?.name ?? '')
-    unchosen = others.filter((key) => !isChosen(key))
+    const nameOf = ({ exchange }: SeriesKey) => this.#providerOf(exchange)?.name
+    const others = (await Array.fromAsync(wanted())).filter((key) => nameOf(key) !== undefined)
+    const names = await this.#chosen.names([...followed, ...others])
+    const isChosen = (key: SeriesKey) => names.has(nameOf(key) ?? '')
+    this.#unchosen = others.filter((key) => !isChosen(key))
     const ours = [...followed, ...others.filter(isChosen)].filter(isOurs)
     const all = new Map(ours.map((key) => [seriesName(key), key]))
     for (const key of keeper.keys) if (!all.has(seriesName(key))) keeper.unfollow(key)
     for (const key of all.values()) keeper.follow(key)
     // Nobody will ask for these, so nothing else tells of them.
     for (const { newestBar: _, ...feed } of await keeper.status())
-      if (feed.state === 'stopped') await told.tell(feed)
-    await told.forget((key) => isOurs(key) && !all.has(seriesName(key)))
+      if (feed.state === 'stopped') await this.#told.tell(feed)
+    await this.#told.forget((key) => isOurs(key) && !all.has(seriesName(key)))
   }
 
-  /** Those that this server fetches, and what others told of theirs. */
-  async function running(): Promise<FeedStatus[]> {
-    const own = (await keeper?.status()) ?? []
-    if (!newestBar) return own
-    const known = new Set(own.map(({ key }) => seriesName(key)))
-    const others = (await told.list()).filter(({ key }) => !known.has(seriesName(key)))
-    const withNewest = async (feed: FeedNews) => ({ ...feed, newestBar: await newestBar(feed.key) })
-    return [...own, ...(await Promise.all(others.map(withNewest)))]
+  /** More series are this server's now. A store that cannot be read yet is asked again before long. */
+  async gained(): Promise<void> {
+    await this.sync().catch(() => this.#loop.wake())
   }
 
-  return {
-    /** Whether requests to providers are switched on. */
-    enabled: keeper !== null,
-    async list(): Promise<Feed[]> {
-      const followed = new Map((await follows()).map((key) => [seriesName(key), key]))
-      const all = await running()
-      const shown = all.map((status) => ({ ...status, followed: followed.has(seriesName(status.key)) }))
-      const known = new Set(all.map(({ key }) => seriesName(key)))
-      const idle = [...followed.values()].filter((key) => !known.has(seriesName(key)))
-      const state = keeper ? ELSEWHERE : SWITCHED_OFF
-      const refused = new Map(unchosen.map((key) => [seriesName(key), key]))
-      for (const { key } of [...shown, ...idle.map((one) => ({ key: one }))]) refused.delete(seriesName(key))
-      return [
-        ...shown,
-        ...idle.map((key) => ({ ...state, key, followed: true })),
-        ...[...refused.values()].map((key) => ({ ...notChosen(key, providerOf), key, followed: false })),
-      ]
-    },
-    /** Somebody asked for bars of the series, and so chose its provider. */
-    choose,
-    /** Whether this server or another keeps the series fresh, and so stores what is closed of it. */
-    async keeps(key: SeriesKey): Promise<boolean> {
-      const name = seriesName(key)
-      return (await running()).some((feed) => feed.state !== 'stopped' && seriesName(feed.key) === name)
-    },
-    isFollowed: async (key: SeriesKey): Promise<boolean> => (await kv.get(keyOf(key))) !== null,
-    async follow(key: SeriesKey): Promise<void> {
-      await choose(key)
-      await kv.commit({ sets: [{ key: keyOf(key), value: String(clock.now()) }] })
-      await sync()
-    },
-    /** Answers whether it was followed. */
-    async unfollow(key: SeriesKey): Promise<boolean> {
-      const there = (await kv.get(keyOf(key))) !== null
-      if (there) await kv.commit({ deletes: [keyOf(key)] })
-      await sync()
-      return there
-    },
-    sync,
-    /** More series are this server's now. A store that cannot be read yet is asked again before long. */
-    async gained(): Promise<void> {
-      await sync().catch(() => loop.wake())
-    },
-    /** Follows no more what is not this server's, also while the store is away. */
-    letGo(): void {
-      for (const key of keeper?.keys ?? []) if (!isOurs(key)) keeper?.unfollow(key)
-    },
-    async run(signal: AbortSignal): Promise<void> {
-      if (!keeper) return
-      await Promise.all([loop.run(signal), keeper.run(signal)])
-    },
+  /** Follows no more what is not this server's, also while the store is away. */
+  letGo(): void {
+    const { keeper, isOurs = () => true } = this.#deps
+    for (const key of keeper?.keys ?? []) if (!isOurs(key)) keeper?.unfollow(key)
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { keeper } = this.#deps
+    if (keeper) await Promise.all([this.#loop.run(signal), keeper.run(signal)])
   }
 }
 
@@ -178,22 +203,8 @@ const ELSEWHERE = {
   newestBar: null,
 } as const
 
-function notChosen({ exchange }: SeriesKey, providerOf: ProviderOf) {
-  const provider = providerOf(exchange)?.name ?? null
-  return {
-    ...ELSEWHERE,
-    state: 'stopped',
-    provider,
-    lastError: `Nobody has chosen ${provider ?? exchange} here yet. Follow or fetch one of its series, and it is asked for this one too.`,
-  } as const
-}
-
 const SWITCHED_OFF = {
+  ...ELSEWHERE,
   state: 'stopped',
-  provider: null,
-  lastSuccessAt: null,
   lastError: 'Requests to providers are switched off on this server (FEEDS=off).',
-  failures: 0,
-  nextAt: null,
-  newestBar: null,
 } as const

@@ -4,6 +4,7 @@
 // and each forming bar gives its series another change number, which a look compares.
 
 import type { Clock } from '../../lib/clock.ts'
+import { Listeners } from '../../lib/listeners.ts'
 import type { BarCache } from '../../market/bar-cache.ts'
 import { ownerOf, type SeriesInfo, type SeriesKey, seriesName } from '../../market/bar-store.ts'
 import { type BarRange, type BarRow, type Bars, rowAt, selectBars } from '../../market/bars.ts'
@@ -37,16 +38,38 @@ interface Watched {
   toldAt: number
 }
 
-export type LiveBars = ReturnType<typeof liveBars>
+export class LiveBars {
+  readonly #deps: LiveBarsDeps
+  readonly #stirred = new Map<string, SeriesKey>()
+  readonly #lookedAt = new Map<string, number>()
+  readonly #watched = new Map<string, Watched>()
+  readonly #listeners = new Listeners<[one: FormingOf]>()
 
-export function liveBars({ bars, forming, clock }: LiveBarsDeps) {
-  const stirredSeries = new Map<string, SeriesKey>()
-  const lookedAt = new Map<string, number>()
-  const watched = new Map<string, Watched>()
-  const listeners = new Set<(one: FormingOf) => void>()
+  constructor(deps: LiveBarsDeps) {
+    this.#deps = deps
+    deps.forming.onChange((key) => this.#changed(key))
+  }
+
+  #changed(key: SeriesKey): void {
+    this.#stirred.set(seriesName(key), key)
+    const now = this.#deps.clock.now()
+    for (const [name, one] of this.#watched) {
+      if (one.key.exchange !== key.exchange || one.key.symbol !== key.symbol) continue
+      if (one.until < now) this.#watched.delete(name)
+      // What cannot be read now is told of with the next trade.
+      else if (Math.abs(now - one.toldAt) >= TELL_MS) this.#tell(one).catch(() => {})
+    }
+  }
+
+  async #tell(one: Watched): Promise<void> {
+    one.toldAt = this.#deps.clock.now()
+    const { row } = await this.formingOf(one.key)
+    if (row) this.#listeners.tell({ key: one.key, row })
+  }
 
   /** The forming bar that a series is to be read with, if there is one that is not over. */
-  async function rowFor(key: SeriesKey, source: SeriesInfo | null): Promise<Found | null> {
+  async #rowFor(key: SeriesKey, source: SeriesInfo | null): Promise<Found | null> {
+    const { bars, forming, clock } = this.#deps
     // Only what everybody sees is followed.
     if (!source || ownerOf(source) !== '') return null
     const found = forming.get(source)
@@ -58,89 +81,71 @@ export function liveBars({ bars, forming, clock }: LiveBarsDeps) {
     return { ...found, interval, calendar, isOwn: source.interval === key.interval }
   }
 
-  async function look(key: SeriesKey, range: BarRange): Promise<Awaited<ReturnType<BarCache['look']>>> {
+  /** Stored bars with the forming one. */
+  async look(key: SeriesKey, range: BarRange): Promise<Awaited<ReturnType<BarCache['look']>>> {
+    const { bars } = this.#deps
     const read = await bars.look(key, range)
-    const found = await rowFor(key, read.source)
+    const found = await this.#rowFor(key, read.source)
     if (!found || !read.source) return read
     // It may have been closed meanwhile: behind the bars that were read it would be the next but one.
-    if ((await bars.source(key))?.change !== read.source.change) return look(key, range)
+    if ((await bars.source(key))?.change !== read.source.change) return this.look(key, range)
     const source = { ...read.source, change: read.source.change + found.version }
-    return { bars: await inRange(key, range, read.bars, found), source }
+    return { bars: await this.#inRange(key, range, read.bars, found), source }
   }
 
   /** The same range of the bars with the forming one. */
-  async function inRange(key: SeriesKey, range: BarRange, stored: Bars, found: Found): Promise<Bars> {
+  async #inRange(key: SeriesKey, range: BarRange, stored: Bars, found: Found): Promise<Bars> {
     const { row, interval, calendar, isOwn } = found
     const opens = isOwn ? row[0] : calendar.period(row[0], interval).start
     const isFull = range.first !== undefined && stored.length >= range.first
     if (opens < (range.from ?? -Infinity) || opens >= (range.to ?? Infinity) || isFull) return stored
     // The bar that it belongs to may be stored in part.
-    const whole = stored.length > 0 || range.last !== undefined ? stored : await bars.read(key, { last: 1 })
+    const isWhole = stored.length > 0 || range.last !== undefined
+    const whole = isWhole ? stored : await this.#deps.bars.read(key, { last: 1 })
     return selectBars(withLive(whole, row, interval, found), range)
   }
 
   /** The bar of a series that is not over, from whichever series it is made of. */
-  async function formingOf(
-    key: SeriesKey,
-  ): Promise<{ readonly row: BarRow | null; readonly isLive: boolean }> {
+  async formingOf(key: SeriesKey): Promise<{ readonly row: BarRow | null; readonly isLive: boolean }> {
+    const { bars, forming } = this.#deps
     const source = await bars.source(key)
-    const found = await rowFor(key, source)
+    const found = await this.#rowFor(key, source)
     if (!found) return { row: null, isLive: source !== null && forming.get(source) !== null }
     const last = withLive(await bars.read(key, { last: 1 }), found.row, found.interval, found)
-    const at = last.length - 1
-    return { row: rowAt(last, at), isLive: true }
+    return { row: rowAt(last, last.length - 1), isLive: true }
   }
 
-  async function tell(one: Watched): Promise<void> {
-    one.toldAt = clock.now()
-    const { row } = await formingOf(one.key)
-    if (row) for (const listener of listeners) listener({ key: one.key, row })
+  async source(key: SeriesKey) {
+    const source = await this.#deps.bars.source(key)
+    const found = await this.#rowFor(key, source)
+    return source && found ? { ...source, change: source.change + found.version, isForming: true } : source
   }
 
-  forming.onChange((key) => {
-    stirredSeries.set(seriesName(key), key)
-    const now = clock.now()
-    for (const [name, one] of watched) {
-      if (one.key.exchange !== key.exchange || one.key.symbol !== key.symbol) continue
-      if (one.until < now) watched.delete(name)
-      // What cannot be read now is told of with the next trade.
-      else if (Math.abs(now - one.toldAt) >= TELL_MS) tell(one).catch(() => {})
+  /** Somebody looks at the series for a while; `onForming` is told of it then. */
+  watch(key: SeriesKey): void {
+    const watched = this.#watched
+    const name = seriesName(key)
+    const now = this.#deps.clock.now()
+    if (!watched.has(name) && watched.size >= WATCHED_MAX)
+      for (const [other, { until }] of watched) if (until < now) watched.delete(other)
+    if (watched.size >= WATCHED_MAX) return
+    watched.set(name, { key, until: now + WATCHED_MS, toldAt: watched.get(name)?.toldAt ?? 0 })
+  }
+
+  onForming(listener: (one: FormingOf) => void): () => void {
+    return this.#listeners.add(listener)
+  }
+
+  /** Series to look at, each once in a while. */
+  *stirred(): Generator<SeriesKey> {
+    const now = this.#deps.clock.now()
+    for (const [name, at] of this.#lookedAt) if (Math.abs(now - at) >= LOOK_MS) this.#lookedAt.delete(name)
+    for (const [name, key] of this.#stirred) {
+      if (this.#lookedAt.has(name)) continue
+      this.#stirred.delete(name)
+      this.#lookedAt.set(name, now)
+      yield key
     }
-  })
-
-  return {
-    look,
-    formingOf,
-    async source(key: SeriesKey) {
-      const source = await bars.source(key)
-      const found = await rowFor(key, source)
-      return source && found ? { ...source, change: source.change + found.version, isForming: true } : source
-    },
-    /** Somebody looks at the series for a while; `onForming` is told of it then. */
-    watch(key: SeriesKey): void {
-      const name = seriesName(key)
-      const now = clock.now()
-      if (!watched.has(name) && watched.size >= WATCHED_MAX)
-        for (const [other, { until }] of watched) if (until < now) watched.delete(other)
-      if (watched.size >= WATCHED_MAX) return
-      const before = watched.get(name)
-      watched.set(name, { key, until: now + WATCHED_MS, toldAt: before?.toldAt ?? 0 })
-    },
-    onForming(listener: (one: FormingOf) => void): () => void {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    /** Series to look at, each once in a while. */
-    *stirred(): Generator<SeriesKey> {
-      const now = clock.now()
-      for (const [name, at] of lookedAt) if (Math.abs(now - at) >= LOOK_MS) lookedAt.delete(name)
-      for (const [name, key] of stirredSeries) {
-        if (lookedAt.has(name)) continue
-        stirredSeries.delete(name)
-        lookedAt.set(name, now)
-        yield key
-      }
-    },
   }
 }
 

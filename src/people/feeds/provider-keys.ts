@@ -48,11 +48,9 @@ export interface ProviderInfo {
   readonly asked: readonly string[]
 }
 
-interface Made {
+interface Made extends StoredKey {
   readonly provider: Provider
   readonly list: SymbolList | null
-  readonly setAt: number
-  readonly sealed: string
 }
 
 /** In place of what is sealed. */
@@ -62,32 +60,37 @@ const keyOf = (provider: string): Key => ['provider-keys', provider]
 /** What a header can hold, and nobody's key lacks. */
 const KEY_FORM = /^[\x21-\x7e]{4,200}$/
 
-export type ProviderKeys = ReturnType<typeof createProviderKeys>
+export class ProviderKeys {
+  readonly #deps: ProviderKeysDeps
+  readonly #chosen: ChosenProviders
+  #made: ReadonlyMap<string, Made> = new Map()
+  #stored: ReadonlyMap<string, StoredKey> = new Map()
+  #loaded: Promise<void> | null = null
 
-export function createProviderKeys({ kv, clock, log, box, changed }: ProviderKeysDeps) {
-  const chosen = new ChosenProviders({ kv, clock })
-  let made: ReadonlyMap<string, Made> = new Map()
-  let stored: ReadonlyMap<string, StoredKey> = new Map()
-  let loaded: Promise<void> | null = null
-
-  async function read(): Promise<void> {
-    const entries = await kv.list({ prefix: ['provider-keys'] }, { limit: 100 })
-    stored = new Map(entries.map(({ key, value }) => [String(key[1]), JSON.parse(value) as StoredKey]))
-    const next = new Map<string, Made>()
-    for (const one of KEYED_PROVIDERS) {
-      const record = stored.get(one.name)
-      const before = made.get(one.name)
-      // The one that counts its requests goes on counting.
-      if (record && before?.sealed === record.sealed) next.set(one.name, before)
-      else if (record) {
-        const opened = await open(one.name, record)
-        if (opened) next.set(one.name, { ...one.make(opened), setAt: record.setAt, sealed: record.sealed })
-      }
-    }
-    made = next
+  constructor(deps: ProviderKeysDeps) {
+    this.#deps = deps
+    this.#chosen = new ChosenProviders(deps)
   }
 
-  async function open(name: string, { sealed }: StoredKey): Promise<Credentials | null> {
+  async #read(): Promise<void> {
+    this.#stored = new Map(await Array.fromAsync(storedKeys(this.#deps.kv)))
+    const next = new Map<string, Made>()
+    for (const one of KEYED_PROVIDERS) {
+      const { name } = one
+      const record = this.#stored.get(name)
+      const before = this.#made.get(name)
+      // The one that counts its requests goes on counting.
+      if (record && before?.sealed === record.sealed) next.set(name, before)
+      else if (record) {
+        const opened = await this.#open(name, record)
+        if (opened) next.set(name, { ...one.make(opened), ...record })
+      }
+    }
+    this.#made = next
+  }
+
+  async #open(name: string, { sealed }: StoredKey): Promise<Credentials | null> {
+    const { box, log } = this.#deps
     try {
       return JSON.parse(await box.open(sealed, keyName(name))) as Credentials
     } catch {
@@ -97,115 +100,117 @@ export function createProviderKeys({ kv, clock, log, box, changed }: ProviderKey
   }
 
   /** At the start, and when another server has changed one. */
-  async function reload(): Promise<void> {
-    const before = made
-    loaded = read()
-    await ready()
-    for (const { name } of KEYED_PROVIDERS) if (before.get(name) !== made.get(name)) changed(name)
+  async reload(): Promise<void> {
+    const before = this.#made
+    this.#loaded = this.#read()
+    await this.ready()
+    for (const { name } of KEYED_PROVIDERS)
+      if (before.get(name) !== this.#made.get(name)) this.#deps.changed(name)
   }
 
-  async function ready(): Promise<void> {
+  async ready(): Promise<void> {
     try {
-      await (loaded ??= read())
+      await (this.#loaded ??= this.#read())
     } catch (error) {
-      loaded = null
+      this.#loaded = null
       throw error
     }
   }
 
-  function of(exchange: string): Provider | null {
-    const own = [...made.values()]
+  /** Which provider is asked for an exchange's symbols. Keys count once `ready` has resolved. */
+  of(exchange: string): Provider | null {
+    const own = [...this.#made.values()]
       .filter(({ provider }) => provider.exchanges.includes(exchange))
       .sort((a, b) => b.setAt - a.setAt)
     return own[0]?.provider ?? freeProviderOf(exchange)
   }
 
-  function requireKeyed(name: string): KeyedProvider {
-    const one = KEYED_PROVIDERS.find((keyed) => keyed.name.toLowerCase() === name.toLowerCase())
-    if (one) return one
-    const names = KEYED_PROVIDERS.map((keyed) => keyed.name)
-    throw new Problem(404, 'provider_not_found', `Keys can be given for ${names.join(', ')}.`)
+  lists(): readonly SymbolList[] {
+    return [...this.#made.values()].flatMap(({ list }) => list ?? [])
   }
 
-  return {
-    /** Which provider is asked for an exchange's symbols. Keys count once `ready` has resolved. */
-    of,
-    ready,
-    reload,
-    lists: (): readonly SymbolList[] => [...made.values()].flatMap(({ list }) => list ?? []),
-    async list(): Promise<ProviderInfo[]> {
-      await ready()
-      const askedOf = (name: string, exchanges: readonly string[]) =>
-        exchanges.filter((exchange) => of(exchange)?.name === name)
-      return [
-        ...PROVIDERS.map(({ name, exchanges }) => ({
-          name,
-          exchanges,
-          needsKey: false,
-          needsSecret: false,
-          keySetAt: null,
-          isLost: false,
-          limits: null,
-          asked: askedOf(name, exchanges),
-        })),
-        ...KEYED_PROVIDERS.map(({ name, exchanges, needsSecret, limits }) => ({
-          name,
-          exchanges,
-          needsKey: true,
-          needsSecret,
-          keySetAt: stored.get(name)?.setAt ?? null,
-          isLost: stored.has(name) && !made.has(name),
-          limits,
-          asked: askedOf(name, exchanges),
-        })),
-      ]
-    },
-    /** Answers the provider's name as it is written. Throws Problem 404 and 422. Whoever gives a key chooses the provider. */
-    async give(provider: string, { key, secret }: Credentials): Promise<string> {
-      const one = requireKeyed(provider)
-      const { name } = one
-      if (!KEY_FORM.test(key))
-        throw invalidField('/key', 'invalid', 'A key is 4 to 200 letters, digits and signs, without spaces.')
-      if (one.needsSecret !== (secret !== '') || (secret !== '' && !KEY_FORM.test(secret)))
-        throw invalidField(
-          '/secret',
-          'invalid',
-          one.needsSecret
-            ? `${name} gives a secret with each key: 4 to 200 letters, digits and signs, without spaces.`
-            : `${name} gives no secret with its keys. Leave it out.`,
-        )
-      const sealed = await box.seal(JSON.stringify({ key, secret }), keyName(name))
-      const record: StoredKey = { sealed, setAt: clock.now() }
-      await chosen.choose(name)
-      await transact(kv, () => ({ sets: [{ key: keyOf(name), value: JSON.stringify(record) }] }))
-      await reload()
-      return name
-    },
-    /** Answers whether there was one. */
-    async remove(provider: string): Promise<boolean> {
-      const { name } = requireKeyed(provider)
-      const isThere = (await kv.get(keyOf(name))) !== null
-      if (isThere) await transact(kv, () => ({ deletes: [keyOf(name)] }))
-      await reload()
-      return isThere
-    },
+  async list(): Promise<ProviderInfo[]> {
+    await this.ready()
+    const asked = ({ name, exchanges }: Pick<ProviderInfo, 'name' | 'exchanges'>) =>
+      exchanges.filter((exchange) => this.of(exchange)?.name === name)
+    const free = { needsKey: false, needsSecret: false, keySetAt: null, isLost: false, limits: null }
+    return [
+      ...PROVIDERS.map(({ name, exchanges }) => ({
+        name,
+        exchanges,
+        ...free,
+        asked: asked({ name, exchanges }),
+      })),
+      ...KEYED_PROVIDERS.map(({ name, exchanges, needsSecret, limits }) => ({
+        name,
+        exchanges,
+        needsKey: true,
+        needsSecret,
+        keySetAt: this.#stored.get(name)?.setAt ?? null,
+        isLost: this.#stored.has(name) && !this.#made.has(name),
+        limits,
+        asked: asked({ name, exchanges }),
+      })),
+    ]
   }
+
+  /** Answers the provider's name as it is written. Throws Problem 404 and 422. Whoever gives a key chooses the provider. */
+  async give(provider: string, { key, secret }: Credentials): Promise<string> {
+    const { kv, clock, box } = this.#deps
+    const { name, needsSecret } = requireKeyed(provider)
+    if (!KEY_FORM.test(key))
+      throw invalidField('/key', 'invalid', 'A key is 4 to 200 letters, digits and signs, without spaces.')
+    if (needsSecret !== (secret !== '') || (secret !== '' && !KEY_FORM.test(secret)))
+      throw invalidField(
+        '/secret',
+        'invalid',
+        needsSecret
+          ? `${name} gives a secret with each key: 4 to 200 letters, digits and signs, without spaces.`
+          : `${name} gives no secret with its keys. Leave it out.`,
+      )
+    const sealed = await box.seal(JSON.stringify({ key, secret }), keyName(name))
+    const record: StoredKey = { sealed, setAt: clock.now() }
+    await this.#chosen.choose(name)
+    await transact(kv, () => ({ sets: [{ key: keyOf(name), value: JSON.stringify(record) }] }))
+    await this.reload()
+    return name
+  }
+
+  /** Answers whether there was one. */
+  async remove(provider: string): Promise<boolean> {
+    const { kv } = this.#deps
+    const key = keyOf(requireKeyed(provider).name)
+    const isThere = (await kv.get(key)) !== null
+    if (isThere) await transact(kv, () => ({ deletes: [key] }))
+    await this.reload()
+    return isThere
+  }
+}
+
+function requireKeyed(name: string): KeyedProvider {
+  const one = KEYED_PROVIDERS.find((keyed) => keyed.name.toLowerCase() === name.toLowerCase())
+  if (one) return one
+  const names = KEYED_PROVIDERS.map((keyed) => keyed.name)
+  throw new Problem(404, 'provider_not_found', `Keys can be given for ${names.join(', ')}.`)
 }
 
 const keyName = (provider: string): string => `provider key ${provider}`
 
+async function* storedKeys(kv: Kv): AsyncGenerator<[provider: string, key: StoredKey]> {
+  for (const { key, value } of await kv.list({ prefix: ['provider-keys'] }, { limit: 100 }))
+    yield [String(key[1]), JSON.parse(value) as StoredKey]
+}
+
 /** What is sealed, and the name that it is bound to; without those that are lost already. */
 export async function* sealedKeys(kv: Kv): AsyncGenerator<{ readonly id: string; readonly sealed: string }> {
-  for (const { key, value } of await kv.list({ prefix: ['provider-keys'] }, { limit: 100 })) {
-    const { sealed } = JSON.parse(value) as StoredKey
-    if (sealed !== LOST) yield { id: keyName(String(key[1])), sealed }
-  }
+  for await (const [provider, { sealed }] of storedKeys(kv))
+    if (sealed !== LOST) yield { id: keyName(provider), sealed }
 }
 
 /** They were sealed with a key that is gone: they have to be given again. */
 export async function loseKeys(kv: Kv): Promise<void> {
-  for (const { key, value } of await kv.list({ prefix: ['provider-keys'] }, { limit: 100 }))
+  for await (const [provider, stored] of storedKeys(kv))
     await kv.commit({
-      sets: [{ key, value: JSON.stringify({ ...(JSON.parse(value) as StoredKey), sealed: LOST }) }],
+      sets: [{ key: keyOf(provider), value: JSON.stringify({ ...stored, sealed: LOST }) }],
     })
 }

@@ -16,10 +16,11 @@ import {
 } from '../../market/listings/directory.ts'
 import { fetchList } from '../../market/listings/fetch-list.ts'
 import type { Listing, SymbolList } from '../../market/listings/listing.ts'
-import { type Http, ProviderError } from '../../market/providers/provider.ts'
-import type { Key, Kv } from '../../store/kv.ts'
+import type { Http } from '../../market/providers/provider.ts'
+import { ProviderError } from '../../market/providers/provider-error.ts'
+import type { Key, Kv, Reader } from '../../store/kv.ts'
 import { dropText, largeText, stageText, textKeys } from '../../store/large-text.ts'
-import { transact } from '../../store/transaction.ts'
+import { decide, transact } from '../../store/transaction.ts'
 import { ChosenProviders } from './chosen-providers.ts'
 
 export interface SymbolListsDeps {
@@ -70,60 +71,124 @@ const NEW: StoredList = {
 const stateKey = (provider: string): Key => ['symbol-lists', provider]
 const textKey = (provider: string, fetchedAt: number): Key => ['symbol-list-text', provider, fetchedAt]
 
-export type SymbolLists = ReturnType<typeof createSymbolLists>
+const isDue = (state: StoredList, now: number): boolean =>
+  (state.fetchedAt === null || Math.abs(now - state.fetchedAt) >= FRESH_MS) &&
+  // A clock that was set back must not put it off for long.
+  (now >= state.retryAt || state.retryAt - now > RETRY_MOST_MS) &&
+  (now >= state.busyUntil || state.busyUntil - now > BUSY_MS)
 
-export function createSymbolLists({ kv, clock, log, http, lists }: SymbolListsDeps) {
-  const chosen = new ChosenProviders({ kv, clock })
-  const packed = new Map<string, { readonly fetchedAt: number; readonly list: Promise<PackedList | null> }>()
+async function stored(reader: Reader, provider: string): Promise<StoredList> {
+  const entry = await reader.get(stateKey(provider))
+  return entry ? (JSON.parse(entry.value) as StoredList) : NEW
+}
+
+const put = (provider: string, state: StoredList) => ({
+  sets: [{ key: stateKey(provider), value: JSON.stringify(state) }],
+})
+
+export class SymbolLists {
+  readonly #deps: SymbolListsDeps
+  readonly #chosen: ChosenProviders
+  readonly #packed = new Map<
+    string,
+    { readonly fetchedAt: number; readonly list: Promise<PackedList | null> }
+  >()
   /** How far this server has got with those that it fetches. */
-  const fetching = new Map<string, { count: number; readonly done: Promise<void> }>()
-  const stop = new AbortController()
-  const pause = () => clock.sleep(0)
+  readonly #fetching = new Map<string, { count: number; readonly done: Promise<void> }>()
+  readonly #stop = new AbortController()
 
-  async function stored(provider: string): Promise<StoredList> {
-    const entry = await kv.get(stateKey(provider))
-    return entry ? (JSON.parse(entry.value) as StoredList) : NEW
+  constructor(deps: SymbolListsDeps) {
+    this.#deps = deps
+    this.#chosen = new ChosenProviders(deps)
   }
 
-  const put = (provider: string, state: StoredList) => ({
-    sets: [{ key: stateKey(provider), value: JSON.stringify(state) }],
-  })
-
-  const isDue = (state: StoredList, now: number): boolean =>
-    (state.fetchedAt === null || Math.abs(now - state.fetchedAt) >= FRESH_MS) &&
-    // A clock that was set back must not put it off for long.
-    (now >= state.retryAt || state.retryAt - now > RETRY_MOST_MS) &&
-    (now >= state.busyUntil || state.busyUntil - now > BUSY_MS)
-
-  /** Whether this server is the one to fetch the list now. */
-  async function claim(provider: string): Promise<boolean> {
-    let isOurs = false
-    await transact(kv, async (tx) => {
-      const entry = await tx.get(stateKey(provider))
-      const state = entry ? (JSON.parse(entry.value) as StoredList) : NEW
-      isOurs = isDue(state, clock.now())
-      return isOurs ? put(provider, { ...state, busyUntil: clock.now() + BUSY_MS }) : {}
-    })
-    return isOurs
+  async status(): Promise<SymbolListStatus[]> {
+    const names = await this.#chosen.soFar()
+    return Promise.all(this.#deps.lists().map((list) => this.#statusOf(list, names)))
   }
 
-  async function fetchAndStore(list: SymbolList, told: (count: number) => void): Promise<void> {
-    const { provider } = list
-    if (!http || !(await claim(provider))) return
-    try {
-      const all = await fetchList(list, { http, clock }, stop.signal, told)
-      await keep(provider, all)
-    } catch (error) {
-      await failed(provider, error)
+  /** The best of the lists of chosen providers. Lists that are due are fetched meanwhile. */
+  async search(query: SymbolQuery): Promise<{
+    readonly symbols: readonly Listing[]
+    readonly lists: readonly SymbolListStatus[]
+  }> {
+    const lists = await this.status()
+    const usable = lists.filter(({ state }) => state === 'ready')
+    const found = await Promise.all(usable.map((list) => this.#ready(list)))
+    return {
+      symbols: searchLists(
+        found.filter((list) => list !== null),
+        query,
+      ),
+      lists,
     }
   }
 
-  async function keep(provider: string, all: readonly Listing[]): Promise<void> {
+  /** Somebody wants the list of this provider, who is asked from now on. Throws Problem 404 for one without a list. */
+  async choose(provider: string): Promise<SymbolListStatus> {
+    const lists = this.#deps.lists()
+    const list = lists.find((one) => one.provider.toLowerCase() === provider.toLowerCase())
+    if (!list) {
+      const names = lists.map((one) => one.provider)
+      throw new Problem(404, 'provider_not_found', `There are lists of ${names.join(', ')}.`)
+    }
+    await this.#chosen.choose(list.provider)
+    return this.#statusOf(list, await this.#chosen.soFar())
+  }
+
+  /** Resolves when nothing is fetched. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.#fetching.values()].map(({ done }) => done))
+  }
+
+  /** What is fetched is broken off when the server stops. */
+  async run(signal: AbortSignal): Promise<void> {
+    if (!signal.aborted)
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+    this.#stop.abort()
+    await this.settled()
+  }
+
+  #begin(list: SymbolList): void {
+    const { provider } = list
+    if (this.#fetching.has(provider) || this.#stop.signal.aborted) return
+    const one = { count: 0, done: Promise.resolve() }
+    const done = this.#fetchAndStore(list, (count) => (one.count = count))
+      .catch((error: unknown) =>
+        this.#deps.log('error', `the symbols of ${provider} could not be fetched`, { error: String(error) }),
+      )
+      .finally(() => this.#fetching.delete(provider))
+    this.#fetching.set(provider, Object.assign(one, { done }))
+  }
+
+  async #fetchAndStore(list: SymbolList, told: (count: number) => void): Promise<void> {
+    const { http, clock } = this.#deps
+    const { provider } = list
+    if (!http || !(await this.#claim(provider))) return
+    try {
+      await this.#keep(provider, await fetchList(list, { http, clock }, this.#stop.signal, told))
+    } catch (error) {
+      await this.#failed(provider, error)
+    }
+  }
+
+  /** Whether this server is the one to fetch the list now. */
+  #claim(provider: string): Promise<boolean> {
+    const { kv, clock } = this.#deps
+    return decide(kv, async (tx) => {
+      const state = await stored(tx, provider)
+      const isOurs = isDue(state, clock.now())
+      return [isOurs, isOurs ? put(provider, { ...state, busyUntil: clock.now() + BUSY_MS }) : {}]
+    })
+  }
+
+  async #keep(provider: string, all: readonly Listing[]): Promise<void> {
+    const { kv, clock } = this.#deps
     const fetchedAt = clock.now()
-    const text = Buffer.from(await listText(all, pause))
+    const text = Buffer.from(await listText(all, () => clock.sleep(0)))
     const key = textKey(provider, fetchedAt)
     const staged = await stageText(kv, key, [text])
-    const before = await stored(provider)
+    const before = await stored(kv, provider)
     const old = before.fetchedAt === null ? [] : await textKeys(kv, textKey(provider, before.fetchedAt))
     await transact(kv, () => [
       staged,
@@ -135,13 +200,11 @@ export function createSymbolLists({ kv, clock, log, http, lists }: SymbolListsDe
     })
   }
 
-  async function failed(provider: string, error: unknown): Promise<void> {
-    const state = await stored(provider)
+  async #failed(provider: string, error: unknown): Promise<void> {
+    const { kv, clock, log } = this.#deps
+    const state = await stored(kv, provider)
     // The server stops: the next one begins again at once.
-    if (stop.signal.aborted) {
-      await transact(kv, () => put(provider, { ...state, busyUntil: 0 }))
-      return
-    }
+    if (this.#stop.signal.aborted) return transact(kv, () => put(provider, { ...state, busyUntil: 0 }))
     const lastError = error instanceof Error ? error.message : String(error)
     if (!(error instanceof ProviderError))
       log('error', `the symbols of ${provider} could not be kept`, { error: lastError })
@@ -152,26 +215,17 @@ export function createSymbolLists({ kv, clock, log, http, lists }: SymbolListsDe
     await transact(kv, () => put(provider, { ...state, failures, lastError, retryAt, busyUntil: 0 }))
   }
 
-  function begin(list: SymbolList): void {
-    if (fetching.has(list.provider) || stop.signal.aborted) return
-    const one = { count: 0, done: Promise.resolve() }
-    const done = fetchAndStore(list, (count) => (one.count = count))
-      .catch((error: unknown) =>
-        log('error', `the symbols of ${list.provider} could not be fetched`, { error: String(error) }),
-      )
-      .finally(() => fetching.delete(list.provider))
-    fetching.set(list.provider, Object.assign(one, { done }))
-  }
-
-  async function statusOf(list: SymbolList, names: ReadonlySet<string>): Promise<SymbolListStatus> {
-    const state = await stored(list.provider)
+  async #statusOf(list: SymbolList, names: ReadonlySet<string>): Promise<SymbolListStatus> {
+    const { kv, clock, http } = this.#deps
+    const state = await stored(kv, list.provider)
     const { fetchedAt, lastError, retryAt } = state
     const now = clock.now()
     const isChosen = names.has(list.provider)
-    if (isChosen && http && isDue(state, now)) begin(list)
-    const here = fetching.get(list.provider)
+    if (isChosen && http && isDue(state, now)) this.#begin(list)
+    const here = this.#fetching.get(list.provider)
     const isBusy = here !== undefined || (state.busyUntil > now && state.busyUntil - now <= BUSY_MS)
     const known = fetchedAt !== null
+    const unknown = !http ? 'off' : isBusy ? 'fetching' : lastError === null ? 'waiting' : 'failed'
     return {
       provider: list.provider,
       exchanges: list.exchanges,
@@ -179,26 +233,17 @@ export function createSymbolLists({ kv, clock, log, http, lists }: SymbolListsDe
       fetchedAt,
       lastError,
       nextAt: lastError === null ? null : retryAt,
-      state: !isChosen
-        ? 'unchosen'
-        : known
-          ? 'ready'
-          : !http
-            ? 'off'
-            : isBusy
-              ? 'fetching'
-              : lastError === null
-                ? 'waiting'
-                : 'failed',
+      state: !isChosen ? 'unchosen' : known ? 'ready' : unknown,
     }
   }
 
   /** The list as it is stored, read once. */
-  function ready({ provider, fetchedAt }: SymbolListStatus): Promise<PackedList | null> {
-    if (fetchedAt === null) return Promise.resolve(null)
+  async #ready({ provider, fetchedAt }: SymbolListStatus): Promise<PackedList | null> {
+    if (fetchedAt === null) return null
+    const packed = this.#packed
     const known = packed.get(provider)
     if (known?.fetchedAt === fetchedAt) return known.list
-    const list = read(provider, fetchedAt)
+    const list = this.#read(provider, fetchedAt)
     packed.set(provider, { fetchedAt, list })
     const forget = () => {
       if (packed.get(provider)?.list === list) packed.delete(provider)
@@ -208,54 +253,9 @@ export function createSymbolLists({ kv, clock, log, http, lists }: SymbolListsDe
     return list
   }
 
-  async function read(provider: string, fetchedAt: number): Promise<PackedList | null> {
+  async #read(provider: string, fetchedAt: number): Promise<PackedList | null> {
+    const { kv, clock } = this.#deps
     const text = await largeText(kv, textKey(provider, fetchedAt))
-    return text && packList((await Array.fromAsync(text.parts)).join(''), pause)
-  }
-
-  async function status(): Promise<SymbolListStatus[]> {
-    const names = await chosen.soFar()
-    return Promise.all(lists().map((list) => statusOf(list, names)))
-  }
-
-  return {
-    status,
-    /** The best of the lists of chosen providers. Lists that are due are fetched meanwhile. */
-    async search(query: SymbolQuery): Promise<{
-      readonly symbols: readonly Listing[]
-      readonly lists: readonly SymbolListStatus[]
-    }> {
-      const all = await status()
-      const usable = all.filter(({ state }) => state === 'ready')
-      const found = await Promise.all(usable.map(ready))
-      return {
-        symbols: searchLists(
-          found.filter((list) => list !== null),
-          query,
-        ),
-        lists: all,
-      }
-    },
-    /** Somebody wants the list of this provider, who is asked from now on. Throws Problem 404 for one without a list. */
-    async choose(provider: string): Promise<SymbolListStatus> {
-      const list = lists().find((one) => one.provider.toLowerCase() === provider.toLowerCase())
-      if (!list) {
-        const names = lists().map((one) => one.provider)
-        throw new Problem(404, 'provider_not_found', `There are lists of ${names.join(', ')}.`)
-      }
-      await chosen.choose(list.provider)
-      return statusOf(list, await chosen.soFar())
-    },
-    /** Resolves when nothing is fetched. */
-    async settled(): Promise<void> {
-      await Promise.all([...fetching.values()].map(({ done }) => done))
-    },
-    /** What is fetched is broken off when the server stops. */
-    async run(signal: AbortSignal): Promise<void> {
-      if (!signal.aborted)
-        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
-      stop.abort()
-      await Promise.all([...fetching.values()].map(({ done }) => done))
-    },
+    return text && packList((await Array.fromAsync(text.parts)).join(''), () => clock.sleep(0))
   }
 }

@@ -1,10 +1,15 @@
 // Scripts: Pine source with a name, its versions, and who may see it. A broken one may be saved: it is a draft.
 
-import type { Clock } from '../../lib/clock.ts'
-import type { NewId } from '../../lib/ids.ts'
 import { Problem } from '../../lib/problem.ts'
-import { collection, collectionIn, type Page, type PageOptions } from '../../store/collection.ts'
-import { NameTaken, transact, type Also } from '../../store/transaction.ts'
+import {
+  collection,
+  collectionIn,
+  type Collection,
+  type Page,
+  type PageOptions,
+} from '../../store/collection.ts'
+import { OwnedRecords, type RecordDeps } from '../../store/owned.ts'
+import { decide, NameTaken, transact, type Also, type Changes } from '../../store/transaction.ts'
 import type { Key, Kv, Reader } from '../../store/kv.ts'
 
 type ScriptVisibility = 'public' | 'private'
@@ -64,10 +69,7 @@ interface Examined {
   readonly diagnostics: string
 }
 
-export interface ScriptDeps {
-  readonly kv: Kv
-  readonly clock: Clock
-  readonly newId: NewId
+export interface ScriptDeps extends RecordDeps {
   /** Compiles in a worker: a user's text must not hold up the server's own thread. */
   readonly examine: (source: string, readerId: string) => Promise<Examined>
 }
@@ -83,8 +85,6 @@ export interface ScriptMade {
 
 /** A script of anybody's, for commands beside the server. */
 export const storedScript = (kv: Kv, id: string): Promise<Script | null> => scriptsIn(kv).get(id)
-
-export type Scripts = ReturnType<typeof createScripts>
 
 const scriptsIn = collectionIn<Script>('scripts', {
   indexes: {
@@ -120,155 +120,162 @@ const ADDED_AT_ONCE = 100
 /** More than a script ever has: those beyond the ones that are kept go with the next version. */
 const REVISIONS_MAX = 1000
 
-export function createScripts({ kv, clock, newId, examine }: ScriptDeps) {
-  const scripts = scriptsIn(kv)
-  const revisions = collection<ScriptRevision>(kv, 'revisions', {
-    indexes: { script: (revision) => [revision.scriptId] },
-  })
-  const notFound = () => new Problem(404, 'script_not_found', 'There is no such script.')
+export class Scripts extends OwnedRecords<Script> {
+  readonly #deps: ScriptDeps
+  readonly #revisions: Collection<ScriptRevision>
 
-  const revisionOf = (script: Script): ScriptRevision => ({
-    id: newId('rev'),
-    scriptId: script.id,
-    revision: script.revision,
-    source: script.source,
-    savedAt: script.updatedAt,
-  })
+  constructor(deps: ScriptDeps) {
+    const notFound = () => new Problem(404, 'script_not_found', 'There is no such script.')
+    super(deps.kv, scriptsIn(deps.kv), notFound)
+    this.#deps = deps
+    this.#revisions = collection<ScriptRevision>(deps.kv, 'revisions', {
+      indexes: { script: (revision) => [revision.scriptId] },
+    })
+  }
 
-  return {
-    /**
-     * Stores a library under the path that scripts import it by, replacing an earlier text. Refuses a text that is not a
-     * library.
-     */
-    async addLibrary(ownerId: string, author: string, path: string, source: string): Promise<ScriptMade> {
-      const { kind, diagnostics: said } = await examine(source, ownerId)
-      if (kind !== 'library')
-        throw new Problem(422, 'script_invalid', NO_LIBRARY[kind], {
-          diagnostics: JSON.parse(said) as readonly unknown[],
-        })
-      const known = async (reader: Reader): Promise<Script | undefined> => {
-        const mine = scripts.at(reader)
-        // This count is a check for scripts that are added meanwhile, which reading the list would not notice.
-        await mine.count('owner', [ownerId])
-        const own = await Array.fromAsync(mine.each('owner', [ownerId]))
-        return own.find((one) => one.name.toLowerCase() === path.toLowerCase())
-      }
-      const found = await known(kv)
-      if (found) return this.change(ownerId, found.id, { source })
-      try {
-        return await this.create(ownerId, author, { name: path, source }, async (_made, tx) => {
-          if (await known(tx)) throw new NameTaken({ collection: 'scripts', index: 'path', key: [path] })
-          return {}
-        })
-      } catch (error) {
-        if (error instanceof NameTaken) return this.addLibrary(ownerId, author, path, source)
-        throw error
-      }
-    },
-    /** A command that adds a script beside a server records it, since the server's search cannot know. */
-    async noteAdded({ id, ownerId }: Script): Promise<void> {
-      await kv.commit({ sets: [{ key: [...ADDED, id], value: JSON.stringify(ownerId) }] })
-    },
-    /** Answers the recorded scripts as they are now, and clears the records. */
-    async takeAdded(): Promise<Script[]> {
-      const notes = await kv.list({ prefix: ADDED }, { limit: ADDED_AT_ONCE })
-      if (notes.length === 0) return []
-      const found = await scripts.getMany(notes.map(({ key }) => String(key.at(-1))))
-      await kv.commit({ deletes: notes.map(({ key }) => key) })
-      return found
-    },
-    async create(
-      ownerId: string,
-      author: string,
-      fields: ScriptFields,
-      also?: Also<ScriptMade>,
-    ): Promise<ScriptMade> {
-      const { diagnostics, kind, pineVersion } = await examine(fields.source, ownerId)
-      const now = clock.now()
-      const script: Script = {
-        id: newId('scr'),
-        ownerId,
-        author,
-        name: fields.name,
-        source: fields.source,
-        visibility: fields.visibility ?? 'private',
-        kind,
-        pineVersion,
-        revision: 1,
-        overrides: fields.overrides ?? {},
-        createdAt: now,
-        updatedAt: now,
-      }
-      const made = { script, diagnostics }
-      await transact(kv, (tx) => [
-        scripts.insert(script),
-        revisions.insert(revisionOf(script)),
-        also?.(made, tx),
-      ])
-      return made
-    },
-    async get(id: string, readerId: string | null): Promise<Script> {
-      const script = await scripts.get(id)
-      if (!script || (script.visibility !== 'public' && script.ownerId !== readerId)) throw notFound()
-      return script
-    },
-    /** Changes when the script does. */
-    stamp: (id: string): Promise<string> => scripts.stamp(id),
-    listOf: (ownerId: string, options: PageOptions): Promise<Page<Script>> =>
-      scripts.list('owner', [ownerId], options),
-    /** Changes when one of the owner's scripts does. */
-    listStamp: (ownerId: string): Promise<string> => scripts.listStamp('owner', [ownerId]),
-    listPublic: (options: PageOptions): Promise<Page<Script>> => scripts.list('public', [], options),
-    /** Changes when a public script does, or one becomes public, or is no more. */
-    publicStamp: (): Promise<string> => scripts.listStamp('public', []),
-    /** All public ones. */
-    eachPublic: (): AsyncGenerator<Script> => scripts.each('public'),
-    eachOf: (ownerId: string): AsyncGenerator<Script> => scripts.each('owner', [ownerId]),
-    /** A changed text makes a new revision; only the last 50 are kept. */
-    async change(ownerId: string, id: string, fields: Partial<ScriptFields>): Promise<ScriptMade> {
-      const current = await scripts.get(id)
-      if (current?.ownerId !== ownerId) throw notFound()
-      const examined = fields.source ?? current.source
-      const { diagnostics, kind, pineVersion } = await examine(examined, ownerId)
-      let script = current
-      await transact(kv, async (tx) => {
-        const stored = await scripts.at(tx).stored(id)
-        if (stored?.record.ownerId !== ownerId) throw notFound()
-        const before = stored.record
-        const edited = fields.source !== undefined && fields.source !== before.source
-        script = {
-          ...before,
-          ...(fields.name !== undefined && { name: fields.name }),
-          ...(fields.visibility !== undefined && { visibility: fields.visibility }),
-          ...(fields.source !== undefined && { source: fields.source }),
-          ...(fields.overrides !== undefined && { overrides: fields.overrides }),
-          // Unless this changes only the name while somebody saved another text.
-          ...((edited || before.source === examined) && { kind, pineVersion }),
-          revision: before.revision + (edited ? 1 : 0),
-          updatedAt: clock.now(),
-        }
-        return [scripts.replace(stored, script), ...(edited ? [revisions.insert(revisionOf(script))] : [])]
+  #insertRevision({ id: scriptId, revision, source, updatedAt: savedAt }: Script): Changes {
+    return this.#revisions.insert({ id: this.#deps.newId('rev'), scriptId, revision, source, savedAt })
+  }
+
+  /**
+   * Stores a library under the path that scripts import it by, replacing an earlier text. Refuses a text that is not a
+   * library.
+   */
+  async addLibrary(ownerId: string, author: string, path: string, source: string): Promise<ScriptMade> {
+    const { kind, diagnostics: said } = await this.#deps.examine(source, ownerId)
+    if (kind !== 'library')
+      throw new Problem(422, 'script_invalid', NO_LIBRARY[kind], {
+        diagnostics: JSON.parse(said) as readonly unknown[],
       })
-      const old = (await revisions.list('script', [id], { limit: REVISIONS_MAX })).items.slice(VERSIONS_KEPT)
-      for (const { id: oldest } of old) await revisions.delete(oldest)
-      return { script, diagnostics }
-    },
-    async revisions(ownerId: string, id: string, options: PageOptions): Promise<Page<ScriptRevision>> {
-      if ((await scripts.get(id))?.ownerId !== ownerId) throw notFound()
-      return revisions.list('script', [id], options)
-    },
-    async remove(ownerId: string, id: string): Promise<void> {
-      await transact(kv, async (tx) => {
-        const stored = await scripts.at(tx).stored(id)
-        if (stored?.record.ownerId !== ownerId) throw notFound()
-        const here = revisions.at(tx)
-        const { items } = await here.list('script', [id], { limit: REVISIONS_MAX })
-        const kept = await Promise.all(items.map((revision) => here.stored(revision.id)))
-        return [
-          scripts.remove(stored),
-          ...kept.flatMap((revision) => (revision ? [revisions.remove(revision)] : [])),
-        ]
+    const known = async (reader: Reader): Promise<Script | undefined> => {
+      const mine = this.records.at(reader)
+      // This count is a check for scripts that are added meanwhile, which reading the list would not notice.
+      await mine.count('owner', [ownerId])
+      const own = await Array.fromAsync(mine.each('owner', [ownerId]))
+      return own.find((one) => one.name.toLowerCase() === path.toLowerCase())
+    }
+    const found = await known(this.kv)
+    if (found) return this.change(ownerId, found.id, { source })
+    try {
+      return await this.create(ownerId, author, { name: path, source }, async (_made, tx) => {
+        if (await known(tx)) throw new NameTaken({ collection: 'scripts', index: 'path', key: [path] })
+        return {}
       })
-    },
+    } catch (error) {
+      if (error instanceof NameTaken) return this.addLibrary(ownerId, author, path, source)
+      throw error
+    }
+  }
+
+  /** A command that adds a script beside a server records it, since the server's search cannot know. */
+  async noteAdded({ id, ownerId }: Script): Promise<void> {
+    await this.kv.commit({ sets: [{ key: [...ADDED, id], value: JSON.stringify(ownerId) }] })
+  }
+
+  /** Answers the recorded scripts as they are now, and clears the records. */
+  async takeAdded(): Promise<Script[]> {
+    const notes = await this.kv.list({ prefix: ADDED }, { limit: ADDED_AT_ONCE })
+    if (notes.length === 0) return []
+    const found = await this.records.getMany(notes.map(({ key }) => String(key.at(-1))))
+    await this.kv.commit({ deletes: notes.map(({ key }) => key) })
+    return found
+  }
+
+  async create(
+    ownerId: string,
+    author: string,
+    fields: ScriptFields,
+    also?: Also<ScriptMade>,
+  ): Promise<ScriptMade> {
+    const { diagnostics, kind, pineVersion } = await this.#deps.examine(fields.source, ownerId)
+    const now = this.#deps.clock.now()
+    const script: Script = {
+      id: this.#deps.newId('scr'),
+      ownerId,
+      author,
+      name: fields.name,
+      source: fields.source,
+      visibility: fields.visibility ?? 'private',
+      kind,
+      pineVersion,
+      revision: 1,
+      overrides: fields.overrides ?? {},
+      createdAt: now,
+      updatedAt: now,
+    }
+    const made = { script, diagnostics }
+    await transact(this.kv, (tx) => [
+      this.records.insert(script),
+      this.#insertRevision(script),
+      also?.(made, tx),
+    ])
+    return made
+  }
+
+  /** Anybody reads what is public. `readerId` null = nobody is signed in. */
+  async read(id: string, readerId: string | null): Promise<Script> {
+    const script = await this.records.get(id)
+    if (!script || (script.visibility !== 'public' && script.ownerId !== readerId)) throw this.notFound()
+    return script
+  }
+
+  listPublic(options: PageOptions): Promise<Page<Script>> {
+    return this.records.list('public', [], options)
+  }
+
+  /** Changes when a public script does, or one becomes public, or is no more. */
+  publicStamp(): Promise<string> {
+    return this.records.listStamp('public', [])
+  }
+
+  /** All public ones. */
+  eachPublic(): AsyncGenerator<Script> {
+    return this.records.each('public')
+  }
+
+  /** A changed text makes a new revision; only the last 50 are kept. */
+  async change(ownerId: string, id: string, fields: Partial<ScriptFields>): Promise<ScriptMade> {
+    const { source, name, visibility, overrides } = fields
+    const current = await this.get(ownerId, id)
+    const examined = source ?? current.source
+    const { diagnostics, kind, pineVersion } = await this.#deps.examine(examined, ownerId)
+    const script = await decide<Script>(this.kv, async (tx) => {
+      const stored = await this.storedAt(tx, ownerId, id)
+      const before = stored.record
+      const edited = source !== undefined && source !== before.source
+      const after: Script = {
+        ...before,
+        ...(name !== undefined && { name }),
+        ...(visibility !== undefined && { visibility }),
+        ...(source !== undefined && { source }),
+        ...(overrides !== undefined && { overrides }),
+        // Unless this changes only the name while somebody saved another text.
+        ...((edited || before.source === examined) && { kind, pineVersion }),
+        revision: before.revision + (edited ? 1 : 0),
+        updatedAt: this.#deps.clock.now(),
+      }
+      return [after, [this.records.replace(stored, after), ...(edited ? [this.#insertRevision(after)] : [])]]
+    })
+    const { items } = await this.#revisions.list('script', [id], { limit: REVISIONS_MAX })
+    for (const { id: oldest } of items.slice(VERSIONS_KEPT)) await this.#revisions.delete(oldest)
+    return { script, diagnostics }
+  }
+
+  async revisions(ownerId: string, id: string, options: PageOptions): Promise<Page<ScriptRevision>> {
+    await this.get(ownerId, id)
+    return this.#revisions.list('script', [id], options)
+  }
+
+  override async remove(ownerId: string, id: string): Promise<void> {
+    await transact(this.kv, async (tx) => {
+      const stored = await this.storedAt(tx, ownerId, id)
+      const here = this.#revisions.at(tx)
+      const { items } = await here.list('script', [id], { limit: REVISIONS_MAX })
+      const kept = await Promise.all(items.map((revision) => here.stored(revision.id)))
+      return [
+        this.records.remove(stored),
+        ...kept.flatMap((revision) => (revision ? [this.#revisions.remove(revision)] : [])),
+      ]
+    })
   }
 }

@@ -12,7 +12,7 @@ import {
   type HitType,
   type SearchItem,
 } from './indexes.ts'
-import type { FromSearch, ToSearch } from './serve.ts'
+import type { FromSearch, Query, ToSearch } from './serve.ts'
 
 /** The part of a thread that search uses. */
 export interface SearchThread {
@@ -53,66 +53,119 @@ interface Filling {
   isDone: boolean
 }
 
-export type Search = ReturnType<typeof createSearch>
-
-export function createSearch({
-  spawn,
-  everybodys,
-  privateOf,
-  goneOf,
-  added,
-  now,
-  pause,
-  failed,
-}: SearchDeps) {
-  let thread: SearchThread | null = null
-  let ready = false
-  let asked = 0
-  const asking = new Map<number, (hits: readonly FoundDocument[]) => void>()
-  const users = new Map<string, Filling>()
+export class Search {
+  readonly #deps: SearchDeps
+  #thread: SearchThread | null = null
+  #ready = false
+  #asked = 0
+  readonly #asking = new Map<number, (hits: readonly FoundDocument[]) => void>()
+  readonly #users = new Map<string, Filling>()
   /** For each rebuild under way, the items that were changed or removed meanwhile, whose read version is old. */
-  const sending = new Set<Set<string>>()
-  const touch = (type: HitType, id: string) => {
-    for (const touched of sending) touched.add(nameOf(type, id))
+  readonly #sending = new Set<Set<string>>()
+
+  constructor(deps: SearchDeps) {
+    this.#deps = deps
   }
 
-  function open(): SearchThread {
-    if (thread) return thread
-    const started = spawn()
+  /** Whether the rebuild is done; until then answers come from what is there. */
+  isReady(): boolean {
+    return this.#ready
+  }
+
+  /** Reads all records and sends the public items. */
+  async rebuild(): Promise<void> {
+    await this.#send(this.#deps.everybodys(), (item) => item.public, 'add')
+    this.#ready = true
+  }
+
+  /** Adds an item, or replaces it. */
+  put(item: SearchItem): void {
+    this.#touch(item.type, item.id)
+    this.#open().postMessage({ to: 'put', item: trimmed(item) })
+  }
+
+  remove(type: HitType, id: string, ownerId: string): void {
+    this.#touch(type, id)
+    this.#open().postMessage({ to: 'remove', type, id, ownerId })
+  }
+
+  /** Best first. `userId` null = nobody is signed in: public items only; else one's own of `ownTypes` too. */
+  async find(
+    query: string,
+    userId: string | null,
+    filters: Filters,
+    limit: number,
+    ownTypes: readonly HitType[] = HIT_TYPES,
+  ): Promise<readonly FoundDocument[]> {
+    if (userId !== null && ownTypes.length > 0) {
+      const filling = this.#users.get(userId) ?? this.#fill(userId)
+      this.#users.set(userId, filling)
+      if (!filling.isDone) await filling.soon
+    }
+    for (const item of await this.#deps.added()) this.put(item)
+    for (let round = 1; ; round++) {
+      const hits = await this.#found({ query, userId, filters, limit, ownTypes })
+      const gone = new Set(await this.#deps.goneOf(hits))
+      if (gone.size === 0) return hits
+      // The hits that take their place rank as if the gone ones had never existed.
+      for (const { type, id } of gone) this.remove(type, id, userId ?? '')
+      if (round === ROUNDS_MAX) return hits.filter((hit) => !gone.has(hit))
+    }
+  }
+
+  /** Ends the thread; searches under way find nothing. */
+  close(): void {
+    this.#thread?.terminate()
+    this.#thread = null
+    this.#answerNothing()
+  }
+
+  #answerNothing(): void {
+    for (const answer of this.#asking.values()) answer([])
+    this.#asking.clear()
+  }
+
+  #touch(type: HitType, id: string): void {
+    for (const touched of this.#sending) touched.add(nameOf(type, id))
+  }
+
+  #open(): SearchThread {
+    if (this.#thread) return this.#thread
+    const started = this.#deps.spawn()
     started.onmessage = ({ data }) => {
       if (data.from === 'evicted') {
-        users.delete(data.userId)
+        this.#users.delete(data.userId)
         return
       }
-      asking.get(data.ask)?.(data.hits)
-      asking.delete(data.ask)
+      this.#asking.get(data.ask)?.(data.hits)
+      this.#asking.delete(data.ask)
     }
     started.onerror = (event) => {
-      failed(event.message)
+      this.#deps.failed(event.message)
       started.terminate()
-      thread = null
-      ready = false
-      users.clear()
-      for (const answer of asking.values()) answer([])
-      asking.clear()
-      rebuild().catch(failed)
+      this.#thread = null
+      this.#ready = false
+      this.#users.clear()
+      this.#answerNothing()
+      this.rebuild().catch(this.#deps.failed)
     }
-    thread = started
+    this.#thread = started
     return started
   }
 
   /** Sends the items that are `wanted`, a slice at a time. */
-  async function send(
+  async #send(
     items: AsyncIterable<SearchItem>,
     wanted: (item: SearchItem) => boolean,
     to: 'add' | 'add own',
     sliced: () => void = () => {},
   ): Promise<void> {
-    const into = open()
+    const { now, pause } = this.#deps
+    const into = this.#open()
     const touched = new Set<string>()
     const post = (some: SearchItem[]) =>
       into.postMessage({ to, items: some.filter(({ type, id }) => !touched.has(nameOf(type, id))) })
-    sending.add(touched)
+    this.#sending.add(touched)
     try {
       let some: SearchItem[] = []
       let began = now()
@@ -127,29 +180,23 @@ export function createSearch({
       }
       post(some)
     } finally {
-      sending.delete(touched)
+      this.#sending.delete(touched)
     }
   }
 
-  /** Reads all records and sends the public items. */
-  async function rebuild(): Promise<void> {
-    await send(everybodys(), (item) => item.public, 'add')
-    ready = true
-  }
-
-  function fill(userId: string): Filling {
+  #fill(userId: string): Filling {
     const { promise, resolve } = Promise.withResolvers<void>()
     const filling: Filling = { soon: promise, isDone: false }
-    open().postMessage({ to: 'begin', userId })
+    this.#open().postMessage({ to: 'begin', userId })
     let slices = 0
     const sliced = () => {
       if (++slices >= PATIENCE_SLICES) resolve()
     }
-    send(privateOf(userId), (item) => !item.public, 'add own', sliced)
+    this.#send(this.#deps.privateOf(userId), (item) => !item.public, 'add own', sliced)
       .catch((error: unknown) => {
         // The index is rebuilt when they search again.
-        users.delete(userId)
-        failed(error)
+        this.#users.delete(userId)
+        this.#deps.failed(error)
       })
       .finally(() => {
         filling.isDone = true
@@ -158,57 +205,12 @@ export function createSearch({
     return filling
   }
 
-  function found(asks: Omit<ToSearch & { to: 'find' }, 'to' | 'ask'>): Promise<readonly FoundDocument[]> {
-    const ask = ++asked
+  #found(query: Query): Promise<readonly FoundDocument[]> {
+    const ask = ++this.#asked
     return new Promise((resolve) => {
-      asking.set(ask, resolve)
-      open().postMessage({ to: 'find', ask, ...asks })
+      this.#asking.set(ask, resolve)
+      this.#open().postMessage({ to: 'find', ask, ...query })
     })
-  }
-
-  return {
-    /** Whether the rebuild is done; until then answers come from what is there. */
-    isReady: () => ready,
-    rebuild,
-    /** Adds an item, or replaces it. */
-    put(item: SearchItem): void {
-      touch(item.type, item.id)
-      open().postMessage({ to: 'put', item: trimmed(item) })
-    },
-    remove(type: HitType, id: string, ownerId: string): void {
-      touch(type, id)
-      open().postMessage({ to: 'remove', type, id, ownerId })
-    },
-    /** Best first. `userId` null = nobody is signed in: public items only; else one's own of `ownTypes` too. */
-    async find(
-      query: string,
-      userId: string | null,
-      filters: Filters,
-      limit: number,
-      ownTypes: readonly HitType[] = HIT_TYPES,
-    ): Promise<readonly FoundDocument[]> {
-      if (userId !== null && ownTypes.length > 0) {
-        const filling = users.get(userId) ?? fill(userId)
-        users.set(userId, filling)
-        if (!filling.isDone) await filling.soon
-      }
-      for (const item of await added()) this.put(item)
-      for (let round = 1; ; round++) {
-        const hits = await found({ query, userId, filters, limit, ownTypes })
-        const gone = new Set(await goneOf(hits))
-        if (gone.size === 0) return hits
-        // The hits that take their place rank as if the gone ones had never existed.
-        for (const { type, id } of gone) this.remove(type, id, userId ?? '')
-        if (round === ROUNDS_MAX) return hits.filter((hit) => !gone.has(hit))
-      }
-    },
-    /** Ends the thread; searches under way find nothing. */
-    close(): void {
-      thread?.terminate()
-      thread = null
-      for (const answer of asking.values()) answer([])
-      asking.clear()
-    },
   }
 }
 

@@ -10,7 +10,7 @@ export type ToSearch =
   | { readonly to: 'remove'; readonly type: HitType; readonly id: string; readonly ownerId: string }
   | ({ readonly to: 'find'; readonly ask: number } & Query)
 
-interface Query {
+export interface Query {
   readonly query: string
   readonly userId: string | null
   readonly filters: Filters

@@ -1,12 +1,10 @@
 // Help: the shipped articles, found by keyword, and tickets for what they do not answer.
 
 import MiniSearch from 'minisearch'
-import type { Clock } from '../../lib/clock.ts'
-import type { NewId } from '../../lib/ids.ts'
 import { Problem } from '../../lib/problem.ts'
 import { collection, type Page, type PageOptions } from '../../store/collection.ts'
+import type { RecordDeps } from '../../store/owned.ts'
 import { transact, type Changes, type Tx } from '../../store/transaction.ts'
-import type { Kv } from '../../store/kv.ts'
 
 export interface Article {
   /** File name without ending; its address is /help/<id>. */
@@ -81,12 +79,7 @@ export function createSupport({
   clock,
   newId,
   articles,
-}: {
-  readonly kv: Kv
-  readonly clock: Clock
-  readonly newId: NewId
-  readonly articles: readonly Article[]
-}) {
+}: RecordDeps & { readonly articles: readonly Article[] }) {
   const tickets = collection<Ticket>(kv, 'tickets', { indexes: { all: () => [] } })
   /** Built for the first question: at a start it would take longer than opening the store. */
   let index: MiniSearch<Article> | null = null

@@ -41,6 +41,7 @@ function typeBomb(levels: number): string {
   return `${lines.join('\n')}\nz = f${levels - 1}(1, 2.5)`
 }
 
+/** A table: scripts on which the compiler would spend for ever, or too much memory. */
 const compileBombs = (): Hostile[] => [
   ...[10, 14, 18, 40].map((n) => script(`qualifiers ${n}x3`, qualifierBomb(n, 3))),
   ...[8, 12].map((n) => script(`qualifiers ${n}x6`, qualifierBomb(n, 6))),

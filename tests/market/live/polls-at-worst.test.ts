@@ -2,7 +2,7 @@
 // splits, half days, days that are there hours late, weekends, and another server that takes over.
 
 import { expect, test } from 'bun:test'
-import { createFeeds } from '../../../src/people/feeds/feeds.ts'
+import { Feeds } from '../../../src/people/feeds/feeds.ts'
 import { saidOf } from '../../../src/people/feeds/said.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { seededRandom } from '../../../src/lib/seeded-random.ts'
@@ -534,7 +534,7 @@ test(
         },
         { clock, store },
       )
-      return createFeeds({
+      return new Feeds({
         kv,
         clock,
         log: silentLog,

@@ -36,7 +36,7 @@ if up${n % 2 ? ' or true' : ' and false'}
     alert("now")
 plot(fast)`
 const scripts = {
-  get: async (id: string) => ({ source: source(Number(id.slice(4))) }),
+  read: async (id: string) => ({ source: source(Number(id.slice(4))) }),
 } as unknown as Scripts
 const { kv, cache, alerts, looks, fired } = openAlerts({
   path,

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
-import { createClientErrors } from '../../../src/people/errors/client-errors.ts'
+import { ClientErrors } from '../../../src/people/errors/client-errors.ts'
 import { idSource } from '../../../src/lib/ids.ts'
 import { testKv } from '../../store/test-store.ts'
 
 function world(kv = testKv(), clock = { now: () => 5, sleep: () => Promise.resolve() }) {
   let byte = 0
-  return createClientErrors({
+  return new ClientErrors({
     kv,
     clock,
     newId: idSource({ clock, random: { bytes: (n) => new Uint8Array(n).map(() => byte++) } }),

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createFeeds } from '../../../src/people/feeds/feeds.ts'
+import { Feeds } from '../../../src/people/feeds/feeds.ts'
 import { ToldFeeds } from '../../../src/people/feeds/told-feeds.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { BarCache } from '../../../src/market/bar-cache.ts'
@@ -34,7 +34,7 @@ const unknown = { exchange: 'NOWHERE', symbol: 'X', interval: '1d' }
 
 test('what is followed and what is waited on is kept fresh, and nothing else', async () => {
   let wanted = [daily, unknown]
-  const feeds = createFeeds({
+  const feeds = new Feeds({
     kv: testKv(),
     clock,
     log: silentLog,
@@ -54,7 +54,7 @@ test('what is followed and what is waited on is kept fresh, and nothing else', a
   expect(await names()).toEqual([])
 })
 test('a followed series that no provider has says so', async () => {
-  const feeds = createFeeds({
+  const feeds = new Feeds({
     kv: testKv(),
     clock,
     log: silentLog,
@@ -67,7 +67,7 @@ test('a followed series that no provider has says so', async () => {
   ])
 })
 test('switched off, follows are kept and nobody asks', async () => {
-  const feeds = createFeeds({
+  const feeds = new Feeds({
     kv: testKv(),
     clock,
     log: silentLog,
@@ -86,7 +86,7 @@ test('switched off, nothing is wanted of anybody, and there is no loop to run', 
     asked++
     return later([daily])
   }
-  const feeds = createFeeds({ kv: testKv(), clock, log: silentLog, keeper: null, wanted })
+  const feeds = new Feeds({ kv: testKv(), clock, log: silentLog, keeper: null, wanted })
   await feeds.follow(coin)
   expect([feeds.enabled, await feeds.isFollowed(coin), await feeds.isFollowed(daily)]).toEqual([
     false,
@@ -114,11 +114,11 @@ test('what is followed stays so when the server starts again, and when it could 
   const failing = () => {
     throw new Error('the store is gone')
   }
-  const first = createFeeds({ kv, clock, log: silentLog, keeper: keeperOf(), wanted: failing })
+  const first = new Feeds({ kv, clock, log: silentLog, keeper: keeperOf(), wanted: failing })
   expect(await rejection(first.follow(coin))).toHaveProperty('message', 'the store is gone')
   expect(await rejection(first.sync())).toHaveProperty('message', 'the store is gone')
   let isBroken = true
-  const feeds = createFeeds({
+  const feeds = new Feeds({
     kv,
     clock,
     log: silentLog,
@@ -138,7 +138,7 @@ test('what is not this server’s any more is let go also while the store is awa
   const keeper = keeperOf({ clock: hands })
   const reading = Promise.withResolvers<void>()
   let isSlow = false
-  const feeds = createFeeds({
+  const feeds = new Feeds({
     kv: database.kv(testKv()),
     clock: hands,
     log: silentLog,
@@ -177,7 +177,7 @@ test('what is not this server’s any more is let go also while the store is awa
 test('every minute it is found out which series to keep fresh', async () => {
   const hands = new HandClock()
   let asked = 0
-  const feeds = createFeeds({
+  const feeds = new Feeds({
     kv: testKv(),
     clock: hands,
     log: silentLog,
@@ -206,7 +206,7 @@ test('how a feed goes is told by the server that fetches it to all others, and f
   const http = () => Promise.reject(new Error('the line is dead'))
   const server = (ours: string, isOn = true) => {
     const asked = keeperOf({ http, clock: hand })
-    return createFeeds({
+    return new Feeds({
       kv,
       clock: hand,
       log: silentLog,

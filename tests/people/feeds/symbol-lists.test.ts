@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createSymbolLists } from '../../../src/people/feeds/symbol-lists.ts'
+import { SymbolLists } from '../../../src/people/feeds/symbol-lists.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { SYMBOL_LISTS } from '../../../src/market/listings/symbol-lists.ts'
 import type { Http } from '../../../src/market/providers/provider.ts'
@@ -18,7 +18,7 @@ function server(kv: Kv = testKv(), { isOff = false, clock = { time: 1e12 } } = {
     asked.push(new URL(url).hostname)
     return answer(url, signal, body)
   }
-  const lists = createSymbolLists({
+  const lists = new SymbolLists({
     kv,
     clock: { now: () => clock.time, sleep: () => Promise.resolve() },
     log: silentLog,

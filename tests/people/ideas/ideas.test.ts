@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createIdeas, IDEAS_PER_USER, SNAPSHOTS_PER_USER } from '../../../src/people/ideas/ideas.ts'
+import { Ideas, IDEAS_PER_USER, SNAPSHOTS_PER_USER } from '../../../src/people/ideas/ideas.ts'
 import { idSource } from '../../../src/lib/ids.ts'
 import { testKv } from '../../store/test-store.ts'
 import { rejection } from '../../rejection.ts'
@@ -9,7 +9,7 @@ const random = { bytes: (n: number) => new Uint8Array(n).map(() => byte++) }
 function world(kv = testKv()) {
   let now = 1
   const clock = { now: () => now++, sleep: () => Promise.resolve() }
-  return createIdeas({ kv, clock, newId: idSource({ clock, random }), random })
+  return new Ideas({ kv, clock, newId: idSource({ clock, random }), random })
 }
 const fields = { title: 't', body: 'b', visibility: 'public' as const }
 
@@ -21,12 +21,12 @@ test('who may read what', async () => {
     ),
   )
   const readable = (reader: string | null) =>
-    Promise.allSettled(made.map((idea) => ideas.get(idea.id, reader)))
+    Promise.allSettled(made.map((idea) => ideas.read(idea.id, reader)))
   const all = await Promise.all([readable('usr_a'), readable('usr_b'), readable(null)])
   const counts = all.map((list) => list.filter(({ status }) => status === 'fulfilled').length)
   expect(counts).toEqual([3, 2, 2])
   expect((await ideas.feed({ limit: 10 })).items.map((idea) => idea.visibility)).toEqual(['public'])
-  expect((await ideas.listOf('usr_a', { limit: 10 })).items).toHaveLength(3)
+  expect((await ideas.list('usr_a', { limit: 10 })).items).toHaveLength(3)
 })
 test('an id carries 128 bits that cannot be guessed', async () => {
   const { id } = await world().publish('usr_a', 'ann', fields)
@@ -44,7 +44,7 @@ test('only its owner changes or deletes it', async () => {
   })
   expect((await ideas.feed({ limit: 10 })).items).toEqual([])
   await ideas.remove('usr_a', id)
-  expect(await rejection(ideas.get(id, 'usr_a'))).toHaveProperty(
+  expect(await rejection(ideas.read(id, 'usr_a'))).toHaveProperty(
     'message',
     expect.stringContaining('no such idea'),
   )
@@ -55,12 +55,12 @@ test('an idea that was public is found under a new id only once it is unlisted',
   const { id } = await ideas.publish('usr_a', 'ann', fields)
   const hidden = await ideas.change('usr_a', id, { visibility: 'unlisted' })
   expect(hidden.id).not.toBe(id)
-  expect(await rejection(ideas.get(id, 'usr_a'))).toHaveProperty(
+  expect(await rejection(ideas.read(id, 'usr_a'))).toHaveProperty(
     'message',
     expect.stringContaining('no such idea'),
   )
-  expect((await ideas.get(hidden.id, null)).title).toBe('t')
-  expect((await ideas.listOf('usr_a', { limit: 10 })).items).toHaveLength(1)
+  expect((await ideas.read(hidden.id, null)).title).toBe('t')
+  expect((await ideas.list('usr_a', { limit: 10 })).items).toHaveLength(1)
   expect((await ideas.change('usr_a', hidden.id, { title: 'u' })).id).toBe(hidden.id)
 })
 test('also when it was private in between', async () => {
@@ -115,7 +115,7 @@ test('an idea is kept with what was said, and nothing where nothing was', async 
     backtestId: null,
     wasPublic: true,
   })
-  expect((await ideas.get(id, null)).createdAt).toBe(createdAt)
+  expect((await ideas.read(id, null)).createdAt).toBe(createdAt)
 })
 test('a change touches what it names, and can take things away', async () => {
   const ideas = world()
@@ -127,7 +127,7 @@ test('a change touches what it names, and can take things away', async () => {
   })
   expect(changed).toEqual({ ...made, title: 'new', symbol: null, tags: [], updatedAt: expect.any(Number) })
   expect(changed.updatedAt).toBeGreaterThan(made.updatedAt)
-  expect(await ideas.get(made.id, null)).toEqual(changed)
+  expect(await ideas.read(made.id, null)).toEqual(changed)
 })
 test('the feed holds what is public, from the moment it is', async () => {
   const ideas = world()
@@ -217,7 +217,7 @@ test('a user publishes so many backtests and no more', async () => {
   }
   for (let i = 0; i < SNAPSHOTS_PER_USER; i++) await publish()
   expect(await rejection(publish())).toMatchObject({ code: 'quota_exceeded' })
-  const [one] = (await ideas.listOf('usr_a', { limit: 2 })).items.filter((idea) => idea.snapshot)
+  const [one] = (await ideas.list('usr_a', { limit: 2 })).items.filter((idea) => idea.snapshot)
   await ideas.takeBackSnapshot('usr_a', one!.id)
   expect((await publish()).snapshot).toMatchObject({ picture: false })
 })

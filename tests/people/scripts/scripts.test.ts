@@ -3,7 +3,7 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 import { idSource } from '../../../src/lib/ids.ts'
 import { silentLog } from '../../../src/lib/log.ts'
-import { createScripts, libraryFor, SCRIPTS_PER_USER } from '../../../src/people/scripts/scripts.ts'
+import { Scripts, libraryFor, SCRIPTS_PER_USER } from '../../../src/people/scripts/scripts.ts'
 import { WantedLibraries } from '../../../src/people/scripts/wanted-libraries.ts'
 import { HandClock } from '../../lib/hand-clock.ts'
 import { testKv } from '../../store/test-store.ts'
@@ -25,7 +25,7 @@ function world() {
     const kind = KINDS.find((one) => source.startsWith(one)) ?? ('draft' as const)
     return { kind, pineVersion: kind === 'draft' ? null : 6, diagnostics: `["${source}"]` }
   }
-  return { kv, clock, newId, meanwhile, scripts: createScripts({ kv, clock, newId, examine }) }
+  return { kv, clock, newId, meanwhile, scripts: new Scripts({ kv, clock, newId, examine }) }
 }
 
 const all = { limit: 100 }
@@ -50,7 +50,7 @@ test('a script is kept as it was made, with what compiling told', async () => {
     },
     diagnostics: '["strategy 1"]',
   })
-  expect(await scripts.get(made.script.id, 'ann')).toEqual(made.script)
+  expect(await scripts.read(made.script.id, 'ann')).toEqual(made.script)
   const draft = await scripts.create('ann', 'Ann', { name: 'Broken', source: 'plot(' })
   expect(draft.script).toMatchObject({ kind: 'draft', pineVersion: null })
 })
@@ -76,8 +76,9 @@ test('a private script is its owner’s, a public one everybody’s to read, and
   const shared = { name: 'Shared', source: 'indicator', visibility: 'public' } as const
   const { script: open } = await scripts.create('ann', 'Ann', shared)
   const gone = { code: 'script_not_found' }
-  expect((await scripts.get(open.id, null)).name).toBe('Shared')
-  for (const reader of ['bob', null]) expect(await rejection(scripts.get(own.id, reader))).toMatchObject(gone)
+  expect((await scripts.read(open.id, null)).name).toBe('Shared')
+  for (const reader of ['bob', null])
+    expect(await rejection(scripts.read(own.id, reader))).toMatchObject(gone)
   for (const { id } of [own, open, { id: 'scr_none' }]) {
     expect(await rejection(scripts.change('bob', id, { name: 'x' }))).toMatchObject(gone)
     expect(await rejection(scripts.revisions('bob', id, all))).toMatchObject(gone)
@@ -86,9 +87,9 @@ test('a private script is its owner’s, a public one everybody’s to read, and
   expect((await scripts.listPublic(all)).items).toEqual([open])
   expect(await Array.fromAsync(scripts.eachPublic())).toEqual([open])
   // Newest first.
-  expect((await scripts.listOf('ann', all)).items).toEqual([open, own])
+  expect((await scripts.list('ann', all)).items).toEqual([open, own])
   expect(await Array.fromAsync(scripts.eachOf('ann'))).toEqual([own, open])
-  expect((await scripts.listOf('bob', all)).items).toEqual([])
+  expect((await scripts.list('bob', all)).items).toEqual([])
   await scripts.change('ann', open.id, { visibility: 'private' })
   expect((await scripts.listPublic(all)).items).toEqual([])
 })
@@ -127,7 +128,7 @@ test('fifty revisions are kept, the newest, and none of a script that was remove
   expect(items.map(({ revision }) => revision)).toEqual(Array.from({ length: 50 }, (_, i) => 53 - i))
   const { script: other } = await scripts.create('ann', 'Ann', { name: 'B', source: 'strategy' })
   await scripts.remove('ann', script.id)
-  expect(await rejection(scripts.get(script.id, 'ann'))).toMatchObject({ code: 'script_not_found' })
+  expect(await rejection(scripts.read(script.id, 'ann'))).toMatchObject({ code: 'script_not_found' })
   expect((await scripts.revisions('ann', other.id, all)).items).toHaveLength(1)
 })
 
@@ -239,7 +240,7 @@ describe('a library', () => {
     expect(again.script).toMatchObject({ id: first.script.id, revision: 2, source: 'library b' })
     await scripts.addLibrary('ann', 'Ann', 'Somebody/tools/4', 'library c')
     await scripts.addLibrary('bob', 'Bob', 'Somebody/tools/3', 'library d')
-    expect((await scripts.listOf('ann', all)).items.map(({ source }) => source)).toEqual([
+    expect((await scripts.list('ann', all)).items.map(({ source }) => source)).toEqual([
       'library c',
       'library b',
     ])
@@ -249,7 +250,7 @@ describe('a library', () => {
     const add = (source: string) => scripts.addLibrary('ann', 'Ann', 'Somebody/tools/3', source)
     const [one, other] = await Promise.all([add('library a'), add('library b')])
     expect(one.script.id).toBe(other.script.id)
-    expect((await scripts.listOf('ann', all)).items).toHaveLength(1)
+    expect((await scripts.list('ann', all)).items).toHaveLength(1)
   })
   test.each([
     ['strategy x', 'This is a strategy, no library. A library begins with library("Name").'],
@@ -263,7 +264,7 @@ describe('a library', () => {
       message,
       details: { diagnostics: [source] },
     })
-    expect((await scripts.listOf('ann', all)).items).toEqual([])
+    expect((await scripts.list('ann', all)).items).toEqual([])
   })
 })
 

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 import { Indexes, type SearchItem } from '../../../src/people/search/indexes.ts'
-import { createSearch } from '../../../src/people/search/search.ts'
+import { Search } from '../../../src/people/search/search.ts'
 import { searchHere } from './search-here.ts'
 import { PostedFields, PackedSearch } from '../../../src/people/search/postings.ts'
 import { seededRandom } from '../../../src/lib/seeded-random.ts'
@@ -24,7 +24,7 @@ const item = (id: string, fields: Partial<SearchItem> = {}): SearchItem => ({
   ...fields,
 })
 async function searchOver(items: readonly SearchItem[]) {
-  const search = createSearch({
+  const search = new Search({
     everybodys: () => later(items),
     privateOf: (userId) => later(items.filter((one) => one.ownerId === userId && !one.public)),
     spawn: searchHere,
@@ -47,7 +47,7 @@ test('what was removed by another process is found no more, and the next best ta
     item(`b${i}`, { type: 'backtest', public: false, title: 'sma' }),
   )
   let left = all
-  const search = createSearch({
+  const search = new Search({
     everybodys: () => later([]),
     privateOf: () => later(all),
     spawn: searchHere,
@@ -212,7 +212,7 @@ describe('search', () => {
     let pauses = 0
     const many = Array.from({ length: 400 }, (_, i) => item(`m${i}`, { text: 'common', public: false }))
     const { promise: held, resolve: go } = Promise.withResolvers<void>()
-    const search = createSearch({
+    const search = new Search({
       spawn: searchHere,
       added: async () => [],
       goneOf: async () => [],
@@ -236,7 +236,7 @@ describe('search', () => {
   })
   test('what changes while a user’s items are read is newer than what was read', async () => {
     let time = 0
-    const search = createSearch({
+    const search = new Search({
       spawn: searchHere,
       added: async () => [],
       goneOf: async () => [],
@@ -257,7 +257,7 @@ describe('search', () => {
   })
   test('a thread that dies answers nothing, and the next one knows all again', async () => {
     const threads: ReturnType<typeof searchHere>[] = []
-    const search = createSearch({
+    const search = new Search({
       added: async () => [],
       goneOf: async () => [],
       spawn() {
@@ -370,7 +370,7 @@ test('one’s own things are looked through for the kinds that are asked for alo
 test('a search that never comes to an end of what is gone answers without it after five rounds', async () => {
   const all = Array.from({ length: 30 }, (_, i) => item(`i${i}`, { title: 'sma' }))
   let rounds = 0
-  const search = createSearch({
+  const search = new Search({
     everybodys: () => later(all),
     privateOf: () => later([]),
     spawn: searchHere,

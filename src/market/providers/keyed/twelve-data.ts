@@ -14,10 +14,9 @@ import {
   type BarRow,
   malformed,
   type Provider,
-  ProviderError,
-  type ProviderErrorKind,
   requireSymbol,
 } from '../provider.ts'
+import { ProviderError, type ProviderErrorKind } from '../provider-error.ts'
 import { AMERICAN, type Credentials, type KeyedProvider, numberIn } from './keyed-provider.ts'
 
 const NAMES: Readonly<Record<string, string>> = {

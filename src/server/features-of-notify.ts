@@ -1,0 +1,110 @@
+// Alerts, and the ways in which people are told of them.
+
+import { Backoff, untilDone } from '../lib/backoff.ts'
+import { calendarOf } from '../market/calendar.ts'
+import { parseInterval } from '../market/interval.ts'
+import { requireStored, resolveSeries } from '../market/seen-bars.ts'
+import type { Firing } from '../notify/alerts/alert.ts'
+import { Alerts, type AlertDeps } from '../notify/alerts/alerts.ts'
+import { LookQueue } from '../notify/alerts/look-queue.ts'
+import { Inboxes } from '../notify/channels/inboxes.ts'
+import type { LiveBars } from '../people/feeds/live-bars.ts'
+import type { Scripts } from '../people/scripts/scripts.ts'
+import { KeptRuns } from '../work/workers/kept-runs.ts'
+import { alertScripts } from './alert-scripts.ts'
+import type { FeatureDeps } from './feature-deps.ts'
+import { testNotice } from './messages.ts'
+import { createTapped } from './tapped.ts'
+import { Telling } from './telling.ts'
+
+/** `fired` is called for every firing after its commit. */
+export function notifyOf(
+  deps: FeatureDeps,
+  live: LiveBars,
+  scripts: Scripts,
+  fired: (firing: Firing) => void,
+) {
+  const { clock, bars } = deps
+  const telling: Telling = new Telling(deps, {
+    isAcknowledged: (tx, id) => alerts.isAcknowledged(tx, id),
+    look: (key, range) => live.look(key, range),
+  })
+  const { receivers, channels, links, mail, outbox, pushSigner } = telling
+  const alerts: Alerts = alertsOf(deps, live, scripts, {
+    telling,
+    lookAtEnd: (closing) => looks.lookAtEnd(closing),
+    fired,
+  })
+  const looks: LookQueue = new LookQueue({
+    ...deps,
+    notes: () => bars.store.notes(),
+    clear: (note) => bars.store.clearNote(note),
+    unsettled: () => alerts.unsettledSeries(),
+    forming: () => alerts.formingBars(),
+    lanes: alerts.lanes,
+    stirred: () => live.stirred(),
+  })
+  bars.onChange(() => looks.wake())
+  return {
+    telling,
+    alerts,
+    looks,
+    receivers,
+    channels,
+    mail,
+    outbox,
+    pushSigner,
+    tapped: createTapped({ alerts, links }),
+    pictureOf: (token: string) => telling.pictures.open(token),
+    inboxes: new Inboxes({
+      ...deps,
+      channels,
+      forwarded: (ownerId) => telling.wakeNotifications(ownerId),
+    }),
+    testNotice: (name: string) => testNotice(deps.publicUrl ?? null, name, clock.now()),
+    wakeDeliveries: (ownerId: string) => telling.wakeDeliveries(ownerId),
+    wakeNotifications: (ownerId: string) => telling.wakeNotifications(ownerId),
+    async run(signal: AbortSignal, sending: AbortSignal): Promise<void> {
+      await Promise.all([
+        telling.run(sending),
+        looks.run(signal),
+        untilDone(clock, new Backoff(deps, 'tidying up alerts'), signal, () => alerts.sweep()),
+      ])
+    },
+  }
+}
+
+function alertsOf(
+  deps: FeatureDeps,
+  live: LiveBars,
+  scripts: Scripts,
+  {
+    telling,
+    lookAtEnd,
+    fired,
+  }: Pick<AlertDeps, 'lookAtEnd'> & { readonly telling: Telling; readonly fired: (firing: Firing) => void },
+): Alerts {
+  const { bars } = deps
+  return new Alerts({
+    ...deps,
+    bars: (key, range) => live.look(key, range),
+    source: (key) => live.source(key),
+    resolve: (userId, series) => resolveSeries(bars, userId, series),
+    requireStored: (userId, { exchange, symbol, interval }) =>
+      requireStored(bars, userId, { exchange, symbol, interval }),
+    async closesAt(series) {
+      const interval = parseInterval(series.interval)
+      const calendar = calendarOf(await bars.symbol(series.exchange, series.symbol, series.owner))
+      return (time) => (interval ? calendar.period(time, interval).end : time)
+    },
+    ownsReceiver: (ownerId, id) => telling.receivers.has(ownerId, id),
+    ownsChannel: (ownerId, id) => telling.channels.has(ownerId, id),
+    runScript: alertScripts(deps, scripts, new KeptRuns(deps.pool)),
+    deliver: (tx, alert, firings) => telling.ofFirings(tx, alert, firings),
+    lookAtEnd,
+    fired(firings) {
+      for (const { ownerId } of firings) telling.wake(ownerId)
+      for (const firing of firings) fired(firing)
+    },
+  })
+}
