@@ -217,7 +217,7 @@ export class KeptPage {
     if (!page || page.isClosed()) return
     const context = page.context()
     await this.remembering?.dispose()
-    await Promise.all(context.pages().map((one) => one !== page && one.close()))
+    await Promise.all(context.pages().flatMap((one) => (one === page ? [] : [one.close()])))
     await context.setOffline(false)
     page.removeAllListeners()
     await page.unrouteAll({ behavior: 'ignoreErrors' })

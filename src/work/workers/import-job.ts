@@ -7,7 +7,6 @@
 import { assert } from '../../lib/assert.ts'
 import { Problem } from '../../lib/problem.ts'
 import type { BarDraft } from '../../market/bar-store.ts'
-import type { FileAside } from '../../market/files/stage-files.ts'
 import { stageBars, type StageBars, stageNamed } from '../../market/import.ts'
 import type { Host, Desk } from './desk.ts'
 import type { ImportJob, ImportOutput } from './job.ts'
