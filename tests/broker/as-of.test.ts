@@ -14,7 +14,7 @@ import type { Report } from '../../src/wire/report.ts'
 import { barsFrom, TEST_SYMBOL } from './drive.ts'
 
 // The price of the first entry of PineForge's seven exports.
-const BARS = barsFrom(`${'1910/1910/1910/1910 '.repeat(6)}`)
+const BARS = barsFrom('1910/1910/1910/1910 '.repeat(6))
 
 function request(given: string, change: Partial<BacktestRequest> = {}, version = 6): BacktestRequest {
   const source = `//@version=${version}

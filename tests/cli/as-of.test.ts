@@ -72,7 +72,7 @@ describe('one contract before 24 September 2026, all of the equity since', () =>
     const equities = [...(await run('forward', 'list')).matchAll(/([\d,.]+) USD/g)].map(([, equity = '']) =>
       Math.round(Number(equity.replaceAll(',', '')) / 500_000),
     )
-    expect(equities.toSorted()).toEqual([0, 2])
+    expect(equities.toSorted((a, b) => a - b)).toEqual([0, 2])
   })
 
   test('and a bad day ends each with a usage error', async () => {

@@ -32,7 +32,7 @@ async function open() {
     })
     return { status: answer.status, ...answer.json }
   }
-  await server.call('POST', `/api/platform/bars/import?${new URLSearchParams(MARKET)}`, {
+  await server.call('POST', `/api/platform/bars/import?${String(new URLSearchParams(MARKET))}`, {
     headers: { ...cookie, 'content-type': 'text/csv' },
     body: barCsv(60),
   })
