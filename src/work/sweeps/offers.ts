@@ -17,12 +17,10 @@ import type { Kv } from '../../store/kv.ts'
 import { transact } from '../../store/transaction.ts'
 import { joined } from './joined.ts'
 import { decodeRows, encodeRows } from './records.ts'
-import type { Choice } from './space.ts'
+import type { Choices } from './space.ts'
 
 /** How many pieces a server takes at a time: while one is written down, the next one runs. */
 export const HELPED_MAX = 2
-
-type Choices = readonly (readonly Choice[])[]
 
 /** What became of choices of a batch. */
 export interface Tried {

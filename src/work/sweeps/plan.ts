@@ -11,7 +11,7 @@ import { randomSampler } from './samplers/random.ts'
 import type { Sampler } from './samplers/sampler.ts'
 import { sobolSampler } from './samplers/sobol.ts'
 import { tpeSampler, type Propose } from './samplers/tpe.ts'
-import { BATCH, type Choice, type Space } from './space.ts'
+import { BATCH, type Choice, type Choices, type Space } from './space.ts'
 
 export const SAMPLERS = ['grid', 'random', 'sobol', 'tpe', 'cmaes'] as const
 export type SamplerName = (typeof SAMPLERS)[number]
@@ -31,7 +31,7 @@ export interface Planned {
 
 export interface Plan {
   /** The next trials, each as the values of the space's names; [] = there are no more, null = ask again after a pause. */
-  next(): readonly (readonly Choice[])[] | null
+  next(): Choices | null
   /** Resolves when it makes sense to ask again after a null; null = as soon as others had their turn. */
   readonly pending: Promise<void> | null
   /** Outcomes of the last answer of `next`, in order; null = the trial failed or broke a constraint. */
@@ -78,7 +78,7 @@ class SampledPlan implements Plan {
     return this.#pending
   }
 
-  next(): readonly (readonly Choice[])[] | null {
+  next(): Choices | null {
     let looked = 0
     const began = this.#now()
     // A sampler that learns says how many it wants before it is asked, since asking changes that number.

@@ -6,7 +6,8 @@
 import type { Measured } from '../../broker/measured.ts'
 import type { WindowWinner } from '../../broker/measured.ts'
 import type { Sweep as SweepWire } from '../../wire/sweep.ts'
-import type { Key } from '../../store/kv.ts'
+import { seriesName } from '../../market/bar-store.ts'
+import type { Key, Kv } from '../../store/kv.ts'
 import type { Halving } from './halving.ts'
 import type { Choice } from './space.ts'
 import { recordsOf } from '../jobs/records.ts'
@@ -84,3 +85,24 @@ export function decodeRows(text: string): Float64Array {
   const bytes = Buffer.from(text, 'base64')
   return new Float64Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength))
 }
+
+export async function batchOf(kv: Kv, id: string, batch: number): Promise<Batch | null> {
+  const entry = await kv.get(batchKey(id, batch))
+  return entry && (JSON.parse(entry.value) as Batch)
+}
+
+/** All batches of a sweep that is not removed, in order. */
+export async function* batchesOf(kv: Kv, { id, batches }: Sweep): AsyncGenerator<Batch> {
+  for (let batch = 0; batch < batches; batch++) {
+    const stored = await batchOf(kv, id, batch)
+    if (!stored) throw new Error(`batch ${batch} of ${id} is missing`)
+    yield stored
+  }
+}
+
+/** Under what the ledger counts its trials. */
+export const ledgerOf = ({ userId, script, exchange, symbol, interval }: Sweep) => ({
+  userId,
+  script,
+  market: seriesName({ exchange, symbol, interval }),
+})

@@ -16,6 +16,8 @@ export const BATCH = 200
 
 export type Varied = SweepBody['space'][number]
 export type Choice = NonNullable<Varied['values']>[number]
+/** Values for each name of the space, trial by trial. */
+export type Choices = readonly (readonly Choice[])[]
 
 interface Point {
   readonly inputs: Readonly<Record<string, Choice>>
