@@ -7,6 +7,7 @@ import { cutText } from '../../lib/text.ts'
 import { collection, type Collection, type Page, type PageOptions } from '../../store/collection.ts'
 import type { RecordDeps } from '../../store/owned.ts'
 import { decide, type Also } from '../../store/transaction.ts'
+import { withoutSecrets } from './without-secrets.ts'
 
 export interface ClientErrorGroup {
   readonly id: string
@@ -85,7 +86,8 @@ function trimmed(body: Readonly<Record<string, unknown>>): Record<string, string
   const kept: Record<string, string | number> = {}
   for (const [field, longest] of Object.entries(KNOWN_FIELDS)) {
     const value = Object.hasOwn(body, field) ? body[field] : undefined
-    if (typeof value === 'string') kept[field] = cutText(value, longest).toWellFormed()
+    // A secret is found whole before it is cut in two.
+    if (typeof value === 'string') kept[field] = cutText(withoutSecrets(value), longest).toWellFormed()
     else if (typeof value === 'number' && Number.isFinite(value)) kept[field] = value
   }
   return kept

@@ -106,3 +106,28 @@ test('10,000 groups stay, and the one that was reported longest ago makes room f
   await errors.report({ message: 'newest' })
   expect(await messages()).toEqual(['newest', 'new', 'old'])
 })
+
+test.each([
+  ['failed with crm_pat_abcDEF123456789', 'failed with …'],
+  ['Authorization: Bearer abc.def-123', 'Authorization: …'],
+  ['at fetch (https://olga:hunter22@example.com/x.js:1:2)', 'at fetch (https://…@example.com/x.js:1:2)'],
+  ['https://c.example/sign-up?invitation=Zx81_aa&lang=en', 'https://c.example/sign-up?invitation=…&lang=en'],
+  ['POST /api/hooks/abcdefghijklmnopqrstuvwxyz0123456789-_ABCDE failed', 'POST /api/hooks/… failed'],
+  ['body {"name":"Olga","password":"a long enough password"}', 'body {"name":"Olga","password":"…"}'],
+  ['{\\"password\\":\\"two words\\"}', '{\\"password\\":\\"…\\"}'],
+  ['document.cookie = session=s3cr3t; theme=dark', 'document.cookie = …; theme=dark'],
+  ['x-api-key: 1234', 'x-api-key: …'],
+  ['eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0. is over', '… is over'],
+])('the secrets of %s are not kept', async (text, kept) => {
+  const { sample, message } = await world().report({ message: text, stack: text, url: text })
+  expect([message, sample['stack'], sample['url']]).toEqual([kept, kept, kept])
+})
+
+test.each([
+  "Cannot read properties of undefined (reading 'token')",
+  'at tokenOf (lexer.js:1:2)',
+  'session ended: sign in again',
+  'A basic chart',
+])('%s is kept as it is', async (text) => {
+  expect((await world().report({ message: text })).message).toBe(text)
+})
