@@ -1,6 +1,7 @@
 // Inboxes of a user, and the addresses at which they take messages.
 
 import { INBOXES_PER_USER, type Inbox, type InboxMade } from '../notify/channels/inboxes.ts'
+import { HOPS } from '../notify/channels/kind.ts'
 import { invalidField } from '../lib/problem.ts'
 import type { Inbox as InboxWire } from '../wire/inbox.ts'
 import { bodyBytes } from './body.ts'
@@ -17,8 +18,8 @@ const MESSAGE_TYPES: readonly string[] = [
 ]
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-function wire({ ownerId: _owner, hash: _hash, ...shown }: Inbox): InboxWire {
-  return { ...shown, channelIds: [...shown.channelIds] }
+function wire({ ownerId: _owner, hash: _hash, circleAt, ...shown }: Inbox): InboxWire {
+  return { ...shown, circleAt: circleAt ?? null, channelIds: [...shown.channelIds] }
 }
 
 const madeAnswer = ({ inbox, secret }: InboxMade) => ({
@@ -69,7 +70,8 @@ export const INBOX_ROUTES: Routes = {
     handle: async ({ deps, params, request, visit }) => {
       const bytes = Buffer.concat(await bodyBytes(request, MESSAGE_BYTES, { types: MESSAGE_TYPES }))
       const { inboxes } = deps.features
-      const { id } = await inboxes.receive(await inboxes.at(params.secret), visit.peer.ip, decoded(bytes))
+      const found = await inboxes.at(params.secret)
+      const { id } = await inboxes.receive(found, visit.peer.ip, decoded(bytes), request.headers.get(HOPS))
       return { id }
     },
   },

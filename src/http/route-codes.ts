@@ -182,7 +182,7 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'GET /api/links/pictures/:token': ['link_not_found', 'link_expired'],
   'POST /api/links/follow': ['link_not_found', 'link_expired', 'firing_not_found', ...ALERT],
   'POST /api/platform/alerts/firings/:id/acknowledge': ['firing_not_found'],
-  'POST /api/hooks/:secret': [...INBOX, 'sender_refused'],
+  'POST /api/hooks/:secret': [...INBOX, 'sender_refused', 'message_in_circle'],
   'POST /api/platform/channels': KEPT,
   'GET /api/platform/channels/:id': CHANNEL,
   'PATCH /api/platform/channels/:id': CHANNEL,

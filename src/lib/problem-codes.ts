@@ -93,6 +93,11 @@ export const PROBLEM_CODES = {
     meaning: 'An account without a password gets another way to sign in only soon after signing in.',
     remedy: 'Sign out and in again.',
   },
+  message_in_circle: {
+    status: 422,
+    meaning: 'The message has come through five inboxes: a channel of one of them posts to it again.',
+    remedy: 'Let no channel that an inbox forwards to post to that inbox, or to one that leads to it.',
+  },
   sender_refused: {
     status: 403,
     meaning: 'The inbox takes messages only from the addresses of TradingView.',

@@ -15,6 +15,12 @@ const Inbox = Type.Object(
     channelIds: Type.Array(Type.String(), { description: 'Channels to which everything is forwarded.' }),
     received: Type.Integer({ description: 'How many messages have come.' }),
     lastAt: nullable(Time),
+    circleAt: nullable(
+      Type.Integer({
+        description:
+          'When a message was last refused, in ms UTC, that had come through five inboxes and so goes in a circle.',
+      }),
+    ),
     createdAt: Time,
     updatedAt: Time,
   },

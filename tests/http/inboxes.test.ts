@@ -216,3 +216,25 @@ test('each inbox has a limit of its own, and wrong secrets have another', async 
   expect(await times(flooded)).toEqual([200, 200, 200, 429, 429])
   expect(await times(calm)).toEqual([200, 200, 200, 429, 429])
 })
+
+test('a message that goes in a circle is stopped after five inboxes, and its inbox says so', async () => {
+  const { call, path, id, messages, app } = await world()
+  const post = (hops: string) =>
+    app.handle(
+      new Request(`http://localhost${path}`, {
+        method: 'POST',
+        body: `round ${hops}`,
+        headers: { 'content-type': 'text/plain', 'chartroom-hops': hops },
+      }),
+    )
+  const circleAt = async () => ((await call('GET', '/inboxes')).json.inboxes as Inbox[])[0]?.circleAt
+  for (const hops of ['0', '4', 'many', '-1']) expect((await post(hops)).status).toBe(200)
+  expect(await circleAt()).toBeNull()
+  const stopped = await post('5')
+  expect([stopped.status, ((await stopped.json()) as { error: { code: string } }).error.code]).toEqual([
+    422,
+    'message_in_circle',
+  ])
+  expect([await circleAt(), (await messages()).length]).toEqual([expect.any(Number), 4])
+  expect((await call('PATCH', `/inboxes/${id}`, { name: 'n' })).json.inbox.circleAt).toBeNumber()
+})

@@ -6,6 +6,7 @@ import type { Inbox } from '../../wire/inbox.ts'
 import { alertStyles as rows } from '../alerts/alerts-list.tsx'
 import { apiUrl, call } from '../api-client.ts'
 import { Check, pageStyles as p, Secret, Show, useLoad } from '../frame/page.tsx'
+import { ago } from '../format.ts'
 import { Ago } from '../ui/ago.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Button, Dialog, Empty, Field } from '../ui/ui.tsx'
@@ -89,7 +90,7 @@ function InboxRow({ inbox, channels, onEdit, onChanged }: InboxRowProps) {
   return (
     <Row
       name={inbox.name}
-      note={to.length > 0 ? `to ${to.join(', ')}` : 'kept here only'}
+      note={noteOf(inbox, to)}
       side={
         <span class={rows['note']}>
           {inbox.lastAt === null ? (
@@ -116,6 +117,12 @@ function InboxRow({ inbox, channels, onEdit, onChanged }: InboxRowProps) {
       {showsLog && <Messages inbox={inbox} onClose={() => setShowsLog(false)} />}
     </Row>
   )
+}
+
+function noteOf({ circleAt }: Inbox, to: readonly string[]): string {
+  if (circleAt !== null)
+    return `a message went in a circle ${ago(circleAt)} and was stopped: no channel it goes to may post here`
+  return to.length > 0 ? `to ${to.join(', ')}` : 'kept here only'
 }
 
 function Messages({ inbox, onClose }: { readonly inbox: Inbox; readonly onClose: () => void }) {

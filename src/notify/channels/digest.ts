@@ -10,6 +10,8 @@ export interface Digest {
   readonly lines: readonly (DigestLine | string)[]
   /** Everything that waited is in it, so it goes out as it is. */
   readonly isComplete: boolean
+  /** The most that one of them has; missing where none has. */
+  readonly hops?: number
 }
 
 /** One of its notices, with what its links are made of when it is sent. */
@@ -25,11 +27,13 @@ interface Held {
 
 /** `times` are those of the zone of the channel's quiet hours. */
 export function joined(held: readonly Held[], quiet: QuietHours | null, isComplete: boolean): Digest {
+  const hops = Math.max(...held.map(({ notice, digest }) => digest?.hops ?? notice.hops ?? 0))
   const lines = held.flatMap(({ notice, digest }) => digest?.lines ?? [lineOf(notice, quiet)])
   return {
     count: held.reduce((sum, { digest }) => sum + (digest?.count ?? 1), 0),
     lines: lines.slice(0, LINES_MAX),
     isComplete,
+    ...(hops > 0 && { hops }),
   }
 }
 
@@ -59,6 +63,7 @@ export function noticeOf(digest: Digest, publicUrl: string | null, at: number): 
     url: publicUrl && `${publicUrl}/alerts`,
     path: '/alerts',
     at,
+    ...(digest.hops && { hops: digest.hops }),
     ...PLAIN,
   }
 }

@@ -22,6 +22,8 @@ export const TRADINGVIEW: readonly string[] = [
   '54.218.53.128',
   '52.32.178.7',
 ]
+/** A message that has come through so many inboxes goes in a circle: an inbox forwards to a channel that posts to it again. */
+const HOPS_MAX = 5
 const SECRET = /^[\w-]{43}$/
 
 export interface Inbox {
@@ -33,6 +35,8 @@ export interface Inbox {
   readonly channelIds: readonly string[]
   readonly received: number
   readonly lastAt: number | null
+  /** When a message was last refused that went in a circle; missing where none was. */
+  readonly circleAt?: number
   readonly createdAt: number
   readonly updatedAt: number
 }
@@ -145,9 +149,26 @@ export class Inboxes extends OwnedRecords<Inbox> {
     return SECRET.test(secret) ? this.records.find('hash', [sha256(secret)]) : null
   }
 
-  /** Takes a message that was posted to the address at which `found` was, from `sender`. */
-  async receive(found: Inbox | null, sender: string, body: string): Promise<InboxMessage> {
+  /**
+   * Takes a message that was posted to the address at which `found` was, from `sender`. `hops`: what its header `HOPS` says.
+   * Throws Problem 422 `message_in_circle` if it has come through five inboxes before.
+   */
+  async receive(
+    found: Inbox | null,
+    sender: string,
+    body: string,
+    hops: string | null,
+  ): Promise<InboxMessage> {
     if (!found) throw notThere()
+    const passed = /^\d{1,3}$/.test(hops ?? '') ? Number(hops) : 0
+    if (passed >= HOPS_MAX) {
+      await this.records.update(found.id, (inbox) => ({ ...inbox, circleAt: this.#deps.clock.now() }))
+      throw new Problem(
+        422,
+        'message_in_circle',
+        `This message has come through ${passed} inboxes: it goes in a circle. Let no channel of this inbox post to it, or to one that leads to it.`,
+      )
+    }
     if (found.senders === 'tradingview' && !TRADINGVIEW.includes(sender))
       throw new Problem(
         403,
@@ -164,7 +185,7 @@ export class Inboxes extends OwnedRecords<Inbox> {
       const id = `inm_${inbox.id.slice('inb_'.length)}x${inbox.received % MESSAGES_KEPT}`
       const message: InboxMessage = { id, inboxId: inbox.id, text: textOf(body), receivedAt: now }
       const replaced = await messages.at(tx).stored(id)
-      const told = [{ notice: noticeOf(inbox, message) }]
+      const told = [{ notice: { ...noticeOf(inbox, message), hops: passed + 1 } }]
       return [
         message,
         [

@@ -30,6 +30,8 @@ export interface Notice {
   readonly firingId?: string
   /** Somebody else is told unless this is acknowledged. */
   readonly escalates?: boolean
+  /** Through how many inboxes it has come, of this server and others; missing where none. */
+  readonly hops?: number
   /** Made when it is sent, and stored nowhere: everybody who has them may do what they say. */
   readonly actions?: readonly NoticeAction[]
   /** Of a digest: what its text has, a line each with its own links; made when it is sent, too. */
@@ -39,6 +41,9 @@ export interface Notice {
   /** Made when it is sent, too, for channels that take one. */
   readonly picture?: NoticePicture
 }
+
+/** A header that says `hops` on the way to whatever may be an inbox. */
+export const HOPS = 'chartroom-hops'
 
 /** A notice that is of no market. */
 export const PLAIN = { symbol: '', exchange: '', interval: '', price: null } as const

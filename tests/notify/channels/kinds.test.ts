@@ -582,3 +582,11 @@ test.each([
   const answer = { token: 'invalid', errors: ['application has exceeded current limit'], status: 0 }
   expect(waits('pushover', answer, headers)).toBe(seconds)
 })
+
+test('an HTTP channel says how many inboxes a message has come through, and lets no header of its own say it', () => {
+  expect(sent('http', SETTINGS.http, { hops: 3 }).headers).toMatchObject({ 'chartroom-hops': '3' })
+  expect(sent('http', SETTINGS.http).headers).not.toHaveProperty('chartroom-hops')
+  expect(KINDS.http.mistake?.({ ...SETTINGS.http, headers: 'Chartroom-Hops: 0' })).toMatchObject({
+    field: 'headers',
+  })
+})

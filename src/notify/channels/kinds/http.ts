@@ -1,7 +1,7 @@
 // Any HTTP endpoint, by templates of its body and its address.
 
 import type { LinkAction } from '../../../wire/link.ts'
-import { type ChannelKind, cut, type Notice, type Settings } from '../kind.ts'
+import { type ChannelKind, cut, HOPS, type Notice, type Settings } from '../kind.ts'
 
 const DEFAULT_BODY = '{"title": "{{title}}", "text": "{{text}}", "symbol": "{{symbol}}", "price": {{price}}}'
 const NAMES = [
@@ -78,7 +78,7 @@ export const http: ChannelKind = {
   request: (settings, notice, id) => {
     const own = headersOf(settings)
     const url = addressOf(settings['url'] ?? '', notice)
-    const headers = { 'idempotency-key': id, ...own }
+    const headers = { 'idempotency-key': id, ...own, ...(notice.hops && { [HOPS]: String(notice.hops) }) }
     if (settings['method'] === 'GET') return { method: 'GET', url, headers, body: '' }
     // Values are written so that they stay one JSON text between its quotes, whatever they contain.
     const written = (value: string) => JSON.stringify(value).slice(1, -1)
@@ -99,6 +99,7 @@ const OURS: readonly string[] = [
   'connection',
   'transfer-encoding',
   'accept-encoding',
+  HOPS,
 ]
 
 const headerLines = ({ headers = '' }: Settings): readonly (readonly [name: string, value: string])[] =>
