@@ -53,7 +53,11 @@ export function figuresOf(runs: readonly PartRun[], capital: number, currency: s
   const realised = realisedOf(parts, from, to)
   const months = monthsOf(realised.bars, realised.trades)
   const monthly = months.length >= MONTHS_MIN
-  const returns = periodReturns(monthly ? months : daysOf(realised.bars, realised.trades), capital)
+  const returns = periodReturns(
+    monthly ? months : daysOf(realised.bars, realised.trades),
+    capital,
+    total.openProfit,
+  )
   const riskFree = parts[0]?.backtest.broker.settings.riskFreeRate ?? 0
   const { sharpe, sortino } = riskRatios(
     total.trades === 0 ? [] : returns,

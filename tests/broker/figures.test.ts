@@ -121,7 +121,8 @@ describe('periods', () => {
       { month: 'm2', profit: 5, profitPct: 0, trades: 2 },
     ])
     expect(reportMonths(months.slice(1), 220).map(({ profitPct }) => profitPct)).toEqual([-1, 0])
-    expect(periodReturns(months, 100)).toEqual([0.1, -2, 5 / -110])
+    expect(periodReturns(months, 100, 0)).toEqual([0.1, -2, 5 / -110])
+    expect(periodReturns(months.slice(0, 1), 100, 30)).toEqual([0.4])
   })
 })
 

@@ -345,11 +345,13 @@ const COLUMNS: Readonly<Record<keyof Report['all'], readonly [all: unknown, long
 
 // Each month's profit over the equity it began with: 10,000, then 10,049, 10,005 and 10,016.
 const MONTHS = [49 / 10_000, -44 / 10_049, 11 / 10_005, -76 / 10_016]
+/** What is open counts to the last. */
+const RETURNS = [...MONTHS.slice(0, 3), (-76 + 16.5) / 10_016]
 /** Two per cent a year. */
 const FREE = 0.02 / 12
-const AVERAGE = mean(...MONTHS)
-const SHARPE = (AVERAGE - FREE) / Math.sqrt(mean(...MONTHS.map((value) => (value - AVERAGE) ** 2)))
-const BELOW = Math.sqrt(mean(...MONTHS.map((value) => (value < FREE ? (value - FREE) ** 2 : 0))))
+const AVERAGE = mean(...RETURNS)
+const SHARPE = (AVERAGE - FREE) / Math.sqrt(mean(...RETURNS.map((value) => (value - AVERAGE) ** 2)))
+const BELOW = Math.sqrt(mean(...RETURNS.map((value) => (value < FREE ? (value - FREE) ** 2 : 0))))
 
 const EQUITY: Readonly<Record<keyof Report['equity'], unknown>> = {
   final: 10_000 - 60 + 16.5,

@@ -313,7 +313,10 @@ function expectedEquity(of: ReturnType<typeof recomputed>, bars: Bars, riskFree:
   }
   const months = periods(trades, bars, 7)
   const monthly = months.length >= 3
-  const returns = (monthly ? months : periods(trades, bars, 10)).map((one) => one.profitPct)
+  const parts = monthly ? months : periods(trades, bars, 10)
+  const returns = parts.map((one) => one.profitPct)
+  const last = parts.at(-1)!
+  returns[returns.length - 1] = (last.profit + openProfit) / (CAPITAL + netProfit - last.profit)
   const none = { sharpe: null, sharpeAnnualized: null, sortino: null }
   const earliest = trades.reduce((a, b) => (b.lot.bar < a.lot.bar ? b : a))
   const buyHold = CAPITAL * (bars.close[bars.length - 1]! / earliest.lot.price - 1)

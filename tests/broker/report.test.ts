@@ -136,6 +136,8 @@ if (here)
         const month = new Date(trade.exitTime).toISOString().slice(0, 7)
         byMonth.set(month, byMonth.get(month)! + trade.profit)
       }
+      const month = [...byMonth.keys()].at(-1)!
+      byMonth.set(month, byMonth.get(month)! + report.equity.openProfit)
       let equity = 1e6
       const returns = [...byMonth.values()].map((profit) => {
         const before = equity

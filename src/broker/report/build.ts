@@ -45,10 +45,15 @@ export interface TradeRow {
 }
 
 /** Monthly returns, or daily ones if there are few months. */
-function returnsOf(bars: Bars, trades: Parameters<typeof monthsOf>[1], initialCapital: number) {
+function returnsOf(
+  bars: Bars,
+  trades: Parameters<typeof monthsOf>[1],
+  initialCapital: number,
+  openProfit: number,
+) {
   const months = monthsOf(bars, trades)
   const monthly = months.length >= MONTHS_FOR_MONTHLY
-  const returns = periodReturns(monthly ? months : daysOf(bars, trades), initialCapital)
+  const returns = periodReturns(monthly ? months : daysOf(bars, trades), initialCapital, openProfit)
   return { months, returns, period: monthly ? ('month' as const) : ('day' as const) }
 }
 
@@ -77,7 +82,7 @@ export function buildResults(
       short: position.heldShort / UNIT,
     },
   })
-  const { months, returns, period } = returnsOf(bars, trades, initialCapital)
+  const { months, returns, period } = returnsOf(bars, trades, initialCapital, all.openProfit)
   const steps = closeToClose(trades, initialCapital)
   const final = initialCapital + all.netProfit + all.openProfit
   const first = firstOf(trades, fills)

@@ -72,10 +72,14 @@ export function reportMonths(months: readonly PeriodEnd[], initialCapital: numbe
 }
 
 /** Simple returns from period to period, starting from the initial capital. */
-export function periodReturns(periods: readonly PeriodEnd[], initialCapital: number): number[] {
+export function periodReturns(
+  periods: readonly PeriodEnd[],
+  initialCapital: number,
+  openProfit: number,
+): number[] {
   let equity = initialCapital
-  return periods.map(({ profit }) => {
-    const value = profit / equity
+  return periods.map(({ profit }, i) => {
+    const value = (i === periods.length - 1 ? profit + openProfit : profit) / equity
     equity += profit
     return value
   })
