@@ -84,13 +84,22 @@ export class Desk implements BrokerDesk {
         : price + direction * settings.slippage * mintick
       units = unitsFor(settings, budget, at, account.pointValue, account.rate(), lot)
     }
-    if (!(units > 0)) return
+    if (!(units > 0)) {
+      // F12: it takes back the order of its id.
+      const withdrawn = this.book.waitingOrder(id)
+      if (withdrawn) this.book.take(withdrawn)
+      return
+    }
     // C12: an order to the forbidden side only closes.
-    const reduceOnly = kind === 'entry' && this.forbids(direction)
+    let reduceOnly = kind === 'entry' && this.forbids(direction)
     if (reduceOnly && flip === 0) return
     if (kind === 'entry' && !reduceOnly) units = Math.min(units, watch.roomFor(direction))
     if (units <= 0) return
-    if (!reduceOnly && !watch.affords(direction, units, price)) return
+    if (!reduceOnly && !watch.affords(direction, units, price)) {
+      // G1: so does a market reversal that cannot be paid.
+      reduceOnly = kind === 'entry' && !priced && flip > 0
+      if (!reduceOnly) return
+    }
     if (kind === 'entry' && flip > 0) flip = this.settleFlip(id, direction, flip, priced)
     const paired = !priced && flip > 0 && position.units * direction >= 0
     const sequence = this.book.nextSequence()

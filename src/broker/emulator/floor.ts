@@ -109,10 +109,12 @@ export class Floor {
   private unitsAtFill(order: Order, ticks: number): number {
     const { position, settings, mintick, pointValue, lot } = this.account
     const held = position.units
+    // F2: a stop is sized at its level, also where the open has gone past it.
+    const sizedAt = (order.levels & (HAS_STOP | HAS_LIMIT)) === HAS_STOP ? order.stop : ticks
     const wanted =
       order.budget === 0
         ? order.units
-        : unitsFor(settings, order.budget, ticks * mintick, pointValue, this.account.rate(), lot)
+        : unitsFor(settings, order.budget, sizedAt * mintick, pointValue, this.account.rate(), lot)
     if (order.kind === 'order') return wanted
     const raw = Math.min(wanted, this.watch.roomFor(order.direction))
     if (order.reduceOnly) return held * order.direction < 0 ? Math.min(order.flip, Math.abs(held)) : 0

@@ -451,14 +451,14 @@ export class Walk {
   }
 }
 
-/** A15: at the same open, buy stops fill before sell stops, and limits come last. */
+/** A15: at the same open, buy stops fill before sell stops, and limits come last, those that buy before those that sell. */
 function gapOrder(a: Order, b: Order): number {
   return gapRank(a) - gapRank(b) || a.sequence - b.sequence
 }
 
 function gapRank(order: Order): number {
-  if ((order.levels & HAS_STOP) === 0) return 2
-  return order.direction === 1 ? 0 : 1
+  const rank = order.direction === 1 ? 0 : 1
+  return (order.levels & HAS_STOP) === 0 ? 2 + rank : rank
 }
 
 /** Whether an order of this direction could trigger or fill at a price between the two, or beyond them. */
