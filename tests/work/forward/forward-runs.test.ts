@@ -13,6 +13,7 @@ import { silentLog } from '../../../src/lib/log.ts'
 import { seededRandom } from '../../../src/lib/seeded-random.ts'
 import { BarCache } from '../../../src/market/bar-cache.ts'
 import { barsOf, sliceBars, type Bars } from '../../../src/market/bars.ts'
+import { NEWEST_DAY } from '../../../src/language/behaviour.ts'
 import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
 import { hostFor } from '../../../src/work/runs/host.ts'
 import { scriptRequest } from '../../../src/tools/incremental.ts'
@@ -112,7 +113,14 @@ test(`after ${RESTARTS} restarts at random bars the report is byte for byte that
   const scripts = new CompiledScripts()
   const symbol = await cache.symbol(KEY.exchange, KEY.symbol)
   const backtestOf = (bars: Bars) => {
-    const request = { ...scriptRequest(SOURCE, 1, seed), bars, symbol, interval: KEY.interval, scripts }
+    const request = {
+      ...scriptRequest(SOURCE, 1, seed),
+      asOf: NEWEST_DAY,
+      bars,
+      symbol,
+      interval: KEY.interval,
+      scripts,
+    }
     return runBacktest({ ...request, limits: DEFAULT_LIMITS })
   }
   let restarts = 0
@@ -659,7 +667,7 @@ strategy.exit("XS", "S", trail_points = 20, trail_offset = 5)`,
 if bar_index % 3 == 0
     strategy.entry("L", strategy.long, qty = 1)
 strategy.exit("X", "L", profit = 60, loss = 60)`,
-  oca: `strategy("o")
+  oca: `strategy("o", default_qty_type = strategy.fixed, default_qty_value = 1)
 strategy.entry("B", strategy.long, stop = high, oca_name = "one", oca_type = strategy.oca.cancel)
 strategy.entry("S", strategy.short, stop = low, oca_name = "one", oca_type = strategy.oca.cancel)
 strategy.exit("XB", "B", profit = 40, loss = 40)
@@ -724,7 +732,7 @@ const REPLACING = {
   oca: ORDERING.oca,
   reversal: ORDERING.reversal,
   onClose: ORDERING.onClose,
-  moving: `strategy("m")
+  moving: `strategy("m", default_qty_type = strategy.fixed, default_qty_value = 1)
 if bar_index % 5 == 0
     strategy.entry("L", strategy.long, limit = low)
 strategy.exit("X", "L", limit = close * 1.01, stop = close * 0.99)
