@@ -62,7 +62,7 @@ export const backtestCommand: Command = {
     const path = onlyOf(positionals, 'script')
     const script = await scriptToRun(context, flags, path)
     const inputs = flags.inputs === undefined ? {} : parseJsonObject(flags.inputs, '--inputs')
-    const asOf = dayOfFlag(context, flags)
+    const asOf = dayOfFlag(context, { 'as-of': flags['as-of'] ?? script.asOf })
     const set = flags.set === undefined ? {} : parseJsonObject(flags.set, '--set')
     return withScriptBars(context, flags, async (on) => {
       const { bars, all, symbol, interval, finer, series } = on

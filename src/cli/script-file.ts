@@ -18,6 +18,8 @@ export interface ScriptFile {
 /** A script to run, with its properties and the libraries that it imports. */
 export interface ScriptToRun extends ScriptFile {
   readonly overrides: Readonly<Record<string, number | string | boolean>>
+  /** The day that is kept with it. */
+  readonly asOf?: string | undefined
   readonly library: (user: string, library: string, version: number) => string | null
 }
 
@@ -34,11 +36,11 @@ export async function scriptToRun(
   return withData(context, flags, async ({ kv }) => {
     const script = await storedScript(kv, path)
     if (!script) throw new UsageError(`There is no script ${path}.`)
-    const { name, source, overrides = {}, ownerId } = script
+    const { name, source, overrides = {}, asOf, ownerId } = script
     const found = await librariesOf(source, { library: libraryFor(kv, ownerId) })
     const library = (user: string, lib: string, version: number) =>
       found.get(`${user}/${lib}/${version}`) ?? null
-    return { name, source, overrides, library }
+    return { name, source, overrides, asOf, library }
   })
 }
 

@@ -4,6 +4,7 @@
 // until the next one is there.
 
 import { batch, computed, effect } from '@preact/signals'
+import { areAlike, dayToRepeat } from '../language/behaviour.ts'
 import type { Args } from '../wire/operations.ts'
 import { ApiError, call } from './api-client.ts'
 import { lastRun, remembered } from './settings.ts'
@@ -20,6 +21,7 @@ import {
   runProblem,
   runProgress,
   script,
+  type ShownRun,
 } from './workspace.ts'
 
 /** How many of the newest bars a run sees. */
@@ -75,7 +77,16 @@ export async function runScript({ reveal = false, keep = true, here = true } = {
     diagnostics.value = []
     runProblem.value = null
     if (keep) lastDone.value = { at: Date.now(), isSame: run.peek()?.report.hash === result.report.hash }
-    run.value = { id, name: body.name, source, report: result.report, tracks: result.tracks, trials }
+    const replaced = replacedBy(source, result.report.asOf)
+    run.value = {
+      id,
+      name: body.name,
+      source,
+      report: result.report,
+      tracks: result.tracks,
+      trials,
+      replaced,
+    }
     if (id !== null) lastRun.value = id
     if (reveal && bottom.peek() === '') bottom.value = 'report'
   } catch (error) {
@@ -91,6 +102,21 @@ export async function runScript({ reveal = false, keep = true, here = true } = {
       catchUp()
     }
   }
+}
+
+/** The day of the run of this script that is on screen, if TradingView has changed since. */
+function replacedBy(source: string, asOf: string | undefined): ShownRun['replaced'] {
+  const before = run.peek()
+  if (before?.source !== source) return undefined
+  const replaced = areAlike(before.report.asOf, asOf) ? before.replaced : { asOf: before.report.asOf }
+  const isEarlier = replaced && dayToRepeat(replaced.asOf) < dayToRepeat(asOf)
+  return isEarlier && !areAlike(replaced.asOf, asOf) ? replaced : undefined
+}
+
+/** Runs the open script as of an earlier day, now and from then on. */
+export function runAsOf(day: string): Promise<void> {
+  script.value = { ...script.peek(), asOf: day }
+  return runScript()
 }
 
 /** What `lastRun` is if the server has not stored that run, which a reload then repeats. */
@@ -114,7 +140,7 @@ function putScript(): void {
 export const plainInputs = () => runInputs(inputs.peek(), fieldOf('studies', scriptId.peek()).peek())
 
 function requestNow(): BacktestBody {
-  const { source, name, overrides = {} } = script.peek()
+  const { source, name, overrides = {}, asOf } = script.peek()
   const { exchange, symbol, interval } = scriptMarket.peek()
   return {
     name: name || titleOf(source) || 'Untitled',
@@ -125,6 +151,7 @@ function requestNow(): BacktestBody {
     source,
     inputs: plainInputs(),
     ...(Object.keys(overrides).length > 0 && { overrides }),
+    ...(asOf !== undefined && { asOf }),
   }
 }
 
@@ -215,7 +242,7 @@ export async function openBacktest(
   if (!same && mode === 'keep') return false
   const { tracks } = await call('GET /api/platform/backtests/{id}/tracks', { path })
   // Set the run first, so that the change of market does not start another one.
-  const { name, source, inputs: given, overrides } = stored.backtest
+  const { name, source, inputs: given, overrides, asOf } = stored.backtest
   run.value = { id, name, source, report, tracks, trials: stored.trials }
   // A run that was on the chart before a reload is repeated with new bars; one that was opened to be read stays as it is.
   asked =
@@ -229,6 +256,7 @@ export async function openBacktest(
           source,
           inputs: given ?? {},
           ...(overrides && { overrides: overrides as NonNullable<BacktestBody['overrides']> }),
+          asOf: dayToRepeat(asOf),
         }
       : null
   if (mode === 'follow')
@@ -252,10 +280,13 @@ export function showRun(shown: NonNullable<(typeof run)['value']>): void {
   })
 }
 
-/** Repeats the run on screen with other settings, on `bars` bars (null = as many as before), and stores it. */
+/**
+ * Repeats the run on screen with other settings, on `bars` bars and as of a day (null = as before), and stores it.
+ */
 export async function rerunWith(
   overrides: NonNullable<BacktestBody['overrides']>,
   bars: number | null,
+  asOf: string | null,
 ): Promise<void> {
   const path = { id: (await keptRun()) ?? '' }
   const { backtest } = await call('GET /api/platform/backtests/{id}', { path })
@@ -269,6 +300,7 @@ export async function rerunWith(
     source,
     inputs: given,
     overrides: { ...(backtest.overrides as BacktestBody['overrides']), ...overrides },
+    asOf: asOf ?? dayToRepeat(backtest.asOf),
   }
   const { id, result, trials } = await call('POST /api/platform/backtests', { body })
   asked = body
@@ -296,7 +328,7 @@ export function rerunOnChange(): () => void {
       if (run.peek() || running.peek() || runProblem.peek()) void runScript({ keep: false, here: false })
     }, INPUT_DELAY_MS)
   }
-  const properties = computed(() => script.value.overrides)
+  const properties = computed(() => JSON.stringify([script.value.overrides, script.value.asOf]))
   let firstProperties = true
   const stopProperties = properties.subscribe(() => {
     if (!firstProperties) later()

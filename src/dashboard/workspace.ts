@@ -29,6 +29,8 @@ export interface OpenScript {
   readonly source: string
   /** Properties: arguments that its runs replace in the declaration. */
   readonly overrides?: Overrides
+  /** The day of whose TradingView its runs are; missing = today's. */
+  readonly asOf?: string
 }
 export type Overrides = Readonly<Record<string, number | string | boolean>>
 export const script = remembered<OpenScript>('script', { id: null, name: '', source: '' })
@@ -46,6 +48,8 @@ export interface ShownRun {
   readonly tracks: readonly Track[]
   /** How often its script was tried; missing where nobody counts, as in what others shared. */
   readonly trials?: Trials | null
+  /** It took the place of a run of the same script as of another day, before a change of TradingView. */
+  readonly replaced?: { readonly asOf: string | undefined } | undefined
 }
 export const run = signal<ShownRun | null>(null)
 /** Whether the text in the editor differs from what chart and report show. */

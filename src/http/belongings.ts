@@ -5,7 +5,7 @@
 // the schema that answers have to fit, with the texts beside it under the keys that its kind has.
 
 import type { TArray, TSchema } from '@sinclair/typebox'
-import { DATED_CHANGES, dayBefore } from '../language/behaviour.ts'
+import { dayToRepeat } from '../language/behaviour.ts'
 import { forwardRuns } from '../work/forward/records.ts'
 import { portfolios } from '../work/portfolios/records.ts'
 import { runs } from '../work/runs/records.ts'
@@ -93,9 +93,12 @@ const NAMED: readonly MadeByHand[] = [
     kind: 'script',
     collection: 'scripts',
     fields: [...bodyFields('POST /api/platform/scripts'), 'revisions'],
-    asks({ name, source, overrides, revisions }) {
+    asks({ name, source, overrides, asOf, revisions }) {
       const [first = source, ...later] = Array.isArray(revisions) ? texts(revisions) : []
-      const made = post(SCRIPTS, { name, source: first, ...(overrides !== undefined && { overrides }) })
+      const made = post(
+        SCRIPTS,
+        withoutNulls({ name, source: first, overrides: overrides ?? null, asOf: asOf ?? null }),
+      )
       const changed = (later.at(-1) ?? first) === source ? later : [...later, source]
       return [made, ...changed.map((text) => patch(`${SCRIPTS}/{id}`, { source: text }))]
     },
@@ -225,7 +228,7 @@ const NAMING: readonly MadeByHand[] = [
         ...told,
         scriptId: mappedOne(item['scriptId'], ids),
         // One of before runs had a day goes on as it was.
-        asOf: item['asOf'] ?? (item['scriptId'] ? dayBefore(DATED_CHANGES[0]!) : null),
+        asOf: item['asOf'] ?? (item['scriptId'] ? dayToRepeat(undefined) : null),
         escalation: isItem(escalation) && channelId ? { ...escalation, channelId } : null,
       })
       const pause = patch(`${ALERTS}/{id}`, { state: 'paused' })

@@ -49,6 +49,7 @@ export const SCRIPT_ROUTES: Routes = {
         inputs: new JsonText(found.inputs),
         plots: new JsonText(found.plots),
         declaration: new JsonText(found.declaration),
+        given: new JsonText(found.given),
         diagnostics: new JsonText(found.diagnostics),
       }
     },

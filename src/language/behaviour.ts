@@ -100,13 +100,17 @@ export function changesBetween(
   )
 }
 
+/** Whether runs as of these days have the same changes. */
+export const areAlike = (one: AsOf, other: AsOf): boolean =>
+  DATED_CHANGES.every((change) => isInForce(change, one) === isInForce(change, other))
+
+/** The day to name where a run is repeated as it was. */
+export const dayToRepeat = (asOf: AsOf): string => asOf ?? dayBefore(DATED_CHANGES[0]!)
+
 /** The last day before a change. */
 export function dayBefore({ day }: DatedChange): string {
   return dayOf(Date.parse(day) - 1)
 }
-
-/** One day for each of the stretches between two changes, the newest first. */
-export const DISTINCT_DAYS: readonly string[] = [NEWEST_DAY, ...DATED_CHANGES.toReversed().map(dayBefore)]
 
 /** `24 September 2026`. */
 export function dayText(day: string): string {

@@ -34,6 +34,13 @@ const Overrides = Type.Record(
   },
 )
 
+const OwnDay = Type.String({
+  maxLength: 40,
+  description:
+    'The day of whose TradingView the editor’s runs are, as `asOf` of a backtest; null, or missing in a script, is the newest.',
+})
+const hasOwnDay = { asOf: Type.Optional(OwnDay) }
+
 const Script = Type.Object(
   {
     id: idOf('scr'),
@@ -46,6 +53,7 @@ const Script = Type.Object(
     author: Type.String(),
     mine: Type.Boolean(),
     overrides: Overrides,
+    ...hasOwnDay,
     createdAt: Time,
     updatedAt: Time,
   },
@@ -95,6 +103,7 @@ const ScriptBody = Type.Object({
   source: Source,
   visibility: Type.Optional(Visibility),
   overrides: Type.Optional(Overrides),
+  asOf: Type.Optional(nullable(OwnDay)),
 })
 
 const checked = {
@@ -104,9 +113,10 @@ const checked = {
   plots: Type.Array(Type.String()),
   declaration: nullable(
     Type.Record(Type.String(), Type.Union([Type.Number(), Type.String(), Type.Boolean(), Type.Null()]), {
-      description: 'All arguments of a strategy’s declaration, given or default.',
+      description: 'All arguments of a strategy’s declaration, given or default as of today.',
     }),
   ),
+  given: Type.Array(Type.String(), { description: 'Those of them that the script itself names.' }),
   diagnostics: Type.Array(Diagnostic),
 }
 

@@ -38,18 +38,20 @@ describe('backtest', () => {
       examine: () => Promise.resolve({ kind: 'strategy', pineVersion: 6, diagnostics: '[]' }),
     })
     const overrides = { initial_capital: 5000, slippage: 3 }
-    const { script } = await store.create('usr_1', 'Ann', { name: 'Cross', source: CROSS, overrides })
+    const asOf = '2026-09-01'
+    const { script } = await store.create('usr_1', 'Ann', { name: 'Cross', source: CROSS, overrides, asOf })
     await kv.close()
     const declared = async (...more: string[]) => {
       const ran = await chartroom(data, 'backtest', script.id, ...SERIES, '--last', '300', '--json', ...more)
       const { report } = JSON.parse(ran.out) as {
-        report: { script: { declaration: { initial_capital: number; slippage: number } } }
+        report: { asOf: string; script: { declaration: { initial_capital: number; slippage: number } } }
       }
       const { initial_capital: capital, slippage } = report.script.declaration
-      return [capital, slippage]
+      return [report.asOf, capital, slippage]
     }
-    expect(await declared()).toEqual([5000, 3])
-    expect(await declared('--set', '{"slippage": 0}')).toEqual([5000, 0])
+    expect(await declared()).toEqual([asOf, 5000, 3])
+    expect(await declared('--set', '{"slippage": 0}')).toEqual([asOf, 5000, 0])
+    expect(await declared('--as-of', '2026-10-01')).toEqual(['2026-09-24', 5000, 3])
     const gone = await chartroom(data, 'backtest', 'scr_gone', ...SERIES)
     expect([gone.code, gone.err]).toEqual([2, expect.stringContaining('There is no script scr_gone.')])
   })

@@ -10,6 +10,7 @@ import {
   withProperty,
   type Declaration,
 } from '../../src/dashboard/editor/properties-model.ts'
+import { argsAsOf } from '../../src/language/behaviour.ts'
 import { compile } from '../../src/language/compile.ts'
 import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
 import { barsOf, SYMBOL, walk } from '../language/run-script.ts'
@@ -20,7 +21,11 @@ if bar_index % 10 == 0
     strategy.entry("L", strategy.long)
 if bar_index % 10 == 5
     strategy.close("L")`
-const declarationOf = (source: string): Declaration => compile(source).script!.program.declaration.args
+/** As of before the defaults changed, as the runs below are. */
+const declarationOf = (source: string): Declaration => {
+  const { declaration, version } = compile(source).script!.program
+  return argsAsOf(declaration, version, undefined)
+}
 const run = (source: string, overrides = {}) =>
   runBacktest({
     source,

@@ -208,6 +208,31 @@ describe('other runs', () => {
   })
 })
 
+describe('a stored script', () => {
+  test('keeps a day as a property, until it is set back to today', async () => {
+    const { call } = await open()
+    const { id, script } = await call('POST', '/scripts', { name: 's', source: SOURCE, asOf: BEFORE })
+    expect(script.asOf).toBe(BEFORE)
+    expect((await call('PATCH', `/scripts/${id}`, { name: 'x' })).script.asOf).toBe(BEFORE)
+    expect((await call('PATCH', `/scripts/${id}`, { asOf: '2026-09-02' })).script.asOf).toBe('2026-09-02')
+    expect('asOf' in (await call('PATCH', `/scripts/${id}`, { asOf: null })).script).toBe(false)
+    for (const asOf of ['2020-01-01', '2030-01-01', 'x'])
+      expect(await call('PATCH', `/scripts/${id}`, { asOf })).toMatchObject({
+        status: 422,
+        error: { fields: [{ path: '/asOf' }] },
+      })
+  })
+
+  test('is checked with the names that it has itself', async () => {
+    const { call } = await open()
+    const checked = await call('POST', '/scripts/check', {
+      source: SOURCE.replace('"S"', '"S", initial_capital = 5'),
+    })
+    expect(checked.given).toEqual(['title', 'initial_capital'])
+    expect(checked.declaration).toMatchObject({ initial_capital: 5, default_qty_value: 100 })
+  })
+})
+
 /** As a version stored it that knew no days. */
 async function withoutDay(kv: Kv, id: string): Promise<void> {
   const drop = (text: string) => {

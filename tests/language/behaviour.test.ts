@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import {
+  areAlike,
   argsAsOf,
   askedDay,
   changesBetween,
@@ -10,7 +11,7 @@ import {
   dayBefore,
   dayRefusal,
   dayText,
-  DISTINCT_DAYS,
+  dayToRepeat,
   KNOWN_FROM,
   NEWEST_DAY,
 } from '../../src/language/behaviour.ts'
@@ -40,8 +41,11 @@ describe('the table', () => {
     expect(KNOWN_FROM < days[0]!).toBe(true)
   })
 
-  test('offers a day for each of the stretches between changes', () => {
-    expect(DISTINCT_DAYS).toEqual(['2026-09-24', '2026-09-23'])
+  test('tells the days on both sides of a change apart', () => {
+    expect(areAlike(undefined, '2026-09-23')).toBe(true)
+    expect(areAlike('2026-09-24', '2026-10-01')).toBe(true)
+    expect(areAlike('2026-09-23', '2026-09-24')).toBe(false)
+    expect([dayToRepeat(undefined), dayToRepeat('2026-09-01')]).toEqual(['2026-09-23', '2026-09-01'])
     expect(dayText(NEWEST_DAY)).toBe('24 September 2026')
     expect(dayBefore({ ...DATED_CHANGES[0]!, day: '2026-03-01' })).toBe('2026-02-28')
   })

@@ -16,16 +16,23 @@ export type Checked = Answer<'POST /api/platform/scripts/check'>
 
 /** The text and name as they are stored; null = never stored, or not known yet. */
 const saved = remembered<
-  (Pick<StoredScript, 'id' | 'name' | 'source' | 'visibility'> & Pick<OpenScript, 'overrides'>) | null
+  | (Pick<StoredScript, 'id' | 'name' | 'source' | 'visibility'> & Pick<OpenScript, 'overrides' | 'asOf'>)
+  | null
 >('script.saved', null)
 export const visibility = computed(() =>
   saved.value && saved.value.id === script.value.id ? saved.value.visibility : 'private',
 )
 export const unsaved = computed(() => {
-  const { id, name, source, overrides } = script.value
+  const { id, name, source, overrides, asOf } = script.value
   if (id === null) return source.trim() !== ''
   const kept = saved.value
-  return kept?.id !== id || kept.name !== name || kept.source !== source || !isSame(kept.overrides, overrides)
+  return (
+    kept?.id !== id ||
+    kept.name !== name ||
+    kept.source !== source ||
+    kept.asOf !== asOf ||
+    !isSame(kept.overrides, overrides)
+  )
 })
 
 const isSame = (a: Overrides = {}, b: Overrides = {}): boolean =>
@@ -74,14 +81,19 @@ strategy("My strategy", overlay = true, initial_capital = 10000,
 
 `
 
-function show(name: string, source: string, stored: StoredScript | null, given: Overrides = {}): void {
+function show(
+  name: string,
+  source: string,
+  stored: StoredScript | null,
+  { overrides: given = {}, asOf: day }: Pick<OpenScript, 'overrides' | 'asOf'> = {},
+): void {
   keepDraft()
   const overrides = stored?.overrides ?? given
-  saved.value = stored?.mine
-    ? { id: stored.id, name, source, visibility: stored.visibility, overrides }
-    : null
+  const asOf = stored ? stored.asOf : day
+  const own = { name, source, overrides, ...(asOf !== undefined && { asOf }) }
+  saved.value = stored?.mine ? { id: stored.id, visibility: stored.visibility, ...own } : null
   // Saving another user's script makes a copy that belongs to the caller.
-  put({ id: stored?.mine ? stored.id : null, name, source, overrides })
+  put({ id: stored?.mine ? stored.id : null, ...own })
 }
 
 function put(next: OpenScript): void {
@@ -98,8 +110,13 @@ export function newScript(): void {
   show('My strategy', EMPTY, null)
 }
 
-export function openCopy(name: string, source: string, overrides: Overrides = {}): void {
-  show(name, source, null, overrides)
+/** With the properties of the script that it is a copy of. */
+export function openCopy(
+  name: string,
+  source: string,
+  of: Pick<OpenScript, 'overrides' | 'asOf'> = {},
+): void {
+  show(name, source, null, of)
   void runOpened()
 }
 
@@ -110,14 +127,16 @@ export async function openScript(id: string): Promise<void> {
 }
 
 export async function saveScript(): Promise<void> {
-  const { id, source, overrides = {} } = script.value
+  const { id, source, overrides = {}, asOf } = script.value
   const name = script.value.name.trim() || 'Untitled script'
+  const body = { name, source, overrides, asOf: asOf ?? null }
   try {
     const { script: stored } =
       id === null
-        ? await call('POST /api/platform/scripts', { body: { name, source, overrides } })
-        : await call('PATCH /api/platform/scripts/{id}', { path: { id }, body: { name, source, overrides } })
-    saved.value = { id: stored.id, name, source, visibility: stored.visibility, overrides }
+        ? await call('POST /api/platform/scripts', { body })
+        : await call('PATCH /api/platform/scripts/{id}', { path: { id }, body })
+    const { visibility } = stored
+    saved.value = { id: stored.id, name, source, visibility, overrides, ...(asOf !== undefined && { asOf }) }
     // Keep what was typed while the answer was on its way.
     script.value = {
       ...script.value,

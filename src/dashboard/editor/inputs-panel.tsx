@@ -28,7 +28,7 @@ import {
 const TIMEFRAMES = ['', '1', '5', '15', '30', '60', '240', '1D', '1W', '1M']
 
 export function InputsPanel({ list }: { readonly list: readonly ScriptInput[] }) {
-  const { declaration = null, pineVersion = null } = checked.value ?? {}
+  const { declaration = null, pineVersion = null, given = [] } = checked.value ?? {}
   const [chosen, setChosen] = useState<'inputs' | 'properties'>('inputs')
   const tab = declaration === null ? 'inputs' : list.length === 0 ? 'properties' : chosen
   const changed = list.filter((one) => isChanged(one, inputs.value))
@@ -55,7 +55,7 @@ export function InputsPanel({ list }: { readonly list: readonly ScriptInput[] })
         )}
       </div>
       {tab === 'properties' && declaration !== null ? (
-        <PropertiesPanel declaration={declaration} version={pineVersion ?? 6} />
+        <PropertiesPanel declaration={declaration} given={given} version={pineVersion ?? 6} />
       ) : (
         <InputFields
           list={list}

@@ -1,7 +1,8 @@
 // The properties of a strategy: the arguments of its declaration that its runs may replace, as fields of a form.
 
+import { datedDefaults, NEWEST_DAY } from '../../language/behaviour.ts'
 import { commissionRefusal } from '../../wire/commission.ts'
-import type { Overrides } from '../workspace.ts'
+import type { OpenScript, Overrides } from '../workspace.ts'
 
 /** The arguments of a declaration, given or default; null = not given. */
 export type Declaration = Readonly<Record<string, number | string | boolean | null>>
@@ -97,10 +98,8 @@ export const PROPERTIES: readonly Property[] = [
 
 /** What applies where a declaration does not say. */
 const DEFAULTS: Overrides = {
-  initial_capital: 1_000_000,
+  ...datedDefaults(6, NEWEST_DAY),
   currency: 'NONE',
-  default_qty_value: 1,
-  default_qty_type: 'fixed',
   pyramiding: 0,
   close_entries_rule: 'FIFO',
   commission_value: 0,
@@ -127,6 +126,15 @@ export function declaredValue(
   if (MARGINS.has(name)) return version >= 6 ? 100 : 0
   return DEFAULTS[name] ?? false
 }
+
+/** How many properties differ from the script's own, the day among them. */
+export const changedCount = ({ overrides = {}, asOf }: OpenScript): number =>
+  Object.keys(overrides).length + (asOf === undefined ? 0 : 1)
+
+export const withoutProperties = ({ asOf: _day, ...script }: OpenScript): OpenScript => ({
+  ...script,
+  overrides: {},
+})
 
 /** What differs from the declaration: the others need not be kept. */
 export const withProperty = (

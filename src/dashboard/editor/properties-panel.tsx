@@ -1,13 +1,17 @@
 // The form of a strategy's properties, beside its inputs. They are kept with the script; a change runs it again.
 
 import { useId } from 'preact/hooks'
+import { argsAsOf, changesBetween, KNOWN_FROM, NEWEST_DAY } from '../../language/behaviour.ts'
+import { dayOptions } from '../as-of.ts'
 import { Button } from '../ui/ui.tsx'
 import { script, type Overrides } from '../workspace.ts'
 import s from './editor.module.css'
 import {
+  changedCount,
   declaredValue,
   PROPERTIES,
   readProperty,
+  withoutProperties,
   withProperty,
   type Declaration,
   type Property,
@@ -15,24 +19,32 @@ import {
 import { Choice, NumberField } from './value-fields.tsx'
 
 export function PropertiesPanel({
-  declaration,
+  declaration: today,
+  given,
   version,
 }: {
   readonly declaration: Declaration
+  /** The arguments that the script itself names. */
+  readonly given: readonly string[]
   readonly version: number
 }) {
-  const overrides = script.value.overrides ?? {}
-  const changed = Object.keys(overrides).length
+  const { overrides = {}, asOf } = script.value
+  const declaration = argsAsOf({ kind: 'strategy', args: today, given }, version, asOf ?? NEWEST_DAY)
+  const changed = changedCount(script.value)
   const put = (next: Overrides) => (script.value = { ...script.peek(), overrides: next })
   const valueOf = (name: string) => overrides[name] ?? declaredValue(name, declaration, version)
   const groups = [...new Set(PROPERTIES.map(({ group }) => group))]
   return (
     <>
       {changed > 0 && (
-        <Button size="small" onClick={() => put({})}>
+        <Button size="small" onClick={() => (script.value = withoutProperties(script.peek()))}>
           Back to the script’s own ({changed} changed)
         </Button>
       )}
+      <DayField
+        asOf={asOf}
+        isOpen={changesBetween({ kind: 'strategy', given }, version, KNOWN_FROM, NEWEST_DAY).length > 0}
+      />
       {groups.map((group) => (
         <fieldset key={group} class={s.group}>
           <legend>{group}</legend>
@@ -53,6 +65,31 @@ export function PropertiesPanel({
         </fieldset>
       ))}
     </>
+  )
+}
+
+/** Which TradingView it is, where that makes a difference: `isOpen`, the script leaves something to it. */
+function DayField({ asOf, isOpen }: { readonly asOf: string | undefined; readonly isOpen: boolean }) {
+  const id = useId()
+  if (asOf === undefined && !isOpen) return null
+  const set = (day: string) => {
+    const { asOf: _before, ...rest } = script.peek()
+    script.value = day === '' ? rest : { ...rest, asOf: day }
+  }
+  return (
+    <div class={s.inputRow}>
+      <div class={s.input}>
+        <label
+          class={s.inputLabel}
+          for={id}
+          title="TradingView changes its defaults at times: the script runs with those of that day"
+        >
+          TradingView as of
+          {asOf !== undefined && <span class={s.changed} title="Another day than today" />}
+        </label>
+        <Choice id={id} value={asOf ?? ''} set={set} options={dayOptions(asOf ?? '')} />
+      </div>
+    </div>
   )
 }
 

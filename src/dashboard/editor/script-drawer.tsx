@@ -29,6 +29,7 @@ import s from './editor.module.css'
 import { fixesOf } from './fixes.ts'
 import { Gallery, OpenScripts } from './gallery.tsx'
 import { InputsPanel } from './inputs-panel.tsx'
+import { changedCount } from './properties-model.ts'
 import { SAMPLES } from './samples.ts'
 import { nameFollower } from './title-of.ts'
 import { Versions } from './versions.tsx'
@@ -81,7 +82,7 @@ export function ScriptDrawer() {
   const list = checked.value?.inputs ?? []
   const hasSettings = list.length > 0 || (checked.value?.declaration ?? null) !== null
   const showInputs = hasSettings && inputsShown.value
-  const properties = Object.keys(script.value.overrides ?? {}).length
+  const properties = changedCount(script.value)
   return (
     <div class={s.drawer}>
       <div class={s.tools}>
@@ -197,7 +198,7 @@ export function ScriptDrawer() {
             {
               text: 'Make a copy',
               icon: 'copy',
-              run: () => openCopy(`${name} copy`, script.value.source, script.value.overrides),
+              run: () => openCopy(`${name} copy`, script.value.source, script.value),
             },
             '-',
             {

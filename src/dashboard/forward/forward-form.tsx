@@ -1,6 +1,7 @@
 // Following a strategy from now on: that of a kept backtest, on its market and with its settings.
 
 import { useState } from 'preact/hooks'
+import { dayToRepeat } from '../../language/behaviour.ts'
 import { call } from '../api-client.ts'
 import { madeColumns } from '../backtests/choice-columns.ts'
 import { marketText } from '../format.ts'
@@ -12,7 +13,7 @@ import { Button, Empty } from '../ui/ui.tsx'
 /** Follows the strategy of a backtest, and shows how it goes. */
 export async function followBacktest(id: string, provisional = false): Promise<void> {
   const { backtest } = await call('GET /api/platform/backtests/{id}', { path: { id } })
-  const { name, exchange, symbol, interval, source = '', inputs = {}, overrides = {} } = backtest
+  const { name, exchange, symbol, interval, source = '', inputs = {}, overrides = {}, asOf } = backtest
   const made = await call('POST /api/platform/forward-runs', {
     body: {
       name,
@@ -22,6 +23,7 @@ export async function followBacktest(id: string, provisional = false): Promise<v
       source,
       inputs,
       provisional,
+      asOf: dayToRepeat(asOf),
       overrides: overrides as Readonly<Record<string, number | string | boolean>>,
     },
   })

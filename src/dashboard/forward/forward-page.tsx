@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
+import { asOfText } from '../as-of.ts'
 import { count, marketText, money, percent, quantity, time, tone } from '../format.ts'
 import { attempt, Confirm, Page, pageStyles as p, Show, useLoad, useReloadWhile } from '../frame/page.tsx'
 import { navigate } from '../router.ts'
@@ -114,9 +115,10 @@ async function showForwardRun({ id, name }: ForwardRun): Promise<void> {
 
 function aboutOf(run: ForwardRun): string {
   const bars = run.bars === 1 ? '1 bar' : `${count(run.bars)} bars`
-  if (run.state === 'stopped') return `${marketText(run)}, stopped after ${bars}.`
-  if (run.state === 'failed') return `${marketText(run)}, failed after ${bars}.`
-  return `${marketText(run)}, followed for ${bars} so far.`
+  const on = `${marketText(run)} ${asOfText(run.asOf)}`
+  if (run.state === 'stopped') return `${on}, stopped after ${bars}.`
+  if (run.state === 'failed') return `${on}, failed after ${bars}.`
+  return `${on}, followed for ${bars} so far.`
 }
 
 function Figures({ run }: { readonly run: ForwardRun }) {

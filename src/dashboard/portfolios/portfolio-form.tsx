@@ -1,6 +1,7 @@
 // Asking for a portfolio: which backtests trade together, with how much, and which of them goes first.
 
 import { useState } from 'preact/hooks'
+import { areAlike, dayToRepeat } from '../../language/behaviour.ts'
 import { call } from '../api-client.ts'
 import { madeColumns } from '../backtests/choice-columns.ts'
 import { marketText } from '../format.ts'
@@ -51,14 +52,19 @@ function Parts({ backtests }: { readonly backtests: readonly Backtest[] }) {
     start: { name: '', capital: '10000', currency: '' },
     async send({ name, capital, currency }) {
       const parts = []
+      const days: string[] = []
       for (const [id, priority] of chosen) {
         const { backtest } = await call('GET /api/platform/backtests/{id}', { path: { id } })
         parts.push(partOf(backtest, Number(priority)))
+        days.push(dayToRepeat(backtest.asOf))
       }
+      // All parts run as of one day: that of their backtests, or today's where these are of different ones.
+      const asOf = days.every((day) => areAlike(day, days[0])) ? days[0] : undefined
       const { id } = await call('POST /api/platform/portfolios', {
         body: {
           name,
           parts,
+          ...(asOf !== undefined && { asOf }),
           ...(capital.trim() !== '' && { capital: Number(capital) }),
           ...(currency.trim() !== '' && { currency: currency.trim().toUpperCase() }),
         },

@@ -1,6 +1,7 @@
 // One portfolio: what the money became, what each part did for it, and how the parts go together.
 
 import { apiUrl, call } from '../api-client.ts'
+import { asOfText } from '../as-of.ts'
 import { count, marketText, money, percent, ratio, time, tone } from '../format.ts'
 import { attempt, useLoad } from '../frame/page.tsx'
 import { JobPage, JobProgress } from '../jobs/job-page.tsx'
@@ -25,8 +26,8 @@ export function PortfolioPage({ id = '' }: { readonly id?: string }) {
       back={['/portfolios', 'Portfolios']}
       loaded={portfolio}
       jobOf={({ portfolio: one }) => one}
-      about={({ portfolio: { parts } }) =>
-        `${count(parts.length)} parts: ${parts.map(marketText).join(', ')}.`
+      about={({ portfolio: { parts, asOf } }) =>
+        `${count(parts.length)} parts, ${asOfText(asOf)}: ${parts.map(marketText).join(', ')}.`
       }
       lookMs={LOOK_MS}
       stop={() => call('POST /api/platform/portfolios/{id}/cancel', { path })}

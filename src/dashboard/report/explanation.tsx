@@ -13,14 +13,14 @@ const OTHERS_SHOWN = 5
 export function WhyItDiffers({ found, onRun }: { readonly found: Explanation; readonly onRun: () => void }) {
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<unknown>(null)
-  const { causes, overrides, bars, symbol, tried, notes } = found
-  const isRunnable = Object.keys(overrides).length > 0 || bars !== null
+  const { causes, overrides, bars, asOf, symbol, tried, notes } = found
+  const isRunnable = Object.keys(overrides).length > 0 || bars !== null || asOf !== null
   const others = tried.filter(({ kind }) => !causes.some((cause) => cause.kind === kind))
   const runSo = async () => {
     setBusy(true)
     setProblem(null)
     try {
-      await rerunWith(overrides, bars)
+      await rerunWith(overrides, bars, asOf)
       onRun()
     } catch (error) {
       setProblem(error)
@@ -74,7 +74,7 @@ export function WhyItDiffers({ found, onRun }: { readonly found: Explanation; re
       <p class="muted">
         {count(found.runs)} runs tried
         {found.complete ? '' : '; the time was over before all that is likely was tried'}. What helps is kept
-        by writing it into the script’s strategy().
+        by writing it into the script’s strategy(), or a day by choosing it under Properties.
       </p>
     </section>
   )

@@ -1,6 +1,7 @@
 // The report's Properties view: everything its numbers depend on, and what the script logged.
 
 import type { Report } from '../../wire/report.ts'
+import { asOfText } from '../as-of.ts'
 import { zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
 import { count, duration, money, time as timeText, intervalText } from '../format.ts'
@@ -25,6 +26,7 @@ export function Properties({ report }: { readonly report: Report }) {
   ]
   const made: Rows = [
     ['Script', `${report.script.title} (${report.script.kind}, version ${report.script.pineVersion})`],
+    ['TradingView', asOfText(report.asOf)],
     ['Engine', `${report.engine.name} ${report.engine.version}`],
     ['Compiled in', duration(report.timings.compileMs)],
     ['Ran in', duration(report.timings.runMs)],

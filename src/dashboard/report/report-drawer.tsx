@@ -20,6 +20,7 @@ const Properties = lazy(async () => (await import('./properties.tsx')).Propertie
 const Compare = lazy(async () => (await import('./compare.tsx')).Compare)
 const ReportVerdict = lazy(async () => (await import('../sweeps/report-verdict.tsx')).ReportVerdict)
 const RepaintDialog = lazy(async () => (await import('./repaint.tsx')).RepaintDialog)
+const ChangedSince = lazy(async () => (await import('./changed-since.tsx')).ChangedSince)
 const Share = lazy(async () => (await import('./share.tsx')).Share)
 
 const VIEWS = [
@@ -134,6 +135,7 @@ function ReportOf({ run: current }: { readonly run: ShownRun }) {
           </Button>
         </div>
       </header>
+      {current.replaced && <ChangedSince run={current} />}
       {view.value === 'overview' && <Overview run={current} />}
       {view.value === 'performance' && <Performance report={report} />}
       {view.value === 'luck' && <ReportVerdict run={current} />}

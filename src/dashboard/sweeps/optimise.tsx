@@ -103,7 +103,7 @@ function OptimiseForm({ start }: { readonly start: readonly VariedRow[] }) {
     wire: SWEEP_FIELDS,
     start: { where: '', objective: 'netProfit', constraints: 'trades >= 5', trials: '1000' },
     async send({ where, objective, constraints, trials }) {
-      const { source, name } = script.peek()
+      const { source, name, asOf } = script.peek()
       const others = plainInputs()
       const { id } = await call('POST /api/platform/sweeps', {
         body: {
@@ -112,6 +112,7 @@ function OptimiseForm({ start }: { readonly start: readonly VariedRow[] }) {
           bars: runBars.peek(),
           source,
           inputs: others,
+          ...(asOf !== undefined && { asOf }),
           space: chosen.map(variedOf),
           where: where.trim() === '' ? [] : [where],
           ...(objective.trim() !== '' && { objective }),

@@ -1,5 +1,6 @@
 // The logic behind the pages of sweeps: suggested ranges, the request, and the map of the scores.
 
+import { dayToRepeat } from '../../language/behaviour.ts'
 import type { Input as ScriptInput } from '../../wire/script.ts'
 import { ratio } from '../format.ts'
 import type { Sweep, SweepBody, SweepTrial } from '../../wire/sweep.ts'
@@ -224,7 +225,7 @@ export function shownChoice(value: Choice): string {
 
 /** A trial as a backtest of its own, with exactly what the sweep ran. */
 export function trialRun(sweep: Sweep, { trial, choices }: SweepTrial) {
-  const { source = '', name, exchange, symbol, interval, bars, inputs, overrides } = sweep
+  const { source = '', name, exchange, symbol, interval, bars, inputs, overrides, asOf } = sweep
   const chosen = (kind: 'input' | 'property') =>
     Object.fromEntries(
       sweep.space.flatMap((varied, i) => (varied[kind] === undefined ? [] : [[varied[kind], choices[i]!]])),
@@ -238,6 +239,7 @@ export function trialRun(sweep: Sweep, { trial, choices }: SweepTrial) {
     source,
     inputs: { ...inputs, ...chosen('input') },
     overrides: { ...(overrides as Record<string, string | number | boolean>), ...chosen('property') },
+    asOf: dayToRepeat(asOf),
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { apiUrl, call } from '../api-client.ts'
+import { asOfText } from '../as-of.ts'
 import { count, marketText, percent, ratio } from '../format.ts'
 import { attempt, useLoad } from '../frame/page.tsx'
 import { JobPage, JobProgress } from '../jobs/job-page.tsx'
@@ -85,6 +86,7 @@ function aboutOf({
   symbol,
   interval,
   range,
+  asOf,
   space,
   objective,
   constraints,
@@ -92,7 +94,7 @@ function aboutOf({
 }: Sweep): string {
   const limits = constraints.length > 0 ? `, if ${constraints.map(inWords).join(' and ')}` : ''
   const sorted = filtered > 0 ? ` ${count(filtered)} sorted out by the first bars.` : ''
-  return `${space.map(nameOf).join(', ')} on ${marketText({ exchange, symbol, interval })}, ${count(range.bars)} bars. Wanted: ${inWords(objective)}${limits}.${sorted}`
+  return `${space.map(nameOf).join(', ')} on ${marketText({ exchange, symbol, interval })}, ${count(range.bars)} bars, ${asOfText(asOf)}. Wanted: ${inWords(objective)}${limits}.${sorted}`
 }
 
 /** The trials as they come: those loaded stay, and the last page is read again when there are more. */

@@ -1,6 +1,7 @@
 // Scripts: Pine source with a name, its versions, and who may see it. A broken one may be saved: it is a draft.
 
-import { Problem } from '../../lib/problem.ts'
+import { dayRefusal } from '../../language/behaviour.ts'
+import { invalidField, Problem } from '../../lib/problem.ts'
 import {
   collection,
   collectionIn,
@@ -32,6 +33,8 @@ export interface Script {
   readonly revision: number
   /** Arguments that its runs replace in the declaration; absent in what an older version has stored. */
   readonly overrides?: ScriptOverrides | undefined
+  /** The day of whose TradingView its runs are; missing = the newest. */
+  readonly asOf?: string
   readonly createdAt: number
   readonly updatedAt: number
 }
@@ -51,6 +54,15 @@ export interface ScriptFields {
   readonly source: string
   readonly visibility?: ScriptVisibility | undefined
   readonly overrides?: ScriptOverrides | undefined
+  /** null: the newest. */
+  readonly asOf?: string | null | undefined
+}
+
+/** Throws Problem 422 for a day as of which nothing runs. */
+function dayOf({ asOf = null }: Partial<ScriptFields>, now: number): Pick<Script, 'asOf'> {
+  const refusal = asOf === null ? null : dayRefusal(asOf, now)
+  if (refusal !== null) throw invalidField('/asOf', 'day', `asOf: ${refusal}`)
+  return asOf === null ? {} : { asOf }
 }
 
 /** Why a text is refused as a library. */
@@ -200,6 +212,7 @@ export class Scripts extends OwnedRecords<Script> {
       pineVersion,
       revision: 1,
       overrides: fields.overrides ?? {},
+      ...dayOf(fields, now),
       createdAt: now,
       updatedAt: now,
     }
@@ -243,8 +256,10 @@ export class Scripts extends OwnedRecords<Script> {
       const stored = await this.storedAt(tx, ownerId, id)
       const before = stored.record
       const edited = source !== undefined && source !== before.source
+      const { asOf: _day, ...undated } = before
       const after: Script = {
-        ...before,
+        ...(fields.asOf === undefined ? before : undated),
+        ...dayOf(fields, this.#deps.clock.now()),
         ...(name !== undefined && { name }),
         ...(visibility !== undefined && { visibility }),
         ...(source !== undefined && { source }),

@@ -12,7 +12,7 @@ import { barsNotFound } from '../../market/bar-cache.ts'
 import { ownerOf, seriesKey } from '../../market/bar-store.ts'
 import { requireInterval } from '../../market/interval.ts'
 import { barsSeenBy, seriesOf } from '../../market/seen-bars.ts'
-import { askedDay } from '../../language/behaviour.ts'
+import { areAlike, askedDay } from '../../language/behaviour.ts'
 import type { Also } from '../../store/transaction.ts'
 import type { Key } from '../../store/kv.ts'
 import type { StitchedEquity, SweepBody, SweepTrial, Verdict } from '../../wire/sweep.ts'
@@ -166,7 +166,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress> {
     const own = await this.scriptOf(sweep.id)
     const { point, rest } = takenApart(sweep, { inputs, overrides })
     const others = takenApart(sweep, own).rest
-    if (source !== own.source || asOf !== own.asOf || canonicalJson(rest) !== canonicalJson(others))
+    if (source !== own.source || !areAlike(asOf, own.asOf) || canonicalJson(rest) !== canonicalJson(others))
       return null
     for (let batch = 0, at = 0; batch < sweep.batches; batch++) {
       const { choices = [] } = (await batchOf(this.#deps.kv, sweep.id, batch)) ?? {}

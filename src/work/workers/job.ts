@@ -337,6 +337,8 @@ export interface CheckOutput {
   readonly plots: string
   /** JSON text: the arguments of a strategy, else null. */
   readonly declaration: string
+  /** JSON text: the names of those that the script itself has. */
+  readonly given: string
   readonly diagnostics: string
 }
 

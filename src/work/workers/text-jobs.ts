@@ -20,6 +20,7 @@ export async function checkJob({ source }: TextJob, { host }: Desk): Promise<Che
     inputs: JSON.stringify(script ? inputViews(script.program) : []),
     plots: JSON.stringify(plots),
     declaration: JSON.stringify(declared?.kind === 'strategy' ? declared.args : null),
+    given: JSON.stringify(declared?.kind === 'strategy' ? declared.given : []),
     diagnostics: JSON.stringify(diagnostics.map((diagnostic) => wireDiagnostic(diagnostic, text))),
   }
 }
