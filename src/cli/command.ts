@@ -1,7 +1,7 @@
 // The type of a command of the executable. Each is one file of this folder, listed in `commands.ts`.
 
 import { parseArgs, type ParseArgsConfig } from 'node:util'
-import type { WorkerThread } from '../work/workers/pool.ts'
+import type { WorkerThread } from '../work/workers/task.ts'
 import type { Clock } from '../lib/clock.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Http } from '../market/providers/provider.ts'

@@ -2,7 +2,7 @@
 // delivery for each webhook receiver): a report exists if and only if its event does.
 
 import type { BacktestOutput } from '../workers/job.ts'
-import { cancelled } from '../workers/pool.ts'
+import { cancelled } from '../workers/limits.ts'
 import type { JobScript } from '../jobs/records.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Problem } from '../../lib/problem.ts'

@@ -1,8 +1,9 @@
 // What a run takes, worked out before a worker has it: the series that its user sees, its bars, and the script.
 
 import type { RunJob } from '../workers/job.ts'
-import type { JobOptions, JobPool, Lane } from '../workers/pool.ts'
-import { cancelled } from '../workers/pool.ts'
+import type { JobPool } from '../workers/pool.ts'
+import type { JobOptions, Lane } from '../workers/task.ts'
+import { cancelled } from '../workers/limits.ts'
 import type { LiveJob } from '../jobs/live-jobs.ts'
 import type { JobScript } from '../jobs/records.ts'
 import type { Clock } from '../../lib/clock.ts'

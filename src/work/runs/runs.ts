@@ -5,7 +5,7 @@
 // webhook receiver) are one commit: a report exists if and only if its event does.
 
 import type { BacktestOutput, Jobs, RunJob } from '../workers/job.ts'
-import type { Lane } from '../workers/pool.ts'
+import type { Lane } from '../workers/task.ts'
 import { UserQueue } from '../jobs/queue.ts'
 import { KeptJobs } from '../jobs/records.ts'
 import { UserJobs } from '../jobs/user-jobs.ts'

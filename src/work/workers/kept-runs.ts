@@ -4,7 +4,8 @@
 // thread has to be ended, and no script waits for the thread that ran it before.
 
 import type { AdvanceJob, AdvanceOutput, KeptRun } from './job.ts'
-import type { JobOptions, JobPool } from './pool.ts'
+import type { JobPool } from './pool.ts'
+import type { JobOptions } from './task.ts'
 
 /** What all kept runs together may take: the one that was asked for longest ago goes first. */
 const KEPT_BYTES = 256 * 2 ** 20

@@ -12,9 +12,7 @@
 // works without a word to anybody. Files whose reading may never end (`tables`) have threads of their own.
 
 import { assert } from '../../lib/assert.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { Problem } from '../../lib/problem.ts'
-import type { Host } from './desk.ts'
 import {
   UNKNOWN_THREAD,
   USED,
@@ -25,109 +23,43 @@ import {
   type Said,
   type ToWorker,
 } from './job.ts'
+import {
+  bytesOf,
+  cancelled,
+  readerEnded,
+  shuttingDown,
+  tooLate,
+  tooMuchMemory,
+  type ThreadMs,
+} from './limits.ts'
+import { Lanes, type LanesOptions } from './lanes.ts'
+import {
+  LANES,
+  OWN_THREADS,
+  type JobOptions,
+  type Lane,
+  type Running,
+  type Task,
+  type WorkerThread,
+} from './task.ts'
 import { Turns } from './turns.ts'
 
-/** The part of a worker thread that the pool uses. */
-export interface WorkerThread {
-  onmessage: ((event: MessageEvent<FromWorker>) => unknown) | null
-  onerror: ((event: ErrorEvent) => unknown) | null
-  postMessage(message: ToWorker): void
-  terminate(): void
-}
-
-export interface PoolOptions {
-  /** Threads that run scripts; up to two more serve jobs that must not wait for them. */
-  readonly workers: number
-  /** How many threads the machine can run at a time; missing = enough for all. */
-  readonly processors?: number
-  /** Only differences count, so pass a clock that cannot be set (monotonic). */
-  readonly clock: Clock
+export interface PoolOptions extends LanesOptions {
   readonly spawn: () => WorkerThread
-  /** Processor time of a thread in milliseconds; null if the system does not tell, and then the clock's time counts. */
-  readonly threadMs: (thread: number) => number | null
+  readonly threadMs: ThreadMs
   /** Resident memory of the process, bytes. */
   readonly memory: () => number
   /** Memory of the machine or container; close to it the last brake is pulled. */
   readonly memoryMax: number
 }
 
-/**
- * Fastest first. Alerts' scripts and parts of sweeps take turns with users' runs, but do not count as a user's one running
- * job: they are small, and each sender sends the next one only when one is done.
- */
-const LANES = ['quick', 'prompt', 'long', 'alerts', 'sweeps', 'imports', 'tables'] as const
-export type Lane = (typeof LANES)[number]
-/** These take no threads from others. */
-const OWN_THREADS: readonly Lane[] = ['imports', 'tables']
-
-/** The most that a job may take. */
-export interface Budget {
-  /** Processor time. */
-  readonly timeMs: number
-  readonly memoryBytes: number
-}
-
-export interface JobOptions {
-  /** Whose job it is. */
-  readonly user: string
-  readonly lane: Lane
-  readonly budget: Budget
-  /** The server's functions that the job may call. */
-  readonly host?: Partial<Host> | undefined
-  readonly signal?: AbortSignal | undefined
-  readonly started?: (() => void) | undefined
-  readonly progress?: ((bar: number) => void) | undefined
-  /** Whether the job is idle until its client sends more. */
-  readonly waits?: (() => boolean) | undefined
-}
-
-interface Task {
-  readonly kind: JobKind
-  readonly job: unknown
-  readonly options: JobOptions
-  readonly resolve: (answer: unknown) => void
-  readonly reject: (error: unknown) => void
-}
-
-interface Running {
-  readonly id: number
-  readonly task: Task
-  readonly worker: WorkerThread
-  /** When it began; of one whose progress counts, when it was heard last. */
-  startedAt: number
-  /** What the worker reports about the job: see `USED`. */
-  readonly used: Float64Array
-  /** Why the host could not answer the job's question. */
-  refusal: unknown
-}
-
-/** A preview that runs longer than this is a slow one, beside which its user may have another: indicators do not wait for it. */
-const SLOW_MS = 1000
-/** The most previews and runs together that one user may have running. */
-const SHOWN_AT_ONCE = 2
-/** Whoever asked this recently is still at it. */
-const ASKING_MS = 1000
 /** The most jobs of a lane that a user may have waiting behind the running one. */
 const WAITING_MAX = 10
 /** Checks come as fast as a user types, in every tab. */
 const QUICK_WAITING_MAX = 40
-/** The most imports that are active at a time; a user without one may still start one. Each may keep 15 MB in memory. */
-const IMPORTS = 16
-/** The most of these that one user may have. */
-const IMPORTS_A_USER = 8
-/** The most imports if nearly all wait for bytes: they hinder nobody, but each keeps in memory what has arrived. */
-const IMPORTS_HELD = 64
-/** The most files that are read in threads of their own: one for each of so many users. */
-const TABLES = 4
-/** The most time that an import may take from the first byte to the last: a client that sends just fast enough takes days. */
-const IMPORT_MS = 2 * 3_600_000
 /** The most waiting jobs of all users together. */
 const OVERLOAD = 1000
 const LOOK_MS = 20
-/** The engine stops itself at the limit and can name the line, so the pool waits this much longer before it does. */
-const GRACE_MS = 500
-/** A job that needs more than this many times its budget by the clock is given up: the machine has no room for it. */
-const PATIENCE = 7
 /** The thread of imports says something more often than this if all is well, and it has something to do. */
 const SILENT_MS = 200
 /** The memory of an ended thread takes up to this long to come back. */
@@ -143,6 +75,7 @@ const LEFT_MAX_BYTES = 96 * 2 ** 20
 
 export class JobPool {
   readonly #options: PoolOptions
+  readonly #lanes: Lanes
   readonly #waiting: Readonly<Record<Lane, Turns<Task>>> = {
     quick: new Turns(),
     prompt: new Turns(),
@@ -169,7 +102,6 @@ export class JobPool {
   #importTimeMs = Infinity
   #tasks = 0
   #guard: ReturnType<typeof setInterval> | null = null
-  #askedAt = -Infinity
   #idleMemory = 0
   #idleMeasuredAt = Number.NEGATIVE_INFINITY
   #lastEndedAt = 0
@@ -179,6 +111,7 @@ export class JobPool {
 
   constructor(options: PoolOptions) {
     this.#options = options
+    this.#lanes = new Lanes(options, this.#running)
   }
 
   get workers(): number {
@@ -191,7 +124,7 @@ export class JobPool {
 
   /** Whether a long job would begin at once. */
   get hasFreeWorker(): boolean {
-    return !this.#closed && this.waiting === 0 && this.#isFree('long')
+    return !this.#closed && this.waiting === 0 && this.#lanes.isFree('long')
   }
 
   get waiting(): number {
@@ -210,7 +143,7 @@ export class JobPool {
       })
     if (lane === 'alerts' || lane === 'sweeps') return
     const most = lane === 'quick' ? QUICK_WAITING_MAX : WAITING_MAX
-    const jobs = this.#waiting[lane].lengthOf(user) + this.#runningOf(lane, user)
+    const jobs = this.#waiting[lane].lengthOf(user) + this.#lanes.runningOf(lane, user)
     if (jobs <= most) return
     throw new Problem(
       429,
@@ -242,7 +175,7 @@ export class JobPool {
 
   /** Somebody asks the server for something else than long work: while people do, sweeps leave them a processor. */
   asked(): void {
-    this.#askedAt = this.#options.clock.now()
+    this.#lanes.asked()
   }
 
   /** The server is stopping: waiting jobs fail at once with 503, and no new ones are accepted. Running ones may go on. */
@@ -259,68 +192,6 @@ export class JobPool {
     for (const worker of this.#idle.splice(0)) worker.terminate()
   }
 
-  #runningOf(lane: Lane, user: string): number {
-    let count = 0
-    for (const { task } of this.#running.values())
-      if (task.options.lane === lane && task.options.user === user) count++
-    return count
-  }
-
-  /** Whether the user may have one more job of the lane running, if a thread is free. */
-  #mayStart(lane: Lane, user: string): boolean {
-    const running = this.#runningOf(lane, user)
-    if (running < this.#mostOf(lane)) return true
-    if (lane !== 'prompt' || running + this.#runningOf('long', user) >= SHOWN_AT_ONCE) return false
-    const now = this.#options.clock.now()
-    return [...this.#running.values()]
-      .filter(({ task }) => task.options.lane === lane && task.options.user === user)
-      .every(({ startedAt }) => now - startedAt > SLOW_MS)
-  }
-
-  /** How many threads the lane may use together with those slower than it. */
-  #threadsFor(lane: Lane): number {
-    const long = Math.max(1, this.#options.workers - 1)
-    return lane === 'quick' ? long + 2 : lane === 'prompt' ? long + 1 : long
-  }
-
-  /** Whether one more job of the lane may run now. */
-  #isFree(lane: Lane): boolean {
-    if (lane === 'imports') return this.#importsHeld().held < IMPORTS_HELD
-    const lanes = [...this.#running.values()].map(({ task }) => task.options.lane)
-    if (lane === 'tables') return lanes.filter((other) => other === lane).length < TABLES
-    if (lane === 'sweeps' && lanes.filter((other) => other === lane).length >= this.#sweepsMost())
-      return false
-    const rank = rankOf(lane)
-    const busy = lanes.filter((other) => !OWN_THREADS.includes(other) && rankOf(other) >= rank)
-    return busy.length < this.#threadsFor(lane)
-  }
-
-  #sweepsMost(): number {
-    const { clock, processors = Infinity } = this.#options
-    return clock.now() - this.#askedAt < ASKING_MS ? Math.max(1, processors - 1) : Infinity
-  }
-
-  /** The most jobs of this lane that a user may have running now. */
-  #mostOf(lane: Lane): number {
-    if (lane === 'sweeps') return Infinity
-    if (lane !== 'imports') return 1
-    const { held, busy } = this.#importsHeld()
-    // An upload takes as long as its sender likes, so a user with none active does not wait for those of others.
-    return busy < IMPORTS && held < IMPORTS_HELD / 2 ? IMPORTS_A_USER : 1
-  }
-
-  /** A client that sends a byte now and then takes no place that somebody else could use. */
-  #importsHeld(): { readonly held: number; readonly busy: number } {
-    let held = 0
-    let busy = 0
-    for (const { task } of this.#running.values()) {
-      if (task.options.lane !== 'imports') continue
-      held++
-      if (!task.options.waits?.()) busy++
-    }
-    return { held, busy }
-  }
-
   #next(): void {
     for (let task = this.#take(); task; task = this.#take()) this.#start(task)
   }
@@ -328,8 +199,8 @@ export class JobPool {
   #take(): Task | null {
     if (this.#closed) return null
     for (const lane of [...OWN_THREADS, 'quick', 'prompt', ...this.#slow] as const) {
-      if (!this.#isFree(lane)) continue
-      const task = this.#waiting[lane].take((user) => this.#mayStart(lane, user))
+      if (!this.#lanes.isFree(lane)) continue
+      const task = this.#waiting[lane].take((user) => this.#lanes.mayStart(lane, user))
       if (!task) continue
       if (this.#slow.includes(lane)) this.#slow = [...this.#slow.filter((other) => other !== lane), lane]
       return task
@@ -347,7 +218,7 @@ export class JobPool {
     this.#running.set(id, { id, task, worker, startedAt: clock.now(), used, refusal: null })
     if (options.lane === 'imports') {
       this.#importTimeMs = options.budget.timeMs
-      if (this.#importsHeld().held === 1 && this.#givenUp.size === 0) {
+      if (this.#lanes.importsHeld().held === 1 && this.#givenUp.size === 0) {
         this.#importerUsed = used
         this.#hearImporter()
       }
@@ -466,7 +337,7 @@ export class JobPool {
   /** Does without the thread of imports if nothing is left for it to do. */
   #restImporter(reuse: boolean): void {
     const worker = this.#importer
-    if (!worker || this.#givenUp.size > 0 || this.#importsHeld().held > 0) return
+    if (!worker || this.#givenUp.size > 0 || this.#lanes.importsHeld().held > 0) return
     this.#importer = null
     this.#release(worker, reuse)
     this.#watch()
@@ -492,7 +363,7 @@ export class JobPool {
 
   #release(worker: WorkerThread, reuse: boolean): void {
     // One more than long work uses: or a preview's thread, idle between two of them, would cost the next part of a sweep its own.
-    if (reuse && !this.#closed && this.#idle.length < this.#threadsFor('prompt')) {
+    if (reuse && !this.#closed && this.#idle.length < this.#lanes.threadsFor('prompt')) {
       this.#idle.push(worker)
       return
     }
@@ -542,7 +413,7 @@ export class JobPool {
     this.#lookAtImporter(now)
     for (const running of this.#running.values()) {
       const { memoryBytes } = running.task.options.budget
-      const late = this.#tooLate(running, now)
+      const late = tooLate(running, now, this.#options.threadMs)
       if (late) this.#stop(running, late)
       else if (bytesOf(running) > memoryBytes) this.#stop(running, tooMuchMemory(memoryBytes))
     }
@@ -580,89 +451,8 @@ export class JobPool {
     this.#watch()
     this.#next()
   }
-
-  /** Milliseconds of processor time that the job took; null if that is unknown. */
-  #timeTaken(used: Float64Array): number | null {
-    const thread = used[USED.thread] ?? 0
-    // A thread that has not started yet has done nothing for the job.
-    if (thread === 0) return 0
-    const taken = thread === UNKNOWN_THREAD ? null : this.#options.threadMs(thread)
-    return taken === null ? null : taken - (used[USED.threadMs] ?? 0)
-  }
-
-  /** Why the job's time is over; null = it is not. */
-  #tooLate({ task, used, startedAt }: Running, now: number): Problem | null {
-    const { timeMs } = task.options.budget
-    // Their time passes while clients send, and while others of the same thread are served: see `#lookAtImporter`.
-    if (task.options.lane === 'imports') return now - startedAt > IMPORT_MS ? importTooLong() : null
-    // Processor time never exceeds the clock's time, so this check mostly suffices.
-    if (now - startedAt <= timeMs + GRACE_MS) return null
-    const taken = this.#timeTaken(used)
-    if (taken === null || taken > timeMs + GRACE_MS)
-      return task.options.lane === 'tables'
-        ? fileTooLong(timeMs)
-        : limitExceeded(`The script ran for more than ${timeMs / 1000} s and was stopped.`)
-    if (now - startedAt <= PATIENCE * (timeMs + GRACE_MS)) return null
-    return new Problem(
-      503,
-      'overloaded',
-      'The server is too busy to finish this in reasonable time. Try again later.',
-      { retryAfter: 10 },
-    )
-  }
 }
 
 function isLast({ from }: FromWorker): boolean {
   return from === 'done' || from === 'problem' || from === 'refused' || from === 'failure'
-}
-
-function fileTooLong(timeMs: number): Problem {
-  return limitExceeded(
-    `Nothing was imported: reading the file took more than ${timeMs / 1000} s without progress, and was stopped. It may be damaged; write it again, or as CSV.`,
-  )
-}
-
-function importTooLong(): Problem {
-  return new Problem(
-    408,
-    'upload_too_slow',
-    `Nothing was imported within ${IMPORT_MS / 3_600_000} hours. Send the file over a faster connection, or in parts; \`chartroom bars import\` takes any time.`,
-  )
-}
-
-function readerEnded(): Problem {
-  return new Problem(
-    503,
-    'overloaded',
-    'Nothing was imported: a file held up the reader, which was started again. Try again. Parquet or Arrow that does so again may be damaged: write it as CSV.',
-    { retryAfter: 1 },
-  )
-}
-
-function bytesOf({ used }: Pick<Running, 'used'>): number {
-  return used[USED.bytes] ?? 0
-}
-
-/** Lanes of one rank share their threads. */
-function rankOf(lane: Lane): number {
-  return Math.min(LANES.indexOf(lane), LANES.indexOf('long'))
-}
-
-function tooMuchMemory(memoryBytes: number): Problem {
-  const megabytes = Math.round(memoryBytes / 2 ** 20)
-  return limitExceeded(`The script took more than ${megabytes} MB of memory and was stopped.`)
-}
-
-function limitExceeded(message: string): Problem {
-  return new Problem(422, 'script_limit_exceeded', message)
-}
-
-function shuttingDown(): Problem {
-  return new Problem(503, 'shutting_down', 'The server is stopping. Try again when it is back.', {
-    retryAfter: 5,
-  })
-}
-
-export function cancelled(): Problem {
-  return new Problem(409, 'conflict', 'The backtest was cancelled.')
 }

@@ -12,7 +12,8 @@ import type {
   ReplayOutput,
 } from './job.ts'
 import { storedHost } from './stored-text.ts'
-import type { Budget, JobOptions, JobPool, Lane } from './pool.ts'
+import type { JobPool } from './pool.ts'
+import type { Budget, JobOptions, Lane } from './task.ts'
 
 /** The compiler's own limits end a check long before this. */
 const TIME_MS = 10_000

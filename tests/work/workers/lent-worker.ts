@@ -6,7 +6,7 @@
 
 import { onTestFinished } from 'bun:test'
 import type { FromWorker, ToWorker } from '../../../src/work/workers/job.ts'
-import type { WorkerThread } from '../../../src/work/workers/pool.ts'
+import type { WorkerThread } from '../../../src/work/workers/task.ts'
 import { ANEW } from './serve-lent.ts'
 
 /** Makes the threads of a pool, which run `file`. */

@@ -2,12 +2,8 @@ import { afterEach, expect, test } from 'bun:test'
 import type { TextBytes } from '../../../src/work/workers/answer.ts'
 import type { Host } from '../../../src/work/workers/desk.ts'
 import { USED, type BacktestOutput, type ToWorker } from '../../../src/work/workers/job.ts'
-import {
-  JobPool,
-  type JobOptions,
-  type PoolOptions,
-  type WorkerThread,
-} from '../../../src/work/workers/pool.ts'
+import { JobPool, type PoolOptions } from '../../../src/work/workers/pool.ts'
+import type { WorkerThread, JobOptions } from '../../../src/work/workers/task.ts'
 import { ownThread, ownThreadMs, threadMs } from '../../../src/work/workers/thread-time.ts'
 import { emptyBars } from '../../../src/market/bars.ts'
 import { defaultSymbol } from '../../../src/market/symbols.ts'
