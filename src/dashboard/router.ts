@@ -3,19 +3,25 @@
 // Paths are relative to the page's base, so '/alerts' is '/charts/alerts' under a proxy that serves us there.
 
 import { computed, signal } from '@preact/signals'
+import { movedTo } from './addresses.ts'
 import { base } from './base.ts'
+
+/** The full address of a path within the app, for `href`. */
+export const href = (to: string): string => base + to
 
 function read(): { path: string; query: URLSearchParams } {
   const path = location.pathname.startsWith(base) ? location.pathname.slice(base.length) : location.pathname
+  const there = movedTo(path, location.search)
+  if (there !== null) {
+    history.replaceState(null, '', href(there))
+    return read()
+  }
   return { path: path === '' ? '/' : path, query: new URLSearchParams(location.search) }
 }
 
 const here = signal(read())
 export const path = computed(() => here.value.path)
 export const query = computed(() => here.value.query)
-
-/** The full address of a path within the app, for `href`. */
-export const href = (to: string): string => base + to
 
 export function navigate(to: string, { replace = false } = {}): void {
   if (replace) history.replaceState(null, '', href(to))
@@ -43,18 +49,4 @@ export function listenForLinks(): void {
     event.preventDefault()
     navigate(anchor.pathname.slice(base.length) + anchor.search + anchor.hash)
   })
-}
-
-/** `match('/backtests/:id', path)` → { id } or null. */
-export function match(pattern: string, actual: string): Readonly<Record<string, string>> | null {
-  const wanted = pattern.split('/')
-  const found = actual.split('/')
-  if (wanted.length !== found.length) return null
-  const values: Record<string, string> = {}
-  for (const [i, part] of wanted.entries()) {
-    const value = decodeURIComponent(found[i] ?? '')
-    if (part.startsWith(':')) values[part.slice(1)] = value
-    else if (part !== value) return null
-  }
-  return values
 }

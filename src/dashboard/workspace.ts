@@ -2,6 +2,7 @@
 
 import { computed, signal } from '@preact/signals'
 import type { Alert } from '../wire/alert.ts'
+import type { Script } from '../wire/script.ts'
 import type { Report } from '../wire/report.ts'
 import type { Trials } from '../wire/trials.ts'
 import type { Track } from '../wire/track.ts'
@@ -65,12 +66,35 @@ export const diagnostics = signal<readonly ScriptDiagnostic[]>([])
 /** Why the last run failed, if not because of errors in the script. */
 export const runProblem = signal<Error | null>(null)
 
+/** A script or study that a tab, a form or a menu is about, wherever it comes from. */
+export interface Subject {
+  /** As it stands in addresses: `scr_…`, `library:NAME`, `sample:NAME`, or `editor`. */
+  readonly id: string
+  readonly name: string
+  readonly kind: Script['kind']
+  readonly source: string
+  /** Values of its inputs other than the script's own. */
+  readonly inputs: Readonly<Record<string, unknown>>
+  readonly overrides: Overrides
+  /** The day of whose TradingView its runs are; missing = today's. */
+  readonly asOf?: string
+  /** Null where it is not stored as it is here. */
+  readonly stored: Script | null
+}
+
 /** The values that the form of a new alert starts with. */
-export type AlertWish = Partial<
-  Pick<Alert, 'kind' | 'op' | 'price' | 'name' | 'message' | 'scriptId' | 'inputs'>
->
-/** Set to request an alert: the alert drawer opens with these values. */
-export const alertAt = signal<({ readonly market: Market } & AlertWish) | null>(null)
+export interface AlertWish extends Partial<
+  Pick<Alert, 'kind' | 'op' | 'price' | 'percent' | 'bars' | 'name' | 'message' | 'scriptId' | 'inputs'>
+> {
+  /** That on the active chart if not given. */
+  readonly market?: Market
+  /** The script or study that is watched. */
+  readonly subject?: Subject
+  /** One that is changed, instead of a new one. */
+  readonly alert?: Alert
+}
+/** Set to open the form of an alert with these values, on whatever page one is. */
+export const alertAt = signal<AlertWish | null>(null)
 /** Asks the chart to show this time (UTC ms) and, if given, to light this trade. A new object each time. */
 export const lookAt = signal<{ readonly time: number; readonly trade?: number } | null>(null)
 /** Asks the editor to put its cursor there. */

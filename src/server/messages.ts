@@ -73,7 +73,7 @@ export function testNotice(publicUrl: string | null, name: string, at: number): 
     title: 'Test from Chartroom',
     text: `The channel ${name} works: alerts that name it arrive here.`,
     url: publicUrl,
-    path: '/channels',
+    path: '/alerts/channels',
     at,
     symbol: 'TEST',
     exchange: '',

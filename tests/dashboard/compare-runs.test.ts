@@ -14,6 +14,8 @@ if ta.crossunder(fast, slow)
     strategy.close("Long")
 `
 
+const number = (text: string) => Number.parseFloat(text.replace('−', '-'))
+
 test.skipIf(noBrowser)(
   'runs of different markets are found by search and stand together as curves and figures',
   async () => {
@@ -34,13 +36,23 @@ test.skipIf(noBrowser)(
       }
 
       // Chosen in the list.
-      await page.goto(`${site.url}/backtests`)
+      await page.goto(`${site.url}/research?kind=backtest`)
       await page.getByRole('checkbox', { name: 'Slow cross' }).check()
       await page.getByRole('checkbox', { name: 'Quick cross' }).check()
       await page.getByRole('button', { name: 'Compare' }).click()
       const table = page.getByRole('table', { name: 'Figures of the runs' })
       await table.getByText('Quick cross').waitFor()
       await table.getByRole('columnheader', { name: 'Fast' }).waitFor()
+      // A drawdown that is deeper than the first run's differs by less than nothing.
+      const place = await table
+        .getByRole('columnheader')
+        .allInnerTexts()
+        .then((heads) => heads.findIndex((head) => head.startsWith('Max drawdown')))
+      const cell = (row: number) => table.locator('tbody tr').nth(row).locator('td').nth(place).innerText()
+      const [there = 0] = (await cell(0)).split('\n').map(number)
+      const [here = 0, difference = 0] = (await cell(1)).split('\n').map(number)
+      expect(here).toBeLessThan(0)
+      expect(Math.abs(here - there - difference)).toBeLessThan(0.02)
 
       // A third by search, by keyboard.
       const search = page.getByRole('combobox', { name: 'Add a run' })

@@ -64,7 +64,7 @@ test('the bars of the active chart are asked for if somebody has run a script he
   for (const [path, some] of [
     ['/', { ...remembered, 'run.last': '' }],
     ['/', {}],
-    ['/backtests', remembered],
+    ['/research', remembered],
   ] as const)
     expect((await asked(path, some)).sent).toHaveLength(1)
 })

@@ -144,7 +144,7 @@ test.skipIf(noBrowser)(
       await page.getByText('Alert is on').waitFor()
 
       // A watchlist: made, filled, put in order.
-      await palette(page, 'watchlists', /^Watchlists$/)
+      await palette(page, 'markets', /^Markets$/)
       await page.getByRole('button', { name: 'New list' }).first().waitFor()
       await tabTo(page, 'New list')
       await page.keyboard.press('Enter')

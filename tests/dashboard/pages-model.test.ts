@@ -2,7 +2,8 @@
 
 import { expect, test } from 'bun:test'
 import { conditionText, destinationsText } from '../../src/dashboard/alerts/alert-model.ts'
-import { found, NEWEST_FIRST, SORTS, type Backtest } from '../../src/dashboard/backtests/backtest-list.ts'
+import { isFound, NEWEST_FIRST, ofBacktest, SORTS } from '../../src/dashboard/research/runs.ts'
+import type { Backtest } from '../../src/wire/backtest.ts'
 import { marketOfFile } from '../../src/market/files/file-market.ts'
 import { fuzzy, ranked } from '../../src/dashboard/frame/palette-model.ts'
 import { parseWatchlist } from '../../src/dashboard/watchlists/watchlist-files.ts'
@@ -124,7 +125,11 @@ const backtest = (id: string, profit: number | null, trades = 5, more: Partial<B
   ...more,
 })
 const order = (all: readonly Backtest[], by: keyof typeof SORTS, down: boolean, query = '') =>
-  sorted(found(all, query), Object.values(SORTS), { by, down })
+  sorted(
+    all.map(ofBacktest).filter((run) => isFound(run, query)),
+    Object.values(SORTS),
+    { by, down },
+  )
     .map((one) => one.id)
     .join('')
 

@@ -10,15 +10,20 @@ import { noBrowser, painted, startSite, type Site } from './browser.ts'
 import { sideways } from './sideways.ts'
 
 const PAGES = [
-  '/backtests',
-  '/sweeps',
-  '/sweeps/new',
-  '/scripts',
-  '/ideas',
-  '/watchlists',
+  '/research',
+  '/research/sample%3ASMA%20cross',
+  '/research/sample%3ASMA%20cross/optimise',
+  '/research/library%3Arsi/scan',
+  '/research/sample%3ASMA%20cross/forward',
+  '/research/portfolios/new',
+  '/markets',
+  '/markets/sources',
   '/alerts',
-  '/webhooks',
-  '/channels',
+  '/alerts/fired',
+  '/alerts/channels',
+  '/alerts/webhooks',
+  '/alerts/inbox',
+  '/ideas',
   '/reference',
   '/reference/alerts',
   '/help',
@@ -26,7 +31,6 @@ const PAGES = [
   '/settings/profile',
   '/settings/sign-in',
   '/settings/tokens',
-  '/settings/bars',
   '/settings/appearance',
   '/settings/app',
   '/settings/inbox',
@@ -49,6 +53,25 @@ const cutOff = (page: Page): Promise<string[]> =>
       .filter((one) => one.getBoundingClientRect().right > innerWidth + 1 && !scrolls(one.parentElement))
       .map((one) => one.outerHTML.slice(0, 120))
   })
+
+/** How the words of each row of a list stand. */
+const rowsOf = (page: Page) =>
+  page.locator('#main ul > li').evaluateAll((items) =>
+    items.map((item) => {
+      const brokenWords: string[] = []
+      const texts = document.createTreeWalker(item, NodeFilter.SHOW_TEXT)
+      while (texts.nextNode())
+        for (const { index, 0: word } of texts.currentNode.textContent!.matchAll(/\S+/g)) {
+          const range = document.createRange()
+          range.setStart(texts.currentNode, index)
+          range.setEnd(texts.currentNode, index + word.length)
+          if (range.getClientRects().length > 1) brokenWords.push(word)
+        }
+      const { height } = item.getBoundingClientRect()
+      const nameWidth = item.firstElementChild!.getBoundingClientRect().width
+      return { brokenWords, isTall: height > 140, isNameSqueezed: nameWidth < 149 }
+    }),
+  )
 
 /** The page has its heading and nothing on it is still loading. */
 async function settled(page: Page): Promise<void> {
@@ -104,8 +127,8 @@ describe.skipIf(noBrowser)('pages', () => {
     }, 300_000)
 
   test('a watchlist file comes in as a whole or names its bad rows', async () => {
-    const { page, complaints } = await openAt('/watchlists')
-    await page.getByRole('button', { name: 'Import', exact: true }).click()
+    const { page, complaints } = await openAt('/markets')
+    await page.getByRole('button', { name: 'Import a list' }).click()
     const choose = (text: string) =>
       page
         .locator('input[type=file]')
@@ -130,7 +153,8 @@ describe.skipIf(noBrowser)('pages', () => {
       headers: { 'content-type': 'application/json' },
       data: { name: 'In order', items },
     })
-    await page.goto(`${site.url}/watchlists`)
+    await page.goto(`${site.url}/markets`)
+    await page.getByRole('link', { name: 'In order' }).click()
     const list = page.getByRole('list', { name: 'In order' })
     await list.waitFor()
     const order = async () => (await list.locator('strong').allInnerTexts()).join(' ')
@@ -209,7 +233,7 @@ describe.skipIf(noBrowser)('pages', () => {
       headers: { 'content-type': 'application/json' },
       data: { name: 'Thousands', items },
     })
-    await page.goto(`${site.url}/watchlists/${((await made.json()) as { id: string }).id}`)
+    await page.goto(`${site.url}/markets/${((await made.json()) as { id: string }).id}`)
     // By roles each count would work out the names of thousands of buttons.
     const rows = page.locator('main ul[aria-label="Thousands"] > li')
     await rows.first().waitFor()
@@ -239,7 +263,7 @@ describe.skipIf(noBrowser)('pages', () => {
       headers: { 'content-type': 'application/json' },
       data: { name: 'Refused', items },
     })
-    await page.goto(`${site.url}/watchlists/${((await made.json()) as { id: string }).id}`)
+    await page.goto(`${site.url}/markets/${((await made.json()) as { id: string }).id}`)
     const list = page.getByRole('list', { name: 'Refused' })
     await list.waitFor()
     await page.route('**/api/platform/watchlists/wl_*', (route) =>
@@ -297,13 +321,7 @@ describe.skipIf(noBrowser)('pages', () => {
     await page.getByLabel('What', { exact: true }).selectOption('A plot of a script')
     await page.getByLabel('Script', { exact: true }).selectOption('Far average')
     await page.getByText('1, all as the script has them').click()
-    // Its plots are offered, and nothing is said against another title.
-    const plot = page.getByLabel('Plot', { exact: true })
-    const offered = page.locator(`datalist[id="${await plot.getAttribute('list')}"] option`)
-    expect(await offered.evaluateAll((all) => all.map((one) => (one as HTMLOptionElement).value))).toEqual([
-      'Near',
-    ])
-    await plot.fill('Near')
+    await page.getByLabel('Plot', { exact: true }).selectOption('Near crosses a level')
     await page.getByLabel('Length').fill('1')
     await page.getByText('2 or more.').waitFor()
     await page.getByLabel('Length').fill('200')
@@ -349,7 +367,7 @@ describe.skipIf(noBrowser)('pages', () => {
   }, 300_000)
 
   test('a phone is set up with a test, and told when an alert fires', async () => {
-    const { page, complaints } = await openAt('/channels')
+    const { page, complaints } = await openAt('/alerts/channels')
     const api = `${site.url}/api/platform`
     let answers = 403
     const topics: unknown[] = []
@@ -400,6 +418,7 @@ describe.skipIf(noBrowser)('pages', () => {
     await row.filter({ hasText: 'quiet 03:00 to 03:01' }).waitFor()
 
     // What TradingView still sends is forwarded to it.
+    await page.getByRole('tab', { name: 'From TradingView' }).click()
     await page.getByRole('button', { name: 'Make an address' }).click()
     await page.getByRole('checkbox', { name: 'Телефон' }).check()
     await page.getByRole('button', { name: 'Make it' }).click()
@@ -478,7 +497,7 @@ describe.skipIf(noBrowser)('pages', () => {
     )
     await page.route('**/channels/ch_1/test', (route) => route.fulfill({ json: { notification: test } }))
     await page.setViewportSize({ width: 390, height: 800 })
-    await page.goto(`${site.url}/channels`)
+    await page.goto(`${site.url}/alerts/channels`)
     await page.getByRole('button', { name: 'More for Phone' }).click()
     await page.getByRole('menuitem', { name: 'What was sent' }).click()
     const rows = page.getByRole('list', { name: 'Notifications' }).getByRole('listitem')
@@ -535,29 +554,20 @@ describe.skipIf(noBrowser)('pages', () => {
     )
     for (const width of [360, 390, 780, 1440]) {
       await page.setViewportSize({ width, height: 800 })
-      await page.goto(`${site.url}/channels`)
-      await settled(page)
-      await page.getByText('151 received').waitFor()
-      const rows = await page.locator('#main ul > li').evaluateAll((items) =>
-        items.map((item) => {
-          const brokenWords: string[] = []
-          const texts = document.createTreeWalker(item, NodeFilter.SHOW_TEXT)
-          while (texts.nextNode())
-            for (const { index, 0: word } of texts.currentNode.textContent!.matchAll(/\S+/g)) {
-              const range = document.createRange()
-              range.setStart(texts.currentNode, index)
-              range.setEnd(texts.currentNode, index + word.length)
-              if (range.getClientRects().length > 1) brokenWords.push(word)
-            }
-          const { height } = item.getBoundingClientRect()
-          const nameWidth = item.firstElementChild!.getBoundingClientRect().width
-          return { brokenWords, isTall: height > 140, isNameSqueezed: nameWidth < 149 }
-        }),
-      )
+      const found = []
+      for (const [tab, shows] of [
+        ['channels', 'Telegram of everybody'],
+        ['inbox', '151 received'],
+      ] as const) {
+        await page.goto(`${site.url}/alerts/${tab}`)
+        await settled(page)
+        await page.getByText(shows).waitFor()
+        found.push(...(await rowsOf(page)))
+        expect({ width, wide: await sideways(page) }).toEqual({ width, wide: [] })
+        expect({ width, cut: await cutOff(page) }).toEqual({ width, cut: [] })
+      }
       const fine = { brokenWords: [], isTall: false, isNameSqueezed: false }
-      expect({ width, rows }).toEqual({ width, rows: [fine, fine, fine, fine] })
-      expect({ width, wide: await sideways(page) }).toEqual({ width, wide: [] })
-      expect({ width, cut: await cutOff(page) }).toEqual({ width, cut: [] })
+      expect({ width, found }).toEqual({ width, found: [fine, fine, fine, fine] })
       const list = await page.getByRole('list', { name: 'Addresses for TradingView' }).boundingBox()
       const button = await page.getByRole('button', { name: 'Make an address' }).boundingBox()
       expect(button!.y - list!.y - list!.height).toBeGreaterThanOrEqual(12)
@@ -570,7 +580,7 @@ describe.skipIf(noBrowser)('pages', () => {
     const service = startPushService()
     const browser = subscribed(`${service.url}/push/mine`)
     const { page, complaints } = await site.open({ remembered: QUIET, offline: true })
-    await page.goto(`${site.url}/channels`)
+    await page.goto(`${site.url}/alerts/channels`)
     await settled(page)
     await page.context().grantPermissions(['notifications'])
     // The push service of the browser's maker cannot be reached from a test.
@@ -600,7 +610,7 @@ describe.skipIf(noBrowser)('pages', () => {
 
     const [got] = service.received
     const data = decryptedPush(got?.body ?? new Uint8Array(), browser.keys)
-    expect(JSON.parse(data)).toMatchObject({ title: 'Test from Chartroom', path: '/channels' })
+    expect(JSON.parse(data)).toMatchObject({ title: 'Test from Chartroom', path: '/alerts/channels' })
     // Not every browser of these tests can show notifications: what the service worker does is told here.
     await page.evaluate(async () => void (await navigator.serviceWorker.ready))
     const shown = await page
@@ -631,7 +641,8 @@ describe.skipIf(noBrowser)('pages', () => {
     expect(shown).toEqual([
       ['Test from Chartroom', expect.objectContaining({ body: expect.stringContaining(name) })],
     ])
-    await page.waitForURL(`${site.url}/watchlists`)
+    // An address of an earlier version leads on.
+    await page.waitForURL(`${site.url}/markets`)
 
     // An alert that somebody has to have seen, with its links opened where nobody is signed in.
     const api = `${site.url}/api/platform`
@@ -676,11 +687,12 @@ describe.skipIf(noBrowser)('pages', () => {
     await phone.getByText('This link is none of this server’s').waitFor()
     expect(onPhone.filter((one) => !one.includes('404'))).toEqual([])
     await page.reload()
+    await page.getByRole('list', { name: 'Alerts' }).getByText('paused').waitFor()
+    await page.getByRole('tab', { name: 'Fired' }).click()
     await page
       .getByRole('list', { name: 'Firings' })
       .getByText(/^seen /)
       .waitFor()
-    await page.getByRole('list', { name: 'Alerts' }).getByText('paused').waitFor()
     expect(await violations(page)).toEqual([])
     const { alerts } = (await (await page.request.get(`${api}/alerts`)).json()) as {
       alerts: { id: string; channelIds: string[] }[]
@@ -688,7 +700,7 @@ describe.skipIf(noBrowser)('pages', () => {
     for (const { id, channelIds } of alerts)
       if (channelIds.includes(channelId)) await page.request.delete(`${api}/alerts/${id}`)
 
-    await page.goto(`${site.url}/channels`)
+    await page.goto(`${site.url}/alerts/channels`)
     await page.getByRole('button', { name: `More for ${name}` }).click()
     await page.getByRole('menuitem', { name: 'Delete' }).click()
     await page.getByRole('button', { name: 'Delete', exact: true }).click()
@@ -698,7 +710,7 @@ describe.skipIf(noBrowser)('pages', () => {
   }, 300_000)
 
   test('an alert that fires is shown and sounds once, however many tabs are open', async () => {
-    const { page, complaints } = await openAt('/channels', QUIET, { own: true })
+    const { page, complaints } = await openAt('/alerts/channels', QUIET, { own: true })
     const context = page.context()
     await context.grantPermissions(['notifications'])
     // Neither is there in every browser of these tests; what is asked of them is counted.
@@ -729,7 +741,7 @@ describe.skipIf(noBrowser)('pages', () => {
     for (let i = 0; i < 3; i++) {
       const tab = await context.newPage()
       tabs.push(tab)
-      await tab.goto(`${site.url}/watchlists`)
+      await tab.goto(`${site.url}/markets`)
       await settled(tab)
       // Only a page in which something was clicked may ring.
       await tab.getByRole('heading').first().click()
@@ -754,7 +766,7 @@ describe.skipIf(noBrowser)('pages', () => {
   }, 300_000)
 
   test('an alert that fires is told wherever one is', async () => {
-    const { page, complaints } = await openAt('/watchlists')
+    const { page, complaints } = await openAt('/markets')
     const api = page.request
     const json = { headers: { 'content-type': 'application/json' } }
     const alert = {
@@ -775,7 +787,7 @@ describe.skipIf(noBrowser)('pages', () => {
       data: bars,
     })
     await page.getByText('LIVE is at 110').waitFor()
-    await page.goto(`${site.url}/alerts`)
+    await page.goto(`${site.url}/alerts/fired`)
     await page.getByRole('list', { name: 'Firings' }).getByText('LIVE is at 110').waitFor()
     await api.delete(`${site.url}/api/platform/alerts/${((await made.json()) as { id: string }).id}`)
     expect(complaints).toEqual([])
@@ -799,7 +811,7 @@ describe.skipIf(noBrowser)('pages', () => {
   }, 300_000)
 
   test('a webhook is registered by hand, with a secret that is shown once', async () => {
-    const { page, complaints } = await openAt('/webhooks')
+    const { page, complaints } = await openAt('/alerts/webhooks')
     await page.getByRole('button', { name: 'Register a webhook' }).first().click()
     const form = page.getByRole('dialog')
     await form.getByLabel('Name').fill('Бот 🤖')
@@ -882,7 +894,7 @@ if bar_index % (days * 6) == 9
   }, 300_000)
 
   test('bars are imported by file and shown', async () => {
-    const { page, complaints } = await openAt('/settings/bars')
+    const { page, complaints } = await openAt('/markets/sources')
     const rows = Array.from({ length: 30 }, (_, i) => `${1_700_000_000 + i * 3600},10,12,9,11,5`)
     const csv = `time,open,high,low,close,volume\n${rows.join('\n')}\n`
     await page
@@ -902,7 +914,9 @@ if bar_index % (days * 6) == 9
     await form.getByLabel('Rows of the same time').selectOption('Keep the last')
     await form.getByRole('button', { name: 'Import', exact: true }).click()
     await page.getByText('30 rows read: 30 new bars').waitFor()
+    await page.getByRole('link', { name: 'All symbols' }).click()
     await page.getByRole('cell', { name: /TEST:ABC/ }).waitFor()
+    await page.getByRole('link', { name: 'Sources' }).click()
     // Two pieces of one minute's trades, one by one.
     for (const [name, trades] of [
       ['TEST_TRD, 1.csv', '1709632800,10,1\n'],
@@ -1080,13 +1094,13 @@ if bar_index % (days * 6) == 9
       fetch: () => new Response('broken', { status: 500 }),
     })
     try {
-      const { page } = await openAt('/webhooks')
+      const { page } = await openAt('/alerts/webhooks')
       const answer = await page.request.post(`${site.url}/api/platform/webhooks`, {
         data: { name: 'Broken', url: `http://127.0.0.1:${receiver.port}/`, events: ['alert.triggered'] },
         headers: { 'content-type': 'application/json' },
       })
       const { id } = (await answer.json()) as { id: string }
-      await page.goto(`${site.url}/webhooks/${id}`)
+      await page.goto(`${site.url}/alerts/webhooks/${id}`)
       await page.getByRole('button', { name: 'Send a test' }).click()
       const badge = page.getByText('500, will retry')
       await badge.waitFor()
@@ -1113,7 +1127,7 @@ if bar_index % (days * 6) == 9
     await run('Bought once', 'SPX', 'SP', 'long')
     await run('Sold once', 'SPX', 'SP', 'short')
     await run('Bought Apple', 'AAPL', 'NASDAQ', 'long')
-    await page.goto(`${site.url}/backtests`)
+    await page.goto(`${site.url}/research?kind=backtest`)
     const names = async () => (await page.locator('tbody td:nth-child(3) button').allInnerTexts()).join(', ')
     await page
       .getByRole('row', { name: /Sold once/ })
@@ -1126,9 +1140,9 @@ if bar_index % (days * 6) == 9
     expect(await names()).toEndWith('Sold once')
     await head.getByRole('button').click()
     expect(await names()).toStartWith('Sold once')
-    await page.getByRole('searchbox', { name: 'Find a backtest' }).fill('nasdaq')
+    await page.getByRole('searchbox', { name: 'Find a run' }).fill('nasdaq')
     expect(await names()).toBe('Bought Apple')
-    await page.getByRole('searchbox', { name: 'Find a backtest' }).fill('gold')
+    await page.getByRole('searchbox', { name: 'Find a run' }).fill('gold')
     await page.getByRole('button', { name: 'Show all' }).click()
     expect(await names()).toStartWith('Sold once')
     expect(await violations(page)).toEqual([])
@@ -1153,7 +1167,7 @@ if bar_index % (days * 6) == 9
           backtests: { name: string; pinned: boolean }[]
         }
       ).backtests.filter(({ name }) => names.includes(name))
-    await page.goto(`${site.url}/backtests`)
+    await page.goto(`${site.url}/research?kind=backtest`)
     const star = page.getByRole('button', { name: 'Keep Keep me for good' })
     await star.focus()
     await page.keyboard.press('Space')
@@ -1173,7 +1187,7 @@ if bar_index % (days * 6) == 9
     await page.keyboard.press('Enter')
     await page.getByRole('row', { name: /Wipe 1/ }).waitFor({ state: 'detached' })
     expect((await stored()).map(({ name }) => name)).toEqual(['Keep me'])
-    await page.getByRole('searchbox', { name: 'Find a backtest' }).fill('pinned')
+    await page.getByRole('searchbox', { name: 'Find a run' }).fill('pinned')
     await all.check()
     await page.getByRole('button', { name: 'Delete 1' }).click()
     await page.getByText('It has a star').waitFor()
@@ -1319,7 +1333,7 @@ if bar_index % (days * 20) == 50
     const hit = page.getByRole('option', { name: /Quiet week.*Grace/ })
     await hit.waitFor()
     await hit.click()
-    await page.waitForURL(new RegExp(`/scripts/${id}$`))
+    await page.waitForURL(new RegExp(`/research/${id}$`))
     await page.getByRole('heading', { level: 1, name: 'Quiet week' }).waitFor()
     await page.getByText('by Grace').waitFor()
     await page.getByText('Buys after a quiet week. Sells when it is over.', { exact: true }).waitFor()
@@ -1340,21 +1354,25 @@ if bar_index % (days * 20) == 50
     await page.getByRole('button', { name: 'Save a copy' }).click()
     await page.getByText('A copy is among your scripts').waitFor()
     await page.getByLabel('Days').waitFor()
-    await page.goto(`${site.url}/scripts`)
-    await page.getByRole('button', { name: 'Quiet week', exact: true }).waitFor()
-    // Published in the list; the editor, where it is open, knows and takes it back.
-    await page.getByRole('button', { name: 'More for Quiet week' }).click()
-    await page.getByRole('menuitem', { name: 'Publish' }).click()
+    // Published from its place; the editor, where it is open, knows and takes it back.
+    await page.goto(`${site.url}/research`)
+    await page
+      .getByRole('region', { name: 'Yours' })
+      .getByRole('link', { name: /^Quiet week/ })
+      .click()
+    await page.getByRole('tab', { name: 'Publish' }).click()
+    await page.getByRole('button', { name: 'Publish' }).click()
     await page.getByText('Everybody can find it and read its source now').waitFor()
     await page.getByRole('link', { name: 'Chart', exact: true }).click()
     await page.getByRole('button', { name: 'More for this script' }).click()
     await page.getByRole('menuitem', { name: 'Make private' }).click()
     await page.getByText('Only you can see it now').waitFor()
-    await page.getByRole('link', { name: 'Scripts' }).click()
-    await page.getByRole('heading', { name: 'Scripts' }).waitFor()
-    // From the feed, straight onto the chart.
-    await page.getByRole('button', { name: 'Public' }).click()
-    await page.getByRole('link', { name: 'Quiet week' }).click()
+    await page.getByRole('link', { name: 'Research' }).click()
+    // From the list of others, straight onto the chart.
+    await page
+      .getByRole('region', { name: 'Of others' })
+      .getByRole('link', { name: /^Quiet week/ })
+      .click()
     await page.getByRole('button', { name: /^Run on SPX/ }).click()
     await page.getByText('Net profit').first().waitFor()
     expect(complaints).toEqual([])
@@ -1491,7 +1509,7 @@ if bar_index % (days * 20) == 50
   test('a server that does not answer is said quietly, until it does', async () => {
     const { page } = await openAt('/settings/about')
     await page.route('**/api/**', (route) => route.abort())
-    await page.getByRole('link', { name: 'Scripts' }).click()
+    await page.getByRole('link', { name: 'Research' }).click()
     const said = page.getByRole('status').filter({ hasText: 'The server does not answer.' })
     await said.waitFor()
     expect(await violations(page)).toEqual([])

@@ -47,7 +47,7 @@ async function firstQuarterOfAnHour(): Promise<void> {
   await drawn(page)
   await picture(page, 'sweep')
 
-  await page.goto(`${site.url}/settings/bars`)
+  await page.goto(`${site.url}/markets/sources`)
   const rows = Array.from({ length: 400 }, (_, day) => {
     const close = 100 + 20 * Math.sin(day / 30)
     const date = new Date(Date.UTC(2024, 0, 1 + day)).toISOString().slice(0, 10)

@@ -31,8 +31,9 @@ describe.skipIf(noBrowser)('scanning', () => {
 
   test('shows where the conditions of the script in the editor hold, and a market of them on the chart', async () => {
     const { page, complaints } = await site.open({ remembered: REMEMBERED, width: 1280 })
-    await page.goto(`${site.url}/scans`)
-    await page.getByRole('button', { name: 'Scan with the open script' }).first().click()
+    await page.goto(site.url)
+    await page.getByRole('button', { name: 'More for this script' }).click()
+    await page.getByRole('menuitem', { name: 'Scan a list…' }).click()
     await page.getByLabel('Interval', { exact: true }).fill('1d')
     expect(await violations(page)).toEqual([])
     await shot(page, 'scan-form')
@@ -62,7 +63,7 @@ describe.skipIf(noBrowser)('scanning', () => {
     await page.getByRole('button', { name: 'Show SP:SPX on the chart' }).click()
     await page.waitForURL(/\/chart\/SP%3ASPX\/1d$/)
     await page.goto(`${site.url}/scans`)
-    await page.getByRole('link', { name: 'Screen' }).waitFor()
+    await page.getByRole('link', { name: 'Screen', exact: true }).waitFor()
     expect(complaints.filter((line) => !line.includes('422'))).toEqual([])
   }, 300_000)
 
@@ -82,7 +83,7 @@ describe.skipIf(noBrowser)('scanning', () => {
     await shot(page, 'phone-scan')
     await page.getByRole('button', { name: 'Delete' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-    await page.waitForURL(/\/scans$/)
+    await page.waitForURL(/\/research\?kind=scan$/)
     expect(complaints).toEqual([])
   }, 300_000)
 })

@@ -77,35 +77,47 @@ export function statesOf({ ids, script }: SeededSite): readonly State[] {
   const report = { ...ran, bottom: 'report' }
   const drawer = (bottom: string) => ({ ...ran, bottom })
   return [
-    { name: 'backtests', path: '/backtests', shows: 'SuperTrend' },
-    { name: 'phone-backtests', path: '/backtests', phone: true, shows: 'SuperTrend' },
-    { name: 'portfolio-form', path: '/portfolios/new', shows: 'SuperTrend' },
-    { name: 'webhook', path: `/webhooks/${ids.webhook}`, shows: 'webhook.test' },
-    { name: 'portfolio', path: `/portfolios/${ids.portfolio}`, shows: 'How they go together' },
+    { name: 'research', path: '/research', shows: /Best of/ },
+    { name: 'phone-research', path: '/research', phone: true, shows: /Best of/ },
+    { name: 'backtests', path: '/research?kind=backtest', shows: 'SuperTrend' },
+    {
+      name: 'portfolio-form',
+      path: `/research/portfolios/new?runs=${ids.backtests.slice(0, 2).join(',')}`,
+      shows: 'Net profit alone',
+    },
+    { name: 'webhook', path: `/alerts/webhooks/${ids.webhook}`, shows: 'webhook.test' },
+    { name: 'portfolio', path: `/research/portfolios/${ids.portfolio}`, shows: 'How they go together' },
     {
       name: 'phone-portfolio',
-      path: `/portfolios/${ids.portfolio}`,
+      path: `/research/portfolios/${ids.portfolio}`,
       phone: true,
       shows: 'What each part did',
     },
-    { name: 'sweeps', path: '/sweeps', shows: /^Best of/ },
-    { name: 'sweep', path: `/sweeps/${ids.sweep}`, shows: 'What is left' },
-    { name: 'phone-sweep', path: `/sweeps/${ids.sweep}`, phone: true, shows: 'What is left' },
-    { name: 'sweep-form', path: '/sweeps/new', remembered: ran, shows: /\d+ trials/ },
-    { name: 'scan', path: `/scans/${ids.scan}`, shows: 'BINANCE:SOLUSDT' },
-    { name: 'scan-form', path: '/scans/new', remembered: ran, shows: 'Bars of each market' },
-    { name: 'scripts', path: '/scripts', shows: 'RSI reversal' },
-    { name: 'script', path: `/scripts/${ids.scripts[0]}`, shows: 'Source' },
+    { name: 'sweep', path: `/research/sweeps/${ids.sweep}`, shows: 'What is left' },
+    { name: 'phone-sweep', path: `/research/sweeps/${ids.sweep}`, phone: true, shows: 'What is left' },
+    { name: 'sweep-form', path: `/research/${ids.scripts[0]}/optimise`, shows: /\d+ trials/ },
+    {
+      name: 'phone-sweep-form',
+      path: `/research/${ids.scripts[0]}/optimise`,
+      phone: true,
+      shows: /\d+ trials/,
+    },
+    { name: 'scan', path: `/research/scans/${ids.scan}`, shows: 'BINANCE:SOLUSDT' },
+    { name: 'scan-form', path: '/research/library%3Arsi/scan', shows: 'Bars of each market' },
+    { name: 'script', path: `/research/${ids.scripts[0]}`, shows: 'Source' },
     { name: 'ideas', path: '/ideas', shows: 'Averages that cross' },
     { name: 'shared', path: `/ideas/${ids.idea}`, who: 'nobody', shows: 'Profit factor' },
     { name: 'phone-shared', path: `/ideas/${ids.idea}`, who: 'nobody', phone: true, shows: 'Profit factor' },
-    { name: 'watchlists', path: '/watchlists', shows: '110.38' },
-    { name: 'alerts', path: '/alerts', shows: 'waiting' },
-    { name: 'phone-alerts', path: '/alerts', phone: true, shows: 'waiting' },
+    { name: 'markets', path: '/markets', shows: 'SOL / USDT' },
+    { name: 'phone-markets', path: '/markets', phone: true, shows: 'SOL / USDT' },
+    { name: 'watchlist', path: `/markets/${ids.watchlist}`, shows: '110.38' },
+    { name: 'sources', path: '/markets/sources', shows: 'Providers with a key' },
+    { name: 'alerts', path: '/alerts', shows: 'A new high' },
+    { name: 'phone-alerts', path: '/alerts', phone: true, shows: 'A new high' },
+    { name: 'alert-form', path: '/alerts', shows: 'A new high', act: alertForm },
     { name: 'reference', path: '/reference/alerts', shows: 'Create an alert' },
     { name: 'help', path: '/help/chart-types', shows: 'Renko' },
     { name: 'profile', path: '/settings/profile', shows: 'this one' },
-    { name: 'bars', path: '/settings/bars', shows: 'SOL / USDT' },
     { name: 'appearance', path: '/settings/appearance', shows: 'Blue and orange' },
     { name: 'key-settings', path: '/settings/keys', shows: 'Next bookmark' },
     { name: 'nowhere', path: '/nowhere', shows: 'There is no such page' },
@@ -125,6 +137,11 @@ export function statesOf({ ids, script }: SeededSite): readonly State[] {
     { name: 'editor', path: '/', remembered: drawer('script'), shows: 'No problems' },
     { name: 'replay', path: '/', remembered: drawer('replay'), act: replay },
   ]
+}
+
+async function alertForm(page: Page): Promise<void> {
+  await press('New alert')(page)
+  await page.getByText('Besides the list here').waitFor()
 }
 
 async function palette(page: Page): Promise<void> {

@@ -32,9 +32,9 @@ test.skipIf(noBrowser)(
       await page.getByText('Net profit').first().waitFor()
 
       // Links and the browser's own way back.
-      await page.getByRole('link', { name: 'Backtests' }).click()
-      await page.getByRole('heading', { name: 'Backtests' }).waitFor()
-      expect(page.url()).toBe(`${site.url}/backtests`)
+      await page.getByRole('link', { name: 'Research' }).click()
+      await page.getByRole('heading', { name: 'Research' }).waitFor()
+      expect(page.url()).toBe(`${site.url}/research`)
       await page.goBack()
       await page.getByText('Net profit').first().waitFor()
 
@@ -83,7 +83,10 @@ test.skipIf(noBrowser)(
         data: { name: 'Mine', items: [{ symbol: 'SPX', exchange: 'SP', note: null }] },
       })
       expect(watchlist.status()).toBe(200)
+      // An address of an earlier version leads on below the path, too.
       await page.goto(`${site.url}/watchlists`)
+      expect(page.url()).toBe(`${site.url}/markets`)
+      await page.getByRole('link', { name: 'Mine' }).click()
       await page.getByRole('button', { name: 'More for this list' }).click()
       const [file] = await Promise.all([
         page.waitForEvent('download'),

@@ -42,7 +42,7 @@ describe.skipIf(noBrowser)('optimising', () => {
     const { page, complaints } = await site.open({ remembered: REMEMBERED, width: 1280 })
     await page.goto(`${site.url}/`)
     await page.getByRole('button', { name: 'Optimise', exact: true }).click()
-    await page.getByRole('heading', { name: 'Optimise' }).waitFor()
+    await page.getByRole('heading', { name: 'Averages', exact: true }).waitFor()
     await page.getByLabel('Fast length: step').fill('2')
     await page
       .getByText('combinations')
@@ -52,7 +52,7 @@ describe.skipIf(noBrowser)('optimising', () => {
     expect(await page.getByLabel('Condition between them').inputValue()).toBe('"Fast length" < "Slow length"')
     expect(await violations(page)).toEqual([])
     await shot(page, 'optimise')
-    await page.getByText('Properties of strategy()').click()
+    await page.getByText('Properties of the strategy').click()
     await page.getByRole('checkbox', { name: 'Pyramiding' }).check()
     await page.getByLabel('Pyramiding: to').fill('1')
     expect(await violations(page)).toEqual([])
@@ -94,7 +94,7 @@ describe.skipIf(noBrowser)('optimising', () => {
     expect(await violations(page)).toEqual([])
     await shot(page, 'luck')
     await page.goto(`${site.url}/sweeps`)
-    await page.getByRole('link', { name: 'Averages' }).click()
+    await page.getByRole('link', { name: 'Averages', exact: true }).click()
     await shot(page, 'sweeps')
 
     // Its proof goes with it.
@@ -131,7 +131,7 @@ describe.skipIf(noBrowser)('optimising', () => {
     await shot(page, 'phone-verdict')
     await page.getByRole('button', { name: 'Delete' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-    await page.waitForURL(/\/sweeps$/)
+    await page.waitForURL(/\/research\?kind=sweep$/)
     expect(complaints).toEqual([])
   }, 300_000)
 
@@ -139,7 +139,7 @@ describe.skipIf(noBrowser)('optimising', () => {
     const { page } = await site.open({ remembered: REMEMBERED })
     await page.goto(`${site.url}/`)
     await page.getByRole('button', { name: 'Optimise', exact: true }).click()
-    await page.waitForURL(/\/sweeps\/new$/)
+    await page.waitForURL(/\/research\/editor\/optimise$/)
     const wanted = await page.getByLabel('A trial counts if').inputValue()
     const [, least] = /^trades >= (\d+)$/.exec(wanted)!
     // 50 over 200 days of daily bars cross a handful of times in fourteen years.

@@ -105,7 +105,7 @@ test.skipIf(noBrowser)(
       await chart.waitFor()
       await chart.focus()
       await page.keyboard.type('btcusdt')
-      await page.getByRole('button', { name: 'Binance', exact: true }).click()
+      await page.getByLabel(/^Search the list of a provider/).selectOption('Binance')
       await page.getByText('Lists of symbols: Binance 1,500').waitFor()
       const option = page.getByRole('option', { name: /BTCUSDT.*Fetched and followed when chosen/ })
       await option.waitFor()

@@ -46,7 +46,7 @@ describe.skipIf(noBrowser)('tabs', () => {
     const pages = [first]
     while (pages.length < TABS) pages.push(await context.newPage())
     for (const [i, page] of pages.entries()) {
-      await page.goto(`${site.url}/${i % 2 ? 'alerts' : 'backtests'}`)
+      await page.goto(`${site.url}/${i % 2 ? 'alerts' : 'research'}`)
       await page.locator('h1').first().waitFor()
     }
     const all = Promise.all(pages.map((page) => hears(page, 'everybody hears this')))

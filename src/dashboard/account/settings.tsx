@@ -8,7 +8,6 @@ import { About } from './about.tsx'
 import { Appearance } from './appearance.tsx'
 import { AppSettings } from './app-settings.tsx'
 import { DataSettings } from './data-settings.tsx'
-import { BarsSettings } from '../bars/bars-settings.tsx'
 import { KeySettings } from '../help/keys.tsx'
 import { Inbox } from './inbox.tsx'
 import { NotFound } from '../frame/not-found.tsx'
@@ -22,7 +21,6 @@ const SECTIONS: readonly (readonly [id: string, title: string, body: ComponentTy
   ['profile', 'Profile', Profile],
   ['sign-in', 'Sign-in', SignInWays],
   ['tokens', 'API tokens', Tokens],
-  ['bars', 'Bars', BarsSettings],
   ['appearance', 'Appearance', Appearance],
   ['keys', 'Keys', KeySettings],
   ['app', 'App', AppSettings],

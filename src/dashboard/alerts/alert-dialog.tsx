@@ -1,23 +1,18 @@
-// The form of an alert, for a new one and for changing one.
+// The form of an alert, for a new one and for changing one. It opens over whatever page one is on.
 
-import type { Channel } from '../../wire/channel.ts'
-import type { Webhook } from '../../wire/webhook.ts'
-import type { Script as ScriptRow } from '../../wire/script.ts'
-import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
+import type { Script } from '../../wire/script.ts'
 import { call } from '../api-client.ts'
 import type { Checked } from '../editor/documents.ts'
-import { toDateTime } from '../editor/input-model.ts'
-import type { Values } from '../studies/plot-sources.ts'
-import { intervalText } from '../format.ts'
 import { lazy } from '../frame/lazy.tsx'
-import { href } from '../router.ts'
-import { plainInputs } from '../run-script.ts'
-import { user } from '../session.ts'
-import { FormDialog, useForm } from '../ui/form.tsx'
+import { pageStyles as p, useLoad, type Loaded } from '../frame/page.tsx'
+import { storedId } from '../research/subject.ts'
+import { crossingsOf, type Crossing } from '../studies/crossings.ts'
+import type { Values } from '../studies/plot-sources.ts'
+import { FormDialog, useForm, type FormOf } from '../ui/form.tsx'
 import { Field, Select, Skeleton, toast } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
-import { market, script as editorScript, type AlertWish, type Market } from '../workspace.ts'
+import { alertAt, type AlertWish, type Subject } from '../workspace.ts'
 import {
   FREQUENCIES,
   KINDS,
@@ -28,146 +23,66 @@ import {
   needsScript,
   OPERATORS,
   PLACEHOLDERS,
-  type Alert,
 } from './alert-model.ts'
+import { bodyOf, startOf, SUBJECT, type AlertValues } from './alert-values.ts'
+import { AlertWays, Escalation, mailsBy, useWays } from './alert-ways.tsx'
 import s from './alerts.module.css'
 import { alertsChanged } from './on-charts.ts'
-import { Check, pageStyles as p, Segments, useLoad, type Loaded } from '../frame/page.tsx'
 
 const InputFields = lazy(async () => (await import('../editor/inputs-panel.tsx')).InputFields)
-
-export interface AlertStart extends Partial<Market>, AlertWish {}
-
-const opened = signal<{ readonly start: AlertStart; readonly alert: Alert | null } | null>(null)
-
-/** Opens the form with what is known already filled in. Called by the chart's right click, Alt+A and the buttons of lists. */
-export function openAlertDialog(start: AlertStart = {}): void {
-  opened.value = { start, alert: null }
-}
-export function editAlert(alert: Alert): void {
-  opened.value = { start: {}, alert }
-}
-
-/** Renders the form while it is open. Each part of the page that can open it has one. */
-export function AlertDialogHost() {
-  const open = opened.value
-  useEffect(() => () => void (opened.value = null), [])
-  return open ? (
-    <AlertForm key={open.alert?.id ?? 'new'} {...open} onClose={() => (opened.value = null)} />
-  ) : null
-}
-
-/** What a check says about the chosen script; empty while none is chosen. */
-type CheckedScript = Pick<Checked, 'inputs' | 'plots'>
-/** Whether a webhook listens to alerts. */
-const listens = (one: Webhook): boolean => one.status === 'active' && one.events.includes('alert.triggered')
-
 const FIELDS = bodyFields('POST /api/platform/alerts')
 
-function AlertForm({
-  start,
-  alert,
-  onClose,
-}: {
-  readonly start: AlertStart
-  readonly alert: Alert | null
-  readonly onClose: () => void
-}) {
-  const from = { ...market.value, ...start }
-  const text = (value: number | null | undefined) =>
-    value === null || value === undefined ? '' : String(value)
-  const which: 'all' | 'chosen' = alert?.webhookIds.length ? 'chosen' : 'all'
-  const [scripts, setScripts] = useState<readonly ScriptRow[]>([])
-  const [webhooks, setWebhooks] = useState<readonly Webhook[] | null>(null)
-  const [channels, setChannels] = useState<readonly Channel[] | null>(null)
-  const [canMail, setCanMail] = useState<boolean | null>(null)
+export function AlertDialog() {
+  const wish = alertAt.value
+  return wish && <AlertForm key={wish.alert?.id ?? 'new'} wish={wish} />
+}
+
+/** The scripts that an alert can run, and the text of the chosen one. */
+function useScripts({ subject }: AlertWish, scriptId: string) {
+  const [scripts, setScripts] = useState<readonly Script[]>([])
   useEffect(() => {
     const abort = new AbortController()
-    const quiet = () => undefined
     call('GET /api/platform/scripts', { signal: abort.signal }).then(
       (answer) => setScripts(answer.scripts.filter((one) => one.kind !== 'draft' && one.kind !== 'library')),
-      quiet,
-    )
-    call('GET /api/platform/webhooks', { signal: abort.signal }).then(
-      (answer) => setWebhooks(answer.webhooks),
-      quiet,
-    )
-    call('GET /api/platform/channels', { signal: abort.signal }).then(
-      (answer) => setChannels(answer.channels),
-      quiet,
-    )
-    call('GET /api/platform/alerts/outbox', { query: { limit: 1 }, signal: abort.signal }).then(
-      (answer) => setCanMail(answer.mailServer),
-      quiet,
+      () => undefined,
     )
     return () => abort.abort()
   }, [])
-  const form = useForm({
+  const source =
+    scriptId === SUBJECT
+      ? (subject?.source ?? null)
+      : (scripts.find((one) => one.id === scriptId)?.source ?? null)
+  return { scripts, source, crossings: source === null ? [] : crossingsOf(source) }
+}
+
+/** The id of the script that the alert runs; where two lines are to cross, that of one that plots their difference. */
+async function scriptOf(
+  { scriptId, plot }: AlertValues,
+  { subject, alert }: AlertWish,
+  crossings: readonly Crossing[],
+  scripts: readonly Script[],
+): Promise<string | null> {
+  const crossing = crossings.find((one) => one.plot === plot)
+  const of: Subject | undefined =
+    scriptId === SUBJECT ? subject : asSubject(scripts.find(({ id }) => id === scriptId))
+  if (of && crossing?.isDifference && alert?.plot !== plot)
+    return storedId({ ...of, name: `${of.name}: ${crossing.text}`, source: crossing.source, stored: null })
+  return scriptId === SUBJECT && subject ? storedId(subject) : scriptId || null
+}
+
+const asSubject = (script: Script | undefined): Subject | undefined =>
+  script && { ...script, inputs: {}, stored: script }
+
+function AlertForm({ wish }: { readonly wish: AlertWish }) {
+  const { alert, subject } = wish
+  const ways = useWays()
+  const onClose = () => (alertAt.value = null)
+  const form: FormOf<AlertValues> = useForm<AlertValues>({
     wire: FIELDS,
-    start: {
-      name: (alert ?? start).name ?? '',
-      symbol: alert ? `${alert.exchange}:${alert.symbol}` : `${from.exchange}:${from.symbol}`,
-      interval: intervalText(alert?.interval ?? from.interval),
-      kind: (alert ?? start).kind ?? 'price',
-      op: (alert ?? start).op ?? 'crossing',
-      price: text((alert ?? start).price),
-      price2: text(alert?.price2),
-      percent: text(alert?.percent),
-      bars: text(alert?.bars ?? 10),
-      scriptId: (alert ?? start).scriptId ?? '',
-      inputs: (alert ?? start).inputs ?? {},
-      plot: alert?.plot ?? '',
-      frequency: alert?.frequency ?? 'once',
-      message: (alert ?? start).message ?? '',
-      cooldownSec: text(alert?.cooldownSec ?? 0),
-      expiresAt: toDateTime(alert?.expiresAt),
-      /** null: nobody has chosen yet. */
-      email: alert ? alert.channels.includes('email') : null,
-      webhook: alert?.channels.includes('webhook') ?? false,
-      which,
-      webhookIds: alert?.webhookIds ?? [],
-      channelIds: alert?.channelIds ?? [],
-      escalateTo: alert?.escalation?.channelId ?? '',
-      escalateAfter: text(alert?.escalation?.minutes ?? 10),
-    },
+    start: startOf(wish, subject && crossingsOf(subject.source)[0]),
     async send(values) {
-      const { kind, op } = values
-      const withOperator = needsOperator(kind)
-      // A receiver that has been deleted since is dropped.
-      const chosen = values.webhookIds.filter((id) => !webhooks || webhooks.some((one) => one.id === id))
-      if (values.webhook && values.which === 'chosen' && chosen.length === 0)
-        throw new Error('Choose at least one webhook, or all of them.')
-      const minutes = Number(values.escalateAfter)
-      if (values.escalateTo !== '' && !(Number.isInteger(minutes) && minutes >= 1 && minutes <= 1440))
-        throw new Error('Say after how many minutes another channel is told: 1 to 1,440.')
-      const colon = values.symbol.indexOf(':')
-      const number = (value: string) => (value.trim() === '' ? null : Number(value))
-      const body = {
-        name: values.name,
-        symbol: values.symbol.slice(colon + 1).trim(),
-        exchange: colon < 0 ? '' : values.symbol.slice(0, colon).trim(),
-        interval: values.interval,
-        kind,
-        ...(withOperator && { op }),
-        price: withOperator && !needsPercent(op) ? number(values.price) : null,
-        price2: withOperator && needsChannel(op) ? number(values.price2) : null,
-        percent: withOperator && needsPercent(op) ? number(values.percent) : null,
-        ...(needsBars(op) && { bars: Number(values.bars) }),
-        scriptId: needsScript(kind) ? values.scriptId || null : null,
-        inputs: needsScript(kind) ? values.inputs : {},
-        plot: kind === 'indicator' ? values.plot : '',
-        frequency: values.frequency,
-        message: values.message,
-        cooldownSec: Number(values.cooldownSec) || 0,
-        expiresAt: values.expiresAt === '' ? null : Date.parse(`${values.expiresAt}Z`),
-        channels: [...(emails ? ['email' as const] : []), ...(values.webhook ? ['webhook' as const] : [])],
-        webhookIds: values.webhook && values.which === 'chosen' ? chosen : [],
-        channelIds: values.channelIds.filter((id) => !channels || channels.some((one) => one.id === id)),
-        escalation:
-          values.escalateTo === '' || (channels && !channels.some((one) => one.id === values.escalateTo))
-            ? null
-            : { channelId: values.escalateTo, minutes },
-      }
+      const scriptId = needsScript(values.kind) ? await scriptOf(values, wish, crossings, scripts) : null
+      const body = bodyOf(values, mailsBy(values, ways), ways, scriptId)
       const answer = alert
         ? await call('PATCH /api/platform/alerts/{id}', { path: { id: alert.id }, body })
         : await call('POST /api/platform/alerts', { body })
@@ -177,34 +92,7 @@ function AlertForm({
       onClose()
     },
   })
-  const { set, values } = form
-  /** An alert is told in some way at least: where no mail is sent, by mail only until another way is chosen. */
-  const emails = values.email ?? (canMail !== false || !(values.webhook || values.channelIds.length > 0))
-  const { kind, op } = values
-  const withOperator = needsOperator(kind)
-  const source = scripts.find((one) => one.id === values.scriptId)?.source ?? null
-  const checked = useLoad<CheckedScript>(
-    async (signal) =>
-      source === null
-        ? { inputs: [], plots: [] }
-        : call('POST /api/platform/scripts/check', { body: { source }, signal }),
-    [source],
-  )
-  /** A script that is open in the editor comes with the input values it has there. */
-  const chooseScript = (scriptId: string) =>
-    form.change({
-      scriptId,
-      inputs: scriptId !== '' && scriptId === editorScript.peek().id ? plainInputs() : {},
-    })
-  const chooseKind = (next: Alert['kind']) => {
-    set('kind', next)
-    const open = editorScript.peek().id
-    if (needsScript(next) && values.scriptId === '' && scripts.some((one) => one.id === open))
-      chooseScript(open ?? '')
-  }
-  const field = (name: 'price' | 'price2' | 'percent' | 'bars', label: string) => (
-    <Field label={label} inputMode="decimal" {...form.field(name)} />
-  )
+  const { scripts, source, crossings } = useScripts(wish, form.values.scriptId)
   return (
     <FormDialog
       of={form}
@@ -217,58 +105,13 @@ function AlertForm({
         <Field label="Symbol" hint="Like NASDAQ:AAPL" {...form.field('symbol', { also: ['exchange'] })} />
         <Field label="Interval" hint="Like 15m, 1h or 1D" {...form.field('interval')} />
       </div>
-      <div class={p['row']}>
-        <Select label="What" value={kind} options={KINDS} onChange={chooseKind} />
-        {withOperator && (
-          <Select label="Condition" value={op} options={OPERATORS} onChange={(value) => set('op', value)} />
-        )}
-      </div>
-      {needsScript(kind) && (
-        <div class={p['row']}>
-          <div>
-            <Select
-              label="Script"
-              value={values.scriptId}
-              options={[
-                ['', scripts.length === 0 ? 'No stored scripts' : 'Choose a script'],
-                ...scripts.map((one) => [one.id, one.name] as const),
-              ]}
-              onChange={chooseScript}
-            />
-            {form.problem('scriptId') && <span class="down">{form.problem('scriptId')}</span>}
-          </div>
-          {kind === 'indicator' && (
-            <Field
-              label="Plot"
-              offered={checked.data?.plots ?? []}
-              hint="Its title; empty = the first."
-              {...form.field('plot')}
-            />
-          )}
-        </div>
-      )}
-      {needsScript(kind) && source !== null && (
-        <ScriptInputs
-          of={checked}
-          values={values.inputs}
-          onChange={(change) => set('inputs', change(values.inputs))}
-        />
-      )}
-      {withOperator && (
-        <div class={p['row']}>
-          {needsPercent(op)
-            ? field('percent', 'Per cent')
-            : field('price', needsChannel(op) ? 'One bound' : needsBars(op) ? 'By' : 'Level')}
-          {needsChannel(op) && field('price2', 'Other bound')}
-          {needsBars(op) && field('bars', 'Within bars')}
-        </div>
-      )}
+      <What form={form} subject={subject} scripts={scripts} source={source} crossings={crossings} />
       <div class={p['row']}>
         <Select
           label="Fires"
-          value={values.frequency}
+          value={form.values.frequency}
           options={FREQUENCIES}
-          onChange={(value) => set('frequency', value)}
+          onChange={(value) => form.set('frequency', value)}
         />
         <Field
           label="Expires (UTC)"
@@ -284,129 +127,135 @@ function AlertForm({
         hint={`You can use ${PLACEHOLDERS.join(' ')}`}
         {...form.field('message')}
       />
-      <fieldset class={p['form']} style={{ gap: '6px' }}>
-        <legend class="muted" style={{ fontSize: '12px', marginBottom: '4px' }}>
-          Besides the list here, tell me by
-        </legend>
-        <Check checked={emails} onChange={(value) => set('email', value)}>
-          E-mail{' '}
-          <span class="muted">
-            {canMail === false
-              ? 'waits on the page Alerts: this server has no mail server (SMTP_URL)'
-              : `to ${user.value?.email}`}
-          </span>
-        </Check>
-        <Check checked={values.webhook} onChange={(value) => set('webhook', value)}>
-          Webhook
-          {webhooks?.length === 0 && (
-            <span class="muted">
-              {' '}
-              (none yet:{' '}
-              <a href={href('/webhooks')} style={{ textDecoration: 'underline' }}>
-                register one
-              </a>
-              )
-            </span>
-          )}
-        </Check>
-        {values.webhook && webhooks && webhooks.length > 0 && (
-          <Receivers
-            webhooks={webhooks}
-            which={values.which}
-            chosen={values.webhookIds}
-            onWhich={(which) => set('which', which)}
-            onChosen={(ids) => set('webhookIds', ids)}
-          />
-        )}
-        {channels?.map((one) => (
-          <Check
-            key={one.id}
-            checked={values.channelIds.includes(one.id)}
-            disabled={one.status === 'disabled' && !values.channelIds.includes(one.id)}
-            onChange={(on) =>
-              set(
-                'channelIds',
-                on ? [...values.channelIds, one.id] : values.channelIds.filter((id) => id !== one.id),
-              )
-            }
-          >
-            {one.name} <span class="muted">{one.status === 'disabled' ? 'is disabled' : one.kind}</span>
-          </Check>
-        ))}
-        {channels?.length === 0 && <a href={href('/channels')}>Set up a phone or a chat</a>}
-      </fieldset>
-      {channels && channels.length > 0 && (
-        <div class={p['row']}>
-          <Select
-            label="If nobody has seen it, tell"
-            value={values.escalateTo}
-            options={[['', 'nobody else'], ...channels.map((one) => [one.id, one.name] as const)]}
-            onChange={(id) => set('escalateTo', id)}
-          />
-          {values.escalateTo !== '' && (
-            <Field
-              label="After minutes"
-              inputMode="numeric"
-              hint="“Seen” is a tap in the message, or on the page Alerts."
-              {...form.field('escalateAfter')}
-            />
-          )}
-        </div>
-      )}
+      <AlertWays form={form} ways={ways} />
+      <Escalation form={form} ways={ways} />
     </FormDialog>
   )
 }
 
-interface ReceiversProps {
-  readonly webhooks: readonly Webhook[]
-  readonly which: 'all' | 'chosen'
-  readonly chosen: readonly string[]
-  readonly onWhich: (which: 'all' | 'chosen') => void
-  readonly onChosen: (ids: readonly string[]) => void
+interface WhatProps {
+  readonly form: FormOf<AlertValues>
+  readonly subject: Subject | undefined
+  readonly scripts: readonly Script[]
+  readonly source: string | null
+  readonly crossings: readonly Crossing[]
 }
 
-/** Either all webhooks that listen to alerts at the time it fires, or the ticked ones. */
-function Receivers({ webhooks, which, chosen, onWhich, onChosen }: ReceiversProps) {
-  const listening = webhooks.filter(listens).length
+/** What is waited for. */
+function What({ form, subject, scripts, source, crossings }: WhatProps) {
+  const { kind, op, plot, inputs } = form.values
+  const withOperator = needsOperator(kind)
+  const isDifference = kind === 'indicator' && crossings.some((one) => one.plot === plot && one.isDifference)
+  const checked = useLoad<CheckedScript>(
+    async (signal) =>
+      source === null
+        ? { inputs: [], plots: [] }
+        : call('POST /api/platform/scripts/check', { body: { source }, signal }),
+    [source],
+  )
   return (
-    <div class={s.receivers}>
-      <Segments
-        label="Which webhooks"
-        value={which}
-        options={[
-          ['all', 'All'],
-          ['chosen', 'Only some'],
-        ]}
-        onChange={onWhich}
-      />
-      {which === 'all' ? (
-        <p class={s.note}>
-          {listening === 0
-            ? 'None of your webhooks listens to alerts: change one on the webhooks page.'
-            : `The ${listening === 1 ? 'one that listens' : `${listening} that listen`} to alerts now, and those that will.`}
-        </p>
-      ) : (
-        webhooks.map((one) => (
-          <Check
-            key={one.id}
-            checked={chosen.includes(one.id)}
-            disabled={!listens(one) && !chosen.includes(one.id)}
-            onChange={(on) => onChosen(on ? [...chosen, one.id] : chosen.filter((id) => id !== one.id))}
-          >
-            {one.name}{' '}
-            <span class={s.note}>
-              {one.status === 'disabled'
-                ? 'is disabled'
-                : listens(one)
-                  ? new URL(one.url).host
-                  : 'does not listen to alerts'}
-            </span>
-          </Check>
-        ))
+    <>
+      <div class={p['row']}>
+        <Select label="What" value={kind} options={KINDS} onChange={(next) => form.set('kind', next)} />
+        {withOperator && (
+          <Select
+            label="Condition"
+            value={op}
+            options={OPERATORS}
+            onChange={(value) => form.set('op', value)}
+          />
+        )}
+      </div>
+      {needsScript(kind) && (
+        <div class={p['row']}>
+          <WhichScript form={form} subject={subject} scripts={scripts} />
+          {kind === 'indicator' &&
+            (crossings.length > 0 ? (
+              <Crossings form={form} crossings={crossings} />
+            ) : (
+              <Field
+                label="Plot"
+                offered={checked.data?.plots ?? []}
+                hint="Its title; empty = the first."
+                {...form.field('plot')}
+              />
+            ))}
+        </div>
       )}
+      {needsScript(kind) && source !== null && (
+        <ScriptInputs
+          of={checked}
+          values={inputs}
+          onChange={(change) => form.set('inputs', change(inputs))}
+        />
+      )}
+      {withOperator && !isDifference && <Levels form={form} />}
+    </>
+  )
+}
+
+function Levels({ form }: Pick<WhatProps, 'form'>) {
+  const { op } = form.values
+  const field = (name: 'price' | 'price2' | 'percent' | 'bars', label: string) => (
+    <Field label={label} inputMode="decimal" {...form.field(name)} />
+  )
+  return (
+    <div class={p['row']}>
+      {needsPercent(op)
+        ? field('percent', 'Per cent')
+        : field('price', needsChannel(op) ? 'One bound' : needsBars(op) ? 'By' : 'Level')}
+      {needsChannel(op) && field('price2', 'Other bound')}
+      {needsBars(op) && field('bars', 'Within bars')}
     </div>
   )
 }
+
+/** Which of its plots, and what it is compared with. */
+function Crossings({ form, crossings }: Pick<WhatProps, 'form' | 'crossings'>) {
+  const { plot, price } = form.values
+  const known = crossings.some((one) => one.plot === plot)
+  return (
+    <Select
+      label="Plot"
+      value={plot}
+      options={[
+        ...(known ? [] : [[plot, plot || 'Its first plot'] as const]),
+        ...crossings.map((one) => [one.plot, one.text] as const),
+      ]}
+      onChange={(next) => {
+        const { level, isDifference } = crossings.find((one) => one.plot === next) ?? {}
+        form.change({
+          plot: next,
+          price: isDifference ? '0' : price === '0' || price === '' ? String(level ?? '') : price,
+        })
+      }}
+    />
+  )
+}
+
+function WhichScript({ form, subject, scripts }: Pick<WhatProps, 'form' | 'subject' | 'scripts'>) {
+  return (
+    <div>
+      <Select
+        label="Script"
+        value={form.values.scriptId}
+        options={[
+          ...(subject
+            ? [[SUBJECT, subject.name] as const]
+            : [['', scripts.length === 0 ? 'No stored scripts' : 'Choose a script'] as const]),
+          ...scripts.map((one) => [one.id, one.name] as const),
+        ]}
+        onChange={(scriptId) =>
+          form.change({ scriptId, plot: '', inputs: scriptId === SUBJECT ? (subject?.inputs ?? {}) : {} })
+        }
+      />
+      {form.problem('scriptId') && <span class="down">{form.problem('scriptId')}</span>}
+    </div>
+  )
+}
+
+/** What a check says about the chosen script; empty while none is chosen. */
+type CheckedScript = Pick<Checked, 'inputs' | 'plots'>
 
 interface ScriptInputsProps {
   readonly of: Loaded<CheckedScript>

@@ -1,27 +1,18 @@
-// The list of alerts beside the chart, and the form that the chart opens for a new one at a price.
+// The list of alerts beside the chart.
 
-import { useSignalEffect } from '@preact/signals'
 import { keysShown } from '../commands.ts'
 import { Button, Empty } from '../ui/ui.tsx'
 import { alertAt } from '../workspace.ts'
-import { AlertDialogHost, openAlertDialog } from './alert-dialog.tsx'
 import { AlertRow, alertStyles as s, FiringRow, useAlerts } from './alerts-list.tsx'
 import { pageStyles as p, Show } from '../frame/page.tsx'
 
 export function AlertDrawer() {
   const { alerts, firings } = useAlerts()
-  useSignalEffect(() => {
-    const asked = alertAt.value
-    if (!asked) return
-    alertAt.value = null
-    const { market, ...wish } = asked
-    openAlertDialog({ ...market, ...wish })
-  })
   return (
     <div>
       <div class={p['drawerHead']}>
         <span />
-        <Button size="small" icon="plus" onClick={() => openAlertDialog()}>
+        <Button size="small" icon="plus" onClick={() => (alertAt.value = {})}>
           New alert
         </Button>
       </div>
@@ -51,7 +42,6 @@ export function AlertDrawer() {
           </ul>
         </>
       )}
-      <AlertDialogHost />
     </div>
   )
 }

@@ -9,7 +9,7 @@ import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { onTick, type Cell } from '../chart/cell.ts'
 import { replayOnChart } from '../chart/chart-state.ts'
-import { MenuList, type MenuItem } from '../chart/menu.tsx'
+import { MenuList, type MenuItem } from '../ui/menu.tsx'
 import { extremesOf } from '../chart/extremes.ts'
 import type { Paint } from '../chart/paint.ts'
 import { NO_BARS } from '../chart/scene.ts'
@@ -19,7 +19,7 @@ import { hovered, tool } from '../drawings/drawing-state.ts'
 import { price as priceText } from '../format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { toastError } from '../ui/ui.tsx'
-import { side } from '../workspace.ts'
+import { alertAt, side } from '../workspace.ts'
 import s from './alert-lines.module.css'
 import { nameText } from './alert-model.ts'
 import {
@@ -154,7 +154,7 @@ function itemsOf({ alert }: AlertLine): readonly MenuItem[] {
       icon: 'tune',
       run: () => {
         side.value = 'alerts'
-        import('./alert-dialog.tsx').then(({ editAlert }) => editAlert(alert), toastError)
+        alertAt.value = { alert }
       },
     },
     { id: 'delete', text: 'Delete the alert', icon: 'trash', run: () => deleteAlert(alert) },

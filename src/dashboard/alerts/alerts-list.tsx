@@ -7,7 +7,6 @@ import { onLive } from '../live.ts'
 import { Ago } from '../ui/ago.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Badge, Button } from '../ui/ui.tsx'
-import { editAlert } from './alert-dialog.tsx'
 import {
   conditionText,
   destinationsText,
@@ -18,6 +17,7 @@ import {
 } from './alert-model.ts'
 import { attempt, Confirm, useLoad, type Loaded, usePages, type Paged } from '../frame/page.tsx'
 import { showOnChart } from '../frame/show-on-chart.ts'
+import { alertAt } from '../workspace.ts'
 import { alertsChanged } from './on-charts.ts'
 import s from './alerts.module.css'
 
@@ -72,7 +72,7 @@ export function AlertRow({ alert }: { readonly alert: Alert }) {
             icon: 'candles',
             run: () => showOnChart(alert),
           },
-          { text: 'Change', icon: 'tune', run: () => editAlert(alert) },
+          { text: 'Change', icon: 'tune', run: () => (alertAt.value = { alert }) },
           live
             ? { text: 'Pause', icon: 'pause', run: () => turn('paused') }
             : {

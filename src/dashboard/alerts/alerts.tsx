@@ -1,26 +1,71 @@
-// The alerts page: all alerts, their firings, and the mails that told of them.
+// Alerts: what is armed, what has fired, and where it goes: channels, webhooks, mail, and what comes in from TradingView.
 
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
+import { lazy } from '../frame/lazy.tsx'
+import { More, Page, pageStyles as p, Segments, Show, usePages } from '../frame/page.tsx'
 import { navigate } from '../router.ts'
 import { Ago } from '../ui/ago.tsx'
-import { Badge, Button, Empty } from '../ui/ui.tsx'
-import { AlertDialogHost, openAlertDialog } from './alert-dialog.tsx'
+import { Badge, Button, cx, Empty, Tabs, uiStyles as ui } from '../ui/ui.tsx'
+import { alertAt, market } from '../workspace.ts'
+import { nameText } from './alert-model.ts'
 import { AlertRow, alertStyles as s, FiringRow, useAlerts } from './alerts-list.tsx'
-import { Page, pageStyles as p, Segments, Show, usePages, More } from '../frame/page.tsx'
 
-type Filter = 'all' | 'active' | 'stopped'
+const Channels = lazy(async () => (await import('../channels/channels.tsx')).Channels)
+const Webhooks = lazy(async () => (await import('../webhooks/webhooks.tsx')).Webhooks)
+const Inboxes = lazy(async () => (await import('../channels/inboxes.tsx')).Inboxes)
 
-export function Alerts() {
-  const { alerts, firings } = useAlerts()
-  const [filter, setFilter] = useState<Filter>('all')
+const TABS = [
+  ['armed', 'Armed', Armed],
+  ['fired', 'Fired', Fired],
+  ['channels', 'Phones and chats', Channels],
+  ['webhooks', 'Webhooks', Webhooks],
+  ['mail', 'Mail', Mail],
+  ['inbox', 'From TradingView', Inboxes],
+] as const
+type Tab = (typeof TABS)[number][0]
+
+export function Alerts({ tab }: { readonly tab?: string }) {
+  const [name, , Body] = TABS.find(([id]) => id === tab) ?? TABS[0]
   return (
     <Page
       title="Alerts"
-      about="Checked whenever a bar arrives, from an import, the API or a provider."
+      about="Looked at whenever a bar arrives, from an import, the API or a provider."
       actions={
-        <>
-          {alerts.data && alerts.data.length > 0 && (
+        <Button variant="primary" icon="bell" onClick={() => (alertAt.value = {})}>
+          New alert
+        </Button>
+      }
+    >
+      <Tabs
+        label="Alerts"
+        wraps
+        tabs={TABS.map(([id, text]) => [id, text] as const)}
+        active={name}
+        onSelect={(id: Tab) => navigate(id === 'armed' ? '/alerts' : `/alerts/${id}`)}
+      />
+      <div role="tabpanel" aria-label={name} class={p['panel']}>
+        <Body />
+      </div>
+    </Page>
+  )
+}
+
+type Filter = 'all' | 'active' | 'stopped'
+
+function Armed() {
+  const { alerts } = useAlerts()
+  const [filter, setFilter] = useState<Filter>('all')
+  return (
+    <Show of={alerts}>
+      {(list) => {
+        if (list.length === 0) return <NoAlerts />
+        const shown = list.filter(
+          ({ state }) =>
+            filter === 'all' || (filter === 'active') === (state === 'active' || state === 'throttled'),
+        )
+        return (
+          <>
             <Segments
               label="Which alerts"
               value={filter}
@@ -31,98 +76,127 @@ export function Alerts() {
               ]}
               onChange={setFilter}
             />
-          )}
-          <Button variant="quiet" onClick={() => navigate('/channels')}>
-            Channels
-          </Button>
-          <Button variant="primary" icon="plus" onClick={() => openAlertDialog()}>
-            New alert
-          </Button>
-        </>
-      }
-    >
-      <Show of={alerts}>
-        {(list) => {
-          if (list.length === 0)
-            return (
-              <Empty
-                title="No alerts yet"
-                action={<Button onClick={() => navigate('/')}>To the chart</Button>}
-              >
-                Create one here, or right-click a price on the chart. You are told in the browser, by mail, in
-                a chat or by webhook.
-              </Empty>
-            )
-          const shown = list.filter(
-            (one) =>
-              filter === 'all' ||
-              (filter === 'active') === (one.state === 'active' || one.state === 'throttled'),
-          )
-          return shown.length === 0 ? (
-            <Empty title="None of that kind" />
-          ) : (
-            <ul class={s['list']} aria-label="Alerts">
-              {shown.map((alert) => (
-                <AlertRow key={alert.id} alert={alert} />
-              ))}
-            </ul>
-          )
-        }}
-      </Show>
-      {firings.data && firings.data.items.length > 0 && (
-        <section class={p['section']}>
-          <h2>Fired</h2>
-          <p>The newest first. A click shows the bar.</p>
-          <ul class={s['list']} aria-label="Firings">
-            {firings.data.items.map((firing) => (
-              <FiringRow key={firing.id} firing={firing} />
-            ))}
-          </ul>
-          <More onMore={firings.data.onMore} />
-        </section>
-      )}
-      <Mail changed={firings.data?.items[0]?.id ?? ''} />
-      <AlertDialogHost />
-    </Page>
+            {shown.length === 0 ? (
+              <Empty title="None of that kind" />
+            ) : (
+              <ul class={s['list']} aria-label="Alerts">
+                {shown.map((alert) => (
+                  <AlertRow key={alert.id} alert={alert} />
+                ))}
+              </ul>
+            )}
+          </>
+        )
+      }}
+    </Show>
   )
 }
 
-/** Mails of alerts. Without a mail server they wait here. */
-function Mail({ changed }: { readonly changed: string }) {
-  const letters = usePages(
-    async (query, signal) => {
-      const answer = await call('GET /api/platform/alerts/outbox', { query, signal })
-      return { items: answer.letters, nextCursor: answer.nextCursor }
-    },
-    [changed],
-  )
-  if (!letters.data || letters.data.items.length === 0) return null
+/** Says what an alert is for by an example, which one button arms. */
+function NoAlerts() {
+  const { symbol } = market.value
   return (
-    <section class={p['section']}>
-      <h2>Mail</h2>
-      <p>Without a mail server (SMTP_URL) letters wait here.</p>
-      <ul class={s['list']} aria-label="Mail">
-        {letters.data.items.map((one) => (
-          <li key={one.id} class={s['row']}>
-            <div class={s['main']}>
-              <strong>{one.subject}</strong>
-              <span class={s['note']}>
-                to {one.to}
-                {one.problem && ` · ${one.problem}`}
-              </span>
-            </div>
-            <div class={s['side']}>
-              <Badge tone={one.state === 'sent' ? 'up' : one.state === 'failed' ? 'down' : 'warn'}>
-                {one.state}
-              </Badge>
-              <span class={s['note']}>
-                <Ago at={one.createdAt} />
-              </span>
-            </div>
-          </li>
-        ))}
-      </ul>
-      <More onMore={letters.data.onMore} />
-    </section>
+    <Empty
+      title="No alerts yet"
+      action={
+        <Button
+          onClick={() =>
+            (alertAt.value = { op: 'moving_down_pct', percent: 2, bars: 1, name: `${symbol} falls` })
+          }
+        >
+          Begin with this one
+        </Button>
+      }
+    >
+      For example: tell me when {symbol} falls by 2% from one bar to the next. Or right-click a price on the
+      chart, or choose Add alert… at an indicator there. You are told in the browser, by mail, in a chat or by
+      webhook.
+    </Empty>
+  )
+}
+
+function Fired() {
+  const { alerts, firings } = useAlerts()
+  const [words, setWords] = useState('')
+  const nameOf = (id: string) => {
+    const alert = alerts.data?.find((one) => one.id === id)
+    return alert ? nameText(alert) : ''
+  }
+  return (
+    <Show of={firings}>
+      {({ items, onMore }) => {
+        if (items.length === 0)
+          return <Empty title="Nothing has fired yet">What an alert told, and when, is kept here.</Empty>
+        const wanted = words.trim().toLowerCase()
+        const shown = items.filter(({ message, symbol, exchange, alertId }) =>
+          `${message} ${exchange}:${symbol} ${nameOf(alertId)}`.toLowerCase().includes(wanted),
+        )
+        return (
+          <>
+            <input
+              class={cx(ui['input'], p['find'])}
+              type="search"
+              aria-label="Find a firing"
+              placeholder="Message, market, alert"
+              value={words}
+              onInput={(event) => setWords(event.currentTarget.value)}
+            />
+            <p class="muted">The newest first. A click shows the bar.</p>
+            <ul class={s['list']} aria-label="Firings">
+              {shown.map((firing) => (
+                <FiringRow key={firing.id} firing={firing} />
+              ))}
+            </ul>
+            {shown.length === 0 && <Empty title="None fits" />}
+            <More onMore={onMore} />
+          </>
+        )
+      }}
+    </Show>
+  )
+}
+
+/** Letters that told of alerts. Without a mail server they wait here. */
+function Mail() {
+  const letters = usePages(async (query, signal) => {
+    const answer = await call('GET /api/platform/alerts/outbox', { query, signal })
+    return { items: answer.letters, nextCursor: answer.nextCursor }
+  }, [])
+  return (
+    <Show of={letters}>
+      {({ items, onMore }) =>
+        items.length === 0 ? (
+          <Empty title="No letters yet">
+            An alert that tells by e-mail has its letters here; where the server has no mail server, they wait
+            here.
+          </Empty>
+        ) : (
+          <>
+            <ul class={s['list']} aria-label="Mail">
+              {items.map((one) => (
+                <li key={one.id} class={s['row']}>
+                  <div class={s['main']}>
+                    <strong>{one.subject}</strong>
+                    <span class={s['note']}>
+                      to {one.to}
+                      {one.problem && ` · ${one.problem}`}
+                    </span>
+                  </div>
+                  <div class={s['side']}>
+                    <Badge tone={one.state === 'sent' ? 'up' : one.state === 'failed' ? 'down' : 'warn'}>
+                      {one.state}
+                    </Badge>
+                    <span class={s['note']}>
+                      <Ago at={one.createdAt} />
+                    </span>
+                  </div>
+                </li>
+              ))}
+            </ul>
+            <More onMore={onMore} />
+          </>
+        )
+      }
+    </Show>
   )
 }

@@ -1,7 +1,7 @@
 // Curves of several runs over one axis of time, whatever markets and intervals they ran on.
 
 import type { Backtest } from '../../wire/backtest.ts'
-import { found } from './backtest-list.ts'
+import { isFound, ofBacktest } from '../research/runs.ts'
 
 type Column = readonly (number | null)[]
 
@@ -93,10 +93,7 @@ export const offered = (
   query: string,
   shown: readonly string[],
 ): readonly Backtest[] =>
-  found(
-    all.filter(({ id, state }) => state === 'done' && !shown.includes(id)),
-    query,
-  )
+  all.filter((one) => one.state === 'done' && !shown.includes(one.id) && isFound(ofBacktest(one), query))
 
 /** Names of the inputs in which runs differ, which alone are worth telling. */
 export function differingInputs(

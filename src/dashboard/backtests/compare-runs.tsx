@@ -61,7 +61,7 @@ const notesOf = (runs: readonly ComparedRun[]): ReadonlyMap<string, string> => {
 }
 
 const show = (ids: readonly string[]): void =>
-  navigate(`/backtests/compare?runs=${ids.join(',')}`, { replace: true })
+  navigate(`/research/compare?runs=${ids.join(',')}`, { replace: true })
 
 export function CompareRuns() {
   const ids = useComputed(() => idsOf(query.value.get('runs'))).value
@@ -73,7 +73,7 @@ export function CompareRuns() {
     <Page
       title="Compare runs"
       about="Equity of any of your runs, over one axis of time, and their figures."
-      back={['/backtests', 'Backtests']}
+      back={['/research?kind=backtest', 'Backtests']}
     >
       <Show of={list}>{(all) => <AddRun all={all} ids={ids} />}</Show>
       {lost.length > 0 && (
@@ -312,12 +312,13 @@ function Figures({ runs, onRemove }: FiguresProps) {
       label="Figures of the runs"
       rows={runs}
       keyOf={({ id }) => id}
-      columns={columnsOf(inputs, notesOf(runs), onRemove)}
+      columns={columnsOf(runs[0], inputs, notesOf(runs), onRemove)}
     />
   )
 }
 
 const columnsOf = (
+  first: ComparedRun | undefined,
   inputs: readonly string[],
   notes: ReadonlyMap<string, string>,
   onRemove: (id: string) => void,
@@ -342,8 +343,8 @@ const columnsOf = (
       </>
     ),
   },
-  ...OF_ALL.map((of) => figureColumn(of, FIGURES.column[of], ({ all }) => all[of])),
-  ...OF_EQUITY.map((of) => figureColumn(of, FIGURES.equity[of], ({ equity }) => equity[of])),
+  ...OF_ALL.map((of) => figureColumn(first, of, FIGURES.column[of], ({ all }) => all[of])),
+  ...OF_EQUITY.map((of) => figureColumn(first, of, FIGURES.equity[of], ({ equity }) => equity[of])),
   {
     of: 'range',
     head: 'Period',
@@ -385,6 +386,7 @@ const sortable = (value: unknown): number | string =>
   typeof value === 'number' ? value : value === undefined ? '' : valueText(value)
 
 function figureColumn(
+  first: ComparedRun | undefined,
   of: string,
   field: (typeof FIGURES)['column']['netProfit'],
   value: (report: Report) => number | null,
@@ -400,6 +402,33 @@ function figureColumn(
     look: 'number',
     sort: ({ report }) => asRead(value(report), field) ?? undefined,
     tone: ({ report }) => figureTone(value(report), field),
-    cell: ({ report }) => figureText(value(report), field, report, { plus: field.means === 'profit' }),
+    cell: ({ id, report }) => (
+      <>
+        {figureText(value(report), field, report, { plus: field.means === 'profit' })}
+        {first && first.id !== id && (
+          <Difference than={first.report} of={report} field={field} value={value} />
+        )}
+      </>
+    ),
   }
+}
+
+interface DifferenceProps {
+  readonly than: Report
+  readonly of: Report
+  readonly field: (typeof FIGURES)['column']['netProfit']
+  readonly value: (report: Report) => number | null
+}
+
+/** How far a figure is from that of the first run: as it is read, so that a deeper drawdown is less. */
+function Difference({ than, of, field, value }: DifferenceProps) {
+  const [one, two] = [value(than), value(of)]
+  const difference = asRead(one === null || two === null ? null : two - one, field)
+  if (difference === null || difference === undefined || Math.abs(difference) < 1e-12) return null
+  return (
+    <small class={cx('muted', s.difference)} title="Than the first run">
+      {difference > 0 ? '+' : ''}
+      {figureText(asRead(difference, field), field, than)}
+    </small>
+  )
 }

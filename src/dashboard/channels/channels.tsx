@@ -1,16 +1,15 @@
-// The page of channels: phones and chats to which alerts are sent, each set up once and tried with a test.
+// The tab of channels: phones and chats to which alerts are sent, each set up once and tried with a test.
 
 import { useState } from 'preact/hooks'
 import type { Channel, ChannelKind, Notification } from '../../wire/channel.ts'
 import { alertStyles as rows } from '../alerts/alerts-list.tsx'
 import { call } from '../api-client.ts'
-import { attempt, Page, Show, useLoad } from '../frame/page.tsx'
+import { attempt, Panel, Show, useLoad } from '../frame/page.tsx'
 import { ago } from '../format.ts'
 import { href } from '../router.ts'
 import { Ago } from '../ui/ago.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Badge, Button, Empty, Field, Select, toast } from '../ui/ui.tsx'
-import { Inboxes } from './inboxes.tsx'
 import { OpenTabs } from './open-tabs.tsx'
 import { LogDialog, Row } from './rows.tsx'
 import { browserName, isOfThisBrowser, ownKey, subscribed, unsubscribe, whyNoPush } from './this-browser.ts'
@@ -53,10 +52,8 @@ export function Channels() {
     </Button>
   )
   return (
-    <Page
-      title="Channels"
+    <Panel
       about="Phones and chats that your alerts are told to. Set one up once, then tick it in any alert."
-      back={['/alerts', 'Alerts']}
       actions={list.data && list.data.channels.length > 0 && add}
     >
       <Show of={list}>
@@ -82,7 +79,6 @@ export function Channels() {
               </ul>
             )}
             <OpenTabs />
-            <Inboxes channels={channels} />
             {editing && (
               <ChannelForm
                 channel={editing === 'new' ? null : editing}
@@ -95,7 +91,7 @@ export function Channels() {
           </>
         )}
       </Show>
-    </Page>
+    </Panel>
   )
 }
 

@@ -1,11 +1,11 @@
-// Inboxes on the page of channels: an address to paste into TradingView, what has come there, and where it is forwarded.
+// Inboxes: an address to paste into TradingView, what has come there, and where it is forwarded.
 
 import { useState } from 'preact/hooks'
 import type { Channel } from '../../wire/channel.ts'
 import type { Inbox } from '../../wire/inbox.ts'
 import { alertStyles as rows } from '../alerts/alerts-list.tsx'
 import { apiUrl, call } from '../api-client.ts'
-import { Check, pageStyles as p, Secret, Show, useLoad } from '../frame/page.tsx'
+import { Check, pageStyles as p, Panel, Secret, Show, useLoad } from '../frame/page.tsx'
 import { ago } from '../format.ts'
 import { Ago } from '../ui/ago.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
@@ -15,17 +15,14 @@ import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 
 const BODY_FIELDS = bodyFields('POST /api/platform/inboxes')
 
-export function Inboxes({ channels }: { readonly channels: readonly Channel[] }) {
+export function Inboxes() {
   const [editing, setEditing] = useState<Inbox | 'new' | null>(null)
   const [address, setAddress] = useState<string | null>(null)
   const list = useLoad(async (signal) => (await call('GET /api/platform/inboxes', { signal })).inboxes, [])
+  const told = useLoad(async (signal) => (await call('GET /api/platform/channels', { signal })).channels, [])
+  const channels = told.data ?? []
   return (
-    <section class={p['section']}>
-      <h2>From TradingView</h2>
-      <p>
-        Alerts that still run there can come here: paste an address into their webhook field. What arrives is
-        kept and forwarded to your channels.
-      </p>
+    <Panel about="Alerts that still run there can come here: paste an address into their webhook field. What arrives is kept and forwarded to your channels.">
       <Show of={list}>
         {(inboxes) => (
           <>
@@ -73,7 +70,7 @@ export function Inboxes({ channels }: { readonly channels: readonly Channel[] })
           <Secret value={address} label="Address" />
         </Dialog>
       )}
-    </section>
+    </Panel>
   )
 }
 

@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { alertStyles as rows } from '../alerts/alerts-list.tsx'
 import { Confirm, More, Show, usePages } from '../frame/page.tsx'
-import { Menu } from '../ui/menu.tsx'
+import { Menu, type MenuItems } from '../ui/menu.tsx'
 import { Dialog } from '../ui/ui.tsx'
 
 interface RowProps {
@@ -14,7 +14,7 @@ interface RowProps {
   /** The button beside the menu. */
   readonly button: ComponentChildren
   /** What the menu offers before deleting. */
-  readonly items: Parameters<typeof Menu>[0]['items']
+  readonly items: MenuItems
   readonly onDelete: () => Promise<void>
   /** What deleting it means. */
   readonly onDeleteText: string

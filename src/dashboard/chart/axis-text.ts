@@ -2,7 +2,7 @@
 // apart.
 
 import { defaultHorzScaleBehavior, TickMarkType, type Time, type UTCTimestamp } from 'lightweight-charts'
-import { compact, ratio } from '../format.ts'
+import { compact, price, ratio } from '../format.ts'
 import { showsClock } from './bars.ts'
 import { offsetsOf } from './zone.ts'
 
@@ -61,4 +61,11 @@ export function zonedBehavior(now: { readonly zone: string }) {
       for (let i = startIndex; i < points.length; i++) points[i]!.timeWeight = shifted[i]!.timeWeight
     }
   }
+}
+
+export function plotText(value: number, precision: number | null = null): string {
+  if (precision !== null) return ratio(value, precision)
+  const size = Math.abs(value)
+  if (size >= 1e7) return compact(value)
+  return price(value, size >= 1000 ? 0.01 : size >= 1 ? 0.001 : 0.00001)
 }

@@ -28,7 +28,7 @@ import {
 import { CHART_TYPES, isPriceType, LINE_TYPES, type ChartType } from './draw-bars.ts'
 import { GridMenu } from '../layouts/grid-menu.tsx'
 import { LayoutMenu } from '../layouts/layout-menu.tsx'
-import { Menu, type MenuItem } from './menu.tsx'
+import { Menu, type MenuItem } from '../ui/menu.tsx'
 import { chartView, takePicture } from './on-screen.ts'
 
 const TYPE_NAMES: Readonly<Record<ChartType, string>> = {
@@ -93,16 +93,17 @@ export function ChartBar() {
           symbolSearch.value = ''
         }}
       />
-      <Menu label={`Interval: ${intervalText(market.value.interval)}`} items={intervalItems}>
+      <Menu bar label={`Interval: ${intervalText(market.value.interval)}`} items={intervalItems}>
         {intervalText(market.value.interval)}
         <Icon name="chevron" size={12} />
       </Menu>
       <span class={s.rule} />
-      <Menu label={`Chart type: ${TYPE_NAMES[chartType.value]}`} items={typeItems}>
+      <Menu bar label={`Chart type: ${TYPE_NAMES[chartType.value]}`} items={typeItems}>
         <Icon name={LINE_TYPES.includes(chartType.value) ? 'chart' : 'candles'} />
         <span class={s.wide}>{TYPE_NAMES[chartType.value]}</span>
       </Menu>
       <Menu
+        bar
         label={`Scale and time zone: ${scaleText()} · ${zoneText(zone.value)}`}
         items={scaleItems}
         class={s.hideNarrow}
@@ -110,7 +111,7 @@ export function ChartBar() {
         {scaleText()}
         <span class={s.wide}> · {zoneText(zone.value)}</span>
       </Menu>
-      <Menu label="Show or hide" items={shownItems} class={s.hideNarrow}>
+      <Menu bar label="Show or hide" items={shownItems} class={s.hideNarrow}>
         <Icon name="eye" />
         <span class={s.wide}>Show</span>
       </Menu>

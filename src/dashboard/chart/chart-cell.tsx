@@ -12,7 +12,7 @@ import { barAt } from './bars.ts'
 import type { Cell } from './cell.ts'
 import { followMarket } from './cell-bars.ts'
 import { onChartKey } from './cell-keys.ts'
-import { contextItems } from './cell-menu.ts'
+import type { Place } from './cell-menu.tsx'
 import { cutOf, sceneOf } from './cell-scene.ts'
 import s from './chart.module.css'
 import { activate, hasScript, hoveredTrade, isActive, markedTrade } from './chart-state.ts'
@@ -23,7 +23,7 @@ import { passHover, passRange, passTime, takeRange } from './links.ts'
 import type { MarkedPane } from './marks.ts'
 import { ChartView } from './view.ts'
 
-const MenuList = lazy(async () => (await import('./menu.tsx')).MenuList)
+const PlaceMenu = lazy(async () => (await import('./cell-menu.tsx')).PlaceMenu)
 const AlertLines = lazy(
   async () => {
     await firstPaint
@@ -97,26 +97,9 @@ export function ChartCell({
       {withScript && cell.hover.value?.trade && <TradeTooltip cell={cell} />}
       {withScript && runProblem.value && !cell.problem.value && <RunProblem />}
       <Cover cell={cell} />
-      {menu && (
-        <MenuList
-          label="Chart"
-          items={contextItems(cell, menu.price, menu.bar)}
-          x={menu.x}
-          y={menu.y}
-          onClose={() => setMenu(null)}
-        />
-      )}
+      {menu && <PlaceMenu cell={cell} place={menu} onClose={() => setMenu(null)} />}
     </div>
   )
-}
-
-/** Where a menu was asked for, on the page and among the bars. */
-interface Place {
-  readonly x: number
-  readonly y: number
-  /** null = in a pane that shows no prices. */
-  readonly price: number | null
-  readonly bar: number | null
 }
 
 function placeOf(cell: Cell, x: number, y: number, top: number): Place {

@@ -16,7 +16,7 @@ import { cx, toastError } from '../ui/ui.tsx'
 import { run, running, script } from '../workspace.ts'
 import { loadSymbols, symbols } from './cell.ts'
 import { ChartCell } from './chart-cell.tsx'
-import { askAlert } from './cell-menu.ts'
+import { askAlert } from './ask-alert.ts'
 import s from './chart.module.css'
 import {
   activate,

@@ -30,7 +30,7 @@ export function ComparedMissing({ of, about }: { readonly of: Market; readonly a
           {done === null ? `Fetch from ${exchange}` : `Fetching, ${Math.round(done * 100)}%`}
         </Button>
       ) : (
-        <Button size="small" class={s.fold ?? ''} onClick={() => navigate('/settings/bars')}>
+        <Button size="small" class={s.fold ?? ''} onClick={() => navigate('/markets/sources')}>
           Import bars
         </Button>
       )}

@@ -26,7 +26,7 @@ export function FetchSymbol({ text, onFetched, onLeave }: FetchProps) {
       title={text.trim() === '' ? 'No bars yet' : `No bars of “${text.trim()}” are stored`}
       action={
         <FetchOffers of={fetchable} interval={market.value.interval} onFetched={onFetched}>
-          <a href={href('/settings/bars')} onClick={onLeave}>
+          <a href={href('/markets/sources')} onClick={onLeave}>
             Import a file
           </a>
         </FetchOffers>

@@ -3,8 +3,8 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Bars } from '../../market/bars.ts'
-import type { Compared, Study } from '../charts.ts'
-import { compact, percent, price, intervalText, ratio } from '../format.ts'
+import type { Study } from '../charts.ts'
+import { compact, percent, price, intervalText } from '../format.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { remembered, theme } from '../settings.ts'
 import { changeStudy, removeStudy, settingsOf, type Layer } from '../studies/studies.ts'
@@ -12,16 +12,19 @@ import { Button, cx } from '../ui/ui.tsx'
 import { cancelRun, runScript } from '../run-script.ts'
 import { outrun, run, running, runProgress } from '../workspace.ts'
 import s from './chart.module.css'
-import { barAt } from './bars.ts'
-import { symbols, type Cell } from './cell.ts'
-import { factsOf } from './made-markets.ts'
-import { changeCompared, COMPARE_SCALES, nameOf, removeCompared } from './compare-symbols.ts'
+import { plotText } from './axis-text.ts'
+import type { Cell } from './cell.ts'
+import { nameOf } from './compare-symbols.ts'
 import { replayOnChart, symbolSearch } from './chart-state.ts'
 import { legible } from './paint.ts'
 import type { PaneBox } from './view.ts'
 import { colorAt, DISPLAY, paneOf, type Mark, type PlotMark, type RunMarks } from './marks.ts'
 
-const ComparedMissing = lazy(async () => (await import('./compared-missing.tsx')).ComparedMissing, {
+const ComparedLine = lazy(async () => (await import('./compared-line.tsx')).ComparedLine, {
+  isAddition: true,
+})
+
+const StudyMenu = lazy(async () => (await import('../studies/study-menu.tsx')).StudyMenu, {
   isAddition: true,
 })
 
@@ -233,6 +236,7 @@ function ScriptLine({
             pressed={!cell.showScript.value}
             onClick={() => (cell.showScript.value = !cell.showScript.value)}
           />
+          <StudyMenu title={script.title} />
           <Button
             variant="quiet"
             size="small"
@@ -243,99 +247,6 @@ function ScriptLine({
         </span>
       )}
     </div>
-  )
-}
-
-const SCALES: Readonly<Record<Compared['scale'], readonly [text: string, about: string]>> = {
-  percent: ['%', 'Begins where the chart does, and shows how far each has moved'],
-  own: ['own', 'On a scale of its own, as high as the chart'],
-  price: ['price', 'On the scale of the chart'],
-}
-
-/** Another symbol's line: its close at the crosshair, how far it has moved in view, and what can be done with it. */
-function ComparedLine({
-  cell,
-  compared,
-  bars,
-  bar,
-}: {
-  readonly cell: Cell
-  readonly compared: Compared
-  readonly bars: Bars
-  readonly bar: number
-}) {
-  const { exchange, symbol, scale, color, hidden } = compared
-  const found = cell.comparedBars.value[nameOf(compared)]
-  const name = factsOf(symbols.value ?? [], compared)?.description || symbol
-  const next = COMPARE_SCALES[(COMPARE_SCALES.indexOf(scale) + 1) % COMPARE_SCALES.length]!
-  const blind = replayOnChart.value?.blind === true
-  return (
-    <div class={s.legendLine} data-dim={hidden}>
-      <span class={s.comparedName} style={{ color: legible(color, theme.value) }}>
-        {blind ? 'Hidden symbol' : name}
-      </span>
-      {!blind && <span class="muted">{exchange}</span>}
-      {found instanceof Error ? (
-        <ComparedMissing
-          of={{ exchange, symbol, interval: cell.market.value.interval }}
-          about={found.message}
-        />
-      ) : (
-        found && <ComparedValue cell={cell} bars={bars} other={found} bar={bar} />
-      )}
-      <span class={s.legendTools}>
-        <Button
-          variant="quiet"
-          size="small"
-          class={s.scaleButton ?? ''}
-          title={`${SCALES[scale][1]}. Press for: ${SCALES[next][1].toLowerCase()}`}
-          onClick={() => changeCompared(cell, compared, { scale: next })}
-        >
-          {SCALES[scale][0]}
-        </Button>
-        <Button
-          variant="quiet"
-          size="small"
-          icon="eye"
-          label={hidden ? `Show ${symbol}` : `Hide ${symbol}`}
-          pressed={hidden}
-          onClick={() => changeCompared(cell, compared, { hidden: !hidden })}
-        />
-        <Button
-          variant="quiet"
-          size="small"
-          icon="close"
-          label={`Take ${symbol} off the chart`}
-          onClick={() => removeCompared(cell, compared)}
-        />
-      </span>
-    </div>
-  )
-}
-
-function ComparedValue({
-  cell,
-  bars,
-  other,
-  bar,
-}: {
-  readonly cell: Cell
-  readonly bars: Bars
-  readonly other: Bars
-  readonly bar: number
-}) {
-  const time = bars.time[bar] ?? 0
-  const at = barAt(other, time)
-  const from = bars.time[Math.max(0, Math.ceil(cell.view.value?.camera.visible?.from ?? 0))] ?? time
-  if (other.length === 0 || time < other.time[0]!) return <span class="muted">∅</span>
-  const change = other.close[at]! / other.close[barAt(other, from)]! - 1
-  return (
-    <span class={cx('num', s.legendValues)}>
-      <span>{plotText(other.close[at]!)}</span>
-      <span class={change >= 0 ? 'up' : 'down'} title="Since the first bar in view">
-        {percent(change, { plus: true })}
-      </span>
-    </span>
   )
 }
 
@@ -386,6 +297,7 @@ function StudyLine({
           label={`Settings of ${title}`}
           onClick={() => (settingsOf.value = study.id)}
         />
+        <StudyMenu study={study} title={title} />
         <Button
           variant="quiet"
           size="small"
@@ -433,11 +345,4 @@ const colourOf = (mark: PlotMark, i: number): string => {
   // A transparent plot is named in its colour at full opacity, and one without a colour in the colour of text.
   if (color === null || color.endsWith('00')) return 'var(--muted)'
   return legible(color.slice(0, 7), theme.value)
-}
-
-function plotText(value: number, precision: number | null = null): string {
-  if (precision !== null) return ratio(value, precision)
-  const size = Math.abs(value)
-  if (size >= 1e7) return compact(value)
-  return price(value, size >= 1000 ? 0.01 : size >= 1 ? 0.001 : 0.00001)
 }

@@ -22,10 +22,10 @@ export function NoBars({ cell, about }: { readonly cell: Cell; readonly about: s
             Choose a symbol
           </Button>
           <a
-            href={href('/settings/bars')}
+            href={href('/markets/sources')}
             onClick={(event) => {
               event.preventDefault()
-              navigate('/settings/bars')
+              navigate('/markets/sources')
             }}
           >
             Import bars

@@ -1,9 +1,9 @@
-// Which lists of symbols are searched, and the way to another: a button for each provider that nobody has chosen yet.
+// Which lists of symbols are searched, and the way to that of another provider.
 
 import type { SymbolList } from '../../wire/symbol-search.ts'
 import { call } from '../api-client.ts'
 import { count } from '../format.ts'
-import { Button, toastError } from '../ui/ui.tsx'
+import { Select, toastError } from '../ui/ui.tsx'
 import s from './chart.module.css'
 
 export function SymbolLists({
@@ -19,23 +19,23 @@ export function SymbolLists({
   const said = lists.map(saidOf).filter((text) => text !== '')
   if (lists.length === 0) return null
   return (
-    <details class={s.lists} open={said.length === 0}>
-      <summary>
-        {said.length === 0 ? 'Search the lists of providers' : `Lists of symbols: ${said.join(' · ')}`}
-      </summary>
+    <div class={s.lists}>
+      {said.length > 0 && <p class="muted">Lists of symbols: {said.join(' · ')}</p>}
       {unchosen.length > 0 && (
-        <>
-          <p class="muted">A provider is asked from here on once you choose it, and not before.</p>
-          <span class={s.offers}>
-            {unchosen.map(({ provider }) => (
-              <Button key={provider} onClick={() => void choose(provider)}>
-                {provider}
-              </Button>
-            ))}
-          </span>
-        </>
+        <p class="muted">A provider is asked from here on once you choose it, and not before.</p>
       )}
-    </details>
+      {unchosen.length > 0 && (
+        <Select
+          label="Search the list of a provider, too"
+          value=""
+          options={[
+            ['', 'Choose a provider'],
+            ...unchosen.map(({ provider }) => [provider, provider] as const),
+          ]}
+          onChange={(provider) => provider !== '' && void choose(provider)}
+        />
+      )}
+    </div>
   )
 }
 

@@ -7,7 +7,7 @@ import type { FoundSymbol } from '../../wire/symbol-search.ts'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { count, time, intervalText } from '../format.ts'
 import { Badge, Dialog, Empty, Failure, Progress, Skeleton, toastError } from '../ui/ui.tsx'
-import { market } from '../workspace.ts'
+import { market, type Market } from '../workspace.ts'
 import { loadSymbols, symbols } from './cell.ts'
 import { allContinuous, factsOf } from './made-markets.ts'
 import s from './chart.module.css'
@@ -19,107 +19,120 @@ import { FetchSymbol } from './fetch-symbol.tsx'
 import { useListed } from './listed-symbols.ts'
 import { SymbolLists } from './symbol-lists.tsx'
 
-export function SymbolDialog() {
-  const text = symbolSearch.value ?? ''
-  const [at, setAt] = useState(0)
-  const [problem, setProblem] = useState<unknown>(null)
-  const field = useRef<HTMLInputElement>(null)
-  const list = useRef<HTMLUListElement>(null)
-  const load = () => {
-    setProblem(null)
-    loadSymbols().catch(setProblem)
-  }
-  useEffect(load, [])
-  // The field already has the letter that was typed on the chart: further letters are appended, however soon they come.
-  useLayoutEffect(() => field.current?.setSelectionRange(text.length, text.length), [])
-  const formula = useMemo(() => formulaOf(symbols.value ?? [], text), [symbols.value, text])
-  const isComparing = comparing.value
-  const matched = useMemo(
-    () => (formula ? (formula.facts ? [formula.facts] : []) : matching(symbols.value ?? [], text)),
-    [symbols.value, text, formula],
-  )
-  const listed = useListed(formula ? '' : text)
-  // Nothing is compared with itself, or twice.
-  const isOffered = (one: Named) => !(isComparing && isOnChart(one))
-  const found = matched.filter(isOffered)
-  // A symbol is offered by its exchange and ticker, so what is stored stands once.
-  const others = formula ? [] : listed.found.filter(isOffered)
+/** One line of the dialog: a symbol that has bars, one that is made of others, or one that a provider has. */
+interface Row {
+  readonly key: string
+  readonly group: string
+  readonly symbol: string
+  readonly exchange: string
+  readonly type: string
+  readonly text: string
+  readonly note: string
+  readonly choose: () => void
+}
+
+const close = (): void => {
+  symbolSearch.value = null
+  comparing.value = false
+}
+
+/** On the chart, or laid over it where it is compared. */
+function choose(one: SymbolFacts): void {
+  const isComparing = comparing.peek()
+  close()
+  if (isComparing) return addCompared(activeCell.peek(), one)
+  const interval = intervalsOf(one).includes(market.value.interval)
+    ? market.value.interval
+    : (one.series[0]?.interval ?? '1d')
+  showMarket({ exchange: one.exchange, symbol: one.symbol, interval })
+}
+
+/** Fetches and follows what only a list has, and shows it. */
+function useFetching() {
   const [fetching, setFetching] = useState<Fetching | null>(null)
-  const close = () => {
-    symbolSearch.value = null
-    comparing.value = false
-  }
-  const choose = (one: SymbolFacts) => {
-    if (isComparing) {
-      addCompared(activeCell.peek(), one)
-      return close()
-    }
-    close()
-    const known = intervalsOf(one)
-    const interval = known.includes(market.value.interval)
-      ? market.value.interval
-      : (one.series[0]?.interval ?? '1d')
-    showMarket({ exchange: one.exchange, symbol: one.symbol, interval })
-  }
-  /** Fetches and follows what is in a list only, and shows it. */
-  const chooseListed = async ({ exchange, symbol }: FoundSymbol) => {
+  const fetchListed = async ({ exchange, symbol }: FoundSymbol) => {
+    if (fetching !== null) return
     const wanted = { exchange, symbol, interval: market.value.interval }
     setFetching({ name: nameOf(wanted), fraction: 0 })
     try {
       await fetchMarket(wanted, (fraction) => setFetching({ name: nameOf(wanted), fraction }))
       const facts = factsOf(symbols.peek() ?? [], wanted)
       // The dialog may have been closed meanwhile, and something else chosen.
-      if (symbolSearch.peek() === null) return
-      if (facts) choose(facts)
+      if (facts && symbolSearch.peek() !== null) choose(facts)
     } catch (error) {
       toastError(error)
     }
     setFetching(null)
   }
-  const chooseAt = (place: number) => {
-    const facts = found[place]
-    const other = others[place - found.length]
-    if (facts) choose(facts)
-    else if (other && fetching === null) void chooseListed(other)
+  return { fetching, fetchListed }
+}
+
+/** What fits what was typed, in at most three groups: one is chosen by arrow keys and Enter. */
+function useRows(text: string, fetchListed: (one: FoundSymbol) => Promise<void>) {
+  const formula = useMemo(() => formulaOf(symbols.value ?? [], text), [symbols.value, text])
+  const matched = useMemo(
+    () => (formula ? (formula.facts ? [formula.facts] : []) : matching(symbols.value ?? [], text)),
+    [symbols.value, text, formula],
+  )
+  const listed = useListed(formula ? '' : text)
+  // Nothing is compared with itself, or twice.
+  const isOffered = (one: Named) => !(comparing.value && isOnChart(one))
+  const stored = matched.filter(isOffered).map((one): Row => ({
+    ...named(one),
+    group: isMade(one) ? 'Made of others' : 'Has bars here',
+    note: storedText(one),
+    choose: () => choose(one),
+  }))
+  // A symbol is offered by its exchange and ticker, so what is stored stands once.
+  const others = (formula ? [] : listed.found.filter(isOffered)).map((one): Row => ({
+    ...named(one),
+    group: 'In the lists of providers',
+    note: 'Fetched and followed when chosen',
+    choose: () => void fetchListed(one),
+  }))
+  const rows = [
+    ...stored.filter(({ group }) => group === 'Has bars here'),
+    ...stored.filter(({ group }) => group !== 'Has bars here'),
+    ...others,
+  ]
+  return {
+    rows,
+    listed,
+    formula,
+    isOnChart: rows.length === 0 && matched.length > 0,
+    // Enter may come before the answer of the lists, which is waited for where nothing stored is meant.
+    isKnown: symbols.value !== null && (stored.length > 0 || formula !== null || listed.text === text),
   }
-  const onKeyDown = (event: KeyboardEvent) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (step) {
-      event.preventDefault()
-      const next = Math.max(0, Math.min(found.length + others.length - 1, at + step))
-      setAt(next)
-      list.current?.children[next]?.scrollIntoView({ block: 'nearest' })
-    } else if (event.key === 'Enter') {
-      event.preventDefault()
-      entered.value = true
-    }
+}
+
+const named = ({
+  exchange,
+  symbol,
+  type,
+  description,
+}: Named & { readonly type: string; readonly description: string }) => ({
+  key: `${exchange}:${symbol}`,
+  exchange,
+  symbol,
+  type,
+  text: description || symbol,
+})
+
+export function SymbolDialog() {
+  const text = symbolSearch.value ?? ''
+  const [at, setAt] = useState(0)
+  const [problem, setProblem] = useState<unknown>(null)
+  const load = () => {
+    setProblem(null)
+    loadSymbols().catch(setProblem)
   }
-  // Enter may come before the answer of the lists, which is waited for where nothing stored is meant.
-  const isKnown = symbols.value !== null && (found.length > 0 || formula !== null || listed.text === text)
-  useEntered(isKnown, () => chooseAt(at))
+  useEffect(load, [])
+  const { fetching, fetchListed } = useFetching()
+  const { rows, listed, formula, isOnChart: isThere, isKnown } = useRows(text, fetchListed)
+  useEntered(isKnown, () => rows[at]?.choose())
   return (
-    <Dialog title={isComparing ? 'Compare' : 'Symbol'} onClose={close} width={560}>
-      <input
-        ref={field}
-        class={s.searchField}
-        value={text}
-        placeholder="Symbol, name, exchange, or a formula: BTCUSDT/ETHUSDT"
-        aria-label="Symbol, name or exchange"
-        role="combobox"
-        aria-expanded={found.length + others.length > 0}
-        aria-controls="symbol-list"
-        aria-activedescendant={at < found.length + others.length ? `symbol-${at}` : undefined}
-        autocomplete="off"
-        spellcheck={false}
-        data-autofocus
-        onInput={(event) => {
-          // In upper case, like letters that are typed on the chart.
-          symbolSearch.value = event.currentTarget.value.toUpperCase()
-          entered.value = false
-          setAt(0)
-        }}
-        onKeyDown={onKeyDown}
-      />
+    <Dialog title={comparing.value ? 'Compare' : 'Symbol'} onClose={close} width={560}>
+      <SymbolField text={text} rows={rows} at={at} onMove={setAt} />
       {problem ? (
         <Failure error={problem} onRetry={load} />
       ) : symbols.value === null ? (
@@ -129,64 +142,113 @@ export function SymbolDialog() {
         </div>
       ) : formula?.problem ? (
         <Empty title="A formula of symbols">{formula.problem}</Empty>
-      ) : found.length + others.length === 0 && matched.length > 0 ? (
+      ) : isThere ? (
         <Empty title="It is on the chart already">Type another symbol to lay over it.</Empty>
-      ) : found.length + others.length === 0 ? (
-        <FetchSymbol
-          text={text}
-          onLeave={close}
-          onFetched={(fetched) => {
-            const facts = isComparing ? factsOf(symbols.peek() ?? [], fetched) : null
-            if (facts) return choose(facts)
-            close()
-            showMarket(fetched)
-          }}
-        />
+      ) : rows.length === 0 ? (
+        <FetchSymbol text={text} onLeave={close} onFetched={showFetched} />
       ) : (
-        <ul ref={list} id="symbol-list" class={s.symbolList} role="listbox" aria-label="Symbols">
-          {found.map((one, i) => (
-            <li
-              key={`${one.exchange}:${one.symbol}`}
-              id={`symbol-${i}`}
-              class={s.symbolRow}
-              role="option"
-              aria-selected={i === at}
-              onClick={() => choose(one)}
-              onPointerMove={() => setAt(i)}
-            >
-              <span class={s.symbolName}>{one.symbol}</span>
-              <span class={s.symbolText}>
-                <span>{one.description || one.symbol}</span>
-                <span class="muted">{storedText(one)}</span>
-              </span>
-              <Badge>{one.type}</Badge>
-              <span class="muted">{one.exchange}</span>
-            </li>
-          ))}
-          {others.map((one, i) => (
-            <li
-              key={`${one.exchange}:${one.symbol}`}
-              id={`symbol-${found.length + i}`}
-              class={s.symbolRow}
-              role="option"
-              aria-selected={found.length + i === at}
-              onClick={() => chooseAt(found.length + i)}
-              onPointerMove={() => setAt(found.length + i)}
-            >
-              <span class={s.symbolName}>{one.symbol}</span>
-              <span class={s.symbolText}>
-                <span>{one.description}</span>
-                <span class="muted">Fetched and followed when chosen</span>
-              </span>
-              <Badge>{one.type}</Badge>
-              <span class="muted">{one.exchange}</span>
-            </li>
-          ))}
-        </ul>
+        <SymbolRows rows={rows} at={at} onPoint={setAt} />
       )}
       {fetching && <Progress fraction={fetching.fraction} label={`Fetching ${fetching.name}`} />}
       {symbols.value !== null && <SymbolLists lists={listed.lists} onChosen={listed.search} />}
     </Dialog>
+  )
+}
+
+function showFetched(fetched: Market): void {
+  const facts = comparing.peek() ? factsOf(symbols.peek() ?? [], fetched) : null
+  if (facts) return choose(facts)
+  close()
+  showMarket(fetched)
+}
+
+interface FieldProps {
+  readonly text: string
+  readonly rows: readonly Row[]
+  readonly at: number
+  readonly onMove: (at: number) => void
+}
+
+function SymbolField({ text, rows, at, onMove }: FieldProps) {
+  const field = useRef<HTMLInputElement>(null)
+  // The field already has the letter that was typed on the chart: further letters are appended, however soon they come.
+  useLayoutEffect(() => field.current?.setSelectionRange(text.length, text.length), [])
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step) {
+      const next = Math.max(0, Math.min(rows.length - 1, at + step))
+      onMove(next)
+      document.getElementById(`symbol-${next}`)?.scrollIntoView({ block: 'nearest' })
+    } else if (event.key === 'Enter') entered.value = true
+    else return
+    event.preventDefault()
+  }
+  return (
+    <input
+      ref={field}
+      class={s.searchField}
+      value={text}
+      placeholder="Symbol, name, exchange, or a formula: BTCUSDT/ETHUSDT"
+      aria-label="Symbol, name or exchange"
+      role="combobox"
+      aria-expanded={rows.length > 0}
+      aria-controls="symbol-list"
+      aria-activedescendant={at < rows.length ? `symbol-${at}` : undefined}
+      autocomplete="off"
+      spellcheck={false}
+      data-autofocus
+      onInput={(event) => {
+        // In upper case, like letters that are typed on the chart.
+        symbolSearch.value = event.currentTarget.value.toUpperCase()
+        entered.value = false
+        onMove(0)
+      }}
+      onKeyDown={onKeyDown}
+    />
+  )
+}
+
+interface RowsProps {
+  readonly rows: readonly Row[]
+  readonly at: number
+  readonly onPoint: (at: number) => void
+}
+
+function SymbolRows({ rows, at, onPoint }: RowsProps) {
+  const groups = [...new Set(rows.map(({ group }) => group))]
+  return (
+    <div id="symbol-list" class={s.symbolList} role="listbox" aria-label="Symbols">
+      {groups.map((group) => (
+        <div key={group} role="group" aria-label={group}>
+          {groups.length > 1 && (
+            <div class={s.menuHead} role="presentation">
+              {group}
+            </div>
+          )}
+          {rows.map((row, i) =>
+            row.group === group ? (
+              <div
+                key={row.key}
+                id={`symbol-${i}`}
+                class={s.symbolRow}
+                role="option"
+                aria-selected={i === at}
+                onClick={row.choose}
+                onPointerMove={() => onPoint(i)}
+              >
+                <span class={s.symbolName}>{row.symbol}</span>
+                <span class={s.symbolText}>
+                  <span>{row.text}</span>
+                  <span class="muted">{row.note}</span>
+                </span>
+                <Badge>{row.type}</Badge>
+                <span class="muted">{row.exchange}</span>
+              </div>
+            ) : null,
+          )}
+        </div>
+      ))}
+    </div>
   )
 }
 
@@ -202,10 +264,13 @@ function isOnChart(named: Named): boolean {
   return [own.value, ...(compared.value ?? [])].some((one) => nameOf(one) === nameOf(named))
 }
 
+const isContinuous = (symbol: string): boolean =>
+  continuousName(symbol) !== null && !symbols.peek()?.some((one) => one.symbol === symbol)
+const isMade = ({ exchange, symbol }: Named): boolean => exchange === SPREAD_EXCHANGE || isContinuous(symbol)
+
 /** What is stored of a symbol. A spread and a continuous future have no bars of their own. */
 function storedText({ exchange, symbol, series }: SymbolFacts): string {
-  if (continuousName(symbol) && !symbols.peek()?.some((one) => one.symbol === symbol))
-    return 'Made of its contracts'
+  if (isContinuous(symbol)) return 'Made of its contracts'
   if (exchange === SPREAD_EXCHANGE) {
     const names = series.slice(0, 6).map(({ interval }) => intervalText(interval))
     return names.length === 0 ? 'Its symbols have no interval in common' : `From bars of ${names.join(', ')}`

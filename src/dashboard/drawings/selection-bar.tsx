@@ -1,8 +1,8 @@
 // The bar for the selected drawings: colour, width, line, text, and actions.
 
 import { useState } from 'preact/hooks'
-import type { MenuItem } from '../chart/menu.tsx'
-import { Menu } from '../chart/menu.tsx'
+import type { MenuItem } from '../ui/menu.tsx'
+import { Menu } from '../ui/menu.tsx'
 import { intervalText } from '../format.ts'
 import { theme } from '../settings.ts'
 import { market } from '../workspace.ts'
@@ -62,7 +62,7 @@ export function SelectionBar() {
   return (
     <div class={s.selection} role="toolbar" aria-label={`${title}: style`}>
       <span class={s.selectionTitle}>{title}</span>
-      <Menu label={`Colour: ${nameOf(first.style.color)}`} items={() => colorItems(first.style.color)}>
+      <Menu bar label={`Colour: ${nameOf(first.style.color)}`} items={() => colorItems(first.style.color)}>
         <span class={s.swatch} style={{ background: style.color }} />
       </Menu>
       <label class={s.ownColor} title="Any colour">
@@ -73,10 +73,14 @@ export function SelectionBar() {
           onChange={(event) => restyle({ color: event.currentTarget.value })}
         />
       </label>
-      <Menu label={`Width: ${style.lineWidth}`} items={() => widthItems(style.lineWidth)}>
+      <Menu bar label={`Width: ${style.lineWidth}`} items={() => widthItems(style.lineWidth)}>
         {style.lineWidth}px
       </Menu>
-      <Menu label={`Line: ${style.lineStyle ?? 'solid'}`} items={() => lineItems(style.lineStyle ?? 'solid')}>
+      <Menu
+        bar
+        label={`Line: ${style.lineStyle ?? 'solid'}`}
+        items={() => lineItems(style.lineStyle ?? 'solid')}
+      >
         <span class={s.lineSample} data-line={style.lineStyle ?? 'solid'} />
       </Menu>
       {chosen.every(({ tool }) => HAS_TEXT.has(tool)) && (
@@ -89,7 +93,7 @@ export function SelectionBar() {
         MONEY.map(([field, label, most]) => (
           <MoneyField key={first.id + field} field={field} label={label} most={most} now={style[field]} />
         ))}
-      <Menu label="More for this drawing" items={selectionItems}>
+      <Menu bar label="More for this drawing" items={selectionItems}>
         <Icon name="more" />
       </Menu>
       <Button variant="quiet" size="small" icon="trash" label="Remove (Delete)" onClick={removeSelected} />

@@ -161,7 +161,7 @@ export async function publishOrNot({
   await call('PATCH /api/platform/scripts/{id}', { path: { id }, body: { visibility: next } })
   if (saved.value?.id === id) saved.value = { ...saved.value, visibility: next }
   if (next === 'private') return toast('Only you can see it now', { tone: 'up' })
-  const link = new URL(href(`/scripts/${id}`), location.href).href
+  const link = new URL(href(`/research/${id}`), location.href).href
   toast('Everybody can find it and read its source now', {
     tone: 'up',
     action: { text: 'Copy the link', run: () => copyText(link, 'Link copied') },

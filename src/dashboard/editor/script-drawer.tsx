@@ -4,10 +4,11 @@ import { useSignalEffect } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { addCommands, keysShown, withKeys, type Command } from '../commands.ts'
 import { attempt, Confirm, Segments } from '../frame/page.tsx'
-import { navigate } from '../router.ts'
+import { editedSubject } from '../research/subject.ts'
+import { goTo, subjectItems } from '../research/subject-menu.ts'
 import { cancelRun, runScript } from '../run-script.ts'
 import { remembered } from '../settings.ts'
-import { Menu } from '../ui/menu.tsx'
+import { Menu, type MenuItems } from '../ui/menu.tsx'
 import { Badge, Button } from '../ui/ui.tsx'
 import { bottom, jumpTo, lastDone, run, running, script } from '../workspace.ts'
 import { AddLibrary, importedIn } from './add-library.tsx'
@@ -27,7 +28,7 @@ import {
 } from './documents.ts'
 import s from './editor.module.css'
 import { fixesOf } from './fixes.ts'
-import { Gallery, OpenScripts } from './gallery.tsx'
+import { OpenScripts } from './gallery.tsx'
 import { InputsPanel } from './inputs-panel.tsx'
 import { changedCount } from './properties-model.ts'
 import { SAMPLES } from './samples.ts'
@@ -37,17 +38,69 @@ import { Versions } from './versions.tsx'
 const CHECK_DELAY_MS = 250
 const inputsShown = remembered('script.inputs', true)
 
-type DialogName = 'gallery' | 'open' | 'versions' | 'delete'
+type DialogName = 'mine' | 'examples' | 'versions' | 'delete'
 
 export function ScriptDrawer() {
   const host = useRef<HTMLDivElement>(null)
-  const editor = useRef<CodeEditor | null>(null)
+  const editor = useEditor(host)
   const [dialog, setDialog] = useState<DialogName | null>(null)
   const [narrowInputs, setNarrowInputs] = useState(false)
   /** Path of the library that is being added. */
   const [adding, setAdding] = useState<string | null>(null)
   const close = () => setDialog(null)
+  useEffect(() => addCommands(scriptCommands(setDialog, editor)), [])
+  const { id, name } = script.value
+  const list = checked.value?.inputs ?? []
+  const showInputs = hasSettings() && inputsShown.value
+  return (
+    <div class={s.drawer}>
+      <div class={s.tools}>
+        <RunTools />
+        <span class={s.grow} />
+        <Button
+          size="small"
+          disabled={!unsaved.value}
+          title={withKeys('Save', 'script:save')}
+          onClick={() => void saveScript()}
+        >
+          Save
+        </Button>
+        <Button size="small" variant="quiet" onClick={() => setDialog('mine')}>
+          Open
+        </Button>
+        <Button size="small" variant="quiet" class={s.wide ?? ''} onClick={() => setDialog('examples')}>
+          Examples
+        </Button>
+        <SettingsTools narrow={narrowInputs} onNarrow={setNarrowInputs} />
+        <Menu label="More for this script" size="small" items={menuItems(editor, setDialog)} />
+      </div>
+      <div class={s.body} data-inputs={showInputs && narrowInputs}>
+        <div ref={host} class={s.host} data-editor="pine" />
+        {showInputs && (innerWidth > 760 || narrowInputs) && <InputsPanel list={list} />}
+      </div>
+      <Problems editor={editor.current} onAddLibrary={setAdding} />
+      {adding !== null && <AddLibrary path={adding} onClose={() => setAdding(null)} />}
+      {(dialog === 'mine' || dialog === 'examples') && <OpenScripts first={dialog} onClose={close} />}
+      {dialog === 'versions' && id !== null && <Versions id={id} onClose={close} />}
+      {dialog === 'delete' && id !== null && (
+        <Confirm
+          title={`Delete “${name}”?`}
+          action="Delete script"
+          onConfirm={() => deleteScript(id)}
+          onClose={close}
+        >
+          Its versions go with it. Backtests that were run with it stay.
+        </Confirm>
+      )}
+    </div>
+  )
+}
 
+type EditorRef = { readonly current: CodeEditor | null }
+
+/** The editor in its place, which has the open script's text, its problems, and the cursor where somebody asks for it. */
+function useEditor(host: { readonly current: HTMLDivElement | null }): EditorRef {
+  const editor = useRef<CodeEditor | null>(null)
   useEffect(() => {
     // On the first start the editor opens with an example.
     const sample = SAMPLES[0]
@@ -63,7 +116,6 @@ export function ScriptDrawer() {
     })
     return () => editor.current?.destroy()
   }, [])
-
   useSignalEffect(() => {
     const { source } = script.value
     editor.current?.setText(source)
@@ -75,163 +127,132 @@ export function ScriptDrawer() {
     const to = jumpTo.value
     if (to) editor.current?.jumpTo(to.line, to.column)
   })
+  return editor
+}
 
-  useEffect(() => addCommands(scriptCommands(setDialog, editor)), [])
-
-  const { id, name } = script.value
-  const list = checked.value?.inputs ?? []
-  const hasSettings = list.length > 0 || (checked.value?.declaration ?? null) !== null
-  const showInputs = hasSettings && inputsShown.value
-  const properties = changedCount(script.value)
+/** Running the script, its name, and what became of it. */
+function RunTools() {
   return (
-    <div class={s.drawer}>
-      <div class={s.tools}>
-        <Button
-          size="small"
-          variant="primary"
-          icon="play"
-          disabled={running.value}
-          title={withKeys('Run', 'script:run')}
-          onClick={() => void runScript()}
-        >
-          {running.value ? 'Running' : 'Run'}
+    <>
+      <Button
+        size="small"
+        variant="primary"
+        icon="play"
+        disabled={running.value}
+        title={withKeys('Run', 'script:run')}
+        onClick={() => void runScript()}
+      >
+        {running.value ? 'Running' : 'Run'}
+      </Button>
+      {running.value && (
+        <Button size="small" onClick={cancelRun}>
+          Cancel
         </Button>
-        {running.value && (
-          <Button size="small" onClick={cancelRun}>
-            Cancel
-          </Button>
-        )}
-        <Button size="small" title="Find the best inputs" onClick={() => navigate('/sweeps/new')}>
-          Optimise
-        </Button>
-        <input
-          class={s.name}
-          aria-label="Name of the script"
-          placeholder="Name it"
-          value={name}
-          maxLength={200}
-          onInput={(event) => (script.value = { ...script.value, name: event.currentTarget.value })}
-        />
-        <span class={s.state} role="status">
-          {unsaved.value && (
-            <>
-              <span class={s.dot} />
-              Not saved
-            </>
-          )}
-        </span>
-        <span class={s.state} role="status">
-          {lastDone.value && !running.value && doneText(lastDone.value)}
-        </span>
-        <span class={s.grow} />
-        <Button
-          size="small"
-          disabled={!unsaved.value}
-          title={withKeys('Save', 'script:save')}
-          onClick={() => void saveScript()}
-        >
-          Save
-        </Button>
-        <Button size="small" variant="quiet" onClick={() => setDialog('open')}>
-          Open
-        </Button>
-        <Button size="small" variant="quiet" class={s.wide ?? ''} onClick={() => setDialog('gallery')}>
-          Examples
-        </Button>
-        {properties > 0 && hasSettings && (
-          <span class={s.wide} title="The script runs with properties that differ from its declaration">
-            <Badge tone="accent">
-              {properties} {properties === 1 ? 'property' : 'properties'} changed
-            </Badge>
-          </span>
-        )}
-        {hasSettings && (
-          <Button
-            size="small"
-            variant="quiet"
-            icon="tune"
-            label="Inputs"
-            pressed={innerWidth > 760 ? inputsShown.value : narrowInputs}
-            onClick={() =>
-              innerWidth > 760 ? (inputsShown.value = !inputsShown.value) : setNarrowInputs(!narrowInputs)
-            }
-          />
-        )}
-        <Menu
-          label="More for this script"
-          size="small"
-          items={[
-            { text: 'New script', icon: 'plus', run: newScript },
-            { text: 'Examples', icon: 'star', run: () => setDialog('gallery') },
-            {
-              text: 'Format',
-              icon: 'code',
-              keys: keysShown('script:format'),
-              run: () => attempt(formatScript()),
-            },
-            {
-              text: 'Find and replace',
-              icon: 'search',
-              keys: keysShown('editor:find'),
-              run: () => editor.current?.find(),
-            },
-            {
-              text: 'Comment lines',
-              icon: 'list',
-              keys: keysShown('editor:comment'),
-              run: () => editor.current?.toggleComment(),
-            },
-            '-',
-            { text: 'Versions', icon: 'clock', disabled: id === null, run: () => setDialog('versions') },
-            {
-              text: visibility.value === 'public' ? 'Make private' : 'Publish',
-              note:
-                visibility.value === 'public'
-                  ? 'Everybody can find it and read its source.'
-                  : 'Only you can see it.',
-              icon: 'eye',
-              disabled: id === null,
-              run: () => {
-                if (id !== null) attempt(publishOrNot({ id, visibility: visibility.value }))
-              },
-            },
-            {
-              text: 'Make a copy',
-              icon: 'copy',
-              run: () => openCopy(`${name} copy`, script.value.source, script.value),
-            },
-            '-',
-            {
-              text: 'Delete',
-              icon: 'trash',
-              danger: true,
-              disabled: id === null,
-              run: () => setDialog('delete'),
-            },
-          ]}
-        />
-      </div>
-      <div class={s.body} data-inputs={showInputs && narrowInputs}>
-        <div ref={host} class={s.host} data-editor="pine" />
-        {showInputs && (innerWidth > 760 || narrowInputs) && <InputsPanel list={list} />}
-      </div>
-      <Problems editor={editor.current} onAddLibrary={setAdding} />
-      {adding !== null && <AddLibrary path={adding} onClose={() => setAdding(null)} />}
-      {dialog === 'gallery' && <Gallery onClose={close} />}
-      {dialog === 'open' && <OpenScripts onClose={close} />}
-      {dialog === 'versions' && id !== null && <Versions id={id} onClose={close} />}
-      {dialog === 'delete' && id !== null && (
-        <Confirm
-          title={`Delete “${name}”?`}
-          action="Delete script"
-          onConfirm={() => deleteScript(id)}
-          onClose={close}
-        >
-          Its versions go with it. Backtests that were run with it stay.
-        </Confirm>
       )}
-    </div>
+      <Button size="small" title="Find the best inputs" onClick={() => goTo(editedSubject(), 'optimise')}>
+        Optimise
+      </Button>
+      <input
+        class={s.name}
+        aria-label="Name of the script"
+        placeholder="Name it"
+        value={script.value.name}
+        maxLength={200}
+        onInput={(event) => (script.value = { ...script.value, name: event.currentTarget.value })}
+      />
+      <span class={s.state} role="status">
+        {unsaved.value && (
+          <>
+            <span class={s.dot} />
+            Not saved
+          </>
+        )}
+      </span>
+      <span class={s.state} role="status">
+        {lastDone.value && !running.value && doneText(lastDone.value)}
+      </span>
+    </>
   )
+}
+
+/** Whether the script has inputs or properties. */
+const hasSettings = (): boolean =>
+  (checked.value?.inputs.length ?? 0) > 0 || (checked.value?.declaration ?? null) !== null
+
+interface SettingsToolsProps {
+  readonly narrow: boolean
+  readonly onNarrow: (shown: boolean) => void
+}
+
+/** The switch of the panel of inputs, and how many properties are not as the script has them. */
+function SettingsTools({ narrow, onNarrow }: SettingsToolsProps) {
+  if (!hasSettings()) return null
+  const properties = changedCount(script.value)
+  const isWide = innerWidth > 760
+  return (
+    <>
+      {properties > 0 && (
+        <span class={s.wide} title="The script runs with properties that differ from its declaration">
+          <Badge tone="accent">
+            {properties} {properties === 1 ? 'property' : 'properties'} changed
+          </Badge>
+        </span>
+      )}
+      <Button
+        size="small"
+        variant="quiet"
+        icon="tune"
+        label="Inputs"
+        pressed={isWide ? inputsShown.value : narrow}
+        onClick={() => (isWide ? (inputsShown.value = !inputsShown.value) : onNarrow(!narrow))}
+      />
+    </>
+  )
+}
+
+/** What can be done with the text, and with the script that it is. */
+function menuItems(editor: EditorRef, setDialog: (name: DialogName) => void): MenuItems {
+  const { id, name, source } = script.value
+  const isPublic = visibility.value === 'public'
+  return [
+    ...subjectItems(editedSubject(), 'editor'),
+    '-',
+    { text: 'New script', icon: 'plus', run: newScript },
+    { text: 'Examples', icon: 'star', run: () => setDialog('examples') },
+    { text: 'Format', icon: 'code', hint: keysShown('script:format'), run: () => attempt(formatScript()) },
+    {
+      text: 'Find and replace',
+      icon: 'search',
+      hint: keysShown('editor:find'),
+      run: () => editor.current?.find(),
+    },
+    {
+      text: 'Comment lines',
+      icon: 'list',
+      hint: keysShown('editor:comment'),
+      run: () => editor.current?.toggleComment(),
+    },
+    '-',
+    { text: 'Versions', icon: 'clock', disabled: id === null, run: () => setDialog('versions') },
+    {
+      text: isPublic ? 'Make private' : 'Publish',
+      note: isPublic ? 'Everybody can find it and read its source.' : 'Only you can see it.',
+      icon: 'eye',
+      disabled: id === null,
+      run: () => {
+        if (id !== null) attempt(publishOrNot({ id, visibility: visibility.value }))
+      },
+    },
+    { text: 'Make a copy', icon: 'copy', run: () => openCopy(`${name} copy`, source, script.value) },
+    '-',
+    {
+      text: 'Delete',
+      icon: 'trash',
+      danger: true,
+      disabled: id === null,
+      run: () => setDialog('delete'),
+    },
+  ]
 }
 
 /** Also a run that changed nothing leaves a sign that it was made. */
@@ -259,12 +280,12 @@ export function scriptCommands(
       run: () => void saveScript(),
     },
     { id: 'script:new', title: 'New script', section, run: newScript },
-    { id: 'script:open', title: 'Open script…', section, run: () => setDialog('open') },
+    { id: 'script:open', title: 'Open script…', section, run: () => setDialog('mine') },
     {
       id: 'script:examples',
       title: 'Open an example…',
       section,
-      run: () => setDialog('gallery'),
+      run: () => setDialog('examples'),
     },
     {
       id: 'script:versions',

@@ -4,7 +4,8 @@ import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { asOfText } from '../as-of.ts'
 import { count, marketText, money, percent, quantity, time, tone } from '../format.ts'
-import { attempt, Confirm, Page, pageStyles as p, Show, useLoad, useReloadWhile } from '../frame/page.tsx'
+import { attempt, pageStyles as p, useLoad } from '../frame/page.tsx'
+import { JobPage } from '../jobs/job-page.tsx'
 import { navigate } from '../router.ts'
 import { showRun } from '../run-script.ts'
 import { DataTable } from '../ui/data-table.tsx'
@@ -27,7 +28,6 @@ const WORDS = { 'order.placed': 'placed', 'order.filled': 'filled', 'order.cance
 
 export function ForwardPage({ id = '' }: { readonly id?: string }) {
   const path = { id }
-  const [removing, setRemoving] = useState(false)
   const [compared, setCompared] = useState<Divergence | null>(null)
   const loaded = useLoad(
     async (signal) => {
@@ -37,69 +37,41 @@ export function ForwardPage({ id = '' }: { readonly id?: string }) {
     },
     [id],
   )
-  const run = loaded.data?.run
-  useReloadWhile(run?.state === 'running', loaded, LOOK_MS)
   const compare = async () =>
     setCompared((await call('GET /api/platform/forward-runs/{id}/divergence', { path })).divergence)
   return (
-    <Page
-      title={run?.name ?? 'Forward run'}
-      back={['/forward', 'Forward runs']}
-      about={run && aboutOf(run)}
-      actions={
-        run && (
-          <>
-            {run.state === 'running' && (
-              <Button
-                onClick={() =>
-                  attempt(call('POST /api/platform/forward-runs/{id}/stop', { path }).then(loaded.reload))
-                }
-              >
-                Stop
-              </Button>
-            )}
-            <Button icon="candles" onClick={() => attempt(showForwardRun(run))}>
-              Show on the chart
-            </Button>
-            <Button onClick={() => attempt(compare())}>Compare with a backtest</Button>
-            <Button variant="danger" icon="trash" onClick={() => setRemoving(true)}>
-              Delete
-            </Button>
-          </>
-        )
-      }
-    >
-      <Show of={loaded}>
-        {({ run: one, orders }) => (
-          <div class={j.job}>
-            {one.error && <Failure error={new Error(one.error.message)} />}
-            <Figures run={one} />
-            {compared && (
-              <p role="status" class={p['note']} data-tone={compared.equal ? 'up' : 'warn'}>
-                {compared.said}
-              </p>
-            )}
-            {compared && !compared.equal && <Differences of={compared} run={one} />}
-            <ForwardCurve run={one} compared={compared} />
-            <Waiting run={one} />
-            <Orders orders={orders} />
-          </div>
-        )}
-      </Show>
-      {removing && (
-        <Confirm
-          title="Delete this forward run?"
-          action="Delete"
-          onClose={() => setRemoving(false)}
-          onConfirm={async () => {
-            await call('DELETE /api/platform/forward-runs/{id}', { path })
-            navigate('/forward')
-          }}
-        >
-          The bars that it saw and its orders are gone then.
-        </Confirm>
+    <JobPage
+      kind="forward"
+      id={id}
+      loaded={loaded}
+      jobOf={({ run }) => run}
+      about={({ run }) => aboutOf(run)}
+      lookMs={LOOK_MS}
+      actions={({ run }) => (
+        <>
+          <Button icon="candles" onClick={() => attempt(showForwardRun(run))}>
+            Show on the chart
+          </Button>
+          <Button onClick={() => attempt(compare())}>Compare with a backtest</Button>
+        </>
       )}
-    </Page>
+    >
+      {({ run, orders }) => (
+        <div class={j.job}>
+          {run.error && <Failure error={new Error(run.error.message)} />}
+          <Figures run={run} />
+          {compared && (
+            <p role="status" class={p['note']} data-tone={compared.equal ? 'up' : 'warn'}>
+              {compared.said}
+            </p>
+          )}
+          {compared && !compared.equal && <Differences of={compared} run={run} />}
+          <ForwardCurve run={run} compared={compared} />
+          <Waiting run={run} />
+          <Orders orders={orders} />
+        </div>
+      )}
+    </JobPage>
   )
 }
 

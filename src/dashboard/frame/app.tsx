@@ -2,16 +2,17 @@
 
 import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { addCommands, keysShown, listenForKeys } from '../commands.ts'
+import { addCommands, keysShown, listenForKeys, type Command } from '../commands.ts'
 import { onLive } from '../live.ts'
-import { href, match, navigate, path } from '../router.ts'
+import { match } from '../addresses.ts'
+import { listenForFiles } from '../markets/dropped.ts'
+import { href, navigate, path } from '../router.ts'
 import { loadSession, offline, signInAgain, unreachable, user } from '../session.ts'
 import { theme, themeChoice, tourDone } from '../settings.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { Logo } from '../ui/logo.tsx'
-import { Menu } from '../ui/menu.tsx'
 import { Button, Skeleton, Toasts, toast, toastError } from '../ui/ui.tsx'
-import { side, type Side } from '../workspace.ts'
+import { alertAt, side, type Side } from '../workspace.ts'
 import s from './frame.module.css'
 import { lazy } from './lazy.tsx'
 import { ago } from '../format.ts'
@@ -24,28 +25,19 @@ const Palette = lazy(async () => (await import('./palette.tsx')).Palette)
 const Keys = lazy(async () => (await import('../help/keys.tsx')).Keys)
 const Tour = lazy(async () => (await import('../help/tour.tsx')).Tour)
 const NotFound = lazy(async () => (await import('./not-found.tsx')).NotFound)
-const Backtests = lazy(async () => (await import('../backtests/backtests.tsx')).Backtests)
+const Research = lazy(async () => (await import('../research/research.tsx')).Research)
 const CompareRuns = lazy(async () => (await import('../backtests/compare-runs.tsx')).CompareRuns)
-const SweepList = lazy(async () => (await import('../sweeps/sweeps.tsx')).SweepList)
 const SweepPage = lazy(async () => (await import('../sweeps/sweep-page.tsx')).SweepPage)
-const Optimise = lazy(async () => (await import('../sweeps/optimise.tsx')).Optimise)
-const PortfolioList = lazy(async () => (await import('../portfolios/portfolios.tsx')).PortfolioList)
 const PortfolioForm = lazy(async () => (await import('../portfolios/portfolio-form.tsx')).PortfolioForm)
 const PortfolioPage = lazy(async () => (await import('../portfolios/portfolio-page.tsx')).PortfolioPage)
-const ForwardList = lazy(async () => (await import('../forward/forward-list.tsx')).ForwardList)
-const ForwardForm = lazy(async () => (await import('../forward/forward-form.tsx')).ForwardForm)
 const ForwardPage = lazy(async () => (await import('../forward/forward-page.tsx')).ForwardPage)
-const ScanList = lazy(async () => (await import('../scans/scans.tsx')).ScanList)
-const ScanForm = lazy(async () => (await import('../scans/scan-form.tsx')).ScanForm)
 const ScanPage = lazy(async () => (await import('../scans/scan-page.tsx')).ScanPage)
-const Scripts = lazy(async () => (await import('../scripts/scripts.tsx')).Scripts)
-const ScriptPage = lazy(async () => (await import('../scripts/script-page.tsx')).ScriptPage)
-const Ideas = lazy(async () => (await import('../ideas/ideas.tsx')).Ideas)
-const Watchlists = lazy(async () => (await import('../watchlists/watchlists.tsx')).Watchlists)
+const Markets = lazy(async () => (await import('../markets/markets.tsx')).Markets)
 const Alerts = lazy(async () => (await import('../alerts/alerts.tsx')).Alerts)
+const AlertDialog = lazy(async () => (await import('../alerts/alert-dialog.tsx')).AlertDialog)
+const WebhookPage = lazy(async () => (await import('../webhooks/webhooks.tsx')).WebhookPage)
 const Tap = lazy(async () => (await import('../alerts/tap.tsx')).Tap)
-const Channels = lazy(async () => (await import('../channels/channels.tsx')).Channels)
-const Webhooks = lazy(async () => (await import('../webhooks/webhooks.tsx')).Webhooks)
+const Ideas = lazy(async () => (await import('../ideas/ideas.tsx')).Ideas)
 const Settings = lazy(async () => (await import('../account/settings.tsx')).Settings)
 const Reference = lazy(async () => (await import('../reference/reference.tsx')).Reference)
 const Help = lazy(async () => (await import('../help/help.tsx')).Help)
@@ -55,33 +47,23 @@ const ROUTES = [
   ['/', ChartPage],
   ['/chart', ChartPage],
   ['/chart/:market/:interval', ChartPage],
-  ['/backtests', Backtests],
-  ['/backtests/compare', CompareRuns],
-  ['/backtests/:id', Backtests],
-  ['/sweeps', SweepList],
-  ['/sweeps/new', Optimise],
-  ['/sweeps/:id', SweepPage],
-  ['/portfolios', PortfolioList],
-  ['/portfolios/new', PortfolioForm],
-  ['/portfolios/:id', PortfolioPage],
-  ['/forward', ForwardList],
-  ['/forward/new', ForwardForm],
-  ['/forward/:id', ForwardPage],
-  ['/scans', ScanList],
-  ['/scans/new', ScanForm],
-  ['/scans/:id', ScanPage],
-  ['/scripts', Scripts],
-  ['/scripts/:id', ScriptPage],
+  ['/research', Research],
+  ['/research/compare', CompareRuns],
+  ['/research/portfolios/new', PortfolioForm],
+  ['/research/sweeps/:id', SweepPage],
+  ['/research/scans/:id', ScanPage],
+  ['/research/portfolios/:id', PortfolioPage],
+  ['/research/forward/:id', ForwardPage],
+  ['/research/:script', Research],
+  ['/research/:script/:tab', Research],
+  ['/markets', Markets],
+  ['/markets/:group', Markets],
+  ['/alerts', Alerts],
+  ['/alerts/:tab', Alerts],
+  ['/alerts/webhooks/:id', WebhookPage],
+  ['/tap', Tap],
   ['/ideas', Ideas],
   ['/ideas/:id', Ideas],
-  ['/watchlists', Watchlists],
-  ['/watchlists/:id', Watchlists],
-  ['/alerts', Alerts],
-  ['/alerts/:id', Alerts],
-  ['/tap', Tap],
-  ['/channels', Channels],
-  ['/webhooks', Webhooks],
-  ['/webhooks/:id', Webhooks],
   ['/settings', Settings],
   ['/sign-in', Settings],
   ['/settings/:section', Settings],
@@ -93,25 +75,16 @@ const ROUTES = [
 
 const RAIL: readonly (readonly [to: string, text: string, icon: IconName])[] = [
   ['/', 'Chart', 'candles'],
-  ['/backtests', 'Backtests', 'report'],
-  ['/sweeps', 'Sweeps', 'tune'],
-  ['/portfolios', 'Portfolios', 'layers'],
-  ['/forward', 'Forward runs', 'play'],
-  ['/scans', 'Scans', 'search'],
-  ['/scripts', 'Scripts', 'code'],
-  ['/watchlists', 'Watchlists', 'list'],
+  ['/research', 'Research', 'report'],
+  ['/markets', 'Markets', 'list'],
   ['/alerts', 'Alerts', 'bell'],
   ['/ideas', 'Ideas', 'bulb'],
-  ['/webhooks', 'Webhooks', 'webhook'],
 ]
 
 const RAIL_END: typeof RAIL = [
   ['/help', 'Help', 'help'],
   ['/settings', 'Settings', 'settings'],
 ]
-/** On a phone the bar has room for these and a menu of the others. */
-const ON_PHONE: ReadonlySet<string> = new Set(['/', '/backtests', '/scripts', '/alerts'])
-
 const SIDE_BUTTONS: readonly (readonly [Side, string, IconName])[] = [
   ['watchlists', 'Watchlist', 'list'],
   ['alerts', 'Alerts', 'bell'],
@@ -152,92 +125,28 @@ function RailLink({
 }) {
   const current = to === '/' ? onChart() : path.value.startsWith(to)
   return (
-    <a
-      class={s.railLink}
-      data-phone={ON_PHONE.has(to)}
-      href={href(to)}
-      aria-label={text}
-      aria-current={current ? 'page' : undefined}
-    >
+    <a class={s.railLink} href={href(to)} aria-label={text} aria-current={current ? 'page' : undefined}>
       <Icon name={icon} size={18} />
-      {/* One word is as wide as the rail. */}
-      <span aria-hidden="true">{text.split(' ')[0]}</span>
+      <span aria-hidden="true">{text}</span>
     </a>
   )
 }
+
+/** Help and settings: at the foot of the rail, and on a phone on top, where its bar has the five places. */
+const Foot = ({ class: place }: { readonly class: string | undefined }) => (
+  <div class={place}>
+    {RAIL_END.map(([to, text, icon]) => (
+      <RailLink key={to} to={to} text={text} icon={icon} />
+    ))}
+  </div>
+)
 
 /** Fetches the palette before it is needed, so that it does not miss the first letter typed. */
 const PALETTE_AFTER_MS = 1500
 
 export function App() {
-  useEffect(() => {
-    const timer = setTimeout(() => void import('./palette.tsx').catch(() => undefined), PALETTE_AFTER_MS)
-    return () => clearTimeout(timer)
-  }, [])
-  useEffect(listenForKeys, [])
-  useEffect(typeAhead, [])
-  useEffect(
-    () =>
-      addCommands([
-        {
-          id: 'palette',
-          title: 'Search everything',
-          section: 'Go to',
-          keys: 'Mod+K',
-          run: () => (paletteOpen.value = true),
-        },
-        ...[...RAIL, ...RAIL_END].map(([to, text]) => ({
-          id: `go:${to}`,
-          title: text,
-          section: 'Go to' as const,
-          run: () => navigate(to),
-        })),
-        {
-          id: 'keys',
-          title: 'List of keys',
-          section: 'Go to',
-          keys: '?',
-          run: () => (keysOpen.value = true),
-        },
-      ]),
-    [],
-  )
-  useEffect(() => {
-    // Nobody needs them before there is something to see, and the first page is small.
-    void import('./more-commands.ts').then(
-      ({ MORE }) => addCommands(MORE),
-      () => undefined,
-    )
-  }, [])
-
-  // Shows a toast on every page when an alert fires or a sweep is done.
-  const userId = user.value?.id
-  useEffect(() => {
-    if (userId === undefined) return undefined
-    const endings = [
-      onLive('firing', (firing) => {
-        import('../alerts/fired.ts').then(({ tellFired }) => tellFired(firing), toastError)
-      }),
-      onLive('sweep', ({ name, sentence }) => {
-        if (sentence !== null && !path.peek().startsWith('/sweeps')) toast(sentence, { detail: name })
-      }),
-    ]
-    return () => {
-      for (const end of endings) end()
-    }
-  }, [userId])
-
-  useEffect(
-    () =>
-      offline.newer.subscribe((newer) => {
-        if (newer)
-          toast('A new version of Chartroom is here.', {
-            action: { text: 'Reload', run: () => location.reload() },
-          })
-      }),
-    [],
-  )
-
+  useFrame()
+  useTold(user.value?.id)
   if (user.value === undefined) return <Booting />
   if (user.value === null)
     return (
@@ -251,56 +160,13 @@ export function App() {
       <a class={s.skip} href="#main">
         Skip to content
       </a>
-      <header class={s.bar}>
-        <a class={s.logo} href={href('/')} aria-label="Chartroom, to the chart">
-          <Logo />
-        </a>
-        {/* The page on the stage puts its own controls here. */}
-        <div class={s.barSlot} id="bar-slot" />
-        <button
-          type="button"
-          class={s.search}
-          onClick={() => (paletteOpen.value = true)}
-          title="Search everything"
-        >
-          <Icon name="search" />
-          <span>Search</span>
-          <kbd aria-hidden="true">{keysShown('palette')}</kbd>
-        </button>
-        {onChart() && (
-          <div class={s.sideButtons} role="group" aria-label="Side drawer">
-            {SIDE_BUTTONS.map(([id, text, icon]) => (
-              <Button
-                key={id}
-                variant="quiet"
-                icon={icon}
-                label={text}
-                pressed={side.value === id}
-                onClick={() => (side.value = side.value === id ? '' : id)}
-              />
-            ))}
-          </div>
-        )}
-        <ThemeButton />
-      </header>
+      <Bar />
       <nav class={s.rail} aria-label="Main">
         {RAIL.map(([to, text, icon]) => (
           <RailLink key={to} to={to} text={text} icon={icon} />
         ))}
         <div class={s.railGap} />
-        {RAIL_END.map(([to, text, icon]) => (
-          <RailLink key={to} to={to} text={text} icon={icon} />
-        ))}
-        <div class={s.railMore}>
-          <Menu
-            label="More pages"
-            items={[...RAIL, ...RAIL_END]
-              .filter(([to]) => !ON_PHONE.has(to))
-              .map(([to, text, icon]) => ({ text, icon, run: () => navigate(to) }))}
-          >
-            <span>More</span>
-          </Menu>
-        </div>
+        <Foot class={s.railEnd} />
       </nav>
       <div class={s.body}>
         <Page />
@@ -310,11 +176,114 @@ export function App() {
         {unreachable.value && awayText()}
       </div>
       {signInAgain.value && <SignInAgain />}
+      {alertAt.value && <AlertDialog />}
       {paletteOpen.value && <Palette />}
       {keysOpen.value && <Keys />}
       {!tourDone.value && onChart() && <Tour />}
       <Toasts />
     </div>
+  )
+}
+
+/** What works on every page: keys, files that are dropped, commands, and being told of a newer version. */
+function useFrame(): void {
+  useEffect(() => {
+    const timer = setTimeout(() => void import('./palette.tsx').catch(() => undefined), PALETTE_AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  useEffect(listenForKeys, [])
+  useEffect(listenForFiles, [])
+  useEffect(typeAhead, [])
+  useEffect(() => addCommands(commands), [])
+  useEffect(() => {
+    // Nobody needs them before there is something to see, and the first page is small.
+    void import('./more-commands.ts').then(
+      ({ MORE }) => addCommands(MORE),
+      () => undefined,
+    )
+  }, [])
+  useEffect(
+    () =>
+      offline.newer.subscribe((newer) => {
+        if (newer)
+          toast('A new version of Chartroom is here.', {
+            action: { text: 'Reload', run: () => location.reload() },
+          })
+      }),
+    [],
+  )
+}
+
+const commands: readonly Command[] = [
+  {
+    id: 'palette',
+    title: 'Search everything',
+    section: 'Go to',
+    keys: 'Mod+K',
+    run: () => (paletteOpen.value = true),
+  },
+  ...[...RAIL, ...RAIL_END].map(([to, text]) => ({
+    id: `go:${to}`,
+    title: text,
+    section: 'Go to' as const,
+    run: () => navigate(to),
+  })),
+  { id: 'keys', title: 'List of keys', section: 'Go to', keys: '?', run: () => (keysOpen.value = true) },
+]
+
+/** Shows a toast on every page when an alert fires or a sweep is done. */
+function useTold(userId: string | undefined): void {
+  useEffect(() => {
+    if (userId === undefined) return undefined
+    const endings = [
+      onLive('firing', (firing) => {
+        import('../alerts/fired.ts').then(({ tellFired }) => tellFired(firing), toastError)
+      }),
+      onLive('sweep', ({ name, sentence }) => {
+        if (sentence !== null && !path.peek().startsWith('/research')) toast(sentence, { detail: name })
+      }),
+    ]
+    return () => {
+      for (const end of endings) end()
+    }
+  }, [userId])
+}
+
+function Bar() {
+  return (
+    <header class={s.bar}>
+      <a class={s.logo} href={href('/')} aria-label="Chartroom, to the chart">
+        <Logo />
+      </a>
+      {/* The page on the stage puts its own controls here. */}
+      <div class={s.barSlot} id="bar-slot" />
+      <button
+        type="button"
+        class={s.search}
+        onClick={() => (paletteOpen.value = true)}
+        title="Search everything"
+      >
+        <Icon name="search" />
+        <span>Search</span>
+        <kbd aria-hidden="true">{keysShown('palette')}</kbd>
+      </button>
+      {onChart() && (
+        <div class={s.sideButtons} role="group" aria-label="Side drawer">
+          {SIDE_BUTTONS.map(([id, text, icon]) => (
+            <Button
+              key={id}
+              variant="quiet"
+              icon={icon}
+              label={text}
+              pressed={side.value === id}
+              onClick={() => (side.value = side.value === id ? '' : id)}
+            />
+          ))}
+        </div>
+      )}
+      <ThemeButton />
+      <Foot class={s.phoneEnd} />
+    </header>
   )
 }
 
@@ -326,7 +295,7 @@ function awayText(): string {
 }
 
 /** Pages that can be opened by a link, without an account. */
-const SHARED = /^\/(tap|ideas\/[^/]+|scripts\/[^/]+|reference(\/[^/]+)?)$/
+const SHARED = /^\/(tap|ideas\/[^/]+|research\/scr_[^/]+|reference(\/[^/]+)?)$/
 
 function Visit() {
   return (

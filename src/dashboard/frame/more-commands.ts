@@ -5,7 +5,7 @@ import { navigate } from '../router.ts'
 import { palette, theme, themeChoice } from '../settings.ts'
 
 const PLACES = [
-  ['/settings/bars', 'Import bars'],
+  ['/markets/sources', 'Import bars'],
   ['/settings/tokens', 'API tokens'],
   ['/settings/keys', 'Change keys'],
 ] as const

@@ -46,6 +46,27 @@ export function Page({ title, about, actions, back, narrow, children }: PageProp
   )
 }
 
+interface PanelProps {
+  readonly about: ComponentChildren
+  readonly actions?: ComponentChildren
+  readonly children: ComponentChildren
+}
+
+/** One tab of a place: what it is for, and beside it what can be added. */
+export function Panel({ about, actions, children }: PanelProps) {
+  return (
+    <>
+      <div class={s.head}>
+        <div>
+          <p>{about}</p>
+        </div>
+        {actions && <div class={s.actions}>{actions}</div>}
+      </div>
+      {children}
+    </>
+  )
+}
+
 export interface Loaded<T> {
   readonly data: T | null
   readonly error: unknown

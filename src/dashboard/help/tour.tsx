@@ -42,7 +42,7 @@ const STEPS: readonly Step[] = [
   {
     title: () => 'Everything is one key away',
     text: () =>
-      `${keysShown('palette') || 'Search'} finds symbols, scripts, results, help. Press ${keysShown('keys') || 'Help'} for all keys. Your own bars go in under Settings, Bars.`,
+      `${keysShown('palette') || 'Search'} finds symbols, scripts, results, help. Press ${keysShown('keys') || 'Help'} for all keys. Drop a file with your own bars anywhere.`,
     near: 'header button[title="Search everything"]',
   },
 ]

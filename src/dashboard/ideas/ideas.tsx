@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { ago, intervalText } from '../format.ts'
+import { openReport } from '../open-report.ts'
 import { href, navigate } from '../router.ts'
 import { visiting } from '../session.ts'
 import { copyText } from '../ui/copy-text.ts'
@@ -48,7 +49,7 @@ export function Ideas({ id }: { readonly id?: string }) {
 
 function Feed() {
   const [feed, setFeed] = useState<'public' | 'mine'>('public')
-  const [writing, setWriting] = useState(false)
+  const [writing, setWriting] = useState<Partial<IdeaDraft> | null>(null)
   const list = usePages(
     async (query, signal) => {
       const answer = await call('GET /api/platform/ideas', { query: { ...query, feed }, signal })
@@ -71,7 +72,7 @@ function Feed() {
             ]}
             onChange={setFeed}
           />
-          <Button variant="primary" icon="plus" onClick={() => setWriting(true)}>
+          <Button variant="primary" icon="plus" onClick={() => setWriting({})}>
             Write one
           </Button>
         </>
@@ -81,7 +82,10 @@ function Feed() {
       <Show of={list}>
         {({ items, onMore }) =>
           items.length === 0 ? (
-            <Empty title={feed === 'public' ? 'Nobody has published one yet' : 'You have written none yet'}>
+            <Empty
+              title={feed === 'public' ? 'Nobody has published one yet' : 'You have written none yet'}
+              action={<Button onClick={() => setWriting(EXAMPLE)}>Begin with an example</Button>}
+            >
               Write down what you see, with the chart or a backtest beside it. It may stay yours alone.
             </Empty>
           ) : (
@@ -101,7 +105,8 @@ function Feed() {
       {writing && (
         <IdeaEditor
           idea={null}
-          onClose={() => setWriting(false)}
+          start={writing}
+          onClose={() => setWriting(null)}
           onSaved={(saved) => navigate(`/ideas/${saved.id}`)}
         />
       )}
@@ -171,7 +176,7 @@ function Reader({ id }: { readonly id: string }) {
               </Button>
             )}
             {idea.backtestId && idea.mine && (
-              <Button icon="report" onClick={() => navigate(`/backtests/${idea.backtestId}`)}>
+              <Button icon="report" onClick={() => attempt(openReport(idea.backtestId ?? ''))}>
                 Backtest
               </Button>
             )}
@@ -253,13 +258,22 @@ interface IdeaDraft extends Pick<Idea, 'title' | 'body' | 'visibility'> {
   readonly withChart: boolean
 }
 
+/** What an idea is for: what one sees, what would prove it wrong, and by when. */
+const EXAMPLE: Partial<IdeaDraft> = {
+  title: 'What I expect here, and what would prove me wrong',
+  body: '**What I see.** The last highs lie above each other, and each fall was bought.\n\n**What I expect.** Another high within a month.\n\n**What would prove me wrong.** A close below the last low.',
+  visibility: 'private',
+}
+
 interface IdeaEditorProps {
   readonly idea: Idea | null
+  /** What a new one begins with. */
+  readonly start?: Partial<IdeaDraft>
   readonly onClose: () => void
   readonly onSaved: (idea: Idea) => void
 }
 
-export function IdeaEditor({ idea, onClose, onSaved }: IdeaEditorProps) {
+export function IdeaEditor({ idea, start, onClose, onSaved }: IdeaEditorProps) {
   const [tab, setTab] = useState<'write' | 'preview'>('write')
   const place = idea?.symbol ? idea : market.value
   const form = useForm<IdeaDraft>({
@@ -270,6 +284,7 @@ export function IdeaEditor({ idea, onClose, onSaved }: IdeaEditorProps) {
       tags: idea?.tags.join(', ') ?? '',
       visibility: idea?.visibility ?? 'public',
       withChart: idea ? idea.symbol !== null : true,
+      ...start,
     },
     draft: `idea.${idea?.id ?? 'new'}`,
     async send({ title, body, tags, visibility, withChart }) {

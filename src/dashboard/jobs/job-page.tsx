@@ -1,52 +1,59 @@
-// The page of one stored job: its head with what can be done to it, and how far it is while it is under way.
+// The page of one run: its head with what can be done to it, and how far it is while it is under way.
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { attempt, Confirm, Page, Show, useReloadWhile, type Loaded } from '../frame/page.tsx'
+import { deleteRuns, isGoing, KINDS, stopRun, type Run, type RunKind } from '../research/runs.ts'
 import { navigate } from '../router.ts'
 import { Button, Failure, Progress } from '../ui/ui.tsx'
-import { isUnderWay, type JobState } from '../../wire/job-state.ts'
 import s from './jobs.module.css'
 
 interface ShownJob {
   readonly name: string
-  readonly state: JobState
+  readonly state: Run['state']
   readonly error: { readonly message: string } | null
 }
 
 interface JobPageProps<Answer> {
-  readonly noun: string
-  /** The address and the title of the list. */
-  readonly back: readonly [to: string, text: string]
+  readonly kind: RunKind
+  readonly id: string
   readonly loaded: Loaded<Answer>
   readonly jobOf: (answer: Answer) => ShownJob
   readonly about: (answer: Answer) => string
   /** How often the job is loaded again while it is under way. */
   readonly lookMs: number
-  readonly stop: () => Promise<unknown>
-  readonly remove: () => Promise<unknown>
-  /** The words of the question before deleting that say what else goes. */
-  readonly goesToo: string
   /** Buttons between those for stopping and deleting. */
   readonly actions?: ((answer: Answer, waits: boolean) => ComponentChildren) | undefined
   readonly children: (answer: Answer) => ComponentChildren
 }
 
-export function JobPage<Answer>(props: JobPageProps<Answer>) {
-  const { noun, back, loaded, jobOf, about, lookMs, stop, remove, goesToo, actions, children } = props
+export function JobPage<Answer>({
+  kind,
+  id,
+  loaded,
+  jobOf,
+  about,
+  lookMs,
+  actions,
+  children,
+}: JobPageProps<Answer>) {
+  const { text, goesToo } = KINDS[kind]
   const [removing, setRemoving] = useState(false)
   const { data } = loaded
-  const waits = data !== null && isUnderWay(jobOf(data))
+  const list = `/research?kind=${kind}`
+  const waits = data !== null && isGoing(jobOf(data))
   useReloadWhile(waits, loaded, lookMs)
   return (
     <Page
-      title={data === null ? noun : jobOf(data).name}
-      back={back}
+      title={data === null ? text : jobOf(data).name}
+      back={[list, KINDS[kind].many]}
       about={data !== null && about(data)}
       actions={
         data !== null && (
           <>
-            {waits && <Button onClick={() => attempt(stop().then(loaded.reload))}>Stop</Button>}
+            {waits && (
+              <Button onClick={() => attempt(stopRun({ kind, id }).then(loaded.reload))}>Stop</Button>
+            )}
             {actions?.(data, waits)}
             <Button variant="danger" icon="trash" onClick={() => setRemoving(true)}>
               Delete
@@ -58,12 +65,12 @@ export function JobPage<Answer>(props: JobPageProps<Answer>) {
       <Show of={loaded}>{children}</Show>
       {removing && (
         <Confirm
-          title={`Delete this ${noun.toLowerCase()}?`}
+          title={`Delete this ${text.toLowerCase()}?`}
           action="Delete"
           onClose={() => setRemoving(false)}
           onConfirm={async () => {
-            await remove()
-            navigate(back[0])
+            await deleteRuns([{ kind, id }])
+            navigate(list)
           }}
         >
           {goesToo}
@@ -88,7 +95,7 @@ interface JobProgressProps {
 export function JobProgress({ job, stopped, label, fraction, children }: JobProgressProps) {
   if (job.state === 'failed' && job.error) return <Failure error={new Error(job.error.message)} />
   if (job.state === 'cancelled') return <p class={s.note}>{stopped}</p>
-  if (!isUnderWay(job)) return null
+  if (!isGoing(job)) return null
   const isQueued = job.state === 'queued'
   return (
     <div class={s.progress} role="status">

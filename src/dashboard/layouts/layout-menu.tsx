@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Layout, LayoutChart } from '../../wire/layout.ts'
 import { call } from '../api-client.ts'
-import { Menu, type MenuItem } from '../chart/menu.tsx'
+import { Menu, type MenuItem } from '../ui/menu.tsx'
 import { focusChart } from '../chart/on-screen.ts'
 import { ago } from '../format.ts'
 import { attempt } from '../frame/page.tsx'
@@ -41,6 +41,7 @@ export function LayoutMenu({
   return (
     <>
       <Menu
+        bar
         label={name === '' ? 'Layout: none' : `Layout: ${name}`}
         items={() => layoutItems(setAsking)}
         class={narrow}

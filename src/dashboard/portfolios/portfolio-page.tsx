@@ -22,17 +22,14 @@ export function PortfolioPage({ id = '' }: { readonly id?: string }) {
   const portfolio = useLoad((signal) => call('GET /api/platform/portfolios/{id}', { path, signal }), [id])
   return (
     <JobPage
-      noun="Portfolio"
-      back={['/portfolios', 'Portfolios']}
+      kind="portfolio"
+      id={id}
       loaded={portfolio}
       jobOf={({ portfolio: one }) => one}
       about={({ portfolio: { parts, asOf } }) =>
         `${count(parts.length)} parts, ${asOfText(asOf)}: ${parts.map(marketText).join(', ')}.`
       }
       lookMs={LOOK_MS}
-      stop={() => call('POST /api/platform/portfolios/{id}/cancel', { path })}
-      remove={() => call('DELETE /api/platform/portfolios/{id}', { path })}
-      goesToo="Its result and the reports of its parts are gone then."
     >
       {({ portfolio: one, result }) => (
         <div class={j.job}>

@@ -1,238 +1,45 @@
-// The report's Compare view: this run beside another stored one, or beside a list of trades exported from TradingView.
+// The report's Compare view: the way to other runs, and this one beside a list of trades exported from TradingView.
 
-import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
-import type { Backtest, Comparison } from '../../wire/backtest.ts'
+import type { Comparison } from '../../wire/backtest.ts'
 import type { Report } from '../../wire/report.ts'
-import { ago, count, time as timeText, tone, intervalText } from '../format.ts'
+import { count, time as timeText, tone } from '../format.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import type { WireField } from '../ui/wire-fields.ts'
-import { found } from '../backtests/backtest-list.ts'
-import { everyRun } from '../backtests/every-run.ts'
-import { href } from '../router.ts'
-import { Badge, Button, Empty, Failure, Field, Progress, Select, Skeleton } from '../ui/ui.tsx'
+import { navigate } from '../router.ts'
+import { attempt } from '../frame/page.tsx'
+import { Badge, Button, Empty, Failure, Progress } from '../ui/ui.tsx'
 import { keptRun } from '../run-script.ts'
 import { lookAt, type ShownRun } from '../workspace.ts'
 import type { Explanation } from '../../wire/explanation.ts'
 import { WhyItDiffers } from './explanation.tsx'
-import { EquityChart } from './equity-chart.tsx'
-import { asRead, FIGURES, figureName, figureText, type EquityFigure } from './figure-text.ts'
-import { valueText } from './properties.tsx'
+import { FIGURES, figureName, figureText } from './figure-text.ts'
 import s from './report.module.css'
 
 export function Compare({ run }: { readonly run: ShownRun }) {
   return (
     <div class={s.compare}>
-      <WithRun run={run} />
+      <WithRuns />
       <WithExport run={run} />
     </div>
   )
 }
 
-function WithRun({ run }: { readonly run: ShownRun }) {
-  const [listed, setListed] = useState<readonly Backtest[] | null>(null)
-  const [chosen, setChosen] = useState('')
-  const [wanted, setWanted] = useState('')
-  const [other, setOther] = useState<ShownRun | null>(null)
-  const [problem, setProblem] = useState<unknown>(null)
-  useEffect(() => {
-    const abort = new AbortController()
-    everyRun(abort.signal).then(
-      (all) => setListed(all.filter((one) => one.state === 'done' && one.id !== run.id)),
-      (error: unknown) => {
-        if (!abort.signal.aborted) setProblem(error)
-      },
-    )
-    return () => abort.abort()
-  }, [run.id])
-  useEffect(() => {
-    setOther(null)
-    const abort = new AbortController()
-    if (chosen === '') return () => undefined
-    const options = { path: { id: chosen }, signal: abort.signal }
-    Promise.all([
-      call('GET /api/platform/backtests/{id}', options),
-      call('GET /api/platform/backtests/{id}/tracks', options),
-    ]).then(
-      ([{ backtest, result }, { tracks }]) =>
-        result && setOther({ id: chosen, name: backtest.name, report: result.report, tracks }),
-      (error: unknown) => {
-        if (!abort.signal.aborted) setProblem(error)
-      },
-    )
-    return () => abort.abort()
-  }, [chosen])
-  const shown = found(listed ?? [], wanted).filter(({ id }) => id !== chosen)
-  const own = listed?.find(({ id }) => id === chosen)
-  if (own) shown.unshift(own)
+/** The page that shows runs beside each other, to which this one comes with it. */
+function WithRuns() {
+  const open = async () => navigate(`/research/compare?runs=${(await keptRun()) ?? ''}`)
   return (
     <section>
-      <h3>With another run</h3>
-      {run.id !== null && (
-        <p class="muted">
-          Figure by figure with one, or{' '}
-          <a href={href(`/backtests/compare?runs=${run.id}`)}>the curves of several</a>.
-        </p>
-      )}
-      {problem ? (
-        <Failure error={problem} onRetry={() => setProblem(null)} />
-      ) : listed === null ? (
-        <Skeleton height={32} />
-      ) : listed.length === 0 ? (
-        <p class="muted">This is the only run there is. Change an input and run again to have two.</p>
-      ) : (
-        <>
-          {listed.length > SEARCHED_FROM && (
-            <Field
-              label="Search your runs"
-              value={wanted}
-              placeholder="Name, symbol or interval"
-              onInput={setWanted}
-              hint={`${count(shown.length)} of ${count(listed.length)}`}
-            />
-          )}
-          <Select
-            label="The other run"
-            value={chosen}
-            onChange={setChosen}
-            options={[
-              ['', shown.length === 0 ? 'No run is called that' : 'Choose a run…'],
-              ...shown
-                .slice(0, OFFERED_MAX)
-                .map(
-                  (one) =>
-                    [
-                      one.id,
-                      `${one.name} · ${one.symbol} ${intervalText(one.interval)} · ${ago(one.createdAt)}`,
-                    ] as const,
-                ),
-            ]}
-          />
-        </>
-      )}
-      {chosen !== '' && !other && !problem && <Skeleton height={180} />}
-      {other && (
-        <>
-          {sameRange(run, other) && <EquityChart run={run} other={other} compactHeight />}
-          <Differences run={run} other={other} />
-        </>
-      )}
+      <h3>With other runs</h3>
+      <p class="muted">Their curves over one axis, their figures, and the inputs in which they differ.</p>
+      <Button size="small" icon="report" onClick={() => attempt(open())}>
+        Compare with other runs
+      </Button>
     </section>
   )
-}
-
-/** A list that is longer has a search. */
-const SEARCHED_FROM = 8
-const OFFERED_MAX = 200
-
-/** Two equity curves can share an axis only if they cover the same bars; an indicator has no curve. */
-const sameRange = (a: ShownRun, b: ShownRun): boolean =>
-  a.report.script.kind === 'strategy' &&
-  b.report.script.kind === 'strategy' &&
-  a.report.symbol === b.report.symbol &&
-  a.report.interval === b.report.interval &&
-  a.report.range.from === b.report.range.from &&
-  a.report.range.to === b.report.range.to
-
-interface Compared {
-  readonly name: string
-  readonly field: WireField
-  readonly of: (report: Report) => number | null
-  /** 0 if neither direction is better. */
-  readonly better: 1 | 0
-}
-
-const ofAll = (key: keyof Report['all'], better: 1 | 0 = 1): Compared => ({
-  name: figureName(key, FIGURES.column[key]),
-  field: FIGURES.column[key],
-  of: ({ all }) => all[key],
-  better,
-})
-const ofEquity = (key: EquityFigure, better: 1 | 0 = 1): Compared => ({
-  name: figureName(key, FIGURES.equity[key]),
-  field: FIGURES.equity[key],
-  of: ({ equity }) => equity[key],
-  better,
-})
-const COMPARED: readonly Compared[] = [
-  ofAll('netProfit'),
-  { ...ofAll('netProfitPct'), name: 'Net profit, %' },
-  { ...ofEquity('maxDrawdownPct'), name: 'Max drawdown' },
-  ofAll('profitFactor'),
-  ofAll('winRate'),
-  ofAll('trades', 0),
-  ofAll('averageTrade'),
-  ofEquity('sharpe'),
-  ofEquity('cagr'),
-  ofEquity('timeInMarketPct', 0),
-]
-
-interface Side {
-  readonly name: string
-  readonly meaning?: string | undefined
-  readonly one: string
-  readonly two: string
-  readonly difference: ComponentChildren
-}
-
-/** The figures of both runs, and the inputs that differ. */
-function Differences({ run, other }: { readonly run: ShownRun; readonly other: ShownRun }) {
-  const [a, b] = [run.report, other.report]
-  const changed = [...new Set([...Object.keys(a.inputs), ...Object.keys(b.inputs)])].filter(
-    (name) => JSON.stringify(a.inputs[name]) !== JSON.stringify(b.inputs[name]),
-  )
-  const rows: readonly Side[] = [
-    ...COMPARED.map((compared) => figureRow(compared, a, b)),
-    ...changed.map((name) => ({
-      name: `Input ${name}`,
-      one: name in a.inputs ? valueText(a.inputs[name]) : '—',
-      two: name in b.inputs ? valueText(b.inputs[name]) : '—',
-      difference: <Badge tone="accent">changed</Badge>,
-    })),
-  ]
-  return (
-    <DataTable
-      label={`This run and ${other.name}`}
-      rows={rows}
-      keyOf={({ name }) => name}
-      fixed
-      class={s.columns}
-      columns={[
-        {
-          of: 'name',
-          head: 'Figure',
-          bare: true,
-          look: 'head',
-          cell: ({ name }) => name,
-          title: ({ meaning }) => meaning,
-        },
-        { of: 'one', head: 'This run', look: 'number', sort: false },
-        { of: 'two', head: 'The other', look: 'number', sort: false },
-        { of: 'difference', head: 'Difference', look: 'number', cell: ({ difference }) => difference },
-      ]}
-    />
-  )
-}
-
-function figureRow({ name, field, of, better }: Compared, a: Report, b: Report): Side {
-  const [one, two] = [of(a), of(b)]
-  const difference = asRead(one === null || two === null ? null : one - two, field) ?? 0
-  return {
-    name,
-    meaning: field.meaning,
-    one: figureText(one, field, a),
-    two: figureText(two, field, a),
-    difference: (
-      <span class={tone(difference * better)}>
-        {Math.abs(difference) < 1e-12
-          ? '='
-          : `${difference > 0 ? '+' : ''}${figureText(asRead(difference, field), field, a)}`}
-      </span>
-    ),
-  }
 }
 
 function WithExport({ run }: { readonly run: ShownRun }) {

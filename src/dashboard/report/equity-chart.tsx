@@ -23,8 +23,6 @@ const chosenScale = remembered('curves.scale', 'money')
 
 interface EquityProps {
   readonly run: ShownRun
-  /** Another run, whose equity is drawn over this one's. */
-  readonly other?: ShownRun | null
   /** The last bar to show, for a replay. */
   readonly upTo?: number | null
   readonly compactHeight?: boolean
@@ -32,7 +30,7 @@ interface EquityProps {
   readonly blind?: boolean
 }
 
-export function EquityChart({ run, other, upTo, compactHeight, blind }: EquityProps) {
+export function EquityChart({ run, upTo, compactHeight, blind }: EquityProps) {
   const host = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const [size, setSize] = useState({ width: 0, height: 0 })
@@ -72,14 +70,13 @@ export function EquityChart({ run, other, upTo, compactHeight, blind }: EquityPr
       equity: equity.slice(0, length),
       drawdown: columnOf(run, 'drawdown').slice(0, length),
       held: hold ? held.slice(0, length) : [],
-      other: other ? columnOf(other, 'equity') : [],
       times,
       initial: run.report.initialCapital,
       scale: scaleOf(chosenScale.value),
       at,
       blind: blind === true,
     })
-  }, [run, other, size, at, hold, length, redraw, blind, chosenScale.value])
+  }, [run, size, at, hold, length, redraw, blind, chosenScale.value])
 
   const barOf = (event: PointerEvent | MouseEvent): number => {
     const box = host.current!.getBoundingClientRect()
@@ -107,11 +104,6 @@ export function EquityChart({ run, other, upTo, compactHeight, blind }: EquityPr
         <span class={s.key} data-line="drawdown">
           Drawdown
         </span>
-        {other && (
-          <span class={s.key} data-line="other">
-            {other.name}
-          </span>
-        )}
         <span class={cx('num', s.equityValue)} aria-live="off">
           {at !== null && value !== null && value !== undefined && (
             <>
@@ -165,7 +157,6 @@ interface EquityData {
   readonly equity: CurveValues
   readonly drawdown: CurveValues
   readonly held: CurveValues
-  readonly other: CurveValues
   readonly times: CurveValues
   readonly initial: number
   readonly scale: CurveScale
@@ -186,9 +177,9 @@ function drawEquity(
   const axis = data.scale === 'own' ? 'money' : data.scale
   const height = heightOf(axis, initial, [])
   const heights = (curve: CurveValues) => curve.map((value) => (value === null ? null : height(value)))
-  const [drawn, other] = [heights(equity), heights(data.other)]
+  const drawn = heights(equity)
   const zero = height(initial) ?? 0
-  const { low, high } = withRoom([drawn, other, ...(data.scale === 'own' ? [] : [heights(data.held)])], zero)
+  const { low, high } = withRoom([drawn, ...(data.scale === 'own' ? [] : [heights(data.held)])], zero)
   const y = (value: number) => 6 + (1 - (value - low) / (high - low)) * (split - 12)
   const held = data.scale === 'own' ? onSpan(data.held, low, high) : heights(data.held)
   const x = (i: number) => (equity.length < 2 ? 0 : (i / (equity.length - 1)) * right)
@@ -230,8 +221,7 @@ function drawEquity(
     ctx.fillText(compact(deepest), right + 8, bottom - 8)
   }
   if (held.length > 0) curve(ctx, held, y, right, theme.muted, 1)
-  if (other.length > 0) curve(ctx, other, y, right, theme.warn, 1.5)
-  // Equity is drawn last, above the others, with the area below it filled.
+  // Equity is drawn last, above the other curve, with the area below it filled.
   const made = curve(ctx, drawn, y, right, theme.accent, 1.75)
   const ground = ctx.createLinearGradient(0, 0, 0, split)
   ground.addColorStop(0, faded(theme.accent, 0.22))

@@ -45,7 +45,7 @@ export function WhyItDiffers({ found, onRun }: { readonly found: Explanation; re
       {problem !== null && <Failure error={problem} />}
       {Object.keys(symbol).length > 0 && (
         <p>
-          Facts of the symbol are changed under <a href={href('/settings/bars')}>Settings, Bars</a>:{' '}
+          Facts of the symbol are changed under <a href={href('/markets/sources')}>Markets, Sources</a>:{' '}
           {Object.entries(symbol)
             .map(([name, value]) => `${name} ${value}`)
             .join(', ')}

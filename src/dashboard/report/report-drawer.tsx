@@ -11,6 +11,7 @@ import { keptRun, runScript } from '../run-script.ts'
 import { Badge, Button, cx, Empty, Failure, Skeleton, toast, toastError } from '../ui/ui.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { bottom, diagnostics, run, running, runProblem, script, type ShownRun } from '../workspace.ts'
+import { doubted } from './doubt.ts'
 import { Overview } from './overview.tsx'
 import type { Verification } from '../../wire/backtest.ts'
 import s from './report.module.css'
@@ -92,7 +93,6 @@ function NoReport() {
 function ReportOf({ run: current }: { readonly run: ShownRun }) {
   const { report, trials } = current
   const [sharing, setSharing] = useState(false)
-  const [doubting, setDoubting] = useState(false)
   const clock = showsClock(report.interval)
   return (
     <div class={s.report} aria-busy={running.value}>
@@ -127,7 +127,7 @@ function ReportOf({ run: current }: { readonly run: ShownRun }) {
             ))}
           </div>
           <VerifyButton run={current} />
-          <Button size="small" onClick={() => setDoubting(true)} title="Does the script see the future?">
+          <Button size="small" onClick={() => (doubted.value = true)} title="Does the script see the future?">
             Repaint
           </Button>
           <Button size="small" icon="external" onClick={() => setSharing(true)}>
@@ -141,7 +141,7 @@ function ReportOf({ run: current }: { readonly run: ShownRun }) {
       {view.value === 'luck' && <ReportVerdict run={current} />}
       {view.value === 'properties' && <Properties report={report} />}
       {view.value === 'compare' && <Compare run={current} />}
-      {doubting && <RepaintDialog run={current} onClose={() => setDoubting(false)} />}
+      {doubted.value && <RepaintDialog run={current} onClose={() => (doubted.value = false)} />}
       {sharing && <Share run={current} onClose={() => setSharing(false)} />}
     </div>
   )

@@ -37,15 +37,12 @@ export function ScanPage({ id = '' }: { readonly id?: string }) {
   }
   return (
     <JobPage
-      noun="Scan"
-      back={['/scans', 'Scans']}
+      kind="scan"
+      id={id}
       loaded={scan}
       jobOf={({ scan: one }) => one}
       about={({ scan: one }) => aboutOf(one)}
       lookMs={LOOK_MS}
-      stop={() => call('POST /api/platform/scans/{id}/cancel', { path })}
-      remove={() => call('DELETE /api/platform/scans/{id}', { path })}
-      goesToo="Its rows are gone then."
       actions={({ scan: one }, waits) => (
         <>
           {!waits && (

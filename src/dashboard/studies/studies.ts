@@ -153,7 +153,9 @@ export function keepAsDefault(study: Study): void {
 }
 
 /** Puts a script on the chart; refused with a toast if the chart holds as many as it can. */
-export function addStudy(study: Pick<Study, 'name' | 'shortName' | 'source' | 'from'>): void {
+export function addStudy(
+  study: Pick<Study, 'name' | 'shortName' | 'source' | 'from'> & Partial<Pick<Study, 'inputs'>>,
+): void {
   if (studies.peek().length >= STUDIES_MAX) {
     toast(`A chart holds ${STUDIES_MAX} indicators. Take one off first.`, { tone: 'down' })
     return

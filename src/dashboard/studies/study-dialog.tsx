@@ -4,84 +4,24 @@
 // Enter or a click adds an indicator and leaves the dialog open for the next one. A strategy opens in the editor instead,
 // because its point is its trades and its report.
 
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { Script } from '../../wire/script.ts'
-import { call } from '../api-client.ts'
+import { useMemo, useRef, useState } from 'preact/hooks'
 import { studyDialog } from '../chart/chart-state.ts'
-import { openCopy, openScript } from '../editor/documents.ts'
-import { SAMPLES } from '../editor/samples.ts'
-import { attempt } from '../frame/page.tsx'
-import { remembered } from '../settings.ts'
 import { Badge, Button, cx, Dialog, Empty } from '../ui/ui.tsx'
 import { bottom } from '../workspace.ts'
-import { LIBRARY } from './library.ts'
+import { BUILT_IN, EXAMPLES, favourites, star, useStored, type ListedStudy } from './catalogue.ts'
 import s from './studies.module.css'
 import { addStudy, studies } from './studies.ts'
-
-interface ListedStudy {
-  readonly id: string
-  readonly name: string
-  readonly short: string
-  readonly group: string
-  readonly words: string
-  readonly kind: 'indicator' | 'strategy'
-  readonly source: string
-  readonly edit: () => void
-}
-
-const favourites = remembered<readonly string[]>('studies.favourites', [])
-
-const BUILT_IN: readonly ListedStudy[] = LIBRARY.map(({ id, title, shortTitle, category, also, source }) => ({
-  id: `library:${id}`,
-  name: title,
-  short: shortTitle,
-  group: category,
-  words: also,
-  kind: 'indicator',
-  source,
-  edit: () => openCopy(title, source),
-}))
-const EXAMPLES: readonly ListedStudy[] = SAMPLES.map(({ name, about, kind, source }) => ({
-  id: `sample:${name}`,
-  name,
-  short: '',
-  group: 'Examples',
-  words: about,
-  kind,
-  source,
-  edit: () => openCopy(name, source),
-}))
-
-const storedRow = (script: Script, group: string): ListedStudy => ({
-  id: `script:${script.id}`,
-  name: script.name,
-  short: '',
-  group,
-  words: script.author,
-  kind: script.kind === 'strategy' ? 'strategy' : 'indicator',
-  source: script.source,
-  edit: () => attempt(openScript(script.id)),
-})
 
 export function StudyDialog() {
   const text = studyDialog.value ?? ''
   const [group, setGroup] = useState('')
   const [at, setAt] = useState(0)
-  const [stored, setStored] = useState<readonly ListedStudy[]>([])
+  const every = useStored()
   const list = useRef<HTMLUListElement>(null)
-  useEffect(() => {
-    const abort = new AbortController()
-    const load = async (feed: 'mine' | 'public', name: string) => {
-      const { scripts } = await call('GET /api/platform/scripts', { query: { feed }, signal: abort.signal })
-      return scripts.filter(({ kind }) => kind !== 'library').map((script) => storedRow(script, name))
-    }
-    Promise.all([load('mine', 'Yours'), load('public', 'Public')]).then(
-      (found) => setStored(found.flat()),
-      () => undefined,
-    )
-    return () => abort.abort()
-  }, [])
-  const all = useMemo(() => [...stored, ...BUILT_IN, ...EXAMPLES], [stored])
+  const all = useMemo(
+    () => [...every.filter(({ kind }) => kind !== 'library'), ...BUILT_IN, ...EXAMPLES],
+    [every],
+  )
   const groups = ['', 'Favourites', ...new Set(all.map((row) => row.group))]
   const found = useMemo(() => matching(all, text, group), [all, text, group, favourites.value])
   const chosen = found[Math.min(at, found.length - 1)]
@@ -188,16 +128,7 @@ function Actions({ row }: { readonly row: ListedStudy }) {
     <div class={s.actions}>
       <span class="muted">{row.name}</span>
       <span class={s.gap} />
-      <Button
-        size="small"
-        icon="star"
-        pressed={starred}
-        onClick={() =>
-          (favourites.value = starred
-            ? favourites.value.filter((id) => id !== row.id)
-            : [...favourites.value, row.id])
-        }
-      >
+      <Button size="small" icon="star" pressed={starred} onClick={() => star(row.id)}>
         {starred ? 'Not a favourite' : 'Favourite'}
       </Button>
       <Button

@@ -1,16 +1,17 @@
-// The form that requests a sweep of the script in the editor: which inputs to vary, over which values, and the objective.
+// The form that requests a sweep of a script: which inputs to vary, over which values, and the objective.
 
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
-import { count, marketText } from '../format.ts'
-import { Form, useForm } from '../ui/form.tsx'
-import { Button, cx, Empty, Field, Select, uiStyles as ui } from '../ui/ui.tsx'
-import { Page, Show, useLoad } from '../frame/page.tsx'
+import { count } from '../format.ts'
+import { Form, useForm, type FormOf } from '../ui/form.tsx'
+import { cx, Empty, Field, Select, uiStyles as ui } from '../ui/ui.tsx'
+import { Show, useLoad } from '../frame/page.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { navigate } from '../router.ts'
-import { plainInputs, runBars } from '../run-script.ts'
-import { titleOf } from '../editor/title-of.ts'
-import { market, script } from '../workspace.ts'
+import type { SweepBody } from '../../wire/sweep.ts'
+import { AboutChips, useAbout, type About } from '../research/about-chips.tsx'
+import type { TabProps } from '../research/script-place.tsx'
+import { settingsOf, type Subject } from '../research/subject.ts'
 import { choicesOf, propertyRows, rowProblem, rowsOf, variedOf, type VariedRow } from './sweep-model.ts'
 import j from '../jobs/jobs.module.css'
 import s from './sweeps.module.css'
@@ -47,158 +48,211 @@ const OBJECTIVES = [
 const SWEEP_FIELDS = bodyFields('POST /api/platform/sweeps')
 const TRIALS_MAX = SWEEP_FIELDS.trials.max ?? Infinity
 
-export function Optimise() {
-  const { source } = script.value
+export function Optimise({ subject }: TabProps) {
+  const about = useAbout(subject)
+  const { source } = about
   const checked = useLoad(
     (signal) => call('POST /api/platform/scripts/check', { body: { source }, signal }),
     [source],
   )
-  const { exchange, symbol, interval } = market.value
   return (
-    <Page
-      title="Optimise"
-      back={['/sweeps', 'Sweeps']}
-      about={`The script in the editor on ${marketText({ exchange, symbol, interval })}, run with many choices of its inputs. The result says how much of the best is luck.`}
-    >
-      {source.trim() === '' ? (
-        <NoScript />
-      ) : (
-        <Show of={checked}>
-          {({ inputs: list, kind }) => {
-            const rows = rowsOf(list)
-            if (kind !== 'strategy') return <NoScript />
-            return <OptimiseForm key={source} start={[...rows, ...propertyRows()]} />
-          }}
-        </Show>
-      )}
-    </Page>
+    <>
+      <AboutChips subject={subject} about={about} />
+      <Show of={checked}>
+        {({ inputs: list, kind }) =>
+          kind === 'strategy' ? (
+            <OptimiseForm
+              key={source}
+              subject={subject}
+              about={about}
+              start={[...rowsOf(list), ...propertyRows()]}
+            />
+          ) : (
+            <Empty title="Nothing to optimise">
+              Only a strategy makes a profit that could be optimised, and it must compile. Choose one on the
+              left.
+            </Empty>
+          )
+        }
+      </Show>
+    </>
   )
 }
 
-function NoScript() {
-  return (
-    <Empty title="Nothing to vary" action={<Button onClick={() => navigate('/')}>To the editor</Button>}>
-      Open a strategy in the editor first: only a strategy makes a profit that could be optimised, and it must
-      compile.
-    </Empty>
-  )
+interface OptimiseFormProps {
+  readonly subject: Subject
+  readonly about: About
+  readonly start: readonly VariedRow[]
 }
 
-function OptimiseForm({ start }: { readonly start: readonly VariedRow[] }) {
-  const [rows, setRows] = useState(start)
-  const [sampler, setSampler] = useState<(typeof SAMPLERS)[number][0]>('auto')
-  const [windows, setWindows] = useState<(typeof WINDOWS)[number][0]>('holdout')
-  const [ownObjective, setOwnObjective] = useState(false)
-  const [halving, setHalving] = useState<(typeof HALVING)[number][0]>('no')
-  const chosen = rows.filter(({ on }) => on)
-  const inputCount = rows.filter(({ property }) => property === undefined).length
+type Choices = {
+  readonly sampler: (typeof SAMPLERS)[number][0]
+  readonly windows: (typeof WINDOWS)[number][0]
+  readonly halving: (typeof HALVING)[number][0]
+}
+
+/** What is tried, by the rows that are on and how they are gone through. */
+function planOf(rows: readonly VariedRow[], { sampler, windows }: Choices) {
   const size = choicesOf(rows)
-  const problem = chosen.length === 0 ? 'Choose at least one input or property.' : null
   const isGrid = sampler === 'grid' || (sampler === 'auto' && size !== null && size <= 1000)
   const mayHalve =
     (isGrid || sampler === 'auto' || sampler === 'sobol' || sampler === 'random') &&
     (windows === 'none' || windows === 'holdout')
-  const faulty = chosen.some((row) => rowProblem(row) !== null)
+  return { chosen: rows.filter(({ on }) => on), size, isGrid, mayHalve }
+}
+
+function OptimiseForm({ subject, about, start }: OptimiseFormProps) {
+  const [rows, setRows] = useState(start)
+  const [choices, setChoices] = useState<Choices>({ sampler: 'auto', windows: 'holdout', halving: 'no' })
+  const plan = planOf(rows, choices)
+  const { chosen, size, isGrid } = plan
   const form = useForm({
     wire: SWEEP_FIELDS,
     start: { where: '', objective: 'netProfit', constraints: 'trades >= 5', trials: '1000' },
-    async send({ where, objective, constraints, trials }) {
-      const { source, name, asOf } = script.peek()
-      const others = plainInputs()
+    async send(values) {
       const { id } = await call('POST /api/platform/sweeps', {
-        body: {
-          name: name || titleOf(source) || 'Untitled',
-          ...market.peek(),
-          bars: runBars.peek(),
-          source,
-          inputs: others,
-          ...(asOf !== undefined && { asOf }),
-          space: chosen.map(variedOf),
-          where: where.trim() === '' ? [] : [where],
-          ...(objective.trim() !== '' && { objective }),
-          constraints: constraints.trim() === '' ? [] : [constraints],
-          windows: { kind: windows },
-          ...(mayHalve && halving !== 'no' && { halving: { rungs: Number(halving) } }),
-          sampler: isGrid ? 'grid' : sampler === 'auto' ? 'sobol' : sampler,
-          ...(!isGrid && { trials: Number(trials) }),
-        },
+        body: bodyOf(subject, about, values, plan, choices),
       })
-      navigate(`/sweeps/${id}`)
+      navigate(`/research/sweeps/${id}`)
     },
   })
   const tries = isGrid ? size : Number(form.values.trials)
   useEffect(() => form.set('where', conditionFor(chosen)), [chosen.map(({ input }) => input.label).join()])
   const set = (at: number, part: Partial<VariedRow>) =>
     setRows(rows.map((row, i) => (i === at ? { ...row, ...part } : row)))
+  const problem =
+    chosen.length === 0
+      ? 'Choose at least one input or property.'
+      : chosen.some((row) => rowProblem(row) !== null)
+        ? 'A range is not complete.'
+        : null
+  const shown = (ofProperties: boolean) =>
+    rows.map((row, at) =>
+      (row.property !== undefined) === ofProperties ? (
+        <InputRow key={row.property ?? row.input.label} row={row} set={(part) => set(at, part)} />
+      ) : null,
+    )
   return (
     <Form
       of={form}
       class={j.form}
       action={form.busy ? 'Starting' : 'Optimise'}
       variant="primary"
-      disabled={problem !== null || faulty || !(tries !== null && tries >= 1 && tries <= TRIALS_MAX)}
+      disabled={problem !== null || !(tries !== null && tries >= 1 && tries <= TRIALS_MAX)}
     >
       <fieldset class={s.inputs}>
         <legend>Inputs to vary</legend>
-        {rows.map((row, at) =>
-          row.property === undefined ? (
-            <InputRow key={row.input.label} row={row} set={(part) => set(at, part)} />
-          ) : null,
-        )}
-        {inputCount === 0 && (
+        {shown(false)}
+        {rows.every(({ property }) => property !== undefined) && (
           <p class={j.note}>The script has no input that is a number, a choice or a switch.</p>
         )}
       </fieldset>
       <details class={s.inputs}>
-        <summary>Properties of strategy()</summary>
-        {rows.map((row, at) =>
-          row.property === undefined ? null : (
-            <InputRow key={row.property} row={row} set={(part) => set(at, part)} />
-          ),
-        )}
+        <summary>Properties of the strategy</summary>
+        {shown(true)}
       </details>
-      <div class={j.fields}>
-        <Field
-          label="Condition between them"
-          placeholder="Fast < Slow"
-          {...form.field('where')}
-          hint={'Names with blanks in double quotes: "Fast length" < "Slow length"'}
-        />
-        <Select
-          label="Wanted as large as possible"
-          value={ownObjective ? '' : form.values.objective}
-          options={OBJECTIVES}
-          onChange={(objective) => {
-            setOwnObjective(objective === '')
-            if (objective !== '') form.set('objective', objective)
-          }}
-        />
-        {ownObjective && (
-          <Field
-            label="Figure or expression"
-            {...form.field('objective')}
-            hint="As the API names them: netProfit, sharpe, netProfit / maxDrawdown"
-          />
-        )}
-        <Field
-          label="A trial counts if"
-          {...form.field('constraints')}
-          hint="Such as trades >= 30, profitFactor > 1.2"
-        />
-        <Select label="Test" value={windows} options={WINDOWS} onChange={setWindows} />
-        <Select label="What to try" value={sampler} options={SAMPLERS} onChange={setSampler} />
-        {mayHalve && (
-          <Select label="Sort out early" value={halving} options={HALVING} onChange={setHalving} />
-        )}
-        {!isGrid && <Field label="Trials" {...form.field('trials')} />}
-      </div>
+      <How
+        form={form}
+        plan={plan}
+        choices={choices}
+        onChange={(part) => setChoices({ ...choices, ...part })}
+      />
       <p class={j.note} role="status">
         {problem ??
-          (faulty
-            ? 'A range is not complete.'
-            : `${count(tries)} ${tries === 1 ? 'trial' : 'trials'}${size !== null && !isGrid ? ` of ${count(size)} combinations` : ''}, on the last ${count(runBars.value)} bars.`)}
+          `${count(tries)} ${tries === 1 ? 'trial' : 'trials'}${size !== null && !isGrid ? ` of ${count(size)} combinations` : ''}, on the last ${count(about.bars)} bars.`}
       </p>
     </Form>
+  )
+}
+
+interface Words {
+  readonly where: string
+  readonly objective: string
+  readonly constraints: string
+  readonly trials: string
+}
+
+function bodyOf(
+  subject: Subject,
+  { source, exchange, symbol, interval, bars }: About,
+  { where, objective, constraints, trials }: Words,
+  { chosen, isGrid, mayHalve }: ReturnType<typeof planOf>,
+  { windows, halving, sampler }: Choices,
+): SweepBody {
+  return {
+    ...{ name: subject.name, exchange, symbol, interval, bars, source, ...settingsOf(subject) },
+    space: chosen.map(variedOf),
+    where: where.trim() === '' ? [] : [where],
+    ...(objective.trim() !== '' && { objective }),
+    constraints: constraints.trim() === '' ? [] : [constraints],
+    windows: { kind: windows },
+    ...(mayHalve && halving !== 'no' && { halving: { rungs: Number(halving) } }),
+    sampler: isGrid ? 'grid' : sampler === 'auto' ? 'sobol' : sampler,
+    ...(!isGrid && { trials: Number(trials) }),
+  }
+}
+
+interface HowProps {
+  readonly form: FormOf<Words>
+  readonly plan: ReturnType<typeof planOf>
+  readonly choices: Choices
+  readonly onChange: (part: Partial<Choices>) => void
+}
+
+/** What is wanted, and how it is looked for. */
+function How({ form, plan: { isGrid, mayHalve }, choices, onChange }: HowProps) {
+  const [ownObjective, setOwnObjective] = useState(false)
+  return (
+    <div class={j.fields}>
+      <Field
+        label="Condition between them"
+        placeholder="Fast < Slow"
+        {...form.field('where')}
+        hint={'Names with blanks in double quotes: "Fast length" < "Slow length"'}
+      />
+      <Select
+        label="Wanted as large as possible"
+        value={ownObjective ? '' : form.values.objective}
+        options={OBJECTIVES}
+        onChange={(objective) => {
+          setOwnObjective(objective === '')
+          if (objective !== '') form.set('objective', objective)
+        }}
+      />
+      {ownObjective && (
+        <Field
+          label="Figure or expression"
+          {...form.field('objective')}
+          hint="As the API names them: netProfit, sharpe, netProfit / maxDrawdown"
+        />
+      )}
+      <Field
+        label="A trial counts if"
+        {...form.field('constraints')}
+        hint="Such as trades >= 30, profitFactor > 1.2"
+      />
+      <Select
+        label="Test"
+        value={choices.windows}
+        options={WINDOWS}
+        onChange={(windows) => onChange({ windows })}
+      />
+      <Select
+        label="What to try"
+        value={choices.sampler}
+        options={SAMPLERS}
+        onChange={(sampler) => onChange({ sampler })}
+      />
+      {mayHalve && (
+        <Select
+          label="Sort out early"
+          value={choices.halving}
+          options={HALVING}
+          onChange={(halving) => onChange({ halving })}
+        />
+      )}
+      {!isGrid && <Field label="Trials" {...form.field('trials')} />}
+    </div>
   )
 }
 

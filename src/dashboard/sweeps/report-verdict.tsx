@@ -4,7 +4,8 @@ import { call } from '../api-client.ts'
 import { keptRun } from '../run-script.ts'
 import { Show, useLoad } from '../frame/page.tsx'
 import { Button, Empty } from '../ui/ui.tsx'
-import { navigate } from '../router.ts'
+import { editedSubject } from '../research/subject.ts'
+import { goTo } from '../research/subject-menu.ts'
 import type { ShownRun } from '../workspace.ts'
 import { VerdictFigures } from './verdict-figures.tsx'
 import j from '../jobs/jobs.module.css'
@@ -34,7 +35,7 @@ function Judged() {
             <p class={j.sentence}>{verdict.sentence}</p>
             <VerdictFigures verdict={verdict} />
             <div>
-              <Button size="small" icon="tune" onClick={() => navigate('/sweeps/new')}>
+              <Button size="small" icon="tune" onClick={() => goTo(editedSubject(), 'optimise')}>
                 Optimise its inputs
               </Button>
             </div>

@@ -37,15 +37,12 @@ export function SweepPage({ id = '' }: { readonly id?: string }) {
   return (
     <>
       <JobPage
-        noun="Sweep"
-        back={['/sweeps', 'Sweeps']}
+        kind="sweep"
+        id={id}
         loaded={sweep}
         jobOf={({ sweep: one }) => one}
         about={({ sweep: one }) => aboutOf(one)}
         lookMs={LOOK_MS}
-        stop={() => call('POST /api/platform/sweeps/{id}/cancel', { path })}
-        remove={() => call('DELETE /api/platform/sweeps/{id}', { path })}
-        goesToo="Its trials and its verdict are gone then. They stay counted."
         actions={({ sweep: { state }, verdict }) => (
           <>
             {(state === 'cancelled' || state === 'failed') && (

@@ -206,12 +206,13 @@ export function FormProblem({
   shown,
 }: {
   readonly error: unknown
-  readonly shown?: ReadonlySet<string>
+  /** Asked when everything before it is rendered: the fields of parts of the form have said by then which they are. */
+  readonly shown?: () => ReadonlySet<string>
 }) {
   if (!error) return null
   const api = error instanceof ApiError ? error : null
   const elsewhere =
-    api?.fields.filter(({ path }) => ![...(shown ?? [])].some((name) => isAt(path, name))) ?? []
+    api?.fields.filter(({ path }) => ![...(shown?.() ?? [])].some((name) => isAt(path, name))) ?? []
   if (api && api.fields.length > 0 && elsewhere.length === 0) return null
   return (
     <div class={s.problem} role="alert">
@@ -274,7 +275,7 @@ export function Form<V>({
       aria-labelledby={rest.labelledBy}
     >
       {children}
-      <FormProblem error={of.error} shown={of.shown} />
+      <FormProblem error={of.error} shown={() => of.shown} />
       {foot ?? (
         <div class={s.foot}>
           <Button
@@ -359,7 +360,7 @@ export function FormDialog<V>({
         }}
       >
         {children}
-        <FormProblem error={of.error} shown={of.shown} />
+        <FormProblem error={of.error} shown={() => of.shown} />
         {/* Enter sends the form. */}
         <input type="submit" hidden />
       </form>

@@ -1,121 +1,240 @@
-// A button that opens a menu of actions. Arrow keys move in it; Escape or a click elsewhere closes it.
+// Menus: a button that opens a list of actions, and the list by itself where a place is clicked. Arrow keys move in it; Escape
+// or a click elsewhere closes it. It is drawn above everything.
 
 import type { ComponentChildren } from 'preact'
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { Fragment } from 'preact'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Icon, type IconName } from './icon.tsx'
 import s from './menu.module.css'
-import { Button } from './ui.tsx'
+import { Button, cx, toastError } from './ui.tsx'
 
-interface MenuItem {
+export interface MenuItem {
+  /** Tells those of the same text apart. */
+  readonly id?: string
   readonly text: string
   readonly note?: string
+  /** What stands at the end of its line, such as its keys. */
+  readonly hint?: string
   readonly icon?: IconName
-  readonly keys?: string
+  /** Whether it is the one that is chosen of its kind. */
+  readonly checked?: boolean
+  /** Whether it is on, whatever the others are. */
+  readonly on?: boolean
+  /** Its name stands above the first of a section. */
+  readonly section?: string
   readonly danger?: boolean
   readonly disabled?: boolean
   readonly run: () => void
 }
+/** `-` = a line between two groups. */
+export type MenuItems = readonly (MenuItem | '-')[]
 
 interface MenuProps {
   readonly label: string
+  /** A function is asked when the menu is opened. */
+  readonly items: MenuItems | (() => MenuItems | Promise<MenuItems>)
   readonly icon?: IconName
-  readonly items: readonly (MenuItem | '-')[]
   readonly size?: 'small'
-  readonly variant?: 'quiet'
-  /** Text on the button; without one, the label is its tooltip. */
+  /** In the bar of a chart, where a button is as high as the bar. */
+  readonly bar?: boolean
+  readonly class?: string | undefined
+  /** What stands on the button; without it, the label is its tooltip. */
   readonly children?: ComponentChildren
 }
 
-export function Menu({ label, icon = 'more', items, size, variant = 'quiet', children }: MenuProps) {
-  const [open, setOpen] = useState(false)
+export function Menu({ label, icon = 'more', items, size, bar = false, class: more, children }: MenuProps) {
   const anchor = useRef<HTMLSpanElement>(null)
-  const list = useRef<HTMLDivElement>(null)
-  const close = () => {
-    setOpen(false)
-    anchor.current?.querySelector('button')?.focus()
+  const [open, setOpen] = useState<{ readonly box: DOMRect; readonly shown: MenuItems } | null>(null)
+  const id = useId()
+  const toggle = () => {
+    const box = anchor.current?.getBoundingClientRect()
+    if (open || !box) return setOpen(null)
+    const show = (shown: MenuItems) => setOpen({ box, shown })
+    const found = typeof items === 'function' ? items() : items
+    if (found instanceof Promise) found.then(show, toastError)
+    else show(found)
   }
-
-  useLayoutEffect(() => {
-    if (!open || !list.current || !anchor.current) return
-    const at = anchor.current.getBoundingClientRect()
-    const { offsetWidth: width, offsetHeight: height } = list.current
-    const below = at.bottom + 4
-    const top = below + height > innerHeight - 8 ? Math.max(8, at.top - height - 4) : below
-    list.current.style.top = `${top}px`
-    // Without room to the right, align its right edge with the button's.
-    const left = at.left + width > innerWidth - 8 ? at.right - width : at.left
-    list.current.style.left = `${Math.max(8, left)}px`
-    list.current.querySelector<HTMLElement>('[role=menuitem]:not(:disabled)')?.focus()
-  }, [open])
-
-  useEffect(() => {
-    if (!open) return undefined
-    const outside = (event: Event) => {
-      const target = event.target as Node
-      if (!list.current?.contains(target) && !anchor.current?.contains(target)) setOpen(false)
-    }
-    document.addEventListener('pointerdown', outside)
-    return () => document.removeEventListener('pointerdown', outside)
-  }, [open])
-
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Escape' || event.key === 'Tab') {
-      event.preventDefault()
-      event.stopPropagation()
-      close()
-      return
-    }
-    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
-    if (step === 0) return
-    event.preventDefault()
-    const all = [...(list.current?.querySelectorAll<HTMLElement>('[role=menuitem]:not(:disabled)') ?? [])]
-    const at = all.indexOf(document.activeElement as HTMLElement)
-    all[(at + step + all.length) % all.length]?.focus()
-  }
-
+  const props = {
+    'aria-haspopup': 'menu',
+    'aria-expanded': open !== null,
+    'aria-controls': open ? id : undefined,
+    onClick: toggle,
+  } as const
   return (
-    <span ref={anchor} style={{ display: 'inline-flex' }}>
-      <Button
-        variant={variant}
-        {...(size && { size })}
-        icon={icon}
-        {...(children ? {} : { label })}
-        aria-haspopup="menu"
-        aria-expanded={open}
-        onClick={() => setOpen(!open)}
-      >
-        {children}
-      </Button>
+    <>
+      <span ref={anchor} class={cx(s.anchor, more)}>
+        {bar ? (
+          <button
+            {...props}
+            type="button"
+            class={s.bar}
+            aria-label={label}
+            title={label}
+            onKeyDown={(event) => {
+              if (event.key !== 'ArrowDown') return
+              event.preventDefault()
+              toggle()
+            }}
+          >
+            {children}
+          </button>
+        ) : (
+          <Button
+            {...props}
+            variant="quiet"
+            {...(size && { size })}
+            icon={icon}
+            {...(!children && { label })}
+          >
+            {children}
+          </Button>
+        )}
+      </span>
       {open && (
-        <div ref={list} class={s.menu} role="menu" aria-label={label} onKeyDown={onKeyDown}>
-          {items.map((item, i) =>
-            item === '-' ? (
-              <div key={i} class={s.line} role="separator" />
-            ) : (
-              <button
-                key={i}
-                type="button"
-                role="menuitem"
-                class={s.item}
-                tabIndex={-1}
-                disabled={item.disabled ?? false}
-                data-danger={item.danger ?? false}
-                onClick={() => {
-                  close()
-                  item.run()
-                }}
-              >
-                {item.icon ? <Icon name={item.icon} /> : <span />}
-                <span>
-                  {item.text}
-                  {item.note && <small>{item.note}</small>}
-                </span>
-                {item.keys && <kbd>{item.keys}</kbd>}
-              </button>
-            ),
-          )}
-        </div>
+        <MenuList
+          id={id}
+          label={label}
+          owner={anchor.current}
+          items={open.shown}
+          x={open.box.left}
+          right={open.box.right}
+          y={open.box.bottom + 4}
+          above={open.box.top - 4}
+          onClose={(refocus) => {
+            setOpen(null)
+            if (refocus) anchor.current?.querySelector('button')?.focus()
+          }}
+        />
       )}
-    </span>
+    </>
   )
+}
+
+interface Place {
+  readonly x: number
+  readonly y: number
+  /** Where its right edge is if there is no room to the right of `x`. */
+  readonly right?: number
+  /** Where it ends if there is more room above what it belongs to than below. */
+  readonly above?: number
+}
+
+interface MenuListProps extends Place {
+  /** The button that it belongs to, which closes it by itself. */
+  readonly owner?: HTMLElement | null
+  readonly id?: string
+  readonly label: string
+  readonly items: MenuItems
+  readonly onClose: (refocus: boolean) => void
+}
+
+export function MenuList({ id, label, items, owner = null, onClose, ...place }: MenuListProps) {
+  const list = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => {
+    const element = list.current!
+    putAt(element, place)
+    return closing(element, owner, onClose)
+  }, [])
+  // Where one has a sign before it, the words of all stand below each other.
+  const isMarked = items.some(
+    (item) =>
+      item !== '-' && (item.checked !== undefined || item.on !== undefined || item.icon !== undefined),
+  )
+  let section: string | undefined
+  return (
+    <div ref={list} id={id} class={s.menu} role="menu" aria-label={label}>
+      {items.map((item, i) => {
+        if (item === '-') return <div key={i} class={s.line} role="separator" />
+        const head = item.section !== section && item.section
+        section = item.section
+        return (
+          <Fragment key={item.id ?? i}>
+            {head && (
+              <div class={s.head} role="presentation">
+                {head}
+              </div>
+            )}
+            <Item item={item} isMarked={isMarked} onClose={onClose} />
+          </Fragment>
+        )
+      })}
+    </div>
+  )
+}
+
+interface ItemProps {
+  readonly item: MenuItem
+  readonly isMarked: boolean
+  readonly onClose: (refocus: boolean) => void
+}
+
+function Item({ item, isMarked, onClose }: ItemProps) {
+  const ticked = item.on ?? item.checked
+  return (
+    <button
+      type="button"
+      class={s.item}
+      role={ticked === undefined ? 'menuitem' : item.on === undefined ? 'menuitemradio' : 'menuitemcheckbox'}
+      aria-checked={ticked}
+      tabIndex={-1}
+      disabled={item.disabled ?? false}
+      data-danger={item.danger ?? false}
+      onClick={() => {
+        onClose(true)
+        item.run()
+      }}
+    >
+      {isMarked && (
+        <span class={s.mark}>
+          {item.icon ? <Icon name={item.icon} /> : ticked && <Icon name="check" size={14} />}
+        </span>
+      )}
+      <span class={s.text}>
+        {item.text}
+        {item.note && <small>{item.note}</small>}
+      </span>
+      {item.hint && <kbd>{item.hint}</kbd>}
+    </button>
+  )
+}
+
+/** The page's policy forbids inline styles in markup, but allows setting them through the object model. */
+function putAt(element: HTMLElement, { x, y, right = innerWidth - 8, above = 0 }: Place): void {
+  const { width, height } = element.getBoundingClientRect()
+  const left = x + width > innerWidth - 8 ? right - width : x
+  element.style.left = `${Math.max(4, Math.min(left, innerWidth - width - 8))}px`
+  const instead = above - height >= 8 ? above - height : Math.max(8, innerHeight - height - 8)
+  element.style.top = `${y + height <= innerHeight - 8 ? y : instead}px`
+}
+
+/** Moves the focus by keys, and closes. The returned function ends that. */
+function closing(
+  element: HTMLElement,
+  owner: HTMLElement | null,
+  onClose: (refocus: boolean) => void,
+): () => void {
+  const buttons = () => [...element.querySelectorAll<HTMLElement>('[role^="menuitem"]:not(:disabled)')]
+  ;(element.querySelector<HTMLElement>('[aria-checked="true"]') ?? buttons()[0])?.focus()
+  const onKey = (event: KeyboardEvent) => {
+    const all = buttons()
+    const now = all.indexOf(document.activeElement as HTMLElement)
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (event.key === 'Escape' || event.key === 'Tab') onClose(true)
+    else if (step) all[(now + step + all.length) % all.length]?.focus()
+    else if (event.key === 'Home') all[0]?.focus()
+    else if (event.key === 'End') all.at(-1)?.focus()
+    else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+  const onDown = (event: PointerEvent) => {
+    const target = event.target as Node
+    if (!element.contains(target) && !owner?.contains(target)) onClose(false)
+  }
+  element.addEventListener('keydown', onKey)
+  document.addEventListener('pointerdown', onDown, true)
+  return () => {
+    element.removeEventListener('keydown', onKey)
+    document.removeEventListener('pointerdown', onDown, true)
+  }
 }

@@ -167,11 +167,13 @@ interface TabsProps<T extends string> {
   readonly tabs: readonly (readonly [id: T, text: string, icon?: IconName])[]
   readonly active: T | ''
   readonly onSelect: (id: T) => void
+  /** On a page they go on in another line where one is too narrow; in a drawer they are one. */
+  readonly wraps?: boolean
   readonly children?: ComponentChildren
 }
 
 /** Arrow keys move between tabs, as everywhere. */
-export function Tabs<T extends string>({ label, tabs, active, onSelect, children }: TabsProps<T>) {
+export function Tabs<T extends string>({ label, tabs, active, onSelect, wraps, children }: TabsProps<T>) {
   const onKeyDown = (event: KeyboardEvent) => {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
     if (step === 0) return
@@ -184,7 +186,7 @@ export function Tabs<T extends string>({ label, tabs, active, onSelect, children
     queueMicrotask(() => list.querySelector<HTMLElement>('[aria-selected="true"]')?.focus())
   }
   return (
-    <div class={s.tabs}>
+    <div class={cx(s.tabs, wraps && s.wraps)}>
       <div role="tablist" aria-label={label} onKeyDown={onKeyDown} style={{ display: 'contents' }}>
         {tabs.map(([id, text, icon], i) => (
           <button

@@ -48,7 +48,7 @@ export function WatchlistDrawer() {
               items={[
                 { text: 'New list', icon: 'plus', run: () => attempt(importList('New list', [])) },
                 { text: 'Import a file', icon: 'upload', run: () => setImporting(true) },
-                { text: 'All watchlists', icon: 'list', run: () => navigate('/watchlists') },
+                { text: 'All watchlists', icon: 'list', run: () => navigate('/markets') },
               ]}
             />
           </div>

@@ -15,7 +15,12 @@ import s from './watchlists.module.css'
 const SHOWN = 100
 const LIST_FIELDS = bodyFields('POST /api/platform/watchlists/import')
 
-export function ImportWatchlist({ onClose }: { readonly onClose: () => void }) {
+interface ImportProps {
+  readonly onClose: () => void
+  readonly onImported?: () => void
+}
+
+export function ImportWatchlist({ onClose, onImported }: ImportProps) {
   const [parsed, setParsed] = useState<ParsedWatchlist | null>(null)
   const rows = parsed?.rows ?? []
   const form = useForm({
@@ -28,6 +33,7 @@ export function ImportWatchlist({ onClose }: { readonly onClose: () => void }) {
         duplicates > 0 ? `, ${duplicates} ${duplicates === 1 ? 'duplicate' : 'duplicates'} left out` : ''
       toast(`${list.items.length} symbols imported${left}`, { tone: 'up' })
       onClose()
+      onImported?.()
     },
   })
   const { error } = form
@@ -77,7 +83,7 @@ export function ImportWatchlist({ onClose }: { readonly onClose: () => void }) {
               file and drop it again.
             </div>
           ) : (
-            <FormProblem error={error} shown={form.shown} />
+            <FormProblem error={error} shown={() => form.shown} />
           )}
           <div class={s.bad}>
             <DataTable

@@ -14,7 +14,7 @@ export function DeliveriesDrawer() {
         list.length === 0 ? (
           <Empty
             title="Nobody is listening"
-            action={<Button onClick={() => navigate('/webhooks')}>Register a webhook</Button>}
+            action={<Button onClick={() => navigate('/alerts/webhooks')}>Register a webhook</Button>}
           >
             Webhooks get a signed message when a backtest is ready or an alert fires.
           </Empty>

@@ -1,4 +1,4 @@
-// The page of webhooks: registering, testing and changing them, and rotating their secrets, which are shown only once.
+// The tab of webhooks and the page of each: registering, testing and changing them, and rotating their secrets, which are shown only once.
 
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
@@ -16,6 +16,7 @@ import {
   CodeBlock,
   Confirm,
   Page,
+  Panel,
   pageStyles as p,
   Secret,
   Segments,
@@ -40,16 +41,11 @@ const REASONS = {
   secret_lost: 'The server lost the key to its secret. Rotate the secret, which enables it too.',
 } as const
 
-export function Webhooks({ id }: { readonly id?: string }) {
-  return id === undefined ? <WebhookList /> : <WebhookPage key={id} id={id} />
-}
-
-function WebhookList() {
+export function Webhooks() {
   const [making, setMaking] = useState(false)
   const list = useLoad(async (signal) => (await call('GET /api/platform/webhooks', { signal })).webhooks, [])
   return (
-    <Page
-      title="Webhooks"
+    <Panel
       about="A signed POST to your address when a backtest is ready or an alert fires. Failed ones are tried again for three days."
       actions={
         <Button variant="primary" icon="plus" onClick={() => setMaking(true)}>
@@ -75,7 +71,7 @@ function WebhookList() {
               {webhooks.map((one) => (
                 <li key={one.id} class={rows['row']}>
                   <div class={rows['main']}>
-                    <a href={href(`/webhooks/${one.id}`)}>
+                    <a href={href(`/alerts/webhooks/${one.id}`)}>
                       <strong>{one.name}</strong>
                     </a>
                     <span class={rows['note']}>{one.url}</span>
@@ -91,7 +87,7 @@ function WebhookList() {
                   <Button
                     size="small"
                     variant="quiet"
-                    onClick={() => navigate(`/webhooks/${one.id}`)}
+                    onClick={() => navigate(`/alerts/webhooks/${one.id}`)}
                     aria-label={`Deliveries of ${one.name}`}
                   >
                     Deliveries
@@ -104,7 +100,7 @@ function WebhookList() {
       </Show>
       <Verify />
       {making && <WebhookForm webhook={null} onClose={() => setMaking(false)} onSaved={list.reload} />}
-    </Page>
+    </Panel>
   )
 }
 
@@ -115,8 +111,8 @@ function StateBadge({ webhook }: { readonly webhook: Webhook }) {
   return <Badge tone="up">active</Badge>
 }
 
-function WebhookPage({ id }: { readonly id: string }) {
-  const [dialog, setDialog] = useState<'edit' | 'delete' | 'rotate' | null>(null)
+export function WebhookPage({ id = '' }: { readonly id?: string }) {
+  const [dialog, setDialog] = useState<DialogName | null>(null)
   const [secret, setSecret] = useState<string | null>(null)
   const [sent, setSent] = useState(0)
   const path = { id }
@@ -124,10 +120,7 @@ function WebhookPage({ id }: { readonly id: string }) {
     async (signal) => (await call('GET /api/platform/webhooks/{id}', { path, signal })).webhook,
     [id],
   )
-  const webhook = loaded.data
-  const change = (status: Webhook['status']) =>
-    call('PATCH /api/platform/webhooks/{id}', { path, body: { status } })
-  const act = (work: Promise<unknown>, text: string) =>
+  const act: Act = (work, text) =>
     attempt(
       work.then(() => {
         toast(text, { tone: 'up' })
@@ -135,46 +128,13 @@ function WebhookPage({ id }: { readonly id: string }) {
         loaded.reload()
       }),
     )
+  const webhook = loaded.data
   return (
     <Page
       title={webhook?.name ?? 'Webhook'}
       about={webhook?.url}
-      back={['/webhooks', 'Webhooks']}
-      actions={
-        webhook && (
-          <>
-            <Button
-              icon="play"
-              disabled={webhook.status !== 'active'}
-              onClick={() =>
-                act(call('POST /api/platform/webhooks/{id}/test', { path }), 'A test is on its way')
-              }
-            >
-              Send a test
-            </Button>
-            <Menu
-              label="More for this webhook"
-              items={[
-                { text: 'Change', icon: 'tune', run: () => setDialog('edit') },
-                webhook.status === 'active'
-                  ? {
-                      text: 'Disable',
-                      icon: 'pause',
-                      run: () => act(change('disabled'), 'Disabled'),
-                    }
-                  : {
-                      text: 'Enable',
-                      icon: 'play',
-                      run: () => act(change('active'), 'Enabled'),
-                    },
-                { text: 'New secret', icon: 'replay', run: () => setDialog('rotate') },
-                '-',
-                { text: 'Delete', icon: 'trash', danger: true, run: () => setDialog('delete') },
-              ]}
-            />
-          </>
-        )
-      }
+      back={['/alerts/webhooks', 'Webhooks']}
+      actions={webhook && <Actions webhook={webhook} act={act} onDialog={setDialog} />}
     >
       <Show of={loaded}>
         {(one) => (
@@ -186,92 +146,162 @@ function WebhookPage({ id }: { readonly id: string }) {
                   <Secret value={secret} label="Signing secret" />
                 </div>
               )}
-              {one.rotating && (
-                <div class={p['note']} data-tone="warn">
-                  <span>
-                    The secret is being changed. <code>webhook-signature</code> carries both for 24 hours;{' '}
-                    <code>X-Service-Signature</code> keeps the old one until you confirm that your receiver
-                    knows the new one.
-                  </span>
-                  <span>
-                    <Button
-                      size="small"
-                      icon="check"
-                      onClick={() => {
-                        setSecret(null)
-                        act(
-                          call('POST /api/platform/webhooks/{id}/rotate/confirm', { path }),
-                          'The old secret is gone',
-                        )
-                      }}
-                    >
-                      My receiver knows it
-                    </Button>
-                  </span>
-                </div>
-              )}
-              {one.disabledReason && (
-                <div class={p['note']} data-tone="down">
-                  {REASONS[one.disabledReason]}
-                  {one.disabledReason !== 'secret_lost' &&
-                    ' Enable it from the menu, which also forgets its failures.'}
-                </div>
-              )}
-              <dl class={p['facts']}>
-                <dt>State</dt>
-                <dd>
-                  <StateBadge webhook={one} />
-                </dd>
-                <dt>Events</dt>
-                <dd>
-                  {one.events
-                    .map((event) => EVENTS.find(([name]) => name === event)?.[1] ?? event)
-                    .join(', ')}
-                </dd>
-                <dt>Registered</dt>
-                <dd>{ago(one.createdAt)}</dd>
-              </dl>
+              <State webhook={one} act={act} onConfirmed={() => setSecret(null)} />
             </div>
             <section class={p['section']}>
               <h2>Deliveries</h2>
               <p>The last thirty days.</p>
               <Deliveries webhookId={id} changed={sent} />
             </section>
-            {dialog === 'edit' && (
-              <WebhookForm webhook={one} onClose={() => setDialog(null)} onSaved={loaded.reload} />
-            )}
-            {dialog === 'delete' && (
-              <Confirm
-                title={`Delete “${one.name}”?`}
-                action="Delete webhook"
-                onClose={() => setDialog(null)}
-                onConfirm={async () => {
-                  await call('DELETE /api/platform/webhooks/{id}', { path })
-                  navigate('/webhooks')
-                }}
-              >
-                What is still waiting for it is not sent any more.
-              </Confirm>
-            )}
-            {dialog === 'rotate' && (
-              <Confirm
-                title="Make a new secret?"
-                action="Make a new secret"
-                onClose={() => setDialog(null)}
-                onConfirm={async () => {
-                  const answer = await call('POST /api/platform/webhooks/{id}/rotate', { path })
-                  setSecret(answer.secret)
-                  loaded.reload()
-                }}
-              >
-                The old one stays valid until you confirm that your receiver knows the new one.
-              </Confirm>
-            )}
+            <Dialogs
+              webhook={one}
+              dialog={dialog}
+              onClose={() => setDialog(null)}
+              onChanged={loaded.reload}
+              onSecret={setSecret}
+            />
           </>
         )}
       </Show>
     </Page>
   )
+}
+
+type DialogName = 'edit' | 'delete' | 'rotate'
+/** Does something, says so, and shows what became of it. */
+type Act = (work: Promise<unknown>, text: string) => void
+
+interface ActionsProps {
+  readonly webhook: Webhook
+  readonly act: Act
+  readonly onDialog: (name: DialogName) => void
+}
+
+function Actions({ webhook: { id, status }, act, onDialog }: ActionsProps) {
+  const path = { id }
+  const isActive = status === 'active'
+  const turn = () =>
+    act(
+      call('PATCH /api/platform/webhooks/{id}', { path, body: { status: isActive ? 'disabled' : 'active' } }),
+      isActive ? 'Disabled' : 'Enabled',
+    )
+  return (
+    <>
+      <Button
+        icon="play"
+        disabled={!isActive}
+        onClick={() => act(call('POST /api/platform/webhooks/{id}/test', { path }), 'A test is on its way')}
+      >
+        Send a test
+      </Button>
+      <Menu
+        label="More for this webhook"
+        items={[
+          { text: 'Change', icon: 'tune', run: () => onDialog('edit') },
+          { text: isActive ? 'Disable' : 'Enable', icon: isActive ? 'pause' : 'play', run: turn },
+          { text: 'New secret', icon: 'replay', run: () => onDialog('rotate') },
+          '-',
+          { text: 'Delete', icon: 'trash', danger: true, run: () => onDialog('delete') },
+        ]}
+      />
+    </>
+  )
+}
+
+interface StateProps {
+  readonly webhook: Webhook
+  readonly act: Act
+  readonly onConfirmed: () => void
+}
+
+function State({ webhook, act, onConfirmed }: StateProps) {
+  const { id, rotating, disabledReason, events, createdAt } = webhook
+  return (
+    <>
+      {rotating && (
+        <div class={p['note']} data-tone="warn">
+          <span>
+            The secret is being changed. <code>webhook-signature</code> carries both for 24 hours;{' '}
+            <code>X-Service-Signature</code> keeps the old one until you confirm that your receiver knows the
+            new one.
+          </span>
+          <span>
+            <Button
+              size="small"
+              icon="check"
+              onClick={() => {
+                onConfirmed()
+                act(
+                  call('POST /api/platform/webhooks/{id}/rotate/confirm', { path: { id } }),
+                  'The old secret is gone',
+                )
+              }}
+            >
+              My receiver knows it
+            </Button>
+          </span>
+        </div>
+      )}
+      {disabledReason && (
+        <div class={p['note']} data-tone="down">
+          {REASONS[disabledReason]}
+          {disabledReason !== 'secret_lost' && ' Enable it from the menu, which also forgets its failures.'}
+        </div>
+      )}
+      <dl class={p['facts']}>
+        <dt>State</dt>
+        <dd>
+          <StateBadge webhook={webhook} />
+        </dd>
+        <dt>Events</dt>
+        <dd>{events.map((event) => EVENTS.find(([name]) => name === event)?.[1] ?? event).join(', ')}</dd>
+        <dt>Registered</dt>
+        <dd>{ago(createdAt)}</dd>
+      </dl>
+    </>
+  )
+}
+
+interface DialogsProps {
+  readonly webhook: Webhook
+  readonly dialog: DialogName | null
+  readonly onClose: () => void
+  readonly onChanged: () => void
+  readonly onSecret: (secret: string) => void
+}
+
+function Dialogs({ webhook, dialog, onClose, onChanged, onSecret }: DialogsProps) {
+  const path = { id: webhook.id }
+  if (dialog === 'edit') return <WebhookForm webhook={webhook} onClose={onClose} onSaved={onChanged} />
+  if (dialog === 'delete')
+    return (
+      <Confirm
+        title={`Delete “${webhook.name}”?`}
+        action="Delete webhook"
+        onClose={onClose}
+        onConfirm={async () => {
+          await call('DELETE /api/platform/webhooks/{id}', { path })
+          navigate('/alerts/webhooks')
+        }}
+      >
+        What is still waiting for it is not sent any more.
+      </Confirm>
+    )
+  if (dialog === 'rotate')
+    return (
+      <Confirm
+        title="Make a new secret?"
+        action="Make a new secret"
+        onClose={onClose}
+        onConfirm={async () => {
+          onSecret((await call('POST /api/platform/webhooks/{id}/rotate', { path })).secret)
+          onChanged()
+        }}
+      >
+        The old one stays valid until you confirm that your receiver knows the new one.
+      </Confirm>
+    )
+  return null
 }
 
 interface WebhookFormProps {
@@ -299,30 +329,7 @@ function WebhookForm({ webhook, onClose, onSaved }: WebhookFormProps) {
     },
   })
   const { events } = form.values
-  if (made)
-    return (
-      <Dialog
-        title="Keep this secret"
-        onClose={onClose}
-        footer={
-          <Button
-            variant="primary"
-            onClick={() => {
-              onClose()
-              navigate(`/webhooks/${made.id}`)
-            }}
-          >
-            I have kept it
-          </Button>
-        }
-      >
-        <p>
-          It signs every delivery. It is shown this once; if it gets lost, make a new one from the menu of the
-          webhook.
-        </p>
-        <Secret value={made.secret} label="Signing secret" />
-      </Dialog>
-    )
+  if (made) return <KeepSecret {...made} onClose={onClose} />
   return (
     <FormDialog
       of={form}
@@ -354,6 +361,36 @@ function WebhookForm({ webhook, onClose, onSaved }: WebhookFormProps) {
         {form.problem('events') && <span class="down">{form.problem('events')}</span>}
       </fieldset>
     </FormDialog>
+  )
+}
+
+interface KeepSecretProps {
+  readonly id: string
+  readonly secret: string
+  readonly onClose: () => void
+}
+
+function KeepSecret({ id, secret, onClose }: KeepSecretProps) {
+  const done = () => {
+    onClose()
+    navigate(`/alerts/webhooks/${id}`)
+  }
+  return (
+    <Dialog
+      title="Keep this secret"
+      onClose={onClose}
+      footer={
+        <Button variant="primary" onClick={done}>
+          I have kept it
+        </Button>
+      }
+    >
+      <p>
+        It signs every delivery. It is shown this once; if it gets lost, make a new one from the menu of the
+        webhook.
+      </p>
+      <Secret value={secret} label="Signing secret" />
+    </Dialog>
   )
 }
 

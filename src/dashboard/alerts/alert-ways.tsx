@@ -1,0 +1,186 @@
+// How an alert is told: by mail, webhooks, phones and chats, and who else is told if nobody has seen it.
+
+import { useEffect, useState } from 'preact/hooks'
+import type { Channel } from '../../wire/channel.ts'
+import type { Webhook } from '../../wire/webhook.ts'
+import { call } from '../api-client.ts'
+import { Check, pageStyles as p, Segments } from '../frame/page.tsx'
+import { href } from '../router.ts'
+import { user } from '../session.ts'
+import type { FormOf } from '../ui/form.tsx'
+import { Field, Select } from '../ui/ui.tsx'
+import type { AlertValues } from './alert-values.ts'
+import s from './alerts.module.css'
+
+/** Whether a webhook listens to alerts. */
+const listens = (one: Webhook): boolean => one.status === 'active' && one.events.includes('alert.triggered')
+
+interface KnownWays {
+  readonly webhooks: readonly Webhook[] | null
+  readonly channels: readonly Channel[] | null
+  readonly canMail: boolean | null
+}
+
+/** The ways there are, each null until it is known. */
+export function useWays(): KnownWays {
+  const [ways, setWays] = useState<KnownWays>({ webhooks: null, channels: null, canMail: null })
+  useEffect(() => {
+    const abort = new AbortController()
+    const { signal } = abort
+    const know = (part: Partial<KnownWays>) => setWays((before) => ({ ...before, ...part }))
+    const quiet = () => undefined
+    call('GET /api/platform/webhooks', { signal }).then(({ webhooks }) => know({ webhooks }), quiet)
+    call('GET /api/platform/channels', { signal }).then(({ channels }) => know({ channels }), quiet)
+    call('GET /api/platform/alerts/outbox', { query: { limit: 1 }, signal }).then(
+      ({ mailServer }) => know({ canMail: mailServer }),
+      quiet,
+    )
+    return () => abort.abort()
+  }, [])
+  return ways
+}
+
+/** An alert is told in some way at least: where no mail is sent, by mail only until another way is chosen. */
+export const mailsBy = ({ email, webhook, channelIds }: AlertValues, { canMail }: KnownWays): boolean =>
+  email ?? (canMail !== false || !(webhook || channelIds.length > 0))
+
+interface WaysProps {
+  readonly form: FormOf<AlertValues>
+  readonly ways: KnownWays
+}
+
+export function AlertWays({ form: { values, set }, ways }: WaysProps) {
+  const { webhooks, channels, canMail } = ways
+  const hasHooks = webhooks !== null && webhooks.length > 0
+  return (
+    <fieldset class={p['form']} style={{ gap: '6px' }}>
+      <legend class="muted" style={{ fontSize: '12px', marginBottom: '4px' }}>
+        Besides the list here, tell me by
+      </legend>
+      <Check checked={mailsBy(values, ways)} onChange={(value) => set('email', value)}>
+        E-mail{' '}
+        <span class="muted">
+          {canMail === false
+            ? 'waits on the page Alerts: this server has no mail server'
+            : `to ${user.value?.email}`}
+        </span>
+      </Check>
+      {(hasHooks || values.webhook) && (
+        <Check checked={values.webhook} onChange={(value) => set('webhook', value)}>
+          Webhook
+        </Check>
+      )}
+      {values.webhook && hasHooks && (
+        <Receivers
+          webhooks={webhooks}
+          which={values.which}
+          chosen={values.webhookIds}
+          onWhich={(which) => set('which', which)}
+          onChosen={(ids) => set('webhookIds', ids)}
+        />
+      )}
+      {channels?.map((one) => (
+        <Check
+          key={one.id}
+          checked={values.channelIds.includes(one.id)}
+          disabled={one.status === 'disabled' && !values.channelIds.includes(one.id)}
+          onChange={(on) =>
+            set(
+              'channelIds',
+              on ? [...values.channelIds, one.id] : values.channelIds.filter((id) => id !== one.id),
+            )
+          }
+        >
+          {one.name} <span class="muted">{one.status === 'disabled' ? 'is disabled' : one.kind}</span>
+        </Check>
+      ))}
+      {(channels?.length === 0 || webhooks?.length === 0) && (
+        <span class="muted">
+          Set up{' '}
+          <a href={href('/alerts/channels')} style={{ textDecoration: 'underline' }}>
+            a phone or a chat
+          </a>{' '}
+          or{' '}
+          <a href={href('/alerts/webhooks')} style={{ textDecoration: 'underline' }}>
+            a webhook
+          </a>
+        </span>
+      )}
+    </fieldset>
+  )
+}
+
+/** Who else is told if nobody has seen it. */
+export function Escalation({ form, ways: { channels } }: WaysProps) {
+  if (!channels || channels.length === 0) return null
+  const { escalateTo } = form.values
+  return (
+    <div class={p['row']}>
+      <Select
+        label="If nobody has seen it, tell"
+        value={escalateTo}
+        options={[['', 'nobody else'], ...channels.map((one) => [one.id, one.name] as const)]}
+        onChange={(id) => form.set('escalateTo', id)}
+      />
+      {escalateTo !== '' && (
+        <Field
+          label="After minutes"
+          inputMode="numeric"
+          hint="“Seen” is a tap in the message, or on the page Alerts."
+          {...form.field('escalateAfter')}
+        />
+      )}
+    </div>
+  )
+}
+
+interface ReceiversProps {
+  readonly webhooks: readonly Webhook[]
+  readonly which: 'all' | 'chosen'
+  readonly chosen: readonly string[]
+  readonly onWhich: (which: 'all' | 'chosen') => void
+  readonly onChosen: (ids: readonly string[]) => void
+}
+
+/** Either all webhooks that listen to alerts at the time it fires, or the ticked ones. */
+function Receivers({ webhooks, which, chosen, onWhich, onChosen }: ReceiversProps) {
+  const listening = webhooks.filter(listens).length
+  return (
+    <div class={s.receivers}>
+      <Segments
+        label="Which webhooks"
+        value={which}
+        options={[
+          ['all', 'All'],
+          ['chosen', 'Only some'],
+        ]}
+        onChange={onWhich}
+      />
+      {which === 'all' ? (
+        <p class={s.note}>
+          {listening === 0
+            ? 'None of your webhooks listens to alerts: change one on the webhooks page.'
+            : `The ${listening === 1 ? 'one that listens' : `${listening} that listen`} to alerts now, and those that will.`}
+        </p>
+      ) : (
+        webhooks.map((one) => (
+          <Check
+            key={one.id}
+            checked={chosen.includes(one.id)}
+            disabled={!listens(one) && !chosen.includes(one.id)}
+            onChange={(on) => onChosen(on ? [...chosen, one.id] : chosen.filter((id) => id !== one.id))}
+          >
+            {one.name}{' '}
+            <span class={s.note}>
+              {one.status === 'disabled'
+                ? 'is disabled'
+                : listens(one)
+                  ? new URL(one.url).host
+                  : 'does not listen to alerts'}
+            </span>
+          </Check>
+        ))
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,38 @@
+// The alerts that run one script, and a button for another.
+
+import { Show } from '../frame/page.tsx'
+import type { TabProps } from '../research/script-place.tsx'
+import { Button, Empty } from '../ui/ui.tsx'
+import { alertAt } from '../workspace.ts'
+import { AlertRow, alertStyles as s, useAlerts } from './alerts-list.tsx'
+
+export function ScriptAlerts({ subject }: TabProps) {
+  const { alerts } = useAlerts()
+  const add = (
+    <Button icon="bell" onClick={() => (alertAt.value = { subject })}>
+      Add alert…
+    </Button>
+  )
+  return (
+    <Show of={alerts}>
+      {(list) => {
+        const own = list.filter(({ scriptId }) => scriptId === subject.id)
+        return own.length === 0 ? (
+          <Empty title="No alert runs it" action={add}>
+            You can be told when one of its plots crosses a level, the price or another plot, or when it calls
+            for an alert itself.
+          </Empty>
+        ) : (
+          <>
+            {add}
+            <ul class={s['list']} aria-label="Alerts">
+              {own.map((alert) => (
+                <AlertRow key={alert.id} alert={alert} />
+              ))}
+            </ul>
+          </>
+        )
+      }}
+    </Show>
+  )
+}

@@ -1,0 +1,109 @@
+// The legend's line of another symbol on the chart.
+
+import type { Bars } from '../../market/bars.ts'
+import type { Compared } from '../charts.ts'
+import { percent } from '../format.ts'
+import { theme } from '../settings.ts'
+import { Button, cx } from '../ui/ui.tsx'
+import { plotText } from './axis-text.ts'
+import { barAt } from './bars.ts'
+import { symbols, type Cell } from './cell.ts'
+import s from './chart.module.css'
+import { replayOnChart } from './chart-state.ts'
+import { changeCompared, COMPARE_SCALES, nameOf, removeCompared } from './compare-symbols.ts'
+import { ComparedMissing } from './compared-missing.tsx'
+import { factsOf } from './made-markets.ts'
+import { legible } from './paint.ts'
+
+const SCALES: Readonly<Record<Compared['scale'], readonly [text: string, about: string]>> = {
+  percent: ['%', 'Begins where the chart does, and shows how far each has moved'],
+  own: ['own', 'On a scale of its own, as high as the chart'],
+  price: ['price', 'On the scale of the chart'],
+}
+
+/** Another symbol's line: its close at the crosshair, how far it has moved in view, and what can be done with it. */
+export function ComparedLine({
+  cell,
+  compared,
+  bars,
+  bar,
+}: {
+  readonly cell: Cell
+  readonly compared: Compared
+  readonly bars: Bars
+  readonly bar: number
+}) {
+  const { exchange, symbol, scale, color, hidden } = compared
+  const found = cell.comparedBars.value[nameOf(compared)]
+  const name = factsOf(symbols.value ?? [], compared)?.description || symbol
+  const next = COMPARE_SCALES[(COMPARE_SCALES.indexOf(scale) + 1) % COMPARE_SCALES.length]!
+  const blind = replayOnChart.value?.blind === true
+  return (
+    <div class={s.legendLine} data-dim={hidden}>
+      <span class={s.comparedName} style={{ color: legible(color, theme.value) }}>
+        {blind ? 'Hidden symbol' : name}
+      </span>
+      {!blind && <span class="muted">{exchange}</span>}
+      {found instanceof Error ? (
+        <ComparedMissing
+          of={{ exchange, symbol, interval: cell.market.value.interval }}
+          about={found.message}
+        />
+      ) : (
+        found && <ComparedValue cell={cell} bars={bars} other={found} bar={bar} />
+      )}
+      <span class={s.legendTools}>
+        <Button
+          variant="quiet"
+          size="small"
+          class={s.scaleButton ?? ''}
+          title={`${SCALES[scale][1]}. Press for: ${SCALES[next][1].toLowerCase()}`}
+          onClick={() => changeCompared(cell, compared, { scale: next })}
+        >
+          {SCALES[scale][0]}
+        </Button>
+        <Button
+          variant="quiet"
+          size="small"
+          icon="eye"
+          label={hidden ? `Show ${symbol}` : `Hide ${symbol}`}
+          pressed={hidden}
+          onClick={() => changeCompared(cell, compared, { hidden: !hidden })}
+        />
+        <Button
+          variant="quiet"
+          size="small"
+          icon="close"
+          label={`Take ${symbol} off the chart`}
+          onClick={() => removeCompared(cell, compared)}
+        />
+      </span>
+    </div>
+  )
+}
+
+function ComparedValue({
+  cell,
+  bars,
+  other,
+  bar,
+}: {
+  readonly cell: Cell
+  readonly bars: Bars
+  readonly other: Bars
+  readonly bar: number
+}) {
+  const time = bars.time[bar] ?? 0
+  const at = barAt(other, time)
+  const from = bars.time[Math.max(0, Math.ceil(cell.view.value?.camera.visible?.from ?? 0))] ?? time
+  if (other.length === 0 || time < other.time[0]!) return <span class="muted">∅</span>
+  const change = other.close[at]! / other.close[barAt(other, from)]! - 1
+  return (
+    <span class={cx('num', s.legendValues)}>
+      <span>{plotText(other.close[at]!)}</span>
+      <span class={change >= 0 ? 'up' : 'down'} title="Since the first bar in view">
+        {percent(change, { plus: true })}
+      </span>
+    </span>
+  )
+}

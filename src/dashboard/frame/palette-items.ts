@@ -1,0 +1,187 @@
+// What the palette lists: commands, symbols, indicators, stored objects and help, as far as they fit what was typed.
+
+import { timeOfId } from '../../lib/ids.ts'
+import { plainText } from '../../lib/markdown.ts'
+import type { Hit } from '../../wire/search.ts'
+import type { ArticleHead as Article } from '../../wire/support.ts'
+import { commands, keysOf } from '../commands.ts'
+import { openScript } from '../editor/documents.ts'
+import { ago, intervalText } from '../format.ts'
+import { openReport } from '../open-report.ts'
+import { navigate } from '../router.ts'
+import { user } from '../session.ts'
+import type { LibraryIndicator } from '../studies/library.ts'
+import { addStudy } from '../studies/studies.ts'
+import type { IconName } from '../ui/icon.tsx'
+import type { SymbolFacts } from '../watchlists/quotes.ts'
+import { attempt } from './page.tsx'
+import { ranked } from './palette-model.ts'
+import { showOnChart } from './show-on-chart.ts'
+
+export interface Item {
+  readonly key: string
+  readonly group: string
+  readonly icon: IconName
+  readonly title: string
+  readonly at: readonly number[]
+  readonly note?: string
+  readonly side?: string
+  readonly keys?: string
+  readonly run: () => void
+}
+
+/** What there is to choose from; all but commands come from the server, a moment after the palette. */
+export interface Offered {
+  readonly symbols: readonly SymbolFacts[]
+  readonly indicators: readonly LibraryIndicator[]
+  readonly articles: readonly Article[]
+  readonly hits: readonly Hit[]
+  /** The articles whose text fits the query. */
+  readonly fitting: readonly Article[]
+}
+
+const ARTICLES_MAX = 4
+const SECTION_ICONS: Readonly<Record<string, IconName>> = {
+  'Go to': 'external',
+  Chart: 'candles',
+  Drawing: 'note',
+  Script: 'code',
+  Report: 'report',
+  Replay: 'replay',
+  Alerts: 'bell',
+  Settings: 'settings',
+}
+const HIT_ICONS = { script: 'code', idea: 'bulb', backtest: 'report', watchlist: 'list' } as const
+const HIT_GROUPS = {
+  script: 'Scripts',
+  idea: 'Ideas',
+  backtest: 'Backtests',
+  watchlist: 'Watchlists',
+} as const
+
+export function itemsFor(query: string, { symbols, indicators, articles, hits, fitting }: Offered): Item[] {
+  const typed = query.trim()
+  // Short words are mostly symbols, longer ones commands.
+  const first =
+    typed.length <= 4
+      ? [...symbolItems(query, symbols), ...commandItems(query)]
+      : [...commandItems(query), ...symbolItems(query, symbols)]
+  if (typed === '') return first
+  // A user who types an indicator's short name means that indicator.
+  const isNamed = (one: LibraryIndicator) => one.shortTitle.toLowerCase().startsWith(typed.toLowerCase())
+  const { true: named = [], false: others = [] } = Object.groupBy(indicators, (one) => `${isNamed(one)}`)
+  return [
+    ...indicatorItems(query, named),
+    ...first,
+    ...indicatorItems(query, others),
+    ...hitItems(hits),
+    ...articleItems(query, articles, fitting),
+  ]
+}
+
+const symbolItems = (query: string, symbols: readonly SymbolFacts[]): Item[] =>
+  ranked(
+    symbols,
+    query,
+    (one) => `${one.symbol} ${one.exchange} ${one.description}`,
+    query.trim() === '' ? 4 : 6,
+  ).map(({ item: { exchange, symbol, description, series }, match }) => ({
+    key: `symbol:${exchange}:${symbol}`,
+    group: 'Symbols',
+    icon: 'chart',
+    title: symbol,
+    at: match.at.filter((i) => i < symbol.length),
+    note: description,
+    side: exchange,
+    run: () => {
+      const intervals = series.map(({ interval }) => interval)
+      showOnChart({ exchange, symbol, interval: intervals.includes('1d') ? '1d' : (intervals[0] ?? '1d') })
+    },
+  }))
+
+function commandItems(query: string): Item[] {
+  const isAll = query.trim() === ''
+  const available = commands.value.filter((one) => one.id !== 'palette' && (one.when?.() ?? true))
+  return ranked(available, query, (one) => one.title, isAll ? 40 : 8).map(({ item, match }) => ({
+    key: `command:${item.id}`,
+    group: isAll ? item.section : 'Commands',
+    icon: SECTION_ICONS[item.section] ?? 'play',
+    title: item.title,
+    at: match.at,
+    keys: keysOf(item),
+    run: item.run,
+  }))
+}
+
+const indicatorItems = (query: string, some: readonly LibraryIndicator[]): Item[] =>
+  ranked(some, query, (one) => `${one.shortTitle} ${one.title} ${one.also}`, 5).map(
+    ({ item: { id, title, shortTitle, source } }) => ({
+      key: `indicator:${id}`,
+      group: 'Indicators',
+      icon: 'code',
+      title,
+      at: [],
+      note: 'Put it on the chart',
+      side: shortTitle,
+      run: () => {
+        addStudy({ name: title, shortName: shortTitle, source, from: `library:${id}` })
+        if (!location.pathname.includes('/chart')) navigate('/')
+      },
+    }),
+  )
+
+const hitItems = (hits: readonly Hit[]): Item[] =>
+  (['backtest', 'script', 'idea', 'watchlist'] as const).flatMap((type) =>
+    hits
+      .filter((one) => one.type === type)
+      .map((hit) => ({
+        key: `${hit.type}:${hit.id}`,
+        group: HIT_GROUPS[type],
+        icon: HIT_ICONS[type],
+        title: hit.title,
+        at: [],
+        note: noteOf(hit),
+        ...sideOf(hit),
+        run: () => openHit(hit),
+      })),
+  )
+
+/** Articles are found by their titles, and where no title fits, by their text. */
+function articleItems(query: string, articles: readonly Article[], fitting: readonly Article[]): Item[] {
+  const item = ({ id, title }: Article, at: readonly number[]): Item => ({
+    key: `help:${id}`,
+    group: 'Help',
+    icon: 'help',
+    title,
+    at,
+    run: () => navigate(`/help/${id}`),
+  })
+  const titled = ranked(articles, query, (one) => one.title, ARTICLES_MAX)
+  return titled.length > 0
+    ? titled.map(({ item: one, match }) => item(one, match.at))
+    : fitting.slice(0, ARTICLES_MAX).map((one) => item(one, []))
+}
+
+/** Runs of one script share a name, so their dates tell them apart; scripts of others are told apart by author. */
+function sideOf({ type, id, symbol, author }: Hit): { side?: string } {
+  const made = type === 'backtest' ? timeOfId(id) : null
+  if (made !== null) return { side: ago(made) }
+  if (type === 'script') return author === user.value?.name ? {} : { side: author }
+  return symbol === null ? {} : { side: symbol }
+}
+
+/** A snippet without Markdown's marks. */
+function noteOf({ type, snippet, symbol, tags }: Hit): string {
+  if (type === 'idea') return plainText(snippet, 140)
+  if (type === 'backtest') return `${tags[0]}:${symbol} ${intervalText(tags[1] ?? '')}`
+  return snippet.replace(/\/\/@version=\d\s*/, '').replace(/(^|\s)\/\/\s?/g, '$1')
+}
+
+function openHit({ type, id, author }: Hit): void {
+  if (type === 'idea') navigate(`/ideas/${id}`)
+  else if (type === 'watchlist') navigate(`/markets/${id}`)
+  // The caller's own script opens on the chart, another user's on a page where it can be read first.
+  else if (type === 'script' && author === user.value?.name) attempt(openScript(id).then(() => navigate('/')))
+  else if (type === 'script') navigate(`/research/${id}`)
+  else attempt(openReport(id))
+}

@@ -1,0 +1,24 @@
+// Files that are dropped anywhere on the page: they lie here until the page of sources takes them up.
+
+import { signal } from '@preact/signals'
+import { navigate } from '../router.ts'
+
+export const dropped = signal<readonly File[]>([])
+
+/** A place that takes files itself says so by preventing the default. The returned function ends it. */
+export function listenForFiles(): () => void {
+  const ended = new AbortController()
+  const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false
+  window.addEventListener('dragover', (event) => hasFiles(event) && event.preventDefault(), ended)
+  window.addEventListener(
+    'drop',
+    (event) => {
+      if (event.defaultPrevented || !hasFiles(event)) return
+      event.preventDefault()
+      dropped.value = [...(event.dataTransfer?.files ?? [])]
+      navigate('/markets/sources')
+    },
+    ended,
+  )
+  return () => ended.abort()
+}

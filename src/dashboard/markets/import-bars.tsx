@@ -1,0 +1,345 @@
+// Importing files of bars. Each is looked at first, and how it would be read is shown before anything is stored.
+
+import { useSignalEffect } from '@preact/signals'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { count, intervalText, percent, time } from '../format.ts'
+import { type FileMarket, marketOfFile } from '../../market/files/file-market.ts'
+import { normalizeInterval } from '../../market/interval.ts'
+import { Form, useForm } from '../ui/form.tsx'
+import { Button, Field, Progress, Select } from '../ui/ui.tsx'
+import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
+import {
+  checkSums,
+  type FileHints,
+  importBarsFile,
+  type Imported,
+  inspectBarsFile,
+  type Inspected,
+  isCheckSum,
+  isLookedAtInPart,
+  NO_HINTS,
+} from './bar-files.ts'
+import { DropZone, pageStyles as p } from '../frame/page.tsx'
+import { dropped } from './dropped.ts'
+import s from './markets.module.css'
+import { showOnChart } from '../frame/show-on-chart.ts'
+
+const SERIES_BODY = bodyFields('POST /api/platform/bars/fetch')
+
+interface Upload {
+  readonly key: number
+  readonly file: File
+  /** '' if no check sum came with it. */
+  readonly sha256: string
+}
+
+export function ImportBars({ onImported }: { readonly onImported: () => void }) {
+  const [files, setFiles] = useState<readonly Upload[]>([])
+  const next = useRef(1)
+  const add = async (added: readonly File[]) => {
+    const sums = await checkSums(added)
+    const uploads = added
+      .filter((file) => !isCheckSum(file))
+      .map((file) => ({ key: next.current++, file, sha256: sums.get(file.name) ?? '' }))
+    setFiles((before) => [...before, ...uploads])
+  }
+  // Also those that were dropped elsewhere on the page, which led here.
+  useSignalEffect(() => {
+    const files = dropped.value
+    if (files.length === 0) return
+    dropped.value = []
+    void add(files)
+  })
+  return (
+    <section>
+      <h2>Import bars</h2>
+      <p>
+        Files of bars or trades as TradingView, Binance, Kraken, HistData, Dukascopy, MetaTrader, Stooq and
+        Yahoo write them, Parquet and Arrow; also in zip, gzip or zstd. How each is read is shown first. One
+        wrong row and nothing of the file is stored. Bars that are here already are replaced.
+      </p>
+      <DropZone
+        accept=".csv,.txt,.json,.parquet,.arrow,.feather,.zip,.gz,.zst,.checksum,text/csv,application/json"
+        multiple
+        onFiles={(added) => void add(added)}
+      >
+        <strong>Drop files here, or anywhere</strong>
+        <span>up to 512 MB each</span>
+      </DropZone>
+      {files.map((upload) => (
+        <ImportFile
+          key={upload.key}
+          upload={upload}
+          onImported={onImported}
+          onClose={() => setFiles((before) => before.filter(({ key }) => key !== upload.key))}
+        />
+      ))}
+    </section>
+  )
+}
+
+interface ImportFileProps {
+  readonly upload: Upload
+  readonly onImported: () => void
+  readonly onClose: () => void
+}
+
+/** How a file would be read, looked up again whenever the user says something else about it. */
+function useInspection(file: File, hints: FileHints, onFound: (found: Inspected) => void) {
+  const [state, setState] = useState<{ readonly found: Inspected | null; readonly error: unknown }>({
+    found: null,
+    error: null,
+  })
+  const tell = useRef(onFound)
+  tell.current = onFound
+  useEffect(() => {
+    const abort = new AbortController()
+    inspectBarsFile(file, hints, abort.signal).then(
+      (found) => {
+        setState({ found, error: null })
+        tell.current(found)
+      },
+      (error: unknown) => {
+        if (!abort.signal.aborted) setState({ found: null, error })
+      },
+    )
+    return () => abort.abort()
+  }, [file, hints])
+  return state
+}
+
+function ImportFile({ upload: { file, sha256 }, onImported, onClose }: ImportFileProps) {
+  const [sent, setSent] = useState<number | null>(null)
+  const [done, setDone] = useState<Imported | null>(null)
+  const [hints, setHints] = useState(NO_HINTS)
+  const abort = useRef<AbortController | null>(null)
+  useEffect(() => () => abort.current?.abort(), [])
+  const form = useForm({
+    wire: SERIES_BODY,
+    start: shown(marketOfFile(file.name)),
+    async send(market) {
+      abort.current = new AbortController()
+      setSent(0)
+      try {
+        setDone(await importBarsFile(file, market, { ...hints, sha256 }, setSent, abort.current.signal))
+        onImported()
+      } catch (failure) {
+        if (!(failure instanceof DOMException)) throw failure
+      } finally {
+        setSent(null)
+      }
+    },
+  })
+  // What was typed meanwhile counts more than what the file says.
+  const inspection = useInspection(file, hints, ({ market }) => {
+    if (!form.changed) form.change(shown(market))
+  })
+  const { busy, values: market } = form
+  const isSending = sent !== null && sent < 1
+  const foot = done ? (
+    <div class={p['formFoot']}>
+      <Button size="small" icon="candles" onClick={() => showOnChart(stored(market))}>
+        Show on the chart
+      </Button>
+      <Button size="small" variant="quiet" onClick={onClose}>
+        Close
+      </Button>
+    </div>
+  ) : busy ? (
+    <div class={p['formFoot']}>
+      <Button size="small" onClick={() => abort.current?.abort()}>
+        Cancel
+      </Button>
+      <span class="muted" role="status">
+        {isSending ? `Sending, ${percent(sent, { places: 0 })}` : 'Storing'}
+      </span>
+    </div>
+  ) : undefined
+  return (
+    <Form
+      of={form}
+      label={file.name}
+      action="Import"
+      variant="primary"
+      class={s.file}
+      disabled={market.symbol === '' || market.exchange === ''}
+      beside={
+        <>
+          <Button variant="quiet" onClick={onClose}>
+            Remove
+          </Button>
+          {market.exchange === '' && <span class="muted">Which exchange is it from?</span>}
+        </>
+      }
+      foot={foot}
+    >
+      <div class={s.fileHead}>
+        <strong>{file.name}</strong>
+        <span class="muted num">{sizeText(file.size)}</span>
+      </div>
+      {done ? (
+        <>
+          <div class={p['note']} data-tone="up" role="status">
+            {count(done.rows)} rows read: {count(done.inserted)} new bars, {count(done.updated)} replaced.
+          </div>
+          {done.warnings?.map(({ code, message }) => (
+            <div key={code} class={p['note']} data-tone="warn">
+              {message}
+            </div>
+          ))}
+          <Reading read={done.read} />
+        </>
+      ) : (
+        <>
+          {inspection.error !== null && <Refused error={inspection.error} />}
+          {inspection.found && <Preview found={inspection.found} isWhole={!isLookedAtInPart(file)} />}
+          {inspection.found === null && inspection.error === null && (
+            <Progress fraction={null} label={`Looking at ${file.name}`} />
+          )}
+          <div class={p['row']}>
+            <Field label="Exchange" disabled={busy} {...form.field('exchange')} />
+            <Field label="Symbol" disabled={busy} {...form.field('symbol')} />
+            <Field label="Interval" disabled={busy} {...form.field('interval')} />
+          </div>
+          <Hints hints={hints} onChange={setHints} />
+        </>
+      )}
+      {sent !== null && (
+        <Progress
+          fraction={isSending ? sent : null}
+          label={isSending ? `Sending ${file.name}` : `Storing the bars of ${file.name}`}
+        />
+      )}
+    </Form>
+  )
+}
+
+/** With the interval as it stands everywhere else: 1D. */
+const shown = (market: FileMarket): FileMarket => ({ ...market, interval: intervalText(market.interval) })
+const stored = (market: FileMarket): FileMarket => ({
+  ...market,
+  interval: normalizeInterval(market.interval) ?? market.interval,
+})
+
+/** Why a file is not taken, beside its name: what else is on the page goes on. */
+function Refused({ error }: { readonly error: unknown }) {
+  return (
+    <div class={p['note']} data-tone="down" role="alert">
+      <strong>This file cannot be imported</strong>
+      <p>{error instanceof Error ? error.message : String(error)}</p>
+    </div>
+  )
+}
+
+/** Most files that are tried first are small, and none is 0.0 MB. */
+const sizeText = (bytes: number): string =>
+  bytes < 1e6 ? `${count(Math.ceil(bytes / 1e3))} kB` : `${(bytes / 1e6).toFixed(1)} MB`
+
+/** What the file says of itself. */
+function Preview({ found, isWhole }: { readonly found: Inspected; readonly isWhole: boolean }) {
+  const { bars } = found
+  return (
+    <div class={p['note']} role="status" aria-label="How the file is read">
+      <Reading read={found.read} />
+      <p class="num">
+        {isWhole ? '' : 'Beginning: '}
+        {count(found.count)} {found.count === 1 ? 'bar' : 'bars'}, from {time(found.first, 'UTC', true)} to{' '}
+        {time(found.last, 'UTC', true)} UTC. First: open {bars.open[0]}, high {bars.high[0]}, low{' '}
+        {bars.low[0]}, close {bars.close[0]}, volume {bars.volume[0]}.
+      </p>
+    </div>
+  )
+}
+
+const FILES_SHOWN = 3
+const PLACES_SHOWN = 3
+
+/** How files were read, and what is odd about their bars. */
+function Reading({ read: { files, fileCount, findings } }: { readonly read: Inspected['read'] }) {
+  return (
+    <>
+      {files.slice(0, FILES_SHOWN).map((file) => (
+        <p key={file.name}>
+          {fileCount > 1 && <strong>{file.name}: </strong>}
+          {file.text}
+        </p>
+      ))}
+      {fileCount > FILES_SHOWN && <p>… and {count(fileCount - FILES_SHOWN)} more files.</p>}
+      {findings.length > 0 && (
+        <ul>
+          {findings.map(({ kind, message, done, examples }) => (
+            <li key={kind}>
+              {message}; {done}
+              {examples.length > 0 && (
+                <span class="muted num">
+                  {' '}
+                  (
+                  {examples
+                    .slice(0, PLACES_SHOWN)
+                    .map((one) => `${time(one.time, 'UTC', true)}${one.text === '' ? '' : `: ${one.text}`}`)
+                    .join('; ')}
+                  )
+                </span>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  )
+}
+
+interface HintsProps {
+  readonly hints: FileHints
+  readonly onChange: (hints: FileHints) => void
+}
+
+/** What the user may know better than the file. */
+function Hints({ hints, onChange }: HintsProps) {
+  const [zone, setZone] = useState(hints.timesIn)
+  const [volume, setVolume] = useState(hints.volumePerBar)
+  return (
+    <details>
+      <summary>Read it differently</summary>
+      <div class={p['row']}>
+        <Field
+          label="Zone of its times"
+          placeholder="America/New_York"
+          hint="Of times that state none."
+          value={zone}
+          onInput={setZone}
+          onBlur={() => zone !== hints.timesIn && onChange({ ...hints, timesIn: zone.trim() })}
+        />
+        <Select
+          label="Dates"
+          value={hints.dates}
+          options={[
+            ['', 'As found'],
+            ['ymd', 'Year, month, day'],
+            ['dmy', 'Day, month, year'],
+            ['mdy', 'Month, day, year'],
+          ]}
+          onChange={(dates) => onChange({ ...hints, dates })}
+        />
+        <Select
+          label="Rows of the same time"
+          value={hints.duplicates}
+          options={[
+            ['', 'Refuse the file'],
+            ['first', 'Keep the first'],
+            ['last', 'Keep the last'],
+          ]}
+          onChange={(duplicates) => onChange({ ...hints, duplicates })}
+        />
+        <Field
+          label="Volume a bar"
+          placeholder="By time"
+          hint="Of trades: bars of so much volume each."
+          value={volume}
+          onInput={setVolume}
+          onBlur={() => volume !== hints.volumePerBar && onChange({ ...hints, volumePerBar: volume.trim() })}
+        />
+      </div>
+    </details>
+  )
+}

@@ -1,0 +1,209 @@
+// The symbols that have bars, with their series: how far they reach, how fresh they are, what is missing, what brings the next.
+
+import { useEffect, useState } from 'preact/hooks'
+import type { SymbolFacts } from '../../wire/bars.ts'
+import type { Feed } from '../../wire/feed.ts'
+import { intervalMs, parseInterval } from '../../market/interval.ts'
+import { apiUrl, call } from '../api-client.ts'
+import { ago, count, intervalText, marketText, time } from '../format.ts'
+import { attempt, Confirm, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
+import { showOnChart } from '../frame/show-on-chart.ts'
+import { onLive } from '../live.ts'
+import { navigate } from '../router.ts'
+import { DataTable, type Column } from '../ui/data-table.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { Badge, Button, Empty } from '../ui/ui.tsx'
+import { seriesFields } from '../ui/wire-fields.ts' with { type: 'macro' }
+import { forgetSymbols } from '../watchlists/quotes.ts'
+import { SymbolEditor } from './symbol-facts.tsx'
+
+const SERIES_FIELDS = seriesFields()
+
+interface Row {
+  readonly facts: SymbolFacts
+  readonly interval: string
+  readonly count: number
+  readonly first: number
+  readonly last: number
+  readonly feed: Feed | undefined
+}
+
+interface Acts {
+  readonly onChanged: () => void
+  readonly onFacts: (facts: SymbolFacts) => void
+  readonly onDelete: (row: Row) => void
+}
+
+const isOf =
+  ({ facts, interval }: Pick<Row, 'facts' | 'interval'>) =>
+  (feed: Feed) =>
+    feed.exchange === facts.exchange && feed.symbol === facts.symbol && feed.interval === interval
+
+export function SeriesTable() {
+  const loaded = useLoad(async (signal) => {
+    const [{ symbols }, { feeds }] = await Promise.all([
+      call('GET /api/platform/symbols', { signal }),
+      call('GET /api/platform/feeds', { signal }),
+    ])
+    return symbols.flatMap((facts) =>
+      facts.series.map((series): Row => ({
+        ...series,
+        facts,
+        feed: feeds.find(isOf({ facts, interval: series.interval })),
+      })),
+    )
+  }, [])
+  const reload = () => {
+    forgetSymbols()
+    loaded.reload()
+  }
+  useEffect(() => onLive('bars', reload, reload), [])
+  const [editing, setEditing] = useState<SymbolFacts | null>(null)
+  const [deleting, setDeleting] = useState<Row | null>(null)
+  return (
+    <>
+      <Show of={loaded}>
+        {(rows) => (
+          <DataTable
+            label="Symbols and their series"
+            rows={rows}
+            wire={SERIES_FIELDS}
+            keyOf={({ facts, interval }) => `${facts.exchange}:${facts.symbol}:${interval}`}
+            empty={
+              <Empty
+                title="No bars yet"
+                action={<Button onClick={() => navigate('/markets/sources')}>Bring some</Button>}
+              >
+                Drop a file anywhere, or fetch some from a provider.
+              </Empty>
+            }
+            columns={columnsOf({ onChanged: reload, onFacts: setEditing, onDelete: setDeleting })}
+          />
+        )}
+      </Show>
+      <p class="muted">An interval that is missing here is built from a finer one.</p>
+      {deleting && <DeleteBars row={deleting} onClose={() => setDeleting(null)} onDeleted={reload} />}
+      {editing && <SymbolEditor facts={editing} onClose={() => setEditing(null)} onSaved={reload} />}
+    </>
+  )
+}
+
+const columnsOf = (acts: Acts): readonly Column<Row>[] => [
+  {
+    of: 'symbol',
+    head: 'Symbol',
+    look: 'main',
+    sort: ({ facts }) => `${facts.exchange}:${facts.symbol}`,
+    leastFirst: true,
+    cell: ({ facts }) => (
+      <>
+        <span>
+          {facts.exchange}:{facts.symbol}
+        </span>
+        <span class={p['cellNote']}>{facts.description}</span>
+      </>
+    ),
+  },
+  { of: 'interval', head: 'Interval', sort: false, cell: ({ interval }) => intervalText(interval) },
+  { of: 'count', head: 'Bars' },
+  { of: 'first', head: 'From', look: 'date', cell: ({ first, facts }) => time(first, facts.timezone, false) },
+  { of: 'last', head: 'To', look: 'date', cell: ({ last, facts }) => time(last, facts.timezone, false) },
+  {
+    of: 'holes',
+    head: 'Missing',
+    look: 'number',
+    sort: missingIn,
+    title: () => 'Bars between the first and the last, of markets that never close',
+    cell: (row) => count(missingIn(row)),
+  },
+  { of: 'fresh', head: 'Kept fresh', cell: ({ feed }) => <Freshness feed={feed} /> },
+  { of: 'more', head: 'More', bare: true, look: 'end', cell: (row) => <SeriesMenu row={row} acts={acts} /> },
+]
+
+/** How many bars there would be besides those there are; null where nobody knows when the market is open. */
+function missingIn({ facts, interval, count: bars, first, last }: Row): number | null {
+  const length = parseInterval(interval)
+  if (facts.session !== '24x7' || length === null) return null
+  return Math.max(0, Math.round((last - first) / intervalMs(length)) + 1 - bars)
+}
+
+function Freshness({ feed }: Pick<Row, 'feed'>) {
+  if (!feed) return <span class="muted">by hand</span>
+  return (
+    <span title={feed.said}>
+      <Badge tone={feed.lastError ? 'down' : 'up'}>{feed.state}</Badge>
+      <span class={`${p['cellNote']} ${feed.lastError ? 'down' : ''}`}>
+        {feed.lastError ?? (feed.lastSuccessAt === null ? 'not yet' : ago(feed.lastSuccessAt))}
+        {feed.nextAt !== null && ` · next ${ago(feed.nextAt)}`}
+      </span>
+    </span>
+  )
+}
+
+function SeriesMenu({
+  row: { facts, interval, feed, ...row },
+  acts,
+}: {
+  readonly row: Row
+  readonly acts: Acts
+}) {
+  const { exchange, symbol } = facts
+  const series = { exchange, symbol, interval }
+  const changed = (work: Promise<unknown>) => attempt(work.then(acts.onChanged))
+  return (
+    <Menu
+      label={`More for ${symbol} ${interval}`}
+      size="small"
+      items={[
+        { text: 'Show on the chart', icon: 'candles', run: () => showOnChart(series) },
+        feed?.followed
+          ? {
+              text: 'Stop following',
+              icon: 'pause',
+              run: () => changed(call('DELETE /api/platform/feeds', { query: series })),
+            }
+          : {
+              text: 'Follow: new bars come by themselves',
+              icon: 'play',
+              run: () => changed(call('POST /api/platform/feeds', { body: series })),
+            },
+        ...(['csv', 'parquet'] as const).map((format) => ({
+          text: `Download as ${format === 'csv' ? 'CSV' : 'Parquet'}`,
+          icon: 'download' as const,
+          run: () => location.assign(apiUrl('/api/platform/bars/export', { ...series, format })),
+        })),
+        { text: 'Facts of the symbol', icon: 'tune', run: () => acts.onFacts(facts) },
+        {
+          text: 'Delete the bars',
+          icon: 'trash',
+          danger: true,
+          run: () => acts.onDelete({ facts, interval, feed, ...row }),
+        },
+      ]}
+    />
+  )
+}
+
+interface DeleteProps {
+  readonly row: Row
+  readonly onClose: () => void
+  readonly onDeleted: () => void
+}
+
+function DeleteBars({ row: { facts, interval, count: bars }, onClose, onDeleted }: DeleteProps) {
+  const { exchange, symbol } = facts
+  const series = { exchange, symbol, interval }
+  return (
+    <Confirm
+      title={`Delete ${marketText(series)}?`}
+      action="Delete the bars"
+      onConfirm={async () => {
+        await call('DELETE /api/platform/bars', { query: series })
+        onDeleted()
+      }}
+      onClose={onClose}
+    >
+      {count(bars)} bars go. Stored backtests stay, but cannot be run again on them.
+    </Confirm>
+  )
+}

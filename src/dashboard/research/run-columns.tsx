@@ -1,0 +1,232 @@
+// The columns of the table of runs. What only backtests have is shown where they are all there is.
+
+import { call } from '../api-client.ts'
+import { count, percent, ratio, time, tone } from '../format.ts'
+import { attempt, pageStyles as p } from '../frame/page.tsx'
+import { openReport } from '../open-report.ts'
+import { href, navigate } from '../router.ts'
+import { Ago } from '../ui/ago.tsx'
+import type { Column } from '../ui/data-table.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { Badge, Button, Progress } from '../ui/ui.tsx'
+import { isRepeatable, runAgain } from './again.ts'
+import { isGoing, KINDS, pageOf, profitText, SORTS, stopRun, type Run, type RunKind } from './runs.ts'
+
+interface Acts {
+  readonly onChanged: () => void
+  readonly onDelete: (run: Run) => void
+}
+
+export function runColumns(kind: RunKind | 'all', acts: Acts): readonly Column<Run>[] {
+  const isOf = (...some: readonly RunKind[]) => kind === 'all' || some.includes(kind)
+  return [
+    ...(isOf('backtest') ? [pin(acts)] : []),
+    { ...SORTS.name, head: 'Name', look: 'main', cell: (run) => <Title run={run} /> },
+    ...(kind === 'all' ? [KIND] : []),
+    ...(isOf('backtest', 'portfolio', 'forward') ? [PROFIT] : []),
+    ...(isOf('backtest', 'portfolio') ? [DRAWDOWN] : []),
+    ...(isOf('backtest', 'forward') ? [TRADES] : []),
+    ...(kind === 'backtest' ? FIGURES : []),
+    ...(isOf('backtest', 'sweep') ? [TRIED] : []),
+    ...(kind === 'backtest' || kind === 'sweep' ? [PERIOD] : []),
+    {
+      ...SORTS.createdAt,
+      head: 'Made',
+      look: 'muted',
+      cell: ({ createdAt }) => <Ago at={createdAt} />,
+    },
+    { of: 'more', head: 'More', bare: true, look: 'end', cell: (run) => <RunMenu run={run} acts={acts} /> },
+  ]
+}
+
+const KIND: Column<Run> = { ...SORTS.kind, head: 'Kind', look: 'muted', cell: ({ kind }) => KINDS[kind].text }
+const PROFIT: Column<Run> = {
+  ...SORTS.profit,
+  head: 'Net profit',
+  look: 'number',
+  tone: ({ profit }) => tone(profit),
+  cell: (run) =>
+    run.profit === null ? (
+      ''
+    ) : run.profitPct === null ? (
+      profitText(run)
+    ) : (
+      <>
+        {percent(run.profitPct, { plus: true })}
+        <br />
+        <span class="muted">{profitText(run)}</span>
+      </>
+    ),
+}
+const DRAWDOWN: Column<Run> = {
+  ...SORTS.drawdown,
+  head: 'Max drawdown',
+  look: 'number',
+  cell: ({ drawdown }) => (drawdown === null ? '' : percent(-drawdown)),
+}
+const TRADES: Column<Run> = {
+  ...SORTS.trades,
+  head: 'Trades',
+  look: 'number',
+  cell: ({ trades }) => (trades === null ? '' : count(trades)),
+}
+const TRIED: Column<Run> = {
+  ...SORTS.tried,
+  head: 'Tried',
+  look: 'number',
+  cell: ({ tried }) => (tried === null ? '' : count(tried)),
+}
+const PERIOD: Column<Run> = {
+  ...SORTS.period,
+  head: 'Period',
+  look: 'date',
+  cell: ({ range }) =>
+    range && (
+      <>
+        {time(range.from, 'UTC', false)}
+        <br />
+        <span class="muted">{time(range.to, 'UTC', false)}</span>
+      </>
+    ),
+}
+
+/** The figure of a run that has trades, otherwise a dash. */
+const ofTrades =
+  (text: (summary: NonNullable<Run['summary']>) => string) =>
+  ({ summary }: Run) =>
+    summary && summary.trades > 0 ? text(summary) : '—'
+const FIGURES: readonly Column<Run>[] = [
+  {
+    ...SORTS.wins,
+    head: 'Win rate',
+    look: 'number',
+    cell: ofTrades(({ winRate }) => percent(winRate, { places: 1 })),
+  },
+  {
+    ...SORTS.factor,
+    head: 'Profit factor',
+    look: 'number',
+    cell: ofTrades(({ profitFactor }) => (profitFactor >= 1e6 ? '∞' : ratio(profitFactor))),
+  },
+  { ...SORTS.sharpe, head: 'Sharpe', look: 'number', cell: ofTrades(({ sharpe }) => ratio(sharpe)) },
+]
+
+const pin = ({ onChanged }: Acts): Column<Run> => ({
+  of: 'pinned',
+  head: 'Star',
+  bare: true,
+  look: 'pin',
+  cell: ({ kind, id, name, pinned }) =>
+    kind === 'backtest' && (
+      <Button
+        variant="quiet"
+        size="small"
+        icon="star"
+        class={p['pin']}
+        label={`Keep ${name} for good`}
+        pressed={pinned}
+        onClick={() =>
+          attempt(
+            call('PATCH /api/platform/backtests/{id}', { path: { id }, body: { pinned: !pinned } }).then(
+              onChanged,
+            ),
+          )
+        }
+      />
+    ),
+})
+
+const STATE_TONES = {
+  queued: 'accent',
+  running: 'accent',
+  done: undefined,
+  failed: 'down',
+  cancelled: undefined,
+  stopped: undefined,
+} as const
+
+/** What state a run is in, in all places; nothing where it is done. */
+export function RunState({ run: { kind, state } }: { readonly run: Pick<Run, 'kind' | 'state'> }) {
+  if (state === 'done') return null
+  if (kind === 'forward' && state === 'running') return <Badge tone="up">followed</Badge>
+  return <Badge tone={STATE_TONES[state]}>{state}</Badge>
+}
+
+function Title({ run }: { readonly run: Run }) {
+  const page = pageOf(run)
+  return (
+    <>
+      {page === null ? (
+        <button
+          type="button"
+          class={p['linkButton']}
+          disabled={run.state !== 'done'}
+          onClick={() => attempt(openReport(run.id))}
+        >
+          {run.name}
+        </button>
+      ) : (
+        <a href={href(page)}>{run.name}</a>
+      )}
+      <span class={p['cellNote']}>
+        {run.where} <RunState run={run} />
+        {run.said !== '' && <> · {run.said}</>}
+      </span>
+      {run.kind !== 'forward' && isGoing(run) && (
+        <Progress fraction={run.fraction} label={`How far ${run.name} is`} />
+      )}
+    </>
+  )
+}
+
+/** What can be done with a run, the same wherever it is listed. */
+function RunMenu({ run, acts }: { readonly run: Run; readonly acts: Acts }) {
+  const page = pageOf(run)
+  const isBacktest = run.kind === 'backtest'
+  const isDone = run.state === 'done'
+  const done = (work: Promise<unknown>) => attempt(work.then(acts.onChanged))
+  return (
+    <Menu
+      label={`More for ${run.name}`}
+      size="small"
+      items={[
+        {
+          text: 'Open',
+          icon: 'report',
+          disabled: isBacktest && !isDone,
+          run: () => (page === null ? attempt(openReport(run.id)) : navigate(page)),
+        },
+        ...(isBacktest
+          ? ([
+              {
+                text: 'Follow from now on',
+                icon: 'play',
+                disabled: !isDone,
+                run: () =>
+                  attempt(
+                    import('../forward/follow.ts').then(({ followBacktest }) => followBacktest(run.id)),
+                  ),
+              },
+              {
+                text: 'Put in a portfolio',
+                icon: 'layers',
+                disabled: !isDone,
+                run: () => navigate(`/research/portfolios/new?runs=${run.id}`),
+              },
+            ] as const)
+          : []),
+        { text: 'Run again', icon: 'replay', disabled: !isRepeatable(run), run: () => done(runAgain(run)) },
+        ...(isGoing(run) && !isBacktest
+          ? ([{ text: 'Stop', icon: 'pause', run: () => done(stopRun(run)) }] as const)
+          : []),
+        '-',
+        {
+          text: isBacktest && isGoing(run) ? 'Cancel and delete' : 'Delete',
+          icon: 'trash',
+          danger: true,
+          run: () => acts.onDelete(run),
+        },
+      ]}
+    />
+  )
+}

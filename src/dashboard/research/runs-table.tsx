@@ -1,0 +1,238 @@
+// The one table of runs of all kinds: found and put in order, opened, stopped, repeated, compared, put in a portfolio, deleted.
+
+import { useEffect, useState } from 'preact/hooks'
+import { RUNS_MAX } from '../backtests/compare-model.ts'
+import {
+  attempt,
+  Confirm,
+  pageStyles as p,
+  Segments,
+  Show,
+  useLoad,
+  useReloadWhile,
+  type Loaded,
+} from '../frame/page.tsx'
+import { onLive } from '../live.ts'
+import { navigate, path, query } from '../router.ts'
+import { DataTable } from '../ui/data-table.tsx'
+import type { Order } from '../ui/sorting.ts'
+import { Button, cx, Empty, uiStyles as ui } from '../ui/ui.tsx'
+import { runColumns } from './run-columns.tsx'
+import {
+  deleteRuns,
+  deletionText,
+  isFound,
+  isGoing,
+  KINDS,
+  NEWEST_FIRST,
+  RUN_KINDS,
+  type Run,
+  type RunKind,
+} from './runs.ts'
+import type { ComponentChildren } from 'preact'
+
+/** Rows shown at first, and how many more the button brings. */
+const PAGE = 100
+/** The most the server lists at once: searching and sorting must see all of them. */
+const ALL = 9999
+const PARTS_MAX = 20
+
+type KindWanted = RunKind | 'all'
+const wantedKind = (): KindWanted => RUN_KINDS.find((kind) => kind === query.value.get('kind')) ?? 'all'
+
+/** All runs of some kinds, the newest first, kept up to date. */
+function useRuns(
+  wanted: KindWanted,
+  limit: number,
+): Loaded<{ readonly runs: readonly Run[]; readonly more: boolean }> {
+  const lists = RUN_KINDS.map((kind) => {
+    const { load, event, lookMs } = KINDS[kind]
+    const list = useLoad(
+      async (signal) =>
+        wanted === 'all' || wanted === kind
+          ? load(limit, signal)
+          : { runs: [] as readonly Run[], more: false },
+      [wanted, limit],
+    )
+    useEffect(() => (event ? onLive(event, list.reload, list.reload) : undefined), [])
+    useReloadWhile(list.data?.runs.some(isGoing) ?? false, list, lookMs)
+    return list
+  })
+  const data = lists.flatMap((list) => list.data ?? [])
+  return {
+    data:
+      data.length < lists.length
+        ? null
+        : {
+            runs: data.flatMap(({ runs }) => runs).toSorted((a, b) => b.createdAt - a.createdAt),
+            more: data.some(({ more }) => more),
+          },
+    error: lists.find(({ error }) => error)?.error ?? null,
+    reload: () => lists.forEach((list) => list.reload()),
+    set: () => undefined,
+  }
+}
+
+interface RunsProps {
+  /** Only those of a script, by the names that its runs have. */
+  readonly names?: readonly string[]
+  /** Shown where nothing was run yet. */
+  readonly empty: ComponentChildren
+}
+
+export function Runs({ names, empty }: RunsProps) {
+  const [whole, setWhole] = useState(false)
+  const [order, setOrder] = useState<Order>(NEWEST_FIRST)
+  const [words, setWords] = useState('')
+  const [picked, setPicked] = useState<readonly string[]>([])
+  const [deleting, setDeleting] = useState<readonly Run[] | null>(null)
+  const kind = wantedKind()
+  const isNewest = order.by === NEWEST_FIRST.by && order.down
+  const limit = isNewest && words.trim() === '' && !whole && !names ? PAGE : ALL
+  const list = useRuns(kind, limit)
+  const all = (list.data?.runs ?? []).filter(
+    ({ scripts }) => !names || scripts.some((name) => names.includes(name)),
+  )
+  // In the order in which they were ticked, which is that of a comparison.
+  const chosen = picked.flatMap((id) => all.find((run) => run.id === id) ?? [])
+  const pick = (ids: readonly string[], on: boolean) =>
+    setPicked((before) => [...before.filter((one) => !ids.includes(one)), ...(on ? ids : [])])
+  const columns = runColumns(kind, { onChanged: list.reload, onDelete: (run) => setDeleting([run]) })
+  const rows = all.filter((run) => isFound(run, words))
+  return (
+    <>
+      <div class={cx(p['actions'], p['bar'])}>
+        <Segments label="Which runs" value={kind} options={FILTERS} onChange={choose} />
+        <input
+          class={cx(ui['input'], p['find'])}
+          type="search"
+          aria-label="Find a run"
+          placeholder="Name, market, interval"
+          value={words}
+          onInput={(event) => setWords(event.currentTarget.value)}
+        />
+        <span class={p['grow']} />
+        <Chosen runs={chosen} onDelete={() => setDeleting(chosen)} />
+      </div>
+      <Show of={list}>
+        {({ more }) =>
+          all.length === 0 ? (
+            <>
+              {kind === 'all' ? (
+                empty
+              ) : (
+                <Empty title={`No ${KINDS[kind].many.toLowerCase()} yet`}>{WHATS[kind]}</Empty>
+              )}
+            </>
+          ) : rows.length === 0 ? (
+            <Empty title="None fits" action={<Button onClick={() => setWords('')}>Show all</Button>}>
+              No run has “{words.trim()}” in its name, market or interval.
+            </Empty>
+          ) : (
+            <DataTable
+              label="Runs"
+              rows={rows}
+              keyOf={({ id }) => id}
+              columns={columns}
+              page={PAGE}
+              order={order}
+              onOrder={setOrder}
+              onMore={more ? () => setWhole(true) : undefined}
+              choice={{ chosen: picked, nameOf: ({ name }) => name, onChoose: pick }}
+            />
+          )
+        }
+      </Show>
+      {deleting && (
+        <DeleteRuns
+          runs={deleting}
+          onClose={() => setDeleting(null)}
+          onDeleted={(ids) => {
+            pick(ids, false)
+            list.reload()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+interface DeleteProps {
+  readonly runs: readonly Run[]
+  readonly onClose: () => void
+  readonly onDeleted: (ids: readonly string[]) => void
+}
+
+function DeleteRuns({ runs, onClose, onDeleted }: DeleteProps) {
+  const one = runs.length === 1 ? KINDS[runs[0]!.kind].text.toLowerCase() : null
+  return (
+    <Confirm
+      title={one ? `Delete this ${one}?` : `Delete ${runs.length} runs?`}
+      action="Delete"
+      onClose={onClose}
+      onConfirm={async () => {
+        await deleteRuns(runs)
+        onDeleted(runs.map(({ id }) => id))
+      }}
+    >
+      {deletionText(runs)}
+    </Confirm>
+  )
+}
+
+const FILTERS: readonly (readonly [KindWanted, string])[] = [
+  ['all', 'All'],
+  ...RUN_KINDS.map((kind) => [kind, KINDS[kind].many] as const),
+]
+
+const WHATS: Readonly<Record<RunKind, string>> = {
+  backtest: 'Run a script on the chart: what it would have made is kept here.',
+  sweep:
+    'A sweep finds the best inputs of a script, and says whether they are more than luck. Choose a strategy, then Optimise.',
+  scan: 'A scan shows what a script says of every market of a watchlist, or of all that have bars. Choose a script, then Scan.',
+  portfolio:
+    'A portfolio shows what several strategies would have made of one account, where adding up their backtests counts the same capital for each. Choose backtests here, then Put in a portfolio.',
+  forward:
+    'A backtest says what a strategy would have done. A forward run says what it does, on bars that nobody knew when it began. Choose a strategy, then Forward.',
+}
+
+function choose(kind: KindWanted): void {
+  navigate(`${path.value}${kind === 'all' ? '' : `?kind=${kind}`}`, { replace: true })
+}
+
+/** What can be done with those that are ticked. */
+function Chosen({ runs, onDelete }: { readonly runs: readonly Run[]; readonly onDelete: () => void }) {
+  const isDone = runs.every(({ kind, state }) => kind === 'backtest' && state === 'done')
+  const ids = runs.map(({ id }) => id).join(',')
+  const mayCompare = isDone && runs.length >= 2 && runs.length <= RUNS_MAX
+  const mayJoin = isDone && runs.length >= 1 && runs.length <= PARTS_MAX
+  return (
+    <>
+      {runs.length > 0 && (
+        <Button variant="danger" icon="trash" onClick={onDelete}>
+          Delete {runs.length}
+        </Button>
+      )}
+      <Button
+        disabled={!mayJoin}
+        title={
+          mayJoin ? 'They trade with the same money' : `Choose 1 to ${PARTS_MAX} backtests that are done`
+        }
+        onClick={() => navigate(`/research/portfolios/new?runs=${ids}`)}
+      >
+        Put in a portfolio
+      </Button>
+      <Button
+        disabled={!mayCompare}
+        title={
+          mayCompare
+            ? 'Their curves over one axis, and their figures'
+            : `Choose 2 to ${RUNS_MAX} backtests that are done to compare`
+        }
+        onClick={() => navigate(`/research/compare?runs=${ids}`)}
+      >
+        Compare
+      </Button>
+    </>
+  )
+}

@@ -1,0 +1,307 @@
+// Runs of all kinds as rows of one list: backtests, sweeps, scans, portfolios and forward runs, and what can be done with each.
+
+import { isUnderWay, JOB_STATES } from '../../wire/job-state.ts'
+import type { Backtest } from '../../wire/backtest.ts'
+import type { ForwardRun } from '../../wire/forward-run.ts'
+import type { Portfolio } from '../../wire/portfolio.ts'
+import type { Scan } from '../../wire/scan.ts'
+import type { Sweep } from '../../wire/sweep.ts'
+import { call } from '../api-client.ts'
+import { count, intervalText, marketText, money } from '../format.ts'
+import type { LiveEvent } from '../live-hub.ts'
+import type { Sortable } from '../ui/sorting.ts'
+
+export type RunKind = 'backtest' | 'sweep' | 'scan' | 'portfolio' | 'forward'
+
+export interface Run {
+  readonly kind: RunKind
+  readonly id: string
+  readonly name: string
+  readonly state: (typeof JOB_STATES)[number] | 'stopped'
+  readonly createdAt: number
+  /** What it ran over. */
+  readonly where: string
+  /** What came of it, or why nothing did, as a sentence; '' where figures say it. */
+  readonly said: string
+  /** From 0 to 1; null = not known. */
+  readonly fraction: number | null
+  readonly profit: number | null
+  /** Of the money at the start. */
+  readonly profitPct: number | null
+  readonly currency: string
+  /** Of the highest equity. */
+  readonly drawdown: number | null
+  /** The figures of a backtest, without which the others are null. */
+  readonly summary: Backtest['summary']
+  readonly trades: number | null
+  /** Choices of inputs that were tried. */
+  readonly tried: number | null
+  readonly range: Backtest['range']
+  readonly pinned: boolean
+  /** Names of what it ran: of a portfolio those of its parts. */
+  readonly scripts: readonly string[]
+}
+
+const NONE = {
+  fraction: null,
+  profit: null,
+  profitPct: null,
+  currency: '',
+  drawdown: null,
+  summary: null,
+  trades: null,
+  tried: null,
+  range: null,
+  pinned: false,
+} as const
+
+export const ofBacktest = (one: Backtest): Run => ({
+  ...NONE,
+  kind: 'backtest',
+  id: one.id,
+  name: one.name,
+  state: one.state,
+  createdAt: one.createdAt,
+  where: `${marketText(one)}${one.range ? ` · ${count(one.range.bars)} bars` : ''}`,
+  said: one.error?.message ?? '',
+  profit: one.summary?.netProfit ?? null,
+  profitPct: one.summary?.netProfitPct ?? null,
+  currency: one.currency ?? '',
+  drawdown: one.summary ? Math.abs(one.summary.maxDrawdownPct) : null,
+  summary: one.summary,
+  trades: one.summary?.trades ?? null,
+  tried: one.counted ?? null,
+  range: one.range,
+  pinned: one.pinned,
+  scripts: [one.name],
+})
+
+const ofSweep = (one: Sweep): Run => ({
+  ...NONE,
+  kind: 'sweep',
+  id: one.id,
+  name: one.name,
+  state: one.state,
+  createdAt: one.createdAt,
+  where: `${marketText(one)} · ${one.space.map(({ input, property }) => input ?? property).join(', ')}`,
+  said: one.sentence ?? one.error?.message ?? '',
+  fraction: one.trials > 0 ? one.trying / one.trials : null,
+  tried: one.tried,
+  range: one.range,
+  scripts: [one.name],
+})
+
+const ofScan = (one: Scan): Run => ({
+  ...NONE,
+  kind: 'scan',
+  id: one.id,
+  name: one.name,
+  state: one.state,
+  createdAt: one.createdAt,
+  where: `${count(one.markets)} markets, ${intervalText(one.interval)}`,
+  said:
+    one.state === 'done'
+      ? one.conditions.map(({ title, holds }) => `${title}: ${count(holds)}`).join(' · ')
+      : (one.error?.message ?? ''),
+  fraction: one.markets > 0 ? one.done / one.markets : null,
+  scripts: [one.name],
+})
+
+const ofPortfolio = (one: Portfolio): Run => ({
+  ...NONE,
+  kind: 'portfolio',
+  id: one.id,
+  name: one.name,
+  state: one.state,
+  createdAt: one.createdAt,
+  where: one.parts.map(({ symbol }) => symbol).join(' · '),
+  said: one.error?.message ?? '',
+  profit: one.netProfit,
+  currency: one.currency ?? '',
+  drawdown: one.maxDrawdownPct,
+  scripts: one.parts.map(({ name }) => name),
+})
+
+const ofForward = (one: ForwardRun): Run => ({
+  ...NONE,
+  kind: 'forward',
+  id: one.id,
+  name: one.name,
+  state: one.state,
+  createdAt: one.createdAt,
+  where: `${marketText(one)} · ${count(one.bars)} bars`,
+  said:
+    one.error?.message ??
+    (one.position === 0 ? 'Flat' : `${one.position > 0 ? 'Long' : 'Short'} ${count(Math.abs(one.position))}`),
+  profit: one.equity - one.startEquity,
+  profitPct: one.startEquity > 0 ? one.equity / one.startEquity - 1 : null,
+  currency: one.currency,
+  trades: one.trades,
+  scripts: [one.name],
+})
+
+interface Listed {
+  readonly runs: readonly Run[]
+  /** Whether the server keeps more than were asked for. */
+  readonly more: boolean
+}
+interface Kind {
+  readonly text: string
+  readonly many: string
+  /** The folder of its page below Research; a backtest opens on the chart. */
+  readonly folder?: string
+  /** The live event that tells of a change, and how often the list is asked for again while one is under way. */
+  readonly event?: LiveEvent
+  readonly lookMs: number
+  readonly load: (limit: number, signal: AbortSignal) => Promise<Listed>
+  /** What goes with it when it is deleted. */
+  readonly goesToo: string
+}
+
+/** The most that the server lists at once of what it keeps a hundred or fewer of. */
+const KEPT_MAX = 100
+const FORWARD_MAX = 50
+const query = { limit: KEPT_MAX }
+
+export const KINDS: Readonly<Record<RunKind, Kind>> = {
+  backtest: {
+    text: 'Backtest',
+    many: 'Backtests',
+    event: 'backtest',
+    lookMs: 2000,
+    goesToo: 'Reports, chart data and replays are deleted too.',
+    async load(limit, signal) {
+      const { backtests, nextCursor } = await call('GET /api/platform/backtests', {
+        query: { limit },
+        signal,
+      })
+      return { runs: backtests.map(ofBacktest), more: nextCursor !== null }
+    },
+  },
+  sweep: {
+    text: 'Sweep',
+    many: 'Sweeps',
+    folder: 'sweeps',
+    event: 'sweep',
+    lookMs: 2000,
+    goesToo: 'Its trials and its verdict are gone then. They stay counted.',
+    async load(_limit, signal) {
+      const { sweeps } = await call('GET /api/platform/sweeps', { query, signal })
+      return { runs: sweeps.map(ofSweep), more: false }
+    },
+  },
+  scan: {
+    text: 'Scan',
+    many: 'Scans',
+    folder: 'scans',
+    lookMs: 1000,
+    goesToo: 'Its rows are gone then.',
+    async load(_limit, signal) {
+      const { scans } = await call('GET /api/platform/scans', { query, signal })
+      return { runs: scans.map(ofScan), more: false }
+    },
+  },
+  portfolio: {
+    text: 'Portfolio',
+    many: 'Portfolios',
+    folder: 'portfolios',
+    lookMs: 1000,
+    goesToo: 'Its result and the reports of its parts are gone then.',
+    async load(_limit, signal) {
+      const { portfolios } = await call('GET /api/platform/portfolios', { query, signal })
+      return { runs: portfolios.map(ofPortfolio), more: false }
+    },
+  },
+  forward: {
+    text: 'Forward run',
+    many: 'Forward runs',
+    folder: 'forward',
+    lookMs: 5000,
+    goesToo: 'The bars that it saw and its orders are gone then.',
+    async load(_limit, signal) {
+      const { forwardRuns } = await call('GET /api/platform/forward-runs', {
+        query: { limit: FORWARD_MAX },
+        signal,
+      })
+      return { runs: forwardRuns.map(ofForward), more: false }
+    },
+  },
+}
+export const RUN_KINDS = Object.keys(KINDS) as readonly RunKind[]
+
+export const isGoing = ({ state }: Pick<Run, 'state'>): boolean =>
+  state !== 'stopped' && isUnderWay({ state })
+
+/** The page of a run; null for a backtest, which opens on the chart. */
+export const pageOf = ({ kind, id }: Pick<Run, 'kind' | 'id'>): string | null => {
+  const { folder } = KINDS[kind]
+  return folder === undefined ? null : `/research/${folder}/${id}`
+}
+
+/** Ends one that is under way, and keeps what it has. A backtest keeps nothing: it is deleted instead. */
+export async function stopRun({ kind, id }: Pick<Run, 'kind' | 'id'>): Promise<void> {
+  const path = { id }
+  if (kind === 'sweep') await call('POST /api/platform/sweeps/{id}/cancel', { path })
+  else if (kind === 'scan') await call('POST /api/platform/scans/{id}/cancel', { path })
+  else if (kind === 'portfolio') await call('POST /api/platform/portfolios/{id}/cancel', { path })
+  else if (kind === 'forward') await call('POST /api/platform/forward-runs/{id}/stop', { path })
+  else await deleteRuns([{ kind, id }])
+}
+
+/** The most backtests that the server deletes in one request. */
+const DELETED_AT_ONCE = 500
+
+export async function deleteRuns(some: readonly Pick<Run, 'kind' | 'id'>[]): Promise<void> {
+  const ids = some.filter(({ kind }) => kind === 'backtest').map(({ id }) => id)
+  for (let at = 0; at < ids.length; at += DELETED_AT_ONCE)
+    await call('DELETE /api/platform/backtests', { body: { ids: ids.slice(at, at + DELETED_AT_ONCE) } })
+  for (const { kind, id } of some) {
+    const path = { id }
+    if (kind === 'sweep') await call('DELETE /api/platform/sweeps/{id}', { path })
+    else if (kind === 'scan') await call('DELETE /api/platform/scans/{id}', { path })
+    else if (kind === 'portfolio') await call('DELETE /api/platform/portfolios/{id}', { path })
+    else if (kind === 'forward') await call('DELETE /api/platform/forward-runs/{id}', { path })
+  }
+}
+
+/** What goes with them when they are deleted. */
+export function deletionText(some: readonly Run[]): string {
+  const gone = [...new Set(some.map(({ kind }) => KINDS[kind].goesToo))].join(' ')
+  const pinned = some.filter((one) => one.pinned).length
+  if (pinned === 0) return gone
+  return `${gone} ${some.length === 1 ? 'It has a star' : pinned === 1 ? 'One has a star' : `${pinned} have a star`}.`
+}
+
+/** Without a trade there is no win rate, which must not sort like a rate of zero. */
+const ofTrades = (value: (summary: NonNullable<Run['summary']>) => number) => (run: Run) =>
+  run.summary && run.summary.trades > 0 ? value(run.summary) : undefined
+
+/** The value each column sorts by. */
+export const SORTS = {
+  name: { of: 'name', leastFirst: true, sort: ({ name }) => name },
+  kind: { of: 'kind', leastFirst: true, sort: ({ kind }) => RUN_KINDS.indexOf(kind) },
+  profit: { of: 'profit', sort: ({ profitPct, profit }) => profitPct ?? profit },
+  drawdown: { of: 'drawdown', sort: ({ drawdown }) => drawdown, leastFirst: true },
+  trades: { of: 'trades', sort: ({ trades }) => trades },
+  wins: { of: 'wins', sort: ofTrades(({ winRate }) => winRate) },
+  factor: { of: 'factor', sort: ofTrades(({ profitFactor }) => profitFactor) },
+  sharpe: { of: 'sharpe', sort: ofTrades(({ sharpe }) => sharpe) },
+  tried: { of: 'tried', sort: ({ tried }) => tried },
+  period: { of: 'period', sort: ({ range }) => range?.from },
+  createdAt: { of: 'createdAt', sort: ({ createdAt }) => createdAt },
+} as const satisfies Readonly<Record<string, Sortable<Run>>>
+
+export const NEWEST_FIRST = { by: 'createdAt', down: true } as const
+
+/** Whether every word of `query` is in its name, market or kind; the word `pinned` finds those with a star. */
+export function isFound(run: Run, query: string): boolean {
+  const text = `${run.name} ${run.where} ${KINDS[run.kind].text}${run.pinned ? ' pinned' : ''}`.toLowerCase()
+  return query
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word))
+}
+
+/** A profit in money, where it is known. */
+export const profitText = ({ profit, currency }: Run): string =>
+  profit === null ? '' : money(profit, currency, { plus: true })

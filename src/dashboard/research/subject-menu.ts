@@ -1,0 +1,92 @@
+// What can be done with a script or a study: the same items in the same order wherever one stands.
+
+import { call } from '../api-client.ts'
+import { openCopy, openScript } from '../editor/documents.ts'
+import { attempt } from '../frame/page.tsx'
+import { openReport } from '../open-report.ts'
+import { href, navigate } from '../router.ts'
+import { runBars, runScript } from '../run-script.ts'
+import { addStudy } from '../studies/studies.ts'
+import { copyText } from '../ui/copy-text.ts'
+import type { IconName } from '../ui/icon.tsx'
+import { alertAt, bottom, market, type Subject } from '../workspace.ts'
+import { carried, EDITOR, settingsOf } from './subject.ts'
+
+interface SubjectItem {
+  readonly text: string
+  readonly icon: IconName
+  readonly run: () => void
+}
+
+/** The place of a script, or one of its tabs, with the inputs that it has here. */
+export function goTo(subject: Subject, tab: string): void {
+  carried.value = subject
+  navigate(`/research/${encodeURIComponent(subject.id)}${tab === '' ? '' : `/${tab}`}`)
+}
+
+/** `where` it stands: what it is on already is not offered. */
+export function subjectItems(subject: Subject, where: 'place' | 'chart' | 'editor'): readonly SubjectItem[] {
+  const { id, kind, stored } = subject
+  const go = (tab: string) => goTo(subject, tab)
+  const isStrategy = kind === 'strategy'
+  if (kind === 'library' || kind === 'draft')
+    return where === 'place' ? [] : [{ text: 'Open in Research', icon: 'code', run: () => go('') }]
+  return [
+    where === 'place'
+      ? {
+          text: isStrategy ? 'Run on the chart' : 'Put on the chart',
+          icon: 'candles',
+          run: () => attempt(putOnChart(subject)),
+        }
+      : { text: 'Open in Research', icon: 'code', run: () => go('') },
+    { text: 'Add alert…', icon: 'bell', run: () => (alertAt.value = { subject, market: market.peek() }) },
+    ...(isStrategy ? ([{ text: 'Optimise…', icon: 'tune', run: () => go('optimise') }] as const) : []),
+    { text: 'Scan a list…', icon: 'search', run: () => go('scan') },
+    ...(isStrategy
+      ? ([
+          { text: 'Follow from now…', icon: 'play', run: () => go('forward') },
+          { text: 'Put in a portfolio…', icon: 'layers', run: () => attempt(putInPortfolio(subject)) },
+        ] as const)
+      : []),
+    { text: 'Does it repaint?', icon: 'eye', run: () => attempt(testForRepaint(subject)) },
+    {
+      text: 'Share…',
+      icon: 'external',
+      run: () =>
+        stored?.visibility === 'public'
+          ? copyText(new URL(href(`/research/${id}`), location.href).href, 'Link copied')
+          : go('publish'),
+    },
+  ]
+}
+
+/** Runs a strategy from the editor, where its trades and its report are; lays an indicator over the bars. */
+export async function putOnChart(subject: Subject): Promise<void> {
+  const { id, name, source, inputs, kind, stored } = subject
+  navigate('/')
+  if (kind !== 'strategy') {
+    const from = stored ? `script:${id}` : id
+    return addStudy({ name, shortName: name, source, from, inputs })
+  }
+  if (stored) await openScript(id)
+  else if (id === EDITOR) await runScript()
+  else openCopy(name, source, subject)
+  bottom.value = 'report'
+}
+
+/** Runs it over the market on the chart, and keeps what came of it. */
+async function keep(subject: Subject): Promise<string> {
+  const { name, source } = subject
+  const body = { name, ...market.peek(), bars: runBars.peek(), source, ...settingsOf(subject) }
+  return (await call('POST /api/platform/backtests', { body })).id
+}
+
+async function putInPortfolio(subject: Subject): Promise<void> {
+  navigate(`/research/portfolios/new?runs=${await keep(subject)}`)
+}
+
+async function testForRepaint(subject: Subject): Promise<void> {
+  const { doubted } = await import('../report/doubt.ts')
+  await openReport(await keep(subject))
+  doubted.value = true
+}

@@ -1,0 +1,32 @@
+// The menu of a script or a study where it stands on a chart: that of all scripts.
+
+import { Menu, type MenuItem } from '../ui/menu.tsx'
+import type { Study } from '../charts.ts'
+import { editedSubject, orOwn, subjectId } from '../research/subject.ts'
+import { subjectItems } from '../research/subject-menu.ts'
+import { Icon } from '../ui/icon.tsx'
+import type { Subject } from '../workspace.ts'
+import { runInputs } from './plot-sources.ts'
+import { studies } from './studies.ts'
+
+/** Without a study that of the script in the editor. */
+export function StudyMenu({ study, title }: { readonly study?: Study; readonly title: string }) {
+  return (
+    <Menu bar label={`More for ${title}`} items={() => itemsOf(study ? subjectOf(study) : editedSubject())}>
+      <Icon name="more" />
+    </Menu>
+  )
+}
+
+const itemsOf = (subject: Subject): readonly MenuItem[] =>
+  subjectItems(subject, 'chart').map((item) => ({ ...item, id: item.text }))
+
+const subjectOf = ({ from, name, source, inputs }: Study): Subject => ({
+  id: subjectId(from),
+  name,
+  kind: 'indicator',
+  source,
+  inputs: orOwn(() => runInputs(inputs, studies.peek())),
+  overrides: {},
+  stored: null,
+})

@@ -1,0 +1,140 @@
+// The five places, and what leads from one to another: a script's menu, a file that is dropped, the first day.
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import { violations } from './axe.ts'
+import { noBrowser, startSite, type Site } from './browser.ts'
+import { sideways } from './sideways.ts'
+
+const study = (id: string, file: string, name: string, inputs: object = {}) => ({
+  id,
+  name,
+  shortName: name,
+  source: readFileSync(`${import.meta.dir}/../../data/indicators/${file}.pine`, 'utf8'),
+  from: `library:${file}`,
+  inputs,
+  hidden: false,
+  intervals: null,
+  plots: {},
+})
+const CHARTS = {
+  shape: '1',
+  links: [],
+  active: 'c1',
+  script: 'c1',
+  all: [
+    {
+      id: 'c1',
+      market: { exchange: 'SP', symbol: 'SPX', interval: '1d' },
+      type: 'candles',
+      scale: 'linear',
+      volume: true,
+      trades: true,
+      studies: [
+        study('s1', 'rsi', 'RSI', { Length: 21 }),
+        study('s2', 'macd', 'MACD'),
+        study('s3', 'ema', 'EMA'),
+      ],
+    },
+  ],
+}
+const QUIET = { 'tour.done': true, bottom: '', side: '' }
+
+describe.skipIf(noBrowser)('places', () => {
+  let site: Site
+  beforeAll(async () => {
+    site = await startSite()
+  }, 300_000)
+  afterEach(() => site.closePages())
+  afterAll(() => site.close())
+
+  test('before anything was run, Research shows an example with its run, which one button keeps', async () => {
+    const { page, complaints } = await site.open({ remembered: QUIET })
+    await page.goto(`${site.url}/research`)
+    await page.getByRole('heading', { name: 'An example: SMA cross' }).waitFor()
+    await page.getByText('Net profit').waitFor()
+    await page.getByRole('button', { name: 'Keep this run and open its report' }).click()
+    await page.getByRole('tab', { name: 'Report', selected: true }).waitFor()
+    await page.getByRole('link', { name: 'Research' }).click()
+    const row = page.getByRole('row', { name: /SMA cross/ })
+    await row.getByText('Backtest').waitFor()
+    // Once more, and both go together.
+    await page.getByRole('button', { name: 'More for SMA cross' }).click()
+    await page.getByRole('menuitem', { name: 'Run again' }).click()
+    await row.nth(1).waitFor()
+    await page.getByRole('checkbox', { name: 'Choose all that are shown' }).check()
+    await page.getByRole('button', { name: 'Delete 2' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('heading', { name: 'An example: SMA cross' }).waitFor()
+    expect(complaints).toEqual([])
+  }, 300_000)
+
+  test('an alert on a built-in study is three clicks from the legend, with the inputs it has there', async () => {
+    const { page, complaints } = await site.open({ remembered: { ...QUIET, charts: CHARTS } })
+    await page.goto(site.url)
+    const add = async (name: string) => {
+      await page.getByRole('button', { name: `More for ${name}`, exact: true }).click()
+      await page.getByRole('menuitem', { name: 'Add alert…' }).click()
+      const form = page.getByRole('dialog', { name: 'New alert' })
+      await form.waitFor()
+      if (name === 'RSI') expect(await violations(page)).toEqual([])
+      await form.getByRole('button', { name: 'Create alert' }).click()
+      await form.waitFor({ state: 'detached' })
+    }
+    await add('RSI')
+    await add('MACD')
+    await add('EMA')
+    const of = async (path: string) => (await page.request.get(`${site.url}/api/platform/${path}`)).json()
+    const { alerts } = (await of('alerts')) as { alerts: { name: string; scriptId: string }[] }
+    const kept = alerts.toSorted((a, b) => a.name.localeCompare(b.name))
+    expect(kept).toMatchObject([
+      { name: 'EMA: Price crosses EMA', kind: 'indicator', plot: 'Price less EMA', op: 'crossing', price: 0 },
+      { name: 'MACD: MACD crosses Signal', kind: 'indicator', plot: 'MACD less Signal', price: 0 },
+      { name: 'RSI: RSI crosses a level', plot: 'RSI', price: 70, inputs: { Length: 21 } },
+    ])
+    const { scripts } = (await of('scripts')) as { scripts: { id: string; kind: string }[] }
+    expect(scripts.map(({ id }) => id).toSorted()).toEqual(kept.map(({ scriptId }) => scriptId).toSorted())
+    expect(scripts.map(({ kind }) => kind)).toEqual(['indicator', 'indicator', 'indicator'])
+    // The same menu leads to the form of a scan, which names what it is about.
+    await page.getByRole('button', { name: 'More for RSI', exact: true }).click()
+    await page.getByRole('menuitem', { name: 'Scan a list…' }).click()
+    await page.waitForURL(/\/research\/library%3Arsi\/scan$/)
+    await page.getByRole('group', { name: 'What it is about' }).getByText('RSI').waitFor()
+    expect(complaints).toEqual([])
+  }, 300_000)
+
+  test('a file that is dropped on the chart is shown under Markets before anything is stored', async () => {
+    const { page, complaints } = await site.open({ remembered: QUIET, width: 390 })
+    await page.goto(site.url)
+    await page.getByRole('application').waitFor()
+    await drop(page, 'TEST_ABC, 60.csv', 'time,open,high,low,close,volume\n1700000000,10,12,9,11,5\n')
+    await page.waitForURL(/\/markets\/sources$/)
+    const form = page.getByRole('form', { name: 'TEST_ABC, 60.csv' })
+    await form.getByText('1 bar, from 2023-11-14 22:13').waitFor()
+    expect(await violations(page)).toEqual([])
+    expect(await sideways(page)).toEqual([])
+    await form.getByRole('button', { name: 'Import', exact: true }).click()
+    await form.getByText('1 rows read').waitFor()
+    // On a phone the bar has the five places and nothing else.
+    const bar = page.getByRole('navigation', { name: 'Main' }).getByRole('link').and(page.locator(':visible'))
+    expect(await bar.allInnerTexts()).toEqual(['Chart', 'Research', 'Markets', 'Alerts', 'Ideas'])
+    await page.getByRole('link', { name: 'Markets' }).click()
+    await page.getByText('TEST:ABC').waitFor()
+    expect(complaints).toEqual([])
+  }, 300_000)
+})
+
+/** Drops a file on the middle of the page. */
+async function drop(page: Page, name: string, text: string): Promise<void> {
+  await page.evaluate(
+    ([file, content]) => {
+      const dataTransfer = new DataTransfer()
+      dataTransfer.items.add(new File([content!], file!, { type: 'text/csv' }))
+      const target = document.elementFromPoint(innerWidth / 2, innerHeight / 2)!
+      for (const type of ['dragover', 'drop'])
+        target.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }))
+    },
+    [name, text],
+  )
+}
