@@ -67,11 +67,11 @@ describe.skipIf(noBrowser)('on the page', () => {
     await page.goto(site.url)
     await page.getByText(/^Vol/).first().waitFor()
     await page.getByRole('application').press('Alt+c')
-    const search = page.getByRole('dialog', { name: 'Compare' }).getByRole('combobox')
+    const search = page.getByRole('dialog', { name: 'Compare' }).getByLabel('Symbol, name or exchange')
     // Nothing is compared with itself.
     await search.fill('aapl')
     await page.getByText('It is on the chart already').waitFor()
-    expect(await page.getByRole('option').count()).toBe(0)
+    expect(await page.getByRole('listbox').count()).toBe(0)
     await search.fill('spx')
     await page.getByRole('option', { name: /SPX/, selected: true }).waitFor()
     await search.press('Enter')
@@ -83,7 +83,7 @@ describe.skipIf(noBrowser)('on the page', () => {
     await page.getByRole('button', { name: '%', exact: true, pressed: false }).waitFor()
 
     await page.getByRole('application').press('/')
-    const symbol = page.getByRole('dialog', { name: 'Symbol' }).getByRole('combobox')
+    const symbol = page.getByRole('dialog', { name: 'Symbol' }).getByLabel('Symbol, name or exchange')
     await symbol.fill('SPX/NONE')
     await page.getByText('Write the exchange before “NONE”').waitFor()
     await symbol.fill('SPX/E:NONE')

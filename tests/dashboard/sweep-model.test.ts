@@ -1,7 +1,7 @@
 // Ranges that are suggested for inputs, and the map of the scores.
 
 import { describe, expect, test } from 'bun:test'
-import { inWords } from '../../src/dashboard/sweeps/figure-words.ts'
+import { inNames, inWords } from '../../src/dashboard/sweeps/figure-words.ts'
 import {
   choicesOf,
   heatOf,
@@ -148,4 +148,15 @@ test('a score has cents if it is an amount, and more digits if it is a ratio', (
     '−0.0123',
     '—',
   ])
+})
+
+test('figures are written as the report names them, or as the API does', () => {
+  const names = ['netProfit', 'maxDrawdown', 'maxDrawdownPct', 'profitFactor', 'sharpe', 'trades', 'cagr']
+  const sent = (text: string) => inNames(text, names)
+  expect(sent('net profit / max(max drawdown, 1)')).toBe('netProfit / max(maxDrawdown, 1)')
+  expect(sent('Trades >= 30, Profit factor > 1.2')).toBe('trades >= 30, profitFactor > 1.2')
+  expect(sent('-max drawdown in % + Sharpe ratio * CAGR')).toBe('-maxDrawdownPct + sharpe * cagr')
+  expect(sent('netProfit / maxDrawdown')).toBe('netProfit / maxDrawdown')
+  expect(sent('"Net profit" < trades')).toBe('"Net profit" < trades')
+  for (const name of names) expect(sent(inWords(name))).toBe(name)
 })

@@ -11,7 +11,7 @@ import { useFetchable } from './fetch-symbol.tsx'
 
 export function ComparedMissing({ of, about }: { readonly of: Market; readonly about: string }) {
   const { exchange, symbol, interval } = of
-  const { exchanges } = useFetchable(`${exchange}:${symbol}`)
+  const { exchanges, isKnown } = useFetchable(`${exchange}:${symbol}`)
   const [done, setDone] = useState<number | null>(null)
   const fetchThem = () => {
     setDone(0)
@@ -25,7 +25,7 @@ export function ComparedMissing({ of, about }: { readonly of: Market; readonly a
       <span class="down" title={about}>
         no bars at {intervalText(interval)}
       </span>
-      {exchanges.includes(exchange) ? (
+      {!isKnown ? null : exchanges.includes(exchange) ? (
         <Button size="small" class={s.fold ?? ''} disabled={done !== null} onClick={fetchThem}>
           {done === null ? `Fetch from ${exchange}` : `Fetching, ${Math.round(done * 100)}%`}
         </Button>

@@ -43,25 +43,28 @@ interface Fetchable {
   readonly symbol: string
   /** Where providers may have it, the likeliest first. */
   readonly exchanges: readonly string[]
+  /** Whether it is known where: before, nothing is offered that would give way to something else. */
+  readonly isKnown: boolean
 }
 
 /** What may be fetched of what was typed: a symbol, or its exchange before it. */
 export function useFetchable(text: string): Fetchable {
-  const [places, setPlaces] = useState<readonly Place[]>([])
+  const [places, setPlaces] = useState<readonly Place[] | null>(null)
   useEffect(() => {
     const abort = new AbortController()
     call('GET /api/platform/feeds', { signal: abort.signal }).then(
       ({ providers }) => setPlaces(providers),
       // Without providers there is the import.
-      () => undefined,
+      () => setPlaces([]),
     )
     return () => abort.abort()
   }, [])
   const [, named = '', symbol = ''] = /^(?:([^:\s]+):)?([A-Z0-9._!-]{1,64})$/u.exec(text.trim()) ?? []
   return {
     symbol,
+    isKnown: places !== null,
     exchanges:
-      symbol === '' ? [] : likelyFirst(symbol, places).filter((one) => named === '' || one === named),
+      symbol === '' ? [] : likelyFirst(symbol, places ?? []).filter((one) => named === '' || one === named),
   }
 }
 

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { SymbolFacts } from '../../wire/bars.ts'
 import type { Feed } from '../../wire/feed.ts'
 import { intervalMs, parseInterval } from '../../market/interval.ts'
+import { isSameMarket, type Market } from '../charts.ts'
 import { apiUrl, call } from '../api-client.ts'
 import { ago, count, intervalText, marketText, time } from '../format.ts'
 import { attempt, Confirm, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
@@ -11,7 +12,7 @@ import { showOnChart } from '../frame/show-on-chart.ts'
 import { onLive } from '../live.ts'
 import { navigate } from '../router.ts'
 import { DataTable, type Column } from '../ui/data-table.tsx'
-import { Menu } from '../ui/menu.tsx'
+import { Menu, type MenuItem } from '../ui/menu.tsx'
 import { Badge, Button, Empty } from '../ui/ui.tsx'
 import { seriesFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { forgetSymbols } from '../watchlists/quotes.ts'
@@ -19,12 +20,12 @@ import { SymbolEditor } from './symbol-facts.tsx'
 
 const SERIES_FIELDS = seriesFields()
 
-interface Row {
-  readonly facts: SymbolFacts
-  readonly interval: string
+interface Row extends Market {
+  /** Missing for what is followed and has no bars yet. */
+  readonly facts?: SymbolFacts
   readonly count: number
-  readonly first: number
-  readonly last: number
+  readonly first: number | null
+  readonly last: number | null
   readonly feed: Feed | undefined
 }
 
@@ -34,10 +35,23 @@ interface Acts {
   readonly onDelete: (row: Row) => void
 }
 
-const isOf =
-  ({ facts, interval }: Pick<Row, 'facts' | 'interval'>) =>
-  (feed: Feed) =>
-    feed.exchange === facts.exchange && feed.symbol === facts.symbol && feed.interval === interval
+/** Each series with what follows it, and behind them what is followed and has no bars yet. */
+function rowsOf(symbols: readonly SymbolFacts[], feeds: readonly Feed[]): readonly Row[] {
+  const stored = symbols.flatMap((facts) =>
+    facts.series.map((series): Row => {
+      const named = { exchange: facts.exchange, symbol: facts.symbol, interval: series.interval }
+      return { ...series, ...named, facts, feed: feeds.find((feed) => isSameMarket(feed, named)) }
+    }),
+  )
+  const others = feeds.filter((feed) => !stored.some((row) => row.feed === feed))
+  return [
+    ...stored,
+    ...others.map((feed): Row => {
+      const { exchange, symbol, interval } = feed
+      return { exchange, symbol, interval, count: 0, first: null, last: null, feed }
+    }),
+  ]
+}
 
 export function SeriesTable() {
   const loaded = useLoad(async (signal) => {
@@ -45,13 +59,7 @@ export function SeriesTable() {
       call('GET /api/platform/symbols', { signal }),
       call('GET /api/platform/feeds', { signal }),
     ])
-    return symbols.flatMap((facts) =>
-      facts.series.map((series): Row => ({
-        ...series,
-        facts,
-        feed: feeds.find(isOf({ facts, interval: series.interval })),
-      })),
-    )
+    return rowsOf(symbols, feeds)
   }, [])
   const reload = () => {
     forgetSymbols()
@@ -68,7 +76,7 @@ export function SeriesTable() {
             label="Symbols and their series"
             rows={rows}
             wire={SERIES_FIELDS}
-            keyOf={({ facts, interval }) => `${facts.exchange}:${facts.symbol}:${interval}`}
+            keyOf={marketText}
             empty={
               <Empty
                 title="No bars yet"
@@ -93,21 +101,31 @@ const columnsOf = (acts: Acts): readonly Column<Row>[] => [
     of: 'symbol',
     head: 'Symbol',
     look: 'main',
-    sort: ({ facts }) => `${facts.exchange}:${facts.symbol}`,
+    sort: marketText,
     leastFirst: true,
-    cell: ({ facts }) => (
+    cell: ({ exchange, symbol, facts }) => (
       <>
         <span>
-          {facts.exchange}:{facts.symbol}
+          {exchange}:{symbol}
         </span>
-        <span class={p['cellNote']}>{facts.description}</span>
+        <span class={p['cellNote']}>{facts?.description ?? 'followed, no bars yet'}</span>
       </>
     ),
   },
   { of: 'interval', head: 'Interval', sort: false, cell: ({ interval }) => intervalText(interval) },
   { of: 'count', head: 'Bars' },
-  { of: 'first', head: 'From', look: 'date', cell: ({ first, facts }) => time(first, facts.timezone, false) },
-  { of: 'last', head: 'To', look: 'date', cell: ({ last, facts }) => time(last, facts.timezone, false) },
+  {
+    of: 'first',
+    head: 'From',
+    look: 'date',
+    cell: ({ first, facts }) => time(first, facts?.timezone ?? 'UTC', false),
+  },
+  {
+    of: 'last',
+    head: 'To',
+    look: 'date',
+    cell: ({ last, facts }) => time(last, facts?.timezone ?? 'UTC', false),
+  },
   {
     of: 'holes',
     head: 'Missing',
@@ -123,7 +141,7 @@ const columnsOf = (acts: Acts): readonly Column<Row>[] => [
 /** How many bars there would be besides those there are; null where nobody knows when the market is open. */
 function missingIn({ facts, interval, count: bars, first, last }: Row): number | null {
   const length = parseInterval(interval)
-  if (facts.session !== '24x7' || length === null) return null
+  if (facts?.session !== '24x7' || length === null || first === null || last === null) return null
   return Math.max(0, Math.round((last - first) / intervalMs(length)) + 1 - bars)
 }
 
@@ -140,16 +158,21 @@ function Freshness({ feed }: Pick<Row, 'feed'>) {
   )
 }
 
-function SeriesMenu({
-  row: { facts, interval, feed, ...row },
-  acts,
-}: {
-  readonly row: Row
-  readonly acts: Acts
-}) {
-  const { exchange, symbol } = facts
+function SeriesMenu({ row, acts }: { readonly row: Row; readonly acts: Acts }) {
+  const { exchange, symbol, interval, facts, feed } = row
   const series = { exchange, symbol, interval }
   const changed = (work: Promise<unknown>) => attempt(work.then(acts.onChanged))
+  const ofBars: readonly MenuItem[] = facts
+    ? [
+        ...(['csv', 'parquet'] as const).map((format) => ({
+          text: `Download as ${format === 'csv' ? 'CSV' : 'Parquet'}`,
+          icon: 'download' as const,
+          run: () => location.assign(apiUrl('/api/platform/bars/export', { ...series, format })),
+        })),
+        { text: 'Facts of the symbol', icon: 'tune', run: () => acts.onFacts(facts) },
+        { text: 'Delete the bars', icon: 'trash', danger: true, run: () => acts.onDelete(row) },
+      ]
+    : []
   return (
     <Menu
       label={`More for ${symbol} ${interval}`}
@@ -167,18 +190,7 @@ function SeriesMenu({
               icon: 'play',
               run: () => changed(call('POST /api/platform/feeds', { body: series })),
             },
-        ...(['csv', 'parquet'] as const).map((format) => ({
-          text: `Download as ${format === 'csv' ? 'CSV' : 'Parquet'}`,
-          icon: 'download' as const,
-          run: () => location.assign(apiUrl('/api/platform/bars/export', { ...series, format })),
-        })),
-        { text: 'Facts of the symbol', icon: 'tune', run: () => acts.onFacts(facts) },
-        {
-          text: 'Delete the bars',
-          icon: 'trash',
-          danger: true,
-          run: () => acts.onDelete({ facts, interval, feed, ...row }),
-        },
+        ...ofBars,
       ]}
     />
   )
@@ -190,8 +202,8 @@ interface DeleteProps {
   readonly onDeleted: () => void
 }
 
-function DeleteBars({ row: { facts, interval, count: bars }, onClose, onDeleted }: DeleteProps) {
-  const { exchange, symbol } = facts
+function DeleteBars({ row, onClose, onDeleted }: DeleteProps) {
+  const { exchange, symbol, interval, count: bars } = row
   const series = { exchange, symbol, interval }
   return (
     <Confirm

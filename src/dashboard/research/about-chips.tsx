@@ -3,6 +3,7 @@
 import { useEffect, useId, useState } from 'preact/hooks'
 import { normalizeInterval } from '../../market/interval.ts'
 import { call } from '../api-client.ts'
+import { asOfText } from '../as-of.ts'
 import { count, intervalText } from '../format.ts'
 import { runBars } from '../run-script.ts'
 import { allSymbols } from '../watchlists/quotes.ts'
@@ -54,6 +55,12 @@ export function AboutChips({ subject, about, without = [] }: ChipsProps) {
         value={intervalText(interval)}
         onChange={(text) => change({ interval: normalizeInterval(text) ?? text })}
       />
+      {subject.asOf !== undefined && (
+        <span class={s.chip}>
+          <small>TradingView</small>
+          {asOfText(subject.asOf)}
+        </span>
+      )}
       {!without.includes('bars') && (
         <label class={s.chip}>
           <small>Range</small>

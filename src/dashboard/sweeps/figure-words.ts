@@ -17,6 +17,22 @@ export const inWords = (expression: string): string =>
     )
     .replaceAll(/[<>!=]=/g, (sign) => SIGNS[sign]!)
 
+/** The other way round: `net profit / max drawdown` → `netProfit / maxDrawdown`. Names of the API stay as they are. */
+export function inNames(expression: string, figures: readonly string[]): string {
+  const byWords = figures
+    .map((name) => [wordsOf(name), name] as const)
+    .toSorted(([a], [b]) => b.length - a.length)
+  const phrase = new RegExp(
+    `"[^"]*"|(?<![\\w.])(?:${byWords.map(([words]) => words.replaceAll(/\W/g, '\\$&')).join('|')})(?![\\w%])`,
+    'gi',
+  )
+  return expression.replaceAll(phrase, (found) =>
+    found.startsWith('"')
+      ? found
+      : (byWords.find(([words]) => words.toLowerCase() === found.toLowerCase())?.[1] ?? found),
+  )
+}
+
 function wordsOf(name: string): string {
   const [field = '', part = ''] = name.split('.').toReversed()
   const words = field.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replace(/ pct$/, ' in %')

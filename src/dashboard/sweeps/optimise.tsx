@@ -12,6 +12,8 @@ import type { SweepBody } from '../../wire/sweep.ts'
 import { AboutChips, useAbout, type About } from '../research/about-chips.tsx'
 import type { TabProps } from '../research/script-place.tsx'
 import { settingsOf, type Subject } from '../research/subject.ts'
+import { FIGURES } from '../report/figure-text.ts'
+import { inNames } from './figure-words.ts'
 import { choicesOf, propertyRows, rowProblem, rowsOf, variedOf, type VariedRow } from './sweep-model.ts'
 import j from '../jobs/jobs.module.css'
 import s from './sweeps.module.css'
@@ -45,6 +47,7 @@ const OBJECTIVES = [
   ['', 'Another figure, or an expression'],
 ] as const
 
+const FIGURE_NAMES = [...Object.keys(FIGURES.column), ...Object.keys(FIGURES.equity)]
 const SWEEP_FIELDS = bodyFields('POST /api/platform/sweeps')
 const TRIALS_MAX = SWEEP_FIELDS.trials.max ?? Infinity
 
@@ -183,8 +186,8 @@ function bodyOf(
     ...{ name: subject.name, exchange, symbol, interval, bars, source, ...settingsOf(subject) },
     space: chosen.map(variedOf),
     where: where.trim() === '' ? [] : [where],
-    ...(objective.trim() !== '' && { objective }),
-    constraints: constraints.trim() === '' ? [] : [constraints],
+    ...(objective.trim() !== '' && { objective: inNames(objective, FIGURE_NAMES) }),
+    constraints: constraints.trim() === '' ? [] : [inNames(constraints, FIGURE_NAMES)],
     windows: { kind: windows },
     ...(mayHalve && halving !== 'no' && { halving: { rungs: Number(halving) } }),
     sampler: isGrid ? 'grid' : sampler === 'auto' ? 'sobol' : sampler,
@@ -223,13 +226,13 @@ function How({ form, plan: { isGrid, mayHalve }, choices, onChange }: HowProps) 
         <Field
           label="Figure or expression"
           {...form.field('objective')}
-          hint="As the API names them: netProfit, sharpe, netProfit / maxDrawdown"
+          hint="As the report names them: net profit, Sharpe ratio, net profit / max drawdown"
         />
       )}
       <Field
         label="A trial counts if"
         {...form.field('constraints')}
-        hint="Such as trades >= 30, profitFactor > 1.2"
+        hint="Such as trades >= 30, profit factor > 1.2"
       />
       <Select
         label="Test"

@@ -340,7 +340,7 @@ function WebhookForm({ webhook, onClose, onSaved }: WebhookFormProps) {
       <Field label="Name" autofocus placeholder="Trade bot" {...form.field('name')} />
       <Field
         label="Address"
-        hint="https, and reachable from the server. Private addresses are blocked unless WEBHOOK_ALLOW opens them."
+        hint="https, and reachable from the server. Private addresses are blocked unless whoever runs the server allows them."
         {...form.field('url', { type: 'url' })}
       />
       <fieldset class={p['form']} style={{ gap: '6px' }}>
