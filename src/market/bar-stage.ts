@@ -53,6 +53,8 @@ export interface Staged {
 export class BarStage {
   readonly #runs: BarRuns | null
   readonly #blocks: Bars[] = []
+  /** One that a bar was dropped from, and no other has taken up yet. */
+  #spare: Bars | null = null
   readonly #errors: RowError[] = []
   readonly #rows: RowNumbers
   #length = 0
@@ -162,11 +164,11 @@ export class BarStage {
       if (this.#duplicates === 'first') return
       this.#length--
       // Its place is the next bar's again.
-      if (this.#length % BLOCK_ROWS === 0) this.#blocks.pop()
+      if (this.#length % BLOCK_ROWS === 0) this.#spare = this.#blocks.pop() ?? null
     }
     if (!this.#rows.add(this.#length, this.numberOf(row))) return this.fail(row, TOO_MANY_ROWS)
     const at = this.#length % BLOCK_ROWS
-    if (at === 0) this.#blocks.push(emptyBars(BLOCK_ROWS, { sides: this.#sides }))
+    if (at === 0) this.#blocks.push(this.#emptyBlock())
     let block = this.#blocks.at(-1)
     if (!block) return
     if (this.#sides) {
@@ -186,6 +188,14 @@ export class BarStage {
     } else if (this.#length > 0 && this.#duplicates === 'refuse') this.#ascending = this.#descending = false
     this.#last = time
     this.#length++
+  }
+
+  /** A block, of a bar that was dropped if there is one: twenty thousand rows of one time would clear 60 GB for new ones. */
+  #emptyBlock(): Bars {
+    const spare = this.#spare
+    this.#spare = null
+    if (spare && (spare.bought !== undefined) === this.#sides) return spare
+    return emptyBars(BLOCK_ROWS, { sides: this.#sides })
   }
 
   /** The number of a row of this file, counted through all files. */

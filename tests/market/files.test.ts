@@ -1281,6 +1281,27 @@ describe('what is odd is told, with what was done', () => {
     )
     expect([await cache.store.list(), await cache.store.symbols()]).toEqual([[], []])
   })
+
+  test('of a thousand rows of one time the last is kept, in the room that the first had', async () => {
+    let made = 0
+    const { ArrayBuffer } = globalThis
+    globalThis.ArrayBuffer = new Proxy(ArrayBuffer, {
+      construct(target, args: [number]) {
+        made += args[0]
+        return new target(...args)
+      },
+    })
+    try {
+      const stage = new BarStage(null, 'last')
+      for (let i = 1; i <= 1000; i++) stage.add(i, 60_000, i, i, i, i, 1)
+      const { bars } = await stage.finish()
+      expect([bars.length, bars.close[0]]).toEqual([1, 1000])
+    } finally {
+      globalThis.ArrayBuffer = ArrayBuffer
+    }
+    // A block for bars takes 3 MB.
+    expect(made).toBeLessThan(50_000_000)
+  })
 })
 
 test('several files are one series, each in its own dialect, and errors name the file', async () => {
