@@ -1,21 +1,22 @@
 // Webhooks: receivers and their deliveries, and the actions on both.
 
 import type { Scope } from '../wire/scopes.ts'
-import {
-  RECEIVERS_PER_USER,
-  viewOf,
-  type Receiver,
-  type ReceiverSecret,
-} from '../notify/webhooks/receivers.ts'
+import { RECEIVERS_PER_USER, type Receiver, type ReceiverSecret } from '../notify/webhooks/receivers.ts'
 import type { Delivery } from '../notify/webhooks/deliveries.ts'
 import type { Webhook as WebhookWire, Delivery as DeliveryWire } from '../wire/webhook.ts'
 import { listed, pageOf } from './fields.ts'
 import type { Routes } from './route.ts'
 
-const wire = (receiver: Receiver): WebhookWire => {
-  const { events, ...shown } = viewOf(receiver)
-  return { ...shown, events: [...events] }
-}
+/** Everything except the secrets. */
+const wire = ({
+  ownerId: _owner,
+  sealedSecret: _secret,
+  sealedOldSecret,
+  oldSecretUntil: _until,
+  events,
+  ...shown
+}: Receiver): WebhookWire => ({ ...shown, rotating: sealedOldSecret !== null, events: [...events] })
+
 /** The scope that covers an event's data; a test has no data. */
 const TOLD: Readonly<Record<Delivery['event'], Scope | null>> = {
   'alert.triggered': 'alerts:read',

@@ -7,23 +7,15 @@ import type { Alert } from '../notify/alerts/alert.ts'
 import type { ScriptEvents } from '../notify/alerts/scripts.ts'
 import type { KeptRuns } from '../work/workers/kept-runs.ts'
 import { tidy } from '../lib/tidy.ts'
-import type { BarCache } from '../market/bar-cache.ts'
 import { ownerOf } from '../market/bar-store.ts'
 import { lowerBound, type Bars } from '../market/bars.ts'
 import { barsSeenBy } from '../market/seen-bars.ts'
-import type { Limits } from '../language/runtime/runtime.ts'
 import { hostFor } from '../work/runs/host.ts'
 import { libraryFor, type Scripts } from '../people/scripts/scripts.ts'
-import type { Kv } from '../store/kv.ts'
-
-export interface AlertScriptDeps {
-  readonly kv: Kv
-  readonly bars: BarCache
-  readonly limits: Limits
-}
+import type { FeatureDeps } from './feature-deps.ts'
 
 export function alertScripts(
-  { kv, bars, limits }: AlertScriptDeps,
+  { kv, bars, limits }: Pick<FeatureDeps, 'kv' | 'bars' | 'limits'>,
   scripts: Pick<Scripts, 'read'>,
   kept: KeptRuns,
 ): (alert: Alert, window: Bars) => Promise<ScriptEvents> {
@@ -35,26 +27,14 @@ export function alertScripts(
     const first = seenBar === null ? window.length - 1 : lowerBound(window.time, seenBar)
     // Plots just before the first new bar are needed too, because crossings compare with the previous bar.
     const from = Math.max(0, first - 1 - alert.bars)
+    const facts = await seen.symbol(exchange, symbol)
+    const job = { source, inputs, overrides: {}, asOf, bars: window, symbol: facts, interval, limits, from }
+    const host = hostFor(seen, libraryFor(kv, ownerId), key, window)
     const { plots, alerts, fills } = await kept.advance(
       `${ownerOf(key)}\0${key.exchange}\0${key.symbol}`,
-      {
-        source,
-        inputs,
-        overrides: {},
-        asOf,
-        bars: window,
-        symbol: await seen.symbol(exchange, symbol),
-        interval,
-        limits,
-        from,
-      },
+      job,
       // A lane of their own: alerts must not wait behind their owner's backtests, nor count against them.
-      {
-        user: ownerId,
-        lane: 'alerts',
-        budget: limits,
-        host: hostFor(seen, libraryFor(kv, ownerId), key, window),
-      },
+      { user: ownerId, lane: 'alerts', budget: limits, host },
     )
     const columns = plots.map(([title, values]) => [title, column(values, from, window.length)] as const)
     const plot = alert.plot === '' ? columns[0] : columns.findLast(([title]) => title === alert.plot)

@@ -280,26 +280,18 @@ export function keyPath({ KEY_FILE: path, DATA_DIR }: Pick<Config, 'KEY_FILE' | 
 
 /** Every setting, in the order to show them. */
 export function configRows(): ConfigRow[] {
-  const rows = Object.entries(OPTIONS).map(([name, { default: fallback, help, secret = false }]) => ({
-    name,
-    flag: flagOf(name),
-    default: fallback,
-    help,
-    secret,
-  }))
   const rates = RATES.map((rate) => {
     const { quota, windowSeconds } = DEFAULT_RATES[rate]
-    const name = rateOption(rate)
     const per = windowSeconds === 3600 ? 'an hour' : 'a minute'
-    return {
-      name,
-      flag: flagOf(name),
-      default: String(quota),
-      help: `Limit of ${rate} requests ${per}; 0 = none`,
-      secret: false,
-    }
+    return [
+      rateOption(rate),
+      option(String(quota), text, `Limit of ${rate} requests ${per}; 0 = none`),
+    ] as const
   })
-  return [...rows, ...rates]
+  return [...Object.entries<Option<unknown>>(OPTIONS), ...rates].map(([name, row]) => {
+    const { default: fallback, help, secret = false } = row
+    return { name, flag: flagOf(name), default: fallback, help, secret }
+  })
 }
 
 const flagOf = (name: string) => `--${name.toLowerCase().replaceAll('_', '-')}`

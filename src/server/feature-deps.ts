@@ -10,19 +10,13 @@ import type { OpenSocket } from '../market/live/connection.ts'
 import type { Http } from '../market/providers/provider.ts'
 import type { Limits } from '../language/runtime/runtime.ts'
 import type { Transport } from '../notify/mail/mail.ts'
-import type { AllowList, Resolve } from '../notify/webhooks/address.ts'
-import type { SecretBox } from '../notify/webhooks/secret-box.ts'
-import type { Send } from '../notify/webhooks/send.ts'
+import type { PostDeps } from '../notify/webhooks/post.ts'
 import type { SweepNodes } from '../work/sweeps/offers.ts'
 import type { JobPool } from '../work/workers/pool.ts'
 
-export interface FeatureDeps extends AccountDeps {
+export interface FeatureDeps extends AccountDeps, Pick<PostDeps, 'box' | 'allow' | 'resolve' | 'send'> {
   readonly bars: BarCache
   readonly log: Log
-  readonly box: SecretBox
-  readonly webhookAllow: AllowList
-  readonly resolve: Resolve
-  readonly send: Send
   readonly mailTransport: Transport | null
   readonly articles: readonly Article[]
   readonly version: string
@@ -41,9 +35,16 @@ export interface FeatureDeps extends AccountDeps {
   readonly spawnSearch: () => SearchThread
   readonly limits: Limits
   /** What of the work behind requests this server does; all of it if it is alone. */
-  readonly shards: Shards
+  readonly shards?: Shards
   /** The servers on the same database; null or missing = there can be no others. */
   readonly nodes?: SweepNodes | null
+}
+
+/** The same for the functions that make what is in a room. */
+export interface Wiring extends FeatureDeps {
+  readonly shards: Shards
+  /** `loop` runs as long as the server does, until `signal` aborts; what sends, until `sending` does. */
+  readonly during: (loop: (signal: AbortSignal, sending: AbortSignal) => Promise<unknown>) => void
 }
 
 /** A random number in [0, 1). */

@@ -13,10 +13,10 @@ import { LiveBars } from '../people/feeds/live-bars.ts'
 import { ProviderKeys } from '../people/feeds/provider-keys.ts'
 import { SymbolLists } from '../people/feeds/symbol-lists.ts'
 import { ToldForming } from '../people/feeds/told-forming.ts'
-import { spreadOf, type FeatureDeps } from './feature-deps.ts'
+import { spreadOf, type Wiring } from './feature-deps.ts'
 
 /** `wanted`: series that alerts, forward runs and watchlists want fresh. */
-export function feedsOf(deps: FeatureDeps, wanted: () => AsyncIterable<SeriesKey>) {
+export function feedsOf(deps: Wiring, wanted: () => AsyncIterable<SeriesKey>) {
   const { clock, bars, http, shards } = deps
   const spread = spreadOf(deps)
   const forming = new FormingBars(spread())
@@ -62,18 +62,17 @@ export function feedsOf(deps: FeatureDeps, wanted: () => AsyncIterable<SeriesKey
   shards.onGained(() => void feeds.gained())
   shards.onCutOff(() => (shards.isCutOff ? feeds.letGo() : void feeds.gained()))
   shards.beforeGiving(() => feeds.sync())
+  const reading = new Backoff(deps, 'reading the keys of providers')
+  deps.during(async (signal) => {
+    await untilDone(clock, reading, signal, () => providerKeys.ready())
+    await feeds.run(signal)
+  })
+  deps.during((signal) => symbolLists.run(signal))
   return {
     live,
     feeds,
     providerKeys,
     symbolLists,
     heardForming: async (series: SeriesKey) => toldForming?.heard(series),
-    async run(signal: AbortSignal): Promise<void> {
-      const reading = new Backoff(deps, 'reading the keys of providers')
-      await Promise.all([
-        untilDone(clock, reading, signal, () => providerKeys.ready()).then(() => feeds.run(signal)),
-        symbolLists.run(signal),
-      ])
-    },
   }
 }

@@ -12,28 +12,25 @@ import type { LiveBars } from '../people/feeds/live-bars.ts'
 import type { Scripts } from '../people/scripts/scripts.ts'
 import { KeptRuns } from '../work/workers/kept-runs.ts'
 import { alertScripts } from './alert-scripts.ts'
-import type { FeatureDeps } from './feature-deps.ts'
+import type { Wiring } from './feature-deps.ts'
 import { testNotice } from './messages.ts'
 import { createTapped } from './tapped.ts'
 import { Telling } from './telling.ts'
 
 /** `fired` is called for every firing after its commit. */
-export function notifyOf(
-  deps: FeatureDeps,
-  live: LiveBars,
-  scripts: Scripts,
-  fired: (firing: Firing) => void,
-) {
+export function notifyOf(deps: Wiring, live: LiveBars, scripts: Scripts, fired: (firing: Firing) => void) {
   const { clock, bars } = deps
   const telling: Telling = new Telling(deps, {
     isAcknowledged: (tx, id) => alerts.isAcknowledged(tx, id),
     look: (key, range) => live.look(key, range),
   })
   const { receivers, channels, links, mail, outbox, pushSigner } = telling
-  const alerts: Alerts = alertsOf(deps, live, scripts, {
-    telling,
+  const alerts: Alerts = alertsOf(deps, live, scripts, telling, {
     lookAtEnd: (closing) => looks.lookAtEnd(closing),
-    fired,
+    fired(firings) {
+      for (const { ownerId } of firings) telling.wake(ownerId)
+      for (const firing of firings) fired(firing)
+    },
   })
   const looks: LookQueue = new LookQueue({
     ...deps,
@@ -45,6 +42,11 @@ export function notifyOf(
     stirred: () => live.stirred(),
   })
   bars.onChange(() => looks.wake())
+  deps.during((_, sending) => telling.run(sending))
+  deps.during((signal) => looks.run(signal))
+  deps.during((signal) =>
+    untilDone(clock, new Backoff(deps, 'tidying up alerts'), signal, () => alerts.sweep()),
+  )
   return {
     telling,
     alerts,
@@ -54,7 +56,7 @@ export function notifyOf(
     mail,
     outbox,
     pushSigner,
-    tapped: createTapped({ alerts, links }),
+    tapped: createTapped(alerts, links),
     pictureOf: (token: string) => telling.pictures.open(token),
     inboxes: new Inboxes({
       ...deps,
@@ -64,25 +66,15 @@ export function notifyOf(
     testNotice: (name: string) => testNotice(deps.publicUrl ?? null, name, clock.now()),
     wakeDeliveries: (ownerId: string) => telling.wakeDeliveries(ownerId),
     wakeNotifications: (ownerId: string) => telling.wakeNotifications(ownerId),
-    async run(signal: AbortSignal, sending: AbortSignal): Promise<void> {
-      await Promise.all([
-        telling.run(sending),
-        looks.run(signal),
-        untilDone(clock, new Backoff(deps, 'tidying up alerts'), signal, () => alerts.sweep()),
-      ])
-    },
   }
 }
 
 function alertsOf(
-  deps: FeatureDeps,
+  deps: Wiring,
   live: LiveBars,
   scripts: Scripts,
-  {
-    telling,
-    lookAtEnd,
-    fired,
-  }: Pick<AlertDeps, 'lookAtEnd'> & { readonly telling: Telling; readonly fired: (firing: Firing) => void },
+  telling: Telling,
+  after: Pick<AlertDeps, 'lookAtEnd' | 'fired'>,
 ): Alerts {
   const { bars } = deps
   return new Alerts({
@@ -101,10 +93,6 @@ function alertsOf(
     ownsChannel: (ownerId, id) => telling.channels.has(ownerId, id),
     runScript: alertScripts(deps, scripts, new KeptRuns(deps.pool)),
     deliver: (tx, alert, firings) => telling.ofFirings(tx, alert, firings),
-    lookAtEnd,
-    fired(firings) {
-      for (const { ownerId } of firings) telling.wake(ownerId)
-      for (const firing of firings) fired(firing)
-    },
+    ...after,
   })
 }

@@ -14,11 +14,11 @@ import { Watchlists } from '../people/watchlists/watchlists.ts'
 import { Places } from '../work/replay/places.ts'
 import { beginningOf, keepBeginnings, runs } from '../work/runs/records.ts'
 import { createTexts } from '../work/workers/texts.ts'
-import type { FeatureDeps } from './feature-deps.ts'
+import type { Wiring } from './feature-deps.ts'
 
 const TRIM_MS = 20
 
-export function peopleOf(deps: FeatureDeps) {
+export function peopleOf(deps: Wiring) {
   const { kv, clock, pool, limits } = deps
   const ideas = new Ideas(deps)
   const watchlists = new Watchlists(deps)
@@ -26,6 +26,18 @@ export function peopleOf(deps: FeatureDeps) {
   const saved = createTexts(pool, limits, (userId) => wantedLibraries.counting(userId))
   const scripts = new Scripts({ ...deps, examine: (source, readerId) => saved.check(readerId, source) })
   const search = searchOf(deps, scripts, ideas, watchlists)
+  deps.during((signal) =>
+    untilDone(clock, new Backoff(deps, 'building the search index'), signal, () => search.rebuild()),
+  )
+  deps.during((signal) =>
+    untilDone(clock, new Backoff(deps, 'trimming old backtests'), signal, async () => {
+      // Done slowly, since each step reads a whole source and nobody waits for it.
+      for await (const _ of keepBeginnings(kv)) {
+        if (signal.aborted) return
+        await clock.sleep(TRIM_MS)
+      }
+    }),
+  )
   return {
     ideas,
     watchlists,
@@ -38,23 +50,11 @@ export function peopleOf(deps: FeatureDeps) {
     layouts: new Layouts(deps),
     places: new Places(deps),
     support: createSupport(deps),
-    async run(signal: AbortSignal): Promise<void> {
-      await Promise.all([
-        untilDone(clock, new Backoff(deps, 'building the search index'), signal, () => search.rebuild()),
-        untilDone(clock, new Backoff(deps, 'trimming old backtests'), signal, async () => {
-          // Done slowly, since each step reads a whole source and nobody waits for it.
-          for await (const _ of keepBeginnings(kv)) {
-            if (signal.aborted) return
-            await clock.sleep(TRIM_MS)
-          }
-        }),
-      ])
-    },
   }
 }
 
 function searchOf(
-  { kv, clock, log, spawnSearch }: FeatureDeps,
+  { kv, clock, log, spawnSearch }: Wiring,
   scripts: Scripts,
   ideas: Ideas,
   watchlists: Watchlists,

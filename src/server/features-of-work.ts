@@ -1,30 +1,32 @@
 // Whatever runs scripts for somebody: sweeps, scans, portfolios, forward runs; and reading files of bars.
 
+import type { Features } from '../http/deps.ts'
+import { runItem } from '../http/search-items.ts'
 import { createLoop, type Loop } from '../lib/loop.ts'
-import type { LiveBars } from '../people/feeds/live-bars.ts'
 import { libraryFor } from '../people/scripts/scripts.ts'
-import type { Watchlists } from '../people/watchlists/watchlists.ts'
+import type { Search } from '../people/search/search.ts'
+import type { Kv } from '../store/kv.ts'
 import { ForwardRuns } from '../work/forward/forward-runs.ts'
 import { Portfolios } from '../work/portfolios/portfolios.ts'
+import { endReplays } from '../work/replay/session.ts'
+import type { FinishedHook } from '../work/runs/commits.ts'
 import { hostFor, scanHost } from '../work/runs/host.ts'
+import { beginningOf, runs, type Run } from '../work/runs/records.ts'
 import { Scans, type ScanDeps } from '../work/scans/scans.ts'
 import { createScanWatch } from '../work/scans/watch.ts'
 import { Ledger } from '../work/sweeps/ledger.ts'
 import { Sweeps, type SweepDeps } from '../work/sweeps/sweeps.ts'
 import { KeptFiles, stageInWorker } from '../work/workers/import-job.ts'
-import type { FeatureDeps } from './feature-deps.ts'
+import type { Wiring } from './feature-deps.ts'
+import { reportReadyEvent } from './messages.ts'
 import type { Telling } from './telling.ts'
 
 const HELP_MS = 1000
 
-/** What else of the server they need. */
-interface Others {
-  readonly watchlists: Watchlists
-  readonly telling: Telling
-  readonly live: LiveBars
-}
-
-export function workOf(deps: FeatureDeps, { watchlists, telling, live }: Others) {
+export function workOf(
+  deps: Wiring,
+  { watchlists, telling, live }: Pick<Features, 'watchlists' | 'live'> & { readonly telling: Telling },
+) {
   const { kv, pool, limits } = deps
   const ledger = new Ledger(deps)
   const atOnce = Math.max(1, pool.workers - 1)
@@ -61,6 +63,8 @@ export function workOf(deps: FeatureDeps, { watchlists, telling, live }: Others)
     deliver: (tx, scan, watch, news) => telling.ofNews(tx, scan, watch, news),
     told: ({ userId }) => telling.wake(userId),
   })
+  for (const loop of deps.nodes ? [scanWatch, forwardRuns, helping] : [scanWatch, forwardRuns])
+    deps.during((signal) => loop.run(signal))
   const readers = { pool, kept: new KeptFiles() }
   return {
     sweeps,
@@ -74,18 +78,48 @@ export function workOf(deps: FeatureDeps, { watchlists, telling, live }: Others)
       helping.wake()
       await sweeps.offerHeard(id)
     },
-    async run(signal: AbortSignal): Promise<void> {
-      const loops = deps.nodes ? [scanWatch, forwardRuns, helping] : [scanWatch, forwardRuns]
-      await Promise.all(loops.map((loop) => loop.run(signal)))
-    },
   }
 }
 
-function helpingOf(deps: FeatureDeps, sweeps: Sweeps): Loop {
+function helpingOf(deps: Wiring, sweeps: Sweeps): Loop {
   const step = async () => {
     await sweeps.help(loop.wake)
     return HELP_MS
   }
   const loop: Loop = createLoop(deps, 'doing batches of other servers', step, { mostMs: HELP_MS })
   return loop
+}
+
+/** What follows from a backtest that has finished: receivers are told, and it can be found. */
+export function finishedHook(
+  kv: Kv,
+  search: Pick<Search, 'put' | 'remove'>,
+  telling: Telling,
+  tell: (run: Run) => void,
+): FinishedHook {
+  /** Finished runs that some receiver is told of. */
+  const delivered = new WeakSet<Run>()
+  return {
+    async changes(tx, run) {
+      const events = [reportReadyEvent(run)]
+      const deliveries = await telling.outbox.enqueue(tx, run.userId, 'backtest.reportReady', events)
+      if (deliveries.length > 0) delivered.add(run)
+      return deliveries
+    },
+    written(run, { source }) {
+      search.put(runItem(run, source))
+      // Most users have no receiver, and looking for deliveries would come before the answer.
+      if (delivered.has(run)) telling.wakeDeliveries(run.userId)
+      tell(run)
+    },
+    removed: (tx, { id }) => endReplays(kv, tx, id),
+    gone: ({ id, userId }) => search.remove('backtest', id, userId),
+    async changed(run) {
+      const text = run.state === 'done' ? await beginningOf(kv, run.id) : null
+      if (text === null) return
+      search.put(runItem(run, text))
+      // It may have been deleted while its text was read.
+      if (!(await runs(kv).get(run.id))) search.remove('backtest', run.id, run.userId)
+    },
+  }
 }

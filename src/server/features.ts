@@ -6,59 +6,48 @@
 // A new feature is a line in what its room's function answers, and one in `Features`.
 
 import type { Features } from '../http/deps.ts'
-import { ALL_SHARDS, type Shards } from '../lib/shards.ts'
+import { ALL_SHARDS } from '../lib/shards.ts'
 import { Listeners } from '../lib/listeners.ts'
 import { createLoop } from '../lib/loop.ts'
+import type { SeriesKey } from '../market/bar-store.ts'
 import type { Firing } from '../notify/alerts/alert.ts'
 import { symbolShard } from '../notify/alerts/look-queue.ts'
 import { WATCHED_INTERVAL } from '../people/watchlists/watchlists.ts'
 import { purgeGone } from '../work/runs/gone.ts'
 import type { Run } from '../work/runs/records.ts'
-import type { FeatureDeps } from './feature-deps.ts'
+import type { FeatureDeps, Wiring } from './feature-deps.ts'
 import { feedsOf } from './features-of-feeds.ts'
 import { notifyOf } from './features-of-notify.ts'
 import { peopleOf } from './features-of-people.ts'
-import { workOf } from './features-of-work.ts'
-import { finishedHook } from './finished.ts'
+import { finishedHook, workOf } from './features-of-work.ts'
 import { hearOthers } from './hear-others.ts'
 
 const TIDY_MS = 3_600_000
 
-export function createFeatures(given: Omit<FeatureDeps, 'shards'> & { readonly shards?: Shards }): Features {
-  const deps: FeatureDeps = { ...given, shards: given.shards ?? ALL_SHARDS }
-  const { kv, log, shards } = deps
+export function createFeatures(given: FeatureDeps): Features {
+  const loops: Parameters<Wiring['during']>[0][] = []
+  const { kv, shards = ALL_SHARDS } = given
+  const deps: Wiring = { ...given, shards, during: (loop) => void loops.push(loop) }
   const fired = new Listeners<[firing: Firing]>()
   const runDone = new Listeners<[run: Run]>()
   const runHeard = new Listeners<[id: string, run: Run | null]>()
 
-  const { run: runPeople, ...people } = peopleOf(deps)
-  const {
-    run: runFeeds,
-    heardForming,
-    ...feeds
-  } = feedsOf(deps, async function* () {
+  const people = peopleOf(deps)
+  const feeds = feedsOf(deps, async function* (): AsyncGenerator<SeriesKey> {
     yield* notify.alerts.watchedSeries()
     yield* work.forwardRuns.wanted()
     for await (const { items } of people.watchlists.each())
       for (const { exchange, symbol } of items) yield { exchange, symbol, interval: WATCHED_INTERVAL }
   })
-  const {
-    run: runNotify,
-    telling,
-    ...notify
-  } = notifyOf(deps, feeds.live, people.scripts, (firing) => fired.tell(firing))
-  const { run: runWork, offerHeard, ...work } = workOf(deps, { ...people, telling, live: feeds.live })
+  const notify = notifyOf(deps, feeds.live, people.scripts, (firing) => fired.tell(firing))
+  const work = workOf(deps, { ...people, ...feeds, ...notify })
   const others = hearOthers({
-    kv,
-    log,
+    ...deps,
     ...people,
-    ...notify,
     ...feeds,
+    ...notify,
     ...work,
-    telling,
     isOurs: (series) => shards.holds(symbolShard(series)),
-    offerHeard,
-    heardForming,
     fired: (firing) => fired.tell(firing),
     changedRun: (id, run) => runHeard.tell(id, run),
     finishedRun: (run) => runDone.tell(run),
@@ -66,11 +55,11 @@ export function createFeatures(given: Omit<FeatureDeps, 'shards'> & { readonly s
   const tidy = createLoop(deps, 'tidying up', async () => {
     // Work that is done now and then, by the one server that has its shard.
     if (!shards.holds('tidying up')) return TIDY_MS
-    await telling.purge()
+    await notify.telling.purge()
     await purgeGone(deps)
     return TIDY_MS
   })
-
+  deps.during((signal) => tidy.run(signal))
   return {
     ...people,
     ...feeds,
@@ -78,18 +67,12 @@ export function createFeatures(given: Omit<FeatureDeps, 'shards'> & { readonly s
     ...work,
     http: deps.http,
     others,
-    onFinished: finishedHook(kv, people.search, telling, (run) => runDone.tell(run)),
+    onFinished: finishedHook(kv, people.search, notify.telling, (run) => runDone.tell(run)),
     onFired: (listener) => fired.add(listener),
     onRunDone: (listener) => runDone.add(listener),
     onRunHeard: (listener) => runHeard.add(listener),
     async start(signal, sending = signal) {
-      await Promise.all([
-        runPeople(signal),
-        runNotify(signal, sending),
-        runWork(signal),
-        runFeeds(signal),
-        tidy.run(signal),
-      ])
+      await Promise.all(loops.map((loop) => loop(signal, sending)))
     },
   }
 }

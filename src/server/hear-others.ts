@@ -4,39 +4,25 @@
 // A change names keys and nothing else, so what is told is what is stored by the time it is read; what changed twice
 // meanwhile is told once. Changes are worked off in order, and while some are, the next ones gather.
 
+import type { Features } from '../http/deps.ts'
 import { ideaItem, runItem, scriptItem, watchlistItem } from '../http/search-items.ts'
 import type { Firing } from '../notify/alerts/alert.ts'
-import type { Alerts } from '../notify/alerts/alerts.ts'
-import type { LookQueue } from '../notify/alerts/look-queue.ts'
-import type { Feeds } from '../people/feeds/feeds.ts'
-import type { ProviderKeys } from '../people/feeds/provider-keys.ts'
 import type { Idea } from '../people/ideas/ideas.ts'
 import type { Log } from '../lib/log.ts'
 import type { SeriesKey } from '../market/bar-store.ts'
 import { beginningOf, type Run } from '../work/runs/records.ts'
 import type { Script } from '../people/scripts/scripts.ts'
 import type { HitType, SearchItem } from '../people/search/indexes.ts'
-import type { Search } from '../people/search/search.ts'
 import type { Telling } from './telling.ts'
 import type { Key, Kv } from '../store/kv.ts'
 import type { Watchlist } from '../people/watchlists/watchlists.ts'
 
-/** Records of a kind, of which somebody keeps something in memory. */
-interface Hearing {
-  heard(id: string): Promise<void>
-}
+type Heard = 'search' | 'alerts' | 'looks' | 'feeds' | 'providerKeys' | (typeof HEARING)[number]
 
-export interface HearDeps extends Readonly<Record<'sweeps' | 'scans' | 'portfolios', Hearing>> {
+export interface HearDeps extends Pick<Features, Heard> {
   readonly kv: Kv
   readonly log: Log
-  readonly search: Pick<Search, 'put' | 'remove'>
-  readonly alerts: Pick<Alerts, 'sourceOf' | 'firing'>
-  readonly looks: Pick<LookQueue, 'lookAgain'>
-  readonly feeds: Pick<Feeds, 'sync'>
-  readonly providerKeys: Pick<ProviderKeys, 'reload'>
-  readonly drawings: Hearing
-  readonly layouts: Hearing
-  readonly telling: Pick<Telling, 'wakeDeliveries' | 'wakeNotifications' | 'mail'>
+  readonly telling: Telling
   /** Whether this server looks at the alerts of a series. */
   isOurs(series: SeriesKey): boolean
   /** A batch of a sweep was offered, or done. */
@@ -125,13 +111,12 @@ async function told(deps: HearDeps, keys: readonly Key[]): Promise<void> {
     const source = await alerts.sourceOf(id, deps.isOurs)
     if (source) deps.looks.lookAgain(source)
   }
-  for (const collection of ['sweeps', 'scans', 'portfolios'] as const)
-    for (const id of idsOf(collection)) await deps[collection].heard(id)
+  for (const collection of HEARING) for (const id of idsOf(collection)) await deps[collection].heard(id)
   for (const id of idsOf('sweep-offers')) await deps.offerHeard(id)
-  for (const collection of ['drawings', 'layouts'] as const)
-    for (const id of idsOf(collection)) await deps[collection].heard(id)
 }
 
+/** Records of which somebody keeps something in memory. */
+const HEARING = ['sweeps', 'scans', 'portfolios', 'drawings', 'layouts'] as const
 const SEARCHED = [
   ['ideas', 'idea'],
   ['scripts', 'script'],

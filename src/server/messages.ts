@@ -3,7 +3,7 @@
 import type { Alert, Firing } from '../notify/alerts/alert.ts'
 import { hasHappened, isUnnamed } from '../notify/alerts/message.ts'
 import { CHANNEL_OPERATORS, MOVE_OPERATORS } from '../notify/alerts/condition.ts'
-import type { ChartNotice, Notice } from '../notify/channels/kind.ts'
+import { PLAIN, type ChartNotice, type Notice } from '../notify/channels/kind.ts'
 import type { ForwardRun } from '../work/forward/records.ts'
 import type { Run } from '../work/runs/records.ts'
 import type { Scan } from '../work/scans/scans.ts'
@@ -50,15 +50,9 @@ const chartPath = ({ exchange, symbol, interval }: Alert): string =>
 
 /** What a picture of a firing is made of. */
 export function chartNotice(alert: Alert, firing: Firing): ChartNotice {
-  const { symbol, exchange, interval } = alert
-  return {
-    symbol,
-    exchange,
-    interval,
-    price: firing.price,
-    firingId: firing.id,
-    chart: { owner: alert.seriesOwner, barTime: firing.barTime, levels: levelsOf(alert) },
-  }
+  const { symbol, exchange, interval, seriesOwner: owner } = alert
+  const { id: firingId, price, barTime } = firing
+  return { symbol, exchange, interval, price, firingId, chart: { owner, barTime, levels: levelsOf(alert) } }
 }
 
 /** The prices that an alert waits for: none if it compares something else than a price, or how far that has moved. */
@@ -75,34 +69,21 @@ export function testNotice(publicUrl: string | null, name: string, at: number): 
     url: publicUrl,
     path: '/alerts/channels',
     at,
+    ...PLAIN,
     symbol: 'TEST',
-    exchange: '',
-    interval: '',
-    price: null,
   }
 }
 
 /** `data` of the event alert.triggered. */
 export function firedEvent(alert: Alert, firing: Firing): ReceiverData['alert.triggered'] {
-  const { id, name, kind, op, price, price2, percent } = alert
-  return {
-    alertId: id,
-    firingId: firing.id,
-    name,
-    symbol: alert.symbol,
-    exchange: alert.exchange,
-    interval: alert.interval,
-    kind,
-    op,
-    price,
-    price2,
-    percent,
-    barTime: new Date(firing.barTime).toISOString(),
-    close: firing.price,
-    message: firing.message,
-    firedAt: new Date(firing.firedAt).toISOString(),
-  }
+  const { id: alertId, name, symbol, exchange, interval, kind, op, price, price2, percent } = alert
+  const { id: firingId, price: close, message } = firing
+  const source = { alertId, firingId, name, symbol, exchange, interval }
+  const [barTime, firedAt] = [isoOf(firing.barTime), isoOf(firing.firedAt)]
+  return { ...source, kind, op, price, price2, percent, barTime, close, message, firedAt }
 }
+
+const isoOf = (time: number): string => new Date(time).toISOString()
 
 /** The letter of a firing, with the addresses of its chart and of what pauses the alert if `publicUrl` is known. */
 export function letterText(
@@ -115,7 +96,7 @@ export function letterText(
     firing.message,
     '',
     `${alert.exchange}:${alert.symbol} ${alert.interval}, close ${firing.price}`,
-    `Bar of ${new Date(firing.barTime).toISOString()}, fired ${new Date(firing.firedAt).toISOString()}`,
+    `Bar of ${isoOf(firing.barTime)}, fired ${isoOf(firing.firedAt)}`,
     `Alert ${alert.id}`,
     ...(publicUrl === null ? [] : ['', `Open the chart: ${publicUrl}${chartPath(alert)}`]),
     ...(pauseUrl === null ? [] : [`Pause it: ${pauseUrl}`]),
@@ -124,27 +105,14 @@ export function letterText(
 
 /** `data` of the event alert.triggered, for a watched scan. */
 export function newsEvent(
-  { id, name, interval }: Scan,
+  { id: alertId, name, interval }: Scan,
   { exchange, symbol, condition, time, close, at }: News,
   firingId: string,
 ): ReceiverData['alert.triggered'] {
-  return {
-    alertId: id,
-    firingId,
-    name,
-    symbol,
-    exchange,
-    interval,
-    kind: 'script',
-    op: null,
-    price: null,
-    price2: null,
-    percent: null,
-    barTime: new Date(time).toISOString(),
-    close,
-    message: `${condition}: ${exchange}:${symbol}`,
-    firedAt: new Date(at).toISOString(),
-  }
+  const source = { alertId, firingId, name, symbol, exchange, interval }
+  const waitsFor = { kind: 'script', op: null, price: null, price2: null, percent: null } as const
+  const message = `${condition}: ${exchange}:${symbol}`
+  return { ...source, ...waitsFor, barTime: isoOf(time), close, message, firedAt: isoOf(at) }
 }
 
 /** The letter of what became true in a watched scan. */
@@ -157,7 +125,7 @@ export function newsText({ id, name, interval }: Scan, news: readonly News[]): s
       .slice(0, NAMED_MAX)
       .map(
         ({ exchange, symbol, condition, close, time }) =>
-          `${exchange}:${symbol}  ${condition}, close ${close}, bar of ${new Date(time).toISOString()}`,
+          `${exchange}:${symbol}  ${condition}, close ${close}, bar of ${isoOf(time)}`,
       ),
     ...(left > 0 ? [`… and ${left} more`] : []),
     '',
@@ -167,18 +135,9 @@ export function newsText({ id, name, interval }: Scan, news: readonly News[]): s
 
 /** `data` of the events about orders; `sequence`: which of the run's events it is, from 1. */
 export function orderEvent(
-  { id, name, exchange, symbol, interval }: ForwardRun,
+  { id: forwardRunId, name, exchange, symbol, interval }: ForwardRun,
   { event: _event, time, ...order }: ForwardOrder,
   sequence: number,
 ): ReceiverData['order.filled'] {
-  return {
-    forwardRunId: id,
-    sequence,
-    name,
-    exchange,
-    symbol,
-    interval,
-    barTime: new Date(time).toISOString(),
-    ...order,
-  }
+  return { forwardRunId, sequence, name, exchange, symbol, interval, barTime: isoOf(time), ...order }
 }

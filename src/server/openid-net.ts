@@ -4,19 +4,16 @@
 // public addresses by https, unless WEBHOOK_ALLOW opens others, and then by http too.
 
 import { IdentityProvider, type AskProvider, type OpenIdDeps } from '../people/accounts/openid.ts'
-import { permittedAddresses, type AllowList, type Resolve } from '../notify/webhooks/address.ts'
-import { NO_REPLY, type Send } from '../notify/webhooks/send.ts'
+import { permittedAddresses } from '../notify/webhooks/address.ts'
+import type { PostDeps } from '../notify/webhooks/post.ts'
+import { NO_REPLY } from '../notify/webhooks/send.ts'
 import type { Config } from './config.ts'
 
 /** More than the keys and addresses of any provider. */
 const ANSWER_BYTES = 512 * 1024
 const BUDGET_MS = 8000
 
-export interface OpenIdNet {
-  readonly allow: AllowList
-  readonly resolve: Resolve
-  readonly send: Send
-}
+type OpenIdNet = Pick<PostDeps, 'allow' | 'resolve' | 'send'>
 
 export function askProvider({ allow, resolve, send }: OpenIdNet): AskProvider {
   return async (address, { method, headers, body }) => {

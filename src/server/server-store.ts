@@ -39,16 +39,11 @@ export async function openStoreOf(
     readonly version: string
     warn(line: string): void
   },
-  {
-    BARS,
-    DATA_DIR,
-    LEASE_SECONDS,
-    MAX_STORAGE_MB,
-    STORE,
-  }: Pick<Config, 'BARS' | 'DATA_DIR' | 'LEASE_SECONDS' | 'MAX_STORAGE_MB' | 'STORE'>,
+  config: Pick<Config, 'BARS' | 'DATA_DIR' | 'LEASE_SECONDS' | 'MAX_STORAGE_MB' | 'STORE'>,
   { admit, log }: { admit(kv: Kv, others: readonly string[]): Promise<void>; readonly log: Log },
 ): Promise<ServerStore> {
   const { clock, random, warn, version } = surroundings
+  const { BARS, DATA_DIR, LEASE_SECONDS, MAX_STORAGE_MB, STORE } = config
   if (STORE !== null) {
     // The documents are elsewhere, but the key file lies here.
     mkdirSync(DATA_DIR, { recursive: true, mode: 0o700 })

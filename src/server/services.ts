@@ -6,19 +6,16 @@ import { basePath, type Features, type ServeDashboard, type Services } from '../
 import { addressList } from '../http/peer.ts'
 import { idSource } from '../lib/ids.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Log } from '../lib/log.ts'
 import type { Random } from '../lib/random.ts'
 import { DEFAULT_LIMITS } from '../language/runtime/runtime.ts'
 import { BarCache } from '../market/bar-cache.ts'
 import { loadSamples } from '../market/sample.ts'
 import type { Transport } from '../notify/mail/mail.ts'
 import { parseAllowList } from '../notify/webhooks/address.ts'
-import type { SecretBox } from '../notify/webhooks/secret-box.ts'
 import { createSend } from '../notify/webhooks/send.ts'
 import { argon2Passwords } from '../people/accounts/passwords.ts'
 import type { SearchThread } from '../people/search/search.ts'
 import { ARTICLES } from '../people/support/articles.ts'
-import type { Backup } from '../store/backup/backup.ts'
 import type { Key, Kv } from '../store/kv.ts'
 import type { Fleet } from '../store/postgres/fleet.ts'
 import { Runs, type RunDeps } from '../work/runs/runs.ts'
@@ -47,22 +44,11 @@ export interface Surroundings {
 
 const WARM_MS = 150
 
-/** `stopping` aborts when the server is asked to stop. */
 export async function servicesOf(
   store: ServerStore,
   context: Surroundings,
   config: Config,
-  {
-    log,
-    box,
-    backup,
-    stopping,
-  }: {
-    readonly log: Log
-    readonly box: SecretBox
-    readonly backup: Backup | null
-    readonly stopping: AbortSignal
-  },
+  given: Pick<Services, 'log' | 'box' | 'backup' | 'stopping'>,
 ): Promise<{ readonly services: Services; readonly pool: JobPool }> {
   const { clock, random, version } = context
   const { kv, fleet } = store
@@ -71,22 +57,13 @@ export async function servicesOf(
   await loadSamples(bars)
   const pool = poolOf(context, config)
   const net = netOf(config)
-  const base = {
-    kv,
-    clock,
-    random,
-    newId: idSource({ clock, random }),
-    passwords: argon2Passwords(),
-    log,
-    bars,
-    box,
-  }
+  const newId = idSource({ clock, random })
+  const base = { ...given, kv, clock, random, newId, passwords: argon2Passwords(), bars }
   const ofJobs = { ...base, pool, limits: limitsOf(config) }
   const features = createFeatures({
     ...ofJobs,
     ...net,
     spawnSearch: context.spawnSearch,
-    webhookAllow: net.allow,
     mailTransport: config.SMTP_URL === null ? null : await mailTransport(config.SMTP_URL, senderOf(config)),
     articles: ARTICLES,
     version,
@@ -103,17 +80,15 @@ export async function servicesOf(
     ...base,
     runs,
     features,
-    identityProvider: identityProviderOf(config, net, { clock, log }),
+    identityProvider: identityProviderOf(config, net, base),
     settings: settingsOf(config, version),
     fleet,
-    backup,
     lastKnown: store.lastKnown,
     setupCode: await setupCodeOf(kv, fleet !== null, Buffer.from(random.bytes(24)).toString('base64url')),
     dashboard: await dashboardOf(context, basePath({ publicUrl: config.PUBLIC_URL })),
     licences: loadLicences,
     asked: () => pool.asked(),
-    userCame: warming(pool, stopping),
-    stopping,
+    userCame: warming(pool, given.stopping),
   }
   return { services, pool }
 }

@@ -6,30 +6,15 @@ import type { Alerts } from '../notify/alerts/alerts.ts'
 import type { AlertLink as Link, AlertLinks } from '../notify/channels/alert-links.ts'
 import type { AlertLink } from '../wire/link.ts'
 
-interface TappedDeps {
-  readonly alerts: Pick<Alerts, 'find' | 'firing' | 'change' | 'acknowledge'>
-  readonly links: Pick<AlertLinks, 'read'>
-}
-
-export function createTapped({ alerts, links }: TappedDeps): Tapped {
+export function createTapped(alerts: Alerts, links: AlertLinks): Tapped {
   async function shown(link: Link): Promise<AlertLink> {
     const [alert, firing] = [await alerts.find(link.alertId), await alerts.firing(link.firingId)]
     if (!alert || !firing) throw alertNotFound()
     const { name, symbol, exchange, interval, state } = alert
     const { message, firedAt } = firing
     const { action, until } = link
-    return {
-      action,
-      name,
-      symbol,
-      exchange,
-      interval,
-      message,
-      firedAt,
-      state,
-      until,
-      isDone: isDone(link, alert, firing),
-    }
+    const isDone = isOver(link, alert, firing)
+    return { action, name, symbol, exchange, interval, message, firedAt, state, until, isDone }
   }
   return {
     show: async (token) => shown(await links.read(token)),
@@ -46,5 +31,5 @@ export function createTapped({ alerts, links }: TappedDeps): Tapped {
 
 const watches = ({ state }: Alert): boolean => state === 'active' || state === 'throttled'
 
-const isDone = ({ action }: Link, alert: Alert, { acknowledgedAt }: Firing): boolean =>
+const isOver = ({ action }: Link, alert: Alert, { acknowledgedAt }: Firing): boolean =>
   action === 'pause' ? !watches(alert) : acknowledgedAt !== undefined

@@ -4,7 +4,7 @@
 import { users } from '../people/accounts/accounts.ts'
 import type { Alert, Firing } from '../notify/alerts/alert.ts'
 import { createAlertLinks, type AlertLinks } from '../notify/channels/alert-links.ts'
-import type { Channel, Notification } from '../notify/channels/channel.ts'
+import type { Channel, ChannelPostDeps, Notification } from '../notify/channels/channel.ts'
 import { Channels } from '../notify/channels/channels.ts'
 import { createChannelDeliverer } from '../notify/channels/deliver.ts'
 import type { ChartNotice, PictureLook } from '../notify/channels/kind.ts'
@@ -19,7 +19,7 @@ import type { Deliverer } from '../notify/webhooks/deliverer.ts'
 import { Outbox, type Delivery } from '../notify/webhooks/deliveries.ts'
 import { createWebhookDeliverer } from '../notify/webhooks/post.ts'
 import { Receivers, type Receiver } from '../notify/webhooks/receivers.ts'
-import { spreadOf, type FeatureDeps } from './feature-deps.ts'
+import { spreadOf, type Wiring } from './feature-deps.ts'
 import type { ForwardRun } from '../work/forward/records.ts'
 import type { ForwardOrder } from '../wire/forward-run.ts'
 import {
@@ -38,11 +38,7 @@ const TOLD_MAX = 50
 /** As it stands in a letter. */
 type LetterPicture = ChartNotice & Pick<PictureLook, 'theme'>
 
-interface TellingOptions {
-  /** Whether a firing was acknowledged, so that its escalation is not sent. */
-  readonly isAcknowledged: (tx: Tx, firingId: string) => Promise<boolean>
-  readonly look: ChartPictureDeps['look']
-}
+type Answers = Pick<ChannelPostDeps, 'isAcknowledged'> & Pick<ChartPictureDeps, 'look'>
 
 export class Telling {
   readonly outbox: Outbox
@@ -52,20 +48,15 @@ export class Telling {
   readonly links: AlertLinks
   readonly pictures: ChartPictures
   readonly pushSigner: PushSigner
-  readonly #deps: FeatureDeps
+  readonly #deps: Wiring
   readonly #publicUrl: string | null
   readonly #deliverer: Deliverer<Receiver, Delivery>
   readonly #notifier: Deliverer<Channel, Notification>
 
-  constructor(deps: FeatureDeps, { isAcknowledged, look }: TellingOptions) {
-    const { random, webhookAllow: allow, publicUrl = null } = deps
-    const posting = {
-      ...deps,
-      publicUrl,
-      allow,
-      userAgent: `Chartroom/${deps.version}`,
-      spread: spreadOf(deps),
-    }
+  constructor(deps: Wiring, { isAcknowledged, look }: Answers) {
+    const { random, publicUrl = null } = deps
+    const userAgent = `Chartroom/${deps.version}`
+    const posting = { ...deps, publicUrl, userAgent, spread: spreadOf(deps) }
     this.#deps = deps
     this.#publicUrl = publicUrl
     this.pushSigner = createPushSigner(posting)

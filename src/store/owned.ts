@@ -2,7 +2,8 @@
 
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
-import type { Problem } from '../lib/problem.ts'
+import { Problem } from '../lib/problem.ts'
+import type { ProblemCode } from '../lib/problem-codes.ts'
 import type { Collection, Page, PageOptions, Stored } from './collection.ts'
 import type { Key, Kv } from './kv.ts'
 import { transact, type Also, type Tx } from './transaction.ts'
@@ -25,17 +26,21 @@ export function byOwner<T extends Owned>(max: number, noun: string) {
   return { indexes: { owner }, counts: { owner: { of: owner, max, noun } } }
 }
 
-/** How users see their records: a collection with an index `owner`. Throws `notFound` for an id that is not the user's. */
-export class OwnedRecords<T extends Owned> {
+/** How users see their records, by the index `owner`. Throws Problem 404 with `missing` for an id that is not the user's. */
+export class OwnedRecords<T extends Owned, Deps extends RecordDeps = RecordDeps> {
+  protected readonly deps: Deps
   /** For caches of what is made of records, which are checked by the versions. */
   readonly records: Collection<T>
-  protected readonly kv: Kv
-  protected readonly notFound: () => Problem
+  readonly #missing: readonly [code: ProblemCode, message: string]
 
-  constructor(kv: Kv, records: Collection<T>, notFound: () => Problem) {
-    this.kv = kv
+  constructor(deps: Deps, records: Collection<T>, ...missing: [code: ProblemCode, message: string]) {
+    this.deps = deps
     this.records = records
-    this.notFound = notFound
+    this.#missing = missing
+  }
+
+  protected notFound(): Problem {
+    return new Problem(404, ...this.#missing)
   }
 
   async get(ownerId: string, id: string): Promise<T> {
@@ -84,7 +89,7 @@ export class OwnedRecords<T extends Owned> {
 
   /** Stores a new record, and answers what was made with it, of which `also` is told. */
   protected async keep<M>(record: T, made: M, also?: Also<M>): Promise<M> {
-    await transact(this.kv, (tx) => [this.records.insert(record), also?.(made, tx)])
+    await transact(this.deps.kv, (tx) => [this.records.insert(record), also?.(made, tx)])
     return made
   }
 }

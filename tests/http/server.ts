@@ -192,7 +192,7 @@ export function testServer(
     bars,
     log: silentLog,
     box: sealedByNobody,
-    webhookAllow: parseAllowList(''),
+    allow: parseAllowList(''),
     resolve: async () => ['93.184.215.14'],
     // What every service of a channel takes for its own answer.
     send: async () => ({

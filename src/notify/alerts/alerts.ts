@@ -2,11 +2,11 @@
 
 import { invalidField, Problem } from '../../lib/problem.ts'
 import { ownerOf, type SeriesKey } from '../../market/bar-store.ts'
-import type { Collection, Page, PageOptions } from '../../store/collection.ts'
+import type { Page, PageOptions } from '../../store/collection.ts'
 import { OwnedRecords } from '../../store/owned.ts'
 import { transact, type Also, type Changes, type Tx } from '../../store/transaction.ts'
 import type { Key } from '../../store/kv.ts'
-import { alertNotFound, checkedFields, dayOf, type Alert, type AlertFields, type Firing } from './alert.ts'
+import { checkedFields, dayOf, type Alert, type AlertFields, type Firing } from './alert.ts'
 import { arm, armAtBeginning, type Armed, type ArmDeps } from './arm.ts'
 import { modeOf } from './levels.ts'
 import { formingBars, lookAhead, lookAt, lookAtEnd, type LookDeps } from './look.ts'
@@ -48,11 +48,10 @@ const PAGE_MAX = 1000
 
 const GONE: Key = ['alerts', 'gone']
 
-export class Alerts extends OwnedRecords<Alert> {
+export class Alerts extends OwnedRecords<Alert, ScriptLookDeps & AlertDeps> {
   /** The limit of a list that gives none: all that a user may have, or as many as one answer can hold. */
   readonly pageMax: number
-  readonly #deps: ScriptLookDeps & AlertDeps
-  readonly #firings: Collection<Firing>
+  readonly #firings = this.deps.records.firings
   /** What the queue of looks does with a series: those with a script wait for nobody but themselves. */
   readonly lanes: LookQueueDeps['lanes'] = [
     (source) => this.look(source),
@@ -62,14 +61,17 @@ export class Alerts extends OwnedRecords<Alert> {
   constructor(deps: AlertDeps) {
     const { kv, alertsMax } = deps
     const records = alertRecords(kv, alertsMax)
-    super(kv, records.alerts, alertNotFound)
+    super(
+      { ...deps, records, quiet: new Map() },
+      records.alerts,
+      'alert_not_found',
+      'There is no such alert.',
+    )
     this.pageMax = alertsMax > 0 ? Math.min(PAGE_MAX, alertsMax) : PAGE_MAX
-    this.#deps = { ...deps, records, quiet: new Map() }
-    this.#firings = records.firings
   }
 
   async create(ownerId: string, fields: AlertFields, also?: Also<Alert>): Promise<Alert> {
-    const deps = this.#deps
+    const deps = this.deps
     const now = deps.clock.now()
     const checked = checkedFields(fields, now)
     await deps.requireStored(ownerId, checked)
@@ -111,7 +113,7 @@ export class Alerts extends OwnedRecords<Alert> {
     id: string,
     fields: Partial<AlertFields> & { readonly state?: 'active' | 'paused' | undefined },
   ): Promise<Alert> {
-    const deps = this.#deps
+    const deps = this.deps
     const { state, ...rest } = fields
     const now = deps.clock.now()
     const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
@@ -149,12 +151,12 @@ export class Alerts extends OwnedRecords<Alert> {
   async #waitForEnd(alert: Alert): Promise<void> {
     const source =
       modeOf(alert) === 'close' && alert.state === 'active' ? await this.#sourceOf(seriesOf(alert)) : null
-    if (source) await lookAtEnd(this.#deps, source, seriesOf(alert))
+    if (source) await lookAtEnd(this.deps, source, seriesOf(alert))
   }
 
   /** The bars that make a series; null = there are none. */
   async #sourceOf(series: WatchedSeries): Promise<WatchedSeries | null> {
-    const source = await this.#deps.source(series)
+    const source = await this.deps.source(series)
     return source && { ...series, interval: source.interval }
   }
 
@@ -162,7 +164,7 @@ export class Alerts extends OwnedRecords<Alert> {
     ownerId: string,
     { webhookIds = [], channelIds = [], escalation }: Partial<AlertFields>,
   ): Promise<void> {
-    const { ownsReceiver, ownsChannel } = this.#deps
+    const { ownsReceiver, ownsChannel } = this.deps
     const missing = (path: string, noun: string) =>
       invalidField(path, 'not_found', `There is no ${noun} of yours with this id.`)
     for (const [i, receiver] of webhookIds.entries())
@@ -185,31 +187,31 @@ export class Alerts extends OwnedRecords<Alert> {
   async #forget(id: string): Promise<void> {
     for (;;) {
       let rest: readonly Changes[] = []
-      await transact(this.kv, async (tx) => (rest = await firingsToForget(this.#deps.records, tx, id)))
+      await transact(this.deps.kv, async (tx) => (rest = await firingsToForget(this.deps.records, tx, id)))
       if (rest.length === 0) break
     }
-    await this.kv.commit({ deletes: [[...GONE, id]] })
+    await this.deps.kv.commit({ deletes: [[...GONE, id]] })
   }
 
   /** Removes what interrupted deletions have left behind. */
   async sweep(): Promise<void> {
-    for (const { key } of await this.kv.list({ prefix: GONE }, { limit: 1000 }))
+    for (const { key } of await this.deps.kv.list({ prefix: GONE }, { limit: 1000 }))
       await this.#forget(String(key.at(-1)))
   }
 
   /** Looks at bars that were added or changed; each step looks at some of the alerts that they can concern. */
   async *look(source: SeriesKey): AsyncGenerator<void> {
     yield* this.#moveToOther(watched(source))
-    yield* lookAt(this.#deps, watched(source))
+    yield* lookAt(this.deps, watched(source))
   }
 
   lookByScripts(source: SeriesKey): AsyncGenerator<void> {
-    return lookAtScripts(this.#deps, watched(source))
+    return lookAtScripts(this.deps, watched(source))
   }
 
   /** Moves a user's alerts to the series that their name means now, after bars of their own were added or removed. */
   async *#moveToOther({ owner, exchange, symbol }: WatchedSeries): AsyncGenerator<void> {
-    const deps = this.#deps
+    const deps = this.deps
     if (owner === '') return
     const ownerNow = async (alert: Alert) => ownerOf(await deps.resolve(owner, seriesOf(alert)))
     const moved = async (alert: Alert) =>
@@ -248,7 +250,7 @@ export class Alerts extends OwnedRecords<Alert> {
   }
 
   formingBars(): AsyncGenerator<Closing | null> {
-    return formingBars(this.#deps)
+    return formingBars(this.deps)
   }
 
   /** The bars whose looks concern an alert that another server has set or changed; null if none of `isOurs` do. */
@@ -281,7 +283,7 @@ export class Alerts extends OwnedRecords<Alert> {
     const changed = await this.#firings.update(id, (firing) =>
       firing.ownerId !== ownerId || firing.acknowledgedAt !== undefined
         ? null
-        : { ...firing, acknowledgedAt: this.#deps.clock.now() },
+        : { ...firing, acknowledgedAt: this.deps.clock.now() },
     )
     const firing = changed ?? (await this.firing(id))
     if (firing?.ownerId !== ownerId) throw new Problem(404, 'firing_not_found', 'There is no such firing.')

@@ -35,10 +35,8 @@ export interface LaneHost {
   readonly keeps: (job: Job) => boolean
   /** A look has come to its end. */
   readonly looked: (job: Job) => Promise<void>
-  readonly stepBegins: (job: Job) => void
-  readonly stepEnds: (job: Job) => void
-  /** Nothing of the lane is running any more. */
-  readonly rests: () => void
+  /** A step was made, and whether it was the last for now. */
+  readonly stepped: (isLast: boolean) => void
 }
 
 /**
@@ -53,7 +51,8 @@ export class Lane {
   readonly #index: number
   readonly #turns = new Map<Job, Turn>()
   readonly #line: Turn[] = []
-  #running = 0
+  /** What a step is made of now. */
+  readonly stepping = new Set<Job>()
 
   constructor(host: LaneHost, look: Look, index: number) {
     this.#host = host
@@ -75,7 +74,7 @@ export class Lane {
   }
 
   get isBusy(): boolean {
-    return this.#running > 0 || (this.#line.length > 0 && !this.#host.isStopped())
+    return this.stepping.size > 0 || (this.#line.length > 0 && !this.#host.isStopped())
   }
 
   #isBehind(job: Job): boolean {
@@ -89,17 +88,15 @@ export class Lane {
 
   pump(): void {
     if (this.#host.isStopped()) return
-    while (this.#running < PARALLEL) {
+    while (this.stepping.size < PARALLEL) {
       const turn = this.#line.shift()
       if (!turn) return
-      this.#running++
+      this.stepping.add(turn.job)
       turn.state = 'running'
-      this.#host.stepBegins(turn.job)
       void this.#step(turn).finally(() => {
-        this.#host.stepEnds(turn.job)
-        this.#running--
+        this.stepping.delete(turn.job)
         this.pump()
-        if (this.#running === 0) this.#host.rests()
+        this.#host.stepped(this.stepping.size === 0)
       })
     }
   }

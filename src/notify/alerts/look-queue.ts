@@ -50,17 +50,26 @@ export class LookQueue {
   readonly #loop
   #begun = false
   #stopped = false
+  /** Who waits for a step of any lane to have been made. */
   readonly #waiting: (() => void)[] = []
-  /** How many lanes make a step of a job now, and who waits for any of them to have made it. */
-  readonly #stepping = new Map<Job, number>()
-  readonly #waitingForStep: (() => void)[] = []
   /** What went to another server. If the series comes back, it begins again: a look may not go on from what it once read. */
   readonly #given = new WeakSet<Job>()
 
   constructor(deps: LookQueueDeps) {
     this.#deps = deps
     this.#shards = deps.shards ?? ALL_SHARDS
-    this.#lanes = deps.lanes.map((look, i) => new Lane(this.#host(), look, i))
+    const host = {
+      clock: deps.clock,
+      log: deps.log,
+      isStopped: () => this.#stopped,
+      keeps: (job: Job) => this.#keeps(job),
+      looked: (job: Job) => this.#looked(job),
+      stepped: (isLast: boolean) => {
+        if (isLast) this.wake()
+        for (const tell of this.#waiting.splice(0)) tell()
+      },
+    }
+    this.#lanes = deps.lanes.map((look, i) => new Lane(host, look, i))
     this.#loop = createLoop(deps, 'looking at alerts', (signal) => this.#round(signal), {
       mostMs: RETRY_MOST_MS,
     })
@@ -68,35 +77,17 @@ export class LookQueue {
       this.#begun = false
       this.wake()
     })
+    const stepping = () => this.#lanes.flatMap((lane) => [...lane.stepping])
     this.#shards.beforeGiving(
       async () => {
-        while (this.#stepping.keys().some(({ key }) => !this.#isOurs(key)))
-          await new Promise<void>((resolve) => this.#waitingForStep.push(resolve))
+        while (stepping().some(({ key }) => !this.#isOurs(key))) await this.#nextStep()
       },
-      () => this.#stepping.keys().map(({ key }) => symbolShard(key)),
+      () => stepping().map(({ key }) => symbolShard(key)),
     )
   }
 
-  #host() {
-    const { clock, log } = this.#deps
-    return {
-      clock,
-      log,
-      isStopped: () => this.#stopped,
-      keeps: (job: Job) => this.#keeps(job),
-      looked: (job: Job) => this.#looked(job),
-      stepBegins: (job: Job) => void this.#stepping.set(job, (this.#stepping.get(job) ?? 0) + 1),
-      stepEnds: (job: Job) => {
-        const others = (this.#stepping.get(job) ?? 0) - 1
-        if (others > 0) this.#stepping.set(job, others)
-        else this.#stepping.delete(job)
-        for (const tell of this.#waitingForStep.splice(0)) tell()
-      },
-      rests: () => {
-        this.wake()
-        for (const tell of this.#waiting.splice(0)) tell()
-      },
-    }
+  #nextStep(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
   /** Bars came. */
@@ -133,8 +124,7 @@ export class LookQueue {
   }
 
   async #whenIdle(): Promise<void> {
-    while (this.#lanes.some((lane) => lane.isBusy))
-      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    while (this.#lanes.some((lane) => lane.isBusy)) await this.#nextStep()
   }
 
   #isOurs(key: SeriesKey): boolean {

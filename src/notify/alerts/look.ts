@@ -133,27 +133,37 @@ async function scriptsWaitForEnd({ records: { alerts } }: LookDeps, series: Watc
   return false
 }
 
+/** The next bars from one that was looked at before, in view of those behind it; of the last slice the newest may not be over. */
+async function sliceFrom(deps: LookDeps, series: WatchedSeries, mark: { readonly time: number } | null) {
+  // At the first look all bars except the newest are history.
+  const range = mark ? { from: mark.time, first: SLICE_BARS + 1 } : { last: 1 }
+  const { bars: ahead, source } = await deps.bars(series, range)
+  if (ahead.length === 0) return null
+  const isLast = ahead.length <= SLICE_BARS
+  const taken = isLast ? ahead : sliceBars(ahead, 0, SLICE_BARS)
+  const now = deps.clock.now()
+  const closesAt = await deps.closesAt(series)
+  const lastClosed = !isLast || closesAt(taken.time.at(-1) ?? 0) <= now
+  const seen = async (time: number) => {
+    const { bars: behind } = await deps.bars(series, { to: time, last: LOOK_BACK })
+    const view = new View(concatBars([behind, taken]), { start: behind.length, lastClosed, closesAt, now })
+    return { behind, view }
+  }
+  return { taken, source, isLast, closesAt, lastClosed, seen }
+}
+
 /** Moves the mark to the newest bar, past everything that the bars on the way hit. */
 async function* moveOn(deps: LookDeps, series: WatchedSeries): AsyncGenerator<void> {
   for (;;) {
     const stored = await readMarkToMove(deps.kv, series)
     const { mark } = stored
-    // This is the first look: all bars except the newest are history.
-    const range = mark ? { from: mark.time, first: SLICE_BARS + 1 } : { last: 1 }
-    const { bars: ahead, source } = await deps.bars(series, range)
-    if (source === null || ahead.length === 0) return
-    const isLast = ahead.length <= SLICE_BARS
-    const taken = isLast ? ahead : sliceBars(ahead, 0, SLICE_BARS)
-    const now = deps.clock.now()
-    const closesAt = await deps.closesAt(series)
-    const lastClosed = !isLast || closesAt(taken.time.at(-1) ?? 0) <= now
-    if (ahead.length === 1 && mark?.change === source.change && mark.closed === lastClosed) return
+    const slice = await sliceFrom(deps, series, mark)
+    if (!slice || slice.source === null) return
+    const { taken, source, closesAt, lastClosed, seen } = slice
+    if (taken.length === 1 && mark?.change === source.change && mark.closed === lastClosed) return
     if (mark) {
-      const { bars: behind } = await deps.bars(series, { to: mark.time, last: LOOK_BACK })
-      const start = behind.length
-      const view = new View(concatBars([behind, taken]), { start, lastClosed, closesAt, now })
-      const before = viewOfMark(deps, mark, behind, closesAt)
-      yield* judgeHits(deps, { series, view, before })
+      const { behind, view } = await seen(mark.time)
+      yield* judgeHits(deps, { series, view, before: viewOfMark(deps, mark, behind, closesAt) })
     }
     const moved = moveMark(series, stored, markOf(taken, taken.length - 1, source.change, lastClosed))
     // Refused if an alert was armed meanwhile; then the slice is looked at again.
@@ -278,15 +288,10 @@ export async function lookAhead(deps: LookDeps, id: string): Promise<void> {
     if (!alert.fresh && (!mark || mark.change === (await deps.source(series))?.change)) return
     const seen = alert.fresh ? (alert.seenBar ?? (await firstNews(deps, series))) : mark?.time
     if (typeof seen !== 'number') return
-    const { bars: ahead } = await deps.bars(series, { from: seen, first: SLICE_BARS + 1 })
-    if (ahead.length === 0) return
-    const isLast = ahead.length <= SLICE_BARS
-    const taken = isLast ? ahead : sliceBars(ahead, 0, SLICE_BARS)
-    const { bars: behind } = await deps.bars(series, { to: seen, last: LOOK_BACK })
-    const closesAt = await deps.closesAt(series)
-    const now = deps.clock.now()
-    const lastClosed = !isLast || closesAt(taken.time.at(-1) ?? 0) <= now
-    const view = new View(concatBars([behind, taken]), { start: behind.length, lastClosed, closesAt, now })
+    const slice = await sliceFrom(deps, series, { time: seen })
+    if (!slice) return
+    const { isLast, closesAt } = slice
+    const { behind, view } = await slice.seen(seen)
     const held = alert.fresh || !mark ? alert.held : heldAt(viewOfMark(deps, mark, behind, closesAt), alert)
     await writeAll(deps, view, [id], (before) => {
       if (before.state !== 'active' || before.updatedAt !== alert.updatedAt) return null

@@ -3,20 +3,16 @@
 // There is one for a series rather than for each alert, so that alerts which a bar does not concern cost nothing. What an
 // alert would remember of its last look (whether its condition held) is computed from the mark's bar.
 
-import { emptyBars, type Bars } from '../../market/bars.ts'
+import { BAR_FIELDS, emptyBars, type Bars } from '../../market/bars.ts'
 import type { SeriesKey } from '../../market/bar-store.ts'
 import type { Changes } from '../../store/transaction.ts'
 import type { Entry, Key, Reader, Version } from '../../store/kv.ts'
 
-export interface Mark {
+type BarValues = Readonly<Record<(typeof BAR_FIELDS)[number], number>>
+
+export interface Mark extends BarValues {
   /** Change number of the bars that were looked at. */
   readonly change: number
-  readonly time: number
-  readonly open: number
-  readonly high: number
-  readonly low: number
-  readonly close: number
-  readonly volume: number
   /** Whether the bar was over. */
   readonly closed: boolean
 }
@@ -98,22 +94,15 @@ export function joinMark(series: WatchedSeries, { version }: StoredMark, mark: M
 }
 
 export function markOf(bars: Bars, bar: number, change: number, closed: boolean): Mark {
-  const at = (column: Float64Array) => column[bar] ?? 0
-  return {
-    change,
-    time: at(bars.time),
-    open: at(bars.open),
-    high: at(bars.high),
-    low: at(bars.low),
-    close: at(bars.close),
-    volume: at(bars.volume),
-    closed,
-  }
+  return { change, ...valuesOf(bars, bar), closed }
 }
+
+export const valuesOf = (bars: Bars, bar: number): BarValues =>
+  Object.fromEntries(BAR_FIELDS.map((field) => [field, bars[field][bar] ?? Number.NaN])) as BarValues
 
 /** The mark's bar, as it was seen. */
 export function barOf(mark: Mark): Bars {
   const bar = emptyBars(1)
-  for (const field of ['time', 'open', 'high', 'low', 'close', 'volume'] as const) bar[field][0] = mark[field]
+  for (const field of BAR_FIELDS) bar[field][0] = mark[field]
   return bar
 }

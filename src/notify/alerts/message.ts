@@ -2,46 +2,29 @@
 
 import { cutText } from '../../lib/text.ts'
 import type { Operator } from '../../wire/alert.ts'
+import type { Alert } from './alert.ts'
 
-export interface MessageValues {
-  readonly ticker: string
-  readonly exchange: string
-  readonly interval: string
-  readonly open: number
-  readonly high: number
-  readonly low: number
-  readonly close: number
-  readonly volume: number
-  /** Opening time of the bar, UTC ms. */
-  readonly time: number
-  readonly price: number | null
-  readonly name: string
-  /** Values of a script's plots by title: `{{plot("RSI")}}`, and by position `{{plot_0}}`. */
-  readonly plots?: Readonly<Record<string, number>>
-}
+/** What a message may name: of the bar, whose `time` is its opening (UTC ms), and of the alert. */
+export type MessageValues = Readonly<Record<'ticker' | 'exchange' | 'interval' | 'name', string>> &
+  Readonly<Record<'open' | 'high' | 'low' | 'close' | 'volume' | 'time', number>> & {
+    readonly price: number | null
+    /** Values of a script's plots by title: `{{plot("RSI")}}`, and by position `{{plot_0}}`. */
+    readonly plots?: Readonly<Record<string, number>>
+  }
 
 const MESSAGE_LIMIT = 4096
 
 /** Unknown placeholders stay as they are, so that a typing error shows. */
-export function fillMessage(template: string, values: MessageValues): string {
-  const plots = Object.entries(values.plots ?? {})
-  const simple: Readonly<Record<string, string>> = {
-    ticker: values.ticker,
-    exchange: values.exchange,
-    interval: values.interval,
-    open: String(values.open),
-    high: String(values.high),
-    low: String(values.low),
-    close: String(values.close),
-    volume: String(values.volume),
-    time: new Date(values.time).toISOString(),
-    price: values.price === null ? '' : String(values.price),
-    name: values.name,
+export function fillMessage(template: string, { plots: values = {}, time, ...rest }: MessageValues): string {
+  const plots = Object.entries(values)
+  const simple: Readonly<Record<string, string | number | null>> = {
+    ...rest,
+    time: new Date(time).toISOString(),
   }
   const filled = template.replace(
     /\{\{\s*(?:plot\("([^"]{0,200})"\)|plot_(\d{1,3})|([a-z]{1,20}))\s*\}\}/g,
     (whole, title, index, word) => {
-      if (typeof word === 'string') return Object.hasOwn(simple, word) ? (simple[word] ?? whole) : whole
+      if (typeof word === 'string') return Object.hasOwn(simple, word) ? String(simple[word] ?? '') : whole
       const plot = typeof title === 'string' ? plots.find(([name]) => name === title) : plots[Number(index)]
       return plot ? String(plot[1]) : whole
     },
@@ -49,51 +32,30 @@ export function fillMessage(template: string, values: MessageValues): string {
   return cutText(filled, MESSAGE_LIMIT)
 }
 
-const WAITS: Readonly<Record<Operator, string>> = {
-  above: 'is above',
-  below: 'is below',
-  crossing: 'crosses',
-  crossing_up: 'crosses above',
-  crossing_down: 'crosses below',
-  entering_channel: 'enters the channel',
-  exiting_channel: 'leaves the channel',
-  inside_channel: 'is inside the channel',
-  outside_channel: 'is outside the channel',
-  moving_up: 'moves up by',
-  moving_down: 'moves down by',
-  moving_up_pct: 'moves up by',
-  moving_down_pct: 'moves down by',
-}
-const FIRED: Readonly<Record<Operator, string>> = {
-  above: 'is above',
-  below: 'is below',
-  crossing: 'crossed',
-  crossing_up: 'crossed above',
-  crossing_down: 'crossed below',
-  entering_channel: 'entered the channel',
-  exiting_channel: 'left the channel',
-  inside_channel: 'is inside the channel',
-  outside_channel: 'is outside the channel',
-  moving_up: 'moved up by',
-  moving_down: 'moved down by',
-  moving_up_pct: 'moved up by',
-  moving_down_pct: 'moved down by',
+/** What an operator waits for, and what has happened when it fires. */
+const WORDS: Readonly<Record<Operator, readonly [waits: string, fired: string]>> = {
+  above: ['is above', 'is above'],
+  below: ['is below', 'is below'],
+  crossing: ['crosses', 'crossed'],
+  crossing_up: ['crosses above', 'crossed above'],
+  crossing_down: ['crosses below', 'crossed below'],
+  entering_channel: ['enters the channel', 'entered the channel'],
+  exiting_channel: ['leaves the channel', 'left the channel'],
+  inside_channel: ['is inside the channel', 'is inside the channel'],
+  outside_channel: ['is outside the channel', 'is outside the channel'],
+  moving_up: ['moves up by', 'moved up by'],
+  moving_down: ['moves down by', 'moved down by'],
+  moving_up_pct: ['moves up by', 'moved up by'],
+  moving_down_pct: ['moves down by', 'moved down by'],
 }
 
-interface Described {
-  readonly symbol: string
-  readonly kind: string
-  readonly op: Operator | null
-  readonly price: number | null
-  readonly price2: number | null
-  readonly percent: number | null
-}
+type Described = Readonly<Pick<Alert, 'symbol' | 'kind' | 'op' | 'price' | 'price2' | 'percent'>>
 
 /** What an alert waits for, which is its name unless it was given one: `SPX crosses above 3400`. */
-export const waitsFor = (alert: Described): string => sentenceOf(alert, WAITS)
+export const waitsFor = (alert: Described): string => sentenceOf(alert, 0)
 
 /** What has happened when it fires: `SPX crossed above 3400`, `AAPL volume is above 1000000`. */
-export const hasHappened = (alert: Described): string => sentenceOf(alert, FIRED)
+export const hasHappened = (alert: Described): string => sentenceOf(alert, 1)
 
 /** Whether nobody gave it a name. Up to version 0.2 such alerts were named as if they had fired. */
 export function isUnnamed(alert: Described & { readonly name: string }): boolean {
@@ -103,11 +65,12 @@ export function isUnnamed(alert: Described & { readonly name: string }): boolean
   return [waitsFor(alert), hasHappened(alert), before].includes(alert.name)
 }
 
-function sentenceOf(alert: Described, words: Readonly<Record<Operator, string>>): string {
+function sentenceOf(alert: Described, tense: 0 | 1): string {
   const { symbol, kind, op, price, price2, percent } = alert
   const what = kind === 'price' ? symbol : `${symbol} ${kind}`
   if (op === null) return what
-  if (op.endsWith('_pct')) return `${what} ${words[op]} ${percent}%`
-  if (op.endsWith('_channel')) return `${what} ${words[op]} ${price} to ${price2}`
-  return `${what} ${words[op]} ${price}`
+  const words = WORDS[op][tense]
+  if (op.endsWith('_pct')) return `${what} ${words} ${percent}%`
+  if (op.endsWith('_channel')) return `${what} ${words} ${price} to ${price2}`
+  return `${what} ${words} ${price}`
 }

@@ -7,6 +7,7 @@ import type { RecordDeps } from '../../store/owned.ts'
 import { decide, type Changes, type Planned, type Tx } from '../../store/transaction.ts'
 import type { Alert, Firing } from './alert.ts'
 import type { Fired, Judgement } from './judge.ts'
+import { valuesOf } from './mark.ts'
 import { fillMessage, hasHappened, isUnnamed } from './message.ts'
 import type { View } from './view.ts'
 
@@ -65,19 +66,15 @@ function messageOf(
   { bar, said }: Fired,
   plots: Readonly<Record<string, Float64Array>>,
 ): string {
-  const at = (column: Float64Array) => column[bar] ?? Number.NaN
   return fillMessage(alert.message || said || (isUnnamed(alert) ? hasHappened(alert) : alert.name), {
     ticker: alert.symbol,
     exchange: alert.exchange,
     interval: alert.interval,
-    open: at(bars.open),
-    high: at(bars.high),
-    low: at(bars.low),
-    close: at(bars.close),
-    volume: at(bars.volume),
-    time: at(bars.time),
+    ...valuesOf(bars, bar),
     price: alert.price,
     name: alert.name,
-    plots: Object.fromEntries(Object.entries(plots).map(([title, column]) => [title, at(column)])),
+    plots: Object.fromEntries(
+      Object.entries(plots).map(([title, column]) => [title, column[bar] ?? Number.NaN]),
+    ),
   })
 }

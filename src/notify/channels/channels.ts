@@ -4,7 +4,7 @@
 // serves webhooks: the same turns, retries and log.
 
 import { Problem } from '../../lib/problem.ts'
-import type { Collection, Page, PageOptions } from '../../store/collection.ts'
+import type { Page, PageOptions } from '../../store/collection.ts'
 import { OwnedRecords, type RecordDeps } from '../../store/owned.ts'
 import { transact, type Also, type Changes, type Tx } from '../../store/transaction.ts'
 import { ACTIVE, disabledBy, forgetOld, freshParcel } from '../webhooks/parcels.ts'
@@ -32,21 +32,17 @@ type ChannelChanges = Partial<Pick<ChannelFields, 'name' | 'settings' | 'picture
  * Throws Problem 422 for wrong settings, `webhook_url_blocked` and `quota_exceeded`, and 404 `channel_not_found` for
  * another user's channel.
  */
-export class Channels extends OwnedRecords<Channel> {
-  readonly #deps: ChannelDeps
-  readonly #notifications: Collection<Notification>
+export class Channels extends OwnedRecords<Channel, ChannelDeps> {
+  readonly #notifications = notificationCollection(this.deps.kv)
 
   constructor(deps: ChannelDeps) {
-    const notFound = () => new Problem(404, 'channel_not_found', 'There is no such channel.')
-    super(deps.kv, channelCollection(deps.kv), notFound)
-    this.#deps = deps
-    this.#notifications = notificationCollection(deps.kv)
+    super(deps, channelCollection(deps.kv), 'channel_not_found', 'There is no such channel.')
   }
 
   async create(ownerId: string, fields: ChannelFields, also?: Also<Channel>): Promise<Channel> {
     const kind = KINDS[fields.kind]
     const channel = await this.#made(ownerId, fields, (id) =>
-      sealedSettings(this.#deps, kind, id, checkedSettings(kind, fields.settings)),
+      sealedSettings(this.deps, kind, id, checkedSettings(kind, fields.settings)),
     )
     return this.keep(channel, channel, also)
   }
@@ -56,7 +52,7 @@ export class Channels extends OwnedRecords<Channel> {
     const kind = KINDS[fields.kind]
     if (secretNames(kind.fields).length === 0) return this.create(ownerId, fields)
     const waiting = await this.#made(ownerId, fields, (id) =>
-      withoutSecrets(this.#deps, kind, id, fields.settings),
+      withoutSecrets(this.deps, kind, id, fields.settings),
     )
     const channel: Channel = { ...waiting, status: 'disabled', disabledReason: 'secret_lost' }
     return this.keep(channel, channel)
@@ -69,8 +65,8 @@ export class Channels extends OwnedRecords<Channel> {
     settled: (id: string) => Promise<Pick<Channel, 'settings' | 'sealedSecrets' | 'secrets'>>,
   ): Promise<Channel> {
     if (fields.quiet) checkQuiet(fields.quiet)
-    const id = this.#deps.newId('ch')
-    const now = this.#deps.clock.now()
+    const id = this.deps.newId('ch')
+    const now = this.deps.clock.now()
     return {
       id,
       ownerId,
@@ -103,7 +99,7 @@ export class Channels extends OwnedRecords<Channel> {
         'conflict',
         'The secrets of this channel are lost. Enter them again, which enables it too.',
       )
-    const settings = fields.settings && (await changedSettings(this.#deps, before, fields.settings))
+    const settings = fields.settings && (await changedSettings(this.deps, before, fields.settings))
     const changed = await this.records.update(id, (stored) => {
       if (settings && stored.sealedSecrets !== before.sealedSecrets) return null
       const isMended = settings !== undefined && stored.disabledReason === 'secret_lost'
@@ -117,7 +113,7 @@ export class Channels extends OwnedRecords<Channel> {
         ...(picture !== undefined && { picture }),
         ...(status === 'active' && ACTIVE),
         ...(status === 'disabled' && disabledBy(channel)),
-        updatedAt: this.#deps.clock.now(),
+        updatedAt: this.deps.clock.now(),
       }
     })
     if (changed && (quiet !== undefined || digestMinutes !== undefined))
@@ -132,7 +128,7 @@ export class Channels extends OwnedRecords<Channel> {
    * What was put off may be due now, by another pace, and what waits to be tried again, by other settings. Its turn decides.
    */
   async #lookAgain({ id, ownerId }: Channel, by: 'pace' | 'settings'): Promise<void> {
-    const { clock } = this.#deps
+    const { clock } = this.deps
     const notifications = this.#notifications
     const later = ({ isHeld, isEscalation, attempts, waits = 0, nextAt }: Notification) =>
       (nextAt ?? 0) > clock.now() &&
@@ -142,7 +138,7 @@ export class Channels extends OwnedRecords<Channel> {
     for (let cursor: string | null = null, more = true; more;) {
       const page: Page<Notification> = await notifications.list('turn', [ownerId, id], { limit: 200, cursor })
       const ids = page.items.filter(later).map((one) => one.id)
-      await transact(this.kv, async (tx) =>
+      await transact(this.deps.kv, async (tx) =>
         (await notifications.at(tx).storedMany(ids)).flatMap((one) =>
           later(one.record)
             ? notifications.replace(one, {
@@ -172,12 +168,12 @@ export class Channels extends OwnedRecords<Channel> {
     const named = (await this.records.at(tx).getFacets('wanted', ids)).filter(
       (channel) => channel.ownerId === ownerId && channel.status === 'active',
     )
-    const now = this.#deps.clock.now()
+    const now = this.deps.clock.now()
     return each.flatMap(({ notice, escalatesAt }) =>
       named.map((channel) => {
         const at = freeAt(channel, now)
         return this.#notifications.insert({
-          ...freshParcel(this.#deps.newId('ntc'), channel, { notice }, now),
+          ...freshParcel(this.deps.newId('ntc'), channel, { notice }, now),
           isHeld: true,
           nextAt: escalatesAt ?? at,
           ...(escalatesAt === undefined ? at > now && { isPutOff: true } : { isEscalation: true }),
@@ -188,13 +184,13 @@ export class Channels extends OwnedRecords<Channel> {
 
   /** Sends a sample. */
   test(channel: Channel, notice: Notice, also?: Also<Notification>): Promise<Notification> {
-    const { newId, clock } = this.#deps
+    const { newId, clock } = this.deps
     return this.#put(freshParcel(newId('ntc'), channel, { notice }, clock.now()), also)
   }
 
   /** Sends the same notice again. */
   async resend(ownerId: string, id: string, also?: Also<Notification>): Promise<Notification> {
-    const { newId, clock } = this.#deps
+    const { newId, clock } = this.deps
     const before = await this.#notifications.get(id)
     if (before?.ownerId !== ownerId)
       throw new Problem(404, 'notification_not_found', 'There is no such notification.')
@@ -207,7 +203,7 @@ export class Channels extends OwnedRecords<Channel> {
   }
 
   async #put(notification: Notification, also?: Also<Notification>): Promise<Notification> {
-    await transact(this.kv, (tx) => [this.#notifications.insert(notification), also?.(notification, tx)])
+    await transact(this.deps.kv, (tx) => [this.#notifications.insert(notification), also?.(notification, tx)])
     return notification
   }
 
@@ -221,6 +217,6 @@ export class Channels extends OwnedRecords<Channel> {
   }
 
   purge(): Promise<number> {
-    return forgetOld(this.#notifications, this.#deps.clock)
+    return forgetOld(this.#notifications, this.deps.clock)
   }
 }

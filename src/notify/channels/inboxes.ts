@@ -82,14 +82,11 @@ function messageCollection(kv: Kv): Collection<InboxMessage> {
 }
 
 /** Throws Problem 404 `inbox_not_found` for another user's inbox and for an address that is none. */
-export class Inboxes extends OwnedRecords<Inbox> {
-  readonly #deps: InboxDeps
-  readonly #messages: Collection<InboxMessage>
+export class Inboxes extends OwnedRecords<Inbox, InboxDeps> {
+  readonly #messages = messageCollection(this.deps.kv)
 
   constructor(deps: InboxDeps) {
-    super(deps.kv, inboxCollection(deps.kv), notThere)
-    this.#deps = deps
-    this.#messages = messageCollection(deps.kv)
+    super(deps, inboxCollection(deps.kv), 'inbox_not_found', 'There is no such inbox.')
   }
 
   async messages(ownerId: string, id: string, options: PageOptions): Promise<Page<InboxMessage>> {
@@ -98,10 +95,10 @@ export class Inboxes extends OwnedRecords<Inbox> {
 
   async create(ownerId: string, fields: InboxFields, also?: Also<InboxMade>): Promise<InboxMade> {
     await this.#checkChannels(ownerId, fields.channelIds)
-    const secret = Buffer.from(this.#deps.random.bytes(32)).toString('base64url')
-    const now = this.#deps.clock.now()
+    const secret = Buffer.from(this.deps.random.bytes(32)).toString('base64url')
+    const now = this.deps.clock.now()
     const inbox: Inbox = {
-      id: this.#deps.newId('inb'),
+      id: this.deps.newId('inb'),
       ownerId,
       name: fields.name,
       hash: sha256(secret),
@@ -117,7 +114,7 @@ export class Inboxes extends OwnedRecords<Inbox> {
 
   async #checkChannels(ownerId: string, ids: readonly string[] = []): Promise<void> {
     for (const [i, id] of ids.entries())
-      if (!(await this.#deps.channels.has(ownerId, id)))
+      if (!(await this.deps.channels.has(ownerId, id)))
         throw invalidField(`/channelIds/${i}`, 'not_found', 'There is no channel of yours with this id.')
   }
 
@@ -129,13 +126,13 @@ export class Inboxes extends OwnedRecords<Inbox> {
       ...(fields.name !== undefined && { name: fields.name }),
       ...(fields.senders && { senders: fields.senders }),
       ...(fields.channelIds && { channelIds: [...new Set(fields.channelIds)] }),
-      updatedAt: this.#deps.clock.now(),
+      updatedAt: this.deps.clock.now(),
     }))
     return changed ?? this.get(ownerId, id)
   }
 
   override async remove(ownerId: string, id: string): Promise<void> {
-    await transact(this.kv, async (tx) => {
+    await transact(this.deps.kv, async (tx) => {
       const stored = await this.storedAt(tx, ownerId, id)
       const here = this.#messages.at(tx)
       const ids = await Array.fromAsync(here.each('inbox', [id]), (message) => message.id)
@@ -159,10 +156,10 @@ export class Inboxes extends OwnedRecords<Inbox> {
     body: string,
     hops: string | null,
   ): Promise<InboxMessage> {
-    if (!found) throw notThere()
+    if (!found) throw this.notFound()
     const passed = /^\d{1,3}$/.test(hops ?? '') ? Number(hops) : 0
     if (passed >= HOPS_MAX) {
-      await this.records.update(found.id, (inbox) => ({ ...inbox, circleAt: this.#deps.clock.now() }))
+      await this.records.update(found.id, (inbox) => ({ ...inbox, circleAt: this.deps.clock.now() }))
       throw new Problem(
         422,
         'message_in_circle',
@@ -175,11 +172,11 @@ export class Inboxes extends OwnedRecords<Inbox> {
         'sender_refused',
         'This inbox takes messages only from the addresses of TradingView.',
       )
-    const { clock, channels, forwarded } = this.#deps
+    const { clock, channels, forwarded } = this.deps
     const messages = this.#messages
-    const taken = await decide(this.kv, async (tx) => {
+    const taken = await decide(this.deps.kv, async (tx) => {
       const stored = await this.records.at(tx).stored(found.id)
-      if (!stored) throw notThere()
+      if (!stored) throw this.notFound()
       const inbox = stored.record
       const now = clock.now()
       const id = `inm_${inbox.id.slice('inb_'.length)}x${inbox.received % MESSAGES_KEPT}`
@@ -199,8 +196,6 @@ export class Inboxes extends OwnedRecords<Inbox> {
     return taken
   }
 }
-
-const notThere = () => new Problem(404, 'inbox_not_found', 'There is no such inbox.')
 
 /** The text of a JSON object's `message` or `text`; of anything else the whole. */
 function textOf(body: string): string {

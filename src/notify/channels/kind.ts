@@ -111,6 +111,21 @@ export interface SettingField {
   readonly lines?: true
 }
 
+/** A secret that its channel is of no use without. */
+export const secretField = (
+  label: string,
+  hint: string,
+  form: NonNullable<SettingField['form']>,
+): SettingField => ({ label, hint, secret: true, required: true, form })
+
+/** The address of a service's server; `usual` is the one that nearly everybody has. */
+export const serverField = (hint: string, usual: string): SettingField => ({
+  label: 'Server',
+  hint,
+  default: usual,
+  form: WEB_ADDRESS,
+})
+
 export type Settings = Readonly<Record<string, string>>
 
 export interface ChannelRequest {

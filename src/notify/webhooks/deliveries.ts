@@ -27,14 +27,10 @@ export function deliveryCollection(kv: Kv): Collection<Delivery> {
 }
 
 export class Outbox extends OwnedRecords<Delivery> {
-  readonly #deps: RecordDeps
-  readonly #receivers: Collection<Receiver>
+  readonly #receivers = receiverCollection(this.deps.kv)
 
   constructor(deps: RecordDeps) {
-    const notFound = () => new Problem(404, 'delivery_not_found', 'There is no such delivery.')
-    super(deps.kv, deliveryCollection(deps.kv), notFound)
-    this.#deps = deps
-    this.#receivers = receiverCollection(deps.kv)
+    super(deps, deliveryCollection(deps.kv), 'delivery_not_found', 'There is no such delivery.')
   }
 
   /**
@@ -78,7 +74,7 @@ export class Outbox extends OwnedRecords<Delivery> {
   }
 
   #fresh(receiver: Receiver, content: Pick<Delivery, 'event' | 'data'>, resendOf?: string): Delivery {
-    const { newId, clock } = this.#deps
+    const { newId, clock } = this.deps
     return freshParcel(newId('msg'), receiver, content, clock.now(), resendOf)
   }
 
@@ -106,6 +102,6 @@ export class Outbox extends OwnedRecords<Delivery> {
   }
 
   purge(): Promise<number> {
-    return forgetOld(this.records, this.#deps.clock)
+    return forgetOld(this.records, this.deps.clock)
   }
 }

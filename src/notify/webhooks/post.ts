@@ -103,12 +103,12 @@ async function signedHeaders(
   return {
     'content-type': 'application/json',
     'user-agent': userAgent,
-    'X-Service-Signature': await serviceSignature(old ?? secret, body),
+    'X-Service-Signature': serviceSignature(old ?? secret, body),
     'X-Service-Event': delivery.event,
     'X-Service-Attempt': String(delivery.attempts.length + 1),
     'webhook-id': delivery.id,
     'webhook-timestamp': String(seconds),
-    'webhook-signature': await standardSignature(
+    'webhook-signature': standardSignature(
       overlapping ? [secret, old] : [secret],
       delivery.id,
       seconds,

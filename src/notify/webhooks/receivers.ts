@@ -45,14 +45,6 @@ export interface Receiver extends Destination {
   readonly updatedAt: number
 }
 
-/** What the API shows: everything except the secrets. Times are UTC ms. */
-export interface ReceiverView extends Omit<
-  Receiver,
-  'ownerId' | 'sealedSecret' | 'sealedOldSecret' | 'oldSecretUntil'
-> {
-  readonly rotating: boolean
-}
-
 export interface ReceiverDeps extends RecordDeps {
   readonly random: Random
   readonly box: SecretBox
@@ -74,17 +66,6 @@ export function receiverCollection(kv: Kv): Collection<Receiver> {
   })
 }
 
-export function viewOf(receiver: Receiver): ReceiverView {
-  const {
-    ownerId: _owner,
-    sealedSecret: _secret,
-    sealedOldSecret,
-    oldSecretUntil: _until,
-    ...shown
-  } = receiver
-  return { ...shown, rotating: sealedOldSecret !== null }
-}
-
 /** A receiver with its newly made secret. */
 export interface ReceiverSecret {
   readonly receiver: Receiver
@@ -95,13 +76,9 @@ export interface ReceiverSecret {
  * Throws Problem 422 for wrong fields, `webhook_url_blocked` and `quota_exceeded`, and 404 `webhook_not_found` for another
  * user's receiver.
  */
-export class Receivers extends OwnedRecords<Receiver> {
-  readonly #deps: ReceiverDeps
-
+export class Receivers extends OwnedRecords<Receiver, ReceiverDeps> {
   constructor(deps: ReceiverDeps) {
-    const notFound = () => new Problem(404, 'webhook_not_found', 'There is no such webhook.')
-    super(deps.kv, receiverCollection(deps.kv), notFound)
-    this.#deps = deps
+    super(deps, receiverCollection(deps.kv), 'webhook_not_found', 'There is no such webhook.')
   }
 
   async create(
@@ -109,7 +86,7 @@ export class Receivers extends OwnedRecords<Receiver> {
     fields: ReceiverFields,
     also?: Also<ReceiverSecret>,
   ): Promise<ReceiverSecret> {
-    const { newId, clock } = this.#deps
+    const { newId, clock } = this.deps
     const events = checkedEvents(fields.events)
     const url = await this.#checkedUrl(fields.url)
     const id = newId('wh')
@@ -135,14 +112,14 @@ export class Receivers extends OwnedRecords<Receiver> {
   }
 
   async #checkedUrl(text: string): Promise<string> {
-    const { allow, resolve } = this.#deps
+    const { allow, resolve } = this.deps
     const url = parseReceiverUrl(text, allow)
     await permittedAddresses(url, allow, resolve)
     return url.href
   }
 
   async #newSecret(id: string) {
-    const { random, box } = this.#deps
+    const { random, box } = this.deps
     const secret = newSecret((count) => random.bytes(count))
     return { secret, sealedSecret: await box.seal(secret, id) }
   }
@@ -168,7 +145,7 @@ export class Receivers extends OwnedRecords<Receiver> {
       ...(events && { events }),
       ...(fields.status === 'active' && ACTIVE),
       ...(fields.status === 'disabled' && disabledBy(before)),
-      updatedAt: this.#deps.clock.now(),
+      updatedAt: this.deps.clock.now(),
     }))
     return changed ?? this.get(ownerId, id)
   }
@@ -178,7 +155,7 @@ export class Receivers extends OwnedRecords<Receiver> {
     if ((await this.get(ownerId, id)).sealedOldSecret !== null)
       throw new Problem(409, 'conflict', 'The last rotation is not confirmed yet. Confirm it first.')
     const { secret, sealedSecret } = await this.#newSecret(id)
-    const now = this.#deps.clock.now()
+    const now = this.deps.clock.now()
     const rotated = (before: Receiver): Receiver => ({
       ...before,
       sealedSecret,
@@ -204,7 +181,7 @@ export class Receivers extends OwnedRecords<Receiver> {
       ...before,
       sealedOldSecret: null,
       oldSecretUntil: null,
-      updatedAt: this.#deps.clock.now(),
+      updatedAt: this.deps.clock.now(),
     }))
     return changed ?? this.get(ownerId, id)
   }

@@ -1,8 +1,6 @@
 // Seals stored secrets: AES-256-GCM under an instance key in a file outside the database, so that a copied database alone
 // reveals nothing. The record's id is bound in, so that boxes cannot be swapped between records.
 
-import { fromBase64, toBase64 } from './signing.ts'
-
 export interface SecretBox {
   seal(text: string, boundTo: string): Promise<string>
   /** Rejects if the box was made with another key, for another record, or was changed. */
@@ -30,17 +28,12 @@ export async function createSecretBox(
   return {
     async seal(text, boundTo) {
       const nonce = randomBytes(NONCE_BYTES)
-      const sealed = new Uint8Array(
-        await crypto.subtle.encrypt(parameters(nonce, boundTo), imported, encoder.encode(text)),
-      )
-      const whole = new Uint8Array(NONCE_BYTES + sealed.length)
-      whole.set(nonce)
-      whole.set(sealed, NONCE_BYTES)
-      return VERSION + toBase64(whole)
+      const sealed = await crypto.subtle.encrypt(parameters(nonce, boundTo), imported, encoder.encode(text))
+      return VERSION + Buffer.concat([nonce, new Uint8Array(sealed)]).toString('base64')
     },
     async open(sealed, boundTo) {
       if (!sealed.startsWith(VERSION)) throw new Error('unknown form of sealed secret')
-      const whole = fromBase64(sealed.slice(VERSION.length))
+      const whole = new Uint8Array(Buffer.from(sealed.slice(VERSION.length), 'base64'))
       const opened = await crypto.subtle.decrypt(
         parameters(whole.subarray(0, NONCE_BYTES), boundTo),
         imported,

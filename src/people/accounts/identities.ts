@@ -7,7 +7,7 @@
 
 import { Problem } from '../../lib/problem.ts'
 import { cutText, textFault } from '../../lib/text.ts'
-import { NameTaken, transact, type Changes, type Tx } from '../../store/transaction.ts'
+import { decide, NameTaken, transact, type Changes, type Tx } from '../../store/transaction.ts'
 import {
   identities,
   sessions,
@@ -19,7 +19,7 @@ import {
 } from './accounts.ts'
 import type { Claims, LoggedOut, OpenIdSettings } from './openid.ts'
 import { spendOnce } from './tickets.ts'
-import { emailKey, enrol, isEmail, type SignUpPolicy } from './users.ts'
+import { emailKey, enrol, isEmail, userNotFound, type SignUpPolicy } from './users.ts'
 
 const NAME_MAX = 100
 /** `lastUsedAt` and the address are for people to look at. */
@@ -68,16 +68,13 @@ export async function linkIdentity(
   also: (tx: Tx) => Promise<Changes>,
 ): Promise<Identity> {
   const key = [subjectKey(claims.issuer, claims.subject)]
-  let linked: Identity | undefined
-  await transact(deps.kv, async (tx) => {
+  return decide(deps.kv, async (tx) => {
     const found = await identities(deps.kv).at(tx).find('subject', key)
     if (found && found.userId !== user.id)
       throw new Problem(409, 'already_exists', 'This identity belongs to another account here.')
-    linked = found ?? identityOf(deps, user.id, claims)
-    return [found ? {} : identities(deps.kv).insert(linked), also(tx)]
+    const linked = found ?? identityOf(deps, user.id, claims)
+    return [linked, [found ? {} : identities(deps.kv).insert(linked), also(tx)]]
   })
-  if (linked === undefined) throw new Error('assertion failed: a link without an identity')
-  return linked
 }
 
 /**
@@ -90,8 +87,7 @@ export async function endLoggedOut(
 ): Promise<number> {
   const { kv } = deps
   const key = sid === null ? null : subjectKey(issuer, sid)
-  let ended = 0
-  await transact(kv, async (tx) => {
+  return decide(kv, async (tx) => {
     const spent = await spendOnce(deps, tx, `logout ${subjectKey(issuer, jti)}`, until)
     if (!spent) throw new Problem(400, 'logout_refused', 'This logout token was used before.')
     const identity =
@@ -112,14 +108,10 @@ export async function endLoggedOut(
       ),
     ]
     const stored = await of.storedMany([...new Set(over.map(({ id }) => id))])
-    ended = stored.length
+    const changes = [spent, ...stored.map((session) => sessions(kv).remove(session))]
     // Freeing room must be possible when there is none left.
-    return [spent, ...stored.map((session) => sessions(kv).remove(session))].map((change) => ({
-      ...change,
-      essential: true,
-    }))
+    return [stored.length, changes.map((change) => ({ ...change, essential: true }))]
   })
-  return ended
 }
 
 export function identitiesOf({ kv }: Pick<AccountDeps, 'kv'>, userId: string): Promise<Identity[]> {
@@ -184,7 +176,7 @@ async function withRole(
     adminGroups.length === 0 || user.role === 'owner' || user.role === role ? null : { ...user, role },
   )
   const user = changed ?? (await users(deps.kv).get(userId))
-  if (!user) throw new Problem(404, 'user_not_found', 'There is no such user.')
+  if (!user) throw userNotFound()
   return user
 }
 

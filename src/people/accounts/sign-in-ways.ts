@@ -1,7 +1,8 @@
 // The ways in which a user can sign in: a password, identities of the provider, passkeys. The last one cannot be removed.
 
 import { Problem } from '../../lib/problem.ts'
-import { transact, type Changes, type Tx } from '../../store/transaction.ts'
+import type { Collection } from '../../store/collection.ts'
+import { transact } from '../../store/transaction.ts'
 import { identities, passkeys, users, type AccountDeps, type User } from './accounts.ts'
 import { identitiesOf } from './identities.ts'
 import { passkeysOf } from './passkeys.ts'
@@ -13,31 +14,25 @@ interface Removal {
   readonly issuer: string | null
 }
 
-export async function removeIdentity(deps: AccountDeps, removal: Removal): Promise<void> {
-  await removeWay(deps, removal, async (tx) => {
-    const stored = await identities(deps.kv).at(tx).stored(removal.id)
-    if (stored?.record.userId !== removal.user.id)
-      throw new Problem(404, 'identity_not_found', 'There is no such identity.')
-    return identities(deps.kv).remove(stored)
-  })
+export function removeIdentity(deps: AccountDeps, removal: Removal): Promise<void> {
+  const notFound = () => new Problem(404, 'identity_not_found', 'There is no such identity.')
+  return removeWay(deps, removal, identities(deps.kv), notFound)
 }
 
-export async function removePasskey(deps: AccountDeps, removal: Removal): Promise<void> {
-  await removeWay(deps, removal, async (tx) => {
-    const stored = await passkeys(deps.kv).at(tx).stored(removal.id)
-    if (stored?.record.userId !== removal.user.id)
-      throw new Problem(404, 'passkey_not_found', 'There is no such passkey.')
-    return passkeys(deps.kv).remove(stored)
-  })
+export function removePasskey(deps: AccountDeps, removal: Removal): Promise<void> {
+  const notFound = () => new Problem(404, 'passkey_not_found', 'There is no such passkey.')
+  return removeWay(deps, removal, passkeys(deps.kv), notFound)
 }
 
-async function removeWay(
+async function removeWay<Way extends { readonly id: string; readonly userId: string }>(
   { kv }: AccountDeps,
   { user, id, issuer }: Removal,
-  remove: (tx: Tx) => Promise<Changes>,
+  ways: Collection<Way>,
+  notFound: () => Problem,
 ): Promise<void> {
   await transact(kv, async (tx) => {
-    const removed = await remove(tx)
+    const stored = await ways.at(tx).stored(id)
+    if (stored?.record.userId !== user.id) throw notFound()
     // The counters are read for their checks: of two ways that are removed at once, the second plan sees that the first is
     // gone.
     const now = await users(kv).at(tx).get(user.id)
@@ -52,6 +47,6 @@ async function removeWay(
         'It is the last way in which you can sign in. Set a password first, or add a passkey.',
       )
     // Freeing room must be possible when there is none left.
-    return { ...removed, essential: true }
+    return { ...ways.remove(stored), essential: true }
   })
 }

@@ -10,7 +10,7 @@ import { longerThan } from '../../lib/text.ts'
 import { sha256 } from '../../lib/sha256.ts'
 import type { Page, PageOptions } from '../../store/collection.ts'
 import type { Reader } from '../../store/kv.ts'
-import { NameTaken, transact, type Also, type Changes } from '../../store/transaction.ts'
+import { decide, NameTaken, transact, type Also, type Changes } from '../../store/transaction.ts'
 import {
   invitations,
   sessions,
@@ -68,11 +68,10 @@ export async function enrol(
   const { kv, clock } = deps
   const id = deps.newId('usr')
   const email = newcomer.email.trim()
-  let user: User | undefined
   try {
-    await transact(kv, async (tx) => {
+    return await decide(kv, async (tx) => {
       const entrance = await admit(deps, tx, newcomer, policy)
-      user = {
+      const user: User = {
         id,
         email,
         emailKey: emailKey(email),
@@ -81,7 +80,7 @@ export async function enrol(
         passwordHash: newcomer.passwordHash,
         createdAt: clock.now(),
       }
-      return [users(kv).insert(user), entrance.changes, also?.(user, tx)]
+      return [user, [users(kv).insert(user), entrance.changes, also?.(user, tx)]]
     })
   } catch (error) {
     if (error instanceof NameTaken && error.index === 'email')
@@ -92,8 +91,6 @@ export async function enrol(
       )
     throw error
   }
-  if (user === undefined) throw new Error('assertion failed: a sign-up without a user')
-  return user
 }
 
 /** Creates a user even if sign-up is closed. Only for the command line, which has the data directory. */
@@ -127,10 +124,9 @@ async function admit(
     )
   }
   if (request.invitation !== undefined) {
-    const invitation = await invitations(kv)
+    const stored = await invitations(kv)
       .at(reader)
-      .find('hash', [sha256(request.invitation)])
-    const stored = invitation && (await invitations(kv).at(reader).stored(invitation.id))
+      .findStored('hash', [sha256(request.invitation)])
     if (stored && stored.record.expiresAt > clock.now())
       return { role: 'member', changes: invitations(kv).remove(stored) }
     if (!policy.open)
@@ -193,7 +189,7 @@ export async function setRole({ kv }: AccountDeps, id: string, role: GivenRole):
       throw new Problem(409, 'conflict', 'The owner stays the owner; there is no other.')
     return { ...user, role }
   })
-  if (!changed) throw new Problem(404, 'user_not_found', 'There is no such user.')
+  if (!changed) throw userNotFound()
   return changed
 }
 
@@ -226,7 +222,7 @@ export async function changeUser(
   changes: Partial<Pick<User, 'name' | 'mailPicture'>>,
 ): Promise<User> {
   const changed = await users(deps.kv).update(userId, (user) => ({ ...user, ...changes }))
-  if (!changed) throw new Problem(404, 'user_not_found', 'There is no such user.')
+  if (!changed) throw userNotFound()
   return changed
 }
 
@@ -279,22 +275,19 @@ export async function confirmUser(
 export async function setPassword(deps: AccountDeps, userId: string, password: string): Promise<User> {
   await checkPassword(password, '/newPassword')
   const passwordHash = await deps.passwords.hash(password)
-  let user: User | undefined
-  await transact(deps.kv, async (tx) => {
-    const stored = await users(deps.kv).at(tx).stored(userId)
-    if (!stored) throw new Problem(404, 'user_not_found', 'There is no such user.')
-    user = { ...stored.record, passwordHash }
-    await sessions(deps.kv).at(tx).count('opened', [userId])
-    const open = await Array.fromAsync(sessions(deps.kv).at(tx).each('user', [userId]), ({ id }) => id)
-    const ended = await sessions(deps.kv).at(tx).storedMany(open)
-    return [
-      users(deps.kv).replace(stored, user),
-      ...ended.map((session) => sessions(deps.kv).remove(session)),
-    ]
+  const [people, open] = [users(deps.kv), sessions(deps.kv)]
+  return decide(deps.kv, async (tx) => {
+    const stored = await people.at(tx).stored(userId)
+    if (!stored) throw userNotFound()
+    const user: User = { ...stored.record, passwordHash }
+    await open.at(tx).count('opened', [userId])
+    const ids = await Array.fromAsync(open.at(tx).each('user', [userId]), ({ id }) => id)
+    const ended = (await open.at(tx).storedMany(ids)).map((session) => open.remove(session))
+    return [user, [people.replace(stored, user), ...ended]]
   })
-  if (user === undefined) throw new Error('assertion failed: a password without a user')
-  return user
 }
+
+export const userNotFound = () => new Problem(404, 'user_not_found', 'There is no such user.')
 
 /** NFC and lower case: what a person means by "the same address". */
 export function emailKey(email: string): string {

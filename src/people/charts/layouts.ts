@@ -17,17 +17,15 @@ export interface Layout extends Shown {
 }
 
 export class Layouts extends OwnedRecords<Layout> {
-  readonly #deps: RecordDeps
   readonly #listeners = new Listeners<[layout: Layout]>()
 
   constructor(deps: RecordDeps) {
     const layouts = collection<Layout>(deps.kv, 'layouts', byOwner(LAYOUTS_PER_USER, 'layouts'))
-    super(deps.kv, layouts, () => new Problem(404, 'layout_not_found', 'There is no such layout.'))
-    this.#deps = deps
+    super(deps, layouts, 'layout_not_found', 'There is no such layout.')
   }
 
   async create(ownerId: string, name: string, chart: LayoutChart, also?: Also<Layout>): Promise<Layout> {
-    const { newId, clock } = this.#deps
+    const { newId, clock } = this.deps
     const now = clock.now()
     const made = { ownerId, name, chart: checked(chart), createdAt: now, updatedAt: now }
     const layout = { id: newId('lay'), ...made }
@@ -57,7 +55,7 @@ export class Layouts extends OwnedRecords<Layout> {
         ...(name !== undefined && { name }),
         ...(chart && { chart: checked(chart) }),
         // Later than before even within a millisecond, since it tells one change from the next.
-        updatedAt: Math.max(this.#deps.clock.now(), before.updatedAt + 1),
+        updatedAt: Math.max(this.deps.clock.now(), before.updatedAt + 1),
       }
     })
     if (!layout) throw this.notFound()

@@ -52,9 +52,7 @@ export interface IdeaDeps extends RecordDeps {
   readonly random: Random
 }
 
-export class Ideas extends OwnedRecords<Idea> {
-  readonly #deps: IdeaDeps
-
+export class Ideas extends OwnedRecords<Idea, IdeaDeps> {
   constructor(deps: IdeaDeps) {
     const ideas = collection<Idea>(deps.kv, 'ideas', {
       indexes: {
@@ -71,17 +69,16 @@ export class Ideas extends OwnedRecords<Idea> {
         },
       },
     })
-    super(deps.kv, ideas, () => new Problem(404, 'idea_not_found', 'There is no such idea.'))
-    this.#deps = deps
+    super(deps, ideas, 'idea_not_found', 'There is no such idea.')
   }
 
   /** Knowing an unlisted idea's id is the permission to read it, so every id has 128 bits nobody can guess behind its time. */
   #newId(): string {
-    return this.#deps.newId('idea') + base32(this.#deps.random.bytes(16))
+    return this.deps.newId('idea') + base32(this.deps.random.bytes(16))
   }
 
   async publish(ownerId: string, author: string, fields: IdeaFields, also?: Also<Idea>): Promise<Idea> {
-    const now = this.#deps.clock.now()
+    const now = this.deps.clock.now()
     const idea: Idea = {
       id: this.#newId(),
       ownerId,
@@ -125,11 +122,11 @@ export class Ideas extends OwnedRecords<Idea> {
 
   /** An idea that becomes unlisted gets a new id if the old one was ever public; the answer's `id` tells. */
   change(ownerId: string, id: string, fields: Partial<IdeaFields>): Promise<Idea> {
-    return decide(this.kv, async (tx) => {
+    return decide(this.deps.kv, async (tx) => {
       const stored = await this.storedAt(tx, ownerId, id)
       const before = stored.record
       const wasPublic = before.wasPublic ?? before.visibility !== 'unlisted'
-      const after: Idea = { ...before, ...given(fields), updatedAt: this.#deps.clock.now() }
+      const after: Idea = { ...before, ...given(fields), updatedAt: this.deps.clock.now() }
       if (before.visibility !== 'unlisted' && after.visibility === 'unlisted' && wasPublic) {
         const hidden = { ...after, id: this.#newId(), wasPublic: false }
         return [hidden, [this.records.remove(stored), this.records.insert(hidden)]]
@@ -140,7 +137,7 @@ export class Ideas extends OwnedRecords<Idea> {
   }
 
   override async remove(ownerId: string, id: string): Promise<void> {
-    await transact(this.kv, async (tx) => {
+    await transact(this.deps.kv, async (tx) => {
       const stored = await this.storedAt(tx, ownerId, id)
       return [this.records.remove(stored), await withoutSnapshot(tx, stored.record)]
     })
@@ -155,14 +152,14 @@ export class Ideas extends OwnedRecords<Idea> {
     id: string,
     { text, picture }: { readonly text: readonly Uint8Array[]; readonly picture: Uint8Array | null },
   ): Promise<Idea> {
-    const { newId, clock } = this.#deps
+    const { newId, clock } = this.deps
     const published: Published = { id: newId('snap'), at: clock.now(), picture: picture !== null }
-    const staged = await stageText(this.kv, snapshotKey(published), text)
+    const staged = await stageText(this.deps.kv, snapshotKey(published), text)
     const drawn = picture && { sets: [{ key: pictureKey(published), value: base64(picture) }] }
     try {
       return await this.#changeSnapshot(ownerId, id, published, drawn ? [staged, drawn] : [staged])
     } catch (error) {
-      await dropText(this.kv, snapshotKey(published))
+      await dropText(this.deps.kv, snapshotKey(published))
       throw error
     }
   }
@@ -178,9 +175,9 @@ export class Ideas extends OwnedRecords<Idea> {
     snapshot: Published | null,
     content: readonly Changes[],
   ): Promise<Idea> {
-    return decide(this.kv, async (tx) => {
+    return decide(this.deps.kv, async (tx) => {
       const stored = await this.storedAt(tx, ownerId, id)
-      const changed: Idea = { ...stored.record, snapshot, updatedAt: this.#deps.clock.now() }
+      const changed: Idea = { ...stored.record, snapshot, updatedAt: this.deps.clock.now() }
       const gone = await withoutSnapshot(tx, stored.record)
       return [changed, [this.records.replace(stored, changed), gone, ...content]]
     })
@@ -189,7 +186,7 @@ export class Ideas extends OwnedRecords<Idea> {
   /** JSON text of what is published, for those who may read the idea. */
   async snapshot(id: string, readerId: string | null): Promise<LargeText> {
     const { snapshot } = await this.read(id, readerId)
-    const text = snapshot && (await largeText(this.kv, snapshotKey(snapshot)))
+    const text = snapshot && (await largeText(this.deps.kv, snapshotKey(snapshot)))
     if (!text)
       throw new Problem(404, 'snapshot_not_found', 'Nothing is published of a backtest with this idea.')
     return text
@@ -198,7 +195,7 @@ export class Ideas extends OwnedRecords<Idea> {
   /** Bytes of a PNG, for those who may read the idea. */
   async picture(id: string, readerId: string | null): Promise<Uint8Array<ArrayBuffer>> {
     const { snapshot } = await this.read(id, readerId)
-    const stored = snapshot?.picture ? await this.kv.get(pictureKey(snapshot)) : null
+    const stored = snapshot?.picture ? await this.deps.kv.get(pictureKey(snapshot)) : null
     if (!stored) throw new Problem(404, 'snapshot_not_found', 'This idea has no picture.')
     return Buffer.from(stored.value, 'base64')
   }

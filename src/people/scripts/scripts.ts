@@ -2,13 +2,7 @@
 
 import { dayRefusal } from '../../language/behaviour.ts'
 import { invalidField, Problem } from '../../lib/problem.ts'
-import {
-  collection,
-  collectionIn,
-  type Collection,
-  type Page,
-  type PageOptions,
-} from '../../store/collection.ts'
+import { collection, collectionIn, type Page, type PageOptions } from '../../store/collection.ts'
 import { OwnedRecords, type RecordDeps } from '../../store/owned.ts'
 import { decide, NameTaken, transact, type Also, type Changes } from '../../store/transaction.ts'
 import type { Key, Kv, Reader } from '../../store/kv.ts'
@@ -132,21 +126,17 @@ const ADDED_AT_ONCE = 100
 /** More than a script ever has: those beyond the ones that are kept go with the next version. */
 const REVISIONS_MAX = 1000
 
-export class Scripts extends OwnedRecords<Script> {
-  readonly #deps: ScriptDeps
-  readonly #revisions: Collection<ScriptRevision>
+export class Scripts extends OwnedRecords<Script, ScriptDeps> {
+  readonly #revisions = collection<ScriptRevision>(this.deps.kv, 'revisions', {
+    indexes: { script: (revision) => [revision.scriptId] },
+  })
 
   constructor(deps: ScriptDeps) {
-    const notFound = () => new Problem(404, 'script_not_found', 'There is no such script.')
-    super(deps.kv, scriptsIn(deps.kv), notFound)
-    this.#deps = deps
-    this.#revisions = collection<ScriptRevision>(deps.kv, 'revisions', {
-      indexes: { script: (revision) => [revision.scriptId] },
-    })
+    super(deps, scriptsIn(deps.kv), 'script_not_found', 'There is no such script.')
   }
 
   #insertRevision({ id: scriptId, revision, source, updatedAt: savedAt }: Script): Changes {
-    return this.#revisions.insert({ id: this.#deps.newId('rev'), scriptId, revision, source, savedAt })
+    return this.#revisions.insert({ id: this.deps.newId('rev'), scriptId, revision, source, savedAt })
   }
 
   /**
@@ -154,7 +144,7 @@ export class Scripts extends OwnedRecords<Script> {
    * library.
    */
   async addLibrary(ownerId: string, author: string, path: string, source: string): Promise<ScriptMade> {
-    const { kind, diagnostics: said } = await this.#deps.examine(source, ownerId)
+    const { kind, diagnostics: said } = await this.deps.examine(source, ownerId)
     if (kind !== 'library')
       throw new Problem(422, 'script_invalid', NO_LIBRARY[kind], {
         diagnostics: JSON.parse(said) as readonly unknown[],
@@ -166,7 +156,7 @@ export class Scripts extends OwnedRecords<Script> {
       const own = await Array.fromAsync(mine.each('owner', [ownerId]))
       return own.find((one) => one.name.toLowerCase() === path.toLowerCase())
     }
-    const found = await known(this.kv)
+    const found = await known(this.deps.kv)
     if (found) return this.change(ownerId, found.id, { source })
     try {
       return await this.create(ownerId, author, { name: path, source }, async (_made, tx) => {
@@ -181,15 +171,15 @@ export class Scripts extends OwnedRecords<Script> {
 
   /** A command that adds a script beside a server records it, since the server's search cannot know. */
   async noteAdded({ id, ownerId }: Script): Promise<void> {
-    await this.kv.commit({ sets: [{ key: [...ADDED, id], value: JSON.stringify(ownerId) }] })
+    await this.deps.kv.commit({ sets: [{ key: [...ADDED, id], value: JSON.stringify(ownerId) }] })
   }
 
   /** Answers the recorded scripts as they are now, and clears the records. */
   async takeAdded(): Promise<Script[]> {
-    const notes = await this.kv.list({ prefix: ADDED }, { limit: ADDED_AT_ONCE })
+    const notes = await this.deps.kv.list({ prefix: ADDED }, { limit: ADDED_AT_ONCE })
     if (notes.length === 0) return []
     const found = await this.records.getMany(notes.map(({ key }) => String(key.at(-1))))
-    await this.kv.commit({ deletes: notes.map(({ key }) => key) })
+    await this.deps.kv.commit({ deletes: notes.map(({ key }) => key) })
     return found
   }
 
@@ -199,10 +189,10 @@ export class Scripts extends OwnedRecords<Script> {
     fields: ScriptFields,
     also?: Also<ScriptMade>,
   ): Promise<ScriptMade> {
-    const { diagnostics, kind, pineVersion } = await this.#deps.examine(fields.source, ownerId)
-    const now = this.#deps.clock.now()
+    const { diagnostics, kind, pineVersion } = await this.deps.examine(fields.source, ownerId)
+    const now = this.deps.clock.now()
     const script: Script = {
-      id: this.#deps.newId('scr'),
+      id: this.deps.newId('scr'),
       ownerId,
       author,
       name: fields.name,
@@ -217,7 +207,7 @@ export class Scripts extends OwnedRecords<Script> {
       updatedAt: now,
     }
     const made = { script, diagnostics }
-    await transact(this.kv, (tx) => [
+    await transact(this.deps.kv, (tx) => [
       this.records.insert(script),
       this.#insertRevision(script),
       also?.(made, tx),
@@ -251,15 +241,15 @@ export class Scripts extends OwnedRecords<Script> {
     const { source, name, visibility, overrides } = fields
     const current = await this.get(ownerId, id)
     const examined = source ?? current.source
-    const { diagnostics, kind, pineVersion } = await this.#deps.examine(examined, ownerId)
-    const script = await decide<Script>(this.kv, async (tx) => {
+    const { diagnostics, kind, pineVersion } = await this.deps.examine(examined, ownerId)
+    const script = await decide<Script>(this.deps.kv, async (tx) => {
       const stored = await this.storedAt(tx, ownerId, id)
       const before = stored.record
       const edited = source !== undefined && source !== before.source
       const { asOf: _day, ...undated } = before
       const after: Script = {
         ...(fields.asOf === undefined ? before : undated),
-        ...dayOf(fields, this.#deps.clock.now()),
+        ...dayOf(fields, this.deps.clock.now()),
         ...(name !== undefined && { name }),
         ...(visibility !== undefined && { visibility }),
         ...(source !== undefined && { source }),
@@ -267,7 +257,7 @@ export class Scripts extends OwnedRecords<Script> {
         // Unless this changes only the name while somebody saved another text.
         ...((edited || before.source === examined) && { kind, pineVersion }),
         revision: before.revision + (edited ? 1 : 0),
-        updatedAt: this.#deps.clock.now(),
+        updatedAt: this.deps.clock.now(),
       }
       return [after, [this.records.replace(stored, after), ...(edited ? [this.#insertRevision(after)] : [])]]
     })
@@ -282,7 +272,7 @@ export class Scripts extends OwnedRecords<Script> {
   }
 
   override async remove(ownerId: string, id: string): Promise<void> {
-    await transact(this.kv, async (tx) => {
+    await transact(this.deps.kv, async (tx) => {
       const stored = await this.storedAt(tx, ownerId, id)
       const here = this.#revisions.at(tx)
       const { items } = await here.list('script', [id], { limit: REVISIONS_MAX })

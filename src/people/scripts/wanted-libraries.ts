@@ -4,11 +4,9 @@
 // that one busy user is one voice, and each counts at most once an hour. Libraries that have been added since are left out
 // and removed when the list is read.
 
-import type { Clock } from '../../lib/clock.ts'
-import type { NewId } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import { collectionIn } from '../../store/collection.ts'
-import type { Kv } from '../../store/kv.ts'
+import type { RecordDeps } from '../../store/owned.ts'
 import { transact } from '../../store/transaction.ts'
 import { libraryFor, type Library } from './scripts.ts'
 
@@ -54,22 +52,16 @@ async function isBundled(...named: readonly [string, string, number]): Promise<b
 }
 
 export class WantedLibraries {
-  readonly #kv: Kv
-  readonly #clock: Clock
-  readonly #newId: NewId
-  readonly #log: Log
+  readonly #deps: RecordDeps & { readonly log: Log }
   readonly #recent = new Map<string, number>()
 
-  constructor({ kv, clock, newId, log }: { kv: Kv; clock: Clock; newId: NewId; log: Log }) {
-    this.#kv = kv
-    this.#clock = clock
-    this.#newId = newId
-    this.#log = log
+  constructor(deps: RecordDeps & { readonly log: Log }) {
+    this.#deps = deps
   }
 
   /** `libraryFor` that counts the libraries it does not find. */
   counting(userId: string): Library {
-    const find = libraryFor(this.#kv, userId)
+    const find = libraryFor(this.#deps.kv, userId)
     return async (user, library, version) => {
       const found = await find(user, library, version)
       if (found === null && !(await isBundled(user, library, version)))
@@ -80,21 +72,21 @@ export class WantedLibraries {
 
   /** Does not make anybody wait, and its failure hinders nobody. */
   note(userId: string, path: string): void {
-    const now = this.#clock.now()
+    const now = this.#deps.clock.now()
     const name = `${userId} ${path.toLowerCase()}`
     if (path.length > PATH_CHARACTERS || now - (this.#recent.get(name) ?? -Infinity) < HOUR_MS) return
     if (this.#recent.size >= RECENT_MAX) this.#recent.clear()
     this.#recent.set(name, now)
     this.#write(userId, path, now).catch((error: unknown) =>
-      this.#log('warn', 'a library that is wanted could not be counted', { path, error: String(error) }),
+      this.#deps.log('warn', 'a library that is wanted could not be counted', { path, error: String(error) }),
     )
   }
 
   async #write(userId: string, path: string, now: number): Promise<void> {
-    const wishes = wishesIn(this.#kv)
-    await transact(this.#kv, async (tx) => {
+    const wishes = wishesIn(this.#deps.kv)
+    await transact(this.#deps.kv, async (tx) => {
       const known = await wishes.at(tx).findStored('wish', [userId, path.toLowerCase()])
-      const wish = { id: known?.record.id ?? this.#newId('wish'), userId, path, lastAt: now }
+      const wish = { id: known?.record.id ?? this.#deps.newId('wish'), userId, path, lastAt: now }
       return known
         ? [wishes.replace(known, { ...wish, asked: known.record.asked + 1 })]
         : [wishes.insert({ ...wish, asked: 1 })]
@@ -104,7 +96,7 @@ export class WantedLibraries {
   }
 
   async #forgetOldest(index: 'age' | 'user', parts: readonly string[]): Promise<void> {
-    const wishes = wishesIn(this.#kv)
+    const wishes = wishesIn(this.#deps.kv)
     for await (const { id } of wishes.each(index, parts)) {
       await wishes.delete(id)
       return
@@ -113,12 +105,12 @@ export class WantedLibraries {
 
   /** Most wanted first. */
   async list(): Promise<readonly WantedLibrary[]> {
-    const wishes = wishesIn(this.#kv)
+    const wishes = wishesIn(this.#deps.kv)
     const found = new Map<string, WantedLibrary>()
     for (const { id, userId, path, asked, lastAt } of await Array.fromAsync(wishes.each('age'))) {
       const [user = '', library = '', version = ''] = path.split('/')
       const named = [user, library, Number(version)] as const
-      if ((await isBundled(...named)) || (await libraryFor(this.#kv, userId)(...named)) !== null) {
+      if ((await isBundled(...named)) || (await libraryFor(this.#deps.kv, userId)(...named)) !== null) {
         await wishes.delete(id)
         continue
       }

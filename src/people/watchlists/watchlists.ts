@@ -87,15 +87,12 @@ export function exportCsv({ items }: Watchlist): string {
 }
 
 export class Watchlists extends OwnedRecords<Watchlist> {
-  readonly #deps: RecordDeps
-
   constructor(deps: RecordDeps) {
     const watchlists = collection<Watchlist>(deps.kv, 'watchlists', {
       ...byOwner(WATCHLISTS_PER_USER, 'watchlists'),
       stamped: ['owner'],
     })
-    super(deps.kv, watchlists, () => new Problem(404, 'watchlist_not_found', 'There is no such watchlist.'))
-    this.#deps = deps
+    super(deps, watchlists, 'watchlist_not_found', 'There is no such watchlist.')
   }
 
   async import(
@@ -105,9 +102,9 @@ export class Watchlists extends OwnedRecords<Watchlist> {
     also?: Also<WatchlistMade>,
   ): Promise<WatchlistMade> {
     const { items, warnings } = checkedItems(rows)
-    const now = this.#deps.clock.now()
+    const now = this.deps.clock.now()
     const made = { ownerId, name, items, createdAt: now, updatedAt: now }
-    const watchlist: Watchlist = { id: this.#deps.newId('wl'), ...made }
+    const watchlist: Watchlist = { id: this.deps.newId('wl'), ...made }
     return this.keep(watchlist, { watchlist, warnings }, also)
   }
 
@@ -129,7 +126,7 @@ export class Watchlists extends OwnedRecords<Watchlist> {
       ...before,
       ...(fields.name !== undefined && { name: fields.name }),
       ...(checked && { items: checked.items }),
-      updatedAt: this.#deps.clock.now(),
+      updatedAt: this.deps.clock.now(),
     }))
     if (!watchlist) throw this.notFound()
     return { watchlist, warnings: checked?.warnings ?? [] }

@@ -7,7 +7,7 @@ import {
   type Alert,
   type AlertFields,
 } from '../../../src/notify/alerts/alert.ts'
-import type { Operator } from '../../../src/wire/alert.ts'
+import type { AlertKind, Operator } from '../../../src/wire/alert.ts'
 import { hasHappened, fillMessage } from '../../../src/notify/alerts/message.ts'
 import type { Problem } from '../../../src/lib/problem.ts'
 
@@ -157,7 +157,7 @@ describe('a message', () => {
     expect(fillMessage('é'.repeat(4096), values)).toBe('é'.repeat(4096))
     expect(fillMessage(`${'🎉'.repeat(4096)}{{name}}`, values)).toBe('🎉'.repeat(4096))
   })
-  test.each<[Operator | null, string, string]>([
+  test.each<[Operator | null, AlertKind, string]>([
     ['above', 'price', 'SPX is above 5'],
     ['crossing_up', 'volume', 'SPX volume crossed above 5'],
     ['inside_channel', 'price', 'SPX is inside the channel 5 to 9'],

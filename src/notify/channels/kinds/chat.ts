@@ -12,6 +12,8 @@ import {
   linksOf,
   PICTURE_NAME,
   pictureText,
+  secretField,
+  serverField,
   serverOf,
   shortened,
   WEB_ADDRESS,
@@ -119,25 +121,17 @@ export const telegram: ChannelKind = {
   label: 'Telegram',
   address: 'server',
   fields: {
-    token: {
-      label: 'Bot token',
-      hint: 'From @BotFather, after /newbot.',
-      secret: true,
-      required: true,
-      form: [/^\d+:[\w-]{20,}$/, 'a token like 123456789:AAH…'],
-    },
+    token: secretField('Bot token', 'From @BotFather, after /newbot.', [
+      /^\d+:[\w-]{20,}$/,
+      'a token like 123456789:AAH…',
+    ]),
     chat: {
       label: 'Chat',
       hint: 'The number of the chat, or @name of a channel. Write to the bot first, or add it to the group.',
       required: true,
       form: [/^(-?\d+|@\w+)$/, 'a number, or a name that begins with @'],
     },
-    server: {
-      label: 'Server',
-      hint: 'Only with a Bot API server of your own.',
-      default: 'https://api.telegram.org',
-      form: WEB_ADDRESS,
-    },
+    server: serverField('Only with a Bot API server of your own.', 'https://api.telegram.org'),
   },
   request: (settings, notice, id) => {
     const title = `<b>${escapeHtml(cutLine(notice.title, 250))}</b>`
@@ -184,13 +178,11 @@ export const discord: ChannelKind = {
   label: 'Discord',
   address: 'url',
   fields: {
-    url: {
-      label: 'Webhook address',
-      hint: 'In the channel’s settings: Integrations, Webhooks, Copy webhook URL.',
-      secret: true,
-      required: true,
-      form: WEB_ADDRESS,
-    },
+    url: secretField(
+      'Webhook address',
+      'In the channel’s settings: Integrations, Webhooks, Copy webhook URL.',
+      WEB_ADDRESS,
+    ),
   },
   request: (settings, notice, id) => {
     const { picture } = notice
@@ -245,13 +237,11 @@ export const slack: ChannelKind = {
   label: 'Slack',
   address: 'url',
   fields: {
-    url: {
-      label: 'Webhook address',
-      hint: 'Of an app with Incoming Webhooks; Mattermost and Rocket.Chat take the same.',
-      secret: true,
-      required: true,
-      form: WEB_ADDRESS,
-    },
+    url: secretField(
+      'Webhook address',
+      'Of an app with Incoming Webhooks; Mattermost and Rocket.Chat take the same.',
+      WEB_ADDRESS,
+    ),
   },
   request: ({ url = '' }, notice) => {
     const pieces = fitted(notice, 2500, (all) => all, fitsSlack)
@@ -303,13 +293,11 @@ export const matrix: ChannelKind = {
       required: true,
       form: WEB_ADDRESS,
     },
-    token: {
-      label: 'Access token',
-      hint: 'Of the account that writes; in Element under Help & About.',
-      secret: true,
-      required: true,
-      form: HEADER_TOKEN,
-    },
+    token: secretField(
+      'Access token',
+      'Of the account that writes; in Element under Help & About.',
+      HEADER_TOKEN,
+    ),
     room: {
       label: 'Room',
       hint: 'Its internal id, which begins with an exclamation mark. The account must have joined it.',

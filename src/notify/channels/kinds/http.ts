@@ -1,7 +1,7 @@
 // Any HTTP endpoint, by templates of its body and its address.
 
 import type { LinkAction } from '../../../wire/link.ts'
-import { type ChannelKind, cut, HOPS, type Notice, type Settings } from '../kind.ts'
+import { type ChannelKind, cut, HOPS, secretField, type Notice, type Settings } from '../kind.ts'
 
 const DEFAULT_BODY = '{"title": "{{title}}", "text": "{{text}}", "symbol": "{{symbol}}", "price": {{price}}}'
 const NAMES = [
@@ -30,14 +30,11 @@ export const http: ChannelKind = {
   label: 'HTTP',
   address: 'url',
   fields: {
-    url: {
-      label: 'Address',
-      hint: 'What it may contain of passwords is sealed with it. Behind the host, {{title}} and the others stand for what they say.',
-      secret: true,
-      required: true,
-      // A message must not choose the server that is sent the headers.
-      form: [/^https?:\/\/[^\s/?#{}]+(?:[/?#]\S*)?$/i, 'an address that begins with https:// and a host'],
-    },
+    url: secretField(
+      'Address',
+      'What it may contain of passwords is sealed with it. Behind the host, {{title}} and the others stand for what they say.',
+      [/^https?:\/\/[^\s/?#{}]+(?:[/?#]\S*)?$/i, 'an address that begins with https:// and a host'],
+    ),
     method: {
       label: 'Method',
       hint: 'POST, PUT, or GET, which sends no body.',

@@ -11,6 +11,8 @@ import {
   jsonOf,
   linksOf,
   PICTURE_NAME,
+  secretField,
+  serverField,
   serverOf,
   shortened,
   WEB_ADDRESS,
@@ -28,12 +30,7 @@ export const ntfy: ChannelKind = {
       required: true,
       form: [/^[-\w]{1,64}$/, 'up to 64 letters, digits, - and _'],
     },
-    server: {
-      label: 'Server',
-      hint: 'Only with a server of your own.',
-      default: 'https://ntfy.sh',
-      form: WEB_ADDRESS,
-    },
+    server: serverField('Only with a server of your own.', 'https://ntfy.sh'),
     token: {
       label: 'Access token',
       hint: 'Only if the topic is protected.',
@@ -123,13 +120,7 @@ export const gotify: ChannelKind = {
       required: true,
       form: WEB_ADDRESS,
     },
-    token: {
-      label: 'Application token',
-      hint: 'Under Apps, after Create application.',
-      secret: true,
-      required: true,
-      form: HEADER_TOKEN,
-    },
+    token: secretField('Application token', 'Under Apps, after Create application.', HEADER_TOKEN),
     priority: {
       label: 'Priority',
       hint: 'From 0, which makes no sound, to 10.',
@@ -165,20 +156,14 @@ export const pushover: ChannelKind = {
   label: 'Pushover',
   address: 'server',
   fields: {
-    token: {
-      label: 'API token',
-      hint: 'Of your application on pushover.net.',
-      secret: true,
-      required: true,
-      form: [/^[A-Za-z0-9]{30}$/, '30 letters and digits'],
-    },
-    user: {
-      label: 'User key',
-      hint: 'On the first page of pushover.net; the key of a group does too.',
-      secret: true,
-      required: true,
-      form: [/^[A-Za-z0-9]{30}$/, '30 letters and digits'],
-    },
+    token: secretField('API token', 'Of your application on pushover.net.', [
+      /^[A-Za-z0-9]{30}$/,
+      '30 letters and digits',
+    ]),
+    user: secretField('User key', 'On the first page of pushover.net; the key of a group does too.', [
+      /^[A-Za-z0-9]{30}$/,
+      '30 letters and digits',
+    ]),
     device: {
       label: 'Device',
       hint: 'Its name, or empty for all.',
@@ -190,12 +175,7 @@ export const pushover: ChannelKind = {
       default: '0',
       form: [/^(-2|-1|0|1)$/, '-2, -1, 0 or 1'],
     },
-    server: {
-      label: 'Server',
-      hint: 'Only for a service that takes the same.',
-      default: 'https://api.pushover.net',
-      form: WEB_ADDRESS,
-    },
+    server: serverField('Only for a service that takes the same.', 'https://api.pushover.net'),
   },
   request: (settings, notice, id) => {
     const url = `${serverOf(settings)}/1/messages.json`

@@ -1,7 +1,15 @@
 // A notification of a browser, which its maker's push service hands to it while no page is open.
 
 import type { PushMessage } from '../../../wire/channel.ts'
-import { bytesOf, cutLine, shortened, type ChannelKind, type Notice, WEB_ADDRESS } from '../kind.ts'
+import {
+  bytesOf,
+  cutLine,
+  secretField,
+  shortened,
+  type ChannelKind,
+  type Notice,
+  WEB_ADDRESS,
+} from '../kind.ts'
 import { encryptPush, freshSecrets, PUSH_BYTES } from '../push-encryption.ts'
 
 /** How long a service keeps a message for a browser that is not there. */
@@ -12,26 +20,21 @@ export const push: ChannelKind = {
   label: 'Browser',
   address: 'endpoint',
   fields: {
-    endpoint: {
-      label: 'Endpoint',
-      hint: 'Of the browser’s subscription. The page Channels fills it in.',
-      secret: true,
-      required: true,
-      form: WEB_ADDRESS,
-    },
+    endpoint: secretField(
+      'Endpoint',
+      'Of the browser’s subscription. The page Channels fills it in.',
+      WEB_ADDRESS,
+    ),
     p256dh: {
       label: 'Public key',
       hint: 'The subscription’s key p256dh.',
       required: true,
       form: [/^B[\w-]{86}=?$/, 'a key of 65 bytes as base64url'],
     },
-    auth: {
-      label: 'Secret',
-      hint: 'The subscription’s key auth.',
-      secret: true,
-      required: true,
-      form: [/^[\w-]{22}(==)?$/, '16 bytes as base64url'],
-    },
+    auth: secretField('Secret', 'The subscription’s key auth.', [
+      /^[\w-]{22}(==)?$/,
+      '16 bytes as base64url',
+    ]),
   },
   request: ({ endpoint = '' }, notice, id) => ({
     method: 'POST',
