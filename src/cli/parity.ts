@@ -13,7 +13,8 @@ export const parityCommand: Command = {
     [
       '  MANIFEST.json         Names scripts, bars and what is expected of them, case by case: trades as',
       '                        TradingView exports them, or values a bar. With empty lists nothing is shown,',
-      '                        so they do not count',
+      '                        so they do not count. A case whose export is of 24 September 2026 or later says',
+      '                        so: "asOf": "2026-10-05"',
       '  DIR                   Expected numbers: lists.json, micro.json, ta.json and other.json, or',
       '                        validation/NAME/{strategy.pine,tv_trades.csv} with data/*.csv',
       '  --only A,B            Only cases whose id begins so',

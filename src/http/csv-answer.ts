@@ -1,10 +1,16 @@
 // Tables as CSV that a browser saves as a file.
 
-export function csvAnswer(name: string, text: string | ReadableStream<Uint8Array>): Response {
+/** `asOf`: the day of whose TradingView the runs in it are, which the file's name says. */
+export function csvAnswer(
+  name: string,
+  text: string | ReadableStream<Uint8Array>,
+  { asOf }: { readonly asOf?: string } = {},
+): Response {
+  const file = asOf === undefined ? name : `${name}-as-of-${asOf}`
   return new Response(text, {
     headers: {
       'content-type': 'text/csv; charset=utf-8',
-      'content-disposition': `attachment; filename="${name}.csv"`,
+      'content-disposition': `attachment; filename="${file}.csv"`,
     },
   })
 }

@@ -60,14 +60,17 @@ export const PORTFOLIO_ROUTES: Routes = {
   },
   'GET /api/platform/portfolios/{id}/equity.csv': async ({ deps, caller, params: { id } }) => {
     const { portfolio, result } = await done(deps.features, caller.user.id, id)
-    return csvAnswer(`${id}-equity`, equityCsv(portfolio, result))
+    return csvAnswer(`${id}-equity`, equityCsv(portfolio, result), portfolio)
   },
   'GET /api/platform/portfolios/{id}/parts.csv': async ({ deps, caller, params: { id } }) => {
     const { portfolio, result } = await done(deps.features, caller.user.id, id)
-    return csvAnswer(`${id}-parts`, partsCsv(portfolio, result))
+    return csvAnswer(`${id}-parts`, partsCsv(portfolio, result), portfolio)
   },
-  'GET /api/platform/portfolios/{id}/trades.csv': async ({ deps, caller, params: { id } }) =>
-    csvAnswer(`${id}-trades`, textStream((await deps.features.portfolios.trades(caller.user.id, id)).parts)),
+  'GET /api/platform/portfolios/{id}/trades.csv': async ({ deps, caller, params: { id } }) => {
+    const { portfolios } = deps.features
+    const { parts } = await portfolios.trades(caller.user.id, id)
+    return csvAnswer(`${id}-trades`, textStream(parts), await portfolios.get(caller.user.id, id))
+  },
   'POST /api/platform/portfolios/{id}/cancel': async ({ deps, caller, params: { id } }) => ({
     id,
     portfolio: shown(await deps.features.portfolios.cancel(caller.user.id, id)),

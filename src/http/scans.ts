@@ -51,7 +51,7 @@ export const SCAN_ROUTES: Routes = {
   'GET /api/platform/scans/{id}/results.csv': async ({ deps, caller, params: { id }, query }) => {
     const { scan, rows } = await deps.features.scans.rows(caller.user.id, id, query)
     const lines = [csvHead(scan), ...rows.map((row) => csvLine(scan, row))]
-    return csvAnswer(scan.id, `${lines.join('\n')}\n`)
+    return csvAnswer(scan.id, `${lines.join('\n')}\n`, scan)
   },
   'PATCH /api/platform/scans/{id}': async ({ deps, caller, params: { id }, body: { name, watch } }) => ({
     scan: shown(

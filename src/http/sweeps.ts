@@ -47,7 +47,7 @@ export const SWEEP_ROUTES: Routes = {
   },
   'GET /api/platform/sweeps/{id}/results.csv': async ({ deps, caller, params: { id } }) => {
     const sweep = await deps.features.sweeps.get(caller.user.id, id)
-    return csvAnswer(sweep.id, textStream(csvOf(deps, sweep)))
+    return csvAnswer(sweep.id, textStream(csvOf(deps, sweep)), sweep)
   },
   'GET /api/platform/sweeps/{id}/walk-forward': async ({ deps, caller, params: { id }, query }) => ({
     stitched: await deps.features.sweeps.stitched(caller.user.id, id, cellOf(query)),
@@ -57,7 +57,8 @@ export const SWEEP_ROUTES: Routes = {
     if (!stitched)
       throw new Problem(404, 'sweep_not_found', 'The sweep has no equity out of sample of such a cell.')
     const verdict = await deps.features.sweeps.verdict(caller.user.id, id)
-    return csvAnswer(`${id}-walk-forward`, stitchedCsv(stitched, verdict?.walkForward ?? null, cellOf(query)))
+    const csv = stitchedCsv(stitched, verdict?.walkForward ?? null, cellOf(query))
+    return csvAnswer(`${id}-walk-forward`, csv, await deps.features.sweeps.get(caller.user.id, id))
   },
   'POST /api/platform/sweeps/{id}/cancel': async ({ deps, caller, params: { id } }) => ({
     id,

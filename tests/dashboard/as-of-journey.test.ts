@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
+import type { Report } from '../../src/wire/report.ts'
 import { noBrowser, startSite, type Site } from './browser.ts'
 
 const SOURCE = `//@version=6
@@ -101,6 +102,42 @@ describe.skipIf(noBrowser)('TradingView as of a day', () => {
       scripts: { asOf?: string }[]
     }
     expect(scripts[0]?.asOf).toBe('2026-09-23')
+    expect(complaints).toEqual([])
+  }, 300_000)
+
+  test('an export of before the change is told to be one, and the run is done again so', async () => {
+    const { page, complaints } = await site.open({
+      own: true,
+      width: 1440,
+      remembered: {
+        'tour.done': true,
+        bottom: 'report',
+        script: { id: null, name: 'Open', source: SOURCE },
+        market: { exchange: 'SP', symbol: 'SPX', interval: '1d' },
+      },
+    })
+    await page.goto(site.url)
+    const answer = await page.request.post(`${site.url}/api/platform/backtests/preview`, {
+      headers: { origin: site.url },
+      data: { ...RUN, bars: 20_000, asOf: '2026-09-23' },
+    })
+    const { result } = (await answer.json()) as { result: { report: Pick<Report, 'trades'> } }
+    const date = (time: number) => new Date(time).toISOString().slice(0, 10)
+    const rows = result.report.trades
+      .filter(({ status }) => status === 'closed')
+      .flatMap((one, i) => [
+        `${i + 1},Exit long,${date(one.exitTime)},${one.exitId},${one.exitPrice},${one.qty},${one.profit.toFixed(2)}`,
+        `${i + 1},Entry long,${date(one.entryTime)},L,${one.entryPrice},${one.qty},${one.profit.toFixed(2)}`,
+      ])
+    const csv = ['Trade #,Type,Date/Time,Signal,Price USD,Contracts,Profit USD', ...rows].join('\n')
+    await page.getByRole('group', { name: 'View of the report' }).getByText('Compare').click()
+    await page
+      .getByLabel("TradingView's list of trades, as CSV")
+      .setInputFiles({ name: 'trades.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) })
+    const why = page.getByRole('region', { name: 'Why it differs' })
+    await why.getByText(/This export was made before 24 September 2026/).waitFor({ timeout: 60_000 })
+    await why.getByRole('button', { name: 'Run with these settings' }).click()
+    await page.getByText('Every trade agrees').waitFor({ timeout: 60_000 })
     expect(complaints).toEqual([])
   }, 300_000)
 })

@@ -5,7 +5,7 @@ import { noBrowser, painted, startSite } from './browser.ts'
 import { violations } from './axe.ts'
 
 const SCRIPT = `//@version=6
-strategy("Cross", overlay = true)
+strategy("Cross", overlay = true, default_qty_type = strategy.fixed, default_qty_value = 1)
 fast = ta.sma(close, input.int(10, "Fast"))
 slow = ta.sma(close, 30)
 if ta.crossover(fast, slow)

@@ -9,7 +9,7 @@ import { sideways } from './sideways.ts'
 
 const MARKET = { exchange: 'E', symbol: 'S', interval: '1h' }
 const SOURCE =
-  '//@version=6\nstrategy("mine")\nif bar_index % 3 == 0\n    strategy.entry("L", strategy.long)\nelse\n    strategy.close("L")'
+  '//@version=6\nstrategy("mine", default_qty_type = strategy.fixed, default_qty_value = 1)\nif bar_index % 3 == 0\n    strategy.entry("L", strategy.long)\nelse\n    strategy.close("L")'
 const REMEMBERED = { 'tour.done': true }
 
 describe.skipIf(noBrowser)('forward runs', () => {

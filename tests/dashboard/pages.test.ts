@@ -845,7 +845,7 @@ describe.skipIf(noBrowser)('pages', () => {
   test('a report is shared, read without an account, replayed, and taken back', async () => {
     const { page, complaints } = await openAt('/settings/about')
     const source = `//@version=6
-strategy("Now and then", overlay = true)
+strategy("Now and then", overlay = true, default_qty_type = strategy.fixed, default_qty_value = 1)
 days = input.int(7, "Private days")
 if bar_index % (days * 6) == 0
     strategy.entry("In", strategy.long)
@@ -1435,7 +1435,7 @@ if bar_index % (days * 20) == 50
       )
     }
     const strategy =
-      '//@version=6\nstrategy("s")\nif bar_index == 9\n    strategy.entry("<img src=x onerror=globalThis.ran=7>", strategy.long, comment = "<script>globalThis.ran=8</script>")\n'
+      '//@version=6\nstrategy("s", default_qty_type = strategy.fixed, default_qty_value = 1)\nif bar_index == 9\n    strategy.entry("<img src=x onerror=globalThis.ran=7>", strategy.long, comment = "<script>globalThis.ran=8</script>")\n'
     await post('/api/platform/backtests', {
       name: payloads[1],
       symbol: 'SPX',

@@ -8,7 +8,7 @@ import { noBrowser, startSite, type Site } from './browser.ts'
 import { sideways } from './sideways.ts'
 
 const SOURCE = `//@version=6
-strategy("Averages", initial_capital=10000)
+strategy("Averages", initial_capital=10000, default_qty_type = strategy.fixed, default_qty_value = 1)
 fast = input.int(10, "Fast length", minval=2)
 slow = input.int(40, "Slow length", minval=3)
 both = input.bool(true, "Short too")

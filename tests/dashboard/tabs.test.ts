@@ -62,7 +62,8 @@ describe.skipIf(noBrowser)('tabs', () => {
         interval: '1d',
         bars: 50,
         inputs: {},
-        source: '//@version=6\nstrategy("s")\nstrategy.entry("L", strategy.long)',
+        source:
+          '//@version=6\nstrategy("s", default_qty_type = strategy.fixed, default_qty_value = 1)\nstrategy.entry("L", strategy.long)',
       },
     })
     expect(ran.ok()).toBe(true)

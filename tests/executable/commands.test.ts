@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { csvOf, BUILT, Place } from './server.ts'
 
 const SCRIPT = `//@version=6
-strategy("Steps")
+strategy("Steps", default_qty_type = strategy.fixed, default_qty_value = 1)
 if close > close[1]
     strategy.entry("L", strategy.long)
 if close < close[1]

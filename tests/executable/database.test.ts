@@ -13,7 +13,8 @@ afterAll(async () => {
   await postgres.stop()
 })
 
-const STRATEGY = '//@version=6\nstrategy("x")\nif bar_index % 10 == 0\n    strategy.entry("L", strategy.long)'
+const STRATEGY =
+  '//@version=6\nstrategy("x", default_qty_type = strategy.fixed, default_qty_value = 1)\nif bar_index % 10 == 0\n    strategy.entry("L", strategy.long)'
 
 /** The address of a database that is empty. */
 async function freshDatabase(mode: string): Promise<URL> {

@@ -165,7 +165,7 @@ describe.each(MODES)('%s', (mode) => {
 
     test('what was stored is there after a restart, and so is the session', async () => {
       const source =
-        '//@version=6\nstrategy("kept")\nif bar_index == 5\n    strategy.entry("L", strategy.long)'
+        '//@version=6\nstrategy("kept", default_qty_type = strategy.fixed, default_qty_value = 1)\nif bar_index == 5\n    strategy.entry("L", strategy.long)'
       const { id } = (await server.call('POST', '/api/platform/backtests', backtestOf(source))).json
       // Somebody follows events meanwhile: that stream ends, and does not hold up the stop.
       const stream = await fetch(`${server.base}/api/platform/stream`, { headers: server.headers })

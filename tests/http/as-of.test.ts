@@ -36,7 +36,12 @@ async function open() {
     headers: { ...cookie, 'content-type': 'text/csv' },
     body: barCsv(60),
   })
-  return { ...server, cookie, call }
+  /** The name that a browser saves an answer under. */
+  const fileOf = async (path: string) => {
+    const { headers } = await server.call('GET', `/api/platform${path}`, { headers: cookie })
+    return /filename="(.*)"/.exec(headers.get('content-disposition') ?? '')?.[1]
+  }
+  return { ...server, cookie, call, fileOf }
 }
 
 /** Waits until a job is over. */
@@ -130,7 +135,7 @@ describe('a backtest', () => {
 
 describe('other runs', () => {
   test('a sweep, over trials of that day', async () => {
-    const { call } = await open()
+    const { call, fileOf } = await open()
     const space = [{ input: 'N', min: 2, max: 4, step: 1 }]
     for (const [asked, day] of [
       [{}, SINCE],
@@ -140,6 +145,7 @@ describe('other runs', () => {
       const sweep = await ended(async () => (await call('GET', `/sweeps/${id}`)).sweep)
       expect(sweep).toMatchObject({ state: 'done', asOf: day })
       const { trials } = await call('GET', `/sweeps/${id}/results`)
+      expect(await fileOf(`/sweeps/${id}/results.csv`)).toBe(`${id}-as-of-${day}.csv`)
       const single = await call('POST', '/backtests/preview', { ...RUN, inputs: { N: 2 }, ...asked })
       expect(trials[0].figures.netProfit).toBe(single.result.report.all.netProfit)
       expect(single.trials.counted).toBe(day === SINCE ? 3 : 6)
@@ -147,7 +153,7 @@ describe('other runs', () => {
   })
 
   test('a scan', async () => {
-    const { call } = await open()
+    const { call, fileOf } = await open()
     const body = { name: 's', interval: '1h', bars: 60, source: SOURCE }
     const profits: number[] = []
     for (const [asked, day] of [
@@ -157,13 +163,14 @@ describe('other runs', () => {
       const { id } = await call('POST', '/scans', { ...body, ...asked })
       const scan = await ended(async () => (await call('GET', `/scans/${id}`)).scan)
       expect(scan).toMatchObject({ state: 'done', asOf: day })
+      expect(await fileOf(`/scans/${id}/results.csv`)).toBe(`${id}-as-of-${day}.csv`)
       profits.push((await call('GET', `/scans/${id}/results`)).rows[0].summary.netProfit)
     }
     expect(Math.abs(profits[0]! / profits[1]!)).toBeGreaterThan(100)
   })
 
   test('a portfolio', async () => {
-    const { call } = await open()
+    const { call, fileOf } = await open()
     for (const [asked, day, capital] of [
       [{}, SINCE, 100_000],
       [{ asOf: BEFORE }, BEFORE, 1_000_000],
@@ -176,6 +183,8 @@ describe('other runs', () => {
       const portfolio = await ended(async () => (await call('GET', `/portfolios/${id}`)).portfolio)
       expect(portfolio).toMatchObject({ state: 'done', asOf: day, capital })
       expect((await call('GET', `/portfolios/${id}/parts/0`)).report.asOf).toBe(day)
+      for (const table of ['equity', 'parts', 'trades'])
+        expect(await fileOf(`/portfolios/${id}/${table}.csv`)).toBe(`${id}-${table}-as-of-${day}.csv`)
     }
   })
 

@@ -16,17 +16,15 @@ const put = (name: string, text: string) => writeFileSync(join(folder, name), te
 // Bar n opens at 100 + n and closes one higher; an order is filled at the next open.
 const bars = Array.from({ length: 10 }, (_, n) => [START + n * HOUR, 100 + n, 102 + n, 99 + n, 101 + n, 5])
 put('bars.csv', ['time,open,high,low,close,volume', ...bars].join('\n'))
-put(
-  'long.pine',
-  `//@version=6
+const LONG = `//@version=6
 strategy("s")
 amount = input.int(1, "Amount")
 if bar_index == 2
     strategy.entry("in", strategy.long, qty = amount)
 if bar_index == 5
     strategy.close("in")
-plot(close * 2, "twice")`,
-)
+plot(close * 2, "twice")`
+put('long.pine', LONG)
 const HEAD = 'Trade #,Type,Date/Time,Signal,Price USD,Quantity,Net P&L USD'
 const list = (quantity: number, exit = 106) =>
   [
@@ -84,6 +82,14 @@ describe('a manifest', () => {
     expect(one({ trades: 'list-of-three.csv' }).whole).toBe(false)
     expect(one({ trades: 'list-of-three.csv', inputs: { Amount: 3 } }).whole).toBe(true)
     expect(one({ overrides: { process_orders_on_close: true } }).whole).toBe(false)
+  })
+
+  test('runs as of the day of its export; where it says none, of before TradingView changed its defaults', () => {
+    put('unsized.pine', LONG.replace(', qty = amount', ''))
+    expect(one({ script: 'unsized.pine' }).whole).toBe(true)
+    expect(one({ script: 'unsized.pine', asOf: '2026-09-23' }).whole).toBe(true)
+    expect(one({ script: 'unsized.pine', asOf: '2026-09-24' }).whole).toBe(false)
+    expect(() => one({ asOf: '2020-01-01' })).toThrow('one: asOf: How TradingView behaved before')
   })
 
   test('runs on the bars of its window alone', () => {

@@ -15,6 +15,7 @@ import { Value } from '@sinclair/typebox/value'
 import { compareTrades } from '../../broker/compare.ts'
 import { COMPARED_FIELDS } from '../../wire/backtest.ts'
 import { parseTradeList, type ExportedTrade } from '../../broker/trade-csv.ts'
+import { dayRefusal } from '../../language/behaviour.ts'
 import { Problem } from '../../lib/problem.ts'
 import { lowerBound, sliceBars, type Bars } from '../../market/bars.ts'
 import { normalizeInterval } from '../../market/interval.ts'
@@ -58,6 +59,8 @@ const Case = Type.Object(
     symbol: Facts,
     inputs: maybe(Type.Record(Type.String(), Scalar)),
     overrides: maybe(Type.Record(Type.String(), Scalar)),
+    /** The day on which TradingView was asked; default: before the first change that is known. */
+    asOf: maybe(Type.String()),
     /** Finer bars of the symbol, for the bar magnifier. */
     finer: maybe(Type.Object({ interval: Type.String(), bars: Type.String() }, exact)),
     /** Other series that the script requests. */
@@ -144,6 +147,8 @@ function caseOf(one: Case, find: Find): ParityCase | string {
   const bars = within(readBars(find(one.bars)), one.window)
   const check = one.trades === undefined ? valuesCheck(one, find) : tradesCheck(one, find, bars, symbol)
   if (typeof check === 'string') return check
+  const refusal = one.asOf === undefined ? null : dayRefusal(one.asOf, Infinity)
+  if (refusal !== null) throw refused(`${one.id}: asOf: ${refusal}`)
   const base = requestFor(readFileSync(find(one.script), 'utf8'), bars, symbol, one.interval)
   const feeds = (one.feeds ?? []).map((feed) => ({
     symbol: symbolOf(feed.symbol),
@@ -157,6 +162,7 @@ function caseOf(one: Case, find: Find): ParityCase | string {
       ...base,
       inputs: one.inputs ?? {},
       overrides: one.overrides ?? {},
+      asOf: one.asOf,
       finer: one.finer
         ? {
             interval: normalizeInterval(one.finer.interval) ?? one.finer.interval,

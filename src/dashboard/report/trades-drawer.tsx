@@ -184,7 +184,7 @@ function TradeTable({ report, name }: { readonly report: Report; readonly name: 
           onClick={() =>
             download(
               new Blob([spreadsheetOf(report)], { type: 'text/csv' }),
-              `${name.replaceAll(/[^\w-]+/g, '-')}-${report.symbol}-${report.interval}-trades.csv`,
+              `${name.replaceAll(/[^\w-]+/g, '-')}-${report.symbol}-${report.interval}${report.asOf === undefined ? '' : `-as-of-${report.asOf}`}-trades.csv`,
             )
           }
         >
