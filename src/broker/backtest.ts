@@ -3,7 +3,7 @@
 import type { AsOf } from '../language/behaviour.ts'
 import type { ScriptRun, Series, SharedColumns } from '../language/environment.ts'
 import type { Program } from '../language/2-check/program.ts'
-import type { Limits } from '../language/runtime/runtime.ts'
+import type { Limits } from '../language/runtime/limits.ts'
 import type { Bars } from '../market/bars.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import type { Report } from '../wire/report.ts'

@@ -9,7 +9,7 @@ import type { JobProgress } from '../work/jobs/live-jobs.ts'
 import type { JobDeps, StoredJob, StoredJobs } from '../work/jobs/stored-jobs.ts'
 import { idSource } from '../lib/ids.ts'
 import { silentLog } from '../lib/log.ts'
-import { DEFAULT_LIMITS, type Limits } from '../language/runtime/runtime.ts'
+import { DEFAULT_LIMITS, type Limits } from '../language/runtime/limits.ts'
 import { memoryKv } from '../store/memory.ts'
 import type { CommandContext } from './command.ts'
 

@@ -3,7 +3,7 @@
 import type { Report } from '../wire/report.ts'
 import { verifyReport } from '../broker/verify.ts'
 import { barsRunOn, barsSeenBy, seriesOf } from '../market/seen-bars.ts'
-import { DEFAULT_LIMITS } from '../language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../language/runtime/limits.ts'
 import { outline } from '../language/outline.ts'
 import { withSeries } from '../work/workers/asked-series.ts'
 import { librariesOf } from '../work/workers/libraries.ts'

@@ -8,7 +8,7 @@ import type { Drawings } from './runtime/drawings.ts'
 import type { PlotSource } from './runtime/inputs.ts'
 import type { PlotTrack } from './runtime/plots.ts'
 import type { ColumnShare } from './runtime/executable.ts'
-import type { Limits } from './runtime/runtime.ts'
+import type { Limits } from './runtime/limits.ts'
 
 /** A named series that request.* may read. */
 export interface Series {

@@ -10,7 +10,7 @@
 import { parse } from './1-parse/parser.ts'
 import type * as tree from './1-parse/tree.ts'
 import type { ScriptKind } from './2-check/program.ts'
-import type { PineVersion } from './runtime/runtime.ts'
+import type { PineVersion } from './runtime/executable.ts'
 import { type Chart, type NamedSeries, seriesAsked } from './series-asked.ts'
 import { argumentValue, dotted, statementsBelow } from './tree-walk.ts'
 

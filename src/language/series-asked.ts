@@ -10,7 +10,7 @@ import { canBuild, compareIntervals, formatInterval, parseInterval, toTimeframe 
 import type { SymbolInfo } from '../market/symbol.ts'
 import type * as tree from './1-parse/tree.ts'
 import { decodeTicker } from './runtime/ticker.ts'
-import { REQUESTS_MAX } from './runtime/runtime.ts'
+import { REQUESTS_MAX } from './runtime/limits.ts'
 import { argumentValue, dotted, expressionsOf, partsOf, statementsBelow } from './tree-walk.ts'
 
 /** What a script is going to run on. */

@@ -17,7 +17,7 @@ import { intervalMs, parseInterval } from '../market/interval.ts'
 import { resample } from '../market/resample.ts'
 import { defaultSymbol } from '../market/symbols.ts'
 import { Problem } from '../lib/problem.ts'
-import { DEFAULT_LIMITS } from '../language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../language/runtime/limits.ts'
 import { commandLine, refused, wholeNumber } from './command-line.ts'
 import { parityCases } from '../cli/parity/cases.ts'
 

@@ -7,7 +7,7 @@
 
 import { openBacktest } from '../../src/broker/run.ts'
 import { emptyBars } from '../../src/market/bars.ts'
-import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
 import { TEST_SYMBOL } from './drive.ts'
 
 const LENGTH = 1_000_000

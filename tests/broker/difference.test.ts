@@ -5,7 +5,7 @@ import { compareReports } from '../../src/broker/report/difference.ts'
 import { reportMonths } from '../../src/broker/report/months.ts'
 import { runBacktest } from '../../src/broker/run.ts'
 import { emptyBars } from '../../src/market/bars.ts'
-import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
 import type { Report } from '../../src/wire/report.ts'
 import { TEST_SYMBOL } from './drive.ts'
 

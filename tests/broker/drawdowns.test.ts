@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { runBacktest } from '../../src/broker/run.ts'
 import { emptyBars } from '../../src/market/bars.ts'
-import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
 import { TEST_SYMBOL } from './drive.ts'
 
 const HOUR = 3_600_000

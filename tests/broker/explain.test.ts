@@ -8,7 +8,7 @@ import { parseTradeList } from '../../src/broker/trade-csv.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { emptyBars, selectBars, type Bars } from '../../src/market/bars.ts'
 import { defaultSymbol } from '../../src/market/symbols.ts'
-import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
 import type { Report } from '../../src/wire/report.ts'
 
 const QUARTER = 900_000

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import type { BacktestRequest } from '../../src/broker/backtest.ts'
 import { runBacktest } from '../../src/broker/run.ts'
 import type { Bars } from '../../src/market/bars.ts'
-import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
 import { barsFrom, TEST_SYMBOL } from './drive.ts'
 
 const DAY = 86_400_000

@@ -6,7 +6,7 @@ import type { BacktestRequest } from '../../src/broker/backtest.ts'
 import { openBacktest, runBacktest } from '../../src/broker/run.ts'
 import { Problem } from '../../src/lib/problem.ts'
 import { selectBars } from '../../src/market/bars.ts'
-import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
 import { barsOf, SYMBOL, walk } from '../language/run-script.ts'
 
 const RSI = `//@version=6

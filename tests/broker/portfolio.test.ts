@@ -7,7 +7,7 @@ import type { BacktestRequest } from '../../src/broker/backtest.ts'
 import { runBacktest } from '../../src/broker/run.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
-import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
 import { TEST_SYMBOL } from './drive.ts'
 
 const HOUR = 3_600_000

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { findRepaint } from '../../src/broker/repaint.ts'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
-import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
 import { TEST_SYMBOL } from './drive.ts'
 
 const HOUR = 3_600_000

@@ -9,7 +9,7 @@ import * as fc from 'fast-check'
 import { runBacktest } from '../../src/broker/run.ts'
 import type { Report } from '../../src/wire/report.ts'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
-import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
 import { TEST_SYMBOL } from './drive.ts'
 import { rounds } from '../long.ts'
 

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import type { BacktestRequest } from '../../src/broker/backtest.ts'
 import { openBacktest, runBacktest } from '../../src/broker/run.ts'
-import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
 import { expectText } from '../expected.ts'
 import { barsFrom, TEST_SYMBOL } from './drive.ts'
 

@@ -6,7 +6,7 @@ import { expectList } from '../expected.ts'
 import { barsFrom, drive, fillLines, NO_CLOSE, TEST_SYMBOL, type TestScript } from './drive.ts'
 import { brokerSettings, type DeclarationArgs } from '../../src/broker/emulator/settings.ts'
 import { runBacktest } from '../../src/broker/run.ts'
-import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
 import type { SymbolInfo } from '../../src/market/symbol.ts'
 
 interface RuleCase {

@@ -5,7 +5,8 @@ import { Problem } from '../../src/lib/problem.ts'
 import { sliceBars } from '../../src/market/bars.ts'
 import type { BacktestRequest } from '../../src/broker/backtest.ts'
 import { openBacktest, runBacktest } from '../../src/broker/run.ts'
-import { DEFAULT_LIMITS, SeriesNeeded } from '../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
+import { SeriesNeeded } from '../../src/language/runtime/runtime.ts'
 import { barsFrom, TEST_SYMBOL } from './drive.ts'
 
 const SOURCE = `//@version=6

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { runBacktest } from '../../src/broker/run.ts'
-import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
 import { barsFrom, TEST_SYMBOL } from './drive.ts'
 
 const SCRIPT = `//@version=6

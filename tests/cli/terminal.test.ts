@@ -8,7 +8,7 @@ import { inkFor, PLAIN } from '../../src/cli/ink.ts'
 import { reportLines } from '../../src/cli/report-text.ts'
 import { formatTime, tableLines } from '../../src/cli/table.ts'
 import { defaultSymbol } from '../../src/market/symbols.ts'
-import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
 import { chartroom, temporaryFolder, withInput } from './run.ts'
 
 const COLOURED = inkFor(true, {})

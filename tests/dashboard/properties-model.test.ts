@@ -12,7 +12,7 @@ import {
 } from '../../src/dashboard/editor/properties-model.ts'
 import { argsAsOf } from '../../src/language/behaviour.ts'
 import { compile } from '../../src/language/compile.ts'
-import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
 import { barsOf, SYMBOL, walk } from '../language/run-script.ts'
 
 const script = (more = '', version = 6) => `//@version=${version}

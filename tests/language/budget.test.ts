@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { Budget } from '../../src/language/runtime/budget.ts'
-import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
 import { ScriptError } from '../../src/language/script-error.ts'
 import { runBacktest } from '../../src/broker/run.ts'
 import { barsOf, runScript, SYMBOL, walk } from './run-script.ts'

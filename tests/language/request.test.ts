@@ -3,7 +3,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { Bars } from '../../src/market/bars.ts'
 import type { RunEnvironment, Series } from '../../src/language/environment.ts'
-import { DEFAULT_LIMITS, SeriesNeeded } from '../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
+import { SeriesNeeded } from '../../src/language/runtime/runtime.ts'
 import { ScriptError } from '../../src/language/script-error.ts'
 import { barsOf, open, plotted, runScript, SYMBOL } from './run-script.ts'
 

@@ -5,7 +5,7 @@ import type { SymbolInfo } from '../../src/market/symbol.ts'
 import type { Broker, BrokerAccount, BrokerDesk } from '../../src/language/broker.ts'
 import { compile } from '../../src/language/compile.ts'
 import type { RunEnvironment, ScriptRun } from '../../src/language/environment.ts'
-import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
 
 export const SYMBOL: SymbolInfo = {
   exchange: 'TEST',

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { sliceBars } from '../../src/market/bars.ts'
 import { InputError } from '../../src/language/compile.ts'
 import type { ScriptRun } from '../../src/language/environment.ts'
-import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
 import { ScriptError } from '../../src/language/script-error.ts'
 import { barsOf, open, plotted, recordingBroker, runScript, walk, type Order } from './run-script.ts'
 

@@ -9,7 +9,7 @@ import { normalizeInterval, parseInterval } from '../../market/interval.ts'
 import { resample } from '../../market/resample.ts'
 import type { SymbolType } from '../../lib/symbol-type.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
-import { DEFAULT_LIMITS } from '../../language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../language/runtime/limits.ts'
 import type { ReportTrade } from '../../wire/report.ts'
 import type { ListRow } from './files.ts'
 

@@ -4,7 +4,7 @@
 // boxes and tables are not among them. The others are 64 different calls of request.*(), and 127 elements of tuples over
 // all of them.
 
-import { REQUESTS_MAX } from '../runtime/runtime.ts'
+import { REQUESTS_MAX } from '../runtime/limits.ts'
 import * as messages from '../messages/checking.ts'
 import { fold } from './constant.ts'
 import type { Place } from './place.ts'

@@ -6,7 +6,7 @@
 
 import type * as tree from '../1-parse/tree.ts'
 import type { Diagnostic } from '../diagnostic.ts'
-import type { PineVersion } from '../runtime/runtime.ts'
+import type { PineVersion } from '../runtime/executable.ts'
 import type { Range } from '../source.ts'
 import * as messages from '../messages/checking.ts'
 import type { Message } from '../messages/message.ts'

@@ -8,7 +8,7 @@
 import type { BuiltinFunction, BuiltinVariable, Overload } from '../builtins/registry.ts'
 import type { BinaryOperator, UnaryOperator } from '../1-parse/tree.ts'
 import type { InputSpec } from '../runtime/inputs.ts'
-import type { PineVersion } from '../runtime/runtime.ts'
+import type { PineVersion } from '../runtime/executable.ts'
 import type { EnumType, Qualifier, Type, Udt } from './types.ts'
 
 export interface Variable {

@@ -2,7 +2,7 @@
 //
 // The list of renamed names is that of TradingView's guide "To Pine Script version 5".
 
-import type { PineVersion } from '../runtime/runtime.ts'
+import type { PineVersion } from '../runtime/executable.ts'
 
 export interface VersionTable {
   /** The name in v6, by the name of old. */

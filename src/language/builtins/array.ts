@@ -11,7 +11,7 @@ import {
   sortsByFieldOfNa,
   tooLarge,
 } from '../messages/failing.ts'
-import type { Budget } from '../runtime/budget.ts'
+import type { Allowance } from '../runtime/limits.ts'
 import { PineArray } from '../runtime/collections.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import * as statistics from '../runtime/statistics.ts'
@@ -343,7 +343,7 @@ export function sortedIndices(
   values: readonly unknown[],
   order: string,
   field: SortField,
-  budget: Budget,
+  budget: Allowance,
 ): number[] {
   const keys = values.map((value) => sortKey(value, field))
   if (values.includes(null) && values.some((value) => typeof value === 'object' && value !== null))

@@ -2,7 +2,8 @@
 
 import { intervalMs, isIntraday, toTimeframe } from '../../market/interval.ts'
 import type { Interval } from '../../market/interval.ts'
-import { chartInterval, intervalNamed, intervalOf, periodOf } from '../runtime/periods.ts'
+import { intervalNamed } from '../runtime/grids.ts'
+import { chartInterval, intervalOf, periodOf } from '../runtime/periods.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { fn, variable } from './define.ts'
 import type { BuiltinEntry, BuiltinVariable } from './registry.ts'

@@ -8,7 +8,7 @@
 
 import { tookTooMuchMemory } from '../messages/failing.ts'
 import { reachableBytes } from './reach.ts'
-import { type Limits } from './runtime.ts'
+import type { Allowance, Limits } from './limits.ts'
 
 /** Shorter texts are not counted, since they are small compared with what holds them. */
 const TEXT_MIN = 32
@@ -21,7 +21,7 @@ const BETWEEN_WALKS = 0.25
 const GARBAGE_BYTES = 8 * 2 ** 20
 
 /** There is one for each run, shared with the runs that request.* opens and with all its collections. */
-export class Budget {
+export class Budget implements Allowance {
   /** Elements of an array or matrix; a pair of a map is two. */
   readonly collectionSize: number
   readonly #most: number

@@ -7,7 +7,7 @@
 // Fields are plain data (no closures, no private names), since a snapshot of a run copies them.
 
 import { changesPast, invalidSlice, outOfBounds, tooLarge } from '../messages/failing.ts'
-import type { Budget } from './budget.ts'
+import type { Allowance } from './limits.ts'
 
 /** Bytes of an element, of a pair of a map, and of a collection besides its contents. */
 const ELEMENT = 8
@@ -19,13 +19,13 @@ export class PineArray<T = unknown> {
   items: T[]
   /** The value of an element that does not exist: NaN for numbers and colours, null for the rest. */
   readonly na: T
-  readonly budget: Budget
+  readonly budget: Allowance
   /** null = a root; `from` and `count` are then not used. */
   readonly parent: PineArray<T> | null
   from: number
   count: number
 
-  constructor(items: T[], na: T, budget: Budget, parent: PineArray<T> | null = null, from = 0, count = 0) {
+  constructor(items: T[], na: T, budget: Allowance, parent: PineArray<T> | null = null, from = 0, count = 0) {
     const { collectionSize } = budget
     if (items.length > collectionSize) throw tooLarge('array', items.length, collectionSize)
     budget.take(COLLECTION + (parent === null ? ELEMENT * items.length : 0))
@@ -189,9 +189,9 @@ export class PastArray<T = unknown> extends PineArray<T> {
 export class PineMap<K = unknown, V = unknown> {
   readonly entries: Map<K, V>
   readonly na: V
-  readonly budget: Budget
+  readonly budget: Allowance
 
-  constructor(entries: Map<K, V>, na: V, budget: Budget) {
+  constructor(entries: Map<K, V>, na: V, budget: Allowance) {
     budget.take(COLLECTION + PAIR * entries.size)
     this.entries = entries
     this.na = na

@@ -10,7 +10,7 @@
 // everything it ever drew, so of deleted drawings the latest 5,000 to 10,000 are kept, fewer where they have long texts
 // or many points, and of one drawing's changes the latest 500 to 1,000.
 
-import type { Limits } from './runtime.ts'
+import type { Limits } from './limits.ts'
 
 export type DrawingKind = 'line' | 'label' | 'box' | 'table' | 'polyline' | 'linefill'
 

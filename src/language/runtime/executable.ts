@@ -2,7 +2,8 @@
 // requests evaluate elsewhere. A run does not know how they are made.
 
 import type { InputSpec } from './inputs.ts'
-import type { PineVersion } from './runtime.ts'
+
+export type PineVersion = 4 | 5 | 6
 
 /** How many bars are computed ahead at a time. A power of two, because columns of one block are indexed with a mask. */
 export const BLOCK = 4096
@@ -80,3 +81,5 @@ export interface TrackSpec {
   readonly texts: Record<string, number>
   between: readonly [number, number] | null
 }
+
+export type ColumnData = Float64Array | Uint8Array | unknown[]

@@ -8,11 +8,12 @@
 // Which rows there are, and what is found among them: L8, L9.
 
 import { lowerBound, type Bars } from '../../market/bars.ts'
+import type { SymbolInfo } from '../../market/symbol.ts'
 import { sidedBetween } from '../../market/sided-bars.ts'
 import { invalidArgument } from '../messages/failing.ts'
 import { noSidedBars, sidedBarsDiffer, tooManyPriceRows } from '../messages/running.ts'
+import type { RunWarning } from '../messages/message.ts'
 import type { Budget } from './budget.ts'
-import type { Runtime } from './runtime.ts'
 
 export interface Footprint {
   readonly bought: number
@@ -54,14 +55,31 @@ const ROUNDING = 1e-9
 /** K1. */
 const EQUAL = 1e-10
 
+/** What footprints need of the run: see `Runtime`. */
+interface FootprintHost {
+  readonly bars: Bars
+  readonly bar: number
+  readonly timeClose: Float64Array
+  readonly symbol: SymbolInfo
+  readonly interval: string
+  readonly budget: Budget
+  series(
+    exchange: string,
+    symbol: string,
+    interval: string,
+  ): { readonly bars: Bars; readonly interval: string } | null
+  unsettle(): void
+  warn(warning: RunWarning): void
+}
+
 /** The footprints that a run asks for, of its own bars or of those that request.* had a part of the script run on. */
 export class Footprints {
-  readonly #runtime: Runtime
+  readonly #runtime: FootprintHost
   #asked: Asked | null = null
   /** The rows asked for last: a script asks for several of a bar's, one after the other. */
   #rows: { readonly of: Footprint; readonly found: PriceRows | null } | null = null
 
-  constructor(runtime: Runtime) {
+  constructor(runtime: FootprintHost) {
     this.#runtime = runtime
   }
 

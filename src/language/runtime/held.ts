@@ -1,7 +1,7 @@
 // What a script's variables hold: the drawings that are not taken away when there are too many (L16).
 
 import { History } from './history.ts'
-import type { ColumnData } from './run-context.ts'
+import type { ColumnData } from './executable.ts'
 
 /**
  * The values of `var` variables, wherever they are declared, and of variables whose past is read: those are in the frames, or

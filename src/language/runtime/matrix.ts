@@ -2,7 +2,7 @@
 
 import { changesPast, noSuchLine, tooLarge } from '../messages/failing.ts'
 import { PineArray } from './collections.ts'
-import type { Budget } from './budget.ts'
+import type { Allowance } from './limits.ts'
 
 export class PineMatrix<T = unknown> {
   rows: number
@@ -10,9 +10,9 @@ export class PineMatrix<T = unknown> {
   items: T[]
   /** What an element that is not there answers, as in PineArray. */
   readonly na: T
-  readonly budget: Budget
+  readonly budget: Allowance
 
-  constructor(rows: number, columns: number, items: T[], na: T, budget: Budget) {
+  constructor(rows: number, columns: number, items: T[], na: T, budget: Allowance) {
     const { collectionSize } = budget
     if (items.length > collectionSize) throw tooLarge('matrix', items.length, collectionSize)
     budget.take(100 + 8 * items.length)

@@ -1,8 +1,7 @@
 // The records of plot(), plotshape(), hline(), fill(), bgcolor() and their kin: one track for each call site, one value for
 // each bar.
 
-import type { TrackSpec } from './executable.ts'
-import type { ColumnData } from './run-context.ts'
+import type { TrackSpec, ColumnData } from './executable.ts'
 
 /** Pine's own names for kinds and options; wire form is made in `broker/tracks.ts`. */
 export interface PlotTrack {

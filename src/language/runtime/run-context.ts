@@ -6,7 +6,7 @@ import { calendarOf, periodFinder } from '../../market/calendar.ts'
 import { exchangeRate, type RateAt } from '../../market/exchange-rates.ts'
 import { intervalMs, isIntraday, parseInterval } from '../../market/interval.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
-import { BLOCK, type Executable, type RunColumn } from './executable.ts'
+import { BLOCK, type ColumnData, type Executable, type PineVersion, type RunColumn } from './executable.ts'
 import type { Broker } from '../broker.ts'
 import type { RunWarning } from '../messages/message.ts'
 import { logsCut, noRates } from '../messages/running.ts'
@@ -15,11 +15,10 @@ import type { CoarserBars } from './coarser.ts'
 import type { Drawings } from './drawings.ts'
 import type { Budget } from './budget.ts'
 import { Footprints } from './footprint.ts'
-import { Grids } from './periods.ts'
+import { Grids } from './grids.ts'
 import type { ChildRun, RequestFeed, Request } from './request.ts'
-import { SeriesNeeded, type Limits, type PineVersion, type Runtime } from './runtime.ts'
-
-export type ColumnData = Float64Array | Uint8Array | unknown[]
+import { SeriesNeeded, type Runtime } from './runtime.ts'
+import type { Limits } from './limits.ts'
 
 const DAY = 86_400_000
 

@@ -7,7 +7,7 @@ import { requestsItself, tooManyFrames } from '../messages/failing.ts'
 import { assert } from '../../lib/assert.ts'
 import { GraphReader, GraphWriter } from '../../lib/graph-bytes.ts'
 import type { Bars } from '../../market/bars.ts'
-import { BLOCK, type Executable, type Instance } from './executable.ts'
+import { BLOCK, type Executable, type Instance, type ColumnData } from './executable.ts'
 import type { StateClass } from './state-class.ts'
 import type {
   AlertEvent,
@@ -21,7 +21,7 @@ import type {
 import { Checkpoint } from './checkpoint.ts'
 import { PastArray, PineArray, PineMap } from './collections.ts'
 import { Budget } from './budget.ts'
-import { RunContext, strideAfter, type ColumnData } from './run-context.ts'
+import { RunContext, strideAfter } from './run-context.ts'
 import { ChartPoint, Drawings, forgetPast } from './drawings.ts'
 import { heldBy } from './held.ts'
 import { History } from './history.ts'

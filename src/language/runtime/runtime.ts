@@ -11,9 +11,9 @@ import type { Series } from '../environment.ts'
 import type { Drawings } from './drawings.ts'
 import type { Footprints } from './footprint.ts'
 import type { Budget } from './budget.ts'
-import type { Grids } from './periods.ts'
-
-export type PineVersion = 4 | 5 | 6
+import type { PineVersion } from './executable.ts'
+import type { Limits } from './limits.ts'
+import type { Grids } from './grids.ts'
 
 export interface Runtime {
   readonly version: PineVersion
@@ -56,37 +56,6 @@ export interface Runtime {
   log(level: 'info' | 'warning' | 'error', message: string): void
   /** `freq`: `all`, `once_per_bar`, `once_per_bar_close`. */
   alert(message: string, freq: string): void
-}
-
-/** The language's limits and the host's; past one of them a ScriptError `script_limit_exceeded` names the line. */
-export interface Limits {
-  /** Elements of an array or matrix; a pair of a map is two. */
-  readonly collectionSize: number
-  readonly stringLength: number
-  /** Iterations of all loops on one bar. */
-  readonly loopsPerBar: number
-  readonly drawingsPerKind: number
-  /** Different calls of request.*(): 40 on TradingView, 64 on its largest plan. */
-  readonly requests: number
-  /** Milliseconds that the whole run may take: processor time if the host can tell, else the clock's. */
-  readonly timeMs: number
-  readonly memoryBytes: number
-  /** How large report and tracks may be, in bytes as they are sent. */
-  readonly answerBytes: number
-}
-
-/** The most TradingView ever allows (limitations, "Number of calls"). */
-export const REQUESTS_MAX = 64
-
-export const DEFAULT_LIMITS: Limits = {
-  collectionSize: 100_000,
-  stringLength: 40_960,
-  loopsPerBar: 5_000_000,
-  drawingsPerKind: 500,
-  requests: REQUESTS_MAX,
-  timeMs: 60_000,
-  memoryBytes: 1 << 30,
-  answerBytes: 256 << 20,
 }
 
 /** request.* needs bars that were not handed in. The host loads them and starts the run again. */

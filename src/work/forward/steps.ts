@@ -16,7 +16,7 @@ import { calendarOf } from '../../market/calendar.ts'
 import { parseInterval } from '../../market/interval.ts'
 import { streams } from '../../market/live/live-providers.ts'
 import { barsSeenBy, seriesOf, type SeenBars } from '../../market/seen-bars.ts'
-import type { Limits } from '../../language/runtime/runtime.ts'
+import type { Limits } from '../../language/runtime/limits.ts'
 import type { Kv } from '../../store/kv.ts'
 import { tapeOf, type ForwardRun, type TapeRow } from './records.ts'
 

@@ -32,7 +32,7 @@ import type { ReadBarsOptions, ReadFiles } from '../../market/import.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
 import type { Pictured } from '../../market/picture/chart-picture.ts'
 import type { AsOf } from '../../language/behaviour.ts'
-import type { Limits } from '../../language/runtime/runtime.ts'
+import type { Limits } from '../../language/runtime/limits.ts'
 
 /** Every kind of job with its input and its answer. */
 export interface Jobs {

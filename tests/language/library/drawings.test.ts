@@ -6,7 +6,7 @@ import type { Broker } from '../../../src/language/broker.ts'
 import { compile } from '../../../src/language/compile.ts'
 import { Drawings, drawingAt } from '../../../src/language/runtime/drawings.ts'
 import type { Drawing, Line } from '../../../src/language/runtime/drawings.ts'
-import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/limits.ts'
 import { barsOfCloses, SYMBOL } from './script.ts'
 
 const SEED = Number(process.env['SEED'] ?? 7)

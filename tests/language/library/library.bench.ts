@@ -4,7 +4,7 @@
 import { emptyBars } from '../../../src/market/bars.ts'
 import type { Broker } from '../../../src/language/broker.ts'
 import { compile } from '../../../src/language/compile.ts'
-import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/limits.ts'
 import { SYMBOL } from './script.ts'
 
 const BODIES = [

@@ -10,7 +10,7 @@ import * as algebra from '../../../src/language/runtime/linear-algebra.ts'
 import { Budget } from '../../../src/language/runtime/budget.ts'
 import { fixed, formatNumber } from '../../../src/language/runtime/number-format.ts'
 import { matchRegex } from '../../../src/language/runtime/regex.ts'
-import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/limits.ts'
 import * as statistics from '../../../src/language/runtime/statistics.ts'
 import { barsOf, plotted, runScript, walk } from '../run-script.ts'
 

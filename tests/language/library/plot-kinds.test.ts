@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { runBacktest } from '../../../src/broker/run.ts'
-import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/limits.ts'
 import { answer, barsOfCloses, runScript, SYMBOL } from './script.ts'
 
 function trackOf(body: string, kind: string): unknown {

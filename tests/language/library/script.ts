@@ -4,7 +4,7 @@ import { runBacktest } from '../../../src/broker/run.ts'
 import type { Track } from '../../../src/wire/track.ts'
 import { emptyBars, type Bars } from '../../../src/market/bars.ts'
 import type { SymbolInfo } from '../../../src/market/symbol.ts'
-import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/limits.ts'
 
 export const SYMBOL: SymbolInfo = {
   exchange: 'NASDAQ',

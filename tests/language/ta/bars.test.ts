@@ -2,13 +2,14 @@
 
 import { expect, test } from 'bun:test'
 import { Budget } from '../../../src/language/runtime/budget.ts'
-import { DEFAULT_LIMITS, type Runtime } from '../../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/limits.ts'
+import type { Runtime } from '../../../src/language/runtime/runtime.ts'
 import { Bb, Bbw, Kc, Kcw } from '../../../src/language/builtins/ta/bands.ts'
 import { PivotLevels } from '../../../src/language/builtins/ta/pivot-levels.ts'
 import { Cmo, Mfi, Tsi } from '../../../src/language/builtins/ta/oscillators.ts'
 import { Dmi, Sar } from '../../../src/language/builtins/ta/trend.ts'
 import { SessionVwap, Vwap, VwapBands } from '../../../src/language/builtins/ta/vwap.ts'
-import { Grids } from '../../../src/language/runtime/periods.ts'
+import { Grids } from '../../../src/language/runtime/grids.ts'
 import { SEED, seriesOf } from './series.ts'
 
 const runtime = (timezone: string, session: string, interval: string) =>

@@ -10,7 +10,7 @@ import type { SymbolInfo } from '../../../src/market/symbol.ts'
 import type { Broker } from '../../../src/language/broker.ts'
 import { type CompiledScript, compile } from '../../../src/language/compile.ts'
 import type { RunEnvironment } from '../../../src/language/environment.ts'
-import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/limits.ts'
 
 interface Case {
   readonly file: string

@@ -5,7 +5,7 @@ import type { RunJob } from '../../../src/work/workers/job.ts'
 import type { Desk } from '../../../src/work/workers/desk.ts'
 import { emptyBars, sliceBars } from '../../../src/market/bars.ts'
 import { defaultSymbol } from '../../../src/market/symbols.ts'
-import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/limits.ts'
 import { BarHashes } from '../../../src/work/runs/bar-hashes.ts'
 import { barsOfCloses } from '../../language/library/script.ts'
 

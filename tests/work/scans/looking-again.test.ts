@@ -10,7 +10,7 @@ import { Problem } from '../../../src/lib/problem.ts'
 import { BarCache } from '../../../src/market/bar-cache.ts'
 import { owned, type SeriesKey } from '../../../src/market/bar-store.ts'
 import { emptyBars } from '../../../src/market/bars.ts'
-import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/limits.ts'
 import {
   BATCH,
   batchKey,

@@ -12,7 +12,7 @@ import { emptyBars } from '../../../src/market/bars.ts'
 import type { SharedColumn } from '../../../src/language/environment.ts'
 import type { ColumnShare } from '../../../src/language/runtime/executable.ts'
 import type { InputSpec } from '../../../src/language/runtime/inputs.ts'
-import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/limits.ts'
 import { TEST_SYMBOL } from '../../broker/drive.ts'
 
 const BARS = 6000

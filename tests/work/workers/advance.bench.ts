@@ -11,7 +11,7 @@ import { JobPool } from '../../../src/work/workers/pool.ts'
 import type { JobOptions } from '../../../src/work/workers/task.ts'
 import { threadMs } from '../../../src/work/workers/thread-time.ts'
 import { copyBars, emptyBars, sliceBars, type Bars } from '../../../src/market/bars.ts'
-import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/limits.ts'
 import { scriptRequest } from '../../../src/tools/incremental.ts'
 
 const KINDS: Readonly<Record<string, string>> = {

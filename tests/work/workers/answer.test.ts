@@ -10,7 +10,7 @@ import { seededRandom } from '../../../src/lib/seeded-random.ts'
 import { columnPieces, decodeColumns } from '../../../src/wire/columns.ts'
 import type { Problem } from '../../../src/lib/problem.ts'
 import { defaultSymbol } from '../../../src/market/symbols.ts'
-import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/limits.ts'
 import { barsOfCloses } from '../../language/library/script.ts'
 import { rejection } from '../../rejection.ts'
 

@@ -5,7 +5,7 @@ import { TrialColumns } from '../../../src/broker/trial-columns.ts'
 import { wholeRun } from '../../../src/broker/measured.ts'
 import { runTrials } from '../../../src/broker/trial.ts'
 import { KeptColumns } from '../../../src/work/workers/kept-columns.ts'
-import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/limits.ts'
 import { TEST_SYMBOL, barsFrom } from '../../broker/drive.ts'
 
 const VARIED = { inputs: ['length', 'other'], settings: false }

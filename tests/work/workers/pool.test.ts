@@ -7,7 +7,7 @@ import type { WorkerThread, JobOptions } from '../../../src/work/workers/task.ts
 import { ownThread, ownThreadMs, threadMs } from '../../../src/work/workers/thread-time.ts'
 import { emptyBars } from '../../../src/market/bars.ts'
 import { defaultSymbol } from '../../../src/market/symbols.ts'
-import { DEFAULT_LIMITS } from '../../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../../src/language/runtime/limits.ts'
 import { rejection } from '../../rejection.ts'
 
 const symbol = defaultSymbol('X', 'Y')
