@@ -66,8 +66,8 @@ describe('backtest', () => {
     const source = `//@version=6\nindicator("S")\nlog.info(${expression})\n`
     const report = await reportOf(source, '--bars', coarse, '--symbol', 'X:Y', '--finer', `${fine}:1m`)
     expect(report.logs.map(({ message }) => message)).toEqual([
-      '[10.0, 11.0, 12.0, 13.0, 14.0]',
-      '[20.0, 21.0, 22.0, 23.0, 24.0]',
+      '[10, 11, 12, 13, 14]',
+      '[20, 21, 22, 23, 24]',
     ])
     const bad = ['backtest', '-', '--bars', coarse, '--finer', fine]
     expect((await withInput(source, temporaryFolder(), ...bad)).err).toContain('--finer is FILE:INTERVAL')
