@@ -21,6 +21,9 @@ import type { Wiring } from './feature-deps.ts'
 import { reportReadyEvent } from './messages.ts'
 import type { Telling } from './telling.ts'
 
+/** The kinds of work that is stored before it begins: resumed at the start, stopped at the end, heard of from other servers. */
+export const STORED_KINDS = ['sweeps', 'scans', 'portfolios'] as const
+
 const HELP_MS = 1000
 
 export function workOf(

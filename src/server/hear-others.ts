@@ -14,6 +14,7 @@ import { beginningOf, type Run } from '../work/runs/records.ts'
 import type { Script } from '../people/scripts/scripts.ts'
 import type { HitType, SearchItem } from '../people/search/indexes.ts'
 import type { Telling } from './telling.ts'
+import { STORED_KINDS } from './features-of-work.ts'
 import type { Key, Kv } from '../store/kv.ts'
 import type { Watchlist } from '../people/watchlists/watchlists.ts'
 
@@ -116,7 +117,7 @@ async function told(deps: HearDeps, keys: readonly Key[]): Promise<void> {
 }
 
 /** Records of which somebody keeps something in memory. */
-const HEARING = ['sweeps', 'scans', 'portfolios', 'drawings', 'layouts'] as const
+const HEARING = [...STORED_KINDS, 'drawings', 'layouts'] as const
 const SEARCHED = [
   ['ideas', 'idea'],
   ['scripts', 'script'],

@@ -18,6 +18,7 @@ import { markSecretsLost, opensSecrets } from './sealed-secrets.ts'
 import { openStoreOf, type ServerStore } from './server-store.ts'
 import { servicesOf, type Surroundings } from './services.ts'
 import { addressOf, welcome } from './welcome.ts'
+import { STORED_KINDS } from './features-of-work.ts'
 
 /** How long requests in flight may take when the server stops. */
 const DRAIN_MS = 10_000
@@ -154,7 +155,7 @@ async function stop(
   pool.close()
   doing = 'storing what became of runs'
   await runs.settled()
-  await Promise.all([features.sweeps.stop(), features.scans.stop(), features.portfolios.stop()])
+  await Promise.all(STORED_KINDS.map((kind) => features[kind].stop()))
   features.search.close()
   doing = 'putting away the last step of the backup'
   await running.backup()

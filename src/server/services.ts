@@ -29,6 +29,7 @@ import { createFeatures } from './features.ts'
 import { identityProviderOf } from './openid-net.ts'
 import { httpRequest, openSocket } from './providers-net.ts'
 import type { ServerStore } from './server-store.ts'
+import { STORED_KINDS } from './features-of-work.ts'
 
 /** The real things, which only `main.ts` plugs in. */
 export interface Surroundings {
@@ -75,7 +76,7 @@ export async function servicesOf(
     ...(fleet && { shards: fleet, nodes: fleet }),
   })
   const runs = await runsOf(ofJobs, features, fleet, config.MAX_BACKTESTS)
-  for (const each of [features.sweeps, features.portfolios, features.scans]) await each.recover()
+  for (const kind of STORED_KINDS) await features[kind].recover()
   const services: Services = {
     ...base,
     runs,
