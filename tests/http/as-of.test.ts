@@ -217,6 +217,17 @@ describe('other runs', () => {
   })
 })
 
+test('the script of an alert is run as of its day', async () => {
+  const { call } = await open()
+  const source = `${SOURCE}plot(strategy.initial_capital, "Capital")\n`
+  const { id: scriptId } = await call('POST', '/scripts', { name: 's', source })
+  const body = { ...MARKET, kind: 'indicator', op: 'above', price: 500_000, scriptId, channels: ['email'] }
+  const states = []
+  for (const asked of [{}, { asOf: BEFORE }])
+    states.push((await call('POST', '/alerts', { ...body, ...asked })).alert.state)
+  expect(states).toEqual(['active', 'triggered'])
+})
+
 describe('a stored script', () => {
   test('keeps a day as a property, until it is set back to today', async () => {
     const { call } = await open()

@@ -260,6 +260,17 @@ test('with a sweep its verdict is published, of a trial of it alone, and without
   expect(verdict.counted).toBe(3)
   expect(text).not.toContain('Private length')
 
+  // A sweep of before runs had a day is of before defaults changed, and so are its trials.
+  const { kv } = server.services
+  const key = ['sweep-script', made.id as string]
+  const { asOf: _asOf, ...undated } = JSON.parse((await kv.get(key))!.value)
+  await kv.commit({ sets: [{ key, value: JSON.stringify(undated) }] })
+  expect((await me('PUT', `/ideas/${id}/snapshot`, proved)).json.error.code).toBe('conflict')
+  const then = (await me('POST', '/backtests', { ...RUN, inputs, asOf: '2026-09-23' })).json
+  await me('PATCH', `/ideas/${id}`, { backtestId: then.id })
+  expect((await me('PUT', `/ideas/${id}/snapshot`, proved)).status).toBe(200)
+  expect((await anybody('GET', `/ideas/${id}/snapshot`)).json.snapshot.asOf).toBe('2026-09-23')
+
   const others = await other()
   const theirs = (await others('POST', '/ideas', { title: 'Mine', body: '', visibility: 'private' })).json
   expect((await others('PUT', `/ideas/${theirs.id}/snapshot`, proved)).json.error.code).toBe('conflict')

@@ -197,6 +197,20 @@ describe('everything that a user owns', () => {
     expect((await bars(other)).bars.time.length).toBe(70)
   })
 
+  test('as an earlier version exported it, has an alert that goes on as of its own time', async () => {
+    const site = await signedIn(testServer(unlimited, { engine: 'real' }))
+    await testBars(site)
+    const { id: scriptId } = await site.call('POST', '/scripts', { name: 'Mine', source: SOURCE })
+    await site.call('POST', '/alerts', { ...MARKET, kind: 'strategy', scriptId, channels: ['email'] })
+    const text = gunzipSync(await site.file()).toString()
+    expect(text).toContain('"asOf":"2026-09-24"')
+    const other = await signedIn(testServer(unlimited, { engine: 'real' }), 'new@example.com')
+    const old = gzipSync(text.replaceAll(/"asOf":"[^"]*",?/g, '').replaceAll(',}', '}'))
+    expect((await other.bring(new Uint8Array(old))).json.refused).toEqual([])
+    const [alert] = (await other.call('GET', '/alerts')).alerts
+    expect(alert.asOf).toBe('2026-09-23')
+  })
+
   test('has what of the bars was bought', async () => {
     const site = await signedIn(testServer(unlimited))
     const series = 'exchange=E&symbol=TRADES&interval=1s'
