@@ -116,7 +116,7 @@ lines.push(line.new(bar_index, low, bar_index + 1, high, color = color.red, styl
 l = label.new(bar_index, high, m.get("0") > 1 ? "up" : "down", yloc = yloc.abovebar)
 label.delete(l[1])
 t = table.new(position.top_right, 2, 2)
-table.cell(t, 0, 0, str.format("{0}", mx.sum(1)))
+table.cell(t, 0, 0, str.tostring(mx.sum(1)))
 var box b = box.new(na, na, na, na)
 b.set_lefttop(bar_index, a.max())
 linefill.new(lines.first(), lines.last(), color.new(color.blue, 90))

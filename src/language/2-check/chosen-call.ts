@@ -5,11 +5,14 @@ import type { BuiltinFunction } from '../builtins/registry.ts'
 import { BUILTIN_FUNCTIONS } from '../builtins/table.ts'
 import type { Range } from '../source.ts'
 import * as messages from '../messages/checking.ts'
+import { DEFAULT_PATTERN } from '../runtime/number-format.ts'
+import { fold } from './constant.ts'
+import { describe } from './convert.ts'
 import { choose } from './overloads.ts'
 import { errorExpr, type Place } from './place.ts'
 import type { Expr } from './program.ts'
-import type { Type } from './types.ts'
-import type { Given } from './values.ts'
+import { STRING, latest, type Type } from './types.ts'
+import { constant, type Given } from './values.ts'
 
 export function chosenCall(
   here: Place,
@@ -25,6 +28,11 @@ export function chosenCall(
     if (here.conditional) here.check.report(here, node, messages.conditionalCall(builtin.name))
     if (here.owner !== null) here.check.lookingBack.add(here.owner)
   }
+  if (here.unit.version === 6) reportUnwritable(here, builtin.name, chosen.args)
+  const [first] = chosen.args
+  const member = builtin.name === 'str.tostring' && first?.type.kind === 'enum' && fold(here.check, first)
+  // The text of an enum's member is as constant as the member.
+  if (typeof member === 'object' && member !== null) return constant(node, STRING, member.title)
   return {
     kind: 'BuiltinCall',
     builtin,
@@ -33,11 +41,23 @@ export function chosenCall(
     typeArguments,
     site: here.check.site(),
     type: arrayOfTuple(chosen.type),
-    qualifier: chosen.qualifier,
+    qualifier: NEVER_CONST.has(builtin.name) ? latest(chosen.qualifier, 'simple') : chosen.qualifier,
     start: node.start,
     end: node.end,
   }
 }
+
+/** What they give is simple at best, even of constants and inputs. [measured, TealScript's rounds 50 and 52] */
+const NEVER_CONST: ReadonlySet<string> = new Set([
+  'str.contains',
+  'str.endswith',
+  'str.format',
+  'str.length',
+  'str.match',
+  'str.pos',
+  'str.startswith',
+  'str.tostring',
+])
 
 const FORMATTING = /^(?:str\.format|log\.\w+)$/
 
@@ -50,6 +70,36 @@ function formatted(here: Place, arg: Expr | null, i: number): Expr | null {
   const floats = BUILTIN_FUNCTIONS.get('·floats')
   assert(floats, '·floats is built in')
   return chosenCall(here, floats, [{ name: null, expr: arg }], [], arg)
+}
+
+/** Reports what TradingView does not write as text: with a pattern nothing but numbers, in a pattern no objects. */
+function reportUnwritable(here: Place, name: string, args: readonly (Expr | null)[]): void {
+  if (name === 'str.tostring') {
+    const [value, pattern] = args
+    const isPlain = !pattern || (pattern.kind === 'Const' && pattern.value === DEFAULT_PATTERN)
+    if (!value || isPlain || value.type.kind === 'error') return
+    const { kind } = elementOf(value.type)
+    if (kind !== 'int' && kind !== 'float' && kind !== 'na')
+      here.check.report(
+        here,
+        value,
+        messages.argumentType(name, 'value', 'a number where there is a pattern', describe(value)),
+      )
+  } else if (FORMATTING.test(name))
+    for (const arg of args.slice(1)) {
+      if (arg === null) continue
+      const { kind } = arg.type
+      if (kind === 'enum' || kind === 'matrix' || kind === 'map' || kind === 'color' || kind === 'udt')
+        here.check.report(
+          here,
+          arg,
+          messages.notWritable(name, describe(arg), kind === 'enum' ? 'CE10124' : 'CE10122'),
+        )
+    }
+}
+
+function elementOf(type: Type): Type {
+  return type.kind === 'array' || type.kind === 'matrix' ? type.of : type
 }
 
 /** request.security_lower_tf() of a tuple gives a tuple of arrays, not an array of tuples. */

@@ -152,17 +152,22 @@ export const ARRAY: readonly BuiltinEntry[] = [
     fn: (id: Any, value: unknown) =>
       (id ?? absent('array.lastindexof')).values().findLastIndex(isLike(value)),
   }),
-  fn('array.join', 'The elements as one text.', "(array<T> id, string separator = '') string", {
-    fn: (runtime: Runtime, id: Any, separator: string | null) =>
-      limited(
-        runtime,
-        (id ?? absent('array.join'))
-          .values()
-          .map((each) => valueText(each))
-          .join(separator ?? ''),
-      ),
-    runtime: true,
-  }),
+  fn(
+    'array.join',
+    'The elements as one text.',
+    ['int', 'float', 'string'].map((type) => `(array<${type}> id, string separator = '') string`),
+    {
+      fn: (runtime: Runtime, id: Any, separator: string | null) =>
+        limited(
+          runtime,
+          (id ?? absent('array.join'))
+            .values()
+            .map((each) => valueText(each))
+            .join(separator ?? ''),
+        ),
+      runtime: true,
+    },
+  ),
   fn('array.every', 'True if all elements are true.', ['(array<bool> id) bool', '(array<T> id) bool'], {
     // false for an empty array, unlike in mathematics. [measured on TradingView by PyneCore]
     fn: (id: Any) => {

@@ -142,7 +142,7 @@ export const STR: readonly BuiltinEntry[] = [
   fn(
     'str.format_time',
     'A time as text, by a pattern such as `yyyy-MM-dd HH:mm`.',
-    '(int time, string format = na, string timezone = na) string',
+    '(int time, string format = na, string timezone = na) series string',
     { fn: formatTime, runtime: true },
   ),
 ]

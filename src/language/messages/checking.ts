@@ -272,6 +272,12 @@ export const argumentQualifier = (fn: string, name: string, expected: string, fo
         ? 'It may come from an input, but not change while the script runs.'
         : 'It may not change from bar to bar.',
   )
+export const notWritable = (fn: string, found: string, code: 'CE10122' | 'CE10124'): Message =>
+  error(
+    'not-writable',
+    `\`${fn}\` cannot write ${found} (${code}).`,
+    'Hand over a number, a bool or a text: `str.tostring(…)` makes one.',
+  )
 export const notConstant = (fn: string, name: string): Message =>
   error(
     'not-constant',
