@@ -137,7 +137,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
     oracle: (seen, n) => {
       const right = Math.trunc(n / 2)
       const window = lastOf(seen, n + right + 1)
-      if (window === null || Number.isNaN(now(seen))) return NaN
+      if (window === null) return NaN
       const pivot = window[n] ?? NaN
       const beaten = window.some((x, k) => k !== n && (k < n ? x > pivot : x >= pivot))
       return beaten ? NaN : pivot
@@ -149,7 +149,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
     oracle: (seen, n) => {
       const right = Math.trunc(n / 2)
       const window = lastOf(seen, n + right + 1)
-      if (window === null || Number.isNaN(now(seen))) return NaN
+      if (window === null) return NaN
       const pivot = window[n] ?? NaN
       const beaten = window.some((x, k) => k !== n && (k < n ? x < pivot : x <= pivot))
       return beaten ? NaN : pivot
@@ -203,10 +203,15 @@ const CHECKS: Readonly<Record<string, Check>> = {
   percentile_nearest_rank: {
     make: () => new ranks.PercentileNearestRank(),
     args: (x, n) => [x, n, 30],
-    oracle: onBars((window, n) => {
-      if (Number.isNaN(window.at(-1) ?? NaN)) return NaN
-      return defined(window).toSorted((a, b) => a - b)[Math.max(1, Math.ceil((30 * n) / 100)) - 1] ?? NaN
-    }),
+    // What is na before the first value stands first.
+    oracle: (seen, n) => {
+      const window = lastOf(seen, n)
+      if (window === null) return NaN
+      const first = seen.findIndex((x) => !Number.isNaN(x))
+      const leading = first < 0 ? n : Math.max(0, n - (seen.length - first))
+      const place = Math.max(1, Math.ceil((30 * n) / 100)) - 1 - leading
+      return defined(window).toSorted((a, b) => a - b)[place] ?? NaN
+    },
   },
   percentile_linear_interpolation: {
     make: () => new ranks.PercentileLinearInterpolation(),

@@ -1,7 +1,7 @@
 // Pivots: bars that stand out among their neighbours.
 //
 // A pivot is known `rightbars` after its bar. Of equal values the newest is the pivot, so an equal value to the right
-// prevents it and one to the left does not. [PyneCore]
+// prevents it and one to the left does not [PyneCore]. A neighbour that is na is passed over (K14).
 
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
@@ -14,7 +14,7 @@ export class PivotHigh {
   next(source: number, leftbars: number, rightbars: number, bar: number): number {
     const right = countOf(rightbars, 'rightbars', 'ta.pivothigh')
     const length = countOf(leftbars, 'leftbars', 'ta.pivothigh') + right + 1
-    if (!this.window.move(source, length, bar) || source !== source) return NaN
+    if (!this.window.move(source, length, bar)) return NaN
     return this.window.bar === bar - right ? this.window.value : NaN
   }
 }
@@ -25,7 +25,7 @@ export class PivotLow {
   next(source: number, leftbars: number, rightbars: number, bar: number): number {
     const right = countOf(rightbars, 'rightbars', 'ta.pivotlow')
     const length = countOf(leftbars, 'leftbars', 'ta.pivotlow') + right + 1
-    if (!this.window.move(-source, length, bar) || source !== source) return NaN
+    if (!this.window.move(-source, length, bar)) return NaN
     return this.window.bar === bar - right ? -this.window.value : NaN
   }
 }

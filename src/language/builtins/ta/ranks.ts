@@ -105,46 +105,68 @@ export class Mode {
   }
 }
 
+/** How many bars there were since a source had its first value, that one included. */
+class Since {
+  private count = 0
+
+  /** K14: how many na values in the window are of before; they stand in the first places, all others in the last. */
+  leading(source: number, length: number): number {
+    if (this.count > 0 || source === source) this.count++
+    return Math.max(0, length - this.count)
+  }
+}
+
 export class PercentileNearestRank {
   private readonly window = new SortedWindow(new TolerantValues())
+  private readonly since = new Since()
 
   next(source: number, length: number, percentage: number): number {
     if (length !== length) return NaN
     const n = lengthOf(length, 'ta.percentile_nearest_rank')
     this.window.push(source, n)
+    const leading = this.since.leading(source, n)
     const share = percentOf(percentage, 'ta.percentile_nearest_rank')
     const { history, sorted } = this.window
-    if (source !== source || history.count < n) return NaN
-    const rank = Math.max(1, Math.ceil((share * n) / 100))
-    return rank <= sorted.count ? sorted.values[rank - 1]! : NaN
+    if (history.count < n) return NaN
+    const place = Math.max(1, Math.ceil((share * n) / 100)) - 1 - leading
+    return place >= 0 && place < sorted.count ? sorted.values[place]! : NaN
   }
 }
 
 export class PercentileLinearInterpolation {
   private readonly window = new SortedWindow(new TolerantValues())
+  private readonly since = new Since()
 
   next(source: number, length: number, percentage: number): number {
     if (length !== length) return NaN
     const n = lengthOf(length, 'ta.percentile_linear_interpolation')
     this.window.push(source, n)
+    const leading = this.since.leading(source, n)
     if (percentage !== percentage) return NaN
     const share = percentOf(percentage, 'ta.percentile_linear_interpolation')
     const { history, sorted } = this.window
     if (source !== source || history.count < n) return NaN
-    return interpolated(sorted.values, sorted.count, n, share)
+    return interpolated(sorted.values, sorted.count, n, share, leading)
   }
 }
 
-/** K5: ranks count from 1; na values take the last ranks, and only a position on a rank below them has a value. */
-function interpolated(values: Float64Array, count: number, n: number, percentage: number): number {
+/** K5: ranks count from 1; na values take the last ranks or, those that `leading` counts, the first. */
+function interpolated(
+  values: Float64Array,
+  count: number,
+  n: number,
+  percentage: number,
+  leading: number,
+): number {
+  const at = (rank: number) => (rank > leading && rank <= leading + count ? values[rank - 1 - leading]! : NaN)
   let position = (n * percentage) / 100 + 0.5
   if (Math.abs(position - Math.round(position)) < 1e-9) position = Math.round(position)
-  if (position <= 1) return count > 0 ? values[0]! : NaN
-  if (position >= n) return count === n ? values[n - 1]! : NaN
+  if (position <= 1) return at(1)
+  if (position >= n) return at(n)
   const rank = Math.floor(position)
   const fraction = position - rank
-  if (fraction === 0) return rank <= count ? values[rank - 1]! : NaN
-  return count < n ? NaN : values[rank - 1]! * (1 - fraction) + values[rank]! * fraction
+  if (fraction === 0) return at(rank)
+  return leading + count < n ? NaN : at(rank) * (1 - fraction) + at(rank + 1) * fraction
 }
 
 function percentOf(percentage: number, name: string): number {
