@@ -19,7 +19,11 @@ session.catch(() => undefined)
  * failures reported, when they are needed.
  */
 function fetchChart(): void {
-  Promise.all([import('./frame/chart-page.tsx'), import('./chart/chart.tsx')]).catch(() => undefined)
+  Promise.all([
+    import('./frame/chart-page.tsx'),
+    import('./chart/chart.tsx'),
+    import('./chart/chart-commands.ts'),
+  ]).catch(() => undefined)
   // For an address that names a market, the chart itself knows best.
   if (path.value === '/') askEarly(market.value)
 }

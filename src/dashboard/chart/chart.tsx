@@ -1,48 +1,39 @@
 // The charts of the page in their grid, with what they share: the range bar, the dialogs, the commands.
 
-import { batch, effect } from '@preact/signals'
+import { effect } from '@preact/signals'
 import { render } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { activeId, charts, neighbourOf, placed, setLink, setShape } from '../charts.ts'
-import { addCommands, type Command } from '../commands.ts'
+import { activeId, charts, placed } from '../charts.ts'
+import { addCommands } from '../commands.ts'
 import { firstPaint } from '../first-paint.ts'
 import { percent, price } from '../format.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { query } from '../router.ts'
 import { CANCELLED, openBacktest, rerunOnChange, runOpened, UNSTORED } from '../run-script.ts'
-import { drawingBar, lastRun } from '../settings.ts'
+import { lastRun } from '../settings.ts'
 import { runStudies, settingsOf } from '../studies/studies.ts'
 import { cx, toastError } from '../ui/ui.tsx'
 import { run, running, script } from '../workspace.ts'
 import { loadSymbols, symbols } from './cell.ts'
 import { ChartCell } from './chart-cell.tsx'
-import { askAlert } from './ask-alert.ts'
 import s from './chart.module.css'
 import {
-  activate,
   activeCell,
   boxesDialog,
   cellOf,
-  comparing,
   dateDialog,
-  hover,
   intervalEntry,
   maximised,
   mintick,
-  priceScale,
   replayOnChart,
   shown,
-  showTrades,
-  showVolume,
-  stepInterval,
   studyDialog,
   symbolSearch,
 } from './chart-state.ts'
-import { areaName, areasText, GRIDS, LINKS, SHAPES } from '../layouts/grids.ts'
+import { areaName, areasText } from '../layouts/grids.ts'
 import { ChartTabs } from './chart-tabs.tsx'
 import { followDriver } from './links.ts'
 import { narrow } from './narrow.ts'
-import { chartView, focusChart, takePicture } from './on-screen.ts'
 import { RangeBar } from './range-bar.tsx'
 
 const ChartBar = lazy(async () => (await import('./chart-bar.tsx')).ChartBar)
@@ -57,14 +48,16 @@ export function Chart() {
   const grid = useRef<HTMLDivElement>(null)
   useEffect(() => {
     if (symbols.peek() === null) loadSymbols().catch(toastError)
+    const commands = import('./chart-commands.ts').then(({ COMMANDS }) => addCommands(COMMANDS))
+    commands.catch(toastError)
     const slot = document.getElementById('bar-slot')
     if (slot) render(<ChartBar />, slot)
     const endings = [
       rerunOnChange(),
       runStudies(),
-      addCommands(chartCommands()),
       followDriver(grid.current!),
       () => slot && render(null, slot),
+      () => void commands.then((end) => end()),
     ]
     return () => {
       for (const end of endings) end()
@@ -161,143 +154,6 @@ function useFirstRun(): void {
       left = true
     }
   }, [])
-}
-
-function compare(): void {
-  batch(() => {
-    comparing.value = true
-    symbolSearch.value = ''
-  })
-}
-
-const severalCharts = (): boolean => placed.peek().length > 1
-
-function goToChart(by: number): void {
-  activate(neighbourOf(activeId.peek(), by))
-  // Right after drawing: the next key may open a dialog, and a frame later this would take the focus away from it.
-  queueMicrotask(focusChart)
-}
-
-export function chartCommands(): readonly Command[] {
-  const section = 'Chart'
-  return [
-    { id: 'chart:symbol', title: 'Change symbol', section, keys: '/', run: () => (symbolSearch.value = '') },
-    {
-      id: 'chart:compare',
-      title: 'Compare with another symbol',
-      section,
-      keys: 'Alt+C',
-      run: compare,
-    },
-    { id: 'chart:studies', title: 'Indicators', section, keys: 'Alt+I', run: () => (studyDialog.value = '') },
-    {
-      id: 'chart:fullscreen',
-      title: 'Whole screen on or off',
-      section,
-      keys: 'Alt+Enter',
-      run: toggleFullScreen,
-    },
-    {
-      id: 'chart:next',
-      title: 'Next chart',
-      section,
-      keys: 'Alt+N',
-      when: severalCharts,
-      run: () => goToChart(1),
-    },
-    {
-      id: 'chart:previous',
-      title: 'Previous chart',
-      section,
-      keys: 'Alt+Shift+N',
-      when: severalCharts,
-      run: () => goToChart(-1),
-    },
-    {
-      id: 'chart:maximise',
-      title: 'Only this chart, or all of them',
-      section,
-      keys: 'Alt+M',
-      when: severalCharts,
-      run: () => (maximised.value = !maximised.value),
-    },
-    ...SHAPES.map((shape) => ({
-      id: `chart:grid:${shape}`,
-      title: `Charts: ${GRIDS[shape].name.toLowerCase()}`,
-      section: section as 'Chart',
-      run: () => setShape(shape),
-    })),
-    ...LINKS.map(([link, name]) => ({
-      id: `chart:link:${link}`,
-      title: `${name} the same on all charts, or not`,
-      section: section as 'Chart',
-      when: severalCharts,
-      run: () => setLink(link, !charts.peek().links.includes(link)),
-    })),
-    { id: 'chart:finer', title: 'Finer interval', section, keys: ',', run: () => stepInterval(-1) },
-    { id: 'chart:coarser', title: 'Coarser interval', section, keys: '.', run: () => stepInterval(1) },
-    { id: 'chart:date', title: 'Go to date', section, keys: 'Alt+G', run: () => (dateDialog.value = true) },
-    {
-      id: 'chart:reset',
-      title: 'Reset the view',
-      section,
-      keys: 'Alt+R',
-      run: () => chartView()?.camera.toEnd(),
-    },
-    { id: 'chart:fit', title: 'Show all bars', section, keys: 'Alt+F', run: () => chartView()?.camera.fit() },
-    {
-      id: 'chart:log',
-      title: 'Logarithmic scale',
-      section,
-      keys: 'Alt+L',
-      run: () => (priceScale.value = priceScale.value === 'log' ? 'linear' : 'log'),
-    },
-    {
-      id: 'chart:percent',
-      title: 'Scale in per cent',
-      section,
-      keys: 'Alt+P',
-      run: () => (priceScale.value = priceScale.value === 'percent' ? 'linear' : 'percent'),
-    },
-    {
-      id: 'chart:drawings',
-      title: 'Show or hide the drawing tools',
-      section,
-      run: () => (drawingBar.value = !drawingBar.value),
-    },
-    { id: 'chart:picture', title: 'Save a picture of the chart', section, keys: 'Alt+S', run: takePicture },
-    {
-      id: 'chart:volume',
-      title: 'Show or hide volume',
-      section,
-      run: () => (showVolume.value = !showVolume.value),
-    },
-    {
-      id: 'chart:trades',
-      title: 'Show or hide trades',
-      section,
-      run: () => (showTrades.value = !showTrades.value),
-    },
-    {
-      id: 'chart:alert',
-      title: 'Alert at the crosshair',
-      section: 'Alerts',
-      keys: 'Alt+A',
-      run: () => {
-        const bars = shown.value?.bars
-        const at = hover.value?.price ?? bars?.close[bars.length - 1]
-        if (at !== undefined) askAlert(activeCell.peek(), at)
-      },
-    },
-  ]
-}
-
-/** Shows the chart with its bars and drawers on the whole screen, without the browser around it. */
-function toggleFullScreen(): void {
-  const change = document.fullscreenElement
-    ? document.exitFullscreen()
-    : document.documentElement.requestFullscreen()
-  change.catch(toastError)
 }
 
 /** The tab's title shows the price (of the replay, while one is on), so that it can be watched from another tab. */

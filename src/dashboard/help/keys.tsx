@@ -134,7 +134,7 @@ function useActs(): readonly Act[] {
 
 async function actsElsewhere(): Promise<readonly Act[]> {
   const [chart, page, drawings, script] = await Promise.all([
-    import('../chart/chart.tsx'),
+    import('../chart/chart-commands.ts'),
     import('../frame/chart-page.tsx'),
     import('../drawings/attach.ts'),
     import('../editor/script-drawer.tsx'),
@@ -143,7 +143,7 @@ async function actsElsewhere(): Promise<readonly Act[]> {
   ])
   const nothing = () => undefined
   return [
-    ...chart.chartCommands(),
+    ...chart.COMMANDS,
     ...page.COMMANDS,
     ...drawings.drawingCommands(),
     ...script.scriptCommands(nothing, { current: null }),
