@@ -52,3 +52,7 @@ export function movedTo(path: string, query = ''): string | null {
   }
   return null
 }
+
+/** The id of a command: one that led to a page of an earlier version leads to where it is now. */
+export const commandNow = (id: string): string =>
+  id.startsWith('go:') ? `go:${(movedTo(id.slice(3)) ?? id.slice(3)).split('?')[0]}` : id

@@ -1,6 +1,7 @@
 // All commands that keys and the palette can run. Each part of the page adds its own while it is on screen.
 
 import { computed, signal } from '@preact/signals'
+import { commandNow } from './addresses.ts'
 import { areSameKeys, isMac, keyText, OWN_ACTS, pressed, type Act, type KeyPress } from './keys.ts'
 import { remembered } from './settings.ts'
 
@@ -23,7 +24,11 @@ export function addCommands(added: readonly Command[]): () => void {
 const stored = remembered<Readonly<Record<string, string>>>('keys', {})
 /** The keys that the user chose, by the act's id; '' = none. */
 export const chosenKeys = computed<Readonly<Record<string, string>>>(() =>
-  Object.fromEntries(Object.entries(stored.value ?? {}).filter(([, keys]) => typeof keys === 'string')),
+  Object.fromEntries(
+    Object.entries(stored.value ?? {}).flatMap(([id, keys]) =>
+      typeof keys === 'string' ? [[commandNow(id), keys]] : [],
+    ),
+  ),
 )
 export const chooseKeys = (keys: Readonly<Record<string, string>>): void => {
   stored.value = keys

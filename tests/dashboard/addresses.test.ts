@@ -1,7 +1,7 @@
 // Where addresses of earlier versions lead.
 
 import { expect, test } from 'bun:test'
-import { match, MOVED, movedTo } from '../../src/dashboard/addresses.ts'
+import { commandNow, match, MOVED, movedTo } from '../../src/dashboard/addresses.ts'
 
 test.each([
   ['/backtests', '/research?kind=backtest'],
@@ -46,4 +46,14 @@ test('addresses of today lead nowhere else', () => {
   for (const path of ['/', '/chart/SP%3ASPX/1d', '/research', '/markets', '/alerts/fired', '/settings/keys'])
     expect(movedTo(path)).toBeNull()
   expect(match('/research/sweeps/:id', '/research/sweeps/sw_1')).toEqual({ id: 'sw_1' })
+})
+
+test('keys that were chosen for a page of an earlier version lead to where it is now', () => {
+  expect(['go:/backtests', 'go:/settings/bars', 'go:/ideas', 'go:/', 'script:run'].map(commandNow)).toEqual([
+    'go:/research',
+    'go:/markets/sources',
+    'go:/ideas',
+    'go:/',
+    'script:run',
+  ])
 })

@@ -1,7 +1,7 @@
 // The alerts that run one script, and a button for another.
 
 import { Show } from '../frame/page.tsx'
-import type { TabProps } from '../research/script-place.tsx'
+import type { TabProps } from '../research/subject.ts'
 import { Button, Empty } from '../ui/ui.tsx'
 import { alertAt } from '../workspace.ts'
 import { AlertRow, alertStyles as s, useAlerts } from './alerts-list.tsx'

@@ -15,8 +15,7 @@ import { DataTable } from '../ui/data-table.tsx'
 import { Button } from '../ui/ui.tsx'
 import { RunButton } from './run-button.tsx'
 import s from './research.module.css'
-import type { TabProps } from './script-place.tsx'
-import type { Subject } from './subject.ts'
+import type { Subject, TabProps } from './subject.ts'
 
 export function CodeTab({ subject }: TabProps) {
   const { source } = subject

@@ -18,17 +18,12 @@ import { bottom } from '../workspace.ts'
 import { CodeTab } from './code-tab.tsx'
 import { Runs } from './runs-table.tsx'
 import { subjectItems } from './subject-menu.ts'
-import { EDITOR, loadSubject, namesOf, starId, type Subject } from './subject.ts'
+import { EDITOR, loadSubject, namesOf, starId, type Subject, type TabProps } from './subject.ts'
 
 const Optimise = lazy(async () => (await import('../sweeps/optimise.tsx')).Optimise)
 const ScanForm = lazy(async () => (await import('../scans/scan-form.tsx')).ScanForm)
 const ForwardForm = lazy(async () => (await import('../forward/forward-form.tsx')).ForwardForm)
 const ScriptAlerts = lazy(async () => (await import('../alerts/script-alerts.tsx')).ScriptAlerts)
-
-export interface TabProps {
-  readonly subject: Subject
-  readonly onChanged: () => void
-}
 
 const TABS = [
   ['code', 'Code', CodeTab],

@@ -9,6 +9,12 @@ import { script, type Subject } from '../workspace.ts'
 
 export type { Subject }
 
+/** What each tab of a script is handed. */
+export interface TabProps {
+  readonly subject: Subject
+  readonly onChanged: () => void
+}
+
 /** The text in the editor, which nobody has to have saved. */
 export const EDITOR = 'editor'
 
