@@ -98,13 +98,12 @@ export function ChartPage({
     if (exchange && symbol && interval && !isSameMarket(market.peek(), next)) market.value = next
   }, [named, interval])
   useEffect(() => addCommands(COMMANDS), [])
-  const BottomBody = bottom.value === '' ? null : BOTTOM[bottom.value]
-  const SideBody = side.value === '' ? null : SIDE[side.value]
+  const isWhole = bottomMaximised.value && bottom.value !== ''
   return (
     <>
       <main id="main" class={s.stage} tabIndex={-1}>
         <h1 class="visually-hidden">{marketText(market.value)}</h1>
-        <div class={s.chart} hidden={bottomMaximised.value && BottomBody !== null}>
+        <div class={s.chart} hidden={isWhole}>
           {drawingBar.value && (
             <div class={s.drawingBar}>
               <DrawingBar />
@@ -114,7 +113,7 @@ export function ChartPage({
             <Chart />
           </div>
         </div>
-        {BottomBody && !bottomMaximised.value && (
+        {bottom.value !== '' && !isWhole && (
           <Splitter
             label="Height of the drawer"
             axis="y"
@@ -124,92 +123,86 @@ export function ChartPage({
             onDoubleClick={() => (bottomMaximised.value = true)}
           />
         )}
-        <section
-          class={s.bottom}
-          style={
-            BottomBody
-              ? bottomMaximised.value
-                ? { flex: 1 }
-                : { height: `${bottomHeight.value}px` }
-              : undefined
-          }
-          aria-label="Drawer"
-        >
-          <Tabs
-            label="Drawer"
-            tabs={BOTTOMS.map((id) => [id, ...BOTTOM_NAMES[id]] as const)}
-            active={bottom.value}
-            onSelect={(id) => (bottom.value = id)}
-          >
-            <span class={s.grow} />
-            {BottomBody && (
-              <>
-                <Button
-                  variant="quiet"
-                  size="small"
-                  icon="expand"
-                  label={bottomMaximised.value ? 'Show the chart' : 'Whole height'}
-                  onClick={() => (bottomMaximised.value = !bottomMaximised.value)}
-                />
-                <Button
-                  variant="quiet"
-                  size="small"
-                  icon="chevron"
-                  label="Close drawer"
-                  onClick={() => {
-                    bottom.value = ''
-                    bottomMaximised.value = false
-                  }}
-                />
-              </>
-            )}
-          </Tabs>
-          {BottomBody && (
-            <div
-              class={s.bottomBody}
-              role="tabpanel"
-              aria-label={bottom.value === '' ? undefined : BOTTOM_NAMES[bottom.value][0]}
-            >
-              <BottomBody />
-            </div>
-          )}
-        </section>
+        <BottomDrawer />
       </main>
-      {SideBody && (
-        <>
-          <aside class={s.side} style={{ width: `${sideWidth.value}px` }} aria-label="Side drawer">
-            <Splitter
-              label="Width of the drawer"
-              axis="x"
-              size={sideWidth}
-              min={260}
-              max={() => Math.max(260, Math.min(520, innerWidth / 3))}
-            />
-            <Tabs
-              label="Side drawer"
-              tabs={SIDES.map((id) => [id, SIDE_NAMES[id]] as const)}
-              active={side.value}
-              onSelect={(id) => (side.value = id)}
-            >
-              <span class={s.grow} />
-              <Button
-                variant="quiet"
-                size="small"
-                icon="close"
-                label="Close drawer"
-                onClick={() => (side.value = '')}
-              />
-            </Tabs>
-            <div
-              class={s.sideBody}
-              role="tabpanel"
-              aria-label={side.value === '' ? undefined : SIDE_NAMES[side.value]}
-            >
-              <SideBody />
-            </div>
-          </aside>
-        </>
-      )}
+      <SideDrawer />
     </>
+  )
+}
+
+function BottomDrawer() {
+  const Body = bottom.value === '' ? null : BOTTOM[bottom.value]
+  const size = bottomMaximised.value ? { flex: 1 } : { height: `${bottomHeight.value}px` }
+  return (
+    <section class={s.bottom} style={Body ? size : undefined} aria-label="Drawer">
+      <Tabs
+        label="Drawer"
+        tabs={BOTTOMS.map((id) => [id, ...BOTTOM_NAMES[id]] as const)}
+        active={bottom.value}
+        onSelect={(id) => (bottom.value = id)}
+      >
+        <span class={s.grow} />
+        {Body && (
+          <>
+            <Button
+              variant="quiet"
+              size="small"
+              icon="expand"
+              label={bottomMaximised.value ? 'Show the chart' : 'Whole height'}
+              onClick={() => (bottomMaximised.value = !bottomMaximised.value)}
+            />
+            <Button
+              variant="quiet"
+              size="small"
+              icon="chevron"
+              label="Close drawer"
+              onClick={() => {
+                bottom.value = ''
+                bottomMaximised.value = false
+              }}
+            />
+          </>
+        )}
+      </Tabs>
+      {Body && bottom.value !== '' && (
+        <div class={s.bottomBody} role="tabpanel" aria-label={BOTTOM_NAMES[bottom.value][0]}>
+          <Body />
+        </div>
+      )}
+    </section>
+  )
+}
+
+function SideDrawer() {
+  if (side.value === '') return null
+  const Body = SIDE[side.value]
+  return (
+    <aside class={s.side} style={{ width: `${sideWidth.value}px` }} aria-label="Side drawer">
+      <Splitter
+        label="Width of the drawer"
+        axis="x"
+        size={sideWidth}
+        min={260}
+        max={() => Math.max(260, Math.min(520, innerWidth / 3))}
+      />
+      <Tabs
+        label="Side drawer"
+        tabs={SIDES.map((id) => [id, SIDE_NAMES[id]] as const)}
+        active={side.value}
+        onSelect={(id) => (side.value = id)}
+      >
+        <span class={s.grow} />
+        <Button
+          variant="quiet"
+          size="small"
+          icon="close"
+          label="Close drawer"
+          onClick={() => (side.value = '')}
+        />
+      </Tabs>
+      <div class={s.sideBody} role="tabpanel" aria-label={SIDE_NAMES[side.value]}>
+        <Body />
+      </div>
+    </aside>
   )
 }

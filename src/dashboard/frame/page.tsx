@@ -255,6 +255,8 @@ export function Confirm({ title, children, action, onConfirm, onClose }: Confirm
 
 interface DropZoneProps {
   readonly accept: string
+  /** What the files are, for screen readers. */
+  readonly label?: string
   readonly onFiles: (files: File[]) => void
   readonly children: ComponentChildren
   readonly multiple?: boolean
@@ -262,7 +264,14 @@ interface DropZoneProps {
 }
 
 /** An area to drop files on, with a button to choose them. */
-export function DropZone({ accept, onFiles, children, multiple = false, disabled = false }: DropZoneProps) {
+export function DropZone({
+  accept,
+  label = 'File',
+  onFiles,
+  children,
+  multiple = false,
+  disabled = false,
+}: DropZoneProps) {
   const [over, setOver] = useState(false)
   const input = useRef<HTMLInputElement>(null)
   const id = useId()
@@ -292,7 +301,7 @@ export function DropZone({ accept, onFiles, children, multiple = false, disabled
         multiple={multiple}
         disabled={disabled}
         tabIndex={-1}
-        aria-label="File"
+        aria-label={label}
         onChange={(event) => {
           const chosen = event.currentTarget
           const files = [...(chosen.files ?? [])]

@@ -119,15 +119,19 @@ export function Palette() {
             />
           ))}
         </div>
-        <div class={s.foot} aria-hidden="true">
-          <span>↑ ↓ choose</span>
-          <span>Enter open</span>
-          <span>Esc close</span>
-        </div>
+        <Foot />
       </div>
     </div>
   )
 }
+
+const Foot = () => (
+  <div class={s.foot} aria-hidden="true">
+    <span>↑ ↓ choose</span>
+    <span>Enter open</span>
+    <span>Esc close</span>
+  </div>
+)
 
 /** What was chosen may have taken the focus to where it belongs now; else it goes back to where it was. */
 function useFocusBack(box: { readonly current: HTMLElement | null }): void {

@@ -7,7 +7,7 @@ import { openReport } from '../open-report.ts'
 import { href, navigate } from '../router.ts'
 import { visiting } from '../session.ts'
 import { copyText } from '../ui/copy-text.ts'
-import { Menu } from '../ui/menu.tsx'
+import { Menu, type MenuItem, type MenuItems } from '../ui/menu.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Badge, Button, Empty, Field, Select, toast, uiStyles as ui } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
@@ -154,71 +154,19 @@ async function takeBack({ id }: Idea): Promise<void> {
 }
 
 function Reader({ id }: { readonly id: string }) {
-  const [dialog, setDialog] = useState<'edit' | 'delete' | null>(null)
+  const [dialog, setDialog] = useState<DialogName | null>(null)
   const loaded = useLoad(
     async (signal) => (await call('GET /api/platform/ideas/{id}', { path: { id }, signal })).idea,
     [id],
   )
   const idea = loaded.data
-  const { symbol, exchange, interval } = idea ?? {}
   return (
     <Page
       title={idea?.title ?? 'Idea'}
       {...(visiting() ? {} : { back: ['/ideas', 'Ideas'] as const })}
       narrow={!idea?.snapshot}
       about={idea && <Byline idea={idea} />}
-      actions={
-        idea && (
-          <>
-            {!visiting() && symbol && exchange && interval && (
-              <Button icon="candles" onClick={() => showOnChart({ symbol, exchange, interval })}>
-                Chart
-              </Button>
-            )}
-            {idea.backtestId && idea.mine && (
-              <Button icon="report" onClick={() => attempt(openReport(idea.backtestId ?? ''))}>
-                Backtest
-              </Button>
-            )}
-            <Menu
-              label="More for this idea"
-              items={[
-                {
-                  text: 'Copy the link',
-                  icon: 'copy',
-                  disabled: idea.visibility === 'private',
-                  run: () => copyText(location.href, 'Link copied'),
-                },
-                ...(idea.mine
-                  ? ([
-                      { text: 'Edit', icon: 'code', run: () => setDialog('edit') },
-                      ...(idea.backtestId
-                        ? ([
-                            {
-                              text: idea.snapshot ? 'Publish the backtest again' : 'Publish the backtest',
-                              icon: 'report',
-                              run: () => attempt(publish(idea).then(loaded.reload)),
-                            },
-                          ] as const)
-                        : []),
-                      ...(idea.snapshot
-                        ? ([
-                            {
-                              text: 'Take the backtest back',
-                              icon: 'close',
-                              run: () => attempt(takeBack(idea).then(loaded.reload)),
-                            },
-                          ] as const)
-                        : []),
-                      '-',
-                      { text: 'Delete', icon: 'trash', danger: true, run: () => setDialog('delete') },
-                    ] as const)
-                  : []),
-              ]}
-            />
-          </>
-        )
-      }
+      actions={idea && <Actions idea={idea} onChanged={loaded.reload} onDialog={setDialog} />}
     >
       <Show of={loaded}>
         {(shown) => (
@@ -250,6 +198,65 @@ function Reader({ id }: { readonly id: string }) {
         )}
       </Show>
     </Page>
+  )
+}
+
+type DialogName = 'edit' | 'delete'
+
+interface ActionsProps {
+  readonly idea: Idea
+  readonly onChanged: () => void
+  readonly onDialog: (name: DialogName) => void
+}
+
+function Actions({ idea, onChanged, onDialog }: ActionsProps) {
+  const { symbol, exchange, interval, backtestId, mine, snapshot, visibility } = idea
+  const ofBacktest: readonly MenuItem[] = [
+    {
+      text: snapshot ? 'Publish the backtest again' : 'Publish the backtest',
+      icon: 'report',
+      run: () => attempt(publish(idea).then(onChanged)),
+    },
+  ]
+  const ofSnapshot: readonly MenuItem[] = [
+    {
+      text: 'Take the backtest back',
+      icon: 'close',
+      run: () => attempt(takeBack(idea).then(onChanged)),
+    },
+  ]
+  const own: MenuItems = [
+    { text: 'Edit', icon: 'code', run: () => onDialog('edit') },
+    ...(backtestId ? ofBacktest : []),
+    ...(snapshot ? ofSnapshot : []),
+    '-',
+    { text: 'Delete', icon: 'trash', danger: true, run: () => onDialog('delete') },
+  ]
+  return (
+    <>
+      {!visiting() && symbol && exchange && interval && (
+        <Button icon="candles" onClick={() => showOnChart({ symbol, exchange, interval })}>
+          Chart
+        </Button>
+      )}
+      {backtestId && mine && (
+        <Button icon="report" onClick={() => attempt(openReport(backtestId))}>
+          Backtest
+        </Button>
+      )}
+      <Menu
+        label="More for this idea"
+        items={[
+          {
+            text: 'Copy the link',
+            icon: 'copy',
+            disabled: visibility === 'private',
+            run: () => copyText(location.href, 'Link copied'),
+          },
+          ...(mine ? own : []),
+        ]}
+      />
+    </>
   )
 }
 

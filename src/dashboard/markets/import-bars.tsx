@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { count, intervalText, percent, time } from '../format.ts'
 import { type FileMarket, marketOfFile } from '../../market/files/file-market.ts'
 import { normalizeInterval } from '../../market/interval.ts'
-import { Form, useForm } from '../ui/form.tsx'
+import { Form, useForm, type FormOf } from '../ui/form.tsx'
 import { Button, Field, Progress, Select } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import {
@@ -136,25 +136,6 @@ function ImportFile({ upload: { file, sha256 }, onImported, onClose }: ImportFil
   })
   const { busy, values: market } = form
   const isSending = sent !== null && sent < 1
-  const foot = done ? (
-    <div class={p['formFoot']}>
-      <Button size="small" icon="candles" onClick={() => showOnChart(stored(market))}>
-        Show on the chart
-      </Button>
-      <Button size="small" variant="quiet" onClick={onClose}>
-        Close
-      </Button>
-    </div>
-  ) : busy ? (
-    <div class={p['formFoot']}>
-      <Button size="small" onClick={() => abort.current?.abort()}>
-        Cancel
-      </Button>
-      <span class="muted" role="status">
-        {isSending ? `Sending, ${percent(sent, { places: 0 })}` : 'Storing'}
-      </span>
-    </div>
-  ) : undefined
   return (
     <Form
       of={form}
@@ -171,38 +152,29 @@ function ImportFile({ upload: { file, sha256 }, onImported, onClose }: ImportFil
           {market.exchange === '' && <span class="muted">Which exchange is it from?</span>}
         </>
       }
-      foot={foot}
+      foot={
+        done ? (
+          <div class={p['formFoot']}>
+            <Button size="small" icon="candles" onClick={() => showOnChart(stored(market))}>
+              Show on the chart
+            </Button>
+            <Button size="small" variant="quiet" onClick={onClose}>
+              Close
+            </Button>
+          </div>
+        ) : busy ? (
+          <Sending sent={sent} onCancel={() => abort.current?.abort()} />
+        ) : undefined
+      }
     >
       <div class={s.fileHead}>
         <strong>{file.name}</strong>
         <span class="muted num">{sizeText(file.size)}</span>
       </div>
       {done ? (
-        <>
-          <div class={p['note']} data-tone="up" role="status">
-            {count(done.rows)} rows read: {count(done.inserted)} new bars, {count(done.updated)} replaced.
-          </div>
-          {done.warnings?.map(({ code, message }) => (
-            <div key={code} class={p['note']} data-tone="warn">
-              {message}
-            </div>
-          ))}
-          <Reading read={done.read} />
-        </>
+        <Done done={done} />
       ) : (
-        <>
-          {inspection.error !== null && <Refused error={inspection.error} />}
-          {inspection.found && <Preview found={inspection.found} isWhole={!isLookedAtInPart(file)} />}
-          {inspection.found === null && inspection.error === null && (
-            <Progress fraction={null} label={`Looking at ${file.name}`} />
-          )}
-          <div class={p['row']}>
-            <Field label="Exchange" disabled={busy} {...form.field('exchange')} />
-            <Field label="Symbol" disabled={busy} {...form.field('symbol')} />
-            <Field label="Interval" disabled={busy} {...form.field('interval')} />
-          </div>
-          <Hints hints={hints} onChange={setHints} />
-        </>
+        <LookedAt file={file} inspection={inspection} form={form} hints={hints} onHints={setHints} />
       )}
       {sent !== null && (
         <Progress
@@ -211,6 +183,60 @@ function ImportFile({ upload: { file, sha256 }, onImported, onClose }: ImportFil
         />
       )}
     </Form>
+  )
+}
+
+function Sending({ sent, onCancel }: { readonly sent: number | null; readonly onCancel: () => void }) {
+  return (
+    <div class={p['formFoot']}>
+      <Button size="small" onClick={onCancel}>
+        Cancel
+      </Button>
+      <span class="muted" role="status">
+        {sent !== null && sent < 1 ? `Sending, ${percent(sent, { places: 0 })}` : 'Storing'}
+      </span>
+    </div>
+  )
+}
+
+function Done({ done }: { readonly done: Imported }) {
+  return (
+    <>
+      <div class={p['note']} data-tone="up" role="status">
+        {count(done.rows)} rows read: {count(done.inserted)} new bars, {count(done.updated)} replaced.
+      </div>
+      {done.warnings?.map(({ code, message }) => (
+        <div key={code} class={p['note']} data-tone="warn">
+          {message}
+        </div>
+      ))}
+      <Reading read={done.read} />
+    </>
+  )
+}
+
+interface LookedAtProps {
+  readonly file: File
+  readonly inspection: ReturnType<typeof useInspection>
+  readonly form: FormOf<FileMarket>
+  readonly hints: FileHints
+  readonly onHints: (hints: FileHints) => void
+}
+
+/** How a file would be read, and what it is of. */
+function LookedAt({ file, inspection: { found, error }, form, hints, onHints }: LookedAtProps) {
+  return (
+    <>
+      {error !== null && <Refused error={error} />}
+      {found && <Preview found={found} isWhole={!isLookedAtInPart(file)} />}
+      {found === null && error === null && <Progress fraction={null} label={`Looking at ${file.name}`} />}
+      <div class={p['row']}>
+        <Field label="Exchange" disabled={form.busy} {...form.field('exchange')} />
+        <Field label="Symbol" disabled={form.busy} {...form.field('symbol')} />
+        <Field label="Interval" disabled={form.busy} {...form.field('interval')} />
+      </div>
+      <Hints hints={hints} onChange={onHints} />
+    </>
   )
 }
 

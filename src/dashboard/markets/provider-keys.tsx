@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import type { Provider } from '../../wire/provider.ts'
 import { call } from '../api-client.ts'
 import { attempt, pageStyles as p, useLoad } from '../frame/page.tsx'
-import { DataTable } from '../ui/data-table.tsx'
+import { DataTable, type Column } from '../ui/data-table.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Badge, Button, Field, toast } from '../ui/ui.tsx'
 import { bodyFields, rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
@@ -23,7 +23,6 @@ export function ProviderKeys() {
         providers.reload()
       }),
     )
-  const mayGive = user.value?.role !== 'member'
   const keyed = providers.data?.providers.filter(({ needsKey }) => needsKey) ?? []
   if (keyed.length === 0) return null
   return (
@@ -39,54 +38,7 @@ export function ProviderKeys() {
         rows={keyed}
         wire={PROVIDER_FIELDS}
         keyOf={({ name }) => name}
-        columns={[
-          {
-            of: 'name',
-            head: 'Provider',
-            look: 'main',
-            cell: ({ name, limits, asked }) => (
-              <>
-                <span>{name}</span>
-                <span class={p['cellNote']}>
-                  {asked.length > 0
-                    ? `Asked for ${asked.join(', ')}`
-                    : `A free key has ${limits ?? 'limits'}`}
-                </span>
-              </>
-            ),
-          },
-          {
-            of: 'keySetAt',
-            head: 'Key',
-            cell: ({ keySetAt, keyLost }) =>
-              keySetAt === null ? (
-                <Badge>none</Badge>
-              ) : keyLost ? (
-                <Badge tone="down">give it again</Badge>
-              ) : (
-                <Badge tone="up">given</Badge>
-              ),
-          },
-          {
-            of: 'more',
-            head: 'More',
-            bare: true,
-            look: 'end',
-            cell: (one) =>
-              mayGive && (
-                <>
-                  <Button size="small" variant="quiet" onClick={() => setGiving(one)}>
-                    {one.keySetAt === null ? 'Give a key' : 'Replace'}
-                  </Button>
-                  {one.keySetAt !== null && (
-                    <Button size="small" variant="quiet" onClick={() => remove(one)}>
-                      Remove
-                    </Button>
-                  )}
-                </>
-              ),
-          },
-        ]}
+        columns={columnsOf(user.value?.role !== 'member', setGiving, remove)}
       />
       {giving && (
         <GiveKey provider={giving} onClose={() => setGiving(null)} onGiven={() => providers.reload()} />
@@ -94,6 +46,57 @@ export function ProviderKeys() {
     </section>
   )
 }
+
+const columnsOf = (
+  mayGive: boolean,
+  onGive: (one: Provider) => void,
+  onRemove: (one: Provider) => void,
+): readonly Column<Provider>[] => [
+  {
+    of: 'name',
+    head: 'Provider',
+    look: 'main',
+    cell: ({ name, limits, asked }) => (
+      <>
+        <span>{name}</span>
+        <span class={p['cellNote']}>
+          {asked.length > 0 ? `Asked for ${asked.join(', ')}` : `A free key has ${limits ?? 'limits'}`}
+        </span>
+      </>
+    ),
+  },
+  {
+    of: 'keySetAt',
+    head: 'Key',
+    cell: ({ keySetAt, keyLost }) =>
+      keySetAt === null ? (
+        <Badge>none</Badge>
+      ) : keyLost ? (
+        <Badge tone="down">give it again</Badge>
+      ) : (
+        <Badge tone="up">given</Badge>
+      ),
+  },
+  {
+    of: 'more',
+    head: 'More',
+    bare: true,
+    look: 'end',
+    cell: (one) =>
+      mayGive && (
+        <>
+          <Button size="small" variant="quiet" onClick={() => onGive(one)}>
+            {one.keySetAt === null ? 'Give a key' : 'Replace'}
+          </Button>
+          {one.keySetAt !== null && (
+            <Button size="small" variant="quiet" onClick={() => onRemove(one)}>
+              Remove
+            </Button>
+          )}
+        </>
+      ),
+  },
+]
 
 interface GiveKeyProps {
   readonly provider: Provider

@@ -55,8 +55,25 @@ export function PortfolioForm() {
   )
 }
 
+type Priorities = Readonly<Record<string, Priority>>
+
+const priorityColumn = (priorities: Priorities, onChange: (next: Priorities) => void): Column<Backtest> => ({
+  of: 'priority',
+  head: 'Priority',
+  sort: false,
+  cell: ({ id, name }) => (
+    <Select
+      label={`Priority of ${name}`}
+      hideLabel
+      value={priorities[id] ?? '1'}
+      options={PRIORITIES.map((one) => [one, one === '5' ? '5, first' : one] as const)}
+      onChange={(one) => onChange({ ...priorities, [id]: one })}
+    />
+  ),
+})
+
 function Parts({ backtests }: { readonly backtests: readonly Backtest[] }) {
-  const [priorities, setPriorities] = useState<Readonly<Record<string, Priority>>>({})
+  const [priorities, setPriorities] = useState<Priorities>({})
   const form = useForm({
     wire: FIELDS,
     start: { name: '', capital: '10000', currency: '' },
@@ -76,20 +93,6 @@ function Parts({ backtests }: { readonly backtests: readonly Backtest[] }) {
       navigate(`/research/portfolios/${id}`)
     },
   })
-  const priority: Column<Backtest> = {
-    of: 'priority',
-    head: 'Priority',
-    sort: false,
-    cell: ({ id, name }) => (
-      <Select
-        label={`Priority of ${name}`}
-        hideLabel
-        value={priorities[id] ?? '1'}
-        options={PRIORITIES.map((one) => [one, one === '5' ? '5, first' : one] as const)}
-        onChange={(one) => setPriorities({ ...priorities, [id]: one })}
-      />
-    ),
-  }
   return (
     <div class={j.job}>
       <DataTable
@@ -99,7 +102,7 @@ function Parts({ backtests }: { readonly backtests: readonly Backtest[] }) {
         columns={[
           { of: 'name', head: 'Part', look: 'main' },
           { of: 'symbol', head: 'Market', cell: marketText },
-          priority,
+          priorityColumn(priorities, setPriorities),
           {
             of: 'netProfitPct',
             head: 'Net profit alone',

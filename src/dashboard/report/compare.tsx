@@ -10,7 +10,7 @@ import { count, time as timeText, tone } from '../format.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import type { WireField } from '../ui/wire-fields.ts'
 import { navigate } from '../router.ts'
-import { attempt } from '../frame/page.tsx'
+import { attempt, DropZone } from '../frame/page.tsx'
 import { Badge, Button, Empty, Failure, Progress } from '../ui/ui.tsx'
 import { keptRun } from '../run-script.ts'
 import { lookAt, type ShownRun } from '../workspace.ts'
@@ -42,14 +42,13 @@ function WithRuns() {
   )
 }
 
-function WithExport({ run }: { readonly run: ShownRun }) {
+/** Laying an exported list beside the run, and then looking for what was set otherwise. */
+function useComparison() {
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<unknown>(null)
   const [result, setResult] = useState<Comparison | null>(null)
   const [csv, setCsv] = useState('')
   const [why, setWhy] = useState<Explanation | 'looking' | null>(null)
-  const [over, setOver] = useState(false)
-  const clock = showsClock(run.report.interval)
   const compare = async (text: string) => {
     setBusy(true)
     setProblem(null)
@@ -77,81 +76,69 @@ function WithExport({ run }: { readonly run: ShownRun }) {
       setBusy(false)
     }
   }
-  const compareFile = async (file: File | undefined) => {
-    if (file) await compare(await file.text())
-  }
-  const first = result?.firstDivergence
+  return { busy, problem, result, why, compare, again: () => void compare(csv) }
+}
+
+function WithExport({ run }: { readonly run: ShownRun }) {
+  const { busy, problem, result, why, compare, again } = useComparison()
   return (
     <section>
       <h3>With TradingView</h3>
-      <label
-        class={s.drop}
-        data-over={over}
-        onDragOver={(event) => {
-          event.preventDefault()
-          setOver(true)
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={(event) => {
-          event.preventDefault()
-          setOver(false)
-          void compareFile(event.dataTransfer?.files[0])
-        }}
+      <DropZone
+        accept=".csv,text/csv"
+        label="TradingView's list of trades, as CSV"
+        onFiles={([file]) => attempt((file?.text() ?? Promise.resolve('')).then(compare))}
       >
-        <input
-          class="visually-hidden"
-          type="file"
-          accept=".csv,text/csv"
-          aria-label="TradingView's list of trades, as CSV"
-          onChange={(event) => void compareFile((event.target as HTMLInputElement).files?.[0])}
-        />
-        <span>
-          Drop the <b>List of trades</b> exported from TradingView here, or{' '}
-          <span class={s.link}>choose the file</span>
-        </span>
-        <span class="muted">
-          Every trade is laid beside this run’s; the first that differs is shown on the chart.
-        </span>
-      </label>
+        <strong>Drop the list of trades exported from TradingView here</strong>
+        <span>Every trade is laid beside this run’s; the first that differs is shown on the chart.</span>
+      </DropZone>
       {busy && <Progress fraction={null} label="Comparing" />}
       {problem !== null && <Failure error={problem} />}
-      {result && !busy && (
-        <>
-          <p class={s.verdict}>
-            <Badge
-              tone={result.exact === result.expected && result.expected === result.found ? 'up' : 'warn'}
-            >
-              {count(result.exact)} of {count(result.expected)} trades agree
-            </Badge>
-            <span class="muted">
-              {count(result.found)} here · times in {result.timezone}
-              {result.timezoneDetected ? ', found from the trades' : ''}
-            </span>
-          </p>
-          {first ? (
-            <>
-              <Button
-                size="small"
-                icon="eye"
-                onClick={() => (lookAt.value = { time: first.time, trade: first.n })}
-              >
-                First difference: trade {first.n}, {timeText(first.time, zone.value, clock)}
-              </Button>
-              {why === 'looking' ? (
-                <Progress fraction={null} label="Looking for what was set otherwise" />
-              ) : (
-                why && <WhyItDiffers found={why} onRun={() => void compare(csv)} />
-              )}
-              <DifferenceTable trades={result.trades} report={run.report} />
-            </>
-          ) : (
-            <Empty title="Every trade agrees">
-              Entry, exit, price, size, result and signal of all of them.
-            </Empty>
-          )}
-        </>
-      )}
+      {result && !busy && <Compared run={run} result={result} why={why} onRun={again} />}
     </section>
+  )
+}
+
+interface ComparedProps {
+  readonly run: ShownRun
+  readonly result: Comparison
+  readonly why: Explanation | 'looking' | null
+  readonly onRun: () => void
+}
+
+function Compared({ run: { report }, result, why, onRun }: ComparedProps) {
+  const { exact, expected, found, timezone, timezoneDetected, firstDivergence: first } = result
+  return (
+    <>
+      <p class={s.verdict}>
+        <Badge tone={exact === expected && expected === found ? 'up' : 'warn'}>
+          {count(exact)} of {count(expected)} trades agree
+        </Badge>
+        <span class="muted">
+          {count(found)} here · times in {timezone}
+          {timezoneDetected ? ', found from the trades' : ''}
+        </span>
+      </p>
+      {first ? (
+        <>
+          <Button
+            size="small"
+            icon="eye"
+            onClick={() => (lookAt.value = { time: first.time, trade: first.n })}
+          >
+            First difference: trade {first.n}, {timeText(first.time, zone.value, showsClock(report.interval))}
+          </Button>
+          {why === 'looking' ? (
+            <Progress fraction={null} label="Looking for what was set otherwise" />
+          ) : (
+            why && <WhyItDiffers found={why} onRun={onRun} />
+          )}
+          <DifferenceTable trades={result.trades} report={report} />
+        </>
+      ) : (
+        <Empty title="Every trade agrees">Entry, exit, price, size, result and signal of all of them.</Empty>
+      )}
+    </>
   )
 }
 

@@ -103,14 +103,7 @@ export function Runs({ names, empty }: RunsProps) {
     <>
       <div class={cx(p['actions'], p['bar'])}>
         <Segments label="Which runs" value={kind} options={FILTERS} onChange={choose} />
-        <input
-          class={cx(ui['input'], p['find'])}
-          type="search"
-          aria-label="Find a run"
-          placeholder="Name, market, interval"
-          value={words}
-          onInput={(event) => setWords(event.currentTarget.value)}
-        />
+        <Find words={words} onInput={setWords} />
         <span class={p['grow']} />
         <Chosen runs={chosen} onDelete={() => setDeleting(chosen)} />
       </div>
@@ -154,6 +147,19 @@ export function Runs({ names, empty }: RunsProps) {
         />
       )}
     </>
+  )
+}
+
+function Find({ words, onInput }: { readonly words: string; readonly onInput: (words: string) => void }) {
+  return (
+    <input
+      class={cx(ui['input'], p['find'])}
+      type="search"
+      aria-label="Find a run"
+      placeholder="Name, market, interval"
+      value={words}
+      onInput={(event) => onInput(event.currentTarget.value)}
+    />
   )
 }
 

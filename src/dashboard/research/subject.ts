@@ -3,6 +3,7 @@
 import { signal } from '@preact/signals'
 import { call } from '../api-client.ts'
 import { sampleOf } from '../editor/samples.ts'
+import type { ListedStudy } from '../studies/catalogue.ts'
 import { titleOf } from '../editor/title-of.ts'
 import { plainInputs } from '../run-script.ts'
 import { script, type Subject } from '../workspace.ts'
@@ -34,6 +35,15 @@ export async function loadSubject(id: string, signal: AbortSignal): Promise<Subj
 
 const PLAIN = { inputs: {}, overrides: {}, stored: null } as const
 
+/** One of the list of all scripts and studies. */
+export const asSubject = ({ id, name, kind, source }: ListedStudy): Subject => ({
+  ...PLAIN,
+  id: subjectId(id),
+  name,
+  kind,
+  source,
+})
+
 async function find(id: string, signal: AbortSignal): Promise<Subject> {
   if (id === EDITOR) {
     return { ...editedSubject(), inputs: {} }
@@ -42,7 +52,7 @@ async function find(id: string, signal: AbortSignal): Promise<Subject> {
     const { BUILT_IN, EXAMPLES } = await import('../studies/catalogue.ts')
     const listed = [...BUILT_IN, ...EXAMPLES].find((one) => one.id === id)
     if (!listed) throw new Error('No study of that name comes with this version of Chartroom.')
-    return { ...PLAIN, id, name: listed.name, kind: listed.kind, source: listed.source }
+    return asSubject(listed)
   }
   const { script: stored } = await call('GET /api/platform/scripts/{id}', { path: { id }, signal })
   const { name, kind, source } = stored

@@ -6,6 +6,9 @@
 
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { studyDialog } from '../chart/chart-state.ts'
+import { subjectItems } from '../research/subject-menu.ts'
+import { asSubject } from '../research/subject.ts'
+import { Menu } from '../ui/menu.tsx'
 import { Badge, Button, cx, Dialog, Empty } from '../ui/ui.tsx'
 import { bottom } from '../workspace.ts'
 import { BUILT_IN, EXAMPLES, favourites, star, useStored, type ListedStudy } from './catalogue.ts'
@@ -55,22 +58,14 @@ export function StudyDialog() {
         }}
         onKeyDown={onKeyDown}
       />
-      <div class={s.groups} role="group" aria-label="Which">
-        {groups.map((name) => (
-          <Button
-            key={name}
-            size="small"
-            variant="quiet"
-            pressed={group === name}
-            onClick={() => {
-              setGroup(name)
-              setAt(0)
-            }}
-          >
-            {name || 'All'}
-          </Button>
-        ))}
-      </div>
+      <Groups
+        names={groups}
+        chosen={group}
+        onChoose={(name) => {
+          setGroup(name)
+          setAt(0)
+        }}
+      />
       {found.length === 0 ? (
         <Empty title="Nothing is called that">Another word, or another group.</Empty>
       ) : (
@@ -84,6 +79,28 @@ export function StudyDialog() {
     </Dialog>
   )
 }
+
+interface GroupsProps {
+  readonly names: readonly string[]
+  readonly chosen: string
+  readonly onChoose: (name: string) => void
+}
+
+const Groups = ({ names, chosen, onChoose }: GroupsProps) => (
+  <div class={s.groups} role="group" aria-label="Which">
+    {names.map((name) => (
+      <Button
+        key={name}
+        size="small"
+        variant="quiet"
+        pressed={chosen === name}
+        onClick={() => onChoose(name)}
+      >
+        {name || 'All'}
+      </Button>
+    ))}
+  </div>
+)
 
 function Entry({
   row,
@@ -142,6 +159,17 @@ function Actions({ row }: { readonly row: ListedStudy }) {
       >
         Open in the editor
       </Button>
+      <Menu
+        label={`More for ${row.name}`}
+        size="small"
+        items={subjectItems(asSubject(row), 'chart').map((item) => ({
+          ...item,
+          run: () => {
+            studyDialog.value = null
+            item.run()
+          },
+        }))}
+      />
       <Button size="small" variant="primary" icon="plus" onClick={() => put(row)}>
         {row.kind === 'strategy' ? 'Run in the editor' : 'Add to the chart'}
       </Button>
