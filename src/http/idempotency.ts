@@ -15,7 +15,7 @@ import type { Log } from '../lib/log.ts'
 import { createLoop, type Loop } from '../lib/loop.ts'
 import { Problem } from '../lib/problem.ts'
 import type { Random } from '../lib/random.ts'
-import { transact, type Changes, type Tx } from '../store/transaction.ts'
+import { decide, transact, type Changes, type Tx } from '../store/transaction.ts'
 import type { Entry, Key, Kv } from '../store/kv.ts'
 
 interface KeptRequest {
@@ -150,15 +150,13 @@ export class Idempotency {
   }
 
   /** false if the claim is not there, or its request was answered. */
-  async #release(claim: Claim): Promise<boolean> {
+  #release(claim: Claim): Promise<boolean> {
     const { key, at } = claim
-    let isThere = false
-    await transact(this.#deps.kv, async (tx) => {
+    return decide(this.#deps.kv, async (tx) => {
       const entry = await tx.get(key)
-      isThere = entry !== null && this.#isOf(claim, entry) && keptIn(entry).state === 'running'
-      return isThere ? { deletes: [key, expiry(at, key).key] } : {}
+      const isThere = entry !== null && this.#isOf(claim, entry) && keptIn(entry).state === 'running'
+      return [isThere, isThere ? { deletes: [key, expiry(at, key).key] } : {}]
     })
-    return isThere
   }
 
   #owe(claim: Claim, until: number): void {

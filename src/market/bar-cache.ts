@@ -11,6 +11,7 @@
 // store's change number says whether the cache still holds the truth, also when another process wrote (the command line may
 // import into a running server's database).
 
+import { Listeners } from '../lib/listeners.ts'
 import { Problem } from '../lib/problem.ts'
 import {
   type BarRange,
@@ -91,7 +92,7 @@ export class BarCache {
   readonly bytesMax: number
   // In order of use, the least recent first. `#bytes` is the sum of their sizes and exceeds bytesMax only briefly.
   readonly #series = new Map<string, CachedSeries>()
-  readonly #listeners = new Set<(change: BarChange) => void>()
+  readonly #listeners = new Listeners<[change: BarChange]>()
   readonly #loading = new Map<string, Promise<unknown>>()
   #bytes = 0
 
@@ -336,12 +337,11 @@ export class BarCache {
 
   /** Returns a function that ends the subscription. */
   onChange(listener: (change: BarChange) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   #tell(change: BarChange): void {
-    for (const listener of this.#listeners) listener(change)
+    this.#listeners.tell(change)
   }
 
   async #build(

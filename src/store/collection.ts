@@ -19,7 +19,7 @@
 import { assert } from '../lib/assert.ts'
 import { Problem } from '../lib/problem.ts'
 import type { Check, Entry, Key, KeyPart, Kv, Reader, Selector, Version } from './kv.ts'
-import { transact, type Also, type Changes, type CountStep, type Name } from './transaction.ts'
+import { decide, type Also, type Changes, type CountStep, type Name } from './transaction.ts'
 
 export interface Stored<T> {
   readonly record: T
@@ -160,26 +160,18 @@ export function collection<T extends { readonly id: string }>(
     insert: (record) => insert(keys, record),
     replace: (before, record) => replace(keys, before, record),
     remove: (before) => remove(keys, before),
-    async update(id, change, also) {
-      let result: T | null = null
-      await transact(kv, async (tx) => {
+    update: (id, change, also) =>
+      decide(kv, async (tx) => {
         const before = await records(tx).stored(id)
-        result = before && change(before.record)
-        if (before === null || result === null) return {}
-        return [replace(keys, before, result), also?.(result, tx)]
-      })
-      return result
-    },
-    async delete(id, also) {
-      let found = false
-      await transact(kv, async (tx) => {
+        const after = before && change(before.record)
+        if (before === null || after === null) return [null, {}]
+        return [after, [replace(keys, before, after), also?.(after, tx)]]
+      }),
+    delete: (id, also) =>
+      decide(kv, async (tx) => {
         const before = await records(tx).stored(id)
-        found = before !== null
-        if (before === null) return {}
-        return [remove(keys, before), also?.(before.record, tx)]
-      })
-      return found
-    },
+        return before ? [true, [remove(keys, before), also?.(before.record, tx)]] : [false, {}]
+      }),
   }
 }
 

@@ -1,6 +1,7 @@
 // The forming bars of series that are followed. They are in memory alone: what is stored is closed, whatever happens to this
 // process.
 
+import { Listeners } from '../../lib/listeners.ts'
 import { type SeriesKey, seriesName } from '../bar-store.ts'
 import type { Calendar } from '../calendar.ts'
 import type { Bars } from '../bars.ts'
@@ -21,7 +22,7 @@ const VERSIONS = 2 ** 20
 
 export class FormingBars {
   readonly #bars = new Map<string, FormingBar>()
-  readonly #listeners = new Set<(key: SeriesKey) => void>()
+  readonly #listeners = new Listeners<[key: SeriesKey]>()
   #version: number
 
   /** `seed`: versions begin elsewhere at each start, since marks of alerts outlive the process. */
@@ -43,13 +44,12 @@ export class FormingBars {
     if (before && row.every((value, i) => value === before.row[i])) return
     this.#version = (this.#version + 1) % VERSIONS
     this.#bars.set(name, { row, version: (this.#version + 0.5) / VERSIONS, delayMs })
-    for (const listener of this.#listeners) listener(key)
+    this.#listeners.tell(key)
   }
 
   /** `listener` is told of each change, but not of an end: then a closed bar comes. */
   onChange(listener: (key: SeriesKey) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 }
 

@@ -11,6 +11,7 @@
 //
 // A series whose stream is cut for long, or refused, is fetched as bars end, so it stays fresh either way.
 
+import { Listeners } from '../../lib/listeners.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { BarCache } from '../bar-cache.ts'
@@ -48,7 +49,7 @@ export class Keeper {
   readonly #followed = new Map<string, Followed>()
   /** Those that nobody can be asked for. */
   readonly #lacking = new Map<string, FeedNews>()
-  readonly #listeners = new Set<(feed: FeedNews) => void>()
+  readonly #listeners = new Listeners<[feed: FeedNews]>()
   readonly #following: Following = {
     has: (followed) => this.#followed.get(seriesName(followed.key)) === followed,
     tell: (followed) => this.#tell(followed),
@@ -218,6 +219,6 @@ export class Keeper {
   #tell(followed: Followed): void {
     if (!this.#following.has(followed)) return
     const feed = newsOf(followed, this.#deps.clock.now())
-    for (const listener of this.#listeners) listener(feed)
+    this.#listeners.tell(feed)
   }
 }

@@ -7,6 +7,7 @@
 //
 // Rows are kept until every node that is alive has read them. One that was away for longer is told that it has missed some.
 
+import { Listeners } from '../../lib/listeners.ts'
 import { SQL } from 'bun'
 import type { Clock } from '../../lib/clock.ts'
 import { createLoop } from '../../lib/loop.ts'
@@ -45,8 +46,8 @@ const FORGOTTEN = `interval '1 day'`
 
 export class ChangeFeed {
   readonly #connection: Connection
-  readonly #listeners = new Set<(change: FeedChange) => void>()
-  readonly #missed = new Set<() => void>()
+  readonly #listeners = new Listeners<[change: FeedChange]>()
+  readonly #missed = new Listeners<[]>()
   #at: { readonly xid: string; readonly n: string } | null = null
   #seenAt = -Infinity
   /** When this node had last read everything there was, by the clock of `run`. */
@@ -58,14 +59,12 @@ export class ChangeFeed {
 
   /** Returns a function that ends the subscription. */
   onChange(listener: (change: FeedChange) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   /** Calls back when rows were removed before this node had read them, so that what it knows may be out of date. */
   onMissed(listener: () => void): () => void {
-    this.#missed.add(listener)
-    return () => this.#missed.delete(listener)
+    return this.#missed.add(listener)
   }
 
   /** What others wrote within this time may not have been heard of yet. */
@@ -112,7 +111,7 @@ export class ChangeFeed {
     )
     if (found[0]?.pruned === true) {
       this.#at = await this.#now()
-      for (const listener of this.#missed) listener()
+      this.#missed.tell()
       return 0
     }
     const rows = found.filter(({ keys }) => keys !== null)
@@ -123,7 +122,7 @@ export class ChangeFeed {
         isOwn: node === this.#connection.node,
         keys: (keys ?? []).map((key) => decodeKey(key)),
       }
-      for (const listener of this.#listeners) listener(change)
+      this.#listeners.tell(change)
     }
     return rows.length
   }

@@ -4,12 +4,11 @@
 // the index: if older bars are imported in front, the time still says which bar was meant.
 
 import type { Clock } from '../../lib/clock.ts'
-import { assert } from '../../lib/assert.ts'
 import { base32 } from '../../lib/ids.ts'
 import { Problem } from '../../lib/problem.ts'
 import { sha256 } from '../../lib/sha256.ts'
 import type { Key, Kv } from '../../store/kv.ts'
-import { transact } from '../../store/transaction.ts'
+import { decide } from '../../store/transaction.ts'
 
 export interface Cursor {
   /** Derived from what makes the place unique, so a place that is saved again keeps it. */
@@ -101,8 +100,7 @@ export class Places {
     const key = [...prefix, bar]
     // Every new bookmark adds a step to this counter, so that two made at the same time notice each other.
     const made: Key = ['bookmarks-made', ...prefix.slice(1)]
-    let saved: Bookmark | undefined
-    await transact(this.#kv, async (tx) => {
+    return decide(this.#kv, async (tx) => {
       const entry = await tx.get(key)
       const before = entry && (JSON.parse(entry.value) as Bookmark)
       if (!before) await tx.get(made)
@@ -113,7 +111,7 @@ export class Places {
           `A symbol and interval can have at most ${BOOKMARKS_MAX} bookmarks.`,
         )
       const now = this.#clock.now()
-      saved = {
+      const saved: Bookmark = {
         id: idOfPlace('bm', key),
         symbol,
         interval,
@@ -122,13 +120,9 @@ export class Places {
         createdAt: before?.createdAt ?? now,
         updatedAt: now,
       }
-      return {
-        sets: [{ key, value: JSON.stringify(saved) }],
-        sums: before ? [] : [{ key: made, step: 1 }],
-      }
+      const sums = before ? [] : [{ key: made, step: 1 }]
+      return [saved, { sets: [{ key, value: JSON.stringify(saved) }], sums }]
     })
-    assert(saved !== undefined, 'a bookmark that was saved')
-    return saved
   }
 
   removeBookmark(userId: string, symbol: string, interval: string, bar: number): Promise<boolean> {

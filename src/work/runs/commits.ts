@@ -9,7 +9,7 @@ import { Problem } from '../../lib/problem.ts'
 import { cutText } from '../../lib/text.ts'
 import type { Kv, Reader } from '../../store/kv.ts'
 import { dropText, stageText, textKeys } from '../../store/large-text.ts'
-import { transact, type Also, type Changes, type Tx } from '../../store/transaction.ts'
+import { decide, type Also, type Changes, type Tx } from '../../store/transaction.ts'
 import type { ReportSummary } from '../../wire/report.ts'
 import type { Trials } from '../../wire/trials.ts'
 import { goneRuns, type WhyGone } from './gone.ts'
@@ -69,17 +69,12 @@ export async function storeQueued(
   also?: Also<QueuedRun>,
 ): Promise<readonly Run[]> {
   const { run, script } = plan
-  let made: readonly Run[] = []
-  await transact(deps.kv, async (tx) => {
-    made = await madeWay(deps, run.userId, tx)
-    return [
-      ...(await removal(deps, tx, made, 'room', deps.onFinished)),
-      runs(deps.kv).insert({ ...run, ...here }),
-      keptScript(run, script),
-      also?.(plan, tx),
-    ]
+  return decide(deps.kv, async (tx) => {
+    const made = await madeWay(deps, run.userId, tx)
+    const gone = await removal(deps, tx, made, 'room', deps.onFinished)
+    const queued = runs(deps.kv).insert({ ...run, ...here })
+    return [made, [...gone, queued, keptScript(run, script), also?.(plan, tx)]]
   })
-  return made
 }
 
 /** Stores a run that is done; `isKept`: its record is there. Answers the runs that made room for it. */
@@ -92,7 +87,6 @@ export async function storeFinished(
 ): Promise<readonly Run[]> {
   const { kv, onFinished } = deps
   const { run, output } = finished
-  let made: readonly Run[] = []
   const texts = [
     { key: reportKey(run.id), text: output.report },
     { key: tracksKey(run.id), text: output.tracks },
@@ -100,26 +94,26 @@ export async function storeFinished(
   try {
     const staged: Changes[] = []
     for (const { key, text } of texts) staged.push(await stageText(kv, key, text))
-    await transact(kv, async (tx) => {
+    return await decide(kv, async (tx) => {
       const stored = isKept ? await runs(kv).at(tx).stored(run.id) : null
       // It was removed while it ran, a moment too late to be cancelled.
       if (isKept && !stored) throw cancelled()
-      made = stored ? [] : await madeWay(deps, run.userId, tx)
-      return [
+      const made = stored ? [] : await madeWay(deps, run.userId, tx)
+      const changes = [
         ...(await removal(deps, tx, made, 'room', onFinished)),
         ...(stored
           ? [runs(kv).replace(stored, { ...run, ...labelsOf(stored.record) })]
           : [runs(kv).insert(run), keptScript(run, script)]),
         ...staged,
-        ...(await Promise.all(onFinished.map(({ changes }) => changes(tx, run)))).flat(),
+        ...(await Promise.all(onFinished.map((hook) => hook.changes(tx, run)))).flat(),
         also?.(finished, tx),
       ]
+      return [made, changes]
     })
   } catch (error) {
     for (const { key } of texts) await dropText(kv, key)
     throw error
   }
-  return made
 }
 
 /** Removes runs of one user with everything that belongs to them, in one commit. Returns those that existed. */
@@ -129,15 +123,13 @@ export async function removeRuns(
   ids: readonly string[],
   hooks: readonly RemovedHook[],
 ): Promise<readonly Run[]> {
-  let found: readonly Run[] = []
-  await transact(deps.kv, async (tx) => {
+  return decide(deps.kv, async (tx) => {
     const named = await runs(deps.kv)
       .at(tx)
       .getMany([...new Set(ids)])
-    found = named.filter((run) => run.userId === userId)
-    return removal(deps, tx, found, 'asked', hooks)
+    const found = named.filter((run) => run.userId === userId)
+    return [found, await removal(deps, tx, found, 'asked', hooks)]
   })
-  return found
 }
 
 /** The changes that remove these runs. Part of a plan. */

@@ -14,7 +14,7 @@ import type { LuckFound, LuckPart } from '../workers/luck.ts'
 import type { NewId } from '../../lib/ids.ts'
 import { collection, type Collection } from '../../store/collection.ts'
 import type { Kv } from '../../store/kv.ts'
-import { transact } from '../../store/transaction.ts'
+import { decide, transact } from '../../store/transaction.ts'
 import { joined } from './joined.ts'
 import { decodeRows, encodeRows } from './records.ts'
 import type { Choices } from './space.ts'
@@ -283,11 +283,10 @@ export class SharedBatches {
     const { offerId } = item
     if (offerId === null) return true
     await item.offered
-    let isOurs = false
-    await transact(kv, async (tx) => {
+    const isOurs = await decide(kv, async (tx) => {
       const stored = await offers.at(tx).stored(offerId)
-      isOurs = stored?.record.node == null && !stored?.record.outcome
-      return stored && isOurs ? offers.remove(stored) : []
+      const isFree = stored?.record.node == null && !stored?.record.outcome
+      return [isFree, stored && isFree ? offers.remove(stored) : []]
     })
     if (isOurs) item.offerId = null
     else item.state = 'away'

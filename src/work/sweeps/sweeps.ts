@@ -2,6 +2,7 @@
 //
 // A plan says what is tried next. Its batches are split among the workers, put together again in order, and written.
 
+import { Listeners } from '../../lib/listeners.ts'
 import { canonicalJson } from '../../broker/report/hash.ts'
 import type { ScriptHost } from '../workers/desk.ts'
 import type { LiveJob } from '../jobs/live-jobs.ts'
@@ -53,7 +54,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress> {
   readonly #trials: SweepTrials
   readonly #help: SweepHelp
   readonly #running = new Map<string, RunningSweep>()
-  readonly #listeners = new Set<(sweep: Sweep) => void>()
+  readonly #listeners = new Listeners<[sweep: Sweep]>()
 
   constructor(deps: SweepDeps) {
     super(deps, {
@@ -98,7 +99,7 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress> {
   }
 
   protected override over(sweep: Sweep): void {
-    for (const listener of this.#listeners) listener(sweep)
+    this.#listeners.tell(sweep)
   }
 
   /** Checks what can be checked without a worker, stores the sweep as queued, and returns. */
