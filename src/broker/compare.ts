@@ -22,6 +22,8 @@ export interface CompareOptions {
   readonly mintick: number
   /** The fields that count; default: all. */
   readonly fields?: readonly ComparedField[]
+  /** Where the export's range ends, on its own clock: trades that were not closed by then are not compared. */
+  readonly until?: number | undefined
 }
 
 /** The zones that people set their charts to; one for each existing combination of offset and daylight saving rule. */
@@ -73,9 +75,11 @@ export function compareTrades(
   options: CompareOptions,
 ): Comparison {
   const expected = exported.filter((trade) => !trade.open)
-  const found = reported.filter((trade) => trade.status === 'closed')
+  const closed = reported.filter((trade) => trade.status === 'closed')
   const given = options.timezone ? zoneOf(options.timezone) : null
-  const zone = given ?? detectZone(expected, found, options.exchangeTimezone)
+  const zone = given ?? detectZone(expected, closed, options.exchangeTimezone)
+  const end = options.until === undefined ? Infinity : zone.toUtc(options.until)
+  const found = closed.filter(({ exitTime }) => exitTime <= end)
   const fields = options.fields ?? COMPARED_FIELDS
   const trades: ComparedTrade[] = []
   let exact = 0

@@ -45,7 +45,7 @@ export const BACKTEST_CHECK_ROUTES: Routes = {
   'POST /api/platform/backtests/{id}/compare': {
     streams: true,
     handle: async ({ deps, caller, params: { id }, query, request, server, visit }) => {
-      const { comparison, exported, timezone, warnings, unknown } = await compared(
+      const { comparison, exported, timezone, settings, figures, warnings, unknown } = await compared(
         deps,
         caller.user.id,
         id,
@@ -64,6 +64,8 @@ export const BACKTEST_CHECK_ROUTES: Routes = {
         id,
         comparison: new JsonText(comparison),
         explanation: new JsonText(explanation),
+        settings: new JsonText(settings),
+        figures: new JsonText(figures),
         ...(said.length > 0 && { warnings: said }),
       }
     },

@@ -2,6 +2,7 @@
 
 import { Type } from '@sinclair/typebox'
 import { Explanation } from './explanation.ts'
+import { ExportFigure, ExportSettings } from './export.ts'
 import { Repaint } from './repaint.ts'
 import { Replay } from './replay.ts'
 import { Report, ReportSummary } from './report.ts'
@@ -153,7 +154,11 @@ const Comparison = Type.Object(
 )
 export type Comparison = Wire<typeof Comparison>
 
-const compareBody = Type.Object({ csv: Raw(32 << 20), timezone: Type.Optional(nullable(Text(64))) })
+const compareBody = Type.Object({
+  csv: Type.Optional(Raw(32 << 20)),
+  xlsx: Type.Optional(Raw(32 << 20)),
+  timezone: Type.Optional(nullable(Text(64))),
+})
 
 export const BACKTESTS = {
   'POST /api/platform/backtests': {
@@ -256,11 +261,17 @@ export const BACKTESTS = {
   },
   'POST /api/platform/backtests/{id}/compare': {
     access: 'session backtests:read',
-    summary: "Compare with TradingView's list of trades",
+    summary: "Compare with TradingView's export",
     description:
-      'The CSV as it was exported, in any language; its time zone is detected unless it is given. At most 32 MiB. Where the lists differ, `explanation` says why: what the script does not state and TradingView’s dialog does (capital, order size, pyramiding, commission, slippage, margin, when orders fill, the magnifier), facts of the symbol and how far the bars go back are tried, one at a time and then together, and what makes the lists agree is answered as `overrides`, `symbol` and `bars`. That takes as long as a run may at most; `complete` is false where the time was over before. `explain=false` leaves it away. It is null where the lists agree, and where it could not be looked for, with a warning that says why.',
+      'The list of trades as CSV, or the whole report as XLSX in base64, in English, German, French, Spanish, Russian, Japanese or Chinese; what of it is not understood is named. Its time zone is detected unless it is given. At most 32 MiB. Of an XLSX, `settings` is what its properties set, ready for a new run of the script, and `figures` holds its figures against the report’s, cell by cell; both are null for a CSV. Where the lists differ, `explanation` says why: what the script does not state and TradingView’s dialog does (capital, order size, pyramiding, commission, slippage, margin, when orders fill, the magnifier), facts of the symbol and how far the bars go back are tried, one at a time and then together, and what makes the lists agree is answered as `overrides`, `symbol` and `bars`. That takes as long as a run may at most; `complete` is false where the time was over before. `explain=false` leaves it away. It is null where the lists agree, and where it could not be looked for, with a warning that says why.',
     query: Type.Object({ explain: Type.Optional(oneOf(['true', 'false'])) }),
     body: compareBody,
-    answer: { id: Type.String(), comparison: Comparison, explanation: nullable(Explanation) },
+    answer: {
+      id: Type.String(),
+      comparison: Comparison,
+      explanation: nullable(Explanation),
+      settings: nullable(ExportSettings),
+      figures: nullable(Type.Array(ExportFigure)),
+    },
   },
 } as const satisfies OperationTable

@@ -1,6 +1,7 @@
 // Verify and compare over HTTP, with the real engine.
 
 import { expect, test } from 'bun:test'
+import { xlsxOf } from '../broker/xlsx.ts'
 import { testServer } from './server.ts'
 
 const SCRIPT = `//@version=6
@@ -115,6 +116,56 @@ test("TradingView's list is compared trade by trade", async () => {
   pool.close()
 })
 
+test("TradingView's XLSX is compared, says its settings, and its figures are held against the report's", async () => {
+  const { made, ask, pool } = await world()
+  const { report } = made.json.result
+  const list = exportOf(report.trades).split('\n')
+  const sheets = [
+    { name: 'List of trades', rows: list.map((line) => line.split(',')) },
+    {
+      name: 'Performance',
+      rows: [
+        ['', 'All USD', 'All %'],
+        ['Net profit', report.all.netProfit + 1, null],
+        ['Gross profit', report.all.grossProfit, null],
+      ],
+    },
+    {
+      name: 'Properties',
+      rows: [
+        ['name', 'value'],
+        ['Symbol', 'X:ABC'],
+        ['Timeframe', '1 day'],
+        ['Trading range', '2024-01-06 — 2024-01-30'],
+        ['Initial capital', 5000],
+      ],
+    },
+    { name: 'Unknown', rows: [['a']] },
+  ]
+  const xlsx = Buffer.from(xlsxOf(sheets)).toString('base64')
+  const { json } = await ask('compare?explain=false', { xlsx, timezone: 'UTC' })
+  expect(json.comparison).toMatchObject({ exact: json.comparison.expected, firstDivergence: null })
+  expect(json.settings).toEqual({
+    exchange: 'X',
+    symbol: 'ABC',
+    interval: '1d',
+    range: { from: '2024-01-06 00:00', to: '2024-01-30 23:59' },
+    bars: 25,
+    inputs: {},
+    overrides: { initial_capital: 5000 },
+    facts: {},
+    differs: ['bars', 'initial_capital'],
+    unknown: [
+      'The sheet "Unknown" is not understood: nothing is taken from it.',
+      'Whether shares stand in per cent or as fractions, no sheet tells: they are not compared.',
+    ],
+  })
+  expect(json.figures.map((one: { agrees: boolean }) => one.agrees)).toEqual([false, true])
+  const csv = await ask('compare?explain=false', { csv: list.join('\n'), timezone: 'UTC' })
+  expect(csv.json).toMatchObject({ settings: null, figures: null })
+  pool.close()
+})
+
 test('an export that was made with other settings is explained, unless nobody wants it', async () => {
   const { call, cookie: headers, ask, made, pool } = await world()
   const body = {
@@ -164,6 +215,11 @@ test.each([
   [{ csv: 'nothing,here\n1,2' }, '/csv'],
   [{ csv: '' }, '/csv'],
   [{ csv: 'x', timezone: 'Moon/Sea' }, '/timezone'],
+  [{}, '/csv'],
+  [{ csv: 'x', xlsx: 'UEs=' }, '/xlsx'],
+  [{ xlsx: 'not base64!' }, '/xlsx'],
+  [{ xlsx: btoa('Trade #,Type') }, '/xlsx'],
+  [{ xlsx: btoa('PK but no archive') }, '/xlsx'],
 ])('compare refuses %p at %s', async (body, path) => {
   const { ask, pool } = await world()
   const { status, json } = await ask('compare', body)

@@ -1,9 +1,10 @@
-// Compares TradingView's list of trades with a report. The request's body comes as bytes, since it may be one text of 32
-// MiB.
+// Compares TradingView's export with a report. The request's body comes as bytes, since it may be one text of 32 MiB.
 
 import { compareTrades } from '../../broker/compare.ts'
+import { heldAgainst, untilOf } from '../../broker/exported/held.ts'
+import { readExport, type TesterExport } from '../../broker/exported/read-export.ts'
 import type { Report } from '../../wire/report.ts'
-import { parseTradeList } from '../../broker/trade-csv.ts'
+import { parseTradeList, type ExportedList } from '../../broker/trade-csv.ts'
 import { jsonExcess } from '../../lib/json-bounds.ts'
 import { invalidField, Problem } from '../../lib/problem.ts'
 import { zoneOf } from '../../market/zone.ts'
@@ -11,9 +12,9 @@ import type { CompareJob, CompareOutput } from './job.ts'
 import { storedValue } from './stored-text.ts'
 import type { Desk } from './desk.ts'
 
-const FIELDS: readonly string[] = ['csv', 'timezone']
+const FIELDS: readonly string[] = ['csv', 'xlsx', 'timezone']
 const ZONE_CHARACTERS = 60
-/** The body is an object of two texts. */
+/** The body is an object of texts. */
 const BOUNDS = { depth: 8, values: 1000 }
 const WARNINGS_MAX = 20
 /** TradingView itself keeps 9,000. */
@@ -25,28 +26,28 @@ export async function compareJob(
 ): Promise<CompareOutput> {
   const fields = fieldsOf(body)
   Bun.gc(true)
-  const csv = textOf(fields, 'csv', 1, Infinity)
+  const { list, tester, at } = await exportIn(fields)
   const timezone = fields['timezone'] == null ? null : textOf(fields, 'timezone', 1, ZONE_CHARACTERS)
   if (timezone !== null && zoneOf(timezone) === null)
     throw invalidField('/timezone', 'timezone', 'Expected a time zone such as America/New_York or UTC+8.')
-  const { trades, problems } = parseTradeList(csv)
+  const { trades, problems } = list
   if (trades.length === 0)
     throw invalidField(
-      '/csv',
+      at,
       'no_trades',
       problems[0]
         ? `Row ${problems[0].row}: ${problems[0].message}`
-        : 'No trade was found in it. Export the "List of trades" as CSV.',
+        : 'No trade was found in it. Export the "List of trades" as CSV, or the whole report as XLSX.',
     )
   const report = (await storedValue(host, 'report')) as Report
   const comparison = compareTrades(trades, report.trades, bars, {
     mintick: report.mintick,
     timezone,
     exchangeTimezone,
+    until: tester ? untilOf(tester) : undefined,
   })
-  const warnings = problems
-    .slice(0, WARNINGS_MAX)
-    .map(({ row, message }) => ({ code: 'unreadable_row', message: `Row ${row}: ${message}` }))
+  const zone = zoneOf(comparison.timezone)
+  const held = tester && zone && heldAgainst(tester, report, bars, zone)
   const unknown = Object.keys(fields).filter((name) => !FIELDS.includes(name))
   const { exact, expected, found } = comparison
   const isExplained = (exact !== expected || found !== expected) && trades.length <= EXPLAINED_MAX
@@ -54,9 +55,49 @@ export async function compareJob(
     comparison: JSON.stringify(comparison),
     exported: isExplained ? JSON.stringify(trades) : '',
     timezone,
-    warnings,
+    settings: JSON.stringify(held?.settings ?? null),
+    figures: JSON.stringify(held?.figures ?? null),
+    warnings: warningsOf(list),
     unknown: unknown.map((name) => `/${name}`),
   }
+}
+
+interface AskedExport {
+  readonly list: ExportedList
+  /** null for a CSV, which has a list alone. */
+  readonly tester: TesterExport | null
+  /** The field that it came in. */
+  readonly at: '/csv' | '/xlsx'
+}
+
+async function exportIn(fields: Readonly<Record<string, unknown>>): Promise<AskedExport> {
+  if (fields['xlsx'] === undefined)
+    return { list: parseTradeList(textOf(fields, 'csv', 1, Infinity)), tester: null, at: '/csv' }
+  const at = '/xlsx'
+  if (fields['csv'] !== undefined) throw invalidField(at, 'either', 'comes instead of csv: send one of both')
+  const base64 = textOf(fields, 'xlsx', 1, Infinity)
+  let bytes: Uint8Array
+  try {
+    bytes = Uint8Array.fromBase64(base64)
+  } catch {
+    throw invalidField(at, 'base64', 'expected the file in base64')
+  }
+  const tester = await readExport(bytes).catch((error: unknown) => {
+    throw error instanceof Problem ? invalidField(at, 'unreadable', error.message) : error
+  })
+  return { list: tester.list, tester, at }
+}
+
+function warningsOf({ problems, unknown }: ExportedList): { code: string; message: string }[] {
+  const headings = unknown.map((heading) => ({
+    code: 'unknown_heading',
+    message: `The heading "${heading.slice(0, 60)}" is not understood: its column is left out.`,
+  }))
+  const rows = problems.map(({ row, message }) => ({
+    code: 'unreadable_row',
+    message: `Row ${row}: ${message}`,
+  }))
+  return [...headings, ...rows].slice(0, WARNINGS_MAX)
 }
 
 /**

@@ -267,7 +267,7 @@ export interface AskedCheck {
 }
 
 export interface CompareJob {
-  /** The request's body as it came: JSON with `csv` and perhaps `timezone`. The job empties the list while it reads. */
+  /** The request's body as it came: JSON with `csv` or `xlsx`, and perhaps `timezone`. The job empties the list while it reads. */
   readonly body: Uint8Array[]
   readonly bars: Bars
   /** The symbol's own zone, which is tried first. */
@@ -349,6 +349,9 @@ export interface CompareOutput {
   readonly exported: string
   /** The time zone as the request gave it. */
   readonly timezone: string | null
+  /** JSON texts: what an XLSX sets, and its figures beside those of the report; `null` of a CSV. */
+  readonly settings: string
+  readonly figures: string
   readonly warnings: readonly { readonly code: string; readonly message: string }[]
   /** JSON Pointers of unknown fields of the body. */
   readonly unknown: readonly string[]
