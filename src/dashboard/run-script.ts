@@ -5,6 +5,7 @@
 
 import { batch, computed, effect } from '@preact/signals'
 import { areAlike, dayToRepeat } from '../language/behaviour.ts'
+import type { ExportSettings } from '../wire/export.ts'
 import type { Args } from '../wire/operations.ts'
 import { ApiError, call } from './api-client.ts'
 import { lastRun, remembered } from './settings.ts'
@@ -281,24 +282,26 @@ export function showRun(shown: NonNullable<(typeof run)['value']>): void {
 }
 
 /**
- * Repeats the run on screen with other settings, on `bars` bars and as of a day (null = as before), and stores it.
+ * Repeats the run on screen with other settings, on `bars` bars and as of a day (null = as before), and stores it. Of `also`
+ * is taken what is said.
  */
 export async function rerunWith(
   overrides: NonNullable<BacktestBody['overrides']>,
   bars: number | null,
   asOf: string | null,
+  also: Partial<Pick<ExportSettings, 'exchange' | 'symbol' | 'interval' | 'inputs'>> = {},
 ): Promise<void> {
   const path = { id: (await keptRun()) ?? '' }
   const { backtest } = await call('GET /api/platform/backtests/{id}', { path })
-  const { name, exchange, symbol, interval, source = '', inputs: given = {} } = backtest
+  const { name, source = '', inputs: given = {} } = backtest
   const body: BacktestBody = {
     name,
-    exchange,
-    symbol,
-    interval,
+    exchange: also.exchange ?? backtest.exchange,
+    symbol: also.symbol ?? backtest.symbol,
+    interval: also.interval ?? backtest.interval,
     bars: bars ?? backtest.bars,
     source,
-    inputs: given,
+    inputs: { ...given, ...also.inputs },
     overrides: { ...(backtest.overrides as BacktestBody['overrides']), ...overrides },
     asOf: asOf ?? dayToRepeat(backtest.asOf),
   }

@@ -12,6 +12,10 @@ const SECTION_END = '}(jStat, Math));\n'
 const MAKERS =
   /[\\/]@simplewebauthn[\\/]server[\\/]esm[\\/](?:registration[\\/]verifications|metadata|helpers[\\/](?:convertX509|mapX509|validateC|validateExt|getCertificateInfo|isCertRevoked)|services[\\/](?:metadataService|defaultRootCerts)).*\.js$/
 
+const BOOK_ERRORS =
+  /[\\/]read-excel-file[\\/]modules[\\/](?:zip[\\/]UnzipError|xlsx[\\/](?:file[\\/]InvalidInputError|SheetNotFoundError|InvalidSpreadsheetError))\.js$/
+const BOOK_UNZIP = /[\\/]read-excel-file[\\/]modules[\\/]zip[\\/]unzipFromArrayBuffer\.js$/
+
 export const leftOut: BunPlugin = {
   name: 'left-out',
   setup(build) {
@@ -34,18 +38,32 @@ export const detectExtension = () => 'bin'`,
       contents: 'export const services = {}',
       loader: 'js',
     }))
-    // The ways to send mail other than SMTP, which is the only one of ours; what signs it, which the
+    // The ways to send mail other than SMTP by one connection, which is the only one of ours; what signs it, which the
     // mail server does, and what fetches attachments and tokens from elsewhere.
     build.onLoad(
       {
         filter:
-          /[\\/]nodemailer[\\/]dist[\\/]esm[\\/](?:(?:sendmail|ses|stream|json)-transport|dkim|fetch|xoauth2)[\\/]/,
+          /[\\/]nodemailer[\\/]dist[\\/]esm[\\/](?:(?:sendmail|ses|stream|json)-transport|smtp-pool|dkim|fetch|xoauth2)[\\/]/,
       },
       () => ({
         contents: `export default class { constructor() { throw new Error('not bundled') } }`,
         loader: 'js',
       }),
     )
+    // Errors of the package that reads workbooks, each with a copy of what classes are in old browsers. All of them are one
+    // to us: the file cannot be read.
+    build.onLoad({ filter: BOOK_ERRORS }, () => ({
+      contents: `export default class extends Error {}
+export const createUnzipError = (cause) => new Error('unzip', { cause })`,
+      loader: 'js',
+    }))
+    // It unpacks in threads of its own; what it is handed here is small, and not packed at all.
+    build.onLoad({ filter: BOOK_UNZIP }, () => ({
+      contents: `import { unzipSync } from 'fflate'
+export default async (input, { filter }) =>
+  unzipSync(new Uint8Array(input), { filter: ({ name }) => filter({ path: name }) })`,
+      loader: 'js',
+    }))
     // Elysia looks into uploaded files with this package, and does without it where it is missing. No route takes such files.
     build.onResolve({ filter: /^file-type$/ }, ({ path }) => ({ path, namespace: 'left-out' }))
     build.onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({
@@ -63,6 +81,10 @@ export const detectExtension = () => 'bin'`,
       const description = Bun.resolveSync(`${path}/package.json`, importer)
       return { path: resolve(description, '../build/es2015/ec_signature_value.js') }
     })
+    // What TypeScript makes old browsers understand, of which they use three functions. In this form the rest falls away.
+    build.onResolve({ filter: /^tslib$/ }, ({ path, importer }) => ({
+      path: resolve(Bun.resolveSync(`${path}/package.json`, importer), '../tslib.es6.mjs'),
+    }))
     build.onLoad({ filter: MAKERS }, ({ path }) => {
       const names = [
         ...readFileSync(path, 'utf8').matchAll(/^export (?:async )?(?:function|class|const) (\w+)/gm),

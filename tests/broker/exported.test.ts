@@ -8,7 +8,7 @@ import { readExport } from '../../src/broker/exported/read-export.ts'
 import { columnOf } from '../../src/broker/exported/words.ts'
 import { runBacktest } from '../../src/broker/run.ts'
 import { parseTradeList, type ExportedTrade } from '../../src/broker/trade-csv.ts'
-import { DEFAULT_LIMITS } from '../../src/language/runtime/runtime.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
 import { zoneOf } from '../../src/market/zone.ts'
 import { defaultSymbol } from '../../src/market/symbols.ts'
 import { barsFrom } from './drive.ts'
@@ -665,7 +665,8 @@ describe('an XLSX', () => {
       const same = await held(0)
       expect(same.figures.filter(({ agrees }) => !agrees)).toEqual([])
       expect(same.figures).toHaveLength(17)
-      expect(same.settings.bars).toBe(30)
+      // The run has bars of a minute, so those of a quarter of an hour are estimated.
+      expect(same.settings.bars).toBe(3)
       expect(same.settings.differs).toEqual([
         'interval',
         'bars',
@@ -698,6 +699,20 @@ describe('an XLSX', () => {
         },
       ])
     }
+  })
+
+  test('whose range begins within the bars of the run has so many of the newest', async () => {
+    const rows = [
+      ['Timeframe', '1'],
+      ['Trading range', '2024-01-01 00:10 — 2024-01-01 00:35'],
+    ]
+    const read = await readExport(xlsxOf([ENGLISH, { name: 'Properties', rows }]))
+    expect(heldAgainst(read, report(), BARS, zoneOf('UTC')!).settings).toMatchObject({
+      bars: 30,
+      differs: ['bars'],
+    })
+    // The clock of the export is an hour ahead.
+    expect(heldAgainst(read, report(), BARS, zoneOf('UTC+1')!).settings.bars).toBe(90)
   })
 
   test('ends where its range does', async () => {

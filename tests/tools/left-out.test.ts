@@ -9,19 +9,24 @@ test('the one file of a package that is bundled is found below a folder whose na
   const above = mkdtempSync(`${tmpdir()}/chartroom-`)
   const folder = `${above}/сборка a build/x`
   const name = '@peculiar/asn1-ecc'
+  // What it needs of this one is taken from a file of it, too.
+  const helpers = 'tslib'
   try {
     mkdirSync(folder, { recursive: true })
-    cpSync(`${import.meta.dir}/../../node_modules/${name}`, `${folder}/node_modules/${name}`, {
-      recursive: true,
-    })
+    for (const one of [name, helpers])
+      cpSync(`${import.meta.dir}/../../node_modules/${one}`, `${folder}/node_modules/${one}`, {
+        recursive: true,
+      })
     writeFileSync(`${folder}/main.js`, `export { ECDSASigValue } from '${name}'`)
     const { success, outputs } = await Bun.build({
       entrypoints: [`${folder}/main.js`],
       plugins: [leftOut],
-      external: ['@peculiar/asn1-schema', 'tslib'],
+      external: ['@peculiar/asn1-schema'],
     })
     expect([success, outputs.length]).toEqual([true, 1])
-    expect(await outputs[0]?.text()).toContain('class ECDSASigValue')
+    const text = await outputs[0]?.text()
+    expect(text).toContain('class ECDSASigValue')
+    expect(text).not.toContain('__asyncGenerator')
   } finally {
     rmSync(above, { recursive: true })
   }

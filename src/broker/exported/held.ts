@@ -1,6 +1,7 @@
 // An export of the strategy tester beside a run: what it sets, in what the run differs, and which figures agree.
 
 import { lowerBound, type Bars } from '../../market/bars.ts'
+import { intervalMs, parseInterval } from '../../market/interval.ts'
 import type { Zone } from '../../market/zone.ts'
 import type { ExportFigure, ExportSettings } from '../../wire/export.ts'
 import type { Report } from '../../wire/report.ts'
@@ -27,7 +28,7 @@ export function heldAgainst(
 ): { readonly settings: ExportSettings; readonly figures: readonly ExportFigure[] } {
   const set = settingsIn(exported.properties ?? [], report.inputs)
   const held = figuresIn(exported.figures, report)
-  const wanted = barsOf(set, bars, zone)
+  const wanted = barsOf(set, report, bars, zone)
   const settings: ExportSettings = {
     ...set,
     bars: wanted,
@@ -37,15 +38,16 @@ export function heldAgainst(
   return { settings, figures: held.figures }
 }
 
-/** How many of the newest bars begin where the range does; estimated where it begins before the run's first bar. */
-function barsOf({ range }: Settings, bars: Bars, zone: Zone): number | null {
+/** How many of the newest bars begin where the range does; estimated where the run has no bars to count. */
+function barsOf({ range, interval }: Settings, report: Report, bars: Bars, zone: Zone): number | null {
   const from = wallOf(range?.from ?? '')
   const [first, last] = [bars.time[0], bars.time[bars.length - 1]]
   if (!from || first === undefined || last === undefined) return null
   const start = zone.toUtc(from.wall)
-  if (start >= first) return Math.max(1, bars.length - lowerBound(bars.time, start))
-  const length = Math.max(1, (last - first) / Math.max(1, bars.length - 1))
-  return Math.min(BARS_MAX, bars.length + Math.ceil((first - start) / length))
+  const isSameLength = interval === null || interval === report.interval
+  if (isSameLength && start >= first) return Math.max(1, bars.length - lowerBound(bars.time, start))
+  const length = parseInterval(interval ?? report.interval)
+  return length && Math.min(BARS_MAX, Math.max(1, Math.ceil((last - start) / intervalMs(length)) + 1))
 }
 
 function differencesOf(set: Settings, bars: number | null, report: Report): string[] {

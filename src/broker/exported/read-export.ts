@@ -3,7 +3,7 @@
 import { Problem } from '../../lib/problem.ts'
 import { tradeListOf, type ExportedList } from '../trade-csv.ts'
 import { columnOf, sheetKindOf } from './words.ts'
-import { sheetsOf, type Sheet } from './workbook.ts'
+import type { Sheet } from './workbook.ts'
 
 export interface TesterExport {
   readonly list: ExportedList
@@ -16,6 +16,7 @@ export interface TesterExport {
 
 /** Throws Problem 422 that says what is wrong with the file. */
 export async function readExport(bytes: Uint8Array): Promise<TesterExport> {
+  const { sheetsOf } = await import('./workbook.ts')
   const sheets = await sheetsOf(bytes)
   // The list is known by its headings in more languages than by its name.
   const trades = sheets.find(isTradeList) ?? sheets.find(({ name }) => sheetKindOf(name) === 'trades')

@@ -5,17 +5,19 @@ import { call } from '../api-client.ts'
 import { zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
 import type { Comparison } from '../../wire/backtest.ts'
+import type { Args } from '../../wire/operations.ts'
 import type { Report } from '../../wire/report.ts'
-import { count, time as timeText, tone } from '../format.ts'
+import { count, time as timeText } from '../format.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import type { WireField } from '../ui/wire-fields.ts'
 import { navigate } from '../router.ts'
 import { attempt, DropZone } from '../frame/page.tsx'
 import { Badge, Button, Empty, Failure, Progress } from '../ui/ui.tsx'
-import { keptRun } from '../run-script.ts'
+import { keptRun, rerunWith } from '../run-script.ts'
 import { lookAt, type ShownRun } from '../workspace.ts'
 import type { Explanation } from '../../wire/explanation.ts'
 import { WhyItDiffers } from './explanation.tsx'
+import { ExportHeld, type Held } from './export-held.tsx'
 import { FIGURES, figureName, figureText } from './figure-text.ts'
 import s from './report.module.css'
 
@@ -47,22 +49,29 @@ function useComparison() {
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<unknown>(null)
   const [result, setResult] = useState<Comparison | null>(null)
-  const [csv, setCsv] = useState('')
+  const [held, setHeld] = useState<Held | null>(null)
+  const [file, setFile] = useState<ExportBody>({})
   const [why, setWhy] = useState<Explanation | 'looking' | null>(null)
-  const compare = async (text: string) => {
+  const compare = async (body: ExportBody, rerunsLeft = 0): Promise<void> => {
     setBusy(true)
     setProblem(null)
     setWhy(null)
-    setCsv(text)
+    setHeld(null)
+    setFile(body)
     try {
       const path = { id: (await keptRun()) ?? '' }
-      const options = { path, body: { csv: text } }
+      const options = { path, body }
       const answer = await call('POST /api/platform/backtests/{id}/compare', {
         ...options,
         query: { explain: 'false' },
       })
-      const { comparison } = answer
+      const { comparison, settings, figures } = answer
+      if (rerunsLeft > 0 && settings?.differs.some((name) => !FACTS.includes(name))) {
+        await rerunWith(settings.overrides, settings.bars, null, settings)
+        return await compare(body, rerunsLeft - 1)
+      }
       setResult(comparison)
+      setHeld(settings && { settings, figures: figures ?? [] })
       setBusy(false)
       const first = comparison.firstDivergence
       if (!first) return
@@ -76,27 +85,53 @@ function useComparison() {
       setBusy(false)
     }
   }
-  return { busy, problem, result, why, compare, again: () => void compare(csv) }
+  return { busy, problem, result, held, why, compare, again: () => void compare(file) }
 }
 
+type ExportBody = NonNullable<Args<'POST /api/platform/backtests/{id}/compare'>['body']>
+
+/** With the settings of the file, and then with as many bars as its range has of that interval. */
+const RERUNS = 2
+/** Of the symbol, which a run does not set. */
+const FACTS: readonly string[] = ['mintick', 'pointvalue']
+
 function WithExport({ run }: { readonly run: ShownRun }) {
-  const { busy, problem, result, why, compare, again } = useComparison()
+  const { busy, problem, result, held, why, compare, again } = useComparison()
+  const compareFile = async (file: File) => {
+    const bytes = new Uint8Array(await file.arrayBuffer())
+    // An archive is a workbook, whatever it is called.
+    const isBook = /\.xlsx$/i.test(file.name) || (bytes[0] === 0x50 && bytes[1] === 0x4b)
+    if (isBook) await compare({ xlsx: base64Of(bytes) }, RERUNS)
+    else await compare({ csv: new TextDecoder().decode(bytes) })
+  }
   return (
     <section>
       <h3>With TradingView</h3>
       <DropZone
-        accept=".csv,text/csv"
-        label="TradingView's list of trades, as CSV"
-        onFiles={([file]) => attempt((file?.text() ?? Promise.resolve('')).then(compare))}
+        accept=".csv,.xlsx,text/csv"
+        label="TradingView's list of trades as CSV, or its report as XLSX"
+        onFiles={([file]) => file && attempt(compareFile(file))}
       >
-        <strong>Drop the list of trades exported from TradingView here</strong>
-        <span>Every trade is laid beside this run’s; the first that differs is shown on the chart.</span>
+        <strong>Drop the list of trades (CSV) or the report (XLSX) exported from TradingView here</strong>
+        <span>
+          Every trade is laid beside this run’s; the first that differs is shown on the chart. A report also
+          sets symbol, interval, inputs and properties, and has its figures compared.
+        </span>
       </DropZone>
       {busy && <Progress fraction={null} label="Comparing" />}
       {problem !== null && <Failure error={problem} />}
+      {held && !busy && <ExportHeld {...held} />}
       {result && !busy && <Compared run={run} result={result} why={why} onRun={again} />}
     </section>
   )
+}
+
+/** In pieces, for a call takes only so many arguments. */
+function base64Of(bytes: Uint8Array): string {
+  let text = ''
+  for (let at = 0; at < bytes.length; at += 0x8000)
+    text += String.fromCharCode(...bytes.subarray(at, at + 0x8000))
+  return btoa(text)
 }
 
 interface ComparedProps {

@@ -1,0 +1,91 @@
+// What the XLSX of TradingView's strategy tester set on the run, and its figures beside the report's.
+
+import type { ExportFigure, ExportSettings } from '../../wire/export.ts'
+import { count } from '../format.ts'
+import { DataTable } from '../ui/data-table.tsx'
+import { Badge } from '../ui/ui.tsx'
+import { valueText } from './properties.tsx'
+import s from './report.module.css'
+
+export interface Held {
+  readonly settings: ExportSettings
+  readonly figures: readonly ExportFigure[]
+}
+
+const SIDE_WORDS: Readonly<Record<ExportFigure['of'], string>> = { all: '', long: ', long', short: ', short' }
+const rounded = (value: number, isShare: boolean) =>
+  `${value.toLocaleString('en', { maximumFractionDigits: 4 })}${isShare ? '%' : ''}`
+
+export function ExportHeld({ settings, figures }: Held) {
+  const set = settingsText(settings)
+  const differ = figures.filter(({ agrees }) => !agrees)
+  return (
+    <section aria-label="What the file says of the run">
+      {set.length > 0 && <p class="muted">Set from the file: {set.join(' · ')}</p>}
+      {figures.length > 0 && (
+        <p class={s.verdict}>
+          <Badge tone={differ.length === 0 ? 'up' : 'warn'}>
+            {count(figures.length - differ.length)} of {count(figures.length)} figures agree
+          </Badge>
+        </p>
+      )}
+      {differ.length > 0 && (
+        <DataTable
+          label="Figures that differ"
+          rows={differ}
+          keyOf={({ sheet, name, of, isShare }) => `${sheet} ${name} ${of} ${isShare}`}
+          fixed
+          class={s.columns}
+          columns={[
+            {
+              of: 'name',
+              head: 'Figure',
+              look: 'head',
+              sort: false,
+              cell: (one) => one.name + SIDE_WORDS[one.of],
+            },
+            {
+              of: 'expected',
+              head: 'TradingView',
+              look: 'number',
+              cell: ({ expected, isShare }) => rounded(expected, isShare),
+            },
+            {
+              of: 'found',
+              head: 'Here',
+              look: 'number',
+              cell: ({ found, isShare }) => (found === null ? '—' : rounded(found, isShare)),
+            },
+            {
+              of: 'agrees',
+              head: 'Difference',
+              look: 'number',
+              sort: false,
+              cell: ({ expected, found, isShare }) =>
+                found === null ? '—' : rounded(found - expected, isShare),
+            },
+          ]}
+        />
+      )}
+      {settings.unknown.length > 0 && (
+        <details>
+          <summary>{count(settings.unknown.length)} things in the file were left aside</summary>
+          <ul>
+            {settings.unknown.map((line) => (
+              <li key={line}>{line}</li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </section>
+  )
+}
+
+function settingsText({ exchange, symbol, interval, range, inputs, overrides }: ExportSettings): string[] {
+  return [
+    ...(symbol === null ? [] : [`${exchange}:${symbol}`]),
+    ...(interval === null ? [] : [interval]),
+    ...(range === null ? [] : [`${range.from} to ${range.to}`]),
+    ...Object.entries({ ...inputs, ...overrides }).map(([name, value]) => `${name} ${valueText(value)}`),
+  ]
+}
