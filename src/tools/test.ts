@@ -1,6 +1,6 @@
-// `npm test` and `npm run test-long`: runs `bun test` and `bun run check` beside each other, and ends with the one line that
-// CI reads: "N passed, N failed" (and ", N skipped" if some were). Fetches a browser, and starts a PostgreSQL that all files
-// of a run share.
+// `npm test` and `npm run test-long`: builds the executable while `bun run check` runs and a browser is fetched, runs `bun test`,
+// and ends with the one line that CI reads: "N passed, N failed" (and ", N skipped" if some were). Starts a PostgreSQL that all
+// files of a run share.
 //
 // Before that line it names every failed test with the beginning of its message, since the log of a whole run is too long
 // to search and often cut. A failure is a failure: nothing is tried again until it passes, and a random test finds the same
@@ -125,12 +125,11 @@ interface Outcome {
  */
 const SEED = process.env['SEED'] ?? String(seedOfCommit() ?? Math.floor(Math.random() * 2 ** 31))
 
-await sayBrowser()
 console.log(`SEED=${SEED}`)
 const given = process.argv.slice(2).filter((arg) => arg !== '--long')
 const isLong = process.argv.includes('--long')
 const isWhole = given.length === 0
-const outcomes = isWhole ? await runWhole() : [await run(given)]
+const outcomes = isWhole ? await runWhole() : await runSome()
 const failures = outcomes.flatMap((outcome) => outcome.failures)
 for (const failure of failures) console.log(`\nFAILED ${described(failure)}`)
 const passed = outcomes
@@ -141,8 +140,15 @@ console.log(`${passed} passed, ${failures.length} failed${skipped > 0 ? `, ${ski
 const bad = outcomes.some(({ exitCode }) => exitCode !== 0)
 process.exit(bad || failures.length > 0 || passed === 0 ? 1 : 0)
 
+async function runSome(): Promise<readonly Outcome[]> {
+  await sayBrowser()
+  return [await run(given)]
+}
+
 async function runWhole(): Promise<readonly Outcome[]> {
   const checked = check()
+  const [built] = await Promise.all([build(), sayBrowser()])
+  if (built.exitCode !== 0) return [built, await checked]
   const postgres = await startPostgres()
   process.env[POSTGRES_URL] = postgres.url
   const answered = `${tmpdir()}/chartroom-answered-${process.pid}`
@@ -163,7 +169,16 @@ async function runWhole(): Promise<readonly Outcome[]> {
     outcomes.push(await run(OVER_POSTGRES, { TEST_STORE: 'postgres' }))
   }
   await postgres.stop()
-  return [...outcomes, unanswered(answered), await checked]
+  return [built, ...outcomes, unanswered(answered), await checked]
+}
+
+/** The executable that suites start. What it says goes to the log. */
+async function build(): Promise<Outcome> {
+  const file = 'bun src/tools/build.ts'
+  const child = Bun.spawn([process.execPath, `${import.meta.dir}/build.ts`], { stdout: 'inherit' })
+  const exitCode = await child.exited
+  const failures = exitCode === 0 ? [] : [{ file, name: `ended with ${exitCode}`, message: '' }]
+  return { exitCode, passed: new Map([[file, 1 - failures.length]]), failures, skipped: 0 }
 }
 
 /** `bun run check`, of which each step counts as a test. */
