@@ -73,12 +73,13 @@ export class RunningSweep {
   /** Aborts when the sweep is ended, or is over. */
   readonly #signal: AbortSignal
   readonly #stop = new AbortController()
-  readonly #ran: Ran
-  readonly #from: { readonly at: number; readonly seen: number }
+  /** How many have run of each batch that is not kept yet. */
+  readonly #ran = new Map<Choices, number>()
+  /** When it began or went on, and where. */
+  #from = { at: 0, seen: 0 }
   /** Batches that were begun, in order. */
   readonly #underWay: { readonly choices: Choices; readonly tried: Promise<Tried> }[] = []
   #sweep: Sweep
-  #trying = 0
   /** Whether the plan has nothing more, and whether all of it is done. */
   #isPlanned = false
   #isTried = false
@@ -97,8 +98,6 @@ export class RunningSweep {
     this.#live = live
     this.#learns = LEARNING.has(sweep.sampler)
     this.#signal = AbortSignal.any([live.signal, this.#stop.signal])
-    this.#from = { at: deps.clock.now(), seen: seenOf(sweep) }
-    this.#ran = new Ran((count) => this.#told(count))
     this.shared = this.#sharing(sweep)
   }
 
@@ -121,7 +120,7 @@ export class RunningSweep {
 
   /** How many trials have run and are not kept yet. */
   get trying(): number {
-    return this.#signal.aborted ? 0 : this.#trying
+    return this.#signal.aborted ? 0 : [...this.#ran.values()].reduce((sum, count) => sum + count, 0)
   }
 
   #sharing(sweep: Sweep): SharedBatches {
@@ -154,6 +153,7 @@ export class RunningSweep {
 
   async run(): Promise<void> {
     await this.#catchUp()
+    this.#from = { at: this.#deps.clock.now(), seen: seenOf(this.#sweep) }
     this.#live.tell(progressOf(this.#sweep, 0, null))
     await this.shared.begin()
     try {
@@ -196,7 +196,10 @@ export class RunningSweep {
       this.#isPlanned = choices.length === 0
       if (this.#isPlanned) return
       if (!this.#learns) this.#plan.tell(choices.map(() => null))
-      const tried = this.shared.do(choices, this.#ran.counting(choices))
+      const tried = this.shared.do(choices, (more) => {
+        this.#ran.set(choices, (this.#ran.get(choices) ?? 0) + more)
+        this.#told()
+      })
       tried.catch(() => undefined)
       this.#underWay.push({ choices, tried })
     }
@@ -215,7 +218,8 @@ export class RunningSweep {
     const changed = await this.#keep(batch, found, out)
     if (!changed) return false
     this.#sweep = changed
-    this.#ran.kept(choices)
+    this.#ran.delete(choices)
+    this.#told()
     await next
     return true
   }
@@ -286,13 +290,12 @@ export class RunningSweep {
     )
   }
 
-  /** So many trials have run that are not kept yet. */
-  #told(count: number): void {
+  /** Trials have run that are not kept yet, or a batch was kept. */
+  #told(): void {
     if (this.#signal.aborted) return
-    this.#trying = count
     const seconds = (this.#deps.clock.now() - this.#from.at) / 1000
-    const seen = seenOf(this.#sweep) + count - this.#from.seen
-    this.#live.tell(progressOf(this.#sweep, count, seconds > 0 && seen > 0 ? seen / seconds : null))
+    const seen = seenOf(this.#sweep) + this.trying - this.#from.seen
+    this.#live.tell(progressOf(this.#sweep, this.trying, seconds > 0 && seen > 0 ? seen / seconds : null))
   }
 }
 
@@ -309,34 +312,6 @@ function assertSame(choices: Choices, stored: Choices): void {
 
 function isAnyNumber({ values, step }: Sweep['space'][number]): boolean {
   return values === undefined && step === undefined
-}
-
-/** Counts the trials of batches that are not kept yet; `told` is called with every change. */
-class Ran {
-  readonly #counts = new Map<Choices, number>()
-  readonly #told: (count: number) => void
-
-  constructor(told: (count: number) => void) {
-    this.#told = told
-  }
-
-  /** Call it when a batch begins; what it answers, with how many more have run. */
-  counting(batch: Choices): (count: number) => void {
-    this.#counts.set(batch, 0)
-    return (count) => {
-      this.#counts.set(batch, (this.#counts.get(batch) ?? 0) + count)
-      this.#tell()
-    }
-  }
-
-  kept(batch: Choices): void {
-    this.#counts.delete(batch)
-    this.#tell()
-  }
-
-  #tell(): void {
-    this.#told([...this.#counts.values()].reduce((sum, count) => sum + count, 0))
-  }
 }
 
 function batchIn(choices: Choices, found: TrialsOutput, tried: number): Batch {
