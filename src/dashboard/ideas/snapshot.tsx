@@ -8,6 +8,7 @@ import { useSignalEffect } from '@preact/signals'
 import type { Proof, Snapshot } from '../../wire/idea.ts'
 import type { ReportTrade } from '../../wire/report.ts'
 import type { Track } from '../../wire/track.ts'
+import { asOfText } from '../as-of.ts'
 import { call } from '../api-client.ts'
 import { barAt, showsClock, toBars } from '../chart/bars.ts'
 import { zone } from '../chart/chart-state.ts'
@@ -125,15 +126,16 @@ export function runOf(snapshot: Snapshot): ShownRun {
   return { id: null, name: script.title, report, tracks }
 }
 
-/** The settings that decide a result besides the script: capital, commission, slippage. */
-function settingsText({ initialCapital, currency, script: { declaration } }: Snapshot): string {
+/** The settings that decide a result besides the script: capital, commission, slippage, and the day of their defaults. */
+function settingsText({ initialCapital, currency, asOf, script: { declaration } }: Snapshot): string {
   const { commission_value: fee, commission_type: kind, slippage } = declaration
   const fees = !fee
     ? 'no commission'
     : kind === 'percent' || kind === undefined
       ? `commission ${String(fee)}%`
       : `commission ${String(fee)} ${currency}`
-  return `${money(initialCapital, currency)} at the start, ${fees}${slippage ? `, slippage ${String(slippage)} ticks` : ''}`
+  const slip = slippage ? `, slippage ${String(slippage)} ticks` : ''
+  return `${money(initialCapital, currency)} at the start, ${fees}${slip}, ${asOfText(asOf)}`
 }
 
 function ReplayableChart({ snapshot }: { readonly snapshot: Snapshot }) {
