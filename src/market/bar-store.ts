@@ -145,6 +145,11 @@ export function seriesName({ exchange, symbol, interval }: SeriesKey): string {
   return `${exchange}:${symbol} ${interval}`
 }
 
+/** The series of these parts of a key in the store. */
+export function seriesOfParts([exchange, symbol, interval]: readonly unknown[]): SeriesKey {
+  return { exchange: String(exchange), symbol: String(symbol), interval: String(interval) }
+}
+
 export function compareSeries(a: SeriesKey, b: SeriesKey): number {
   return compareNames(a, b) || compareText(a.interval, b.interval) || compareText(ownerOf(a), ownerOf(b))
 }

@@ -9,7 +9,7 @@ import { ideaItem, runItem, scriptItem, watchlistItem } from '../http/search-ite
 import type { Firing } from '../notify/alerts/alert.ts'
 import type { Idea } from '../people/ideas/ideas.ts'
 import type { Log } from '../lib/log.ts'
-import type { SeriesKey } from '../market/bar-store.ts'
+import { seriesOfParts, type SeriesKey } from '../market/bar-store.ts'
 import { beginningOf, type Run } from '../work/runs/records.ts'
 import type { Script } from '../people/scripts/scripts.ts'
 import type { HitType, SearchItem } from '../people/search/indexes.ts'
@@ -84,13 +84,8 @@ async function told(deps: HearDeps, keys: readonly Key[]): Promise<void> {
   if (changed.has('letters')) telling.mail.wake()
   if (keys.some(([kind]) => kind === 'provider-keys')) await deps.providerKeys.reload()
   if (keys.some(([kind]) => kind === 'follows')) await deps.feeds.sync()
-  for (const [kind, what, exchange, symbol, interval] of keys)
-    if (kind === 'feeds' && what === 'forming')
-      await deps.heardForming({
-        exchange: String(exchange),
-        symbol: String(symbol),
-        interval: String(interval),
-      })
+  for (const [kind, what, ...parts] of keys)
+    if (kind === 'feeds' && what === 'forming') await deps.heardForming(seriesOfParts(parts))
   for (const [collection, type] of SEARCHED) {
     const records = await kv.getMany(idsOf(collection).map((id) => [collection, 'id', id]))
     for (const [i, id] of idsOf(collection).entries()) {

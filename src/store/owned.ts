@@ -8,10 +8,13 @@ import type { Collection, Page, PageOptions, Stored } from './collection.ts'
 import type { Key, Kv } from './kv.ts'
 import { transact, type Also, type Tx } from './transaction.ts'
 
-/** What rooms need that keep records. */
-export interface RecordDeps {
+export interface StoreDeps {
   readonly kv: Kv
   readonly clock: Clock
+}
+
+/** What rooms need that keep records. */
+export interface RecordDeps extends StoreDeps {
   readonly newId: NewId
 }
 

@@ -1,7 +1,7 @@
 // What can be done with alerts: creating, changing, listing, deleting, and looking when bars arrive (`look.ts`, `scripts.ts`).
 
 import { invalidField, Problem } from '../../lib/problem.ts'
-import { ownerOf, type SeriesKey } from '../../market/bar-store.ts'
+import { ownerOf, seriesOfParts, type SeriesKey } from '../../market/bar-store.ts'
 import type { Page, PageOptions } from '../../store/collection.ts'
 import { OwnedRecords } from '../../store/owned.ts'
 import { transact, type Also, type Changes, type Tx } from '../../store/transaction.ts'
@@ -11,7 +11,7 @@ import { arm, armAtBeginning, type Armed, type ArmDeps } from './arm.ts'
 import { modeOf } from './levels.ts'
 import { formingBars, lookAhead, lookAt, lookAtEnd, type LookDeps } from './look.ts'
 import type { Closing, LookQueueDeps } from './look-queue.ts'
-import { seriesOfParts, type WatchedSeries } from './mark.ts'
+import { watchedOf, type WatchedSeries } from './mark.ts'
 import { isUnnamed, waitsFor } from './message.ts'
 import { alertRecords, firingsToForget, seriesOf } from './records.ts'
 import { lookAtScripts, lookByScript, type ScriptLookDeps } from './scripts.ts'
@@ -235,16 +235,13 @@ export class Alerts extends OwnedRecords<Alert, ScriptLookDeps & AlertDeps> {
 
   /** Shared series that alerts wait on, for the poller that keeps them fresh. */
   async *watchedSeries(): AsyncGenerator<SeriesKey> {
-    for await (const parts of this.records.firsts('watching', [''], 3)) {
-      const { owner: _, ...series } = seriesOfParts(['', ...parts])
-      yield series
-    }
+    for await (const parts of this.records.firsts('watching', [''], 3)) yield seriesOfParts(parts)
   }
 
   /** Series with fresh alerts, to be looked at when the server starts. */
   async *unsettledSeries(): AsyncGenerator<SeriesKey> {
     for await (const parts of this.records.firsts('fresh', [], 4)) {
-      const source = await this.#sourceOf(seriesOfParts(parts))
+      const source = await this.#sourceOf(watchedOf(parts))
       if (source) yield source
     }
   }

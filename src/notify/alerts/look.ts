@@ -19,8 +19,8 @@ import {
   moveMark,
   readMark,
   readMarkToMove,
-  seriesOfParts,
   seriesParts,
+  watchedOf,
   type Mark,
   type WatchedSeries,
 } from './mark.ts'
@@ -114,7 +114,7 @@ async function waitsForEnd({ records: { alerts } }: LookDeps, series: WatchedSer
 /** Forming bars whose end alerts wait for, as far as they were looked at; each step is a series. */
 export async function* formingBars(deps: LookDeps): AsyncGenerator<Closing | null> {
   for await (const parts of deps.records.alerts.firsts('watching', [], 4)) {
-    const series = seriesOfParts(parts)
+    const series = watchedOf(parts)
     const source = await deps.source(series)
     const closing = source && (await closingOf(deps, { ...series, interval: source.interval }, series))
     const isAwaited = async () => (await waitsForEnd(deps, series)) || (await scriptsWaitForEnd(deps, series))

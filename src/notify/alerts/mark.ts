@@ -4,7 +4,7 @@
 // alert would remember of its last look (whether its condition held) is computed from the mark's bar.
 
 import { BAR_FIELDS, emptyBars, type Bars } from '../../market/bars.ts'
-import type { SeriesKey } from '../../market/bar-store.ts'
+import { seriesOfParts, type SeriesKey } from '../../market/bar-store.ts'
 import type { Changes } from '../../store/transaction.ts'
 import type { Entry, Key, Reader, Version } from '../../store/kv.ts'
 
@@ -39,14 +39,10 @@ export function seriesParts({ owner, exchange, symbol, interval }: WatchedSeries
 }
 
 /** The series of such a key, whatever stands behind it. */
-export function seriesOfParts([owner, exchange, symbol, interval]: Key): WatchedSeries {
-  return {
-    owner: String(owner),
-    exchange: String(exchange),
-    symbol: String(symbol),
-    interval: String(interval),
-  }
-}
+export const watchedOf = ([owner, ...parts]: Key): WatchedSeries => ({
+  ...seriesOfParts(parts),
+  owner: String(owner),
+})
 
 const markKey = (series: WatchedSeries): Key => ['alerts', 'mark', ...seriesParts(series)]
 const joinedKey = (series: WatchedSeries): Key => ['alerts', 'joined', ...seriesParts(series)]

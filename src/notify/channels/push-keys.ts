@@ -1,14 +1,12 @@
 // The key pair by which this server names itself to push services (VAPID, RFC 8292). A browser's subscription is bound to
 // the public key, so the pair is made once, at first use, and kept in the store, its secret half sealed.
 
-import type { Clock } from '../../lib/clock.ts'
-import type { Key, Kv } from '../../store/kv.ts'
+import type { Key } from '../../store/kv.ts'
 import type { SecretBox } from '../webhooks/secret-box.ts'
 import { fromBase64Url, toBase64Url } from './push-encryption.ts'
+import type { StoreDeps } from '../../store/owned.ts'
 
-export interface PushKeyDeps {
-  readonly kv: Kv
-  readonly clock: Clock
+export interface PushKeyDeps extends StoreDeps {
   readonly box: SecretBox
   /** Where browsers reach the server; null = not known. */
   readonly publicUrl: string | null

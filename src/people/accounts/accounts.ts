@@ -3,21 +3,16 @@
 // Secrets of sessions, tokens and invitations are kept as their SHA-256: they are random enough that a slow hash would
 // add nothing.
 
-import type { Clock } from '../../lib/clock.ts'
-import type { NewId } from '../../lib/ids.ts'
 import type { Random } from '../../lib/random.ts'
 import { sha256 } from '../../lib/sha256.ts'
 import { collectionIn } from '../../store/collection.ts'
-import type { Kv } from '../../store/kv.ts'
+import type { RecordDeps } from '../../store/owned.ts'
 import type { PasswordHasher } from './passwords.ts'
 import type { PictureChoice } from '../../wire/channel.ts'
 import type { Scope } from '../../wire/scopes.ts'
 
-export interface AccountDeps {
-  readonly kv: Kv
-  readonly clock: Clock
+export interface AccountDeps extends RecordDeps {
   readonly random: Random
-  readonly newId: NewId
   readonly passwords: PasswordHasher
 }
 

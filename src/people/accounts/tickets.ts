@@ -4,16 +4,13 @@
 // cannot fill the store. A ticket is for one purpose, lives ten minutes, and is used up by the commit that it leads to:
 // only its hash is stored then, until it would have ended by itself.
 
-import type { Clock } from '../../lib/clock.ts'
 import { Problem } from '../../lib/problem.ts'
 import { sha256 } from '../../lib/sha256.ts'
 import { collectionIn } from '../../store/collection.ts'
-import type { Kv } from '../../store/kv.ts'
 import type { Changes, Tx } from '../../store/transaction.ts'
+import type { StoreDeps } from '../../store/owned.ts'
 
-export interface TicketDeps {
-  readonly kv: Kv
-  readonly clock: Clock
+export interface TicketDeps extends StoreDeps {
   readonly box: {
     seal(text: string, boundTo: string): Promise<string>
     open(sealed: string, boundTo: string): Promise<string>

@@ -7,7 +7,7 @@ import { Listeners } from '../../lib/listeners.ts'
 import { invalidField, Problem } from '../../lib/problem.ts'
 import { marketName } from '../../lib/text.ts'
 import { collection, type Collection, type Page, type PageOptions } from '../../store/collection.ts'
-import type { RecordDeps } from '../../store/owned.ts'
+import type { StoreDeps } from '../../store/owned.ts'
 import { decide } from '../../store/transaction.ts'
 import { DRAWING_TOOLS, DRAWINGS_MAX, type Drawing } from '../../wire/drawing.ts'
 
@@ -34,11 +34,11 @@ interface Market {
 }
 
 export class Drawings {
-  readonly #deps: Pick<RecordDeps, 'kv' | 'clock'>
+  readonly #deps: StoreDeps
   readonly #sheets: Collection<Sheet>
   readonly #listeners = new Listeners<[sheet: Sheet]>()
 
-  constructor(deps: Pick<RecordDeps, 'kv' | 'clock'>) {
+  constructor(deps: StoreDeps) {
     this.#deps = deps
     this.#sheets = collection<Sheet>(deps.kv, 'drawings', {
       indexes: { owner: (sheet) => [sheet.ownerId, sheet.exchange, sheet.symbol] },

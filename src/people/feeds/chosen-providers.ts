@@ -1,38 +1,32 @@
 // Which providers somebody has chosen, by following or fetching one of their series. A choice is never forgotten: whoever
 // wants silence stops what they follow, or switches feeds off.
 
-import type { Clock } from '../../lib/clock.ts'
 import type { SeriesKey } from '../../market/bar-store.ts'
 import { providerOf as freeProviderOf, type ProviderOf } from '../../market/providers/fetch-bars.ts'
-import type { Key, Kv } from '../../store/kv.ts'
+import type { Key } from '../../store/kv.ts'
+import type { StoreDeps } from '../../store/owned.ts'
 
 const CHOSEN: Key = ['providers', 'chosen']
 /** That choices are kept at all: until 0.2, whatever was wanted was asked for. */
 const SINCE: Key = ['providers', 'since']
 const PROVIDERS_MAX = 1000
 
-interface ChosenDeps {
-  readonly kv: Kv
-  readonly clock: Clock
+interface ChosenDeps extends StoreDeps {
   /** Without it: those that need no key. */
   readonly providerOf?: ProviderOf
 }
 
 export class ChosenProviders {
-  readonly #kv: Kv
-  readonly #clock: Clock
-  readonly #providerOf: ProviderOf
+  readonly #deps: ChosenDeps
 
-  constructor({ kv, clock, providerOf = freeProviderOf }: ChosenDeps) {
-    this.#kv = kv
-    this.#clock = clock
-    this.#providerOf = providerOf
+  constructor(deps: ChosenDeps) {
+    this.#deps = deps
   }
 
   async choose(name: string): Promise<void> {
     const key = [...CHOSEN, name]
-    if ((await this.#kv.get(key)) !== null) return
-    await this.#kv.commit({ sets: [{ key, value: String(this.#clock.now()) }] })
+    if ((await this.#deps.kv.get(key)) !== null) return
+    await this.#deps.kv.commit({ sets: [{ key, value: String(this.#deps.clock.now()) }] })
   }
 
   /**
@@ -40,20 +34,21 @@ export class ChosenProviders {
    * alerts may stop because of a new version.
    */
   async names(wanted: readonly SeriesKey[]): Promise<ReadonlySet<string>> {
-    if ((await this.#kv.get(SINCE)) === null) await this.#begin(wanted)
+    if ((await this.#deps.kv.get(SINCE)) === null) await this.#begin(wanted)
     return this.soFar()
   }
 
   /** Names of those that were chosen so far. */
   async soFar(): Promise<ReadonlySet<string>> {
-    const entries = await this.#kv.list({ prefix: CHOSEN }, { limit: PROVIDERS_MAX })
+    const entries = await this.#deps.kv.list({ prefix: CHOSEN }, { limit: PROVIDERS_MAX })
     return new Set(entries.map(({ key }) => String(key.at(-1))))
   }
 
   async #begin(wanted: readonly SeriesKey[]): Promise<void> {
-    const names = new Set(wanted.flatMap(({ exchange }) => this.#providerOf(exchange)?.name ?? []))
-    const value = String(this.#clock.now())
-    await this.#kv.commit({
+    const { providerOf = freeProviderOf } = this.#deps
+    const names = new Set(wanted.flatMap(({ exchange }) => providerOf(exchange)?.name ?? []))
+    const value = String(this.#deps.clock.now())
+    await this.#deps.kv.commit({
       checks: [{ key: SINCE, version: null }],
       sets: [...[...names].map((name) => ({ key: [...CHOSEN, name], value })), { key: SINCE, value }],
     })

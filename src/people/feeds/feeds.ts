@@ -7,20 +7,18 @@
 // A provider is asked only where somebody chose it, by following or fetching one of its series: an alert by itself never makes
 // this server speak to anybody. Until then the series says what to do.
 
-import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { createLoop } from '../../lib/loop.ts'
-import { seriesName, type SeriesKey } from '../../market/bar-store.ts'
+import { seriesName, seriesOfParts, type SeriesKey } from '../../market/bar-store.ts'
 import { providerOf as freeProviderOf, type ProviderOf } from '../../market/providers/fetch-bars.ts'
 import type { FeedNews, FeedStatus } from '../../market/live/feed-status.ts'
 import type { Keeper } from '../../market/live/keeper.ts'
-import type { Key, Kv } from '../../store/kv.ts'
+import type { Key } from '../../store/kv.ts'
 import { ChosenProviders } from './chosen-providers.ts'
 import { ToldFeeds } from './told-feeds.ts'
+import type { StoreDeps } from '../../store/owned.ts'
 
-export interface FeedDeps {
-  readonly kv: Kv
-  readonly clock: Clock
+export interface FeedDeps extends StoreDeps {
   readonly log: Log
   /** null = `FEEDS=off`: the list is known, but no request leaves. */
   readonly keeper: Keeper | null
@@ -110,11 +108,7 @@ export class Feeds {
 
   async #follows(): Promise<SeriesKey[]> {
     const entries = await this.#deps.kv.list({ prefix: FOLLOWS }, { limit: FOLLOWS_MAX })
-    return entries.map(({ key: [, exchange, symbol, interval] }) => ({
-      exchange: String(exchange),
-      symbol: String(symbol),
-      interval: String(interval),
-    }))
+    return entries.map(({ key: [, ...parts] }) => seriesOfParts(parts))
   }
 
   /** Somebody asked for bars of the series, and so chose its provider. */

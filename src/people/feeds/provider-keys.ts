@@ -3,7 +3,6 @@
 // The keys are the server's, as the series that are kept fresh with them are, so owner and admins give them. An exchange that
 // several providers have is asked of the one whose key was given last, and of one without a key where none was given.
 
-import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { invalidField, Problem } from '../../lib/problem.ts'
 import type { SymbolList } from '../../market/listings/listing.ts'
@@ -14,6 +13,7 @@ import type { Provider } from '../../market/providers/provider.ts'
 import type { Key, Kv } from '../../store/kv.ts'
 import { transact } from '../../store/transaction.ts'
 import { ChosenProviders } from './chosen-providers.ts'
+import type { StoreDeps } from '../../store/owned.ts'
 
 /** Seals with the instance's key; `server/features.ts` hands over the one of webhooks and channels. */
 export interface Sealer {
@@ -21,9 +21,7 @@ export interface Sealer {
   open(sealed: string, boundTo: string): Promise<string>
 }
 
-export interface ProviderKeysDeps {
-  readonly kv: Kv
-  readonly clock: Clock
+export interface ProviderKeysDeps extends StoreDeps {
   readonly log: Log
   readonly box: Sealer
   /** Another key is used from now on. */

@@ -4,7 +4,6 @@
 // nobody is asked who was not chosen, nor while nobody searches. The old list is searched until the new one is whole. Of several
 // servers on one database one fetches, and the others read what it has stored.
 
-import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { Problem } from '../../lib/problem.ts'
 import {
@@ -18,14 +17,13 @@ import { fetchList } from '../../market/listings/fetch-list.ts'
 import type { Listing, SymbolList } from '../../market/listings/listing.ts'
 import type { Http } from '../../market/providers/provider.ts'
 import { ProviderError } from '../../market/providers/provider-error.ts'
-import type { Key, Kv, Reader } from '../../store/kv.ts'
+import type { Key, Reader } from '../../store/kv.ts'
 import { dropText, largeText, stageText, textKeys } from '../../store/large-text.ts'
 import { decide, transact } from '../../store/transaction.ts'
 import { ChosenProviders } from './chosen-providers.ts'
+import type { StoreDeps } from '../../store/owned.ts'
 
-export interface SymbolListsDeps {
-  readonly kv: Kv
-  readonly clock: Clock
+export interface SymbolListsDeps extends StoreDeps {
   readonly log: Log
   /** null = `FEEDS=off`: no request leaves. */
   readonly http: Http | null

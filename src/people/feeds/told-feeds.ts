@@ -4,7 +4,7 @@
 import { type SeriesKey, seriesName } from '../../market/bar-store.ts'
 import type { FeedNews } from '../../market/live/feed-status.ts'
 import type { Key } from '../../store/kv.ts'
-import type { RecordDeps } from '../../store/owned.ts'
+import type { StoreDeps } from '../../store/owned.ts'
 
 /** How often it is told that a feed still goes well: thousands of them succeed a minute. */
 const TOLD_MS = 60_000
@@ -12,10 +12,10 @@ const PAGE = 1000
 const TOLD: Key = ['feeds', 'told']
 
 export class ToldFeeds {
-  readonly #deps: Pick<RecordDeps, 'kv' | 'clock'>
+  readonly #deps: StoreDeps
   readonly #last = new Map<string, { readonly feed: FeedNews; readonly at: number }>()
 
-  constructor(deps: Pick<RecordDeps, 'kv' | 'clock'>) {
+  constructor(deps: StoreDeps) {
     this.#deps = deps
   }
 

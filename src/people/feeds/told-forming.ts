@@ -3,15 +3,13 @@
 // Told of each trade, ten thousand symbols would be 33 MB of a database's log a second (`store/SCALE.md`), so each is told of
 // every ten seconds at most.
 
-import type { Clock } from '../../lib/clock.ts'
 import { type SeriesKey, seriesName } from '../../market/bar-store.ts'
 import type { FormingBar, FormingBars } from '../../market/live/forming-bars.ts'
 import { sided } from '../../market/providers/provider.ts'
-import type { Key, Kv } from '../../store/kv.ts'
+import type { Key } from '../../store/kv.ts'
+import type { StoreDeps } from '../../store/owned.ts'
 
-export interface ToldFormingDeps {
-  readonly kv: Kv
-  readonly clock: Clock
+export interface ToldFormingDeps extends StoreDeps {
   readonly forming: FormingBars
   /** Whether this server is the one with the stream. */
   readonly isOurs: (key: SeriesKey) => boolean
