@@ -17,6 +17,7 @@ import type { SymbolInfo } from '../../market/symbol.ts'
 import { askedDay } from '../../language/behaviour.ts'
 import type { Limits } from '../../language/runtime/limits.ts'
 import type { Kv } from '../../store/kv.ts'
+import type { RunningNow } from '../../wire/backtest.ts'
 import type { JobState } from '../../wire/job-state.ts'
 import { BarHashes } from './bar-hashes.ts'
 import { hostFor, type Library } from './host.ts'
@@ -58,6 +59,13 @@ export interface RunProgress {
 }
 
 export type LiveRun = LiveJob<Run, RunProgress>
+
+/** [] of one that is over. */
+export function runningNow({ job, progress: { state, bar, bars } }: LiveRun): RunningNow[] {
+  if (state !== 'queued' && state !== 'running') return []
+  const { name, exchange, symbol, interval } = job
+  return [{ name, exchange, symbol, interval, state, bar, bars }]
+}
 
 export class RunPlans {
   readonly #deps: PlanDeps

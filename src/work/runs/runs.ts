@@ -15,12 +15,13 @@ import type { Bars } from '../../market/bars.ts'
 import type { PageOptions } from '../../store/collection.ts'
 import { dropDrafts, type LargeText } from '../../store/large-text.ts'
 import type { Also } from '../../store/transaction.ts'
-import type { Backtest } from '../../wire/backtest.ts'
+import type { Backtest, RunningNow } from '../../wire/backtest.ts'
 import { isUnderWay } from '../../wire/job-state.ts'
 import type { Trials } from '../../wire/trials.ts'
 import { whyGone } from './gone.ts'
 import { RunLooks, type DoneRun } from './looks.ts'
 import {
+  runningNow,
   RunPlans,
   type LiveRun,
   type Plan,
@@ -72,13 +73,6 @@ export interface RunDeps extends PlanDeps {
   readonly tried?: (run: DoneRun, tried: BacktestOutput['tried']) => Promise<Trials>
   /** null: no other server works on the store. */
   readonly nodes?: RunNodes | null
-}
-
-export interface RunningNow extends Pick<Run, 'name' | 'exchange' | 'symbol' | 'interval'> {
-  readonly state: 'queued' | 'running'
-  /** How many bars it has run over, and how many there are. */
-  readonly bar: number
-  readonly bars: number
 }
 
 export interface Preview<Output> extends Trying {
@@ -259,11 +253,7 @@ export class Runs extends KeptJobs<Run> {
 
   /** The user's runs that wait or run here, previews too, with how far they are; the newest last. */
   underWay(userId: string): readonly RunningNow[] {
-    return this.#jobs.of(userId).flatMap(({ job, progress: { state, bar, bars } }) => {
-      if (state !== 'queued' && state !== 'running') return []
-      const { name, exchange, symbol, interval } = job
-      return [{ name, exchange, symbol, interval, state, bar, bars }]
-    })
+    return this.#jobs.of(userId).flatMap(runningNow)
   }
 
   /** JSON text of the report; null while there is none. */
