@@ -15,10 +15,13 @@ import { REASONS, SOURCES, type Source } from './scoreboard/sources.ts'
 import { parityCases } from '../cli/parity/cases.ts'
 
 const BOARD = resolve(import.meta.dir, '../../tests/parity/SCOREBOARD.md')
+const SPEC = resolve(import.meta.dir, '../../tests/parity/spec')
 
 /** What was measured of one source. */
 export type Score =
   | { readonly kind: 'cases'; readonly name: string; readonly results: readonly ParityResult[] }
+  /** Facts that others measured (`tests/parity/spec`): each holds or does not. */
+  | { readonly kind: 'facts'; readonly results: readonly ParityResult[] }
   | { readonly kind: 'scripts'; readonly name: string; readonly compiled: Compiled }
   | { readonly kind: 'absent'; readonly source: Source }
 
@@ -30,6 +33,7 @@ function measure(corpus: string, own: string | null): Score[] {
     if (what === 'scripts') return { kind: 'scripts', name, compiled: compileAll(folder) }
     return { kind: 'cases', name, results: parityCases(folder).map(runCase) }
   })
+  scores.push({ kind: 'facts', results: parityCases(SPEC).map(runCase) })
   if (own === null) return scores
   const suites = Map.groupBy(parityCases(own).map(runCase), ({ suite }) => suite)
   const ours = [...suites].map(([suite, results]): Score => ({
@@ -66,6 +70,7 @@ export function boardOf(scores: readonly Score[], version: string, date: string)
       }),
     ),
     '',
+    ...scores.flatMap((score) => (score.kind === 'facts' ? factsPart(score.results) : [])),
     '## Scripts that compile',
     '',
     ...table(
@@ -100,6 +105,28 @@ export function boardOf(scores: readonly Score[], version: string, date: string)
     ),
     '',
   ].join('\n')
+}
+
+function factsPart(results: readonly ParityResult[]): string[] {
+  const holding = (some: readonly ParityResult[]) => some.filter(({ first }) => first === null).length
+  const missed = results.filter(({ first }) => first !== null)
+  return [
+    '## Facts',
+    '',
+    `Facts of TradingView that others measured, as scripts of ours (\`tests/parity/spec\`): ${figure(holding(results))} of ${figure(results.length)} hold.`,
+    '',
+    ...table(
+      ['source', 'hold', 'of'],
+      [...Map.groupBy(results, ({ suite }) => suite.replace('facts: ', ''))].map(([source, some]) => [
+        source,
+        figure(holding(some)),
+        figure(some.length),
+      ]),
+    ),
+    '',
+    ...missed.map(({ id, first }) => `- \`${id}\`: ${first}.`),
+    ...(missed.length > 0 ? [''] : []),
+  ]
 }
 
 const figure = (count: number) => count.toLocaleString('en-US')

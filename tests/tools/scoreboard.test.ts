@@ -47,6 +47,14 @@ test('a difference has a reason, or is said to have none', () => {
         name: 'scripts',
         compiled: { scripts: 5, compile: 2, foreign: 2, stops: new Map([['undeclared-name', 1]]) },
       },
+      {
+        kind: 'facts',
+        results: [
+          { suite: 'facts: A', id: 'holds', exact: 1, total: 1, first: null, ms: 1 },
+          { suite: 'facts: A', id: 'fails', exact: 0, total: 1, first: 'x on bar 1', ms: 1 },
+          { suite: 'facts: B', id: 'holds too', exact: 1, total: 1, first: null, ms: 1 },
+        ],
+      },
       { kind: 'absent', source: { repository: 'mihakralj/pinescript', what: 'scripts', licence: 'MIT' } },
     ],
     '1.2.3',
@@ -55,6 +63,9 @@ test('a difference has a reason, or is said to have none', () => {
   expect(board).toContain('Chartroom 1.2.3, 2026-01-01.')
   expect(board).toContain('| a source | 4 | 1,005 | 0.398 % | 1 of 3 |')
   expect(board).toContain('| scripts | 2 | 3 | 66.667 % | 2 |')
+  expect(board).toContain('2 of 3 hold.')
+  expect(board).toContain('| A | 1 | 2 |')
+  expect(board).toContain('- `fails`: x on bar 1.')
   expect(board).toContain('- 1 at `undeclared-name`')
   expect(board).toContain('`ltf-numeric-float-ratio15-01` (1 of 2): reads 1-minute bars')
   expect(board).toContain('`other` (0 of 1,000): no reason is known; trade 1: missing.')
