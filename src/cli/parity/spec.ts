@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { Problem } from '../../lib/problem.ts'
+import { NEWEST_DAY } from '../../language/behaviour.ts'
 import type { Bars } from '../../market/bars.ts'
 import { memo } from '../../lib/memo.ts'
 import {
@@ -69,6 +70,8 @@ const SpecCase = Type.Object(
     bars: maybe(Type.String()),
     inputs: maybe(Type.Record(Type.String(), Scalar)),
     overrides: maybe(Type.Record(Type.String(), Scalar)),
+    /** The day of whose TradingView it is; the newest if left out. */
+    asOf: maybe(Type.String()),
     expected: Expected,
   },
   exact,
@@ -122,6 +125,7 @@ function caseOf(source: string, one: SpecCase, { of, bars }: { of: SpecBars; bar
       ...requestFor(one.script.join('\n'), bars, symbolOf(of.symbol), of.interval),
       inputs: one.inputs ?? {},
       overrides: one.overrides ?? {},
+      asOf: one.asOf ?? NEWEST_DAY,
     },
     check: (ran) => verdict(differenceOf(one.expected, ran)),
     failed: (problem, told) => {
