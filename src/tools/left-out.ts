@@ -16,6 +16,7 @@ const BOOK_ERRORS =
   /[\\/]read-excel-file[\\/]modules[\\/](?:zip[\\/]UnzipError|xlsx[\\/](?:file[\\/]InvalidInputError|SheetNotFoundError|InvalidSpreadsheetError))\.js$/
 const BOOK_UNZIP = /[\\/]read-excel-file[\\/]modules[\\/]zip[\\/]unzipFromArrayBuffer\.js$/
 
+/** A table: what is left out, each with the reason. */
 export const leftOut: BunPlugin = {
   name: 'left-out',
   setup(build) {

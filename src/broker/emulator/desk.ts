@@ -79,17 +79,11 @@ export class Desk implements BrokerDesk {
     let units = isSized ? unitsOf(request.qty, lot) : this.defaultUnits
     if (!Number.isNaN(budget)) {
       // F1: market orders are priced with slippage. F2: for the margin check, priced orders are priced at their own level.
-      const at = priced
-        ? ((levels & HAS_LIMIT) === 0 ? stop : limit) * mintick
-        : price + direction * settings.slippage * mintick
+      const level = (levels & HAS_LIMIT) === 0 ? stop : limit
+      const at = priced ? level * mintick : price + direction * settings.slippage * mintick
       units = unitsFor(settings, budget, at, account.pointValue, account.rate(), lot)
     }
-    if (!(units > 0)) {
-      // F12: it takes back the order of its id.
-      const withdrawn = this.book.waitingOrder(id)
-      if (withdrawn) this.book.take(withdrawn)
-      return
-    }
+    if (!(units > 0)) return this.withdraw(id)
     // C12: an order to the forbidden side only closes.
     let reduceOnly = kind === 'entry' && this.forbids(direction)
     if (reduceOnly && flip === 0) return
@@ -124,6 +118,12 @@ export class Desk implements BrokerDesk {
     order.reduceOnly = reduceOnly
     if (waiting === undefined) this.book.place(order)
     else this.book.touched()
+  }
+
+  /** F12: an order for nothing takes back the one of its id. */
+  private withdraw(id: string): void {
+    const waiting = this.book.waitingOrder(id)
+    if (waiting) this.book.take(waiting)
   }
 
   private forbids(direction: Direction): boolean {
