@@ -4,15 +4,18 @@ import { CompiledScripts } from '../broker/compiled-scripts.ts'
 import { Explainer } from '../broker/explain/explain.ts'
 import { findRepaint } from '../broker/repaint.ts'
 import { runBacktest } from '../broker/run.ts'
+import { zoneOf } from '../market/zone.ts'
 import { withSeries } from '../work/workers/asked-series.ts'
 import { DEFAULT_LIMITS } from '../language/runtime/limits.ts'
 import { onlyOf, parseArguments, type Command } from './command.ts'
-import { comparisonLines } from './compare-text.ts'
+import { comparisonLines, settingsLines } from './compare-text.ts'
+import { barsFlags, barsInRange, readExportFile, settingsFrom } from './export-file.ts'
 import { explanationLines } from './explanation-text.ts'
 import { diagnosticLines, diagnosticsOf } from './diagnostics-text.ts'
 import { reportLines } from './report-text.ts'
 import { repaintLines } from './repaint-text.ts'
-import { plotsCsv, tradesCsv } from './run-files.ts'
+import { tradeListCsv } from '../wire/trade-list.ts'
+import { plotsCsv } from './run-files.ts'
 import { BARS_FLAGS, BARS_HELP, parseJsonObject, withScriptBars } from './script-bars.ts'
 import { DAY_FLAG, DAY_HELP, dayOfFlag, scriptToRun } from './script-file.ts'
 import { progressBar } from './table.ts'
@@ -48,11 +51,12 @@ export const backtestCommand: Command = {
       DAY_HELP,
       '  --libraries FOLDER    Where imported libraries are: USER/LIBRARY.pine',
       '  --json                Report, tracks and tries as JSON on standard output',
-      '  --trades OUT.csv      Write the list of trades',
+      "  --trades OUT.csv      Write the list of trades, in TradingView's columns and on the exchange's clock",
       '  --plots OUT.csv       Write the plots, a row a bar',
-      "  --compare EXPORT.csv  Hold the run against TradingView's list of trades; where they differ say why, with exit status 1",
+      "  --compare EXPORT      Hold the run against TradingView's list of trades; where they differ say why, with exit status 1.",
+      '                        A report as XLSX also sets bars, range, inputs and properties, where no flag does, and has its figures compared',
       '  --timezone ZONE       Of the times in the export: America/New_York, UTC+8; found out where it is not given',
-      "  --utc                 Times of the report in UTC, not in the exchange's zone",
+      "  --utc                 Times of the report and of --trades in UTC, not in the exchange's zone",
       '  --repaint             Instead: find out whether the script sees the future; exit status 1 where it does',
       '  --verify ID           Instead: run a stored backtest again and compare its report byte by byte',
     ].join('\n'),
@@ -64,14 +68,18 @@ export const backtestCommand: Command = {
     const inputs = flags.inputs === undefined ? {} : parseJsonObject(flags.inputs, '--inputs')
     const asOf = dayOfFlag(context, { 'as-of': flags['as-of'] ?? script.asOf })
     const set = flags.set === undefined ? {} : parseJsonObject(flags.set, '--set')
-    return withScriptBars(context, flags, async (on) => {
+    const exported = flags.compare === undefined ? null : await readExportFile(flags.compare)
+    const scripts = new CompiledScripts()
+    const settings = settingsFrom(exported, scripts, script)
+    return withScriptBars(context, barsFlags(flags, settings), async (found) => {
+      const on = barsInRange(found, settings, flags)
       const { bars, all, symbol, interval, finer, series } = on
       const { print, ink, warn, progress } = context
       try {
         const request = {
           source: script.source,
-          inputs,
-          overrides: { ...script.overrides, ...(set as typeof script.overrides) },
+          inputs: { ...settings?.inputs, ...inputs },
+          overrides: { ...script.overrides, ...settings?.overrides, ...(set as typeof script.overrides) },
           asOf,
           bars,
           symbol,
@@ -79,7 +87,7 @@ export const backtestCommand: Command = {
           finer,
           library: script.library,
           limits: DEFAULT_LIMITS,
-          scripts: new CompiledScripts(),
+          scripts,
           now: () => performance.now(),
           ...(progress && { progress: (bar: number) => progress(progressBar(bar / bars.length)) }),
         }
@@ -92,7 +100,11 @@ export const backtestCommand: Command = {
         }
         const result = await withSeries(series, (found) => runBacktest({ ...request, series: found }))
         progress?.(null)
-        if (flags.trades !== undefined) await Bun.write(flags.trades, tradesCsv(result.report.trades))
+        if (flags.trades !== undefined)
+          await Bun.write(
+            flags.trades,
+            tradeListCsv(result.report, offsetsIn(flags.utc ? 'UTC' : symbol.timezone)),
+          )
         if (flags.plots !== undefined) await Bun.write(flags.plots, plotsCsv(result.tracks))
         const trials = await triedHere(on, script.source, result)
         if (flags.json) print(JSON.stringify({ ...result, trials }))
@@ -101,15 +113,14 @@ export const backtestCommand: Command = {
           const shown = { ink, zone: flags.utc ? 'UTC' : symbol.timezone, tries }
           for (const line of reportLines(result.report, shown)) print(line)
         }
-        if (flags.compare === undefined) return 0
-        const csv = await Bun.file(flags.compare).text()
+        if (!exported) return 0
         const timezone = flags.timezone ?? null
-        const { agrees, lines, exported } = comparisonLines(csv, result.report, bars, timezone)
-        for (const line of lines) print(line)
+        const { agrees, lines } = comparisonLines(exported, result.report, bars, timezone)
+        for (const line of [...(settings ? settingsLines(settings) : []), ...lines]) print(line)
         if (agrees) return 0
         const earlier = all.length > bars.length ? all : null
         // One search, even if it is started again to fetch a series.
-        const explainer = new Explainer({ exported, timezone, earlier, finer })
+        const explainer = new Explainer({ exported: exported.list.trades, timezone, earlier, finer })
         const why = await withSeries(series, (found) => explainer.explain({ ...request, series: found }))
         progress?.(null)
         if (why) for (const line of explanationLines(why)) print(line)
@@ -128,3 +139,5 @@ export const backtestCommand: Command = {
     })
   },
 }
+
+const offsetsIn = (zone: string) => (time: number) => zoneOf(zone)?.offsetAt(time) ?? 0

@@ -1,38 +1,36 @@
 // `chartroom backtest … --compare EXPORT.csv`: compares the run with TradingView's list of trades.
 
 import { compareTrades, type ComparedTrade } from '../broker/compare.ts'
+import { heldAgainst, untilOf } from '../broker/exported/held.ts'
+import type { Settings } from '../broker/exported/properties.ts'
+import type { ExportFigure } from '../wire/export.ts'
 import type { Report } from '../wire/report.ts'
-import { parseTradeList, type ExportedTrade } from '../broker/trade-csv.ts'
 import type { Bars } from '../market/bars.ts'
-import { UsageError } from './command.ts'
+import { zoneOf } from '../market/zone.ts'
+import type { ExportFile } from './export-file.ts'
+
+/** So many lines of a kind are printed. */
+const LINES_MAX = 20
 
 /** `agrees`: every closed trade of both lists agrees. A `timezone` of null = detect it. */
 export function comparisonLines(
-  csv: string,
+  { list, tester }: ExportFile,
   report: Report,
   bars: Bars,
   timezone: string | null,
-): {
-  readonly agrees: boolean
-  readonly lines: readonly string[]
-  readonly exported: readonly ExportedTrade[]
-} {
-  const { trades, problems } = parseTradeList(csv)
-  if (trades.length === 0)
-    throw new UsageError(
-      problems[0]
-        ? `--compare: row ${problems[0].row}: ${problems[0].message}`
-        : '--compare: no trade in it.',
-    )
+): { readonly agrees: boolean; readonly lines: readonly string[] } {
+  const { trades, problems, unknown } = list
   const found = compareTrades(trades, report.trades, bars, {
     mintick: report.mintick,
     timezone,
     exchangeTimezone: report.timezone,
+    until: tester ? untilOf(tester) : undefined,
   })
   const agrees = found.exact === found.expected && found.expected === found.found
   const lines = [
     `${found.exact} of ${found.expected} trades of the export agree; the run has ${found.found}.`,
     `Times of the export: ${found.timezone}${found.timezoneDetected ? ' (detected)' : ''}.`,
+    ...unknown.map((heading) => `The heading "${heading}" is not understood: its column is left out.`),
     ...problems.slice(0, 10).map(({ row, message }) => `Row ${row} is no trade: ${message}`),
   ]
   const { firstDivergence: first } = found
@@ -41,8 +39,40 @@ export function comparisonLines(
       `First divergence: trade ${first.n}, bar ${first.bar}, ${new Date(first.time).toISOString()}`,
       ...differenceLines(first),
     )
-  return { agrees, lines, exported: trades }
+  const zone = zoneOf(found.timezone)
+  if (tester && zone) {
+    const { figures, settings } = heldAgainst(tester, report, bars, zone)
+    lines.push(...figureLines(figures), ...few(settings.unknown.map((line) => `Left aside: ${line}`)))
+  }
+  return { agrees, lines }
 }
+
+/** What the export set, for the user to see before the report; a line each. */
+export function settingsLines({ exchange, symbol, interval, range, inputs, overrides }: Settings): string[] {
+  const named = Object.entries({ ...inputs, ...overrides }).map(([name, value]) => `${name} ${String(value)}`)
+  const market = [symbol === null ? '' : `${exchange}:${symbol}`, interval ?? ''].filter(Boolean).join(' ')
+  const all = [market, range ? `${range.from} to ${range.to}` : '', ...named].filter(Boolean)
+  return all.length === 0 ? [] : [`Set from the export: ${all.join(' · ')}`]
+}
+
+function figureLines(figures: readonly ExportFigure[]): string[] {
+  if (figures.length === 0) return []
+  const differ = figures.filter(({ agrees }) => !agrees)
+  const text = (value: number | null, isShare: boolean) =>
+    value === null ? '—' : `${Number(value.toFixed(6))}${isShare ? '%' : ''}`
+  return [
+    `${figures.length - differ.length} of ${figures.length} figures of the export agree.`,
+    ...few(
+      differ.map(
+        ({ name, of, isShare, expected, found }) =>
+          `  ${name}${of === 'all' ? '' : `, ${of}`}: ${text(expected, isShare)} in the export, ${text(found, isShare)} here`,
+      ),
+    ),
+  ]
+}
+
+const few = (lines: readonly string[]) =>
+  lines.length > LINES_MAX ? [...lines.slice(0, LINES_MAX), `  and ${lines.length - LINES_MAX} more`] : lines
 
 function differenceLines({ differences }: ComparedTrade): string[] {
   return differences.map(({ field, expected, found }) =>

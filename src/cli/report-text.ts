@@ -146,10 +146,10 @@ function tickDigits(mintick: number): number {
 }
 
 /** TradingView's "Signal" is an order's comment, or else its id. */
-export function entrySignal({ entryComment, entryId }: ReportTrade): string {
+function entrySignal({ entryComment, entryId }: ReportTrade): string {
   return entryComment || entryId
 }
 
-export function exitSignal({ exitComment, exitId }: ReportTrade): string {
+function exitSignal({ exitComment, exitId }: ReportTrade): string {
   return exitComment || exitId
 }

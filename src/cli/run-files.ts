@@ -1,29 +1,7 @@
-// The files that `backtest` writes for other programs: the list of trades and the plots as CSV, at full precision.
+// The plots as `backtest` writes them for other programs: CSV at full precision.
 
 import { csvRow } from '../lib/csv-text.ts'
-import type { ReportTrade } from '../wire/report.ts'
 import type { Track } from '../wire/track.ts'
-import { entrySignal, exitSignal } from './report-text.ts'
-
-const TRADE_COLUMNS: Readonly<Record<string, (trade: ReportTrade) => string | number>> = {
-  n: (trade) => trade.n,
-  side: (trade) => trade.side,
-  entry_time: (trade) => trade.entryTime,
-  entry_price: (trade) => trade.entryPrice,
-  entry_signal: entrySignal,
-  exit_time: (trade) => trade.exitTime,
-  exit_price: (trade) => trade.exitPrice,
-  exit_signal: exitSignal,
-  qty: (trade) => trade.qty,
-  profit: (trade) => trade.profit,
-  status: (trade) => trade.status,
-}
-
-/** Times are UTC ms; numbers are not rounded. */
-export function tradesCsv(trades: readonly ReportTrade[]): string {
-  const rows = trades.map((trade) => csvRow(Object.values(TRADE_COLUMNS).map((column) => column(trade))))
-  return [csvRow(Object.keys(TRADE_COLUMNS)), ...rows, ''].join('\n')
-}
 
 /** The time and one column for each plot, named by its title; na is written `na`. */
 export function plotsCsv(tracks: readonly Track[]): string {

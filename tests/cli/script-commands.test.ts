@@ -4,6 +4,9 @@ import { formatBytes, formatNumber, formatPercent, progressBar, tableLines } fro
 import { runs, type Run } from '../../src/work/runs/records.ts'
 import { Scripts } from '../../src/people/scripts/scripts.ts'
 import { barsCsv } from '../work/sweeps/sweep-server.ts'
+import { splitCsvLine } from '../../src/lib/csv-rows.ts'
+import type { Report } from '../../src/wire/report.ts'
+import { xlsxOf } from '../broker/xlsx.ts'
 import { chartroom, openKept, temporaryFolder, withInput } from './run.ts'
 
 const SERIES = ['--symbol', 'SP:SPX', '--interval', '1d']
@@ -17,6 +20,15 @@ if ta.crossover(close, average)
 if ta.crossunder(close, average)
     strategy.close("Long")
 `
+
+/** Cells of a CSV without line breaks in them; numbers as numbers. */
+function parsed(csv: string): (string | number)[][] {
+  const cell = (text: string) => (text !== '' && Number.isFinite(Number(text)) ? Number(text) : text)
+  return csv
+    .trim()
+    .split('\n')
+    .map((line) => splitCsvLine(line, ',').map(cell))
+}
 
 function scripts(files: Readonly<Record<string, string>>): string {
   const folder = temporaryFolder()
@@ -59,45 +71,12 @@ describe('backtest', () => {
     const folder = scripts({ 'cross.pine': CROSS })
     const base = ['backtest', `${folder}/cross.pine`, ...SERIES, '--last', '1000']
     await chartroom(temporaryFolder(), ...base, '--trades', `${folder}/trades.csv`)
-    const text = readFileSync(`${folder}/trades.csv`, 'utf8').replaceAll('"up, and away"', 'up')
-    const rows = text.trim().split('\n').slice(1)
-    const date = (ms: string | undefined) => new Date(Number(ms)).toISOString().slice(0, 10)
-    const exported = (entryPriceOf: (n: number, price: number) => number) =>
-      [
-        'Trade #,Type,Date/Time,Signal,Price USD,Contracts,Profit USD',
-        ...rows.flatMap((row) => {
-          const [
-            n = '',
-            ,
-            entryTime,
-            entryPrice = '',
-            ,
-            exitTime,
-            exitPrice = '',
-            exitSignal = '',
-            qty = '',
-            profit = '',
-            status,
-          ] = row.split(',')
-          if (status !== 'closed') return []
-          const entry = entryPriceOf(Number(n), Number(entryPrice)).toFixed(2)
-          return [
-            `${n},Exit long,${date(exitTime)},${exitSignal},${Number(exitPrice).toFixed(2)},${qty},${Number(profit).toFixed(2)}`,
-            `${n},Entry long,${date(entryTime)},"up, and away",${entry},${qty},${Number(profit).toFixed(2)}`,
-          ]
-        }),
-      ].join('\n')
-    writeFileSync(
-      `${folder}/same.csv`,
-      exported((_n, price) => price),
-    )
-    const same = await chartroom(temporaryFolder(), ...base, '--compare', `${folder}/same.csv`)
+    // Ours is written like TradingView's.
+    const same = await chartroom(temporaryFolder(), ...base, '--compare', `${folder}/trades.csv`)
     expect(same.out).toMatch(/(\d+) of \1 trades of the export agree; the run has \1\./)
     expect(same.code).toBe(0)
-    writeFileSync(
-      `${folder}/other.csv`,
-      exported((n, price) => (n === 3 ? price + 1 : price)),
-    )
+    const text = readFileSync(`${folder}/trades.csv`, 'utf8')
+    writeFileSync(`${folder}/other.csv`, text.replace(/^(3,Entry long,[^"]*"[^"]*",)/m, '$11'))
     const other = await chartroom(temporaryFolder(), ...base, '--compare', `${folder}/other.csv`)
     expect(other.out).toContain('First divergence: trade 3,')
     expect(other.out).toContain('entryPrice:')
@@ -109,10 +88,79 @@ describe('backtest', () => {
       '--set',
       '{"slippage":3}',
       '--compare',
-      `${folder}/same.csv`,
+      `${folder}/trades.csv`,
     )
     expect(slipped.out).toContain('Why: All')
     expect(slipped.out).toContain(`--set '{"slippage":0}'`)
+  })
+  test("sets the run by TradingView's XLSX, and holds its figures against it", async () => {
+    const folder = scripts({ 'cross.pine': CROSS })
+    const data = temporaryFolder()
+    const set = ['--inputs', '{"Length": 10}', '--set', '{"initial_capital": 70000, "slippage": 2}']
+    const ran = await chartroom(
+      data,
+      'backtest',
+      `${folder}/cross.pine`,
+      ...SERIES,
+      ...set,
+      '--last',
+      '1000',
+      '--trades',
+      `${folder}/trades.csv`,
+      '--json',
+    )
+    const { report } = JSON.parse(ran.out) as { report: Report }
+    const list = parsed(readFileSync(`${folder}/trades.csv`, 'utf8'))
+    const wall = (time: number | null) => new Date(time ?? 0).toISOString().slice(0, 10)
+    const book = (profit: number) =>
+      xlsxOf([
+        {
+          name: 'Performance',
+          rows: [
+            ['', 'All USD'],
+            ['Net profit', profit],
+            ['Gross loss', report.all.grossLoss],
+          ],
+        },
+        { name: 'List of trades', rows: list },
+        {
+          name: 'Properties',
+          rows: [
+            ['name', 'value'],
+            ['Trading range', `${wall(report.range.from)} — ${wall(report.range.to)}`],
+            ['Symbol', 'SP:SPX'],
+            ['Timeframe', '1 day'],
+            ['Length', 10],
+            ['Width', 5],
+            ['Initial capital', 70_000],
+            ['Slippage', '2 ticks'],
+          ],
+        },
+      ])
+    writeFileSync(`${folder}/same.xlsx`, book(report.all.netProfit))
+    const same = await chartroom(data, 'backtest', `${folder}/cross.pine`, '--compare', `${folder}/same.xlsx`)
+    expect(same.err).toBe('')
+    expect(same.out).toMatch(
+      /^Set from the export: SP:SPX 1d · \S+ \S+ to \S+ \S+ · Length 10 · initial_capital 70000 · slippage 2$/m,
+    )
+    expect(same.out).toMatch(/(\d+) of \1 trades of the export agree; the run has \1\./)
+    expect(same.out).toContain('2 of 2 figures of the export agree.')
+    expect(same.out).toContain(
+      'Left aside: "Width: 5": neither a property that is known nor an input of the script.',
+    )
+    expect(same.code).toBe(0)
+    // What a flag says goes before the file.
+    writeFileSync(`${folder}/other.xlsx`, book(report.all.netProfit + 1))
+    const flagged = ['--compare', `${folder}/other.xlsx`, '--set', '{"slippage": 5}', '--last', '900']
+    const other = await chartroom(data, 'backtest', `${folder}/cross.pine`, ...flagged)
+    expect(other.out).toContain('SP:SPX 1d · 900 bars, ')
+    expect(other.out).toMatch(/^ {2}Net profit: \S+ in the export, \S+ here$/m)
+    expect(other.code).toBe(1)
+    writeFileSync(`${folder}/none.xlsx`, 'Trade #,Type')
+    const none = await chartroom(data, 'backtest', `${folder}/cross.pine`, '--compare', `${folder}/none.xlsx`)
+    expect([none.code, none.err]).toEqual([2, expect.stringContaining('--compare: The export is no XLSX')])
+    const gone = await chartroom(data, 'backtest', `${folder}/cross.pine`, '--compare', `${folder}/gone.xlsx`)
+    expect([gone.code, gone.err]).toEqual([2, expect.stringContaining('--compare: there is no file')])
   })
   test('counts what it tried on cached bars, with what a sweep there tried, and says what luck leaves', async () => {
     const folder = scripts({ 'cross.pine': CROSS })
@@ -167,11 +215,9 @@ describe('backtest', () => {
     expect(lines[1]).toContain('SP:SPX 1d · 1,000 bars, ')
     expect(lines[2]).toBe('Length 10')
     const trades = readFileSync(`${folder}/trades.csv`, 'utf8').trim().split('\n')
-    expect(trades[0]).toBe(
-      'n,side,entry_time,entry_price,entry_signal,exit_time,exit_price,exit_signal,qty,profit,status',
-    )
+    expect(trades[0]).toStartWith('Trade number,Type,Date and time,Signal,Price USD,Size (qty),')
     expect(trades.length).toBeGreaterThan(10)
-    expect(trades[1]).toMatch(/^1,long,\d{13},\d+\.\d+,"up, and away",\d{13},/)
+    expect(trades[2]).toMatch(/^1,Entry long,\d{4}-\d\d-\d\d \d\d:\d\d,"up, and away",\d+\.\d+,1,/)
     const plots = readFileSync(`${folder}/plots.csv`, 'utf8').trim().split('\n')
     expect(plots.length).toBe(1001)
     expect(plots[0]).toBe('time,Average')

@@ -6,7 +6,6 @@ import { contrast, legible, PAGE } from '../../src/dashboard/chart/paint.ts'
 import { marksOf, colorAt, groundAt, rangeOf, type PlotMark } from '../../src/dashboard/chart/marks.ts'
 import { offsetsOf, toUtc } from '../../src/dashboard/chart/zone.ts'
 import { envelope, longestUnderWater, ticks, yearsOf } from '../../src/dashboard/report/figures.ts'
-import { spreadsheetOf } from '../../src/dashboard/report/trades-csv.ts'
 import { neighbour, ticksUntil } from '../../src/dashboard/replay/replay-model.ts'
 import { tradeLines } from '../../src/dashboard/chart/trades.ts'
 import type { ReportTrade } from '../../src/wire/report.ts'
@@ -206,20 +205,6 @@ test('the next stop lies behind the cursor, the previous one before it', () => {
     2,
     null,
   ])
-})
-
-test('a CSV field that a spreadsheet would calculate is made harmless', () => {
-  const trade = {
-    n: 1,
-    side: 'long',
-    entryTime: 0,
-    exitTime: DAY,
-    entryComment: '=1+1',
-    exitComment: 'a "b", c',
-  }
-  const [, row] = spreadsheetOf({ trades: [trade] } as never).split('\r\n')
-  expect(row).toContain(`'=1+1`)
-  expect(row).toContain('"a ""b"", c"')
 })
 
 test('text in a script’s colour is read in either theme, and keeps its colour where it can', () => {

@@ -61,10 +61,8 @@ describe.each(BUILT)('%s', (mode) => {
       expect(code).toBe(0)
       const { summary } = JSON.parse(out).report
       const [header, ...trades] = readFileSync(`${place.folder}/trades.csv`, 'utf8').trim().split('\n')
-      expect(header).toBe(
-        'n,side,entry_time,entry_price,entry_signal,exit_time,exit_price,exit_signal,qty,profit,status',
-      )
-      expect(trades.length).toBeGreaterThanOrEqual(summary.trades)
+      expect(header).toStartWith('Trade number,Type,Date and time,Signal,Price ')
+      expect(trades.length).toBeGreaterThanOrEqual(2 * summary.trades)
       expect(summary.trades).toBeGreaterThan(100)
       const plots = readFileSync(`${place.folder}/plots.csv`, 'utf8').trim().split('\n')
       expect(plots.slice(0, 3).map((line) => line.split(',').slice(1))).toEqual([['Average'], ['na'], ['na']])

@@ -11,7 +11,8 @@ import { count, money, percent, price, quantity, time as timeText, tone } from '
 import { Button, cx, Empty } from '../ui/ui.tsx'
 import { bottom, lookAt, run, running } from '../workspace.ts'
 import s from './report.module.css'
-import { spreadsheetOf } from './trades-csv.ts'
+import { tradeListCsv } from '../../wire/trade-list.ts'
+import { offsetsOf } from '../chart/zone.ts'
 
 /**
  * How a row is laid out, by the width that there is for it: one line, entry above exit, or what a phone has room for. Its
@@ -183,7 +184,7 @@ function TradeTable({ report, name }: { readonly report: Report; readonly name: 
           icon="download"
           onClick={() =>
             download(
-              new Blob([spreadsheetOf(report)], { type: 'text/csv' }),
+              new Blob([tradeListCsv(report, offsetsOf(zone.value))], { type: 'text/csv' }),
               `${name.replaceAll(/[^\w-]+/g, '-')}-${report.symbol}-${report.interval}${report.asOf === undefined ? '' : `-as-of-${report.asOf}`}-trades.csv`,
             )
           }

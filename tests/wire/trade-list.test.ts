@@ -1,0 +1,78 @@
+// The list of trades as we write it is TradingView's: what reads one reads the other.
+
+import { expect, test } from 'bun:test'
+import { parseTradeList } from '../../src/broker/trade-csv.ts'
+import type { ReportTrade } from '../../src/wire/report.ts'
+import { tradeListCsv } from '../../src/wire/trade-list.ts'
+
+const HOUR = 3_600_000
+const LONG: ReportTrade = {
+  n: 1,
+  side: 'long',
+  qty: 0.5,
+  entryId: 'L',
+  entryTime: Date.UTC(2026, 9, 1, 12, 15),
+  entryBar: 1,
+  entryPrice: 100.25,
+  entryComment: '=1+1',
+  exitId: 'TP',
+  exitTime: Date.UTC(2026, 9, 1, 23, 30),
+  exitBar: 46,
+  exitPrice: 110,
+  exitComment: 'a "b", c',
+  profit: 4.875,
+  profitPct: 0.097,
+  commission: 0.1,
+  runup: 5,
+  runupPct: 0.1,
+  drawdown: -1.5,
+  drawdownPct: -0.03,
+  bars: 46,
+  cumProfit: 4.875,
+  cumProfitPct: 0.003,
+  status: 'closed',
+}
+const OPEN: ReportTrade = {
+  ...LONG,
+  n: 2,
+  side: 'short',
+  entryComment: null,
+  exitComment: null,
+  status: 'open',
+}
+const report = { trades: [LONG, OPEN], currency: 'USDT', pointvalue: 2 }
+
+test('it has today’s columns, the exit first, on the clock that is asked for', () => {
+  expect(tradeListCsv(report, () => 2 * HOUR).split('\n')).toEqual([
+    'Trade number,Type,Date and time,Signal,Price USDT,Size (qty),Size (value),Net PnL USDT,Return %,Commission USDT,Favorable excursion USDT,Favorable excursion %,Adverse excursion USDT,Adverse excursion %,Cumulative PnL USDT,Cumulative PnL %,Duration (bars)',
+    '1,Exit long,2026-10-02 01:30,"a ""b"", c",110,0.5,100.25,4.875,9.7,0.1,5,10,-1.5,-3,4.875,0.3,46',
+    // A spreadsheet would calculate it.
+    "1,Entry long,2026-10-01 14:15,'=1+1,100.25,0.5,100.25,4.875,9.7,0.1,5,10,-1.5,-3,4.875,0.3,46",
+    '2,Exit short,2026-10-02 01:30,Open,110,0.5,100.25,4.875,9.7,0.1,5,10,-1.5,-3,4.875,0.3,46',
+    '2,Entry short,2026-10-01 14:15,L,100.25,0.5,100.25,4.875,9.7,0.1,5,10,-1.5,-3,4.875,0.3,46',
+    '',
+  ])
+})
+
+test('it is read as TradingView’s own, every heading understood', () => {
+  const { trades, problems, unknown } = parseTradeList(tradeListCsv(report, () => 0))
+  expect([problems, unknown]).toEqual([[], []])
+  expect(trades).toMatchObject([
+    {
+      n: 1,
+      side: 'long',
+      entry: { wall: LONG.entryTime, price: 100.25, signal: "'=1+1" },
+      exit: { wall: LONG.exitTime, price: 110, signal: 'a "b", c' },
+      qty: 0.5,
+      profit: { value: 4.875 },
+      open: false,
+    },
+    { n: 2, side: 'short', entry: { signal: 'L' }, open: true },
+  ])
+})
+
+test('a run without trades is the headings alone, and times of seconds have them', () => {
+  expect(tradeListCsv({ ...report, trades: [] }, () => 0).split('\n')).toHaveLength(2)
+  const second = { ...LONG, entryTime: LONG.entryTime + 5000 }
+  expect(tradeListCsv({ ...report, trades: [second] }, () => 0)).toContain('2026-10-01 12:15:05')
+})
