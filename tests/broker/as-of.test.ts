@@ -52,11 +52,11 @@ describe('an order without a size', () => {
       ', default_qty_type = strategy.percent_of_equity, default_qty_value = 100, initial_capital = 1000000',
       523.5602,
     ],
-  ])('as of 24 September 2026, where strategy() has "%s"', (given, qty) => {
+  ])('F13: as of 24 September 2026, where strategy() has "%s"', (given, qty) => {
     expect(sizeOf(given, '2026-09-24')).toBeCloseTo(qty, 8)
   })
 
-  test('is one contract before that day, in versions before 6, and in runs from before runs had a day', () => {
+  test('F13: is one contract before that day, in versions before 6, and in runs from before runs had a day', () => {
     expect(sizeOf('', '2026-09-23')).toBe(1)
     expect(sizeOf('', '2026-09-24', 5)).toBe(1)
     expect(sizeOf('', undefined)).toBe(1)
