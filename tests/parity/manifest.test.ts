@@ -111,7 +111,7 @@ describe('a manifest', () => {
   test('counts no case that expects nothing, and says so', () => {
     const cases = [CASE, { ...CASE, id: 'none', trades: 'empty.csv' }]
     expect(measure({ ...MANIFEST, cases }).lines).toEqual([
-      '– none: its list cannot be read (The file has no rows.); it does not count',
+      '– none: its list has no closed trade; it does not count',
       '✓ manifest/one 1/1',
       'manifest: 1 of 1 exact (100.000 %), 1 of 1 cases wholly',
     ])
