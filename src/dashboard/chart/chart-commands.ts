@@ -2,11 +2,9 @@
 
 import { batch } from '@preact/signals'
 import { activeId, charts, neighbourOf, placed, setLink, setShape } from '../charts.ts'
-import { type Command } from '../commands.ts'
-import { percent, price } from '../format.ts'
+import type { Command } from '../commands.ts'
 import { drawingBar } from '../settings.ts'
 import { toastError } from '../ui/ui.tsx'
-import { run } from '../workspace.ts'
 import { askAlert } from './ask-alert.ts'
 import {
   activate,

@@ -30,7 +30,14 @@ export async function runAgain({ kind, id }: Run): Promise<void> {
     } = backtest
     await call('POST /api/platform/backtests', {
       body: {
-        ...{ name, exchange, symbol, interval, bars, source, inputs, asOf: dayToRepeat(asOf) },
+        name,
+        exchange,
+        symbol,
+        interval,
+        bars,
+        source,
+        inputs,
+        asOf: dayToRepeat(asOf),
         overrides: overrides as Overrides,
       },
     })
@@ -41,7 +48,15 @@ export async function runAgain({ kind, id }: Run): Promise<void> {
     const asked = { space, where, sampler, trials, seed, objective, constraints, windows }
     await call('POST /api/platform/sweeps', {
       body: {
-        ...{ name, exchange, symbol, interval, bars, source, inputs, ...asked, asOf: dayToRepeat(asOf) },
+        name,
+        exchange,
+        symbol,
+        interval,
+        bars,
+        source,
+        inputs,
+        ...asked,
+        asOf: dayToRepeat(asOf),
         overrides: overrides as NonNullable<SweepBody['overrides']>,
         ...(halving && { halving }),
       },

@@ -3,7 +3,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { RUNS_MAX } from '../backtests/compare-model.ts'
 import {
-  attempt,
   Confirm,
   pageStyles as p,
   Segments,

@@ -114,7 +114,7 @@ async function clone({ name, source }: Subject): Promise<void> {
 
 function Actions({ subject, onChanged }: TabProps) {
   const [deleting, setDeleting] = useState(false)
-  const { id, name, source, stored } = subject
+  const { id, name, stored } = subject
   const starred = favourites.value.includes(starId(id))
   return (
     <>

@@ -24,7 +24,11 @@ export function ScanForm({ subject }: TabProps) {
       const { source, interval } = about
       const { id } = await call('POST /api/platform/scans', {
         body: {
-          ...{ name: subject.name, interval, bars: Number(bars), source, ...settingsOf(subject) },
+          name: subject.name,
+          interval,
+          bars: Number(bars),
+          source,
+          ...settingsOf(subject),
           ...(list !== '' && { watchlistId: list }),
         },
       })

@@ -182,7 +182,13 @@ function bodyOf(
   { windows, halving, sampler }: Choices,
 ): SweepBody {
   return {
-    ...{ name: subject.name, exchange, symbol, interval, bars, source, ...settingsOf(subject) },
+    name: subject.name,
+    exchange,
+    symbol,
+    interval,
+    bars,
+    source,
+    ...settingsOf(subject),
     space: chosen.map(variedOf),
     where: where.trim() === '' ? [] : [where],
     ...(objective.trim() !== '' && { objective: inNames(objective, FIGURE_NAMES) }),
