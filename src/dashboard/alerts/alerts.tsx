@@ -133,15 +133,17 @@ function Fired() {
         )
         return (
           <>
-            <input
-              class={cx(ui['input'], p['find'])}
-              type="search"
-              aria-label="Find a firing"
-              placeholder="Message, market, alert"
-              value={words}
-              onInput={(event) => setWords(event.currentTarget.value)}
-            />
-            <p class="muted">The newest first. A click shows the bar.</p>
+            <div class={cx(p['actions'], p['bar'])}>
+              <input
+                class={cx(ui['input'], p['find'])}
+                type="search"
+                aria-label="Find a firing"
+                placeholder="Message, market, alert"
+                value={words}
+                onInput={(event) => setWords(event.currentTarget.value)}
+              />
+              <span class="muted">The newest first. A click shows the bar.</span>
+            </div>
             <ul class={s['list']} aria-label="Firings">
               {shown.map((firing) => (
                 <FiringRow key={firing.id} firing={firing} />

@@ -28,7 +28,7 @@ export function ForwardForm({ subject }: TabProps) {
   if (subject.kind !== 'strategy')
     return <Empty title="Nothing to follow">Only a strategy places orders. Choose one on the left.</Empty>
   return (
-    <>
+    <div class={j.job}>
       <AboutChips subject={subject} about={about} without={['bars']} />
       <p class={j.note}>
         A backtest says what a strategy would have done; this says what it does, from the next closed bar on.
@@ -40,6 +40,6 @@ export function ForwardForm({ subject }: TabProps) {
           Also tell of orders on the bar that is not over: provisional, and confirmed or retracted later
         </Check>
       </Form>
-    </>
+    </div>
   )
 }

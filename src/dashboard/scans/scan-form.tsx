@@ -37,7 +37,7 @@ export function ScanForm({ subject }: TabProps) {
   })
   const lists = (watchlists.value ?? []).map(({ id, name }) => [id, name] as const)
   return (
-    <>
+    <div class={j.job}>
       <AboutChips subject={subject} about={about} without={['market', 'bars']} />
       <p class={j.note}>
         Run over many markets: the last values of its plots, and which of its conditions hold now.
@@ -57,6 +57,6 @@ export function ScanForm({ subject }: TabProps) {
           />
         </div>
       </Form>
-    </>
+    </div>
   )
 }

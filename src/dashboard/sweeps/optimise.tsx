@@ -58,7 +58,7 @@ export function Optimise({ subject }: TabProps) {
     [source],
   )
   return (
-    <>
+    <div class={j.job}>
       <AboutChips subject={subject} about={about} />
       <Show of={checked}>
         {({ inputs: list, kind }) =>
@@ -77,7 +77,7 @@ export function Optimise({ subject }: TabProps) {
           )
         }
       </Show>
-    </>
+    </div>
   )
 }
 
