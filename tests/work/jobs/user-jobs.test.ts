@@ -194,3 +194,26 @@ test('a watcher is let go when the job is left to another server', async () => {
   await watching
   expect(jobs.get('a')).toBeUndefined()
 })
+
+test('what a stopping server leaves is handed back if the kind says how, and fails in no case', async () => {
+  const done: string[] = []
+  for (const interrupt of [undefined, async (id: string) => void done.push(`${id} is given back`)]) {
+    const record = { id: 'a', userId: 'usr_1', state: 'running' } as const
+    const jobs = new UserJobs<KeptJob, Pick<KeptJob, 'state'>>({
+      noun: ['job', 'jobs'],
+      clock: new HandClock(),
+      log: (level) => void done.push(level),
+      find: async () => record,
+      isOurs: () => true,
+      countUnderWay: async () => 0,
+      progressOf: ({ state }) => ({ state }),
+      work: () => Promise.reject(new Problem(503, 'shutting_down', 'The server is stopping.')),
+      fail: async () => void done.push('failed'),
+      ...(interrupt && { interrupt }),
+    })
+    jobs.begin(record)
+    await jobs.settled()
+    done.push('settled')
+  }
+  expect(done).toEqual(['settled', 'a is given back', 'settled'])
+})
