@@ -9,14 +9,16 @@ import { withSeries } from '../work/workers/asked-series.ts'
 import { DEFAULT_LIMITS } from '../language/runtime/limits.ts'
 import { onlyOf, parseArguments, type Command } from './command.ts'
 import { comparisonLines, settingsLines } from './compare-text.ts'
-import { barsFlags, barsInRange, readExportFile, settingsFrom } from './export-file.ts'
+import { barsFlags, barsInRange, readExportFile, settingsFrom, type ExportFile } from './export-file.ts'
 import { explanationLines } from './explanation-text.ts'
 import { diagnosticLines, diagnosticsOf } from './diagnostics-text.ts'
 import { reportLines } from './report-text.ts'
 import { repaintLines } from './repaint-text.ts'
+import type { BacktestRequest } from '../broker/backtest.ts'
+import type { Report } from '../wire/report.ts'
 import { tradeListCsv } from '../wire/trade-list.ts'
 import { plotsCsv } from './run-files.ts'
-import { BARS_FLAGS, BARS_HELP, parseJsonObject, withScriptBars } from './script-bars.ts'
+import { BARS_FLAGS, BARS_HELP, parseJsonObject, withScriptBars, type ScriptBars } from './script-bars.ts'
 import { DAY_FLAG, DAY_HELP, dayOfFlag, scriptToRun } from './script-file.ts'
 import { progressBar } from './table.ts'
 import { triedHere, triesLines } from './tries.ts'
@@ -73,7 +75,7 @@ export const backtestCommand: Command = {
     const settings = settingsFrom(exported, scripts, script)
     return withScriptBars(context, barsFlags(flags, settings), async (found) => {
       const on = barsInRange(found, settings, flags)
-      const { bars, all, symbol, interval, finer, series } = on
+      const { bars, symbol, interval, finer, series } = on
       const { print, ink, warn, progress } = context
       try {
         const request = {
@@ -100,31 +102,24 @@ export const backtestCommand: Command = {
         }
         const result = await withSeries(series, (found) => runBacktest({ ...request, series: found }))
         progress?.(null)
+        const zone = flags.utc ? 'UTC' : symbol.timezone
         if (flags.trades !== undefined)
-          await Bun.write(
-            flags.trades,
-            tradeListCsv(result.report, offsetsIn(flags.utc ? 'UTC' : symbol.timezone)),
-          )
+          await Bun.write(flags.trades, tradeListCsv(result.report, offsetsIn(zone)))
         if (flags.plots !== undefined) await Bun.write(flags.plots, plotsCsv(result.tracks))
         const trials = await triedHere(on, script.source, result)
         if (flags.json) print(JSON.stringify({ ...result, trials }))
         else {
           const tries = triesLines(trials, { isCounted: on.ledger !== null })
-          const shown = { ink, zone: flags.utc ? 'UTC' : symbol.timezone, tries }
+          const shown = { ink, zone, tries }
           for (const line of reportLines(result.report, shown)) print(line)
         }
         if (!exported) return 0
-        const timezone = flags.timezone ?? null
-        const { agrees, lines } = comparisonLines(exported, result.report, bars, timezone)
-        for (const line of [...(settings ? settingsLines(settings) : []), ...lines]) print(line)
-        if (agrees) return 0
-        const earlier = all.length > bars.length ? all : null
-        // One search, even if it is started again to fetch a series.
-        const explainer = new Explainer({ exported: exported.list.trades, timezone, earlier, finer })
-        const why = await withSeries(series, (found) => explainer.explain({ ...request, series: found }))
+        if (settings) for (const line of settingsLines(settings)) print(line)
+        const asked = { request, report: result.report, timezone: flags.timezone ?? null }
+        const lines = await differencesFrom(exported, on, asked)
         progress?.(null)
-        if (why) for (const line of explanationLines(why)) print(line)
-        return 1
+        for (const line of lines.said) print(line)
+        return lines.agrees ? 0 : 1
       } catch (error) {
         progress?.(null)
         for (const line of diagnosticLines(
@@ -138,6 +133,27 @@ export const backtestCommand: Command = {
       }
     })
   },
+}
+
+interface Asked {
+  readonly request: Omit<BacktestRequest, 'series'>
+  readonly report: Report
+  readonly timezone: string | null
+}
+
+/** What the export and the run have otherwise, and why. */
+async function differencesFrom(
+  exported: ExportFile,
+  { bars, all, finer, series }: ScriptBars,
+  { request, report, timezone }: Asked,
+): Promise<{ readonly agrees: boolean; readonly said: readonly string[] }> {
+  const { agrees, lines } = comparisonLines(exported, report, bars, timezone)
+  if (agrees) return { agrees, said: lines }
+  const earlier = all.length > bars.length ? all : null
+  // One search, even if it is started again to fetch a series.
+  const explainer = new Explainer({ exported: exported.list.trades, timezone, earlier, finer })
+  const why = await withSeries(series, (found) => explainer.explain({ ...request, series: found }))
+  return { agrees, said: [...lines, ...(why ? explanationLines(why) : [])] }
 }
 
 const offsetsIn = (zone: string) => (time: number) => zoneOf(zone)?.offsetAt(time) ?? 0

@@ -1,7 +1,7 @@
 // TradingView's exports as they are today, in the languages that were seen, and the XLSX of the strategy tester.
 
 import { describe, expect, test } from 'bun:test'
-import { strToU8, zipSync } from 'fflate'
+import { strToU8, unzipSync, zipSync } from 'fflate'
 import { heldAgainst, untilOf } from '../../src/broker/exported/held.ts'
 import { settingsIn } from '../../src/broker/exported/properties.ts'
 import { readExport } from '../../src/broker/exported/read-export.ts'
@@ -9,6 +9,7 @@ import { columnOf } from '../../src/broker/exported/words.ts'
 import { runBacktest } from '../../src/broker/run.ts'
 import { parseTradeList, type ExportedTrade } from '../../src/broker/trade-csv.ts'
 import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
+import { Problem } from '../../src/lib/problem.ts'
 import { zoneOf } from '../../src/market/zone.ts'
 import { defaultSymbol } from '../../src/market/symbols.ts'
 import { barsFrom } from './drive.ts'
@@ -780,3 +781,30 @@ describe('a file that is no export', () => {
     expect(failure).toMatchObject({ status: 422, message: expect.stringContaining(says) })
   })
 })
+
+test('a damaged file is read or refused, and nothing else', async () => {
+  const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
+  const whole = xlsxOf([ENGLISH, { name: 'Properties', rows: PROPERTIES }])
+  const next = mulberry(seed)
+  for (let round = 0; round < 80; round++) {
+    // Stored parts are damaged inside of their XML, packed ones in the archive.
+    const bytes = round % 2 === 0 ? whole.slice() : zipSync(unzipSync(whole), { level: 0 })
+    for (let i = 0; i < 4; i++) bytes[Math.floor(next() * bytes.length)] = Math.floor(next() * 256)
+    const failure = await readExport(bytes).then(
+      ({ properties }) => settingsIn(properties ?? [], INPUTS) && null,
+      (error: unknown) => error,
+    )
+    if (failure !== null && !(failure instanceof Problem && failure.status === 422))
+      throw new Error(`seed ${seed}, round ${round}`, { cause: failure })
+  }
+})
+
+function mulberry(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
+  }
+}

@@ -36,9 +36,12 @@ export async function sheetsOf(bytes: Uint8Array): Promise<readonly Sheet[]> {
   if (!isZip(bytes)) throw unreadable('is no XLSX: send the file that TradingView saved')
   const parts = partsOf(bytes)
   for (const [path, part] of Object.entries(parts)) if (SHEET.test(path)) checkCells(part)
+  const damaged = () => unreadable('has sheets that cannot be read: save it anew as XLSX')
   const sheets = await read(storedZip(parts).buffer).catch(() => {
-    throw unreadable('has sheets that cannot be read: save it anew as XLSX')
+    throw damaged()
   })
+  // The library answers no rows at all of a sheet whose XML has none.
+  if (sheets.some(({ data }: { readonly data: unknown }) => !Array.isArray(data))) throw damaged()
   return sheets.map(({ sheet, data }) => {
     const isDaily = data.every((row) => row.every((cell) => !isDate(cell) || isMidnight(cell)))
     return { name: sheet, rows: data.map((row) => row.map((cell) => textOf(cell, isDaily))) }

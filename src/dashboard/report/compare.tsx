@@ -109,7 +109,7 @@ function WithExport({ run }: { readonly run: ShownRun }) {
       <h3>With TradingView</h3>
       <DropZone
         accept=".csv,.xlsx,text/csv"
-        label="TradingView's list of trades as CSV, or its report as XLSX"
+        label="TradingView's list of trades, as CSV, or its report, as XLSX"
         onFiles={([file]) => file && attempt(compareFile(file))}
       >
         <strong>Drop the list of trades (CSV) or the report (XLSX) exported from TradingView here</strong>
