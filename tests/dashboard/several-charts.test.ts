@@ -1,7 +1,8 @@
 // Several charts on the page: how they stand, what they do together, and that a layout brings them back.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { areasOf, areasText, SHAPES } from '../../src/dashboard/layouts/grids.ts'
+import { areasOf, areasText } from '../../src/dashboard/layouts/areas.ts'
+import { SHAPES } from '../../src/dashboard/layouts/grids.ts'
 import { placesOf } from '../../src/dashboard/layouts/places.ts'
 import { GRID_SHAPES } from '../../src/wire/layout.ts'
 import { noBrowser, painted, startSite, type Site } from './browser.ts'

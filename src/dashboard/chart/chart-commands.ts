@@ -21,7 +21,7 @@ import {
   studyDialog,
   symbolSearch,
 } from './chart-state.ts'
-import { GRIDS, LINKS, SHAPES } from '../layouts/grids.ts'
+import { GRID_NAMES, LINKS, SHAPES } from '../layouts/grids.ts'
 import { chartView, focusChart, takePicture } from './on-screen.ts'
 
 function compare(): void {
@@ -83,7 +83,7 @@ export const COMMANDS: readonly Command[] = [
   },
   ...SHAPES.map((shape) => ({
     id: `chart:grid:${shape}`,
-    title: `Charts: ${GRIDS[shape].name.toLowerCase()}`,
+    title: `Charts: ${GRID_NAMES[shape].toLowerCase()}`,
     section,
     run: () => setShape(shape),
   })),

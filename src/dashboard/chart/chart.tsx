@@ -30,7 +30,7 @@ import {
   studyDialog,
   symbolSearch,
 } from './chart-state.ts'
-import { areaName, areasText } from '../layouts/grids.ts'
+import { areaName, areasText } from '../layouts/areas.ts'
 import { ChartTabs } from './chart-tabs.tsx'
 import { followDriver } from './links.ts'
 import { narrow } from './narrow.ts'

@@ -5,7 +5,8 @@ import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { charts, setLink, setShape } from '../charts.ts'
 import { Check } from '../frame/page.tsx'
 import { Button } from '../ui/ui.tsx'
-import { areasOf, GRIDS, LINKS, SHAPES } from './grids.ts'
+import { areasOf } from './areas.ts'
+import { GRID_NAMES, LINKS, SHAPES } from './grids.ts'
 import s from './layouts.module.css'
 
 export function GridMenu({ narrow }: { readonly narrow: string | undefined }) {
@@ -36,7 +37,7 @@ export function GridMenu({ narrow }: { readonly narrow: string | undefined }) {
       <Button
         variant="quiet"
         class={s.button ?? ''}
-        label={`Charts: ${GRIDS[shape].name}`}
+        label={`Charts: ${GRID_NAMES[shape]}`}
         aria-haspopup="dialog"
         aria-expanded={at !== null}
         aria-controls={at ? id : undefined}
@@ -70,8 +71,8 @@ export function GridMenu({ narrow }: { readonly narrow: string | undefined }) {
                 role="radio"
                 class={s.shape}
                 aria-checked={one === shape}
-                aria-label={GRIDS[one].name}
-                title={GRIDS[one].name}
+                aria-label={GRID_NAMES[one]}
+                title={GRID_NAMES[one]}
                 tabIndex={one === shape ? 0 : -1}
                 onClick={() => setShape(one)}
               >
