@@ -103,9 +103,7 @@ export const backtestCommand: Command = {
         const result = await withSeries(series, (found) => runBacktest({ ...request, series: found }))
         progress?.(null)
         const zone = flags.utc ? 'UTC' : symbol.timezone
-        if (flags.trades !== undefined)
-          await Bun.write(flags.trades, tradeListCsv(result.report, offsetsIn(zone)))
-        if (flags.plots !== undefined) await Bun.write(flags.plots, plotsCsv(result.tracks))
+        await writeFiles(flags, result, zone)
         const trials = await triedHere(on, script.source, result)
         if (flags.json) print(JSON.stringify({ ...result, trials }))
         else {
@@ -115,11 +113,14 @@ export const backtestCommand: Command = {
         }
         if (!exported) return 0
         if (settings) for (const line of settingsLines(settings)) print(line)
-        const asked = { request, report: result.report, timezone: flags.timezone ?? null }
-        const lines = await differencesFrom(exported, on, asked)
+        const { agrees, said } = await differencesFrom(exported, on, {
+          request,
+          report: result.report,
+          timezone: flags.timezone ?? null,
+        })
         progress?.(null)
-        for (const line of lines.said) print(line)
-        return lines.agrees ? 0 : 1
+        for (const line of said) print(line)
+        return agrees ? 0 : 1
       } catch (error) {
         progress?.(null)
         for (const line of diagnosticLines(
@@ -133,6 +134,16 @@ export const backtestCommand: Command = {
       }
     })
   },
+}
+
+async function writeFiles(
+  { trades, plots }: { readonly trades?: string | undefined; readonly plots?: string | undefined },
+  { report, tracks }: ReturnType<typeof runBacktest>,
+  zone: string,
+): Promise<void> {
+  const offsetAt = (time: number) => zoneOf(zone)?.offsetAt(time) ?? 0
+  if (trades !== undefined) await Bun.write(trades, tradeListCsv(report, offsetAt))
+  if (plots !== undefined) await Bun.write(plots, plotsCsv(tracks))
 }
 
 interface Asked {
@@ -155,5 +166,3 @@ async function differencesFrom(
   const why = await withSeries(series, (found) => explainer.explain({ ...request, series: found }))
   return { agrees, said: [...lines, ...(why ? explanationLines(why) : [])] }
 }
-
-const offsetsIn = (zone: string) => (time: number) => zoneOf(zone)?.offsetAt(time) ?? 0

@@ -716,6 +716,16 @@ describe('an XLSX', () => {
     expect(heldAgainst(read, report(), BARS, zoneOf('UTC+1')!).settings.bars).toBe(90)
   })
 
+  test('that names days begins with the first bar of the run, though the market opens after midnight', async () => {
+    const held = async (from: string) => {
+      const rows = [['Trading range', `${from} — 2024-01-02`]]
+      const read = await readExport(xlsxOf([ENGLISH, { name: 'Properties', rows }]))
+      return heldAgainst(read, report(), BARS, zoneOf('UTC+1')!).settings
+    }
+    expect(await held('2024-01-01')).toMatchObject({ bars: BARS.length, differs: [] })
+    expect((await held('2023-12-30')).bars).toBeGreaterThan(1000)
+  })
+
   test('ends where its range does', async () => {
     const read = await readExport(xlsxOf([ENGLISH, { name: 'Properties', rows: PROPERTIES }]))
     expect(untilOf(read)).toBe(Date.UTC(2024, 0, 1, 0, 35))

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import type { Report } from '../../src/wire/report.ts'
+import { xlsxOf } from '../broker/xlsx.ts'
 import { noBrowser, painted, startSite, type Site } from './browser.ts'
 import { sideways } from './sideways.ts'
 
@@ -488,6 +489,57 @@ hline(0)
     await why.getByText(/Slippage 4 ticks/).waitFor()
     await why.getByRole('button', { name: 'Run with these settings' }).click()
     await page.getByText('Every trade agrees').waitFor()
+    expect(complaints).toEqual([])
+  }, 300_000)
+
+  test('the report of TradingView’s tester sets the run, and its figures are laid beside ours', async () => {
+    const { page, complaints } = await site.open({ remembered: withScript({ bottom: 'report' }) })
+    await page.goto(site.url)
+    const market = { symbol: 'SPX', exchange: 'SP', interval: '1d', bars: 700 }
+    const overrides = { slippage: 4, initial_capital: 70_000 }
+    const made = await page.request.post(`${site.url}/api/platform/backtests/preview`, {
+      data: { ...market, name: 'There', source: STRATEGY, inputs: {}, overrides },
+    })
+    const { report } = ((await made.json()) as { result: { report: Report } }).result
+    const day = (time: number | null) => new Date(time ?? 0).toISOString().slice(0, 10)
+    const book = xlsxOf([
+      {
+        name: 'Performance',
+        rows: [
+          ['', 'All USD'],
+          ['Net profit', report.all.netProfit + 1],
+          ['Gross profit', report.all.grossProfit],
+        ],
+      },
+      {
+        name: 'List of trades',
+        rows: exportOf(report.trades)
+          .split('\n')
+          .map((line) => line.split(',')),
+      },
+      {
+        name: 'Properties',
+        rows: [
+          ['name', 'value'],
+          ['Trading range', `${day(report.range.from)} — ${day(report.range.to)}`],
+          ['Symbol', 'SP:SPX'],
+          ['Timeframe', '1 day'],
+          ['Width of the moon', 3],
+          ['Initial capital', 70_000],
+          ['Slippage', '4 ticks'],
+        ],
+      },
+    ])
+    await page.getByRole('group', { name: 'View of the report' }).getByText('Compare').click()
+    await page
+      .getByLabel("TradingView's list of trades, as CSV, or its report, as XLSX")
+      .setInputFiles({ name: 'report.xlsx', mimeType: '', buffer: Buffer.from(book) })
+    await page.getByText('Every trade agrees').waitFor()
+    await page.getByText(/Set from the file: SP:SPX · 1d · .* · initial_capital .* · slippage 4/).waitFor()
+    await page.getByText('1 of 2 figures agree').waitFor()
+    await page.getByRole('table', { name: 'Figures that differ' }).getByText('Net profit').waitFor()
+    await page.getByText('What was left aside of the file: 2').click()
+    await page.getByText(/Width of the moon: 3.*neither a property that is known nor an input/).waitFor()
     expect(complaints).toEqual([])
   }, 300_000)
 

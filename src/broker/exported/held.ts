@@ -1,7 +1,7 @@
 // An export of the strategy tester beside a run: what it sets, in what the run differs, and which figures agree.
 
 import { lowerBound, type Bars } from '../../market/bars.ts'
-import { intervalMs, parseInterval } from '../../market/interval.ts'
+import { intervalMs, isIntraday, parseInterval } from '../../market/interval.ts'
 import type { Zone } from '../../market/zone.ts'
 import type { ExportFigure, ExportSettings } from '../../wire/export.ts'
 import type { Report } from '../../wire/report.ts'
@@ -13,6 +13,7 @@ import type { TesterExport } from './read-export.ts'
 
 /** The most bars that a run may ask for. */
 const BARS_MAX = 2_000_000
+const DAY = 86_400_000
 
 /** Where the range of the export ends on its own clock; undefined if it says none. */
 export function untilOf({ properties }: TesterExport): number | undefined {
@@ -44,10 +45,16 @@ function barsOf({ range, interval }: Settings, report: Report, bars: Bars, zone:
   const [first, last] = [bars.time[0], bars.time[bars.length - 1]]
   if (!from || first === undefined || last === undefined) return null
   const start = zone.toUtc(from.wall)
-  const isSameLength = interval === null || interval === report.interval
-  if (isSameLength && start >= first) return Math.max(1, bars.length - lowerBound(bars.time, start))
   const length = parseInterval(interval ?? report.interval)
-  return length && Math.min(BARS_MAX, Math.max(1, Math.ceil((last - start) / intervalMs(length)) + 1))
+  if (!length) return null
+  if (interval === null || interval === report.interval) {
+    if (start >= first) return Math.max(1, bars.length - lowerBound(bars.time, start))
+    // A range of days begins at midnight, and its first bar when the market opens.
+    const days = isIntraday(length) ? 1 : 4
+    const slack = from.wall % DAY === 0 ? days * DAY : intervalMs(length)
+    if (start > first - slack) return bars.length
+  }
+  return Math.min(BARS_MAX, Math.max(1, Math.ceil((last - start) / intervalMs(length)) + 1))
 }
 
 function differencesOf(set: Settings, bars: number | null, report: Report): string[] {

@@ -69,7 +69,7 @@ export function ExportHeld({ settings, figures }: Held) {
       )}
       {settings.unknown.length > 0 && (
         <details>
-          <summary>{count(settings.unknown.length)} things in the file were left aside</summary>
+          <summary>What was left aside of the file: {count(settings.unknown.length)}</summary>
           <ul>
             {settings.unknown.map((line) => (
               <li key={line}>{line}</li>
