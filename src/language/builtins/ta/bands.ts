@@ -26,7 +26,7 @@ export class Bbw {
 
   next(series: number, length: number, mult: number): number {
     const bands = this.bands.next(series, length, mult)
-    return ((bands[1]! - bands[2]!) / bands[0]!) * 100
+    return bands[0] === 0 ? NaN : ((bands[1]! - bands[2]!) / bands[0]!) * 100
   }
 }
 

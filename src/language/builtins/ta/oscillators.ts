@@ -30,14 +30,28 @@ export class Rsi {
 
 /** The multiplication comes first, and the result is not limited to 0 to 100 [measured]. */
 export class Stoch {
-  private readonly highest = new Highest()
-  private readonly lowest = new Lowest()
+  private highest = new Highest()
+  private lowest = new Lowest()
+  private isHighGone = false
+  private isLowGone = false
+  private last = NaN
 
   next(source: number, high: number, low: number, length: number, bar: number): number {
     const n = lengthOf(length, 'ta.stoch')
+    const isHighGone = high !== high
+    const isLowGone = low !== low
+    // The highs before an na count no more, nor the lows.
+    if (this.isHighGone && !isHighGone) this.highest = new Highest()
+    if (this.isLowGone && !isLowGone) this.lowest = new Lowest()
+    this.isHighGone = isHighGone
+    this.isLowGone = isLowGone
     const highest = this.highest.next(high, n, bar)
     const lowest = this.lowest.next(low, n, bar)
-    return (100 * (source - lowest)) / (highest - lowest)
+    if (isHighGone || isLowGone || source !== source || highest === lowest) return this.last
+    const value = (100 * (source - lowest)) / (highest - lowest)
+    // Where there are too few bars for the length, it is na.
+    if (value === value) this.last = value
+    return value
   }
 }
 
