@@ -20,9 +20,11 @@ import {
   differsBool,
   differsColor,
   differsInt,
+  differsText,
   historyOffset,
   objectOf,
   same,
+  sameText,
   sameBool,
   sameColor,
   shallowCopy,
@@ -315,6 +317,11 @@ function equality(module: Module, expr: BinaryExpr, left: Code, right: Code): Co
     case 'bool':
       if (!module.threeState) return js`(${left}${equal ? '===' : '!=='}${right})`
       return js`${module.constant(equal ? sameBool : differsBool)}(${left},${right})`
+    case 'string': {
+      const isNa = expr.left.type.kind === 'na' || expr.right.type.kind === 'na'
+      if (isNa) return js`${module.constant(equal ? same : differs)}(${left},${right})`
+      return js`${module.constant(equal ? sameText : differsText)}(${left},${right})`
+    }
     case 'line':
     case 'label':
       return js`(${left}${equal ? '===' : '!=='}${right})`

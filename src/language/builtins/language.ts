@@ -16,6 +16,8 @@ const isNaValue: Implementation = {
   fn: (value: { readonly deletedBar?: number } | null) => value === null || (value.deletedBar ?? -1) !== -1,
   pure: true,
 }
+/** An na text and the empty one are the same (K16). */
+const isNaText: Implementation = { fn: (value: string | null) => !value, pure: true }
 const same: Implementation = { fn: (value: unknown) => value, pure: true }
 
 /** The last value that was not na. */
@@ -38,8 +40,8 @@ const CASTS: readonly BuiltinEntry[] = [
   fn(
     'na',
     'True where the value is na.',
-    ['(int x) bool', '(float|color x) bool', '(any x) bool'],
-    [isNaInt, isNaNumber, isNaValue],
+    ['(int x) bool', '(float|color x) bool', '(string x) bool', '(any x) bool'],
+    [isNaInt, isNaNumber, isNaText, isNaValue],
   ),
   fn(
     'nz',
@@ -56,7 +58,7 @@ const CASTS: readonly BuiltinEntry[] = [
       { fn: (x: number, y: number) => (Number.isNaN(x) ? y : x), pure: true },
       { fn: (x: number, y: number) => (Number.isNaN(x) ? y : x), pure: true },
       { fn: (x: boolean | null, y: boolean) => x ?? y, pure: true },
-      { fn: (x: string | null, y: string) => x ?? y, pure: true },
+      { fn: (x: string | null, y: string) => x || y, pure: true },
     ],
   ),
   fn(

@@ -1,6 +1,6 @@
 // str.*: text.
 //
-// na text in, na out, but for str.tostring and str.format, which write NaN. Whatever makes text longer checks the limit.
+// na text in, na out, but for its length, 0 (K16), and str.tostring and str.format, which write NaN. Whatever makes text longer checks the limit.
 
 import { invalidSubstring, stringWouldBeTooLong } from '../messages/failing.ts'
 import { zoneNamed } from '../runtime/date-parts.ts'
@@ -27,7 +27,7 @@ type Text = string | null
 
 export const STR: readonly BuiltinEntry[] = [
   fn('str.length', 'Number of characters.', '(string string) int', {
-    fn: (text: Text) => (text === null ? Number.NaN : text.length),
+    fn: (text: Text) => text?.length ?? 0,
     pure: true,
   }),
   fn('str.contains', 'True if the text has `str` in it.', '(string source, string str) bool', {

@@ -45,6 +45,13 @@ export function same(left: unknown, right: unknown): boolean {
 export function differs(left: unknown, right: unknown): boolean {
   return left !== null && right !== null && left !== right
 }
+/** An na text is the empty one (K16). */
+export function sameText(left: string | null, right: string | null): boolean {
+  return (left ?? '') === (right ?? '')
+}
+export function differsText(left: string | null, right: string | null): boolean {
+  return (left ?? '') !== (right ?? '')
+}
 /** Between three-state bools the answer is na as well (a study of 2020 that plotted all six cases on TradingView). */
 export function sameBool(left: boolean | null, right: boolean | null): boolean | null {
   return left === null || right === null ? null : left === right
