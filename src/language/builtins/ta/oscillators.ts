@@ -40,7 +40,7 @@ export class Stoch {
     const n = lengthOf(length, 'ta.stoch')
     const isHighGone = high !== high
     const isLowGone = low !== low
-    // The highs before an na count no more, nor the lows.
+    // The highs before an na count no more, nor the lows (K15).
     if (this.isHighGone && !isHighGone) this.highest = new Highest()
     if (this.isLowGone && !isLowGone) this.lowest = new Lowest()
     this.isHighGone = isHighGone
