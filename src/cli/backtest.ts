@@ -103,7 +103,7 @@ export const backtestCommand: Command = {
         const result = await withSeries(series, (found) => runBacktest({ ...request, series: found }))
         progress?.(null)
         const zone = flags.utc ? 'UTC' : symbol.timezone
-        await writeFiles(flags, result, zone)
+        await writeFiles(flags, result, { zone, prices: symbol.currency })
         const trials = await triedHere(on, script.source, result)
         if (flags.json) print(JSON.stringify({ ...result, trials }))
         else {
@@ -139,10 +139,10 @@ export const backtestCommand: Command = {
 async function writeFiles(
   { trades, plots }: { readonly trades?: string | undefined; readonly plots?: string | undefined },
   { report, tracks }: ReturnType<typeof runBacktest>,
-  zone: string,
+  { zone, prices }: { readonly zone: string; readonly prices: string },
 ): Promise<void> {
   const offsetAt = (time: number) => zoneOf(zone)?.offsetAt(time) ?? 0
-  if (trades !== undefined) await Bun.write(trades, tradeListCsv(report, offsetAt))
+  if (trades !== undefined) await Bun.write(trades, tradeListCsv(report, { offsetAt, prices }))
   if (plots !== undefined) await Bun.write(plots, plotsCsv(tracks))
 }
 

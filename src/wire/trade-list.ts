@@ -6,7 +6,7 @@ import type { Report, ReportTrade } from './report.ts'
 
 type Cell = string | number
 
-/** A column: its heading, `$` standing for the account's currency, and what stands in both rows of a trade. */
+/** A column: its heading, `$` standing for the account's currency and `@` for the symbol's, and what stands in both rows of a trade. */
 const AMOUNTS: readonly (readonly [heading: string, of: (trade: ReportTrade, pointvalue: number) => Cell])[] =
   [
     ['Size (qty)', ({ qty }) => qty],
@@ -27,14 +27,17 @@ const HEADINGS = [
   'Type',
   'Date and time',
   'Signal',
-  'Price $',
+  'Price @',
   ...AMOUNTS.map(([name]) => name),
 ]
 
-/** `offsetAt`: wall clock minus UTC, in ms, of the zone that times are written in. */
+/**
+ * `offsetAt`: wall clock minus UTC, in ms, of the zone that times are written in. `prices`: the symbol's currency, which a report
+ * does not say; without it the heading of prices has none.
+ */
 export function tradeListCsv(
   { trades, currency, pointvalue }: Pick<Report, 'trades' | 'currency' | 'pointvalue'>,
-  offsetAt: (time: number) => number,
+  { offsetAt, prices = '' }: { readonly offsetAt: (time: number) => number; readonly prices?: string },
 ): string {
   const wall = (time: number) => {
     const text = new Date(time + offsetAt(time)).toISOString().replace('T', ' ')
@@ -56,7 +59,7 @@ export function tradeListCsv(
       ],
     ]
   })
-  const heading = HEADINGS.map((name) => name.replace('$', currency))
+  const heading = HEADINGS.map((name) => name.replace('$', currency).replace('@', prices).trim())
   return [heading, ...rows].map((cells) => `${csvRow(cells)}\n`).join('')
 }
 

@@ -43,8 +43,8 @@ const OPEN: ReportTrade = {
 const report = { trades: [LONG, OPEN], currency: 'USDT', pointvalue: 2 }
 
 test('it has today’s columns, the exit first, on the clock that is asked for', () => {
-  expect(tradeListCsv(report, () => 2 * HOUR).split('\n')).toEqual([
-    'Trade number,Type,Date and time,Signal,Price USDT,Size (qty),Size (value),Net PnL USDT,Return %,Commission USDT,Favorable excursion USDT,Favorable excursion %,Adverse excursion USDT,Adverse excursion %,Cumulative PnL USDT,Cumulative PnL %,Duration (bars)',
+  expect(tradeListCsv(report, { offsetAt: () => 2 * HOUR, prices: 'USD' }).split('\n')).toEqual([
+    'Trade number,Type,Date and time,Signal,Price USD,Size (qty),Size (value),Net PnL USDT,Return %,Commission USDT,Favorable excursion USDT,Favorable excursion %,Adverse excursion USDT,Adverse excursion %,Cumulative PnL USDT,Cumulative PnL %,Duration (bars)',
     '1,Exit long,2026-10-02 01:30,"a ""b"", c",110,0.5,100.25,4.875,9.7,0.1,5,10,-1.5,-3,4.875,0.3,46',
     // A spreadsheet would calculate it.
     "1,Entry long,2026-10-01 14:15,'=1+1,100.25,0.5,100.25,4.875,9.7,0.1,5,10,-1.5,-3,4.875,0.3,46",
@@ -55,7 +55,7 @@ test('it has today’s columns, the exit first, on the clock that is asked for',
 })
 
 test('it is read as TradingView’s own, every heading understood', () => {
-  const { trades, problems, unknown } = parseTradeList(tradeListCsv(report, () => 0))
+  const { trades, problems, unknown } = parseTradeList(tradeListCsv(report, { offsetAt: () => 0 }))
   expect([problems, unknown]).toEqual([[], []])
   expect(trades).toMatchObject([
     {
@@ -72,7 +72,9 @@ test('it is read as TradingView’s own, every heading understood', () => {
 })
 
 test('a run without trades is the headings alone, and times of seconds have them', () => {
-  expect(tradeListCsv({ ...report, trades: [] }, () => 0).split('\n')).toHaveLength(2)
+  expect(tradeListCsv({ ...report, trades: [] }, { offsetAt: () => 0 }).split('\n')).toHaveLength(2)
   const second = { ...LONG, entryTime: LONG.entryTime + 5000 }
-  expect(tradeListCsv({ ...report, trades: [second] }, () => 0)).toContain('2026-10-01 12:15:05')
+  expect(tradeListCsv({ ...report, trades: [second] }, { offsetAt: () => 0 })).toContain(
+    '2026-10-01 12:15:05',
+  )
 })

@@ -184,7 +184,7 @@ function TradeTable({ report, name }: { readonly report: Report; readonly name: 
           icon="download"
           onClick={() =>
             download(
-              new Blob([tradeListCsv(report, offsetsOf(zone.value))], { type: 'text/csv' }),
+              new Blob([tradeListCsv(report, { offsetAt: offsetsOf(zone.value) })], { type: 'text/csv' }),
               `${name.replaceAll(/[^\w-]+/g, '-')}-${report.symbol}-${report.interval}${report.asOf === undefined ? '' : `-as-of-${report.asOf}`}-trades.csv`,
             )
           }
