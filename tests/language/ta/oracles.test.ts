@@ -166,16 +166,16 @@ const CHECKS: Readonly<Record<string, Check>> = {
   rising: {
     make: () => new Rising(),
     oracle: (seen, n) => {
-      const window = lastOf(defined(seen), n + 1)
-      if (window === null || Number.isNaN(now(seen))) return 0
+      const window = lastOf(seen, n + 1)
+      if (window === null) return 0
       return window.every((x, k) => k === 0 || x - (window[k - 1] ?? NaN) > 1e-10) ? 1 : 0
     },
   },
   falling: {
     make: () => new Falling(),
     oracle: (seen, n) => {
-      const window = lastOf(defined(seen), n + 1)
-      if (window === null || Number.isNaN(now(seen))) return 0
+      const window = lastOf(seen, n + 1)
+      if (window === null) return 0
       return window.every((x, k) => k === 0 || (window[k - 1] ?? NaN) - x > 1e-10) ? 1 : 0
     },
   },

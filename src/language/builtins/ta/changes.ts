@@ -39,14 +39,13 @@ export class Roc {
   }
 }
 
-/** A step within the comparison slack does not count [measured]. */
+/** A step within the comparison slack does not count [measured], nor does one from or to an na (K14). */
 export class Rising {
   private before = NaN
   private steps = 0
 
   next(source: number, length: number): boolean {
     const n = lengthOf(length, 'ta.rising')
-    if (source !== source) return false
     this.steps = source - this.before > EPSILON ? this.steps + 1 : 0
     this.before = source
     return this.steps >= n
@@ -59,7 +58,6 @@ export class Falling {
 
   next(source: number, length: number): boolean {
     const n = lengthOf(length, 'ta.falling')
-    if (source !== source) return false
     this.steps = this.before - source > EPSILON ? this.steps + 1 : 0
     this.before = source
     return this.steps >= n

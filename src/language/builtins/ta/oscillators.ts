@@ -38,20 +38,26 @@ export class Stoch {
 
   next(source: number, high: number, low: number, length: number, bar: number): number {
     const n = lengthOf(length, 'ta.stoch')
-    const isHighGone = high !== high
-    const isLowGone = low !== low
-    // The highs before an na count no more, nor the lows (K15).
-    if (this.isHighGone && !isHighGone) this.highest = new Highest()
-    if (this.isLowGone && !isLowGone) this.lowest = new Lowest()
-    this.isHighGone = isHighGone
-    this.isLowGone = isLowGone
+    if (this.isHighGone || this.isLowGone) this.forget(high, low)
     const highest = this.highest.next(high, n, bar)
     const lowest = this.lowest.next(low, n, bar)
-    if (isHighGone || isLowGone || source !== source || highest === lowest) return this.last
     const value = (100 * (source - lowest)) / (highest - lowest)
-    // Where there are too few bars for the length, it is na.
-    if (value === value) this.last = value
-    return value
+    if (high === high && low === low) {
+      if (value - value === 0) return (this.last = value)
+      // Where there are too few bars for the length, it is na.
+      return source !== source || highest === lowest ? this.last : value
+    }
+    this.isHighGone = high !== high
+    this.isLowGone = low !== low
+    return this.last
+  }
+
+  /** The highs before an na count no more after it, nor the lows (K15). */
+  private forget(high: number, low: number): void {
+    if (this.isHighGone && high === high) this.highest = new Highest()
+    if (this.isLowGone && low === low) this.lowest = new Lowest()
+    this.isHighGone = false
+    this.isLowGone = false
   }
 }
 
