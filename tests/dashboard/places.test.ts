@@ -96,11 +96,16 @@ describe.skipIf(noBrowser)('places', () => {
     const { scripts } = (await of('scripts')) as { scripts: { id: string; kind: string }[] }
     expect(scripts.map(({ id }) => id).toSorted()).toEqual(kept.map(({ scriptId }) => scriptId).toSorted())
     expect(scripts.map(({ kind }) => kind)).toEqual(['indicator', 'indicator', 'indicator'])
+    // Another alert runs the same copy.
+    await add('RSI')
+    expect(((await of('scripts')) as { scripts: unknown[] }).scripts).toHaveLength(3)
     // The same menu leads to the form of a scan, which names what it is about.
     await page.getByRole('button', { name: 'More for RSI', exact: true }).click()
     await page.getByRole('menuitem', { name: 'Scan a list…' }).click()
     await page.waitForURL(/\/research\/library%3Arsi\/scan$/)
     await page.getByRole('group', { name: 'What it is about' }).getByText('RSI').waitFor()
+    await page.getByRole('tab', { name: 'Alerts' }).click()
+    await page.getByRole('list', { name: 'Alerts' }).getByText('RSI: RSI crosses a level').nth(1).waitFor()
     expect(complaints).toEqual([])
   }, 300_000)
 

@@ -1,13 +1,23 @@
 // The alerts that run one script, and a button for another.
 
 import { Show } from '../frame/page.tsx'
-import type { TabProps } from '../research/subject.ts'
+import { subjectId, type TabProps } from '../research/subject.ts'
+import { useStored } from '../studies/catalogue.ts'
 import { Button, Empty } from '../ui/ui.tsx'
 import { alertAt } from '../workspace.ts'
 import { AlertRow, alertStyles as s, useAlerts } from './alerts-list.tsx'
 
 export function ScriptAlerts({ subject }: TabProps) {
   const { alerts } = useAlerts()
+  const stored = useStored()
+  // An alert on a built-in study runs a copy of it, or one that plots how far two of its lines are apart.
+  const text = subject.source.trimEnd()
+  const ids = [
+    subject.id,
+    ...stored
+      .filter(({ source }) => source.trimEnd() === text || source.startsWith(`${text}\nplot((`))
+      .map(({ id }) => subjectId(id)),
+  ]
   const add = (
     <Button icon="bell" onClick={() => (alertAt.value = { subject })}>
       Add alert…
@@ -16,7 +26,7 @@ export function ScriptAlerts({ subject }: TabProps) {
   return (
     <Show of={alerts}>
       {(list) => {
-        const own = list.filter(({ scriptId }) => scriptId === subject.id)
+        const own = list.filter(({ scriptId }) => scriptId !== null && ids.includes(scriptId))
         return own.length === 0 ? (
           <Empty title="No alert runs it" action={add}>
             You can be told when one of its plots crosses a level, the price or another plot, or when it calls
