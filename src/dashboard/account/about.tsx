@@ -22,6 +22,8 @@ const LICENCES: readonly (readonly [name: string, licence: string, what: string]
   ['oauth4webapi', 'MIT', 'sign-in by an identity provider'],
   ['jstat', 'MIT', 'the normal distribution'],
   ['hyparquet', 'MIT', 'Parquet files'],
+  ['read-excel-file', 'MIT', 'reports as XLSX'],
+  ['fflate', 'MIT', 'unpacking them'],
   ['@modelcontextprotocol/sdk', 'MIT', 'assistants'],
   ['preact', 'MIT', 'this page'],
   ['@preact/signals', 'MIT', 'this page'],
