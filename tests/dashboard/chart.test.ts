@@ -333,8 +333,11 @@ hline(0)
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Export CSV' }).click(),
     ])
-    const lines = readFileSync(await file.path(), 'utf8').split('\r\n')
-    expect(lines).toHaveLength(rows + 1)
+    // A trade has a row of its exit and one of its entry.
+    const lines = readFileSync(await file.path(), 'utf8')
+      .trimEnd()
+      .split('\n')
+    expect(lines).toHaveLength(2 * rows + 1)
     expect(complaints).toEqual([])
   }, 300_000)
 

@@ -14,7 +14,7 @@ const NAMES: readonly (readonly [typed: string, kept: string])[] = [
 ]
 
 const SCRIPT = `//@version=6
-strategy("ё 中 🚀 e\u0301")
+strategy("ё 中 🚀 e\u0301", default_qty_type=strategy.fixed, default_qty_value=1)
 if bar_index == 5
     strategy.entry("вход", strategy.long)
 if bar_index == 9
