@@ -7,12 +7,12 @@ const NAME = String.raw`(?<![\w-])[\w-]*(?:token|secret|passw(?:or)?d|invitation
 const SECRETS: readonly RegExp[] = [
   // Tokens of ours, and those of services that begin with their maker's name.
   /()\b(?:crm_pat_|gh[opsu]_|github_pat_|xox[a-z]-|sk[-_](?:live|test|proj)[-_]|AKIA|AIza|whsec_)[\w-]{8,}/g,
-  // JSON Web Tokens, also unsigned ones.
-  /()\beyJ[\w-]{8,}\.[\w-]{4,}\.[\w-]*/g,
+  // JSON Web Tokens, also unsigned ones, and the beginning of one.
+  /()\beyJ[\w-]{8,}(?:\.[\w-]*)*/g,
   // `Authorization: Bearer …`, and the like in a text.
   /(\b(?:bearer|basic|digest|negotiate)\s+)[\w.~+/=:-]{6,}/gi,
-  // `https://user:password@host`.
-  /(\b[a-z][a-z\d+.-]*:\/\/)[^\s/@?#]+(?=@)/gi,
+  // `https://user:password@host`. A pattern of the whole scheme would look for its end from each of its letters.
+  /([a-z\d+.-]:\/\/)[^\s/@?#]+(?=@)/gi,
   // Addresses of inboxes, and links in messages: each is a credential.
   /(\/(?:hooks|pictures|a)\/)[\w-]{16,}/g,
   // Parameters, fields of JSON and cookies by their names: up to the quote, or to what ends a value without quotes. A name

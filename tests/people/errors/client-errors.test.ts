@@ -118,6 +118,7 @@ test.each([
   ['document.cookie = session=s3cr3t; theme=dark', 'document.cookie = …; theme=dark'],
   ['x-api-key: 1234', 'x-api-key: …'],
   ['eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0. is over', '… is over'],
+  ['of eyJhbGciOiJub25lIn0', 'of …'],
 ])('the secrets of %s are not kept', async (text, kept) => {
   const { sample, message } = await world().report({ message: text, stack: text, url: text })
   expect([message, sample['stack'], sample['url']]).toEqual([kept, kept, kept])
