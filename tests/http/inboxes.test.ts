@@ -9,9 +9,18 @@ async function world() {
   const headers = await server.signUp()
   const call = (method: string, path: string, body?: object) =>
     server.call(method, `/api/platform${path}`, { headers, ...(body && { body }) })
-  const post = (path: string, body: string | Uint8Array<ArrayBuffer>, type = 'text/plain') =>
+  const post = (
+    path: string,
+    body: string | Uint8Array<ArrayBuffer>,
+    type = 'text/plain',
+    more: Readonly<Record<string, string>> = {},
+  ) =>
     server.app.handle(
-      new Request(`http://localhost${path}`, { method: 'POST', body, headers: { 'content-type': type } }),
+      new Request(`http://localhost${path}`, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': type, ...more },
+      }),
     )
   const made = (await call('POST', '/inboxes', { name: 'TradingView' })).json as {
     id: string
@@ -160,12 +169,14 @@ test('everything goes to the channels of the inbox, which must be its owner’s'
 test('an inbox for TradingView alone refuses everybody else', async () => {
   const { call, post, path, id, messages } = await world()
   await call('PATCH', `/inboxes/${id}`, { senders: 'tradingview' })
-  const answer = await post(path, 'x')
+  const answer = await post(path, 'x', 'text/plain', { 'chartroom-hops': '9' })
   expect([answer.status, ((await answer.json()) as { error: { code: string } }).error.code]).toEqual([
     403,
     'sender_refused',
   ])
   expect(await messages()).toEqual([])
+  // Nor can they have it say that a message went in a circle.
+  expect(((await call('GET', '/inboxes')).json.inboxes as Inbox[])[0]?.circleAt).toBeNull()
 })
 
 test('the newest 500 messages are kept', async () => {
@@ -218,19 +229,12 @@ test('each inbox has a limit of its own, and wrong secrets have another', async 
 })
 
 test('a message that goes in a circle is stopped after five inboxes, and its inbox says so', async () => {
-  const { call, path, id, messages, app } = await world()
-  const post = (hops: string) =>
-    app.handle(
-      new Request(`http://localhost${path}`, {
-        method: 'POST',
-        body: `round ${hops}`,
-        headers: { 'content-type': 'text/plain', 'chartroom-hops': hops },
-      }),
-    )
+  const { call, path, id, messages, post } = await world()
+  const pass = (hops: string) => post(path, `round ${hops}`, 'text/plain', { 'chartroom-hops': hops })
   const circleAt = async () => ((await call('GET', '/inboxes')).json.inboxes as Inbox[])[0]?.circleAt
-  for (const hops of ['0', '4', 'many', '-1']) expect((await post(hops)).status).toBe(200)
+  for (const hops of ['0', '4', 'many', '-1']) expect((await pass(hops)).status).toBe(200)
   expect(await circleAt()).toBeNull()
-  const stopped = await post('5')
+  const stopped = await pass('5')
   expect([stopped.status, ((await stopped.json()) as { error: { code: string } }).error.code]).toEqual([
     422,
     'message_in_circle',

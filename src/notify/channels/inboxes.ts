@@ -157,6 +157,12 @@ export class Inboxes extends OwnedRecords<Inbox, InboxDeps> {
     hops: string | null,
   ): Promise<InboxMessage> {
     if (!found) throw this.notFound()
+    if (found.senders === 'tradingview' && !TRADINGVIEW.includes(sender))
+      throw new Problem(
+        403,
+        'sender_refused',
+        'This inbox takes messages only from the addresses of TradingView.',
+      )
     const passed = /^\d{1,3}$/.test(hops ?? '') ? Number(hops) : 0
     if (passed >= HOPS_MAX) {
       await this.records.update(found.id, (inbox) => ({ ...inbox, circleAt: this.deps.clock.now() }))
@@ -166,12 +172,6 @@ export class Inboxes extends OwnedRecords<Inbox, InboxDeps> {
         `This message has come through ${passed} inboxes: it goes in a circle. Let no channel of this inbox post to it, or to one that leads to it.`,
       )
     }
-    if (found.senders === 'tradingview' && !TRADINGVIEW.includes(sender))
-      throw new Problem(
-        403,
-        'sender_refused',
-        'This inbox takes messages only from the addresses of TradingView.',
-      )
     const { clock, channels, forwarded } = this.deps
     const messages = this.#messages
     const taken = await decide(this.deps.kv, async (tx) => {
