@@ -185,7 +185,7 @@ function TradeTable({ report, name }: { readonly report: Report; readonly name: 
           onClick={() =>
             download(
               new Blob([tradeListCsv(report, { offsetAt: offsetsOf(zone.value) })], { type: 'text/csv' }),
-              `${name.replaceAll(/[^\w-]+/g, '-')}-${report.symbol}-${report.interval}${report.asOf === undefined ? '' : `-as-of-${report.asOf}`}-trades.csv`,
+              `${name.replaceAll(/[^\p{L}\p{M}\p{N}_-]+/gu, '-')}-${report.symbol}-${report.interval}${report.asOf === undefined ? '' : `-as-of-${report.asOf}`}-trades.csv`,
             )
           }
         >

@@ -55,13 +55,26 @@ const NONE = {
   pinned: false,
 } as const
 
-export const ofBacktest = (one: Backtest): Run => ({
+/** What the records of all kinds have; what a kind does not know is null. */
+const named = <Kind extends RunKind, State>(kind: Kind, { id, name, state, createdAt }: Named<State>) => ({
   ...NONE,
-  kind: 'backtest',
-  id: one.id,
-  name: one.name,
-  state: one.state,
-  createdAt: one.createdAt,
+  kind,
+  id,
+  name,
+  state,
+  createdAt,
+  scripts: [name],
+})
+
+interface Named<State> {
+  readonly id: string
+  readonly name: string
+  readonly state: State
+  readonly createdAt: number
+}
+
+export const ofBacktest = (one: Backtest): Run => ({
+  ...named('backtest', one),
   where: `${marketText(one)}${one.range ? ` · ${count(one.range.bars)} bars` : ''}`,
   said: one.error?.message ?? '',
   profit: one.summary?.netProfit ?? null,
@@ -73,47 +86,29 @@ export const ofBacktest = (one: Backtest): Run => ({
   tried: one.counted ?? null,
   range: one.range,
   pinned: one.pinned,
-  scripts: [one.name],
 })
 
 const ofSweep = (one: Sweep): Run => ({
-  ...NONE,
-  kind: 'sweep',
-  id: one.id,
-  name: one.name,
-  state: one.state,
-  createdAt: one.createdAt,
+  ...named('sweep', one),
   where: `${marketText(one)} · ${one.space.map(({ input, property }) => input ?? property).join(', ')}`,
   said: one.sentence ?? one.error?.message ?? '',
   fraction: one.trials > 0 ? one.trying / one.trials : null,
   tried: one.tried,
   range: one.range,
-  scripts: [one.name],
 })
 
 const ofScan = (one: Scan): Run => ({
-  ...NONE,
-  kind: 'scan',
-  id: one.id,
-  name: one.name,
-  state: one.state,
-  createdAt: one.createdAt,
+  ...named('scan', one),
   where: `${count(one.markets)} markets, ${intervalText(one.interval)}`,
   said:
     one.state === 'done'
       ? one.conditions.map(({ title, holds }) => `${title}: ${count(holds)}`).join(' · ')
       : (one.error?.message ?? ''),
   fraction: one.markets > 0 ? one.done / one.markets : null,
-  scripts: [one.name],
 })
 
 const ofPortfolio = (one: Portfolio): Run => ({
-  ...NONE,
-  kind: 'portfolio',
-  id: one.id,
-  name: one.name,
-  state: one.state,
-  createdAt: one.createdAt,
+  ...named('portfolio', one),
   where: one.parts.map(({ symbol }) => symbol).join(' · '),
   said: one.error?.message ?? '',
   profit: one.netProfit,
@@ -123,12 +118,7 @@ const ofPortfolio = (one: Portfolio): Run => ({
 })
 
 const ofForward = (one: ForwardRun): Run => ({
-  ...NONE,
-  kind: 'forward',
-  id: one.id,
-  name: one.name,
-  state: one.state,
-  createdAt: one.createdAt,
+  ...named('forward', one),
   where: `${marketText(one)} · ${count(one.bars)} bars`,
   said:
     one.error?.message ??
@@ -137,7 +127,6 @@ const ofForward = (one: ForwardRun): Run => ({
   profitPct: one.startEquity > 0 ? one.equity / one.startEquity - 1 : null,
   currency: one.currency,
   trades: one.trades,
-  scripts: [one.name],
 })
 
 interface Listed {
@@ -156,7 +145,23 @@ interface Kind {
   readonly load: (limit: number, signal: AbortSignal) => Promise<Listed>
   /** What goes with it when it is deleted. */
   readonly goesToo: string
+  /** Ends one that is under way, which keeps what it has. */
+  readonly stop: (id: string) => Promise<unknown>
+  readonly remove: (ids: readonly string[]) => Promise<unknown>
 }
+
+/** The most backtests that the server deletes in one request. */
+const DELETED_AT_ONCE = 500
+
+async function removeBacktests(ids: readonly string[]): Promise<void> {
+  for (let at = 0; at < ids.length; at += DELETED_AT_ONCE)
+    await call('DELETE /api/platform/backtests', { body: { ids: ids.slice(at, at + DELETED_AT_ONCE) } })
+}
+
+const oneByOne =
+  (remove: (path: { readonly id: string }) => Promise<unknown>) => async (ids: readonly string[]) => {
+    for (const id of ids) await remove({ id })
+  }
 
 /** The most that the server lists at once of what it keeps a hundred or fewer of. */
 const KEPT_MAX = 100
@@ -170,6 +175,9 @@ export const KINDS: Readonly<Record<RunKind, Kind>> = {
     event: 'backtest',
     lookMs: 2000,
     goesToo: 'Reports, chart data and replays are deleted too.',
+    // It keeps nothing, and goes itself.
+    stop: (id) => removeBacktests([id]),
+    remove: removeBacktests,
     async load(limit, signal) {
       const { backtests, nextCursor } = await call('GET /api/platform/backtests', {
         query: { limit },
@@ -185,6 +193,8 @@ export const KINDS: Readonly<Record<RunKind, Kind>> = {
     event: 'sweep',
     lookMs: 2000,
     goesToo: 'Its trials and its verdict are gone then. They stay counted.',
+    stop: (id) => call('POST /api/platform/sweeps/{id}/cancel', { path: { id } }),
+    remove: oneByOne((path) => call('DELETE /api/platform/sweeps/{id}', { path })),
     async load(_limit, signal) {
       const { sweeps } = await call('GET /api/platform/sweeps', { query, signal })
       return { runs: sweeps.map(ofSweep), more: false }
@@ -196,6 +206,8 @@ export const KINDS: Readonly<Record<RunKind, Kind>> = {
     folder: 'scans',
     lookMs: 1000,
     goesToo: 'Its rows are gone then.',
+    stop: (id) => call('POST /api/platform/scans/{id}/cancel', { path: { id } }),
+    remove: oneByOne((path) => call('DELETE /api/platform/scans/{id}', { path })),
     async load(_limit, signal) {
       const { scans } = await call('GET /api/platform/scans', { query, signal })
       return { runs: scans.map(ofScan), more: false }
@@ -207,6 +219,8 @@ export const KINDS: Readonly<Record<RunKind, Kind>> = {
     folder: 'portfolios',
     lookMs: 1000,
     goesToo: 'Its result and the reports of its parts are gone then.',
+    stop: (id) => call('POST /api/platform/portfolios/{id}/cancel', { path: { id } }),
+    remove: oneByOne((path) => call('DELETE /api/platform/portfolios/{id}', { path })),
     async load(_limit, signal) {
       const { portfolios } = await call('GET /api/platform/portfolios', { query, signal })
       return { runs: portfolios.map(ofPortfolio), more: false }
@@ -218,6 +232,8 @@ export const KINDS: Readonly<Record<RunKind, Kind>> = {
     folder: 'forward',
     lookMs: 5000,
     goesToo: 'The bars that it saw and its orders are gone then.',
+    stop: (id) => call('POST /api/platform/forward-runs/{id}/stop', { path: { id } }),
+    remove: oneByOne((path) => call('DELETE /api/platform/forward-runs/{id}', { path })),
     async load(_limit, signal) {
       const { forwardRuns } = await call('GET /api/platform/forward-runs', {
         query: { limit: FORWARD_MAX },
@@ -240,28 +256,12 @@ export const pageOf = ({ kind, id }: Pick<Run, 'kind' | 'id'>): string | null =>
 
 /** Ends one that is under way, and keeps what it has. A backtest keeps nothing: it is deleted instead. */
 export async function stopRun({ kind, id }: Pick<Run, 'kind' | 'id'>): Promise<void> {
-  const path = { id }
-  if (kind === 'sweep') await call('POST /api/platform/sweeps/{id}/cancel', { path })
-  else if (kind === 'scan') await call('POST /api/platform/scans/{id}/cancel', { path })
-  else if (kind === 'portfolio') await call('POST /api/platform/portfolios/{id}/cancel', { path })
-  else if (kind === 'forward') await call('POST /api/platform/forward-runs/{id}/stop', { path })
-  else await deleteRuns([{ kind, id }])
+  await KINDS[kind].stop(id)
 }
 
-/** The most backtests that the server deletes in one request. */
-const DELETED_AT_ONCE = 500
-
 export async function deleteRuns(some: readonly Pick<Run, 'kind' | 'id'>[]): Promise<void> {
-  const ids = some.filter(({ kind }) => kind === 'backtest').map(({ id }) => id)
-  for (let at = 0; at < ids.length; at += DELETED_AT_ONCE)
-    await call('DELETE /api/platform/backtests', { body: { ids: ids.slice(at, at + DELETED_AT_ONCE) } })
-  for (const { kind, id } of some) {
-    const path = { id }
-    if (kind === 'sweep') await call('DELETE /api/platform/sweeps/{id}', { path })
-    else if (kind === 'scan') await call('DELETE /api/platform/scans/{id}', { path })
-    else if (kind === 'portfolio') await call('DELETE /api/platform/portfolios/{id}', { path })
-    else if (kind === 'forward') await call('DELETE /api/platform/forward-runs/{id}', { path })
-  }
+  for (const kind of RUN_KINDS)
+    await KINDS[kind].remove(some.flatMap((run) => (run.kind === kind ? [run.id] : [])))
 }
 
 /** What goes with them when they are deleted. */

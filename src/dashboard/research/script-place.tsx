@@ -222,6 +222,6 @@ function PublishTab({ subject, onChanged }: TabProps) {
 }
 
 function save({ name, source }: Subject): void {
-  const file = name.replace(/[^\w .-]+/g, ' ').trim() || 'script'
+  const file = name.replace(/[^\p{L}\p{M}\p{N}_ .-]+/gu, ' ').trim() || 'script'
   download(new Blob([source], { type: 'text/plain' }), `${file}.pine`)
 }
