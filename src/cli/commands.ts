@@ -2,7 +2,7 @@
 // or a container's health check should not have to load it.
 
 import { Problem } from '../lib/problem.ts'
-import { languageLine } from '../language/as-of.ts'
+import { languageLine } from '../language/release-notes.ts'
 import { DataRefused } from '../store/data-refused.ts'
 import { didYouMean, UsageError, type Command, type CommandContext } from './command.ts'
 

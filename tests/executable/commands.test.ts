@@ -1,6 +1,6 @@
 // The commands, as processes in an empty folder.
 
-import { languageLine } from '../../src/language/as-of.ts'
+import { languageLine } from '../../src/language/release-notes.ts'
 import packageFile from '../../package.json' with { type: 'json' }
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
