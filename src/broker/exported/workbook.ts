@@ -4,7 +4,7 @@
 // `UNPACKED_MAX` bytes, and the cells that the sheets place are looked at before the library lays them out as rectangles,
 // where one cell at XFD1048576 would cost billions. A formula is refused, since exports have values alone.
 
-import { unzipSync } from 'fflate'
+import { unzipSync, zipSync } from 'fflate'
 import read from 'read-excel-file/universal'
 import { Problem } from '../../lib/problem.ts'
 
@@ -37,7 +37,9 @@ export async function sheetsOf(bytes: Uint8Array): Promise<readonly Sheet[]> {
   const parts = partsOf(bytes)
   for (const [path, part] of Object.entries(parts)) if (SHEET.test(path)) checkCells(part)
   const damaged = () => unreadable('has sheets that cannot be read: save it anew as XLSX')
-  const sheets = await read(storedZip(parts).buffer).catch(() => {
+  // Of a packed archive the library would unpack large parts a second time, in threads of its own.
+  const stored = zipSync(parts, { level: 0 })
+  const sheets = await read(stored.buffer).catch(() => {
     throw damaged()
   })
   // The library answers no rows at all of a sheet whose XML has none.
@@ -77,35 +79,6 @@ function partsOf(bytes: Uint8Array): Record<string, Uint8Array> {
   if (!('xl/workbook.xml' in parts)) throw unreadable('is no XLSX: the archive has no workbook in it')
   return parts
 }
-
-/**
- * An archive of the parts as they are, without check sums, for the library to open: of a packed one it would unpack large
- * parts a second time, in threads of its own.
- */
-function storedZip(parts: Readonly<Record<string, Uint8Array>>): Uint8Array<ArrayBuffer> {
-  const all: Uint8Array[] = []
-  const directory: Uint8Array[] = []
-  let size = 0
-  for (const [path, part] of Object.entries(parts)) {
-    const name = new TextEncoder().encode(path)
-    const sizes = [...halves(part.length), ...halves(part.length)]
-    // Version, name in UTF-8, stored, no time, no check sum.
-    const facts = [20, 0x800, 0, 0, 0, 0, 0, ...sizes, name.length, 0]
-    directory.push(record(0x0201, [20, ...facts, 0, 0, 0, 0, 0, ...halves(size)]), name)
-    const local = [record(0x0403, facts), name, part]
-    all.push(...local)
-    for (const bytes of local) size += bytes.length
-  }
-  const count = Object.keys(parts).length
-  const length = directory.reduce((sum, bytes) => sum + bytes.length, 0)
-  const end = record(0x0605, [0, 0, count, count, ...halves(length), ...halves(size), 0])
-  return new Uint8Array(Buffer.concat([...all, ...directory, end]))
-}
-
-const halves = (value: number): readonly [number, number] => [value & 0xffff, value >>> 16]
-/** A record of a zip archive: its signature, and fields of two bytes. */
-const record = (kind: number, fields: readonly number[]): Uint8Array =>
-  new Uint8Array(Uint16Array.of(0x4b50, kind, ...fields).buffer)
 
 function checkCells(part: Uint8Array): void {
   const text = new TextDecoder().decode(part)
