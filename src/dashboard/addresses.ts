@@ -7,11 +7,20 @@ export function match(pattern: string, actual: string): Readonly<Record<string, 
   if (wanted.length !== found.length) return null
   const values: Record<string, string> = {}
   for (const [i, part] of wanted.entries()) {
-    const value = decodeURIComponent(found[i] ?? '')
+    const value = decoded(found[i] ?? '')
     if (part.startsWith(':')) values[part.slice(1)] = value
     else if (part !== value) return null
   }
   return values
+}
+
+/** Of an address that somebody has cut within a letter, as it is. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
 }
 
 /** Old address → new one, the first that matches. They stand in mails, bookmarks and what others have written. */

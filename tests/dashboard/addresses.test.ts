@@ -46,6 +46,9 @@ test('addresses of today lead nowhere else', () => {
   for (const path of ['/', '/chart/SP%3ASPX/1d', '/research', '/markets', '/alerts/fired', '/settings/keys'])
     expect(movedTo(path)).toBeNull()
   expect(match('/research/sweeps/:id', '/research/sweeps/sw_1')).toEqual({ id: 'sw_1' })
+  // One that was cut within a letter of Cyrillic leads to what is not there, and breaks nothing.
+  expect(match('/research/:id', '/research/%D0')).toEqual({ id: '%D0' })
+  expect(movedTo('/scripts/%D0')).toBe('/research/%25D0')
 })
 
 test('keys that were chosen for a page of an earlier version lead to where it is now', () => {
