@@ -1,0 +1,194 @@
+// Beside PineForge, which compiles Pine to C++: `bun run bench pineforge CORPUS ENGINE [PROBE …]`.
+//
+// CORPUS and ENGINE are checkouts of github.com/pineforge-4pass/pineforge-corpus and …/pineforge-engine. Every probe's
+// generated.cpp is compiled with -O3 and run over the corpus's bars in a process of its own, ours runs strategy.pine over
+// the same bars in this one. Rounds alternate, each by the clock, without compiling. What has been built is kept beside the
+// checkout of the engine (`build-bench`), so that only the first time takes long. It wants g++, and Eigen's headers where the
+// system has them or where EIGEN says.
+//
+// A ratio is PineForge's time divided by ours: above 1, ours is faster.
+
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { BacktestRequest } from '../../src/broker/backtest.ts'
+import { CompiledScripts } from '../../src/broker/compiled-scripts.ts'
+import { runBacktest } from '../../src/broker/run.ts'
+import { requestFor, symbolOf } from '../../src/cli/parity/case.ts'
+import { readBars } from '../../src/cli/parity/files.ts'
+import { Problem } from '../../src/lib/problem.ts'
+import { noteRow } from '../bench-rows.ts'
+
+const ROUNDS = 13
+/** Ours only: what is hot by then is machine code, as it is in a worker. */
+const WARM = 8
+
+interface Pair {
+  readonly name: string
+  readonly ours: readonly number[]
+  readonly theirs: readonly number[]
+}
+
+const [corpus, engine, ...only] = process.argv.slice(2)
+if (corpus === undefined || engine === undefined)
+  console.log('give the two checkouts: bun run bench pineforge CORPUS ENGINE [PROBE …]')
+else await compare(resolve(corpus), resolve(engine))
+
+async function compare(probes: string, sources: string): Promise<void> {
+  const names = readdirSync(join(probes, 'validation'))
+    .filter((name) =>
+      ['generated.cpp', 'strategy.pine'].every((file) => existsSync(fileOf(probes, name, file))),
+    )
+    .filter((name) => only.length === 0 || only.includes(name))
+    .toSorted()
+  const built = join(sources, 'build-bench')
+  const uncompiled = new Set(await build(probes, sources, built, names))
+  const csv = join(probes, 'data/ohlcv_ETH-USDT-USDT_15m_warmup6m.csv')
+  const bars = readBars(csv)
+  const symbol = symbolOf({
+    symbol: 'BINANCE:ETHUSDT.P',
+    currency: 'USDT',
+    basecurrency: 'ETH',
+    mincontract: 0.0001,
+  })
+  const scripts = new CompiledScripts()
+  const pairs: Pair[] = []
+  const left = new Map<string, string>([...uncompiled].map((name) => [name, 'g++ refuses its generated.cpp']))
+  for (const name of names) {
+    if (uncompiled.has(name)) continue
+    const request = requestFor(
+      readFileSync(fileOf(probes, name, 'strategy.pine'), 'utf8'),
+      bars,
+      symbol,
+      '15',
+    )
+    try {
+      pairs.push({ name, ...(await alternate({ ...request, scripts }, join(built, `${name}.so`), csv)) })
+    } catch (error) {
+      left.set(name, error instanceof Problem ? error.message : String(error))
+    }
+  }
+  print(pairs, left)
+}
+
+function fileOf(probes: string, name: string, file: string): string {
+  return join(probes, 'validation', name, file)
+}
+
+/** Compiles what is not there yet. Answers the probes that did not compile. */
+async function build(
+  probes: string,
+  sources: string,
+  into: string,
+  names: readonly string[],
+): Promise<string[]> {
+  const include = join(into, 'include/pineforge')
+  mkdirSync(include, { recursive: true })
+  const version = readFileSync(join(sources, 'include/pineforge/version.h.in'), 'utf8')
+  writeFileSync(
+    join(include, 'version.h'),
+    version.replace(/@[A-Z_]+@/g, '0').replace(/^#cmakedefine.*$/gm, ''),
+  )
+  const roots = [join(sources, 'include'), join(sources, 'src'), join(into, 'include')]
+  const eigen = process.env['EIGEN'] ?? '/usr/include/eigen3'
+  const flags = ['-O3', '-std=c++17', '-fPIC', '-DNDEBUG', ...[...roots, eigen].map((root) => `-I${root}`)]
+  const modules = [...new Bun.Glob('*.cpp').scanSync(join(sources, 'src'))]
+  const objects = modules.map((file) => join(into, `${file}.o`))
+  const harness = join(import.meta.dir, 'pineforge.cpp')
+  const engineBuilt = await inParallel([
+    ...modules.map((file, i) => [objects[i]!, ...flags, '-c', join(sources, 'src', file)]),
+    [join(into, 'harness'), ...flags, harness, '-ldl'],
+  ])
+  if (engineBuilt.includes(false)) throw new Error('The engine does not compile.')
+  const built = await inParallel(
+    names.map((name) => [
+      join(into, `${name}.so`),
+      ...flags,
+      '-shared',
+      fileOf(probes, name, 'generated.cpp'),
+      ...objects,
+    ]),
+  )
+  return names.filter((_, i) => !built[i])
+}
+
+/** Each job: what it makes, and what g++ is told. Answers which are there in the end. */
+async function inParallel(jobs: readonly (readonly string[])[]): Promise<boolean[]> {
+  const done = jobs.map(([target]) => existsSync(target!))
+  let next = 0
+  const worker = async () => {
+    for (let job = next++; job < jobs.length; job = next++) {
+      if (done[job]) continue
+      const [target, ...args] = jobs[job]!
+      const child = Bun.spawn(['g++', ...args, '-o', target!], { stdout: 'ignore', stderr: 'ignore' })
+      done[job] = (await child.exited) === 0
+    }
+  }
+  await Promise.all(Array.from({ length: availableParallelism() }, worker))
+  return done
+}
+
+async function alternate(request: BacktestRequest, library: string, csv: string) {
+  const ours: number[] = []
+  const theirs: number[] = []
+  for (let i = 0; i < WARM; i++) runBacktest(request)
+  Bun.gc(true)
+  const child = Bun.spawn([join(library, '../harness'), library, csv], { stdin: 'pipe', stdout: 'pipe' })
+  const answers = child.stdout.getReader()
+  for (let round = 0; round < ROUNDS; round++) {
+    void child.stdin.write('\n')
+    void child.stdin.flush()
+    const { value } = await answers.read()
+    if (value === undefined) throw new Error('PineForge ended before its time.')
+    theirs.push(Number(new TextDecoder().decode(value)))
+    const from = performance.now()
+    runBacktest(request)
+    ours.push(performance.now() - from)
+  }
+  void child.stdin.end()
+  await child.exited
+  return { ours, theirs }
+}
+
+// ——— the table ———
+
+function least(times: readonly number[]): number {
+  return Math.min(...times)
+}
+
+function fastest({ ours, theirs }: Pair): number {
+  return least(theirs) / least(ours)
+}
+
+function median({ ours, theirs }: Pair): number {
+  return at(theirs, 0.5) / at(ours, 0.5)
+}
+
+function at(values: readonly number[], share: number): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(share * (values.length - 1))] ?? Number.NaN
+}
+
+function print(pairs: readonly Pair[], left: ReadonlyMap<string, string>): void {
+  console.log(
+    `${'ratio'.padStart(6)} ${'median'.padStart(7)} ${'ours'.padStart(9)} ${'PineForge'.padStart(10)}`,
+  )
+  for (const pair of pairs.toSorted((a, b) => fastest(a) - fastest(b))) {
+    const { name, ours, theirs } = pair
+    const ratios = `${fastest(pair).toFixed(2).padStart(6)} ${median(pair).toFixed(2).padStart(7)}`
+    console.log(
+      `${ratios} ${least(ours).toFixed(2).padStart(9)} ${least(theirs).toFixed(2).padStart(10)}  ${name}`,
+    )
+  }
+  for (const [name, why] of left) console.log(`not run: ${name}: ${why}`)
+  for (const [by, ratioOf] of [
+    ['fastest', fastest],
+    ['median', median],
+  ] as const) {
+    const ratios = pairs.map(ratioOf)
+    const slower = pairs.filter((pair) => ratioOf(pair) < 1).map(({ name }) => name)
+    console.log(
+      `by ${by} rounds, ${pairs.length} probes: median ${at(ratios, 0.5).toFixed(2)}, tenth percentile ${at(ratios, 0.1).toFixed(2)}, slower on ${slower.length}${slower.length > 0 ? `: ${slower.join(', ')}` : ''}`,
+    )
+    noteRow(`PineForge beside ours, median of probes by ${by} rounds`, 1 / at(ratios, 0.5), 'of its time')
+  }
+}
