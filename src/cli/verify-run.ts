@@ -1,7 +1,8 @@
 // `chartroom backtest --verify ID`: runs a stored backtest again and compares every byte of its report.
 
 import type { Report } from '../wire/report.ts'
-import { verifyReport } from '../broker/verify.ts'
+import { compareReports } from '../broker/report/difference.ts'
+import { runBacktest } from '../broker/run.ts'
 import { barsRunOn, barsSeenBy, seriesOf } from '../market/seen-bars.ts'
 import { DEFAULT_LIMITS } from '../language/runtime/limits.ts'
 import { outline } from '../language/outline.ts'
@@ -36,10 +37,10 @@ export async function verifyRun(
     const magnifies = script.overrides['use_bar_magnifier'] ?? outline(script.source).magnifier
     const finer = magnifies === true ? await finerSeries(seen, key, bars) : null
     const report = JSON.parse((await Array.fromAsync(stored.parts)).join('')) as Report
-    const { equal, hash, difference } = await withSeries(
+    const { report: again } = await withSeries(
       (...name) => seriesFor(seen, ...name),
       (series) =>
-        verifyReport(report, {
+        runBacktest({
           ...script,
           bars,
           symbol,
@@ -50,6 +51,9 @@ export async function verifyRun(
           limits: DEFAULT_LIMITS,
         }),
     )
+    const { equal, hash, difference, newFields, ranOnOther } = compareReports(report, again)
+    if (newFields.length > 0) print(`Not compared, since it was stored without: ${newFields.join(', ')}.`)
+    if (ranOnOther) print('The bars, the symbol or the engine have changed since.')
     if (equal) print(`${id} is reproduced to the byte: ${hash}`)
     else {
       warn(`${id} comes out otherwise today; the first difference is at ${difference}.`)

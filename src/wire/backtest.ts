@@ -108,7 +108,11 @@ const Verification = Type.Object(
     equal: Type.Boolean(),
     hash: Type.String(),
     difference: nullable(Type.String({ description: 'JSON Pointer to the first value that differs.' })),
-    ranOnOther: Type.Boolean(),
+    newFields: Type.Array(Type.String(), {
+      description:
+        'Fields that reports have since: JSON Pointers with `*` for each item of a list. They are not compared.',
+    }),
+    ranOnOther: Type.Boolean({ description: 'The bars, the symbol or the engine have changed since.' }),
   },
   { $id: 'Verification' },
 )
@@ -249,7 +253,7 @@ export const BACKTESTS = {
     access: 'session backtests:read',
     summary: 'Run a backtest again and compare every byte',
     description:
-      '`difference` is where the reports differ first. `ranOnOther` says that bars, symbol or engine have changed since, so that different numbers prove nothing.',
+      '`difference` is where the reports differ first. Timings, engine and hash are not compared, nor are `newFields`, which the stored report was made without. `ranOnOther` says that bars, symbol or engine have changed since, so that different numbers prove nothing.',
     answer: { id: Type.String(), verification: Verification },
   },
   'POST /api/platform/backtests/{id}/repaint': {

@@ -6,7 +6,7 @@ import { Explainer } from '../../src/broker/explain/explain.ts'
 import { runBacktest } from '../../src/broker/run.ts'
 import { trialName } from '../../src/broker/trial-name.ts'
 import { parseTradeList } from '../../src/broker/trade-csv.ts'
-import { verifyReport } from '../../src/broker/verify.ts'
+import { compareReports } from '../../src/broker/report/difference.ts'
 import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { emptyBars } from '../../src/market/bars.ts'
@@ -80,8 +80,8 @@ describe('a report', () => {
     const { report } = runBacktest(asked)
     expect(report.asOf).toBe('2026-09-24')
     const stored = structuredClone({ ...report })
-    expect(verifyReport(stored, asked).equal).toBe(true)
-    expect(verifyReport(stored, request('')).equal).toBe(false)
+    expect(compareReports(stored, runBacktest(asked).report).equal).toBe(true)
+    expect(compareReports(stored, runBacktest(request('')).report).equal).toBe(false)
   })
 
   test('of a run without a day says none', () => {

@@ -1,6 +1,6 @@
 // Where two reports of one thing differ.
 
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { compareReports } from '../../src/broker/report/difference.ts'
 import { reportMonths } from '../../src/broker/report/months.ts'
 import { runBacktest } from '../../src/broker/run.ts'
@@ -26,37 +26,58 @@ test('the same report is equal, however long the run took', () => {
     equal: true,
     hash: 'h1',
     difference: null,
+    newFields: [],
+    ranOnOther: false,
   })
 })
 
 test.each<[string, object]>([
   ['/summary/netProfit', { ...BASE, summary: { netProfit: 11, cagr: null } }],
   ['/summary/cagr', { ...BASE, summary: { netProfit: 10, cagr: 0 } }],
-  ['/summary/cagr', { ...BASE, summary: { netProfit: 10 } }],
   ['/summary', { ...BASE, summary: null }],
   ['/summary', { ...BASE, summary: 5 }],
-  [
-    '/trades/1/profit',
-    {
-      ...BASE,
-      trades: [
-        { n: 1, profit: 4 },
-        { n: 2, profit: 7 },
-      ],
-    },
-  ],
-  ['/trades/1', { ...BASE, trades: [{ n: 1, profit: 4 }] }],
+  ['/trades/1/profit', { ...BASE, trades: [BASE.trades[0], { n: 2, profit: 7 }] }],
+  ['/trades/1', { ...BASE, trades: [BASE.trades[0]] }],
   ['/trades/2', { ...BASE, trades: [...BASE.trades, { n: 3, profit: 0 }] }],
-  ['/more', { ...BASE, more: 1 }],
-  ['/hash', { ...BASE, hash: 'h2' }],
+  ['/trades', { ...BASE, trades: { 0: BASE.trades[0], 1: BASE.trades[1] } }],
 ])('%s is the first difference', (difference, again) => {
   expect(compared(again)).toMatchObject({ equal: false, difference })
   expect(compared(BASE, again)).toMatchObject({ equal: false, difference })
 })
 
-test('what both have comes before what only the new one has', () => {
-  expect(compared({ ...BASE, a: 1, hash: 'h2' }).difference).toBe('/hash')
-  expect(compared({ ...BASE, hash: 'h2' }, { ...BASE, a: 1 }).difference).toBe('/a')
+describe('a report that grew', () => {
+  const GROWN = {
+    ...BASE,
+    summary: { ...BASE.summary, calmar: 2 },
+    trades: BASE.trades.map((trade) => ({ ...trade, mfe: trade.n })),
+    notes: [{ text: 'new' }],
+  }
+  const newFields = ['/summary/calmar', '/trades/*/mfe', '/notes']
+
+  test('is equal to what was stored before, and the new fields are named', () => {
+    expect(compared(GROWN)).toMatchObject({ equal: true, difference: null, newFields })
+  })
+
+  test('is held against it in all else', () => {
+    expect(compared({ ...GROWN, summary: { netProfit: 11, calmar: 2 } })).toMatchObject({
+      equal: false,
+      difference: '/summary/cagr',
+    })
+  })
+
+  test('has lost what only the stored one has', () => {
+    expect(compared(BASE, GROWN)).toMatchObject({ equal: false, difference: '/notes', newFields: [] })
+  })
+
+  test('knew a field that some of the stored rows have', () => {
+    const some = { ...GROWN, trades: [GROWN.trades[0], BASE.trades[1]] }
+    expect(compared(GROWN, some)).toMatchObject({ equal: false, difference: '/trades/*/mfe', newFields: [] })
+  })
+})
+
+test('who made it of what is told apart from what came out', () => {
+  const other = { ...BASE, engine: { name: 'chartroom', version: '9.0.0' }, hash: 'h2' }
+  expect(compared(other)).toMatchObject({ equal: true, hash: 'h2', ranOnOther: true })
 })
 
 test('a month’s profit is a share of what there was at its beginning, also of less than 1', () => {

@@ -164,8 +164,10 @@ function VerifyButton({ run: { report } }: { readonly run: ShownRun }) {
       const answer = await call('POST /api/platform/backtests/{id}/verify', { path: { id } })
       const result = answer.verification
       verified.value = { hash: report.hash, result }
-      if (result.equal)
-        toast('Run again: every number is the same.', { tone: 'up', detail: result.hash.slice(0, 16) })
+      const { equal, newFields, hash } = result
+      const added = newFields.length > 0 ? ` Reports have since got ${newFields.join(', ')}.` : ''
+      if (equal)
+        toast(`Run again: every number is the same.${added}`, { tone: 'up', detail: hash.slice(0, 16) })
       else if (result.ranOnOther)
         toast('The bars or the engine have changed since: run it again for an up-to-date report.', {
           tone: 'down',

@@ -2,7 +2,6 @@
 
 import { wholeRun } from '../../broker/measured.ts'
 import type { TextBytes } from '../workers/answer.ts'
-import type { VerifyOutput } from '../workers/job.ts'
 import { storedHost } from '../workers/stored-text.ts'
 import type { JobOptions } from '../workers/task.ts'
 import { withLuck } from '../workers/verdict.ts'
@@ -10,6 +9,7 @@ import { Problem } from '../../lib/problem.ts'
 import type { Bars } from '../../market/bars.ts'
 import { barsRunOn } from '../../market/seen-bars.ts'
 import type { LargeText } from '../../store/large-text.ts'
+import type { Verification } from '../../wire/backtest.ts'
 import type { Verdict } from '../../wire/sweep.ts'
 import { keyOf, type LiveRun, type Plan, type PlanDeps, type RunPlans } from './plan.ts'
 import { notFound, type Run } from './records.ts'
@@ -44,7 +44,7 @@ export class RunLooks {
   }
 
   /** Runs it again on its bars, as they are now, and compares the reports. */
-  async verify(userId: string, id: string, signal: AbortSignal): Promise<VerifyOutput> {
+  async verify(userId: string, id: string, signal: AbortSignal): Promise<Verification> {
     return this.#again(userId, id, signal, async (job, options) => {
       const stored = await this.#runs.report(userId, id)
       // It was removed together with the run.

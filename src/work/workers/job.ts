@@ -16,11 +16,11 @@ import type { ScriptNames } from '../../broker/trial-name.ts'
 import type { TextBytes } from './answer.ts'
 import type { LuckFound, LuckJob } from './luck.ts'
 import type { Judged } from './verdict.ts'
-import type { Verified } from '../../broker/report/difference.ts'
 import type { TrackKinds } from '../../broker/tracks.ts'
 import type { Packed, Path } from '../../wire/columns.ts'
 import type { PortfolioResult } from '../../wire/portfolio.ts'
 import type { ReportSummary } from '../../wire/report.ts'
+import type { Verification } from '../../wire/backtest.ts'
 import type { SharpeRecord } from '../../broker/statistics/probabilistic-sharpe.ts'
 import type { RandomState } from '../../lib/seeded-random.ts'
 import type { Axis } from '../../broker/statistics/parzen.ts'
@@ -52,7 +52,7 @@ export interface Jobs {
   /** Its steps of several bars that have closed, as many as there is time for. */
   readonly follow: { readonly job: FollowJob; readonly answer: FollowOutput }
   readonly advance: { readonly job: AdvanceJob; readonly answer: AdvanceOutput }
-  readonly verify: { readonly job: RunJob; readonly answer: VerifyOutput }
+  readonly verify: { readonly job: RunJob; readonly answer: Verification }
   /** The answer is JSON text. */
   readonly repaint: { readonly job: RunJob; readonly answer: string }
   /** The answer is JSON text; `null` if there is nothing to explain. */
@@ -355,11 +355,6 @@ export interface CompareOutput {
   readonly warnings: readonly { readonly code: string; readonly message: string }[]
   /** JSON Pointers of unknown fields of the body. */
   readonly unknown: readonly string[]
-}
-
-export interface VerifyOutput extends Verified {
-  /** The bars, the symbol or the engine have changed since. */
-  readonly ranOnOther: boolean
 }
 
 export interface ReplayOutput {

@@ -3,6 +3,7 @@
 import { compareReports } from '../../broker/report/difference.ts'
 import { packGiven, type Packed } from '../../wire/columns.ts'
 import type { Report } from '../../wire/report.ts'
+import type { Verification } from '../../wire/backtest.ts'
 import { trialName } from '../../broker/trial-name.ts'
 import { findRepaint } from '../../broker/repaint.ts'
 import type { BacktestRequest, BacktestResult } from '../../broker/backtest.ts'
@@ -12,7 +13,7 @@ import { outline } from '../../language/outline.ts'
 import { AnswerScales, lengthOf } from './answer.ts'
 import { withSeries } from './asked-series.ts'
 import type { FinerBars, Desk } from './desk.ts'
-import type { BacktestOutput, PreviewOutput, RunJob, VerifyOutput } from './job.ts'
+import type { BacktestOutput, PreviewOutput, RunJob } from './job.ts'
 import { librariesOf } from './libraries.ts'
 import { storedValue } from './stored-text.ts'
 import { ownThreadMs } from './thread-time.ts'
@@ -84,12 +85,9 @@ export const triedBy = ({ source }: RunJob, { inputs, script }: Report) => ({
 })
 
 /** Runs a backtest again and says where its report differs from the stored one. */
-export async function verifyJob(job: RunJob, desk: Desk): Promise<VerifyOutput> {
+export async function verifyJob(job: RunJob, desk: Desk): Promise<Verification> {
   const { report } = await resultOf(job, desk, runBacktest)
-  const kept = (await storedValue(desk.host, 'report')) as Report
-  const verification = compareReports(kept, { ...report })
-  // The hash covers everything that the numbers depend on: script, inputs, bars, symbol, settings, engine.
-  return { ...verification, ranOnOther: verification.hash !== kept.hash }
+  return compareReports((await storedValue(desk.host, 'report')) as Report, report)
 }
 
 /** Tests whether the script sees the future, or would have shown something else live. */
