@@ -62,6 +62,19 @@ export interface Picks {
   readonly index: Float64Array
 }
 
+/** The objects of `rows`, each made on request. */
+export function* rowsOf<Row extends object>({ length, fields }: Rows): Generator<Row> {
+  const columns = Object.entries(fields)
+  // A copy of an object that has every field is made sooner than one that gets them one by one.
+  const first = Object.fromEntries(columns.map(([name]): [string, unknown] => [name, null]))
+  for (let k = 0; k < length; k++) {
+    const row = { ...first }
+    for (const [name, column] of columns)
+      row[name] = column instanceof Float64Array ? column[k] : column.values[column.index[k]!]
+    yield row as Row
+  }
+}
+
 /** Shorter lists stay in the header, since the description of a column is as long. */
 const LONG = 16
 const MAGIC = 0x31435243

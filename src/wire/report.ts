@@ -27,6 +27,8 @@ export interface Shown {
   readonly means?: 'profit' | 'loss'
   /** What people call it, if that differs from the field's name. */
   readonly title?: string
+  /** The column of TradingView's list of trades that has it; `$` stands for the account's currency. */
+  readonly heading?: string
 }
 const profit = { means: 'profit' } as const
 const loss = { means: 'loss' } as const
@@ -229,7 +231,7 @@ export const ReportTrade = Type.Object(
   {
     n: count('Number of the trade, from 1: in the order they closed, then the open ones.'),
     side: oneOf(['long', 'short'], 'Which way the trade bet.'),
-    qty: contracts('Size of the trade, always positive.', { title: 'Size' }),
+    qty: contracts('Size of the trade, always positive.', { title: 'Size', heading: 'Size (qty)' }),
     entryId: text("The entry order's id."),
     entryTime: time('Time of the bar of the entry.'),
     entryBar: bar('The bar of the entry.'),
@@ -240,18 +242,34 @@ export const ReportTrade = Type.Object(
     exitBar: bar('The bar of the exit.'),
     exitPrice: price('Price of the exit.'),
     exitComment: nullable(text("The exit order's comment.")),
-    profit: money('Result net of commission.', profit),
-    profitPct: fraction("The result as a share of the entry's value.", profit),
-    commission: money('Commission of entry and exit.'),
+    profit: money('Result net of commission.', { ...profit, heading: 'Net PnL $' }),
+    profitPct: fraction("The result as a share of the entry's value.", {
+      ...profit,
+      heading: 'Return %',
+    }),
+    commission: money('Commission of entry and exit.', { heading: 'Commission $' }),
     runup: money('The best moment (favourable excursion), ≥ 0, net of the entry commission.', {
       title: 'Run-up',
+      heading: 'Favorable excursion $',
     }),
-    runupPct: fraction("The best moment as a share of the entry's value."),
-    drawdown: money('The worst moment (adverse excursion), ≤ 0.', { title: 'Drawdown' }),
-    drawdownPct: fraction("The worst moment as a share of the entry's value."),
-    bars: count('Number of bars from entry to exit.'),
-    cumProfit: money('Profit of this trade and all before it.', { title: 'Cumulative profit' }),
-    cumProfitPct: fraction('That profit as a share of the initial capital.'),
+    runupPct: fraction("The best moment as a share of the entry's value.", {
+      heading: 'Favorable excursion %',
+    }),
+    drawdown: money('The worst moment (adverse excursion), ≤ 0.', {
+      title: 'Drawdown',
+      heading: 'Adverse excursion $',
+    }),
+    drawdownPct: fraction("The worst moment as a share of the entry's value.", {
+      heading: 'Adverse excursion %',
+    }),
+    cumProfit: money('Profit of this trade and all before it.', {
+      title: 'Cumulative profit',
+      heading: 'Cumulative PnL $',
+    }),
+    cumProfitPct: fraction('That profit as a share of the initial capital.', {
+      heading: 'Cumulative PnL %',
+    }),
+    bars: count('Number of bars from entry to exit.', { heading: 'Duration (bars)' }),
     status: oneOf(
       ['closed', 'open'],
       '`open`: it was not closed by the last bar, at whose close it is valued.',
@@ -260,6 +278,13 @@ export const ReportTrade = Type.Object(
   { $id: 'ReportTrade' },
 )
 export type ReportTrade = Wire<typeof ReportTrade>
+
+/** The columns of the list of trades as CSV, in their order. */
+export function tradeHeadings(): readonly (readonly [heading: string, field: keyof ReportTrade])[] {
+  return Object.entries(ReportTrade.properties).flatMap(([field, { heading }]) =>
+    typeof heading === 'string' ? [[heading, field as keyof ReportTrade] as const] : [],
+  )
+}
 
 export const ReportOrder = Type.Object(
   {

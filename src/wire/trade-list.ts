@@ -3,33 +3,17 @@
 
 import { csvRow } from '../lib/csv-text.ts'
 import type { Report, ReportTrade } from './report.ts'
+// A macro, so that the page does without the schemas.
+import { tradeHeadings } from './report.ts' with { type: 'macro' }
 
-type Cell = string | number
+type Amount = ReturnType<typeof tradeHeadings>[number]
 
-/** A column: its heading, `$` standing for the account's currency and `@` for the symbol's, and what stands in both rows of a trade. */
-const AMOUNTS: readonly (readonly [heading: string, of: (trade: ReportTrade, pointvalue: number) => Cell])[] =
-  [
-    ['Size (qty)', ({ qty }) => qty],
-    ['Size (value)', ({ qty, entryPrice }, pointvalue) => clean(qty * entryPrice * pointvalue)],
-    ['Net PnL $', ({ profit }) => profit],
-    ['Return %', ({ profitPct }) => perCent(profitPct)],
-    ['Commission $', ({ commission }) => commission],
-    ['Favorable excursion $', ({ runup }) => runup],
-    ['Favorable excursion %', ({ runupPct }) => perCent(runupPct)],
-    ['Adverse excursion $', ({ drawdown }) => drawdown],
-    ['Adverse excursion %', ({ drawdownPct }) => perCent(drawdownPct)],
-    ['Cumulative PnL $', ({ cumProfit }) => cumProfit],
-    ['Cumulative PnL %', ({ cumProfitPct }) => perCent(cumProfitPct)],
-    ['Duration (bars)', ({ bars }) => bars],
-  ]
-const HEADINGS = [
-  'Trade number',
-  'Type',
-  'Date and time',
-  'Signal',
-  'Price @',
-  ...AMOUNTS.map(([name]) => name),
-]
+/** Behind the size: what it was worth at the entry. The report has no such field. */
+const SIZE_VALUE = 'Size (value)'
+
+/** The rows' own columns, and those of both rows of a trade. */
+const HEADINGS = ['Trade number', 'Type', 'Date and time', 'Signal', 'Price @']
+const AMOUNTS = tradeHeadings()
 
 /**
  * `offsetAt`: wall clock minus UTC, in ms, of the zone that times are written in. `prices`: the symbol's currency, which a report
@@ -45,7 +29,7 @@ export function tradeListCsv(
   }
   const rows = trades.flatMap((trade) => {
     const { n, side, status } = trade
-    const amounts = AMOUNTS.map(([, of]) => of(trade, pointvalue))
+    const amounts = AMOUNTS.flatMap((column) => cellsOf(trade, column, pointvalue))
     const exit = status === 'open' ? 'Open' : trade.exitComment || trade.exitId
     return [
       [n, `Exit ${side}`, wall(trade.exitTime), exit, trade.exitPrice, ...amounts],
@@ -59,10 +43,18 @@ export function tradeListCsv(
       ],
     ]
   })
-  const heading = HEADINGS.map((name) => name.replace('$', currency).replace('@', prices).trim())
+  const headings = AMOUNTS.flatMap(([name, field]) => (field === 'qty' ? [name, SIZE_VALUE] : [name]))
+  const heading = [...HEADINGS, ...headings].map((name) =>
+    name.replace('$', currency).replace('@', prices).trim(),
+  )
   return [heading, ...rows].map((cells) => `${csvRow(cells)}\n`).join('')
 }
 
-const perCent = (fraction: number) => clean(fraction * 100)
+function cellsOf(trade: ReportTrade, [heading, field]: Amount, pointvalue: number): (string | number)[] {
+  const value = trade[field] ?? ''
+  if (field === 'qty') return [value, clean(trade.qty * trade.entryPrice * pointvalue)]
+  return [heading.endsWith('%') ? clean(Number(value) * 100) : value]
+}
+
 /** Without the noise of a multiplication. */
 const clean = (value: number) => Number(value.toPrecision(12))

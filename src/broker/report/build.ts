@@ -9,11 +9,11 @@ import { reportColumns } from './columns.ts'
 import { closeToClose, drawdownPeriods } from './drawdowns.ts'
 import { annualGrowth, buyAndHold } from './growth.ts'
 import { daysOf, monthsOf, periodReturns, reportMonths } from './months.ts'
-import type { Rows } from '../../wire/columns.ts'
+import { rowsOf, type Rows } from '../../wire/columns.ts'
 import type { Report, ReportEquity, ReportOrder, ReportTrade } from '../../wire/report.ts'
 import { riskRatios } from './sharpe.ts'
 import { reportSummary } from './summary.ts'
-import { orderColumns, orderRows, tradeColumns, tradeRows, tradeTable, type TradeTable } from './trades.ts'
+import { orderColumns, tradeColumns, tradeTable, type TradeTable } from './trades.ts'
 
 /** For a shorter range, the Sharpe ratio is of daily returns instead of monthly ones. */
 const MONTHS_FOR_MONTHLY = 3
@@ -113,8 +113,8 @@ export function buildResults(
   }
   return {
     figures: { initialCapital, summary: reportSummary(all, equity), all, long, short, equity },
-    trades: () => tradeRows(context, trades),
-    orders: () => orderRows(fills, bars),
+    trades: () => rowsOf<ReportTrade>(tradeColumns(context, trades)),
+    orders: () => rowsOf<ReportOrder>(orderColumns(fills, bars)),
     tradeColumns: () => tradeColumns(context, trades),
     orderColumns: () => orderColumns(fills, bars),
     closed: () => closedRows(trades),

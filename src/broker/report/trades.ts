@@ -7,11 +7,11 @@ import type { Bars } from '../../market/bars.ts'
 import {
   closedTradeAt,
   directionOf,
-  labelOf,
   openTradeAt,
   quantityOf,
   type ClosedTrades,
   type Fills,
+  type Label,
   type Trade,
 } from '../emulator/ledger.ts'
 import { UNIT } from '../emulator/numbers.ts'
@@ -31,27 +31,32 @@ export interface TradeContext {
   readonly stretches: Stretches
 }
 
-/** One row for each of `count` trades; the first `closed` of them are closed. Money is in account currency. */
-export interface TradeTable {
+/** What is worked out of each trade and read by the statistics. Money is in account currency. */
+const WORKED_OUT = {
+  /** Numbers of the fills that opened and closed it; `exit` of an open trade is meaningless. */
+  entry: Int32Array,
+  exit: Int32Array,
+  entryBar: Int32Array,
+  /** For an open trade, the last bar (D20). */
+  exitBar: Int32Array,
+  exitPrice: Float64Array,
+  /** In contracts, positive. */
+  quantity: Float64Array,
+  profit: Float64Array,
+  commission: Float64Array,
+  /** Favourable excursion, ≥ 0, net of the entry commission. */
+  runup: Float64Array,
+  /** Adverse excursion, ≤ 0. */
+  drawdown: Float64Array,
+  /** Its value at the entry, which percentages refer to (J1). */
+  value: Float64Array,
+} as const
+type WorkedOut = typeof WORKED_OUT
+
+/** One row for each of `count` trades; the first `closed` of them are closed. */
+export type TradeTable = { readonly [name in keyof WorkedOut]: InstanceType<WorkedOut[name]> } & {
   readonly count: number
   readonly closed: number
-  /** Numbers of the fills that opened and closed it; `exit` of an open trade is meaningless. */
-  readonly entry: Int32Array
-  readonly exit: Int32Array
-  readonly entryBar: Int32Array
-  /** For an open trade, the last bar (D20). */
-  readonly exitBar: Int32Array
-  readonly exitPrice: Float64Array
-  /** In contracts, positive. */
-  readonly quantity: Float64Array
-  readonly profit: Float64Array
-  readonly commission: Float64Array
-  /** Favourable excursion, ≥ 0, net of the entry commission. */
-  readonly runup: Float64Array
-  /** Adverse excursion, ≤ 0. */
-  readonly drawdown: Float64Array
-  /** Its value at the entry, which percentages refer to (J1). */
-  readonly value: Float64Array
 }
 
 export function tradeTable(
@@ -99,23 +104,8 @@ export function tradeTable(
 }
 
 function emptyTable(count: number, closed: number): TradeTable {
-  const ints = () => new Int32Array(count)
-  const doubles = () => new Float64Array(count)
-  return {
-    count,
-    closed,
-    entry: ints(),
-    exit: ints(),
-    entryBar: ints(),
-    exitBar: ints(),
-    exitPrice: doubles(),
-    quantity: doubles(),
-    profit: doubles(),
-    commission: doubles(),
-    runup: doubles(),
-    drawdown: doubles(),
-    value: doubles(),
-  }
+  const columns = Object.entries(WORKED_OUT).map(([name, Column]) => [name, new Column(count)] as const)
+  return { count, closed, ...(Object.fromEntries(columns) as Omit<TradeTable, 'count' | 'closed'>) }
 }
 
 /** A fraction of the trade's value at its entry. */
@@ -189,144 +179,109 @@ class Excursions {
   }
 }
 
-// ——— rows ———
+// ——— the report's lists ———
 
-/** The rows of the table in order, each made on request. */
-export function* tradeRows(context: TradeContext, table: TradeTable): Generator<ReportTrade> {
-  const { bars, fills, initialCapital } = context
-  let cumProfit = 0
-  for (let k = 0; k < table.count; k++) {
-    const isOpen = k >= table.closed
-    const entry = table.entry[k]!
-    const exit = table.exit[k]!
-    const profit = table.profit[k]!
-    const runup = table.runup[k]!
-    const drawdown = table.drawdown[k]!
-    const entered = labelOf(fills, entry)
-    const exited = labelOf(fills, exit)
-    cumProfit += profit
-    yield {
-      n: k + 1,
-      side: directionOf(fills, entry) === 1 ? 'long' : 'short',
-      qty: table.quantity[k]!,
-      entryId: entered.id,
-      entryTime: bars.time[table.entryBar[k]!]!,
-      entryBar: table.entryBar[k]!,
-      entryPrice: fills.price[entry]!,
-      entryComment: entered.comment,
-      exitId: isOpen ? 'Open' : exited.id,
-      exitTime: bars.time[table.exitBar[k]!]!,
-      exitBar: table.exitBar[k]!,
-      exitPrice: table.exitPrice[k]!,
-      exitComment: isOpen ? null : exited.comment,
-      profit,
-      profitPct: shareOf(table, k, profit),
-      commission: table.commission[k]!,
-      runup,
-      runupPct: shareOf(table, k, runup),
-      drawdown,
-      drawdownPct: shareOf(table, k, drawdown),
-      bars: barsOf(table, k),
-      cumProfit,
-      cumProfitPct: cumProfit / initialCapital,
-      status: isOpen ? 'open' : 'closed',
-    }
-  }
+interface Listed extends TradeContext {
+  readonly table: TradeTable
+  readonly each: (of: (row: number) => number) => Float64Array
+  /** A text of the order that opened each trade, or that closed it; `open` for a trade that is open. */
+  readonly entered: (of: (label: Label) => string | null) => Picks
+  readonly exited: (of: (label: Label) => string | null, open: string | null) => Picks
 }
 
-/** Every fill as a row, in the same way. */
-export function* orderRows(fills: Fills, bars: Bars): Generator<ReportOrder> {
-  for (let k = 0; k < fills.count; k++) {
-    const { id, comment, alertMessage } = labelOf(fills, k)
-    yield {
-      bar: fills.bar[k]!,
-      time: bars.time[fills.bar[k]!]!,
-      id,
-      side: directionOf(fills, k) === 1 ? 'buy' : 'sell',
-      qty: quantityOf(fills, k),
-      price: fills.price[k]!,
-      comment,
-      commission: fills.fee[k]!,
-      position: fills.held[k]! / UNIT,
-      alertMessage,
-    }
-  }
+/**
+ * The columns of the list of trades, in the order of its rows: the one place that says what stands in a field of `ReportTrade`. Its
+ * meaning, unit and heading in the CSV are said in `wire/report.ts`.
+ */
+const TRADE: { readonly [field in keyof ReportTrade]: (listed: Listed) => Float64Array | Picks } = {
+  n: ({ each }) => each((k) => k + 1),
+  side: ({ each, fills, table }) => ({
+    values: ['long', 'short'],
+    index: each((k) => (directionOf(fills, table.entry[k]!) === 1 ? 0 : 1)),
+  }),
+  qty: ({ table }) => table.quantity,
+  entryId: ({ entered }) => entered(({ id }) => id),
+  entryTime: ({ each, bars, table }) => each((k) => bars.time[table.entryBar[k]!]!),
+  entryBar: ({ each, table }) => each((k) => table.entryBar[k]!),
+  entryPrice: ({ each, fills, table }) => each((k) => fills.price[table.entry[k]!]!),
+  entryComment: ({ entered }) => entered(({ comment }) => comment),
+  exitId: ({ exited }) => exited(({ id }) => id, 'Open'),
+  exitTime: ({ each, bars, table }) => each((k) => bars.time[table.exitBar[k]!]!),
+  exitBar: ({ each, table }) => each((k) => table.exitBar[k]!),
+  exitPrice: ({ table }) => table.exitPrice,
+  exitComment: ({ exited }) => exited(({ comment }) => comment, null),
+  profit: ({ table }) => table.profit,
+  profitPct: ({ each, table }) => each((k) => shareOf(table, k, table.profit[k]!)),
+  commission: ({ table }) => table.commission,
+  runup: ({ table }) => table.runup,
+  runupPct: ({ each, table }) => each((k) => shareOf(table, k, table.runup[k]!)),
+  drawdown: ({ table }) => table.drawdown,
+  drawdownPct: ({ each, table }) => each((k) => shareOf(table, k, table.drawdown[k]!)),
+  bars: ({ each, table }) => each((k) => barsOf(table, k)),
+  cumProfit: ({ each, table }) => each(sumOf(table.profit)),
+  cumProfitPct: ({ each, table, initialCapital }) => {
+    const sum = sumOf(table.profit)
+    return each((k) => sum(k) / initialCapital)
+  },
+  status: ({ each, table }) => ({
+    values: ['closed', 'open'],
+    index: each((k) => (k < table.closed ? 0 : 1)),
+  }),
 }
 
-// ——— the same rows as columns ———
-
-/** Like `tradeRows`, for an answer as columns: no row becomes an object. */
-export function tradeColumns({ bars, fills, initialCapital }: TradeContext, table: TradeTable): Rows {
-  const { count, closed, entry, exit, entryBar, exitBar, profit, runup, drawdown } = table
+/** The list as columns, from which its rows are made on request. */
+export function tradeColumns(context: TradeContext, table: TradeTable): Rows {
+  const { count, closed } = table
+  const { fills } = context
   const each = (of: (row: number) => number) => filled(count, of)
-  const entered = each((k) => fills.label[entry[k]!]!)
-  const exited = each((k) => fills.label[exit[k]!]!)
-  // The label of open trades comes after all others.
-  const open = fills.labels.length
-  for (let k = closed; k < count; k++) exited[k] = open
-  const cumProfit = new Float64Array(count)
-  let sum = 0
-  for (let k = 0; k < count; k++) cumProfit[k] = sum += profit[k]!
-  return new Rows(count, {
-    n: each((k) => k + 1),
-    side: { values: ['long', 'short'], index: each((k) => (directionOf(fills, entry[k]!) === 1 ? 0 : 1)) },
-    qty: table.quantity,
-    entryId: picks(
-      fills.labels.map(({ id }) => id),
-      entered,
-    ),
-    entryTime: each((k) => bars.time[entryBar[k]!]!),
-    entryBar: each((k) => entryBar[k]!),
-    entryPrice: each((k) => fills.price[entry[k]!]!),
-    entryComment: picks(
-      fills.labels.map(({ comment }) => comment),
-      entered,
-    ),
-    exitId: picks([...fills.labels.map(({ id }) => id), 'Open'], exited),
-    exitTime: each((k) => bars.time[exitBar[k]!]!),
-    exitBar: each((k) => exitBar[k]!),
-    exitPrice: table.exitPrice,
-    exitComment: picks([...fills.labels.map(({ comment }) => comment), null], exited),
-    profit,
-    profitPct: each((k) => shareOf(table, k, profit[k]!)),
-    commission: table.commission,
-    runup,
-    runupPct: each((k) => shareOf(table, k, runup[k]!)),
-    drawdown,
-    drawdownPct: each((k) => shareOf(table, k, drawdown[k]!)),
-    bars: each((k) => barsOf(table, k)),
-    cumProfit,
-    cumProfitPct: each((k) => cumProfit[k]! / initialCapital),
-    status: { values: ['closed', 'open'], index: each((k) => (k < closed ? 0 : 1)) },
-  })
+  const texts = (of: (label: Label) => string | null) => fills.labels.map(of)
+  const listed: Listed = {
+    ...context,
+    table,
+    each,
+    entered: (of) =>
+      picks(
+        texts(of),
+        each((k) => fills.label[table.entry[k]!]!),
+      ),
+    // The label of open trades comes after all others.
+    exited: (of, open) =>
+      picks(
+        [...texts(of), open],
+        each((k) => (k < closed ? fills.label[table.exit[k]!]! : fills.labels.length)),
+      ),
+  }
+  return new Rows(
+    count,
+    Object.fromEntries(Object.entries(TRADE).map(([field, column]) => [field, column(listed)])),
+  )
 }
 
-/** Like `orderRows`, as columns. */
+/** The sum of all values up to a row, where rows are asked for in order. */
+function sumOf(values: Float64Array): (row: number) => number {
+  let sum = 0
+  return (row) => (sum += values[row]!)
+}
+
+/** Every fill, as columns. */
 export function orderColumns(fills: Fills, bars: Bars): Rows {
   const { count } = fills
   const each = (of: (row: number) => number) => filled(count, of)
   const label = each((k) => fills.label[k]!)
-  return new Rows(count, {
+  const texts = (of: (label: Label) => string | null) => picks(fills.labels.map(of), label)
+  const columns: { readonly [field in keyof ReportOrder]: Float64Array | Picks } = {
     bar: each((k) => fills.bar[k]!),
     time: each((k) => bars.time[fills.bar[k]!]!),
-    id: picks(
-      fills.labels.map(({ id }) => id),
-      label,
-    ),
+    id: texts(({ id }) => id),
     side: { values: ['buy', 'sell'], index: each((k) => (directionOf(fills, k) === 1 ? 0 : 1)) },
     qty: each((k) => quantityOf(fills, k)),
     price: each((k) => fills.price[k]!),
-    comment: picks(
-      fills.labels.map(({ comment }) => comment),
-      label,
-    ),
+    comment: texts(({ comment }) => comment),
     commission: each((k) => fills.fee[k]!),
     position: each((k) => fills.held[k]! / UNIT),
-    alertMessage: picks(
-      fills.labels.map(({ alertMessage }) => alertMessage),
-      label,
-    ),
-  })
+    alertMessage: texts(({ alertMessage }) => alertMessage),
+  }
+  return new Rows(count, columns)
 }
 
 function filled(count: number, of: (row: number) => number): Float64Array {
