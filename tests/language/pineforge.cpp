@@ -1,5 +1,5 @@
 // The other side of pineforge.bench.ts: loads a probe that PineForge has compiled, reads the bars, and runs it once for each
-// line that comes in. Answers the milliseconds of each run, on a line of its own.
+// line that comes in. Answers the milliseconds of each run, by the clock and of the processor, on a line of its own.
 //
 //     pineforge PROBE.so BARS.csv
 
@@ -7,10 +7,17 @@
 
 #include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <dlfcn.h>
 #include <vector>
 
 template <typename F> F symbol(void *library, const char *name) { return reinterpret_cast<F>(dlsym(library, name)); }
+
+double processorMs() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return now.tv_sec * 1e3 + now.tv_nsec / 1e6;
+}
 
 int main(int count, char **arguments) {
   if (count != 3) return 2;
@@ -38,10 +45,11 @@ int main(int count, char **arguments) {
   while (std::fgets(line, sizeof line, stdin)) {
     pf_strategy_t strategy = create(nullptr);
     pf_report_t report{};
+    const double spent = processorMs();
     const auto from = std::chrono::steady_clock::now();
     run(strategy, bars.data(), static_cast<int>(bars.size()), &report);
     const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - from;
-    std::printf("%.4f\n", taken.count());
+    std::printf("%.4f %.4f\n", taken.count(), processorMs() - spent);
     std::fflush(stdout);
     freeReport(&report);
     freeStrategy(strategy);
