@@ -7,8 +7,8 @@
 // nothing else: no global but Math, NaN and Infinity. `tests/language/escape.test.ts` tries to break that.
 
 import { assert } from '../../lib/assert.ts'
-import type { Expr } from '../2-check/program.ts'
-import type { Hoist, Plan } from '../3-plan/plan.ts'
+import type { BuiltinVariableExpr, Expr } from '../2-check/program.ts'
+import type { Hoist, Plan, PlannedColumn } from '../3-plan/plan.ts'
 import { inputsBehind } from '../3-plan/shared.ts'
 import type { ColumnShare, Executable, Instantiate } from '../runtime/executable.ts'
 import { pastOf, settle } from '../runtime/past-collections.ts'
@@ -182,11 +182,7 @@ function hoistsApart(module: Module, shares: readonly ColumnShare[]): { function
   for (const [at, hoist] of module.plan.hoists.entries()) {
     const call = new Writer()
     const fill = fillOf(module, hoist)
-    if (fill)
-      call.line(
-        js`${fill.state}.fillBlock(from,to,[${fill.columns}]);`,
-        hoist.kind === 'call' ? hoist.call.start : -1,
-      )
+    if (fill) call.line(fillCode(fill), hoist.kind === 'call' ? hoist.call.start : -1)
     else hoistLoop(module, [hoist], at, functions, call)
     const share = shared.get(at)
     for (const { code, offset } of call.lines)
@@ -216,10 +212,7 @@ function hoistLoops(module: Module): { functions: Writer; calls: Writer } {
     if (fill) {
       flush()
       const both = next && fillsTwo(module, fill, next)
-      calls.line(
-        both ?? js`${fill.state}.fillBlock(from,to,[${fill.columns}]);`,
-        hoist.kind === 'call' ? hoist.call.start : -1,
-      )
+      calls.line(both ?? fillCode(fill), hoist.kind === 'call' ? hoist.call.start : -1)
       if (both) at++
       continue
     }
@@ -236,22 +229,30 @@ interface Fill {
   /** The text of its instance. */
   readonly state: string
   readonly target: ColumnValue
-  readonly source: ColumnValue
+  /** null: it reads the bars by itself. */
+  readonly source: ColumnValue | null
   /** What `fillBlock` takes: columns, each with its mask, a length and what comes behind it. */
   readonly columns: readonly CodePart[]
 }
 
-/** A call of one column and fixed arguments, the length first, or of two columns. */
+function fillCode({ state, source, columns }: Fill): Code {
+  return source === null
+    ? js`${state}.fillBlock(from,to,${columns});`
+    : js`${state}.fillBlock(from,to,[${columns}]);`
+}
+
+/** A call of one column and fixed arguments, the length first, or of two columns; or a variable that is made of the bars. */
 function fillOf(module: Module, hoist: Hoist): Fill | null {
-  if (hoist.kind !== 'call' || hoist.call.kind !== 'BuiltinCall') return null
+  if (hoist.kind !== 'call') return null
   const { call, columns } = hoist
+  if (call.kind !== 'BuiltinCall') return barsFillOf(module, call, columns)
   const { implementation } = call.overload
   const [first, second, ...more] = call.args
   const [filled] = columns
   if (!('state' in implementation) || !implementation.state.fills) return null
   // Of what is implicit, it knows the number of the bar by itself.
   if (implementation.implicit?.some((name) => name !== 'bar_index')) return null
-  if (!first || !second || !filled) return null
+  if (!first || !filled) return null
   const of = implementation.state
   const ofLength = of.fills === 'length'
   if (!ofLength && more.length > 0) return null
@@ -260,12 +261,27 @@ function fillOf(module: Module, hoist: Hoist): Fill | null {
   const column = (arg: Expr) => columnOf(expression(module, arg, into))
   const fixed = (arg: Expr) => (module.plan.rankOf(arg) === 'fixed' ? expression(module, arg, into) : null)
   const source = column(first)
-  const other = ofLength ? fixed(second) : (column(second)?.withMask ?? null)
+  const other = !second
+    ? module.missing(call, 1)
+    : ofLength
+      ? fixed(second)
+      : (column(second)?.withMask ?? null)
   const rest: (CodePart | null)[] = more.map((arg, i) => (arg ? fixed(arg) : module.missing(call, i + 2)))
   if (source === null || other === null || !rest.every((part) => part !== null)) return null
   const state = `H.${module.hoistFrame.field(`a${filled.index}`, newState(module, of))}`
   const target = entry(module, filled)
   return { of, state, target, source, columns: [target.withMask, source.withMask, other, ...rest] }
+}
+
+function barsFillOf(
+  module: Module,
+  { builtin: { implementation } }: BuiltinVariableExpr,
+  [filled]: readonly PlannedColumn[],
+): Fill | null {
+  if (!('state' in implementation) || implementation.state.fills !== 'bars' || !filled) return null
+  const state = `H.${module.hoistFrame.field(`a${filled.index}`, newState(module, implementation.state))}`
+  const target = entry(module, filled)
+  return { of: implementation.state, state, target, source: null, columns: [target.withMask] }
 }
 
 /** The entry of the bar being executed, of a column of numbers; null where the value is anything else. */
@@ -275,7 +291,7 @@ function columnOf(value: Code): ColumnValue | null {
 
 /** Two neighbours side by side, where their class can do that and the second does not read the first. */
 function fillsTwo(module: Module, one: Fill, two: Fill): Code | null {
-  if (one.of !== two.of || !one.of.fillTwo || two.source.column === one.target.column) return null
+  if (one.of !== two.of || !one.of.fillTwo || two.source?.column === one.target.column) return null
   return js`${module.constant(one.of)}.fillTwo(${one.state},${two.state},from,to,[${one.columns}],[${two.columns}]);`
 }
 

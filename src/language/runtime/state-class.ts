@@ -6,8 +6,8 @@ import type { Runtime } from './runtime.ts'
 export interface StateClass {
   new (runtime: Runtime): { next(...args: never[]): unknown }
   readonly runtime?: boolean
-  /** The instances have a `fillBlock` besides, `next` for a block of bars at once: `LengthFill` or `PairFill`. */
-  readonly fills?: 'length' | 'pair'
+  /** The instances have a `fillBlock` besides, `next` for a block of bars at once: `LengthFill`, `PairFill` or `BarsFill`. */
+  readonly fills?: 'length' | 'pair' | 'bars'
   /** Two instances' `LengthFill.fillBlock` side by side. */
   readonly fillTwo?: (
     one: never,
@@ -21,19 +21,24 @@ export interface StateClass {
 
 /** Gives what `next` gives for bars `from` to `to` - 1, bit for bit, into a column. */
 export interface LengthFill {
-  fillBlock(from: number, to: number, columns: LengthColumns): void
+  fillBlock(from: number, to: number, columns: LengthColumns<never>): void
+}
+
+/** The same of the bars themselves. A column of one block is indexed with its mask, a whole one with -1. */
+export interface BarsFill {
+  fillBlock(from: number, to: number, target: Float64Array, targetMask: number): void
 }
 
 /**
- * One series, one length and what else there is, the same on every bar. A column of one block is indexed with its mask, a
+ * One series, one length (or what else is second) and what else there is, the same on every bar. A column of one block is indexed with its mask, a
  * whole one with -1.
  */
-export type LengthColumns = readonly [
+export type LengthColumns<Second = number> = readonly [
   target: Float64Array,
   targetMask: number,
   source: Float64Array,
   sourceMask: number,
-  length: number,
+  length: Second,
   ...more: readonly never[],
 ]
 
