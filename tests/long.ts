@@ -4,3 +4,7 @@ export const isLong = process.env['TEST_LONG'] === '1'
 
 /** How many rounds a random test has, of those of a long run: a sixth. Each commit has a seed of its own, and so other rounds. */
 export const rounds = (all: number): number => (isLong ? all : Math.ceil(all / 6))
+
+/** Whether it is the turn of one of several ways to do a thing: in a short run one, which is another one for the next thing and the next commit's seed; in a long run all. */
+export const isTurn = (thing: number, way: number, ways: number): boolean =>
+  isLong || (thing + Number(process.env['SEED'] ?? 0)) % ways === way

@@ -1,5 +1,4 @@
-// Journeys through pages and editor in a real browser, and what must hold on every page: no complaint of the console or
-// the policy, nothing that a reader's tools stumble over, and no stored text that runs.
+// Journeys through pages and editor in a real browser. What must hold on every page is in `every-page.test.ts`.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -7,52 +6,12 @@ import { decryptedPush, startPushService, subscribed } from '../notify/channels/
 import { zip } from '../market/archives.ts'
 import { violations } from './axe.ts'
 import { noBrowser, painted, startSite, type Site } from './browser.ts'
-import { sideways } from './sideways.ts'
+import { cutOff, sideways } from './sideways.ts'
 
-const PAGES = [
-  '/research',
-  '/research/sample%3ASMA%20cross',
-  '/research/sample%3ASMA%20cross/optimise',
-  '/research/library%3Arsi/scan',
-  '/research/sample%3ASMA%20cross/forward',
-  '/research/portfolios/new',
-  '/markets',
-  '/markets/sources',
-  '/alerts',
-  '/alerts/fired',
-  '/alerts/channels',
-  '/alerts/webhooks',
-  '/alerts/inbox',
-  '/ideas',
-  '/reference',
-  '/reference/alerts',
-  '/help',
-  '/help/fills',
-  '/settings/profile',
-  '/settings/sign-in',
-  '/settings/tokens',
-  '/settings/appearance',
-  '/settings/app',
-  '/settings/inbox',
-  '/settings/about',
-  '/nowhere',
-]
 const ARCHIVE = zip([
   { name: 'BTCUSDT-1m-2024-03.csv', text: '1709632800000000,10,12,9,11,5,1709632859999999,55,3,2,22,0\n' },
 ])
 const QUIET = { 'tour.done': true }
-
-/** What stands beyond the right edge, and in nothing that scrolls. */
-const cutOff = (page: Page): Promise<string[]> =>
-  page.evaluate(() => {
-    const scrolls = (element: Element | null): boolean =>
-      element !== null &&
-      element.id !== 'main' &&
-      (getComputedStyle(element).overflowX !== 'visible' || scrolls(element.parentElement))
-    return [...document.querySelectorAll('#main *')]
-      .filter((one) => one.getBoundingClientRect().right > innerWidth + 1 && !scrolls(one.parentElement))
-      .map((one) => one.outerHTML.slice(0, 120))
-  })
 
 /** How the words of each row of a list stand. */
 const rowsOf = (page: Page) =>
@@ -97,34 +56,6 @@ describe.skipIf(noBrowser)('pages', () => {
     await settled(opened.page)
     return opened
   }
-
-  for (const [mode, remembered, width] of [
-    ['wide and light', { ...QUIET, theme: 'light' }, 1440],
-    ['narrow and dark', { ...QUIET, theme: 'dark' }, 380],
-  ] as const)
-    test(`every page is quiet and accessible, and asks no other host, ${mode}`, async () => {
-      const { page, complaints } = await site.open({ remembered, width })
-      const hosts = new Set<string>()
-      page.on('request', (request) => hosts.add(new URL(request.url()).origin))
-      for (const path of PAGES) {
-        await page.goto(site.url + path)
-        await settled(page)
-        expect({ path, found: await violations(page) }).toEqual({ path, found: [] })
-        expect({ path, wide: await sideways(page) }).toEqual({ path, wide: [] })
-        expect({ path, cut: await cutOff(page) }).toEqual({ path, cut: [] })
-        if (width > 380) continue
-        // Half of a screen, where the rail stands beside the page.
-        await page.setViewportSize({ width: 780, height: 800 })
-        await painted(page)
-        expect({ path, wide: await sideways(page) }).toEqual({ path, wide: [] })
-        await page.setViewportSize({ width, height: 800 })
-      }
-      // The chart, whose own accessibility has a suite of its own.
-      await page.goto(site.url)
-      await settled(page)
-      expect([...hosts].filter((origin) => origin !== 'null')).toEqual([site.url])
-      expect(complaints).toEqual([])
-    }, 300_000)
 
   test('a watchlist file comes in as a whole or names its bad rows', async () => {
     const { page, complaints } = await openAt('/markets')
@@ -1375,96 +1306,6 @@ if bar_index % (days * 20) == 50
       .click()
     await page.getByRole('button', { name: /^Run on SPX/ }).click()
     await page.getByText('Net profit').first().waitFor()
-    expect(complaints).toEqual([])
-  }, 300_000)
-
-  test('stored text never runs, on no page', async () => {
-    const { page, complaints } = await openAt('/settings/about')
-    const payloads = [
-      '<script>globalThis.ran=1</script>',
-      '"><img src=x onerror="globalThis.ran=2">',
-      '<svg onload=globalThis.ran=3>',
-      '[x](javascript:globalThis.ran=4)',
-      '{{constructor.constructor("globalThis.ran=5")()}}',
-      '<iframe srcdoc="<script>parent.ran=6</script>">',
-      '</textarea></title><style>*{display:none}</style>',
-    ]
-    const post = async (path: string, data: unknown) => {
-      const answer = await page.request.post(site.url + path, {
-        data,
-        headers: { 'content-type': 'application/json' },
-      })
-      if (!answer.ok()) throw new Error(`${path}: ${await answer.text()}`)
-      return (await answer.json()) as { id: string }
-    }
-    const ideas: string[] = []
-    for (const [i, text] of payloads.entries()) {
-      await post('/api/platform/watchlists/import', {
-        name: text,
-        items: [{ symbol: `X${i}`, exchange: 'Y', note: text }],
-      })
-      await post('/api/platform/alerts', {
-        symbol: 'SPX',
-        exchange: 'SP',
-        interval: '1d',
-        kind: 'price',
-        op: 'above',
-        price: 1e6,
-        channels: ['email'],
-        name: text,
-        message: text,
-      })
-      ideas.push(
-        (
-          await post('/api/platform/ideas', {
-            title: text,
-            body: `${text}\n\n# ${text}\n\n> ${text}\n\n\`${text}\``,
-            tags: [text.slice(0, 50)],
-            visibility: 'public',
-          })
-        ).id,
-      )
-      await post('/api/platform/scripts', {
-        name: text,
-        source: `//@version=6\nindicator("x")\nplot(close, '${text.replaceAll("'", '')}')`,
-        visibility: 'public',
-      })
-      await post('/api/platform/tokens', { name: text })
-      await post('/api/support/contact', { email: 'a@example.com', subject: text, body: text }).catch(
-        () => undefined,
-      )
-    }
-    const strategy =
-      '//@version=6\nstrategy("s", default_qty_type = strategy.fixed, default_qty_value = 1)\nif bar_index == 9\n    strategy.entry("<img src=x onerror=globalThis.ran=7>", strategy.long, comment = "<script>globalThis.ran=8</script>")\n'
-    await post('/api/platform/backtests', {
-      name: payloads[1],
-      symbol: 'SPX',
-      exchange: 'SP',
-      interval: '1d',
-      bars: 100,
-      source: strategy,
-      inputs: {},
-    })
-    for (const path of [...PAGES, '/', ...ideas.map((id) => `/ideas/${id}`)]) {
-      await page.goto(site.url + path)
-      await settled(page)
-    }
-    for (const side of ['Watchlist', 'Alerts', 'Ideas']) {
-      await page.goto(`${site.url}/`)
-      const drawers = page.getByRole('group', { name: 'Side drawer' })
-      const button = drawers.getByRole('button', { name: side })
-      if ((await button.getAttribute('aria-pressed')) !== 'true') await button.click()
-      await page.getByRole('tab', { name: side, selected: true }).waitFor()
-      await painted(page)
-    }
-    await page.keyboard.press('Control+k')
-    await page.getByRole('combobox', { name: 'Search', exact: true }).waitFor()
-    const searched = page.waitForResponse((response) => response.url().includes('/api/search'))
-    await page.keyboard.type('ran')
-    await searched
-    await painted(page)
-    expect(await page.evaluate(() => (globalThis as { ran?: number }).ran)).toBeUndefined()
-    // A policy that had to step in would have said so.
     expect(complaints).toEqual([])
   }, 300_000)
 

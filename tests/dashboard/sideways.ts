@@ -25,3 +25,15 @@ export const sideways = (page: Page): Promise<string[]> =>
       .filter((one) => one.scrollWidth > one.clientWidth + 1 && scrolls(one) && !one.matches(mayScroll))
       .map((one) => `${named(one)} ${one.scrollWidth} > ${one.clientWidth}: ${named(widest(one))}`)
   }, MAY_SCROLL)
+
+/** What stands beyond the right edge, and in nothing that scrolls. */
+export const cutOff = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const scrolls = (element: Element | null): boolean =>
+      element !== null &&
+      element.id !== 'main' &&
+      (getComputedStyle(element).overflowX !== 'visible' || scrolls(element.parentElement))
+    return [...document.querySelectorAll('#main *')]
+      .filter((one) => one.getBoundingClientRect().right > innerWidth + 1 && !scrolls(one.parentElement))
+      .map((one) => one.outerHTML.slice(0, 120))
+  })
