@@ -237,7 +237,7 @@ function keyOf(query: { symbol: string; exchange: string; interval: string }) {
 }
 
 /** Parses ISO 8601 or UTC ms. */
-function timeOf(name: string, text: string | undefined): number | undefined {
+export function timeOf(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const time = /^\d+$/.test(text) ? Number(text) : parseTime(text, null)
   if (Number.isFinite(time)) return time

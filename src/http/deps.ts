@@ -23,6 +23,7 @@ import type { Http } from '../market/providers/provider.ts'
 import type { Places } from '../work/replay/places.ts'
 import type { Run } from '../work/runs/records.ts'
 import type { FinishedHook } from '../work/runs/commits.ts'
+import type { HoldOuts } from '../work/runs/hold-outs.ts'
 import type { Runs } from '../work/runs/runs.ts'
 import type { Scripts } from '../people/scripts/scripts.ts'
 import type { Search } from '../people/search/search.ts'
@@ -85,6 +86,7 @@ export interface Features {
   readonly scans: Scans
   /** Counts how often scripts were tried on markets. */
   readonly ledger: Ledger
+  readonly holdOuts: HoldOuts
   /** Jobs that work on users' texts. */
   readonly texts: Texts
   readonly wantedLibraries: WantedLibraries

@@ -62,6 +62,7 @@ import { PORTFOLIO_ROUTES } from './portfolios.ts'
 import { SCAN_ROUTES } from './scans.ts'
 import { SIGN_IN_WAY_ROUTES } from './sign-in-ways.ts'
 import { SWEEP_ROUTES } from './sweeps.ts'
+import { JUDGEMENT_ROUTES } from './judgements.ts'
 import { TOKEN_ROUTES } from './tokens.ts'
 import { DRAWING_ROUTES } from './drawings.ts'
 import { LAYOUT_ROUTES } from './layouts.ts'
@@ -83,6 +84,7 @@ const RESOURCES: Resources = [
   ['Backtests', BACKTEST_ROUTES],
   ['Backtests', BACKTEST_CHECK_ROUTES],
   ['Sweeps', SWEEP_ROUTES],
+  ['Backtests', JUDGEMENT_ROUTES],
   ['Portfolios', PORTFOLIO_ROUTES],
   ['Forward runs', FORWARD_RUN_ROUTES],
   ['Scans', SCAN_ROUTES],

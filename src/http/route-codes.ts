@@ -97,6 +97,9 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'DELETE /api/platform/sweeps/:id': SWEEP,
   'GET /api/platform/sweeps/:id/events': [...SWEEP, 'concurrency_limited'],
   'GET /api/platform/backtests/:id/verdict': [...BACKTEST, ...RUN],
+  'GET /api/platform/hold-out': ['bars_not_found'],
+  'GET /api/platform/backtests/:id/stretch': [...BACKTEST, ...RUN],
+  'POST /api/platform/backtests/:id/judge': [...BACKTEST, ...RUN, 'conflict'],
   'GET /api/platform/trials': [...SWEEP, ...BACKTEST],
 
   'POST /api/platform/forward-runs': [...RUN, ...KEPT],

@@ -11,6 +11,7 @@ import { Portfolios } from '../work/portfolios/portfolios.ts'
 import { endReplays } from '../work/replay/session.ts'
 import type { FinishedHook } from '../work/runs/commits.ts'
 import { hostFor, scanHost } from '../work/runs/host.ts'
+import { HoldOuts } from '../work/runs/hold-outs.ts'
 import { beginningOf, runs, type Run } from '../work/runs/records.ts'
 import { Scans, type ScanDeps } from '../work/scans/scans.ts'
 import { createScanWatch } from '../work/scans/watch.ts'
@@ -75,6 +76,7 @@ export function workOf(
     forwardRuns,
     scans,
     ledger,
+    holdOuts: new HoldOuts(deps),
     readerFor: (userId: string, signal: AbortSignal) => stageInWorker(readers, userId, limits.timeMs, signal),
     /** A batch of a sweep was offered by another server, or done. */
     async offerHeard(id: string): Promise<void> {

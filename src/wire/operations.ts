@@ -14,6 +14,7 @@ import { FEEDS } from './feed.ts'
 import { HEALTH } from './health.ts'
 import { IDEAS } from './idea.ts'
 import { INBOXES } from './inbox.ts'
+import { JUDGEMENTS } from './judgement.ts'
 import { LAYOUTS } from './layout.ts'
 import { LINKS } from './link.ts'
 import type { OperationTable } from './operation.ts'
@@ -41,6 +42,7 @@ export const OPERATIONS = {
   ...TOKENS,
   ...BACKTESTS,
   ...SWEEPS,
+  ...JUDGEMENTS,
   ...PORTFOLIOS,
   ...FORWARD_RUNS,
   ...SCANS,

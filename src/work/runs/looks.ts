@@ -1,15 +1,17 @@
 // What is found out about a finished backtest: it runs again, or its report is read again. Nothing of it is stored.
 
-import { wholeRun } from '../../broker/measured.ts'
+import { rowLayout, wholeRun } from '../../broker/measured.ts'
+import type { SharpeRecord } from '../../broker/statistics/probabilistic-sharpe.ts'
 import type { TextBytes } from '../workers/answer.ts'
 import { storedHost } from '../workers/stored-text.ts'
 import type { JobOptions } from '../workers/task.ts'
 import { withLuck } from '../workers/verdict.ts'
 import { Problem } from '../../lib/problem.ts'
-import type { Bars } from '../../market/bars.ts'
+import { lowerBound, type Bars } from '../../market/bars.ts'
 import { barsRunOn } from '../../market/seen-bars.ts'
 import type { LargeText } from '../../store/large-text.ts'
 import type { Verification } from '../../wire/backtest.ts'
+import type { Stretch } from '../../wire/judgement.ts'
 import type { Verdict } from '../../wire/sweep.ts'
 import { keyOf, type LiveRun, type Plan, type PlanDeps, type RunPlans } from './plan.ts'
 import { notFound, type Run } from './records.ts'
@@ -17,6 +19,15 @@ import type { JobScript } from '../jobs/records.ts'
 
 /** The most bars before a run's first among which an earlier beginning is looked for. */
 const EARLIER_MAX = 100_000
+
+const STRETCH_FIGURES = [
+  'trades',
+  'netProfit',
+  'netProfitPct',
+  'winRate',
+  'profitFactor',
+  'maxDrawdownPct',
+] as const
 
 /** A run that knows on which bars it ran. */
 export type DoneRun = Run & { readonly range: NonNullable<Run['range']> }
@@ -72,6 +83,50 @@ export class RunLooks {
       const judge = { ...job, ...alone, ...tried, rows, luck: 'here' as const }
       const { judged, luck } = await pool.do('judge', judge, options)
       return withLuck(judged, luck)
+    })
+  }
+
+  /** Figures of the bars from one time to before another, with the moments of their returns; null where it has none there. */
+  stretch(
+    userId: string,
+    id: string,
+    { from, to }: { readonly from: number; readonly to: number },
+    signal: AbortSignal,
+  ): Promise<{ readonly stretch: Stretch; readonly record: SharpeRecord } | null> {
+    return this.#again(userId, id, signal, async (run, options) => {
+      const { time } = run.bars
+      const inside = { from: lowerBound(time, from), to: lowerBound(time, to) }
+      const bars = inside.to - inside.from
+      if (bars <= 0) return null
+      const measured = {
+        ...wholeRun(run.bars.length),
+        figures: STRETCH_FIGURES,
+        inside,
+        pieces: Math.min(64, bars),
+      }
+      const job = { ...run, points: [{ inputs: {}, overrides: {} }], measured }
+      const { rows, failures } = await this.#deps.pool.do('trials', job, options)
+      const [failure] = failures
+      if (failure) throw new Problem(422, 'script_runtime_error', failure.message)
+      const layout = rowLayout(measured)
+      const at = (column: number) => (Number.isFinite(rows[column]) ? rows[column]! : 0)
+      const record = {
+        count: at(layout.bars),
+        sharpe: at(layout.sharpe),
+        skewness: at(layout.skewness),
+        kurtosis: at(layout.kurtosis),
+      }
+      const figures = Object.fromEntries(
+        STRETCH_FIGURES.map((name, i) => [name, at(layout.figures + i)]),
+      ) as Pick<Stretch, (typeof STRETCH_FIGURES)[number]>
+      const stretch = {
+        from: time[inside.from]!,
+        to: time[inside.to - 1]!,
+        bars,
+        ...figures,
+        sharpe: record.sharpe,
+      }
+      return { stretch, record }
     })
   }
 

@@ -8,6 +8,7 @@
 import type { Log } from '../../lib/log.ts'
 import { deviationOf, NO_SPREAD, withValue, type Spread } from '../../broker/statistics/spread.ts'
 import type { TriedTogether } from '../../wire/transfer.ts'
+import type { SeriesKey } from '../../market/bar-store.ts'
 import type { Wire } from '../../wire/schema.ts'
 import type { Entry, Kv, Key } from '../../store/kv.ts'
 import { transact, type Changes, type Tx } from '../../store/transaction.ts'
@@ -119,6 +120,23 @@ export class Ledger {
       if (isKnown(sharpe) && !hasSharpe(known[i] ?? null)) spread = withValue(spread, sharpe)
     const added = known.filter((entry) => !entry).length
     return { count: Number(count?.value ?? 0) + added, deviation: deviationOf(spread) }
+  }
+
+  /** All that a user has tried on a market, with any script and in any interval. */
+  async countOn(
+    userId: string,
+    { exchange, symbol }: Pick<SeriesKey, 'exchange' | 'symbol'>,
+  ): Promise<number> {
+    await this.settled()
+    const prefix: Key = ['trial-count', userId]
+    const market = `${exchange}:${symbol} `
+    let sum = 0
+    for (let after: Key | undefined; ;) {
+      const page = await this.#kv.list({ prefix }, { limit: TRIALS_TOGETHER, ...(after && { after }) })
+      for (const { key, value } of page) if (String(key[3]).startsWith(market)) sum += Number(value)
+      after = page.at(-1)?.key
+      if (page.length < TRIALS_TOGETHER) return sum
+    }
   }
 
   /** Counts a trial when there is time. */
