@@ -139,7 +139,7 @@ export function createApi(services: Services) {
     .use(routesOf(deps, RESOURCES))
     .use(metricsRoute(deps, metrics))
     .use(docsRoutes(deps, routes))
-    .use(mcpRoutes(deps, routes))
+    .use(mcpRoutes(deps))
     .get('/*', ({ request, path }) => dashboardPage(frame, request, path))
   routes.push(...app.routes)
   // Handed over as a function, since Elysia would define it on each request's context.

@@ -6,12 +6,11 @@ import { Elysia } from 'elysia'
 import { Problem } from '../lib/problem.ts'
 import { access, type ApiDeps } from './access.ts'
 import { jsonBody } from './body.ts'
-import type { Route } from './openapi.ts'
 
 /** A message of an agent may contain a script, or a file of bars that it made itself. */
 const BODY_BYTES = 2 << 20
 
-export function mcpRoutes(deps: ApiDeps, routes: readonly Route[]) {
+export function mcpRoutes(deps: ApiDeps) {
   return new Elysia({ normalize: false }).use(access(deps)).all(
     '/mcp',
     async ({ request, visitor }) => {
@@ -22,12 +21,11 @@ export function mcpRoutes(deps: ApiDeps, routes: readonly Route[]) {
         })
       if (!visitor)
         throw new Problem(401, 'unauthenticated', 'Send an access token as `Authorization: Bearer <token>`.')
-      const userId = visitor.user.id
-      const held = deps.gate.bodies.open(userId)
+      const held = deps.gate.bodies.open(visitor.user.id)
       try {
         const { value: body } = await jsonBody(request, BODY_BYTES, { large: { clock: deps.clock, held } })
-        const { answerMcp } = await import('./mcp-server.ts')
-        return await answerMcp(deps, routes, { request, userId, body })
+        const { answerMcp } = await import('./agents/mcp-server.ts')
+        return await answerMcp(deps, { request, caller: visitor, body })
       } finally {
         held.release()
       }

@@ -1,4 +1,5 @@
-// `bun run build`: one executable with everything in it, dist/chartroom. `--target bun-linux-arm64` builds for another
+// `bun run build`: one executable with everything in it, dist/chartroom, and beside it server.json, by which the public registry
+// of MCP servers lists it. `--target bun-linux-arm64` builds for another
 // machine, dist/chartroom-linux-arm64, and fetches LMDB's natives for all machines if they are not here yet.
 //
 // Bytecode makes the server ready in 23 ms instead of 51; it needs ESM for top-level await. Identifiers are not minified
@@ -13,18 +14,25 @@ import { bundleDashboard } from '../server/source/dashboard-bundle.ts'
 import { readArticles } from '../people/support/read-articles.ts'
 import { LIBRARY_TEXTS } from '../language/libraries/texts.ts'
 import { commandLine } from './command-line.ts'
+import packageFile from '../../package.json' with { type: 'json' }
 import { leftOut } from './left-out.ts'
+import { registryFile } from './registry-file.ts'
 import { LICENSES_FILE, licenseTexts } from '../server/source/licenses.ts'
 import { lmdbNative } from './lmdb-plugin.ts'
 
 const root = resolve(import.meta.dir, '../..')
-const HELP = `bun run build [--target bun-linux-arm64] [--outfile PATH]
+const HELP = `bun run build [--target bun-linux-arm64] [--outfile PATH] [--registry-name NAME]
 
 Builds one executable with everything in it.
 
   --target T       Another machine's, as Bun names them
-  --outfile PATH   Where to; dist/chartroom`
-const { values } = commandLine(HELP, { target: { type: 'string' }, outfile: { type: 'string' } })
+  --outfile PATH   Where to; dist/chartroom
+  --registry-name  In server.json, for the registry of MCP servers: io.github.OWNER/chartroom`
+const { values } = commandLine(HELP, {
+  target: { type: 'string' },
+  outfile: { type: 'string' },
+  'registry-name': { type: 'string' },
+})
 const host = `bun-${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
 const target = values.target ?? host
 const exe = target.startsWith('bun-windows') ? '.exe' : ''
@@ -147,4 +155,10 @@ const result = await Bun.build({
 for (const line of result.logs) console.error(line.message)
 if (!result.success) process.exit(1)
 renameSync(unfinished, outfile)
+const listed = registryFile({
+  ...packageFile,
+  name: values['registry-name'] ?? 'io.github.chartroom/chartroom',
+})
+if (values.outfile === undefined)
+  writeFileSync(`${dirname(outfile)}/server.json`, `${JSON.stringify(listed, null, 2)}\n`)
 console.log(`${outfile} ${(Bun.file(outfile).size / 1e6).toFixed(1)} MB for ${target}`)

@@ -1,40 +1,20 @@
 // An agent's session, with the protocol's own client.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { SCOPES } from '../../src/wire/scopes.ts'
 import { barCsv } from '../bar-csv.ts'
 import { rejection } from '../rejection.ts'
+import { clientOf } from './agent-client.ts'
 import { testServer } from './server.ts'
 
 // A busy machine is no failure.
 setDefaultTimeout(900_000)
 
 async function agent(scopes: readonly string[], engine: 'real' | 'stand-in' = 'stand-in') {
-  const { app, services, signUp, token, call, pool } = testServer(undefined, { engine })
-  const cookie = await signUp()
-  const headers = await token(cookie, scopes)
-  const client = new Client({ name: 'test', version: '0' })
-  const transport = new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), {
-    requestInit: { headers },
-    fetch: async (url, init) => app.handle(new Request(String(url), init)),
-  })
-  await client.connect(transport)
-  // Knowing them, the client holds every answer against its tool's schema.
-  await client.listTools()
-  const use = async (name: string, args: Record<string, unknown> = {}) => {
-    const result = await client.callTool({ name, arguments: args })
-    const [content] = result.content as { text: string }[]
-    return {
-      failed: result.isError === true,
-      structured: result.structuredContent,
-      // Whatever a tool answers.
-      // oxlint-disable-next-line typescript/no-explicit-any
-      answer: JSON.parse(content?.text ?? 'null') as Record<string, any>,
-    }
-  }
-  return { client, use, call, cookie, services, pool }
+  const server = testServer(undefined, { engine })
+  const cookie = await server.signUp()
+  return { ...server, cookie, ...(await clientOf(server, await server.token(cookie, scopes))) }
 }
 
 test('an agent that waits to be told something is refused, for a stream would never say anything', async () => {
@@ -50,230 +30,315 @@ test('an agent that waits to be told something is refused, for a stream would ne
   }
 })
 
-describe('an agent', () => {
-  test('finds tools whose arguments are the routes’ own', async () => {
+const ALL_TOOLS = [
+  'account',
+  'find',
+  'read',
+  'bars',
+  'write_script',
+  'run',
+  'optimise',
+  'judge',
+  'scan',
+  'follow',
+  'explain_difference',
+  'alert',
+  'find_operation',
+  'call_operation',
+]
+
+const SOURCE = `//@version=6
+strategy("Every third")
+n = input.int(3, "N")
+if bar_index % n == 0
+    strategy.entry("L", strategy.long)
+else
+    strategy.close("L")`
+
+describe('the tools', () => {
+  test('are few and short, and say what they do to the world and what they answer', async () => {
     const { client } = await agent(['search:read'])
-    const { tools } = await client.listTools()
-    const byName = new Map(tools.map((tool) => [tool.name, tool]))
-    for (const name of [
-      'check_script',
-      'run_backtest',
-      'compare_backtests',
-      'get_report',
-      'get_trades',
-      'import_bars',
-      'create_alert',
-      'search',
-    ])
-      expect(byName.has(name)).toBe(true)
-    expect(byName.get('run_backtest')?.inputSchema.required?.toSorted()).toEqual([
-      'bars',
-      'exchange',
-      'interval',
-      'name',
-      'source',
-      'symbol',
-    ])
-    expect(byName.get('get_report')?.inputSchema.required).toEqual(['id'])
-    expect(byName.get('import_bars')?.inputSchema.required).toEqual(['symbol', 'exchange', 'interval', 'csv'])
-    for (const { description } of tools) expect(description?.length).toBeGreaterThan(5)
+    const list = await client.listTools()
+    expect(list.tools.map(({ name }) => name)).toEqual(ALL_TOOLS)
+    expect(list.tools.length).toBeLessThanOrEqual(14)
+    expect(JSON.stringify(list).length).toBeLessThanOrEqual(20_000)
+    for (const { name, title, description, inputSchema, outputSchema, annotations } of list.tools) {
+      expect([name, typeof title, (description ?? '').length > 40]).toEqual([name, 'string', true])
+      expect([name, Object.values(annotations ?? {}).every((hint) => typeof hint === 'boolean')]).toEqual([
+        name,
+        true,
+      ])
+      expect(Object.keys(annotations ?? {}).toSorted()).toEqual([
+        'destructiveHint',
+        'idempotentHint',
+        'openWorldHint',
+        'readOnlyHint',
+      ])
+      expect([name, inputSchema.type, outputSchema?.type]).toEqual([name, 'object', 'object'])
+    }
+    const reading = list.tools.filter(({ annotations }) => annotations?.readOnlyHint).map(({ name }) => name)
+    expect(reading).toEqual(['account', 'find', 'read', 'bars', 'explain_difference', 'find_operation'])
   })
-  test('does what its token allows', async () => {
-    const { use, call, cookie } = await agent([
-      'alerts:write',
-      'alerts:read',
-      'scripts:read',
-      'bars:write',
-      'bars:read',
-    ])
-    const alert = await use('create_alert', {
-      symbol: 'S',
-      exchange: 'E',
-      interval: '1h',
-      kind: 'price',
-      op: 'above',
-      price: 5,
-      channels: ['webhook'],
+
+  test('each does its work, with defaults for all that has one, in answers of 2 kB', async () => {
+    const { use, call, cookie, pool } = await agent(SCOPES, 'real')
+    const used = new Set<string>()
+    const done = async (name: string, args: Record<string, unknown> = {}) => {
+      used.add(name)
+      const { failed, answer, structured, size } = await use(name, args)
+      expect([name, args, failed, failed && answer]).toEqual([name, args, false, false])
+      expect(structured).toEqual(answer)
+      if (args['limit'] === undefined && args['max_chars'] === undefined)
+        expect([name, args, size <= 2100]).toEqual([name, args, true])
+      return answer
+    }
+    const to = async (name: string, path: string, body?: unknown) =>
+      (await call(name, `/api/platform${path}`, { headers: cookie, ...(body !== undefined && { body }) }))
+        .json
+
+    const csv = barCsv(400)
+    const imported = await done('call_operation', {
+      name: 'POST /api/platform/bars/import',
+      query: { exchange: 'E', symbol: 'S', interval: '1h' },
+      body: csv,
     })
-    expect(alert.failed).toBe(false)
-    expect((await call('GET', '/api/platform/alerts', { headers: cookie })).json.alerts).toMatchObject([
-      { symbol: 'S' },
-    ])
-    const { answer, structured } = await use('list_alerts')
-    expect(answer.alerts).toHaveLength(1)
-    expect(structured).toEqual(answer)
+    expect(imported['rows']).toBe(400)
+    expect((await done('account'))['may']).toContain('bars:read')
+    expect((await done('find', { kind: 'markets' }))['items']).toMatchObject([{ market: 'E:S' }])
+    expect((await done('bars'))['bars']).toHaveLength(20)
+    expect((await done('bars', { market: 's', limit: 3 }))['market']).toBe('E:S 1h')
+
+    expect(await done('write_script', { source: SOURCE })).toMatchObject({ ok: true, diagnostics: [] })
+    const wrong = await done('write_script', { source: '//@version=6\nindicator("x")\nplot(cloze)' })
+    expect(wrong).toMatchObject({ ok: false, diagnostics: [expect.stringMatching(/^error 3:6 .*close/)] })
+    const script = (await done('write_script', { source: SOURCE, save: true }))['id']
+    expect((await done('write_script', { source: SOURCE, id: script, name: 'ours' }))['id']).toBe(script)
+    expect((await done('read', { id: script }))['script']).toMatchObject({ name: 'ours' })
+    expect((await done('find', { kind: 'scripts' }))['items']).toMatchObject([{ id: script, name: 'ours' }])
+
+    // The first natural call: a script, and nothing else.
+    const run = await done('run', { script: SOURCE })
+    expect(run).toMatchObject({ name: 'Every third', market: 'E:S 1h', state: 'done', tried: 1 })
+    // A quarter of the bars is held out, and no figure is of it.
+    expect(run['figures']).toMatchObject({ bars: 300 })
+    expect(run['span']).toContain('then 100 bars are held out')
+    const again = await done('run', { script: 'OURS', inputs: { N: 4 }, name: 'b' })
+    expect(again).toMatchObject({ name: 'b', tried: 2 })
+    const whole = (await to('GET', `/backtests/${run['id']}`)).result.report
+    expect(whole.range.bars).toBe(400)
+    const { trades, tradeCount } = await done('read', { id: run['id'], part: 'trades' })
+    expect(trades).toHaveLength(10)
+    expect(tradeCount).toBe((run['figures'] as { trades: number }).trades)
+    expect(tradeCount).toBeLessThan(whole.trades.length)
+    expect(await done('read', { id: run['id'] })).toEqual({ ...run, tried: 2 })
+    expect((await done('read', { id: run['id'], part: 'script' }))['source']).toBe(SOURCE)
+
+    const sweep = await done('optimise', { script: run['id'], space: { N: [2, 3, 4] } })
+    expect(sweep).toMatchObject({ state: 'done', tried: 3, best: { inputs: { N: expect.any(Number) } } })
+    expect(JSON.stringify(sweep)).not.toMatch(/heldOut|outside/)
+    expect(await done('optimise', { script, market: 'E:S 1h' })).toMatchObject({ state: 'done' })
+    expect(await done('read', { id: sweep['id'] })).toMatchObject({ id: sweep['id'], best: sweep['best'] })
+    expect(await to('GET', '/hold-out?exchange=E&symbol=S&interval=1h')).toMatchObject({
+      holdOut: { bars: 100, looks: 0 },
+    })
+    const judged = await done('judge', { id: run['id'] })
+    expect(judged).toMatchObject({ verdict: expect.stringMatching(/edge/), look: 1, heldOut: { bars: 100 } })
+    // The same again is the same look, the best of a sweep another one, and so is a report with all bars.
+    expect(await done('judge', { id: run['id'] })).toEqual({ ...judged })
+    expect((await done('judge', { id: sweep['id'] }))['look']).toBe(2)
+    expect(await done('judge', { id: again['id'], report: true, max_chars: 9000 })).toMatchObject({
+      look: 3,
+      report: { range: { bars: 400 } },
+    })
+    expect(await to('GET', '/hold-out?exchange=E&symbol=S&interval=1h')).toMatchObject({
+      holdOut: { looks: 3 },
+    })
+
+    const scan = await done('scan', {
+      script: '//@version=6\nindicator("i")\nplot(close, "C")\nalertcondition(close > 0, "up")',
+      where: 'C > 0',
+    })
+    expect(scan).toMatchObject({ state: 'done', found: 1, rows: [{ market: 'E:S', holds: ['up'] }] })
+    expect(await done('read', { id: scan['id'] })).toMatchObject({ found: 1 })
+
+    const followed = await done('follow', { script: run['id'] })
+    expect(followed).toMatchObject({ state: 'running', warmup: 399 })
+    expect(await done('read', { id: followed['id'] })).toMatchObject({ forwardRun: { state: 'running' } })
+    expect(await done('explain_difference', { kind: 'live', id: followed['id'] })).toMatchObject({
+      equal: true,
+    })
+    expect(await done('follow', { action: 'stop', id: followed['id'] })).toMatchObject({ state: 'stopped' })
+
+    expect(await done('explain_difference', { kind: 'again', id: run['id'] })).toMatchObject({ equal: true })
+    expect(await done('explain_difference', { kind: 'future', id: run['id'] })).toMatchObject({ clean: true })
     expect(
-      (await use('check_script', { source: '//@version=6\nindicator("x")\nplot(cloze)' })).answer.diagnostics,
-    ).toHaveLength(1)
-    const csv = 'time,open,high,low,close,volume\n2024-01-01,1,2,0.5,1.5,10\n2024-01-02,1.5,2,1,1.2,11\n'
-    expect(
-      (await use('import_bars', { symbol: 'S', exchange: 'E', interval: '1d', csv })).answer,
-    ).toMatchObject({ rows: 2 })
-    expect((await use('delete_alert', { id: alert.answer.id })).failed).toBe(false)
-  })
-  test('is told what it may not, and what was wrong', async () => {
-    const { use } = await agent(['alerts:write'])
-    expect(await use('save_script', { name: 'x', source: '' })).toMatchObject({
-      failed: true,
-      answer: { error: { code: 'insufficient_scope' } },
+      await done('explain_difference', { kind: 'backtests', id: run['id'], other: again['id'] }),
+    ).toMatchObject({ said: 'The same script.', backtests: [{ id: run['id'] }, { inputs: { N: 4 } }] })
+    const list =
+      'Trade #,Type,Signal,Date/Time,Price USD,Contracts,Profit USD\n1,Entry Long,L,2026-01-01 01:00,1,1,\n1,Exit Long,L,2026-01-01 02:00,1,1,0\n'
+    expect(await done('explain_difference', { kind: 'tradingview', id: run['id'], csv: list })).toMatchObject(
+      { expected: 1, said: expect.any(String) },
+    )
+
+    const alert = await done('alert', { price: 100 })
+    expect(alert).toMatchObject({ kind: 'price', op: 'crossing', market: 'E:S 1h', channels: ['email'] })
+    expect(await done('alert', { action: 'change', id: alert['id'], price: 1, op: 'above' })).toMatchObject({
+      price: 1,
     })
-    expect(await use('create_alert', { symbol: 'S' })).toMatchObject({
-      failed: true,
-      answer: { error: { code: 'validation_failed' } },
-    })
-    expect(await use('delete_alert', { id: '../../tokens' })).toMatchObject({
-      failed: true,
-      answer: { error: { code: 'alert_not_found' } },
-    })
-  })
-  test('that leaves out an id is told so, rather than answered something else', async () => {
-    const { use } = await agent(['backtests:read', 'backtests:write'])
-    for (const tool of [
-      'get_sweep',
-      'get_portfolio',
-      'get_scan',
-      'get_report',
-      'judge_backtest',
-      'stop_sweep',
+    expect(await done('alert', { action: 'pause', id: alert['id'] })).toMatchObject({ state: 'paused' })
+    expect(await done('alert', { action: 'resume', id: alert['id'] })).toMatchObject({ state: 'active' })
+    const { items: firings } = await done('find', { kind: 'firings' })
+    for (const { id } of firings as { id: string }[])
+      expect(await done('alert', { action: 'acknowledge', id })).toMatchObject({ state: 'acknowledged' })
+    expect(await done('alert', { action: 'delete', id: alert['id'] })).toMatchObject({ state: 'deleted' })
+
+    for (const kind of [
+      'any',
+      'symbols',
+      'backtests',
+      'sweeps',
+      'scans',
+      'portfolios',
+      'followed',
+      'alerts',
+      'ideas',
+      'watchlists',
+      'webhooks',
+      'channels',
     ])
-      for (const args of [{}, { id: null }, { id: '' }, { id: '.' }, { id: '..' }])
-        expect(await use(tool, args)).toMatchObject({
-          failed: true,
-          answer: { error: { code: 'validation_failed', fields: [{ path: '/id', code: 'required' }] } },
-        })
+      await done('find', { kind })
+    expect((await done('find', { kind: 'help', q: 'webhook' }))['items'][0].id).toMatch(/^help\//)
+    expect((await done('find', { kind: 'pine', q: 'ta.sma' }))['items'][0].name).toMatch(/^ta\.sma\(/)
+    expect((await done('read', { id: 'help/fills' }))['text']).toContain('#')
+    expect((await done('read', { id: 'pine/ta', max_chars: 9000 }))['text'].length).toBeGreaterThan(5000)
+
+    const [operation] = (await done('find_operation', { q: 'import a watchlist' }))['operations']
+    expect(operation.name).toBe('POST /api/platform/watchlists/import')
+    expect((await done('find_operation', { q: operation.name }))['operations'][0].body).toMatchObject({
+      name: 'text, needed',
+    })
+    const watchlist = await done('call_operation', {
+      name: operation.name,
+      body: { name: 'w', items: [{ symbol: 'S' }] },
+    })
+    expect(await done('read', { id: watchlist['id'] })).toMatchObject({ watchlist: { name: 'w' } })
+    expect([...used].toSorted()).toEqual(ALL_TOOLS.toSorted())
+    pool.close()
   })
 })
 
-test('every tool of an agent does what its route does', async () => {
-  const { client, use, call, cookie, services, pool } = await agent(SCOPES, 'real')
-  const used = new Set<string>()
-  const done = async (name: string, args: Record<string, unknown> = {}) => {
-    used.add(name)
-    const { failed, answer } = await use(name, args)
-    expect([name, failed, failed && answer]).toEqual([name, false, false])
-    return answer
-  }
-  /** The tool answers what the address does. */
-  const same = async (name: string, args: Record<string, unknown>, path: string) =>
-    expect([name, await done(name, args)]).toEqual([
-      name,
-      (await call('GET', `/api${path}`, { headers: cookie })).json,
+describe('an agent that is wrong', () => {
+  test('is told what to call instead', async () => {
+    const { use } = await agent(SCOPES)
+    const said = async (name: string, args: Record<string, unknown>) => {
+      const { failed, answer, size } = await use(name, args)
+      expect([name, failed, size <= 2000]).toEqual([name, true, true])
+      return answer
+    }
+    expect(await said('run', {})).toMatchObject({
+      fields: [expect.stringMatching(/^script is required/)],
+      next: [expect.stringContaining('run {"script":')],
+    })
+    expect((await said('run', { script: 'x', simbol: 'y' }))['error']).toContain('no argument `simbol`')
+    expect((await said('run', { script: 'x', markets: 'y' }))['error']).toContain('`market` is meant')
+    for (const args of [
+      { script: 5 },
+      { script: 'x(', bars: '500' },
+      { script: 'x(', bars: 1e12 },
+      { script: null },
     ])
-  const market = { exchange: 'E', symbol: 'S', interval: '1h' }
-  const source =
-    '//@version=6\nstrategy("mine")\nn = input.int(3, "N")\nif bar_index % n == 0\n    strategy.entry("L", strategy.long)\nelse\n    strategy.close("L")'
-
-  await done('import_bars', { ...market, csv: barCsv(50) })
-  await same('list_symbols', {}, '/platform/symbols')
-  await same('get_bars', { ...market, limit: 3 }, '/platform/bars?exchange=E&symbol=S&interval=1h&limit=3')
-  expect(await done('check_script', { source })).toMatchObject({ diagnostics: [] })
-  const first = await done('run_backtest', { ...market, name: 'a', bars: 50, source })
-  const second = await done('run_backtest', { ...market, name: 'b', bars: 40, source })
-  expect([first['trials'], second['trials']]).toMatchObject([
-    { counted: 1, sentence: expect.stringContaining('The only combination of this script tried on E:S 1h.') },
-    { counted: 1 },
-  ])
-  expect((await done('get_report', { id: first['id'] }))['trials']).toMatchObject({ counted: 1 })
-  await same('list_backtests', {}, '/platform/backtests')
-  expect((await done('compare_backtests', { ids: [first['id'], second['id']] }))['backtests']).toHaveLength(2)
-  const { report } = (await call('GET', `/api/platform/backtests/${first['id']}`, { headers: cookie })).json
-    .result
-  expect((await done('get_trades', { id: first['id'] }))['tradeCount']).toBe(report.trades.length)
-  expect(JSON.stringify(await done('get_report', { id: first['id'] }))).toContain(
-    String(report.all.netProfit),
-  )
-  await same('judge_backtest', { id: first['id'] }, `/platform/backtests/${first['id']}/verdict`)
-
-  const { id: sweep } = await done('run_sweep', {
-    ...market,
-    name: 's',
-    bars: 50,
-    source,
-    space: [{ input: 'N', values: [2, 3] }],
+      expect((await said('run', args))['fields']).toHaveLength(1)
+    // No bars at all.
+    expect(await said('run', { script: SOURCE })).toMatchObject({
+      next: [expect.stringContaining('import bars'), expect.any(String)],
+    })
+    expect((await said('run', { script: 'nothing' }))['next']).toEqual(['find {"kind":"scripts"}'])
+    expect(await said('judge', { id: 'bt_nothing' })).toMatchObject({
+      code: 'backtest_not_found',
+      next: ['find {"kind":"backtests"}'],
+    })
+    expect((await said('read', { id: '../../tokens' }))['error']).toContain('no id')
+    expect((await said('alert', { action: 'pause' }))['error']).toContain('`id`')
+    expect((await said('follow', {}))['error']).toContain('`script`')
+    expect((await said('explain_difference', { kind: 'tradingview', id: 'bt_1' }))['error']).toContain(
+      '`csv`',
+    )
+    expect((await said('call_operation', { name: 'GET /api/platform/nothing' }))['next']).toHaveLength(1)
+    for (const path of [{}, { id: null }, { id: '' }, { id: '.' }, { id: '..' }, { id: '../../tokens' }]) {
+      const answer = await said('call_operation', { name: 'GET /api/platform/sweeps/{id}', path })
+      expect(answer['error']).toMatch(/needs `id`|no such sweep/)
+    }
+    // What only a session may do, and what never ends, is no operation for agents.
+    for (const name of [
+      'POST /api/auth/password',
+      'GET /api/platform/stream',
+      'GET /api/platform/scans/{id}/events',
+    ])
+      expect((await said('call_operation', { name }))['error']).toContain('no such operation')
   })
-  const { id: userId } = (await call('GET', '/api/auth/session', { headers: cookie })).json.user
-  await services.features.sweeps.watch(userId, sweep, new AbortController().signal, () => {})
-  await same('get_sweep', { id: sweep }, `/platform/sweeps/${sweep}`)
-  await same('get_sweep_results', { id: sweep }, `/platform/sweeps/${sweep}/results`)
-  await same('get_walk_forward', { id: sweep }, `/platform/sweeps/${sweep}/walk-forward`)
-  await same('list_sweeps', {}, '/platform/sweeps')
-  // It is over, and stays so.
-  expect((await done('stop_sweep', { id: sweep }))['sweep'].state).toBe('done')
 
-  const { id: scan } = await done('run_scan', {
-    name: 'now',
-    interval: '1h',
-    bars: 50,
-    symbols: [{ symbol: 'E:S' }],
-    source,
+  test('does not get at what its token may not, nor at what is another’s', async () => {
+    const server = testServer()
+    const mine = await server.signUp()
+    const { id } = (
+      await server.call('POST', '/api/platform/scripts', {
+        headers: mine,
+        body: { name: 'secretname', source: 'indicator("secret")' },
+      })
+    ).json
+    const other = await server.signUp('other@example.com')
+    const readers = [
+      await server.token(other, SCOPES),
+      await server.token(mine, ['search:read', 'alerts:read']),
+    ]
+    for (const headers of readers) {
+      const { use } = await clientOf(server, headers)
+      for (const [name, args] of [
+        ['read', { id }],
+        ['find', { kind: 'scripts' }],
+        ['find', { q: 'secret' }],
+        ['run', { script: id }],
+        ['run', { script: 'secretname' }],
+        ['write_script', { source: 'x', id }],
+        ['call_operation', { name: 'GET /api/platform/scripts/{id}', path: { id } }],
+        ['call_operation', { name: 'GET /api/platform/scripts' }],
+      ] as const)
+        expect([name, args, JSON.stringify((await use(name, args)).answer)]).toEqual([
+          name,
+          args,
+          expect.not.stringMatching(/secret(?!\W)|indicator\("secret/),
+        ])
+    }
+    const { use } = await clientOf(server, readers[1]!)
+    expect(await use('write_script', { source: 'x', save: true })).toMatchObject({
+      failed: true,
+      answer: { code: 'insufficient_scope', next: ['account {}'] },
+    })
+    expect((await use('account')).answer['may']).toEqual(['search:read', 'alerts:read'])
   })
-  const ended = () => services.features.scans.watch(userId, scan, new AbortController().signal, () => {})
-  await ended()
-  await same('get_scan', { id: scan }, `/platform/scans/${scan}`)
-  await same('get_scan_results', { id: scan }, `/platform/scans/${scan}/results`)
-  await same('list_scans', {}, '/platform/scans')
-  await done('run_scan_again', { id: scan })
-  await ended()
-  expect((await done('stop_scan', { id: scan }))['scan'].state).toBe('done')
-  const watch = { conditions: [], channels: ['email'], webhookIds: [] }
-  expect((await done('watch_scan', { id: scan, watch }))['scan'].watch).toEqual(watch)
 
-  const { id: portfolio } = await done('run_portfolio', {
-    name: 'both',
-    parts: [{ ...market, name: 'one', bars: 50, source }],
+  test('and sends very much gets a short answer', async () => {
+    const { use } = await agent(SCOPES)
+    const long = 'x'.repeat(300_000)
+    for (const [name, args] of [
+      ['write_script', { source: long }],
+      ['run', { script: `${long}(` }],
+      ['find', { q: long }],
+      ['read', { id: long }],
+      ['read', { id: `bt_${'1'.repeat(100_000)}` }],
+      ['find', { kind: long }],
+      ['call_operation', { name: long }],
+      ['call_operation', { name: 'POST /api/platform/ideas', body: { title: long, body: [long] } }],
+      ['alert', { market: long, price: 1 }],
+      [
+        'optimise',
+        { script: 'a(', space: Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`i${i}`, [1]])) },
+      ],
+    ] as const) {
+      const { size } = await use(name, args)
+      expect([name, size < 2100]).toEqual([name, true])
+    }
   })
-  await services.features.portfolios.watch(userId, portfolio, new AbortController().signal, () => {})
-  await same('get_portfolio', { id: portfolio }, `/platform/portfolios/${portfolio}`)
-  await same('list_portfolios', {}, '/platform/portfolios')
-  expect((await done('stop_portfolio', { id: portfolio }))['portfolio'].state).toBe('done')
-
-  const { id: forward } = await done('start_forward_run', { ...market, name: 'on', source, warmup: 30 })
-  await same('get_forward_run', { id: forward }, `/platform/forward-runs/${forward}`)
-  await same('list_forward_runs', {}, '/platform/forward-runs')
-  await same('get_forward_run_orders', { id: forward }, `/platform/forward-runs/${forward}/orders`)
-  await same('compare_forward_run', { id: forward }, `/platform/forward-runs/${forward}/divergence`)
-  expect((await done('stop_forward_run', { id: forward }))['forwardRun'].state).toBe('stopped')
-
-  const { id: alert } = await done('create_alert', {
-    ...market,
-    kind: 'price',
-    op: 'above',
-    price: 1e9,
-    channels: ['webhook'],
-  })
-  expect((await done('change_alert', { id: alert, price: 1 }))['alert']).toMatchObject({
-    id: alert,
-    price: 1,
-  })
-  await same('list_alerts', {}, '/platform/alerts')
-  const { firings } = await done('list_firings')
-  expect(firings).toMatchObject([{ alertId: alert, acknowledgedAt: null }])
-  const seen = await done('acknowledge_firing', { id: firings[0].id })
-  expect(seen['firing'].acknowledgedAt).toBeGreaterThan(0)
-  await same('list_channels', {}, '/platform/channels')
-  await done('delete_alert', { id: alert })
-
-  const { id: script } = await done('save_script', { name: 'mine', source })
-  expect((await done('change_script', { id: script, name: 'ours' }))['script']).toMatchObject({
-    name: 'ours',
-  })
-  await same('get_script', { id: script }, `/platform/scripts/${script}`)
-  await same('list_scripts', {}, '/platform/scripts')
-  await done('publish_idea', { title: 'Zebra', body: 'b', visibility: 'public' })
-  await same('list_ideas', {}, '/platform/ideas')
-  await done('import_watchlist', { name: 'w', items: [{ symbol: 'S' }] })
-  await same('list_watchlists', {}, '/platform/watchlists')
-  await done('register_webhook', { name: 'h', url: 'https://hook.example/', events: ['alert.triggered'] })
-  await same('list_webhooks', {}, '/platform/webhooks')
-  await same('list_deliveries', {}, '/platform/webhooks/deliveries')
-  await same('search', { q: 'zebra' }, '/search?q=zebra')
-  expect((await done('ask_help', { query: 'import bars' }))['answers'].length).toBeGreaterThan(0)
-  await done('delete_backtest', { id: second['id'] })
-  expect((await call('GET', `/api/platform/backtests/${second['id']}`, { headers: cookie })).status).toBe(404)
-
-  const { tools } = await client.listTools()
-  expect(tools.map(({ name }) => name).filter((name) => !used.has(name))).toEqual([])
-  pool.close()
 })
 
 test('without a credential there is nothing', async () => {
@@ -290,7 +355,8 @@ describe('what an agent may read', () => {
 
   test('is the language, the help, and the scripts of the user, whatever their names are', async () => {
     const { client, use } = await agent(['scripts:write', 'scripts:read'])
-    const { id } = (await use('save_script', { name: 'Скрипт 📈', source: 'indicator("Ω")' })).answer
+    const body = { name: 'Скрипт 📈', source: 'indicator("Ω")' }
+    const { id } = (await use('call_operation', { name: 'POST /api/platform/scripts', body })).answer
     const { resources } = await client.listResources()
     const titles = new Map(resources.map(({ uri, title }) => [uri, title]))
     expect(titles.get(`chartroom://scripts/${id}`)).toBe('Скрипт 📈')
@@ -318,13 +384,7 @@ describe('what an agent may read', () => {
       await server.token(mine, ['alerts:read']),
     ]
     for (const headers of readers) {
-      const client = new Client({ name: 'test', version: '0' })
-      await client.connect(
-        new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), {
-          requestInit: { headers },
-          fetch: async (url, init) => server.app.handle(new Request(String(url), init)),
-        }),
-      )
+      const { client } = await clientOf(server, headers)
       expect(JSON.stringify(await client.listResources())).not.toContain(id)
       for (const uri of [
         `chartroom://scripts/${id}`,
@@ -387,16 +447,20 @@ describe('what an agent may read', () => {
 })
 
 test('lists are short unless an agent asks for more', async () => {
-  const { use, client } = await agent(['ideas:write', 'ideas:read'])
-  for (let i = 0; i < 22; i++) await use('publish_idea', { title: `t${i}`, body: 'b', visibility: 'private' })
-  expect((await use('list_ideas')).answer.ideas).toHaveLength(20)
-  expect((await use('list_ideas', { limit: 22 })).answer.ideas).toHaveLength(22)
-  const { tools } = await client.listTools()
-  const limits = Object.fromEntries(
-    tools.map(({ name, inputSchema }) => [
-      name,
-      (inputSchema.properties?.['limit'] as { default: number })?.default,
-    ]),
-  )
-  expect(limits).toMatchObject({ list_ideas: 20, get_bars: 200, get_trades: 50, create_alert: undefined })
+  const { use, call, cookie } = await agent(['ideas:write', 'ideas:read'])
+  for (let i = 0; i < 22; i++)
+    await call('POST', '/api/platform/ideas', {
+      headers: cookie,
+      body: { title: `t${i}`, body: 'b'.repeat(1000), visibility: 'private' },
+    })
+  const { items, total, next } = (await use('find', { kind: 'ideas' })).answer
+  expect([items.length, total]).toEqual([10, 22])
+  expect(next).toContain('find {"kind":"ideas","limit":100}')
+  expect((await use('find', { kind: 'ideas', limit: 100 })).answer['items']).toHaveLength(22)
+  const name = 'GET /api/platform/ideas'
+  const short = await use('call_operation', { name })
+  expect(short.size).toBeLessThan(2200)
+  expect(short.answer['cut'][0]).toMatch(/^ideas: \d of 22$/)
+  const long = await use('call_operation', { name, max_chars: 100_000 })
+  expect(long.answer['ideas']).toHaveLength(22)
 })

@@ -178,40 +178,55 @@ test('an agent’s tools show what the token’s scopes reach', async () => {
     })
     return text
   }
-  const list = await call('POST', '/mcp', {
-    headers: { ...tokens[0]?.[2], accept: 'application/json, text/event-stream' },
-    body: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
-  })
-  const tools = (list.json.result.tools as { name: string }[])
-    .map(({ name }) => name)
-    .filter((name) => !/^(delete|remove|change|create|save|publish|import|register|run)_/.test(name))
-  expect(tools.length).toBeGreaterThan(12)
+  /** Every tool that shows what is kept, by every way there is. */
+  const asked = [
+    ...[
+      'any',
+      'scripts',
+      'backtests',
+      'followed',
+      'alerts',
+      'firings',
+      'ideas',
+      'watchlists',
+      'webhooks',
+    ].map((kind) => ['find', { kind, limit: 100 }] as const),
+    ...Object.keys(WORDS).map((q) => ['find', { q }] as const),
+    ...Object.values(ids).flatMap((id) => [
+      ['read', { id, max_chars: 100_000 }] as const,
+      ['read', { id, part: 'script' }] as const,
+      ['run', { script: id }] as const,
+      ['judge', { id }] as const,
+      ['explain_difference', { kind: 'backtests', id, other: id }] as const,
+    ]),
+    ['run', { script: 'zebrascript' }] as const,
+    ['call_operation', { name: 'GET /api/platform/scripts' }] as const,
+    [
+      'call_operation',
+      { name: 'GET /api/platform/replay/bookmarks', query: { symbol: 'S', interval: '1h' } },
+    ] as const,
+  ]
   const shown = new Set<string>()
   for (const [, scopes, headers] of tokens)
-    for (const name of tools)
-      for (const id of Object.values(ids)) {
-        const args = {
-          id,
-          ids: [id, id],
-          q: 'zebrascript',
-          symbol: 'S',
-          exchange: 'E',
-          interval: '1h',
-          query: 'x',
-        }
-        const words = wordsIn(await use(headers, name, args))
-        for (const word of words) shown.add(word)
-        expect([name, scopes, words.filter((word) => !allowed(scopes).includes(word))]).toEqual([
-          name,
-          scopes,
-          [],
-        ])
-      }
+    for (const [name, args] of asked) {
+      const words = wordsIn(await use({ ...headers }, name, args)).filter(
+        // What is not found is named as it was asked for.
+        (word) => !JSON.stringify(args).includes(word),
+      )
+      for (const word of words) shown.add(word)
+      expect([name, args, scopes, words.filter((word) => !allowed(scopes).includes(word))]).toEqual([
+        name,
+        args,
+        scopes,
+        [],
+      ])
+    }
   expect([...shown].toSorted()).toEqual([
     'zebraalert',
     'zebrahook',
     'zebraidea',
     'zebralist',
+    'zebramark',
     'zebrascript',
     'zebratest',
   ])

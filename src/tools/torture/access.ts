@@ -148,11 +148,15 @@ async function readByToken(tally: Tally, victim: Client, stranger: Client): Prom
     ['search', await least.get(`/api/search?q=${secret}`)],
     [
       'mcp',
-      await least.post('/mcp', { ...mcp, params: { name: 'search', arguments: { q: secret } } }, { headers }),
+      await least.post('/mcp', { ...mcp, params: { name: 'find', arguments: { q: secret } } }, { headers }),
     ],
     [
       'mcp',
-      await least.post('/mcp', { ...mcp, params: { name: 'list_scripts', arguments: {} } }, { headers }),
+      await least.post(
+        '/mcp',
+        { ...mcp, params: { name: 'find', arguments: { kind: 'scripts' } } },
+        { headers },
+      ),
     ],
   ] as const
   for (const [name, { text }] of answers) {

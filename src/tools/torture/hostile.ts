@@ -51,7 +51,7 @@ const TEXT_ROUTES: Readonly<Record<string, Route>> = {
         jsonrpc: '2.0',
         id: 1,
         method: 'tools/call',
-        params: { name: 'check_script', arguments: { source } },
+        params: { name: 'write_script', arguments: { source } },
       },
       { ...patience, headers: { accept: 'application/json, text/event-stream' } },
     ),

@@ -298,8 +298,8 @@ export interface PickJob {
   /** Which part of an answer with a report is wanted. */
   readonly what: Picked
 }
-/** The figures of a report, or its newest trades, as many as the number says. */
-export type Picked = 'figures' | { readonly trades: number }
+/** The figures of a report, or the newest of its trades that closed before a time, as many as the number says. */
+export type Picked = 'figures' | { readonly trades: number; readonly before: number }
 
 export type PictureOutput = Uint8Array<ArrayBuffer> | null
 

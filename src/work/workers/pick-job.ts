@@ -2,7 +2,7 @@
 // context.
 
 import type { Answer } from '../../wire/operations.ts'
-import type { Report } from '../../wire/report.ts'
+import type { Report, ReportTrade } from '../../wire/report.ts'
 import type { PickJob } from './job.ts'
 import type { Desk } from './desk.ts'
 
@@ -11,6 +11,11 @@ type Answered = Partial<Answer<'GET /api/platform/backtests/{id}'>> & { readonly
 /** The answer without tracks, and its report without long lists. */
 export interface ShownAnswer extends Omit<Answered, 'ok' | 'result'> {
   readonly report?: ReturnType<typeof figures>
+}
+
+export interface ShownTrades {
+  readonly trades: readonly ReportTrade[]
+  readonly tradeCount: number
 }
 
 /** Reads the bytes of an answer with a backtest's result, and answers the requested part as JSON text. */
@@ -23,8 +28,9 @@ export async function pickJob({ what }: PickJob, { host }: Desk): Promise<string
     ...answer
   } = JSON.parse(new TextDecoder().decode(Buffer.concat(pieces))) as Answered
   if (what !== 'figures') {
-    const trades = result?.report.trades ?? []
-    return JSON.stringify({ trades: trades.slice(-what.trades), tradeCount: trades.length })
+    const trades = (result?.report.trades ?? []).filter(({ exitTime }) => exitTime < what.before)
+    const shown: ShownTrades = { trades: trades.slice(-what.trades), tradeCount: trades.length }
+    return JSON.stringify(shown)
   }
   const picked: ShownAnswer = { ...answer, ...(result && { report: figures(result.report) }) }
   return JSON.stringify(picked)

@@ -8,7 +8,7 @@ function deskWith(answer: unknown): Desk {
   const host = { piece: async () => pieces.shift() ?? null } as unknown as Desk['host']
   return { host, progress: () => {}, used: () => {} }
 }
-const TRADES = Array.from({ length: 3000 }, (_, n) => ({ n }))
+const TRADES = Array.from({ length: 3000 }, (_, n) => ({ n, exitTime: n }))
 const ANSWER = { ok: true, id: 'bt_1', result: { report: { hash: 'h', trades: TRADES, orders: [1] } } }
 
 test('an agent is shown a report without its long lists', async () => {
@@ -18,10 +18,12 @@ test('an agent is shown a report without its long lists', async () => {
   })
 })
 
-test('of trades an agent is shown the last, and how many there are', async () => {
-  const { trades, tradeCount } = JSON.parse(await pickJob({ what: { trades: 2000 } }, deskWith(ANSWER)))
-  expect([trades.length, trades.at(-1), tradeCount]).toEqual([2000, { n: 2999 }, 3000])
-  expect(JSON.parse(await pickJob({ what: { trades: 50 } }, deskWith({ result: null })))).toEqual({
+test('of trades an agent is shown the last that closed before a time, and how many there are', async () => {
+  const { trades, tradeCount } = JSON.parse(
+    await pickJob({ what: { trades: 2000, before: 2999 } }, deskWith(ANSWER)),
+  )
+  expect([trades.length, trades.at(-1), tradeCount]).toEqual([2000, { n: 2998, exitTime: 2998 }, 2999])
+  expect(JSON.parse(await pickJob({ what: { trades: 50, before: 9 } }, deskWith({ result: null })))).toEqual({
     trades: [],
     tradeCount: 0,
   })

@@ -5,9 +5,9 @@
 //     chartroom://scripts/ID       the source of a script; only with the scope that reads scripts
 
 import type { Resource, ResourceTemplate } from '@modelcontextprotocol/sdk/types.js'
-import { builtinNames, type Completion } from '../language/editor.ts'
-import type { Article } from '../people/support/support.ts'
-import { AgentError } from './mcp-error.ts'
+import { builtinNames, type Completion } from '../../language/editor.ts'
+import type { Article } from '../../people/support/support.ts'
+import { AgentError } from './agent-error.ts'
 
 const URI_SHOWN = 200
 

@@ -1,7 +1,7 @@
 // What a user may start an agent with: tasks around a script, put into words that name the tools they need.
 
 import type { Prompt } from '@modelcontextprotocol/sdk/types.js'
-import { AgentError } from './mcp-error.ts'
+import { AgentError } from './agent-error.ts'
 
 interface Task {
   readonly description: string
@@ -15,8 +15,8 @@ const MARKET = { description: 'Exchange, symbol and interval, such as BINANCE:BT
 
 const on = (market = '') =>
   market === ''
-    ? 'on a market that list_symbols has bars of'
-    : `on ${market} (list_symbols says what is there)`
+    ? 'on a market that has bars (the tool find names them)'
+    : `on ${market} (the tool find says what is there)`
 
 const TASKS: Readonly<Record<string, Task>> = {
   write_strategy: {
@@ -25,7 +25,7 @@ const TASKS: Readonly<Record<string, Task>> = {
     text: ({ idea = '', market }) =>
       `Write a Pine Script v6 strategy: ${idea}
 
-Read chartroom://pine/strategy and the name spaces you need for exact signatures. Give every number that matters an input with a title. Check it with check_script and mend what it says until nothing is left. Then run it with run_backtest ${on(market)} and tell me what it trades, its figures, what judge_backtest says about luck, and what you would not trust. Do not save it unless I ask.`,
+Read chartroom://pine/strategy and the name spaces you need for exact signatures. Give every number that matters an input with a title. Check it with write_script and mend what it says until nothing is left. Then call the tool run ${on(market)} and tell me what it trades, its figures, what the tool judge says about luck, word for word, and what you would not trust. Do not save it unless I ask.`,
   },
   fix_script: {
     description: 'Mend a script that does not compile, or stops while it runs.',
@@ -34,7 +34,7 @@ Read chartroom://pine/strategy and the name spaces you need for exact signatures
       problem: { description: 'What goes wrong, if it compiles.', required: false },
     },
     text: ({ script = '', problem = '' }) =>
-      `Mend this Pine Script with as few changes as possible${problem && `. What goes wrong: ${problem}`}. Check it with check_script, follow the hints, and check again until nothing is left. Say for each change what was wrong. Keep the version it is written in.
+      `Mend this Pine Script with as few changes as possible${problem && `. What goes wrong: ${problem}`}. Check it with write_script, follow the hints, and check again until nothing is left. Say for each change what was wrong. Keep the version it is written in.
 
 ${script}`,
   },
@@ -42,7 +42,7 @@ ${script}`,
     description: 'Look for better inputs of a strategy, and say honestly whether they are luck.',
     arguments: { script: SCRIPT, market: MARKET },
     text: ({ script = '', market }) =>
-      `Look for better inputs of this strategy ${on(market)}. Choose two or three inputs that matter and ranges that a trader would take, keep conditions such as fast < slow, and run run_sweep with rolling windows. Ask get_sweep until it is done. Tell me its verdict first: how many were tried, the chance that luck alone did this, what walk-forward keeps. Prefer the most robust choice to the best, and say so if nothing is worth trading.
+      `Look for better inputs of this strategy ${on(market)}. Choose two or three inputs that matter and ranges that a trader would take, keep conditions such as fast < slow, and call the tool optimise once. Prefer the most robust choice to the best. Then call the tool judge for one candidate, and tell me its verdict first, as it is: how many were tried, the chance that luck alone did this, what the bars held out say. Say so if nothing is worth trading.
 
 ${script}`,
   },
@@ -50,7 +50,7 @@ ${script}`,
     description: 'Explain a strategy to a trader: when it buys and sells, and what it risks.',
     arguments: { script: SCRIPT },
     text: ({ script = '' }) =>
-      `Explain this strategy to a trader who does not program: when it enters, when it leaves, how much it risks, in which markets it must fail, and whether anything in it looks into the future (check_script warns of that). If it is a saved script, read it with get_script.
+      `Explain this strategy to a trader who does not program: when it enters, when it leaves, how much it risks, in which markets it must fail, and whether anything in it looks into the future (write_script warns of that). If it is a saved script, the tool read shows it.
 
 ${script}`,
   },
