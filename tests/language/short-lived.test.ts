@@ -38,6 +38,18 @@ test.each([
     'one that is written to',
     't = m.transpose()\nt.set(0, 1, 8)\nt.reshape(1, 6)\nplot(t.get(0, 2) + close + 3)',
   ],
+  [
+    'a variable that stays, given one on every bar',
+    'var t = matrix.new<float>(3, 2, 0)\nt := m.transpose()\nplot(t.get(1, 0) + t.get(0, 1) + t.rows())',
+  ],
+  [
+    'a variable that is turned, and turned back',
+    'var t = matrix.new<float>(3, 2, 0)\nvar u = matrix.new<float>(2, 3, 0)\nt := m.transpose()\nu := t.transpose()\nplot(u.get(0, 1) + u.get(0, 0) + t.rows())',
+  ],
+  [
+    'a variable that is turned in place',
+    'var t = matrix.new<float>(1, 1, 0)\nt := m.copy()\nt := t.transpose()\nt := t.transpose()\nplot(t.get(0, 1) + t.get(0, 0) + 3)',
+  ],
 ])('%s serves again', (_, body) => {
   expect(servingAgain(body)).toBeGreaterThan(0)
   expect(run(body)).toEqual(CLOSES.map(() => 3))
@@ -61,6 +73,14 @@ test.each([
     'type Box\n    matrix<float> of\nt = m.transpose()\nvar box = Box.new(t)\nplot(box.of.get(0, 0))',
   ],
   ['under another name', 't = m.transpose()\nvar kept = t\nplot(kept.get(0, 0) + t.rows() - 3)'],
+  [
+    'in a variable of each call of a function',
+    'f(x) =>\n    var t = matrix.new<float>(3, 2, 0)\n    if bar_index == 0\n        t := x.transpose()\n    t.get(0, 0)\na = f(m)\nf(matrix.new<float>(2, 3, 9.0))\nplot(a)',
+  ],
+  [
+    'in a variable whose past is read',
+    'matrix<float> t = na\nt := m.transpose()\np = t[1]\nplot(bar_index == 0 ? 1 : p.get(0, 0) - close[1] + 1)',
+  ],
   ['joined to another', 't = m.transpose()\nvar kept = t.concat(t.copy())\nplot(kept.get(0, 0))'],
 ])('one that is still had does not: %s', (_, body) => {
   expect(servingAgain(body)).toBe(0)
