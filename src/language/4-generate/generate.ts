@@ -127,7 +127,13 @@ function moduleText(
   for (const { index } of module.columns) text.line(`c${index}=R.columns[${index}];`)
   for (const i of module.sources) text.line(`s${i}=S[${i}];`)
   text.line('}')
-  text.line(js`function body(i){${module.usesLoops ? 'loops=R.loopsFrom;' : ''}${sequence(recorded)}`)
+  // A variable of the body's own is kept in a register, one that functions share is not.
+  const count = module.loopsInFunctions
+    ? 'loops=R.loopsFrom;'
+    : module.usesLoops
+      ? 'let loops=R.loopsFrom;'
+      : ''
+  text.line(js`function body(i){${count}${sequence(recorded)}`)
   text.append(body)
   text.line('}')
   text.append(loop)

@@ -150,7 +150,9 @@ export class Module {
   readonly results: PlannedColumn[] = []
   /** Values computed once a run, by what they are. */
   readonly once = new Map<string, string>()
+  /** Whether rounds of loops are counted in the body, and in functions, which go on with the count of the body's. */
   usesLoops = false
+  loopsInFunctions = false
   /** Columns of arrays and matrices whose past is read, which are copied at the end of each bar. */
   readonly pastColumns = new Set<PlannedColumn>()
   #touched = ''
