@@ -11,6 +11,10 @@ import type { BuiltinEntry, BuiltinVariable } from './registry.ts'
 class TimeframeChange {
   static readonly runtime = true
   readonly #runtime: Runtime
+  /** A period of the timeframe, in which most bars are as the ones before them: no more is to be found out of these. */
+  #timeframe: string | null = null
+  #start = Number.NaN
+  #end = Number.NaN
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime
@@ -18,10 +22,23 @@ class TimeframeChange {
 
   next(timeframe: string | null): boolean {
     const runtime = this.#runtime
-    if (runtime.bar === 0) return false
+    const { bar } = runtime
+    if (bar === 0) return false
+    const { time } = runtime.bars
+    if (time[bar - 1]! >= this.#start && time[bar]! < this.#end && timeframe === this.#timeframe) return false
+    return this.#changes(timeframe)
+  }
+
+  #changes(timeframe: string | null): boolean {
+    const runtime = this.#runtime
     // In time's order, which is the fastest to answer.
     const before = periodOf(runtime, runtime.bar - 1, timeframe, null, null)
     const now = periodOf(runtime, runtime.bar, timeframe, null, null)
+    // A bar of a day or more may be dated outside of its own session.
+    const known = isIntraday(chartInterval(runtime)) ? now : null
+    this.#timeframe = timeframe
+    this.#start = known?.start ?? Number.NaN
+    this.#end = known?.end ?? Number.NaN
     return now !== null && before !== null && now.start !== before.start
   }
 }
