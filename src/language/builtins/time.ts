@@ -161,19 +161,20 @@ class DatePart {
   }
 
   /**
-   * The same of a block of bars. As long as an answer holds it is only written: an `hour` takes 1 ns instead of 6, and half of
-   * all strategies ask for one.
+   * The same of a block of bars, a day of them at a time: an `hour` takes 1 ns instead of 6, and half of all strategies ask for
+   * one.
    */
   ofBlock(from: number, to: number, [target, mask, source, sourceMask]: Times, name: string): void {
+    const clock = this.#clock
     for (let i = from; i < to;) {
-      const value = this.of(source[i & sourceMask]!, name)
-      const since = this.#from
-      const until = this.#until
+      const time = source[i & sourceMask]!
+      const value = this.of(time, name)
+      const day = time === time && this.#zone !== null ? dayFrom(this.#zone, time) : NaN
       target[i & mask] = value
       for (i++; i < to; i++) {
-        const time = source[i & sourceMask]!
-        if (!(time >= since && time < until)) break
-        target[i & mask] = value
+        const since = source[i & sourceMask]! - day
+        if (!(since >= 0 && since < dates.DAY)) break
+        target[i & mask] = clock === null ? value : clockPartOfDay(since, clock)
       }
     }
   }
@@ -187,6 +188,19 @@ class DatePart {
     this.#until = keepsOffset(zone, from, from + span, offset) ? from + span : NaN
     return (this.#value = clock === null ? this.#ofDay(time, zone) : dates.clockPart(time + offset, clock))
   }
+}
+
+/** When the day of a time begins in the zone; NaN where the clocks are changed on it. */
+function dayFrom(zone: Zone, time: number): number {
+  const offset = zone.offsetAt(time)
+  const from = Math.floor((time + offset) / dates.DAY) * dates.DAY - offset
+  return keepsOffset(zone, from, from + dates.DAY, offset) ? from : NaN
+}
+
+/** Of whole milliseconds since midnight; half of one more, so that no quotient is rounded down below a whole number. */
+function clockPartOfDay(since: number, { span, cycle }: dates.ClockPart): number {
+  const count = Math.floor((Math.floor(since) + 0.5) * (1 / span))
+  return count - Math.floor((count + 0.5) * (span / cycle)) * (cycle / span)
 }
 
 /** The column of the answers and that of the times, each with its mask. */
