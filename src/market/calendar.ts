@@ -39,6 +39,10 @@ export class Calendar {
   readonly #earlyClose: ((day: Day) => number | null) | null
   #rangesDay = NaN
   #ranges: readonly SessionRange[] = []
+  /** A day with one range, and when that opens and closes: most instants asked about are on the day of the one before. */
+  #plainDay = NaN
+  #plainOpen = NaN
+  #plainClose = NaN
 
   /** `earlyClose` answers the minute, counted from midnight, at which a half day ends, and null for every other day. */
   constructor(zone: Zone, session: TradingHours, earlyClose: ((day: Day) => number | null) | null = null) {
@@ -93,14 +97,23 @@ export class Calendar {
 
   #intraday(time: number, step: number): Period {
     const day = this.tradingDay(time)
-    const ranges = this.#rangesOf(day)
-    let open = this.open(day)
-    let close = this.close(day)
-    for (const range of ranges) {
-      const start = this.#wall(day, range.start)
-      if (start > time) break
-      open = start
-      close = this.#wall(day, range.end)
+    let open = this.#plainOpen
+    let close = this.#plainClose
+    if (day !== this.#plainDay) {
+      const ranges = this.#rangesOf(day)
+      open = this.open(day)
+      close = this.close(day)
+      if (ranges.length < 2) {
+        this.#plainDay = day
+        this.#plainOpen = open
+        this.#plainClose = close
+      } else
+        for (const range of ranges) {
+          const start = this.#wall(day, range.start)
+          if (start > time) break
+          open = start
+          close = this.#wall(day, range.end)
+        }
     }
     const start = open + Math.floor((time - open) / step) * step
     const end = start + step
@@ -215,7 +228,7 @@ export function periodFinder(
  * midnight UTC, as many files have them: they mean that date's session, wherever the exchange is.
  */
 export function sessionInstant(calendar: Calendar, time: number, source: Interval | null): number {
-  return source !== null && time % DAY === 0 && !isIntraday(source) ? calendar.open(time / DAY) : time
+  return source !== null && !isIntraday(source) && time % DAY === 0 ? calendar.open(time / DAY) : time
 }
 
 /** 0 = Sunday. */

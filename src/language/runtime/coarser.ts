@@ -7,6 +7,8 @@ import type { Bars } from '../../market/bars.ts'
 import { type Calendar, type Period, periodFinder, sessionInstant } from '../../market/calendar.ts'
 import { type Interval, isIntraday } from '../../market/interval.ts'
 
+/** Up to here columns grow by much: to copy them took longer than to make the bars. */
+const FEW = 8192
 const FIELDS = ['time', 'open', 'high', 'low', 'close', 'volume'] as const
 
 export class CoarserBars {
@@ -79,8 +81,7 @@ export class CoarserBars {
     const next = bars.length
     if (next === bars.time.length) this.#grow()
     bars.length++
-    const instant = sessionInstant(this.#calendar, time, this.#from)
-    bars.time[next] = this.#nominal ? period.start : this.#calendar.open(this.#calendar.tradingDay(instant))
+    bars.time[next] = this.#nominal ? period.start : this.#opening(time)
     bars.open[next] = chart.open[i]!
     bars.high[next] = chart.high[i]!
     bars.low[next] = chart.low[i]!
@@ -88,6 +89,12 @@ export class CoarserBars {
     bars.volume[next] = chart.volume[i]!
     if (bars.bought && chart.bought) bars.bought[next] = chart.bought[i]!
     this.end.push(period.end)
+  }
+
+  /** When the session opens in which a bar of several days begins. */
+  #opening(time: number): number {
+    const instant = sessionInstant(this.#calendar, time, this.#from)
+    return this.#calendar.open(this.#calendar.tradingDay(instant))
   }
 
   /** Chart bar `i` goes on with the last coarser bar. */
@@ -123,7 +130,7 @@ export class CoarserBars {
     for (const field of [...FIELDS, 'bought'] as const) {
       const column = this.bars[field]
       if (!column) continue
-      this.bars[field] = new Float64Array(column.length * 2)
+      this.bars[field] = new Float64Array(column.length * (column.length < FEW ? 8 : 2))
       this.bars[field].set(column)
     }
   }

@@ -93,6 +93,10 @@ export class Request {
   #timeframe: string | null = null
   #currency: string | null = null
   #feed: RequestFeed | null = null
+  /** What `#values` are: those of a bar of a feed, as that stood. Most bars of a chart see the one that was seen last. */
+  #shown: RequestFeed | null = null
+  #shownAt = Number.NaN
+  #shownTurn = -1
   /** request.security_lower_tf() was asked for a timeframe that is not lower. */
   #coarser = false
 
@@ -139,6 +143,7 @@ export class Request {
 
   #none(): unknown[] {
     const { budget } = this.#context
+    this.#shown = null
     for (const [item, na] of this.#na.entries())
       this.#values[item] = this.#lower ? new PineArray([], na, budget) : na
     return this.#values
@@ -162,6 +167,12 @@ export class Request {
     const isLive = env.developing === true && bar === bars.length - 1
     const at = feed ? feed.barAt(bar, isLive || lookahead === true) : -1
     const silent = gaps === true && bar > 0 && feed?.barAt(bar - 1, lookahead === true) === at
+    const isClosed = feed !== null && at < feed.closed && !silent
+    if (isClosed && feed === this.#shown && at === this.#shownAt && feed.turn === this.#shownTurn)
+      return values
+    this.#shown = isClosed ? feed : null
+    this.#shownAt = at
+    this.#shownTurn = feed?.turn ?? -1
     for (let item = 0; item < values.length; item++)
       values[item] = at < 0 || silent ? this.#na[item] : feed?.child.value(item, at)
     return values
@@ -293,6 +304,8 @@ export class RequestFeed {
   readonly #source: Source
   #known = 0
   #closed = 0
+  /** Changes whenever values of bars that have closed may be others: after more bars of the chart, or a step back. */
+  turn = 0
   /** The child before its last bar, which is still forming. */
   #forming: Uint8Array | null = null
   /** The child before its first bar. */
@@ -304,6 +317,11 @@ export class RequestFeed {
     this.child = child
     this.request = request
     this.#fresh = child.run.snapshot()
+  }
+
+  /** How many of its bars have closed. */
+  get closed(): number {
+    return this.#closed
   }
 
   saved(child: () => unknown): SavedFeed {
@@ -328,6 +346,7 @@ export class RequestFeed {
     else if (forming) this.child.run.restore(forming)
     this.#forming = null
     this.#known = -1
+    this.turn++
   }
 
   barAt(bar: number, lookahead: boolean): number {
@@ -355,6 +374,7 @@ export class RequestFeed {
     const { length } = this.#context.bars
     if (length === this.#known) return
     this.#known = length
+    this.turn++
     if (this.#forming !== null) {
       this.child.run.restore(this.#forming)
       this.#forming = null
