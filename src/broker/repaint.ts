@@ -185,6 +185,7 @@ class Search {
       if (
         cause === 'varip' ||
         cause === 'negative_offset' ||
+        cause === 'drawn_back' ||
         (cause === 'calc_on_every_tick' && isTrading) ||
         (cause === 'lower_interval' && order < 0) ||
         // If none of the tested bars differs, that is luck.
@@ -262,6 +263,11 @@ const TEXTS: Readonly<Record<RepaintFinding['cause'], Pick<RepaintFinding, 'kind
       kind: 'lookahead',
       message: 'The plot is drawn to the left of the bar on which its value was known.',
       remedy: 'Plot it without the offset.',
+    },
+    drawn_back: {
+      kind: 'lookahead',
+      message: 'The drawing ends on bars before the one on which its condition was known.',
+      remedy: 'Draw it at bar_index, where one could have acted on it.',
     },
     calc_on_order_fills: {
       kind: 'lookahead',

@@ -5,6 +5,7 @@
 // (`neutral`) or how to make it happen (`live`), as a change of the text; what no run can show is told from the text alone.
 
 import { parse } from './1-parse/parser.ts'
+import { drawnBack } from './drawn-back.ts'
 import type * as tree from './1-parse/tree.ts'
 import {
   argumentValue,
@@ -20,6 +21,7 @@ type RepaintCause =
   | 'last_bar'
   | 'last_box'
   | 'negative_offset'
+  | 'drawn_back'
   | 'calc_on_order_fills'
   | 'barstate'
   | 'higher_interval'
@@ -50,8 +52,8 @@ export interface Suspect {
 
 /** Never throws; [] of a text that is no script. In the order of the text. */
 export function repaintSuspects(source: string): Suspect[] {
-  const walk = new Walk(parse(source).script)
-  return walk.suspects().sort((a, b) => a.start - b.start)
+  const { script } = parse(source)
+  return [...new Walk(script).suspects(), ...drawnBack(script)].sort((a, b) => a.start - b.start)
 }
 
 export interface SourceChange {
@@ -86,17 +88,6 @@ const BOXED: ReadonlySet<string> = new Set([
   'ticker.linebreak',
   'renko',
   'kagi',
-])
-const PRICES: ReadonlySet<string> = new Set([
-  'open',
-  'high',
-  'low',
-  'close',
-  'hl2',
-  'hlc3',
-  'ohlc4',
-  'hlcc4',
-  'volume',
 ])
 /** Calls whose arguments, or whose existence, people can see. */
 const OUTPUT =
@@ -158,7 +149,7 @@ class Walk {
       const style = call.arguments.find(({ value }) => this.#isLastBox(value))?.value
       if (style)
         this.#found.push({ cause: 'last_box', start: style.start, end: style.end, neutral: '"Traditional"' })
-    } else if (name === 'plot') this.#plot(call)
+    }
   }
 
   #declaration(call: tree.Call): void {
@@ -242,45 +233,6 @@ class Walk {
       default:
         return of(partsOf(node), 'now')
     }
-  }
-
-  /** A line drawn to the left of where it was known. Pivots, and prices that are drawn shifted as they are, are no news. */
-  #plot(call: tree.Call): void {
-    const offset = call.arguments.find((one) => one.name?.name === 'offset')
-    const series = argumentValue(call, 0, 'series')
-    // A level drawn back from the last bar shows nothing of bars before it.
-    if (call.arguments.some((one) => one.name?.name === 'show_last')) return
-    if (!offset || series === null || !this.#isNegative(offset.value) || this.#isShownLate(series)) return
-    const title = argumentValue(call, 1, 'title')
-    const plot = title?.kind === 'String' ? { plot: title.value } : {}
-    this.#found.push({ cause: 'negative_offset', start: offset.start, end: offset.end, ...plot })
-  }
-
-  #isNegative(node: tree.Expression, depth = 0): boolean {
-    if (depth === DEPTH_MAX) return false
-    if (node.kind === 'Unary') return node.operator === '-'
-    if (node.kind === 'Binary' && (node.operator === '+' || node.operator === '-'))
-      return this.#isNegative(node.left, depth + 1)
-    if (node.kind !== 'Identifier') return false
-    return (this.#values.get(node.name) ?? []).some((value) => this.#isNegative(value, depth + 1))
-  }
-
-  #isShownLate(node: tree.Expression, depth = 0): boolean {
-    if (depth === DEPTH_MAX) return false
-    const name = dotted(node)
-    if (name !== null && PRICES.has(name)) return true
-    if (node.kind === 'Identifier')
-      return (this.#values.get(node.name) ?? []).some((value) => this.#isShownLate(value, depth + 1))
-    if (node.kind === 'Index') return true
-    if (node.kind === 'Call') {
-      const callee = dotted(node.callee) ?? ''
-      if (/(?:^|\.)pivot(?:high|low)$/.test(callee) || callee === 'input.source' || callee === 'input')
-        return true
-      return node.arguments.some(({ value }) => value.kind === 'Call' && this.#isShownLate(value, depth + 1))
-    }
-    // A condition that marks single bars: `found ? low[2] : na`.
-    if (node.kind === 'Ternary') return [node.consequent, node.alternate].some((one) => dotted(one) === 'na')
-    return partsOf(node).some((part) => this.#isShownLate(part, depth + 1))
   }
 
   #changes(name: string): boolean {

@@ -9,6 +9,7 @@ const RepaintFinding = Type.Object({
     'last_bar',
     'last_box',
     'negative_offset',
+    'drawn_back',
     'calc_on_order_fills',
     'barstate',
     'higher_interval',

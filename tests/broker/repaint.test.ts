@@ -325,8 +325,133 @@ const HONEST: readonly (readonly [string, string])[] = [
   ],
 ]
 
+const UP = 'up = ta.crossover(ta.ema(close, 5), ta.ema(close, 20))'
+/** Signals that stand on bars before the one on which they were known. */
+const DRAWN_BACK: typeof CHEATS = [
+  ['a shape', indicator(`${UP}\nplotshape(up, offset = -3)`), '4 negative_offset'],
+  [
+    'a price that only a later signal marks',
+    indicator(`${UP}\nback = input.int(4)\nplot(up ? low[4] : na, "Buy", offset = -back)`),
+    '5 negative_offset',
+  ],
+  [
+    'a background, its offset by place',
+    strategy(`${UP}\nbgcolor(up ? color.lime : na, -2)\n${trades('up')}`),
+    '4 negative_offset',
+  ],
+  [
+    'a label, in a strategy that trades later',
+    strategy(
+      `${UP}\nif up\n    label.new(bar_index - 5, low[5], "Buy")\n    strategy.entry("L", strategy.long)`,
+    ),
+    '5 drawn_back',
+  ],
+  [
+    'a label by time, on what five bars have done since',
+    indicator(
+      'rose = close > close[5] * 1.01\nif rose and not rose[1]\n    label.new(x = time[5], y = low[5], text = "Buy", xloc = xloc.bar_time)',
+    ),
+    '5 drawn_back',
+  ],
+  [
+    'a box that ended before',
+    indicator(`${UP}\nif up\n    box.new(bar_index - 8, high, bar_index - 5, low)`),
+    '5 drawn_back',
+  ],
+  [
+    'a line that ends there',
+    indicator(`${UP}\nat = bar_index - 5\nif up\n    line.new(at - 5, low[10], at, low[5])`),
+    '6 drawn_back',
+  ],
+  [
+    'through a function of one’s own',
+    indicator(`mark(x, y) =>\n    label.new(x, y, "Buy")\n${UP}\nif up\n    mark(bar_index - 5, low[5])`),
+    '4 drawn_back',
+  ],
+  [
+    'by a point',
+    indicator(
+      `[middle, top, bottom] = ta.bb(close, 20, 2)\nif close > top\n    p = chart.point.from_index(bar_index - 3, low[3])\n    label.new(p, "Buy")`,
+    ),
+    '6 drawn_back',
+  ],
+  [
+    'a label that is moved',
+    indicator(
+      `${UP}\nvar label mark = label.new(na, na, "Buy")\nif up\n    mark.set_xy(bar_index - 5, low[5])`,
+    ),
+    '6 drawn_back',
+  ],
+  [
+    'all at once on the last bar',
+    indicator(
+      `${UP}\nvar bought = array.new<int>()\nif up\n    bought.push(bar_index - 5)\nif barstate.islast\n    for at in bought\n        label.new(at, close, "Buy")`,
+    ),
+    '9 drawn_back',
+  ],
+]
+
+const DRAWN_HONESTLY: typeof HONEST = [
+  ['a label where it is known', indicator(`${UP}\nif up\n    label.new(bar_index, low, "Buy")`)],
+  [
+    'a label at a pivot',
+    indicator('p = ta.pivothigh(5, 5)\nif not na(p)\n    label.new(bar_index - 5, p, "High")'),
+  ],
+  [
+    'a pivot of one’s own, in a function',
+    indicator(
+      'peak(n) =>\n    high[n] == ta.highest(high, n * 2 + 1)\nif peak(4)\n    label.new(bar_index - 4, high[4])',
+    ),
+  ],
+  [
+    'a fractal of five bars',
+    indicator(
+      'f = high[2] > high[1] and high[2] > high and high[2] > high[3] and high[2] > high[4]\nplotshape(f ? high[2] : na, location = location.absolute, offset = -2)',
+    ),
+  ],
+  [
+    'a box over the bars until now',
+    indicator('if ta.rising(close, 5)\n    box.new(bar_index - 5, ta.highest(5), bar_index, ta.lowest(5))'),
+  ],
+  [
+    'a line from the pivot before',
+    indicator(
+      'p = ta.pivotlow(5, 5)\nvar float y = na\nvar int x = na\nif not na(p)\n    if not na(x)\n        line.new(x, y, bar_index - 5, p)\n    x := bar_index - 5\n    y := p',
+    ),
+  ],
+  [
+    'a gap of three candles',
+    indicator(
+      'if low > high[2]\n    box.new(bar_index - 2, low, bar_index, high[2])\n    label.new(bar_index - 1, low, "Gap")',
+    ),
+  ],
+  [
+    'where the last crossing was',
+    indicator(
+      `${UP}\nsince = ta.barssince(up)\nif ta.crossunder(close, ta.sma(close, 20))\n    label.new(bar_index - since, low, "Bought")`,
+    ),
+  ],
+  [
+    'levels behind the last bar',
+    indicator(
+      'var line level = na\nif barstate.islast\n    level := line.new(bar_index - 30, ta.vwap(close), bar_index - 5, ta.vwap(close))',
+    ),
+  ],
+  [
+    'a lagging span that can be hidden',
+    indicator('shows = input.bool(true)\nplot(shows ? close : na, "Lagging", offset = -25)'),
+  ],
+  ['old prices where they were', indicator('plot(math.avg(high[3], low[3]), offset = -3)')],
+  [
+    'the bar whose close asked for the fill',
+    strategy(
+      `${CROSS}\nif strategy.position_size > 0 and strategy.position_size[1] == 0\n    label.new(bar_index - 1, low[1], "Asked")`,
+    ),
+  ],
+]
+
 describe('a way to cheat is found:', () => {
-  for (const [name, source, expected] of CHEATS)
+  for (const [name, source, expected] of [...CHEATS, ...DRAWN_BACK])
     test(name, () => {
       const { clean, findings } = repaint(source)
       expect([clean, findings.map(({ line, cause }) => `${line} ${cause}`)]).toEqual([false, [expected]])
@@ -334,7 +459,7 @@ describe('a way to cheat is found:', () => {
 })
 
 describe('an honest script is not accused:', () => {
-  for (const [name, source] of HONEST)
+  for (const [name, source] of [...HONEST, ...DRAWN_HONESTLY])
     test(name, () => {
       expect(repaint(source).findings).toEqual([])
     })
