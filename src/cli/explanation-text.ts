@@ -11,7 +11,11 @@ export function explanationLines(found: Explanation): string[] {
     .slice(0, OTHERS_SHOWN)
   return [
     `Why: ${message}`,
-    ...(causes.length > 0 ? [`  Run it with ${flagsFor(found)}`] : []),
+    ...causes.map(
+      (cause) =>
+        `  ${cause.message}${cause.since ? `, from bar ${cause.since.bar} on, ${new Date(cause.since.time).toISOString()}` : ''}`,
+    ),
+    ...(flagsFor(found) === '' ? [] : [`  Run it with ${flagsFor(found)}`]),
     ...(others.length > 0 ? ['Nearer alone:'] : []),
     ...others.map((one) => `  ${one.message}: ${one.exact} of ${found.expected} agree`),
     ...notes.map((note) => `Note: ${note.message}`),
@@ -22,13 +26,15 @@ export function explanationLines(found: Explanation): string[] {
 /** The part of it that flags can express. */
 function flagsFor({
   overrides,
+  inputs,
   symbol,
   bars,
   asOf,
-}: Pick<ExplanationCause, 'overrides' | 'symbol' | 'bars' | 'asOf'>): string {
+}: Pick<ExplanationCause, 'overrides' | 'inputs' | 'symbol' | 'bars' | 'asOf'>): string {
   return [
     ...(asOf === null ? [] : [`--as-of ${asOf}`]),
     ...(Object.keys(overrides).length > 0 ? [`--set '${JSON.stringify(overrides)}'`] : []),
+    ...(Object.keys(inputs).length > 0 ? [`--inputs '${JSON.stringify(inputs)}'`] : []),
     ...(Object.keys(symbol).length > 0 ? [`--syminfo with ${JSON.stringify(pineNames(symbol))}`] : []),
     ...(bars === null ? [] : [`--last ${bars}`]),
   ].join(' ')

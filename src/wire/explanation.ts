@@ -1,7 +1,7 @@
 // Why TradingView's list of trades differs from a backtest's: the changes tried, and those that make the lists agree.
 
 import { Type } from '@sinclair/typebox'
-import { nullable, oneOf, type Wire } from './schema.ts'
+import { nullable, oneOf, Time, type Wire } from './schema.ts'
 
 const Settings = Type.Record(Type.String(), Type.Union([Type.Number(), Type.String(), Type.Boolean()]))
 
@@ -15,6 +15,9 @@ const changes = {
   overrides: Settings,
   symbol: Type.Record(Type.String(), Type.Union([Type.Number(), Type.String()]), {
     description: 'Facts of the symbol, by the names of `PUT /bars/symbols`.',
+  }),
+  inputs: Type.Record(Type.String(), Type.Union([Type.Number(), Type.String(), Type.Boolean()]), {
+    description: 'Values of inputs, by title.',
   }),
   bars: nullable(Type.Integer({ description: 'How many of the newest bars; null = as many as before.' })),
   asOf: nullable(
@@ -38,6 +41,10 @@ export const ExplanationCause = Type.Object({
     'slippage',
     'close_entries_rule',
     'currency',
+    'inputs',
+    'script_version',
+    'other_feed',
+    'history_missing',
     'more_history',
     'less_history',
     'session',
@@ -55,10 +62,21 @@ export const Explanation = Type.Object(
     message: Type.String({ description: 'What was found, as a sentence or two.' }),
     expected: Type.Integer({ description: 'Closed trades of the export.' }),
     ...agreement,
-    causes: Type.Array(ExplanationCause, {
-      description:
-        'What has to change together for that; empty where nothing that was tried brings more trades to agree.',
-    }),
+    causes: Type.Array(
+      Type.Object({
+        ...ExplanationCause.properties,
+        since: nullable(
+          Type.Object(
+            { time: Time, bar: Type.Integer({ description: 'Its number in the run, from 0.' }) },
+            { description: 'The first bar on which the lists differ without it.' },
+          ),
+        ),
+      }),
+      {
+        description:
+          'What has to change together for that, the likeliest first; `script_version`, `other_feed` and `history_missing` are named by the lists alone and change nothing.',
+      },
+    ),
     ...changes,
     tried: Type.Array(Type.Object({ ...ExplanationCause.properties, ...agreement }), {
       description: 'Changes that alone bring the lists nearer, the best first; at most 20.',

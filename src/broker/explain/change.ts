@@ -20,6 +20,10 @@ export interface ExplainedChange {
   readonly message: string
   readonly overrides?: Readonly<Record<string, number | string | boolean>>
   readonly symbol?: SymbolChange
+  /** Values of inputs, by their labels. */
+  readonly inputs?: Readonly<Record<string, number | string | boolean>>
+  /** Reads the script as one of this version of Pine. */
+  readonly pine?: number
   /** Runs only on this many of the newest bars. */
   readonly bars?: number
   /** Runs as TradingView was on this day. */
@@ -37,7 +41,12 @@ export interface Room {
 /** Identifies a run: two sets of changes with the same effect have the same name. */
 export function nameOf(changes: readonly ExplainedChange[]): string {
   const merged = mergedOf(changes)
-  return JSON.stringify([sorted(merged.overrides), sorted(merged.symbol), merged.bars, merged.asOf])
+  return JSON.stringify([
+    ...[merged.overrides, merged.symbol, merged.inputs].map(sorted),
+    merged.bars,
+    merged.asOf,
+    changes.find(({ pine }) => pine)?.pine ?? null,
+  ])
 }
 
 function sorted(values: Readonly<Record<string, unknown>>): readonly unknown[] {
@@ -49,28 +58,35 @@ function sorted(values: Readonly<Record<string, unknown>>): readonly unknown[] {
 export function mergedOf(changes: readonly ExplainedChange[]) {
   const overrides: Record<string, number | string | boolean> = {}
   const symbol: Record<string, number | string> = {}
+  const inputs: Record<string, number | string | boolean> = {}
   let bars: number | null = null
   let asOf: string | null = null
   for (const change of changes) {
     Object.assign(overrides, change.overrides)
     Object.assign(symbol, change.symbol)
+    Object.assign(inputs, change.inputs)
     bars = change.bars ?? bars
     asOf = change.asOf ?? asOf
   }
-  return { overrides, symbol, bars, asOf }
+  return { overrides, symbol, inputs, bars, asOf }
 }
+
+const VERSION = /^\s*\/\/\s*@version\s*=\s*\d+/m
 
 export function changed(
   request: BacktestRequest,
   { earlier, finer }: Room,
   changes: readonly ExplainedChange[],
 ): BacktestRequest {
-  const { overrides, symbol, bars, asOf } = mergedOf(changes)
+  const { overrides, symbol, inputs, bars, asOf } = mergedOf(changes)
+  const pine = changes.find((one) => one.pine)?.pine
   const all = earlier ?? request.bars
   return {
     ...request,
     overrides: { ...request.overrides, ...overrides },
+    inputs: { ...request.inputs, ...inputs },
     ...(asOf !== null && { asOf }),
+    ...(pine !== undefined && { source: request.source.replace(VERSION, `//@version=${pine}`) }),
     symbol: { ...request.symbol, ...(symbol as SymbolChange) },
     bars: bars === null ? request.bars : selectBars(all, { last: bars }),
     finer: request.finer ?? (overrides['use_bar_magnifier'] === true ? finer : null),

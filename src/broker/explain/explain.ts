@@ -8,20 +8,24 @@
 import { assert } from '../../lib/assert.ts'
 import { Problem } from '../../lib/problem.ts'
 import { DATED_CHANGES, dayText, isInForce } from '../../language/behaviour.ts'
+import { inputViews, type InputView } from '../../language/runtime/inputs.ts'
+import { lowerBound } from '../../market/bars.ts'
 import { zoneOf, type Zone } from '../../market/zone.ts'
 import type { Explanation } from '../../wire/explanation.ts'
 import type { Report } from '../../wire/report.ts'
 import { compareTrades, ZONES } from '../compare.ts'
 import type { BacktestRequest } from '../backtest.ts'
-import { runBacktest } from '../run.ts'
+import { openBacktest, runBacktest } from '../run.ts'
 import type { ExportedTrade } from '../trade-csv.ts'
 import { agreementOf, type Agreement } from './agreement.ts'
 import { asCause, changed, mergedOf, nameOf, type ExplainedChange, type Room } from './change.ts'
+import { diagnosisOf, firstOther, OTHER_SCRIPT } from './diagnosis.ts'
+import { likelyInputs, narrowedInputs } from './inputs.ts'
 import { likelyChanges } from './likely.ts'
 import { fitOf, notesOn, type Note } from './notes.ts'
 
 /** The most runs of one search. */
-const RUNS_MAX = 400
+const RUNS_MAX = 800
 /** The most changes that are combined. */
 const DEPTH_MAX = 4
 /** How many of the best single changes are combined with others. */
@@ -31,6 +35,8 @@ const TRIED_SHOWN = 20
 const STEP = 1e-9
 /** A partial explanation must make at least this fraction more of the trades agree. */
 const PART = 0.02
+/** A part that leaves more than this of the difference is named behind what the lists tell. */
+const MOST = 0.5
 /** How many fills are used to find the export's time zone. */
 const ZONE_FILLS = 400
 
@@ -54,6 +60,7 @@ export class Explainer {
   readonly #notes: Note[] = []
   /** Account currencies that were not tried because a rate is missing. */
   readonly #currencies = new Set<string>()
+  #views: readonly InputView[] = []
   #runs = 0
   #longest = 0
   #spent = 0
@@ -79,7 +86,10 @@ export class Explainer {
   }
 
   #search(request: BacktestRequest, hasTime: () => boolean): Explanation | null {
-    const plain = runBacktest(request).report
+    const opened = openBacktest(request)
+    opened.advance(opened.bars.length)
+    const plain = opened.result().report
+    this.#views = inputViews(opened.program)
     const zone = this.#zone(plain, request)
     const attempt: Attempt = (changes) => this.#attempt(request, zone, changes, hasTime)
     const base = measured(this.#expected, plain, zone, [])
@@ -87,6 +97,8 @@ export class Explainer {
     this.#isComplete = true
     const singles = base.agrees ? [] : this.#onTopOf(base, request, zone, attempt)
     let best = bestOf([base, ...singles])
+    if (!best.agrees) singles.push(...this.#withInputs(base, plain, attempt))
+    best = bestOf([base, ...singles])
     let wave = nearer(singles, base).slice(0, WIDTH)
     // Two switches can hide each other: if no single one gains anything, they are tried in pairs.
     if (wave.length === 0) wave = singles.slice(0, WIDTH)
@@ -96,6 +108,8 @@ export class Explainer {
       for (const one of wave) {
         if (best.agrees || !hasTime()) break
         next.push(...this.#onTopOf(one, request, zone, attempt))
+        best = bestOf([best, ...next])
+        if (!best.agrees && one === wave[0]) next.push(...this.#withInputs(one, plain, attempt))
         best = bestOf([best, ...next])
       }
       wave = nearer(next, before).slice(0, 1)
@@ -124,6 +138,31 @@ export class Explainer {
       if (tried) found.push(tried)
       if (tried?.agrees) break
     }
+    return found.sort(better)
+  }
+
+  /** Other values of the inputs, one at a time; the best of an input is then narrowed down. */
+  #withInputs(from: Tried, { inputs }: Report, attempt: Attempt): Tried[] {
+    const taken = mergedOf(from.changes).inputs
+    const found: Tried[] = []
+    const tryAll = (changes: readonly ExplainedChange[]) => {
+      for (const change of changes) {
+        if (found.some(({ agrees }) => agrees)) return
+        const tried = attempt([...from.changes, change])
+        if (tried) found.push(tried)
+      }
+    }
+    const views = this.#views.filter(({ label }) => !(label in taken))
+    tryAll(likelyInputs(views, inputs))
+    for (let round = 0; round < 2; round++)
+      for (const { label, ...view } of views) {
+        const own = found.filter(({ changes }) => label in (changes.at(-1)?.inputs ?? {}))
+        const [best] = nearer(own, from)
+        const value = best?.changes.at(-1)?.inputs?.[label]
+        if (typeof value !== 'number') continue
+        const tried = own.map(({ changes }) => Number(changes.at(-1)?.inputs?.[label]))
+        tryAll(narrowedInputs({ ...view, label }, value, [...tried, Number(inputs[label])]))
+      }
     return found.sort(better)
   }
 
@@ -213,6 +252,14 @@ export class Explainer {
     const isPart = found.exact >= base.exact + Math.max(1, PART * this.#expected.length)
     const best = found.agrees || isPart ? found : base
     const { bars, symbol } = changed(request, this.#options, best.changes)
+    const untold = best.agrees ? null : this.#untold(base, best, request, zone)
+    const causes = [
+      ...(untold === null ? [] : [{ ...asCause(untold), since: this.#since(best.changes, request, zone) }]),
+      ...best.changes.map((change) => {
+        const others = best.changes.filter((one) => one !== change)
+        return { ...asCause(change), since: this.#since(others, request, zone) }
+      }),
+    ]
     const notes = [
       ...notesOn(this.#expected, bars, zone, symbol.mintick),
       ...(best.agrees ? [] : this.#notes),
@@ -233,12 +280,16 @@ export class Explainer {
         message: `${best.outside} trades of the run lie before the first or behind the last of the export: it was made on fewer bars, or TradingView kept its last 9,000 trades.`,
       })
     return {
-      message: [...madeWhen(best), sentence(base, best, this.#expected.length, this.#isComplete)].join(' '),
+      message: [
+        ...madeWhen(best),
+        sentence(base, best, this.#expected.length, this.#isComplete),
+        ...(untold === null ? [] : [`Likeliest: ${untold.message}.`]),
+      ].join(' '),
       expected: this.#expected.length,
       exact: best.exact,
       found: best.found,
       agrees: best.agrees,
-      causes: best.changes.map(asCause),
+      causes,
       ...mergedOf(best.changes),
       tried: helpful.slice(0, TRIED_SHOWN).map(({ changes, exact, found, agrees }) => {
         assert(changes[0], 'what was tried alone is one change')
@@ -249,7 +300,26 @@ export class Explainer {
       complete: this.#isComplete,
     }
   }
+
+  /** What the lists themselves speak for, or is left; null where the changes explain the most of it. */
+  #untold(base: Tried, best: Tried, request: BacktestRequest, zone: Zone): ExplainedChange | null {
+    const run = changed(request, this.#options, best.changes)
+    const { report } = runBacktest(run)
+    const { pairs } = agreementOf(this.#expected, report, zone)
+    const isMost = best.score - base.score >= MOST * (1 - base.score)
+    const told = diagnosisOf({ expected: this.#expected, pairs, report, bars: run.bars, zone })
+    return told ?? (isMost ? null : OTHER_SCRIPT)
+  }
+
+  /** The first bar on which the export differs from a run with these changes. */
+  #since(changes: readonly ExplainedChange[], request: BacktestRequest, zone: Zone): Cause['since'] {
+    const { report } = runBacktest(changed(request, this.#options, changes))
+    const time = firstOther(agreementOf(this.#expected, report, zone).pairs, report, zone)
+    return Number.isFinite(time) ? { time, bar: lowerBound(request.bars.time, time) } : null
+  }
 }
+
+type Cause = Explanation['causes'][number]
 
 function measured(
   expected: readonly ExportedTrade[],
@@ -276,9 +346,9 @@ function better(a: Tried, b: Tried): number {
 
 /** The number of changed settings. */
 function sizeOf({ changes }: Tried): number {
-  const { overrides, symbol, bars, asOf } = mergedOf(changes)
+  const { overrides, symbol, inputs, bars, asOf } = mergedOf(changes)
   const others = [bars, asOf].filter((one) => one !== null)
-  return Object.keys(overrides).length + Object.keys(symbol).length + others.length
+  return [overrides, symbol, inputs].flatMap(Object.keys).length + others.length
 }
 
 function bestOf(all: readonly Tried[]): Tried {
@@ -308,5 +378,5 @@ function sentence(base: Tried, best: Tried, expected: number, isComplete: boolea
   if (best.agrees) return `All ${expected} trades agree with: ${list}.`
   if (best !== base)
     return `With ${list}, ${best.exact} of ${expected} trades agree instead of ${base.exact}. The rest has another cause.`
-  return `Nothing that was tried explains it${isComplete ? '' : ' so far; the time was over before all was tried'}. What is left: other inputs than the script's, other bars, another version of the script, or a fault of ours.`
+  return `Nothing that was tried explains it${isComplete ? '' : ' so far; the time was over before all was tried'}.`
 }

@@ -46,6 +46,7 @@ export function likelyChanges(facts: Facts): readonly ExplainedChange[] {
     ...(qtyDiffers ? shares(facts, both) : capitals(facts, both)),
     ...sessions(facts),
     ...currencies(facts, both),
+    ...versions(facts),
   ].flatMap((one) => {
     if (!one.overrides) return [one]
     const overrides = Object.entries(one.overrides).filter(
@@ -68,6 +69,13 @@ function days({ report }: Facts): ExplainedChange[] {
       ? { kind: 'as_of', message: `TradingView as it was before ${day}`, asOf: dayBefore(one) }
       : { kind: 'as_of', message: `TradingView as it is since ${day}`, asOf: one.day }
   })
+}
+
+/** The same text with another version line, as scripts are copied. */
+function versions({ report }: Facts): ExplainedChange[] {
+  return [6, 5, 4]
+    .filter((version) => version !== report.script.pineVersion)
+    .map((pine) => ({ kind: 'script_version', message: `The script ran as one of version ${pine}`, pine }))
 }
 
 // ——— what the export tells ———
@@ -218,17 +226,22 @@ function commissions({ expected, report, symbol }: Facts): ExplainedChange[] {
     ['cash_per_contract', ({ qty }: (typeof paid)[number]) => 2 * qty, 'a contract'],
     ['cash_per_order', () => 2, 'an order'],
   ] as const
-  const ranked = kinds.map(([type, unit, says]) => {
+  const ranked = kinds.flatMap(([type, unit, says]) => {
     const rates = paid.map((one) => one.fee / unit(one))
     // Orders that close several trades share a fee, so the median is not what most pay.
-    const [usual = 0] = mostOften(rates.map((one) => nice(one, 3)))
+    const usual = mostOften(rates.map((one) => nice(one, 3))).slice(0, 5)
     // Prefers the fewest digits that explain as many trades as the unrounded figure.
     const explained = (value: number) =>
       paid.filter((one) => Math.abs(one.fee - value * unit(one)) <= one.slack + 1e-6 * Math.abs(one.fee))
         .length
-    const guesses = [middle(rates), usual].flatMap((rate) => [1, 2, 3, 4].map((digits) => nice(rate, digits)))
-    const value = guesses.toSorted((a, b) => explained(b) - explained(a))[0]!
-    return { type, says, value, explained: explained(value) }
+    const guesses = [middle(rates), ...usual].flatMap((rate) =>
+      [1, 2, 3, 4].map((digits) => nice(rate, digits)),
+    )
+    // As many may share a fee as bear one alone, so the second guess counts too.
+    return [...new Set(guesses)]
+      .toSorted((a, b) => explained(b) - explained(a))
+      .slice(0, 2)
+      .map((value) => ({ type, says, value, explained: explained(value) }))
   })
   // An order that reverses closes one trade and opens another, and each bears half of its fee.
   const halves = ranked.filter(({ type }) => type === 'cash_per_order')
@@ -362,10 +375,22 @@ function history(kind: 'more_history' | 'less_history', bars: number, message: s
   return { kind, message, bars }
 }
 
+const EXCHANGE_ZONES = [
+  'America/New_York',
+  'UTC',
+  'America/Chicago',
+  'Europe/London',
+  'Europe/Berlin',
+  'Asia/Tokyo',
+  'Asia/Hong_Kong',
+  'Asia/Kolkata',
+  'Australia/Sydney',
+]
+
 function sessions({ symbol, timezone, report }: Facts): ExplainedChange[] {
   const interval = parseInterval(report.interval)
   if (!interval || !isIntraday(interval)) return []
-  const zones = [timezone, 'America/New_York', 'UTC'].filter((zone) => zone !== symbol.timezone)
+  const zones = [timezone, ...EXCHANGE_ZONES].filter((zone) => zone !== symbol.timezone)
   const hours = symbol.session === '24x7' ? ['0930-1600'] : ['24x7', '0930-1600', '0400-2000']
   return [
     ...[...new Set(zones)].map((zone) => session(`The exchange's time zone is ${zone}`, { timezone: zone })),

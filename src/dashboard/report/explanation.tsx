@@ -3,7 +3,8 @@
 import { useState } from 'preact/hooks'
 import type { Explanation } from '../../wire/explanation.ts'
 import { href } from '../router.ts'
-import { count } from '../format.ts'
+import { zone } from '../chart/chart-state.ts'
+import { count, time as timeText } from '../format.ts'
 import { rerunWith } from '../run-script.ts'
 import { Badge, Button, Failure } from '../ui/ui.tsx'
 import s from './report.module.css'
@@ -13,14 +14,14 @@ const OTHERS_SHOWN = 5
 export function WhyItDiffers({ found, onRun }: { readonly found: Explanation; readonly onRun: () => void }) {
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<unknown>(null)
-  const { causes, overrides, bars, asOf, symbol, tried, notes } = found
-  const isRunnable = Object.keys(overrides).length > 0 || bars !== null || asOf !== null
+  const { causes, overrides, inputs, bars, asOf, symbol, tried, notes } = found
+  const isRunnable = Object.keys({ ...overrides, ...inputs }).length > 0 || bars !== null || asOf !== null
   const others = tried.filter(({ kind }) => !causes.some((cause) => cause.kind === kind))
   const runSo = async () => {
     setBusy(true)
     setProblem(null)
     try {
-      await rerunWith(overrides, bars, asOf)
+      await rerunWith(overrides, bars, asOf, { inputs })
       onRun()
     } catch (error) {
       setProblem(error)
@@ -37,6 +38,20 @@ export function WhyItDiffers({ found, onRun }: { readonly found: Explanation; re
         </Badge>{' '}
         {found.message}
       </p>
+      {causes.length > 0 && (
+        <ul>
+          {causes.map(({ message, since }) => (
+            <li key={message}>
+              {message}
+              {since && (
+                <span class="muted">
+                  , first seen on bar {count(since.bar)}, {timeText(since.time, zone.value, true)}
+                </span>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
       {isRunnable && (
         <Button size="small" icon="play" disabled={busy} onClick={() => void runSo()}>
           Run with these settings
