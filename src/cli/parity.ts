@@ -3,11 +3,12 @@
 import { existsSync } from 'node:fs'
 import { runCase } from './parity/case.ts'
 import { parityCases } from './parity/cases.ts'
+import { foreignResults } from './parity/spec.ts'
 import { onlyOf, parseArguments, UsageError, type Command } from './command.ts'
 
 export const parityCommand: Command = {
   name: 'parity',
-  usage: 'MANIFEST.json|DIR [--only A,B] [--jsonl]',
+  usage: 'MANIFEST.json|DIR [--only A,B] [--engine COMMAND] [--jsonl]',
   summary: "Compare the engine with TradingView's own trade lists and values.",
   help: () =>
     [
@@ -18,22 +19,32 @@ export const parityCommand: Command = {
       '  DIR                   Expected numbers: lists.json, micro.json, ta.json and other.json, or',
       '                        validation/NAME/{strategy.pine,tv_trades.csv} with data/*.csv',
       '  --only A,B            Only cases whose id begins so',
+      '  --engine COMMAND      Run the facts of DIR (bars.json and files of cases) with another engine: the command gets a case',
+      '                        as JSON and answers with JSON, as tests/parity/spec/README.md says',
       '  --jsonl               One line of JSON a case',
     ].join('\n'),
   run: ({ args, print }) => {
     const { flags, positionals } = parseArguments(args, {
       only: { type: 'string' },
+      engine: { type: 'string' },
       jsonl: { type: 'boolean' },
     })
     const folder = onlyOf(positionals, 'manifest or folder')
     if (!existsSync(folder)) throw new UsageError(`There is no file or folder ${folder}.`)
     const exact = measureParity(
       folder,
-      { only: flags.only?.split(',') ?? [], jsonl: flags.jsonl ?? false },
+      { only: flags.only?.split(',') ?? [], engine: flags.engine, jsonl: flags.jsonl ?? false },
       print,
     )
     return Promise.resolve(exact ? 0 : 1)
   },
+}
+
+interface Options {
+  readonly only?: readonly string[]
+  readonly jsonl?: boolean
+  /** The command line of another engine. */
+  readonly engine?: string | undefined
 }
 
 /**
@@ -42,18 +53,18 @@ export const parityCommand: Command = {
  */
 export function measureParity(
   path: string,
-  { only = [], jsonl = false }: { only?: readonly string[]; jsonl?: boolean },
+  { only = [], jsonl = false, engine }: Options,
   print: (line: string) => void,
 ): boolean {
   const suites = new Map<string, { exact: number; total: number; whole: number; cases: number }>()
-  for (const one of parityCases(path, only, print)) {
-    const result = runCase(one)
-    const sum = suites.get(one.suite) ?? { exact: 0, total: 0, whole: 0, cases: 0 }
+  const results = engine === undefined ? ownResults(path, only, print) : foreignResults(path, engine, only)
+  for (const result of results) {
+    const sum = suites.get(result.suite) ?? { exact: 0, total: 0, whole: 0, cases: 0 }
     sum.exact += result.exact
     sum.total += result.total
     sum.cases++
     if (result.first === null) sum.whole++
-    suites.set(one.suite, sum)
+    suites.set(result.suite, sum)
     if (jsonl) print(JSON.stringify(result))
     else
       print(
@@ -69,4 +80,8 @@ export function measureParity(
       )
   }
   return whole
+}
+
+function* ownResults(path: string, only: readonly string[], print: (line: string) => void) {
+  for (const one of parityCases(path, only, print)) yield runCase(one)
 }

@@ -5,13 +5,14 @@ import { join } from 'node:path'
 import { compareTrades } from '../../broker/compare.ts'
 import type { ComparedField } from '../../wire/backtest.ts'
 import { type ExportedTrade, parseTradeList } from '../../broker/trade-csv.ts'
-import { lowerBound, sliceBars } from '../../market/bars.ts'
+import { lowerBound, sliceBars, type Bars } from '../../market/bars.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
 import type { ReportTrade } from '../../wire/report.ts'
 import { type ParityCase, requestFor } from './case.ts'
 import { readBars } from './files.ts'
 
 const DAY = 86_400_000
+const QUARTER_HOUR = 900_000
 /** The wall clock of the exports. */
 const PROBE_ZONE = 'UTC+8'
 const FIELDS: readonly ComparedField[] = ['side', 'entryTime', 'exitTime', 'entryPrice', 'exitPrice']
@@ -21,9 +22,8 @@ export function probeCases(dir: string): ParityCase[] {
   const names = readdirSync(folder)
     .filter((name) => isProbe(join(folder, name)))
     .sort()
-  const data = readdirSync(join(dir, 'data')).find((name) => name.endsWith('.csv'))
-  if (!data) return []
-  const all = readBars(join(dir, 'data', data))
+  const all = chartBars(join(dir, 'data'))
+  if (all === null) return []
   const lists = new Map(
     names.map((name) => [
       name,
@@ -133,4 +133,14 @@ function lastTime(list: readonly ExportedTrade[]): number {
 
 function utc(wall: number): number {
   return wall - 8 * 3_600_000
+}
+
+/** The file of 15-minute bars that begins first: TradingView's charts have history before what a list covers. */
+function chartBars(folder: string): Bars | null {
+  const files = readdirSync(folder).filter((name) => name.endsWith('.csv'))
+  const found = files
+    .map((name) => readBars(join(folder, name)))
+    .filter(({ time: [first = NaN, second = NaN] }) => second - first === QUARTER_HOUR)
+    .sort((a, b) => a.time[0]! - b.time[0]!)
+  return found[0] ?? null
 }
