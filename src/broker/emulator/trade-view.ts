@@ -81,6 +81,11 @@ export class TradeCursor implements TradeView {
   private entryFee = 0
   /** The excursions of closed trades by row, which never change again. */
   private readonly seen = new Map<number, Excursion>()
+  /** The excursion, up to a bar, of the open trade that was asked about last: the fill that entered it, and that bar. */
+  private runningEntry = -1
+  private runningBar = -1
+  private runningLow = NaN
+  private runningHigh = NaN
 
   constructor(account: Marked) {
     this.account = account
@@ -112,6 +117,7 @@ export class TradeCursor implements TradeView {
   /** After a step back, rows mean other trades. */
   forget(): void {
     this.seen.clear()
+    this.runningEntry = -1
   }
 
   get entryId(): string {
@@ -183,11 +189,36 @@ export class TradeCursor implements TradeView {
     return contracts(this.units) * this.entryPrice * pointValue * this.account.rate()
   }
 
+  /** Goes on from the bar before: a script that asks on every bar of a long trade asked for all its bars on each. */
+  private runningExcursion(): Excursion {
+    const { entry, entryBar } = this
+    const { position, bars, bar } = this.account
+    if (this.runningEntry !== entry || this.runningBar >= bar) {
+      const trade = openTradeAt(position.fills, entry, this.units, this.entryFee)
+      const { low, high } = excursionOf(trade, bars, entryBar)
+      if (bar <= entryBar) return { low, high }
+      this.runningEntry = entry
+      this.runningBar = entryBar
+      this.runningLow = low
+      this.runningHigh = high
+    }
+    const { high, low } = bars
+    // The bar at work may still be forming.
+    for (let one = this.runningBar + 1; one < bar; one++) {
+      if (high[one]! > this.runningHigh) this.runningHigh = high[one]!
+      if (low[one]! < this.runningLow) this.runningLow = low[one]!
+    }
+    this.runningBar = bar - 1
+    return {
+      low: low[bar]! < this.runningLow ? low[bar]! : this.runningLow,
+      high: high[bar]! > this.runningHigh ? high[bar]! : this.runningHigh,
+    }
+  }
+
   private excursion(): Excursion {
     const { row, account } = this
     const { position, bars, bar } = account
-    if (this.exit < 0)
-      return excursionOf(openTradeAt(position.fills, this.entry, this.units, this.entryFee), bars, bar)
+    if (this.exit < 0) return this.runningExcursion()
     let range = this.seen.get(row)
     if (range === undefined) {
       range = excursionOf(closedTradeAt(position.fills, position.closed, row), bars, bar)
