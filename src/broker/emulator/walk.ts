@@ -56,20 +56,25 @@ export class Walk {
   onBar(bar: number, rerun: () => void): boolean {
     const { account, book, floor } = this
     const { bars, settings, position, mintick } = account
-    if (this.staysAway(bar)) {
-      account.point = 4
-      const dropped = this.recheckResting()
-      book.settle()
-      return dropped
-    }
     this.rerun = settings.calcOnOrderFills ? rerun : null
     this.reruns = 0
     this.fillsSeen = position.fills.count
+    const { looksAlways } = this.watch
+    const calls = looksAlways && this.losingDaysReached(bar)
+    if (!calls && this.staysAway(bar)) {
+      account.walking = false
+      account.point = 4
+      const { halted } = this.watch
+      if (looksAlways) floor.checkDrawdown(tickOf(bars.close[bar]!, mintick))
+      const dropped = this.recheckResting()
+      book.settle()
+      this.rerun = null
+      return dropped || this.watch.halted !== halted
+    }
     const open = tickOf(bars.open[bar]!, mintick)
     account.walking = true
     account.nowTicks = open
-    if (this.watch.looksAlways && this.watch.losingDaysReached(bar))
-      floor.stopTrading(account.nowTicks, RISK_COMMENTS.lossDays, 'forever')
+    if (calls) floor.stopTrading(account.nowTicks, RISK_COMMENTS.lossDays, 'forever')
     const from = this.finerStarts?.[bar] ?? 0
     const to = this.finerStarts?.[bar + 1] ?? 0
     if (this.finer && to > from) this.walkFiner(this.finer, from, to)
@@ -85,6 +90,14 @@ export class Walk {
     this.endBar(tickOf(bars.close[bar]!, mintick))
     this.rerun = null
     return true
+  }
+
+  /** Whether the bar begins a day before which too many were lost. */
+  private losingDaysReached(bar: number): boolean {
+    const { account } = this
+    account.walking = true
+    account.nowTicks = tickOf(account.bars.open[bar]!, account.mintick)
+    return this.watch.losingDaysReached(bar)
   }
 
   private endBar(close: number): void {
@@ -167,7 +180,7 @@ export class Walk {
   private staysAway(bar: number): boolean {
     const { account, book, floor, watch } = this
     const { bars, mintick } = account
-    if (this.finer !== null || watch.looksAlways) return false
+    if (this.finer !== null || watch.looksWithin) return false
     const { orders, legs } = book
     for (let i = 0; i < orders.length; i++) if (isMarket(orders[i]!)) return false
     const open = bars.open[bar]!

@@ -36,6 +36,11 @@ export class Watch {
     return watches(this.risk)
   }
 
+  /** Whether some rule has to check each price of the path, and not only days, fills and closes. */
+  get looksWithin(): boolean {
+    return this.risk.intradayLoss !== null
+  }
+
   /** Whether there are prices at which the position would be called. */
   get mayCall(): boolean {
     return this.callBelow !== -Infinity || this.callAbove !== Infinity
@@ -112,8 +117,10 @@ export class Watch {
 
   /** Begins a new trading day if the bar belongs to one. Answers whether there have been too many losing days in a row. */
   losingDaysReached(bar: number): boolean {
-    const { account } = this
-    return rollDay(this.risk, this.dayOf(bar), account.equityAt(account.nowPrice()), account.closedEquity)
+    const { account, risk } = this
+    const day = this.dayOf(bar)
+    if (day === risk.day) return false
+    return rollDay(risk, day, account.equityAt(account.nowPrice()), account.closedEquity)
   }
 
   /**
