@@ -9,6 +9,8 @@ const ORDERS_MAX = 10_000
 
 export class Book {
   dirty = false
+  /** Something may wait that did not, or otherwise than at the last note of what rests (resting.ts). */
+  changed = true
   /** Something waits or watches, so the bar has to be walked. */
   active = false
   /** Sorted by arrival, never by level. */
@@ -72,6 +74,7 @@ export class Book {
 
   place(order: Order): void {
     queue(this.orders, order)
+    this.changed = true
     this.touched()
   }
 
@@ -94,11 +97,13 @@ export class Book {
     const index = this.orders.indexOf(order)
     if (index < 0) return false
     removeAt(this.orders, index)
+    this.changed = true
     return true
   }
 
   addLeg(leg: Leg): void {
     this.legs.push(leg)
+    this.changed = true
     if (leg.entry.legs) leg.entry.legs.push(leg)
     else leg.entry.legs = [leg]
   }
@@ -117,11 +122,17 @@ export class Book {
   /** C10: cancels entries by their id and exits by theirs, without cascading. Closing cancels nothing at all (C11). */
   cancel(id: string): void {
     // Scripts call cancel on every bar, mostly for orders that do not exist.
-    if (this.waitingOrder(id))
-      this.orders = this.orders.filter((order) => order.kind === 'close' || order.id !== id)
+    const { orders } = this
+    for (let i = orders.length - 1; i >= 0; i--) {
+      const order = orders[i]!
+      if (order.kind === 'close' || order.id !== id) continue
+      removeAt(orders, i)
+      this.spare = order
+      this.changed = true
+    }
     if (this.templates.length > 0) this.templates = this.templates.filter((template) => template.id !== id)
     if (this.standing.length > 0) this.standing = this.standing.filter((template) => template.id !== id)
-    this.cancelLegs((leg) => leg.id === id)
+    this.cancelLegs(id)
     this.settle()
   }
 
@@ -129,14 +140,16 @@ export class Book {
     this.orders = []
     this.templates = []
     this.standing = []
-    this.cancelLegs(() => true)
+    this.changed = true
+    this.cancelLegs(null)
     this.settle()
   }
 
-  /** A fired leg stays with its entry, because it must not come back (D3). */
-  private cancelLegs(which: (leg: Leg) => boolean): void {
-    if (this.legs.length === 0) return
-    const cancelled = (leg: Leg) => leg.filled === 0 && which(leg)
+  /** Of an id, null = all. A fired leg stays with its entry, because it must not come back (D3). */
+  private cancelLegs(id: string | null): void {
+    if (!this.legs.some((leg) => leg.filled === 0 && (id === null || leg.id === id))) return
+    this.changed = true
+    const cancelled = (leg: Leg) => leg.filled === 0 && (id === null || leg.id === id)
     for (const { entry } of this.legs.filter(cancelled))
       entry.legs = entry.legs?.filter((leg) => !cancelled(leg)) ?? null
     this.legs = this.legs.filter((leg) => !cancelled(leg))
@@ -176,6 +189,7 @@ export class Book {
 
   restore(state: ReturnType<Book['state']>): void {
     Object.assign(this, state)
+    this.changed = true
   }
 }
 

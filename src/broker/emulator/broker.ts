@@ -150,12 +150,17 @@ export class BrokerEmulator implements Broker {
     const calm = !this.book.active && this.watch.isSafe(bar)
     // Nothing waits and nothing did. That is true of most bars of most runs, where noting cost 4 ns of 17.
     if (calm && (this.notes === null || this.notes.isEmpty)) return
-    this.notes?.before(bar)
-    if (calm || this.walk.onBar(bar, rerun)) this.notes?.after(bar)
-    else this.notes?.same(bar)
+    // What the script left as it was has been noted already.
+    if (this.book.changed) this.notes?.before(bar)
+    this.book.changed = false
+    if (calm || this.walk.onBar(bar, rerun)) {
+      this.notes?.after(bar)
+      this.book.changed = false
+    } else this.notes?.same(bar)
   }
 
   afterScript(bar: number): void {
+    this.book.changed = true
     this.walk.afterScript(bar)
   }
 

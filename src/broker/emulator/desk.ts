@@ -117,7 +117,10 @@ export class Desk implements BrokerDesk {
     order.paired = paired
     order.reduceOnly = reduceOnly
     if (waiting === undefined) this.book.place(order)
-    else this.book.touched()
+    else {
+      this.book.changed = true
+      this.book.touched()
+    }
   }
 
   /** F12: an order for nothing takes back the one of its id. */
@@ -283,7 +286,17 @@ export class Desk implements BrokerDesk {
       (set.levels & HAS_TRAIL) === 0 ? null : issueTrail(known?.trail ?? null, set, now, entry.direction)
     if (known) {
       noteTexts(exit, known.exit)
-      known.reserved = Math.max(known.filled, reserved)
+      const kept = Math.max(known.filled, reserved)
+      // Most exits are placed again as they are.
+      if (
+        kept !== known.reserved ||
+        levels !== known.levels ||
+        limit !== known.limit ||
+        stop !== known.stop ||
+        trail !== known.trail
+      )
+        book.changed = true
+      known.reserved = kept
       known.levels = levels
       known.limit = limit
       known.stop = stop
