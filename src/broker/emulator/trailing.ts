@@ -87,6 +87,21 @@ export function endTrailBar(trail: Trail): void {
   if (trail.hasOffset && trail.offset === 0) trail.armed = false
 }
 
+/**
+ * Whether a bar between the two prices leaves the trail as it is: it neither arms it, moves its mark nor fills it, and its end
+ * does not disarm it either.
+ */
+export function leavesTrail(trail: Trail, low: number, high: number, side: Direction): boolean {
+  const best = side === 1 ? high : low
+  if (!trail.armed) return !reached(best, trail.activation, side)
+  if (!trail.hasOffset || trail.offset === 0) return false
+  const worst = side === 1 ? low : high
+  const stop = stopOf(trail, side)
+  return (
+    worst !== stop && reached(worst, stop, side) && (best === trail.mark || !reached(best, trail.mark, side))
+  )
+}
+
 function stopOf(trail: Trail, side: Direction): number {
   return trail.mark - side * trail.offset
 }

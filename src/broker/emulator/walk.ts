@@ -21,7 +21,7 @@ import {
 import { finerRanges, pathOf, pricesOf, type Path } from './path.ts'
 import { LIMIT, STOP, passed, reach, reachLeg, reachLimit } from './reach.ts'
 import { RISK_COMMENTS } from './risk.ts'
-import { endTrailBar, ratchet } from './trailing.ts'
+import { endTrailBar, leavesTrail, ratchet } from './trailing.ts'
 import type { Watch } from './watch.ts'
 
 /** How many times calc_on_order_fills runs the script again on one bar (A7). */
@@ -195,7 +195,9 @@ export class Walk {
     for (let i = 0; i < legs.length; i++) {
       const leg = legs[i]!
       if (leg.done) continue
-      if (leg.trail !== null || isWithin(leg, leg.entry.direction === 1 ? -1 : 1, low, high)) return false
+      const side = leg.entry.direction
+      if (isWithin(leg, side === 1 ? -1 : 1, low, high)) return false
+      if (leg.trail !== null && !leavesTrail(leg.trail, low, high, side)) return false
     }
     return true
   }
