@@ -1,6 +1,6 @@
 // Cases of a repository of probes: validation/NAME/{strategy.pine,tv_trades.csv} and data/*.csv.
 
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { compareTrades } from '../../broker/compare.ts'
 import type { ComparedField } from '../../wire/backtest.ts'
@@ -137,10 +137,20 @@ function utc(wall: number): number {
 
 /** The file of 15-minute bars that begins first: TradingView's charts have history before what a list covers. */
 function chartBars(folder: string): Bars | null {
-  const files = readdirSync(folder).filter((name) => name.endsWith('.csv'))
-  const found = files
-    .map((name) => readBars(join(folder, name)))
-    .filter(({ time: [first = NaN, second = NaN] }) => second - first === QUARTER_HOUR)
-    .sort((a, b) => a.time[0]! - b.time[0]!)
-  return found[0] ?? null
+  const [found] = readdirSync(folder)
+    .filter((name) => name.endsWith('.csv'))
+    .map((name) => ({ file: join(folder, name), times: firstTimes(join(folder, name)) }))
+    .filter(({ times: [first = NaN, second = NaN] }) => second - first === QUARTER_HOUR)
+    .sort((a, b) => a.times[0]! - b.times[0]!)
+  return found ? readBars(found.file) : null
+}
+
+/** The first two times of a file of bars, which may be a hundred megabytes long. */
+function firstTimes(file: string): number[] {
+  const head = Buffer.alloc(1000)
+  const open = openSync(file, 'r')
+  readSync(open, head)
+  closeSync(open)
+  const [, ...rows] = head.toString('latin1').split('\n')
+  return rows.slice(0, 2).map((row) => Number(row.split(',')[0]))
 }

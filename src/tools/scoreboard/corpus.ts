@@ -1,8 +1,58 @@
-// Published scripts: finds them in a folder and compiles them one by one.
+// Published scripts and lists of trades: which clones a folder has, and how many of their scripts compile.
 
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
 import { compile } from '../../language/compile.ts'
+import { outline } from '../../language/outline.ts'
+import { SOURCES, type Source } from './sources.ts'
+
+export interface Clone {
+  readonly folder: string
+  /** OWNER/NAME where that is known, else the folder's own name. */
+  readonly name: string
+  readonly source: Source | null
+  readonly what: Source['what']
+}
+
+/**
+ * The clones that `dir` has: itself, or those in it, under whatever names. The order is that of the known sources, so the same
+ * material is listed alike on every machine.
+ */
+export function clonesIn(dir: string): Clone[] {
+  const own = cloneOf(dir)
+  if (own.source !== null || existsSync(join(dir, '.git')) || existsSync(join(dir, 'validation')))
+    return [own]
+  const inner = readdirSync(dir)
+    .map((name) => join(dir, name))
+    .filter((folder) => statSync(folder).isDirectory())
+    .map(cloneOf)
+  const known = inner.filter(({ source, folder }) => source !== null || existsSync(join(folder, '.git')))
+  if (known.length === 0) return [own]
+  const place = ({ source }: Clone) => (source === null ? SOURCES.length : SOURCES.indexOf(source))
+  return known.sort((a, b) => place(a) - place(b) || a.name.localeCompare(b.name, 'en'))
+}
+
+function cloneOf(folder: string): Clone {
+  const origin = originOf(folder)
+  const source =
+    SOURCES.find(({ repository }) => repository.toLowerCase() === origin?.toLowerCase()) ??
+    (origin === null ? SOURCES.find(({ knownBy }) => existsSync(join(folder, knownBy))) : undefined) ??
+    null
+  const hasTrades = existsSync(join(folder, 'validation')) && existsSync(join(folder, 'data'))
+  return {
+    folder,
+    name: source?.repository ?? origin ?? basename(resolve(folder)),
+    source,
+    what: source?.what ?? (hasTrades ? 'trades' : 'scripts'),
+  }
+}
+
+/** OWNER/NAME of where a clone came from. */
+function originOf(folder: string): string | null {
+  const config = join(folder, '.git/config')
+  const text = existsSync(config) ? readFileSync(config, 'utf8') : ''
+  return /github\.com[:/]([\w.-]+\/[\w.-]+?)(?:\.git)?\s/.exec(text)?.[1] ?? null
+}
 
 export interface Compiled {
   readonly scripts: number
@@ -11,6 +61,8 @@ export interface Compiled {
   readonly foreign: number
   /** For each code of a first error, how many scripts stop at it, the most frequent first. */
   readonly stops: ReadonlyMap<string, number>
+  /** By the path of a library, how many scripts import it, and how many of those compile. */
+  readonly libraries: ReadonlyMap<string, readonly [scripts: number, compile: number]>
 }
 
 /**
@@ -41,13 +93,25 @@ const FOREIGN: ReadonlySet<string> = new Set(['no-declaration', 'strategy-only']
 export function compileAll(folder: string): Compiled {
   const scripts = scriptsOf(folder)
   const stops = new Map<string, number>()
+  const libraries = new Map<string, readonly [number, number]>()
   let foreign = 0
   for (const text of scripts) {
     const { script, diagnostics } = compile(text)
+    for (const { user, library } of outline(text).imports) {
+      const path = `${user}/${library}`
+      const [all, done] = libraries.get(path) ?? [0, 0]
+      libraries.set(path, [all + 1, done + Number(script !== null)])
+    }
     if (script) continue
-    const code = diagnostics.find(({ severity }) => severity === 'error')?.code ?? 'no error is named'
+    const first = diagnostics.find(({ severity }) => severity === 'error')
+    const code = first?.code ?? 'no error is named'
     if (FOREIGN.has(code)) foreign++
-    else stops.set(code, (stops.get(code) ?? 0) + 1)
+    else {
+      // TradingView's own code, where the message names one.
+      const theirs = /\((CE\d+)\)/.exec(first?.message ?? '')?.[1]
+      const named = theirs === undefined ? code : `${code} (${theirs})`
+      stops.set(named, (stops.get(named) ?? 0) + 1)
+    }
   }
   const stopped = [...stops.values()].reduce((sum, count) => sum + count, foreign)
   return {
@@ -55,5 +119,6 @@ export function compileAll(folder: string): Compiled {
     compile: scripts.length - stopped,
     foreign,
     stops: new Map([...stops].toSorted((a, b) => b[1] - a[1])),
+    libraries: new Map([...libraries].toSorted(([a], [b]) => a.localeCompare(b, 'en'))),
   }
 }
