@@ -2,7 +2,11 @@
 //
 // `market/resample.ts` does the same for bars that are all there; here bars may be handed in one at a time, so each
 // new one either extends the last coarser bar or opens the next.
+//
+// Runs over the same bars, as the trials of a sweep are, take what the first of them has made: until then, to make it was half
+// of the time of a run that asks for two timeframes.
 
+import { memoOf } from '../../lib/memo.ts'
 import type { Bars } from '../../market/bars.ts'
 import { type Calendar, type Period, periodFinder, sessionInstant } from '../../market/calendar.ts'
 import { type Interval, isIntraday } from '../../market/interval.ts'
@@ -11,6 +15,25 @@ import { type Interval, isIntraday } from '../../market/interval.ts'
 const FEW = 8192
 const FIELDS = ['time', 'open', 'high', 'low', 'close', 'volume'] as const
 
+/** What is made of all bars of a chart. Nobody changes it. */
+interface Made {
+  readonly key: string
+  /** What it was made of, besides bars that have closed: how many there are, and the last one, which may be forming. */
+  readonly last: readonly number[]
+  readonly bought: Float64Array | undefined
+  readonly bars: Bars
+  readonly group: Int32Array<ArrayBuffer>
+  readonly closed: Int32Array<ArrayBuffer>
+  readonly end: number[]
+  readonly start: number
+}
+
+/** Of a chart's bars the timeframes that were asked for last. */
+const madeOf = memoOf((_chart: Bars): Made[] => [])
+const MADE_MAX = 4
+/** More bars than this are not asked for again and again, and would keep much memory. */
+const SHARED_MAX = 250_000
+
 export class CoarserBars {
   readonly bars: { -readonly [Field in keyof Bars]: Bars[Field] }
   /** Per chart bar: the coarser bar it is part of. */
@@ -18,7 +41,10 @@ export class CoarserBars {
   /** Per chart bar: the last coarser bar that has closed when it closes. */
   closed = new Int32Array(0)
   /** Per coarser bar: its closing time. */
-  readonly end: number[] = []
+  end: number[] = []
+  /** Other runs have the columns too: they are copied before anything is changed. */
+  #isShared = false
+  readonly #key: string | null
   readonly #chart: Bars
   readonly #find: (time: number) => Period
   readonly #calendar: Calendar
@@ -27,8 +53,10 @@ export class CoarserBars {
   #done = 0
   #start = Number.NaN
 
-  constructor(chart: Bars, from: Interval, to: Interval, calendar: Calendar) {
+  /** `shared`: what calendar and intervals are, if the chart's bars are all there and stay as they are; else null. */
+  constructor(chart: Bars, from: Interval, to: Interval, calendar: Calendar, shared: string | null) {
     this.#chart = chart
+    this.#key = shared !== null && chart.length <= SHARED_MAX ? shared : null
     this.#from = from
     this.#calendar = calendar
     this.#find = periodFinder(calendar, to, from)
@@ -49,6 +77,9 @@ export class CoarserBars {
   /** Takes in chart bars up to `end`, which close at `timeClose`. */
   extend(end: number, timeClose: Float64Array): void {
     if (end <= this.#done) return
+    const isWhole = this.#key !== null && this.#done === 0 && end === this.#chart.length
+    if (isWhole && this.#take()) return
+    this.#own()
     this.group = grownTo(this.group, end)
     this.closed = grownTo(this.closed, end)
     const { group, closed } = this
@@ -72,6 +103,54 @@ export class CoarserBars {
       closed[i] = timeClose[i]! >= this.end[last]! ? last : last - 1
     }
     this.#done = end
+    if (isWhole) this.#share()
+  }
+
+  #take(): boolean {
+    const { length, bought } = this.#chart
+    const made = madeOf(this.#chart).find((one) => one.key === this.#key)
+    if (made === undefined || made.bought !== bought) return false
+    if (lastOf(this.#chart).some((value, i) => !Object.is(value, made.last[i]))) return false
+    Object.assign(this.bars, made.bars)
+    this.group = made.group
+    this.closed = made.closed
+    this.end = made.end
+    this.#start = made.start
+    this.#done = length
+    this.#isShared = true
+    return true
+  }
+
+  #share(): void {
+    if (this.#key === null) return
+    const { bought } = this.#chart
+    const { group, closed, end } = this
+    const made = madeOf(this.#chart)
+    const kept = made.filter((one) => one.key !== this.#key).slice(1 - MADE_MAX)
+    const own = {
+      key: this.#key,
+      last: lastOf(this.#chart),
+      bought,
+      bars: { ...this.bars },
+      group,
+      closed,
+      end,
+      start: this.#start,
+    }
+    made.splice(0, made.length, ...kept, own)
+    this.#isShared = true
+  }
+
+  #own(): void {
+    if (!this.#isShared) return
+    this.#isShared = false
+    for (const field of [...FIELDS, 'bought'] as const) {
+      const column = this.bars[field]
+      if (column) this.bars[field] = column.slice()
+    }
+    this.group = this.group.slice()
+    this.closed = this.closed.slice()
+    this.end = this.end.slice()
   }
 
   /** Chart bar `i` opens the next coarser bar. */
@@ -116,6 +195,7 @@ export class CoarserBars {
    */
   rewind(bar: number): number {
     if (bar >= this.#done) return this.bars.length
+    this.#own()
     const group = this.group[bar] ?? 0
     let first = bar
     while (first > 0 && this.group[first - 1] === group) first--
@@ -134,6 +214,11 @@ export class CoarserBars {
       this.bars[field].set(column)
     }
   }
+}
+
+function lastOf(bars: Bars): number[] {
+  const last = bars.length - 1
+  return [bars.length, ...FIELDS.map((field) => bars[field][last] ?? 0), bars.bought?.[last] ?? 0]
 }
 
 function grownTo(list: Int32Array<ArrayBuffer>, length: number): Int32Array<ArrayBuffer> {

@@ -430,7 +430,9 @@ class OwnCoarser implements Source {
     const name = formatInterval(to)
     let coarser = context.coarser.get(name)
     if (coarser === undefined) {
-      coarser = new CoarserBars(context.closedBars, from, to, calendarOf(context.symbol))
+      const { timezone, session } = context.symbol
+      const shared = context.isOfWholeChart ? `${context.interval} ${name} ${timezone} ${session}` : null
+      coarser = new CoarserBars(context.closedBars, from, to, calendarOf(context.symbol), shared)
       context.coarser.set(name, coarser)
     }
     this.#coarser = coarser

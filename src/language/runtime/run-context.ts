@@ -1,5 +1,6 @@
 // A run's context: what built-ins and the generated code see of the run they are part of. See `runtime.ts` for the port.
 
+import { memoOf } from '../../lib/memo.ts'
 import { tooManyRequests, tooManyRounds, tooManySeries } from '../messages/failing.ts'
 import { type Bars } from '../../market/bars.ts'
 import { calendarOf, periodFinder } from '../../market/calendar.ts'
@@ -41,6 +42,8 @@ function saidBytes(text: string): number {
 
 /** Lines a script may log; later ones are counted, not kept. */
 const LOG_LIMIT = 10_000
+
+const closesOf = memoOf((_bars: Bars) => new Map<string, Float64Array<ArrayBuffer>>())
 
 export class RunContext implements Runtime {
   readonly version: PineVersion
@@ -146,6 +149,11 @@ export class RunContext implements Runtime {
   get closedBars(): Bars {
     return this.#env.ticks?.finished ?? this.#env.bars
   }
+  /** Whether it runs over bars of the chart that are all there, none of which is still forming. */
+  get isOfWholeChart(): boolean {
+    const { stepwise, ticks, developing } = this.#env
+    return this.#requests !== null && stepwise !== true && !ticks && developing !== true
+  }
   /** A tick of a bar that has not closed. */
   get isTick(): boolean {
     return this.#env.ticks?.isDeveloping === true
@@ -165,6 +173,22 @@ export class RunContext implements Runtime {
   get timeClose(): Float64Array {
     const { bars } = this
     if (this.#timeCloseDone === bars.length) return this.#timeClose
+    if (this.#timeCloseDone === 0 && this.isOfWholeChart) return this.#closesOfChart(bars)
+    return this.#closes(bars)
+  }
+
+  /** Runs over the same bars have the column in common: it is as long as they are, so that more bars make another. */
+  #closesOfChart(bars: Bars): Float64Array {
+    const { timezone, session } = this.symbol
+    const key = `${bars.length} ${bars.time[bars.length - 1]} ${this.interval} ${timezone} ${session}`
+    const known = closesOf(bars)
+    this.#timeClose = known.get(key) ?? this.#closes(bars)
+    this.#timeCloseDone = parseInterval(this.interval) ? bars.length : Math.max(0, bars.length - 1)
+    known.set(key, this.#timeClose)
+    return this.#timeClose
+  }
+
+  #closes(bars: Bars): Float64Array<ArrayBuffer> {
     if (this.#timeClose.length < bars.length) {
       const grown = new Float64Array(Math.max(bars.length, this.#timeClose.length * 2))
       grown.set(this.#timeClose)
