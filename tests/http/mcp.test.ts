@@ -248,6 +248,10 @@ describe('an agent that is wrong', () => {
       { script: null },
     ])
       expect((await said('run', args))['fields']).toHaveLength(1)
+    expect(await said('run', { script: 'indicator("x")\nplot(close)' })).toMatchObject({
+      error: expect.stringContaining('no strategy()'),
+      next: [expect.stringContaining('scan'), expect.stringContaining('write_script')],
+    })
     // No bars at all.
     expect(await said('run', { script: SOURCE })).toMatchObject({
       next: [expect.stringContaining('import bars'), expect.any(String)],

@@ -4,9 +4,10 @@ import { Type } from '@sinclair/typebox'
 import type { Picked } from '../../work/workers/job.ts'
 import type { ShownAnswer, ShownTrades } from '../../work/workers/pick-job.ts'
 import type { HoldOut } from '../../wire/judgement.ts'
-import { call, callText, Refused, send, type Agent, type Json } from './call.ts'
+import { call, callText, diagnosticText, Refused, send, type Agent, type Json } from './call.ts'
+import type { Diagnostic } from '../../wire/script.ts'
 import { timeText } from './short.ts'
-import { marketOf, scriptOf, type Market, type Script } from './subjects.ts'
+import { marketOf, marketOfRun, scriptOf, type Market, type Script } from './subjects.ts'
 import { arg, optional, out, sized, tool, type Reply } from './tool.ts'
 import { waitedFor } from './waiting.ts'
 
@@ -48,7 +49,15 @@ export const RUN = tool({
   },
   async run(agent, { script: named, market, bars, inputs = {}, settings = {}, name }) {
     const script = await scriptOf(agent, named)
-    const { note, ...on } = await marketOf(agent, market)
+    if (!/\bstrategy\s*\(/.test(script.source))
+      throw new Refused(
+        'The script has no strategy(), and an indicator trades nothing. See where its conditions hold, or write a strategy.',
+        [
+          callText('scan', { script: '…this script…' }),
+          callText('write_script', { source: '…with strategy()…' }),
+        ],
+      )
+    const { note, ...on } = await marketOf(agent, market ?? (await marketOfRun(agent, named)))
     const id = await ran(agent, on, {
       ...script,
       name: name ?? script.name,
@@ -89,7 +98,13 @@ export async function backtestReply(agent: Agent, id: string): Promise<Reply> {
     throw new Refused(
       error?.message ?? 'The backtest was cancelled.',
       [callText('write_script', { source: '…the mended source…' })],
-      { id, ...(error?.code !== undefined && { code: error.code }) },
+      {
+        id,
+        code: error?.code,
+        diagnostics: (error?.diagnostics as readonly Diagnostic[] | undefined)
+          ?.slice(0, 5)
+          .map(diagnosticText),
+      },
     )
   if (state !== 'done') return { ...head, figures: {}, next: [callText('read', { id })] }
   const { holdOut } = await heldOutOf(agent, { exchange, symbol, interval })

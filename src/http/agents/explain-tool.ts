@@ -26,7 +26,7 @@ export const EXPLAIN_DIFFERENCE = tool({
     const path = { id }
     if (kind === 'live') {
       const { divergence } = await call(agent, 'GET /api/platform/forward-runs/{id}/divergence', { path })
-      return divergence as unknown as Json
+      return { ...divergence }
     }
     if (kind === 'again') {
       const { verification } = await call(agent, 'POST /api/platform/backtests/{id}/verify', { path })
@@ -37,7 +37,10 @@ export const EXPLAIN_DIFFERENCE = tool({
     }
     if (kind === 'future') {
       const { repaint } = await call(agent, 'POST /api/platform/backtests/{id}/repaint', { path })
-      return repaint as unknown as Json
+      const said = repaint.clean
+        ? `No difference at ${repaint.samples} places. That is no proof: what differs on none of them is not seen.`
+        : 'It does not show live what it shows in the past: see each difference, with its line and cause.'
+      return { said, ...repaint }
     }
     if (kind === 'backtests') return sideBySide(agent, id, other)
     if (csv === undefined)

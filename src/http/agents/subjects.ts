@@ -102,7 +102,7 @@ export async function scriptOf(agent: Agent, named: string): Promise<Script> {
     100,
   )
   throw new Refused(
-    `There is no saved script of this name${found === null ? '' : `; is ${found} meant?`} \`script\` takes Pine source, the id or name of a saved script, or the id of a backtest.`,
+    `There is no saved script of this name${found === null ? '.' : `; is ${found} meant?`} \`script\` takes Pine source, the id or name of a saved script, or the id of a backtest.`,
     [callText('find', { kind: 'scripts' })],
   )
 }
@@ -124,4 +124,11 @@ function titleIn(source: string): string {
   const [, title = ''] =
     /\b(?:strategy|indicator|study)\s*\(\s*(?:title\s*=\s*)?["']([^"'\n]{1,150})["']/.exec(source) ?? []
   return title.trim() || 'Untitled'
+}
+
+/** The market of the backtest that is meant by a script. */
+export async function marketOfRun({ deps, caller }: Agent, named: string): Promise<string | undefined> {
+  if (!/^bt_\w+$/.test(named)) return undefined
+  const { exchange, symbol, interval } = await deps.runs.get(caller.user.id, named)
+  return `${exchange}:${symbol} ${interval}`
 }

@@ -79,7 +79,7 @@ export async function useTool(agent: Agent, name: string, given: Json): Promise<
     return { failed: false, content: shortened(tool, content, max) }
   } catch (error) {
     const { message, next, more } = refusal(error)
-    const content = { error: message, ...more, ...(next.length > 0 && { next }) }
+    const content = brief({ error: message, ...more, next }) as Json
     return { failed: true, content: fitted(content, SHORT).value }
   }
 }

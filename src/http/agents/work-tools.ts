@@ -6,7 +6,7 @@ import type { Input } from '../../wire/script.ts'
 import { BARS, heldOutOf, trialOf } from './backtests.ts'
 import { call, callText, diagnosticText, Refused, type Agent, type Json } from './call.ts'
 import { LONG, timeText } from './short.ts'
-import { marketOf, scriptOf, symbolsOf } from './subjects.ts'
+import { marketOf, marketOfRun, scriptOf, symbolsOf } from './subjects.ts'
 import { arg, optional, out, tool, type Reply } from './tool.ts'
 import { waitedFor } from './waiting.ts'
 
@@ -47,7 +47,7 @@ export const OPTIMISE = tool({
   example: { script: 'bt_1', space: { Fast: [5, 10, 20], Slow: { min: 20, max: 100, step: 20 } } },
   async run(agent, { script: named, market, space, where = [], objective, trials, bars, name, ...given }) {
     const script = await scriptOf(agent, named)
-    const { note, ...on } = await marketOf(agent, market)
+    const { note, ...on } = await marketOf(agent, market ?? (await marketOfRun(agent, named)))
     const { holdOut, bars: all } = await heldOutOf(agent, on, bars)
     const body = {
       ...on,
@@ -299,10 +299,3 @@ export const FOLLOW = tool({
     }
   },
 })
-
-/** The market of the backtest that is meant by a script. */
-export async function marketOfRun({ deps, caller }: Agent, named: string): Promise<string | undefined> {
-  if (!/^bt_\w+$/.test(named)) return undefined
-  const { exchange, symbol, interval } = await deps.runs.get(caller.user.id, named)
-  return `${exchange}:${symbol} ${interval}`
-}
