@@ -5,6 +5,7 @@ import { access, type ApiDeps } from './access.ts'
 import { basePath } from './deps.ts'
 import { clientText } from './client-text.ts'
 import { openApiDocument, type Route } from './openapi.ts'
+import { sharedDocument } from './openapi-shared.ts'
 import { pythonClientText } from './python-client.ts'
 
 export function docsRoutes(deps: ApiDeps, routes: readonly Route[]) {
@@ -23,7 +24,7 @@ export function docsRoutes(deps: ApiDeps, routes: readonly Route[]) {
         '/api/openapi.json',
         ({ set }) => {
           set.headers['content-type'] = 'application/json;charset=utf-8'
-          text ??= JSON.stringify(document())
+          text ??= JSON.stringify(sharedDocument(document()))
           return text
         },
         { access: 'none', detail: { hide: true } },

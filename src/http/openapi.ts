@@ -6,7 +6,7 @@ import { ErrorAnswer } from '../wire/problem.ts'
 import { accessParts } from './access.ts'
 import type { AccessOptions } from './visit.ts'
 import { COLUMNS_TYPE } from '../wire/columns.ts'
-import { ABOUT_COLUMNS, aboutErrors, headerParameters, responsesOf } from './responses.ts'
+import { ABOUT_COLUMNS, aboutErrors, headerParameters, HEADERS, responsesOf } from './responses.ts'
 
 export interface Route {
   readonly method: string
@@ -69,7 +69,7 @@ export function openApiDocument(
         ...headerParameters(route),
       ],
       ...(body && { requestBody: { required: true, content: json(hoist(body, schemas)) } }),
-      ...(detail.requestBody && { requestBody: detail.requestBody }),
+      ...(detail.requestBody && { requestBody: hoist(detail.requestBody, schemas) }),
       responses: responsesOf(route, answers),
     }
     paths[at] = { ...paths[at], [method.toLowerCase()]: operation }
@@ -87,6 +87,7 @@ export function openApiDocument(
     webhooks: webhooks(schemas),
     components: {
       schemas,
+      headers: HEADERS,
       securitySchemes: {
         session: { type: 'apiKey', in: 'cookie', name: 'session' },
         'api-token': { type: 'http', scheme: 'bearer', bearerFormat: 'crm_pat_…' },
@@ -107,7 +108,9 @@ function webhooks(schemas: Record<string, unknown>): object {
       event,
       {
         post: {
+          operationId: `event${pascal(event)}`,
           summary: `\`${event}\``,
+          security: [],
           description:
             'Signed: `X-Service-Signature`, and `webhook-id`, `webhook-timestamp`, `webhook-signature` after Standard Webhooks. Any 2xx answer takes it.',
           requestBody: { required: true, content: json(hoist(deliveredBody(event), schemas)) },
@@ -121,10 +124,13 @@ function webhooks(schemas: Record<string, unknown>): object {
 const json = (schema: unknown) => ({ 'application/json': { schema } })
 
 function operationId(method: string, path: string): string {
-  const words = path.split(/[/{}\-.]+/).filter((word) => word && word !== 'api' && word !== 'platform')
-  return [method.toLowerCase(), ...words]
-    .map((word, i) => (i ? word[0]?.toUpperCase() + word.slice(1) : word))
-    .join('')
+  return `${method.toLowerCase()}${pascal(path.replace(/^\/api(\/platform)?/, ''))}`
+}
+
+/** `alert.triggered` and `/alerts/{id}` in one word. */
+function pascal(name: string): string {
+  const words = name.split(/[/{}\-.]+/).filter(Boolean)
+  return words.map((word) => word[0]?.toUpperCase() + word.slice(1)).join('')
 }
 
 function description({ description, 'x-access': access = 'none' }: Detail): string | undefined {
@@ -136,10 +142,9 @@ function needsOf(access: string): string | undefined {
   if (!tokens) return 'Needs a session; takes no token.'
   if (scopes.length === 0) return undefined
   const named = scopes.map((scope) => `\`${scope}\``).join(' and ')
-  const scope = scopes.length > 1 ? 'scopes' : 'scope'
   return label === 'none'
-    ? `A token without the ${scope} ${named} is answered as nobody is: with what is public.`
-    : `A token needs the ${scope} ${named}.`
+    ? `A token without ${named} is answered as nobody is: with what is public.`
+    : `A token needs ${named}.`
 }
 
 function security(access: string): object[] {
@@ -169,7 +174,7 @@ function queryParameters(query: TSchema | undefined, schemas: Record<string, unk
   return Object.entries(properties).map(([name, schema]) => ({
     name,
     in: 'query',
-    required: required.has(name),
+    ...(required.has(name) && { required: true }),
     schema: hoist(schema, schemas),
   }))
 }
@@ -181,7 +186,14 @@ function hoist(schema: unknown, schemas: Record<string, unknown>): unknown {
   const copy: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(schema))
     if (name === 'properties') copy[name] = hoistEach(value as object, schemas)
-    else if (!OURS.has(name) && !isElysias(name, value)) copy[name] = hoist(value, schemas)
+    else if (!OURS.has(name) && !isElysias(name, value) && !(name === 'minLength' && value === 0))
+      copy[name] = hoist(value, schemas)
+  // TypeBox writes tuples as drafts before 2020-12 did.
+  if (Array.isArray(copy.items)) {
+    copy.prefixItems = copy.items
+    delete copy.items
+    delete copy.additionalItems
+  }
   const variants = copy.anyOf as { const?: unknown }[] | undefined
   if (variants?.length && variants.every((variant) => 'const' in variant)) {
     delete copy.anyOf
@@ -201,7 +213,7 @@ export function standingAlone(schema: TSchema): { readonly type: 'object' } & Re
 }
 
 /** Keywords of ours that JSON Schema does not have. */
-const OURS: ReadonlySet<string> = new Set(['$id', 'expected', 'form', 'unit', 'means'])
+const OURS: ReadonlySet<string> = new Set(['$id', 'expected', 'form', 'unit', 'means', 'heading'])
 
 /** Elysia forbids unknown fields in a body's schema at its first use; here they are permitted, with a warning. */
 function isElysias(name: string, value: unknown): boolean {

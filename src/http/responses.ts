@@ -56,8 +56,37 @@ export function codesOf({ method, path, options, hasBody, hasQuery }: Answering)
   return Object.keys(PROBLEM_CODES).filter((code): code is ProblemCode => all.has(code as ProblemCode))
 }
 
+/** What any operation may answer that is asked like this; `default` says it, and a status of its own only what is more. */
+const EVERYWHERE: ReadonlySet<ProblemCode> = new Set([
+  'duplicate_parameter',
+  'invalid_token',
+  'token_expired',
+  'token_revoked',
+  'unauthenticated',
+  'session_expired',
+  'malformed_json',
+  'body_not_object',
+  'cross_origin_blocked',
+  'session_required',
+  'insufficient_scope',
+  'misdirected_request',
+  'payload_too_large',
+  'unsupported_media_type',
+  'rate_limited',
+  'internal_error',
+  'store_unavailable',
+  'storage_full',
+])
+
 const refusal = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
 const text = { schema: { type: 'string' } }
+/** Headers that stand in the document once. */
+export const HEADERS = {
+  Replayed: {
+    description: '`true` where the answer is that of an earlier request with the same `Idempotency-Key`.',
+    ...text,
+  },
+} as const
 const RETRY = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } }
 
 /** `done` is the content of the 200, `accepted` that of the 202. */
@@ -70,13 +99,7 @@ export function responsesOf(
       description: 'Done.',
       ...done,
       ...(keepsAnswers(route) && {
-        headers: {
-          'Idempotent-Replayed': {
-            description:
-              '`true` where the answer is that of an earlier request with the same `Idempotency-Key`.',
-            ...text,
-          },
-        },
+        headers: { 'Idempotent-Replayed': { $ref: '#/components/headers/Replayed' } },
       }),
     },
   }
@@ -88,21 +111,23 @@ export function responsesOf(
     }
   if (route.options.etag)
     responses[304] = { description: '`If-None-Match` names the state that is still so. No body.' }
-  const byStatus = Map.groupBy(codesOf(route), (code) => PROBLEM_CODES[code].status)
-  for (const [status, codes] of byStatus)
-    responses[status] = {
-      description: codes.map((code) => `\`${code}\`: ${PROBLEM_CODES[code].meaning}`).join('\n\n'),
-      'x-codes': codes,
-      content: refusal,
-      ...((status === 429 || status === 503) && { headers: RETRY }),
-    }
+  const own = codesOf(route).filter((code) => !EVERYWHERE.has(code))
+  for (const [status, codes] of Map.groupBy(own, (code) => PROBLEM_CODES[code].status))
+    responses[status] = refused(codes, status === 429 || status === 503)
+  responses['default'] = refused([...EVERYWHERE], true)
   return responses
 }
+
+const refused = (codes: readonly ProblemCode[], mayRetry: boolean) => ({
+  description: codes.map((code) => `\`${code}\`: ${PROBLEM_CODES[code].meaning}`).join('\n\n'),
+  'x-codes': codes,
+  content: refusal,
+  ...(mayRetry && { headers: RETRY }),
+})
 
 const header = (name: string, description: string) => ({
   name,
   in: 'header',
-  required: false,
   description,
   schema: { type: 'string' },
 })

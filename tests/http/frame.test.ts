@@ -426,7 +426,9 @@ test('the OpenAPI document describes every route and names what each needs', asy
     security: [{ session: [] }],
     requestBody: { content: { 'application/json': { schema: { type: 'object' } } } },
   })
-  expect(json.paths['/api/auth/sessions/{id}'].delete.parameters).toMatchObject([{ name: 'id', in: 'path' }])
+  const [id] = json.paths['/api/auth/sessions/{id}'].delete.parameters
+  expect(id).toEqual({ $ref: '#/components/parameters/IdArg' })
+  expect(json.components.parameters.IdArg).toMatchObject({ name: 'id', in: 'path' })
   expect(json.components.schemas.ApiToken.properties.status).toEqual({
     enum: ['active', 'expired', 'revoked'],
   })

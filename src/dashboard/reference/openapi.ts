@@ -3,15 +3,18 @@
 /** A JSON Schema, as far as ours go. */
 export interface Schema {
   readonly $ref?: string
-  readonly type?: string
+  /** Two in a document as it is served: `["string", "null"]`. */
+  readonly type?: string | readonly string[]
   readonly description?: string
   readonly enum?: readonly unknown[]
   readonly const?: unknown
   readonly anyOf?: readonly Schema[]
   readonly oneOf?: readonly Schema[]
   readonly properties?: Readonly<Record<string, Schema>>
+  readonly patternProperties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
   readonly items?: Schema
+  readonly prefixItems?: readonly Schema[]
   readonly minimum?: number
   readonly maximum?: number
   readonly minLength?: number
@@ -21,7 +24,7 @@ export interface Schema {
   readonly pattern?: string
 }
 
-interface Parameter {
+export interface Parameter {
   readonly name: string
   readonly in: 'path' | 'query' | 'header'
   readonly required?: boolean
@@ -48,9 +51,98 @@ interface DocumentedOperation {
 
 export interface OpenApi {
   readonly info: { readonly description: string }
+  /** Of operations that name none of their own. */
+  readonly security?: readonly object[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>
   readonly webhooks?: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>
+    readonly parameters?: Readonly<Record<string, Parameter>>
+    readonly responses?: DocumentedOperation['responses']
+  }
+}
+
+/**
+ * The document with each operation whole, as one reads it: parameters and answers that operations share stand in their place, and
+ * so do shapes, but for objects, which keep their names. `deep` puts objects in their place, too, unless they hold themselves.
+ */
+export function expanded(document: OpenApi, { deep = false } = {}): OpenApi {
+  const { components, security } = document
+  const of = <T>(shared: Readonly<Record<string, T>> | undefined, value: T): T =>
+    shared?.[nameOf(value as Schema) ?? ''] ?? value
+  const content = (all: Content): Content =>
+    Object.fromEntries(
+      Object.entries(all).map(([type, one]) => [type, { ...one, schema: plain(one.schema, []) }]),
+    )
+  const plain = (schema: Schema, above: readonly string[]): Schema => {
+    const name = nameOf(schema)
+    if (name === null) return within(schema, above)
+    const found = components.schemas[name] ?? {}
+    const isKept = above.includes(name) || (!deep && objectIn(found, document) === found)
+    return isKept ? (deep ? {} : schema) : within(found, [...above, name])
+  }
+  const within = (schema: Schema, above: readonly string[]): Schema => {
+    const { type, ...rest } = schema
+    const each = (list: readonly Schema[] | undefined) => list?.map((one) => plain(one, above))
+    const fields = Object.entries(rest.properties ?? {}).map(
+      ([name, one]) => [name, plain(one, above)] as const,
+    )
+    const whole = {
+      ...rest,
+      ...(rest.anyOf && { anyOf: each(rest.anyOf)! }),
+      ...(rest.oneOf && { oneOf: each(rest.oneOf)! }),
+      ...(rest.items && { items: plain(rest.items, above) }),
+      ...(rest.properties && { properties: Object.fromEntries(fields) }),
+      ...(rest.patternProperties && {
+        patternProperties: Object.fromEntries(
+          Object.entries(rest.patternProperties).map(([pattern, one]) => [pattern, plain(one, above)]),
+        ),
+      }),
+    }
+    if (typeof type === 'string') return { ...whole, type }
+    const variants = type
+      ? type.map((one): Schema => (one === 'null' ? { type: one } : { ...whole, type: one }))
+      : whole.anyOf
+    // What a value or null means stands with the value, or with the choice.
+    const [value, none, more] = variants ?? []
+    if (!value || none?.type !== 'null' || more) return whole
+    const { description = value.description, ...choice } = type ? { description: whole.description } : whole
+    const { description: _told, ...bare } = value
+    return { ...choice, ...(description !== undefined && { description }), anyOf: [bare, none] }
+  }
+  const operation = (one: DocumentedOperation): DocumentedOperation => ({
+    ...(security && { security }),
+    ...one,
+    parameters: (one.parameters ?? []).map((given) => {
+      const parameter = of(components.parameters, given)
+      return { ...parameter, schema: plain(parameter.schema, []) }
+    }),
+    ...(one.requestBody && {
+      requestBody: { ...one.requestBody, content: content(one.requestBody.content) },
+    }),
+    responses: Object.fromEntries(
+      Object.entries(one.responses).map(([status, given]) => {
+        const answer = of(components.responses, given)
+        return [status, { ...answer, ...(answer.content && { content: content(answer.content) }) }]
+      }),
+    ),
+  })
+  const each = (paths: OpenApi['paths']): OpenApi['paths'] =>
+    Object.fromEntries(
+      Object.entries(paths).map(([path, methods]) => [
+        path,
+        Object.fromEntries(Object.entries(methods).map(([method, one]) => [method, operation(one)])),
+      ]),
+    )
+  const schemas = Object.fromEntries(
+    Object.entries(components.schemas).map(([name, schema]) => [name, within(schema, [name])]),
+  )
+  return {
+    ...document,
+    paths: each(document.paths),
+    ...(document.webhooks && { webhooks: each(document.webhooks) }),
+    components: { ...components, schemas },
+  }
 }
 
 export interface Operation extends DocumentedOperation {
@@ -119,7 +211,7 @@ export function typeText(schema: Schema): string {
     const of = typeText(schema.items ?? {})
     return of.includes(' or ') ? `(${of})[]` : `${of}[]`
   }
-  return schema.type ?? 'any value'
+  return typeof schema.type === 'string' ? schema.type : 'any value'
 }
 
 /** Its bounds as a person says them; '' where there are none. */

@@ -17,6 +17,7 @@ import {
   fieldsOf,
   found,
   groupsOf,
+  expanded,
   typeText,
   type FieldRow,
   type Group,
@@ -28,7 +29,7 @@ import s from './reference.module.css'
 export function Reference({ resource }: { readonly resource?: string }) {
   const loaded = useLoad(async (signal) => {
     const answer = await fetch(apiUrl('/api/openapi.json'), { signal })
-    return (await answer.json()) as OpenApi
+    return expanded((await answer.json()) as OpenApi)
   }, [])
   return (
     <Page
@@ -203,7 +204,7 @@ function FieldList({ rows }: { readonly rows: readonly FieldRow[] }) {
 }
 
 function Refusals({ operation: { responses } }: { readonly operation: Operation }) {
-  const refusals = Object.entries(responses).filter(([status]) => /^[45]\d\d$/.test(status))
+  const refusals = Object.entries(responses).filter(([status]) => /^([45]\d\d|default)$/.test(status))
   if (refusals.length === 0) return null
   return (
     <details class={s.refusals}>
@@ -211,7 +212,7 @@ function Refusals({ operation: { responses } }: { readonly operation: Operation 
       <dl>
         {refusals.map(([status, { description }]) => (
           <div key={status}>
-            <dt class="num">{status}</dt>
+            <dt class="num">{status === 'default' ? 'any' : status}</dt>
             <dd>
               <Markdown text={description} />
             </dd>
