@@ -53,6 +53,7 @@ const DRAWN: Readonly<Record<string, readonly (readonly [place: number, name: st
     [0, 'x1'],
     [2, 'x2'],
   ],
+  'polyline.new': [[0, 'points']],
   'label.set_x': [[1, 'x']],
   'label.set_xy': [[1, 'x']],
   'label.set_point': [[1, 'point']],
@@ -77,8 +78,11 @@ const LAST_BAR = /^(?:barstate\.(?:islast|islastconfirmedhistory|isrealtime)|las
 const SERIES = /^(?:ta|request|strategy)\.|^(?:sma|ema|rsi|cross\w*|highest|lowest|security)$/
 const WINDOW = /^(?:ta\.)?(?:highest|lowest)(?:bars)?$/
 const COMPARES = /^(?:[<>]=?|[!=]=)$/
+const FAR = 5000
 /** The longest chain of names and calls that is followed. */
 const DEPTH_MAX = 12
+/** How deep expressions, and the names in them, may lie in each other. */
+const NESTED_MAX = 300
 
 /** What a value depends on. */
 interface Dependence {
@@ -120,10 +124,10 @@ function agedBy(one: Dependence, bars: number): Dependence {
   return { ...one, ages: new Set([...one.ages].map((age) => age + bars)), compared }
 }
 
-function comparison([left = NOTHING, right = NOTHING]: readonly Dependence[]): Dependence {
+function comparison(left: ReadonlySet<number>, right: ReadonlySet<number>): Dependence {
   const sides = [
-    [left.ages, right.ages],
-    [right.ages, left.ages],
+    [left, right],
+    [right, left],
   ] as const
   const compared = sides.flatMap(([[age = 0, ...more], others]) =>
     age > 0 && more.length === 0 ? [{ age, against: [...others] }] : [],
@@ -139,10 +143,12 @@ export function drawnBack(script: tree.Script): DrawnBack[] {
 class DrawingSearch {
   readonly found: DrawnBack[] = []
   readonly #values = new Map<string, Given[]>()
+  readonly #types = new Map<string, tree.TypeDeclaration>()
   readonly #functions = new Map<string, tree.FunctionDeclaration>()
   /** Names of loops' counters. */
   readonly #counters = new Set<string>()
   readonly #known = new Map<tree.Expression, Dependence>()
+  #depth = 0
   readonly #sites: { readonly call: tree.Call; readonly guards: Given['guards'] }[] = []
 
   constructor(statements: readonly tree.Statement[]) {
@@ -154,11 +160,12 @@ class DrawingSearch {
 
   #gather(statements: readonly tree.Statement[], guards: Given['guards']): void {
     for (const one of statements) {
-      if (one.kind === 'VariableDeclaration') this.#give(one.name.name, { value: one.value, guards })
+      if (one.kind === 'TypeDeclaration') this.#types.set(one.name.name, one)
+      if (one.kind === 'VariableDeclaration') this.#assign(one.name.name, { value: one.value, guards })
       if (one.kind === 'TupleDeclaration')
         for (const { name } of one.names) this.#give(name, { value: one.value, guards })
-      if (one.kind === 'Assignment' && one.target.kind === 'Identifier')
-        this.#give(one.target.name, { value: one.value, guards })
+      const target = one.kind === 'Assignment' ? dotted(one.target) : null
+      if (one.kind === 'Assignment' && target !== null) this.#assign(target, { value: one.value, guards })
       if (one.kind === 'FunctionDeclaration') {
         this.#functions.set(one.name.name, one)
         this.#gather(one.body.statements, [])
@@ -170,6 +177,17 @@ class DrawingSearch {
     }
   }
 
+  /** A new object also gives its fields, under the names of `name.field`. */
+  #assign(name: string, { value, guards }: Given): void {
+    this.#give(name, { value, guards })
+    if (value.kind !== 'Call' || value.callee.kind !== 'Member') return
+    const fields = this.#types.get(dotted(value.callee.object) ?? '')?.fields ?? []
+    fields.forEach((field, place) => {
+      const given = argumentValue(value, place, field.name.name)
+      if (given !== null) this.#give(`${name}.${field.name.name}`, { value: given, guards })
+    })
+  }
+
   #blocks(root: tree.Expression, guards: Given['guards']): void {
     if (root.kind === 'ForIn') this.#give(root.value.name, { value: root.collection, guards })
     if (root.kind === 'For') this.#counters.add(root.counter.name)
@@ -177,20 +195,26 @@ class DrawingSearch {
     for (const { statements } of blocksOfExpression(root)) this.#gather(statements, [...guards, ...tests])
   }
 
-  #calls(node: tree.Expression, guards: Given['guards']): void {
-    if (node.kind === 'Call') {
-      this.#sites.push({ call: node, guards })
-      const parameters = this.#functions.get(methodName(node))?.parameters ?? []
-      const given = argumentsOf(node)
-      parameters.forEach(({ name }, place) => {
-        const value = node.arguments.find((one) => one.name?.name === name.name)?.value ?? given[place]
-        if (value !== undefined) this.#give(name.name, { value, guards })
-      })
-      if (/\.(?:push|unshift|set)$/.test(`.${methodName(node)}`) && given[0]?.kind === 'Identifier')
-        for (const value of given.slice(1)) this.#give(given[0].name, { value, guards })
+  #calls(root: tree.Expression, guards: Given['guards']): void {
+    const open = [{ node: root, around: guards }]
+    for (let one = open.pop(); one !== undefined; one = open.pop()) {
+      const { node, around } = one
+      if (node.kind === 'Call') this.#call(node, around)
+      const within = node.kind === 'Ternary' ? [...around, node.test] : around
+      for (const part of partsOf(node).toReversed()) open.push({ node: part, around: within })
     }
-    const within = node.kind === 'Ternary' ? [...guards, node.test] : guards
-    for (const part of partsOf(node)) this.#calls(part, within)
+  }
+
+  #call(call: tree.Call, guards: Given['guards']): void {
+    this.#sites.push({ call, guards })
+    const parameters = this.#functions.get(methodName(call))?.parameters ?? []
+    const given = argumentsOf(call)
+    parameters.forEach(({ name }, place) => {
+      const value = argumentNamed(call, name.name) ?? given[place]
+      if (value !== undefined) this.#give(name.name, { value, guards })
+    })
+    if (/^(?:push|unshift|set)$/.test(methodName(call)) && given[0]?.kind === 'Identifier')
+      for (const value of given.slice(1)) this.#give(given[0].name, { value, guards })
   }
 
   #give(name: string, given: Given): void {
@@ -210,7 +234,11 @@ class DrawingSearch {
       places.map(([place, named]) => argumentNamed(call, named) ?? given[place])
     const byPoints = at(POINTS[drawing] ?? [])
     const isPoint = byPoints[0] !== undefined && this.#isPoint(byPoints[0])
-    const ends = isPoint ? byPoints : at(DRAWN[drawing]!)
+    const ends = isPoint
+      ? byPoints
+      : at(DRAWN[drawing]!).flatMap((end) =>
+          drawing === 'polyline.new' && end ? this.#pointsOf(end) : [end],
+        )
     const backs = ends.map((end) => (end === undefined ? null : this.#back(end)))
     const [first] = backs
     if (!first || backs.some((back) => back === null)) return
@@ -234,6 +262,8 @@ class DrawingSearch {
     const bars = this.#number(offset)
     const lag = bars === null ? NaN : -bars
     if (lag <= 0 || (bars === null && !this.#isMinus(offset))) return
+    // So far to the left that only the mark on the price scale is seen.
+    if (lag > FAR) return
     if (this.#isMovedAsItIs(series) || this.#isHonest([series], lag, [])) return
     const { start, end } = call.arguments.find((one) => one.value === offset) ?? offset
     const title = argumentValue(call, 1, 'title')
@@ -245,11 +275,20 @@ class DrawingSearch {
     })
   }
 
-  #isPoint(node: tree.Expression): boolean {
+  #isPoint(node: tree.Expression, depth = 0): boolean {
     if (node.kind === 'Call') return (dotted(node.callee) ?? '').startsWith('chart.point.')
     return (
       node.kind === 'Identifier' &&
-      this.#given(node).some(({ value }) => value !== node && this.#isPoint(value))
+      depth < DEPTH_MAX &&
+      this.#given(node).some(({ value }) => this.#isPoint(value, depth + 1))
+    )
+  }
+
+  /** Of a list of points, those that are known: it was made of them, or they were added to it. */
+  #pointsOf(list: tree.Expression): tree.Expression[] {
+    const made = list.kind === 'Call' ? [list] : this.#given(list).map(({ value }) => value)
+    return made.flatMap((one) =>
+      one.kind === 'Call' && methodName(one) === 'from' ? argumentsOf(one) : this.#isPoint(one) ? [one] : [],
     )
   }
 
@@ -270,7 +309,8 @@ class DrawingSearch {
     const most = (some: readonly Given[]) => {
       const all = some.flatMap(({ value, guards }) => {
         const back = this.#back(value, depth + 1)
-        return back ? [{ lag: back.lag, guards: [...guards, ...back.guards] }] : []
+        // The conditions under which the place was worked out, not those of what was done with it later.
+        return back ? [{ lag: back.lag, guards: back.guards.length > 0 ? back.guards : guards }] : []
       })
       return all[0] ?? null
     }
@@ -279,7 +319,8 @@ class DrawingSearch {
     if (node.kind === 'Index') {
       if (!isPlace(node.object)) return null
       const lag = this.#number(node.index)
-      return lag === 0 ? null : { lag: lag ?? NaN, guards: [] }
+      if (lag === 0 || (lag === null && this.#changes(node.index))) return null
+      return { lag: lag ?? NaN, guards: [] }
     }
     if (node.kind === 'Binary' && (node.operator === '-' || node.operator === '+')) {
       const isAfter = isPlace(node.left) || this.#isNow(node.left)
@@ -288,10 +329,11 @@ class DrawingSearch {
       if (!isAfter) return plain([node.left])
       if (bars === null && (node.operator === '+' || this.#changes(node.right))) return null
       // Of a time, the difference is one of milliseconds.
-      return lag <= 0 ? null : { lag: lag > 5000 ? NaN : lag, guards: [] }
+      return lag <= 0 ? null : { lag: lag > FAR ? NaN : lag, guards: [] }
     }
     if (node.kind === 'Ternary') return plain([node.consequent, node.alternate])
-    if (node.kind === 'Identifier') return isPlace(node) ? null : most(this.#given(node))
+    if (node.kind === 'Identifier' || node.kind === 'Member')
+      return isPlace(node) ? null : most(this.#given(node))
     if (node.kind !== 'Call') return null
     const given = argumentsOf(node)
     const name = methodName(node)
@@ -315,17 +357,17 @@ class DrawingSearch {
   // ——— what it depends on ———
 
   #isHonest(deciding: readonly tree.Expression[], lag: number, drawn: Given['guards']): boolean {
-    if (drawn.length === 0 && deciding.some((one) => this.#dependsOn(one).isOfLastBar)) return true
+    // What was decided on earlier bars is a signal, though it is only drawn on the last.
+    const decided = drawn.map((guard) => this.#dependsOn(guard))
+    const isEarlier = decided.some(({ ages }) => ages.size > 0) && !decided.some((one) => one.isOfLastBar)
+    if (!isEarlier && deciding.some((one) => this.#dependsOn(one).isOfLastBar)) return true
     const { ages, names, isPivot, compared } = joined(deciding.map((one) => this.#dependsOn(one)))
     if (isPivot || ![...ages].some((age) => !(age >= lag))) return true
     // Where the text does not tell how old a value is, nobody is accused.
     if (ages.has(NaN)) return true
-    // A gap of three candles is marked at the middle one, and a fill on the bar whose close asked for it.
-    if (
-      lag === 1 &&
-      ((ages.has(0) && ages.has(2)) || [...names].some((name) => name.startsWith('strategy.')))
-    )
-      return true
+    // Each candle of a pattern may be marked, the middle one of a gap, and the bar whose close asked for a fill.
+    if (lag <= 2 && (ages.has(lag) || ages.has(lag + 1))) return true
+    if (lag === 1 && [...names].some((name) => name.startsWith('strategy.'))) return true
     const against = compared.flatMap((one) => (Number.isNaN(lag) || one.age === lag ? one.against : []))
     const middle = Number.isNaN(lag) ? 1 : lag
     return against.some((age) => age > middle) && against.some((age) => age <= middle)
@@ -335,9 +377,12 @@ class DrawingSearch {
   #dependsOn(node: tree.Expression): Dependence {
     const known = this.#known.get(node)
     if (known) return known
+    if (this.#depth > NESTED_MAX) return NOTHING
     // A name that depends on itself adds nothing to itself.
     this.#known.set(node, NOTHING)
+    this.#depth++
     const found = this.#worked(node)
+    this.#depth--
     this.#known.set(node, found)
     return found
   }
@@ -346,8 +391,9 @@ class DrawingSearch {
     const name = dotted(node)
     if (name !== null && LAST_BAR.test(name)) return { ...NOTHING, isOfLastBar: true }
     if (name !== null && PRICES.test(name)) return { ...NOTHING, ages: new Set([0]), names: new Set([name]) }
+    if (name?.startsWith('strategy.')) return { ...NOTHING, ages: new Set([0]), names: new Set([name]) }
     if (node.kind === 'Index') return agedBy(this.#dependsOn(node.object), this.#number(node.index) ?? NaN)
-    if (node.kind === 'Identifier')
+    if (node.kind === 'Identifier' || (name !== null && this.#values.has(name)))
       return joined(
         this.#given(node).flatMap(({ value, guards }) =>
           [value, ...guards].map((one) => this.#dependsOn(one)),
@@ -356,8 +402,17 @@ class DrawingSearch {
     const inBlocks = blocksOfExpression(node).flatMap(({ statements }) => [...statementsBelow(statements)])
     const parts = [...partsOf(node), ...inBlocks.flatMap(expressionsOf)].map((one) => this.#dependsOn(one))
     if (node.kind === 'Call') parts.push(...this.#ofCall(node))
-    if (node.kind === 'Binary' && COMPARES.test(node.operator)) parts.push(comparison(parts))
+    if (node.kind === 'Binary' && COMPARES.test(node.operator))
+      parts.push(comparison(this.#sideOf(node.left), this.#sideOf(node.right)))
     return joined(parts)
+  }
+
+  /** How old a side of a comparison is: of `x[2]` 2, whatever x itself is made of. */
+  #sideOf(node: tree.Expression): ReadonlySet<number> {
+    const [only, ...more] = node.kind === 'Identifier' ? this.#given(node) : []
+    const side = only !== undefined && more.length === 0 && only.value.kind === 'Index' ? only.value : node
+    const age = side.kind === 'Index' ? this.#number(side.index) : null
+    return age === null ? this.#dependsOn(node).ages : new Set([age])
   }
 
   #ofCall(call: tree.Call): Dependence[] {
@@ -371,8 +426,9 @@ class DrawingSearch {
     return [...parts, { ...NOTHING, ages: new Set([0, ...oldest]), names: new Set([callee]) }]
   }
 
-  #given(node: tree.Identifier): readonly Given[] {
-    return (this.#values.get(node.name) ?? []).filter(({ value }) => value !== node)
+  /** What a name, or the field of one, was given. */
+  #given(node: tree.Expression): readonly Given[] {
+    return (this.#values.get(dotted(node) ?? '') ?? []).filter(({ value }) => value !== node)
   }
 
   /** A price, or a source that a user chooses, which an input may switch off. */
@@ -442,7 +498,9 @@ function argumentsOf(call: tree.Call): tree.Expression[] {
   const { callee } = call
   const isMethod =
     callee.kind === 'Member' &&
-    !/^(?:array|label|line|box|chart|math|ta|point)$/.test(dotted(callee.object)?.split('.').at(-1) ?? '')
+    !/^(?:array|label|line|box|polyline|chart|math|ta|point)$/.test(
+      dotted(callee.object)?.split('.').at(-1) ?? '',
+    )
   const object = isMethod ? [callee.object] : []
   return [...object, ...call.arguments.filter(({ name }) => name === null).map(({ value }) => value)]
 }

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { findRepaint } from '../../src/broker/repaint.ts'
+import { repaintSuspects } from '../../src/language/repaint-causes.ts'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
 import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
 import { TEST_SYMBOL } from './drive.ts'
@@ -389,6 +390,20 @@ const DRAWN_BACK: typeof CHEATS = [
     ),
     '9 drawn_back',
   ],
+  [
+    'by the field of an object',
+    indicator(
+      `type Mark\n    int x\n    float y\n${UP}\nif up\n    m = Mark.new(bar_index - 5, low[5])\n    label.new(m.x, m.y, "Buy")`,
+    ),
+    '9 drawn_back',
+  ],
+  [
+    'a polyline of points',
+    indicator(
+      `${UP}\nif up\n    points = array.new<chart.point>()\n    points.push(chart.point.from_index(bar_index - 9, low))\n    points.push(chart.point.from_index(bar_index - 5, high))\n    polyline.new(points)`,
+    ),
+    '8 drawn_back',
+  ],
 ]
 
 const DRAWN_HONESTLY: typeof HONEST = [
@@ -441,6 +456,31 @@ const DRAWN_HONESTLY: typeof HONEST = [
     'a lagging span that can be hidden',
     indicator('shows = input.bool(true)\nplot(shows ? close : na, "Lagging", offset = -25)'),
   ],
+  [
+    'a histogram behind the last bar, its places worked out there',
+    indicator(
+      'if barstate.islast\n    for i = 0 to 5\n        left = bar_index - 60\n        box.new(left, ta.sma(close, 5), left + 3, 0)',
+    ),
+  ],
+  ['a mark on the scale of prices', indicator('plot(ta.sma(close, 5), trackprice = true, offset = -9999)')],
+  [
+    'each candle of a pattern',
+    indicator(
+      'found = close > open and close[1] < open[1] and close > open[1]\nbgcolor(ta.highest(found ? 1 : 0, 2) != 0 ? color.new(color.lime, 80) : na, offset = -(2 - 1))',
+    ),
+  ],
+  [
+    'a fractal of an oscillator, by a function',
+    indicator(
+      'top(x) =>\n    x[4] < x[2] and x[3] < x[2] and x[2] > x[1] and x[2] > x[0]\nwave = ta.ema(close - close[1], 7)\nplot(top(wave) ? wave[2] : na, offset = -2)',
+    ),
+  ],
+  [
+    'halfway through a trade that is over',
+    strategy(
+      `${CROSS}\nvar int began = na\nif strategy.position_size != strategy.position_size[1]\n    began := bar_index\n    label.new(bar_index[int((bar_index - began) / 2)], close, "Won")`,
+    ),
+  ],
   ['old prices where they were', indicator('plot(math.avg(high[3], low[3]), offset = -3)')],
   [
     'the bar whose close asked for the fill',
@@ -468,6 +508,12 @@ describe('an honest script is not accused:', () => {
     test(name, () => {
       expect(repaint(readFileSync(`${folder}/${name}`, 'utf8')).findings).toEqual([])
     })
+})
+
+test('a text that goes in circles, or deep, ends', () => {
+  const deep = `plot(${'close + '.repeat(5000)}close, offset = -3)`
+  const circle = 'float a = na\nfloat b = na\na := b\nb := a\nif a > b\n    label.new(int(a), b)'
+  for (const body of [deep, circle]) expect(repaintSuspects(indicator(body)).length).toBeLessThan(2)
 })
 
 test('a finding says which plots and orders differ, and from which bar on', () => {
