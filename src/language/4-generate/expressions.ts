@@ -261,7 +261,11 @@ function binary(module: Module, expr: BinaryExpr, into: Body): Code {
       return js`${module.constant(operator === 'and' ? strictAnd : strictOr)}(${left},${right})`
     }
     case '+':
-      if (expr.type.kind === 'string') return js`${module.constant(concatenate)}(${left},${right},R)`
+      if (expr.type.kind === 'string') {
+        const last = module.temporary()
+        module.fixed.line(`const ${last}={left:null,right:null,text:""};`)
+        return js`${module.constant(concatenate)}(${left},${right},R,${last})`
+      }
       return js`(${left}+${right})`
     case '-':
     case '*':

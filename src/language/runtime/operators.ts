@@ -70,15 +70,31 @@ export function differsColor(left: number, right: number): boolean {
   return left === left && right === right && left !== right
 }
 
+/** The last two texts that a place in the script has put together. */
+interface Joined {
+  left: string | null
+  right: string | null
+  text: string
+}
+
+/**
+ * On most bars a place puts the same texts together as on the one before. The text is the same one then, whose characters and
+ * hash the engine knows already: it need not be written out to look it up in a map.
+ */
 export function concatenate(
   left: string | null,
   right: string | null,
   { limits, budget }: Runtime,
+  last: Joined,
 ): string | null {
   if (left === null || right === null) return null
+  if (left === last.left && right === last.right) return budget.text(last.text)
   const text = left + right
   const limit = limits.stringLength
   if (text.length > limit) throw stringTooLong(text.length, limit)
+  last.left = left
+  last.right = right
+  last.text = text
   return budget.text(text)
 }
 
