@@ -443,7 +443,8 @@ export class Walk {
     account.bar = bar
     account.point = 4
     const close = tickOf(bars.close[bar]!, mintick)
-    for (const order of book.immediates.splice(0)) floor.fillImmediate(order, close)
+    if (book.immediates.length > 0)
+      for (const order of book.immediates.splice(0)) floor.fillImmediate(order, close)
     if (settings.processOrdersOnClose) this.processOnClose(bar, close)
     book.settle()
   }

@@ -69,6 +69,8 @@ export class PineArray<T = unknown> {
       throw tooLarge('array', this.items.length + 1, budget.collectionSize)
     budget.used += ELEMENT
     if (this.parent === null && place === size) this.items.push(value)
+    // `splice` makes a list of what it removes.
+    else if (this.from + place === 0) this.items.unshift(value)
     else this.items.splice(this.from + place, 0, value)
     grow(this, 1)
   }
