@@ -12,7 +12,7 @@ import type { BinaryExpr, BuiltinCallExpr, Expr } from './program.ts'
 export function fold(check: Check, expr: Expr): ConstValue | undefined {
   switch (expr.kind) {
     case 'Const':
-      return expr.value as ConstValue
+      return expr.exact ?? (expr.value as ConstValue)
     case 'Variable':
       return check.constants.get(expr.variable)
     case 'Unary': {
@@ -38,6 +38,12 @@ export function fold(check: Check, expr: Expr): ConstValue | undefined {
     default:
       return undefined
   }
+}
+
+/** K17: a number below 1 that the compiler knows is embedded with sixteen decimals. */
+export function embedded(known: number): number {
+  const size = Math.abs(known)
+  return size >= 0.001 && size < 1 ? Number(known.toFixed(16)) : known
 }
 
 function binary(check: Check, expr: BinaryExpr): ConstValue | undefined {

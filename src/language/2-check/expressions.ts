@@ -2,6 +2,7 @@
 //
 // Names, operators, calls and blocks have a file each.
 
+import { embedded } from './constant.ts'
 import { unreachable } from '../../lib/assert.ts'
 import type * as tree from '../1-parse/tree.ts'
 import {
@@ -24,7 +25,7 @@ export function expression(here: Place, node: tree.Expression, use: Use = 'value
   if (!here.check.admits(here, node)) return errorExpr(node)
   switch (node.kind) {
     case 'Number':
-      return constant(node, node.isInt ? INT : FLOAT, node.value)
+      return constant(node, node.isInt ? INT : FLOAT, embedded(node.value))
     case 'String':
       return constant(node, STRING, node.value)
     case 'Bool':

@@ -41,6 +41,8 @@ interface Typed {
 export interface ConstExpr extends Typed {
   readonly kind: 'Const'
   readonly value: number | string | boolean | null | object
+  /** The number that a larger const expression goes on with, where `value` has fewer digits (K17). */
+  readonly exact?: number
 }
 export interface VariableExpr extends Typed {
   readonly kind: 'Variable'
