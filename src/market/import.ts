@@ -19,7 +19,7 @@ import {
 import { calendarOf } from './calendar.ts'
 import { formatInterval, type Interval, intervalMs, isIntraday, parseInterval } from './interval.ts'
 import type { Hints } from './files/dialect.ts'
-import { type Finding, findingOf, Quality, unknownZone } from './files/quality.ts'
+import { type Finding, findingOf, type FindingKind, Quality, unknownZone } from './files/quality.ts'
 import type { FileFormat } from './files/file-format.ts'
 import type { Reading } from './files/stage-files.ts'
 import type { NamedFile } from './files/unpack.ts'
@@ -116,7 +116,8 @@ export async function stageNamed(
   open: (() => BarDraft) | null,
 ): Promise<StagedBars> {
   const step = interval === undefined ? null : parseInterval(interval)
-  const isOfSessions = step !== null && !isIntraday(step) && hints.volumePerBar === undefined
+  const volumeBars = hints.volumePerBar !== undefined
+  const isOfSessions = step !== null && !isIntraday(step) && !volumeBars
   const stage = new BarStage(open, hints.duplicates, isOfSessions ? calendarOf(symbol) : null)
   // A server knows the formats of files only once somebody brings one.
   const { stageFiles } = await import('./files/stage-files.ts')
@@ -130,16 +131,23 @@ export async function stageNamed(
     progress,
     aside,
   })
-  const { bars, draft } = await stage.finish()
+  const staged = await stage.finish()
+  const { draft } = staged
+  const fitted = volumeBars
+    ? { bars: staged.bars, findings: [] }
+    : await fittedTo(staged.bars, draft, step, symbol)
+  const { bars } = fitted
   const { findings, ...seen } = await looked(bars, draft, stage, options())
+  const made = fitted.findings.some(({ kind }) => kind === 'finer_bars')
   return {
     bars,
     draft,
     read: {
       ...reading,
       ...seen,
-      pieces: stage.pieces,
-      findings: [...zoneInDoubt(reading), ...findings],
+      // What the first and the last are made of may be a part of what there was.
+      pieces: made ? new Set([...stage.pieces, bars.time[0]!, bars.time.at(-1)!]) : stage.pieces,
+      findings: [...zoneInDoubt(reading), ...fitted.findings, ...findings],
     },
   }
 
@@ -149,6 +157,17 @@ export async function stageNamed(
     const ofVolume = volumePerBar !== undefined
     return { symbol, interval, skipped: reading.skipped, duplicates, ofVolume, ofSides }
   }
+}
+
+/** Of a large file the bars are in the draft as they were, where none can be made of others any more. */
+async function fittedTo(bars: Bars, draft: BarDraft | null, of: Interval | null, symbol: SymbolInfo) {
+  const { areFiner, fittedBars, standBetween } = await import('./files/fitted-bars.ts')
+  if (draft === null)
+    return fittedBars(bars, { of, found: inferInterval(bars), calendar: calendarOf(symbol) })
+  const beginning = await draft.read({ first: SPACING_BARS })
+  const found = inferInterval(beginning)
+  if (of !== null && found !== null && areFiner(beginning, of)) throw standBetween(found, of)
+  return { bars, findings: [] }
 }
 
 /** Clocks that no file and no user says the zone of: also Kibot's, whose rows others write as well. */
@@ -275,11 +294,19 @@ export async function importBars(
   })
 }
 
+/** Findings that change what the bars mean are warnings, too. */
+const TOLD: Readonly<Partial<Record<FindingKind, string>>> = {
+  unknown_zone: 'zone_unknown',
+  period_end: 'bars_by_end',
+  finer_bars: 'finer_bars',
+}
+
 /** Hours off are seen by nobody who reads only how many bars there are, nor are bars of another symbol. */
 function readWarnings({ findings, doubt, ends }: ReadFiles): ImportResult['warnings'] {
-  const told = findings.flatMap(({ kind, message, done }) =>
-    kind === 'unknown_zone' ? [{ code: 'zone_unknown', message: `${message}: ${done}.` }] : [],
-  )
+  const told = findings.flatMap(({ kind, message, done }) => {
+    const code = TOLD[kind]
+    return code === undefined ? [] : [{ code, message: `${message}: ${done}.` }]
+  })
   if (ends !== null) {
     const done = ends.byEnd
       ? `each was moved to its beginning, ${ends.byEnd} min earlier`
@@ -323,7 +350,7 @@ export async function inspectBars(
     const findings = read.findings.map((one) =>
       one.kind === 'duplicate' && options.hints?.duplicates === undefined ? { ...one, done: UNDECIDED } : one,
     )
-    const warnings = [...readWarnings(read), ...warningsOf(bars, symbol, key.interval, 'would be')]
+    const warnings = [...readWarnings(read), ...hoursWarnings(bars, symbol, key.interval)]
     return { ...read, findings, symbol, warnings }
   })
 }
@@ -363,18 +390,6 @@ async function factsOf(
   return withSymbolFields(known ?? defaultSymbol(key.exchange, key.symbol), facts)
 }
 
-/** Whether the bars that a warning is about have been stored. */
-type Stored = 'were' | 'would be'
-
-function warningsOf(
-  bars: Bars,
-  symbol: SymbolInfo,
-  interval: string,
-  stored: Stored,
-): ImportResult['warnings'] {
-  return [...spacingWarnings(bars, interval, stored), ...hoursWarnings(bars, symbol, interval)]
-}
-
 /** Stores bars that are known to be valid; used by imports and providers. */
 export function storeBars(
   target: ImportTarget,
@@ -406,7 +421,7 @@ async function described(
     series: series ?? { ...key, count: 0, first: 0, last: 0, change },
     symbol,
     rows,
-    warnings: warningsOf(bars, symbol, key.interval, 'were'),
+    warnings: hoursWarnings(bars, symbol, key.interval),
   }
 }
 
@@ -414,19 +429,6 @@ async function described(
 export async function knownSymbol({ store }: ImportTarget, key: SeriesKey): Promise<SymbolInfo | null> {
   const { exchange, symbol } = key
   return (await store.symbol(exchange, symbol, ownerOf(key))) ?? store.symbol(exchange, symbol)
-}
-
-/** Warns of bars that lie closer together than their stated interval, which is then most likely wrong. */
-function spacingWarnings(bars: Bars, interval: string, stored: Stored): ImportResult['warnings'] {
-  const given = parseInterval(interval)
-  const found = inferInterval(bars)
-  if (!given || !found || intervalMs(found) >= intervalMs(given) * 0.9) return []
-  return [
-    {
-      code: 'interval_mismatch',
-      message: `The bars ${stored} stored as ${interval}, but most of them are ${formatInterval(found)} apart. If they are bars of ${formatInterval(found)}, import them with that interval.`,
-    },
-  ]
 }
 
 /** Fewer hours than a market has that trades around the clock, and more than one that opens twice a day. */

@@ -173,7 +173,7 @@ const Finding = Type.Object(
   {
     kind: Type.String({
       description:
-        '`gap`, `missing_days`, `outside_session`, `same_session`, `zero_volume`, `no_volume`, `spike`, `split`, `duplicate`, `empty_row`, `unknown_zone` or `unknown_side`.',
+        '`gap`, `missing_days`, `outside_session`, `same_session`, `zero_volume`, `no_volume`, `spike`, `split`, `duplicate`, `empty_row`, `unknown_zone`, `unknown_side`, `finer_bars` or `period_end`.',
     }),
     count: Type.Integer(),
     message: Type.String(),

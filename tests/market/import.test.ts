@@ -336,33 +336,89 @@ describe('a file larger than memory should hold', () => {
   })
 })
 
-test('an import tells what it did, and warns of the wrong interval', async () => {
+test('an import tells what it did, and makes finer bars into bars of its interval', async () => {
   const cache = new BarCache(testBars())
   const text = 'time,open,high,low,close,volume\n1709632800,10.25,12,9,11,5\n1709632860,11,13,10,12.5,6\n'
-  const first = await importBars(cache, seriesKey('binance', 'btcusdt', '1h'), [Buffer.from(text)], {
-    format: 'csv',
-  })
-  expect(first).toMatchObject({ inserted: 2, updated: 0, rows: 2 })
-  expect(first.series).toMatchObject({ exchange: 'BINANCE', symbol: 'BTCUSDT', count: 2 })
+  const attempt = (interval: string, csv = text) =>
+    importBars(cache, seriesKey('binance', 'btcusdt', interval), [Buffer.from(csv)], { format: 'csv' })
+  const first = await attempt('1h')
+  expect(first).toMatchObject({ inserted: 1, updated: 0, rows: 2 })
+  expect(first.series).toMatchObject({ exchange: 'BINANCE', symbol: 'BTCUSDT', count: 1 })
   expect(first.symbol).toMatchObject({
     mintick: 0.01,
     currency: 'USDT',
     baseCurrency: 'BTC',
     timezone: 'Etc/UTC',
   })
-  const wrong = (stored: string) => [
-    {
-      code: 'interval_mismatch',
-      message: `The bars ${stored} stored as 1h, but most of them are 1m apart. If they are bars of 1m, import them with that interval.`,
-    },
-  ]
-  expect(first.warnings).toEqual(wrong('were'))
+  const said = [{ code: 'finer_bars', message: '2 bars of 1m: made into 1 of 1h.' }]
+  expect(first.warnings).toEqual(said)
+  const stored = await cache.read(seriesKey('BINANCE', 'BTCUSDT', '1h'))
+  expect([stored.open[0], stored.high[0], stored.low[0], stored.close[0], stored.volume[0]]).toEqual([
+    10.25, 13, 9, 12.5, 11,
+  ])
   const looked = await inspectBars(cache, seriesKey('BINANCE', 'BTCUSDT', '1h'), [Buffer.from(text)])
-  expect(looked.warnings).toEqual(wrong('would be'))
-  const again = await importBars(cache, seriesKey('BINANCE', 'BTCUSDT', '1h'), [Buffer.from(text)], {
-    format: 'csv',
+  expect(looked).toMatchObject({ warnings: said, count: 1 })
+  expect(await attempt('1m')).toMatchObject({ inserted: 2, warnings: [] })
+  // Of which none can be made they are refused, and the remedy works.
+  const sevens = text.replace('1709632860', '1709633220')
+  expect(attempt('1h', sevens)).rejects.toThrow('bars of 7m, which would stand between those of 1h')
+  expect(await attempt('7m', sevens)).toMatchObject({ inserted: 2 })
+})
+
+test('a flat file of Polygon is read by the names of its columns', async () => {
+  const csv =
+    'ticker,volume,open,close,high,low,window_start,transactions\nAAPL,5,10,11,12,9,1709632800000000000,3\nAAPL,6,11,12,13,10,1709632860000000000,4\n'
+  const found = await inspectBars(new BarCache(testBars()), { exchange: 'E', symbol: 'S', interval: '' }, [
+    Buffer.from(csv),
+  ])
+  expect(found).toMatchObject({ count: 2, first: 1_709_632_800_000, last: 1_709_632_860_000, spacing: '1m' })
+  const { open, high, low, close, volume } = found.sample
+  expect([open[0], high[0], low[0], close[0], volume[0]]).toEqual([10, 12, 9, 11, 5])
+})
+
+describe('weeks and months that are dated by their end', () => {
+  const DAY = 86_400_000
+  const csvOf = (dates: readonly number[]) =>
+    `Date,Open,High,Low,Close,Volume\n${dates.map((time, i) => `${new Date(time).toISOString().slice(0, 10)},${10 + i},${12 + i},${9 + i},${11 + i},5`).join('\n')}\n`
+  const look = async (csv: string, interval = '') =>
+    inspectBars(new BarCache(testBars()), { exchange: 'E', symbol: 'S', interval }, [Buffer.from(csv)])
+  const fridays = Array.from({ length: 12 }, (_, i) => Date.UTC(2024, 0, 5) + 7 * i * DAY)
+  const monthEnds = Array.from({ length: 24 }, (_, i) => Date.UTC(2023, i + 1, 0))
+  const businessEnds = monthEnds.map((time) => {
+    const day = new Date(time).getUTCDay()
+    return time - (day === 6 ? 1 : day === 0 ? 2 : 0) * DAY
   })
-  expect(again).toMatchObject({ inserted: 0, updated: 2 })
+  test.each([
+    ['Fridays', fridays, '2024-01-01'],
+    ['Fridays, a Thursday before a holiday among them', fridays.with(3, fridays[3]! - DAY), '2024-01-01'],
+    ['Saturdays', fridays.map((time) => time + DAY), '2024-01-01'],
+    ['last days', monthEnds, '2023-01-01'],
+    ['last days that are no weekend', businessEnds, '2023-01-01'],
+  ])('are moved to their beginning, which is said: %s', async (_name, dates, first) => {
+    const found = await look(csvOf(dates))
+    expect(new Date(found.first).toISOString().slice(0, 10)).toBe(first)
+    expect(found).toMatchObject({
+      count: dates.length,
+      warnings: [{ code: 'bars_by_end', message: expect.stringContaining('moved to the beginning') }],
+    })
+    const interval = dates.length === 12 ? '1w' : '1M'
+    expect((await look(csvOf(dates), interval)).first).toBe(found.first)
+  })
+  test.each([
+    ['Mondays', fridays.map((time) => time - 4 * DAY)],
+    ['first days', monthEnds.map((time) => time + DAY)],
+  ])('those that are dated by their beginning stay: %s', async (_name, dates) => {
+    expect(await look(csvOf(dates))).toMatchObject({ first: dates[0], warnings: [] })
+  })
+  test('of Sundays nobody knows, so they stay, and that is said', async () => {
+    const sundays = fridays.map((time) => time + 2 * DAY)
+    expect(await look(csvOf(sundays))).toMatchObject({
+      first: sundays[0],
+      warnings: [
+        { code: 'bars_by_end', message: expect.stringContaining('first or the last day of a week') },
+      ],
+    })
+  })
 })
 
 test.each([

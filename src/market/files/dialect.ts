@@ -134,7 +134,7 @@ export const DELIMITER_NAMES: Readonly<Record<string, string>> = {
 const NAMES: Readonly<Record<Role, readonly string[]>> = {
   time: words(
     'time opentime start timestamp transacttime unix datetime date gmttime localtime time(utc) time(eet) time(gmt) date(utc) date(gmt)',
-    'createdtime tradetime tsrecv tsevent ts t indexlevel0 index day дата datum data 日期 时间',
+    'windowstart createdtime tradetime tsrecv tsevent ts t indexlevel0 index day дата datum data 日期 时间',
   ),
   clock: words('time время uhrzeit czas'),
   open: words('open o openprice открытие откр откр. eröffnung erster 开盘 开盘价 otwarcie'),

@@ -20,6 +20,8 @@ export const FINDING_KINDS = [
   'empty_row',
   'unknown_zone',
   'unknown_side',
+  'finer_bars',
+  'period_end',
 ] as const
 export type FindingKind = (typeof FINDING_KINDS)[number]
 
@@ -261,6 +263,11 @@ const WORDS: Readonly<Record<FindingKind, Words>> = {
   unknown_side: (count) => [
     `${bars(count)} with trades that do not tell whether they were bought or sold; understood are buy and sell, bought and sold, b and s, and flags of a buyer who is the maker`,
     `${asIs(count)}; footprint and volume delta go by the move of the price there`,
+  ],
+  finer_bars: (count) => [bars(count)],
+  period_end: (count) => [
+    `${bars(count)} dated by their end`,
+    'each was moved to the beginning of its week or month',
   ],
   unknown_zone: () => ['the file does not say the zone of its times'],
 }

@@ -1,0 +1,87 @@
+// Makes the bars of a file fit the interval of their series, where the file counts otherwise: finer bars are made into bars of
+// it, or they would stand between two of it; weeks and months that are dated by their end, as pandas and many spreadsheets date
+// them, are moved to their beginning.
+
+import { Problem } from '../../lib/problem.ts'
+import type { Bars } from '../bars.ts'
+import type { Calendar } from '../calendar.ts'
+import { formatInterval, type Interval, intervalMs, isIntraday } from '../interval.ts'
+import { resample } from '../resample.ts'
+import { type Finding, findingOf } from './quality.ts'
+
+interface Fitted {
+  readonly bars: Bars
+  readonly findings: readonly Finding[]
+}
+
+/** Fewer dates tell nothing. */
+const LEAST = 3
+
+/** Whether most of the bars stand between those of the series. A single one of a time may be a mistake, which is told. */
+export function areFiner({ time, length }: Bars, of: Interval): boolean {
+  // Days are dated by midnight or by their session, so that two of them may lie closer together.
+  if (!isIntraday(of) && length < LEAST) return false
+  const least = intervalMs(of) * 0.9
+  let closer = 0
+  for (let i = 1; i < length; i++) if (time[i]! - time[i - 1]! < least) closer++
+  return closer * 2 > length - 1
+}
+
+/** `found` is how far the bars are apart. Throws Problem 422 where bars of the series cannot be made of them. */
+export function fittedBars(
+  bars: Bars,
+  {
+    of,
+    found,
+    calendar,
+  }: { readonly of: Interval | null; readonly found: Interval | null; readonly calendar: Calendar },
+): Fitted {
+  if (of !== null && found !== null && areFiner(bars, of)) {
+    if (isIntraday(of) && intervalMs(of) % intervalMs(found) !== 0) throw standBetween(found, of)
+    const made = resample(bars, found, of, calendar)
+    const finding = findingOf('finer_bars', bars.length)
+    const message = `${finding.message} of ${formatInterval(found)}`
+    const done = `made into ${made.length.toLocaleString('en')} of ${formatInterval(of)}`
+    return { bars: made, findings: [{ ...finding, message, done }] }
+  }
+  const step = of ?? found
+  return step !== null && (step.unit === 'w' || step.unit === 'M')
+    ? fromBeginnings(bars, step, calendar)
+    : { bars, findings: [] }
+}
+
+export function standBetween(found: Interval, of: Interval): Problem {
+  const [finer, coarser] = [formatInterval(found), formatInterval(of)]
+  return new Problem(
+    422,
+    'validation_failed',
+    `Nothing was imported: these are bars of ${finer}, which would stand between those of ${coarser}. Import them with the interval ${finer}; bars of ${coarser} are built from them.`,
+  )
+}
+
+/** Of so many the others are those before a holiday, or the period under way. */
+const MOST = 0.8
+
+function fromBeginnings(bars: Bars, step: Interval, calendar: Calendar): Fitted {
+  const days = Array.from(bars.time, (time) => new Date(calendar.tradingDay(time) * 86_400_000))
+  const share = (holds: (day: Date) => boolean) => days.filter(holds).length / days.length
+  if (bars.length < LEAST) return { bars, findings: [] }
+  if (step.unit === 'w' && share((day) => day.getUTCDay() === 0) >= MOST) {
+    const finding = findingOf('period_end', bars.length)
+    const message = `${finding.message.replace('their end', 'Sundays')}, which may be the first or the last day of a week`
+    return { bars, findings: [{ ...finding, message, done: 'taken as the first, and stored as they are' }] }
+  }
+  const isEnd = step.unit === 'w' ? (day: Date) => day.getUTCDay() >= 5 : isEndOfMonth
+  if (share(isEnd) < MOST) return { bars, findings: [] }
+  const time = bars.time.map((one) => calendar.period(one, step).start)
+  // Two in one period are no periods.
+  if (time.some((one, i) => i > 0 && one <= time[i - 1]!)) return { bars, findings: [] }
+  const moved = { ...bars, time }
+  return { bars: moved, findings: [findingOf('period_end', bars.length)] }
+}
+
+/** The last day of a month, or the last but three, where a weekend or a holiday is behind it. */
+function isEndOfMonth(day: Date): boolean {
+  const last = new Date(Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1, 0)).getUTCDate()
+  return day.getUTCDate() >= last - 3
+}
