@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { Problem } from '../../src/lib/problem.ts'
 import { type Bars, emptyBars } from '../../src/market/bars.ts'
 import { parseTime } from '../../src/market/bar-time.ts'
+import { marketOfFile } from '../../src/market/files/file-market.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
 import { seriesKey } from '../../src/market/bar-store.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
@@ -374,6 +375,58 @@ test('a flat file of Polygon is read by the names of its columns', async () => {
   expect(found).toMatchObject({ count: 2, first: 1_709_632_800_000, last: 1_709_632_860_000, spacing: '1m' })
   const { open, high, low, close, volume } = found.sample
   expect([open[0], high[0], low[0], close[0], volume[0]]).toEqual([10, 12, 9, 11, 5])
+})
+
+test('stocks that a column names apart are no one series', () => {
+  const rows = ['2024-01-02,1,2,0.5,1.5,5,AAL', '2024-01-03,1,2,0.5,1.5,5,AAPL']
+  const csv = `date,open,high,low,close,volume,Name\n${rows.join('\n')}\n`
+  expect(
+    inspectBars(new BarCache(testBars()), { exchange: 'E', symbol: 'S', interval: '' }, [Buffer.from(csv)]),
+  ).rejects.toThrow('several')
+})
+
+describe('files of Lean', () => {
+  const look = async (csv: string, fileName: string) =>
+    inspectBars(new BarCache(testBars()), { exchange: 'E', symbol: 'S', interval: '' }, [Buffer.from(csv)], {
+      fileName,
+    })
+  test('days and hours of shares are ten-thousandths, on the clock of New York', async () => {
+    const found = await look(
+      '20240102 00:00,4725000,4730000,4700000,4720000,100\n20240103 00:00,4720000,4721000,4600000,4650000,90\n',
+      'spy.csv',
+    )
+    expect(found.files[0]!.dialect).toMatchObject({ origin: 'Lean' })
+    const { open, high, low, close, volume } = found.sample
+    expect([open[0], high[0], low[0], close[0], volume[0]]).toEqual([472.5, 473, 470, 472, 100])
+  })
+  test('minutes count from the midnight of the day in their name, in summer and in winter', async () => {
+    const csv = '34200000,4725000,4730000,4700000,4720000,100\n34260000,4720000,4721000,4600000,4650000,90\n'
+    for (const [day, first] of [
+      ['20240102', '2024-01-02T14:30:00.000Z'],
+      ['20240702', '2024-07-02T13:30:00.000Z'],
+    ]) {
+      const found = await look(csv, `equity/usa/minute/spy/${day}_spy_minute_trade.csv`)
+      expect([new Date(found.first).toISOString(), found.spacing, found.sample.close[0]]).toEqual([
+        first!,
+        '1m',
+        472,
+      ])
+    }
+    expect(marketOfFile('20240102_spy_minute_trade.csv')).toMatchObject({ symbol: 'SPY', interval: '1m' })
+  })
+  test('its quotes, and prices of others than shares, are refused with what is read instead', () => {
+    const row = '34200000,1.1,1.2,1.0,1.1,100\n34260000,1.1,1.2,1.0,1.1,100\n'
+    expect(look(row, '20240102_eurusd_minute_quote.csv')).rejects.toThrow('import the days and hours')
+    expect(look(row, '20240102_btcusd_minute_trade.csv')).rejects.toThrow('import the days and hours')
+  })
+})
+
+test.each([
+  ['BTC_USDT-1h.feather', 'BTCUSDT', '1h'],
+  ['BTC_USDT_USDT-4h-futures.feather', 'BTCUSDT', '4h'],
+  ['ETH_BTC-1d.json', 'ETHBTC', '1d'],
+])('freqtrade’s names tell the market: %s', (name, symbol, interval) => {
+  expect(marketOfFile(name)).toEqual({ exchange: '', symbol, interval })
 })
 
 describe('weeks and months that are dated by their end', () => {

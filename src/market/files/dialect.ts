@@ -149,7 +149,7 @@ const NAMES: Readonly<Record<Role, readonly string[]>> = {
   quantity: words('qty quantity size amount volume vol v q объем'),
   bid: words('bid bidprice'),
   ask: words('ask askprice'),
-  ticker: words('ticker symbol instrumentname instrumentid тикер'),
+  ticker: words('ticker symbol instrumentname instrumentid name тикер'),
   side: SIDE_NAMES,
   bought: words(
     'bought takerbuyvolume takerbuybasevolume takerbuybaseassetvolume takerbuybaseasset takerbuybase',
@@ -186,13 +186,19 @@ export function dialectOf(text: string, hints: Hints, fileName = ''): Dialect {
   const [first] = lines
   if (!first) throw notRead(1, 'there are no rows')
   if (first.cells.length === 1) throw notRead(first.row, 'expected several columns, found one')
-  const shape = isData(first.cells)
-    ? headless(lines, delimiter, fileName, hints)
-    : named(first, lines.slice(1))
+  const ofDay = leanOfDay(lines, fileName)
+  const shape =
+    ofDay ??
+    (isData(first.cells) ? headless(lines, delimiter, fileName, hints) : named(first, lines.slice(1)))
   const rows = shape.header > 0 ? lines.slice(1) : lines
   const times = rows.map(({ cells }) => timeText(cells, shape.columns, delimiter)).filter((one) => one !== '')
   const decimal = decimalOf(hints.decimal, rows, shape, delimiter)
-  const dialect = { delimiter, decimal, sides: sidesIn(shape), ...withTimes(shape, times, hints) }
+  const dialect = {
+    delimiter,
+    decimal,
+    sides: sidesIn(shape),
+    ...withTimes(shape, times, ofDay ? { ...hints, unit: 'ms' } : hints),
+  }
   const byEnd = minutesByEnd(dialect, times, shape.zone !== null)
   const { adjust } = dialect
   if (!byEnd) return { ...dialect, byEnd }
@@ -596,6 +602,31 @@ function flaggedTrades({ count, cell }: Headless): Shape | null {
   return null
 }
 
+/** Lean writes shares in ten-thousandths of a dollar, on the clock of New York. */
+const LEAN = 1e4
+
+function fromLean(values: Float64Array): void {
+  for (let slot = 1; slot <= 4; slot++) values[slot]! /= LEAN
+}
+
+/** A day of Lean's minutes or seconds: milliseconds since midnight, and the day in the name of the file. */
+function leanOfDay(lines: readonly Line[], fileName: string): Shape | null {
+  const [, year, month, day, kind] =
+    /(?:^|[/\\])(\d{4})(\d\d)(\d\d)_[^/\\]+_(?:minute|second)_(\w+)\.csv$/i.exec(fileName) ?? []
+  const isCounted = lines.every(({ cells }) => /^\d{1,8}$/.test(cells[0] ?? ''))
+  if (kind === undefined || !isCounted) return null
+  const areShares = lines.every(({ cells }) => cells.slice(1, 5).every((cell) => /^\d+$/.test(cell)))
+  if (kind.toLowerCase() !== 'trade' || !areShares)
+    throw notRead(1, 'of Lean’s days only trades of shares are read; of others import the days and hours')
+  const midnight = Date.UTC(Number(year), Number(month) - 1, Number(day))
+  const zone = zoneOf(NEW_YORK)
+  const rows = { count: lines[0]!.cells.length } as Headless
+  return shapeOf('bars', barColumns(rows, 0), origin('Lean', NEW_YORK), (values) => {
+    fromLean(values)
+    values[0] = zone?.toUtc(midnight + values[0]!) ?? NaN
+  })
+}
+
 /** Rows that begin with seconds since 1970 or parts of them. */
 function ofExchange(rows: Headless): Shape | null {
   const { count, cell, every } = rows
@@ -633,6 +664,9 @@ function ofProgram(rows: Headless, fileName: string, { dates }: Hints): Shape | 
   }
   if (/^\d{8} \d{9}$/.test(cell(0)) && count >= 3)
     return shapeOf('quotes', { time: 0, bid: 1, ask: 2 }, historical)
+  const areWhole = [1, 2, 3, 4].every((index) => rows.every(index, /^\d+$/))
+  if (/^\d{8} \d{2}:\d{2}$/.test(cell(0)) && delimiter === ',' && count === 6 && areWhole)
+    return shapeOf('bars', barColumns(rows, 0), origin('Lean', NEW_YORK), fromLean)
   if (!/^\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/.test(cell(1))) return null
   // Only Kibot begins with the month. Seconds are of its ticks: price, bid, ask and size.
   const isKibot =

@@ -21,6 +21,16 @@ const RULES: readonly Rule[] = [
       interval: interval === '1mo' ? '1M' : /trades/i.test(interval) ? '1m' : interval,
     }),
   ],
+  // BTC_USDT-1h, BTC_USDT_USDT-1h-futures (freqtrade).
+  [
+    /^([A-Z0-9]+)_([A-Z0-9]+)(?:_[A-Z0-9]+)?-(\d+(?:[smhdwM]|mo))(?:-\w+)?$/,
+    (base, quote, interval) => ({ symbol: `${base}${quote}`, interval: interval.replace('mo', 'M') }),
+  ],
+  // 20240102_spy_minute_trade (Lean).
+  [
+    /^\d{8}_([a-z0-9.]+)_(minute|second)_\w+$/i,
+    (symbol, step) => ({ symbol, interval: step.toLowerCase() === 'minute' ? '1m' : '1s' }),
+  ],
   // DAT_ASCII_EURUSD_M1_2024, DAT_MT_EURUSD_M1_202401, DAT_ASCII_EURUSD_T_202401 (HistData).
   [/^DAT_[A-Z]+_([A-Z0-9]+)_(?:M1|T\w*)_\d+/i, (symbol) => ({ exchange: 'FX', symbol, interval: '1m' })],
   // EURUSD_Candlestick_15_M_BID_01.01.2024-31.01.2024, EURUSD_Ticks_01.01.2024-02.01.2024 (Dukascopy).
