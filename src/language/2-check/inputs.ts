@@ -259,7 +259,8 @@ function parameterOrder(here: Place, node: tree.Call, builtin: BuiltinFunction):
     parameters.some((parameter) => parameter.name === 'options')
   const overload =
     builtin.overloads.find((one) => takesOptions(one.parameters) === withOptions) ?? builtin.overloads[0]
-  return overload?.parameters.map((parameter) => parameter.name) ?? []
+  const names = overload?.parameters.map((parameter) => parameter.name) ?? []
+  return here.unit.version === 6 ? names : names.filter((name) => name !== 'active')
 }
 
 /** Whether the call may name this parameter. Up to v5 every input took all that v4's `input()` did. */

@@ -69,6 +69,7 @@ export function builtinValue(here: Place, written: string, node: Range): Expr | 
   if (name === 'na') return constant(node, NA, null)
   // v4's directions are bools; `legacy.ts` makes today's of them where an order takes one.
   if (here.unit.version < 5 && DIRECTIONS.has(name)) return constant(node, BOOL, name === 'strategy.long')
+  if (here.unit.version < 6 && name.startsWith('plot.linestyle_')) return null
   return builtinByName(here, name, node)
 }
 

@@ -3,6 +3,7 @@
 import type * as tree from '../1-parse/tree.ts'
 import type { Range } from '../source.ts'
 import * as messages from '../messages/checking.ts'
+import { dotted } from '../tree-walk.ts'
 import { coerce, describe, fits, isNumber, unify, wholeOrQuotient } from './convert.ts'
 import { embedded, fold } from './constant.ts'
 import { errorExpr, lazily, markHistory, type Place } from './place.ts'
@@ -104,11 +105,20 @@ export function unary(here: Place, node: tree.Unary): Expr {
 }
 
 export function binary(here: Place, node: tree.Binary): Expr {
+  // A style of plot() is no text, though it is written as one where it is kept (L17).
+  const style =
+    here.unit.version > 4 && node.operator === '+' ? [node.left, node.right].find(isPlotStyle) : undefined
+  if (style !== undefined) {
+    here.check.report(here, style, messages.operandType('+', 'a style of plot()'))
+    return errorExpr(node)
+  }
   // Only v6 leaves the right side alone when the left one decides.
   const isLazy = (node.operator === 'and' || node.operator === 'or') && here.unit.version === 6
   const right = isLazy ? lazily(here) : here
   return operation(here, node.operator, value(here, node.left), value(right, node.right), node)
 }
+
+const isPlotStyle = (node: tree.Expression) => dotted(node)?.startsWith('plot.style_') === true
 
 /** Also used for `x += y`, which is `x := x + y`. */
 export function operation(
