@@ -495,3 +495,42 @@ describe('a symbol whose trading hours nobody stated', () => {
     expect(done.warnings).toEqual([])
   })
 })
+
+describe('runs over the same bars have coarser ones in common', () => {
+  const asked =
+    '//@version=6\nindicator("x")\nplot(request.security(syminfo.tickerid, "60", close) + request.security(syminfo.tickerid, "120", high))'
+  const anew = () => plotted(runScript(asked, barsOf(CLOSES)))
+
+  test('and say what a run over bars of its own says', () => {
+    const bars = barsOf(CLOSES)
+    for (let i = 0; i < 3; i++) expect(plotted(runScript(asked, bars))).toEqual(anew())
+  })
+
+  test('until one of them goes back', () => {
+    const bars = barsOf(CLOSES)
+    runScript(asked, bars)
+    const back = open(asked, bars)
+    back.advance(6)
+    const kept = back.snapshot()
+    back.advance(12)
+    back.restore(kept)
+    // What comes from here on is another hour.
+    for (let i = 8; i < 12; i++) bars.close[i] = bars.high[i] = 100 + i
+    back.advance(12)
+    expect(plotted(back).at(-1)).toBe(111 + 8.5)
+    const { close, high } = barsOf(CLOSES)
+    bars.close.set(close)
+    bars.high.set(high)
+    expect(plotted(runScript(asked, bars))).toEqual(anew())
+  })
+
+  test('and another session or timeframe has its own', () => {
+    const bars = barsOf(CLOSES)
+    runScript(asked, bars)
+    const own = runScript(asked, bars, { symbol: { ...SYMBOL, timezone: 'Asia/Kolkata' } })
+    expect(plotted(own)).toEqual(
+      plotted(runScript(asked, barsOf(CLOSES), { symbol: { ...SYMBOL, timezone: 'Asia/Kolkata' } })),
+    )
+    expect(plotted(own)).not.toEqual(anew())
+  })
+})
