@@ -58,6 +58,8 @@ async function* linesOf(deps: ApiDeps, userId: string, bars: boolean): AsyncGene
   yield* placeLines(deps.kv, userId)
   for await (const item of deps.features.ledger.all(userId))
     yield { kind: 'trials', id: JSON.stringify([item.script, item.market, item.trials[0]?.[0]]), item }
+  for await (const item of deps.features.holdOuts.all(userId))
+    yield { kind: 'hold-out', id: JSON.stringify([item.exchange, item.symbol]), item }
 }
 
 async function* handLines(kv: Kv, of: MadeByHand, userId: string): AsyncGenerator<object> {

@@ -18,7 +18,7 @@ import { DRAWINGS } from '../wire/drawing.ts'
 import { CHANNELS } from '../wire/channel.ts'
 import type { AnswerOf } from '../wire/operations.ts'
 import type { Wire } from '../wire/schema.ts'
-import { TriedTogether } from '../wire/transfer.ts'
+import { HeldOutOf, TriedTogether } from '../wire/transfer.ts'
 import type { ApiDeps } from './access.ts'
 import {
   type Ask,
@@ -138,6 +138,8 @@ class Taking {
         return this.#takeBars(item)
       case 'trials':
         return this.#takeTrials(item)
+      case 'hold-out':
+        return this.#takeHoldOut(item)
       default:
         throw invalidField('/kind', 'unknown', 'This version of Chartroom does not know this kind of item.')
     }
@@ -217,6 +219,12 @@ class Taking {
   async #takeTrials(item: Item): Promise<boolean> {
     const { features, userId } = this.#deps
     return features.ledger.takeIn(userId, checkBody(TriedTogether, item, []) as Wire<typeof TriedTogether>)
+  }
+
+  /** So does a look at bars that are held out. */
+  async #takeHoldOut(item: Item): Promise<boolean> {
+    const { features, userId } = this.#deps
+    return features.holdOuts.takeIn(userId, checkBody(HeldOutOf, item, []) as Wire<typeof HeldOutOf>)
   }
 
   /** A window of a series. A series that was there before stays as it is. */

@@ -2,7 +2,7 @@
 
 import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'
-import { nullable, oneOf } from './schema.ts'
+import { nullable, oneOf, Time } from './schema.ts'
 
 const Counts = Type.Record(Type.String(), Type.Integer())
 
@@ -14,12 +14,20 @@ export const TriedTogether = Type.Object({
   trials: Type.Array(Type.Tuple([Name, nullable(Type.Number())]), { maxItems: 500 }),
 })
 
+/** A line of the file: where the bars held out of a market begin, and which backtests were judged on them. */
+export const HeldOutOf = Type.Object({
+  exchange: Name,
+  symbol: Name,
+  from: Time,
+  looks: Type.Array(Name, { maxItems: 1000 }),
+})
+
 export const TRANSFERS = {
   'GET /api/platform/export': {
     access: 'session scripts:read ideas:read',
     summary: 'Everything you own as one file',
     description:
-      'Lines of JSON, compressed with gzip: scripts with their revisions, backtests, sweeps, portfolios, scans and forward runs with their results, ideas, watchlists, alerts, channels, webhooks, inboxes, drawings, layouts, cursors and bookmarks, and what the ledger of trials has counted; with `bars=yes` also the bars that you imported for yourself, of the owner and admins those that everybody has. Secrets of channels, webhooks and inboxes, provider keys, tokens and passwords are not in it, nor are logs of what was sent, work that is still under way, and what a browser keeps for itself: colours, keys, styles and templates of drawings, favourites. A token needs every scope that ends with `:read`.',
+      'Lines of JSON, compressed with gzip: scripts with their revisions, backtests, sweeps, portfolios, scans and forward runs with their results, ideas, watchlists, alerts, channels, webhooks, inboxes, drawings, layouts, cursors and bookmarks, what the ledger of trials has counted, and which results were judged on bars held out; with `bars=yes` also the bars that you imported for yourself, of the owner and admins those that everybody has. Secrets of channels, webhooks and inboxes, provider keys, tokens and passwords are not in it, nor are logs of what was sent, work that is still under way, and what a browser keeps for itself: colours, keys, styles and templates of drawings, favourites. A token needs every scope that ends with `:read`.',
     query: Type.Object({ bars: Type.Optional(oneOf(['yes', 'no'])) }),
   },
   'POST /api/platform/import': {

@@ -39,7 +39,7 @@ async function server(bars = 400) {
         ...body,
       })
     ).json
-  return { ...made, ask, ran, close: () => made.pool.close() }
+  return { ...made, headers, ask, ran, close: () => made.pool.close() }
 }
 
 test('a stretch has the trades that closed in it, and all stretches together have all', async () => {
@@ -104,6 +104,27 @@ test('the first look fixes what is held out; what lies before or within it alone
     'bars_not_found',
   )
   close()
+})
+
+test('looks go along to another server, and count once', async () => {
+  const here = await server()
+  const { id } = await here.ran()
+  await here.ask('POST', `/backtests/${id}/judge`)
+  const exported = await here.app.handle(
+    new Request('http://localhost/api/platform/export', { headers: here.headers }),
+  )
+  const file = new Uint8Array(await exported.arrayBuffer())
+  const there = await server()
+  for (const count of ['imported', 'present']) {
+    const { json } = await there.call('POST', '/api/platform/import', {
+      headers: { ...there.headers, 'content-type': 'application/gzip' },
+      body: file,
+    })
+    expect([count, json[count]['hold-out']]).toEqual([count, 1])
+    expect((await there.ask('GET', `/hold-out?${SERIES}`)).json.holdOut).toMatchObject({ looks: 1 })
+  }
+  here.close()
+  there.close()
 })
 
 test('luck alone shows an edge once in twenty at most: it has to be rarer with every try and every look', () => {

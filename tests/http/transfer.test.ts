@@ -328,6 +328,7 @@ const OTHERWISE = [
   'cursors',
   'bookmarks',
   'trial',
+  'hold-out',
 ]
 const NOT_EXPORTED: Readonly<Record<string, string>> = {
   users: 'who somebody is belongs to the server',

@@ -9,6 +9,8 @@ import type { SeriesKey } from '../../market/bar-store.ts'
 import { lowerBound, type Bars } from '../../market/bars.ts'
 import { barsSeenBy } from '../../market/seen-bars.ts'
 import type { Key, Kv } from '../../store/kv.ts'
+import type { Wire } from '../../wire/schema.ts'
+import type { HeldOutOf } from '../../wire/transfer.ts'
 import { decide } from '../../store/transaction.ts'
 
 /** A longer past tells a strategy little of today. */
@@ -16,6 +18,8 @@ const BARS = 20_000
 const SHARE = 0.25
 /** More looks than this are as good as none: the next one is held to the same. */
 const LOOKS_MAX = 1000
+/** Markets that are read together. */
+const PAGE = 500
 
 interface Kept {
   readonly from: number
@@ -66,6 +70,30 @@ export class HoldOuts {
       if (looks.length >= LOOKS_MAX) return [LOOKS_MAX, {}]
       const kept: Kept = { from, looks: [...looks, id] }
       return [kept.looks.length, { sets: [{ key: at, value: JSON.stringify(kept) }] }]
+    })
+  }
+
+  /** All that a user has looked at. */
+  async *all(userId: string): AsyncGenerator<Wire<typeof HeldOutOf>> {
+    const prefix: Key = ['hold-out', userId]
+    for (let after: Key | undefined; ;) {
+      const page = await this.#deps.kv.list({ prefix }, { limit: PAGE, ...(after && { after }) })
+      for (const { key, value } of page)
+        yield { exchange: String(key[2]), symbol: String(key[3]), ...(JSON.parse(value) as Kept) }
+      after = page.at(-1)?.key
+      if (page.length < PAGE) return
+    }
+  }
+
+  /** Counts looks that were taken elsewhere, once. Answers whether any of them is new. */
+  takeIn(userId: string, { exchange, symbol, from, looks }: Wire<typeof HeldOutOf>): Promise<boolean> {
+    const key: Key = ['hold-out', userId, exchange, symbol]
+    return decide(this.#deps.kv, async (tx) => {
+      const entry = await tx.get(key)
+      const kept = entry ? (JSON.parse(entry.value) as Kept) : { from, looks: [] as string[] }
+      const all = [...new Set([...kept.looks, ...looks])].slice(0, LOOKS_MAX)
+      if (entry && all.length === kept.looks.length) return [false, {}]
+      return [true, { sets: [{ key, value: JSON.stringify({ from: kept.from, looks: all }) }] }]
     })
   }
 
