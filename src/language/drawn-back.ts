@@ -15,7 +15,7 @@ import {
   statementsBelow,
 } from './tree-walk.ts'
 
-export interface DrawnBack {
+interface DrawnBack {
   readonly cause: 'negative_offset' | 'drawn_back'
   readonly start: number
   readonly end: number

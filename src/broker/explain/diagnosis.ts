@@ -14,7 +14,7 @@ const SHARE = 0.03
 const SETTLED = 8
 const MINUTE = 60_000
 
-export interface Evidence {
+interface Evidence {
   readonly expected: readonly ExportedTrade[]
   readonly pairs: readonly Pair[]
   readonly report: Report
