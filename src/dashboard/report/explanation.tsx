@@ -42,12 +42,11 @@ export function WhyItDiffers({ found, onRun }: { readonly found: Explanation; re
         <ul>
           {causes.map(({ message, since }) => (
             <li key={message}>
-              {message}
-              {since && (
-                <span class="muted">
-                  , first seen on bar {count(since.bar)}, {timeText(since.time, zone.value, true)}
-                </span>
-              )}
+              {/* A single one stands in the sentence above. */}
+              {causes.length > 1 && `${message}: `}
+              {since
+                ? `first seen on bar ${count(since.bar)}, ${timeText(since.time, zone.value, true)}`
+                : 'seen on no bar by itself'}
             </li>
           ))}
         </ul>
