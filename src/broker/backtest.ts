@@ -72,7 +72,7 @@ export interface BacktestResult {
   moments(): Moments | null
   /** Made when first read: for a million bars, that takes longer than the run. */
   readonly tracks: readonly Track[]
-  /** The JSON texts of both, made piece by piece, with at most one item of a list in memory. */
+  /** The JSON texts of both, made piece by piece, with at most a few dozen items of a list in memory. */
   reportTexts(): Iterable<string>
   /** A piece of bytes is to be used before the next one is asked for. */
   trackTexts(kinds?: TrackKinds): Iterable<string | Uint8Array>
