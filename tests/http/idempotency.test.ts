@@ -187,6 +187,7 @@ const MAKING: readonly Scenario[] = [
 const SAME_AGAIN = [
   '/api/platform/backtests/preview',
   '/api/platform/backtests/:id/replay',
+  '/api/platform/backtests/:id/judge',
   '/api/platform/backtests/:id/verify',
   '/api/platform/backtests/:id/repaint',
   '/api/platform/backtests/:id/compare',

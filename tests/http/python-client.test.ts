@@ -208,7 +208,7 @@ test('the notebook of the samples runs as it is', async () => {
   const headers = await real.signUp()
   await real.call('POST', '/api/platform/bars/import?symbol=SPX&exchange=SP&interval=1d', {
     headers: { ...headers, 'content-type': 'text/csv' },
-    body: barCsv(300),
+    body: barCsv(300, Date.UTC(2025, 0, 1), 86_400_000),
   })
   // `room` of the notebook is the one that stands there already, signed in by the cookie of the request.
   const cellsHere = code.join('\n').replace(/^room = .*$/m, '')
