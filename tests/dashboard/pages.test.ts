@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { decryptedPush, startPushService, subscribed } from '../notify/channels/push-service.ts'
 import { zip } from '../market/archives.ts'
 import { violations } from './axe.ts'
-import { noBrowser, painted, startSite, type Site } from './browser.ts'
+import { noBrowser, startSite, type Site } from './browser.ts'
 import { cutOff, sideways } from './sideways.ts'
 
 const ARCHIVE = zip([
