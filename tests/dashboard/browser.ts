@@ -102,7 +102,7 @@ export async function startSite({
     },
   })
   const { url, setupLink } = await addressOf(server.stdout)
-  const browser: Browser = await chromium.launch(launchOptions(CHROMIUM!))
+  const browser = await sharedBrowser()
   const context = await browser.newContext()
   if (owner) {
     const signedUp = await context.request.post(`${url}/api/auth/sign-up`, { data: OWNER })
@@ -159,13 +159,23 @@ export async function startSite({
     },
     closePages,
     async close() {
-      await browser.close()
+      await kept.close()
+      await closePages()
       server.kill()
       await server.exited
       await proxy?.stop(true)
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** All files of tests that a process runs share one, which ends with the process. */
+let launched: Promise<Browser> | null = null
+
+async function sharedBrowser(): Promise<Browser> {
+  if (launched && (await launched).isConnected()) return launched
+  launched = chromium.launch(launchOptions(CHROMIUM!))
+  return launched
 }
 
 /** For a page: what the browser has stored, by the name in settings, where it has not stored something else since. */
@@ -209,6 +219,10 @@ export class KeptPage {
     await page.setViewportSize(size)
     this.remembering = await page.addInitScript(remember, remembered)
     return { page, complaints: complaintsOf(page) }
+  }
+
+  async close(): Promise<void> {
+    await this.page?.context().close()
   }
 
   async leave(): Promise<void> {
