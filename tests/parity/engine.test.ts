@@ -4,7 +4,6 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { measureParity } from '../../src/cli/parity.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'engine-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -37,10 +36,11 @@ else if (id !== 'silent') console.log(JSON.stringify({ plots: { c: bars.map((bar
 )
 
 test('an engine is asked by standard input, and its answers are held against what is expected', () => {
-  const lines: string[] = []
   const command = `"${process.execPath}" "${engine}"`
-  expect(measureParity(folder, { engine: command }, (line) => lines.push(line))).toBe(false)
-  expect(lines).toEqual([
+  const main = `${import.meta.dir}/../../src/main.ts`
+  const { exitCode, stdout } = Bun.spawnSync([process.execPath, main, 'parity', folder, '--engine', command])
+  expect(exitCode).toBe(1)
+  expect(stdout.toString().trimEnd().split('\n')).toEqual([
     '✗ facts: made here/closes 0/1 · c on bar 1: 2 expected, 2.5 found',
     '✓ facts: made here/last-close 1/1',
     '✓ facts: made here/refused 1/1',

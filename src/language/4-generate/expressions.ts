@@ -16,6 +16,7 @@ import { History } from '../runtime/history.ts'
 import { OBJECT } from '../runtime/reach.ts'
 import {
   concatenate,
+  nothingJoined,
   differs,
   differsBool,
   differsColor,
@@ -263,7 +264,7 @@ function binary(module: Module, expr: BinaryExpr, into: Body): Code {
     case '+':
       if (expr.type.kind === 'string') {
         const last = module.temporary()
-        module.fixed.line(`const ${last}={left:null,right:null,text:""};`)
+        module.fixed.line(`const ${last}=${module.constant(nothingJoined)}();`)
         return js`${module.constant(concatenate)}(${left},${right},R,${last})`
       }
       return js`(${left}+${right})`

@@ -77,6 +77,8 @@ interface Joined {
   text: string
 }
 
+export const nothingJoined = (): Joined => ({ left: null, right: null, text: '' })
+
 /**
  * On most bars a place puts the same texts together as on the one before. The text is the same one then, whose characters and
  * hash the engine knows already: it need not be written out to look it up in a map.
