@@ -205,13 +205,6 @@ function hoist(schema: unknown, schemas: Record<string, unknown>): unknown {
   return { $ref: `#/components/schemas/${id}` }
 }
 
-/** A self-contained JSON Schema, with the named schemas it uses under `$defs`. */
-export function standingAlone(schema: TSchema): { readonly type: 'object' } & Record<string, unknown> {
-  const named: Record<string, unknown> = {}
-  const whole = JSON.stringify({ ...(hoist(schema, named) as object), $defs: named })
-  return { ...JSON.parse(whole.replaceAll('"#/components/schemas/', '"#/$defs/')), type: 'object' }
-}
-
 /** Keywords of ours that JSON Schema does not have. */
 const OURS: ReadonlySet<string> = new Set(['$id', 'expected', 'form', 'unit', 'means', 'heading'])
 
