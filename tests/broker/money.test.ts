@@ -99,7 +99,10 @@ describe('margin', () => {
 
   test('holds while equity is not below it, but for what floats lose', () => {
     expect([called(1000), called(1000.01), called(1000 - 5e-9)]).toEqual([0, 0, 0])
-    expect(called(1000 - 5e-8)).toBeGreaterThan(0)
+    expect(called(1000 - 2e-6)).toBeGreaterThan(0)
+    // An order for all of an equity, whose budget F5 has rounded up to ten digits.
+    expect(exceeds(2245236.504973169, 2245236.504523354)).toBe(false)
+    expect(exceeds(2245236.506, 2245236.504523354)).toBe(true)
     expect([exceeds(1, 1), exceeds(1.001, 1), exceeds(0, -1), exceeds(-1, -1)]).toEqual([
       false,
       true,
