@@ -58,7 +58,7 @@ interface Package {
   readonly author?: string | { readonly name?: string }
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
-  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
+  readonly peerDependenciesMeta?: Readonly<Record<string, unknown>>
 }
 
 export function licenseTexts(): string {
@@ -90,8 +90,8 @@ function bundledPackages(): string[] {
     if (folder === null || found.has(folder)) continue
     found.add(folder)
     const { dependencies: needed, peerDependencies: peers, peerDependenciesMeta: meta } = manifestOf(folder)
-    const required = Object.keys(peers ?? {}).filter((name) => !meta?.[name]?.optional)
-    for (const name of [...Object.keys(needed ?? {}), ...required])
+    // The bundler takes in an optional one, too, if another package has brought it.
+    for (const name of Object.keys({ ...needed, ...peers, ...meta }))
       if (!AT_HOME.test(name)) waiting.push(folderOf(name, folder))
   }
   return [...found].toSorted((a, b) => (manifestOf(a).name < manifestOf(b).name ? -1 : 1))
