@@ -235,21 +235,15 @@ export function tradeColumns(context: TradeContext, table: TradeTable): Rows {
   const { fills } = context
   const each = (of: (row: number) => number) => filled(count, of)
   const texts = (of: (label: Label) => string | null) => fills.labels.map(of)
+  const entered = each((k) => fills.label[table.entry[k]!]!)
+  // The label of open trades comes after all others.
+  const exited = each((k) => (k < closed ? fills.label[table.exit[k]!]! : fills.labels.length))
   const listed: Listed = {
     ...context,
     table,
     each,
-    entered: (of) =>
-      picks(
-        texts(of),
-        each((k) => fills.label[table.entry[k]!]!),
-      ),
-    // The label of open trades comes after all others.
-    exited: (of, open) =>
-      picks(
-        [...texts(of), open],
-        each((k) => (k < closed ? fills.label[table.exit[k]!]! : fills.labels.length)),
-      ),
+    entered: (of) => picks(texts(of), entered),
+    exited: (of, open) => picks([...texts(of), open], exited),
   }
   return new Rows(
     count,
