@@ -2,6 +2,7 @@
 
 import { Type, type Static, type TObject, type TSchema } from '@sinclair/typebox'
 import type { Agent, Json } from './call.ts'
+import { LONG, SHORT } from './short.ts'
 
 /** What a client may rely on before it calls: whether the tool changes anything, and how. */
 interface Hints {
@@ -65,7 +66,7 @@ export const arg = {
   limit: (most: number, usual: number) =>
     optional(Type.Integer({ minimum: 1, maximum: most, default: usual })),
   chars: optional(
-    Type.Integer({ minimum: 200, maximum: 100_000, default: 2000, description: 'Longest answer' }),
+    Type.Integer({ minimum: 200, maximum: LONG, default: SHORT, description: 'Longest answer' }),
   ),
 } as const
 

@@ -34,7 +34,7 @@ export interface HeldOut {
   readonly looks: number
 }
 
-const keptKey = (userId: string, { exchange, symbol }: SeriesKey): Key => [
+const keptKey = (userId: string, { exchange, symbol }: Pick<SeriesKey, 'exchange' | 'symbol'>): Key => [
   'hold-out',
   userId,
   exchange,
@@ -86,8 +86,8 @@ export class HoldOuts {
   }
 
   /** Counts looks that were taken elsewhere, once. Answers whether any of them is new. */
-  takeIn(userId: string, { exchange, symbol, from, looks }: Wire<typeof HeldOutOf>): Promise<boolean> {
-    const key: Key = ['hold-out', userId, exchange, symbol]
+  takeIn(userId: string, { from, looks, ...market }: Wire<typeof HeldOutOf>): Promise<boolean> {
+    const key = keptKey(userId, market)
     return decide(this.#deps.kv, async (tx) => {
       const entry = await tx.get(key)
       const kept = entry ? (JSON.parse(entry.value) as Kept) : { from, looks: [] as string[] }
