@@ -7,9 +7,8 @@ import { runBacktest } from '../../src/broker/run.ts'
 import { parseTradeList } from '../../src/broker/trade-csv.ts'
 import { seededRandom, type SeededRandom } from '../../src/lib/seeded-random.ts'
 import { emptyBars, selectBars, type Bars } from '../../src/market/bars.ts'
-import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
 import { isLong } from '../long.ts'
-import { exportOf, market, SYMBOL } from './exported-lists.ts'
+import { exportOf, market, requestOn, SYMBOL } from './exported-lists.ts'
 
 const SEED = Number(process.env['SEED'] ?? 20_261_128)
 const { bars: BARS, minutes } = market(isLong ? 1500 : 700)
@@ -201,19 +200,7 @@ const FAULTS: Readonly<Record<string, Make>> = {
   },
 }
 
-function request(source: string, change: Partial<BacktestRequest> = {}): BacktestRequest {
-  return {
-    source,
-    inputs: {},
-    bars: BARS,
-    symbol: SYMBOL,
-    interval: '15m',
-    limits: DEFAULT_LIMITS,
-    series: () => null,
-    now: () => 0,
-    ...change,
-  }
-}
+const request = (source: string, change: Partial<BacktestRequest> = {}) => requestOn(BARS, source, change)
 
 /** Another exchange's prices of the same market: a few ticks beside it, a little more at times. */
 function otherFeed(random: SeededRandom): Bars {

@@ -8,7 +8,7 @@ import { parseTradeList } from '../../src/broker/trade-csv.ts'
 import { emptyBars, selectBars } from '../../src/market/bars.ts'
 import { defaultSymbol } from '../../src/market/symbols.ts'
 import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
-import { exportOf, market, START, SYMBOL } from './exported-lists.ts'
+import { exportOf, market, requestOn, START, SYMBOL } from './exported-lists.ts'
 
 const { bars: BARS, minutes } = market(1500)
 const FINER = { bars: minutes, interval: '1m' }
@@ -30,19 +30,7 @@ if bar_index % 50 == 0
     strategy.close_all()
 `
 
-function request(change: Partial<BacktestRequest> = {}): BacktestRequest {
-  return {
-    source: SCRIPT,
-    inputs: {},
-    bars: BARS,
-    symbol: SYMBOL,
-    interval: '15m',
-    limits: DEFAULT_LIMITS,
-    series: () => null,
-    now: () => 0,
-    ...change,
-  }
-}
+const request = (change: Partial<BacktestRequest> = {}) => requestOn(BARS, SCRIPT, change)
 
 function explained(csv: string, own: BacktestRequest = request(), options: Partial<ExplainOptions> = {}) {
   const { trades } = parseTradeList(csv)

@@ -1,5 +1,7 @@
 // A market of random prices, and the list that TradingView would export of a run.
 
+import type { BacktestRequest } from '../../src/broker/backtest.ts'
+import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
 import { defaultSymbol } from '../../src/market/symbols.ts'
@@ -41,6 +43,25 @@ export function market(count: number): { readonly bars: Bars; readonly minutes: 
     bars.volume[i] = minutes.volume.subarray(from, to).reduce((sum, one) => sum + one, 0)
   }
   return { bars, minutes }
+}
+
+/** A run over bars of the market, without inputs, other series or a clock. */
+export function requestOn(
+  bars: Bars,
+  source: string,
+  change: Partial<BacktestRequest> = {},
+): BacktestRequest {
+  return {
+    source,
+    inputs: {},
+    bars,
+    symbol: SYMBOL,
+    interval: '15m',
+    limits: DEFAULT_LIMITS,
+    series: () => null,
+    now: () => 0,
+    ...change,
+  }
 }
 
 /** As TradingView writes it: two rows a trade, wall clock of the chart, two decimals of profit. */
