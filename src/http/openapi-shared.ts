@@ -31,10 +31,7 @@ export function sharedDocument(document: object): object {
       Object.entries(methods).map(([method, operation]) => [
         method,
         shapes.inOperation({
-          ...withoutUsual(operation),
-          ...(operation['parameters'] !== undefined && {
-            parameters: (operation['parameters'] as Json[]).map((one) => parameters.of(one)),
-          }),
+          ...withoutUsual(operation, (one) => parameters.of(one)),
           responses: Object.fromEntries(
             Object.entries(operation['responses'] as Record<string, Json>).map(([status, answer]) => [
               status,
@@ -66,8 +63,13 @@ export function sharedDocument(document: object): object {
 /** Of most operations; it stands at the top once. */
 const USUAL = [{ session: [] }, { 'api-token': [] }]
 
-function withoutUsual({ security, ...operation }: Json): Json {
-  return JSON.stringify(security) === JSON.stringify(USUAL) ? operation : { ...operation, security }
+function withoutUsual({ security, parameters = [], ...operation }: Json, by: (one: Json) => Json): Json {
+  const each = (parameters as Json[]).map(by)
+  return {
+    ...operation,
+    ...(each.length > 0 && { parameters: each }),
+    ...(JSON.stringify(security) !== JSON.stringify(USUAL) && { security }),
+  }
 }
 
 /** Whole objects that occur twice, such as answers. */

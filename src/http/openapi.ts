@@ -199,6 +199,8 @@ function hoist(schema: unknown, schemas: Record<string, unknown>): unknown {
     delete copy.anyOf
     copy.enum = variants.map((variant) => variant.const)
   }
+  // A value says its type.
+  if ('const' in copy) delete copy.type
   const id = (schema as { $id?: string }).$id
   if (id === undefined) return copy
   schemas[id] = copy

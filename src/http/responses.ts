@@ -96,7 +96,7 @@ export function responsesOf(
 ): Record<string, object> {
   const responses: Record<string, object> = {
     200: {
-      description: 'Done.',
+      description: 'OK.',
       ...done,
       ...(keepsAnswers(route) && {
         headers: { 'Idempotent-Replayed': { $ref: '#/components/headers/Replayed' } },
@@ -120,7 +120,6 @@ export function responsesOf(
 
 const refused = (codes: readonly ProblemCode[], mayRetry: boolean) => ({
   description: codes.map((code) => `\`${code}\`: ${PROBLEM_CODES[code].meaning}`).join('\n\n'),
-  'x-codes': codes,
   content: refusal,
   ...(mayRetry && { headers: RETRY }),
 })

@@ -44,6 +44,8 @@ export const STREAM_EVENTS = {
 } as const
 export type StreamEvents = { readonly [E in keyof typeof STREAM_EVENTS]: Wire<(typeof STREAM_EVENTS)[E]> }
 
+const OrderEvent = Type.Object(ORDER_EVENT, { $id: 'OrderEvent' })
+
 /** The `data` of each kind of event that receivers are sent. */
 export const RECEIVER_EVENTS = {
   'backtest.reportReady': Type.Object(
@@ -77,9 +79,9 @@ export const RECEIVER_EVENTS = {
     },
     { $id: 'AlertTriggered' },
   ),
-  'order.placed': Type.Object(ORDER_EVENT, { $id: 'OrderPlaced' }),
-  'order.filled': Type.Object(ORDER_EVENT, { $id: 'OrderFilled' }),
-  'order.cancelled': Type.Object(ORDER_EVENT, { $id: 'OrderCancelled' }),
+  'order.placed': OrderEvent,
+  'order.filled': OrderEvent,
+  'order.cancelled': OrderEvent,
   'webhook.test': Type.Object({ webhookId: idOf('wh'), name: Type.String() }, { $id: 'WebhookTest' }),
 } as const
 export type ReceiverEvent = keyof typeof RECEIVER_EVENTS

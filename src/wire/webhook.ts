@@ -48,11 +48,11 @@ export const PARCEL = {
   resendOf: nullable(Type.String()),
 }
 
-const deliveryOf = <E extends ReceiverEvent>(event: E) =>
+const deliveryOf = <E extends ReceiverEvent>(event: E, ...others: readonly E[]) =>
   Type.Object({
     id: idOf('msg'),
     webhookId: idOf('wh'),
-    event: Type.Literal(event),
+    event: oneOf([event, ...others]),
     data: nullable(RECEIVER_EVENTS[event]),
     ...PARCEL,
   })
@@ -61,9 +61,7 @@ const Delivery = Type.Union(
   [
     deliveryOf('backtest.reportReady'),
     deliveryOf('alert.triggered'),
-    deliveryOf('order.placed'),
-    deliveryOf('order.filled'),
-    deliveryOf('order.cancelled'),
+    deliveryOf('order.placed', 'order.filled', 'order.cancelled'),
     deliveryOf('webhook.test'),
   ],
   { $id: 'Delivery' },

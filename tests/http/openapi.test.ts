@@ -117,6 +117,10 @@ test('the document is the same whatever was called before it', async () => {
   expect((await other.call('GET', '/api/openapi.json')).text).toBe(served.text)
 })
 
+/** A line of an answer's description begins with its code. */
+const codesIn = (answer: { readonly description: string } | undefined) =>
+  [...(answer?.description ?? '').matchAll(/^`(\w+)`: /gm)].map(([, code]) => code)
+
 test('it names the answers that are no 200, the headers that count, and every code', () => {
   const backtests = document.paths['/api/platform/backtests'].post as Operation
   expect(Object.keys(backtests.responses)).toEqual(
@@ -126,7 +130,7 @@ test('it names the answers that are no 200, the headers that count, and every co
   const one = document.paths['/api/platform/backtests/{id}'].get as Operation
   expect(Object.keys(one.responses)).toContain('304')
   // A matcher inside of `toMatchObject` would be written into the document, which others compare.
-  expect(one.responses['404']).toHaveProperty('x-codes', ['not_found', 'backtest_not_found'])
+  expect(codesIn(one.responses['404'])).toEqual(['not_found', 'backtest_not_found'])
   for (const { operation } of operations)
     for (const status of ['429', '503', 'default'])
       if (operation.responses[status])
@@ -144,8 +148,7 @@ test('what takes a large body says that it may be too large, of another type, an
     .flatMap(({ path, operation }) => (operation.responses['408'] ? [] : [path]))
   expect([large.length > 6, missing]).toEqual([true, []])
   for (const { operation } of large)
-    expect(operation.responses['default']).toHaveProperty(
-      'x-codes',
+    expect(codesIn(operation.responses['default'])).toEqual(
       expect.arrayContaining(['payload_too_large', 'unsupported_media_type']),
     )
 })

@@ -41,12 +41,7 @@ interface DocumentedOperation {
   readonly security?: readonly object[]
   readonly parameters?: readonly Parameter[]
   readonly requestBody?: { readonly content: Content }
-  readonly responses: Readonly<
-    Record<
-      string,
-      { readonly description: string; readonly content?: Content; readonly 'x-codes'?: readonly string[] }
-    >
-  >
+  readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>
 }
 
 export interface OpenApi {
