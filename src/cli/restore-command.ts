@@ -191,12 +191,13 @@ async function whatItLacks(
 }
 
 /** What is lost without the key, by what there is of it. */
-function sealedText({ webhooks, channels, providers }: SealedCount): string {
+function sealedText({ webhooks, channels, bridges, providers }: SealedCount): string {
   const counted = (count: number, of: string, noun: string) =>
     count === 0 ? [] : [`the ${of}${count === 1 ? '' : 's'} of ${count} ${noun}${count === 1 ? '' : 's'}`]
   const all = [
     ...counted(webhooks, 'secret', 'webhook'),
     ...counted(channels, 'secret', 'channel'),
+    ...counted(bridges, 'secret', 'bridge'),
     ...counted(providers, 'key', 'provider'),
   ]
   const last = all.pop()

@@ -37,6 +37,7 @@ import type { Drawings } from '../people/charts/drawings.ts'
 import type { Layouts } from '../people/charts/layouts.ts'
 import type { Watchlists } from '../people/watchlists/watchlists.ts'
 import type { Outbox } from '../notify/webhooks/deliveries.ts'
+import type { Bridges } from '../notify/bridges/bridges.ts'
 import type { Channels } from '../notify/channels/channels.ts'
 import type { Inboxes } from '../notify/channels/inboxes.ts'
 import type { Notice } from '../notify/channels/kind.ts'
@@ -71,6 +72,7 @@ export interface Features {
   readonly places: Places
   readonly receivers: Receivers
   readonly channels: Channels
+  readonly bridges: Bridges
   readonly pushSigner: PushSigner
   /** What links in messages do. */
   readonly tapped: Tapped
@@ -97,6 +99,8 @@ export interface Features {
   readonly readerFor: (userId: string, signal: AbortSignal) => StageBars
   /** Called after something was added to the outbox of this user's webhooks. */
   wakeDeliveries(ownerId: string): void
+  /** Does the same for their bridges. */
+  wakeOrders(ownerId: string): void
   /** Does the same for their channels. */
   wakeNotifications(ownerId: string): void
   /** What a test of a channel with this name says. */

@@ -54,6 +54,8 @@ function shown({
   foreseen: _foreseen,
   turn: _turn,
   begun: _begun,
+  close: _close,
+  day: _day,
   provisional = false,
   ...run
 }: ForwardRun): ForwardRunWire {

@@ -68,6 +68,7 @@ import { DRAWING_ROUTES } from './drawings.ts'
 import { LAYOUT_ROUTES } from './layouts.ts'
 import { TRANSFER_ROUTES } from './transfer.ts'
 import { WATCHLIST_ROUTES } from './watchlists.ts'
+import { BRIDGE_ROUTES } from './bridges.ts'
 import { CHANNEL_ROUTES } from './channels.ts'
 import { INBOX_ROUTES } from './inboxes.ts'
 import { LINK_ROUTES } from './links.ts'
@@ -98,6 +99,7 @@ const RESOURCES: Resources = [
   ['Webhooks', WEBHOOK_ROUTES],
   ['Channels', CHANNEL_ROUTES],
   ['Inboxes', INBOX_ROUTES],
+  ['Bridges', BRIDGE_ROUTES],
   ['Alerts', LINK_ROUTES],
   ['Search', SEARCH_ROUTES],
   ['Support', SUPPORT_ROUTES],

@@ -28,6 +28,7 @@ const LAYOUT: Codes = ['layout_not_found']
 const WATCHLIST: Codes = ['watchlist_not_found']
 const WEBHOOK: Codes = ['webhook_not_found']
 const INBOX: Codes = ['inbox_not_found']
+const BRIDGE: Codes = ['bridge_not_found']
 const CHANNEL: Codes = ['channel_not_found']
 const OWNER: Codes = ['not_found']
 const OPENID: Codes = ['not_found', 'identity_provider_unavailable']
@@ -178,6 +179,11 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'POST /api/platform/replay/bookmarks': KEPT,
 
   'POST /api/platform/inboxes': KEPT,
+  'POST /api/platform/bridges': [...KEPT, 'webhook_url_blocked'],
+  'PATCH /api/platform/bridges/:id': [...BRIDGE, 'webhook_url_blocked', 'conflict', 'session_required'],
+  'DELETE /api/platform/bridges/:id': BRIDGE,
+  'POST /api/platform/bridges/:id/test': [...BRIDGE, 'conflict'],
+  'POST /api/platform/bridges/orders/:id/resend': [...BRIDGE, 'conflict'],
   'PATCH /api/platform/inboxes/:id': INBOX,
   'DELETE /api/platform/inboxes/:id': INBOX,
   'GET /api/platform/inboxes/:id/messages': INBOX,

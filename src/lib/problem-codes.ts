@@ -118,6 +118,7 @@ export const PROBLEM_CODES = {
   alert_not_found: notThere('alert'),
   article_not_found: notThere('help article'),
   backtest_not_found: notThere('backtest'),
+  bridge_not_found: notThere('bridge or order'),
   channel_not_found: notThere('channel'),
   delivery_not_found: notThere('delivery'),
   idea_not_found: notThere('idea'),

@@ -82,6 +82,18 @@ export class Calendar {
     return this.#isWithin(today, local) || this.#isWithin(today + 1, local)
   }
 
+  /** The first instant from `time` on at which the market is open; `time` itself where no session comes within ten days. */
+  opensFrom(time: number): number {
+    if (this.isOpen(time)) return time
+    const today = this.tradingDay(time)
+    for (let day = today; day < today + 10; day++) {
+      const opens = this.#rangesOf(day).map(({ start }) => this.#wall(day, start))
+      const next = opens.find((one) => one > time)
+      if (next !== undefined) return next
+    }
+    return time
+  }
+
   #isWithin(day: Day, local: number): boolean {
     const minute = (local - day * DAY) / MINUTE
     const ranges = this.#rangesOf(day)

@@ -4,8 +4,12 @@ import { Backoff, untilDone } from '../lib/backoff.ts'
 import { calendarOf } from '../market/calendar.ts'
 import { parseInterval } from '../market/interval.ts'
 import { requireStored, resolveSeries } from '../market/seen-bars.ts'
-import type { Firing } from '../notify/alerts/alert.ts'
+import type { Alert, Firing } from '../notify/alerts/alert.ts'
 import { Alerts, type AlertDeps } from '../notify/alerts/alerts.ts'
+import type { WatchedSeries } from '../notify/alerts/mark.ts'
+import type { Source } from '../notify/bridges/bridges.ts'
+import { Problem } from '../lib/problem.ts'
+import type { ForwardRun } from '../work/forward/records.ts'
 import { LookQueue } from '../notify/alerts/look-queue.ts'
 import { Inboxes } from '../notify/channels/inboxes.ts'
 import type { LiveBars } from '../people/feeds/live-bars.ts'
@@ -18,13 +22,29 @@ import { createTapped } from './tapped.ts'
 import { Telling } from './telling.ts'
 
 /** `fired` is called for every firing after its commit. */
-export function notifyOf(deps: Wiring, live: LiveBars, scripts: Scripts, fired: (firing: Firing) => void) {
+export function notifyOf(
+  deps: Wiring,
+  live: LiveBars,
+  scripts: Scripts,
+  forwardRun: (userId: string, id: string) => Promise<ForwardRun>,
+  fired: (firing: Firing) => void,
+) {
   const { clock, bars } = deps
   const telling: Telling = new Telling(deps, {
     isAcknowledged: (tx, id) => alerts.isAcknowledged(tx, id),
     look: (key, range) => live.look(key, range),
+    source: (userId, id) =>
+      sourceOf(
+        id,
+        () => forwardRun(userId, id),
+        () => alerts.get(userId, id),
+      ),
+    closesAt: ({ seriesOwner: owner, ...series }) => closesAt(deps, { ...series, owner }),
+    async opensAt({ exchange, symbol, seriesOwner }, time) {
+      return calendarOf(await bars.symbol(exchange, symbol, seriesOwner)).opensFrom(time)
+    },
   })
-  const { receivers, channels, links, mail, outbox, pushSigner } = telling
+  const { bridges, receivers, channels, links, mail, outbox, pushSigner } = telling
   const alerts: Alerts = alertsOf(deps, live, scripts, telling, {
     lookAtEnd: (closing) => looks.lookAtEnd(closing),
     fired(firings) {
@@ -50,6 +70,7 @@ export function notifyOf(deps: Wiring, live: LiveBars, scripts: Scripts, fired: 
   return {
     telling,
     alerts,
+    bridges,
     looks,
     receivers,
     channels,
@@ -66,7 +87,36 @@ export function notifyOf(deps: Wiring, live: LiveBars, scripts: Scripts, fired: 
     testNotice: (name: string) => testNotice(deps.publicUrl ?? null, name, clock.now()),
     wakeDeliveries: (ownerId: string) => telling.wakeDeliveries(ownerId),
     wakeNotifications: (ownerId: string) => telling.wakeNotifications(ownerId),
+    wakeOrders: (ownerId: string) => telling.wakeOrders(ownerId),
   }
+}
+
+/** What a bridge is of; null if the user has no such forward run, nor such an alert. */
+async function sourceOf(
+  id: string,
+  run: () => Promise<ForwardRun>,
+  alert: () => Promise<Alert>,
+): Promise<Source | null> {
+  try {
+    if (id.startsWith('al_')) {
+      const { exchange, symbol, interval, seriesOwner } = await alert()
+      return { exchange, symbol, interval, seriesOwner, position: null, placed: [] }
+    }
+    const { exchange, symbol, interval, seriesOwner, position, waiting } = await run()
+    const placed = waiting
+      .filter(({ type }) => type === 'market')
+      .map(({ id: orderId, side, qty }) => ({ orderId, side, qty }))
+    return { exchange, symbol, interval, seriesOwner, position, placed }
+  } catch (error) {
+    if (error instanceof Problem && error.status === 404) return null
+    throw error
+  }
+}
+
+async function closesAt({ bars }: Wiring, series: WatchedSeries): Promise<(time: number) => number> {
+  const interval = parseInterval(series.interval)
+  const calendar = calendarOf(await bars.symbol(series.exchange, series.symbol, series.owner))
+  return (time) => (interval ? calendar.period(time, interval).end : time)
 }
 
 function alertsOf(
@@ -84,11 +134,7 @@ function alertsOf(
     resolve: (userId, series) => resolveSeries(bars, userId, series),
     requireStored: (userId, { exchange, symbol, interval }) =>
       requireStored(bars, userId, { exchange, symbol, interval }),
-    async closesAt(series) {
-      const interval = parseInterval(series.interval)
-      const calendar = calendarOf(await bars.symbol(series.exchange, series.symbol, series.owner))
-      return (time) => (interval ? calendar.period(time, interval).end : time)
-    },
+    closesAt: (series) => closesAt(deps, series),
     ownsReceiver: (ownerId, id) => telling.receivers.has(ownerId, id),
     ownsChannel: (ownerId, id) => telling.channels.has(ownerId, id),
     runScript: alertScripts(deps, scripts, new KeptRuns(deps.pool)),

@@ -48,7 +48,7 @@ export function workOf(
     ...deps,
     hostFor: ofUser,
     deliver: (tx, run, events) => telling.ofOrders(tx, run, events),
-    told: ({ userId }) => telling.wakeDeliveries(userId),
+    told: ({ userId }) => telling.wake(userId),
     forming: async (key) => (await live.formingOf(key)).row,
   })
   const scans = new Scans({

@@ -39,7 +39,13 @@ export function createFeatures(given: FeatureDeps): Features {
     for await (const { items } of people.watchlists.each())
       for (const { exchange, symbol } of items) yield { exchange, symbol, interval: WATCHED_INTERVAL }
   })
-  const notify = notifyOf(deps, feeds.live, people.scripts, (firing) => fired.tell(firing))
+  const notify = notifyOf(
+    deps,
+    feeds.live,
+    people.scripts,
+    (userId, id) => work.forwardRuns.get(userId, id),
+    (firing) => fired.tell(firing),
+  )
   const work = workOf(deps, { ...people, ...feeds, ...notify })
   const others = hearOthers({
     ...deps,

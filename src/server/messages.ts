@@ -1,6 +1,7 @@
 // What receivers, channels, and letters say: the texts and events of firings, of finished runs, and of watched scans.
 
 import type { Alert, Firing } from '../notify/alerts/alert.ts'
+import type { Bridge } from '../notify/bridges/bridge.ts'
 import { hasHappened, isUnnamed } from '../notify/alerts/message.ts'
 import { CHANNEL_OPERATORS, MOVE_OPERATORS } from '../notify/alerts/condition.ts'
 import { PLAIN, type ChartNotice, type Notice } from '../notify/channels/kind.ts'
@@ -72,6 +73,18 @@ export function testNotice(publicUrl: string | null, name: string, at: number): 
     ...PLAIN,
     symbol: 'TEST',
   }
+}
+
+/** What channels say where a receiver has something else than the strategy whose orders a bridge sends it. */
+export function differenceNotice(
+  publicUrl: string | null,
+  { name, symbol, exchange, interval }: Bridge,
+  text: string,
+  at: number,
+): Notice {
+  const path = '/alerts/broker'
+  const url = publicUrl && publicUrl + path
+  return { title: `Position differs: ${name}`, text, url, path, at, ...PLAIN, symbol, exchange, interval }
 }
 
 /** `data` of the event alert.triggered. */

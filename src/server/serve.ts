@@ -167,10 +167,11 @@ async function stop(
 
 /** The key that sealed them is gone. */
 async function loseSecrets(kv: Kv, clock: Clock, log: Log): Promise<void> {
-  const { webhooks, channels, providers } = await markSecretsLost(kv, clock)
+  const { webhooks, channels, bridges, providers } = await markSecretsLost(kv, clock)
   log('warn', 'fresh key', {
     webhooksWithoutSecret: webhooks,
     channelsWithoutSecret: channels,
+    bridgesWithoutSecret: bridges,
     providersWithoutKey: providers,
   })
 }

@@ -3,6 +3,9 @@
 
 import { users } from '../people/accounts/accounts.ts'
 import type { Alert, Firing } from '../notify/alerts/alert.ts'
+import type { Bridge, BridgeOrder } from '../notify/bridges/bridge.ts'
+import { Bridges, type BridgeSources } from '../notify/bridges/bridges.ts'
+import { createBridgeDeliverer } from '../notify/bridges/deliver.ts'
 import { createAlertLinks, type AlertLinks } from '../notify/channels/alert-links.ts'
 import type { Channel, ChannelPostDeps, Notification } from '../notify/channels/channel.ts'
 import { Channels } from '../notify/channels/channels.ts'
@@ -24,6 +27,7 @@ import type { ForwardRun } from '../work/forward/records.ts'
 import type { ForwardOrder } from '../wire/forward-run.ts'
 import {
   chartNotice,
+  differenceNotice,
   firedEvent,
   firedNotice,
   letterText,
@@ -38,13 +42,14 @@ const TOLD_MAX = 50
 /** As it stands in a letter. */
 type LetterPicture = ChartNotice & Pick<PictureLook, 'theme'>
 
-type Answers = Pick<ChannelPostDeps, 'isAcknowledged'> & Pick<ChartPictureDeps, 'look'>
+type Answers = Pick<ChannelPostDeps, 'isAcknowledged'> & Pick<ChartPictureDeps, 'look'> & BridgeSources
 
 export class Telling {
   readonly outbox: Outbox
   readonly receivers: Receivers
   readonly channels: Channels
   readonly mail: Mail
+  readonly bridges: Bridges
   readonly links: AlertLinks
   readonly pictures: ChartPictures
   readonly pushSigner: PushSigner
@@ -52,8 +57,9 @@ export class Telling {
   readonly #publicUrl: string | null
   readonly #deliverer: Deliverer<Receiver, Delivery>
   readonly #notifier: Deliverer<Channel, Notification>
+  readonly #broker: Deliverer<Bridge, BridgeOrder>
 
-  constructor(deps: Wiring, { isAcknowledged, look }: Answers) {
+  constructor(deps: Wiring, { isAcknowledged, look, ...sources }: Answers) {
     const { random, publicUrl = null } = deps
     const userAgent = `Chartroom/${deps.version}`
     const posting = { ...deps, publicUrl, userAgent, spread: spreadOf(deps) }
@@ -83,14 +89,22 @@ export class Telling {
     })
     this.#deliverer = createWebhookDeliverer(posting)
     this.#notifier = createChannelDeliverer(notifying)
+    const bridging = {
+      ...posting,
+      ...sources,
+      ownsChannel: (ownerId: string, id: string) => this.channels.has(ownerId, id),
+      tell: (tx: Tx, bridge: Bridge, text: string) => this.#ofDifference(tx, bridge, text),
+    }
+    this.bridges = new Bridges(bridging)
+    this.#broker = createBridgeDeliverer(bridging)
   }
 
   /** What is committed together with firings of an alert. */
   async ofFirings(tx: Tx, alert: Alert, firings: readonly Firing[]): Promise<Changes[]> {
-    const { outbox, channels } = this
+    const { outbox, channels, bridges } = this
     const publicUrl = this.#publicUrl
     const { ownerId, channelIds = [], escalation = null } = alert
-    const changes: Changes[] = []
+    const changes = await bridges.ofFirings(tx, alert, firings)
     if (alert.channels.includes('webhook')) {
       const events = firings.map((firing) => firedEvent(alert, firing))
       changes.push(...(await outbox.enqueue(tx, ownerId, 'alert.triggered', events, alert.webhookIds)))
@@ -159,12 +173,31 @@ export class Telling {
   }
 
   /** `events` are the last of those that the run has counted. */
-  ofOrders(tx: Tx, run: ForwardRun, events: readonly ForwardOrder[]): Promise<Changes[]> {
+  async ofOrders(tx: Tx, run: ForwardRun, events: readonly ForwardOrder[]): Promise<Changes[]> {
     const told = events.map((event, i) => ({
       event: event.event,
       data: orderEvent(run, event, run.events - events.length + i + 1),
     }))
-    return this.outbox.enqueueAll(tx, run.userId, told)
+    return [
+      ...(await this.outbox.enqueueAll(tx, run.userId, told)),
+      ...(await this.bridges.ofRun(tx, run, events)),
+    ]
+  }
+
+  /** What is committed where a bridge finds that the receiver has something else than the strategy: a letter, and its channels. */
+  async #ofDifference(tx: Tx, bridge: Bridge, text: string): Promise<Changes[]> {
+    const notice = differenceNotice(this.#publicUrl, bridge, text, this.#deps.clock.now())
+    return [
+      ...(await this.#lettersTo(tx, bridge.ownerId, notice.title, [{ text }])),
+      ...(await this.channels.enqueue(tx, bridge.ownerId, bridge.channelIds, [{ notice }])),
+    ]
+  }
+
+  /** Also where somebody has changed a bridge. */
+  wakeOrders(userId: string): void {
+    this.#broker.wake(userId)
+    this.#notifier.wake(userId)
+    this.mail.wake()
   }
 
   wakeDeliveries(userId: string): void {
@@ -178,17 +211,18 @@ export class Telling {
   /** Tells the loops that there is something to send for a user. */
   wake(userId: string): void {
     this.wakeDeliveries(userId)
-    this.wakeNotifications(userId)
-    this.mail.wake()
+    this.wakeOrders(userId)
   }
 
   /** Removes what was sent long ago. */
   async purge(): Promise<void> {
-    for (const each of [this.outbox, this.channels, this.mail]) await each.purge()
+    for (const each of [this.outbox, this.channels, this.bridges, this.mail]) await each.purge()
   }
 
   /** Sends until the signal aborts, and ends what is on its way. */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.#deliverer, this.#notifier, this.mail].map((each) => each.run(signal)))
+    await Promise.all(
+      [this.#deliverer, this.#notifier, this.#broker, this.mail].map((each) => each.run(signal)),
+    )
   }
 }

@@ -7,6 +7,7 @@ import { ALERTS } from './alert.ts'
 import { BACKUPS } from './backup.ts'
 import { BACKTESTS } from './backtest.ts'
 import { BARS } from './bars.ts'
+import { BRIDGES } from './bridge.ts'
 import { CHANNELS } from './channel.ts'
 import { CLIENT_ERRORS } from './client-error.ts'
 import { DRAWINGS } from './drawing.ts'
@@ -56,6 +57,7 @@ export const OPERATIONS = {
   ...WEBHOOKS,
   ...CHANNELS,
   ...INBOXES,
+  ...BRIDGES,
   ...LINKS,
   ...SEARCH,
   ...SUPPORT,

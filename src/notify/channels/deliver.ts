@@ -30,7 +30,7 @@ import {
   type Settings,
 } from './kind.ts'
 import { KINDS } from './kinds.ts'
-import { masker } from './masked.ts'
+import { masker } from '../webhooks/masked.ts'
 import { settingsOf } from './settings.ts'
 
 export function createChannelDeliverer(deps: ChannelPostDeps & SendingDeps) {

@@ -18,7 +18,7 @@ export interface OutcomeDeps<D extends Destination, P extends Parcel> {
   /** With the index `turn`: owner, receiver, and when it is due. */
   readonly deliveries: Collection<P>
   /** Whether what came of an attempt says that trying again is of no use. */
-  readonly isFinal: (attempt: AttemptRecord) => boolean
+  readonly isFinal: (attempt: AttemptRecord, receiver: D) => boolean
   /** Whether it says that the receiver is gone for ever, and is to be disabled. */
   readonly isGone: (receiver: D, status: number) => boolean
   /**
@@ -28,6 +28,10 @@ export interface OutcomeDeps<D extends Destination, P extends Parcel> {
   readonly asks?: (receiver: D) => string
   /** Whether the first success after failures lets what waits to be tried again go at once. */
   readonly releasesWaiting?: boolean
+  /** How long each retry waits, in ms; missing = as `schedule.ts` has it. */
+  readonly delays?: readonly number[]
+  /** What both become in the commit of an attempt, and what goes with it. Part of a plan. */
+  readonly counted?: (tx: Tx, receiver: D, delivery: P) => Promise<readonly [D, P, readonly Changes[]]>
 }
 
 /** Until when a receiver asked to be left alone, and whose wait that is. */
@@ -59,14 +63,23 @@ export async function settle<D extends Destination, P extends Parcel>(
     if (!delivery) return [null, []]
     const before = receiver?.record ?? null
     const after = before && healthAfter(before, record, now, deps.isGone)
-    const gone = after?.status === 'disabled' || deps.isFinal(record)
-    const next = afterAttempt(delivery.record, record, gone, { now, asked, random, retryAfterMs })
+    const gone = after?.status === 'disabled' || deps.isFinal(record, claim.receiver)
+    const next = afterAttempt(delivery.record, record, gone, {
+      now,
+      asked,
+      random,
+      retryAfterMs,
+      delays: deps.delays,
+    })
+    const counted = after && deps.counted ? await deps.counted(tx, after, next) : null
+    const [health, parcel, changes] = counted ?? [after, next, []]
     const worksAgain = deps.releasesWaiting === true && succeeded(record) && before?.failingSince != null
     return [
       before && after && { before, after },
       [
-        { ...deliveries.replace(delivery, next), essential: true },
-        ...(receiver && after ? [receivers.replace(receiver, after)] : []),
+        { ...deliveries.replace(delivery, parcel), essential: true },
+        ...(receiver && health ? [receivers.replace(receiver, health)] : []),
+        ...changes,
         ...(worksAgain ? await released(deps, tx, claim, now) : []),
       ],
     ]
@@ -87,12 +100,14 @@ function afterAttempt<P extends Parcel>(
     asked,
     random,
     retryAfterMs,
-  }: Record<'now' | 'random', number> & Record<'asked' | 'retryAfterMs', number | null>,
+    delays,
+  }: Record<'now' | 'random', number> &
+    Record<'asked' | 'retryAfterMs', number | null> & { readonly delays: readonly number[] | undefined },
 ): P {
   const { waits = 0, createdAt } = before
   const attempts = [...before.attempts, record]
   const wait = waits < WAITS && now - createdAt < SPAN_MS ? asked : null
-  const later = wait ?? retryDelay(attempts.length - waits, random, retryAfterMs)
+  const later = wait ?? retryDelay(attempts.length - waits, random, retryAfterMs, delays)
   const delay = succeeded(record) || gone ? null : later
   return {
     ...before,

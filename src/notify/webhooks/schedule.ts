@@ -38,8 +38,13 @@ const RETRY_AFTER_MOST = 24 * HOUR
  * Milliseconds to wait after attempt `attempt` (1 = the first) failed; null = it was the last. `random` in [0, 1) spreads
  * the delay; `retryAfterMs` is what the receiver asked for, if it did.
  */
-export function retryDelay(attempt: number, random: number, retryAfterMs: number | null): number | null {
-  const delay = DELAYS[attempt - 1]
+export function retryDelay(
+  attempt: number,
+  random: number,
+  retryAfterMs: number | null,
+  delays: readonly number[] = DELAYS,
+): number | null {
+  const delay = delays[attempt - 1]
   if (delay === undefined) return null
   const spread = Math.round(delay * (0.8 + 0.4 * random))
   return retryAfterMs === null ? spread : Math.max(spread, Math.min(retryAfterMs, RETRY_AFTER_MOST))

@@ -5,10 +5,14 @@ import { tidy } from '../../lib/tidy.ts'
 import type { WaitingOrder } from '../../wire/forward-run.ts'
 import type { ReportOrder } from '../../wire/report.ts'
 import { settledEvents, type BareOrder } from './foreseen.ts'
-import type { ForwardRun } from './records.ts'
+import type { ForwardRun, TapeRow } from './records.ts'
 
-/** The run after the bar of that time, and what is to be told of it. */
-export function stepped(run: ForwardRun, step: FollowOutput['steps'][number], time: number) {
+const DAY_MS = 86_400_000
+
+/** The run after that bar, and what is to be told of it. */
+export function stepped(run: ForwardRun, step: FollowOutput['steps'][number], bar: TapeRow) {
+  const time = bar[0]!
+  const date = Math.floor(time / DAY_MS)
   const foreseen = run.foreseen ?? []
   const isPast = (event: BareOrder) => event.time <= time
   const events = settledEvents(foreseen.filter(isPast), eventsBetween(run.waiting, step, time))
@@ -18,6 +22,8 @@ export function stepped(run: ForwardRun, step: FollowOutput['steps'][number], ti
     bars: run.bars + 1,
     first: run.first ?? time,
     last: time,
+    close: bar[4]!,
+    day: run.day?.date === date ? run.day : { date, equity: run.equity },
     position: step.position,
     equity: step.equity,
     currency: step.currency,

@@ -145,7 +145,7 @@ export class FollowedRuns extends KeptJobs<ForwardRun> {
     let events: ForwardOrder[] = []
     let letters = 0
     for (const [i, step] of steps.entries()) {
-      const one = stepped(after, step, rows[from + i]![0]!)
+      const one = stepped(after, step, rows[from + i]!)
       after = one.run
       events = events.concat(one.events)
       letters += JSON.stringify(one.events).length

@@ -18,6 +18,10 @@ export interface ForwardRun extends Omit<ForwardRunWire, 'provisional'> {
   readonly begun?: number
   /** How many events there are of its orders. */
   readonly events: number
+  /** Of the newest bar; missing before there was one. */
+  readonly close?: number
+  /** The day of the newest bar, in days since 1970 in UTC, and the equity that it began with. */
+  readonly day?: { readonly date: number; readonly equity: number }
 }
 
 /** A bar as `rowsOf` has it. */

@@ -319,9 +319,9 @@ describe('when the key of the server is lost', () => {
   test('the channels that have secrets tell whether a key is the right one, are counted and are disabled', async () => {
     const { kv, channels, id, open, stop } = await lost()
     expect([await opensSecrets(kv, boxOf(7)), await opensSecrets(kv, boxOf(8))]).toEqual([true, false])
-    expect(await countSealed(kv)).toEqual({ webhooks: 0, channels: 1, providers: 0 })
+    expect(await countSealed(kv)).toEqual({ webhooks: 0, channels: 1, bridges: 0, providers: 0 })
     clock.time += HOUR
-    expect(await markSecretsLost(kv, clock)).toEqual({ webhooks: 0, channels: 1, providers: 0 })
+    expect(await markSecretsLost(kv, clock)).toEqual({ webhooks: 0, channels: 1, bridges: 0, providers: 0 })
     expect(await channels.get('usr_1', id)).toMatchObject({
       status: 'disabled',
       disabledReason: 'secret_lost',

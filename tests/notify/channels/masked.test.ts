@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import type { Channel } from '../../../src/notify/channels/channel.ts'
 import { KINDS } from '../../../src/notify/channels/kinds.ts'
-import { masker } from '../../../src/notify/channels/masked.ts'
+import { masker } from '../../../src/notify/webhooks/masked.ts'
 import { NO_REPLY, type Attempt, type Reply } from '../../../src/notify/webhooks/send.ts'
 import { world } from './channel-world.ts'
 

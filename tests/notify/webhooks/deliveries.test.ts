@@ -606,8 +606,8 @@ describe('the log', () => {
     await register({}, 'usr_2')
     await receivers.rotate('usr_1', receiver.id)
     clock.time += HOUR
-    expect(await countSealed(kv)).toEqual({ webhooks: 2, channels: 0, providers: 0 })
-    expect(await markSecretsLost(kv, clock)).toEqual({ webhooks: 2, channels: 0, providers: 0 })
+    expect(await countSealed(kv)).toEqual({ webhooks: 2, channels: 0, bridges: 0, providers: 0 })
+    expect(await markSecretsLost(kv, clock)).toEqual({ webhooks: 2, channels: 0, bridges: 0, providers: 0 })
     expect(await receivers.get('usr_1', receiver.id)).toMatchObject({
       status: 'disabled',
       disabledReason: 'secret_lost',

@@ -1,7 +1,5 @@
-// Takes the secrets of a channel out of what a service answered: many pages of errors repeat the address and the headers
-// that they were asked by, and whoever reads the log of a channel may not read its secrets.
-
-import type { ChannelKind, Settings } from './kind.ts'
+// Takes the secrets of a channel or a bridge out of what a service answered: many pages of errors repeat the address and the
+// headers that they were asked by, and whoever reads the log may not read the secrets.
 
 /** Shorter parts are left, since they would be found in words. */
 const PART_MIN = 6
@@ -42,8 +40,11 @@ const anyForm = (text: string): string =>
     return String.raw`(?:\\?${RegExp.escape(char)}|${bytes}|${units}|&#?\w{1,8};${char === '+' ? '| ' : ''})`
   }).join('')
 
-/** A text without what the secret settings of a channel are, or contain. */
-export function masker({ fields }: ChannelKind, settings: Settings): (text: string) => string {
+/** A text without what the settings that are secret are, or contain. */
+export function masker(
+  { fields }: { readonly fields: Readonly<Record<string, { readonly secret?: boolean }>> },
+  settings: Readonly<Record<string, string>>,
+): (text: string) => string {
   const secrets = Object.keys(fields).filter((name) => fields[name]?.secret)
   const parts = secrets
     .flatMap((name) => (settings[name] ?? '').split(/\r?\n/))

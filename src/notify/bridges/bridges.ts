@@ -1,0 +1,469 @@
+// Bridges of users, and the orders that come of what their strategies and alerts do.
+//
+// An order is written in the commit of the bar or the firing that it comes of, and only then sent: a server that ends in
+// between sends it at its next start, under the same key.
+
+import { invalidField, Problem } from '../../lib/problem.ts'
+import type { Page, PageOptions, Stored } from '../../store/collection.ts'
+import type { Reader } from '../../store/kv.ts'
+import { OwnedRecords, type RecordDeps } from '../../store/owned.ts'
+import { decide, type Also, type Changes, type Tx } from '../../store/transaction.ts'
+import type { Bridge as BridgeWire } from '../../wire/bridge.ts'
+import type { ForwardOrder } from '../../wire/forward-run.ts'
+import { ORDER_TEMPLATES, type OrderTemplate } from '../../wire/order-templates.ts'
+import { parseReceiverUrl, permittedAddresses } from '../webhooks/address.ts'
+import { ACTIVE, disabledBy, forgetOld, freshParcel } from '../webhooks/parcels.ts'
+import type { PostDeps } from '../webhooks/post.ts'
+import { UnreadableSecret } from '../webhooks/send.ts'
+import { checkBody, filledBody, templateOf } from './body.ts'
+import { bridgeOrders, bridges, type Bridge, type BridgeOrder, type PlacedOrder } from './bridge.ts'
+import { secretsOf, stoppedKey, withNotice, type BridgeDeps, type Secrets } from './deliver.ts'
+import { due, expectedOf, orderKey, signed, step, stepOfFiring, tidySum, type Step } from './rules.ts'
+
+/** What a bridge is of, as it stands. */
+export interface Source {
+  readonly exchange: string
+  readonly symbol: string
+  readonly interval: string
+  readonly seriesOwner: string
+  /** Of a strategy; null of an alert. */
+  readonly position: number | null
+  readonly placed: readonly PlacedOrder[]
+}
+
+/** What bridges are of, and the hours of their markets. */
+export interface BridgeSources extends Pick<BridgeDeps, 'opensAt'> {
+  /** The user's forward run or alert; null if there is none. */
+  readonly source: (ownerId: string, id: string) => Promise<Source | null>
+  /** Tells when the bar that opens at a given time is over, in UTC ms. */
+  readonly closesAt: (bridge: Bridge) => Promise<(time: number) => number>
+}
+
+type Deps = RecordDeps &
+  Pick<PostDeps, 'box' | 'allow' | 'resolve'> &
+  BridgeDeps &
+  BridgeSources & { readonly ownsChannel: (ownerId: string, id: string) => Promise<boolean> }
+
+type Fields = Partial<
+  Pick<
+    BridgeWire,
+    | 'name'
+    | 'account'
+    | 'body'
+    | 'honoursKeys'
+    | 'dryRun'
+    | 'side'
+    | 'qty'
+    | 'maxPosition'
+    | 'maxDayLoss'
+    | 'marketHours'
+    | 'validSeconds'
+    | 'channelIds'
+  >
+> & { readonly [Field in keyof Secrets]?: string | undefined }
+
+interface Run {
+  readonly id: string
+  readonly userId: string
+  readonly equity: number
+  /** With how much the day of the newest bar began, UTC; missing before there was one. */
+  readonly day?: { readonly date: number; readonly equity: number }
+  readonly close?: number
+}
+
+interface Fired {
+  readonly barTime: number
+  readonly firedAt: number
+  readonly price: number
+  readonly message: string
+}
+
+const VALID_SECONDS = 60
+const WAITING_AT_MOST = 500
+
+/**
+ * Throws Problem 422 for wrong fields, `webhook_url_blocked` and `quota_exceeded`, and 404 `bridge_not_found` for another
+ * user's bridge.
+ */
+export class Bridges extends OwnedRecords<Bridge, Deps> {
+  readonly #orders = bridgeOrders(this.deps.kv)
+
+  constructor(deps: Deps) {
+    super(deps, bridges(deps.kv), 'bridge_not_found', 'There is no such bridge.')
+  }
+
+  async create(
+    ownerId: string,
+    fields: Fields & Pick<BridgeWire, 'name' | 'template' | 'sourceId'>,
+    also?: Also<Bridge>,
+  ): Promise<Bridge> {
+    const { newId, clock } = this.deps
+    const template = ORDER_TEMPLATES[fields.template]
+    const { url = template.url, secret = '', sourceId } = fields
+    if (url === undefined) throw invalidField('/url', 'required', `Give the address. ${template.urlHint}`)
+    const id = newId('br')
+    const now = clock.now()
+    const { position: _, ...market } = await this.#source(ownerId, sourceId)
+    const bridge = await this.#checked({
+      id,
+      ownerId,
+      template: fields.template,
+      sourceId,
+      account: '',
+      body: template.body,
+      honoursKeys: template.honoursKeys,
+      side: null,
+      qty: null,
+      maxPosition: null,
+      maxDayLoss: null,
+      marketHours: false,
+      validSeconds: VALID_SECONDS,
+      channelIds: [],
+      ...given(fields),
+      name: fields.name,
+      ...market,
+      // Nothing is sent until its owner says so.
+      dryRun: true,
+      ...(await this.#sealed(id, template, { url, secret })),
+      expected: 0,
+      held: 0,
+      assumed: 0,
+      goal: 0,
+      told: 0,
+      position: 0,
+      placed: [],
+      waitsForFlat: false,
+      ...ACTIVE,
+      createdAt: now,
+      updatedAt: now,
+      lastSuccessAt: null,
+    })
+    const begun = await this.#begun(bridge)
+    return this.keep(begun, begun, also)
+  }
+
+  async #source(ownerId: string, id: string): Promise<Source> {
+    const source = await this.deps.source(ownerId, id)
+    if (!source) throw invalidField('/sourceId', 'unknown', 'You have no such forward run or alert.')
+    return source
+  }
+
+  async #checked(bridge: Bridge): Promise<Bridge> {
+    const isAlert = bridge.sourceId.startsWith('al_')
+    for (const field of ['side', 'qty'] as const)
+      if (isAlert && bridge[field] === null)
+        throw invalidField(`/${field}`, 'required', 'An alert needs a side and a number of contracts.')
+    if (isAlert && bridge.maxDayLoss !== null)
+      throw invalidField('/maxDayLoss', 'not_permitted', 'An alert has no profit or loss. Leave this out.')
+    for (const [i, id] of bridge.channelIds.entries())
+      if (!(await this.deps.ownsChannel(bridge.ownerId, id)))
+        throw invalidField(`/channelIds/${i}`, 'unknown', 'You have no such channel.')
+    checkBody(templateOf(bridge), bridge.body)
+    return bridge
+  }
+
+  async #sealed(id: string, template: OrderTemplate, secrets: Secrets) {
+    if (secrets.secret === '' && template.secret !== undefined && template.required.length > 0)
+      throw invalidField('/secret', 'required', `${template.label} needs this: ${template.secret}.`)
+    const url = parseReceiverUrl(secrets.url, this.deps.allow)
+    await permittedAddresses(url, this.deps.allow, this.deps.resolve)
+    return {
+      sealed: await this.deps.box.seal(JSON.stringify({ ...secrets, url: url.href }), id),
+      host: url.host,
+    }
+  }
+
+  /** As its source stands now. What the strategy has from before is none of the bridge's, until it is flat. */
+  async #begun(bridge: Bridge): Promise<Bridge> {
+    const source = await this.deps.source(bridge.ownerId, bridge.sourceId)
+    if (source === null || source.position === null)
+      return { ...bridge, goal: bridge.held, expected: bridge.held }
+    const { position, placed } = source
+    const expected = expectedOf({ position, placed })
+    const waitsForFlat = expected !== 0 && expected !== bridge.held
+    return { ...bridge, position, placed, expected, goal: bridge.held, waitsForFlat }
+  }
+
+  async change(
+    ownerId: string,
+    id: string,
+    fields: Fields & { readonly held?: number | undefined; readonly status?: Bridge['status'] | undefined },
+  ): Promise<Bridge> {
+    const { clock, kv } = this.deps
+    const before = await this.get(ownerId, id)
+    const { held = before.held, status, url, secret } = fields
+    const isNew = url !== undefined || secret !== undefined
+    const sealed = isNew ? await this.#resealed(before, { url, secret }) : null
+    const isMended = before.disabledReason === 'secret_lost' && sealed !== null
+    if (before.disabledReason === 'secret_lost' && status === 'active' && !isMended)
+      throw new Problem(
+        409,
+        'conflict',
+        'The secrets of this bridge are lost. Enter them again, which enables it too.',
+      )
+    const turned = fields.dryRun !== undefined && fields.dryRun !== before.dryRun
+    const at = turned && fields.held === undefined ? 0 : held
+    let after = await this.#checked({
+      ...before,
+      ...given(fields),
+      ...sealed,
+      ...((status === 'active' || isMended) && ACTIVE),
+      ...(status === 'disabled' && disabledBy(before)),
+      ...((turned || fields.held !== undefined) && { held: at, assumed: at, told: 0 }),
+      updatedAt: clock.now(),
+    })
+    if (turned || after.status !== before.status) after = await this.#begun({ ...after, assumed: after.held })
+    return decide(kv, async (tx) => {
+      const stored = await this.storedAt(tx, ownerId, id)
+      if (stored.record.updatedAt !== before.updatedAt || stored.record.expected !== before.expected)
+        throw new Problem(409, 'conflict', 'The bridge was changed at the same time. Look at it again.')
+      const waiting = after.goal - before.goal === 0 ? await this.#waiting(tx, id) : 0
+      const aimed =
+        fields.held === undefined || turned ? after : { ...after, goal: tidySum(after.held, waiting) }
+      const [told, changes] = await withNotice(this.deps, tx, aimed, null)
+      return [told, [this.records.replace(stored, told), ...changes]]
+    })
+  }
+
+  async #waiting(tx: Tx, id: string): Promise<number> {
+    const { items } = await this.#orders.at(tx).list('queue', [id], { limit: WAITING_AT_MOST })
+    return items.reduce((sum, order) => tidySum(sum, signed(order)), 0)
+  }
+
+  /** Another server is not sent the secret of the one before. */
+  async #resealed(before: Bridge, { url, secret }: { [Field in keyof Secrets]: string | undefined }) {
+    const template = templateOf(before)
+    const kept = await secretsOf(this.deps, before).catch((error: unknown) => {
+      if (!(error instanceof UnreadableSecret)) throw error
+      return null
+    })
+    const address = url ?? kept?.url
+    if (address === undefined) throw invalidField('/url', 'required', 'The address is lost. Enter it again.')
+    const moved = URL.parse(address)?.host !== before.host
+    if (
+      secret === undefined &&
+      kept?.secret !== '' &&
+      template.secret !== undefined &&
+      (moved || kept === null)
+    )
+      throw invalidField('/secret', 'required', 'The address is another server now. Enter the secret again.')
+    return this.#sealed(before.id, template, { url: address, secret: secret ?? kept?.secret ?? '' })
+  }
+
+  /** What is committed with the events of a run's orders. Part of a plan. */
+  async ofRun(tx: Tx, run: Run, events: readonly ForwardOrder[]): Promise<Changes[]> {
+    const day = run.day
+    const isLossy = ({ maxDayLoss }: Bridge) =>
+      maxDayLoss !== null && day !== undefined && day.equity - run.equity >= maxDayLoss
+    // What a bar that is not over would do is none of a broker's business.
+    const final = events.filter(({ status }) => status === 'final' || status === 'confirmed')
+    return this.#each(tx, run.userId, run.id, async (first) => {
+      const closesAt = await this.deps.closesAt(first)
+      let bridge = first
+      const orders: BridgeOrder[] = []
+      for (const event of final) {
+        const made = step(bridge, event, isLossy(bridge))
+        const { time: barTime, orderId, price, comment, alertMessage } = event
+        const said = { barTime, orderId, price, comment: comment ?? '', alertMessage: alertMessage ?? '' }
+        const nth = orders.filter((one) => one.barTime === barTime && one.orderId === orderId).length
+        const key = orderKey(bridge.id, run.id, barTime, orderId, nth)
+        ;[bridge] = await this.#add(
+          orders,
+          made,
+          { ...said, key, close: run.close ?? price },
+          closesAt(barTime),
+        )
+      }
+      return [bridge, orders]
+    })
+  }
+
+  /** What is committed with firings of an alert, of which it has `count` then. Part of a plan. */
+  ofFirings(
+    tx: Tx,
+    alert: { readonly id: string; readonly ownerId: string; readonly firings: number },
+    firings: readonly Fired[],
+  ): Promise<Changes[]> {
+    return this.#each(tx, alert.ownerId, alert.id, async (first) => {
+      let bridge = first
+      const orders: BridgeOrder[] = []
+      for (const [i, { barTime, firedAt, price, message }] of firings.entries()) {
+        const nth = alert.firings - firings.length + i
+        const key = orderKey(bridge.id, alert.id, barTime, 'alert', nth)
+        const said = { barTime, orderId: 'alert', price: null, comment: message, alertMessage: message }
+        ;[bridge] = await this.#add(orders, stepOfFiring(bridge), { ...said, key, close: price }, firedAt)
+      }
+      return [bridge, orders]
+    })
+  }
+
+  async #each(
+    tx: Tx,
+    ownerId: string,
+    sourceId: string,
+    made: (bridge: Bridge) => Promise<readonly [Bridge, readonly BridgeOrder[]]>,
+  ): Promise<Changes[]> {
+    const read = this.records.at(tx)
+    // This count is a check for bridges that are added meanwhile.
+    await read.count('owner', [ownerId])
+    const { items } = await read.ids('source', [ownerId, sourceId], { limit: 100 })
+    const changes: Changes[] = []
+    for (const stored of await read.storedMany(items)) {
+      if (stored.record.status !== 'active') continue
+      const [bridge, orders] = await made(stored.record)
+      if (bridge === stored.record) continue
+      const isOpen = orders.some(({ state }) => state === 'pending')
+      const [told, more] = isOpen ? [bridge, []] : await withNotice(this.deps, tx, bridge, null)
+      changes.push(
+        this.records.replace(stored, told),
+        ...orders.map((one) => this.#orders.insert(one)),
+        ...more,
+      )
+    }
+    return changes
+  }
+
+  /** Adds the order of a step, if there is one: it waits to be sent, or says why it is not. */
+  async #add(
+    orders: BridgeOrder[],
+    { bridge, order }: Step,
+    said: Pick<BridgeOrder, 'key' | 'barTime' | 'orderId' | 'price' | 'close' | 'comment' | 'alertMessage'>,
+    closedAt: number,
+  ): Promise<readonly [Bridge]> {
+    if (order === null) return [bridge]
+    const now = this.deps.clock.now()
+    const since = bridge.marketHours ? await this.deps.opensAt(bridge, closedAt) : closedAt
+    const isLate = now - since > bridge.validSeconds * 1000
+    const isMoved = order.goal !== order.from
+    const reason =
+      isMoved && isLate && !bridge.dryRun ? 'late' : isMoved && bridge.dryRun ? 'dry_run' : order.reason
+    const waits = isMoved && reason !== 'late' && reason !== 'dry_run'
+    orders.push({
+      ...freshParcel(
+        this.deps.newId('bo'),
+        { id: bridge.id, ownerId: bridge.ownerId },
+        { ...said, ...order },
+        now,
+      ),
+      reason,
+      sourceId: bridge.sourceId,
+      since,
+      body: null,
+      ...(!waits && { state: reason === 'late' ? 'failed' : 'cancelled', nextAt: null }),
+    })
+    // A dry run is as if all were taken; one that comes too late is as if it had not been.
+    if (reason === 'dry_run') return [{ ...bridge, held: order.goal, assumed: order.goal }]
+    return [reason === 'late' ? { ...bridge, goal: order.from } : bridge]
+  }
+
+  /** An order that is none: its name says so, and it is for no contracts. A dry run answers what would be sent. */
+  async test(bridge: Bridge, also?: Also<BridgeOrder>): Promise<BridgeOrder> {
+    const { newId, clock, kv } = this.deps
+    if ((await kv.get(stoppedKey(bridge.ownerId)))?.value === 'true')
+      throw new Problem(409, 'conflict', 'All bridges are stopped. Let them go on first.')
+    if (bridge.status !== 'active')
+      throw new Problem(409, 'conflict', 'The bridge is disabled. Enable it first.')
+    const now = clock.now()
+    const id = newId('bo')
+    const said = {
+      orderId: 'TEST',
+      price: null,
+      close: null,
+      comment: 'Test of Chartroom, no order',
+      alertMessage: '',
+    }
+    const order: BridgeOrder = {
+      ...freshParcel(id, bridge, { ...said, from: 0, goal: 0, side: 'buy' as const, qty: 0 }, now),
+      key: orderKey(bridge.id, bridge.sourceId, now, id, 0),
+      barTime: now,
+      sourceId: bridge.sourceId,
+      reason: 'test',
+      since: now,
+      body: null,
+      ...(bridge.dryRun && { state: 'cancelled' as const, nextAt: null }),
+    }
+    const whole = { ...order, body: filledBody(bridge, order, now) }
+    return decide(kv, async (tx) => [whole, [this.#orders.insert(whole), await also?.(whole, tx)]])
+  }
+
+  ordersOf(ownerId: string, options: PageOptions): Promise<Page<BridgeOrder>> {
+    return this.#orders.list('owner', [ownerId], options)
+  }
+
+  async order(ownerId: string, id: string): Promise<BridgeOrder> {
+    return (await this.#orderAt(this.deps.kv, ownerId, id)).record
+  }
+
+  async #orderAt(reader: Reader, ownerId: string, id: string): Promise<Stored<BridgeOrder>> {
+    const stored = await this.#orders.at(reader).stored(id)
+    if (stored?.record.ownerId !== ownerId)
+      throw new Problem(404, 'bridge_not_found', 'There is no such order.')
+    return stored
+  }
+
+  /** Sends an order that was not taken again, with the same key, if the strategy still wants it. */
+  resend(ownerId: string, id: string, also?: Also<BridgeOrder>): Promise<BridgeOrder> {
+    const { kv, clock } = this.deps
+    return decide(kv, async (tx) => {
+      const stored = await this.#orderAt(tx, ownerId, id)
+      const order = stored.record
+      const bridge = await this.storedAt(tx, ownerId, order.receiverId)
+      const { assumed, goal, status, dryRun } = bridge.record
+      if (status !== 'active' || dryRun)
+        throw new Problem(409, 'conflict', 'The bridge sends nothing. Enable it, and end its dry run, first.')
+      if (order.state !== 'failed' && order.reason !== 'stopped')
+        throw new Problem(409, 'conflict', 'Only an order that was not taken can be sent again.')
+      const before = order.reason === 'unsure' ? tidySum(assumed, -signed(order)) : assumed
+      if (due({ ...order, goal }, before) === 0)
+        throw new Problem(409, 'conflict', 'The strategy does not want this order any more.')
+      const now = clock.now()
+      const again: BridgeOrder = {
+        ...order,
+        state: 'pending',
+        reason: null,
+        nextAt: now,
+        since: now,
+        goal,
+        begunAt: null,
+      }
+      const freed = this.records.replace(bridge, { ...bridge.record, assumed: before })
+      return [again, [this.#orders.replace(stored, again), freed, await also?.(again, tx)]]
+    })
+  }
+
+  async isStopped(ownerId: string): Promise<boolean> {
+    return (await this.deps.kv.get(stoppedKey(ownerId)))?.value === 'true'
+  }
+
+  async stop(ownerId: string, stopped: boolean): Promise<void> {
+    await this.deps.kv.commit({
+      sets: [{ key: stoppedKey(ownerId), value: String(stopped) }],
+      essential: true,
+    })
+  }
+
+  purge(): Promise<number> {
+    return forgetOld(this.#orders, this.deps.clock)
+  }
+}
+
+/** What is set of the fields, and is no secret. */
+function given({ url: _url, secret: _secret, ...fields }: Fields): Partial<Bridge> {
+  const { name, account, body, honoursKeys, dryRun, side, qty } = fields
+  const { maxPosition, maxDayLoss, marketHours, validSeconds, channelIds } = fields
+  const all = {
+    name,
+    account,
+    body,
+    honoursKeys,
+    dryRun,
+    side,
+    qty,
+    maxPosition,
+    maxDayLoss,
+    marketHours,
+    validSeconds,
+    channelIds,
+  }
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
+}
