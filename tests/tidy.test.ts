@@ -16,6 +16,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   language: ['lib', 'market'],
   broker: ['lib', 'market', 'wire', 'language'],
   work: ['lib', 'market', 'wire', 'store', 'language', 'broker'],
+  // The engine for programs, as the npm package: what browsers and Node run of the rooms above it.
+  engine: ['lib', 'market', 'wire', 'language', 'broker', 'work'],
   people: ['lib', 'market', 'wire', 'store', 'language'],
   notify: ['lib', 'market', 'wire', 'store', 'language'],
   http: ['lib', 'market', 'wire', 'store', 'language', 'broker', 'work', 'people', 'notify'],

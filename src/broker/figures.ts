@@ -4,15 +4,12 @@
 
 import type { Expression } from '../lib/expression.ts'
 import { invalidField } from '../lib/problem.ts'
-import { ReportColumn, ReportEquity, ReportSummary } from '../wire/report.ts'
+// A macro, so that what runs in a page does without the schemas.
+import { figureFields } from '../wire/report.ts' with { type: 'macro' }
 import type { Results } from './report/build.ts'
 import { SPAN_FIGURES } from './span-figures.ts'
 
-const fieldsOf = ({ properties }: { readonly properties: object }) =>
-  Object.keys(properties).filter((name) => name !== 'months' && name !== 'drawdowns')
-const SUMMARY = fieldsOf(ReportSummary)
-const EQUITY = fieldsOf(ReportEquity)
-const COLUMN = fieldsOf(ReportColumn)
+const { summary: SUMMARY, equity: EQUITY, column: COLUMN } = figureFields()
 const NAMES: ReadonlySet<string> = new Set([
   ...SUMMARY,
   ...EQUITY,

@@ -1,9 +1,11 @@
 // Time zones: from UTC to wall clock and back, fast enough to ask for every one of a million bars.
 //
-// Temporal knows the rules but takes about a microsecond a question. A zone's offset changes twice a year, so a Zone
+// Who knows the rules (`zone-rules.ts`) takes about a microsecond a question. A zone's offset changes twice a year, so a Zone
 // remembers the stretch between two transitions that answered last. The next question nearly always falls into the same
 // stretch and costs two comparisons.
+
 import { memo } from '../lib/memo.ts'
+import { isZone, type Stretch, stretchAt } from './zone-rules.ts'
 
 export interface Zone {
   readonly name: string
@@ -19,8 +21,6 @@ export interface Zone {
 }
 
 const DAY = 86_400_000
-/** Longer than any stretch without transitions that matters. Beyond it Temporal is asked again. */
-const FOREVER = 8_640_000_000_000_000
 
 /**
  * Parses IANA names (`America/New_York`) and Pine's offsets (`UTC`, `GMT+3`, `UTC-05:30`); null if the text is neither. The
@@ -42,13 +42,9 @@ function fixedZone(name: string): Zone | null {
 }
 
 function ianaZone(name: string): Zone | null {
-  try {
-    Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name)
-  } catch {
-    return null
-  }
-  // The stretches seen so far, latest answer first. One offset holds in [from, until).
-  const stretches: { readonly from: number; readonly until: number; readonly offset: number }[] = []
+  if (!isZone(name)) return null
+  // The stretches seen so far, latest answer first.
+  const stretches: Stretch[] = []
   let from = 0
   let until = 0
   let offset = 0
@@ -57,14 +53,7 @@ function ianaZone(name: string): Zone | null {
     if (time >= from && time < until) return offset
     let stretch = stretches.find((one) => time >= one.from && time < one.until)
     if (!stretch) {
-      const instant = Temporal.Instant.fromEpochMilliseconds(Math.floor(time)).toZonedDateTimeISO(name)
-      // `previous` looks strictly before an instant. Adding one ms makes a transition at `time` itself start the stretch.
-      const before = instant.add({ milliseconds: 1 }).getTimeZoneTransition('previous')
-      stretch = {
-        from: before?.epochMilliseconds ?? -FOREVER,
-        until: instant.getTimeZoneTransition('next')?.epochMilliseconds ?? FOREVER,
-        offset: instant.offsetNanoseconds / 1e6,
-      }
+      stretch = stretchAt(name, time)
       stretches.push(stretch)
     }
     ;({ from, until, offset } = stretch)

@@ -21,18 +21,24 @@ import { LICENSES_FILE, licenseTexts } from '../server/source/licenses.ts'
 import { lmdbNative } from './lmdb-plugin.ts'
 
 const root = resolve(import.meta.dir, '../..')
-const HELP = `bun run build [--target bun-linux-arm64] [--outfile PATH] [--registry-name NAME]
+const HELP = `bun run build [--target bun-linux-arm64] [--outfile PATH] [--registry-name NAME] | --npm [--outfile FOLDER]
 
 Builds one executable with everything in it.
 
   --target T       Another machine's, as Bun names them
   --outfile PATH   Where to; dist/chartroom
-  --registry-name  In server.json, for the registry of MCP servers: io.github.OWNER/chartroom`
+  --registry-name  In server.json, for the registry of MCP servers: io.github.OWNER/chartroom
+  --npm            Instead: the engine as a package for npm, in dist/npm`
 const { values } = commandLine(HELP, {
   target: { type: 'string' },
   outfile: { type: 'string' },
   'registry-name': { type: 'string' },
+  npm: { type: 'boolean' },
 })
+if (values.npm) {
+  const { npmPackage } = await import('./npm-package.ts')
+  await writeFolder(resolve(values.outfile ?? `${root}/dist/npm`), await npmPackage())
+}
 const host = `bun-${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
 const target = values.target ?? host
 const exe = target.startsWith('bun-windows') ? '.exe' : ''
@@ -49,6 +55,14 @@ if (!native.isInstalled()) {
   const install = [process.execPath, 'install', '--frozen-lockfile', '--silent', '--os=*', '--cpu=*']
   if ((await Bun.spawn(install, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] }).exited) !== 0)
     process.exit(1)
+}
+
+/** Writes what was made instead of an executable, and is done. */
+async function writeFolder(folder: string, files: ReadonlyMap<string, string | Uint8Array>): Promise<never> {
+  for (const [name, content] of files) await Bun.write(`${folder}/${name}`, content)
+  const bytes = [...files.keys()].reduce((sum, name) => sum + Bun.file(`${folder}/${name}`).size, 0)
+  console.log(`${folder} ${(bytes / 1e3).toFixed(0)} kB in ${files.size} files`)
+  return process.exit(0)
 }
 
 function workFolder(): string {

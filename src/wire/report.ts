@@ -398,3 +398,10 @@ export const Report = Type.Object(
   { $id: 'Report' },
 )
 export type Report = Wire<typeof Report>
+
+/** The names of the figures of each part of a report. */
+export function figureFields() {
+  const fieldsOf = ({ properties }: { readonly properties: object }) =>
+    Object.keys(properties).filter((name) => name !== 'months' && name !== 'drawdowns')
+  return { summary: fieldsOf(ReportSummary), equity: fieldsOf(ReportEquity), column: fieldsOf(ReportColumn) }
+}

@@ -62,7 +62,7 @@ const Script = Type.Object(
 export type Script = Wire<typeof Script>
 
 /** What a form needs to know about an input. */
-const Input = Type.Object(
+export const Input = Type.Object(
   {
     label: Type.String(),
     kind: oneOf([

@@ -70,7 +70,7 @@ const Halving = Type.Object(
   },
 )
 
-const SweepBody = Type.Object({
+export const SweepBody = Type.Object({
   name: Text(200),
   symbol: Text(64),
   interval: Text(16),
@@ -323,7 +323,7 @@ const OfCell = Type.Object({
   ),
 })
 
-const Trial = Type.Object(
+export const SweepTrial = Type.Object(
   {
     trial: Type.Integer({ description: 'Its number, from 0 in the order they were made.' }),
     choices: Type.Array(Choice, { description: 'Values of what the space varies, in its order.' }),
@@ -335,7 +335,7 @@ const Trial = Type.Object(
   },
   { $id: 'SweepTrial' },
 )
-export type SweepTrial = Wire<typeof Trial>
+export type SweepTrial = Wire<typeof SweepTrial>
 
 export const SWEEPS = {
   'POST /api/platform/sweeps': {
@@ -366,7 +366,7 @@ export const SWEEPS = {
     description:
       'In the order they were run, up to 1,000 a page. A sweep that is still running answers those it has so far.',
     query: PageQuery,
-    answer: Listed('trials', Trial),
+    answer: Listed('trials', SweepTrial),
   },
   'GET /api/platform/sweeps/{id}/results.csv': {
     access: 'session backtests:read',

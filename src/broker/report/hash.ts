@@ -1,16 +1,17 @@
 // The fingerprint of a run: SHA-256 over the canonical JSON of everything its numbers depend on.
 
 import { memoOf } from '../../lib/memo.ts'
+import { Sha256 } from '../../lib/sha256.ts'
 import { BAR_FIELDS, type Bars, knowsSides } from '../../market/bars.ts'
 
 /** Hash of the columns' bytes; remembered, because a sweep runs over the same bars many times. */
 export const barsHash = memoOf((bars: Bars): string => {
-  const hasher = new Bun.CryptoHasher('sha256')
+  const hasher = new Sha256()
   for (const field of BAR_FIELDS) {
     const column = bars[field]
-    hasher.update(new Uint8Array(column.buffer, column.byteOffset, column.byteLength))
+    hasher.add(new Uint8Array(column.buffer, column.byteOffset, column.byteLength))
   }
-  return hasher.digest('hex')
+  return hasher.hex()
 })
 
 const READS_SIDES = /\brequest\s*\.\s*footprint\b/
@@ -21,15 +22,15 @@ const READS_SIDES = /\brequest\s*\.\s*footprint\b/
  */
 export function sidesHash(source: string, all: Iterable<Bars>): string | null {
   if (!READS_SIDES.test(source)) return null
-  const hasher = new Bun.CryptoHasher('sha256')
+  const hasher = new Sha256()
   let known = false
   for (const bars of all) {
     const { bought } = bars
     const knows = bought !== undefined && knowsSides(bars)
     known ||= knows
-    hasher.update(knows ? new Uint8Array(bought.buffer, bought.byteOffset, bought.byteLength) : '-')
+    hasher.add(knows ? new Uint8Array(bought.buffer, bought.byteOffset, bought.byteLength) : '-')
   }
-  return known ? hasher.digest('hex') : null
+  return known ? hasher.hex() : null
 }
 
 /** JSON with sorted keys and without white space: equal values, equal text. */

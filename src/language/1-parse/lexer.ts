@@ -70,10 +70,16 @@ const SPACES = codesOf(
 const INVISIBLES = codesOf('\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad')
 /** Longest first. Those that Pine does not have are read whole, so that one message names them. */
 const OPERATORS =
-  '=== !== := += -= *= /= %= == != <= >= => =< || && <> ** ++ -- + - * / % < > = ? : , . ( ) [ ] ! ; { } & | ^'
-const OPERATORS_BY_FIRST: readonly (readonly string[] | undefined)[] = Object.assign(
-  [],
-  Object.groupBy(OPERATORS.split(' '), (operator) => operator.charCodeAt(0)),
+  '=== !== := += -= *= /= %= == != <= >= => =< || && <> ** ++ -- + - * / % < > = ? : , . ( ) [ ] ! ; { } & | ^'.split(
+    ' ',
+  )
+// Node 20, which the package is for as well, has no Object.groupBy.
+const OPERATORS_BY_FIRST: readonly (readonly string[] | undefined)[] = Array.from(
+  { length: 128 },
+  (_, code) => {
+    const starting = OPERATORS.filter((operator) => operator.charCodeAt(0) === code)
+    return starting.length > 0 ? starting : undefined
+  },
 )
 const QUOTES = codesOf('"\'\u201c\u201d\u2018\u2019')
 /** How many letters of an unknown word a message shows. */

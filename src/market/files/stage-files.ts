@@ -3,6 +3,7 @@
 // Content decides, not a name: an archive is opened, and each file in it is recognised by its first bytes. Several files of
 // one series are read one after the other, each in its own dialect; files of different series are refused.
 
+import { joinedBytes } from '../../lib/bytes.ts'
 import { Problem } from '../../lib/problem.ts'
 import type { BarStage } from '../bar-stage.ts'
 import { calendarOf } from '../calendar.ts'
@@ -393,7 +394,7 @@ async function headOf(bytes: AsyncIterable<Uint8Array>) {
       await source.return?.()
     }
   }
-  return { first: new Uint8Array(Buffer.concat(chunks)).subarray(0, 65_536), all: all() }
+  return { first: joinedBytes(chunks).subarray(0, 65_536), all: all() }
 }
 
 /** What people send by mistake, named so that they see it. */

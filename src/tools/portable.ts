@@ -1,0 +1,44 @@
+// What the engine has of Bun and Node, and what stands in its place where neither is: in browsers, and in the npm package.
+
+import { resolve } from 'node:path'
+import type { BunPlugin } from 'bun'
+import { deflateSync } from 'fflate'
+import { LIBRARY_TEXTS } from '../language/libraries/texts.ts'
+
+const encoder = new TextEncoder()
+const src = resolve(import.meta.dir, '..')
+
+/** A file of the source → the one of `engine/portable/` that exports the same. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  'lib/sha256.ts': 'sha256.ts',
+  'lib/number-text.ts': 'number-text.ts',
+  'lib/turn.ts': 'turn.ts',
+  'market/zone-rules.ts': 'zone-rules.ts',
+  'market/files/unpack.ts': 'unpack.ts',
+  'market/files/parquet.ts': 'tables.ts',
+  'market/files/arrow.ts': 'tables.ts',
+}
+
+export const portable: BunPlugin = {
+  name: 'portable',
+  setup(build) {
+    const names = Object.keys(INSTEAD).map((name) => name.split('/').at(-1))
+    build.onResolve(
+      { filter: new RegExp(`/(?:${names.join('|').replaceAll('.', '\\.')})$`) },
+      ({ path, importer }) => {
+        const file = resolve(importer, '..', path)
+        const instead = INSTEAD[file.slice(src.length + 1).replaceAll('\\', '/')]
+        return instead === undefined ? undefined : { path: `${src}/engine/portable/${instead}` }
+      },
+    )
+    // 77 kB of text as 24 kB, and unpacked when a script imports the first of them.
+    build.onLoad({ filter: /[\\/]libraries[\\/]texts\.ts$/ }, () => ({
+      contents: `import { inflateSync, strFromU8 } from 'fflate'
+const packed = '${deflateSync(encoder.encode(JSON.stringify(LIBRARY_TEXTS)), { level: 9 }).toBase64()}'
+const kept = {}
+const all = () => JSON.parse(strFromU8(inflateSync(Uint8Array.from(atob(packed), (c) => c.charCodeAt(0)))))
+export const libraryText = (name) => (kept.texts ??= all())[name] ?? ''`,
+      loader: 'js',
+    }))
+  },
+}
