@@ -147,9 +147,10 @@ export class Book {
 
   /** Of an id, null = all. A fired leg stays with its entry, because it must not come back (D3). */
   private cancelLegs(id: string | null): void {
-    if (!this.legs.some((leg) => leg.filled === 0 && (id === null || leg.id === id))) return
-    this.changed = true
+    if (this.legs.length === 0) return
     const cancelled = (leg: Leg) => leg.filled === 0 && (id === null || leg.id === id)
+    if (!this.legs.some(cancelled)) return
+    this.changed = true
     for (const { entry } of this.legs.filter(cancelled))
       entry.legs = entry.legs?.filter((leg) => !cancelled(leg)) ?? null
     this.legs = this.legs.filter((leg) => !cancelled(leg))
