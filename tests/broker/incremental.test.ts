@@ -232,6 +232,22 @@ describe('a run that goes on from kept state says of each bar what a run over al
     })
 })
 
+test('what is read a few bars back, over more bars than are there of it', () => {
+  const source = `//@version=6
+strategy("x")
+up = close > open
+rise = math.abs(close - close[3]) + ta.ema(close, 4)
+change = rise - rise[1] + nz(rise[4090])
+if up[2] and change > 0
+    strategy.entry("L", strategy.long)
+if not up[5]
+    strategy.close("L")
+plot(change)`
+  const seed = Number(Bun.env['SEED'] ?? Date.now() % 100_000)
+  console.log(`seed ${seed}`)
+  expect(incrementalDifference(scriptRequest(source, 20_000, seed), mulberry(seed))).toBeNull()
+})
+
 test('a state that was read counts as memory of the run that goes on with it', () => {
   const source =
     '//@version=6\nindicator("x")\nvar a = array.new<float>(90000, 1.0)\nb = a.copy()\nplot(b.size())\n'

@@ -109,8 +109,8 @@ interface Masks {
 }
 
 /**
- * An entry of a column. What is only ever read on its own bar needs no more than a block of entries, whose index is
- * masked; whether that is so is known when everything has been written.
+ * An entry of a column. What is only ever read on its own bar, or a few bars back, needs no more than a block or two of
+ * entries, whose index is masked; whether that is so is known when everything has been written.
  */
 export class ColumnValue extends Code {
   readonly column: string

@@ -9,7 +9,7 @@ import type { Module } from './module.ts'
 
 /** An entry of a column of the plan's, on the bar being executed or before it. */
 export function entry(module: Module, column: PlannedColumn, back: Back = 0): ColumnValue {
-  if (back !== 0) module.keep(column, back === 'o' ? Infinity : back)
+  if (back !== 0) module.readPast(column, back === 'o' ? Infinity : back)
   return new ColumnValue(`c${column.index}`, column.kind, back, column.index, module)
 }
 

@@ -9,7 +9,7 @@ import { walkBlock } from '../2-check/walk.ts'
 import { repeatedCalls } from '../3-plan/repeated.ts'
 import { shortLivedCalls } from '../3-plan/short-lived.ts'
 import { WHOLE, type Code, type CodePart } from './code.ts'
-import { BLOCK, type TrackSpec } from '../runtime/executable.ts'
+import { BLOCK, roomOf, type TrackSpec } from '../runtime/executable.ts'
 import { columnKind, type PlannedColumn, type Plan } from '../3-plan/plan.ts'
 
 /** A line and the offset in the script it stands for; -1 = none. */
@@ -181,24 +181,35 @@ export class Module {
     return (this.#shortLived ??= shortLivedCalls(this.program))
   }
 
-  readonly #kept = new Map<number, number>()
+  readonly #kept = new Set<number>()
+  readonly #backs = new Map<number, number>()
   /** Columns that are kept as a whole although nobody reads their past. */
   readonly wholeAnyway = new Set<number>()
 
-  /** Marks the column as one that is kept for all bars, since its past is read (at most `back` bars of it) or it is shown. */
+  /** Marks the column as one that is kept for all bars, since it is shown or read by others: from where a run is kept, `back` bars. */
   keep(column: PlannedColumn, back = 0): void {
-    this.#kept.set(column.index, Math.max(back, this.backOf(column.index)))
+    this.#kept.add(column.index)
+    this.#readBack(column, back)
+  }
+  /** Marks the column as one whose past the script reads, at most `back` bars of it; Infinity = nobody knows. */
+  readPast(column: PlannedColumn, back: number): void {
+    if (back > BLOCK || column.kind === 'any') this.keep(column, back)
+    else this.#readBack(column, back)
+  }
+  #readBack({ index }: PlannedColumn, back: number): void {
+    this.#backs.set(index, Math.max(back, this.backOf(index)))
   }
   isKept(index: number): boolean {
     return this.#kept.has(index)
   }
   /** What an index into the column is masked with. Not known before everything has been written. */
   maskOf(index: number): number {
-    return this.isKept(index) || this.wholeAnyway.has(index) ? WHOLE : BLOCK - 1
+    if (this.isKept(index) || this.wholeAnyway.has(index)) return WHOLE
+    return roomOf(this.backOf(index)) - 1
   }
   /** How far back the script reads a column, in bars; Infinity = nobody knows. */
   backOf(index: number): number {
-    return this.#kept.get(index) ?? 0
+    return this.#backs.get(index) ?? 0
   }
 
   /** The set of buffers of arrays and matrices that are put into on a bar: `settle` copies what they hold at its end. */

@@ -8,6 +8,11 @@ export type PineVersion = 4 | 5 | 6
 /** How many bars are computed ahead at a time. A power of two, because columns of one block are indexed with a mask. */
 export const BLOCK = 4096
 
+/** Entries of a column that is not kept, of which the script reads so many bars back: those stay while a block is computed. */
+export function roomOf(back: number): number {
+  return back === 0 ? BLOCK : 2 * BLOCK
+}
+
 export interface Executable {
   /** What a run has to know of the script. */
   readonly program: {
@@ -43,7 +48,7 @@ export interface ColumnShare {
   readonly columns: readonly number[]
 }
 
-/** `kept`: all of it is there; else only the block at work. `back`: how many bars back it is read at most. */
+/** `kept`: all of it is there; else only the block at work and what of the past is read. `back`: how many bars back that is at most. */
 export interface RunColumn {
   readonly index: number
   readonly kind: 'f64' | 'u8' | 'any'

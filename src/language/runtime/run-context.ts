@@ -7,7 +7,7 @@ import { calendarOf, periodFinder } from '../../market/calendar.ts'
 import { exchangeRate, type RateAt } from '../../market/exchange-rates.ts'
 import { intervalMs, isIntraday, parseInterval } from '../../market/interval.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
-import { BLOCK, type ColumnData, type Executable, type PineVersion, type RunColumn } from './executable.ts'
+import { roomOf, type ColumnData, type Executable, type PineVersion, type RunColumn } from './executable.ts'
 import type { Broker } from '../broker.ts'
 import type { RunWarning } from '../messages/message.ts'
 import { logsCut, noRates } from '../messages/running.ts'
@@ -130,8 +130,8 @@ export class RunContext implements Runtime {
     this.budget = budget
     this.drawings = drawings
     this.computes = new Uint8Array(shares.length).fill(1)
-    this.columns = columns.map(({ kind, kept }) => {
-      const length = kept ? 0 : BLOCK
+    this.columns = columns.map(({ kind, kept, back }) => {
+      const length = kept ? 0 : roomOf(back)
       return kind === 'f64' ? new Float64Array(length) : kind === 'u8' ? new Uint8Array(length) : []
     })
   }

@@ -356,12 +356,14 @@ export class Run implements ScriptRun {
     return {
       position,
       columns: this.#executable.columns.map(({ kept, back }, i) => {
-        const from = kept ? Math.max(0, position - Math.max(back, bars)) : position
+        const from = Math.max(0, position - Math.max(back, kept ? bars : 0))
         const data = columns[i] ?? []
-        return {
-          from,
-          data: Array.isArray(data) ? data.slice(from, position) : data.subarray(from, position),
-        }
+        if (Array.isArray(data)) return { from, data: data.slice(from, position) }
+        if (kept) return { from, data: data.subarray(from, position) }
+        // Two blocks, or one whose past nobody reads.
+        const last = data.slice(0, position - from)
+        for (let bar = from; bar < position; bar++) last[bar - from] = data[bar & (data.length - 1)]!
+        return { from, data: last }
       }),
       handedOut,
       alerts,
@@ -389,7 +391,10 @@ export class Run implements ScriptRun {
     for (const [i, { from, data }] of saved.columns.entries()) {
       const own = context.columns[i]
       if (data.length === 0 || own === undefined) continue
-      if (!Array.isArray(own)) own.set(data as Float64Array, from)
+      if (!Array.isArray(own) && this.#executable.columns[i]?.kept) own.set(data as Float64Array, from)
+      else if (!Array.isArray(own))
+        for (const [at, value] of (data as Float64Array).entries())
+          own[(from + at) & (own.length - 1)] = value
       else {
         own.length = from
         for (const item of data) own.push(item)
