@@ -109,6 +109,8 @@ export interface Backtest {
   result(): BacktestResult
   /** The numbers of the report without the report itself. */
   results(): Results
+  /** It is over: nothing but a `result()` is read any more, and its memory serves the thread's next run. */
+  release(): void
   /** The arguments of the declaration, after replacements. */
   readonly settings: DeclarationArgs
   readonly program: Program

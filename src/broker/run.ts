@@ -37,7 +37,9 @@ import { settingRefusal } from './setting-values.ts'
 export function runBacktest(request: BacktestRequest): BacktestResult {
   const backtest = openBacktest(request)
   backtest.advance(backtest.bars.length)
-  return backtest.result()
+  const result = backtest.result()
+  backtest.release()
+  return result
 }
 
 export function openBacktest(request: BacktestRequest): Backtest {
@@ -152,6 +154,11 @@ class OpenBacktest implements Backtest {
       },
       this.results(),
     )
+  }
+
+  release(): void {
+    this.run.release()
+    this.broker.release()
   }
 
   /** How many bars the script asks for at the end; 0 = all. */

@@ -124,7 +124,9 @@ function numbersOf(request: BacktestRequest, trial: TrialInputs, judge: Judge): 
       )
     backtest.advance(backtest.bars.length)
     const name = judge.names.of(backtest.run.inputs, backtest.settings, trial.overrides)
-    return { ...judge.measure(backtest), name, failure: null }
+    const numbers = judge.measure(backtest)
+    backtest.release()
+    return { ...numbers, name, failure: null }
   } catch (error) {
     if (!(error instanceof Problem) || error.code === 'script_invalid') throw error
     return { row: null, name: '', failure: error, windows: [] }

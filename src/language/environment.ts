@@ -116,4 +116,6 @@ export interface ScriptRun {
   essence(bars: number): Uint8Array
   /** The first bar from where on another bar to come may change what the script does; Infinity = none. */
   readonly unsettledFrom: number
+  /** It goes on no more: what nobody is shown of its memory serves the thread's next run. */
+  release(): void
 }

@@ -313,3 +313,19 @@ test('a run’s time is what it had of a processor, where that is told', () => {
     'more than 0.01 s',
   )
 })
+
+test('a later run, which is given the memory of this one, leaves its result alone', () => {
+  const text = ({ reportTexts, trackTexts }: ReturnType<typeof runBacktest>) =>
+    [...reportTexts(), ...trackTexts()].join('')
+  const other = SOURCE.replace('"Length", minval', '"Longer", minval').replaceAll('"L"', '"M"')
+  const bars = barsFrom(
+    Array.from({ length: 400 }, (_, i) => (i % 3 === 0 ? '100/101/99/101' : '101/102/98/99')).join(' '),
+    86_400_000,
+  )
+  const first = runBacktest(request({ bars }))
+  const second = runBacktest(request({ bars, source: other, inputs: { Longer: 4 } }))
+  const alone = text(runBacktest(request({ bars })))
+  expect(text(first)).toBe(alone)
+  expect(text(second)).toContain('"M"')
+  expect(text(second)).not.toContain('"L"')
+})

@@ -22,6 +22,7 @@ import { Account, type BrokerOptions } from './account.ts'
 import { Book } from './book.ts'
 import { Desk } from './desk.ts'
 import { Floor } from './floor.ts'
+import { leaveLedger } from './ledger.ts'
 import type { Position } from './position.ts'
 import { contracts } from './numbers.ts'
 import { NO_LEVEL } from './orders.ts'
@@ -111,7 +112,7 @@ export class BrokerEmulator implements Broker {
   get bytes(): number {
     const { fills, closed } = this.account.position
     return (
-      FILL_BYTES * fills.bar.length +
+      FILL_BYTES * fills.count +
       TRADE_BYTES * closed.count +
       ORDER_BYTES * this.book.waiting +
       this.labelBytes()
@@ -184,6 +185,11 @@ export class BrokerEmulator implements Broker {
       .filter(({ to }) => to === -1)
       .map(({ id, type, qty, price }) => ({ id, type, side: sideOf(qty), qty: Math.abs(qty), price }))
     return [...atMarket, ...resting]
+  }
+
+  /** The run is over: what it has traded is read no more, and its memory serves the next run. */
+  release(): void {
+    leaveLedger(this.account.position)
   }
 
   // ——— snapshots ———

@@ -7,10 +7,11 @@
 import {
   closedTradeAt,
   labelRow,
-  noFills,
-  noTrades,
+  type ClosedTrades,
+  type Fills,
   reserveFill,
   reserveTrade,
+  takeLedger,
   type Trade,
 } from './ledger.ts'
 import { contracts } from './numbers.ts'
@@ -40,8 +41,8 @@ export class Position {
   units = 0
   entries: Entry[] = []
   open: OpenTrade[] = []
-  fills = noFills()
-  closed = noTrades()
+  fills: Fills
+  closed: ClosedTrades
   value = 0
   fees = 0
   grossProfit = 0
@@ -58,6 +59,9 @@ export class Position {
   constructor(pointValue: number, rule: CloseRule) {
     this.pointValue = pointValue
     this.rule = rule
+    const { fills, closed } = takeLedger()
+    this.fills = fills
+    this.closed = closed
   }
 
   get netProfit(): number {

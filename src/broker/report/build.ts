@@ -2,7 +2,7 @@
 
 import type { Bars } from '../../market/bars.ts'
 import type { BrokerEmulator } from '../emulator/broker.ts'
-import type { Fills } from '../emulator/ledger.ts'
+import { copyOf, type Fills } from '../emulator/ledger.ts'
 import { UNIT } from '../emulator/numbers.ts'
 import { EquityCurve, EquityWalk, emptyStretches, equityColumns, type EquityColumns } from '../equity.ts'
 import { reportColumns } from './columns.ts'
@@ -62,13 +62,16 @@ export function buildResults(
   bars: Bars,
   pointValue: number,
   rates: Float64Array | null,
-  /** Whether to fill the lists of months and drawdowns, which the thousands of trials of a sweep do without. */
+  /**
+   * Whether to fill the lists of months and drawdowns, which the thousands of trials of a sweep do without. Then all that is read
+   * of the results has to be read before the run goes on.
+   */
   { lists = true }: { readonly lists?: boolean } = {},
 ): Results {
   const { settings, position } = broker
   const { initialCapital } = settings
-  // A run that goes on appends rows, which the rows and columns made later from this result must not include.
-  const fills = { ...position.fills }
+  // A run that goes on appends rows, and one that is over leaves them to the next; lists and columns are made later.
+  const fills = lists ? copyOf(position.fills) : position.fills
   const stretches = emptyStretches(fills)
   const walk = new EquityWalk(bars, fills, pointValue, initialCapital, rates, stretches).to(bars.length - 1)
   const curve = new EquityCurve(bars, fills, pointValue, initialCapital, rates)

@@ -1,6 +1,7 @@
 // A run's context: what built-ins and the generated code see of the run they are part of. See `runtime.ts` for the port.
 
-import { memoOf } from '../../lib/memo.ts'
+import { memo, memoOf } from '../../lib/memo.ts'
+import { Spares } from '../../lib/spares.ts'
 import { tooManyRequests, tooManyRounds, tooManySeries } from '../messages/failing.ts'
 import { type Bars } from '../../market/bars.ts'
 import { calendarOf, periodFinder } from '../../market/calendar.ts'
@@ -44,6 +45,16 @@ function saidBytes(text: string): number {
 const LOG_LIMIT = 10_000
 
 const closesOf = memoOf((_bars: Bars) => new Map<string, Float64Array<ArrayBuffer>>())
+
+/** Columns that runs of this thread have left, three a run: they were a fifth of its new memory. */
+const SPARE_MAX = 32
+const sparesOf = memo(8, (_kindAndLength) => new Spares<Float64Array | Uint8Array>(SPARE_MAX))
+
+/** What stands in it is of another run, and is written over before it is read. */
+function spareColumn(kind: 'f64' | 'u8', length: number): Float64Array | Uint8Array {
+  const spare = sparesOf(`${kind}${length}`).take()
+  return spare ?? (kind === 'f64' ? new Float64Array(length) : new Uint8Array(length))
+}
 
 export class RunContext implements Runtime {
   readonly version: PineVersion
@@ -130,10 +141,9 @@ export class RunContext implements Runtime {
     this.budget = budget
     this.drawings = drawings
     this.computes = new Uint8Array(shares.length).fill(1)
-    this.columns = columns.map(({ kind, kept, back }) => {
-      const length = kept ? 0 : roomOf(back)
-      return kind === 'f64' ? new Float64Array(length) : kind === 'u8' ? new Uint8Array(length) : []
-    })
+    this.columns = columns.map(({ kind, kept, back }) =>
+      kind === 'any' ? [] : spareColumn(kind, kept ? 0 : roomOf(back)),
+    )
   }
 
   get env(): RunEnvironment {
@@ -228,6 +238,17 @@ export class RunContext implements Runtime {
       this.columns[i] = grown
     }
     this.#capacity = capacity
+  }
+
+  /** The run is over: the columns of which nothing is shown serve the next one. */
+  release(): void {
+    for (const { child } of this.feeds) child.run.release()
+    for (const [i, { kind, kept }] of this.#kinds.entries()) {
+      const column = this.columns[i]!
+      if (kept || this.#lent.has(i) || Array.isArray(column)) continue
+      sparesOf(`${kind}${column.length}`).leave(column)
+      this.columns[i] = []
+    }
   }
 
   /** A whole column that the run need not make room for. */

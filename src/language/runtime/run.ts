@@ -268,6 +268,10 @@ export class Run implements ScriptRun {
     return this.context.unsettledFrom
   }
 
+  release(): void {
+    this.context.release()
+  }
+
   snapshot(): Uint8Array {
     return this.#written(Infinity)
   }
