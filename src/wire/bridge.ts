@@ -103,14 +103,12 @@ export const BRIDGES = {
     access: 'session webhooks:write',
     summary: 'Make a bridge to a broker',
     description:
-      'Of a forward run, or of an alert, which needs `side` and `qty`. It begins as a dry run, with the body of its template and no limits: `PATCH` sets those. Address and secret are sealed.',
+      'Of a forward run, or of an alert, which needs `side` and `qty`. It begins as a dry run; what is not given is as its template has it. Address and secret are sealed.',
     body: Type.Object({
       template: Template,
       sourceId: SOURCE,
+      ...Type.Partial(Type.Object(SET)).properties,
       name: SET.name,
-      account: Type.Optional(SET.account),
-      side: Type.Optional(Side),
-      qty: Type.Optional(Amount),
       ...SECRETS,
     }),
     answer: { id: idOf('br'), bridge: Bridge },

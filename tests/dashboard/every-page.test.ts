@@ -21,6 +21,7 @@ const PAGES = [
   '/alerts/fired',
   '/alerts/channels',
   '/alerts/webhooks',
+  '/alerts/broker',
   '/alerts/inbox',
   '/ideas',
   '/reference',

@@ -1,4 +1,4 @@
-// Alerts: what is armed, what has fired, and where it goes: channels, webhooks, mail, and what comes in from TradingView.
+// Alerts: what is armed, what has fired, and where it goes: channels, webhooks, brokers, mail, and what comes in from TradingView.
 
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
@@ -13,6 +13,7 @@ import { AlertRow, alertStyles as s, FiringRow, useAlerts } from './alerts-list.
 
 const Channels = lazy(async () => (await import('../channels/channels.tsx')).Channels)
 const Webhooks = lazy(async () => (await import('../webhooks/webhooks.tsx')).Webhooks)
+const Bridges = lazy(async () => (await import('../bridges/bridges.tsx')).Bridges)
 const Inboxes = lazy(async () => (await import('../channels/inboxes.tsx')).Inboxes)
 
 const TABS = [
@@ -20,6 +21,7 @@ const TABS = [
   ['fired', 'Fired', Fired],
   ['channels', 'Phones and chats', Channels],
   ['webhooks', 'Webhooks', Webhooks],
+  ['broker', 'To a broker', Bridges],
   ['mail', 'Mail', Mail],
   ['inbox', 'From TradingView', Inboxes],
 ] as const

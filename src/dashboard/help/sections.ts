@@ -52,6 +52,7 @@ export const SECTIONS: readonly (readonly [title: string, ids: readonly string[]
     [
       'alerts',
       'channels',
+      'brokers',
       'alert-delivery',
       'alert-limits',
       'webhooks',

@@ -84,7 +84,7 @@ export function checkBody(template: OrderTemplate, body: string): void {
     .find((text) => !isKnown(text.replace(/^\{\{\s*|\s*\}\}$/g, '')) || !text.endsWith('}}'))
   if (unknown !== undefined)
     throw refused(
-      `${unknown} is no placeholder. There are ${[...TEXT_PLACEHOLDERS, ...NUMBER_PLACEHOLDERS].join(', ')}, each in {{…}}.`,
+      `There is no placeholder ${unknown}. There are ${[...TEXT_PLACEHOLDERS, ...NUMBER_PLACEHOLDERS].join(', ')}, each in {{…}}.`,
     )
   const text = filled(body, SAMPLE)
   if (text.length > BODY_MOST)
@@ -96,7 +96,7 @@ export function checkBody(template: OrderTemplate, body: string): void {
     const value = parsed[name]
     if (value === undefined) continue
     const wanted = misfit(form, value)
-    if (wanted !== null) throw refused(`${name} must be ${wanted} for ${template.label}.`)
+    if (wanted !== null) throw refused(`The field ${name} must be ${wanted} for ${template.label}.`)
   }
 }
 
@@ -109,7 +109,8 @@ function parsedObject(text: string, body: string): Readonly<Record<string, unkno
     const bare = TEXT_PLACEHOLDERS.find((name) =>
       new RegExp(String.raw`[:[,]\s*\{\{\s*${RegExp.escape(name)}\s*\}\}`).test(body),
     )
-    if (bare !== undefined) throw refused(`{{${bare}}} is a text: write it in quotes, "{{${bare}}}".`)
+    if (bare !== undefined)
+      throw refused(`The placeholder {{${bare}}} is a text: write it in quotes, "{{${bare}}}".`)
   }
   throw refused('It is no JSON object once its placeholders are filled. Check braces, quotes and commas.')
 }

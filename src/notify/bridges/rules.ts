@@ -56,7 +56,13 @@ function aimed(bridge: Bridge, expected: number, isLossy: boolean): Step {
   const wanted = delta === 0 ? tidySum(expected, -bridge.expected) : delta
   return {
     bridge: { ...bridge, expected, goal, waitsForFlat },
-    order: { from, goal, side: wanted > 0 ? 'buy' : 'sell', qty: Math.abs(wanted), reason },
+    order: {
+      from,
+      goal,
+      side: wanted > 0 ? 'buy' : 'sell',
+      qty: Math.abs(wanted),
+      reason: reason ?? (delta === 0 ? 'nothing_to_do' : null),
+    },
   }
 }
 

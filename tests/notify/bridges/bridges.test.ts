@@ -29,19 +29,23 @@ describe('a template', () => {
     [
       'traderspost',
       '{"ticker": "A", "action": "long"}',
-      'action must be one of buy, sell, exit, cancel, add for TradersPost.',
+      'The field action must be one of buy, sell, exit, cancel, add for TradersPost.',
     ],
     [
       'alpaca',
       '{"symbol": "A", "side": "{{strategy.order.action}}", "type": "market", "time_in_force": "day", "client_order_id": 7}',
-      'client_order_id must be a text in quotes for Alpaca.',
+      'The field client_order_id must be a text in quotes for Alpaca.',
     ],
     [
       'pickmytrade',
       '{"symbol":"A","date":"x","data":"buy","quantity":"many","token":"t"}',
-      'quantity must be a number for PickMyTrade.',
+      'The field quantity must be a number for PickMyTrade.',
     ],
-    ['generic', '{"a": {{ticker}}}', '{{ticker}} is a text: write it in quotes, "{{ticker}}".'],
+    [
+      'generic',
+      '{"a": {{ticker}}}',
+      'The placeholder {{ticker}} is a text: write it in quotes, "{{ticker}}".',
+    ],
     [
       'generic',
       '[1]',
@@ -50,12 +54,12 @@ describe('a template', () => {
     [
       'generic',
       '{"a": "{{strategy.order.acton}}"}',
-      `{{strategy.order.acton}} is no placeholder. There are ${[...TEXT_PLACEHOLDERS, ...NUMBER_PLACEHOLDERS].join(', ')}, each in {{…}}.`,
+      `There is no placeholder {{strategy.order.acton}}. There are ${[...TEXT_PLACEHOLDERS, ...NUMBER_PLACEHOLDERS].join(', ')}, each in {{…}}.`,
     ],
     [
       'generic',
       '{"a": "{{ticker"}',
-      `{{ticker" is no placeholder. There are ${[...TEXT_PLACEHOLDERS, ...NUMBER_PLACEHOLDERS].join(', ')}, each in {{…}}.`,
+      `There is no placeholder {{ticker". There are ${[...TEXT_PLACEHOLDERS, ...NUMBER_PLACEHOLDERS].join(', ')}, each in {{…}}.`,
     ],
   ] as const)('of %s refuses %s by name and remedy', (name, body, message) => {
     let said = ''
@@ -137,7 +141,7 @@ describe('an order', () => {
     expect(sent).toEqual([])
     await bar([buy])
     await clock.settle()
-    expect((await orders()).map(({ reason }) => reason)).toEqual(['before_flat', null, null])
+    expect((await orders()).map(({ reason }) => reason)).toEqual(['before_flat', 'nothing_to_do', null])
     expect([sent.length, await bridges.get('usr_1', id)]).toMatchObject([
       1,
       { expected: 1, held: 1, waitsForFlat: false },

@@ -1,0 +1,427 @@
+// The tab of bridges: which strategy's orders go to which broker, what it has beside what the strategy has, and every order
+// with its answer.
+
+import { useState } from 'preact/hooks'
+import type { Bridge, BridgeOrder } from '../../wire/bridge.ts'
+import { ORDER_TEMPLATES } from '../../wire/order-templates.ts'
+import { call } from '../api-client.ts'
+import {
+  attempt,
+  CodeBlock,
+  Confirm,
+  pageStyles as p,
+  Panel,
+  Show,
+  useLoad,
+  usePages,
+  useReloadWhile,
+} from '../frame/page.tsx'
+import { marketText, quantity } from '../format.ts'
+import { href } from '../router.ts'
+import { Ago } from '../ui/ago.tsx'
+import { DataTable } from '../ui/data-table.tsx'
+import { FormDialog, useForm } from '../ui/form.tsx'
+import { Menu, type MenuItems } from '../ui/menu.tsx'
+import { Badge, Button, Dialog, Empty, Field, toast } from '../ui/ui.tsx'
+import { BridgeForm, type BridgeSource } from './bridge-form.tsx'
+
+const WHY: Readonly<Record<NonNullable<BridgeOrder['reason']>, string>> = {
+  dry_run: 'dry run: not sent',
+  stopped: 'stopped: not sent',
+  size: 'cut by the largest position',
+  loss: 'cut by the day’s loss',
+  before_flat: 'waits until the strategy is flat',
+  late: 'too late: not sent any more',
+  nothing_to_do: 'nothing to close',
+  refused: 'refused',
+  unsure: 'no answer: may have been taken',
+  test: 'test',
+}
+const LOOK_MS = 1000
+
+function useBridges() {
+  const list = useLoad(async (signal) => {
+    const [{ bridges, stopped }, { forwardRuns }, { alerts }] = await Promise.all([
+      call('GET /api/platform/bridges', { signal }),
+      call('GET /api/platform/forward-runs', { signal }),
+      call('GET /api/platform/alerts', { signal }),
+    ])
+    const sources: BridgeSource[] = [...forwardRuns.filter(({ state }) => state === 'running'), ...alerts]
+    return { bridges, stopped, sources }
+  }, [])
+  const orders = usePages(async (query, signal) => {
+    const answer = await call('GET /api/platform/bridges/orders', { query, signal })
+    return { items: answer.orders, nextCursor: answer.nextCursor }
+  }, [])
+  useReloadWhile(orders.data?.items.some(({ state }) => state === 'pending') ?? false, orders, LOOK_MS)
+  const reload = () => {
+    list.reload()
+    orders.reload()
+  }
+  return { list, orders, reload }
+}
+
+export function Bridges() {
+  const [editing, setEditing] = useState<Bridge | 'new' | null>(null)
+  const { list, orders, reload } = useBridges()
+  const add = (
+    <Button variant="primary" icon="plus" onClick={() => setEditing('new')}>
+      Add a bridge
+    </Button>
+  )
+  return (
+    <Panel
+      about={
+        <>
+          Orders of a forward run, or firings of an alert, sent to a service that trades.{' '}
+          <a href={href('/help/brokers')}>What it can and cannot promise</a>
+        </>
+      }
+      actions={
+        list.data &&
+        (list.data.stopped || list.data.bridges.length > 0) && (
+          <>
+            <Switch stopped={list.data.stopped} onChanged={reload} />
+            {add}
+          </>
+        )
+      }
+    >
+      <Show of={list}>
+        {({ bridges, stopped, sources }) => (
+          <>
+            {stopped && (
+              <div class={p['note']} data-tone="warn" role="status">
+                All orders are stopped: nothing is sent by any bridge until you let them go on.
+              </div>
+            )}
+            {bridges.length === 0 ? (
+              <Empty title="No bridges yet" action={add}>
+                TradersPost, 3Commas, PickMyTrade, Alpaca, or any address that takes a message of yours. A
+                bridge begins as a dry run: you see each order, and nothing is sent.
+              </Empty>
+            ) : (
+              <>
+                <BridgesTable bridges={bridges} sources={sources} onEdit={setEditing} onChanged={reload} />
+                <section class={p['section']}>
+                  <h2>Orders</h2>
+                  <Orders orders={orders} bridges={bridges} />
+                </section>
+              </>
+            )}
+            {editing && (
+              <BridgeForm
+                bridge={editing === 'new' ? null : editing}
+                sources={sources}
+                onClose={() => setEditing(null)}
+                onSaved={reload}
+              />
+            )}
+          </>
+        )}
+      </Show>
+    </Panel>
+  )
+}
+
+interface SwitchProps {
+  readonly stopped: boolean
+  readonly onChanged: () => void
+}
+
+function Switch({ stopped, onChanged }: SwitchProps) {
+  const [asking, setAsking] = useState(false)
+  const turn = async (to: boolean) => {
+    await call('PUT /api/platform/bridges/switch', { body: { stopped: to } })
+    onChanged()
+  }
+  if (stopped)
+    return (
+      <Button icon="play" onClick={() => attempt(turn(false))}>
+        Let them go on
+      </Button>
+    )
+  return (
+    <>
+      <Button variant="danger" icon="pause" onClick={() => setAsking(true)}>
+        Stop all orders
+      </Button>
+      {asking && (
+        <Confirm
+          title="Stop all orders?"
+          action="Stop all orders"
+          onClose={() => setAsking(false)}
+          onConfirm={() => turn(true)}
+        >
+          Nothing is sent any more, exits neither, and what waits is dropped. Positions at the broker stay:
+          close them there, and then set here what it has.
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+interface BridgesTableProps {
+  readonly bridges: readonly Bridge[]
+  readonly sources: readonly BridgeSource[]
+  readonly onEdit: (bridge: Bridge) => void
+  readonly onChanged: () => void
+}
+
+function BridgesTable({ bridges, sources, onEdit, onChanged }: BridgesTableProps) {
+  return (
+    <DataTable
+      label="Bridges"
+      rows={bridges}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          of: 'name',
+          head: 'Name',
+          look: 'main',
+          cell: (one) => <BridgeName bridge={one} sources={sources} />,
+        },
+        { of: 'expected', head: 'Strategy has', look: 'number', cell: (one) => quantity(one.expected) },
+        { of: 'held', head: 'Receiver has', look: 'number', cell: (one) => quantity(one.held) },
+        { of: 'status', head: 'State', cell: (one) => <State bridge={one} /> },
+        {
+          of: 'menu',
+          head: 'Actions',
+          bare: true,
+          look: 'end',
+          cell: (one) => <Actions bridge={one} onEdit={() => onEdit(one)} onChanged={onChanged} />,
+        },
+      ]}
+    />
+  )
+}
+
+function BridgeName({
+  bridge,
+  sources,
+}: {
+  readonly bridge: Bridge
+  readonly sources: readonly BridgeSource[]
+}) {
+  const source = sources.find(({ id }) => id === bridge.sourceId)
+  return (
+    <>
+      <strong>{bridge.name}</strong>
+      <div class={p['cellNote']}>
+        {source?.name ?? 'its strategy has ended'} · {marketText(bridge)} to{' '}
+        {ORDER_TEMPLATES[bridge.template].label} ({bridge.host})
+      </div>
+    </>
+  )
+}
+
+function State({ bridge }: { readonly bridge: Bridge }) {
+  const { status, disabledReason, dryRun, waitsForFlat, expected, held } = bridge
+  if (status === 'disabled')
+    return <Badge>{disabledReason === 'secret_lost' ? 'enter its secrets again' : 'disabled'}</Badge>
+  return (
+    <>
+      {dryRun ? <Badge tone="accent">dry run</Badge> : <Badge tone="up">live</Badge>}{' '}
+      {waitsForFlat ? (
+        <Badge>waits until the strategy is flat</Badge>
+      ) : (
+        expected !== held && <Badge tone="down">differs by {quantity(expected - held)}</Badge>
+      )}
+    </>
+  )
+}
+
+interface ActionsProps {
+  readonly bridge: Bridge
+  readonly onEdit: () => void
+  readonly onChanged: () => void
+}
+
+function Actions({ bridge, onEdit, onChanged }: ActionsProps) {
+  const [dialog, setDialog] = useState<'delete' | 'live' | 'held' | null>(null)
+  const [shown, setShown] = useState<string | null>(null)
+  const { id, name, status, dryRun } = bridge
+  const path = { id }
+  const change = async (body: { dryRun?: boolean; status?: Bridge['status'] }) => {
+    await call('PATCH /api/platform/bridges/{id}', { path, body })
+    onChanged()
+  }
+  const tryIt = async () => {
+    const { body } = await call('POST /api/platform/bridges/{id}/test', { path })
+    if (dryRun) setShown(body)
+    else toast('A test is on its way: its answer comes below.')
+    onChanged()
+  }
+  const isActive = status === 'active'
+  const close = () => setDialog(null)
+  const turned: MenuItems = dryRun
+    ? [{ text: 'End the dry run', icon: 'play', run: () => setDialog('live') }]
+    : [{ text: 'Back to a dry run', icon: 'pause', run: () => attempt(change({ dryRun: true })) }]
+  const items: MenuItems = [
+    { text: 'Change', icon: 'tune', run: onEdit },
+    ...(isActive ? [{ text: 'Try it', icon: 'play', run: () => attempt(tryIt()) } as const, ...turned] : []),
+    { text: 'Set what the receiver has', icon: 'tune', run: () => setDialog('held') },
+    isActive
+      ? { text: 'Disable', icon: 'pause', run: () => attempt(change({ status: 'disabled' })) }
+      : { text: 'Enable', icon: 'play', run: () => attempt(change({ status: 'active' })) },
+    '-',
+    { text: 'Delete', icon: 'trash', danger: true, run: () => setDialog('delete') },
+  ]
+  return (
+    <>
+      <Menu label={`More for ${name}`} items={items} />
+      {dialog === 'delete' && <Deleting bridge={bridge} onClose={close} onDeleted={onChanged} />}
+      {dialog === 'live' && (
+        <Confirm
+          title={`Send orders of ${name}?`}
+          action="Send orders"
+          onClose={close}
+          onConfirm={() => change({ dryRun: false })}
+        >
+          {whatCanHappen(bridge)}
+        </Confirm>
+      )}
+      {dialog === 'held' && <HeldForm bridge={bridge} onClose={close} onSaved={onChanged} />}
+      {shown !== null && (
+        <Dialog title="This would be sent" onClose={() => setShown(null)}>
+          <p>It is a dry run: nothing was sent. The secret takes its place only on the way.</p>
+          <CodeBlock text={shown} label="Message" />
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+interface DeletingProps {
+  readonly bridge: Bridge
+  readonly onClose: () => void
+  readonly onDeleted: () => void
+}
+
+function Deleting({ bridge: { id, name }, onClose, onDeleted }: DeletingProps) {
+  const remove = async () => {
+    await call('DELETE /api/platform/bridges/{id}', { path: { id } })
+    onDeleted()
+  }
+  return (
+    <Confirm title={`Delete ${name}?`} action="Delete" onClose={onClose} onConfirm={remove}>
+      What waits is not sent. Positions at the broker stay.
+    </Confirm>
+  )
+}
+
+function whatCanHappen({
+  honoursKeys,
+  template,
+  host,
+}: Pick<Bridge, 'honoursKeys' | 'template' | 'host'>): string {
+  const who = template === 'generic' ? host : ORDER_TEMPLATES[template].label
+  const begin = `From the next order on they go to ${host}, which may trade with real money. `
+  return honoursKeys
+    ? `${begin}An order that is not answered is sent again under the same key, which ${who} takes once.`
+    : `${begin}${who} does not promise to take a key once. So an order that it does not answer is not sent again: it may have been taken, or not. You are told; look there, then send it again or set what it has.`
+}
+
+interface HeldFormProps {
+  readonly bridge: Bridge
+  readonly onClose: () => void
+  readonly onSaved: () => void
+}
+
+function HeldForm({ bridge, onClose, onSaved }: HeldFormProps) {
+  const form = useForm({
+    start: { held: String(bridge.held) },
+    async send({ held }) {
+      const number = Number(held.trim().replace('−', '-'))
+      if (held.trim() === '' || !Number.isFinite(number)) throw new Error('Enter a number, such as 2 or -1.')
+      await call('PATCH /api/platform/bridges/{id}', { path: { id: bridge.id }, body: { held: number } })
+      onSaved()
+      onClose()
+    },
+  })
+  return (
+    <FormDialog of={form} title="What the receiver has" action="Save" onClose={onClose}>
+      <Field
+        label="Contracts"
+        inputMode="decimal"
+        {...form.field('held')}
+        hint="As the broker shows it; below zero when short. The next order leads from there."
+      />
+    </FormDialog>
+  )
+}
+
+interface OrdersProps {
+  readonly orders: ReturnType<typeof usePages<BridgeOrder>>
+  readonly bridges: readonly Bridge[]
+}
+
+function Orders({ orders, bridges }: OrdersProps) {
+  const again = (id: string) =>
+    attempt(call('POST /api/platform/bridges/orders/{id}/resend', { path: { id } }).then(orders.reload))
+  return (
+    <Show of={orders}>
+      {({ items, onMore }) => (
+        <DataTable
+          label="Orders"
+          rows={items}
+          keyOf={({ id }) => id}
+          onMore={onMore}
+          empty={<p class="muted">None yet. They come with the next order of the strategy.</p>}
+          columns={[
+            { of: 'createdAt', head: 'When', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+            {
+              of: 'bridgeId',
+              head: 'Bridge',
+              cell: ({ bridgeId }) => bridges.find(({ id }) => id === bridgeId)?.name ?? 'deleted',
+            },
+            {
+              of: 'orderId',
+              head: 'Order',
+              look: 'main',
+              title: ({ key }) => `Key ${key}`,
+              cell: ({ orderId, side, qty }) => `${side} ${quantity(qty)} · ${orderId}`,
+            },
+            { of: 'state', head: 'State', cell: (one) => <OrderState order={one} /> },
+            { of: 'attempts', head: 'Answer', look: 'note', cell: (one) => answerText(one) },
+            {
+              of: 'again',
+              head: 'Actions',
+              bare: true,
+              look: 'end',
+              cell: ({ id, state, reason, orderId }) =>
+                (state === 'failed' || reason === 'stopped') && (
+                  <Button
+                    size="small"
+                    variant="quiet"
+                    icon="replay"
+                    aria-label={`Send ${orderId} again`}
+                    onClick={() => again(id)}
+                  >
+                    Send again
+                  </Button>
+                ),
+            },
+          ]}
+        />
+      )}
+    </Show>
+  )
+}
+
+const STATES = { pending: 'open', delivered: 'taken', failed: 'not taken', cancelled: 'not sent' } as const
+const TONES = { pending: 'accent', delivered: 'up', failed: 'down', cancelled: undefined } as const
+
+function OrderState({ order: { state, reason } }: { readonly order: BridgeOrder }) {
+  const tone = reason === 'unsure' ? 'warn' : TONES[state]
+  const text = reason === null ? STATES[state] : WHY[reason]
+  return <Badge tone={tone}>{text}</Badge>
+}
+
+function answerText({ attempts }: BridgeOrder): string {
+  const last = attempts.at(-1)
+  if (!last) return ''
+  const said = last.status > 0 ? String(last.status) : (last.failure ?? 'no answer').replaceAll('_', ' ')
+  const tries = attempts.length > 1 ? `${attempts.length} tries: ` : ''
+  return `${tries}${said}${last.excerpt ? ` ${last.excerpt.slice(0, 120)}` : ''}`
+}
