@@ -6,7 +6,7 @@ import { isFound, NEWEST_FIRST, ofBacktest, SORTS } from '../../src/dashboard/re
 import type { Backtest } from '../../src/wire/backtest.ts'
 import { marketOfFile } from '../../src/market/files/file-market.ts'
 import { fuzzy, ranked } from '../../src/dashboard/frame/palette-model.ts'
-import { parseWatchlist } from '../../src/dashboard/watchlists/watchlist-files.ts'
+import { parseWatchlist } from '../../src/market/files/watchlist-text.ts'
 import { orderAfterClick, sorted } from '../../src/dashboard/ui/sorting.ts'
 
 const best = (query: string, ...texts: string[]) =>

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { useCallback, useEffect, useId, useRef, useState } from 'preact/hooks'
+import { filesDropped } from './dropped-files.ts'
 import { href } from '../router.ts'
 import { copyText } from '../ui/copy-text.ts'
 import { FormProblem, useForm } from '../ui/form.tsx'
@@ -287,8 +288,9 @@ export function DropZone({
       onDrop={(event) => {
         event.preventDefault()
         setOver(false)
-        const files = [...(event.dataTransfer?.files ?? [])]
-        if (!disabled && files.length > 0) onFiles(multiple ? files : files.slice(0, 1))
+        void filesDropped(event.dataTransfer).then((files) => {
+          if (!disabled && files.length > 0) onFiles(multiple ? files : files.slice(0, 1))
+        })
       }}
     >
       {children}

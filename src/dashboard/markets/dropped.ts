@@ -1,6 +1,7 @@
 // Files that are dropped anywhere on the page: they lie here until the page of sources takes them up.
 
 import { signal } from '@preact/signals'
+import { filesDropped } from '../frame/dropped-files.ts'
 import { navigate } from '../router.ts'
 
 export const dropped = signal<readonly File[]>([])
@@ -15,8 +16,10 @@ export function listenForFiles(): () => void {
     (event) => {
       if (event.defaultPrevented || !hasFiles(event)) return
       event.preventDefault()
-      dropped.value = [...(event.dataTransfer?.files ?? [])]
-      navigate('/markets/sources')
+      void filesDropped(event.dataTransfer).then((files) => {
+        dropped.value = files
+        navigate('/markets/sources')
+      })
     },
     ended,
   )

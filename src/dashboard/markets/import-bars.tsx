@@ -20,7 +20,9 @@ import {
   NO_HINTS,
 } from './bar-files.ts'
 import { DropZone, pageStyles as p } from '../frame/page.tsx'
+import type { MovedFile } from '../../market/files/moving-in.ts'
 import { dropped } from './dropped.ts'
+import { MovedIn, movedIn } from './moving-in.tsx'
 import s from './markets.module.css'
 import { showOnChart } from '../frame/show-on-chart.ts'
 
@@ -36,7 +38,9 @@ interface Upload {
 export function ImportBars({ onImported }: { readonly onImported: () => void }) {
   const [files, setFiles] = useState<readonly Upload[]>([])
   const next = useRef(1)
-  const add = async (added: readonly File[]) => {
+  const [moves, setMoves] = useState<readonly MovedFile[]>([])
+  const add = async (given: readonly File[]) => {
+    const added = await movedIn(given, (row) => setMoves((before) => [...before, row]))
     const sums = await checkSums(added)
     const uploads = added
       .filter((file) => !isCheckSum(file))
@@ -56,16 +60,19 @@ export function ImportBars({ onImported }: { readonly onImported: () => void }) 
       <p>
         Files of bars or trades as TradingView, Binance, Kraken, HistData, Dukascopy, MetaTrader, Stooq and
         Yahoo write them, Parquet and Arrow; also in zip, gzip or zstd. How each is read is shown first. One
-        wrong row and nothing of the file is stored. Bars that are here already are replaced.
+        wrong row and nothing of the file is stored. Bars that are here already are replaced. What else
+        TradingView lets you export moves in here, too: watchlists, alerts and their log, Pine files, in a
+        folder or a zip.
       </p>
       <DropZone
-        accept=".csv,.txt,.json,.parquet,.arrow,.feather,.zip,.gz,.zst,.checksum,text/csv,application/json"
+        accept=".csv,.txt,.pine,.xlsx,.json,.parquet,.arrow,.feather,.zip,.gz,.zst,.checksum,text/csv,application/json"
         multiple
         onFiles={(added) => void add(added)}
       >
         <strong>Drop files here, or anywhere</strong>
         <span>up to 512 MB each</span>
       </DropZone>
+      <MovedIn rows={moves} />
       {files.map((upload) => (
         <ImportFile
           key={upload.key}

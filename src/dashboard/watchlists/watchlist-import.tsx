@@ -9,7 +9,7 @@ import { Button, Dialog, Field, toast } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { importList } from './lists.ts'
 import { DropZone, pageStyles as p } from '../frame/page.tsx'
-import { parseWatchlist, type ParsedWatchlist } from './watchlist-files.ts'
+import { parseWatchlist, type ParsedWatchlist } from '../../market/files/watchlist-text.ts'
 import s from './watchlists.module.css'
 
 const SHOWN = 100

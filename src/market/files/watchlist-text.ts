@@ -22,6 +22,9 @@ export function parseWatchlist(text: string): ParsedWatchlist {
   return rows.length === 0 ? { rows, problem: 'No symbols were found in the file.' } : { rows, problem: null }
 }
 
+/** Whether a file can be nothing else: other CSV is taken for one only by who says that it is. */
+export const isWatchlist = (text: string): boolean => isTradingView(text) || hasSymbols(text)
+
 /** TradingView's format has `EXCHANGE:SYMBOL` separated by commas or lines, and sections that start with `###`. */
 function isTradingView(text: string): boolean {
   if (text.includes('###')) return true
@@ -55,6 +58,16 @@ const HEADERS: Readonly<Record<string, 'symbol' | 'exchange' | 'note'>> = {
   notes: 'note',
   description: 'note',
   comment: 'note',
+}
+
+/** A header that names symbols, and no prices. */
+function hasSymbols(text: string): boolean {
+  const [first] = csvRows(text.split(/\r?\n/, 1)[0] ?? '', delimiterOf(text))
+  const columns = (first?.cells ?? []).map((cell) => cell.trim().toLowerCase())
+  return (
+    columns.every((column) => Object.hasOwn(HEADERS, column)) &&
+    columns.some((one) => HEADERS[one] === 'symbol')
+  )
 }
 
 function readCsv(text: string): WatchlistRow[] {
