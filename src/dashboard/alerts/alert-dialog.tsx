@@ -29,7 +29,7 @@ import { AlertWays, Escalation, mailsBy, useWays } from './alert-ways.tsx'
 import s from './alerts.module.css'
 import { alertsChanged } from './on-charts.ts'
 
-const InputFields = lazy(async () => (await import('../editor/inputs-panel.tsx')).InputFields)
+const InputFields = lazy(async () => (await import('../editor/input-fields.tsx')).InputFields)
 const FIELDS = bodyFields('POST /api/platform/alerts')
 
 export function AlertDialog() {

@@ -4,21 +4,20 @@ import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Bars } from '../../market/bars.ts'
 import type { Study } from '../charts.ts'
-import { compact, percent, price, intervalText } from '../format.ts'
+import { percent, intervalText } from '../format.ts'
 import { lazy } from '../frame/lazy.tsx'
-import { remembered, theme } from '../settings.ts'
+import { remembered } from '../settings.ts'
 import { changeStudy, removeStudy, settingsOf, type Layer } from '../studies/studies.ts'
 import { Button, cx } from '../ui/ui.tsx'
 import { cancelRun, runScript } from '../run-script.ts'
 import { outrun, run, running, runProgress } from '../workspace.ts'
 import s from './chart.module.css'
-import { plotText } from './axis-text.ts'
 import type { Cell } from './cell.ts'
 import { nameOf } from './compare-symbols.ts'
 import { replayOnChart, symbolSearch } from './chart-state.ts'
-import { legible } from './paint.ts'
 import type { PaneBox } from './view.ts'
-import { colorAt, DISPLAY, paneOf, type Mark, type PlotMark, type RunMarks } from './marks.ts'
+import { BarValues, Values } from './legend-values.tsx'
+import { paneOf, type RunMarks } from './marks.ts'
 
 const ComparedLine = lazy(async () => (await import('./compared-line.tsx')).ComparedLine, {
   isAddition: true,
@@ -158,17 +157,6 @@ function panesOf({ study, marks, pane }: Layer): readonly string[] {
 function PriceLine({ cell, bars, bar }: { readonly cell: Cell; readonly bars: Bars; readonly bar: number }) {
   const { symbol, exchange, interval } = cell.market.value
   const blind = replayOnChart.value?.blind === true
-  const tick = cell.mintick.value
-  const [open, close] = [bars.open[bar]!, bars.close[bar]!]
-  const before = bar > 0 ? bars.close[bar - 1]! : open
-  const tone = close >= open ? 'up' : 'down'
-  const change = close - before
-  const values = [
-    ['O', open],
-    ['H', bars.high[bar]!],
-    ['L', bars.low[bar]!],
-    ['C', close],
-  ] as const
   return (
     <div class={s.legendLine}>
       <button type="button" class={s.legendTitle} onClick={() => (symbolSearch.value = '')} disabled={blind}>
@@ -179,22 +167,7 @@ function PriceLine({ cell, bars, bar }: { readonly cell: Cell; readonly bars: Ba
           {!blind && ` · ${exchange}`}
         </span>
       </button>
-      <span class={cx('num', s.legendValues)}>
-        {values.map(([name, value]) => (
-          <span key={name} class={name === 'C' ? undefined : s.wideOnly}>
-            <span class="muted">{name}</span> <span class={tone}>{price(value, tick)}</span>
-          </span>
-        ))}
-        <span class={change >= 0 ? 'up' : 'down'}>
-          {change >= 0 ? '+' : ''}
-          {price(change, tick)} ({percent(before === 0 ? null : change / before, { plus: true })})
-        </span>
-        {cell.volume.value && bars.volume[bar]! > 0 && (
-          <span class={s.legendVolume}>
-            <span class="muted">Vol</span> {compact(bars.volume[bar]!)}
-          </span>
-        )}
-      </span>
+      <BarValues bars={bars} bar={bar} mintick={cell.mintick.value} volume={cell.volume.value} />
     </div>
   )
 }
@@ -316,33 +289,3 @@ const inputsText = (inputs: Study['inputs']): string =>
     .filter((value) => typeof value === 'number' || typeof value === 'string')
     .slice(0, 4)
     .join(' · ')
-
-function Values({ marks, bar }: { readonly marks: readonly Mark[]; readonly bar: number }) {
-  return (
-    <span class={cx('num', s.legendValues)}>
-      {marks.map((mark, i) => {
-        const value = valueOf(mark, bar)
-        return value ? (
-          <span key={i} title={mark.title || undefined} style={{ color: value.color }}>
-            {value.text}
-          </span>
-        ) : null
-      })}
-    </span>
-  )
-}
-
-function valueOf(mark: Mark, bar: number): { readonly text: string; readonly color: string } | null {
-  if (mark.kind !== 'plot' || (mark.display & DISPLAY.statusLine) === 0) return null
-  const i = bar - mark.start
-  const value = mark.values[i]
-  if (value === undefined) return null
-  return { text: Number.isNaN(value) ? '∅' : plotText(value, mark.precision), color: colourOf(mark, i) }
-}
-
-const colourOf = (mark: PlotMark, i: number): string => {
-  const color = colorAt(mark.colors, i)
-  // A transparent plot is named in its colour at full opacity, and one without a colour in the colour of text.
-  if (color === null || color.endsWith('00')) return 'var(--muted)'
-  return legible(color.slice(0, 7), theme.value)
-}

@@ -1,0 +1,266 @@
+// A form made from a script's inputs, in its groups and rows: beside the editor, for a study, and in the form of an alert. A value
+// that an input refuses stays in its field.
+
+import type { JSX } from 'preact'
+import { useId } from 'preact/hooks'
+import type { OfferedPlot, Values } from '../studies/plot-sources.ts'
+import { Icon } from '../ui/icon.tsx'
+import { uiStyles } from '../ui/ui.tsx'
+import s from './editor.module.css'
+import {
+  groupsOf,
+  isChanged,
+  readNumber,
+  SOURCES,
+  toDateTime,
+  toHex,
+  type ScriptInput,
+} from './input-model.ts'
+import { Choice, NumberField } from './value-fields.tsx'
+
+const TIMEFRAMES = ['', '1', '5', '15', '30', '60', '240', '1D', '1W', '1M']
+
+export function InputFields({
+  list,
+  values,
+  plots = [],
+  onChange,
+}: {
+  readonly list: readonly ScriptInput[]
+  readonly values: Values
+  /** Plots of other indicators that a source may read. */
+  readonly plots?: readonly OfferedPlot[]
+  readonly onChange: (change: (before: Values) => Values) => void
+}) {
+  const set = (label: string, value: unknown) =>
+    onChange(({ [label]: _before, ...others }) =>
+      value === undefined ? others : { ...others, [label]: value },
+    )
+  return (
+    <>
+      {groupsOf(list).map(({ name, rows }) => (
+        <fieldset key={name} class={s.group}>
+          {name !== '' && <legend>{name}</legend>}
+          {rows.map((row) => (
+            <div key={row[0]?.label} class={s.inputRow} data-inline={row.length > 1}>
+              {row.map((input) => (
+                <InputField key={input.label} input={input} values={values} plots={plots} set={set} />
+              ))}
+            </div>
+          ))}
+        </fieldset>
+      ))}
+    </>
+  )
+}
+
+function InputField({
+  input,
+  values,
+  plots,
+  set: setValue,
+}: {
+  readonly input: ScriptInput
+  readonly values: Values
+  readonly plots: readonly OfferedPlot[]
+  readonly set: (label: string, value: unknown) => void
+}) {
+  const id = useId()
+  const given = values[input.label]
+  const value = given === undefined ? input.default : given
+  const changed = isChanged(input, values)
+  const set = (next: unknown) => setValue(input.label, next === input.default ? undefined : next)
+  const label = (
+    <label class={s.inputLabel} for={id} title={input.label}>
+      {input.label}
+      {changed && <span class={s.changed} title="Changed" />}
+    </label>
+  )
+  const tip = input.tooltip !== '' && (
+    <span class={s.tip} tabIndex={0} role="note" aria-label={input.tooltip} data-tip={input.tooltip}>
+      <Icon name="help" size={13} />
+    </span>
+  )
+  if (input.kind === 'bool')
+    return (
+      <div class={s.input} data-kind="bool">
+        <input
+          id={id}
+          type="checkbox"
+          checked={value === true}
+          disabled={!input.active}
+          onChange={(event) => set(event.currentTarget.checked)}
+        />
+        {label}
+        {tip}
+      </div>
+    )
+  return (
+    <div class={s.input} data-kind={input.kind}>
+      {label}
+      <Control id={id} input={input} value={value} plots={plots} set={set} />
+      {tip}
+    </div>
+  )
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+
+const plotText = (value: object): string =>
+  `${'plot' in value ? String(value.plot) : 'A plot'} of another script`
+
+interface ControlProps {
+  readonly id: string
+  readonly input: ScriptInput
+  readonly value: unknown
+  readonly plots?: readonly OfferedPlot[]
+  readonly set: (value: unknown) => void
+}
+
+function Control({ id, input, value, plots = [], set }: ControlProps): JSX.Element {
+  const disabled = !input.active
+  const isNumber = input.kind === 'int' || input.kind === 'float' || input.kind === 'price'
+  if (input.options) {
+    const listed = input.options.map(String)
+    // The default need not be one of the options.
+    const known = listed.includes(textOf(value)) ? listed : [textOf(value), ...listed]
+    return (
+      <Choice
+        id={id}
+        value={textOf(value)}
+        disabled={disabled}
+        options={known.map((one) => [one, one] as const)}
+        set={(text) => set(isNumber ? Number(text) : text)}
+      />
+    )
+  }
+  switch (input.kind) {
+    case 'int':
+    case 'float':
+    case 'price':
+      return (
+        <NumberField
+          id={id}
+          shown={textOf(value)}
+          value={value}
+          read={(text) => readNumber(input, text)}
+          set={set}
+          disabled={disabled}
+          min={input.minval ?? undefined}
+          max={input.maxval ?? undefined}
+          step={input.step ?? (input.kind === 'int' ? 1 : 'any')}
+        />
+      )
+    case 'source': {
+      const own = value === null || value === '' ? [['', 'Script’s own'] as const] : []
+      const offered = plots.map((one) => [JSON.stringify(one.value), one.text] as const)
+      const isPlot = typeof value === 'object' && value !== null
+      const chosen = isPlot ? JSON.stringify(value) : textOf(value)
+      // The plot has gone from the chart, its script has not run yet, or a stored run's value holds the script itself.
+      const gone = isPlot && !offered.some(([option]) => option === chosen)
+      return (
+        <Choice
+          id={id}
+          value={chosen}
+          disabled={disabled}
+          set={(text) => set(text.startsWith('{') ? JSON.parse(text) : text)}
+          options={[
+            ...own,
+            ...SOURCES.map((one) => [one, one] as const),
+            ...offered,
+            ...(gone ? [[chosen, plotText(value)] as const] : []),
+          ]}
+        />
+      )
+    }
+    case 'timeframe': {
+      const known = TIMEFRAMES.includes(textOf(value)) ? TIMEFRAMES : [textOf(value), ...TIMEFRAMES]
+      return (
+        <Choice
+          id={id}
+          value={textOf(value)}
+          disabled={disabled}
+          set={set}
+          options={known.map((one) => [one, one === '' ? 'Chart' : one] as const)}
+        />
+      )
+    }
+    case 'color':
+      return <ColourControl id={id} value={value} set={set} disabled={disabled} />
+    case 'time':
+      return (
+        <input
+          id={id}
+          class={uiStyles['input']}
+          type="datetime-local"
+          disabled={disabled}
+          value={toDateTime(value)}
+          title="UTC"
+          onChange={(event) => {
+            const time = Date.parse(`${event.currentTarget.value}Z`)
+            if (Number.isFinite(time)) set(time)
+          }}
+        />
+      )
+    case 'text_area':
+      return (
+        <textarea
+          id={id}
+          class={uiStyles['input']}
+          rows={3}
+          disabled={disabled}
+          value={textOf(value)}
+          onInput={(event) => set(event.currentTarget.value)}
+        />
+      )
+    default:
+      return (
+        <input
+          id={id}
+          class={uiStyles['input']}
+          type="text"
+          disabled={disabled}
+          value={textOf(value)}
+          placeholder={input.kind === 'session' ? '0930-1600:23456' : input.kind === 'symbol' ? 'SP:SPX' : ''}
+          onChange={(event) => set(event.currentTarget.value)}
+        />
+      )
+  }
+}
+
+function ColourControl({
+  id,
+  value,
+  set,
+  disabled,
+}: {
+  readonly id: string
+  readonly value: unknown
+  readonly set: (value: unknown) => void
+  readonly disabled: boolean
+}) {
+  const { rgb, alpha } = toHex(value)
+  const write = (colour: string, opacity: number) =>
+    set(`${colour}${opacity.toString(16).padStart(2, '0')}`.toUpperCase())
+  return (
+    <span class={s.colour}>
+      <input
+        id={id}
+        type="color"
+        value={rgb}
+        disabled={disabled}
+        onInput={(event) => write(event.currentTarget.value, alpha)}
+      />
+      <input
+        type="range"
+        min={0}
+        max={255}
+        value={alpha}
+        disabled={disabled}
+        aria-label="Opacity"
+        onChange={(event) => write(rgb, Number(event.currentTarget.value))}
+      />
+    </span>
+  )
+}
