@@ -24,6 +24,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // All that is needed to serve, tied together.
   server: ['lib', 'market', 'wire', 'store', 'language', 'work', 'people', 'notify', 'http'],
   dashboard: ['lib', 'market', 'wire', 'language'],
+  playground: ['lib', 'market', 'wire', 'language', 'engine', 'dashboard'],
   cli: ['*'],
   'main.ts': ['*'],
   // For developers; nothing of the product imports it.

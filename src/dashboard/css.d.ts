@@ -9,3 +9,5 @@ declare module '*.pine' {
   const text: string
   export { text as default }
 }
+
+declare module '*/style.css'

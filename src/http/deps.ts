@@ -143,7 +143,11 @@ export function basePath({ publicUrl }: Pick<ApiSettings, 'publicUrl'>): string 
  * Answers a request for the dashboard's page or one of its files; null = no such file. `head` is HTML that takes
  * the place of the page's title.
  */
-export type ServeDashboard = (request: Request, path: string, head: string | null) => Response | null
+export type ServeDashboard = (
+  request: Request,
+  path: string,
+  head: string | null,
+) => Response | null | Promise<Response>
 
 /** The servers on one database, as one of them sees them. */
 export interface FleetView {

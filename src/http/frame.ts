@@ -161,7 +161,7 @@ export async function dashboardPage(frame: Frame, request: Request, path: string
   const origin = settings.publicUrl ?? new URL(request.url).origin
   const found = /^\/+api(\/|$)/.test(path)
     ? null
-    : dashboard(request, path, await pageHead(features, path, origin))
+    : await dashboard(request, path, await pageHead(features, path, origin))
   if (!found) throw notFound(frame, request, path)
   for (const [name, value] of Object.entries(addCommonHeaders({}, visit)))
     if (!found.headers.has(name)) found.headers.set(name, value)

@@ -6,6 +6,7 @@
 import { readdirSync } from 'node:fs'
 import { promisify } from 'node:util'
 import type { ServeDashboard } from '../http/deps.ts'
+import { lazily } from '../lib/memo.ts'
 import {
   bundleDashboard,
   CHART_PAGE,
@@ -60,6 +61,15 @@ function servedAt(base: string, page: Uint8Array): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(text.replaceAll(/(href|src)="\.\//g, `$1="${base}/assets/`))
 }
 
+/** The playground: one page, for everybody, which is made only when it is first asked for where the server runs from source. */
+export const PLAYGROUND = 'try.html'
+const isPlayground = (path: string) => path === '/try' || path === '/try/'
+/**
+ * It runs scripts of strangers, so it has an origin that is nobody's: no session, no storage, and no request but for itself. What
+ * it may do besides, its own policy says.
+ */
+const SANDBOX = "sandbox allow-scripts allow-downloads; frame-ancestors 'none'"
+
 /** Their names do not say what is in them, so a browser has to ask again. */
 const UNNAMED: readonly string[] = [...PAGES, SERVICE_WORKER]
 
@@ -72,13 +82,26 @@ function nameAt(path: string): string {
 
 /** `base` is the path that a proxy serves us under, without a final slash. */
 export async function loadDashboard(base: string): Promise<ServeDashboard> {
-  return serveFiles(
-    base,
-    Bun.isStandaloneExecutable ? await embedded(DASHBOARD_ASSETS) : await bundleDashboard(),
+  const files = Bun.isStandaloneExecutable ? await embedded(DASHBOARD_ASSETS) : await bundleDashboard()
+  const packed = files.get(`${PLAYGROUND}${COMPRESSED}`)
+  return serveFiles(base, files, packed ? async () => packed : playgroundOfSource)
+}
+
+async function playgroundOfSource(): Promise<Uint8Array<ArrayBuffer>> {
+  const { bundlePlayground } = await import('./source/playground-bundle.ts')
+  const page = new TextEncoder().encode(await bundlePlayground())
+  return new Uint8Array(
+    zlib().brotliCompressSync(page, { params: { [zlib().constants.BROTLI_PARAM_QUALITY]: 5 } }),
   )
 }
 
-export function serveFiles(base: string, files: Files): ServeDashboard {
+/** `playground` answers its page as Brotli. */
+export function serveFiles(
+  base: string,
+  files: Files,
+  playground: () => Promise<Uint8Array<ArrayBuffer>> = playgroundOfSource,
+): ServeDashboard {
+  const playgroundAsset = lazily(async () => fromBrotli(TYPES['html']!, await playground()))
   const assets = new Map<string, Asset>()
   for (const [file, content] of files) {
     const name = file.endsWith(COMPRESSED) ? file.slice(0, -COMPRESSED.length) : file
@@ -87,9 +110,13 @@ export function serveFiles(base: string, files: Files): ServeDashboard {
     assets.set(name, file === name ? asItIs(type, bytes) : fromBrotli(type, content))
   }
   return (request, path, head) => {
+    if (isPlayground(path))
+      return playgroundAsset().then((asset) => respond(request, asset, { asksAgain: true, policy: SANDBOX }))
     const name = nameAt(path)
     const asset = assets.get(name) ?? (name === CHART_PAGE ? assets.get(PAGE) : undefined)
-    return asset ? respond(request, headed(asset, head), UNNAMED.includes(name)) : null
+    return asset
+      ? respond(request, headed(asset, head), { asksAgain: UNNAMED.includes(name), policy: CSP })
+      : null
   }
 }
 
@@ -134,13 +161,17 @@ async function embedded(folder: string): Promise<Map<string, Uint8Array<ArrayBuf
   return new Map(await Promise.all(files))
 }
 
-function respond(request: Request, asset: Asset, asksAgain: boolean): Response {
+function respond(
+  request: Request,
+  asset: Asset,
+  { asksAgain, policy }: { readonly asksAgain: boolean; readonly policy: string },
+): Response {
   const headers: Record<string, string> = {
     'content-type': asset.type,
     etag: asset.etag,
     vary: 'accept-encoding',
     'cache-control': asksAgain ? 'no-cache' : 'public, max-age=31536000, immutable',
-    'content-security-policy': CSP,
+    'content-security-policy': policy,
   }
   if (request.headers.get('if-none-match') === asset.etag) return new Response(null, { status: 304, headers })
   const accepted = request.headers.get('accept-encoding') ?? ''

@@ -9,7 +9,7 @@ import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync
 import { basename, dirname, resolve } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import type { BunPlugin } from 'bun'
-import { COMPRESSED, DASHBOARD_ASSETS, LICENCE_ASSETS } from '../server/assets.ts'
+import { COMPRESSED, DASHBOARD_ASSETS, LICENCE_ASSETS, PLAYGROUND } from '../server/assets.ts'
 import { bundleDashboard } from '../server/source/dashboard-bundle.ts'
 import { readArticles } from '../people/support/read-articles.ts'
 import { LIBRARY_TEXTS } from '../language/libraries/texts.ts'
@@ -18,27 +18,33 @@ import packageFile from '../../package.json' with { type: 'json' }
 import { leftOut } from './left-out.ts'
 import { registryFile } from './registry-file.ts'
 import { LICENSES_FILE, licenseTexts } from '../server/source/licenses.ts'
+import { normalOnly } from '../server/source/normal-only.ts'
 import { lmdbNative } from './lmdb-plugin.ts'
+import { bundlePlayground, playgroundFiles } from '../server/source/playground-bundle.ts'
 
 const root = resolve(import.meta.dir, '../..')
-const HELP = `bun run build [--target bun-linux-arm64] [--outfile PATH] [--registry-name NAME] | --npm [--outfile FOLDER]
+const HELP = `bun run build [--target bun-linux-arm64] [--outfile PATH] [--registry-name NAME] | --npm | --playground [--outfile FOLDER]
 
 Builds one executable with everything in it.
 
   --target T       Another machine's, as Bun names them
   --outfile PATH   Where to; dist/chartroom
   --registry-name  In server.json, for the registry of MCP servers: io.github.OWNER/chartroom
-  --npm            Instead: the engine as a package for npm, in dist/npm`
+  --npm            Instead: the engine as a package for npm, in dist/npm
+  --playground     Instead: the page that runs scripts without a server, in dist/playground`
 const { values } = commandLine(HELP, {
   target: { type: 'string' },
   outfile: { type: 'string' },
   'registry-name': { type: 'string' },
   npm: { type: 'boolean' },
+  playground: { type: 'boolean' },
 })
 if (values.npm) {
   const { npmPackage } = await import('./npm-package.ts')
   await writeFolder(resolve(values.outfile ?? `${root}/dist/npm`), await npmPackage())
 }
+if (values.playground)
+  await writeFolder(resolve(values.outfile ?? `${root}/dist/playground`), await playgroundFiles())
 const host = `bun-${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
 const target = values.target ?? host
 const exe = target.startsWith('bun-windows') ? '.exe' : ''
@@ -139,6 +145,7 @@ for (const [name, bytes] of await bundleDashboard())
   // The page gets absolute addresses when it is served, and typefaces are compressed already.
   if (/\.(js|css|svg)$/.test(name)) writeFileSync(`${dashboard}/${name}${COMPRESSED}`, compressed(bytes))
   else writeFileSync(`${dashboard}/${name}`, bytes)
+writeFileSync(`${dashboard}/${PLAYGROUND}${COMPRESSED}`, compressed(Buffer.from(await bundlePlayground())))
 const licences = newFolder(LICENCE_ASSETS)
 writeFileSync(`${licences}/${LICENSES_FILE}${COMPRESSED}`, compressed(Buffer.from(licenseTexts())))
 
@@ -156,7 +163,7 @@ const result = await Bun.build({
   // Source maps would take 3.3 MB. Without them a stack in the log names functions, which keep their names, but no lines of ours.
   sourcemap: 'none',
   define: { 'process.env.NODE_ENV': '"production"' },
-  plugins: [native.plugin, packedTexts, leftOut],
+  plugins: [native.plugin, packedTexts, leftOut, normalOnly],
   compile: {
     target: target as Bun.Build.CompileTarget,
     outfile: unfinished,

@@ -7,6 +7,7 @@ const steps: readonly (readonly [name: string, command: readonly string[]])[] = 
   ['lint', ['bun', 'x', 'oxlint', '--type-aware', '--deny-warnings', 'src', 'tests']],
   ['types', ['bun', 'check', '--no-script']],
   ['types of the dashboard', ['bun', 'check', '--no-script', '-p', 'src/dashboard']],
+  ['types of the playground', ['bun', 'check', '--no-script', '-p', 'src/playground']],
   ['types of its tests', ['bun', 'check', '--no-script', '-p', 'tests/dashboard']],
   ['unused code', ['bun', 'x', 'knip']],
   ['rooms', ['bun', 'test', '--timeout=60000', 'tests/tidy.test.ts']],

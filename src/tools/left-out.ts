@@ -4,14 +4,6 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { BunPlugin } from 'bun'
-import { assert } from '../lib/assert.ts'
-
-function between(text: string, start: string, end: string): string {
-  const from = text.indexOf(start)
-  const to = text.indexOf(end, from)
-  assert(from >= 0 && to > from, `jstat has "${start}" before "${end}"`)
-  return text.slice(from, to)
-}
 
 const MAKERS =
   /[\\/]@simplewebauthn[\\/]server[\\/]esm[\\/](?:registration[\\/]verifications|metadata|helpers[\\/](?:convertX509|mapX509|validateC|validateExt|getCertificateInfo|isCertRevoked)|services[\\/](?:metadataService|defaultRootCerts)).*\.js$/
@@ -24,16 +16,6 @@ const BOOK_UNZIP = /[\\/]read-excel-file[\\/]modules[\\/]zip[\\/]unzipFromArrayB
 export const leftOut: BunPlugin = {
   name: 'left-out',
   setup(build) {
-    // Of jstat only the normal distribution is used, which is a fiftieth of it. It stands on the error function.
-    build.onLoad({ filter: /[\\/]jstat[\\/]dist[\\/]jstat\.js$/ }, ({ path }) => {
-      const text = readFileSync(path, 'utf8')
-      return {
-        contents: `export const jStat = { extend: Object.assign, normal: {} }
-${between(text, '// Returns the error function erf(x)', '// Returns the inverse of the incomplete beta')}
-${between(text, 'jStat.extend(jStat.normal, {', '// extend pareto')}`,
-        loader: 'js',
-      }
-    })
     // Which ending a type of file has: what our letters have attached says both.
     build.onLoad({ filter: /[\\/]nodemailer[\\/]dist[\\/]esm[\\/]mime-funcs[\\/]mime-types\.js$/ }, () => ({
       contents: `export const detectMimeType = () => 'application/octet-stream'

@@ -5,8 +5,7 @@ import { resolve } from 'node:path'
 import { assert } from '../lib/assert.ts'
 import packageFile from '../../package.json' with { type: 'json' }
 import { declarationsOf } from './declarations.ts'
-import { leftOut } from './left-out.ts'
-import { portable } from './portable.ts'
+import { portable } from '../server/source/portable.ts'
 
 const root = resolve(import.meta.dir, '../..')
 const ENGINE = `${root}/src/engine`
@@ -19,7 +18,7 @@ export async function npmPackage(): Promise<Map<string, string>> {
     format: 'esm',
     minify: true,
     define: { 'process.env.NODE_ENV': '"production"' },
-    plugins: [portable, leftOut],
+    plugins: [portable],
   })
   const [code] = outputs
   assert(code !== undefined && outputs.length === 1, 'the engine is one module')

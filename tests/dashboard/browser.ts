@@ -172,7 +172,7 @@ export async function startSite({
 /** All files of tests that a process runs share one, which ends with the process. */
 let launched: Promise<Browser> | null = null
 
-async function sharedBrowser(): Promise<Browser> {
+export async function sharedBrowser(): Promise<Browser> {
   if (launched && (await launched).isConnected()) return launched
   launched = chromium.launch(launchOptions(CHROMIUM!))
   return launched

@@ -2,7 +2,18 @@
 
 /** Sections in the order in which a new user needs them. Every article is in one. */
 export const SECTIONS: readonly (readonly [title: string, ids: readonly string[]])[] = [
-  ['Start', ['getting-started', 'coming-from-tradingview', 'editor', 'run-backtest', 'report', 'install']],
+  [
+    'Start',
+    [
+      'getting-started',
+      'playground',
+      'coming-from-tradingview',
+      'editor',
+      'run-backtest',
+      'report',
+      'install',
+    ],
+  ],
   [
     'The chart',
     ['chart', 'chart-types', 'draw', 'indicators', 'several-charts', 'layouts', 'compare', 'keys'],

@@ -29,7 +29,7 @@ async function workshop() {
     await Promise.resolve()
     await Promise.resolve()
   }
-  return { state, get, change, text: (path: string) => get(path)?.text() }
+  return { state, get, change, text: async (path: string) => (await get(path))?.text() }
 }
 
 test('a change is built, served, and known to open pages by another number', async () => {
@@ -47,7 +47,7 @@ test('the page asks by a file of its own, which the policy allows', async () => 
   expect(await text('/')).toMatch(
     /<script type="module" src="\/charts\/assets\/dev-reload\.js\?\d+"><\/script>/,
   )
-  expect(get('/')?.headers.get('content-security-policy')).toContain("script-src 'self';")
+  expect((await get('/'))?.headers.get('content-security-policy')).toContain("script-src 'self';")
   expect(await text('/assets/dev-reload.js')).toContain('/charts/assets/dev-build.txt')
 })
 

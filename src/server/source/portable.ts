@@ -3,10 +3,11 @@
 import { resolve } from 'node:path'
 import type { BunPlugin } from 'bun'
 import { deflateSync } from 'fflate'
-import { LIBRARY_TEXTS } from '../language/libraries/texts.ts'
+import { LIBRARY_TEXTS } from '../../language/libraries/texts.ts'
+import { normalOnly } from './normal-only.ts'
 
 const encoder = new TextEncoder()
-const src = resolve(import.meta.dir, '..')
+const src = resolve(import.meta.dir, '../..')
 
 /** A file of the source → the one of `engine/portable/` that exports the same. */
 const INSTEAD: Readonly<Record<string, string>> = {
@@ -22,6 +23,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
 export const portable: BunPlugin = {
   name: 'portable',
   setup(build) {
+    void normalOnly.setup(build)
     const names = Object.keys(INSTEAD).map((name) => name.split('/').at(-1))
     build.onResolve(
       { filter: new RegExp(`/(?:${names.join('|').replaceAll('.', '\\.')})$`) },

@@ -1,0 +1,3 @@
+// The page has no other files.
+
+export const base = ''

@@ -1,0 +1,227 @@
+// What the page shows, and what its buttons do: the script, the series it runs on, and the last run.
+//
+// The dashboard's own signals hold them, since its components read those; here they are filled by the worker.
+
+import { batch, effect, signal } from '@preact/signals'
+import type { Checked } from '../engine/engine.ts'
+import type { Market } from '../engine/market.ts'
+import { type PackedDays, unpacked } from '../market/packed-days.ts'
+import type { Report } from '../wire/report.ts'
+import { changeChart } from '../dashboard/charts.ts'
+import { cellOf, markedTrade } from '../dashboard/chart/chart-state.ts'
+import { symbols } from '../dashboard/chart/cell.ts'
+import {
+  bottom,
+  diagnostics,
+  inputs,
+  run,
+  runProblem,
+  runProgress,
+  running,
+  script,
+} from '../dashboard/workspace.ts'
+import type { Early } from './early.ts'
+import type { Refusal } from './engine-client.ts'
+import { LinkError, linkOf, sharedIn, type Shared } from './link.ts'
+import { madeUp } from './samples.ts'
+
+export interface NamedMarket {
+  readonly id: string
+  readonly name: string
+  readonly market: Market
+}
+
+export interface Starter {
+  readonly name: string
+  readonly source: string
+}
+
+/** Of an element that holds JSON. */
+const dataOf = (id: string): unknown => JSON.parse(document.getElementById(id)?.textContent ?? 'null')
+
+const packs = dataOf('series') as readonly PackedDays[]
+export const STARTERS = dataOf('scripts') as readonly Starter[]
+const MADE_UP = { id: 'made-up', name: 'A made-up coin, hourly' }
+/** All series that are in the page. */
+export const SERIES: readonly { readonly id: string; readonly name: string }[] = [
+  ...packs.map(({ id, name }) => ({ id, name })),
+  MADE_UP,
+]
+
+const engine = (globalThis as Early).chartroomEngine!
+
+export const series = signal<NamedMarket>(sample(SERIES[0]!.id))
+/** A file that was dropped, to come back to. */
+export const ownSeries = signal<NamedMarket | null>(null)
+export const checked = signal<Checked | null>(null)
+/** What happened to a link or a file, in a sentence. */
+export const notice = signal<string | null>(null)
+
+export const CHART = 'c1'
+const RUN_MS = 30_000
+const CHECK_DELAY_MS = 250
+const FILE_MAX = 64 << 20
+
+function sample(id: string): NamedMarket {
+  const pack = packs.find((one) => one.id === id)
+  return pack ? { id, name: pack.name, market: unpacked(pack) } : { ...MADE_UP, market: madeUp(7) }
+}
+
+export function chooseSeries(id: string): void {
+  const own = ownSeries.peek()
+  show(own?.id === id ? own : sample(id))
+  void runNow()
+}
+
+function show(next: NamedMarket): void {
+  const { bars, symbol, interval } = next.market
+  const market = { exchange: symbol.exchange, symbol: symbol.symbol, interval }
+  batch(() => {
+    series.value = next
+    run.value = null
+    markedTrade.value = null
+    // The dashboard lists symbols with what is stored of them.
+    symbols.value = [
+      {
+        ...symbol,
+        series: [{ interval, count: bars.length, first: bars.time[0]!, last: bars.time.at(-1)! }],
+      },
+    ] as never
+    changeChart(CHART, { market, studies: [] })
+    cellOf(CHART).shown.value = { market, bars, isAll: true }
+  })
+}
+
+/** Reads a file in the worker. Nothing of it leaves the page. */
+export async function openFile(file: File): Promise<void> {
+  if (file.size > FILE_MAX) {
+    notice.value = `${file.name} has more than ${FILE_MAX >> 20} MB, which is more than this page reads.`
+    return
+  }
+  const ticker = /^[\w.]+/.exec(file.name.replace(/\.\w+$/, ''))?.[0] ?? 'FILE'
+  try {
+    const bytes = new Uint8Array(await file.arrayBuffer())
+    const options = { symbol: ticker.toUpperCase(), fileName: file.name }
+    const market = await engine.ask('bars', { file: bytes, options })
+    const own = { id: `file:${file.name}`, name: file.name, market }
+    ownSeries.value = own
+    notice.value = null
+    show(own)
+    await runNow()
+  } catch (error) {
+    notice.value = `${file.name}: ${error instanceof Error ? error.message : String(error)}`
+  }
+}
+
+/** The run that was asked for last; what comes of others is not shown. */
+const newest = signal(0)
+
+export async function runNow(): Promise<void> {
+  const { source, name } = script.peek()
+  const { market } = series.peek()
+  const mine = (newest.value = newest.peek() + 1)
+  batch(() => {
+    running.value = true
+    runProgress.value = null
+    runProblem.value = null
+  })
+  try {
+    const options = { inputs: inputs.peek(), timeMs: RUN_MS }
+    const made = await engine.ask('run', { source, market, options }, (part) => {
+      if (mine === newest.peek()) runProgress.value = part
+    })
+    if (mine !== newest.peek()) return
+    const report = JSON.parse(made.report) as Report
+    batch(() => {
+      run.value = {
+        id: null,
+        name: report.script.title || name,
+        source,
+        report,
+        tracks: made.tracks,
+        trials: null,
+      }
+      if (bottom.peek() === 'script' && innerWidth > 760) bottom.value = 'report'
+    })
+  } catch (error) {
+    if (mine !== newest.peek()) return
+    const { code, diagnostics: found = [] } = error as Partial<Refusal>
+    if (code === 'script_invalid') diagnostics.value = found
+    runProblem.value = error instanceof Error ? error : new Error(String(error))
+  } finally {
+    if (mine === newest.peek()) running.value = false
+  }
+}
+
+export function stopRun(): void {
+  engine.stop('Stopped. What is shown is of the run before.')
+}
+
+/** A text that changes is checked when nobody has typed for a moment. */
+export function followScript(): () => void {
+  return effect(() => {
+    const { source } = script.value
+    const timer = setTimeout(() => void checkText(source), CHECK_DELAY_MS)
+    return () => clearTimeout(timer)
+  })
+}
+
+/** Inputs that the script has no longer are forgotten. */
+async function checkText(source: string): Promise<void> {
+  const found = await engine.ask('check', { source }).catch(() => null)
+  if (found === null || script.peek().source !== source) return
+  batch(() => {
+    checked.value = found
+    diagnostics.value = found.diagnostics
+    const known = new Set(found.inputs.map(({ label }) => label))
+    const given = Object.entries(inputs.peek())
+    const kept = given.filter(([label]) => known.has(label))
+    if (found.ok && kept.length < given.length) inputs.value = Object.fromEntries(kept)
+  })
+}
+
+export function openStarter({ name, source }: Starter): void {
+  batch(() => {
+    script.value = { id: null, name, source }
+    inputs.value = {}
+  })
+  void runNow()
+}
+
+const sharedNow = (): Shared => ({
+  source: script.peek().source,
+  inputs: inputs.peek(),
+  series: series.peek().id,
+})
+
+/** Puts everything into the address, and answers it. Throws LinkError. */
+export async function addressNow(): Promise<string> {
+  const hash = await linkOf(sharedNow())
+  history.replaceState(null, '', hash)
+  return location.href
+}
+
+/** Opens what the address shares, or else the first example. */
+export async function begin(): Promise<void> {
+  let shared: Shared | null = null
+  try {
+    shared = await sharedIn(location.hash)
+  } catch (error) {
+    if (!(error instanceof LinkError)) throw error
+    notice.value = error.message
+  }
+  const first = STARTERS[0]!
+  const known = shared !== null && SERIES.some(({ id }) => id === shared.series)
+  if (shared?.series.startsWith('file:'))
+    notice.value = `This link was made with ${shared.series.slice(5)}, which a link does not hold. Drop that file here to run on its bars.`
+  batch(() => {
+    script.value = {
+      id: null,
+      name: shared ? 'Shared script' : first.name,
+      source: shared?.source ?? first.source,
+    }
+    inputs.value = shared?.inputs ?? {}
+    show(sample(known ? shared!.series : SERIES[0]!.id))
+  })
+  await runNow()
+}
