@@ -13,6 +13,7 @@ async function compared(deps: ApiDeps, userId: string, id: string, request: Requ
   const run = await deps.runs.get(userId, id)
   const report = await deps.runs.report(userId, id)
   if (report === null) throw new Problem(409, 'conflict', 'The backtest is not done: it has no report.')
+  const tracks = await deps.runs.tracks(userId, id)
   const held = deps.gate.bodies.open(userId)
   try {
     const job = {
@@ -20,7 +21,12 @@ async function compared(deps: ApiDeps, userId: string, id: string, request: Requ
       bars: await deps.runs.looks.barsOf(userId, id),
       exchangeTimezone: (await deps.bars.symbol(run.exchange, run.symbol, userId)).timezone,
     }
-    return await deps.features.texts.compare(userId, job, { report: report.parts }, request.signal)
+    return await deps.features.texts.compare(
+      userId,
+      job,
+      { report: report.parts, ...(tracks && { tracks: tracks.parts }) },
+      request.signal,
+    )
   } finally {
     held.release()
   }

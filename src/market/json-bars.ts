@@ -22,11 +22,12 @@ interface FieldName {
 }
 const NAMES_MAX = 1000
 
-/** Where each field stands in a list: as most write it, as Binance, Kraken with the average price, and Coinbase do. */
+/** Where each field stands in a list: as most write it, as Binance, Kraken with the average price, Coinbase and jesse do. */
 const USUAL = [0, 1, 2, 3, 4, 5]
 const BINANCE = [0, 1, 2, 3, 4, 5, 9]
 const KRAKEN = [0, 1, 2, 3, 4, 6]
 const COINBASE = [0, 3, 2, 1, 4, 5]
+const JESSE = [0, 1, 3, 4, 2, 5]
 /** Of an object fields stand where they belong. */
 const NAMED = [0, 1, 2, 3, 4, 5, BOUGHT]
 /** So many lists are looked at to know the order. */
@@ -228,7 +229,8 @@ class JsonBars implements JsonListener, JsonReading {
     const isBinances = this.#held.every(
       (cells) => cells.length === 12 && toNumber(cells[6]) > toNumber(cells[0]),
     )
-    this.#order ??= isKrakens ? KRAKEN : isBinances ? BINANCE : isCoinbases(this.#held) ? COINBASE : USUAL
+    const other = () => [COINBASE, JESSE].find((order) => isIn(order, this.#held)) ?? USUAL
+    this.#order ??= isKrakens ? KRAKEN : isBinances ? BINANCE : other()
     for (const cells of this.#held.splice(0)) this.#add(cells, this.#order)
   }
 
@@ -261,15 +263,15 @@ class JsonBars implements JsonListener, JsonReading {
   }
 }
 
-/** Whether these are Coinbase's: time, low, high, open, close, of which no two rows or more could be bars in the usual order. */
-function isCoinbases(rows: readonly (readonly JsonCell[])[]): boolean {
+/** Whether all of these are bars in that order, and two of them or more are none in the usual one. */
+function isIn(other: readonly number[], rows: readonly (readonly JsonCell[])[]): boolean {
   const isBar = (cells: readonly JsonCell[], order: readonly number[]) => {
     const [open = 0, high = 0, low = 0, close = 0] = order.slice(1, VOLUME).map((at) => toNumber(cells[at]))
     return low <= Math.min(open, close) && high >= Math.max(open, close)
   }
   return (
     rows.filter((cells) => !isBar(cells, USUAL)).length > 1 &&
-    rows.every((cells) => cells.length === COINBASE.length && isBar(cells, COINBASE))
+    rows.every((cells) => cells.length === other.length && isBar(cells, other))
   )
 }
 

@@ -166,6 +166,57 @@ test("TradingView's XLSX is compared, says its settings, and its figures are hel
   pool.close()
 })
 
+test("the plots of TradingView's chart are held against the run's, bar by bar", async () => {
+  const { call, cookie } = await world()
+  const source = '//@version=6\nindicator("two")\nplot(ta.sma(close, 2), "Средняя")\nplot(close * 2, "Twice")'
+  const { json: made } = await call('POST', '/api/platform/backtests', {
+    headers: cookie,
+    body: { name: 'i', symbol: 'ABC', exchange: 'X', interval: '1d', bars: 30, source, inputs: {} },
+  })
+  const row = (i: number, mean: string, twice: number) =>
+    `${day(i) / 1000},${100 + i},${101 + i},${99 + i},${100 + i},${mean},${twice},7`
+  const chart = (rows: readonly string[]) =>
+    ['time,open,high,low,close,Средняя,Twice,RSI', ...rows].join('\n')
+  const compare = (text: string) =>
+    call('POST', `/api/platform/backtests/${made.id}/compare`, { headers: cookie, body: { csv: text } })
+  const rows = Array.from({ length: 10 }, (_, i) =>
+    row(i, i === 0 ? '' : (99.5 + i).toFixed(1), 2 * (100 + i)),
+  )
+  const { json } = await compare(chart(rows))
+  expect(json).toMatchObject({
+    settings: null,
+    comparison: { expected: 0, found: 0 },
+    figures: [
+      { sheet: 'Plots', name: 'Средняя: all of 9 bars', expected: 108.5, found: 108.5, agrees: true },
+      { name: 'Twice: all of 10 bars', agrees: true },
+    ],
+    warnings: [{ code: 'unknown_heading', message: expect.stringContaining('"RSI"') }],
+  })
+  rows[4] = row(4, '103.6', 1)
+  rows[6] = row(6, '', 212)
+  expect((await compare(chart(rows))).json.figures).toMatchObject([
+    {
+      name: 'Средняя: 2 of 9 bars differ, first 2024-01-05 00:00 UTC',
+      expected: 103.6,
+      found: 103.5,
+      agrees: false,
+    },
+    {
+      name: 'Twice: 1 of 10 bars differ, first 2024-01-05 00:00 UTC',
+      expected: 1,
+      found: 208,
+      agrees: false,
+    },
+  ])
+  const refused = async (text: string) => (await compare(text)).json.error.message
+  expect(await refused(chart([row(900, '1', 1)]))).toContain(
+    'No row of it is at the time of a bar of this run.',
+  )
+  expect(await refused(`time,open,high,low,close,Other\n${day(0) / 1000},1,1,1,1,1`)).toContain(
+    'it has "Other"',
+  )
+})
+
 test('an export that was made with other settings is explained, unless nobody wants it', async () => {
   const { call, cookie: headers, ask, made, pool } = await world()
   const body = {

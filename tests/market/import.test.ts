@@ -429,6 +429,15 @@ test.each([
   expect(marketOfFile(name)).toEqual({ exchange: '', symbol, interval })
 })
 
+test('rows of jesse without names have the close behind the open', async () => {
+  const times = [0, 1, 2, 3].map((i) => Date.UTC(2024, 0, 2) + i * 60_000)
+  const own = times.map((time, i) => `${time},${10 + i},${11 + i},${12 + i},${9 + i},5`)
+  const usual = times.map((time, i) => `${time},${10 + i},${12 + i},${9 + i},${11 + i},5`)
+  expect(await show(own.join('\n'))).toEqual(
+    await show(`time,open,high,low,close,volume\n${usual.join('\n')}`),
+  )
+})
+
 describe('weeks and months that are dated by their end', () => {
   const DAY = 86_400_000
   const csvOf = (dates: readonly number[]) =>

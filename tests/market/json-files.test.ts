@@ -114,6 +114,13 @@ describe('an answer of', () => {
       ],
     ],
     [
+      'jesse: time, open, close, high, low, volume',
+      [
+        [AT * 1000, 10, 11, 12, 9, 5],
+        [AT * 1000 + 60_000, 11, 12, 13, 10, 6],
+      ],
+    ],
+    [
       'Coinbase Advanced Trade',
       {
         candles: [

@@ -70,8 +70,9 @@ function useComparison() {
         await rerunWith(settings.overrides, settings.bars, null, settings)
         return await compare(body, rerunsLeft - 1)
       }
-      setResult(comparison)
-      setHeld(settings && { settings, figures: figures ?? [] })
+      const isChart = settings === null && figures !== null
+      setResult(isChart ? null : comparison)
+      setHeld(figures && { settings, figures })
       setBusy(false)
       const first = comparison.firstDivergence
       if (!first) return
@@ -112,10 +113,13 @@ function WithExport({ run }: { readonly run: ShownRun }) {
         label="TradingView's list of trades, as CSV, or its report, as XLSX"
         onFiles={([file]) => file && attempt(compareFile(file))}
       >
-        <strong>Drop the list of trades (CSV) or the report (XLSX) exported from TradingView here</strong>
+        <strong>
+          Drop the list of trades (CSV), the report (XLSX) or the chart (CSV) exported from TradingView
+        </strong>
         <span>
           Every trade is laid beside this run’s; the first that differs is shown on the chart. A report also
-          sets symbol, interval, inputs and properties, and has its figures compared.
+          sets symbol, interval, inputs and properties, and has its figures compared. The plots of a chart are
+          held against this run’s, bar by bar.
         </span>
       </DropZone>
       {busy && <Progress fraction={null} label="Comparing" />}

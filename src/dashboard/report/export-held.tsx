@@ -8,7 +8,8 @@ import { valueText } from './properties.tsx'
 import s from './report.module.css'
 
 export interface Held {
-  readonly settings: ExportSettings
+  /** null of a chart, which has plots alone. */
+  readonly settings: ExportSettings | null
   readonly figures: readonly ExportFigure[]
 }
 
@@ -17,7 +18,7 @@ const rounded = (value: number, isShare: boolean) =>
   `${value.toLocaleString('en', { maximumFractionDigits: 4 })}${isShare ? '%' : ''}`
 
 export function ExportHeld({ settings, figures }: Held) {
-  const set = settingsText(settings)
+  const set = settings ? settingsText(settings) : []
   const differ = figures.filter(({ agrees }) => !agrees)
   return (
     <section aria-label="What the file says of the run">
@@ -67,7 +68,7 @@ export function ExportHeld({ settings, figures }: Held) {
           ]}
         />
       )}
-      {settings.unknown.length > 0 && (
+      {settings !== null && settings.unknown.length > 0 && (
         <details>
           <summary>What was left aside of the file: {count(settings.unknown.length)}</summary>
           <ul>

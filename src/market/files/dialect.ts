@@ -567,7 +567,25 @@ function headless(lines: readonly Line[], delimiter: string, fileName: string, h
   const known = ofExchange(rows) ?? ofProgram(rows, fileName, hints)
   if (known) return known
   if (rows.count < 5) throw refused('expected time, open, high, low, close')
-  return shapeOf('bars', barColumns(rows, 0), origin(null))
+  const columns = barColumns(rows, 0)
+  return isJesses(rows)
+    ? shapeOf('bars', { ...columns, high: 3, low: 4, close: 2 }, origin('jesse'))
+    : shapeOf('bars', columns, origin(null))
+}
+
+/** jesse's arrays: time, open, close, high, low, volume, of which two rows or more are no bars in the usual order. */
+function isJesses({ lines, count }: Headless): boolean {
+  const isBar = ({ cells }: Line, [high, low, close]: readonly [number, number, number]) => {
+    const [o, h, l, c] = [1, high, low, close].map((at) => Number(cells[at])) as [
+      number,
+      number,
+      number,
+      number,
+    ]
+    return l <= Math.min(o, c) && h >= Math.max(o, c)
+  }
+  const usual = lines.filter((line) => isBar(line, [2, 3, 4]))
+  return count === 6 && lines.length - usual.length > 1 && lines.every((line) => isBar(line, [3, 4, 2]))
 }
 
 function shapeOf(

@@ -2,8 +2,11 @@
 
 import { compareTrades } from '../../broker/compare.ts'
 import { heldAgainst, untilOf } from '../../broker/exported/held.ts'
+import { isChartExport, plotsHeld } from '../../broker/exported/plots.ts'
 import { readExport, type TesterExport } from '../../broker/exported/read-export.ts'
+import type { Bars } from '../../market/bars.ts'
 import type { Report } from '../../wire/report.ts'
+import type { Track } from '../../wire/track.ts'
 import { parseTradeList, type ExportedList } from '../../broker/trade-csv.ts'
 import { jsonExcess } from '../../lib/json-bounds.ts'
 import { invalidField, Problem } from '../../lib/problem.ts'
@@ -26,6 +29,8 @@ export async function compareJob(
 ): Promise<CompareOutput> {
   const fields = fieldsOf(body)
   Bun.gc(true)
+  const { csv } = fields
+  if (typeof csv === 'string' && isChartExport(csv)) return chartCompared(csv, bars, host)
   const { list, tester, at } = await exportIn(fields)
   const timezone = fields['timezone'] == null ? null : textOf(fields, 'timezone', 1, ZONE_CHARACTERS)
   if (timezone !== null && zoneOf(timezone) === null)
@@ -59,6 +64,37 @@ export async function compareJob(
     figures: JSON.stringify(held?.figures ?? null),
     warnings: warningsOf(list),
     unknown: unknown.map((name) => `/${name}`),
+  }
+}
+
+/** A chart has no trades: its plots are figures, one a column. */
+async function chartCompared(csv: string, bars: Bars, host: Desk['host']): Promise<CompareOutput> {
+  const tracks = (await storedValue(host, 'tracks')) as readonly Track[]
+  const held = plotsHeld(csv, tracks, bars)
+  if (held.bars === 0)
+    throw invalidField(
+      '/csv',
+      'no_bars',
+      'No row of it is at the time of a bar of this run. Run the script on the same market, interval and range.',
+    )
+  if (held.figures.length === 0)
+    throw invalidField(
+      '/csv',
+      'no_plots',
+      `No column of it is called as a plot of this run: it has ${held.unknown.map((name) => `"${name.slice(0, 60)}"`).join(', ') || 'bars alone'}.`,
+    )
+  const message = (name: string) =>
+    `No plot of this run is called "${name.slice(0, 60)}": that column is left out.`
+  return {
+    comparison: JSON.stringify(compareTrades([], [], bars, { mintick: 1, timezone: 'UTC' })),
+    exported: '',
+    timezone: null,
+    settings: 'null',
+    figures: JSON.stringify(held.figures),
+    warnings: held.unknown
+      .slice(0, WARNINGS_MAX)
+      .map((name) => ({ code: 'unknown_heading', message: message(name) })),
+    unknown: [],
   }
 }
 
