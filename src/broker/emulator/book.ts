@@ -61,7 +61,7 @@ export class Book {
     return undefined
   }
 
-  /** An order that has filled: its object serves for the next one. Nobody may have kept it. */
+  /** An order that waits no more: its object serves for the next one. Nobody may have kept it. */
   free(order: Order): void {
     this.spare = order
   }

@@ -268,8 +268,11 @@ export class Walk {
   private dropOverCap(): void {
     const { book, floor } = this
     for (let i = 0; i < book.orders.length;) {
-      if (floor.refuses(book.orders[i]!)) removeAt(book.orders, i)
-      else i++
+      const order = book.orders[i]!
+      if (floor.refuses(order)) {
+        removeAt(book.orders, i)
+        book.free(order)
+      } else i++
     }
   }
 
@@ -410,15 +413,18 @@ export class Walk {
 
   /** G1: cancels resting entries that have become too expensive at the current price. Answers whether there were any. */
   private recheckResting(): boolean {
-    const { orders } = this.book
+    const { book } = this
+    const { orders } = book
     const before = orders.length
     const { bar, bars } = this.account
     const price = bars.close[bar]!
     for (let i = 0; i < orders.length;) {
       const order = orders[i]!
       const rests = order.kind !== 'close' && !isMarket(order)
-      if (rests && !this.watch.affords(order.direction, restingUnits(order), price)) removeAt(orders, i)
-      else i++
+      if (rests && !this.watch.affords(order.direction, restingUnits(order), price)) {
+        removeAt(orders, i)
+        book.free(order)
+      } else i++
     }
     return orders.length < before
   }
