@@ -157,6 +157,15 @@ const CASES: readonly Case[] = [
     script: 'n = 3\nc = 0\nfor i = 0 to n\n    if c < 5\n        n += 1\n    c += 1\nplot(c)',
     plots: [9, 9, 9, 9, 9, 9],
   },
+  ...[
+    ['by a function', 'f(id) =>\n    id.push(1)\n', 'f(a)'],
+    ['through another name', 'b = a\n', 'b.push(1)'],
+    ['by another array', '', 'a := array.new<int>(4, 0)'],
+  ].map(([how, before, change]) => ({
+    name: `a loop over an array goes on with what its rounds add ${how}`,
+    script: `a = array.from(1, 2)\n${before}c = 0\nfor i = 0 to a.size() - 1\n    if c < 2\n        ${change}\n    c += a.get(i) > 0 ? 1 : 1\nplot(c)`,
+    plots: Array<number>(6).fill(4),
+  })),
   {
     name: 'the end of a for is evaluated once in version 5',
     version: 5,

@@ -376,6 +376,21 @@ describe('limits', () => {
       }).code,
     ).toBe('script_limit_exceeded')
   })
+  test('rounds whose ends are spelled, which are counted ahead, count as any others', () => {
+    const outcome = (outer: number, end: string) => {
+      const body = `m = 98\nq = 0\nfor i = 1 to ${outer}\n    for j = 0 to ${end}\n        q += 1\nplot(q)`
+      try {
+        return plotted(runScript(`//@version=6\nindicator("x")\n${body}\n`, barsOf(walk(3)), { limits }))
+      } catch (error) {
+        return String(error)
+      }
+    }
+    const outcomes = [198, 199, 200, 201, 202, 203].map((outer) => {
+      expect(outcome(outer, '98')).toEqual(outcome(outer, 'm'))
+      return typeof outcome(outer, '98')
+    })
+    expect(new Set(outcomes).size).toBe(2)
+  })
   test('an array that grows', () => {
     expect(
       failure('var a = array.new<int>()\nfor i = 0 to 9\n    a.push(i)\nplot(a.size())', { limits }),

@@ -286,7 +286,7 @@ function binary(module: Module, expr: BinaryExpr, into: Body): Code {
   }
 }
 
-function isInt(expr: Expr): boolean {
+export function isInt(expr: Expr): boolean {
   return expr.type.kind === 'int' && !(expr.kind === 'Binary' && expr.operator === '/')
 }
 

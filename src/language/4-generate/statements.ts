@@ -3,6 +3,7 @@
 import { assert } from '../../lib/assert.ts'
 import type {
   Block,
+  BuiltinCallExpr,
   Expr,
   ForExpr,
   ForInExpr,
@@ -11,13 +12,14 @@ import type {
   SwitchExpr,
   Variable,
 } from '../2-check/program.ts'
+import { walkBlock, walkExpr } from '../2-check/walk.ts'
 import type { Noted } from '../3-plan/call-history.ts'
 import { History } from '../runtime/history.ts'
 import { itemsOf, keysOf, rowOf, rowsOf } from '../runtime/iterate.ts'
 import { collectionOf, loopStep, objectOf } from '../runtime/operators.ts'
 import { js, type Code, type CodePart } from './code.ts'
 import { assignment } from './columns.ts'
-import { convert, expression, fieldName, isCopied, noteField, variable } from './expressions.ts'
+import { convert, expression, fieldName, isCopied, isInt, noteField, variable } from './expressions.ts'
 import {
   Frame,
   variableName,
@@ -129,11 +131,21 @@ function caseTest(module: Module, expr: SwitchExpr, subject: string, test: Expr,
 }
 
 /** Counts down the iterations of a bar, so that a loop without end stops with its line named. */
-function countLoop(module: Module, { fn }: Pick<Body, 'fn'>): string {
-  if (fn === null) module.usesLoops = true
-  else module.loopsInFunctions = true
+function countLoop(module: Module, into: Pick<Body, 'fn'>): string {
+  noteLoop(module, into)
   // A mask that is written out: comparing with a variable cost a nanosecond more a round.
   return 'if((++loops&255)===0)R.looped(loops);'
+}
+
+/** Counts fewer than 256 rounds ahead, at the count at which one by one they would be looked at. */
+function countRounds(module: Module, into: Pick<Body, 'fn'>, rounds: number): string {
+  noteLoop(module, into)
+  return `if(((loops+=${rounds})&255)<${rounds})R.looped(loops&-256);`
+}
+
+function noteLoop(module: Module, { fn }: Pick<Body, 'fn'>): void {
+  if (fn === null) module.usesLoops = true
+  else module.loopsInFunctions = true
 }
 
 function forLines(module: Module, expr: ForExpr, into: Body, sink: Sink | null): void {
@@ -143,7 +155,13 @@ function forLines(module: Module, expr: ForExpr, into: Body, sink: Sink | null):
     const index = module.temporary()
     const [from, to] = known
     const head = from <= to ? js`${index}<=${to};${index}++` : js`${index}>=${to};${index}--`
-    out.line(js`for(let ${index}=${from};${head}){${countLoop(module, into)}`, expr.start)
+    const rounds = Math.abs(to - from) + 1
+    // Without a call in it, what a loop looks at need not be looked at in each round: 168 of them took a quarter less.
+    const counted = rounds < 256 && !hasBreak(expr.body)
+    out.line(
+      js`${counted ? countRounds(module, into, rounds) : ''}for(let ${index}=${from};${head}){${counted ? '' : countLoop(module, into)}`,
+      expr.start,
+    )
     declare(module, expr.counter, index, into, expr.start)
     block(module, expr.body, into, sink)
     out.line('}')
@@ -156,13 +174,55 @@ function forLines(module: Module, expr: ForExpr, into: Body, sink: Sink | null):
   out.line(js`const ${by}=${step};`, expr.by?.start ?? expr.start)
   out.line(js`const ${up}=${index}<=${to};`)
   // The first round is one of them.
-  const again = expr.toEachRound && module.plan.rankOf(expr.to) === 'dynamic'
+  const again = expr.toEachRound && module.plan.rankOf(expr.to) === 'dynamic' && !staysSame(expr)
   const end = again ? js`${to}=${expression(module, expr.to, into)},` : ''
-  const condition = js`${end}${up}?${index}-${to}<=1e-10:${to}-${index}<=1e-10`
+  const exact = expr.by === null && isInt(expr.from) && isInt(expr.to)
+  const condition = exact
+    ? js`${end}${up}?${index}<=${to}:${index}>=${to}`
+    : js`${end}${up}?${index}-${to}<=1e-10:${to}-${index}<=1e-10`
   out.line(js`for(;${condition};${index}+=${up}?${by}:-${by}){${countLoop(module, into)}`, expr.start)
   declare(module, expr.counter, index, into, expr.start)
   block(module, expr.body, into, sink)
   out.line('}')
+}
+
+/** Whether no round changes what the end is made of: variables, and sizes of collections. */
+function staysSame({ to, body }: ForExpr): boolean {
+  const read = new Set<Variable>()
+  let stays = true
+  walkExpr(to, (expr) => {
+    if (expr.kind === 'Variable') read.add(expr.variable)
+    else if (expr.kind === 'BuiltinCall') stays &&= changesNothing(expr)
+    else stays &&= ['Const', 'Input', 'Unary', 'Binary', 'Convert'].includes(expr.kind)
+  })
+  if (!stays) return false
+  walkBlock(
+    body,
+    (expr) => {
+      if (expr.kind === 'UserCall') stays = false
+      else if (expr.kind === 'BuiltinCall') stays &&= changesNothing(expr)
+    },
+    (one) => {
+      if (one.kind === 'Assign') stays &&= !read.has(one.variable)
+    },
+  )
+  return stays
+}
+
+function changesNothing({ overload: { implementation } }: BuiltinCallExpr): boolean {
+  return 'fn' in implementation && (implementation.pure === true || implementation.reads === true)
+}
+
+function hasBreak(body: Block): boolean {
+  let found = false
+  walkBlock(
+    body,
+    () => {},
+    (one) => {
+      if (one.kind === 'Break') found = true
+    },
+  )
+  return found
 }
 
 /**

@@ -64,6 +64,7 @@ export const ARRAY: readonly BuiltinEntry[] = [
 
   fn('array.size', 'How many elements there are.', '(array<T> id) int', {
     fn: (id: Any) => (id ?? absent('array.size')).size,
+    reads: true,
   }),
   fn(
     'array.get',
@@ -71,6 +72,7 @@ export const ARRAY: readonly BuiltinEntry[] = [
     '(array<T> id, int index) T',
     {
       fn: (id: Any, index: number) => (id ?? absent('array.get')).get(index),
+      reads: true,
     },
   ),
   fn('array.set', 'Puts a value at an index.', '(array<T> id, int index, T value) void', {
@@ -99,9 +101,11 @@ export const ARRAY: readonly BuiltinEntry[] = [
   }),
   fn('array.first', 'The first element.', '(array<T> id) T', {
     fn: (id: Any) => filled(id, 'array.first').get(0),
+    reads: true,
   }),
   fn('array.last', 'The last element.', '(array<T> id) T', {
     fn: (id: Any) => filled(id, 'array.last').get(-1),
+    reads: true,
   }),
   fn('array.clear', 'Takes all elements out.', '(array<T> id) void', {
     fn: (id: Any) => (id ?? absent('array.clear')).clear(),

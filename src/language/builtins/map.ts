@@ -22,9 +22,11 @@ export const MAP: readonly BuiltinEntry[] = [
   }),
   fn('map.size', 'How many pairs there are.', '(map<K, V> id) int', {
     fn: (id: Any) => (id ?? absent('map.size')).entries.size,
+    reads: true,
   }),
   fn('map.get', 'The value of a key; na if there is none.', '(map<K, V> id, K key) V', {
     fn: (id: Any, key: unknown) => (id ?? absent('map.get')).get(key),
+    reads: true,
   }),
   fn('map.put', 'Sets the value of a key and answers the one before.', '(map<K, V> id, K key, V value) V', {
     fn: (id: Any, key: unknown, value: unknown) => (id ?? absent('map.put')).put(key, value),
@@ -34,6 +36,7 @@ export const MAP: readonly BuiltinEntry[] = [
   }),
   fn('map.contains', 'True if there is such a key.', '(map<K, V> id, K key) bool', {
     fn: (id: Any, key: unknown) => (id ?? absent('map.contains')).entries.has(key),
+    reads: true,
   }),
   fn('map.clear', 'Takes all pairs out.', '(map<K, V> id) void', {
     fn: (id: Any) => (id ?? absent('map.clear')).entries.clear(),

@@ -36,15 +36,18 @@ export const MATRIX: readonly BuiltinEntry[] = [
   }),
   fn('matrix.rows', 'How many rows there are.', '(matrix<T> id) int', {
     fn: (id: Any) => (id ?? absent('matrix.rows')).rows,
+    reads: true,
   }),
   fn('matrix.columns', 'How many columns there are.', '(matrix<T> id) int', {
     fn: (id: Any) => (id ?? absent('matrix.columns')).columns,
+    reads: true,
   }),
   fn('matrix.elements_count', 'How many elements there are.', '(matrix<T> id) int', {
     fn: (id: Any) => (id ?? absent('matrix.elements_count')).items.length,
   }),
   fn('matrix.get', 'The element in a row and column.', '(matrix<T> id, int row, int column) T', {
     fn: (id: Any, row: number, column: number) => (id ?? absent('matrix.get')).get(row, column),
+    reads: true,
   }),
   fn('matrix.set', 'Puts a value in a row and column.', '(matrix<T> id, int row, int column, T value) void', {
     fn: (id: Any, row: number, column: number, value: unknown) =>

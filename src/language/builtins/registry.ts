@@ -54,6 +54,8 @@ export type Implementation =
   | {
       readonly fn: (...args: never[]) => unknown
       readonly pure?: boolean
+      /** It changes nothing, and reads what its arguments lead to. */
+      readonly reads?: boolean
       readonly runtime?: boolean
       /**
        * Gets its arguments in one object, by their names in camel case, with the call site's number as `site` (the broker
