@@ -7,7 +7,7 @@ import { requireStored, resolveSeries } from '../market/seen-bars.ts'
 import type { Alert, Firing } from '../notify/alerts/alert.ts'
 import { Alerts, type AlertDeps } from '../notify/alerts/alerts.ts'
 import type { WatchedSeries } from '../notify/alerts/mark.ts'
-import type { Source } from '../notify/bridges/bridges.ts'
+import { placedOf, type Source } from '../notify/bridges/bridges.ts'
 import { Problem } from '../lib/problem.ts'
 import type { ForwardRun } from '../work/forward/records.ts'
 import { LookQueue } from '../notify/alerts/look-queue.ts'
@@ -103,10 +103,7 @@ async function sourceOf(
       return { exchange, symbol, interval, seriesOwner, position: null, placed: [] }
     }
     const { exchange, symbol, interval, seriesOwner, position, waiting } = await run()
-    const placed = waiting
-      .filter(({ type }) => type === 'market')
-      .map(({ id: orderId, side, qty }) => ({ orderId, side, qty }))
-    return { exchange, symbol, interval, seriesOwner, position, placed }
+    return { exchange, symbol, interval, seriesOwner, position, placed: placedOf(waiting) }
   } catch (error) {
     if (error instanceof Problem && error.status === 404) return null
     throw error

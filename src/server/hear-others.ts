@@ -67,6 +67,7 @@ async function told(deps: HearDeps, keys: readonly Key[]): Promise<void> {
   const owners = new Map<string, string>()
   const senders = new Set<string>()
   const notifiers = new Set<string>()
+  const brokers = new Set<string>()
   /** Runs whose report has come: later changes of their records are of names and pins. */
   const reported = new Set<string>()
   for (const [kind = '', what, ...rest] of keys) {
@@ -77,10 +78,12 @@ async function told(deps: HearDeps, keys: readonly Key[]): Promise<void> {
     if (collection === 'backtest-report') reported.add(String(what))
     if (collection === 'deliveries' && what === 'by' && rest[0] === 'turn') senders.add(String(rest[1]))
     if (collection === 'notifications' && what === 'by' && rest[0] === 'turn') notifiers.add(String(rest[1]))
+    if (collection === 'bridge-orders' && what === 'by' && rest[0] === 'turn') brokers.add(String(rest[1]))
   }
   const idsOf = (collection: string) => [...(changed.get(collection) ?? [])]
   for (const ownerId of senders) telling.wakeDeliveries(ownerId)
   for (const ownerId of notifiers) telling.wakeNotifications(ownerId)
+  for (const ownerId of brokers) telling.wakeOrders(ownerId)
   if (changed.has('letters')) telling.mail.wake()
   if (keys.some(([kind]) => kind === 'provider-keys')) await deps.providerKeys.reload()
   if (keys.some(([kind]) => kind === 'follows')) await deps.feeds.sync()

@@ -45,7 +45,7 @@ const startOf = (bridge: Bridge | null, template: OrderTemplate) => ({
   qty: String(bridge?.qty ?? 1),
   maxPosition: String(bridge?.maxPosition ?? ''),
   maxDayLoss: String(bridge?.maxDayLoss ?? ''),
-  validSeconds: String(bridge?.validSeconds ?? 60),
+  validSeconds: String(bridge?.validSeconds ?? 300),
   marketHours: bridge?.marketHours ?? false,
   honoursKeys: bridge?.honoursKeys ?? template.honoursKeys,
   body: bridge?.body ?? template.body,

@@ -9,7 +9,7 @@ import type { Reader } from '../../store/kv.ts'
 import { OwnedRecords, type RecordDeps } from '../../store/owned.ts'
 import { decide, type Also, type Changes, type Tx } from '../../store/transaction.ts'
 import type { Bridge as BridgeWire } from '../../wire/bridge.ts'
-import type { ForwardOrder } from '../../wire/forward-run.ts'
+import type { ForwardOrder, WaitingOrder } from '../../wire/forward-run.ts'
 import { ORDER_TEMPLATES, type OrderTemplate } from '../../wire/order-templates.ts'
 import { parseReceiverUrl, permittedAddresses } from '../webhooks/address.ts'
 import { ACTIVE, disabledBy, forgetOld, freshParcel } from '../webhooks/parcels.ts'
@@ -18,7 +18,7 @@ import { UnreadableSecret } from '../webhooks/send.ts'
 import { checkBody, filledBody, templateOf } from './body.ts'
 import { bridgeOrders, bridges, type Bridge, type BridgeOrder, type PlacedOrder } from './bridge.ts'
 import { secretsOf, stoppedKey, withNotice, type BridgeDeps, type Secrets } from './deliver.ts'
-import { due, expectedOf, orderKey, signed, step, stepOfFiring, tidySum, type Step } from './rules.ts'
+import { aimed, due, expectedOf, orderKey, signed, step, stepOfFiring, tidySum, type Step } from './rules.ts'
 
 /** What a bridge is of, as it stands. */
 export interface Source {
@@ -62,10 +62,18 @@ type Fields = Partial<
   >
 > & { readonly [Field in keyof Secrets]?: string | undefined }
 
+type Changed = Fields & {
+  readonly held?: number | undefined
+  readonly status?: Bridge['status'] | undefined
+}
+
+/** A forward run after a bar. */
 interface Run {
   readonly id: string
   readonly userId: string
   readonly equity: number
+  readonly position: number
+  readonly waiting: readonly WaitingOrder[]
   /** With how much the day of the newest bar began, UTC; missing before there was one. */
   readonly day?: { readonly date: number; readonly equity: number }
   readonly close?: number
@@ -78,7 +86,8 @@ interface Fired {
   readonly message: string
 }
 
-const VALID_SECONDS = 60
+const VALID_SECONDS = 300
+const CHANGES_TRIED = 20
 const WAITING_AT_MOST = 500
 
 /**
@@ -184,14 +193,27 @@ export class Bridges extends OwnedRecords<Bridge, Deps> {
     return { ...bridge, position, placed, expected, goal: bridge.held, waitsForFlat }
   }
 
-  async change(
-    ownerId: string,
-    id: string,
-    fields: Fields & { readonly held?: number | undefined; readonly status?: Bridge['status'] | undefined },
-  ): Promise<Bridge> {
-    const { clock, kv } = this.deps
-    const before = await this.get(ownerId, id)
-    const { held = before.held, status, url, secret } = fields
+  /** Orders that are settled meanwhile change the bridge too, so it begins again where one was. */
+  async change(ownerId: string, id: string, fields: Changed): Promise<Bridge> {
+    for (let attempt = 0; attempt < CHANGES_TRIED; attempt++) {
+      const before = await this.records.stored(id)
+      if (before?.record.ownerId !== ownerId) throw this.notFound()
+      const after = await this.#changed(before.record, fields)
+      const isSet = fields.held !== undefined && after.goal === before.record.goal
+      const done = await decide<Bridge | null>(this.deps.kv, async (tx) => {
+        const stored = await this.storedAt(tx, ownerId, id)
+        if (stored.version !== before.version) return [null, []]
+        const goal = isSet ? tidySum(after.held, await this.#waiting(tx, id)) : after.goal
+        const [told, changes] = await withNotice(this.deps, tx, { ...after, goal }, null)
+        return [told, [this.records.replace(stored, told), ...changes]]
+      })
+      if (done) return done
+    }
+    throw new Problem(409, 'conflict', 'The bridge was changed at the same time. Look at it again.')
+  }
+
+  async #changed(before: Bridge, fields: Changed): Promise<Bridge> {
+    const { held, status, url, secret } = fields
     const isNew = url !== undefined || secret !== undefined
     const sealed = isNew ? await this.#resealed(before, { url, secret }) : null
     const isMended = before.disabledReason === 'secret_lost' && sealed !== null
@@ -202,27 +224,18 @@ export class Bridges extends OwnedRecords<Bridge, Deps> {
         'The secrets of this bridge are lost. Enter them again, which enables it too.',
       )
     const turned = fields.dryRun !== undefined && fields.dryRun !== before.dryRun
-    const at = turned && fields.held === undefined ? 0 : held
-    let after = await this.#checked({
+    const at = held ?? (turned ? 0 : before.held)
+    const after = await this.#checked({
       ...before,
       ...given(fields),
       ...sealed,
       ...((status === 'active' || isMended) && ACTIVE),
       ...(status === 'disabled' && disabledBy(before)),
-      ...((turned || fields.held !== undefined) && { held: at, assumed: at, told: 0 }),
-      updatedAt: clock.now(),
+      ...((turned || held !== undefined) && { held: at, assumed: at, told: 0 }),
+      updatedAt: this.deps.clock.now(),
     })
-    if (turned || after.status !== before.status) after = await this.#begun({ ...after, assumed: after.held })
-    return decide(kv, async (tx) => {
-      const stored = await this.storedAt(tx, ownerId, id)
-      if (stored.record.updatedAt !== before.updatedAt || stored.record.expected !== before.expected)
-        throw new Problem(409, 'conflict', 'The bridge was changed at the same time. Look at it again.')
-      const waiting = after.goal - before.goal === 0 ? await this.#waiting(tx, id) : 0
-      const aimed =
-        fields.held === undefined || turned ? after : { ...after, goal: tidySum(after.held, waiting) }
-      const [told, changes] = await withNotice(this.deps, tx, aimed, null)
-      return [told, [this.records.replace(stored, told), ...changes]]
-    })
+    const begins = turned || (after.status === 'active' && before.status !== 'active')
+    return begins ? this.#begun({ ...after, assumed: after.held }) : after
   }
 
   async #waiting(tx: Tx, id: string): Promise<number> {
@@ -257,24 +270,25 @@ export class Bridges extends OwnedRecords<Bridge, Deps> {
       maxDayLoss !== null && day !== undefined && day.equity - run.equity >= maxDayLoss
     // What a bar that is not over would do is none of a broker's business.
     const final = events.filter(({ status }) => status === 'final' || status === 'confirmed')
+    const last = final.at(-1)
+    if (!last) return []
     return this.#each(tx, run.userId, run.id, async (first) => {
       const closesAt = await this.deps.closesAt(first)
       let bridge = first
       const orders: BridgeOrder[] = []
-      for (const event of final) {
-        const made = step(bridge, event, isLossy(bridge))
+      const add = async (made: Step, event: ForwardOrder, name: string) => {
         const { time: barTime, orderId, price, comment, alertMessage } = event
-        const said = { barTime, orderId, price, comment: comment ?? '', alertMessage: alertMessage ?? '' }
         const nth = orders.filter((one) => one.barTime === barTime && one.orderId === orderId).length
-        const key = orderKey(bridge.id, run.id, barTime, orderId, nth)
-        ;[bridge] = await this.#add(
-          orders,
-          made,
-          { ...said, key, close: run.close ?? price },
-          closesAt(barTime),
-        )
+        const key = orderKey(bridge.id, run.id, barTime, name, nth)
+        const said = { barTime, orderId, price, comment: comment ?? '', alertMessage: alertMessage ?? '' }
+        bridge = await this.#add(orders, made, { ...said, key, close: run.close ?? price }, closesAt(barTime))
       }
-      return [bridge, orders]
+      for (const event of final) await add(step(bridge, event, isLossy(bridge)), event, event.orderId)
+      // Events do not tell all of what waits, such as two orders of one name.
+      const held = { position: run.position, placed: placedOf(run.waiting) }
+      const expected = expectedOf(held)
+      if (expected !== bridge.expected) await add(aimed(bridge, expected, isLossy(bridge)), last, '')
+      return [{ ...bridge, ...held }, orders]
     })
   }
 
@@ -285,13 +299,16 @@ export class Bridges extends OwnedRecords<Bridge, Deps> {
     firings: readonly Fired[],
   ): Promise<Changes[]> {
     return this.#each(tx, alert.ownerId, alert.id, async (first) => {
+      const closesAt = await this.deps.closesAt(first)
       let bridge = first
       const orders: BridgeOrder[] = []
       for (const [i, { barTime, firedAt, price, message }] of firings.entries()) {
         const nth = alert.firings - firings.length + i
         const key = orderKey(bridge.id, alert.id, barTime, 'alert', nth)
         const said = { barTime, orderId: 'alert', price: null, comment: message, alertMessage: message }
-        ;[bridge] = await this.#add(orders, stepOfFiring(bridge), { ...said, key, close: price }, firedAt)
+        // A bar may be looked at long after it was over.
+        const since = Math.min(firedAt, closesAt(barTime))
+        bridge = await this.#add(orders, stepOfFiring(bridge), { ...said, key, close: price }, since)
       }
       return [bridge, orders]
     })
@@ -329,15 +346,12 @@ export class Bridges extends OwnedRecords<Bridge, Deps> {
     { bridge, order }: Step,
     said: Pick<BridgeOrder, 'key' | 'barTime' | 'orderId' | 'price' | 'close' | 'comment' | 'alertMessage'>,
     closedAt: number,
-  ): Promise<readonly [Bridge]> {
-    if (order === null) return [bridge]
+  ): Promise<Bridge> {
+    if (order === null) return bridge
     const now = this.deps.clock.now()
     const since = bridge.marketHours ? await this.deps.opensAt(bridge, closedAt) : closedAt
-    const isLate = now - since > bridge.validSeconds * 1000
     const isMoved = order.goal !== order.from
-    const reason =
-      isMoved && isLate && !bridge.dryRun ? 'late' : isMoved && bridge.dryRun ? 'dry_run' : order.reason
-    const waits = isMoved && reason !== 'late' && reason !== 'dry_run'
+    const isDry = isMoved && bridge.dryRun
     orders.push({
       ...freshParcel(
         this.deps.newId('bo'),
@@ -345,15 +359,14 @@ export class Bridges extends OwnedRecords<Bridge, Deps> {
         { ...said, ...order },
         now,
       ),
-      reason,
+      reason: isDry ? 'dry_run' : order.reason,
       sourceId: bridge.sourceId,
       since,
       body: null,
-      ...(!waits && { state: reason === 'late' ? 'failed' : 'cancelled', nextAt: null }),
+      ...((isDry || !isMoved) && { state: 'cancelled', nextAt: null }),
     })
-    // A dry run is as if all were taken; one that comes too late is as if it had not been.
-    if (reason === 'dry_run') return [{ ...bridge, held: order.goal, assumed: order.goal }]
-    return [reason === 'late' ? { ...bridge, goal: order.from } : bridge]
+    // A dry run is as if all were taken.
+    return isDry ? { ...bridge, held: order.goal, assumed: order.goal } : bridge
   }
 
   /** An order that is none: its name says so, and it is for no contracts. A dry run answers what would be sent. */
@@ -446,6 +459,12 @@ export class Bridges extends OwnedRecords<Bridge, Deps> {
     return forgetOld(this.#orders, this.deps.clock)
   }
 }
+
+/** What waits at the market. */
+export const placedOf = (waiting: readonly WaitingOrder[]): PlacedOrder[] =>
+  waiting
+    .filter(({ type }) => type === 'market')
+    .map(({ id: orderId, side, qty }) => ({ orderId, side, qty }))
 
 /** What is set of the fields, and is no secret. */
 function given({ url: _url, secret: _secret, ...fields }: Fields): Partial<Bridge> {

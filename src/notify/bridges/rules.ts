@@ -39,16 +39,18 @@ export const stepOfFiring = (bridge: Bridge): Step =>
 
 function afterSignal({ position, placed }: Bridge, signal: Signal): Pick<Bridge, 'position' | 'placed'> {
   const { event, type, orderId, side, qty } = signal
-  if (event === 'order.placed')
-    return { position, placed: type === 'market' ? [...placed, { orderId, side, qty }] : placed }
   const at = placed.findIndex((one) => one.orderId === orderId && one.side === side)
+  // One that is placed again replaces the one before.
+  if (event === 'order.placed')
+    return { position, placed: type === 'market' ? [...without(placed, at), { orderId, side, qty }] : placed }
   if (event === 'order.filled') return { position: signal.position, placed: without(placed, at) }
   return { position, placed: type === 'market' ? without(placed, at) : placed }
 }
 
 const without = (placed: readonly PlacedOrder[], at: number) => placed.filter((_, i) => i !== at)
 
-function aimed(bridge: Bridge, expected: number, isLossy: boolean): Step {
+/** Goes from the bridge's goal to what the strategy has, as far as the limits let it. */
+export function aimed(bridge: Bridge, expected: number, isLossy: boolean): Step {
   const { goal: from } = bridge
   const waitsForFlat = bridge.waitsForFlat && expected * bridge.expected > 0
   const [goal, reason] = allowed(bridge, expected, { waitsForFlat, isLossy })

@@ -9,7 +9,7 @@ import type { Attempt, Reply } from '../../../src/notify/webhooks/send.ts'
 import { idSource } from '../../../src/lib/ids.ts'
 import type { Kv } from '../../../src/store/kv.ts'
 import { transact } from '../../../src/store/transaction.ts'
-import type { ForwardOrder } from '../../../src/wire/forward-run.ts'
+import type { ForwardOrder, WaitingOrder } from '../../../src/wire/forward-run.ts'
 import { HandClock } from '../../lib/hand-clock.ts'
 import { testKv } from '../../store/test-store.ts'
 
@@ -38,15 +38,18 @@ export class Life {
     this.#left = left
     this.#lastTakesEffect = lastTakesEffect
   }
+  end(): void {
+    this.#left = 0
+  }
   get isOver(): boolean {
     return this.#left <= 0
   }
   async lives<T>(request: () => Promise<T>): Promise<T> {
     if (this.isOver) return new Promise<never>(() => undefined)
     this.#left--
-    if (!this.isOver) return request()
-    if (this.#lastTakesEffect) await request()
-    return new Promise<never>(() => undefined)
+    if (this.isOver && !this.#lastTakesEffect) return new Promise<never>(() => undefined)
+    const answer = await request()
+    return this.isOver ? new Promise<never>(() => undefined) : answer
   }
 }
 
@@ -92,14 +95,18 @@ export function bridgeWorld({
   })
   const sent: { key: string; body: Record<string, unknown>; attempt: Attempt; at: number }[] = []
   const told: string[] = []
-  const at = { respond: (_sent: (typeof sent)[number]): Reply | Promise<Reply> => OK, source }
+  const at = {
+    respond: (_sent: (typeof sent)[number]): Reply | Promise<Reply> => OK,
+    source,
+    resolve: async () => ['93.184.215.14'],
+  }
   const deps = {
     kv,
     clock,
     newId,
     box: { seal: async (text: string) => text, open: async (text: string) => text },
     allow: parseAllowList(''),
-    resolve: async () => ['93.184.215.14'],
+    resolve: () => at.resolve(),
     userAgent: 'Chartroom/test',
     spread: () => 0.5,
     log: () => undefined,
@@ -131,7 +138,8 @@ export function bridgeWorld({
   const deliverer = createBridgeDeliverer(deps)
   const stop = new AbortController()
   const running = deliverer.run(stop.signal)
-  let events = 0
+  /** Of the strategy, as its run has it. */
+  const run = { position: source.position ?? 0, waiting: [] as WaitingOrder[] }
   return {
     at,
     clock,
@@ -142,7 +150,7 @@ export function bridgeWorld({
     /** Commits events of the run's orders on a bar that has just closed, with `also` beside them. */
     async bar(
       each: readonly Partial<ForwardOrder>[],
-      run: object = {},
+      more: object = {},
       also?: { key: string[]; value: string },
     ) {
       const time = clock.now() - HOUR
@@ -160,8 +168,14 @@ export function bridgeWorld({
         alertMessage: null,
         ...event,
       }))
-      events += whole.length
-      const told = { id: RUN, userId: 'usr_1', equity: 10_000, ...run }
+      for (const { event, status, type, orderId: id, side, qty, position } of whole) {
+        if (status === 'provisional') continue
+        const others = run.waiting.filter((one) => one.id !== id || one.side !== side)
+        if (event === 'order.filled') run.position = position
+        const isPlaced = event === 'order.placed' && type === 'market'
+        run.waiting = isPlaced ? [...others, { id, type, side, qty, price: null }] : others
+      }
+      const told = { id: RUN, userId: 'usr_1', equity: 10_000, ...run, ...more }
       await transact(kv, async (tx) => [
         ...(await bridges.ofRun(tx, told, whole)),
         { sets: also ? [also] : [] },

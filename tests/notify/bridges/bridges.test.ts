@@ -110,6 +110,43 @@ describe('an order', () => {
     expect(sent.map(({ body }) => [body['action'], body['quantity']])).toEqual([['buy', 1]])
     await stop()
   })
+  test('that is placed again replaces the one before, and what waits beyond that is sent as well', async () => {
+    const { made, bar, clock, sent, bridges, stop } = bridgeWorld()
+    const { id } = await made()
+    await bar([buy])
+    await bar([{ ...buy, qty: 3 }])
+    await clock.settle()
+    const one = { id: 'L', type: 'market' as const, side: 'buy' as const, price: null }
+    await bar([{ ...buy, qty: 3 }], {
+      waiting: [
+        { ...one, qty: 3 },
+        { ...one, qty: 2 },
+      ],
+    })
+    await clock.settle()
+    expect(sent.map(({ body }) => body['quantity'])).toEqual([1, 2, 2])
+    expect(await bridges.get('usr_1', id)).toMatchObject({ expected: 5, held: 5 })
+    await stop()
+  })
+  test('is counted though its bridge is changed at the same moment', async () => {
+    const { made, bar, clock, sent, bridges, at, stop } = bridgeWorld()
+    const { id } = await made()
+    const { resolve } = at
+    const looked = Promise.withResolvers<string[]>()
+    at.resolve = () => looked.promise
+    const changing = bridges.change('usr_1', id, { name: 'other', url: 'https://broker.example/b' })
+    await clock.settle()
+    at.resolve = resolve
+    await bar([buy])
+    await clock.settle()
+    looked.resolve(['93.184.215.14'])
+    await changing
+    expect([sent.length, await bridges.get('usr_1', id)]).toMatchObject([
+      1,
+      { expected: 1, held: 1, name: 'other' },
+    ])
+    await stop()
+  })
   test('is not sent in a dry run, which is how a bridge begins', async () => {
     const { made, bar, clock, sent, orders, bridges, stop } = bridgeWorld()
     const { id } = await made({ dryRun: false }, false)
@@ -195,7 +232,7 @@ describe('a limit', () => {
     expect(sent.map(({ at }) => at)).toEqual([Date.UTC(2026, 0, 1, 2)])
     // A bar of long ago comes too late also where the market has been closed since.
     await clock.pass(HOUR)
-    await bar([{ ...buy, time: Date.UTC(2026, 0, 1) }])
+    await bar([{ ...buy, orderId: 'M', time: Date.UTC(2026, 0, 1) }])
     await clock.settle()
     expect((await orders()).map(({ state, reason }) => [state, reason])).toEqual([
       ['delivered', null],
@@ -295,7 +332,7 @@ describe('a receiver', () => {
   })
   test('gets nothing that is late, and its exit finds nothing to close', async () => {
     const { made, bar, clock, sent, orders, at, stop } = bridgeWorld()
-    await made()
+    await made({ validSeconds: 60 })
     at.respond = () => broken('connection_refused')
     await bar([buy])
     await clock.pass(HOUR)
@@ -311,6 +348,30 @@ describe('a receiver', () => {
     await stop()
   })
 })
+
+test.each([
+  [true, 'delivered', null],
+  [false, 'failed', 'unsure'],
+] as const)(
+  'a server that dies before the answer (keys are honoured: %p) leaves the order %s',
+  async (honoursKeys, state, reason) => {
+    const [clock, kv] = [new HandClock(), testKv()]
+    const life = new Life(10_000)
+    const first = bridgeWorld({ clock, kv, life })
+    await first.made({ honoursKeys })
+    first.at.respond = () => {
+      life.end()
+      return OK
+    }
+    await first.bar([buy])
+    await clock.settle()
+    const second = bridgeWorld({ clock, kv })
+    await clock.settle()
+    expect(second.sent.map(({ key }) => key)).toEqual(honoursKeys ? [first.sent[0]!.key] : [])
+    expect((await second.orders()).map((order) => [order.state, order.reason])).toEqual([[state, reason]])
+    await second.stop()
+  },
+)
 
 test('firings of an alert are orders of its bridge’s side and size', async () => {
   const { made, bridges, clock, sent, wake, kv, stop } = bridgeWorld()
