@@ -85,6 +85,9 @@ export class EngineClient {
 /** Of a text of some hundred kB, which is too long for the arguments of one call. */
 function base64(text: string): string {
   const bytes = new TextEncoder().encode(text)
+  // Newer browsers do it in a tenth of the time.
+  const native: { toBase64?: () => string } = bytes
+  if (native.toBase64) return native.toBase64()
   const pieces: string[] = []
   for (let at = 0; at < bytes.length; at += 0x8000)
     pieces.push(String.fromCharCode(...bytes.subarray(at, at + 0x8000)))

@@ -114,7 +114,7 @@ function Bar() {
         options={options.map(({ id, name }) => [id, name] as const)}
         onChange={chooseSeries}
       />
-      <Button icon="upload" label="Open a file of bars" onClick={() => picker.current?.click()}>
+      <Button icon="upload" label="Your bars: open a file" onClick={() => picker.current?.click()}>
         <span class={s.wide}>Your bars</span>
       </Button>
       <input
@@ -140,7 +140,7 @@ function Bar() {
           Run
         </Button>
       )}
-      <Button icon="external" label="Copy a link" onClick={() => void share()}>
+      <Button icon="external" label="Share by a link" onClick={() => void share()}>
         <span class={s.wide}>Share</span>
       </Button>
       <Button
@@ -256,6 +256,7 @@ function Results() {
   }
   return (
     <section class={s.results} aria-label="Results" data-tab={tab}>
+      <h2 class="visually-hidden">Results</h2>
       <Tabs
         label="Results"
         tabs={TABS.filter(([id]) => narrow || id !== 'script')}
@@ -265,7 +266,9 @@ function Results() {
         <Span />
       </Tabs>
       <Notices />
-      <div class={s.result}>{tab !== 'script' && <Result tab={tab} />}</div>
+      <div class={s.result} role="tabpanel" tabIndex={0} aria-label={TABS.find(([id]) => id === tab)?.[1]}>
+        {tab !== 'script' && <Result tab={tab} />}
+      </div>
     </section>
   )
 }
@@ -283,7 +286,8 @@ function Span() {
 
 function Notices() {
   const problem = runProblem.value
-  const text = notice.value ?? problem?.message ?? null
+  const before = run.value === null ? '' : ' What is shown is of the run before.'
+  const text = notice.value ?? (problem === null ? null : `${problem.message}${before}`)
   if (text === null) return null
   return (
     <div class={s.notice} role="alert">

@@ -53,6 +53,7 @@ const engine = (globalThis as Early).chartroomEngine!
 export const series = signal<NamedMarket>(sample(SERIES[0]!.id))
 /** A file that was dropped, to come back to. */
 export const ownSeries = signal<NamedMarket | null>(null)
+/** The last text that compiled, whose inputs stay while the next one is being written. */
 export const checked = signal<Checked | null>(null)
 /** What happened to a link or a file, in a sentence. */
 export const notice = signal<string | null>(null)
@@ -154,7 +155,7 @@ export async function runNow(): Promise<void> {
 }
 
 export function stopRun(): void {
-  engine.stop('Stopped. What is shown is of the run before.')
+  engine.stop('Stopped.')
 }
 
 /** A text that changes is checked when nobody has typed for a moment. */
@@ -171,7 +172,7 @@ async function checkText(source: string): Promise<void> {
   const found = await engine.ask('check', { source }).catch(() => null)
   if (found === null || script.peek().source !== source) return
   batch(() => {
-    checked.value = found
+    if (found.ok) checked.value = found
     diagnostics.value = found.diagnostics
     const known = new Set(found.inputs.map(({ label }) => label))
     const given = Object.entries(inputs.peek())

@@ -6,6 +6,7 @@ import { assert } from '../lib/assert.ts'
 import packageFile from '../../package.json' with { type: 'json' }
 import { declarationsOf } from './declarations.ts'
 import { portable } from '../server/source/portable.ts'
+import { smallerEngine } from './smaller-engine.ts'
 
 const root = resolve(import.meta.dir, '../..')
 const ENGINE = `${root}/src/engine`
@@ -18,7 +19,7 @@ export async function npmPackage(): Promise<Map<string, string>> {
     format: 'esm',
     minify: true,
     define: { 'process.env.NODE_ENV': '"production"' },
-    plugins: [portable],
+    plugins: [portable, smallerEngine],
   })
   const [code] = outputs
   assert(code !== undefined && outputs.length === 1, 'the engine is one module')

@@ -11,6 +11,7 @@ import { playgroundFiles } from '../../src/server/source/playground-bundle.ts'
 import { repositoryScripts, serversReport, withoutTimings } from '../engine/repository-scripts.ts'
 import { isLong } from '../long.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
+import { violations } from './axe.ts'
 import { noBrowser, sharedBrowser, startSite, type Site } from './browser.ts'
 import { brotliCompressSync } from 'node:zlib'
 
@@ -55,7 +56,8 @@ async function open(address: string): Promise<void> {
 
 const report = () => page.getByRole('region', { name: 'Did it make money?' })
 const notice = () => page.getByRole('alert')
-const button = (name: string) => page.getByRole('button', { name, exact: true })
+const button = (name: string | RegExp) =>
+  page.getByRole('button', { name, ...(typeof name === 'string' && { exact: true }) })
 
 async function linkTo(source: string, series = 'aapl', inputs = {}): Promise<string> {
   return `${disk}${await linkOf({ source, series, inputs })}`
@@ -125,7 +127,7 @@ test.skipIf(noBrowser)(
     await open(await linkTo(STRATEGY, 'aapl', { Length: 30 }))
     await report().waitFor()
     await page.getByText('Shared one', { exact: true }).first().waitFor()
-    await page.getByText('1,260 bars of 1D').waitFor()
+    await page.getByText('1,008 bars of 1D').waitFor()
     await page.getByText('1 input').click()
     const field = page.getByRole('spinbutton', { name: 'Length' })
     expect(await field.inputValue()).toBe('30')
@@ -134,7 +136,7 @@ test.skipIf(noBrowser)(
     await page.getByRole('tab', { name: 'Settings' }).click()
     await page.getByText('7', { exact: true }).first().waitFor()
     await context.setOffline(false)
-    await button('Copy a link').click()
+    await button('Share by a link').click()
     await page.getByText(/The link is/).waitFor()
     const { hash } = new URL(page.url())
     await open(`${disk}${hash}`)
@@ -212,6 +214,27 @@ test.skipIf(noBrowser)(
     })
     await notice().getByText('note.csv: Nothing was imported').waitFor()
     await page.getByText('300 bars of 1D').waitFor()
+  },
+  120_000,
+)
+
+test.skipIf(noBrowser)(
+  'on a phone the chart stays above tabs, nothing is wider than the page, and axe has no complaint in either theme',
+  async () => {
+    await open(disk)
+    await report().waitFor()
+    expect(await violations(page)).toEqual([])
+    await page.setViewportSize({ width: 390, height: 800 })
+    try {
+      await button(/theme$/).click()
+      for (const tab of ['Script', 'Trades', 'Figures', 'Settings', 'Report']) {
+        await page.getByRole('tab', { name: tab }).click()
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth)
+        expect([tab, wide, await violations(page)]).toEqual([tab, 390, []])
+      }
+    } finally {
+      await page.setViewportSize({ width: 1280, height: 800 })
+    }
   },
   120_000,
 )
@@ -398,7 +421,7 @@ test.skipIf(noBrowser)(
           })(),
         ]),
       ).toEqual(['null', 'none'])
-      await button('Copy a link').click()
+      await button('Share by a link').click()
       await page.getByText(/The link is/).waitFor()
       expect(new URL(page.url()).hash).toStartWith('#1.')
     } finally {

@@ -66,7 +66,7 @@ const FILES = [
     name: 'S&P 500, daily',
     file: 'node_modules/vega-datasets/data/sp500-2000.csv',
     symbol: { ...defaultSymbol('SP', 'SPX'), description: 'S&P 500 Index' },
-    last: 1500,
+    last: 1260,
     volumeUnit: 10_000_000,
   },
   {
@@ -74,7 +74,7 @@ const FILES = [
     name: 'Apple, daily',
     file: 'node_modules/@observablehq/sample-datasets/aapl.csv',
     symbol: { ...defaultSymbol('NASDAQ', 'AAPL'), description: 'Apple Inc.' },
-    last: 1260,
+    last: 1008,
     volumeUnit: 100_000,
   },
 ] as const

@@ -2,10 +2,8 @@
 
 import { resolve } from 'node:path'
 import type { BunPlugin } from 'bun'
-import { deflateSync } from 'fflate'
 import { normalOnly } from './normal-only.ts'
 
-const encoder = new TextEncoder()
 const src = resolve(import.meta.dir, '../..')
 
 /** A file of the source → the one of `engine/portable/` that exports the same. */
@@ -32,19 +30,5 @@ export const portable: BunPlugin = {
         return instead === undefined ? undefined : { path: `${src}/engine/portable/${instead}` }
       },
     )
-    // 77 kB of text as 24 kB, and unpacked when a script imports the first of them. An executable, which bundles nothing, has
-    // the texts in another way, so they are looked for only here.
-    build.onLoad({ filter: /[\\/]libraries[\\/]texts\.ts$/ }, async ({ path }) => {
-      const { LIBRARY_TEXTS } = (await import(path)) as { readonly LIBRARY_TEXTS: object }
-      const packed = deflateSync(encoder.encode(JSON.stringify(LIBRARY_TEXTS)), { level: 9 }).toBase64()
-      return {
-        contents: `import { inflateSync, strFromU8 } from 'fflate'
-const packed = '${packed}'
-const kept = {}
-const all = () => JSON.parse(strFromU8(inflateSync(Uint8Array.from(atob(packed), (c) => c.charCodeAt(0)))))
-export const libraryText = (name) => (kept.texts ??= all())[name] ?? ''`,
-        loader: 'js',
-      }
-    })
   },
 }
