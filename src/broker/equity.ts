@@ -7,6 +7,7 @@
 
 import type { Bars } from '../market/bars.ts'
 import type { Fills } from './emulator/ledger.ts'
+import { Room } from '../lib/spares.ts'
 import { contracts } from './emulator/numbers.ts'
 
 /** The lowest and the highest price after each fill, up to the next one; neutral if both are on the same bar. */
@@ -137,8 +138,12 @@ export class EquityWalk {
   }
 }
 
+const lows = new Room((length) => new Float64Array(length))
+const highs = new Room((length) => new Float64Array(length))
+
+/** To be read before the next ones are asked for. */
 export function emptyStretches({ count }: Fills): Stretches {
-  return { low: new Float64Array(count).fill(Infinity), high: new Float64Array(count).fill(-Infinity) }
+  return { low: lows.of(count).fill(Infinity), high: highs.of(count).fill(-Infinity) }
 }
 
 /** Equity at each bar's close, open profit included. It is read in order, from the first bar on, some bars at a time. */

@@ -100,7 +100,7 @@ export class Desk implements BrokerDesk {
     // C2: it takes the place of one that waits. Its object serves again, or that of one that has filled, since a new one for
     // each bar of a stop that moves was a third of the time.
     const waiting = this.book.waitingOrder(id)
-    const order = waiting ?? this.book.takeSpare() ?? blankOrder()
+    const order = waiting ?? blankOrder(this.book.takeSpare())
     requestInto(order, request)
     order.id = id
     order.kind = kind
@@ -231,7 +231,7 @@ export class Desk implements BrokerDesk {
         : left
     const units = Math.min(asked, left)
     if (!(units > 0)) return
-    const order = blankOrder()
+    const order = blankOrder(book.takeSpare())
     order.id = signal
     order.direction = account.position.units > 0 ? -1 : 1
     order.units = units

@@ -1,5 +1,6 @@
 // The report: a pure function of a broker's fills and trades, the bars and the script's facts.
 
+import { lazily } from '../../lib/memo.ts'
 import type { Bars } from '../../market/bars.ts'
 import type { BrokerEmulator } from '../emulator/broker.ts'
 import { copyOf, type Fills } from '../emulator/ledger.ts'
@@ -90,6 +91,7 @@ export function buildResults(
   const final = initialCapital + all.netProfit + all.openProfit
   const first = firstOf(trades, fills)
   const buyHold = first && buyAndHold(initialCapital, first.price, bars.close[bars.length - 1]!)
+  const drawdowns = lazily(() => (trades.count === 0 || !lists ? [] : drawdownPeriods(bars, curve)))
   const equity: ReportEquity = {
     final,
     netProfit: all.netProfit,
@@ -112,7 +114,10 @@ export function buildResults(
     returnOverDrawdown: walk.drawdownMax > 0 ? all.netProfit / walk.drawdownMax : null,
     timeInMarketPct: bars.length === 0 ? 0 : walk.barsHeld / bars.length,
     months: lists ? reportMonths(months, initialCapital) : [],
-    drawdowns: trades.count === 0 || !lists ? [] : drawdownPeriods(bars, curve),
+    // A walk over all bars, for a list that only the report shows.
+    get drawdowns() {
+      return drawdowns()
+    },
   }
   return {
     figures: { initialCapital, summary: reportSummary(all, equity), all, long, short, equity },

@@ -1,5 +1,6 @@
 // The three columns of the Strategy Tester: the same statistics over all, long and short trades.
 
+import { Room } from '../../lib/spares.ts'
 import { directionOf, type Fills } from '../emulator/ledger.ts'
 import { MARGIN_CALL } from '../emulator/margin.ts'
 import type { Report, ReportColumn } from '../../wire/report.ts'
@@ -11,6 +12,16 @@ export interface ColumnFacts {
   readonly held: Readonly<Record<'all' | 'long' | 'short', number>>
 }
 
+const rowsRoom = () => new Room((length) => new Int32Array(length))
+const ROOM = {
+  all: rowsRoom(),
+  long: rowsRoom(),
+  short: rowsRoom(),
+  wins: rowsRoom(),
+  losses: rowsRoom(),
+  shares: new Room((length) => new Float64Array(length)),
+} as const
+
 /**
  * A list of rows for each sum, since there may be tens of thousands of trades: a pass over a list keeps its sums in registers and
  * meets no branch that cannot be foretold. One pass that wrote the sums of all nine to memory took four times as long.
@@ -21,10 +32,10 @@ export function reportColumns(
   { initialCapital, held }: ColumnFacts,
 ): Pick<Report, 'all' | 'long' | 'short'> {
   const { count, entry } = trades
-  const all = new Int32Array(count)
-  const long = new Int32Array(count)
-  const short = new Int32Array(count)
-  const shares = new Float64Array(count)
+  const all = ROOM.all.of(count)
+  const long = ROOM.long.of(count)
+  const short = ROOM.short.of(count)
+  const shares = ROOM.shares.of(count)
   let longs = 0
   for (let k = 0; k < count; k++) {
     all[k] = k
@@ -111,8 +122,8 @@ interface Side {
 function sideOf(trades: TradeTable, shares: Float64Array, fills: Fills, rows: Int32Array): Side {
   const { profit, commission, exit } = trades
   const isCall = Uint8Array.from(fills.labels, ({ comment }) => Number(comment === MARGIN_CALL))
-  const wins = new Int32Array(rows.length)
-  const losses = new Int32Array(rows.length)
+  const wins = ROOM.wins.of(rows.length)
+  const losses = ROOM.losses.of(rows.length)
   let closed = 0
   let won = 0
   let lost = 0
