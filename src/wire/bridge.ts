@@ -63,7 +63,7 @@ const Bridge = Type.Object(
 )
 export type Bridge = Wire<typeof Bridge>
 
-export const ORDER_REASONS = [
+const ORDER_REASONS = [
   'dry_run',
   'stopped',
   'size',

@@ -5,7 +5,7 @@ import { type Bars, lowerBound } from '../../market/bars.ts'
 import type { ExportFigure } from '../../wire/export.ts'
 import type { Track } from '../../wire/track.ts'
 
-export interface HeldPlots {
+interface HeldPlots {
   readonly figures: readonly ExportFigure[]
   /** Columns that no plot of the run is called as. */
   readonly unknown: readonly string[]

@@ -44,23 +44,25 @@ type Deps = RecordDeps &
   BridgeDeps &
   BridgeSources & { readonly ownsChannel: (ownerId: string, id: string) => Promise<boolean> }
 
-type Fields = Partial<
-  Pick<
-    BridgeWire,
-    | 'name'
-    | 'account'
-    | 'body'
-    | 'honoursKeys'
-    | 'dryRun'
-    | 'side'
-    | 'qty'
-    | 'maxPosition'
-    | 'maxDayLoss'
-    | 'marketHours'
-    | 'validSeconds'
-    | 'channelIds'
-  >
-> & { readonly [Field in keyof Secrets]?: string | undefined }
+/** What an owner sets, beside the address and the secret. */
+const SET = [
+  'name',
+  'account',
+  'body',
+  'honoursKeys',
+  'dryRun',
+  'side',
+  'qty',
+  'maxPosition',
+  'maxDayLoss',
+  'marketHours',
+  'validSeconds',
+  'channelIds',
+] as const
+
+type Fields = Partial<Pick<BridgeWire, (typeof SET)[number]>> & {
+  readonly [Field in keyof Secrets]?: string | undefined
+}
 
 type Changed = Fields & {
   readonly held?: number | undefined
@@ -466,23 +468,5 @@ export const placedOf = (waiting: readonly WaitingOrder[]): PlacedOrder[] =>
     .filter(({ type }) => type === 'market')
     .map(({ id: orderId, side, qty }) => ({ orderId, side, qty }))
 
-/** What is set of the fields, and is no secret. */
-function given({ url: _url, secret: _secret, ...fields }: Fields): Partial<Bridge> {
-  const { name, account, body, honoursKeys, dryRun, side, qty } = fields
-  const { maxPosition, maxDayLoss, marketHours, validSeconds, channelIds } = fields
-  const all = {
-    name,
-    account,
-    body,
-    honoursKeys,
-    dryRun,
-    side,
-    qty,
-    maxPosition,
-    maxDayLoss,
-    marketHours,
-    validSeconds,
-    channelIds,
-  }
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
-}
+const given = (fields: Fields): Partial<Bridge> =>
+  Object.fromEntries(SET.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])))
