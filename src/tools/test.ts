@@ -97,9 +97,11 @@ const LANES = availableParallelism() + 1
 
 /**
  * JavaScriptCore compiles hot code a third time, which pays in a server that runs for days: of these processes, which live
- * for seconds, it takes a sixth of the processor. A long run has it, as the product does.
+ * for seconds, it takes a sixth of the processor. And memory that was freed is given back to the system, page by page, and
+ * taken again: six files of the API took 28 seconds of processor with that and 20 without (medians of three). A long run has
+ * both, as the product does.
  */
-const SHORT_LIVED = { BUN_JSC_useFTLJIT: '0' }
+const SHORT_LIVED = { BUN_JSC_useFTLJIT: '0', MIMALLOC_PURGE_DELAY: '-1' }
 
 /** How the runner's report calls a suite in which Bun died. */
 const CRASHED = '(worker crashed)'
@@ -165,9 +167,12 @@ async function runWhole(): Promise<readonly Outcome[]> {
     outcomes.push(await run(all, { TEST_STORE: 'postgres' }))
   } else {
     const short = all.filter((file) => !LONG.includes(file))
-    outcomes.push(await run(short, { ...late, [ANSWERED]: answered }))
     console.log(`\nAnd over PostgreSQL: TEST_STORE=postgres bun test ${OVER_POSTGRES.join(' ')}`)
-    outcomes.push(await run(OVER_POSTGRES, { TEST_STORE: 'postgres' }))
+    const both = [
+      run(short, { ...late, [ANSWERED]: answered }),
+      run(OVER_POSTGRES, { TEST_STORE: 'postgres' }, 1),
+    ]
+    outcomes.push(...(await Promise.all(both)))
   }
   await postgres.stop()
   return [built, ...outcomes, unanswered(answered), await checked]
@@ -204,9 +209,13 @@ function seedOfCommit(): number | null {
 }
 
 /** `runOnce`, and once more what a crash of Bun left without a turn, or what failed while the system killed processes. */
-async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Outcome> {
+async function run(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  lanes = LANES,
+): Promise<Outcome> {
   const killedBefore = killedForMemory()
-  const first = await runOnce(args, env)
+  const first = await runOnce(args, env, lanes)
   const killed = killedForMemory() - killedBefore
   const crashed = first.failures.filter(({ name }) => name === CRASHED)
   const left =
@@ -253,15 +262,20 @@ function filesOf(failures: readonly Failure[]): string[] {
   return [...new Set(failures.map(({ file }) => file))]
 }
 
-async function runOnce(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Outcome> {
-  const report = `${tmpdir()}/chartroom-junit-${process.pid}.xml`
-  const timings = `${tmpdir()}/chartroom-timings-${process.pid}.json`
+async function runOnce(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  lanes = LANES,
+): Promise<Outcome> {
+  const of = `${process.pid}-${env['TEST_STORE'] ?? 'own'}`
+  const report = `${tmpdir()}/chartroom-junit-${of}.xml`
+  const timings = `${tmpdir()}/chartroom-timings-${of}.json`
   writeFileSync(timings, JSON.stringify({ version: 1, files: guessedTimes() }))
   const runner = Bun.spawn(
     [
       process.execPath,
       'test',
-      `--parallel=${LANES}`,
+      `--parallel=${lanes}`,
       // Modules are loaded once a process: forty files of the API took 95 and 71 seconds of processor, and 69 and 53 so.
       '--no-isolate',
       // A busy machine is not a failure.
