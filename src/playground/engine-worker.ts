@@ -4,6 +4,7 @@
 import { barsFromCsv, check, Problem, run } from '../engine/engine.ts'
 import * as editor from '../language/editor.ts'
 import { referencesAt } from '../language/references.ts'
+import { marketTold } from '../market/files/file-market.ts'
 import type { Diagnostic } from '../wire/script.ts'
 import type { Asked, Question, Questions, Refused, Told } from './messages.ts'
 
@@ -14,7 +15,7 @@ const ANSWERS: {
   ) => Questions[Q]['answer'] | Promise<Questions[Q]['answer']>
 } = {
   check: ({ source }) => check(source),
-  bars: ({ file, options }) => barsFromCsv(file, options),
+  bars: ({ file, fileName }) => barsFromCsv(file, { symbol: symbolIn(fileName), fileName }),
   run: ({ source, market, options }, progress) => {
     const made = run(source, market, {
       ...options,
@@ -22,6 +23,13 @@ const ANSWERS: {
     })
     return { report: made.reportJson(), tracks: made.tracks }
   },
+}
+
+/** `BINANCE:BTCUSDT` of a name that a program has built, or else its first word. */
+function symbolIn(fileName: string): string {
+  const told = marketTold(fileName)
+  if (told) return told.exchange === '' ? told.symbol : `${told.exchange}:${told.symbol}`
+  return (/^[\w.]+/.exec(fileName.replace(/\.\w+$/, ''))?.[0] ?? 'FILE').toUpperCase()
 }
 
 const scope = globalThis as unknown as {

@@ -1,13 +1,13 @@
 // What page and worker say to each other.
 
 import type { Checked, RunOptions } from '../engine/engine.ts'
-import type { CsvOptions, Market } from '../engine/market.ts'
+import type { Market } from '../engine/market.ts'
 import type { Diagnostic } from '../wire/script.ts'
 import type { Track } from '../wire/track.ts'
 
 export interface Questions {
   check: { readonly ask: { readonly source: string }; readonly answer: Checked }
-  bars: { readonly ask: { readonly file: Uint8Array; readonly options: CsvOptions }; readonly answer: Market }
+  bars: { readonly ask: { readonly file: Uint8Array; readonly fileName: string }; readonly answer: Market }
   run: {
     readonly ask: {
       readonly source: string

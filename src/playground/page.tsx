@@ -11,8 +11,9 @@ import { Performance } from '../dashboard/report/performance.tsx'
 import { Properties } from '../dashboard/report/properties.tsx'
 import { TradesDrawer } from '../dashboard/report/trades-drawer.tsx'
 import { theme, themeChoice } from '../dashboard/settings.ts'
+import { copyText } from '../dashboard/ui/copy-text.ts'
 import { Logo } from '../dashboard/ui/logo.tsx'
-import { Button, cx, Empty, Progress, Select, Tabs, Toasts, toast } from '../dashboard/ui/ui.tsx'
+import { Button, cx, Empty, Progress, Select, Tabs, Toasts } from '../dashboard/ui/ui.tsx'
 import {
   bottom,
   diagnostics,
@@ -92,11 +93,7 @@ function Bar() {
   const options = own ? [...SERIES, own] : SERIES
   const share = async () => {
     try {
-      const address = await addressNow()
-      await navigator.clipboard.writeText(address).then(
-        () => toast('The link is copied: script, inputs and series are in it.'),
-        () => toast('The link is in the address bar: copy it from there.'),
-      )
+      copyText(await addressNow(), 'The link is copied, and stands in the address bar.')
     } catch (error) {
       if (!(error instanceof LinkError)) throw error
       notice.value = error.message
@@ -153,9 +150,13 @@ function Bar() {
   )
 }
 
+/** A number that is typed digit by digit is one change. */
+const INPUT_DELAY_MS = 120
+
 function Script() {
   const host = useRef<HTMLDivElement>(null)
   const editor = useRef<CodeEditor | null>(null)
+  const soon = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => {
     editor.current = mountCodeEditor(host.current!, {
       text: script.value.source,
@@ -163,6 +164,12 @@ function Script() {
     })
     return () => editor.current?.destroy()
   }, [])
+  // "Open the script", below what has no trades; not when the page opens.
+  const opened = useRef(false)
+  useSignalEffect(() => {
+    if (bottom.value === 'script' && opened.current) editor.current?.focus()
+    opened.current = true
+  })
   useSignalEffect(() => editor.current?.setText(script.value.source))
   useSignalEffect(() => editor.current?.setProblems(diagnostics.value))
   const known = STARTERS.find(({ source }) => source === script.value.source)
@@ -199,7 +206,8 @@ function Script() {
             values={inputs.value}
             onChange={(change) => {
               inputs.value = change(inputs.value)
-              void runNow()
+              clearTimeout(soon.current)
+              soon.current = setTimeout(() => void runNow(), INPUT_DELAY_MS)
             }}
           />
         </details>

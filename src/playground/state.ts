@@ -99,11 +99,9 @@ export async function openFile(file: File): Promise<void> {
     notice.value = `${file.name} has more than ${FILE_MAX >> 20} MB, which is more than this page reads.`
     return
   }
-  const ticker = /^[\w.]+/.exec(file.name.replace(/\.\w+$/, ''))?.[0] ?? 'FILE'
   try {
     const bytes = new Uint8Array(await file.arrayBuffer())
-    const options = { symbol: ticker.toUpperCase(), fileName: file.name }
-    const market = await engine.ask('bars', { file: bytes, options })
+    const market = await engine.ask('bars', { file: bytes, fileName: file.name })
     const own = { id: `file:${file.name}`, name: file.name, market }
     ownSeries.value = own
     notice.value = null
@@ -146,8 +144,8 @@ export async function runNow(): Promise<void> {
     })
   } catch (error) {
     if (mine !== newest.peek()) return
-    const { code, diagnostics: found = [] } = error as Partial<Refusal>
-    if (code === 'script_invalid') diagnostics.value = found
+    const { diagnostics: found = [] } = error as Partial<Refusal>
+    if (found.length > 0) diagnostics.value = found
     runProblem.value = error instanceof Error ? error : new Error(String(error))
   } finally {
     if (mine === newest.peek()) running.value = false

@@ -74,7 +74,7 @@ if ta.crossunder(close, ta.sma(close, length))
 test('the page is one file of at most 450 kB as it is sent', () => {
   expect(brotliCompressSync(html()).length).toBeLessThan(450_000)
   expect(html()).not.toMatch(/(?:src|href)="(?!data:)/)
-})
+}, 60_000)
 
 test('packed series are what was packed', () => {
   const market = madeUp(3)
