@@ -5,6 +5,7 @@
 
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { BarCache } from '../../src/market/bar-cache.ts'
+import { bridgeOrders, bridges } from '../../src/notify/bridges/bridge.ts'
 import type { Kv } from '../../src/store/kv.ts'
 import { testBars, testKv } from '../store/test-store.ts'
 import { testServer } from './server.ts'
@@ -15,7 +16,7 @@ const HOOK = { name: 'mine', url: 'https://hooks.example/in', events: ['backtest
 interface Scenario {
   readonly name: string
   readonly route: string
-  /** Fills the `:id` of the path. */
+  /** Fills the `:id` of the path, or of the body. */
   readonly before?: (world: World) => Promise<string>
   readonly body?: object
   readonly headers?: Readonly<Record<string, string>>
@@ -39,19 +40,39 @@ async function makeNotification(world: World) {
   return (await world.call('POST', path, { headers: world.cookie })).json.id as string
 }
 
+const ALERT = {
+  symbol: 'ABC',
+  exchange: 'X',
+  interval: '1d',
+  kind: 'price',
+  op: 'above',
+  price: 5,
+  channels: ['email'],
+}
+const BRIDGE = { name: 'mine', template: 'generic', url: 'https://hooks.example/in', side: 'buy', qty: 1 }
+const makeAlert = async ({ call, cookie }: World) =>
+  (await call('POST', '/api/platform/alerts', { body: ALERT, headers: cookie })).json.id as string
+async function makeBridge(world: World) {
+  const body = { ...BRIDGE, sourceId: await makeAlert(world) }
+  return (await world.call('POST', '/api/platform/bridges', { body, headers: world.cookie })).json
+    .id as string
+}
+/** Of a bridge that is live, whose order came too late. */
+async function makeLateOrder(world: World) {
+  const id = await makeBridge(world)
+  const { kv } = world.services
+  const { json } = await world.call('POST', `/api/platform/bridges/${id}/test`, { headers: world.cookie })
+  await bridges(kv).update(id, (bridge) => ({ ...bridge, dryRun: false, goal: 1, expected: 1 }))
+  const late = { state: 'failed', reason: 'late', side: 'buy', qty: 1, goal: 1 } as const
+  await bridgeOrders(kv).update(String(json.id), (order) => ({ ...order, ...late }))
+  return json.id as string
+}
+
 const MAKING: readonly Scenario[] = [
   {
     name: 'an alert',
     route: '/api/platform/alerts',
-    body: {
-      symbol: 'ABC',
-      exchange: 'X',
-      interval: '1d',
-      kind: 'price',
-      op: 'above',
-      price: 5,
-      channels: ['email'],
-    },
+    body: ALERT,
     made: ['alerts', 'id'],
   },
   {
@@ -153,6 +174,25 @@ const MAKING: readonly Scenario[] = [
     name: 'a new secret of a webhook',
     route: '/api/platform/webhooks/:id/rotate',
     before: makeWebhook,
+    made: [],
+  },
+  {
+    name: 'a bridge',
+    route: '/api/platform/bridges',
+    before: makeAlert,
+    body: { ...BRIDGE, sourceId: ':id' },
+    made: ['bridges', 'id'],
+  },
+  {
+    name: 'a test of a bridge',
+    route: '/api/platform/bridges/:id/test',
+    before: makeBridge,
+    made: ['bridge-orders', 'id'],
+  },
+  {
+    name: 'an order sent again',
+    route: '/api/platform/bridges/orders/:id/resend',
+    before: makeLateOrder,
     made: [],
   },
   {
@@ -260,7 +300,7 @@ async function dyingBefore(commits: number, { route, before, body, headers, made
   const id = (await before?.({ ...first, cookie })) ?? ''
   const things = async () => (await disk.list({ prefix: made }, { limit: 100 })).length
   const call = {
-    ...(body && { body }),
+    ...(body && { body: JSON.parse(JSON.stringify(body).replace(':id', id)) as object }),
     headers: { ...cookie, ...headers, 'idempotency-key': 'k' },
   }
   const had = made.length > 0 ? await things() : 0
@@ -286,7 +326,9 @@ async function dyingBefore(commits: number, { route, before, body, headers, made
   return survived && !mortal.dead
 }
 
-type World = Pick<ReturnType<typeof testServer>, 'call'> & { readonly cookie: { readonly cookie: string } }
+type World = Pick<ReturnType<typeof testServer>, 'call' | 'services'> & {
+  readonly cookie: { readonly cookie: string }
+}
 
 /** They are imported once: a thread that reads them costs more than all that is tested here. */
 const BARS = testBars()

@@ -340,6 +340,8 @@ const NOT_EXPORTED: Readonly<Record<string, string>> = {
   notifications: 'a log of what was sent',
   deliveries: 'a log of what was sent',
   letters: 'a log of what was sent',
+  'bridge-orders': 'a log of what was sent',
+  bridges: 'two servers would send each order twice',
   firings: 'a log of what happened',
   'inbox-messages': 'a log of what came',
   errors: 'of the server',
