@@ -72,6 +72,7 @@ test('what a run and an alert do are orders, each stored once under its key, as 
   expect(
     of(runId).map(({ side, qty, reason }: Record<string, unknown>) => [side, qty, reason]),
   ).toContainEqual(['buy', 2, 'dry_run'])
+  expect(of(runId)[0]).toMatchObject({ bridgeId: ofRun.id })
   expect(of(alertId)[0]).toMatchObject({ side: 'sell', qty: 3, state: 'cancelled', reason: 'dry_run' })
   expect(new Set(orders.map(({ key }: { key: string }) => key)).size).toBe(orders.length)
   const { bridges, stopped } = await call('GET', '/bridges')
