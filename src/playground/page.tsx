@@ -33,6 +33,7 @@ import {
   checked,
   chooseSeries,
   notice,
+  NOTICES,
   openFile,
   openStarter,
   ownSeries,
@@ -324,8 +325,34 @@ function Result({ tab }: { readonly tab: Tab }) {
     )
   if (tab === 'trades') return <TradesDrawer />
   if (tab === 'figures') return <Performance report={current.report} />
-  if (tab === 'properties') return <Properties report={current.report} />
+  if (tab === 'properties')
+    return (
+      <>
+        <Properties report={current.report} />
+        <About />
+      </>
+    )
   return <Overview run={current} />
+}
+
+function About() {
+  return (
+    <section class={s.about}>
+      <h3>About this page</h3>
+      <p>
+        What you write, open and run stays in it. Charts are drawn with{' '}
+        <a href="https://www.tradingview.com/" target="_blank" rel="noopener noreferrer">
+          TradingView
+        </a>{' '}
+        Lightweight Charts™. Pine Script and TradingView are trademarks of TradingView, Inc. Chartroom is
+        compatible with Pine Script and is not made, endorsed or supported by TradingView, Inc.
+      </p>
+      <details>
+        <summary>Licences of what is in it</summary>
+        <pre tabIndex={0}>{NOTICES}</pre>
+      </details>
+    </section>
+  )
 }
 
 function useNarrow(): boolean {

@@ -41,6 +41,8 @@ const dataOf = (id: string): unknown => JSON.parse(document.getElementById(id)?.
 
 const packs = dataOf('series') as readonly PackedDays[]
 export const STARTERS = dataOf('scripts') as readonly Starter[]
+/** The licence texts of what is in the page. */
+export const NOTICES = dataOf('notices') as string
 const MADE_UP = { id: 'made-up', name: 'A made-up coin, hourly' }
 /** All series that are in the page. */
 export const SERIES: readonly { readonly id: string; readonly name: string }[] = [

@@ -68,7 +68,8 @@ const isPlayground = (path: string) => path === '/try' || path === '/try/'
  * It runs scripts of strangers, so it has an origin that is nobody's: no session, no storage, and no request but for itself. What
  * it may do besides, its own policy says.
  */
-const SANDBOX = "sandbox allow-scripts allow-downloads; frame-ancestors 'none'"
+const SANDBOX =
+  "sandbox allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox; frame-ancestors 'none'"
 
 /** Their names do not say what is in them, so a browser has to ask again. */
 const UNNAMED: readonly string[] = [...PAGES, SERVICE_WORKER]

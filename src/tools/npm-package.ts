@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import { assert } from '../lib/assert.ts'
 import packageFile from '../../package.json' with { type: 'json' }
 import { declarationsOf } from './declarations.ts'
+import { noticesOf } from '../server/source/licenses.ts'
 import { portable } from '../server/source/portable.ts'
 import { smallerEngine } from './smaller-engine.ts'
 
@@ -13,7 +14,8 @@ const ENGINE = `${root}/src/engine`
 
 /** Its files by name. */
 export async function npmPackage(): Promise<Map<string, string>> {
-  const { outputs } = await Bun.build({
+  const { outputs, metafile } = await Bun.build({
+    metafile: true,
     entrypoints: [`${ENGINE}/engine.ts`],
     target: 'browser',
     format: 'esm',
@@ -27,7 +29,8 @@ export async function npmPackage(): Promise<Map<string, string>> {
     ['chartroom.js', await code.text()],
     ['chartroom.d.ts', await declarationsOf(`${ENGINE}/engine.ts`)],
     ['package.json', `${JSON.stringify(described(), null, 2)}\n`],
-    ...[`${ENGINE}/README.md`, `${root}/LICENSE`, `${root}/NOTICE`].map(
+    ['NOTICE', noticesOf(Object.keys(metafile?.inputs ?? {}))],
+    ...[`${ENGINE}/README.md`, `${root}/LICENSE`].map(
       (path) => [path.split('/').at(-1) ?? '', readFileSync(path, 'utf8')] as const,
     ),
   ])

@@ -135,6 +135,8 @@ test.skipIf(noBrowser)(
     await field.fill('7')
     await page.getByRole('tab', { name: 'Settings' }).click()
     await page.getByText('7', { exact: true }).first().waitFor()
+    await page.getByText('Licences of what is in it').click()
+    await page.getByText('@codemirror/view').first().waitFor()
     await context.setOffline(false)
     await button('Share by a link').click()
     await page.getByText(/The link is/).waitFor()
@@ -375,12 +377,12 @@ test.skipIf(noBrowser)(
 )
 
 test.skipIf(noBrowser)(
-  'on a host below a path it opens again when the host is gone',
+  'on a host, at its root or below a path, it opens again when the host is gone',
   async () => {
     const host = Bun.serve({
       port: 0,
       fetch(request) {
-        const name = new URL(request.url).pathname.replace(/^\/some\/path\//, '') || 'index.html'
+        const name = new URL(request.url).pathname.replace(/^\/(?:some\/path\/)?/, '') || 'index.html'
         const file = `${folder}/${name}`
         return existsSync(file) && !name.includes('/')
           ? new Response(readFileSync(file), {

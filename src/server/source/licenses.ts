@@ -77,6 +77,21 @@ export function licenseTexts(): string {
   return [own, ...packages, passwords, ...bun].join('')
 }
 
+/** Our own notice, and the licence texts of the packages that a bundle takes in, each text once. */
+export function noticesOf(inputs: readonly string[]): string {
+  const names = inputs.flatMap(
+    (file) => /.*node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/.exec(file)?.[1] ?? [],
+  )
+  const sections = new Map<string, string[]>()
+  for (const name of new Set(names.toSorted())) {
+    const folder = folderOf(name.replaceAll('\\', '/'), ROOT)
+    const [title, text] = folder === null ? [name, ''] : packageNotice(folder)
+    sections.set(text, [...(sections.get(text) ?? []), title])
+  }
+  const own = section('Chartroom', read(`${ROOT}/NOTICE`))
+  return [own, ...[...sections].map(([text, titles]) => section(titles.join('\n'), text))].join('')
+}
+
 /** Folders of the bundled packages by name; a package may occur several times. */
 function bundledPackages(): string[] {
   const { dependencies, devDependencies } = packageFile
@@ -109,6 +124,10 @@ function folderOf(name: string, from: string): string | null {
 }
 
 function packageSection(folder: string): string {
+  return section(...packageNotice(folder))
+}
+
+function packageNotice(folder: string): readonly [title: string, text: string] {
   const { name, version, license, author } = manifestOf(folder)
   const files = noticesIn(folder)
   // lmdb contains the sources of the libraries it is compiled with.
@@ -120,7 +139,7 @@ function packageSection(folder: string): string {
     files.length > 0
       ? files.map(read).join('\n\n')
       : `Copyright (c) ${by ?? `the authors of ${name}`}\n\n${STANDARD[license ?? ''] ?? ''}`
-  return section(`${name} ${version} · ${license ?? 'see below'}`, text)
+  return [`${name} ${version} · ${license ?? 'see below'}`, text]
 }
 
 function noticesIn(folder: string): string[] {

@@ -11,6 +11,7 @@ import { sliceBars } from '../../market/bars.ts'
 import { readBars } from '../../market/import.ts'
 import { packed, type PackedDays } from '../../market/packed-days.ts'
 import { defaultSymbol } from '../../market/symbols.ts'
+import { noticesOf } from './licenses.ts'
 import { portable } from './portable.ts'
 
 const src = resolve(import.meta.dir, '../..')
@@ -42,11 +43,16 @@ const withoutServer: BunPlugin = {
   },
 }
 
-async function bundled(
-  entry: string,
-  plugins: readonly BunPlugin[],
-): Promise<{ readonly code: string; readonly style: string }> {
-  const { outputs } = await Bun.build({
+interface Bundled {
+  readonly code: string
+  readonly style: string
+  /** The files that are in it. */
+  readonly inputs: readonly string[]
+}
+
+async function bundled(entry: string, plugins: readonly BunPlugin[]): Promise<Bundled> {
+  const { outputs, metafile } = await Bun.build({
+    metafile: true,
     entrypoints: [`${src}/playground/${entry}`],
     target: 'browser',
     format: 'iife',
@@ -57,7 +63,11 @@ async function bundled(
   })
   const textOf = async (ending: string) =>
     (await outputs.find(({ path }) => path.endsWith(ending))?.text()) ?? ''
-  return { code: await textOf('.js'), style: await textOf('.css') }
+  return {
+    code: await textOf('.js'),
+    style: await textOf('.css'),
+    inputs: Object.keys(metafile?.inputs ?? {}),
+  }
 }
 
 const FILES = [
@@ -66,7 +76,7 @@ const FILES = [
     name: 'S&P 500, daily',
     file: 'node_modules/vega-datasets/data/sp500-2000.csv',
     symbol: { ...defaultSymbol('SP', 'SPX'), description: 'S&P 500 Index' },
-    last: 1260,
+    last: 1008,
     volumeUnit: 10_000_000,
   },
   {
@@ -121,13 +131,16 @@ export async function bundlePlayground(): Promise<string> {
     style: page.style,
     series: json(packs),
     scripts: json(scripts()),
+    notices: json(
+      noticesOf([...page.inputs, ...engine.inputs, ...FILES.map(({ file }) => `${root}/${file}`)]),
+    ),
     engine: within(engine.code),
     early: within(early.code),
     page: within(page.code),
   }
   const frame = readFileSync(`${src}/playground/index.html`, 'utf8')
   const whole = frame.replaceAll(
-    /\$(icon|style|series|scripts|engine|early|page)\b/g,
+    /\$(icon|style|series|scripts|notices|engine|early|page)\b/g,
     (_, name: string) => parts[name]!,
   )
   return whole.replace('$policy', () => policyOf(whole))
