@@ -121,6 +121,20 @@ function sceneOf(main: RunMarks | null): Scene {
     hoveredTrade: hoveredTrade.value,
     markedTrade: markedTrade.value,
     litBar: litTime.value === null ? null : barAt(bars, litTime.value),
+    legends: legendRoom(),
     look: `${theme.value} ${palette.value}`,
   }
+}
+
+/** As wide as a bar's numbers are. */
+const LEGEND_WIDTH = 560
+
+/** Two lines above the prices, and one in other panes, which nothing is drawn under. */
+function legendRoom(): Scene['legends'] {
+  return Object.fromEntries(
+    cellOf(CHART).paneBoxes.value.map(({ name, height, width }) => [
+      name,
+      { part: (name === 'price' ? 58 : 36) / Math.max(1, height), right: Math.min(width, LEGEND_WIDTH) },
+    ]),
+  )
 }
