@@ -66,7 +66,7 @@ export const ReportSummary = Type.Object(
     winRate: fraction('Share of the closed trades that won; 0 without trades.'),
     profitFactor: ratio('Gross profit over gross loss; 1,000,000 where nothing was lost, 0 without trades.'),
     maxDrawdownPct: fraction(
-      'The deepest fall of equity from its peak, as a share of the peak, within bars too.',
+      'The deepest fall below the most that closed trades had brought, as a share of that, within bars too.',
       loss,
     ),
     sharpe: ratio('The Sharpe ratio; 0 where it is not defined.'),
@@ -177,12 +177,15 @@ export const ReportEquity = Type.Object(
     final: money('Equity at the last close.', { title: 'Final equity' }),
     netProfit: money('Sum of the profits of all closed trades.', profit),
     openProfit: money('Profit of the trades that are open at the end.', profit),
-    maxDrawdown: money('The deepest fall of equity from its peak, along the assumed path within bars.', {
-      ...loss,
-      title: 'Max drawdown, within bars',
-    }),
+    maxDrawdown: money(
+      'The deepest fall of equity below the most that closed trades had brought, along the assumed path within bars, as TradingView counts it.',
+      {
+        ...loss,
+        title: 'Max drawdown, within bars',
+      },
+    ),
     maxDrawdownPct: fraction(
-      'The deepest fall of equity as a share of its peak, along the assumed path within bars.',
+      'That fall as a share of what they had brought, with the initial capital.',
       loss,
     ),
     maxRunup: money('The highest rise of equity from its trough, along the assumed path within bars.', {

@@ -101,7 +101,11 @@ export function EquityChart({ run, upTo, compactHeight, blind }: EquityProps) {
         >
           Buy &amp; hold
         </button>
-        <span class={s.key} data-line="drawdown">
+        <span
+          class={s.key}
+          data-line="drawdown"
+          title="Below the highest equity so far, open trades included: deeper than the figure Max drawdown, which counts from the most that closed trades had brought, as TradingView does"
+        >
           Drawdown
         </span>
         <span class={cx('num', s.equityValue)} aria-live="off">
