@@ -7,6 +7,8 @@ import { remembered } from './settings.ts'
 
 export interface Command extends Act {
   readonly run: () => void
+  /** Keys that do it as well, unless somebody gave them to another. */
+  readonly also?: string
   /** The command is available only while this returns true. */
   readonly when?: () => boolean
 }
@@ -69,14 +71,13 @@ export function arePressed(event: KeyPress, id: string): boolean {
 /** The command whose keys were pressed, if it is there and available. */
 export function commandFor(event: KeyPress, section?: Command['section']): Command | undefined {
   const keys = pressed(event)
-  return commands
+  const there = commands
     .peek()
-    .find(
-      (one) =>
-        (section === undefined || one.section === section) &&
-        areSameKeys(keysOf(one), keys) &&
-        (one.when?.() ?? true),
-    )
+    .filter((one) => (section === undefined || one.section === section) && (one.when?.() ?? true))
+  return (
+    there.find((one) => areSameKeys(keysOf(one), keys)) ??
+    there.find((one) => areSameKeys(one.also ?? '', keys))
+  )
 }
 
 function isTyping(target: EventTarget | null): boolean {

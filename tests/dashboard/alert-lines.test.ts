@@ -95,7 +95,7 @@ describe.skipIf(noBrowser)('alerts on the chart', () => {
     await page.getByRole('application').focus()
     await page.keyboard.press('Control+z')
     await keptWhen(page, ([one]) => one!.price === 2850)
-    await page.keyboard.press('Control+Shift+z')
+    await page.keyboard.press('Control+y')
     await keptWhen(page, ([one]) => one!.price === moved!.price)
     await page.keyboard.press('Control+z')
     await keptWhen(page, ([one]) => one!.price === 2850)

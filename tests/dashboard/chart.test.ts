@@ -119,7 +119,7 @@ describe.skipIf(noBrowser)('the chart', () => {
     await page.getByText('S&P 500 Index').waitFor()
     // A script goes on to another market once it has run on the first one.
     await page.getByText('<img src=x onerror=alert(1)>').waitFor()
-    await page.getByRole('application').focus()
+    // Nothing was clicked yet.
     await page.keyboard.type('aap')
     const field = page.getByRole('combobox', { name: /Symbol/ })
     await field.waitFor()
@@ -138,6 +138,13 @@ describe.skipIf(noBrowser)('the chart', () => {
     await page.goto(site.url)
     await page.getByText('S&P 500 Index').waitFor()
     await page.waitForFunction(() => document.title.startsWith('SPX 2,874.56 +2.68%'))
+    await page.getByRole('application').focus()
+    await page.getByRole('application').dispatchEvent('keydown', { key: 'д', bubbles: true })
+    const search = page.getByRole('combobox', { name: /Symbol/ })
+    await search.waitFor()
+    expect(await search.inputValue()).toBe('Д')
+    await page.keyboard.press('Escape')
+    await search.waitFor({ state: 'detached' })
     await page.getByRole('application').focus()
     await page.keyboard.type('1')
     const field = page.getByRole('textbox', { name: 'Interval' })

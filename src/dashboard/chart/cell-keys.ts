@@ -15,7 +15,8 @@ export function onChartKey(event: KeyboardEvent, camera: Camera | undefined): vo
 /** Answers whether the key opens a dialog. */
 function opens(key: string): boolean {
   const isReplayKey = replayOnChart.peek() !== null && /^[npb]$/i.test(key)
-  if (/^[a-z]$/i.test(key) && !isReplayKey) symbolSearch.value = key.toUpperCase()
+  // Of any alphabet: a Cyrillic keyboard opens the search, too.
+  if (/^\p{L}$/u.test(key) && !isReplayKey) symbolSearch.value = key.toUpperCase()
   else if (/^[0-9]$/.test(key)) intervalEntry.value = key
   else return false
   return true

@@ -54,6 +54,7 @@ export function ChartCell({
   const view = useView(cell, host)
   const [menu, setMenu] = useState<Place | null>(null)
   useEffect(() => followMarket(cell), [])
+  useKeysOfPage(cell, view)
   useCompared(cell)
   useDrawings(cell, view, host)
   const withScript = hasScript(cell)
@@ -115,6 +116,17 @@ function placeOf(cell: Cell, x: number, y: number, top: number): Place {
 }
 
 /** The view while the chart is on the page, to which every scene of the chart goes. */
+/** Keys go to the active chart also where nothing has the focus, as when the page was just loaded. */
+function useKeysOfPage(cell: Cell, view: ChartView | null): void {
+  useEffect(() => {
+    const key = (event: KeyboardEvent) => {
+      if (event.target === document.body && isActive(cell)) onChartKey(event, view?.camera)
+    }
+    document.body.addEventListener('keydown', key)
+    return () => document.body.removeEventListener('keydown', key)
+  }, [view])
+}
+
 function useView(cell: Cell, host: RefObject<HTMLDivElement | null>): ChartView | null {
   const [view, setView] = useState<ChartView | null>(null)
   useEffect(() => {

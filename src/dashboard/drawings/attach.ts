@@ -113,6 +113,7 @@ export function drawingCommands(): readonly Command[] {
       title: 'Redo on the chart',
       section,
       keys: 'Mod+Shift+Z',
+      also: 'Mod+Y',
       when: isOutsideText,
       run: () => timeline.redo(),
     },
