@@ -2,6 +2,7 @@
 
 import { Problem } from '../lib/problem.ts'
 import { BRIDGES_PER_USER, type Bridge, type BridgeOrder } from '../notify/bridges/bridge.ts'
+import { differenceOf } from '../notify/bridges/rules.ts'
 import type { Bridge as BridgeWire, BridgeOrder as OrderWire } from '../wire/bridge.ts'
 import type { Scope } from '../wire/scopes.ts'
 import { listed, pageOf } from './fields.ts'
@@ -21,18 +22,20 @@ function seen<T extends { readonly sourceId: string }>(may: May, one: T): T {
   return one
 }
 
-function wire({
-  ownerId: _owner,
-  sealed: _sealed,
-  seriesOwner: _series,
-  position: _position,
-  placed: _placed,
-  goal: _goal,
-  assumed: _assumed,
-  told: _told,
-  ...shown
-}: Bridge): BridgeWire {
-  return { ...shown, channelIds: [...shown.channelIds] }
+function wire(bridge: Bridge): BridgeWire {
+  const difference = differenceOf(bridge)
+  const {
+    ownerId: _owner,
+    sealed: _sealed,
+    seriesOwner: _series,
+    position: _position,
+    placed: _placed,
+    goal: _goal,
+    assumed: _assumed,
+    told: _told,
+    ...shown
+  } = bridge
+  return { ...shown, difference, channelIds: [...shown.channelIds] }
 }
 
 function orderWire({ receiverId: bridgeId, ...order }: BridgeOrder): OrderWire {

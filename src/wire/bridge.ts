@@ -48,7 +48,12 @@ const Bridge = Type.Object(
     host: Type.String(),
     ...SET,
     expected: Type.Number({ description: 'Contracts that the strategy has, or has sent for.' }),
-    held: Type.Number({ description: 'Contracts by the orders that were taken.' }),
+    held: Type.Number({
+      description: 'Contracts by the orders that were taken; in a dry run, if they were.',
+    }),
+    difference: Type.Number({
+      description: 'Contracts that the receiver lacks. What a limit holds back is none.',
+    }),
     waitsForFlat: Type.Boolean({
       description: 'Until the strategy has left the position that it began with.',
     }),

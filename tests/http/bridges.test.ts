@@ -1,6 +1,7 @@
 // Bridges over HTTP: orders of a forward run and of an alert are stored with what they come of, and nobody else sees them.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import type { BridgeOrder } from '../../src/wire/bridge.ts'
 import type { Scope } from '../../src/wire/scopes.ts'
 import { testServer, unlimited } from './server.ts'
 
@@ -130,4 +131,66 @@ test.each([
     ...wrong,
   })
   expect([answer.status, answer.error.fields[0].path]).toEqual([422, path])
+})
+
+test('an import of old bars sends nothing of an alert or a strategy, and says of which bar it came too late', async () => {
+  const offline = (): never => {
+    throw new Error('no network in tests')
+  }
+  const sent: string[] = []
+  const server = testServer(unlimited, {
+    engine: 'real',
+    network: {
+      http: async () => offline(),
+      openSocket: offline,
+      async send({ body }) {
+        sent.push(new TextDecoder().decode(body))
+        return { status: 200, retryAfter: null, excerpt: 'ok', failure: null }
+      },
+    },
+  })
+  const headers = await server.signUp()
+  const post = async (path: string, body: unknown, type = 'application/json', method = 'POST') =>
+    (
+      await server.call(method, `/api/platform${path}`, {
+        headers: { ...headers, 'content-type': type },
+        body,
+      })
+    ).json
+  const start = Date.UTC(2024, 4, 5)
+  const bring = async (from: number, count: number) => {
+    const row = (i: number) => `${start + (from + i) * HOUR},100,102,98,101,5`
+    const rows = Array.from({ length: count }, (_, i) => row(i))
+    const body = ['time,open,high,low,close,volume', ...rows].join('\n')
+    await post(`/bars/import?${new URLSearchParams(MARKET).toString()}`, body, 'text/csv')
+    await server.services.features.forwardRuns.advanceAll()
+    await server.services.features.looks.settle()
+  }
+  await bring(0, 22)
+  const run = await post('/forward-runs', { name: 'run', ...MARKET, source: SOURCE, warmup: 10 })
+  const level = { ...MARKET, kind: 'price', op: 'above', price: 50, channels: ['email'] }
+  const alert = await post('/alerts', { ...level, frequency: 'every_time', name: 'level' })
+  const body = { template: 'traderspost', url: URL_OF, validSeconds: 60 }
+  for (const more of [
+    { name: 'of the run', sourceId: run.id },
+    { name: 'of the alert', sourceId: alert.id, side: 'buy', qty: 0.02 },
+  ]) {
+    const { id } = await post('/bridges', { ...body, ...more })
+    await post(`/bridges/${id}`, { dryRun: false }, undefined, 'PATCH')
+  }
+  const stop = new AbortController()
+  const running = server.services.features.start(stop.signal)
+  await bring(22, 6)
+  const orders = async () =>
+    (await server.call('GET', '/api/platform/bridges/orders', { headers })).json.orders as BridgeOrder[]
+  while ((await orders()).some(({ state }) => state === 'pending')) await Bun.sleep(0)
+  stop.abort()
+  await running
+  const late = (await orders()).filter(({ qty }) => qty > 0)
+  expect(new Set(late.map(({ sourceId }) => sourceId))).toEqual(new Set([run.id, alert.id]))
+  expect(late.map(({ state, reason }) => `${state} ${reason}`)).not.toContain('delivered null')
+  expect(late.filter(({ reason }) => reason === 'late').map(({ barTime }) => barTime)).toContain(
+    start + 22 * HOUR,
+  )
+  expect(sent).toEqual([])
 })

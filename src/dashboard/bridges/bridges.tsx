@@ -16,8 +16,9 @@ import {
   usePages,
   useReloadWhile,
 } from '../frame/page.tsx'
-import { marketText, quantity } from '../format.ts'
+import { marketText, quantity, time } from '../format.ts'
 import { href } from '../router.ts'
+import { timezone } from '../settings.ts'
 import { Ago } from '../ui/ago.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
@@ -31,7 +32,7 @@ const WHY: Readonly<Record<NonNullable<BridgeOrder['reason']>, string>> = {
   size: 'cut by the largest position',
   loss: 'cut by the day’s loss',
   before_flat: 'waits until the strategy is flat',
-  late: 'too late: not sent any more',
+  late: 'too late',
   nothing_to_do: 'nothing to close',
   refused: 'refused',
   unsure: 'no answer: may have been taken',
@@ -181,8 +182,13 @@ function BridgesTable({ bridges, sources, onEdit, onChanged }: BridgesTableProps
           look: 'main',
           cell: (one) => <BridgeName bridge={one} sources={sources} />,
         },
-        { of: 'expected', head: 'Strategy has', look: 'number', cell: (one) => quantity(one.expected) },
-        { of: 'held', head: 'Receiver has', look: 'number', cell: (one) => quantity(one.held) },
+        { of: 'expected', head: 'By its signals', look: 'number', cell: (one) => quantity(one.expected) },
+        {
+          of: 'held',
+          head: 'Receiver has',
+          look: 'number',
+          cell: ({ dryRun, held }) => (dryRun ? `would have ${quantity(held)}` : quantity(held)),
+        },
         { of: 'status', head: 'State', cell: (one) => <State bridge={one} /> },
         {
           of: 'menu',
@@ -208,7 +214,7 @@ function BridgeName({
     <>
       <strong>{bridge.name}</strong>
       <div class={p['cellNote']}>
-        {source?.name ?? 'its strategy has ended'} · {marketText(bridge)} to{' '}
+        {source?.name ?? 'what it was of has ended'} · {marketText(bridge)} to{' '}
         {ORDER_TEMPLATES[bridge.template].label} ({bridge.host})
       </div>
     </>
@@ -216,7 +222,7 @@ function BridgeName({
 }
 
 function State({ bridge }: { readonly bridge: Bridge }) {
-  const { status, disabledReason, dryRun, waitsForFlat, expected, held } = bridge
+  const { status, disabledReason, dryRun, waitsForFlat, difference } = bridge
   if (status === 'disabled')
     return <Badge>{disabledReason === 'secret_lost' ? 'enter its secrets again' : 'disabled'}</Badge>
   return (
@@ -225,7 +231,7 @@ function State({ bridge }: { readonly bridge: Bridge }) {
       {waitsForFlat ? (
         <Badge>waits until the strategy is flat</Badge>
       ) : (
-        expected !== held && <Badge tone="down">differs by {quantity(expected - held)}</Badge>
+        difference !== 0 && !dryRun && <Badge tone="down">differs by {quantity(difference)}</Badge>
       )}
     </>
   )
@@ -367,7 +373,11 @@ function Orders({ orders, bridges }: OrdersProps) {
           rows={items}
           keyOf={({ id }) => id}
           onMore={onMore}
-          empty={<p class="muted">None yet. They come with the next order of the strategy.</p>}
+          empty={
+            <p class="muted">
+              None yet. They come with the next order of a strategy, or the next firing of an alert.
+            </p>
+          }
           columns={[
             { of: 'createdAt', head: 'When', cell: ({ createdAt }) => <Ago at={createdAt} /> },
             {
@@ -412,9 +422,10 @@ function Orders({ orders, bridges }: OrdersProps) {
 const STATES = { pending: 'open', delivered: 'taken', failed: 'not taken', cancelled: 'not sent' } as const
 const TONES = { pending: 'accent', delivered: 'up', failed: 'down', cancelled: undefined } as const
 
-function OrderState({ order: { state, reason } }: { readonly order: BridgeOrder }) {
+function OrderState({ order: { state, reason, barTime } }: { readonly order: BridgeOrder }) {
   const tone = reason === 'unsure' ? 'warn' : TONES[state]
-  const text = reason === null ? STATES[state] : WHY[reason]
+  const bar = reason === 'late' ? `: bar of ${time(barTime, timezone.value || 'UTC', true)}` : ''
+  const text = reason === null ? STATES[state] : `${WHY[reason]}${bar}`
   return <Badge tone={tone}>{text}</Badge>
 }
 

@@ -16,7 +16,10 @@ export interface PlacedOrder {
   readonly qty: number
 }
 
-type Shown = Omit<BridgeWire, 'id' | 'status' | 'disabledReason' | 'lastSuccessAt' | 'failingSince'>
+type Shown = Omit<
+  BridgeWire,
+  'id' | 'difference' | 'status' | 'disabledReason' | 'lastSuccessAt' | 'failingSince'
+>
 
 export interface Bridge extends Destination, Shown {
   readonly disabledReason: BridgeWire['disabledReason']

@@ -135,7 +135,7 @@ export class Bridges extends OwnedRecords<Bridge, Deps> {
       ...market,
       // Nothing is sent until its owner says so.
       dryRun: true,
-      ...(await this.#sealed(id, template, { url, secret })),
+      ...(await this.#sealed(id, template, { url, secret }, true)),
       expected: 0,
       held: 0,
       assumed: 0,
@@ -173,11 +173,12 @@ export class Bridges extends OwnedRecords<Bridge, Deps> {
     return bridge
   }
 
-  async #sealed(id: string, template: OrderTemplate, secrets: Secrets) {
+  /** A dry run may begin without a network: where its address leads is looked at again when it ends. */
+  async #sealed(id: string, template: OrderTemplate, secrets: Secrets, dryRun: boolean) {
     if (secrets.secret === '' && template.secret !== undefined && template.required.length > 0)
       throw invalidField('/secret', 'required', `${template.label} needs this: ${template.secret}.`)
     const url = parseReceiverUrl(secrets.url, this.deps.allow)
-    await permittedAddresses(url, this.deps.allow, this.deps.resolve)
+    await permittedAddresses(url, this.deps.allow, this.deps.resolve, dryRun)
     return {
       sealed: await this.deps.box.seal(JSON.stringify({ ...secrets, url: url.href }), id),
       host: url.host,
@@ -216,8 +217,10 @@ export class Bridges extends OwnedRecords<Bridge, Deps> {
 
   async #changed(before: Bridge, fields: Changed): Promise<Bridge> {
     const { held, status, url, secret } = fields
-    const isNew = url !== undefined || secret !== undefined
-    const sealed = isNew ? await this.#resealed(before, { url, secret }) : null
+    const { dryRun = before.dryRun } = fields
+    const turned = dryRun !== before.dryRun
+    const isNew = url !== undefined || secret !== undefined || (turned && !dryRun)
+    const sealed = isNew ? await this.#resealed(before, { url, secret }, dryRun) : null
     const isMended = before.disabledReason === 'secret_lost' && sealed !== null
     if (before.disabledReason === 'secret_lost' && status === 'active' && !isMended)
       throw new Problem(
@@ -225,7 +228,6 @@ export class Bridges extends OwnedRecords<Bridge, Deps> {
         'conflict',
         'The secrets of this bridge are lost. Enter them again, which enables it too.',
       )
-    const turned = fields.dryRun !== undefined && fields.dryRun !== before.dryRun
     const at = held ?? (turned ? 0 : before.held)
     const after = await this.#checked({
       ...before,
@@ -246,7 +248,11 @@ export class Bridges extends OwnedRecords<Bridge, Deps> {
   }
 
   /** Another server is not sent the secret of the one before. */
-  async #resealed(before: Bridge, { url, secret }: { [Field in keyof Secrets]: string | undefined }) {
+  async #resealed(
+    before: Bridge,
+    { url, secret }: { [Field in keyof Secrets]: string | undefined },
+    dryRun: boolean,
+  ) {
     const template = templateOf(before)
     const kept = await secretsOf(this.deps, before).catch((error: unknown) => {
       if (!(error instanceof UnreadableSecret)) throw error
@@ -262,7 +268,7 @@ export class Bridges extends OwnedRecords<Bridge, Deps> {
       (moved || kept === null)
     )
       throw invalidField('/secret', 'required', 'The address is another server now. Enter the secret again.')
-    return this.#sealed(before.id, template, { url: address, secret: secret ?? kept?.secret ?? '' })
+    return this.#sealed(before.id, template, { url: address, secret: secret ?? kept?.secret ?? '' }, dryRun)
   }
 
   /** What is committed with the events of a run's orders. Part of a plan. */

@@ -11,7 +11,7 @@ import { sendTo, type PostDeps } from '../webhooks/post.ts'
 import { UnreadableSecret, type Reply } from '../webhooks/send.ts'
 import { filledBody, templateOf, withSecrets } from './body.ts'
 import { bridgeOrders, bridges, type Bridge, type BridgeOrder } from './bridge.ts'
-import { differenceOf, due, signed, tidySum } from './rules.ts'
+import { differenceOf, due, signed, tidySum, wantedOf } from './rules.ts'
 
 export interface BridgeDeps {
   /** The first moment from `time` on at which the market of a bridge is open, in UTC ms. */
@@ -190,7 +190,7 @@ export async function withNotice(
   if (items.some((id) => id !== settledId)) return [bridge, []]
   const told: Bridge = { ...bridge, told: difference }
   if (difference === 0) return [told, []]
-  const { name, symbol, expected, held, dryRun } = bridge
-  const text = `${dryRun ? 'Dry run: the' : 'The'} strategy has ${expected} ${symbol}, and by its answers the receiver of ${name} has ${held}.`
+  const { name, symbol, held } = bridge
+  const text = `The receiver of ${name} should have ${wantedOf(bridge)} ${symbol}, and by its answers has ${held}.`
   return [told, await tell(tx, told, text)]
 }

@@ -104,9 +104,13 @@ export function due(
 export const orderKey = (bridgeId: string, sourceId: string, barTime: number, orderId: string, nth: number) =>
   `cr-${sha256(JSON.stringify([bridgeId, sourceId, barTime, orderId, nth])).slice(0, 32)}`
 
-/** What of the receiver's position is not as the strategy has it. */
-export const differenceOf = ({ expected, held, waitsForFlat }: Bridge): number =>
-  waitsForFlat ? 0 : tidySum(expected, -held)
+/** What the receiver is to have: what the strategy has, but for what a limit or a word of the bridge's owner holds back. */
+export const wantedOf = ({ expected, goal }: Pick<Bridge, 'expected' | 'goal'>): number =>
+  goal * expected >= 0 && Math.abs(goal) < Math.abs(expected) ? goal : expected
+
+/** What the receiver lacks of it. */
+export const differenceOf = (bridge: Pick<Bridge, 'expected' | 'goal' | 'held' | 'waitsForFlat'>): number =>
+  bridge.waitsForFlat ? 0 : tidySum(wantedOf(bridge), -bridge.held)
 
 /** Without the noise of binary fractions, in which positions would differ for ever. */
 export const tidySum = (a: number, b: number): number => {

@@ -107,12 +107,14 @@ function hostOf(url: URL): string {
 
 /**
  * The addresses that a delivery may connect to, in order. Throws Problem 422 `webhook_url_blocked` if the name leads to any
- * blocked address: one bad answer among good ones is how rebinding begins.
+ * blocked address: one bad answer among good ones is how rebinding begins. `mayBeUnknown`: a name that leads nowhere is no
+ * mistake yet, and has no addresses.
  */
 export async function permittedAddresses(
   url: URL,
   allow: AllowList,
   resolve: Resolve,
+  mayBeUnknown = false,
 ): Promise<readonly string[]> {
   const host = hostOf(url)
   let addresses: readonly string[]
@@ -121,9 +123,10 @@ export async function permittedAddresses(
     try {
       addresses = await resolve(host)
     } catch {
-      throw blockedUrl('The host name of the address cannot be resolved.')
+      addresses = []
     }
-  if (addresses.length === 0) throw blockedUrl('The host name of the address cannot be resolved.')
+  if (addresses.length === 0 && !mayBeUnknown)
+    throw blockedUrl('The host name of the address cannot be resolved.')
   const opened = (address: string) => allow.hosts.has(host) || has(allow.ranges, unmapped(address))
   for (const address of addresses)
     if (!opened(address)) {

@@ -2,7 +2,7 @@
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { checkBody } from '../../../src/notify/bridges/body.ts'
-import { orderKey } from '../../../src/notify/bridges/rules.ts'
+import { differenceOf, orderKey } from '../../../src/notify/bridges/rules.ts'
 import { transact } from '../../../src/store/transaction.ts'
 import {
   NUMBER_PLACEHOLDERS,
@@ -192,13 +192,16 @@ describe('an order', () => {
 
 describe('a limit', () => {
   test('of the size cuts an order, and its exit closes what there is', async () => {
-    const { made, bar, clock, sent, told, stop } = bridgeWorld()
-    await made({ maxPosition: 2 })
+    const { made, bar, bridges, clock, sent, told, stop } = bridgeWorld()
+    await made({ maxPosition: 2 }, false)
+    const { id } = await made({ maxPosition: 2 })
     await bar([{ ...buy, qty: 5 }])
     await clock.settle()
-    expect(told).toEqual(['The strategy has 5 S, and by its answers the receiver of mine has 2.'])
+    // A limit of its owner is no difference, in a dry run neither.
+    expect([told, differenceOf(await bridges.get('usr_1', id))]).toEqual([[], 0])
     await bar([filled(5, 'buy', 5), { ...buy, side: 'sell', qty: 5 }])
     await clock.settle()
+    expect(told).toEqual([])
     expect(sent.map(({ body }) => [body['action'], body['quantity']])).toEqual([
       ['buy', 2],
       ['sell', 2],
@@ -265,7 +268,7 @@ describe('a receiver', () => {
     at.respond = () => answer(422)
     await bar([buy])
     await clock.settle()
-    expect(told).toEqual(['The strategy has 1 S, and by its answers the receiver of mine has 0.'])
+    expect(told).toEqual(['The receiver of mine should have 1 S, and by its answers has 0.'])
     await bar([filled(1), { ...buy, side: 'sell' }])
     await clock.pass(HOUR)
     expect([sent.length, told.length]).toEqual([1, 1])
@@ -418,6 +421,36 @@ test('a bridge is its owner’s alone, of a source of theirs', async () => {
     message: 'The address is another server now. Enter the secret again.',
   })
   await stop()
+})
+
+test('a dry run begins without a network, and its address is looked at when it ends', async () => {
+  const { made, bridges, at, stop } = bridgeWorld()
+  at.resolve = () => Promise.reject(new Error('no network'))
+  const { id } = await made({}, false)
+  const end = () => bridges.change('usr_1', id, { dryRun: false })
+  expect(await rejection(end())).toMatchObject({
+    status: 422,
+    message: 'The host name of the address cannot be resolved.',
+  })
+  at.resolve = async () => ['10.0.0.1']
+  for (const work of [end, () => made({}, false)])
+    expect(await rejection(work())).toMatchObject({ code: 'webhook_url_blocked' })
+  at.resolve = async () => ['93.184.215.14']
+  expect((await end()).dryRun).toBe(false)
+  await stop()
+})
+
+test.each([
+  [{ expected: 5, goal: 2, held: 2 }, 0],
+  [{ expected: 5, goal: 2, held: 0 }, 2],
+  [{ expected: 5, goal: 5, held: 2 }, 3],
+  [{ expected: -3, goal: 0, held: 0 }, 0],
+  [{ expected: -3, goal: 0, held: 1 }, -1],
+  // One that was disabled while its strategy left.
+  [{ expected: 0, goal: 2, held: 2 }, -2],
+  [{ expected: -1, goal: 2, held: 2 }, -3],
+])('of %p the receiver lacks %p', (bridge, lacks) => {
+  expect(differenceOf({ ...bridge, waitsForFlat: false })).toBe(lacks)
 })
 
 test('a test is named so, is for no contracts, and counts for nothing; a dry run sends none', async () => {
