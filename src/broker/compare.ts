@@ -24,6 +24,8 @@ export interface CompareOptions {
   readonly fields?: readonly ComparedField[]
   /** Where the export's range ends, on its own clock: trades that were not closed by then are not compared. */
   readonly until?: number | undefined
+  /** Trades of the export that could not be read: they do not agree. */
+  readonly lost?: number
 }
 
 /** The zones that people set their charts to; one for each existing combination of offset and daylight saving rule. */
@@ -99,9 +101,10 @@ export function compareTrades(
   return {
     timezone: zone.name,
     timezoneDetected: given === null,
-    expected: expected.length,
+    expected: expected.length + (options.lost ?? 0),
     found: found.length,
     exact,
+    unreadable: options.lost ?? 0,
     firstDivergence: first,
     trades,
   }

@@ -31,10 +31,17 @@ interface ExportedFill {
 
 export interface ExportedList {
   readonly trades: readonly ExportedTrade[]
-  /** What was wrong with rows that are not trades. */
-  readonly problems: readonly { readonly row: number; readonly message: string }[]
+  /** What was wrong with rows that are not trades, in their order; the first thousand. */
+  readonly problems: readonly RowProblem[]
+  /** How many rows could not be read, and how many trades are missing in `trades` for it. */
+  readonly lost: { readonly rows: number; readonly trades: number }
   /** Headings that are not understood; the list is read without their columns. */
   readonly unknown: readonly string[]
+}
+
+export interface RowProblem {
+  readonly row: number
+  readonly message: string
 }
 
 /** The rows of a table from its heading on; each call begins anew. */
@@ -84,6 +91,7 @@ function first<T>(all: Iterable<T>): T | undefined {
 const refused = (message: string): ExportedList => ({
   trades: [],
   problems: [{ row: 1, message }],
+  lost: { rows: 0, trades: 0 },
   unknown: [],
 })
 
@@ -160,7 +168,8 @@ const OWN_COLUMNS = ['n', 'side', 'entry_time', 'entry_price', 'exit_time', 'exi
 
 function ownTrades(header: readonly string[], rows: Iterable<TableRow>): ExportedList {
   const trades: ExportedTrade[] = []
-  const problems: { row: number; message: string }[] = []
+  const problems: RowProblem[] = []
+  let lost = 0
   for (const { row, cells } of rows) {
     if (cells === header || cells.includes(OWN_COLUMNS[2]!)) continue
     const cell = (name: string) => cells[header.indexOf(name)] ?? ''
@@ -171,7 +180,9 @@ function ownTrades(header: readonly string[], rows: Iterable<TableRow>): Exporte
       digits: digitsOf(cell(`${name}_price`)),
       signal: cell(`${name}_signal`),
     })
-    const [entry, exit, profit, side] = [fill('entry'), fill('exit'), numberOf(cell('profit')), cell('side')]
+    const isOpen = cell('status') === 'open'
+    const entry = fill('entry')
+    const [exit, profit, side] = [isOpen ? entry : fill('exit'), numberOf(cell('profit')), cell('side')]
     const numbers = [numberOf(cell('n')), numberOf(cell('qty')), profit, entry.price, exit.price]
     const isDated = [entry, exit].every(({ wall }) => Number.isInteger(wall) && wall > 0 && wall < 8.64e15)
     if ((side === 'long' || side === 'short') && isDated && numbers.every(Number.isFinite))
@@ -182,12 +193,12 @@ function ownTrades(header: readonly string[], rows: Iterable<TableRow>): Exporte
         exit,
         qty: numbers[1]!,
         profit: { value: profit, digits: digitsOf(cell('profit')) },
-        open: cell('status') === 'open',
+        open: isOpen,
       })
-    else if (problems.length < PROBLEMS_MAX)
+    else if (++lost <= PROBLEMS_MAX)
       problems.push({ row, message: 'A number, a time or the side is missing.' })
   }
-  return { trades, problems, unknown: [] }
+  return { trades, problems, lost: { rows: lost, trades: lost }, unknown: [] }
 }
 
 interface ListShape {
@@ -198,11 +209,13 @@ interface ListShape {
 
 function tradesOf(rows: Iterable<TableRow>, shape: ListShape): ExportedList {
   const { columns, unknown } = shape
-  const problems: { row: number; message: string }[] = []
+  const problems: RowProblem[] = []
+  let bad = 0
   const fail = (row: number, message: string) => {
-    if (problems.length < PROBLEMS_MAX) problems.push({ row, message })
+    if (++bad <= PROBLEMS_MAX) problems.push({ row, message })
   }
   const byNumber = new Map<number, TradeRows>()
+  let strays = 0
   let isHeader = true
   for (const one of rows) {
     if (isHeader) {
@@ -212,39 +225,89 @@ function tradesOf(rows: Iterable<TableRow>, shape: ListShape): ExportedList {
     const n = numberOf(one.cells[columns.number ?? 0] ?? '')
     const word = one.cells[columns.type ?? 0] ?? ''
     const type = rowTypeOf(word)
-    if (!Number.isInteger(n)) fail(one.row, 'The first column should be the number of a trade.')
-    else if (type === null) fail(one.row, `The type "${word.slice(0, 60)}" is not understood. ${REMEDY}`)
+    if (!Number.isInteger(n)) {
+      strays++
+      fail(one.row, 'The first column should be the number of a trade.')
+      continue
+    }
+    const found = byNumber.get(n) ?? {}
+    byNumber.set(n, found)
+    // Some tools write each row twice.
+    if (type !== null) found[type] ??= one
     else {
-      const found = byNumber.get(n) ?? {}
-      // Some tools write each row twice.
-      found[type] ??= one
-      byNumber.set(n, found)
+      found.refused = one
+      fail(one.row, `The type "${word.slice(0, 60)}" is not understood. ${REMEDY}`)
     }
   }
   const trades: ExportedTrade[] = []
+  const closed = lastClosed(byNumber, shape)
+  let lost = 0
   for (const [n, found] of byNumber) {
-    const trade = tradeOf(n, found, shape)
-    if (typeof trade === 'string') fail(Object.values(found)[0]!.row, trade)
-    else trades.push(trade)
+    const trade = tradeOf(n, found, shape, n > closed)
+    if ('n' in trade) {
+      trades.push(trade)
+      continue
+    }
+    lost++
+    if (!entryOf(found) || !exitOf(found)) strays--
+    for (const { row, message } of trade) fail(row, message)
   }
-  return { trades: trades.sort((a, b) => a.n - b.n), problems, unknown }
+  // Rows without a number that no trade lacks are trades of two rows each.
+  lost += Math.max(0, Math.ceil(strays / 2))
+  return {
+    trades: trades.sort((a, b) => a.n - b.n),
+    problems: problems.sort((a, b) => a.row - b.row),
+    lost: { rows: bad, trades: lost },
+    unknown,
+  }
 }
 
-type TradeRows = { [type in NonNullable<ReturnType<typeof rowTypeOf>>]?: TableRow }
+type TradeRows = { [type in NonNullable<ReturnType<typeof rowTypeOf>> | 'refused']?: TableRow }
 
-function tradeOf(n: number, rows: TradeRows, shape: ListShape): ExportedTrade | string {
+const entryOf = (rows: TradeRows) => rows.entryLong ?? rows.entryShort
+const exitOf = (rows: TradeRows) => rows.exitLong ?? rows.exitShort
+
+const isOpenRow = ({ cells }: TableRow, { columns }: ListShape): boolean =>
+  (['signal', 'date'] as const).some((column) => isOpenSignal(cells[columns[column] ?? -1] ?? ''))
+
+/** The last number of a trade that was closed. Trades that are open still stand behind it. */
+function lastClosed(byNumber: ReadonlyMap<number, TradeRows>, shape: ListShape): number {
+  let last = -Infinity
+  for (const [n, rows] of byNumber) {
+    const exit = exitOf(rows)
+    if (n > last && exit && !isOpenRow(exit, shape)) last = n
+  }
+  return last
+}
+
+/** The trade, or what is wrong with its rows. `mayBeOpen`: without a row of its exit it is open still. */
+function tradeOf(
+  n: number,
+  rows: TradeRows,
+  shape: ListShape,
+  mayBeOpen: boolean,
+): ExportedTrade | readonly RowProblem[] {
   const [long, short] = [rows.entryLong ?? rows.exitLong, rows.entryShort ?? rows.exitShort]
-  if (long && short) return `Trade ${n} is both long and short.`
-  const entryRow = rows.entryLong ?? rows.entryShort
-  const exitRow = rows.exitLong ?? rows.exitShort
-  if (!entryRow) return `Trade ${n} has no row of its entry.`
+  if (long && short) return [{ row: long.row, message: `Trade ${n} is both long and short.` }]
+  const [entryRow, exitRow] = [entryOf(rows), exitOf(rows)]
+  const isOpen = exitRow ? isOpenRow(exitRow, shape) : mayBeOpen && !rows.refused
+  if (!entryRow || (!exitRow && !isOpen)) {
+    const [row, name] = [entryRow ?? exitRow, entryRow ? 'exit' : 'entry']
+    // That it lacks a row which was refused, is said already.
+    return row && !rows.refused ? [{ row: row.row, message: `Trade ${n} has no row of its ${name}.` }] : []
+  }
   const entry = fillOf(entryRow, shape)
-  if (!entry) return `Trade ${n} has no date or no price of its entry.`
+  const exitFill = exitRow && fillOf(exitRow, shape)
+  const exit = typeof exitFill === 'object' || !isOpen ? exitFill : entry
+  if (typeof entry === 'string' || typeof exit !== 'object')
+    return [
+      ...(typeof entry === 'string' ? [{ row: entryRow.row, message: `Entry of trade ${n}: ${entry}` }] : []),
+      ...(exitRow && typeof exitFill === 'string' && !isOpen
+        ? [{ row: exitRow.row, message: `Exit of trade ${n}: ${exitFill}` }]
+        : []),
+    ]
   const { columns, writing } = shape
   const cell = (row: TableRow, column: Column) => row.cells[columns[column] ?? -1] ?? ''
-  const isOpen = !exitRow || isOpenSignal(cell(exitRow, 'signal')) || isOpenSignal(cell(exitRow, 'date'))
-  const exit = (exitRow && fillOf(exitRow, shape)) ?? (isOpen ? entry : null)
-  if (!exit) return `Trade ${n} has no date or no price of its exit.`
   const qty = numberOf(cell(entryRow, 'quantity'), writing.decimal)
   const profitText = cell(exitRow ?? entryRow, 'profit')
   const profit = numberOf(profitText, writing.decimal)
@@ -259,12 +322,16 @@ function tradeOf(n: number, rows: TradeRows, shape: ListShape): ExportedTrade | 
   }
 }
 
-function fillOf({ cells }: TableRow, { columns, writing }: ListShape): ExportedFill | null {
-  const date = wallOf(cells[columns.date ?? -1] ?? '', writing.dayFirst)
-  const text = cells[columns.price ?? -1] ?? ''
+/** What happened in a row, or why it cannot be read. */
+function fillOf({ cells }: TableRow, { columns, writing }: ListShape): ExportedFill | string {
+  const cell = (column: Column) => (cells[columns[column] ?? -1] ?? '').trim()
+  const [when, text] = [cell('date'), cell('price')]
+  const date = wallOf(when, writing.dayFirst)
+  if (!date) return when === '' ? 'its date is missing.' : `"${when.slice(0, 60)}" is no date.`
   const price = numberOf(text, writing.decimal)
-  if (!date || Number.isNaN(price)) return null
-  return { ...date, price, digits: digitsOf(text), signal: (cells[columns.signal ?? -1] ?? '').trim() }
+  if (Number.isNaN(price))
+    return text === '' ? 'its price is missing.' : `its price "${text.slice(0, 60)}" is no number.`
+  return { ...date, price, digits: digitsOf(text), signal: cell('signal') }
 }
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']

@@ -160,9 +160,10 @@ async function differencesFrom(
 ): Promise<{ readonly agrees: boolean; readonly said: readonly string[] }> {
   const { agrees, lines } = comparisonLines(exported, report, bars, timezone)
   if (agrees) return { agrees, said: lines }
+  const { trades, lost } = exported.list
   const earlier = all.length > bars.length ? all : null
   // One search, even if it is started again to fetch a series.
-  const explainer = new Explainer({ exported: exported.list.trades, timezone, earlier, finer })
+  const explainer = new Explainer({ exported: trades, lost: lost.trades, timezone, earlier, finer })
   const why = await withSeries(series, (found) => explainer.explain({ ...request, series: found }))
   return { agrees, said: [...lines, ...(why ? explanationLines(why) : [])] }
 }

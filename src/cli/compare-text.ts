@@ -11,6 +11,7 @@ import type { ExportFile } from './export-file.ts'
 
 /** So many lines of a kind are printed. */
 const LINES_MAX = 20
+const ROWS_MAX = 10
 
 /** `agrees`: every closed trade of both lists agrees. A `timezone` of null = detect it. */
 export function comparisonLines(
@@ -19,19 +20,22 @@ export function comparisonLines(
   bars: Bars,
   timezone: string | null,
 ): { readonly agrees: boolean; readonly lines: readonly string[] } {
-  const { trades, problems, unknown } = list
+  const { trades, problems, lost, unknown } = list
   const found = compareTrades(trades, report.trades, bars, {
     mintick: report.mintick,
     timezone,
     exchangeTimezone: report.timezone,
     until: tester ? untilOf(tester) : undefined,
+    lost: lost.trades,
   })
   const agrees = found.exact === found.expected && found.expected === found.found
   const lines = [
     `${found.exact} of ${found.expected} trades of the export agree; the run has ${found.found}.`,
     `Times of the export: ${found.timezone}${found.timezoneDetected ? ' (detected)' : ''}.`,
     ...unknown.map((heading) => `The heading "${heading}" is not understood: its column is left out.`),
-    ...problems.slice(0, 10).map(({ row, message }) => `Row ${row} is no trade: ${message}`),
+    ...(lost.rows > 0 ? [`${lost.rows} rows of the export could not be read.`] : []),
+    ...problems.slice(0, ROWS_MAX).map(({ row, message }) => `  Row ${row}: ${message}`),
+    ...(lost.rows > ROWS_MAX ? [`  and ${lost.rows - ROWS_MAX} more`] : []),
   ]
   const { firstDivergence: first } = found
   if (first)

@@ -51,7 +51,7 @@ export const BACKTEST_CHECK_ROUTES: Routes = {
   'POST /api/platform/backtests/{id}/compare': {
     streams: true,
     handle: async ({ deps, caller, params: { id }, query, request, server, visit }) => {
-      const { comparison, exported, timezone, settings, figures, warnings, unknown } = await compared(
+      const { comparison, exported, lost, timezone, settings, figures, warnings, unknown } = await compared(
         deps,
         caller.user.id,
         id,
@@ -63,7 +63,7 @@ export const BACKTEST_CHECK_ROUTES: Routes = {
       if (exported !== '' && query.explain !== 'false') {
         server?.timeout(request, 0)
         explanation = await deps.runs.looks
-          .explain(caller.user.id, id, { exported, timezone }, request.signal)
+          .explain(caller.user.id, id, { exported, lost, timezone }, request.signal)
           .catch((error: unknown) => whyNot(error, said))
       }
       return {

@@ -148,9 +148,15 @@ const Comparison = Type.Object(
   {
     timezone: Type.String(),
     timezoneDetected: Type.Boolean(),
-    expected: Type.Integer({ description: 'Closed trades of the export.' }),
+    expected: Type.Integer({
+      description: 'Closed trades of the export, with those that could not be read.',
+    }),
     found: Type.Integer({ description: 'Closed trades of the run.' }),
     exact: Type.Integer({ description: 'Trades that agree.' }),
+    unreadable: Type.Integer({
+      description:
+        'Trades of the export that could not be read, which do not agree; a warning `unreadable_row` names each row, up to 20.',
+    }),
     firstDivergence: nullable(Type.Object({ ...comparedTrade, bar: Type.Integer(), time: Time })),
     trades: Type.Array(Type.Object(comparedTrade)),
   },

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { compareTrades } from '../../src/broker/compare.ts'
 import type { ReportTrade } from '../../src/wire/report.ts'
 import { digitsOf, numberOf, parseTradeList, wallOf } from '../../src/broker/trade-csv.ts'
+import { tradeListCsv } from '../../src/wire/trade-list.ts'
 import { barsFrom } from './drive.ts'
 
 /** The same two trades each time: a long from 100 to 110, a short of 2 from 110.5 to 111. */
@@ -118,6 +119,7 @@ describe('an export', () => {
         expected: 2,
         found: 2,
         exact: 2,
+        unreadable: 0,
         firstDivergence: null,
         trades: [],
       })
@@ -142,8 +144,9 @@ describe('an export', () => {
         profit: { value: 9.75, digits: 2 },
         open: false,
       },
+      expect.objectContaining({ n: 2, side: 'short', open: true }),
     ])
-    expect(problems.map(({ row }) => row)).toEqual([3])
+    expect(problems).toEqual([])
   })
 
   test('names the first divergence with its bar', () => {
@@ -199,9 +202,48 @@ describe('an export', () => {
     expect(parseTradeList('').problems[0]?.message).toBe('The file has no rows.')
     expect(parseTradeList('a,b\nc,d').problems[0]?.message).toContain('columns')
     const broken = EXPORTS['English, 2025']!.replace('\n1,Exit', '\nx,Exit')
-    expect(parseTradeList(broken).problems).toEqual([
-      { row: 2, message: 'The first column should be the number of a trade.' },
+    expect(parseTradeList(broken)).toMatchObject({
+      problems: [
+        { row: 2, message: 'The first column should be the number of a trade.' },
+        { row: 3, message: 'Trade 1 has no row of its exit.' },
+      ],
+      lost: { rows: 2, trades: 1 },
+    })
+  })
+
+  test('has rows that cannot be read: each is named, and their trades do not agree', () => {
+    const nine = Array.from({ length: 9 }, (_, i) => trade(i + 1, 'long', [i % 4, (i % 4) + 1]))
+    const list = (lines: (lines: string[]) => void) => {
+      const all = tradeListCsv({ trades: nine, currency: 'USD', pointvalue: 1 }, { offsetAt: () => 0 }).split(
+        '\n',
+      )
+      lines(all)
+      return parseTradeList(all.join('\n'))
+    }
+    const { trades, problems, lost } = list((lines) => {
+      lines[7] = lines[7]!.replace(',110,', ',abc,')
+      lines[10] = lines[10]!.replace(/\d{4}-\d\d-\d\d \d\d:\d\d/, 'yesterday')
+      lines.splice(13, 1)
+    })
+    expect(trades.map(({ n }) => n)).toEqual([1, 2, 3, 6, 8, 9])
+    expect(problems).toEqual([
+      { row: 8, message: 'Exit of trade 4: its price "abc" is no number.' },
+      { row: 11, message: 'Entry of trade 5: "yesterday" is no date.' },
+      { row: 14, message: 'Trade 7 has no row of its exit.' },
     ])
+    expect(lost).toEqual({ rows: 3, trades: 3 })
+    expect(
+      compareTrades(trades, nine, BARS, { mintick: 0.01, timezone: 'UTC', lost: lost.trades }),
+    ).toMatchObject({ exact: 6, expected: 9, found: 9, unreadable: 3 })
+
+    // A trade of which neither row has a number is one trade.
+    const unnumbered = list((lines) => {
+      for (const at of [1, 2]) lines[at] = lines[at]!.replace(/^1,/, 'x,')
+    })
+    expect(unnumbered.lost).toEqual({ rows: 2, trades: 1 })
+    // The last trade may be open without a row of its exit.
+    const open = list((lines) => lines.splice(17, 1))
+    expect([open.lost.trades, open.trades.at(-1)?.open]).toEqual([0, true])
   })
 })
 

@@ -376,14 +376,26 @@ function csvOf({ head, rows, delimiter, date = (wall) => wall }: Made): string {
   return `\uFEFF${[head, ...lines].map((cells) => cells.join(delimiter ?? ',')).join('\r\n')}`
 }
 
+const NONE_LOST = { rows: 0, trades: 0 }
+
 describe('a list of trades', () => {
   test.each(Object.entries(EXPORTS))('in %s is read, every heading understood', (_, made) => {
-    expect(parseTradeList(csvOf(made))).toEqual({ trades: TRADES, problems: [], unknown: [] })
+    expect(parseTradeList(csvOf(made))).toEqual({
+      trades: TRADES,
+      problems: [],
+      lost: NONE_LOST,
+      unknown: [],
+    })
   })
 
   test('with a heading that nobody knows names it, and is read without it', () => {
     const csv = csvOf(EXPORTS['English, October 2026']!).replace('Commission USDT', 'Fee of the moon USDT')
-    expect(parseTradeList(csv)).toEqual({ trades: TRADES, problems: [], unknown: ['Fee of the moon USDT'] })
+    expect(parseTradeList(csv)).toEqual({
+      trades: TRADES,
+      problems: [],
+      lost: NONE_LOST,
+      unknown: ['Fee of the moon USDT'],
+    })
   })
 
   test('without a column that it needs, or in a language that nobody knows, is refused with what it has', () => {
@@ -403,7 +415,6 @@ describe('a list of trades', () => {
     const { trades, problems } = parseTradeList(csv)
     expect(trades.map(({ n, open }) => [n, open])).toEqual([
       [1, false],
-      [2, true],
       [3, true],
     ])
     expect(problems.map(({ row, message }) => [row, message.split('.')[0]])).toEqual([
@@ -541,7 +552,7 @@ const ENGLISH = listSheet(EXPORTS['English, October 2026']!)
 describe('an XLSX', () => {
   test.each(Object.entries(EXPORTS))('with a list of trades in %s is read', async (_, made) => {
     const read = await readExport(xlsxOf([{ name: 'Blatt', rows: [['a', 1]] }, listSheet(made, 'Trades')]))
-    expect(read.list).toEqual({ trades: TRADES, problems: [], unknown: [] })
+    expect(read.list).toEqual({ trades: TRADES, problems: [], lost: NONE_LOST, unknown: [] })
     expect(read.unknown).toEqual(['The sheet "Blatt" is not understood: nothing is taken from it.'])
   })
 

@@ -116,6 +116,26 @@ test("TradingView's list is compared trade by trade", async () => {
   pool.close()
 })
 
+test('rows that cannot be read are named, count as not agreeing, and are not explained by another script', async () => {
+  const { made, ask, pool } = await world()
+  const trades = (made.json.result.report.trades as Traded[]).filter(({ status }) => status === 'closed')
+  const lines = exportOf(trades).split('\n')
+  const at = lines.findIndex((line) => line.startsWith('2,Exit'))
+  const list = lines.toSpliced(at, 1).join('\n')
+  const { comparison, explanation, warnings } = (await ask('compare', { csv: list, timezone: 'UTC' })).json
+  expect(comparison).toMatchObject({
+    expected: trades.length,
+    found: trades.length,
+    exact: trades.length - 1,
+    unreadable: 1,
+  })
+  expect(warnings).toEqual([
+    { code: 'unreadable_row', message: expect.stringMatching(/^Row \d+: Trade 2 has no row of its exit\.$/) },
+  ])
+  expect(explanation).toBeNull()
+  pool.close()
+})
+
 test("TradingView's XLSX is compared, says its settings, and its figures are held against the report's", async () => {
   const { made, ask, pool } = await world()
   const { report } = made.json.result
@@ -244,6 +264,15 @@ test('an export that was made with other settings is explained, unless nobody wa
     symbol: {},
     bars: null,
     complete: true,
+  })
+  // One trade of which a row is missing hides nothing of it.
+  const lines = list.split('\n')
+  const at = lines.findIndex((line) => line.startsWith('2,Exit'))
+  expect((await ask('compare', { csv: lines.toSpliced(at, 1).join('\n') })).json.explanation).toMatchObject({
+    agrees: true,
+    expected: comparison.expected - 1,
+    causes: [{ kind: 'commission', overrides }],
+    notes: expect.arrayContaining([expect.objectContaining({ code: 'trades_unreadable' })]),
   })
   expect((await ask('compare?explain=false', { csv: list })).json).toMatchObject({ explanation: null })
   const own = exportOf(made.json.result.report.trades)

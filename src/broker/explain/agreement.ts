@@ -13,7 +13,7 @@ export interface Agreement {
   readonly outside: number
   /** The fraction of all fields of all trades that agree, from 0 to 1; a number that is nearly right counts in part. */
   readonly score: number
-  /** Nothing is missing, extra or different, except trades outside the export. */
+  /** Nothing is missing, extra or different, except trades outside the export and as many as it lost. */
   readonly agrees: boolean
 }
 
@@ -21,10 +21,12 @@ const MINUTE = 60_000
 /** How much a number counts that is almost right. */
 const NEARLY = 0.6
 
+/** `lost`: so many trades of the export could not be read, and may be those of the run that have no partner. */
 export function agreementOf(
   expected: readonly ExportedTrade[],
   report: Pick<Report, 'trades' | 'mintick'>,
   zone: Zone,
+  lost: number,
 ): Agreement & { readonly pairs: readonly Pair[] } {
   const found = report.trades.filter(({ status }) => status === 'closed')
   const paired = pairs(expected, found, zone)
@@ -40,13 +42,14 @@ export function agreementOf(
       for (const { expected: wanted, found: had } of differences) fields -= 1 - nearness(wanted, had)
     } else if (got && isOutside(got)) outside++
   }
-  const most = Math.max(expected.length, found.length - outside)
+  const within = found.length - outside
+  const most = Math.max(expected.length, within - lost)
   return {
     exact,
     found: found.length,
     outside,
     score: most === 0 ? 1 : fields / (COMPARED_FIELDS.length * most),
-    agrees: exact === expected.length && found.length - outside === expected.length,
+    agrees: exact === expected.length && within <= expected.length + lost,
     pairs: paired,
   }
 }

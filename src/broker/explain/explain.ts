@@ -48,6 +48,8 @@ type Attempt = (changes: readonly ExplainedChange[]) => Tried | null
 
 export interface ExplainOptions extends Room {
   readonly exported: readonly ExportedTrade[]
+  /** Trades of the export that could not be read. */
+  readonly lost?: number
   /** The zone of the export's times; null = to be found out. */
   readonly timezone: string | null
 }
@@ -56,6 +58,7 @@ export interface ExplainOptions extends Room {
 export class Explainer {
   readonly #options: ExplainOptions
   readonly #expected: readonly ExportedTrade[]
+  readonly #lost: number
   readonly #known = new Map<string, Tried | null>()
   readonly #notes: Note[] = []
   /** Account currencies that were not tried because a rate is missing. */
@@ -68,6 +71,7 @@ export class Explainer {
 
   constructor(options: ExplainOptions) {
     this.#options = options
+    this.#lost = options.lost ?? 0
     this.#expected = options.exported.filter(({ open }) => !open)
   }
 
@@ -92,7 +96,7 @@ export class Explainer {
     this.#views = inputViews(opened.program)
     const zone = this.#zone(plain, request)
     const attempt: Attempt = (changes) => this.#attempt(request, zone, changes, hasTime)
-    const base = measured(this.#expected, plain, zone, [])
+    const base = this.#measured(plain, zone, [])
     if (base.agrees && base.outside === 0) return null
     this.#isComplete = true
     const singles = base.agrees ? [] : this.#onTopOf(base, request, zone, attempt)
@@ -125,7 +129,7 @@ export class Explainer {
     const { report } = runBacktest(changed(request, this.#options, from.changes))
     const likely = likelyChanges({
       expected: this.#expected,
-      pairs: agreementOf(this.#expected, report, zone).pairs,
+      pairs: agreementOf(this.#expected, report, zone, this.#lost).pairs,
       report,
       symbol: { ...request.symbol, ...mergedOf(from.changes).symbol },
       timezone: zone.name,
@@ -199,7 +203,7 @@ export class Explainer {
       const isGuess = mergedOf(changes).overrides['currency'] !== undefined
       if (missing && isGuess) this.#currencies.add(String(mergedOf(changes).overrides['currency']))
       else if (missing) this.#note({ code: 'rate_missing', message: missing.message })
-      else tried = measured(this.#expected, report, zone, changes)
+      else tried = this.#measured(report, zone, changes)
     } catch (error) {
       // The user cannot have used a setting with which the script does not run.
       if (!(error instanceof Problem)) throw error
@@ -208,6 +212,11 @@ export class Explainer {
     this.#longest = Math.max(this.#longest, now() - started)
     this.#known.set(name, tried)
     return tried
+  }
+
+  #measured(report: Report, zone: Zone, changes: readonly ExplainedChange[]): Tried {
+    const { pairs: _, ...agreement } = agreementOf(this.#expected, report, zone, this.#lost)
+    return { ...agreement, changes }
   }
 
   #note(note: Note): void {
@@ -274,6 +283,11 @@ export class Explainer {
         code: 'rate_missing',
         message: `It was not tried with ${[...this.#currencies].join(', ')} as base currency, for no rate is known. Import or fetch 1d bars of ${[...this.#currencies].map((one) => symbol.currency + one).join(', ')} if the account was in one of them.`,
       })
+    if (this.#lost > 0)
+      notes.push({
+        code: 'trades_unreadable',
+        message: `Trades of the export that could not be read: ${this.#lost}. This is about the ${this.#expected.length} others.`,
+      })
     if (best.outside > 0)
       notes.push({
         code: 'export_is_shorter',
@@ -305,7 +319,7 @@ export class Explainer {
   #untold(base: Tried, best: Tried, request: BacktestRequest, zone: Zone): ExplainedChange | null {
     const run = changed(request, this.#options, best.changes)
     const { report } = runBacktest(run)
-    const { pairs } = agreementOf(this.#expected, report, zone)
+    const { pairs } = agreementOf(this.#expected, report, zone, this.#lost)
     const isMost = best.score - base.score >= MOST * (1 - base.score)
     const told = diagnosisOf({ expected: this.#expected, pairs, report, bars: run.bars, zone })
     return told ?? (isMost ? null : OTHER_SCRIPT)
@@ -314,22 +328,12 @@ export class Explainer {
   /** The first bar on which the export differs from a run with these changes. */
   #since(changes: readonly ExplainedChange[], request: BacktestRequest, zone: Zone): Cause['since'] {
     const { report } = runBacktest(changed(request, this.#options, changes))
-    const time = firstOther(agreementOf(this.#expected, report, zone).pairs, report, zone)
+    const time = firstOther(agreementOf(this.#expected, report, zone, this.#lost).pairs, report, zone)
     return Number.isFinite(time) ? { time, bar: lowerBound(request.bars.time, time) } : null
   }
 }
 
 type Cause = Explanation['causes'][number]
-
-function measured(
-  expected: readonly ExportedTrade[],
-  report: Report,
-  zone: Zone,
-  changes: readonly ExplainedChange[],
-): Tried {
-  const { pairs: _, ...agreement } = agreementOf(expected, report, zone)
-  return { ...agreement, changes }
-}
 
 function clockOf({ spent, now }: BacktestRequest): () => number {
   return spent ?? now ?? (() => 0)

@@ -5,7 +5,6 @@ import { call } from '../api-client.ts'
 import { zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
 import type { Comparison } from '../../wire/backtest.ts'
-import type { Args } from '../../wire/operations.ts'
 import type { Report } from '../../wire/report.ts'
 import { count, time as timeText } from '../format.ts'
 import { DataTable } from '../ui/data-table.tsx'
@@ -15,9 +14,9 @@ import { attempt, DropZone } from '../frame/page.tsx'
 import { Badge, Button, Empty, Failure, Progress } from '../ui/ui.tsx'
 import { keptRun, rerunWith } from '../run-script.ts'
 import { lookAt, type ShownRun } from '../workspace.ts'
-import type { Explanation } from '../../wire/explanation.ts'
 import { WhyItDiffers } from './explanation.tsx'
-import { ExportHeld, type Held } from './export-held.tsx'
+import { Comparing, NOTHING, type Shown } from './comparing.ts'
+import { ExportHeld } from './export-held.tsx'
 import { FIGURES, figureName, figureText } from './figure-text.ts'
 import s from './report.module.css'
 
@@ -44,66 +43,37 @@ function WithRuns() {
   )
 }
 
-/** Laying an exported list beside the run, and then looking for what was set otherwise. */
-function useComparison() {
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<unknown>(null)
-  const [result, setResult] = useState<Comparison | null>(null)
-  const [held, setHeld] = useState<Held | null>(null)
-  const [file, setFile] = useState<ExportBody>({})
-  const [why, setWhy] = useState<Explanation | 'looking' | null>(null)
-  const compare = async (body: ExportBody, rerunsLeft = 0): Promise<void> => {
-    setBusy(true)
-    setProblem(null)
-    setWhy(null)
-    setHeld(null)
-    setFile(body)
-    try {
-      const path = { id: (await keptRun()) ?? '' }
-      const options = { path, body }
-      const answer = await call('POST /api/platform/backtests/{id}/compare', {
-        ...options,
-        query: { explain: 'false' },
-      })
-      const { comparison, settings, figures } = answer
-      if (rerunsLeft > 0 && settings?.differs.some((name) => !FACTS.includes(name))) {
-        await rerunWith(settings.overrides, settings.bars, null, settings)
-        return await compare(body, rerunsLeft - 1)
-      }
-      const isChart = settings === null && figures !== null
-      setResult(isChart ? null : comparison)
-      setHeld(figures && { settings, figures })
-      setBusy(false)
-      const first = comparison.firstDivergence
-      if (!first) return
-      lookAt.value = { time: first.time, trade: first.n }
-      setWhy('looking')
-      setWhy((await call('POST /api/platform/backtests/{id}/compare', options)).explanation)
-    } catch (error) {
-      setProblem(error)
-      setWhy(null)
-    } finally {
-      setBusy(false)
-    }
-  }
-  return { busy, problem, result, held, why, compare, again: () => void compare(file) }
-}
-
-type ExportBody = NonNullable<Args<'POST /api/platform/backtests/{id}/compare'>['body']>
-
 /** With the settings of the file, and then with as many bars as its range has of that interval. */
 const RERUNS = 2
-/** Of the symbol, which a run does not set. */
-const FACTS: readonly string[] = ['mintick', 'pointvalue']
+
+function useComparison() {
+  const [shown, show] = useState(NOTHING)
+  const [comparing] = useState(
+    () =>
+      new Comparing({
+        ask: async (body, explain, signal) =>
+          call('POST /api/platform/backtests/{id}/compare', {
+            path: { id: (await keptRun()) ?? '' },
+            query: { explain: explain ? 'true' : 'false' },
+            body,
+            signal,
+          }),
+        rerun: (settings) => rerunWith(settings.overrides, settings.bars, null, settings),
+        lookAt: ({ time, n }) => (lookAt.value = { time, trade: n }),
+        show,
+      }),
+  )
+  return { ...shown, comparing }
+}
 
 function WithExport({ run }: { readonly run: ShownRun }) {
-  const { busy, problem, result, held, why, compare, again } = useComparison()
+  const { busy, problem, result, unread, held, why, comparing } = useComparison()
   const compareFile = async (file: File) => {
     const bytes = new Uint8Array(await file.arrayBuffer())
     // An archive is a workbook, whatever it is called.
     const isBook = /\.xlsx$/i.test(file.name) || (bytes[0] === 0x50 && bytes[1] === 0x4b)
-    if (isBook) await compare({ xlsx: base64Of(bytes) }, RERUNS)
-    else await compare({ csv: new TextDecoder().decode(bytes) })
+    if (isBook) await comparing.compare({ xlsx: base64Of(bytes) }, RERUNS)
+    else await comparing.compare({ csv: new TextDecoder().decode(bytes) })
   }
   return (
     <section>
@@ -125,7 +95,9 @@ function WithExport({ run }: { readonly run: ShownRun }) {
       {busy && <Progress fraction={null} label="Comparing" />}
       {problem !== null && <Failure error={problem} />}
       {held && !busy && <ExportHeld {...held} />}
-      {result && !busy && <Compared run={run} result={result} why={why} onRun={again} />}
+      {result && !busy && (
+        <Compared run={run} result={result} unread={unread} why={why} onRun={() => void comparing.again()} />
+      )}
     </section>
   )
 }
@@ -138,19 +110,18 @@ function base64Of(bytes: Uint8Array): string {
   return btoa(text)
 }
 
-interface ComparedProps {
+interface ComparedProps extends Pick<Shown, 'unread' | 'why'> {
   readonly run: ShownRun
   readonly result: Comparison
-  readonly why: Explanation | 'looking' | null
   readonly onRun: () => void
 }
 
-function Compared({ run: { report }, result, why, onRun }: ComparedProps) {
-  const { exact, expected, found, timezone, timezoneDetected, firstDivergence: first } = result
+function Compared({ run: { report }, result, unread, why, onRun }: ComparedProps) {
+  const { exact, expected, found, unreadable, timezone, timezoneDetected, firstDivergence: first } = result
   return (
     <>
       <p class={s.verdict}>
-        <Badge tone={exact === expected && expected === found ? 'up' : 'warn'}>
+        <Badge tone={exact === expected && expected === found && unread.length === 0 ? 'up' : 'warn'}>
           {count(exact)} of {count(expected)} trades agree
         </Badge>
         <span class="muted">
@@ -158,6 +129,7 @@ function Compared({ run: { report }, result, why, onRun }: ComparedProps) {
           {timezoneDetected ? ', found from the trades' : ''}
         </span>
       </p>
+      <Unread trades={unreadable} rows={unread} />
       {first ? (
         <>
           <Button
@@ -175,9 +147,32 @@ function Compared({ run: { report }, result, why, onRun }: ComparedProps) {
           <DifferenceTable trades={result.trades} report={report} />
         </>
       ) : (
-        <Empty title="Every trade agrees">Entry, exit, price, size, result and signal of all of them.</Empty>
+        unreadable === 0 && (
+          <Empty title="Every trade agrees">
+            Entry, exit, price, size, result and signal of all of them.
+          </Empty>
+        )
       )}
     </>
+  )
+}
+
+/** Rows that no trade came of; what is only here may be of them. */
+function Unread({ trades, rows }: { readonly trades: number; readonly rows: readonly string[] }) {
+  if (rows.length === 0) return null
+  return (
+    <section class={s.why} aria-label="Rows that could not be read">
+      <h4>
+        {trades === 0 ? 'Rows' : `${count(trades)} ${trades === 1 ? 'trade' : 'trades'} of the file`} could
+        not be read
+      </h4>
+      {trades > 0 && <p>They count as not agreeing, and trades that are “Only here” may be among them.</p>}
+      <ul>
+        {rows.map((row) => (
+          <li key={row}>{row}</li>
+        ))}
+      </ul>
+    </section>
   )
 }
 

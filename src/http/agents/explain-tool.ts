@@ -56,9 +56,10 @@ async function againstExport(agent: Agent, id: string, csv: string): Promise<Rep
     path: { id },
     body: { csv },
   })
-  const { comparison, explanation } = JSON.parse(await wholeText(response)) as {
+  const { comparison, explanation, warnings } = JSON.parse(await wholeText(response)) as {
     comparison: { expected: number; found: number; exact: number; firstDivergence: Json | null }
     explanation: { message: string; causes: readonly { message: string }[]; overrides: Json } | null
+    warnings?: readonly { code: string; message: string }[]
   }
   const { expected, found, exact, firstDivergence } = comparison
   return {
@@ -69,6 +70,7 @@ async function againstExport(agent: Agent, id: string, csv: string): Promise<Rep
     causes: explanation?.causes.map(({ message }) => message),
     settings: explanation?.overrides,
     firstDivergence,
+    unreadable: warnings?.filter(({ code }) => code === 'unreadable_row').map(({ message }) => message),
     next:
       explanation && explanation.causes.length > 0
         ? [callText('run', { script: id, settings: explanation.overrides })]

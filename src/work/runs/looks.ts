@@ -3,6 +3,7 @@
 import { rowLayout, wholeRun } from '../../broker/measured.ts'
 import type { SharpeRecord } from '../../broker/statistics/probabilistic-sharpe.ts'
 import type { TextBytes } from '../workers/answer.ts'
+import type { ExplainJob } from '../workers/job.ts'
 import { storedHost } from '../workers/stored-text.ts'
 import type { JobOptions } from '../workers/task.ts'
 import { withLuck } from '../workers/verdict.ts'
@@ -139,7 +140,7 @@ export class RunLooks {
   explain(
     userId: string,
     id: string,
-    list: { readonly exported: string; readonly timezone: string | null },
+    list: Pick<ExplainJob, 'exported' | 'lost' | 'timezone'>,
     signal: AbortSignal,
   ): Promise<string> {
     return this.#again(userId, id, signal, async (job, options, plan) =>

@@ -35,7 +35,7 @@ export async function compareJob(
   const timezone = fields['timezone'] == null ? null : textOf(fields, 'timezone', 1, ZONE_CHARACTERS)
   if (timezone !== null && zoneOf(timezone) === null)
     throw invalidField('/timezone', 'timezone', 'Expected a time zone such as America/New_York or UTC+8.')
-  const { trades, problems } = list
+  const { trades, problems, lost } = list
   if (trades.length === 0)
     throw invalidField(
       at,
@@ -50,15 +50,19 @@ export async function compareJob(
     timezone,
     exchangeTimezone,
     until: tester ? untilOf(tester) : undefined,
+    lost: lost.trades,
   })
   const zone = zoneOf(comparison.timezone)
   const held = tester && zone && heldAgainst(tester, report, bars, zone)
   const unknown = Object.keys(fields).filter((name) => !FIELDS.includes(name))
-  const { exact, expected, found } = comparison
-  const isExplained = (exact !== expected || found !== expected) && trades.length <= EXPLAINED_MAX
+  const { exact, expected, found, unreadable } = comparison
+  // Trades of the run without a partner may be those that could not be read.
+  const isWhole = exact === expected - unreadable && found >= exact && found <= expected
+  const isExplained = !isWhole && trades.length <= EXPLAINED_MAX
   return {
     comparison: JSON.stringify(comparison),
     exported: isExplained ? JSON.stringify(trades) : '',
+    lost: unreadable,
     timezone,
     settings: JSON.stringify(held?.settings ?? null),
     figures: JSON.stringify(held?.figures ?? null),
@@ -88,6 +92,7 @@ async function chartCompared(csv: string, bars: Bars, host: Desk['host']): Promi
   return {
     comparison: JSON.stringify(compareTrades([], [], bars, { mintick: 1, timezone: 'UTC' })),
     exported: '',
+    lost: 0,
     timezone: null,
     settings: 'null',
     figures: JSON.stringify(held.figures),
@@ -124,7 +129,7 @@ async function exportIn(fields: Readonly<Record<string, unknown>>): Promise<Aske
   return { list: tester.list, tester, at }
 }
 
-function warningsOf({ problems, unknown }: ExportedList): { code: string; message: string }[] {
+function warningsOf({ problems, lost, unknown }: ExportedList): { code: string; message: string }[] {
   const headings = unknown.map((heading) => ({
     code: 'unknown_heading',
     message: `The heading "${heading.slice(0, 60)}" is not understood: its column is left out.`,
@@ -133,7 +138,11 @@ function warningsOf({ problems, unknown }: ExportedList): { code: string; messag
     code: 'unreadable_row',
     message: `Row ${row}: ${message}`,
   }))
-  return [...headings, ...rows].slice(0, WARNINGS_MAX)
+  const shown = [...headings, ...rows].slice(0, WARNINGS_MAX)
+  const rest = headings.length + lost.rows - shown.length
+  if (rest > 0)
+    shown.push({ code: 'unreadable_row', message: `${rest.toLocaleString('en')} more could not be read.` })
+  return shown
 }
 
 /**

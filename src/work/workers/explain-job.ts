@@ -11,6 +11,7 @@ import type { Desk } from './desk.ts'
 export async function explainJob(job: ExplainJob, desk: Desk): Promise<string> {
   const explainer = new Explainer({
     exported: JSON.parse(job.exported) as readonly ExportedTrade[],
+    lost: job.lost,
     timezone: job.timezone,
     earlier: job.earlier,
     finer: await desk.host.finer(),

@@ -98,6 +98,8 @@ export interface RunJob {
 export interface ExplainJob extends RunJob {
   /** The exported list as JSON text. */
   readonly exported: string
+  /** Trades of it that could not be read. */
+  readonly lost: number
   /** The time zone of the list's times; null = to be found out. */
   readonly timezone: string | null
   /** All bars up to the run's last one, if the run did not have all of them. */
@@ -347,6 +349,8 @@ export interface CompareOutput {
   readonly comparison: string
   /** The export as JSON text if its list differs; '' if they agree, or if it is too long to be explained. */
   readonly exported: string
+  /** Trades of it that could not be read. */
+  readonly lost: number
   /** The time zone as the request gave it. */
   readonly timezone: string | null
   /** JSON texts: what an XLSX sets, and its figures beside those of the report; `null` of a CSV. */
