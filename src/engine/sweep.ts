@@ -65,6 +65,7 @@ export async function swept(
     axes: space.axes.map(({ ordered }) => ({ ordered })),
     counted: trials.length - failed,
     failed,
+    filtered: 0,
     seed,
     cells: cellsOf(sweep.windows, bars.length).map(({ share, runs }) => ({ share, runs })),
     winners,

@@ -72,7 +72,7 @@ const TRADES: Column<Run> = {
 }
 const TRIED: Column<Run> = {
   ...SORTS.tried,
-  head: 'Tried',
+  head: 'Tried in all',
   look: 'number',
   cell: ({ tried }) => (tried === null ? '' : count(tried)),
 }

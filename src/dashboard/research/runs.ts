@@ -34,7 +34,7 @@ export interface Run {
   /** The figures of a backtest, without which the others are null. */
   readonly summary: Backtest['summary']
   readonly trades: number | null
-  /** Choices of inputs that were tried. */
+  /** Choices of inputs and settings of its script that were ever tried on its market. */
   readonly tried: number | null
   readonly range: Backtest['range']
   readonly pinned: boolean
@@ -93,7 +93,7 @@ const ofSweep = (one: Sweep): Run => ({
   where: `${marketText(one)} · ${one.space.map(({ input, property }) => input ?? property).join(', ')}`,
   said: one.sentence ?? one.error?.message ?? '',
   fraction: one.trials > 0 ? one.trying / one.trials : null,
-  tried: one.tried,
+  tried: one.counted,
   range: one.range,
 })
 

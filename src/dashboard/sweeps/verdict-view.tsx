@@ -10,6 +10,7 @@ import { nameOf, scoreText, shownChoice } from './sweep-model.ts'
 import j from '../jobs/jobs.module.css'
 import s from './sweeps.module.css'
 import { VerdictFigures } from './verdict-figures.tsx'
+import { robustOf } from './verdict-rows.ts'
 import { WalkForward } from './walk-forward.tsx'
 
 interface VerdictProps {
@@ -20,13 +21,18 @@ interface VerdictProps {
 }
 
 export function VerdictView(props: VerdictProps) {
-  const { sweep, verdict, open } = props
+  const { sweep, verdict, trials, open } = props
+  const robust = robustOf(verdict, trials)
   return (
     <>
       <p class={j.sentence}>{verdict.sentence}</p>
       <div class={s.chosen}>
         {verdict.best && <Chosen {...props} title="Best" number={verdict.best.trial} />}
-        {verdict.robust && <Chosen {...props} title="Most robust" number={verdict.robust.trial} />}
+        {robust === null ? (
+          verdict.best && verdict.trials > 1 && <NoneRobust />
+        ) : (
+          <Chosen {...props} title="Most robust" number={robust} />
+        )}
       </div>
       <VerdictFigures verdict={verdict} />
       <div class={s.pictures}>
@@ -35,6 +41,15 @@ export function VerdictView(props: VerdictProps) {
       </div>
       {verdict.walkForward && <WalkForward id={sweep.id} found={verdict.walkForward} open={open} />}
     </>
+  )
+}
+
+function NoneRobust() {
+  return (
+    <section class={s.card}>
+      <h2>Most robust: none</h2>
+      <p>No trial makes money among neighbours one step away that mostly make some, too.</p>
+    </section>
   )
 }
 

@@ -80,7 +80,15 @@ export class RunLooks {
       const { rows, failures } = await pool.do('trials', job, options)
       const [failure] = failures
       if (failure) throw new Problem(422, 'script_runtime_error', failure.message)
-      const alone = { steps: new Int32Array(0), axes: [], cells: [], winners: [], failed: 0, seed: 1 }
+      const alone = {
+        steps: new Int32Array(0),
+        axes: [],
+        cells: [],
+        winners: [],
+        failed: 0,
+        filtered: 0,
+        seed: 1,
+      }
       const judge = { ...job, ...alone, ...tried, rows, luck: 'here' as const }
       const { judged, luck } = await pool.do('judge', judge, options)
       return withLuck(judged, luck)

@@ -43,6 +43,7 @@ export async function judged(
     counted: Math.max(sweep.tried - sweep.failed, count),
     deviationOfAll,
     failed: sweep.failed,
+    filtered: sweep.filtered ?? 0,
     seed: sweep.seed,
     cells: cellsOf(sweep.windows, bars.length).map(({ share, runs }) => ({ share, runs })),
     winners: all.winners,

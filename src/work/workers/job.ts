@@ -144,6 +144,8 @@ export interface JudgeJob extends RunJob {
   /** The number of distinct trials of this script on this market, by sweeps and by hand. */
   readonly counted: number
   readonly failed: number
+  /** Choices that halving sorted out, which have no row. */
+  readonly filtered: number
   /** How far the Sharpe ratios of all these trials lie apart, if their rows are not here: a single run is judged. */
   readonly deviation?: number
   /** How far the Sharpe ratios of all counted trials lie apart, if it is known: those of one sweep may all stand close together. */

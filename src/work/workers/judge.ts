@@ -33,6 +33,7 @@ export type Judging = Pick<
   | 'points'
   | 'counted'
   | 'failed'
+  | 'filtered'
   | 'deviation'
   | 'deviationOfAll'
   | 'seed'
@@ -122,7 +123,12 @@ function judgedOf(job: Judging, scores: Float64Array, best: number, trades: Best
       ),
     costs: trades && costSensitivity(trades.trades, trades.tickValue),
   }
-  return { verdict, isOne: job.deviation !== undefined, loses: profitOf(job, best) < 0 }
+  return {
+    verdict,
+    isOne: job.deviation !== undefined,
+    loses: profitOf(job, best) < 0,
+    own: scores.length - failed + job.filtered,
+  }
 }
 
 function sharpeOf(
@@ -228,7 +234,7 @@ function walkForwards(job: Judging): Verdict['walkForward'] {
   return { cells: judged, passed: judged.filter(({ passed }) => passed).length }
 }
 
-/** Scores of the trials that are at most one step away from this one on every axis. */
+/** The scored trials that are at most one step away from this one on every axis. */
 function neighboursOf(
   job: Judging,
   scores: Float64Array,
@@ -246,7 +252,7 @@ function neighboursOf(
     const other = [...place]
     for (const [axis, step] of move) other[axis]! += step
     const found = byPlace.get(other.join())
-    return found === undefined || Number.isNaN(scores[found]!) ? [] : [scores[found]!]
+    return found === undefined || Number.isNaN(scores[found]!) ? [] : [found]
   })
 }
 
@@ -266,10 +272,17 @@ function placesOf({ axes, steps }: Judging, trials: number): Map<string, number>
 }
 
 function plateauOf(job: Judging, scores: Float64Array, best: number): Verdict['plateau'] {
-  return plateau(scores[best]!, neighboursOf(job, scores, placesOf(job, scores.length), best))
+  const around = neighboursOf(job, scores, placesOf(job, scores.length), best)
+  return plateau(
+    scores[best]!,
+    around.map((trial) => scores[trial]!),
+  )
 }
 
-/** The trial with the best neighbourhood, which counts as the median of the trial and those one step away. */
+/**
+ * The trial with the best neighbourhood, which counts as the median of the trial and those one step away; null where none
+ * that makes money has two neighbours or more with which it does so in the middle. An objective may be below zero for all.
+ */
 function mostRobust(job: Judging, scores: Float64Array): Verdict['robust'] {
   const places = placesOf(job, scores.length)
   let found: Verdict['robust'] = null
@@ -277,9 +290,15 @@ function mostRobust(job: Judging, scores: Float64Array): Verdict['robust'] {
     if (Number.isNaN(scores[trial]!)) continue
     const around = neighboursOf(job, scores, places, trial)
     if (around.length < 2) continue
-    const sorted = [scores[trial]!, ...around].sort((a, b) => a - b)
-    const middle = sorted[Math.floor((sorted.length - 1) / 2)]!
+    const together = [trial, ...around]
+    if (profitOf(job, trial) <= 0 || lowerMiddle(together.map((one) => profitOf(job, one))) <= 0) continue
+    const middle = lowerMiddle(together.map((one) => scores[one]!))
     if (found === null || middle > found.median) found = { trial, score: scores[trial]!, median: middle }
   }
   return found
+}
+
+function lowerMiddle(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.floor((sorted.length - 1) / 2)]!
 }

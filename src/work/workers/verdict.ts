@@ -13,6 +13,8 @@ export interface Judged {
   readonly isOne: boolean
   /** Whether the best loses money. */
   readonly loses: boolean
+  /** Distinct trials of this sweep alone, with those that halving sorted out. */
+  readonly own: number
 }
 
 /** As many points of a scatter plot as an eye can tell apart. */
@@ -20,7 +22,7 @@ const SHOWN_MAX = 1000
 const BINS = 30
 
 /** `found` are all parts, in their order. */
-export function withLuck({ verdict: judged, isOne, loses }: Judged, found: readonly LuckFound[]): Verdict {
+export function withLuck({ verdict: judged, ...of }: Judged, found: readonly LuckFound[]): Verdict {
   const split = overfittingOf(joined(found.map(({ pairs }) => pairs)))
   const tests = snoopingOf(found.map(({ histories }) => histories))
   const verdict = {
@@ -32,7 +34,7 @@ export function withLuck({ verdict: judged, isOne, loses }: Judged, found: reado
       hansen: shownTest(tests.hansen),
     },
   }
-  return { ...verdict, sentence: isOne ? sentenceOfOne(verdict) : sentenceOf(verdict, loses) }
+  return { ...verdict, sentence: of.isOne ? sentenceOfOne(verdict) : sentenceOf(verdict, of) }
 }
 
 function joined(parts: readonly Float64Array[]): Float64Array {
@@ -65,46 +67,89 @@ function shownOverfitting(found: Overfitting): NonNullable<Verdict['overfitting'
 }
 
 /** The sentence that a trader reads first. */
-function sentenceOf(verdict: Omit<Verdict, 'sentence'>, loses: boolean): string {
-  const { best, trials, counted, sharpe, walkForward: forward, heldOut, overfitting: split } = verdict
+function sentenceOf(verdict: Omit<Verdict, 'sentence'>, { loses, own }: Omit<Judged, 'verdict'>): string {
+  const { best, trials, counted, sharpe } = verdict
   if (trials === 0) return 'Nothing was tried: no choice of values meets the conditions.'
-  const count = counted.toLocaleString('en')
-  if (!best || !sharpe) return `${count} tried, and none meets the objective and its constraints.`
+  const tried = own.toLocaleString('en')
+  if (!best || !sharpe) return `${tried} tried, and none meets the objective and its constraints.`
+  const head = own === 1 ? 'One tried' : `Best of ${tried} tried`
+  const before = counted > own ? ` (${counted.toLocaleString('en')} with those before)` : ''
+  const says = [`${head}${before}${loses ? ', and it loses money' : ''}.`, luckSentence(sharpe.deflated)]
   const luck = sharpe.deflated === null ? null : 1 - sharpe.deflated
-  const head = counted === 1 ? 'One tried' : `Best of ${count} tried`
-  const says = [loses ? `${head}, and it loses money.` : `${head}.`, luckSentence(sharpe.deflated)]
-  const isLucky = luck === null || luck > 0.05
-  const [cell] = forward?.cells ?? []
-  if (forward && forward.cells.length > 1) {
-    const isRobust = forward.passed >= forward.cells.length / 2 && !isLucky
-    says.push(
-      `Walk-forward passes in ${forward.passed} of ${forward.cells.length} cells: ${judged(isRobust)}.`,
-    )
-  } else if (cell) {
-    const kept =
-      cell.efficiency === null
-        ? 'had no profit to keep'
-        : cell.efficiency <= 0
-          ? `${cell.profit < 0 ? 'loses money' : 'earns nothing'} out of sample`
-          : `keeps ${percentText(cell.efficiency)} of the profit`
-    says.push(`Walk-forward ${kept}: ${judged(cell.passed && !isLucky)}.`)
-  } else if (heldOut) {
-    const { efficiency } = heldOut
-    const kept =
-      efficiency === null
-        ? 'had no profit to keep'
-        : efficiency <= 0
-          ? heldOut.netProfit < 0
-            ? 'lose money'
-            : 'earn nothing'
-          : `keep ${percentText(efficiency)} of the profit`
-    says.push(`The bars held out ${kept}: ${judged(efficiency !== null && efficiency >= 0.5 && !isLucky)}.`)
-  } else if (split) {
-    const isRobust = split.probability < 0.1 && !isLucky
-    says.push(`Probability of overfitting: ${percentText(split.probability)}: ${judged(isRobust)}.`)
+  const doubt =
+    luck === null
+      ? 'too few bars tell it from luck'
+      : luck > LUCK_MOST
+        ? `luck is likelier than ${percentText(LUCK_MOST)}`
+        : null
+  const test = testOf(verdict)
+  if (test) {
+    // The reason that decides is named where the figure alone would speak for it.
+    const but = test.but ?? (test.passes ? doubt : null)
+    says.push(`${test.says}${but === null ? '' : `, but ${but}`}: ${judged(test.passes && doubt === null)}.`)
   }
   return says.join(' ')
 }
+
+const LUCK_MOST = 0.05
+
+interface Test {
+  readonly says: string
+  readonly passes: boolean
+  /** Why it does not pass, where its figure does not tell. */
+  readonly but?: string | null
+}
+
+/** What the best did on bars that it was not chosen by; null if nothing was held back. */
+function testOf({
+  walkForward: forward,
+  heldOut,
+  overfitting: split,
+}: Omit<Verdict, 'sentence'>): Test | null {
+  const [cell] = forward?.cells ?? []
+  if (forward && forward.cells.length > 1)
+    return {
+      says: `Walk-forward passes in ${forward.passed} of ${forward.cells.length} cells`,
+      passes: forward.passed >= forward.cells.length / 2,
+    }
+  if (cell) {
+    const { efficiency, profit, passes, passed } = cell
+    if (efficiency === null) return { says: 'Walk-forward had no profit to keep', passes: passed }
+    if (efficiency <= 0)
+      return {
+        says: `Walk-forward ${profit < 0 ? 'loses money' : 'earns nothing'} out of sample`,
+        passes: passed,
+      }
+    return {
+      says: `Walk-forward keeps ${percentText(efficiency)} of the profit`,
+      passes: passed,
+      but: passes.efficiency ? (FAILS.find(([rule]) => !passes[rule])?.[1] ?? null) : null,
+    }
+  }
+  if (heldOut) {
+    const { efficiency, netProfit } = heldOut
+    if (efficiency === null) return { says: 'The bars held out had no profit to keep', passes: false }
+    if (efficiency <= 0)
+      return { says: `The bars held out ${netProfit < 0 ? 'lose money' : 'earn nothing'}`, passes: false }
+    return {
+      says: `The bars held out keep ${percentText(efficiency)} of the profit`,
+      passes: efficiency >= 0.5,
+    }
+  }
+  return (
+    split && {
+      says: `Probability of overfitting: ${percentText(split.probability)}`,
+      passes: split.probability < 0.1,
+    }
+  )
+}
+
+/** The rules of a walk-forward that can fail although most of the profit is kept. */
+const FAILS = [
+  ['runs', 'fewer than half of its windows earn'],
+  ['spread', 'one window earns more than half of it'],
+  ['drawdown', 'a window falls by more than 40%'],
+] as const
 
 /** The sentence for a single backtest, which is one of so many tries. */
 function sentenceOfOne({ counted, sharpe, monteCarlo }: Omit<Verdict, 'sentence'>): string {

@@ -638,6 +638,7 @@ test('an input that is varied by its title and by its variable too is refused, s
   // were tried before.
   const { sweep: done } = await sweep({ inputs: { fast: 9 }, where: [], space: [{ input: 'Fast', ...one }] })
   expect(done).toMatchObject({ state: 'done', tried: 3, counted: 22 })
+  expect(done.sentence).toStartWith('Best of 3 tried (22 with those before')
   pool.close()
 })
 
@@ -675,5 +676,7 @@ test('the sentence says when even the best loses', async () => {
   expect(verdict.sentence).toMatch(
     /^Best of 2\d tried, and it loses money\. Chance that luck alone did this: .*: not robust\.$/,
   )
+  // Neither does the trial with the best neighbours make money.
+  expect(verdict.robust).toBeNull()
   pool.close()
 })
