@@ -1,8 +1,13 @@
 // The caller's alerts and their firings.
 
+import { ownerOf, seriesKey } from '../market/bar-store.ts'
+import { formatInterval, parseInterval } from '../market/interval.ts'
+import { barsSeenBy } from '../market/seen-bars.ts'
+import { silenceText } from '../market/silence.ts'
 import { withoutMemory, type Alert, type Firing } from '../notify/alerts/alert.ts'
 import type { Letter } from '../notify/mail/mail.ts'
 import type { Alert as AlertWire, Firing as FiringWire, Letter as LetterWire } from '../wire/alert.ts'
+import type { Scope } from '../wire/scopes.ts'
 import { type ApiDeps, perServer } from './access.ts'
 import { instantOf, listed, pageName, pageOf } from './fields.ts'
 import { ItemTexts } from './item-texts.ts'
@@ -23,25 +28,50 @@ type FiringRecord = Omit<Firing, 'escalatesAt' | 'acknowledgedAt'> &
 
 const textsOn = perServer((deps) => new ItemTexts(deps.features.alerts.records, wire, deps.moment))
 
-/** Without a mail server letters stay in the outbox, which the caller should know. */
-const warningsFor = ({ features }: ApiDeps, alert: Alert) =>
-  alert.channels.includes('email') && !features.mail.configured
-    ? {
-        warnings: [
-          {
-            code: 'channel_not_configured',
-            path: `/channels/${alert.channels.indexOf('email')}`,
-            message: 'No mail server is set (SMTP_URL). Mail is kept in the outbox until one is.',
-          },
-        ],
-      }
-    : {}
+/** That nothing comes of what was asked for, and why: no bars, or no mail from the outbox. */
+function warningsFor({ features }: ApiDeps, alert: Alert, silence: string | null) {
+  const warnings: Warning[] = []
+  if (silence !== null) warnings.push({ code: 'no_new_bars', path: '/symbol', message: silence })
+  if (alert.channels.includes('email') && !features.mail.configured)
+    warnings.push({
+      code: 'channel_not_configured',
+      path: `/channels/${alert.channels.indexOf('email')}`,
+      message: 'No mail server is set (SMTP_URL). Mail is kept in the outbox until one is.',
+    })
+  return warnings.length > 0 ? { warnings } : {}
+}
+
+interface Warning {
+  readonly code: string
+  readonly path: string
+  readonly message: string
+}
+
+/** Of the bars that an alert waits for; null if they come, or if the caller may not know. */
+async function silenceOf(
+  { bars, clock, features: { feeds } }: ApiDeps,
+  userId: string,
+  may: (scope: Scope) => boolean,
+  of: Pick<Alert, 'exchange' | 'symbol' | 'interval'>,
+): Promise<string | null> {
+  const interval = parseInterval(of.interval)
+  if (!interval || !may('bars:read')) return null
+  const key = seriesKey(of.exchange, of.symbol, formatInterval(interval))
+  const source = await barsSeenBy(bars, userId).source(key)
+  const text = (why: string | null) => silenceText(key, source?.last ?? null, clock.now(), why)
+  if (text(null) === null) return null
+  // A private series hides the shared one that a provider feeds.
+  if (source && ownerOf(source) !== '') return text(null)
+  const { isSilent, why } = await feeds.whySilent(key)
+  return isSilent ? text(why) : null
+}
 
 export const ALERT_ROUTES: Routes = {
-  'POST /api/platform/alerts': async ({ deps, caller, body, once }) => {
+  'POST /api/platform/alerts': async ({ deps, caller, body, once, may }) => {
     const fields = { ...body, expiresAt: instantOf(body.expiresAt, '/expiresAt') }
+    const silence = await silenceOf(deps, caller.user.id, may, body)
     return once(
-      (alert: Alert) => ({ id: alert.id, alert: wire(alert), ...warningsFor(deps, alert) }),
+      (alert: Alert) => ({ id: alert.id, alert: wire(alert), ...warningsFor(deps, alert, silence) }),
       (also) => deps.features.alerts.create(caller.user.id, fields, also),
     )
   },
@@ -85,11 +115,12 @@ export const ALERT_ROUTES: Routes = {
       await deps.features.alerts.firings(caller.user.id, params.id, pageOf(query, 500)),
       firingWire,
     ),
-  'PATCH /api/platform/alerts/{id}': async ({ deps, caller, params, body }) => {
+  'PATCH /api/platform/alerts/{id}': async ({ deps, caller, params, body, may }) => {
     const { expiresAt, ...rest } = body
     const fields = expiresAt === undefined ? rest : { ...rest, expiresAt: instantOf(expiresAt, '/expiresAt') }
     const alert = await deps.features.alerts.change(caller.user.id, params.id, fields)
-    return { alert: wire(alert), ...warningsFor(deps, alert) }
+    const silence = alert.state === 'active' ? await silenceOf(deps, caller.user.id, may, alert) : null
+    return { alert: wire(alert), ...warningsFor(deps, alert, silence) }
   },
   'DELETE /api/platform/alerts/{id}': async ({ deps, caller, params }) => {
     await deps.features.alerts.remove(caller.user.id, params.id)

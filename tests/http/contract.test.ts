@@ -83,7 +83,7 @@ describe('answers have the decided shape', () => {
   }
   // Method, path, body, the top-level fields besides `ok`.
   const CALLS = [
-    ['POST', '/api/platform/alerts', ALERT, 'alert id'],
+    ['POST', '/api/platform/alerts', ALERT, 'alert id warnings'],
     ['GET', '/api/platform/alerts', null, 'alerts nextCursor'],
     ['POST', '/api/platform/ideas', IDEA, 'id idea'],
     [

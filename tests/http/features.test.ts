@@ -51,7 +51,14 @@ describe('alerts', () => {
       ok: true,
       id: expect.stringMatching(/^al_/),
       alert: { state: 'active', interval: '1d', frequency: 'once' },
-      warnings: [{ code: 'channel_not_configured', path: '/channels/0' }],
+      warnings: [
+        {
+          code: 'no_new_bars',
+          path: '/symbol',
+          message: expect.stringContaining('there are none of SP:SPX'),
+        },
+        { code: 'channel_not_configured', path: '/channels/0' },
+      ],
     })
     expect((await me.get('/api/platform/alerts')).json).toMatchObject({ alerts: [{ id }], nextCursor: null })
     expect((await me.patch(`/api/platform/alerts/${id}`, { state: 'paused' })).json.alert.state).toBe(

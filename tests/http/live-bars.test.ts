@@ -52,6 +52,11 @@ async function live(engine: 'real' | 'stand-in' = 'stand-in') {
   return {
     ...server,
     call,
+    bring: (body: string) =>
+      server.call('POST', `/api/platform/bars/import?${query('1m')}`, {
+        headers: { ...cookie, 'content-type': 'text/csv' },
+        body,
+      }),
     clock,
     venue,
     pass: (ms: number) => clock.hand.pass(ms),
@@ -67,7 +72,18 @@ async function live(engine: 'real' | 'stand-in' = 'stand-in') {
 test('an alert by itself asks nobody; once its provider is chosen, its series comes too', async () => {
   await using it = await live()
   const alert = { ...SERIES, kind: 'price', op: 'crossing_up', price: 1e9, channels: ['email'] }
-  await it.call('POST', '/alerts', alert)
+  const why =
+    'Nobody has chosen Binance here yet. Follow or fetch one of its series, and it is asked for this one too.'
+  const warned = async () => {
+    const { warnings = [] } = (await it.call('POST', '/alerts', alert)).json
+    return warnings.flatMap(({ code, message }: Record<string, string>) =>
+      code === 'no_new_bars' ? [message] : [],
+    )
+  }
+  expect(await warned()).toEqual([`No new bars come: there are none of BINANCE:BTCUSDT 1m yet. ${why}`])
+  await it.bring('time,open,high,low,close,volume\n2024-05-05T00:00:00Z,1,2,1,2,3\n')
+  const old = 'No new bars come: the newest of BINANCE:BTCUSDT 1m is of 2024-05-05.'
+  expect(await warned()).toEqual([`${old} ${why}`])
   await it.pass(61_000)
   expect([it.venue.requests, it.venue.connections]).toEqual([0, 0])
   const [feed] = (await it.call('GET', '/feeds')).json.feeds
@@ -79,10 +95,9 @@ test('an alert by itself asks nobody; once its provider is chosen, its series co
     cuts: 0,
     mended: 0,
   })
-  expect(feed.said).toBe(
-    'Nobody has chosen Binance here yet. Follow or fetch one of its series, and it is asked for this one too.',
-  )
+  expect(feed.said).toBe(why)
   await it.call('POST', '/feeds', { ...SERIES, symbol: 'ETHUSDT' })
+  expect(await warned()).toEqual([])
   await it.pass(5000)
   const feeds = (await it.call('GET', '/feeds')).json.feeds
   expect(feeds.map(({ symbol }: { symbol: string }) => symbol).sort()).toEqual(['BTCUSDT', 'ETHUSDT'])

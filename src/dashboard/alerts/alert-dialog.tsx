@@ -88,7 +88,8 @@ function AlertForm({ wish }: { readonly wish: AlertWish }) {
         : await call('POST /api/platform/alerts', { body })
       alertsChanged.value++
       for (const warning of answer.warnings ?? []) toast(warning.message)
-      toast(alert ? 'Alert changed' : 'Alert is on', { tone: 'up' })
+      const isSilent = answer.warnings?.some(({ code }) => code === 'no_new_bars') ?? false
+      toast(alert ? 'Alert changed' : 'Alert is on', isSilent ? {} : { tone: 'up' })
       onClose()
     },
   })

@@ -1,8 +1,9 @@
 // Alerts and firings as rows, shared by the page and the drawer.
 
 import { useEffect, useState } from 'preact/hooks'
+import { intervalMs, parseInterval } from '../../market/interval.ts'
 import { call } from '../api-client.ts'
-import { marketText } from '../format.ts'
+import { marketText, time } from '../format.ts'
 import { onLive } from '../live.ts'
 import { Ago } from '../ui/ago.tsx'
 import { Menu } from '../ui/menu.tsx'
@@ -17,9 +18,13 @@ import {
 } from './alert-model.ts'
 import { attempt, Confirm, useLoad, type Loaded, usePages, type Paged } from '../frame/page.tsx'
 import { showOnChart } from '../frame/show-on-chart.ts'
+import { timezone } from '../settings.ts'
 import { alertAt } from '../workspace.ts'
 import { alertsChanged } from './on-charts.ts'
+import { lookForSilence, silenceOf } from './silence.ts'
 import s from './alerts.module.css'
+
+const DAY_MS = 86_400_000
 
 export function useAlerts(): { alerts: Loaded<readonly Alert[]>; firings: Loaded<Paged<Firing>> } {
   const [tick, setTick] = useState(0)
@@ -28,6 +33,10 @@ export function useAlerts(): { alerts: Loaded<readonly Alert[]>; firings: Loaded
     return onLive('firing', again, again)
   }, [])
   const keys = [alertsChanged.value, tick]
+  useEffect(() => {
+    // Alerts are shown without it as well.
+    lookForSilence().catch(() => undefined)
+  }, keys)
   const alerts = useLoad(async (signal) => (await call('GET /api/platform/alerts', { signal })).alerts, keys)
   const firings = usePages(async (query, signal) => {
     const answer = await call('GET /api/platform/alerts/firings', { query, signal })
@@ -39,6 +48,7 @@ export function useAlerts(): { alerts: Loaded<readonly Alert[]>; firings: Loaded
 export function AlertRow({ alert }: { readonly alert: Alert }) {
   const [deleting, setDeleting] = useState(false)
   const destinations = destinationsText(alert)
+  const silence = silenceOf(alert)
   const live = alert.state === 'active' || alert.state === 'throttled'
   const turn = (state: 'active' | 'paused') =>
     attempt(
@@ -56,9 +66,10 @@ export function AlertRow({ alert }: { readonly alert: Alert }) {
           {destinations && ` · to ${destinations}`}
         </span>
         {alert.problem && <span class={`${s.note} down`}>{alert.problem}</span>}
+        {silence !== null && <span class={s.note}>{silence}</span>}
       </div>
       <div class={s.side}>
-        <Badge tone={STATE_TONES[alert.state]}>{alert.state}</Badge>
+        <Badge tone={silence === null ? STATE_TONES[alert.state] : 'warn'}>{alert.state}</Badge>
         <span class={s.note}>
           {alert.lastFiredAt === null ? 'made' : 'fired'} <Ago at={alert.lastFiredAt ?? alert.createdAt} />
         </span>
@@ -101,6 +112,15 @@ export function AlertRow({ alert }: { readonly alert: Alert }) {
   )
 }
 
+/** The time of a bar that had closed long before it fired, as that of an import. */
+function barText({ barTime, firedAt, interval }: Firing): string {
+  const parsed = parseInterval(interval)
+  const length = parsed ? intervalMs(parsed) : 0
+  return firedAt - barTime < 2 * length + DAY_MS
+    ? ''
+    : ` · bar of ${time(barTime, timezone.value || 'UTC', length < DAY_MS)}`
+}
+
 export function FiringRow({ firing }: { readonly firing: Firing }) {
   const acknowledge = () =>
     attempt(
@@ -120,6 +140,7 @@ export function FiringRow({ firing }: { readonly firing: Firing }) {
           <strong>{firing.message}</strong>
           <span class={s.note}>
             {marketText(firing)}
+            {barText(firing)}
             {firing.channels.length > 0 &&
               ` · ${firing.channels.map((one) => (one === 'email' ? 'e-mail' : one)).join(', ')}`}
           </span>

@@ -89,6 +89,19 @@ export class Feeds {
     ]
   }
 
+  /** Whether no provider brings bars of a series that somebody waits for, and why, with what to do; null if nobody knows. */
+  async whySilent(key: SeriesKey): Promise<{ readonly isSilent: boolean; readonly why: string | null }> {
+    const name = seriesName(key)
+    const found = (await this.list()).find((feed) => seriesName(feed.key) === name)
+    if (found) return { isSilent: found.state === 'stopped', why: found.lastError }
+    const provider = this.#providerOf(key.exchange)
+    if (!provider) return { isSilent: true, why: null }
+    if (!this.enabled) return { isSilent: true, why: SWITCHED_OFF.lastError }
+    // It is listed a minute later at most.
+    const isChosen = (await this.#chosen.soFar()).has(provider.name)
+    return { isSilent: !isChosen, why: this.#notChosen(key).lastError }
+  }
+
   #notChosen({ exchange }: SeriesKey) {
     const provider = this.#providerOf(exchange)?.name ?? null
     const lastError = `Nobody has chosen ${provider ?? exchange} here yet. Follow or fetch one of its series, and it is asked for this one too.`

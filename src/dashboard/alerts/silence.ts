@@ -1,0 +1,38 @@
+// Alerts whose bars do not come: by the newest bar of their series, and by what is known of its feed.
+
+import { signal } from '@preact/signals'
+import type { SymbolFacts } from '../../wire/bars.ts'
+import type { Feed } from '../../wire/feed.ts'
+import { silenceText } from '../../market/silence.ts'
+import { call } from '../api-client.ts'
+import { isSameMarket } from '../charts.ts'
+import type { Alert } from './alert-model.ts'
+
+interface Known {
+  readonly symbols: readonly SymbolFacts[]
+  readonly feeds: readonly Feed[]
+}
+const known = signal<Known | null>(null)
+
+export async function lookForSilence(): Promise<void> {
+  const [{ symbols }, { feeds }] = await Promise.all([
+    call('GET /api/platform/symbols'),
+    call('GET /api/platform/feeds'),
+  ])
+  known.value = { symbols, feeds }
+}
+
+/** Why an alert that is on has nothing to look at; null if it has, or while nobody knows. */
+export function silenceOf(alert: Alert): string | null {
+  const { state, exchange, symbol, interval } = alert
+  if (known.value === null || (state !== 'active' && state !== 'throttled')) return null
+  const { symbols, feeds } = known.value
+  const facts = symbols.find((one) => one.exchange === exchange && one.symbol === symbol)
+  const all = facts?.series ?? []
+  const own = all.find((series) => series.interval === interval)
+  const feed = own?.shared === false ? undefined : feeds.find((one) => isSameMarket(one, alert))
+  if (feed && feed.state !== 'stopped') return null
+  // Bars of other intervals may be made into those of the alert.
+  const newest = (own ? [own] : all).map(({ last }) => last)
+  return silenceText(alert, newest.length > 0 ? Math.max(...newest) : null, Date.now(), feed?.said ?? null)
+}
