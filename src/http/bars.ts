@@ -286,7 +286,7 @@ async function* limited(
   { body, headers }: Request,
   { sha256 }: FileQuery,
 ): AsyncGenerator<Uint8Array> {
-  if (!body) throw invalidField('', 'required', 'expected bars in the body')
+  if (!body) throw invalidField('', 'required', 'The file is empty. Expected bars in the body.')
   const format = headers.get('content-type')?.includes('json') ? 'json' : 'csv'
   const hash = sha256 === undefined ? null : new Bun.CryptoHasher('sha256')
   let size = 0

@@ -27,6 +27,8 @@ const BLOCK_ROWS = 65_536
 /** Blocks that are sorted together: 12 MB, for which the thread does nothing else for some 100 ms. */
 const RUN_BLOCKS = 4
 const ERRORS_MAX = 20
+/** Of the wrong rows so many stand in the sentence; the fields of the answer have all. */
+const NAMED_MAX = 5
 /** For the rows of bars: of eight years of seconds without a pause, of which each has up to 64 trades. */
 const ROWS_BYTES = 256 << 20
 
@@ -397,8 +399,11 @@ function refused(errors: readonly RowError[], more: boolean): Problem {
   const said = errors.map(
     ({ row, file, message }) => `row ${row}${file === '' ? '' : ` of ${file.slice(-100)}`}: ${message}`,
   )
-  const others = errors.length > 1 ? ` (and ${errors.length - 1}${more ? ' or more' : ''} other rows)` : ''
-  return new Problem(422, 'validation_failed', `Nothing was imported: ${said[0] ?? ''}${others}.`, {
+  const rest = errors.length - NAMED_MAX
+  const others =
+    rest > 0 ? ` (and ${rest}${more ? ' or more' : ''} other ${rest === 1 ? 'row' : 'rows'})` : ''
+  const named = said.slice(0, NAMED_MAX).join('; ')
+  return new Problem(422, 'validation_failed', `Nothing was imported: ${named}${others}.`, {
     fields: errors.map(({ row }, i) => ({
       in: 'body',
       path: `/rows/${row}`,

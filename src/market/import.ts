@@ -133,9 +133,10 @@ export async function stageNamed(
   })
   const staged = await stage.finish()
   const { draft } = staged
+  const areBars = reading.files.every(({ kind }) => kind === 'bars')
   const fitted = volumeBars
     ? { bars: staged.bars, findings: [] }
-    : await fittedTo(staged.bars, draft, step, symbol)
+    : await fittedTo(staged.bars, draft, step, symbol, areBars)
   const { bars } = fitted
   const { findings, ...seen } = await looked(bars, draft, stage, options())
   const made = fitted.findings.some(({ kind }) => kind === 'finer_bars')
@@ -160,12 +161,20 @@ export async function stageNamed(
 }
 
 /** Of a large file the bars are in the draft as they were, where none can be made of others any more. */
-async function fittedTo(bars: Bars, draft: BarDraft | null, of: Interval | null, symbol: SymbolInfo) {
-  const { areFiner, fittedBars, standBetween } = await import('./files/fitted-bars.ts')
-  if (draft === null)
-    return fittedBars(bars, { of, found: inferInterval(bars), calendar: calendarOf(symbol) })
-  const beginning = await draft.read({ first: SPACING_BARS })
+async function fittedTo(
+  bars: Bars,
+  draft: BarDraft | null,
+  of: Interval | null,
+  symbol: SymbolInfo,
+  areBars: boolean,
+) {
+  const { areFiner, coarserBars, fittedBars, standBetween } = await import('./files/fitted-bars.ts')
+  const beginning = draft === null ? bars : await draft.read({ first: SPACING_BARS })
   const found = inferInterval(beginning)
+  // Bars of trades are of the interval, however rarely somebody trades.
+  const coarser = areBars && of !== null && found !== null ? coarserBars(beginning, of, found) : []
+  if (coarser.length > 0) return { bars, findings: coarser }
+  if (draft === null) return fittedBars(bars, { of, found, calendar: calendarOf(symbol) })
   if (of !== null && found !== null && areFiner(beginning, of)) throw standBetween(found, of)
   return { bars, findings: [] }
 }
@@ -299,6 +308,7 @@ const TOLD: Readonly<Partial<Record<FindingKind, string>>> = {
   unknown_zone: 'zone_unknown',
   period_end: 'bars_by_end',
   finer_bars: 'finer_bars',
+  coarser_bars: 'coarser_bars',
 }
 
 /** Hours off are seen by nobody who reads only how many bars there are, nor are bars of another symbol. */

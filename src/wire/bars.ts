@@ -140,6 +140,7 @@ const FileReading = Type.Object(
     format: Type.String({ description: '`csv`, `json`, `parquet` or `arrow`.' }),
     kind: Type.String({ description: '`bars`, `trades` or `quotes`.' }),
     rows: Type.Integer(),
+    encoding: Type.Optional(Type.String({ description: 'Of its text, where it is not UTF-8.' })),
     dialect: nullable(
       Type.Object(
         {
@@ -173,7 +174,7 @@ const Finding = Type.Object(
   {
     kind: Type.String({
       description:
-        '`gap`, `missing_days`, `outside_session`, `same_session`, `zero_volume`, `no_volume`, `spike`, `split`, `duplicate`, `empty_row`, `unknown_zone`, `unknown_side`, `finer_bars` or `period_end`.',
+        '`gap`, `missing_days`, `outside_session`, `same_session`, `zero_volume`, `no_volume`, `spike`, `split`, `duplicate`, `empty_row`, `unknown_zone`, `unknown_side`, `finer_bars`, `coarser_bars` or `period_end`.',
     }),
     count: Type.Integer(),
     message: Type.String(),

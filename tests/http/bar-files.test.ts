@@ -213,3 +213,20 @@ test('trades of files in any order, and of uploads that overlap, make whole bars
   await imported(file('2.csv', c, d))
   expect(await bars()).toMatchObject(whole)
 })
+
+test('a file of a German Windows is read and said to be one, and an empty one is said to be empty', async () => {
+  const { send } = await open()
+  const german =
+    'Datum;Eröffnung;Hoch;Tief;Schluss;Umsatz\n02.01.2023;15.234,50;15.601,83;15.165,14;15.534,97;7\n'
+  const looked = await send('/api/platform/bars/inspect?fileName=dax.csv', Buffer.from(german, 'latin1'))
+  expect(looked.json).toMatchObject({
+    count: 1,
+    bars: { open: [15_234.5], close: [15_534.97], volume: [7] },
+    read: { files: [{ encoding: 'windows-1252' }] },
+  })
+  expect(looked.json.read.files[0].text).toStartWith('CSV, in the letters of Windows-1252: ')
+  for (const path of ['inspect?fileName=dax.csv', `import?${SERIES}`]) {
+    const { status, json } = await send(`/api/platform/bars/${path}`, '')
+    expect([status, json.error.message]).toEqual([422, expect.stringMatching(/the file is empty/i)])
+  }
+})

@@ -272,8 +272,44 @@ describe('a file says by itself what wrote it', () => {
   test('UTF-16, a byte order mark, and times in nanoseconds', async () => {
     const text = 'time,open,high,low,close,volume\n1709632800000000000,10,12,9,11,5\n'
     const wide = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, 'utf16le')])
-    expect((await read(wide)).bars).toEqual(UTC.slice(0, 1))
+    expect(await read(wide)).toMatchObject({
+      bars: UTC.slice(0, 1),
+      says: expect.stringContaining('CSV, in the letters of UTF-16: '),
+    })
     expect((await read(`\uFEFF${text}`)).says).toContain('nanoseconds')
+  })
+
+  test.each(['Umsatz', 'Stücke', 'Stuecke'])('German in the letters of Windows, with %s', async (volume) => {
+    const text = `Datum;Eröffnung;Hoch;Tief;Schluss;${volume}\n05.03.2024 10:00;10,0;12,0;9,0;11,0;5\n`
+    const plain = await read(text)
+    expect(plain.bars).toEqual(UTC.slice(0, 1))
+    expect(await read(Buffer.from(text, 'latin1'))).toEqual(
+      /[^\0-\x7f]/.test(text)
+        ? { ...plain, says: plain.says.replace('CSV', 'CSV, in the letters of Windows-1252') }
+        : plain,
+    )
+  })
+
+  test('UTF-8 whose first bytes end within a letter is UTF-8', async () => {
+    const row = (i: number) => `${1_709_632_800 + i * 60},10,12,9,11,ö\n`
+    const bytes = Buffer.from(
+      `time,open,high,low,close,note\n${Array.from({ length: 300 }, (_, i) => row(i)).join('')}`,
+    )
+    const cut = bytes.indexOf('ö', 5000) + 1
+    const pieces = [bytes.subarray(0, cut), bytes.subarray(cut)]
+    const { read: found } = await stageBars(pieces, { symbol: COIN }, null)
+    expect([found.count, found.files[0]?.encoding]).toEqual([300, undefined])
+  })
+
+  test('wrong rows are named, the first five of them with their reasons', async () => {
+    const wrong = (count: number) =>
+      read.bind(null, `time,open,high,low,close\n${'1709632800,10,8,9,11\n'.repeat(count)}`)
+    const said = async (count: number) => await wrong(count)().catch((error: Error) => error.message)
+    const row = (n: number) => `row ${n}: high is below low`
+    expect(await said(2)).toBe(`Nothing was imported: ${row(2)}; ${row(3)}.`)
+    const five = [2, 3, 4, 5, 6].map(row).join('; ')
+    expect(await said(6)).toBe(`Nothing was imported: ${five} (and 1 other row).`)
+    expect(await said(30)).toBe(`Nothing was imported: ${five} (and 15 or more other rows).`)
   })
 
   test('thousands are not decimals', async () => {
@@ -978,7 +1014,7 @@ describe('packed files', () => {
 
   test('a file that nobody can read is named', async () => {
     for (const [text, message] of [
-      ['', 'row 1: there are no rows'],
+      ['', 'row 1: there are no rows, the file is empty'],
       ['hello\n', 'row 1: expected several columns, found one'],
     ] as const)
       expect(await refusal(zip([entry(), entry({ name: 'notes/of $& mine.txt', text })]))).toBe(

@@ -241,7 +241,7 @@ describe('what is refused, with its row', () => {
   })
 
   test('an empty file', async () => {
-    expect(await mistakes('')).toEqual(['row 1: there are no rows'])
+    expect(await mistakes('')).toEqual(['row 1: there are no rows, the file is empty'])
     expect(await mistakes('time,open,high,low,close\n')).toEqual(['row 1: there are no bars'])
   })
 
@@ -364,6 +364,30 @@ test('an import tells what it did, and makes finer bars into bars of its interva
   const sevens = text.replace('1709632860', '1709633220')
   expect(attempt('1h', sevens)).rejects.toThrow('bars of 7m, which would stand between those of 1h')
   expect(await attempt('7m', sevens)).toMatchObject({ inserted: 2 })
+})
+
+test('days that are called minutes are told before and when they are stored; a market that seldom trades is not', async () => {
+  const cache = new BarCache(testBars())
+  const csv = (times: readonly number[]) =>
+    Buffer.from(
+      ['time,open,high,low,close,volume', ...times.map((at) => `${1_709_596_800 + at},10,12,9,11,5`)].join(
+        '\n',
+      ),
+    )
+  const days = csv(Array.from({ length: 5 }, (_, i) => i * 86_400))
+  const said = {
+    code: 'coarser_bars',
+    message:
+      '5 bars that are 1d apart, in a series of 1m: stored as bars of 1m; if they are of 1d, import them so.',
+  }
+  const minutes = seriesKey('E', 'S', '1m')
+  const told = async (read: typeof inspectBars | typeof importBars, key: typeof minutes, bytes: Buffer) =>
+    (await read(cache, key, [bytes])).warnings.filter(({ code }) => code === 'coarser_bars')
+  for (const read of [inspectBars, importBars]) {
+    expect(await told(read, minutes, days)).toEqual([said])
+    expect(await told(read, seriesKey('E', 'S', '1d'), days)).toEqual([])
+    expect(await told(read, minutes, csv([0, 3600, 7200, 7260, 10_800, 14_400]))).toEqual([])
+  }
 })
 
 test('a flat file of Polygon is read by the names of its columns', async () => {

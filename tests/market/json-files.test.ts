@@ -196,7 +196,7 @@ test.each([
       [AT, 9, 12, 10, 11, 5],
       [AT + 60, 12, 9, 10, 11, 5],
     ],
-    'row 1: open is outside of low to high (and 1 other rows)',
+    'row 1: open is outside of low to high; row 2: high is below low.',
   ],
   ['two lists of bars', { bars: { AAPL: LISTS, MSFT: LISTS } }, 'has two lists of bars; keep one of them'],
   ['an error', { retCode: 10_001, retMsg: 'params error', result: {} }, 'expected a list of bars'],

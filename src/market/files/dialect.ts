@@ -144,7 +144,9 @@ const NAMES: Readonly<Record<Role, readonly string[]>> = {
     'close c closelast close/last last latest closeprice закрытие закр закр. price цена schluss schlusskurs letzter 收盘 收盘价',
     'zamkniecie zamknięcie',
   ),
-  volume: words('volume vol vol. v tickvol tickvolume basevolume объем объём volumen wolumen stücke 成交量'),
+  volume: words(
+    'volume vol vol. v tickvol tickvolume basevolume объем объём volumen wolumen stücke stuecke umsatz 成交量',
+  ),
   price: words('price p last rate цена'),
   quantity: words('qty quantity size amount volume vol v q объем'),
   bid: words('bid bidprice'),
@@ -184,7 +186,7 @@ export function dialectOf(text: string, hints: Hints, fileName = ''): Dialect {
   const delimiter = hints.delimiter === undefined ? delimiterIn(text) : delimiterNamed(hints.delimiter)
   const lines = withoutTickers(linesOf(text, delimiter))
   const [first] = lines
-  if (!first) throw notRead(1, 'there are no rows')
+  if (!first) throw notRead(1, 'there are no rows, the file is empty')
   if (first.cells.length === 1) throw notRead(first.row, 'expected several columns, found one')
   const ofDay = leanOfDay(lines, fileName)
   const shape =

@@ -50,6 +50,22 @@ export function fittedBars(
     : { bars, findings: [] }
 }
 
+/** So many times as long as the interval, a typing error is likelier than a market that trades so rarely. */
+const FAR_COARSER = 10
+
+/** A finding where bars are far coarser than those of the series, none closer to the next, as days that are called minutes. */
+export function coarserBars({ time, length }: Bars, of: Interval, found: Interval): Finding[] {
+  const distance = intervalMs(found)
+  if (length < LEAST || distance < FAR_COARSER * intervalMs(of)) return []
+  for (let i = 1; i < length; i++) if (time[i]! - time[i - 1]! < distance / 2) return []
+  const finding = findingOf('coarser_bars', length)
+  const [apart, wanted] = [formatInterval(found), formatInterval(of)]
+  const message = `${finding.message} that are ${apart} apart, in a series of ${wanted}`
+  return [
+    { ...finding, message, done: `stored as bars of ${wanted}; if they are of ${apart}, import them so` },
+  ]
+}
+
 export function standBetween(found: Interval, of: Interval): Problem {
   const [finer, coarser] = [formatInterval(found), formatInterval(of)]
   return new Problem(

@@ -21,6 +21,7 @@ export const FINDING_KINDS = [
   'unknown_zone',
   'unknown_side',
   'finer_bars',
+  'coarser_bars',
   'period_end',
 ] as const
 export type FindingKind = (typeof FINDING_KINDS)[number]
@@ -265,6 +266,7 @@ const WORDS: Readonly<Record<FindingKind, Words>> = {
     `${asIs(count)}; footprint and volume delta go by the move of the price there`,
   ],
   finer_bars: (count) => [bars(count)],
+  coarser_bars: (count) => [bars(count)],
   period_end: (count) => [
     `${bars(count)} dated by their end`,
     'each was moved to the beginning of its week or month',

@@ -16,6 +16,7 @@ const FORMATS: Readonly<Record<FileReading['format'], string>> = {
   parquet: 'Parquet',
   arrow: 'Arrow',
 }
+const LETTERS = { 'utf-16le': 'UTF-16', 'utf-16be': 'UTF-16', 'windows-1252': 'Windows-1252' } as const
 const UNITS: Readonly<Record<TimeUnit, string>> = {
   s: 'seconds',
   ms: 'milliseconds',
@@ -31,11 +32,12 @@ export function readingText(file: FileReading): string {
 }
 
 /** `CSV as Binance writes it, in a zip`. */
-function formatText({ format, dialect, packing, kind }: FileReading): string {
+function formatText({ format, dialect, packing, kind, encoding }: FileReading): string {
   const of = kind === 'bars' ? '' : ` of ${kind}`
   const by = dialect?.origin ? ` as ${dialect.origin} writes it` : ''
+  const letters = encoding ? `, in the letters of ${LETTERS[encoding]}` : ''
   const inside = packing.length > 0 ? `, packed as ${packing.join(' in ')}` : ''
-  return `${FORMATS[format]}${of}${by}${inside}`
+  return `${FORMATS[format]}${of}${by}${letters}${inside}`
 }
 
 /** What was found out about the text of a file, a phrase each. */

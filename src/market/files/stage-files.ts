@@ -28,12 +28,17 @@ import { readTable, type Table, timesOf } from './table.ts'
 import { TradeBars, VolumeBars } from './trade-bars.ts'
 import { type NamedFile, type Packing, unpacked, UNPACKED_MAX } from './unpack.ts'
 
+/** As `TextDecoder` names them: MetaTrader's programs write UTF-16, and Excel on a German Windows the other. */
+type Encoding = 'utf-16le' | 'utf-16be' | 'windows-1252'
+
 /** How one file was read. */
 export interface FileReading {
   readonly name: string
   readonly packing: readonly Packing[]
   readonly format: FileFormat
   readonly kind: RowKind
+  /** How its text is written, where that is not UTF-8. */
+  readonly encoding?: Encoding
   /** What it says of itself, if it is CSV. */
   readonly dialect: DialectTold | null
   readonly rows: number
@@ -210,7 +215,9 @@ async function stageFile(
   const { name, packing } = file
   const isTable = isParquet(head.first) || isArrow(head.first)
   if (!isTable) refuseForeign(file, head.first)
-  const input = inUtf8(head.first, head.all)
+  const encoding = isTable ? null : encodingOf(head.first)
+  const input = encoding === null ? head.all : inUtf8(encoding, head.all)
+  const written = encoding === null ? {} : { encoding }
   const rowsBefore = stage.added
   if (
     options.format === 'json' ||
@@ -223,6 +230,7 @@ async function stageFile(
       packing,
       format: 'json',
       kind: 'bars',
+      ...written,
       dialect: read.isLocal ? { ...told, columns: {} } : null,
       rows: stage.added - rowsBefore,
       skipped: read.skipped,
@@ -240,7 +248,7 @@ async function stageFile(
       ...(await stageTable(await arrowTable(head.all, options), stage, options)),
     }
   }
-  return { name, packing, format: 'csv', ...(await stageCsv(input, name, stage, options)) }
+  return { name, packing, format: 'csv', ...written, ...(await stageCsv(input, name, stage, options)) }
 }
 
 function isParquet(first: Uint8Array): boolean {
@@ -411,14 +419,23 @@ function refuseForeign({ name }: NamedFile, first: Uint8Array): void {
   if (!isWide && first.subarray(0, 4096).includes(0)) throw unreadable(name, 'this is no text')
 }
 
-/** MetaTrader's programs write UTF-16. */
-async function* inUtf8(first: Uint8Array, all: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const isLittle = first[0] === 0xff && first[1] === 0xfe
-  const isWide = isLittle || (first[0] === 0xfe && first[1] === 0xff)
-  const decoder = new TextDecoder(isLittle ? 'utf-16le' : 'utf-16be')
+/** Null for UTF-8. The names of columns, which alone have other letters, stand in the first bytes. */
+function encodingOf(first: Uint8Array): Encoding | null {
+  if (first[0] === 0xff && first[1] === 0xfe) return 'utf-16le'
+  if (first[0] === 0xfe && first[1] === 0xff) return 'utf-16be'
+  try {
+    // These may end within a letter.
+    new TextDecoder('utf-8', { fatal: true }).decode(first, { stream: true })
+    return null
+  } catch {
+    return 'windows-1252'
+  }
+}
+
+async function* inUtf8(encoding: Encoding, all: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder(encoding)
   const encoder = new TextEncoder()
-  for await (const chunk of all)
-    yield isWide ? encoder.encode(decoder.decode(chunk, { stream: true })) : chunk
+  for await (const chunk of all) yield encoder.encode(decoder.decode(chunk, { stream: true }))
 }
 
 async function* texts(input: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
