@@ -3,8 +3,11 @@
 import { describe, expect, test } from 'bun:test'
 import { inNames, inWords } from '../../src/dashboard/sweeps/figure-words.ts'
 import {
+  allowedOf,
   choicesOf,
   heatOf,
+  inRows,
+  plannedText,
   propertyRows,
   rowProblem,
   rowsOf,
@@ -95,9 +98,68 @@ describe('a range is suggested', () => {
   })
   test('what is half typed is no range', () => {
     const [row] = rowsOf([input({})])
-    expect(rowProblem({ ...row!, max: '' })).toContain('from where')
-    expect(rowProblem({ ...row!, max: '5' })).toContain('below')
-    expect(rowProblem({ ...row!, step: '0' })).toContain('step')
+    expect(rowProblem({ ...row!, min: '' })).toEqual({ part: 'min', text: 'Say from where.' })
+    expect(rowProblem({ ...row!, max: '' })).toEqual({ part: 'max', text: 'Say to where.' })
+    expect(rowProblem({ ...row!, min: '24', max: '6' })).toEqual({
+      part: 'max',
+      text: 'The end, 6, is below the start, 24.',
+    })
+    expect(rowProblem({ ...row!, step: '0' })).toEqual({
+      part: 'step',
+      text: 'The step must be above 0, not 0.',
+    })
+    expect(rowProblem({ ...row!, step: '0.5' })?.part).toBe('step')
+    expect(rowProblem({ ...row!, min: '1.5' })?.part).toBe('min')
+    expect(rowProblem({ ...row!, step: '' })).toBeNull()
+  })
+  test('what the script does not take is refused at its field, with the script’s bounds', () => {
+    const [row] = rowsOf([input({ minval: 1, maxval: 500 })])
+    expect(rowProblem({ ...row!, min: '-5' })).toEqual({
+      part: 'min',
+      text: 'The script takes 1 or more here, not -5.',
+    })
+    expect(rowProblem({ ...row!, max: '501' })).toEqual({
+      part: 'max',
+      text: 'The script takes 500 or less here, not 501.',
+    })
+    const [list] = rowsOf([input({ default: 5, options: [5, 10] })])
+    expect(rowProblem({ ...list!, values: '5, ten' })).toEqual({
+      part: 'values',
+      text: '“ten” is no number.',
+    })
+  })
+  test('what would be tried counts its condition and the bars that there are', () => {
+    const range = (label: string, min: string, max: string, step: string) => ({
+      ...rowsOf([input({ label })])[0]!,
+      on: true,
+      min,
+      max,
+      step,
+    })
+    const rows = [range('Fast', '6', '24', '2'), range('Slow', '15', '50', '5')]
+    expect([choicesOf(rows), allowedOf(rows, 'Fast < Slow')]).toEqual([80, 72])
+    expect(allowedOf(rows, '')).toBe(80)
+    expect(allowedOf(rows, 'Fast > Slow * 9')).toBe(0)
+    for (const where of ['Fast <', 'Other < Slow']) expect(allowedOf(rows, where)).toBeNull()
+    const grid = { size: 80, allowed: 72, isGrid: true, trials: 1000, bars: 20_000, cached: 5105 }
+    expect(plannedText(grid)).toBe(
+      '72 trials of 80 combinations, as the condition leaves, on all 5,105 bars.',
+    )
+    expect(plannedText({ ...grid, allowed: 80, bars: 500 })).toBe('80 trials, on the last 500 bars.')
+    expect(plannedText({ ...grid, allowed: null, cached: null })).toBe(
+      'At most 80 trials, fewer by the condition, on the last 20,000 bars, or all if there are fewer.',
+    )
+    expect(plannedText({ ...grid, size: 5000, allowed: 4000, isGrid: false })).toBe(
+      '1,000 trials of 4,000 combinations, on all 5,105 bars.',
+    )
+  })
+  test('a refusal of the server names the row', () => {
+    const rows = rowsOf([input({ label: 'Fast' })])
+    expect(inRows([{ path: '/space/0/step' }, { path: '/space/0' }, { path: '/where/0' }], rows)).toEqual([
+      { path: '/Fast, step' },
+      { path: '/Fast' },
+      { path: '/where/0' },
+    ])
   })
 })
 

@@ -1,19 +1,30 @@
 // The form that requests a sweep of a script: which inputs to vary, over which values, and the objective.
 
-import { useEffect, useState } from 'preact/hooks'
-import { call } from '../api-client.ts'
-import { count } from '../format.ts'
+import { useEffect, useId, useMemo, useState } from 'preact/hooks'
+import { ApiError, call } from '../api-client.ts'
 import { Form, useForm, type FormOf } from '../ui/form.tsx'
 import { cx, Empty, Field, Select, uiStyles as ui } from '../ui/ui.tsx'
 import { Show, useLoad } from '../frame/page.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { navigate } from '../router.ts'
+import { allSymbols } from '../watchlists/quotes.ts'
 import type { SweepBody } from '../../wire/sweep.ts'
 import { AboutChips, useAbout, type About } from '../research/about-chips.tsx'
 import { settingsOf, type Subject, type TabProps } from '../research/subject.ts'
 import { FIGURES } from '../report/figure-text.ts'
 import { inNames } from './figure-words.ts'
-import { choicesOf, propertyRows, rowProblem, rowsOf, variedOf, type VariedRow } from './sweep-model.ts'
+import {
+  allowedOf,
+  choicesOf,
+  inRows,
+  plannedText,
+  propertyRows,
+  rowProblem,
+  rowsOf,
+  variedOf,
+  type RowPart,
+  type VariedRow,
+} from './sweep-model.ts'
 import j from '../jobs/jobs.module.css'
 import s from './sweeps.module.css'
 
@@ -112,8 +123,11 @@ function OptimiseForm({ subject, about, start }: OptimiseFormProps) {
     wire: SWEEP_FIELDS,
     start: { where: '', objective: 'netProfit', constraints: 'trades >= 5', trials: '1000' },
     async send(values) {
-      const { id } = await call('POST /api/platform/sweeps', {
-        body: bodyOf(subject, about, values, plan, choices),
+      const body = bodyOf(subject, about, values, plan, choices)
+      const { id } = await call('POST /api/platform/sweeps', { body }).catch((error: unknown) => {
+        if (!(error instanceof ApiError)) throw error
+        const { status, code, requestId, message, fields } = error
+        throw new ApiError(status, { code, requestId, message, fields: inRows(fields, chosen) })
       })
       navigate(`/research/sweeps/${id}`)
     },
@@ -122,12 +136,7 @@ function OptimiseForm({ subject, about, start }: OptimiseFormProps) {
   useEffect(() => form.set('where', conditionFor(chosen)), [chosen.map(({ input }) => input.label).join()])
   const set = (at: number, part: Partial<VariedRow>) =>
     setRows(rows.map((row, i) => (i === at ? { ...row, ...part } : row)))
-  const problem =
-    chosen.length === 0
-      ? 'Choose at least one input or property.'
-      : chosen.some((row) => rowProblem(row) !== null)
-        ? 'A range is not complete.'
-        : null
+  const { problem, text } = usePlanned(rows, plan, form.values, about)
   const shown = (ofProperties: boolean) =>
     rows.map((row, at) =>
       (row.property !== undefined) === ofProperties ? (
@@ -160,11 +169,44 @@ function OptimiseForm({ subject, about, start }: OptimiseFormProps) {
         onChange={(part) => setChoices({ ...choices, ...part })}
       />
       <p class={j.note} role="status">
-        {problem ??
-          `${count(tries)} ${tries === 1 ? 'trial' : 'trials'}${size !== null && !isGrid ? ` of ${count(size)} combinations` : ''}, on the last ${count(about.bars)} bars.`}
+        {problem ?? text}
       </p>
     </Form>
   )
+}
+
+/** What the form would start; `problem` says why it cannot. */
+function usePlanned(
+  rows: readonly VariedRow[],
+  { chosen, size, isGrid }: ReturnType<typeof planOf>,
+  { where, trials }: Words,
+  about: About,
+): { readonly problem: string | null; readonly text: string } {
+  const broken = chosen.find((row) => rowProblem(row) !== null)
+  const allowed = useMemo(() => (broken ? null : allowedOf(rows, where)), [rows, where])
+  const cached = useCached(about)
+  const problem =
+    chosen.length === 0
+      ? 'Choose at least one input or property.'
+      : broken
+        ? `${broken.input.label}: ${rowProblem(broken)!.text}`
+        : allowed === 0
+          ? 'The condition leaves no combination to try.'
+          : null
+  const { bars } = about
+  return { problem, text: plannedText({ size, allowed, isGrid, trials: Number(trials), bars, cached }) }
+}
+
+/** How many bars of the series there are; null while that is not known, and where it is built from finer ones. */
+function useCached({ exchange, symbol, interval }: About): number | null {
+  const [known, setKnown] = useState<Awaited<ReturnType<typeof allSymbols>>>([])
+  useEffect(() => {
+    allSymbols().then(setKnown, () => undefined)
+  }, [exchange, symbol, interval])
+  const series = known.find((one) => one.exchange === exchange && one.symbol === symbol)?.series ?? []
+  const all = series.filter((one) => one.interval === interval)
+  // One's own is found before a shared one of the same name.
+  return (all.find(({ shared }) => !shared) ?? all[0])?.count ?? null
 }
 
 interface Words {
@@ -282,7 +324,8 @@ function InputRow({
 }) {
   const { label } = row.input
   const problem = row.on ? rowProblem(row) : null
-  const field = (name: 'min' | 'max' | 'step' | 'values', text: string) => (
+  const problemId = useId()
+  const field = (name: RowPart, text: string) => (
     <label class={cx(s.part, name === 'values' && s.list)}>
       <span>{text}</span>
       <input
@@ -291,7 +334,8 @@ function InputRow({
         value={row[name]}
         disabled={!row.on}
         aria-label={`${label}: ${text}`}
-        aria-invalid={problem !== null}
+        aria-invalid={problem?.part === name}
+        aria-describedby={problem?.part === name ? problemId : undefined}
         onInput={(event) => set({ [name]: event.currentTarget.value })}
       />
     </label>
@@ -315,7 +359,11 @@ function InputRow({
           {field('step', 'step')}
         </>
       )}
-      {problem !== null && <span class={s.wrong}>{problem}</span>}
+      {problem !== null && (
+        <span class={s.wrong} id={problemId}>
+          {problem.text}
+        </span>
+      )}
     </div>
   )
 }

@@ -2,7 +2,8 @@
 
 import { dayToRepeat } from '../../language/behaviour.ts'
 import type { Input as ScriptInput } from '../../wire/script.ts'
-import { ratio } from '../format.ts'
+import { ExpressionError, isTrue, parseExpression } from '../../lib/expression.ts'
+import { count, ratio } from '../format.ts'
 import type { Sweep, SweepBody, SweepTrial } from '../../wire/sweep.ts'
 
 export type Varied = SweepBody['space'][number]
@@ -80,7 +81,7 @@ function suggestion(input: ScriptInput): VariedRow | null {
   if (input.kind === 'bool') return { ...empty, kind: 'values', values: 'true, false' }
   if (input.kind === 'source') return { ...empty, kind: 'values', values: SOURCES }
   const { default: usual, minval, maxval } = input
-  if (!['int', 'float', 'price'].includes(input.kind) || typeof usual !== 'number') return null
+  if (!isNumeric(input) || typeof usual !== 'number') return null
   const isWhole = input.kind === 'int'
   const reach = usual === 0 ? (isWhole ? 10 : 1) : Math.abs(usual)
   const step = input.step ?? niceStep((1.5 * reach) / (SUGGESTED - 1), isWhole)
@@ -109,22 +110,58 @@ export function variedOf({ input, property, kind, min, max, step, values }: Vari
   return { ...name, min: Number(min), max: Number(max), ...(step.trim() !== '' && { step: Number(step) }) }
 }
 
-function listOf(text: string, { kind }: ScriptInput): Choice[] {
+function listOf(text: string, input: ScriptInput): Choice[] {
   const parts = text.split(',').map((part) => part.trim())
   return parts
     .filter((part) => part !== '')
-    .map((part) =>
-      kind === 'bool' ? part === 'true' : ['int', 'float', 'price'].includes(kind) ? Number(part) : part,
-    )
+    .map((part) => (input.kind === 'bool' ? part === 'true' : isNumeric(input) ? Number(part) : part))
 }
 
-/** Why a row cannot be sent, or null. */
-export function rowProblem({ kind, min, max, step, values }: VariedRow): string | null {
-  if (kind === 'values') return values.trim() === '' ? 'Name at least one value.' : null
-  const [from, to, by] = [min, max, step].map((text) => (text.trim() === '' ? NaN : Number(text)))
-  if (Number.isNaN(from) || Number.isNaN(to)) return 'Say from where to where.'
-  if (to! < from!) return 'The end is below the start.'
-  return step.trim() === '' || by! > 0 ? null : 'The step must be above 0.'
+export type RowPart = 'min' | 'max' | 'step' | 'values'
+interface RowProblem {
+  readonly part: RowPart
+  readonly text: string
+}
+
+const isNumeric = ({ kind }: ScriptInput) => ['int', 'float', 'price'].includes(kind)
+
+/** Which field of a row cannot be sent, and why; null if all can. The bounds are those of the script's input. */
+export function rowProblem({ input, kind, min, max, step, values }: VariedRow): RowProblem | null {
+  if (kind === 'values') {
+    if (values.trim() === '') return { part: 'values', text: 'Name at least one value.' }
+    const parts = values.split(',').map((part) => part.trim())
+    const text = isNumeric(input)
+      ? parts
+          .filter((part) => part !== '')
+          .map((part) => valueProblem(part, input))
+          .find((one) => one !== null)
+      : null
+    return text ? { part: 'values', text } : null
+  }
+  if (min.trim() === '') return { part: 'min', text: 'Say from where.' }
+  const from = valueProblem(min, input)
+  if (from !== null) return { part: 'min', text: from }
+  if (max.trim() === '') return { part: 'max', text: 'Say to where.' }
+  const to = valueProblem(max, input)
+  if (to !== null) return { part: 'max', text: to }
+  if (Number(max) < Number(min))
+    return { part: 'max', text: `The end, ${max.trim()}, is below the start, ${min.trim()}.` }
+  if (step.trim() !== '' && !(Number(step) > 0))
+    return { part: 'step', text: `The step must be above 0, not ${step.trim()}.` }
+  if (input.kind === 'int' && !Number.isInteger(Number(step)))
+    return { part: 'step', text: 'The script takes whole numbers: so is the step.' }
+  return null
+}
+
+/** Why the script does not take a number as typed. */
+function valueProblem(text: string, { kind, minval, maxval }: ScriptInput): string | null {
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isFinite(value)) return `“${text.trim()}” is no number.`
+  if (kind === 'int' && !Number.isInteger(value))
+    return `The script takes whole numbers here, not ${text.trim()}.`
+  if (minval !== null && value < minval) return `The script takes ${minval} or more here, not ${text.trim()}.`
+  if (maxval !== null && value > maxval) return `The script takes ${maxval} or less here, not ${text.trim()}.`
+  return null
 }
 
 /** The number of combinations; null = infinitely many. */
@@ -141,6 +178,86 @@ function valuesOf({ kind, min, max, step, values, input }: VariedRow): number | 
   if (kind === 'values') return listOf(values, input).length
   if (step.trim() === '') return null
   return Math.max(1, Math.floor((Number(max) - Number(min)) / Number(step) + 1e-9) + 1)
+}
+
+/** More combinations are not counted while a form is typed in. */
+const COUNTED_MAX = 100_000
+
+/** How many combinations a condition leaves; null where the form cannot tell: too many, a half-typed or wrong condition. */
+export function allowedOf(rows: readonly VariedRow[], where: string): number | null {
+  const size = choicesOf(rows)
+  if (size === null || where.trim() === '') return size
+  const chosen = rows.filter(({ on }) => on)
+  const names = chosen.map((row) => nameOf(variedOf(row)))
+  const condition = expressionOf(where)
+  if (size > COUNTED_MAX || !condition?.names.every((name) => names.includes(name))) return null
+  const lists = chosen.map((row): readonly Choice[] => {
+    const { values, min = 0, step = 0 } = variedOf(row)
+    return values ?? Array.from({ length: valuesOf(row) ?? 0 }, (_, i) => tidy(min + step * i))
+  })
+  let allowed = 0
+  for (let at = 0; at < size; at++) {
+    let rest = at
+    const choices = lists.map((list) => {
+      const choice = list[rest % list.length]!
+      rest = Math.floor(rest / list.length)
+      return choice
+    })
+    allowed += Number(isTrue(condition.evaluate((name) => choices[names.indexOf(name)] ?? null)))
+  }
+  return allowed
+}
+
+function expressionOf(text: string) {
+  try {
+    return parseExpression(text)
+  } catch (error) {
+    if (error instanceof ExpressionError) return null
+    throw error
+  }
+}
+
+interface Planned {
+  readonly size: number | null
+  readonly allowed: number | null
+  readonly isGrid: boolean
+  /** What a sampler other than the grid is asked for. */
+  readonly trials: number
+  readonly bars: number
+  /** Bars of the series that are cached; null where it is built from another, or not known. */
+  readonly cached: number | null
+}
+
+/** What the form would start: `72 trials, on all 5,105 bars.` */
+export function plannedText({ size, allowed, isGrid, trials, bars, cached }: Planned): string {
+  const many = (number: number) => `${count(number)} ${number === 1 ? 'trial' : 'trials'}`
+  const on =
+    cached === null
+      ? `on the last ${count(bars)} bars, or all if there are fewer`
+      : cached <= bars
+        ? `on all ${count(cached)} bars`
+        : `on the last ${count(bars)} bars`
+  if (!isGrid) {
+    const of = allowed ?? size
+    return `${many(of === null ? trials : Math.min(trials, of))}${of === null ? '' : ` of ${count(of)} combinations`}, ${on}.`
+  }
+  if (allowed === null) return `At most ${many(size ?? 0)}, fewer by the condition, ${on}.`
+  const left = allowed === size ? '' : ` of ${count(size)} combinations, as the condition leaves`
+  return `${many(allowed)}${left}, ${on}.`
+}
+
+/** Names of the rows in place of their numbers in a refusal: `/space/0/step` → `/Fast, step`. */
+export function inRows<P extends { readonly path: string }>(
+  fields: readonly P[],
+  rows: readonly VariedRow[],
+): P[] {
+  return fields.map((field) => {
+    const [, at, part] = /^\/space\/(\d+)(?:\/(\w+))?/.exec(field.path) ?? []
+    const label = at === undefined ? undefined : rows[Number(at)]?.input.label.replaceAll('/', ' ')
+    return label === undefined
+      ? field
+      : { ...field, path: `/${label}${part === undefined ? '' : `, ${part}`}` }
+  })
 }
 
 export const nameOf = ({ input, property }: Varied): string => input ?? property ?? ''
