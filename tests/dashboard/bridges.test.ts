@@ -78,6 +78,7 @@ describe.skipIf(noBrowser)('a bridge', () => {
     await page.getByRole('button', { name: 'Add as a dry run' }).click()
     const bridges = page.getByRole('table', { name: 'Bridges' })
     await bridges.getByText('dry run').waitFor()
+    await bridges.getByText('would have 0').waitFor()
     await bridges.getByText(`${NAME}: Any other`).waitFor()
     const menu = async (item: string) => {
       await page.getByRole('button', { name: /^More for/ }).click()

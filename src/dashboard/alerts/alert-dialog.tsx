@@ -28,6 +28,7 @@ import { bodyOf, startOf, SUBJECT, type AlertValues } from './alert-values.ts'
 import { AlertWays, Escalation, mailsBy, useWays } from './alert-ways.tsx'
 import s from './alerts.module.css'
 import { alertsChanged } from './on-charts.ts'
+import { isSilentBy } from './silence.ts'
 
 const InputFields = lazy(async () => (await import('../editor/input-fields.tsx')).InputFields)
 const FIELDS = bodyFields('POST /api/platform/alerts')
@@ -88,8 +89,7 @@ function AlertForm({ wish }: { readonly wish: AlertWish }) {
         : await call('POST /api/platform/alerts', { body })
       alertsChanged.value++
       for (const warning of answer.warnings ?? []) toast(warning.message)
-      const isSilent = answer.warnings?.some(({ code }) => code === 'no_new_bars') ?? false
-      toast(alert ? 'Alert changed' : 'Alert is on', isSilent ? {} : { tone: 'up' })
+      toast(alert ? 'Alert changed' : 'Alert is on', isSilentBy(answer.warnings) ? {} : { tone: 'up' })
       onClose()
     },
   })

@@ -10,6 +10,7 @@ import type { Market } from '../charts.ts'
 import { onLive } from '../live.ts'
 import { toast, toastError } from '../ui/ui.tsx'
 import { levelsOf, nameText, type AlertLevel } from './alert-model.ts'
+import { isSilentBy } from './silence.ts'
 
 /** Counts up when an alert was created or changed, so that lists load again. */
 export const alertsChanged = signal(0)
@@ -130,7 +131,7 @@ export function deleteAlert(alert: Alert): void {
     replace(id, null)
     sent(call('DELETE /api/platform/alerts/{id}', { path: { id } }))
   }
-  const make = () => sent(create(bodyOf(alert)).then((made) => (id = made.id)))
+  const make = () => sent(create(bodyOf(alert)).then((made) => (id = made.alert.id)))
   remove()
   timeline.add({ undo: make, redo: remove })
 }
@@ -150,16 +151,16 @@ export function addAlertAt(market: Market, price: number): void {
   let id = ''
   const make = async () => {
     const made = await create(body)
-    id = made.id
+    id = made.alert.id
     return made
   }
   const remove = () => {
     replace(id, null)
     sent(call('DELETE /api/platform/alerts/{id}', { path: { id } }))
   }
-  make().then((alert) => {
+  make().then(({ alert, isSilent }) => {
     alertsChanged.value++
-    toast(`Alert is on: ${nameText(alert)}`, { tone: 'up' })
+    toast(`Alert is on: ${nameText(alert)}`, isSilent ? {} : { tone: 'up' })
     timeline.add({ undo: remove, redo: () => sent(make()) })
   }, toastError)
 }
@@ -167,12 +168,12 @@ export function addAlertAt(market: Market, price: number): void {
 type Body = Args<'POST /api/platform/alerts'>['body']
 
 /** What it was to be told by may be gone since. It is told in the ways that are left then, or else by mail. */
-async function create(body: Body): Promise<Alert> {
+async function create(body: Body): Promise<{ readonly alert: Alert; readonly isSilent: boolean }> {
   try {
     const { alert, warnings = [] } = await call('POST /api/platform/alerts', { body })
     for (const { message } of warnings) toast(message)
     replace(alert.id, alert)
-    return alert
+    return { alert, isSilent: isSilentBy(warnings) }
   } catch (error) {
     const less = error instanceof ApiError ? withoutGone(body, error.fields) : null
     if (!less) throw error

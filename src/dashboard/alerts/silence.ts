@@ -36,3 +36,7 @@ export function silenceOf(alert: Alert): string | null {
   const newest = (own ? [own] : all).map(({ last }) => last)
   return silenceText(alert, newest.length > 0 ? Math.max(...newest) : null, Date.now(), feed?.said ?? null)
 }
+
+/** Whether the answer that armed an alert says so. */
+export const isSilentBy = (warnings: readonly { readonly code: string }[] = []): boolean =>
+  warnings.some(({ code }) => code === 'no_new_bars')
