@@ -66,7 +66,7 @@ test('what a run and an alert do are orders, each stored once under its key, as 
   expect(ofRun.text).not.toContain('some-long-secret')
   const needs = await call('POST', '/bridges', { ...body, sourceId: alertId })
   expect(needs.error.fields[0]).toMatchObject({ path: '/side' })
-  await call('POST', '/bridges', { ...body, sourceId: alertId, side: 'sell', qty: 3 })
+  await call('POST', '/bridges', { ...body, sourceId: alertId, side: 'sell', qty: 3, validSeconds: 604_800 })
   await bring(29)
   const { orders } = await call('GET', '/bridges/orders')
   const of = (id: string) => orders.filter(({ sourceId }: { sourceId: string }) => sourceId === id)
@@ -189,6 +189,12 @@ test('an import of old bars sends nothing of an alert or a strategy, and says of
   const late = (await orders()).filter(({ qty }) => qty > 0)
   expect(new Set(late.map(({ sourceId }) => sourceId))).toEqual(new Set([run.id, alert.id]))
   expect(late.map(({ state, reason }) => `${state} ${reason}`)).not.toContain('delivered null')
+  const { bridges } = (await server.call('GET', '/api/platform/bridges', { headers })).json
+  expect(bridges.find((one: { sourceId: string }) => one.sourceId === alert.id)).toMatchObject({
+    expected: 0,
+    held: 0,
+    difference: 0,
+  })
   expect(late.filter(({ reason }) => reason === 'late').map(({ barTime }) => barTime)).toContain(
     start + 22 * HOUR,
   )

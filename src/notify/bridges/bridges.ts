@@ -160,7 +160,7 @@ export class Bridges extends OwnedRecords<Bridge, Deps> {
   }
 
   async #checked(bridge: Bridge): Promise<Bridge> {
-    const isAlert = bridge.sourceId.startsWith('al_')
+    const isAlert = isOfAlert(bridge)
     for (const field of ['side', 'qty'] as const)
       if (isAlert && bridge[field] === null)
         throw invalidField(`/${field}`, 'required', 'An alert needs a side and a number of contracts.')
@@ -316,7 +316,9 @@ export class Bridges extends OwnedRecords<Bridge, Deps> {
         const said = { barTime, orderId: 'alert', price: null, comment: message, alertMessage: message }
         // A bar may be looked at long after it was over.
         const since = Math.min(firedAt, closesAt(barTime))
-        bridge = await this.#add(orders, stepOfFiring(bridge), { ...said, key, close: price }, since)
+        const after = await this.#add(orders, stepOfFiring(bridge), { ...said, key, close: price }, since)
+        // A firing of long ago leaves nothing that is missing at the receiver.
+        if (orders.at(-1)?.reason !== 'late') bridge = after
       }
       return [bridge, orders]
     })
@@ -336,7 +338,7 @@ export class Bridges extends OwnedRecords<Bridge, Deps> {
     for (const stored of await read.storedMany(items)) {
       if (stored.record.status !== 'active') continue
       const [bridge, orders] = await made(stored.record)
-      if (bridge === stored.record) continue
+      if (bridge === stored.record && orders.length === 0) continue
       const isOpen = orders.some(({ state }) => state === 'pending')
       const [told, more] = isOpen ? [bridge, []] : await withNotice(this.deps, tx, bridge, null)
       changes.push(
@@ -359,7 +361,9 @@ export class Bridges extends OwnedRecords<Bridge, Deps> {
     const now = this.deps.clock.now()
     const since = bridge.marketHours ? await this.deps.opensAt(bridge, closedAt) : closedAt
     const isMoved = order.goal !== order.from
-    const isDry = isMoved && bridge.dryRun
+    const isOld = now - since > bridge.validSeconds * 1000
+    const isLate = isMoved && isOld && isOfAlert(bridge)
+    const isDry = isMoved && bridge.dryRun && !isLate
     orders.push({
       ...freshParcel(
         this.deps.newId('bo'),
@@ -367,11 +371,11 @@ export class Bridges extends OwnedRecords<Bridge, Deps> {
         { ...said, ...order },
         now,
       ),
-      reason: isDry ? 'dry_run' : order.reason,
+      reason: isLate ? 'late' : isDry ? 'dry_run' : order.reason,
       sourceId: bridge.sourceId,
       since,
       body: null,
-      ...((isDry || !isMoved) && { state: 'cancelled', nextAt: null }),
+      ...((isDry || isLate || !isMoved) && { state: 'cancelled', nextAt: null }),
     })
     // A dry run is as if all were taken.
     return isDry ? { ...bridge, held: order.goal, assumed: order.goal } : bridge
@@ -467,6 +471,8 @@ export class Bridges extends OwnedRecords<Bridge, Deps> {
     return forgetOld(this.#orders, this.deps.clock)
   }
 }
+
+const isOfAlert = ({ sourceId }: Bridge) => sourceId.startsWith('al_')
 
 /** What waits at the market. */
 export const placedOf = (waiting: readonly WaitingOrder[]): PlacedOrder[] =>

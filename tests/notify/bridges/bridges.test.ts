@@ -395,6 +395,27 @@ test('firings of an alert are orders of its bridge’s side and size', async () 
   await stop()
 })
 
+test.each([true, false])('a firing of a bar of long ago counts for nothing (live: %p)', async (live) => {
+  const { made, bridges, clock, sent, told, wake, orders, kv, stop } = bridgeWorld()
+  const { id } = await made({ sourceId: 'al_1', side: 'buy', qty: 2, maxPosition: 2 }, live)
+  const fire = async (barTime: number, firings: number) => {
+    const firing = { barTime, firedAt: clock.now(), price: 10, message: '' }
+    await transact(kv, (tx) => bridges.ofFirings(tx, { id: 'al_1', ownerId: 'usr_1', firings }, [firing]))
+    wake()
+    await clock.settle()
+  }
+  await fire(clock.now() - 1000 * HOUR, 1)
+  expect((await orders()).map(({ state, reason }) => [state, reason])).toEqual([['cancelled', 'late']])
+  expect([await bridges.get('usr_1', id), told]).toMatchObject([{ expected: 0, goal: 0, held: 0 }, []])
+  // Nor does it use up the largest position.
+  await fire(clock.now() - HOUR, 2)
+  expect((await orders()).at(-1)).toMatchObject(
+    live ? { state: 'delivered', reason: null } : { state: 'cancelled', reason: 'dry_run' },
+  )
+  expect([sent.length, await bridges.get('usr_1', id)]).toMatchObject([live ? 1 : 0, { held: 2 }])
+  await stop()
+})
+
 test('a bridge is its owner’s alone, of a source of theirs', async () => {
   const { made, bridges, stop } = bridgeWorld()
   const { id } = await made()
