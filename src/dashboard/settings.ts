@@ -23,6 +23,8 @@ const OWNED: ReadonlySet<string> = new Set([
   'studies.favourites',
   'watchlist',
 ])
+/** Of those the ones that each tab has for itself once it has set them: two tabs may have two scripts open. */
+const OF_TAB: ReadonlySet<string> = new Set(['script', 'script.opened', 'script.saved'])
 const OWNER = nameOf('owner')
 /** The user whose settings this tab shows; '' = not known yet. */
 let owner = ''
@@ -103,12 +105,15 @@ export function onStored(key: string, heard: () => void): () => void {
   return () => removeEventListener('storage', listen)
 }
 
+/** What this tab has set of the user whom the browser belongs to; null = nothing. */
+const tabsOwn = (name: string): string | null => sessionStorage.getItem(`${name}@${lastOwner()}`)
+
 /** A signal that survives a reload. A stored value that is not of the default's type is dropped. */
 export function remembered<T>(key: string, initial: T): Signal<T> {
   const name = nameOf(key)
   const read = (): T => {
     try {
-      const text = localStorage.getItem(name)
+      const text = (OF_TAB.has(key) ? tabsOwn(name) : null) ?? localStorage.getItem(name)
       const stored: unknown = text === null ? undefined : JSON.parse(text)
       if (stored !== undefined && (initial === null || typeof stored === typeof initial)) return stored as T
     } catch {
@@ -128,6 +133,7 @@ export function remembered<T>(key: string, initial: T): Signal<T> {
     try {
       // Another tab has signed in another user, and this one is about to restart.
       if (OWNED.has(key) && owner !== '' && localStorage.getItem(OWNER) !== owner) return
+      if (OF_TAB.has(key) && owner !== '') sessionStorage.setItem(`${name}@${owner}`, text)
       localStorage.setItem(name, text)
     } catch {
       // Storage is full or forbidden: the setting lasts until the page is reloaded.
@@ -137,7 +143,12 @@ export function remembered<T>(key: string, initial: T): Signal<T> {
 }
 
 export const themeChoice = remembered<ThemeChoice>('theme', 'system')
-if (!THEME_CHOICES.includes(themeChoice.peek())) themeChoice.value = 'system'
+const isTheme = (value: unknown): value is ThemeChoice => THEME_CHOICES.some((one) => one === value)
+if (!isTheme(themeChoice.peek())) themeChoice.value = 'system'
+addEventListener('storage', () => {
+  const chosen = stored('theme')
+  if (isTheme(chosen)) themeChoice.value = chosen
+})
 const system = matchMedia(SYSTEM_IS_LIGHT)
 const systemIsLight = signal(system.matches)
 system.addEventListener('change', ({ matches }) => (systemIsLight.value = matches))

@@ -40,6 +40,34 @@ describe.skipIf(noBrowser)('tabs', () => {
   const streams = async () =>
     Number(/chartroom_event_streams (\d+)/.exec(await (await fetch(`${site.url}/metrics`)).text())?.[1])
 
+  test('each keeps the text of its own, and all have the theme that is chosen in one', async () => {
+    const { page: first } = await site.open({ remembered: { ...QUIET, bottom: 'script' } })
+    const second = await first.context().newPage()
+    const editor = (page: Page) => page.getByRole('textbox', { name: /Pine/ })
+    for (const page of [first, second]) await page.goto(site.url)
+    for (const [page, line] of [
+      [second, '// of the second'],
+      [first, '// of the first'],
+    ] as const) {
+      await editor(page).click()
+      await page.keyboard.press('Control+Home')
+      await page.keyboard.type(`${line}\n`)
+    }
+    const theme = first.locator('html')
+    expect(await theme.getAttribute('data-theme')).toBe('light')
+    await second.goto(`${site.url}/settings/appearance`)
+    await second.getByRole('button', { name: 'Dark', exact: true }).click()
+    await first.locator('html[data-theme=dark]').waitFor({ state: 'attached' })
+    for (const [page, line, other] of [
+      [second, '// of the second', '// of the first'],
+      [first, '// of the first', '// of the second'],
+    ] as const) {
+      await page.goto(site.url)
+      await page.getByText(line, { exact: true }).waitFor()
+      expect(await page.getByText(other, { exact: true }).count()).toBe(0)
+    }
+  }, 300_000)
+
   test('eight load, hear an alert and a finished run over one stream, and go on when the first is closed', async () => {
     const { page: first, complaints } = await site.open({ remembered: QUIET })
     const context = first.context()
