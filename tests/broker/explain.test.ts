@@ -189,6 +189,17 @@ describe('what no setting explains', () => {
     expect(found!.runs).toBeLessThanOrEqual(400)
   })
 
+  test('trades that only the run has are told apart from those that differ', () => {
+    const { report } = runBacktest(request())
+    const trades = report.trades.toSpliced(20, 3)
+    const found = explained(exportOf({ ...report, trades }))
+    const closed = trades.filter(({ status }) => status === 'closed').length
+    expect(found).toMatchObject({ agrees: false, exact: closed, expected: closed })
+    expect(found?.message).toStartWith(
+      `All ${closed} trades of the export agree, but the run has 3 more among them, and nothing that was tried explains those.`,
+    )
+  })
+
   test('a base currency that was only a guess is not said to be the account’s', () => {
     const csv = exportOf(runBacktest(request({ source: SCRIPT.replace('20)', '31)') })).report)
     const notes = explained(csv)!.notes.filter(({ code }) => code === 'rate_missing')

@@ -1,10 +1,13 @@
 // A list of trades beside the run: what is shown is always of the file that came last.
 
 import { expect, test } from 'bun:test'
+import type { Explanation } from '../../src/wire/explanation.ts'
 import {
+  agreedText,
   type Compared,
   Comparing,
   type ExportBody,
+  isRunnable,
   type Shown,
 } from '../../src/dashboard/report/comparing.ts'
 
@@ -88,4 +91,23 @@ test('rows that could not be read are named', async () => {
   asked[0]!.with.resolve(answer(9, null, warnings))
   await done
   expect(shown().unread).toEqual(['Row 8: no number'])
+})
+
+test('what agrees is said to agree with changes only where there are some', () => {
+  const found = (part: object) =>
+    ({
+      exact: 8,
+      expected: 8,
+      overrides: {},
+      inputs: {},
+      symbol: {},
+      bars: null,
+      asOf: null,
+      ...part,
+    }) as Explanation
+  expect([agreedText(found({})), isRunnable(found({}))]).toEqual(['8 of 8 agree', false])
+  const ticks = found({ symbol: { mintick: 0.5 } })
+  expect([agreedText(ticks), isRunnable(ticks)]).toEqual(['8 of 8 agree with these changes', false])
+  const day = found({ asOf: '2026-01-01' })
+  expect([agreedText(day), isRunnable(day)]).toEqual(['8 of 8 agree with these changes', true])
 })

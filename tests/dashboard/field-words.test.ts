@@ -61,10 +61,22 @@ test('a room’s sentence is shown, a validator’s words are not', () => {
   const validators = 'expected a string of 1 to 60 characters, found an empty string'
   expect(refusalOf({ code: 'min_length', message: validators }, alert.symbol)).toBe('This is needed.')
   expect(refusalOf({ code: 'union', message: 'expected one of "a", "b"' })).toBe('This cannot be used here.')
-  expect(placeName('/items/3/symbol')).toBe('Symbol of number 4')
+  expect(placeName('/items/3/symbol')).toBe('Symbol of entry 4')
+  expect(placeName('/space/0/step')).toBe('Step of input 1')
+  expect(placeName('/constraints/1')).toBe('Number 2 of constraints')
   const fields = [{ in: 'body' as const, path: '/newPassword', code: 'required', message: 'is required: …' }]
   expect(sentenceOf('body /newPassword: is required: expected a string', fields)).toBe(
-    'New password: This is needed.',
+    'New password is needed.',
+  )
+  const said = (path: string, code: string, message: string) =>
+    sentenceOf('body: …', [{ in: 'body', path, code, message }])
+  expect(said('/csv', 'min_length', 'The file is empty.')).toBe('CSV: The file is empty.')
+  expect(said('/csv', 'required', 'is required: expected a string')).toBe('CSV is needed.')
+  expect(said('/interval', 'interval', 'expected an interval such as 15m, 1h or 1d')).toBe(
+    'Interval: Write an interval such as 15m, 1h or 1d.',
+  )
+  expect(refusalOf({ code: 'interval', message: 'expected an interval' }, alert.symbol, 'foo')).toBe(
+    'Write an interval such as 15m, 1h or 1d.',
   )
   expect(sentenceOf('The server is busy.', fields)).toBe('The server is busy.')
 })

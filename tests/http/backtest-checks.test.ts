@@ -304,5 +304,6 @@ test.each([
   const { ask, pool } = await world()
   const { status, json } = await ask('compare', body)
   expect([status, json.error.fields[0].path]).toEqual([422, path])
+  if ('csv' in body && body.csv === '') expect(json.error.fields[0].message).toBe('The file is empty.')
   pool.close()
 })

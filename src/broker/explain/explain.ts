@@ -382,5 +382,10 @@ function sentence(base: Tried, best: Tried, expected: number, isComplete: boolea
   if (best.agrees) return `All ${expected} trades agree with: ${list}.`
   if (best !== base)
     return `With ${list}, ${best.exact} of ${expected} trades agree instead of ${base.exact}. The rest has another cause.`
-  return `Nothing that was tried explains it${isComplete ? '' : ' so far; the time was over before all was tried'}.`
+  if (best.exact === expected && best.changes.length === 0)
+    return `All ${expected} trades of the export agree, but the run has ${best.found - expected - best.outside} more among them, and nothing that was tried explains those${unfinished(isComplete)}.`
+  return `Nothing that was tried explains it${unfinished(isComplete)}.`
 }
+
+const unfinished = (isComplete: boolean): string =>
+  isComplete ? '' : ' so far; the time was over before all was tried'

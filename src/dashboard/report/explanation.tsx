@@ -7,6 +7,7 @@ import { zone } from '../chart/chart-state.ts'
 import { count, time as timeText } from '../format.ts'
 import { rerunWith } from '../run-script.ts'
 import { Badge, Button, Failure } from '../ui/ui.tsx'
+import { agreedText, isRunnable } from './comparing.ts'
 import s from './report.module.css'
 
 const OTHERS_SHOWN = 5
@@ -15,7 +16,7 @@ export function WhyItDiffers({ found, onRun }: { readonly found: Explanation; re
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<unknown>(null)
   const { causes, overrides, inputs, bars, asOf, symbol, tried, notes } = found
-  const isRunnable = Object.keys({ ...overrides, ...inputs }).length > 0 || bars !== null || asOf !== null
+  const canRun = isRunnable(found)
   const others = tried.filter(({ kind }) => !causes.some((cause) => cause.kind === kind))
   const runSo = async () => {
     setBusy(true)
@@ -33,9 +34,7 @@ export function WhyItDiffers({ found, onRun }: { readonly found: Explanation; re
     <section class={s.why} aria-label="Why it differs">
       <h4>Why it differs</h4>
       <p>
-        <Badge tone={found.agrees ? 'up' : causes.length > 0 ? 'accent' : 'warn'}>
-          {count(found.exact)} of {count(found.expected)} agree {causes.length > 0 ? 'so' : ''}
-        </Badge>{' '}
+        <Badge tone={found.agrees ? 'up' : canRun ? 'accent' : 'warn'}>{agreedText(found)}</Badge>{' '}
         {found.message}
       </p>
       {causes.length > 0 && (
@@ -51,7 +50,7 @@ export function WhyItDiffers({ found, onRun }: { readonly found: Explanation; re
           ))}
         </ul>
       )}
-      {isRunnable && (
+      {canRun && (
         <Button size="small" icon="play" disabled={busy} onClick={() => void runSo()}>
           Run with these settings
         </Button>
@@ -87,8 +86,9 @@ export function WhyItDiffers({ found, onRun }: { readonly found: Explanation; re
       )}
       <p class="muted">
         {count(found.runs)} runs tried
-        {found.complete ? '' : '; the time was over before all that is likely was tried'}. What helps is kept
-        by writing it into the script’s strategy(), or a day by choosing it under Properties.
+        {found.complete ? '' : '; the time was over before all that is likely was tried'}.
+        {canRun &&
+          ' To keep a setting that helps, write it into the script’s strategy(); a day is chosen under Properties.'}
       </p>
     </section>
   )

@@ -7,7 +7,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../api-client.ts'
 import { user } from '../session.ts'
 import { faultOf, refusalOf, wants, type InputType } from './field-words.ts'
-import { placeName } from './refusal-words.ts'
+import { saidAt } from './refusal-words.ts'
 import s from './form.module.css'
 import { Button, cx, Dialog } from './ui.tsx'
 import type { WireField } from './wire-fields.ts'
@@ -218,10 +218,7 @@ export function FormProblem({
     <div class={s.problem} role="alert">
       {elsewhere.length > 0 ? (
         elsewhere.map((field) => (
-          <span key={field.path}>
-            {field.path === '' ? '' : `${placeName(field.path)}: `}
-            {refusalOf(field)}
-          </span>
+          <span key={field.path}>{field.path === '' ? refusalOf(field) : saidAt(field)}</span>
         ))
       ) : (
         <span>{error instanceof Error ? error.message : 'Something went wrong.'}</span>

@@ -190,7 +190,11 @@ function textOf(
   if (value === undefined) throw invalidField(`/${name}`, 'required', 'is required: expected a string')
   if (typeof value !== 'string') throw invalidField(`/${name}`, 'type', 'expected a string')
   if (value.length < least)
-    throw invalidField(`/${name}`, 'min_length', 'expected a text, found an empty string')
+    throw invalidField(
+      `/${name}`,
+      'min_length',
+      name === 'timezone' ? 'Name a time zone, or leave it away.' : 'The file is empty.',
+    )
   if (value.length > most) throw invalidField(`/${name}`, 'max_length', `expected at most ${most} characters`)
   if (!value.isWellFormed()) throw new Problem(400, 'malformed_json', 'A text has half of a surrogate pair.')
   return value
