@@ -31,13 +31,13 @@ const textsOn = perServer((deps) => new ItemTexts(deps.features.alerts.records, 
 /** That nothing comes of what was asked for, and why: no bars, or no mail from the outbox. */
 function warningsFor({ features }: ApiDeps, alert: Alert, silence: string | null) {
   const warnings: Warning[] = []
-  if (silence !== null) warnings.push({ code: 'no_new_bars', path: '/symbol', message: silence })
   if (alert.channels.includes('email') && !features.mail.configured)
     warnings.push({
       code: 'channel_not_configured',
       path: `/channels/${alert.channels.indexOf('email')}`,
       message: 'No mail server is set (SMTP_URL). Mail is kept in the outbox until one is.',
     })
+  if (silence !== null) warnings.push({ code: 'no_new_bars', path: '/symbol', message: silence })
   return warnings.length > 0 ? { warnings } : {}
 }
 

@@ -52,12 +52,8 @@ describe('alerts', () => {
       id: expect.stringMatching(/^al_/),
       alert: { state: 'active', interval: '1d', frequency: 'once' },
       warnings: [
-        {
-          code: 'no_new_bars',
-          path: '/symbol',
-          message: expect.stringContaining('there are none of SP:SPX'),
-        },
         { code: 'channel_not_configured', path: '/channels/0' },
+        { code: 'no_new_bars', path: '/symbol' },
       ],
     })
     expect((await me.get('/api/platform/alerts')).json).toMatchObject({ alerts: [{ id }], nextCursor: null })
