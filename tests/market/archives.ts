@@ -41,6 +41,11 @@ export function zip(entries: readonly ZipEntry[]): Uint8Array {
     }
     const central = Buffer.alloc(46)
     central.writeUInt32LE(0x02014b50, 0)
+    central.writeUInt16LE(local.readUInt16LE(6), 8)
+    central.writeUInt16LE(local.readUInt16LE(8), 10)
+    central.writeUInt32LE(crc, 16)
+    central.writeUInt32LE(packed.length, 20)
+    central.writeUInt32LE(content.length, 24)
     central.writeUInt16LE(title.length, 28)
     central.writeUInt32LE(at, 42)
     parts.push(local, title, packed, descriptor)
