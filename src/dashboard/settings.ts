@@ -143,12 +143,12 @@ export function remembered<T>(key: string, initial: T): Signal<T> {
 }
 
 export const themeChoice = remembered<ThemeChoice>('theme', 'system')
-const isTheme = (value: unknown): value is ThemeChoice => THEME_CHOICES.some((one) => one === value)
-if (!isTheme(themeChoice.peek())) themeChoice.value = 'system'
-addEventListener('storage', () => {
-  const chosen = stored('theme')
-  if (isTheme(chosen)) themeChoice.value = chosen
-})
+/** Whatever the browser has stored under its name. */
+const chooseTheme = (value: unknown): void => {
+  themeChoice.value = THEME_CHOICES.find((one) => one === value) ?? 'system'
+}
+chooseTheme(themeChoice.peek())
+addEventListener('storage', () => chooseTheme(stored('theme')))
 const system = matchMedia(SYSTEM_IS_LIGHT)
 const systemIsLight = signal(system.matches)
 system.addEventListener('change', ({ matches }) => (systemIsLight.value = matches))
