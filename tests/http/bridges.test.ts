@@ -109,6 +109,8 @@ test('a token makes and stops bridges of what it may read, and never ends a dry 
   const tried = await call('POST', `/bridges/${id}/test`, undefined, token)
   expect([tried.order.reason, tried.order.qty, JSON.parse(tried.body).order]).toEqual(['test', 0, 'TEST'])
   expect((await call('PATCH', `/bridges/${id}`, { dryRun: false })).bridge.dryRun).toBe(false)
+  expect(await call('DELETE', `/bridges/${id}`)).toMatchObject({ status: 200, ok: true, id })
+  expect((await call('GET', '/bridges')).bridges).toEqual([])
 })
 
 test.each([
