@@ -264,21 +264,22 @@ describe.skipIf(noBrowser)('alerts on the chart', () => {
 
   test('how long ago an alert was made moves on while the list of alerts is open', async () => {
     const { page, complaints } = await openChart({ own: true })
-    await makeAlert(page, { op: 'above', price: 9000 })
+    const apple = { exchange: 'NASDAQ', symbol: 'AAPL' }
+    await makeAlert(page, { ...apple, op: 'above', price: 9000 })
     await page.clock.install()
     // No provider follows it: what one would say of a machine without a network is another story.
     await page.route(/\/api\/platform\/feeds(?:\?|$)/, (route) =>
       route.fulfill({ json: { ok: true, feeds: [], nextCursor: null } }),
     )
-    await page.goto(`${site.url}/chart/SP%3ASPX/1d`)
+    await page.goto(`${site.url}/chart/NASDAQ%3AAAPL/1d`)
     await page.getByRole('button', { name: /^Alerts/ }).click()
     const rows = page.getByRole('list', { name: 'Alerts' }).getByRole('listitem')
     const row = rows.filter({ hasText: '9,000' })
     await row.getByText('made just now').waitFor()
-    expect(await row.innerText()).toContain('SPX is above 9,000')
+    expect(await row.innerText()).toContain('AAPL is above 9,000')
     // Its bars are of a file that ended years ago, and so is what fires on them.
-    await row.getByText(/^No new bars come: the newest of SP:SPX 1d is of \d/).waitFor()
-    await makeAlert(page, { op: 'above', price: 1 })
+    await row.getByText(/^No new bars come: the newest of NASDAQ:AAPL 1d is of \d/).waitFor()
+    await makeAlert(page, { ...apple, op: 'above', price: 1 })
     await page
       .getByRole('list', { name: 'Firings' })
       .getByText(/ · bar of \d{4}-\d\d-\d\d/)
