@@ -1,7 +1,7 @@
 // Bridges to brokers, and the orders that went over them.
 
 import { Problem } from '../lib/problem.ts'
-import { BRIDGES_PER_USER, type Bridge, type BridgeOrder } from '../notify/bridges/bridge.ts'
+import { BRIDGES_PER_USER, isOfAlert, type Bridge, type BridgeOrder } from '../notify/bridges/bridge.ts'
 import { differenceOf } from '../notify/bridges/rules.ts'
 import type { Bridge as BridgeWire, BridgeOrder as OrderWire } from '../wire/bridge.ts'
 import type { Scope } from '../wire/scopes.ts'
@@ -14,7 +14,7 @@ type May = (scope: Scope) => boolean
 const shows =
   (may: May) =>
   ({ sourceId }: { readonly sourceId: string }): boolean =>
-    may(sourceId.startsWith('al_') ? 'alerts:read' : 'backtests:read')
+    may(isOfAlert({ sourceId }) ? 'alerts:read' : 'backtests:read')
 
 function seen<T extends { readonly sourceId: string }>(may: May, one: T): T {
   if (!shows(may)(one))

@@ -53,6 +53,8 @@ export interface BridgeOrder
   readonly body: string | null
 }
 
+export const isOfAlert = ({ sourceId }: Pick<Bridge, 'sourceId'>): boolean => sourceId.startsWith('al_')
+
 export const bridges: (kv: Kv) => Collection<Bridge> = collectionIn<Bridge>('bridges', {
   indexes: {
     ...byOwner<Bridge>(BRIDGES_PER_USER, 'bridges').indexes,

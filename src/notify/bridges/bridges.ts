@@ -16,8 +16,15 @@ import { ACTIVE, disabledBy, forgetOld, freshParcel } from '../webhooks/parcels.
 import type { PostDeps } from '../webhooks/post.ts'
 import { UnreadableSecret } from '../webhooks/send.ts'
 import { checkBody, filledBody, templateOf } from './body.ts'
-import { bridgeOrders, bridges, type Bridge, type BridgeOrder, type PlacedOrder } from './bridge.ts'
-import { secretsOf, stoppedKey, withNotice, type BridgeDeps, type Secrets } from './deliver.ts'
+import {
+  bridgeOrders,
+  bridges,
+  isOfAlert,
+  type Bridge,
+  type BridgeOrder,
+  type PlacedOrder,
+} from './bridge.ts'
+import { isStopped, secretsOf, stoppedKey, withNotice, type BridgeDeps, type Secrets } from './deliver.ts'
 import { aimed, due, expectedOf, orderKey, signed, step, stepOfFiring, tidySum, type Step } from './rules.ts'
 
 /** What a bridge is of, as it stands. */
@@ -384,7 +391,7 @@ export class Bridges extends OwnedRecords<Bridge, Deps> {
   /** An order that is none: its name says so, and it is for no contracts. A dry run answers what would be sent. */
   async test(bridge: Bridge, also?: Also<BridgeOrder>): Promise<BridgeOrder> {
     const { newId, clock, kv } = this.deps
-    if ((await kv.get(stoppedKey(bridge.ownerId)))?.value === 'true')
+    if (await isStopped(kv, bridge.ownerId))
       throw new Problem(409, 'conflict', 'All bridges are stopped. Let them go on first.')
     if (bridge.status !== 'active')
       throw new Problem(409, 'conflict', 'The bridge is disabled. Enable it first.')
@@ -456,8 +463,8 @@ export class Bridges extends OwnedRecords<Bridge, Deps> {
     })
   }
 
-  async isStopped(ownerId: string): Promise<boolean> {
-    return (await this.deps.kv.get(stoppedKey(ownerId)))?.value === 'true'
+  isStopped(ownerId: string): Promise<boolean> {
+    return isStopped(this.deps.kv, ownerId)
   }
 
   async stop(ownerId: string, stopped: boolean): Promise<void> {
@@ -471,8 +478,6 @@ export class Bridges extends OwnedRecords<Bridge, Deps> {
     return forgetOld(this.#orders, this.deps.clock)
   }
 }
-
-const isOfAlert = ({ sourceId }: Bridge) => sourceId.startsWith('al_')
 
 /** What waits at the market. */
 export const placedOf = (waiting: readonly WaitingOrder[]): PlacedOrder[] =>

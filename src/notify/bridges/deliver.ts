@@ -3,6 +3,7 @@
 // An order is decided at its turn, when all before it are settled: whether it may go, and for how many contracts. Its body is
 // committed before the first attempt and stays as it is, so that every retry is the same message.
 
+import type { Reader } from '../../store/kv.ts'
 import type { Changes, Tx } from '../../store/transaction.ts'
 import { Deliverer, type SendingDeps } from '../webhooks/deliverer.ts'
 import { masker } from '../webhooks/masked.ts'
@@ -26,6 +27,11 @@ type Deps = BridgeDeps & PostDeps & SendingDeps
 const DELAYS = [1, 2, 4, 8, 15, 30, ...Array<number>(24).fill(60)].map((seconds) => seconds * 1000)
 
 export const stoppedKey = (ownerId: string) => ['bridges-stopped', ownerId] as const
+
+/** Whether the owner has stopped all bridges at once. */
+export async function isStopped(reader: Pick<Reader, 'get'>, ownerId: string): Promise<boolean> {
+  return (await reader.get(stoppedKey(ownerId)))?.value === 'true'
+}
 
 export function createBridgeDeliverer(deps: Deps) {
   return new Deliverer<Bridge, BridgeOrder>({
@@ -119,7 +125,7 @@ async function insteadOfSending(
     concluded(deps, tx, bridge, { ...order, state, reason, nextAt: null, begunAt: null })
   // The server ended between an attempt and its outcome.
   if (order.begunAt != null && !bridge.honoursKeys) return ended('failed', 'unsure')
-  if ((await tx.get(stoppedKey(bridge.ownerId)))?.value === 'true') return ended('cancelled', 'stopped')
+  if (await isStopped(tx, bridge.ownerId)) return ended('cancelled', 'stopped')
   if (bridge.dryRun) return ended('cancelled', 'dry_run')
   const opens = bridge.marketHours ? await deps.opensAt(bridge, now) : now
   if (opens > now) return changed(deps, tx, { ...order, nextAt: opens })
