@@ -16,7 +16,7 @@ import {
   toHex,
   type ScriptInput,
 } from './input-model.ts'
-import { Choice, NumberField } from './value-fields.tsx'
+import { Choice, Flag, NumberField } from './value-fields.tsx'
 
 const TIMEFRAMES = ['', '1', '5', '15', '30', '60', '240', '1D', '1W', '1M']
 
@@ -83,17 +83,10 @@ function InputField({
   )
   if (input.kind === 'bool')
     return (
-      <div class={s.input} data-kind="bool">
-        <input
-          id={id}
-          type="checkbox"
-          checked={value === true}
-          disabled={!input.active}
-          onChange={(event) => set(event.currentTarget.checked)}
-        />
+      <Flag id={id} value={value === true} disabled={!input.active} set={set}>
         {label}
         {tip}
-      </div>
+      </Flag>
     )
   return (
     <div class={s.input} data-kind={input.kind}>

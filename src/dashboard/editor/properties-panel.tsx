@@ -16,7 +16,7 @@ import {
   type Declaration,
   type Property,
 } from './properties-model.ts'
-import { Choice, NumberField } from './value-fields.tsx'
+import { Choice, Flag, NumberField } from './value-fields.tsx'
 
 export function PropertiesPanel({
   declaration: today,
@@ -111,15 +111,9 @@ function PropertyField({ property, commissionType, value, changed, set }: FieldP
   )
   if (property.kind === 'flag')
     return (
-      <div class={s.input} data-kind="bool">
-        <input
-          id={id}
-          type="checkbox"
-          checked={value === true}
-          onChange={(event) => set(event.currentTarget.checked)}
-        />
+      <Flag id={id} value={value === true} set={set}>
         {label}
-      </div>
+      </Flag>
     )
   return (
     <div class={s.input}>

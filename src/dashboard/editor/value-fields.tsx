@@ -1,5 +1,6 @@
-// The fields of a form that sets values of a script: a choice, and a number that may be wrong while it is typed.
+// The fields of a form that sets values of a script: a choice, a flag, and a number that may be wrong while it is typed.
 
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { uiStyles } from '../ui/ui.tsx'
 import s from './editor.module.css'
@@ -31,6 +32,34 @@ export function Choice({
         </option>
       ))}
     </select>
+  )
+}
+
+/** A row of its own, with its label behind it. */
+export function Flag({
+  id,
+  value,
+  set,
+  disabled = false,
+  children,
+}: {
+  readonly id: string
+  readonly value: boolean
+  readonly set: (value: boolean) => void
+  readonly disabled?: boolean
+  readonly children: ComponentChildren
+}) {
+  return (
+    <div class={s.input} data-kind="bool">
+      <input
+        id={id}
+        type="checkbox"
+        checked={value}
+        disabled={disabled}
+        onChange={(event) => set(event.currentTarget.checked)}
+      />
+      {children}
+    </div>
   )
 }
 
