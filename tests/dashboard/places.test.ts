@@ -109,6 +109,27 @@ describe.skipIf(noBrowser)('places', () => {
     expect(complaints).toEqual([])
   }, 300_000)
 
+  test('the menu of a study stays open when its line goes to a pane of its own', async () => {
+    const { page, complaints } = await site.open({ remembered: { ...QUIET, charts: CHARTS } })
+    const answered = Promise.withResolvers<void>()
+    await page.route('**/backtests/preview', async (route) => {
+      await answered.promise
+      await route.fallback()
+    })
+    await page.goto(site.url)
+    const more = page.getByRole('button', { name: 'More for RSI', exact: true })
+    const before = (await more.boundingBox())!
+    await more.click()
+    const item = page.getByRole('menuitem', { name: 'Add alert…' })
+    await item.waitFor()
+    answered.resolve()
+    while ((await more.boundingBox())!.y <= before.y)
+      await page.evaluate(() => new Promise(requestAnimationFrame))
+    await item.click()
+    await page.getByRole('dialog', { name: 'New alert' }).waitFor()
+    expect(complaints).toEqual([])
+  }, 300_000)
+
   test('a file that is dropped on the chart is shown under Markets before anything is stored', async () => {
     const { page, complaints } = await site.open({ remembered: QUIET, width: 390 })
     await page.goto(site.url)

@@ -1,6 +1,7 @@
 // The menu of a script or a study where it stands on a chart: that of all scripts.
 
-import { Menu, type MenuItem } from '../ui/menu.tsx'
+import { signal, type Signal } from '@preact/signals'
+import { Menu, type MenuItem, type OpenMenu } from '../ui/menu.tsx'
 import type { Study } from '../charts.ts'
 import { editedSubject, orOwn, subjectId } from '../research/subject.ts'
 import { subjectItems } from '../research/subject-menu.ts'
@@ -9,10 +10,27 @@ import type { Subject } from '../workspace.ts'
 import { runInputs } from './plot-sources.ts'
 import { studies } from './studies.ts'
 
+/**
+ * By the id of a study, '' = the script in the editor. A study's line goes to another pane's legend when its first answer
+ * comes, and a menu that somebody has just opened must not vanish with the line that it stood in.
+ */
+const open = new Map<string, Signal<OpenMenu | null>>()
+
+function openOf(id: string): Signal<OpenMenu | null> {
+  const kept = open.get(id) ?? signal(null)
+  open.set(id, kept)
+  return kept
+}
+
 /** Without a study that of the script in the editor. */
 export function StudyMenu({ study, title }: { readonly study?: Study; readonly title: string }) {
   return (
-    <Menu bar label={`More for ${title}`} items={() => itemsOf(study ? subjectOf(study) : editedSubject())}>
+    <Menu
+      bar
+      label={`More for ${title}`}
+      kept={openOf(study?.id ?? '')}
+      items={() => itemsOf(study ? subjectOf(study) : editedSubject())}
+    >
       <Icon name="more" />
     </Menu>
   )

@@ -1,9 +1,10 @@
 // Menus: a button that opens a list of actions, and the list by itself where a place is clicked. Arrow keys move in it; Escape
 // or a click elsewhere closes it. It is drawn above everything.
 
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, RefObject } from 'preact'
 import { Fragment } from 'preact'
-import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useSignal, type Signal } from '@preact/signals'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { Icon, type IconName } from './icon.tsx'
 import s from './menu.module.css'
 import { Button, cx, toastError } from './ui.tsx'
@@ -29,6 +30,12 @@ export interface MenuItem {
 /** `-` = a line between two groups. */
 export type MenuItems = readonly (MenuItem | '-')[]
 
+/** A menu that is open: where its button stood, and what it offers. */
+export interface OpenMenu {
+  readonly box: DOMRect
+  readonly shown: MenuItems
+}
+
 interface MenuProps {
   readonly label: string
   /** A function is asked when the menu is opened. */
@@ -38,18 +45,36 @@ interface MenuProps {
   /** In the bar of a chart, where a button is as high as the bar. */
   readonly bar?: boolean
   readonly class?: string | undefined
+  /** Keeps it open where its button is drawn anew in another place while it is. */
+  readonly kept?: Signal<OpenMenu | null>
   /** What stands on the button; without it, the label is its tooltip. */
   readonly children?: ComponentChildren
 }
 
-export function Menu({ label, icon = 'more', items, size, bar = false, class: more, children }: MenuProps) {
+export function Menu({
+  label,
+  icon = 'more',
+  items,
+  size,
+  bar = false,
+  class: more,
+  kept,
+  children,
+}: MenuProps) {
   const anchor = useRef<HTMLSpanElement>(null)
-  const [open, setOpen] = useState<{ readonly box: DOMRect; readonly shown: MenuItems } | null>(null)
+  const own = useSignal<OpenMenu | null>(null)
+  const state = kept ?? own
+  const open = state.value
   const id = useId()
   const toggle = () => {
-    const box = anchor.current?.getBoundingClientRect()
-    if (open || !box) return setOpen(null)
-    const show = (shown: MenuItems) => setOpen({ box, shown })
+    if (open) {
+      state.value = null
+      return
+    }
+    const box = anchor.current!.getBoundingClientRect()
+    const show = (shown: MenuItems) => {
+      state.value = { box, shown }
+    }
     const found = typeof items === 'function' ? items() : items
     if (found instanceof Promise) found.then(show, toastError)
     else show(found)
@@ -94,14 +119,14 @@ export function Menu({ label, icon = 'more', items, size, bar = false, class: mo
         <MenuList
           id={id}
           label={label}
-          owner={anchor.current}
+          owner={anchor}
           items={open.shown}
           x={open.box.left}
           right={open.box.right}
           y={open.box.bottom + 4}
           above={open.box.top - 4}
           onClose={(refocus) => {
-            setOpen(null)
+            state.value = null
             if (refocus) anchor.current?.querySelector('button')?.focus()
           }}
         />
@@ -121,14 +146,14 @@ interface Place {
 
 interface MenuListProps extends Place {
   /** The button that it belongs to, which closes it by itself. */
-  readonly owner?: HTMLElement | null
+  readonly owner?: RefObject<HTMLElement | null>
   readonly id?: string
   readonly label: string
   readonly items: MenuItems
   readonly onClose: (refocus: boolean) => void
 }
 
-export function MenuList({ id, label, items, owner = null, onClose, ...place }: MenuListProps) {
+export function MenuList({ id, label, items, owner, onClose, ...place }: MenuListProps) {
   const list = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
     const element = list.current!
@@ -210,7 +235,7 @@ function putAt(element: HTMLElement, { x, y, right = innerWidth - 8, above = 0 }
 /** Moves the focus by keys, and closes. The returned function ends that. */
 function closing(
   element: HTMLElement,
-  owner: HTMLElement | null,
+  owner: RefObject<HTMLElement | null> | undefined,
   onClose: (refocus: boolean) => void,
 ): () => void {
   const buttons = () => [...element.querySelectorAll<HTMLElement>('[role^="menuitem"]:not(:disabled)')]
@@ -229,7 +254,7 @@ function closing(
   }
   const onDown = (event: PointerEvent) => {
     const target = event.target as Node
-    if (!element.contains(target) && !owner?.contains(target)) onClose(false)
+    if (!element.contains(target) && !owner?.current?.contains(target)) onClose(false)
   }
   element.addEventListener('keydown', onKey)
   document.addEventListener('pointerdown', onDown, true)
