@@ -1,6 +1,6 @@
 // The menu of a script or a study where it stands on a chart: that of all scripts.
 
-import { signal, type Signal } from '@preact/signals'
+import { signal } from '@preact/signals'
 import { Menu, type MenuItem, type OpenMenu } from '../ui/menu.tsx'
 import type { Study } from '../charts.ts'
 import { editedSubject, orOwn, subjectId } from '../research/subject.ts'
@@ -11,16 +11,10 @@ import { runInputs } from './plot-sources.ts'
 import { studies } from './studies.ts'
 
 /**
- * By the id of a study, '' = the script in the editor. A study's line goes to another pane's legend when its first answer
- * comes, and a menu that somebody has just opened must not vanish with the line that it stood in.
+ * A study's line goes to another pane's legend when its first answer comes, and a menu that somebody has just opened must not
+ * vanish with the line that it stood in.
  */
-const open = new Map<string, Signal<OpenMenu | null>>()
-
-function openOf(id: string): Signal<OpenMenu | null> {
-  const kept = open.get(id) ?? signal(null)
-  open.set(id, kept)
-  return kept
-}
+const open = signal<OpenMenu | null>(null)
 
 /** Without a study that of the script in the editor. */
 export function StudyMenu({ study, title }: { readonly study?: Study; readonly title: string }) {
@@ -28,7 +22,7 @@ export function StudyMenu({ study, title }: { readonly study?: Study; readonly t
     <Menu
       bar
       label={`More for ${title}`}
-      kept={openOf(study?.id ?? '')}
+      kept={{ open, as: study?.id ?? 'script' }}
       items={() => itemsOf(study ? subjectOf(study) : editedSubject())}
     >
       <Icon name="more" />

@@ -32,6 +32,7 @@ export type MenuItems = readonly (MenuItem | '-')[]
 
 /** A menu that is open: where its button stood, and what it offers. */
 export interface OpenMenu {
+  readonly as: string
   readonly box: DOMRect
   readonly shown: MenuItems
 }
@@ -45,8 +46,8 @@ interface MenuProps {
   /** In the bar of a chart, where a button is as high as the bar. */
   readonly bar?: boolean
   readonly class?: string | undefined
-  /** Keeps it open where its button is drawn anew in another place while it is. */
-  readonly kept?: Signal<OpenMenu | null>
+  /** Keeps it open, under a name, where its button is drawn anew in another place while it is. */
+  readonly kept?: { readonly open: Signal<OpenMenu | null>; readonly as: string }
   /** What stands on the button; without it, the label is its tooltip. */
   readonly children?: ComponentChildren
 }
@@ -63,8 +64,8 @@ export function Menu({
 }: MenuProps) {
   const anchor = useRef<HTMLSpanElement>(null)
   const own = useSignal<OpenMenu | null>(null)
-  const state = kept ?? own
-  const open = state.value
+  const { open: state, as } = kept ?? { open: own, as: '' }
+  const open = state.value?.as === as ? state.value : null
   const id = useId()
   const toggle = () => {
     if (open) {
@@ -73,7 +74,7 @@ export function Menu({
     }
     const box = anchor.current!.getBoundingClientRect()
     const show = (shown: MenuItems) => {
-      state.value = { box, shown }
+      state.value = { as, box, shown }
     }
     const found = typeof items === 'function' ? items() : items
     if (found instanceof Promise) found.then(show, toastError)
