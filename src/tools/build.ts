@@ -1,11 +1,11 @@
 // `bun run build`: one executable with everything in it, dist/chartroom, and beside it server.json, by which the public registry
-// of MCP servers lists it. `--target bun-linux-arm64` builds for another
-// machine, dist/chartroom-linux-arm64, and fetches LMDB's natives for all machines if they are not here yet.
+// of MCP servers lists it. `--target linux-arm64` builds for another machine, dist/chartroom-linux-arm64, and fetches Bun for it
+// and LMDB's natives for all machines if they are not here yet.
 //
 // Bytecode makes the server ready in 23 ms instead of 51; it needs ESM for top-level await. Identifiers are not minified
 // because Elysia reads the source text of handlers to find out what they use.
 
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import type { BunPlugin } from 'bun'
@@ -13,44 +13,46 @@ import { COMPRESSED, DASHBOARD_ASSETS, LICENCE_ASSETS, PLAYGROUND } from '../ser
 import { bundleDashboard } from '../server/source/dashboard-bundle.ts'
 import { readArticles } from '../people/support/read-articles.ts'
 import { LIBRARY_TEXTS } from '../language/libraries/texts.ts'
-import { commandLine } from './command-line.ts'
+import { commandLine, refused } from './command-line.ts'
 import packageFile from '../../package.json' with { type: 'json' }
 import { leftOut } from './left-out.ts'
 import { registryFile } from './registry-file.ts'
 import { LICENSES_FILE, licenseTexts } from '../server/source/licenses.ts'
 import { normalOnly } from '../server/source/normal-only.ts'
 import { lmdbNative } from './lmdb-plugin.ts'
+import { fileOf, npmNameOf, TARGETS } from './release/targets.ts'
 import { bundlePlayground, playgroundFiles } from '../server/source/playground-bundle.ts'
 
 const root = resolve(import.meta.dir, '../..')
-const HELP = `bun run build [--target bun-linux-arm64] [--outfile PATH] [--registry-name NAME] | --npm | --playground [--outfile FOLDER]
+const HELP = `bun run build [--target linux-arm64] [--npx] [--outfile PATH] [--registry-name NAME] | --npm | --playground [--outfile FOLDER]
 
 Builds one executable with everything in it.
 
-  --target T       Another machine's, as Bun names them
+  --target T       Another machine's: ${TARGETS.map(({ name }) => name).join(', ')}, or as Bun names it
+  --npx            And the packages for npm by which \`npx chartroom\` runs it, in dist/npx
   --outfile PATH   Where to; dist/chartroom
   --registry-name  In server.json, for the registry of MCP servers: io.github.OWNER/chartroom
-  --npm            Instead: the engine as a package for npm, in dist/npm
+  --npm            Instead: the engine and the command as a package for npm, in dist/npm
   --playground     Instead: the page that runs scripts without a server, in dist/playground`
 const { values } = commandLine(HELP, {
   target: { type: 'string' },
   outfile: { type: 'string' },
   'registry-name': { type: 'string' },
   npm: { type: 'boolean' },
+  npx: { type: 'boolean' },
   playground: { type: 'boolean' },
 })
-if (values.npm) {
-  const { npmPackage } = await import('./npm-package.ts')
-  await writeFolder(resolve(values.outfile ?? `${root}/dist/npm`), await npmPackage())
-}
-if (values.playground)
-  await writeFolder(resolve(values.outfile ?? `${root}/dist/playground`), await playgroundFiles())
+if (values.npm) await insteadOf('npm', await (await import('./npm-package.ts')).npmPackage())
+if (values.playground) await insteadOf('playground', await playgroundFiles())
 const host = `bun-${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
-const target = values.target ?? host
+const target = TARGETS.find(({ name }) => name === values.target)?.bun ?? values.target ?? host
+const released = TARGETS.find(({ bun }) => bun === target)
+if (values.npx && !released) refused(HELP, `There is no package for npm with an executable for ${target}.`)
 const exe = target.startsWith('bun-windows') ? '.exe' : ''
+// Bun ends the names of programs for Windows so in any case.
 const outfile = resolve(
-  values.outfile ?? `${root}/dist/chartroom${target === host ? '' : target.replace(/^bun/, '')}${exe}`,
-)
+  values.outfile ?? `${root}/dist/chartroom${target === host ? '' : target.replace(/^bun/, '')}`,
+).replace(exe === '' ? /$/ : /(?:\.exe)?$/, exe)
 /** What is made on the way, beside the executable, so that the source is only read and two builds do not meet. */
 const work = workFolder()
 // The executable takes its place when it is whole; by the name that it has until then its parts are called.
@@ -64,11 +66,15 @@ if (!native.isInstalled()) {
 }
 
 /** Writes what was made instead of an executable, and is done. */
-async function writeFolder(folder: string, files: ReadonlyMap<string, string | Uint8Array>): Promise<never> {
+async function insteadOf(name: string, files: ReadonlyMap<string, string | Uint8Array>): Promise<never> {
+  await writeFolder(resolve(values.outfile ?? `${root}/dist/${name}`), files)
+  return process.exit(0)
+}
+
+async function writeFolder(folder: string, files: ReadonlyMap<string, string | Uint8Array>): Promise<void> {
   for (const [name, content] of files) await Bun.write(`${folder}/${name}`, content)
   const bytes = [...files.keys()].reduce((sum, name) => sum + Bun.file(`${folder}/${name}`).size, 0)
   console.log(`${folder} ${(bytes / 1e3).toFixed(0)} kB in ${files.size} files`)
-  return process.exit(0)
 }
 
 function workFolder(): string {
@@ -183,3 +189,10 @@ const listed = registryFile({
 if (values.outfile === undefined)
   writeFileSync(`${dirname(outfile)}/server.json`, `${JSON.stringify(listed, null, 2)}\n`)
 console.log(`${outfile} ${(Bun.file(outfile).size / 1e6).toFixed(1)} MB for ${target}`)
+if (values.npx && released) {
+  const { npmPackage, platformPackage } = await import('./npm-package.ts')
+  const folder = `${dirname(outfile)}/npx`
+  await writeFolder(`${folder}/chartroom`, await npmPackage())
+  await writeFolder(`${folder}/${npmNameOf(released)}`, platformPackage(released, readFileSync(outfile)))
+  chmodSync(`${folder}/${npmNameOf(released)}/${fileOf(released)}`, 0o755)
+}

@@ -41,9 +41,10 @@ function examples(): { readonly code: string; readonly prints: string }[] {
   )
 }
 
-test('the package is one module of at most 700 kB, without dependencies and without anything of Bun or Node', () => {
+test('the package is one module of at most 700 kB that needs no other package and nothing of Bun or Node', () => {
   const described = JSON.parse(readFileSync(`${installed}/package.json`, 'utf8')) as object
-  expect(Object.keys(described).filter((key) => /dependencies/i.test(key))).toEqual([])
+  // Those of the command, which the module knows nothing of.
+  expect(Object.keys(described).filter((key) => /dependencies/i.test(key))).toEqual(['optionalDependencies'])
   const code = readFileSync(`${installed}/chartroom.js`, 'utf8')
   expect(Buffer.byteLength(code)).toBeLessThan(700_000)
   expect(
