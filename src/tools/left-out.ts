@@ -2,11 +2,32 @@
 // executable too.
 
 import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import type { BunPlugin } from 'bun'
 
 const MAKERS =
   /[\\/]@simplewebauthn[\\/]server[\\/]esm[\\/](?:registration[\\/]verifications|metadata|helpers[\\/](?:convertX509|mapX509|validateC|validateExt|getCertificateInfo|isCertRevoked)|services[\\/](?:metadataService|defaultRootCerts)).*\.js$/
+
+const EC_SIGNATURE = /[\\/]@simplewebauthn[\\/]server[\\/]esm[\\/]helpers[\\/]iso[\\/]isoCrypto[\\/]unwrapEC2Signature\.js$/
+
+/** `Ecdsa-Sig-Value` of RFC 3279 in DER (X.690): a SEQUENCE of two INTEGERs, and nothing behind it. */
+const SIGNATURE_PARSER = `
+const ECDSASigValue = null
+const AsnParser = {
+  parse(der) {
+    const refuse = () => { throw new Error('no signature of an elliptic curve') }
+    let at = der[1] === 0x81 ? 3 : 2
+    if (der[0] !== 0x30 || der[at - 1] !== der.length - at || (at === 3 && der[2] < 0x80)) refuse()
+    const integer = () => {
+      const [tag, length] = der.subarray(at, at + 2)
+      if (tag !== 2 || !(length > 0 && length < 0x80) || at + 2 + length > der.length) refuse()
+      return der.slice(at + 2, (at += 2 + length))
+    }
+    const [r, s] = [integer(), integer()]
+    if (at !== der.length) refuse()
+    return { r, s }
+  },
+}
+`
 
 const BOOK_ERRORS =
   /[\\/]read-excel-file[\\/]modules[\\/](?:zip[\\/]UnzipError|xlsx[\\/](?:file[\\/]InvalidInputError|SheetNotFoundError|InvalidSpreadsheetError))\.js$/
@@ -65,15 +86,13 @@ export default async (input, { filter }) =>
       loader: 'js',
     }))
     // Of the passkeys' package what has to do with the makers of authenticators, whom nobody asks here: their certificates
-    // and lists, with all of X.509 behind them. Of elliptic curves it needs the form of a signature.
-    build.onResolve({ filter: /^@peculiar\/asn1-ecc$/ }, ({ path, importer }) => {
-      const description = Bun.resolveSync(`${path}/package.json`, importer)
-      return { path: resolve(description, '../build/es2015/ec_signature_value.js') }
+    // and lists, with all of X.509 behind them. Of ASN.1 the form of a signature remains, which needs no library.
+    build.onLoad({ filter: EC_SIGNATURE }, ({ path }) => {
+      const source = readFileSync(path, 'utf8')
+      const contents = source.replace(/^import \{ (?:AsnParser|ECDSASigValue) \}.*$/gm, '') + SIGNATURE_PARSER
+      if (/@peculiar/.test(contents)) throw new Error('unwrapEC2Signature.js has changed: look at this plugin again')
+      return { contents, loader: 'js' }
     })
-    // What TypeScript makes old browsers understand, of which they use three functions. In this form the rest falls away.
-    build.onResolve({ filter: /^tslib$/ }, ({ path, importer }) => ({
-      path: resolve(Bun.resolveSync(`${path}/package.json`, importer), '../tslib.es6.mjs'),
-    }))
     build.onLoad({ filter: MAKERS }, ({ path }) => {
       const names = [
         ...readFileSync(path, 'utf8').matchAll(/^export (?:async )?(?:function|class|const) (\w+)/gm),
