@@ -10,7 +10,7 @@ export const builtExecutable = `${root}/dist/chartroom`
 const MADE_OF = ['src/**/*', 'data/{indicators,samples}/**/*', 'package.json', 'bun.lock']
 /** But no tools that only run what is built, or the tests. */
 const OTHER_TOOLS =
-  /^src\/tools\/(bench|bench-readme|changelog|check|fleet-.*|incremental|mutate|npm-package|release|scoreboard|test|torture)(\.ts$|\/)/
+  /^src\/tools\/(bench|bench-readme|changelog|check|fleet-.*|incremental|mutate|npm-package|release|scoreboard|smoke|test|torture)(\.ts$|\/)/
 
 const newer = changedAfterBuild(root, builtExecutable)
 if (newer !== null)
