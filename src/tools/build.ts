@@ -15,6 +15,7 @@ import { readArticles } from '../people/support/read-articles.ts'
 import { LIBRARY_TEXTS } from '../language/libraries/texts.ts'
 import { commandLine, refused } from './command-line.ts'
 import packageFile from '../../package.json' with { type: 'json' }
+import { withoutZeros } from './elf.ts'
 import { leftOut } from './left-out.ts'
 import { registryFile } from './registry-file.ts'
 import { LICENSES_FILE, licenseTexts } from '../server/source/licenses.ts'
@@ -181,6 +182,7 @@ const result = await Bun.build({
 })
 for (const line of result.logs) console.error(line.message)
 if (!result.success) process.exit(1)
+writeFileSync(unfinished, withoutZeros(readFileSync(unfinished)))
 renameSync(unfinished, outfile)
 const listed = registryFile({
   ...packageFile,

@@ -7,7 +7,8 @@ import type { BunPlugin } from 'bun'
 const MAKERS =
   /[\\/]@simplewebauthn[\\/]server[\\/]esm[\\/](?:registration[\\/]verifications|metadata|helpers[\\/](?:convertX509|mapX509|validateC|validateExt|getCertificateInfo|isCertRevoked)|services[\\/](?:metadataService|defaultRootCerts)).*\.js$/
 
-const EC_SIGNATURE = /[\\/]@simplewebauthn[\\/]server[\\/]esm[\\/]helpers[\\/]iso[\\/]isoCrypto[\\/]unwrapEC2Signature\.js$/
+const EC_SIGNATURE =
+  /[\\/]@simplewebauthn[\\/]server[\\/]esm[\\/]helpers[\\/]iso[\\/]isoCrypto[\\/]unwrapEC2Signature\.js$/
 
 /** `Ecdsa-Sig-Value` of RFC 3279 in DER (X.690): a SEQUENCE of two INTEGERs, and nothing behind it. */
 const SIGNATURE_PARSER = `
@@ -90,7 +91,8 @@ export default async (input, { filter }) =>
     build.onLoad({ filter: EC_SIGNATURE }, ({ path }) => {
       const source = readFileSync(path, 'utf8')
       const contents = source.replace(/^import \{ (?:AsnParser|ECDSASigValue) \}.*$/gm, '') + SIGNATURE_PARSER
-      if (/@peculiar/.test(contents)) throw new Error('unwrapEC2Signature.js has changed: look at this plugin again')
+      if (/@peculiar/.test(contents))
+        throw new Error('unwrapEC2Signature.js has changed: look at this plugin again')
       return { contents, loader: 'js' }
     })
     build.onLoad({ filter: MAKERS }, ({ path }) => {

@@ -26,6 +26,12 @@ test.skipIf(!isBuilt)('it names no folder of the machine that it was built on', 
   expect(readFileSync(builtExecutable).includes(root)).toBe(false)
 })
 
+test.skipIf(!isBuilt)('it has at most 128 MB, and no stretch of zeros that the system could make', () => {
+  const file = readFileSync(builtExecutable)
+  expect(file.length).toBeLessThanOrEqual(128_000_000)
+  expect(file.includes(Buffer.alloc(500_000))).toBe(false)
+})
+
 if (process.env['TEST_LONG'] === '1')
   test('two builds at once, of a source that is only read, below `build`, blanks and Cyrillic, without git, are the same', async () => {
     const above = mkdtempSync(`${tmpdir()}/chartroom-`)
