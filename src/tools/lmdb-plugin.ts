@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { BunPlugin } from 'bun'
 import { withoutSymbols } from './elf.ts'
+import { lmdbOf } from './release/targets.ts'
 
 const TARGET = /^bun-(linux|darwin|windows)-(x64|arm64)(?:-(?:baseline|modern))?(?:-(musl|glibc))?$/
 
@@ -31,8 +32,11 @@ export function lmdbNative(target: string) {
     )
     process.exit(2)
   }
-  const folder = `@lmdb/lmdb-${os === 'windows' ? 'win32' : os}-${cpu}`
-  const file = os === 'linux' ? `node.napi.${libc}.node` : 'node.napi.node'
+  const { package: folder, file } = lmdbOf({
+    os: os === 'windows' ? 'win32' : (os as 'linux' | 'darwin'),
+    cpu: cpu as 'x64' | 'arm64',
+    ...(os === 'linux' && { libc: libc as 'glibc' | 'musl' }),
+  })
   const plugin: BunPlugin = {
     name: 'lmdb-native',
     setup(build) {

