@@ -3,8 +3,8 @@
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import Ajv from 'ajv'
 import { unzipSync } from 'fflate'
 import packageFile from '../../package.json' with { type: 'json' }
 import { tarGz, zip } from '../../src/tools/release/archive.ts'
@@ -141,6 +141,9 @@ describe('the bill of materials', () => {
     const schemas = `${root}/node_modules/@cyclonedx/cyclonedx-library/res/schema`
     const read = (name: string) =>
       JSON.parse(readFileSync(`${schemas}/${name}.SNAPSHOT.schema.json`, 'utf8')) as object
+    // The one that the SDK of agents brings along.
+    const ofSdk = createRequire(Bun.resolveSync('@modelcontextprotocol/sdk/server/index.js', root))
+    const { Ajv } = ofSdk('ajv')
     const ajv = new Ajv({ strict: false, validateFormats: false })
     for (const name of ['jsf-0.82', 'spdx', 'cryptography-defs'])
       ajv.addSchema(read(name), `http://cyclonedx.org/schema/${name}.SNAPSHOT.schema.json`)

