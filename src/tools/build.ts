@@ -21,6 +21,7 @@ import { registryFile } from './registry-file.ts'
 import { LICENSES_FILE, licenseTexts } from '../server/source/licenses.ts'
 import { normalOnly } from '../server/source/normal-only.ts'
 import { lmdbNative } from './lmdb-plugin.ts'
+import { signedAdHoc } from './macho.ts'
 import { fileOf, npmNameOf, TARGETS } from './release/targets.ts'
 import { bundlePlayground, playgroundFiles } from '../server/source/playground-bundle.ts'
 
@@ -182,7 +183,11 @@ const result = await Bun.build({
 })
 for (const line of result.logs) console.error(line.message)
 if (!result.success) process.exit(1)
-writeFileSync(unfinished, withoutZeros(readFileSync(unfinished)))
+const executable = withoutZeros(readFileSync(unfinished))
+writeFileSync(
+  unfinished,
+  target.startsWith('bun-darwin-x64') ? signedAdHoc(executable, 'chartroom') : executable,
+)
 renameSync(unfinished, outfile)
 const listed = registryFile({
   ...packageFile,

@@ -7,6 +7,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { unzipSync } from 'fflate'
 import packageFile from '../../package.json' with { type: 'json' }
+import { signedAdHoc } from '../../src/tools/macho.ts'
 import { tarGz, zip } from '../../src/tools/release/archive.ts'
 import { wrongInside } from '../../src/tools/release/inside.ts'
 import { manifests } from '../../src/tools/release/manifests.ts'
@@ -226,14 +227,14 @@ test('the image is built for the architecture asked for, is nobody’s root, and
 })
 
 if (isLong)
-  test('a release of two machines has their archives and packages, with the right parts, twice the same', async () => {
+  test('a release of three machines has their archives and packages, with the right parts, twice the same', async () => {
     const built = ['one', 'other'].map((name) => `${folder}/${name}`)
     for (const outfile of built) {
       const command = [
         process.execPath,
         `${root}/src/tools/release.ts`,
         '--only',
-        'darwin-x64,windows-x64',
+        'darwin-arm64,darwin-x64,windows-x64',
         '--outfile',
         outfile,
       ]
@@ -246,13 +247,16 @@ if (isLong)
     }
     const [one, other] = built.map((name) => readFileSync(`${name}/SHA256SUMS`, 'utf8'))
     expect(one).toBe(other)
-    expect(one!.trim().split('\n')).toHaveLength(3)
+    expect(one!.trim().split('\n')).toHaveLength(4)
+    // Bun's own signature is that of ours byte by byte.
+    const signed = readFileSync(`${folder}/one/npm/@chartroom/darwin-arm64/chartroom`)
+    expect(signed.equals(signedAdHoc(signed, 'a.out'))).toBe(true)
     expect(
       readdirSync(`${folder}/one/npm/@chartroom`)
         .map((name) => `@chartroom/${name}`)
         .toSorted(),
     ).toEqual(
-      TARGETS.filter(({ name }) => /darwin-x64|windows/.test(name))
+      TARGETS.filter(({ name }) => /darwin|windows/.test(name))
         .map(npmNameOf)
         .toSorted(),
     )

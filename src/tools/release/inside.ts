@@ -1,8 +1,10 @@
-// What an executable was made for, told from its bytes: the machine in its header, and LMDB's native part for that machine.
+// What an executable was made for, told from its bytes: the machine in its header, LMDB's native part for that
+// machine, and on macOS a signature of what it is.
 
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { withoutSymbols } from '../elf.ts'
+import { isSignedWhole } from '../macho.ts'
 import { lmdbOf, TARGETS, type Target } from './targets.ts'
 
 const root = resolve(import.meta.dir, '../../..')
@@ -12,6 +14,8 @@ export function wrongInside(executable: Uint8Array, target: Target): string | nu
   const found = machineOf(executable)
   const wanted = `${target.os} ${target.cpu}`
   if (found !== wanted) return `The executable for ${target.name} is one for ${found}.`
+  if (target.os === 'darwin' && !isSignedWhole(executable))
+    return `The signature of the executable for ${target.name} is not that of its bytes, so macOS would end it.`
   const file = Buffer.from(executable.buffer, executable.byteOffset, executable.byteLength)
   const held = TARGETS.filter((one) => file.includes(nativeOf(one))).map(({ name }) => name)
   if (held.join(' ') === target.name) return null
