@@ -29,6 +29,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
   config: async () => (await import('./config-command.ts')).configCommand,
   healthcheck: async () => (await import('./healthcheck.ts')).healthcheckCommand,
+  update: async () => (await import('./update-command.ts')).updateCommand,
   licenses: async () => (await import('./licenses-command.ts')).licensesCommand,
 }
 

@@ -4,6 +4,7 @@
 // sentence for each mistake, so that a typing error shows then and not when the setting is first used.
 
 import { join } from 'node:path'
+import packageFile from '../../package.json' with { type: 'json' }
 import { ALERTS_PER_USER } from '../notify/alerts/alert.ts'
 import { DEFAULT_RATES, RATES, type Rate, type RatePolicies } from '../http/limits.ts'
 import { addressList } from '../http/peer.ts'
@@ -107,6 +108,16 @@ const smtp: Parse<string> = (value) => {
     throw new Error('expected an address like smtp://user:password@mail.example.com:587')
   return value
 }
+
+const updates: Parse<string | null> = (value) => {
+  if (value === 'off') return null
+  if (!/^https?:$/.test(URL.parse(value)?.protocol ?? ''))
+    throw new Error(`expected off, or an address like ${RELEASES}`)
+  return value
+}
+
+/** Where GitHub's API tells the newest release of the project that `package.json` names. */
+const RELEASES = `${packageFile.repository.url.replace(/^git\+https:\/\/github\.com\/(.*)\.git$/, 'https://api.github.com/repos/$1')}/releases/latest`
 
 const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full']
 
@@ -234,6 +245,11 @@ const OPTIONS = {
     'on',
     choice(['on', 'off']),
     'Whether followed series are fetched from providers; off = no request leaves',
+  ),
+  UPDATES: option(
+    RELEASES,
+    updates,
+    'Whom `chartroom update --check` asks for the newest release; nobody else asks; off = not even that',
   ),
   WORKERS: option('0', integer(0, 256), 'Script worker threads; 0 = processors less one'),
   SCRIPT_TIME_MS: option('60000', integer(100, 3_600_000), 'Processor time a script may take'),

@@ -1,6 +1,5 @@
 // What a server is made of, before it listens: everything plugged together.
 
-import { lookup } from 'node:dns/promises'
 import { availableParallelism, totalmem } from 'node:os'
 import { basePath, type Features, type ServeDashboard, type Services } from '../http/deps.ts'
 import { addressList } from '../http/peer.ts'
@@ -11,8 +10,6 @@ import { DEFAULT_LIMITS } from '../language/runtime/limits.ts'
 import { BarCache } from '../market/bar-cache.ts'
 import { loadSamples } from '../market/sample.ts'
 import type { Transport } from '../notify/mail/mail.ts'
-import { parseAllowList } from '../notify/webhooks/address.ts'
-import { createSend } from '../notify/webhooks/send.ts'
 import { argon2Passwords } from '../people/accounts/passwords.ts'
 import type { SearchThread } from '../people/search/search.ts'
 import { ARTICLES } from '../people/support/articles.ts'
@@ -26,6 +23,7 @@ import { threadMs } from '../work/workers/thread-time.ts'
 import { loadDashboard, loadLicences } from './assets.ts'
 import type { Config } from './config.ts'
 import { createFeatures } from './features.ts'
+import { netOf } from './guarded-net.ts'
 import { identityProviderOf } from './openid-net.ts'
 import { httpRequest, openSocket } from './providers-net.ts'
 import type { ServerStore } from './server-store.ts'
@@ -142,12 +140,6 @@ function warming(pool: JobPool, stopping: AbortSignal): () => void {
     warm ??= setTimeout(() => pool.warm(), WARM_MS)
   }
 }
-
-const netOf = ({ WEBHOOK_ALLOW }: Config) => ({
-  allow: parseAllowList(WEBHOOK_ALLOW.join(',')),
-  resolve: async (host: string) => (await lookup(host, { all: true })).map(({ address }) => address),
-  send: createSend(),
-})
 
 const limitsOf = (config: Config) => ({
   ...DEFAULT_LIMITS,

@@ -69,6 +69,7 @@ describe('every setting', () => {
     ['MAIL_FROM', 'c@a.example', 'c@a.example', 'nobody'],
     ['WEBHOOK_ALLOW', 'loopback', ['loopback'], null],
     ['FEEDS', 'off', 'off', 'no'],
+    ['UPDATES', 'off', null, 'no'],
     ['WORKERS', '256', 256, '257'],
     ['SCRIPT_TIME_MS', '100', 100, '99'],
     ['SCRIPT_REQUESTS', '64', 64, '65'],

@@ -5,7 +5,7 @@ import { IdentityProvider, type OpenIdSettings } from '../../src/people/accounts
 import { users } from '../../src/people/accounts/accounts.ts'
 import { TICKET_LIFE_MS } from '../../src/people/accounts/tickets.ts'
 import { silentLog } from '../../src/lib/log.ts'
-import { askProvider } from '../../src/server/openid-net.ts'
+import { askGuarded } from '../../src/server/guarded-net.ts'
 import { parseAllowList } from '../../src/notify/webhooks/address.ts'
 import { createSecretBox } from '../../src/notify/webhooks/secret-box.ts'
 import { createSend, type Send } from '../../src/notify/webhooks/send.ts'
@@ -63,7 +63,7 @@ function server({
       const identityProvider = new IdentityProvider({
         clock: services.clock,
         log: (...line) => logged.push(JSON.stringify(line)),
-        ask: askProvider({ allow: parseAllowList(allow), resolve: async () => ['127.0.0.1'], send }),
+        ask: askGuarded({ allow: parseAllowList(allow), resolve: async () => ['127.0.0.1'], send }),
         settings: {
           issuer: provider.issuer,
           clientId: 'chartroom',
