@@ -34,6 +34,24 @@ const BOOK_ERRORS =
   /[\\/]read-excel-file[\\/]modules[\\/](?:zip[\\/]UnzipError|xlsx[\\/](?:file[\\/]InvalidInputError|SheetNotFoundError|InvalidSpreadsheetError))\.js$/
 const BOOK_UNZIP = /[\\/]read-excel-file[\\/]modules[\\/]zip[\\/]unzipFromArrayBuffer\.js$/
 
+const JSON_SCHEMA = /[\\/]zod[\\/]v4[\\/]core[\\/](?:json-schema-processors|to-json-schema)\.js$/
+const OTHER_WAYS =
+  /[\\/](?:elysia[\\/]dist[\\/]dynamic-handle|typebox[\\/]build[\\/]esm[\\/]type[\\/]extends[\\/]extends-check)\.mjs$/
+
+/** A module with the functions and classes of another, of which each throws when it is called; so do those that they make. */
+function namesOnly(path: string): string {
+  const text = readFileSync(path, 'utf8')
+  const names = [...text.matchAll(/^export (?:async )?(?:function|class|const) (\w+)/gm)]
+  return `function refused() { throw new Error('not bundled') }
+${names
+  .filter(([, name]) => name !== 'allProcessors')
+  .map(
+    ([, name = '']) =>
+      `export function ${name}() { ${/^create[A-Z]/.test(name) ? 'return refused' : 'refused()'} }`,
+  )
+  .join('\n')}`
+}
+
 /** A table: what is left out, each with the reason. */
 export const leftOut: BunPlugin = {
   name: 'left-out',
@@ -95,16 +113,18 @@ export default async (input, { filter }) =>
         throw new Error('unwrapEC2Signature.js has changed: look at this plugin again')
       return { contents, loader: 'js' }
     })
-    build.onLoad({ filter: MAKERS }, ({ path }) => {
-      const names = [
-        ...readFileSync(path, 'utf8').matchAll(/^export (?:async )?(?:function|class|const) (\w+)/gm),
-      ]
-      return {
-        contents: names
-          .map(([, name = '']) => `export function ${name}() { throw new Error('not bundled') }`)
-          .join('\n'),
-        loader: 'js',
-      }
-    })
+    build.onLoad({ filter: MAKERS }, ({ path }) => ({ contents: namesOnly(path), loader: 'js' }))
+    // What describes schemas of the SDK's as JSON. Ours are TypeBox's, which are JSON.
+    build.onLoad({ filter: JSON_SCHEMA }, ({ path }) => ({
+      contents: `${namesOnly(path)}
+${path.includes('processors') ? 'export const allProcessors = {}' : 'export { processSchema as process }'}`,
+      loader: 'js',
+    }))
+    // How Elysia answers where it may not make code, and what compares types with each other, for types that no schema has.
+    build.onLoad({ filter: OTHER_WAYS }, ({ path }) => ({
+      contents: `${namesOnly(path)}
+${path.includes('elysia') ? 'export { refused as createDynamicErrorHandler, refused as createDynamicHandler }' : 'export const ExtendsResult = {}'}`,
+      loader: 'js',
+    }))
   },
 }
