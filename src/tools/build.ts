@@ -20,7 +20,7 @@ import { leftOut } from './left-out.ts'
 import { registryFile } from './registry-file.ts'
 import { LICENSES_FILE, licenseTexts } from '../server/source/licenses.ts'
 import { normalOnly } from '../server/source/normal-only.ts'
-import { lmdbNative } from './lmdb-plugin.ts'
+import { installNatives, lmdbNative } from './lmdb-plugin.ts'
 import { signedAdHoc } from './macho.ts'
 import { fileOf, npmNameOf, TARGETS } from './release/targets.ts'
 import { bundlePlayground, playgroundFiles } from '../server/source/playground-bundle.ts'
@@ -60,12 +60,7 @@ const work = workFolder()
 // The executable takes its place when it is whole; by the name that it has until then its parts are called.
 const unfinished = `${work}/${basename(outfile)}`
 const native = lmdbNative(target)
-if (!native.isInstalled()) {
-  // The lock file names the natives of all machines; an install keeps only those of this one.
-  const install = [process.execPath, 'install', '--frozen-lockfile', '--silent', '--os=*', '--cpu=*']
-  if ((await Bun.spawn(install, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] }).exited) !== 0)
-    process.exit(1)
-}
+if (!native.isInstalled()) await installNatives()
 
 /** Writes what was made instead of an executable, and is done. */
 async function insteadOf(name: string, files: ReadonlyMap<string, string | Uint8Array>): Promise<never> {

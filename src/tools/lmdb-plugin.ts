@@ -24,6 +24,13 @@ const NO_VALUES = `
 export class Encoder { constructor() { throw new Error('values of the store are texts or bytes') } }
 `
 
+/** The lock file names the natives of all machines; an install keeps only those of this one. Ends the program if it fails. */
+export async function installNatives(): Promise<void> {
+  const install = [process.execPath, 'install', '--frozen-lockfile', '--silent', '--os=*', '--cpu=*']
+  const { exited } = Bun.spawn(install, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
+  if ((await exited) !== 0) process.exit(1)
+}
+
 export function lmdbNative(target: string) {
   const [, os, cpu, libc = 'glibc'] = TARGET.exec(target) ?? []
   if (!os) {

@@ -6,6 +6,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs
 import { resolve } from 'node:path'
 import packageFile from '../../package.json' with { type: 'json' }
 import { commandLine, refused } from './command-line.ts'
+import { installNatives } from './lmdb-plugin.ts'
 import { npmPackage, platformPackage } from './npm-package.ts'
 import { tarGz, zip } from './release/archive.ts'
 import { wrongInside } from './release/inside.ts'
@@ -51,6 +52,8 @@ async function release(targets: readonly Target[]): Promise<void> {
   const folder = resolve(values.outfile ?? `${root}/dist/release`)
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
+  // Each executable is looked through for all of them.
+  await installNatives()
   const sums = new Map<string, string>()
   const put = async (name: string, content: string | Uint8Array) => {
     await Bun.write(`${folder}/${name}`, content)
