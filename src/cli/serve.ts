@@ -2,6 +2,7 @@
 
 import { Problem } from '../lib/problem.ts'
 import { readConfig } from '../server/config.ts'
+import { realWorld } from '../server/real-world.ts'
 import { serve } from '../server/serve.ts'
 import { DataRefused } from '../store/data-refused.ts'
 import { parseFlags, type Command } from './command.ts'
@@ -22,7 +23,7 @@ export const serveCommand: Command = {
     for (const mistake of mistakes) context.warn(mistake)
     if (mistakes.length > 0) return 2
     try {
-      return await serve(context, config, newKey === true)
+      return await serve(realWorld(context), config, newKey === true)
     } catch (error) {
       context.warn(
         error instanceof Problem || error instanceof DataRefused

@@ -15,6 +15,9 @@ export function turn(): Promise<void> {
   })
 }
 
+/** Whether somebody waits for a turn: then the loop is not done with what it has to do. */
+export const isTurnWanted = (): boolean => waiting.length > 0
+
 function next(): void {
   waiting.shift()?.()
   if (waiting.length > 0) setImmediate(next)

@@ -41,8 +41,12 @@ export function askGuarded({ allow, resolve, send }: GuardedNet): AskProvider {
   }
 }
 
+/** Every address that a host has. */
+export const resolve = async (host: string): Promise<string[]> =>
+  (await lookup(host, { all: true })).map(({ address }) => address)
+
 export const netOf = ({ WEBHOOK_ALLOW }: Pick<Config, 'WEBHOOK_ALLOW'>): GuardedNet => ({
   allow: parseAllowList(WEBHOOK_ALLOW.join(',')),
-  resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
+  resolve,
   send: createSend(),
 })

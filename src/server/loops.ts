@@ -8,6 +8,7 @@ import { sweepTickets } from '../people/accounts/tickets.ts'
 import { sweepTokens } from '../people/accounts/tokens.ts'
 import type { ChangeFeed } from '../store/postgres/feed.ts'
 import type { ServerStore } from './server-store.ts'
+import type { World } from './world.ts'
 
 const SWEEP_MS = 3600_000
 /** How often a server looks for backtests that it could take up: usually, and while some wait for which it had no worker free. */
@@ -19,6 +20,7 @@ export async function runLoops(
   { feed, fleet }: ServerStore,
   services: Services,
   { idempotency }: Pick<Gate, 'idempotency'>,
+  world: Pick<World, 'exit'>,
   signal: AbortSignal,
 ): Promise<void> {
   const sweep = createLoop(services, 'sweeping', async () => {
@@ -38,7 +40,7 @@ export async function runLoops(
     services.features.start(signal, services.stopping),
     sweep.run(signal),
     idempotency.run(signal),
-    feed && followOthers(feed, services, signal),
+    feed && followOthers(feed, services, world, signal),
     fleet && takeUpRuns(services, signal),
   ])
 }
@@ -59,7 +61,12 @@ async function takeUpRuns(services: Services, signal: AbortSignal): Promise<void
 }
 
 /** What commands and other servers write reaches every chart and every index as soon as what this server writes itself. */
-async function followOthers(feed: ChangeFeed, services: Services, signal: AbortSignal): Promise<void> {
+async function followOthers(
+  feed: ChangeFeed,
+  services: Services,
+  { exit }: Pick<World, 'exit'>,
+  signal: AbortSignal,
+): Promise<void> {
   const { bars, features, log } = services
   const { barsOfChange } = await import('../store/postgres/postgres-bars.ts')
   feed.onChange(({ isOwn, keys }) => {
@@ -73,7 +80,7 @@ async function followOthers(feed: ChangeFeed, services: Services, signal: AbortS
   // Nobody keeps changes for a server that did not read them for a minute: it has to begin again.
   feed.onMissed(() => {
     log('error', 'changes of other servers were missed')
-    process.exit(1)
+    void exit(1)
   })
   await feed.run(services, signal)
 }

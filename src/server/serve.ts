@@ -5,20 +5,22 @@ import { createApi } from '../http/index.ts'
 import type { JobPool } from '../work/workers/pool.ts'
 import { createSecretBox } from '../notify/webhooks/secret-box.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Services } from '../http/deps.ts'
+import { basePath, type ServeDashboard, type Services } from '../http/deps.ts'
 import { LOG_LEVELS, type Log, type LogLevel } from '../lib/log.ts'
 import { within } from '../lib/within.ts'
 import { Backup } from '../store/backup/backup.ts'
 import { placeAt } from '../store/backup/place.ts'
 import { judgeKey, type KeyVerdict, readInstance, settleKey } from '../store/instance-key.ts'
 import type { Kv } from '../store/kv.ts'
+import { loadDashboard } from './assets.ts'
 import { type Config, keyPath } from './config.ts'
 import { runLoops } from './loops.ts'
 import { markSecretsLost, opensSecrets } from './sealed-secrets.ts'
 import { openStoreOf, type ServerStore } from './server-store.ts'
-import { servicesOf, type Surroundings } from './services.ts'
+import { servicesOf } from './services.ts'
 import { addressOf, welcome } from './welcome.ts'
 import { STORED_KINDS } from './features-of-work.ts'
+import type { World } from './world.ts'
 
 /** How long requests in flight may take when the server stops. */
 const DRAIN_MS = 10_000
@@ -32,54 +34,58 @@ const STOP_MS = 25_000
 /** How long a server that is refused may take to leave the others. */
 const CLOSE_MS = 5000
 /** Serves until a signal asks for a stop; answers the exit code. `newKey`: a lost instance.key may be replaced. */
-export async function serve(context: Surroundings, config: Config, newKey: boolean): Promise<number> {
-  const log = jsonLog(context, config.LOG_LEVEL)
+export async function serve(world: World, config: Config, newKey: boolean): Promise<number> {
+  const log = jsonLog(world, config.LOG_LEVEL)
   let verdict: KeyVerdict = { kind: 'missing' }
-  const store = await openStoreOf(context, config, {
+  const store = await openStoreOf(world, config, {
     log,
     async admit(data, others) {
-      const opens = async (key: Uint8Array) => opensSecrets(data, await boxOf(context, key))
+      const opens = async (key: Uint8Array) => opensSecrets(data, await boxOf(world, key))
       verdict = await judgeKey(data, keyPath(config), opens, { newKey, others })
     },
   })
   try {
-    return await serveFrom(store, context, config, verdict, log)
+    if (verdict.kind === 'lost') await loseSecrets(store.kv, world.clock, log)
+    const box = await boxOf(world, await settleKey(store.kv, keyPath(config), verdict, world.random))
+    const backup = await backupOf(world, config, store, log)
+    const dashboard = await dashboardOf(world, basePath({ publicUrl: config.PUBLIC_URL }))
+    return await serveFrom(store, world, config, { log, box, backup, dashboard }, (app) =>
+      listen(app, config),
+    )
   } catch (error) {
     // Others would count on this server until its lease is over. Why it ends comes before what closing the store says.
-    await within(context.clock, CLOSE_MS, store.close()).catch(() => {})
+    await within(world.clock, CLOSE_MS, store.close()).catch(() => {})
     throw error
   }
 }
 
-const boxOf = ({ random }: Surroundings, key: Uint8Array) =>
-  createSecretBox(key, (count) => random.bytes(count))
+const boxOf = ({ random }: World, key: Uint8Array) => createSecretBox(key, (count) => random.bytes(count))
 
-async function serveFrom(
+/** Serves from an open store until it is asked to stop. `listen` answers why it cannot; null if it does. */
+export async function serveFrom(
   store: ServerStore,
-  context: Surroundings,
+  world: World,
   config: Config,
-  verdict: KeyVerdict,
-  log: Log,
+  given: Pick<Services, 'log' | 'box' | 'dashboard'> & { readonly backup: Backup | null },
+  listen: (app: App) => string | null,
 ): Promise<number> {
-  const { clock, random, print, warn } = context
+  const { clock, print, warn } = world
+  const { log, backup } = given
   const { kv, fleet } = store
   void store.lost.then(() => {
     // Whatever is still going on cannot be stored any more.
     log('error', 'other servers have taken this one for gone')
-    process.exit(1)
+    return world.exit(1)
   })
-  if (verdict.kind === 'lost') await loseSecrets(kv, clock, log)
-  const box = await boxOf(context, await settleKey(kv, keyPath(config), verdict, random))
-  const backup = await backupOf(context, config, store, log)
   const stopping = new AbortController()
-  const made = await servicesOf(store, context, config, { log, box, backup, stopping: stopping.signal })
+  const made = await servicesOf(store, world, config, { ...given, stopping: stopping.signal })
   const { services, pool } = made
   const app = createApi(services)
   // From here on others count on this server for its share of the work.
   await fleet?.look()
   // Listen for signals before the port is announced: a stop may follow at once.
-  const asked = stopAsked(stopping)
-  const problem = listen(app, config)
+  const asked = world.stopAsked(stopping)
+  const problem = listen(app)
   if (problem !== null) {
     pool.close()
     await store.close()
@@ -91,15 +97,15 @@ async function serveFrom(
   for (const line of welcome(addressOf(config, port), hasOwner ? null : services.setupCode)) print(line)
   log('info', 'listening', { host: config.HOST, port })
   const running = {
-    loops: going((signal) => runLoops(store, services, app.gate, signal)),
+    loops: going((signal) => runLoops(store, services, app.gate, world, signal)),
     sharing: going(async (signal) => fleet?.run({ clock, log }, signal)),
     backup: going(async (signal) => backup?.run(signal)),
   }
   log('info', 'stopping', { signal: await asked })
-  return stop(app, store, services, pool, running)
+  return stop(app, store, services, pool, world, running)
 }
 
-type App = ReturnType<typeof createApi>
+export type App = ReturnType<typeof createApi>
 
 /** Why it cannot listen; null if it does. */
 function listen(app: App, { HOST, PORT }: Config): string | null {
@@ -136,22 +142,27 @@ async function stop(
   store: ServerStore,
   { log, runs, features }: Services,
   pool: JobPool,
+  { clock, exit }: World,
   running: Readonly<Record<'loops' | 'sharing' | 'backup', () => Promise<void>>>,
 ): Promise<never> {
   pool.drain()
-  const cutRuns = setTimeout(() => pool.close(), RUNS_DRAIN_MS)
-  const cut = setTimeout(() => void app.stop(true), DRAIN_MS)
+  const drained = new AbortController()
+  const unlessDrained = (ms: number, cut: () => void) =>
+    clock.sleep(ms, drained.signal).then(() => {
+      if (!drained.signal.aborted) cut()
+    })
+  void unlessDrained(RUNS_DRAIN_MS, () => pool.close())
+  void unlessDrained(DRAIN_MS, () => void app.stop(true))
   let doing = 'finishing requests'
-  setTimeout(() => {
+  void clock.sleep(STOP_MS).then(() => {
     log('error', 'stopped the hard way', { doing })
-    process.exit(1)
-  }, STOP_MS)
+    return exit(1)
+  })
   await Promise.all([app.stop(), store.fleet?.retire()])
   doing = 'ending deliveries'
   await running.loops()
   await running.sharing()
-  clearTimeout(cut)
-  clearTimeout(cutRuns)
+  drained.abort()
   pool.close()
   doing = 'storing what became of runs'
   await runs.settled()
@@ -162,7 +173,7 @@ async function stop(
   doing = 'closing the store'
   await store.close()
   // Otherwise the connection of a receiver or mail server that hangs would keep the process alive.
-  return process.exit(0)
+  return exit(0)
 }
 
 /** The key that sealed them is gone. */
@@ -178,7 +189,7 @@ async function loseSecrets(kv: Kv, clock: Clock, log: Log): Promise<void> {
 
 /** null: none was asked for. */
 async function backupOf(
-  { clock, random }: Surroundings,
+  { clock, random }: World,
   { BACKUP, BACKUP_EVERY, BACKUP_KEEP, DATA_DIR }: Config,
   { kv, pages }: ServerStore,
   log: Log,
@@ -198,19 +209,14 @@ async function backupOf(
   })
 }
 
-/** Resolves with the name of the signal that asks for a stop; a second one is not waited for. */
-function stopAsked(stopping: AbortController): Promise<string> {
-  return new Promise((resolve) => {
-    for (const name of ['SIGTERM', 'SIGINT'] as const)
-      process.on(name, () => {
-        if (stopping.signal.aborted) process.exit(1)
-        stopping.abort()
-        resolve(name)
-      })
-  })
+/** `bun run dev` sets this variable, and then open pages follow the source. */
+async function dashboardOf({ environment }: World, base: string): Promise<ServeDashboard> {
+  if (environment['CHARTROOM_DEV'] !== '1' || Bun.isStandaloneExecutable) return loadDashboard(base)
+  const { reloadingDashboard } = await import('./source/dev-dashboard.ts')
+  return reloadingDashboard(base)
 }
 
-function jsonLog({ clock, warn }: Surroundings, least: LogLevel): Log {
+function jsonLog({ clock, warn }: World, least: LogLevel): Log {
   const loudest = LOG_LEVELS.indexOf(least)
   return (level, message, fields = {}) => {
     if (LOG_LEVELS.indexOf(level) > loudest) return

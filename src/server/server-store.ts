@@ -2,9 +2,7 @@
 
 import { mkdirSync } from 'node:fs'
 import { hostname } from 'node:os'
-import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import type { Random } from '../lib/random.ts'
 import type { BarStore } from '../market/bar-store.ts'
 import type { BackupSource } from '../store/backup/backup.ts'
 import type { Kv } from '../store/kv.ts'
@@ -14,6 +12,7 @@ import type { ChangeFeed } from '../store/postgres/feed.ts'
 import type { Fleet } from '../store/postgres/fleet.ts'
 import type { LastKnown } from '../store/postgres/last-known.ts'
 import type { Config } from './config.ts'
+import type { World } from './world.ts'
 
 export interface ServerStore {
   readonly kv: Kv
@@ -33,16 +32,10 @@ export interface ServerStore {
 
 /** `admit` may look at the data, and at who else serves it, and throw before anything is written to it. */
 export async function openStoreOf(
-  surroundings: {
-    readonly clock: Clock
-    readonly random: Random
-    readonly version: string
-    warn(line: string): void
-  },
+  { steady, random, warn, version }: Pick<World, 'steady' | 'random' | 'version' | 'warn'>,
   config: Pick<Config, 'BARS' | 'DATA_DIR' | 'LEASE_SECONDS' | 'MAX_STORAGE_MB' | 'STORE'>,
   { admit, log }: { admit(kv: Kv, others: readonly string[]): Promise<void>; readonly log: Log },
 ): Promise<ServerStore> {
-  const { clock, random, warn, version } = surroundings
   const { BARS, DATA_DIR, LEASE_SECONDS, MAX_STORAGE_MB, STORE } = config
   if (STORE !== null) {
     // The documents are elsewhere, but the key file lies here.
@@ -52,7 +45,7 @@ export async function openStoreOf(
       url: STORE,
       bars: BARS,
       // How long an answer takes is measured by a clock that nobody can set back.
-      clock: { now: () => performance.now(), sleep: clock.sleep },
+      clock: steady,
       random,
       node: nodeName(hostname(), random.bytes(4)),
       version,

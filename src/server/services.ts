@@ -1,74 +1,52 @@
 // What a server is made of, before it listens: everything plugged together.
 
-import { availableParallelism, totalmem } from 'node:os'
-import { basePath, type Features, type ServeDashboard, type Services } from '../http/deps.ts'
+import type { Features, Services } from '../http/deps.ts'
 import { addressList } from '../http/peer.ts'
 import { idSource } from '../lib/ids.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Random } from '../lib/random.ts'
 import { DEFAULT_LIMITS } from '../language/runtime/limits.ts'
 import { BarCache } from '../market/bar-cache.ts'
 import { loadSamples } from '../market/sample.ts'
-import type { Transport } from '../notify/mail/mail.ts'
-import { argon2Passwords } from '../people/accounts/passwords.ts'
-import type { SearchThread } from '../people/search/search.ts'
+import { parseAllowList } from '../notify/webhooks/address.ts'
 import { ARTICLES } from '../people/support/articles.ts'
 import type { Key, Kv } from '../store/kv.ts'
 import type { Fleet } from '../store/postgres/fleet.ts'
 import { Runs, type RunDeps } from '../work/runs/runs.ts'
 import { resultTried } from '../work/sweeps/tries.ts'
 import { JobPool } from '../work/workers/pool.ts'
-import type { WorkerThread } from '../work/workers/task.ts'
-import { threadMs } from '../work/workers/thread-time.ts'
-import { loadDashboard, loadLicences } from './assets.ts'
+import { loadLicences } from './assets.ts'
 import type { Config } from './config.ts'
 import { createFeatures } from './features.ts'
-import { netOf } from './guarded-net.ts'
 import { identityProviderOf } from './openid-net.ts'
-import { httpRequest, openSocket } from './providers-net.ts'
 import type { ServerStore } from './server-store.ts'
 import { STORED_KINDS } from './features-of-work.ts'
-
-/** The real things, which only `main.ts` plugs in. */
-export interface Surroundings {
-  readonly environment: Readonly<Record<string, string | undefined>>
-  readonly clock: Clock
-  readonly random: Random
-  readonly version: string
-  readonly spawnWorker: () => WorkerThread
-  readonly spawnSearch: () => SearchThread
-  readonly print: (line: string) => void
-  readonly warn: (line: string) => void
-}
+import type { World } from './world.ts'
 
 const WARM_MS = 150
 
 export async function servicesOf(
   store: ServerStore,
-  context: Surroundings,
+  world: World,
   config: Config,
-  given: Pick<Services, 'log' | 'box' | 'backup' | 'stopping'>,
+  given: Pick<Services, 'log' | 'box' | 'backup' | 'dashboard' | 'stopping'>,
 ): Promise<{ readonly services: Services; readonly pool: JobPool }> {
-  const { clock, random, version } = context
+  const { clock, random, version, network } = world
   const { kv, fleet } = store
   const bars = new BarCache(store.bars)
   await bars.store.sweep()
   await loadSamples(bars)
-  const pool = poolOf(context, config)
-  const net = netOf(config)
+  const pool = poolOf(world, config)
+  const net = { ...network, allow: parseAllowList(config.WEBHOOK_ALLOW.join(',')) }
   const newId = idSource({ clock, random })
-  const base = { ...given, kv, clock, random, newId, passwords: argon2Passwords(), bars }
+  const base = { ...given, kv, clock, random, newId, passwords: world.passwords, bars }
   const ofJobs = { ...base, pool, limits: limitsOf(config) }
   const features = createFeatures({
     ...ofJobs,
     ...net,
-    spawnSearch: context.spawnSearch,
-    mailTransport: config.SMTP_URL === null ? null : await mailTransport(config.SMTP_URL, senderOf(config)),
+    spawnSearch: world.spawnSearch,
+    mailTransport: config.SMTP_URL === null ? null : await network.mail(config.SMTP_URL, senderOf(config)),
     articles: ARTICLES,
     version,
     publicUrl: config.PUBLIC_URL,
-    http: httpRequest,
-    openSocket,
     feeds: config.FEEDS === 'on',
     alertsMax: config.MAX_ALERTS,
     ...(fleet && { shards: fleet, nodes: fleet }),
@@ -84,26 +62,15 @@ export async function servicesOf(
     fleet,
     lastKnown: store.lastKnown,
     setupCode: await setupCodeOf(kv, fleet !== null, Buffer.from(random.bytes(24)).toString('base64url')),
-    dashboard: await dashboardOf(context, basePath({ publicUrl: config.PUBLIC_URL })),
     licences: loadLicences,
     asked: () => pool.asked(),
-    userCame: warming(pool, given.stopping),
+    userCame: warming(pool, world, given.stopping),
   }
   return { services, pool }
 }
 
-function poolOf({ clock, spawnWorker: spawn }: Surroundings, { WORKERS }: Config): JobPool {
-  const processors = availableParallelism()
-  return new JobPool({
-    workers: WORKERS || Math.max(1, processors - 1),
-    processors,
-    // The budgets of jobs are measured by a monotonic clock, which nobody can set back.
-    clock: { now: () => performance.now(), sleep: clock.sleep },
-    spawn,
-    threadMs,
-    memory: () => process.memoryUsage.rss(),
-    memoryMax: Math.min(totalmem(), process.constrainedMemory() || Infinity),
-  })
+function poolOf({ steady: clock, spawnWorker: spawn, machine }: World, { WORKERS }: Config): JobPool {
+  return new JobPool({ ...machine, workers: WORKERS || Math.max(1, machine.processors - 1), clock, spawn })
 }
 
 async function runsOf(
@@ -133,11 +100,12 @@ async function runsOf(
 }
 
 /** A server that nobody uses needs no engine, which takes 10 MB. Loading it at once would delay the first answers. */
-function warming(pool: JobPool, stopping: AbortSignal): () => void {
-  let warm: ReturnType<typeof setTimeout> | undefined
-  stopping.addEventListener('abort', () => clearTimeout(warm))
+function warming(pool: JobPool, { clock }: World, stopping: AbortSignal): () => void {
+  let warm: Promise<void> | null = null
   return () => {
-    warm ??= setTimeout(() => pool.warm(), WARM_MS)
+    warm ??= clock.sleep(WARM_MS, stopping).then(() => {
+      if (!stopping.aborted) pool.warm()
+    })
   }
 }
 
@@ -167,19 +135,6 @@ async function setupCodeOf(kv: Kv, isShared: boolean, fresh: string): Promise<st
   await kv.commit({ checks: [{ key, version: null }], sets: [{ key, value: JSON.stringify(fresh) }] })
   const entry = await kv.get(key)
   return entry ? (JSON.parse(entry.value) as string) : fresh
-}
-
-/** `bun run dev` sets this variable, and then open pages follow the source. */
-async function dashboardOf({ environment }: Surroundings, base: string): Promise<ServeDashboard> {
-  if (environment['CHARTROOM_DEV'] !== '1' || Bun.isStandaloneExecutable) return loadDashboard(base)
-  const { reloadingDashboard } = await import('./source/dev-dashboard.ts')
-  return reloadingDashboard(base)
-}
-
-/** Loaded only where mail is set up, since loading it takes a tenth of the time to start. */
-async function mailTransport(url: string, sender: string | null): Promise<Transport> {
-  const { smtpTransport } = await import('../notify/mail/smtp.ts')
-  return smtpTransport(url, sender)
 }
 
 function senderOf({ MAIL_FROM, PUBLIC_URL }: Config): string | null {

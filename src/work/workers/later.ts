@@ -7,3 +7,9 @@ export const later: Later = (work, ms) => {
   const timer = setTimeout(work, ms)
   return () => clearTimeout(timer)
 }
+
+/** Calls `work` again and again until the returned function is called. */
+export const every: Later = (work, ms) => {
+  const timer = setInterval(work, ms)
+  return () => clearInterval(timer)
+}

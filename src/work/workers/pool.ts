@@ -33,6 +33,7 @@ import {
   type ThreadMs,
 } from './limits.ts'
 import { Lanes, type LanesOptions } from './lanes.ts'
+import { every } from './later.ts'
 import {
   LANES,
   OWN_THREADS,
@@ -51,6 +52,8 @@ export interface PoolOptions extends LanesOptions {
   readonly memory: () => number
   /** Memory of the machine or container; close to it the last brake is pulled. */
   readonly memoryMax: number
+  /** Calls `work` again and again until the returned function is called; absent: by the time of the process. */
+  readonly every?: (work: () => void, ms: number) => () => void
 }
 
 /** The most jobs of a lane that a user may have waiting behind the running one. */
@@ -101,7 +104,7 @@ export class JobPool {
   #importerUsed: Float64Array = new Float64Array(Object.keys(USED).length)
   #importTimeMs = Infinity
   #tasks = 0
-  #guard: ReturnType<typeof setInterval> | null = null
+  #endGuard: (() => void) | null = null
   #idleMemory = 0
   #idleMeasuredAt = Number.NEGATIVE_INFINITY
   #lastEndedAt = 0
@@ -398,10 +401,11 @@ export class JobPool {
 
   /** The guard ticks while something runs. */
   #watch(): void {
-    if (this.#running.size + this.#givenUp.size > 0) this.#guard ??= setInterval(() => this.#look(), LOOK_MS)
-    else if (this.#guard !== null) {
-      clearInterval(this.#guard)
-      this.#guard = null
+    if (this.#running.size + this.#givenUp.size > 0) {
+      this.#endGuard ??= (this.#options.every ?? every)(() => this.#look(), LOOK_MS)
+    } else {
+      this.#endGuard?.()
+      this.#endGuard = null
     }
   }
 

@@ -21,7 +21,13 @@ import { KeptColumns } from './kept-columns.ts'
 import { TextGarbage } from './text-garbage.ts'
 import { ownThread, ownThreadMs } from './thread-time.ts'
 
-declare const self: Worker
+/** The way between a worker and its pool. */
+export interface WorkerPort {
+  onmessage: ((event: MessageEvent<ToWorker>) => unknown) | null
+  postMessage(message: FromWorker, transfer: ArrayBuffer[]): void
+}
+
+declare const self: WorkerPort
 
 export type Kinds = {
   readonly [K in JobKind]: (job: Jobs[K]['job'], desk: Desk) => Jobs[K]['answer'] | Promise<Jobs[K]['answer']>
@@ -43,7 +49,7 @@ interface Asker {
 }
 
 /** `busy` is called before each job that is one of many. */
-export function serveJobs(kinds: Partial<Kinds>, busy: () => void = () => {}): void {
+export function serveJobs(kinds: Partial<Kinds>, busy: () => void = () => {}, port: WorkerPort = self): void {
   /** Unanswered questions by job. */
   const tasks = new Map<number, Map<number, Asker>>()
   let asked = 0
@@ -56,7 +62,7 @@ export function serveJobs(kinds: Partial<Kinds>, busy: () => void = () => {}): v
   }
   const garbage = new TextGarbage()
 
-  self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
+  port.onmessage = ({ data }: MessageEvent<ToWorker>) => {
     if (data.to === 'job') {
       void serve(data)
       return
@@ -80,7 +86,7 @@ export function serveJobs(kinds: Partial<Kinds>, busy: () => void = () => {}): v
     tasks.set(task, new Map())
     if (OF_MANY.has(data.kind)) busy()
     garbage.busy()
-    const tell = (said: Said) => self.postMessage({ task, ...said } satisfies FromWorker, handedOver(said))
+    const tell = (said: Said) => port.postMessage({ task, ...said } satisfies FromWorker, handedOver(said))
     const ask = (name: string, args: readonly unknown[]) =>
       new Promise<unknown>((resolve, reject) => {
         const askers = tasks.get(task)
