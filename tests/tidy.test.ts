@@ -23,6 +23,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   http: ['lib', 'market', 'wire', 'store', 'language', 'broker', 'work', 'people', 'notify'],
   // All that is needed to serve, tied together.
   server: ['lib', 'market', 'wire', 'store', 'language', 'work', 'people', 'notify', 'http'],
+  // Whole servers in a world that comes out of a seed.
+  simulation: ['lib', 'market', 'store', 'work', 'people', 'notify', 'http', 'server'],
   dashboard: ['lib', 'market', 'wire', 'language'],
   playground: ['lib', 'market', 'wire', 'language', 'engine', 'dashboard'],
   cli: ['*'],
@@ -261,6 +263,25 @@ describe('rooms', () => {
       ].map((match) => `${file}: ${match[0]}`)
     })
     expect(broken).toEqual([])
+  })
+
+  test('timers, network and threads come with the world that a server is handed', () => {
+    /** Where they are made for it, and what stands outside of any server. */
+    const made: Readonly<Record<string, string>> = {
+      'engine/portable/turn.ts': 'the package, in browsers and Node',
+      'http/event-wait.ts': 'heartbeats of streams, whose readers no simulation has',
+      'notify/webhooks/send.ts': 'the network of webhooks',
+      'server/providers-net.ts': 'the network of providers',
+      'work/workers/later.ts': 'timers of worker threads, and of pools in a process of their own',
+    }
+    const reaching = files.filter((file) => {
+      if (file === 'main.ts' || /^(tools|dashboard|playground|cli|server\/source)\//.test(file)) return false
+      const text = readFileSync(`${root}/src/${file}`, 'utf8').replace(/^\s*(\/\/|\*|\/\*).*$/gm, '')
+      return /(?<![.\w])(?:setTimeout\(|setInterval\(|fetch\((?!exchange|term)|new WebSocket\(|new Worker\()|\bBun\.sleep\(/.test(
+        text,
+      )
+    })
+    expect(reaching).toEqual(Object.keys(made))
   })
 
   /** Rules stand in RULES.md beside the code that follows them, and are cited by letter and number. */

@@ -31,6 +31,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   healthcheck: async () => (await import('./healthcheck.ts')).healthcheckCommand,
   update: async () => (await import('./update-command.ts')).updateCommand,
   licenses: async () => (await import('./licenses-command.ts')).licensesCommand,
+  simulate: async () => (await import('./simulate-command.ts')).simulateCommand,
 }
 
 /** Runs the command the arguments name; answers the exit code. */

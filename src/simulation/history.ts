@@ -1,0 +1,168 @@
+// What the world has seen of the servers, and what it holds against them. Each check has a name, by which a finding says
+// which promise was broken.
+
+import type { Kv } from '../store/kv.ts'
+import { alertRecords } from '../notify/alerts/records.ts'
+import { deliveryCollection } from '../notify/webhooks/deliveries.ts'
+import type { Life } from './life.ts'
+import type { Timeline } from './timeline.ts'
+
+export const CHECKS = {
+  durable: 'What was acknowledged is there, and one’s own writes are read',
+  once: 'An alert fires exactly once for each bar that it should',
+  delivered: 'A delivery that was accepted, and known to be, is not made again',
+  private: 'Nobody sees what is another’s',
+  revoked: 'A session that was ended opens nothing',
+  counted: 'A counter is what it counts, and never below zero',
+  settled: 'When the faults have stopped, everything pending comes to its end',
+  answered: 'A server does not answer that it is at fault itself',
+} as const
+export type Check = keyof typeof CHECKS
+
+export interface Finding {
+  readonly check: Check
+  readonly at: number
+  readonly says: string
+}
+
+interface Accepted {
+  readonly at: number
+  readonly life: Life
+  /** When the server had the answer; null = it never had. */
+  knownAt: number | null
+}
+
+/** A document of a user: what it holds, and what it may hold instead, since no answer came. null = it is gone. */
+export interface Doc {
+  readonly id: string
+  readonly user: string
+  readonly path: string
+  value: string | null
+  maybe: (string | null)[]
+  /** Until when an unanswered write may still come true. */
+  openUntil: number
+}
+
+export interface WatchedAlert {
+  readonly id: string
+  readonly series: number
+  readonly armedAt: number
+  /** Since when it may be gone; null = it is there. */
+  endedAt: number | null
+}
+
+export interface FedBar {
+  readonly series: number
+  readonly time: number
+  readonly isHigh: boolean
+  readonly askedAt: number
+  storedAt: number | null
+}
+
+/** A server that is killed so soon after an answer may not have written it down. */
+const WRITING_MS = 5000
+/** A store that failed is tried again after a minute at most. */
+const BACKOFF_MS = 75_000
+
+export class History {
+  readonly findings: Finding[] = []
+  readonly docs = new Map<string, Doc>()
+  readonly alerts = new Map<string, WatchedAlert>()
+  readonly bars: FedBar[] = []
+  /** When the store last was at fault, which an outcome may have waited for. */
+  storeFailedAt = -Infinity
+  isStoreBroken = false
+  readonly counts = { calls: 0, unanswered: 0, refused: 0, accepted: 0, firings: 0 }
+  readonly #timeline: Timeline
+  readonly #accepted = new Map<string, Accepted[]>()
+
+  constructor(timeline: Timeline) {
+    this.#timeline = timeline
+  }
+
+  found(check: Check, says: string): void {
+    this.#timeline.tell('FOUND', `${check}: ${says}`)
+    this.findings.push({ check, at: this.#timeline.now, says })
+  }
+
+  /** A receiver takes a delivery. Answers what its answer is noted in. */
+  accepted(receiver: string, id: string, life: Life, body: { readonly type?: unknown }): Accepted {
+    const now = this.#timeline.now
+    const before = this.#accepted.get(id) ?? []
+    for (const one of before)
+      if (!mayRepeat(one, this.storeFailedAt)) {
+        this.found(
+          'delivered',
+          `${id} (${String(body.type)}) came to ${receiver} again from ${life.name}, ${now - (one.knownAt ?? now)} ms after ${one.life.name} had its answer`,
+        )
+        break
+      }
+    const accepted = { at: now, life, knownAt: null }
+    this.#accepted.set(id, [...before, accepted])
+    this.counts.accepted++
+    return accepted
+  }
+
+  /** A document was read by its owner; null = it is not there. */
+  read(doc: Doc, seen: string | null): void {
+    if (seen === doc.value) return
+    if (!doc.maybe.includes(seen))
+      this.found(
+        'durable',
+        `${doc.path}/${doc.id} of ${doc.user} is ${JSON.stringify(seen)}; ${JSON.stringify(doc.value)} was acknowledged`,
+      )
+    doc.value = seen
+    if (this.#timeline.now > doc.openUntil) doc.maybe = []
+  }
+
+  /** Of all alerts: each bar that came after it was armed has fired once, and no other has. */
+  async checkFirings(kv: Kv, isOver: boolean): Promise<void> {
+    const { firings } = alertRecords(kv, 0)
+    const fired = new Map<string, number>()
+    for await (const { alertId, barTime } of firings.each()) {
+      const key = `${alertId} ${barTime}`
+      fired.set(key, (fired.get(key) ?? 0) + 1)
+      if (fired.get(key) === 2) this.found('once', `${alertId} fired twice for the bar ${iso(barTime)}`)
+    }
+    this.counts.firings = fired.size
+    for (const { id, series, armedAt, endedAt } of this.alerts.values())
+      for (const bar of this.bars) {
+        if (bar.series !== series) continue
+        const has = fired.has(`${id} ${bar.time}`)
+        if (has && !bar.isHigh) this.found('once', `${id} fired for the bar ${iso(bar.time)}, which is low`)
+        const should = bar.isHigh && bar.storedAt !== null && bar.askedAt > armedAt && endedAt === null
+        if (isOver && should && !has) this.found('once', `${id} has not fired for the bar ${iso(bar.time)}`)
+      }
+  }
+
+  /** The deliveries that have not come to their end. */
+  async pending(kv: Kv): Promise<string[]> {
+    const found: string[] = []
+    for await (const { id, state, attempts } of deliveryCollection(kv).each())
+      if (state === 'pending') found.push(`${id} after ${attempts.length} attempts`)
+    return found
+  }
+
+  /** The counters of all collections, as they stand and as they are counted. */
+  async checkCounts(kv: Kv): Promise<void> {
+    for (const name of ['watchlists', 'ideas', 'alerts', 'webhooks'])
+      for await (const [key, value] of counters(kv, name))
+        if (!(Number(value) >= 0)) this.found('counted', `${key} is ${value}`)
+  }
+}
+
+async function* counters(kv: Kv, name: string): AsyncGenerator<[string, string]> {
+  const page = await kv.list({ prefix: [name, 'count'] }, { limit: 10_000 })
+  for (const { key, value } of page) yield [key.join(' '), value]
+}
+
+/** Whether what was accepted may come again all the same, since nobody may have written down that it was. */
+function mayRepeat({ knownAt, life }: Accepted, storeFailedAt: number): boolean {
+  if (knownAt === null) return true
+  if (life.end?.isCrash !== true) return false
+  return (
+    life.end.at - Math.max(knownAt, storeFailedAt > knownAt ? storeFailedAt + BACKOFF_MS : 0) < WRITING_MS
+  )
+}
+
+const iso = (time: number) => new Date(time).toISOString()

@@ -1,0 +1,290 @@
+// Who uses the servers: people who keep things, arm alerts and sign in and out, and one who feeds bars to all of them.
+
+import type { Doc, History } from './history.ts'
+import type { Answer, Server } from './servers.ts'
+import type { Timeline } from './timeline.ts'
+
+const PASSWORD = 'correct horse battery'
+/** A person thinks about that long between two things. */
+const THINKING_MS = 60_000
+const BAR_MS = 300_000
+export const SERIES = 3
+const LEVEL = 100
+/** What of a kind one person keeps at most. */
+const KEPT = 6
+
+/** Where a kind of document is, what makes one of that name, and what its answers call it. */
+const KINDS: readonly {
+  readonly path: string
+  readonly made?: string
+  readonly as: string
+  readonly field: string
+  body(name: string, timeline: Timeline): object
+}[] = [
+  {
+    path: 'watchlists',
+    made: 'watchlists/import',
+    as: 'watchlist',
+    field: 'name',
+    body: (name) => ({ name, items: [] }),
+  },
+  {
+    path: 'ideas',
+    as: 'idea',
+    field: 'title',
+    body: (title) => ({ title, body: 'It rose before.', tags: [], visibility: 'private' }),
+  },
+  {
+    path: 'webhooks',
+    as: 'webhook',
+    field: 'name',
+    body: (name) => ({
+      name,
+      url: `https://${name.replace(/\W/g, '-')}.example/in`,
+      events: ['alert.triggered'],
+    }),
+  },
+  {
+    path: 'alerts',
+    as: 'alert',
+    field: 'name',
+    body: (name, timeline) => ({
+      name,
+      ...seriesOf(timeline.random.below(SERIES)),
+      kind: 'price',
+      op: 'above',
+      price: LEVEL,
+      frequency: 'every_time',
+      channels: ['webhook'],
+    }),
+  },
+]
+
+const seriesOf = (series: number) => ({ exchange: 'SIM', symbol: `S${series}`, interval: '5m' })
+
+export class Person {
+  readonly email: string
+  isDone = false
+  #cookie: string | undefined
+  readonly #ended: string[] = []
+  readonly #timeline: Timeline
+  readonly #history: History
+  readonly #servers: readonly Server[]
+  #names = 0
+
+  constructor(number: number, timeline: Timeline, history: History, servers: readonly Server[]) {
+    this.email = `person${number}@example.com`
+    this.#timeline = timeline
+    this.#history = history
+    this.#servers = servers
+  }
+
+  /** Signs up, however often it has to be tried. */
+  async arrive(): Promise<void> {
+    for (;;) {
+      const body = { email: this.email, password: PASSWORD }
+      const made = await this.#call('POST', '/api/auth/sign-up', body)
+      if (made?.status === 409 || made?.status === 403) await this.#signIn()
+      else if (made?.status === 200) this.#cookie = made.cookie ?? undefined
+      if (this.#cookie !== undefined) return
+      await this.#timeline.pause(1000)
+    }
+  }
+
+  async live(): Promise<void> {
+    await this.arrive()
+    while (!this.isDone) {
+      await this.#timeline.pause(this.#timeline.between(1000, 2 * THINKING_MS))
+      if (!this.isDone) await this.#doSomething()
+    }
+  }
+
+  /** Posts bars until they are taken. */
+  async feed(csv: string, series: number): Promise<void> {
+    const { exchange, symbol, interval } = seriesOf(series)
+    const path = `/api/platform/bars/import?exchange=${exchange}&symbol=${symbol}&interval=${interval}`
+    for (;;) {
+      const answer = await this.#call('POST', path, csv)
+      if (answer?.status === 200) return
+      await this.#timeline.pause(2000)
+    }
+  }
+
+  /** Reads all that is this person's once more. */
+  async lookAtAll(): Promise<void> {
+    for (const doc of this.#docs()) await this.#look(doc)
+  }
+
+  async #doSomething(): Promise<void> {
+    const dice = this.#timeline.random.below(100)
+    const docs = this.#docs().filter(({ value }) => value !== null)
+    const doc = docs.length > 0 ? this.#timeline.pick(docs) : null
+    if (dice < 25 || !doc) await this.#make()
+    else if (dice < 50) await this.#change(doc)
+    else if (dice < 60) await this.#remove(doc)
+    else if (dice < 80) await this.#look(doc)
+    else if (dice < 90) await this.#pry()
+    else if (dice < 96) await this.#signOut()
+    else await this.#useEnded()
+  }
+
+  #docs(): Doc[] {
+    return [...this.#history.docs.values()].filter(({ user }) => user === this.email)
+  }
+
+  async #make(): Promise<void> {
+    const kind = this.#timeline.pick(KINDS)
+    if (this.#docs().filter(({ path, value }) => path === kind.path && value !== null).length >= KEPT) return
+    const name = this.#name()
+    const body = kind.body(name, this.#timeline)
+    const answer = await this.#call('POST', `/api/platform/${kind.made ?? kind.path}`, body)
+    const id = answer?.status === 200 ? String(answer.json.id) : null
+    if (id === null) return
+    const { docs, alerts } = this.#history
+    docs.set(id, { id, user: this.email, path: kind.path, value: name, maybe: [], openUntil: 0 })
+    if (kind.path !== 'alerts') return
+    const series = Number((body as { symbol: string }).symbol.slice(1))
+    alerts.set(id, { id, series, armedAt: this.#timeline.now, endedAt: null })
+  }
+
+  async #change(doc: Doc): Promise<void> {
+    const name = this.#name()
+    const { field } = KINDS.find(({ path }) => path === doc.path)!
+    await this.#write(doc, name, 'PATCH', { [field]: name })
+  }
+
+  async #remove(doc: Doc): Promise<void> {
+    const alert = this.#history.alerts.get(doc.id)
+    if (alert) this.#history.alerts.set(doc.id, { ...alert, endedAt: this.#timeline.now })
+    await this.#write(doc, null, 'DELETE')
+  }
+
+  async #write(doc: Doc, value: string | null, method: string, body?: unknown): Promise<void> {
+    if (this.#timeline.now < doc.openUntil) return
+    // From here on it may be read as either.
+    doc.maybe.push(value)
+    const answer = await this.#call(method, pathOf(doc), body)
+    if (answer && answer.status < 300) {
+      doc.value = value
+      doc.maybe = []
+    } else if (answer?.status === 404) this.#history.read(doc, null)
+    else doc.openUntil = this.#timeline.now + 60_000
+    if (answer) await this.#look(doc)
+  }
+
+  async #look(doc: Doc): Promise<void> {
+    const answer = await this.#call('GET', pathOf(doc))
+    const { as, field } = KINDS.find(({ path }) => path === doc.path)!
+    if (answer?.status === 200) this.#history.read(doc, String(answer.json[as][field]))
+    else if (answer?.status === 404) this.#history.read(doc, null)
+  }
+
+  /** Looks for what is another's. */
+  async #pry(): Promise<void> {
+    const others = [...this.#history.docs.values()].filter(({ user }) => user !== this.email)
+    if (others.length === 0) return
+    const doc = this.#timeline.pick(others)
+    const answer = await this.#call(this.#timeline.once(3) ? 'DELETE' : 'GET', pathOf(doc))
+    if (answer && answer.status < 300)
+      this.#history.found('private', `${this.email} got at ${doc.path}/${doc.id} of ${doc.user}`)
+  }
+
+  async #signOut(): Promise<void> {
+    const cookie = this.#cookie
+    const answer = await this.#call('POST', '/api/auth/sign-out')
+    if (answer?.status === 200 && cookie !== undefined) this.#ended.push(cookie)
+    if (answer?.status !== 200 && answer?.status !== 401) return
+    this.#cookie = undefined
+    while (this.#cookie === undefined) {
+      await this.#timeline.pause(500)
+      await this.#signIn()
+    }
+  }
+
+  async #signIn(): Promise<void> {
+    const answer = await this.#call('POST', '/api/auth/sign-in', { email: this.email, password: PASSWORD })
+    if (answer?.status === 200) this.#cookie = answer.cookie ?? undefined
+  }
+
+  async #useEnded(): Promise<void> {
+    const cookie = this.#ended.at(-1)
+    if (cookie === undefined) return
+    const server = this.#server()
+    const answer = await server.call('GET', '/api/platform/watchlists', { cookie })
+    if (answer && answer.status < 300)
+      this.#history.found(
+        'revoked',
+        `a session of ${this.email} that was ended is answered by ${server.name}`,
+      )
+  }
+
+  async #call(method: string, path: string, body?: unknown): Promise<Answer | null> {
+    const { counts } = this.#history
+    const server = this.#server()
+    const answer = await server.call(method, path, { body, cookie: this.#cookie })
+    counts.calls++
+    if (!answer) counts.unanswered++
+    else if (answer.status >= 500) counts.refused++
+    const said = typeof body === 'string' ? ' bars' : ''
+    this.#timeline.tell(
+      this.email,
+      `${method} ${path}${said} at ${server.name}: ${answer?.status ?? 'no answer'}`,
+    )
+    // Nobody can say more of a disk that breaks.
+    if (answer?.status === 500 && !this.#history.isStoreBroken)
+      this.#history.found(
+        'answered',
+        `${method} ${path} of ${server.name} is answered by 500: ${JSON.stringify(answer.json)}`,
+      )
+    // A session is ended by nobody but its user.
+    if (answer?.status === 401 && this.#cookie !== undefined && !path.startsWith('/api/auth'))
+      this.#history.found('durable', `the session of ${this.email} is not known any more to ${server.name}`)
+    return answer
+  }
+
+  #server(): Server {
+    const able = this.#servers.filter(({ answers }) => answers)
+    return this.#timeline.pick(able.length > 0 ? able : this.#servers)
+  }
+
+  #name(): string {
+    return `${this.email.split('@')[0]} ${++this.#names}`
+  }
+}
+
+const pathOf = ({ path, id }: Doc) => `/api/platform/${path}/${id}`
+
+/** Feeds a bar to each series as it closes, now above what the alerts wait for and now below it, and corrects some. */
+export async function feedBars(
+  feeder: Person,
+  timeline: Timeline,
+  history: History,
+  isOver: () => boolean,
+): Promise<void> {
+  await feeder.arrive()
+  for (;;) {
+    const next = (Math.floor(timeline.now / BAR_MS) + 1) * BAR_MS
+    await timeline.pause(next - timeline.now + timeline.between(500, 20_000))
+    if (isOver()) return
+    for (let series = 0; series < SERIES; series++) {
+      const bar = {
+        series,
+        time: next - BAR_MS,
+        isHigh: timeline.once(3),
+        askedAt: timeline.now,
+        storedAt: null as number | null,
+      }
+      history.bars.push(bar)
+      const before = history.bars.findLast((one) => one.series === series && one.time < bar.time)
+      const corrected = before && timeline.once(4) ? [rowOf(before.time, before.isHigh, 7)] : []
+      const rows = [...corrected, rowOf(bar.time, bar.isHigh, 5)]
+      await feeder.feed(`time,open,high,low,close,volume\n${rows.join('\n')}\n`, series)
+      bar.storedAt = timeline.now
+    }
+  }
+}
+
+function rowOf(time: number, isHigh: boolean, volume: number): string {
+  const close = isHigh ? LEVEL + 10 : LEVEL - 10
+  return [time, close, close + 1, close - 1, close, volume].join(',')
+}

@@ -1,0 +1,92 @@
+// What servers speak to over the network: receivers of webhooks that are late, refuse, ask to be left alone, or accept and
+// are not heard.
+
+import type { Attempt, Reply } from '../notify/webhooks/send.ts'
+import type { Network } from '../server/world.ts'
+import type { History } from './history.ts'
+import type { Life } from './life.ts'
+import type { Timeline } from './timeline.ts'
+
+const OK: Reply = { status: 200, retryAfter: null, excerpt: 'ok', failure: null }
+/** A sender waits no longer than this. */
+const PATIENCE_MS = 15_000
+
+export class Receivers {
+  /** How many of a hundred attempts go wrong. */
+  troubles = 0
+  readonly #timeline: Timeline
+  readonly #history: History
+
+  constructor(timeline: Timeline, history: History) {
+    this.#timeline = timeline
+    this.#history = history
+  }
+
+  networkOf(life: Life): Network {
+    return {
+      resolve: () => life.across(1, async () => ['93.184.215.14']),
+      send: (attempt) => life.whileAlive(() => this.#receive(life, attempt)),
+      http: () => life.across(20, () => Promise.reject(new Error('no provider is there'))),
+      openSocket: () => {
+        throw new Error('no provider is there')
+      },
+      mail: async () => async () => {},
+    }
+  }
+
+  async #receive(life: Life, { url, headers, body }: Attempt): Promise<Reply> {
+    const timeline = this.#timeline
+    await timeline.pause(timeline.between(1, 60))
+    // A process that has ended in the meantime may have sent it all the same.
+    const id = headers['webhook-id'] ?? ''
+    const fault = timeline.random.below(100) < this.troubles ? timeline.random.below(7) : null
+    const refused = fault === null ? null : refusal(fault)
+    timeline.tell(url.hostname, `${id} from ${life.name}: ${refused ? refused.what : 'accepts'}`)
+    if (refused && !refused.accepts) {
+      await timeline.pause(refused.afterMs)
+      return refused.reply
+    }
+    const accepted = this.#history.accepted(
+      url.hostname,
+      id,
+      life,
+      JSON.parse(new TextDecoder().decode(body)),
+    )
+    if (refused) {
+      await timeline.pause(refused.afterMs)
+      return refused.reply
+    }
+    await timeline.pause(timeline.once(20) ? timeline.between(1000, 14_000) : timeline.between(1, 60))
+    if (!life.isOver) accepted.knownAt = timeline.now
+    return OK
+  }
+}
+
+interface Refusal {
+  readonly what: string
+  /** It took it, whatever it answered. */
+  readonly accepts: boolean
+  readonly afterMs: number
+  readonly reply: Reply
+}
+
+function refusal(fault: number): Refusal {
+  const none = { ...OK, status: 0, excerpt: '' }
+  if (fault === 0) return { what: '500', accepts: false, afterMs: 30, reply: { ...OK, status: 500 } }
+  if (fault === 1)
+    return { what: '429', accepts: false, afterMs: 5, reply: { ...OK, status: 429, retryAfter: '40' } }
+  if (fault === 2)
+    return { what: 'refuses', accepts: false, afterMs: 2, reply: { ...none, failure: 'connection_refused' } }
+  if (fault === 3)
+    return { what: 'is silent', accepts: false, afterMs: PATIENCE_MS, reply: { ...none, failure: 'timeout' } }
+  if (fault === 4)
+    return {
+      what: 'accepts, unheard',
+      accepts: true,
+      afterMs: PATIENCE_MS,
+      reply: { ...none, failure: 'timeout' },
+    }
+  if (fault === 5)
+    return { what: 'accepts, then 500', accepts: true, afterMs: 30, reply: { ...OK, status: 503 } }
+  return { what: 'cuts', accepts: false, afterMs: 10, reply: { ...none, failure: 'connection_reset' } }
+}

@@ -1,0 +1,75 @@
+// The server in simulated worlds, two by the commit's seed, and in a long run for ten minutes. What a world finds is shown
+// by `chartroom simulate --seed N --hours H`, with its trace and made smaller.
+
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { shrink } from '../../src/simulation/shrink.ts'
+import { ALL_FAULTS, simulate, type SimulationOptions } from '../../src/simulation/simulation.ts'
+import { EPOCH, Timeline } from '../../src/simulation/timeline.ts'
+import { chartroom, temporaryFolder } from '../cli/run.ts'
+import { isLong } from '../long.ts'
+
+setDefaultTimeout(1_800_000)
+const SEED = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
+const OPTIONS: SimulationOptions = { seed: SEED, hours: 3, users: 3, servers: 1, faults: ALL_FAULTS }
+
+test('what is left to do happens in the order of its times, and cancelled it does not', async () => {
+  const timeline = new Timeline(1)
+  const seen: number[] = []
+  for (const ms of [30, 10, 20, 40]) timeline.after(ms, () => seen.push(ms))
+  timeline.after(25, () => seen.push(25))()
+  await timeline.run(timeline.now + 35)
+  expect(seen).toEqual([10, 20, 30])
+})
+
+test(`nothing is found, and a run is the same again (seed ${SEED})`, async () => {
+  // Ten minutes of a long run are some hundred worlds.
+  const until = performance.now() + (isLong ? 600_000 : 0)
+  let seed = SEED
+  do {
+    const options = { ...OPTIONS, seed, hours: isLong ? 12 : OPTIONS.hours }
+    const outcome = await simulate(options)
+    expect({ seed, findings: outcome.findings }).toEqual({ seed, findings: [] })
+    expect((await simulate(options)).digest).toBe(outcome.digest)
+    expect(outcome.counts.calls).toBeGreaterThan(0)
+    expect(outcome.trace.length).toBeLessThanOrEqual(200)
+    seed++
+  } while (performance.now() < until)
+})
+
+test('a finding is made smaller, as long as the same promise is broken', async () => {
+  const broken = { ...(await simulate({ ...OPTIONS, hours: 1, users: 1, faults: [] })) }
+  const outcome = { ...broken, findings: [{ check: 'once', at: EPOCH + 90 * 60_000, says: '' }] } as const
+  const other = { ...broken, findings: [{ check: 'durable', at: EPOCH, says: '' }] } as const
+  const told: SimulationOptions[] = []
+  const least = await shrink(
+    { ...OPTIONS, hours: 24 },
+    outcome,
+    (smaller) => told.push(smaller),
+    async ({ hours, users, faults }) =>
+      hours >= 2 && users >= 2 && faults.includes('kill') ? outcome : other,
+  )
+  expect(least.options).toEqual({ ...OPTIONS, hours: 2, users: 2, faults: ['kill'] })
+  expect(told.at(-1)).toEqual(least.options)
+})
+
+test('the command says what it has done, and what it does not know', async () => {
+  const folder = temporaryFolder()
+  const args = [
+    '--seed',
+    '7',
+    '--hours',
+    '1',
+    '--users',
+    '2',
+    '--worlds',
+    '1',
+    '--faults',
+    'kill,stop',
+    '--trace',
+  ]
+  const { out, code } = await chartroom(folder, 'simulate', ...args)
+  expect([code, out]).toEqual([0, expect.stringContaining('seed 7: nothing found in 1 h')])
+  expect(out).toContain('server-1: is killed')
+  const wrong = await chartroom(folder, 'simulate', '--faults', 'flood')
+  expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('There is no fault "flood"')])
+})
