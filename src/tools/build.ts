@@ -26,7 +26,7 @@ import { fileOf, npmNameOf, TARGETS } from './release/targets.ts'
 import { bundlePlayground, playgroundFiles } from '../server/source/playground-bundle.ts'
 
 const root = resolve(import.meta.dir, '../..')
-const HELP = `bun run build [--target linux-arm64] [--npx] [--outfile PATH] [--registry-name NAME] | --npm | --playground [--outfile FOLDER]
+const HELP = `bun run build [--target linux-arm64] [--npx] [--outfile PATH] [--registry-name NAME] | --npm | --playground | --site [--outfile FOLDER]
 
 Builds one executable with everything in it.
 
@@ -35,7 +35,9 @@ Builds one executable with everything in it.
   --outfile PATH   Where to; dist/chartroom
   --registry-name  In server.json, for the registry of MCP servers: io.github.OWNER/chartroom
   --npm            Instead: the engine and the command as a package for npm, in dist/npm
-  --playground     Instead: the page that runs scripts without a server, in dist/playground`
+  --playground     Instead: the page that runs scripts without a server, in dist/playground
+  --site           Instead: the pages for who has not got it yet, in dist/site
+  --repository URL For the site: where source and releases lie, https://github.com/OWNER/chartroom`
 const { values } = commandLine(HELP, {
   target: { type: 'string' },
   outfile: { type: 'string' },
@@ -43,9 +45,12 @@ const { values } = commandLine(HELP, {
   npm: { type: 'boolean' },
   npx: { type: 'boolean' },
   playground: { type: 'boolean' },
+  site: { type: 'boolean' },
+  repository: { type: 'string' },
 })
 if (values.npm) await insteadOf('npm', await (await import('./npm-package.ts')).npmPackage())
 if (values.playground) await insteadOf('playground', await playgroundFiles())
+if (values.site) await insteadOf('site', await (await import('./site/site.ts')).siteFiles(values.repository))
 const host = `bun-${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
 const target = TARGETS.find(({ name }) => name === values.target)?.bun ?? values.target ?? host
 const released = TARGETS.find(({ bun }) => bun === target)
