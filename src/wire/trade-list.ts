@@ -1,5 +1,5 @@
 // The list of trades as CSV, in the columns of TradingView's own export since October 2026: two rows a trade, the exit first.
-// What reads TradingView's list reads ours. Numbers are not rounded.
+// What reads TradingView's list reads ours. Numbers are rounded to no tick.
 
 import { csvRow } from '../lib/csv-text.ts'
 import type { Report, ReportTrade } from './report.ts'
@@ -53,8 +53,9 @@ export function tradeListCsv(
 function cellsOf(trade: ReportTrade, [heading, field]: Amount, pointvalue: number): (string | number)[] {
   const value = trade[field] ?? ''
   if (field === 'qty') return [value, clean(trade.qty * trade.entryPrice * pointvalue)]
-  return [heading.endsWith('%') ? clean(Number(value) * 100) : value]
+  if (heading.endsWith('%')) return [clean(Number(value) * 100)]
+  return [typeof value === 'number' ? clean(value) : value]
 }
 
-/** Without the noise of a multiplication. */
-const clean = (value: number) => Number(value.toPrecision(12))
+/** Without the noise of sums and products: 2693.85 and 0.1, where doubles are 2693.849999999999 and 0.0999999999999091. */
+const clean = (value: number) => Number(Number(value.toPrecision(12)).toFixed(12))

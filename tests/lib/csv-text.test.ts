@@ -24,3 +24,9 @@ test('any cells come back, with an apostrophe in front of a formula', () => {
     }),
   )
 })
+
+test('numbers come without the noise of sums, and whole', () => {
+  expect(csvRow([0.1 + 0.2, 2693.849931999999, -0.07 * 100, 1e-7, 1_700_000_000_123, 2 ** 53 - 1])).toBe(
+    '0.3,2693.849932,-7,1e-7,1700000000123,9007199254740991',
+  )
+})

@@ -54,6 +54,12 @@ test('it has today’s columns, the exit first, on the clock that is asked for',
   ])
 })
 
+test('sums and products bring no noise into it', () => {
+  const noisy = { ...LONG, profit: 2.5 - 2.4, commission: 0.1 + 0.2 }
+  const [, exit = ''] = tradeListCsv({ ...report, trades: [noisy] }, { offsetAt: () => 0 }).split('\n')
+  expect(exit).toContain(',100.25,0.1,9.7,0.3,')
+})
+
 test('it is read as TradingView’s own, every heading understood', () => {
   const { trades, problems, unknown } = parseTradeList(tradeListCsv(report, { offsetAt: () => 0 }))
   expect([problems, unknown]).toEqual([[], []])

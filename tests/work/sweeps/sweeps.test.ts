@@ -371,7 +371,7 @@ describe('windows', () => {
     const csv = (await call('GET', `${PATH}/${done.id}/walk-forward.csv`)).text.trim().split('\n')
     expect([csv.length, csv[0]]).toEqual([stitched.time.length + 1, 'time,equity,window,trial'])
     expect(csv.at(-1)).toBe(
-      `${new Date(stitched.time.at(-1)).toISOString()},${stitched.equity.at(-1)},5,${cell.windows[4].trial}`,
+      `${new Date(stitched.time.at(-1)).toISOString()},${Number(stitched.equity.at(-1).toPrecision(15))},5,${cell.windows[4].trial}`,
     )
     const other = await call('GET', path(done.id, '?cell=1'))
     expect([other.status, other.json]).toEqual([200, { ok: true, stitched: null }])
