@@ -166,6 +166,22 @@ describe.skipIf(noBrowser)('without its server', () => {
     await page.getByText(/^Offline\./).waitFor({ state: 'detached' })
   }, 300_000)
 
+  test('the playground opens again with its script, in the sandbox that it came in', async () => {
+    const page = await opened()
+    await page.goto(`${url}/try`)
+    const report = page.getByRole('region', { name: 'Did it make money?' })
+    await report.waitFor()
+    await page.getByRole('button', { name: 'Share by a link', exact: true }).click()
+    await page.getByText(/The link is/).waitFor()
+    const shared = page.url()
+    goAway()
+    await page.goto('about:blank')
+    await page.goto(shared)
+    await report.waitFor()
+    expect(new URL(page.url()).hash).toStartWith('#1.')
+    expect(await page.evaluate(() => origin)).toBe('null')
+  }, 300_000)
+
   test('a new version is offered to an open page, and is what a reload shows', async () => {
     const page = await opened()
     const next = nextVersion(site.url)

@@ -34,6 +34,8 @@ const NAMES = 'chartroom-files-'
 const CACHE = NAMES + BUILD
 const home = worker.registration.scope
 const assets = `${home}assets/`
+/** It is one file and registers no worker of its own, since it is in a sandbox without an origin. */
+const playground = `${home}try`
 
 worker.addEventListener('install', (event) => event.waitUntil(keepFiles()))
 // Pages that are open stay as they are: what one has preloaded without the worker must not be asked of it a second time.
@@ -52,12 +54,16 @@ worker.addEventListener('fetch', (event) => {
   const { request } = event
   if (request.method !== 'GET') return
   if (isOurs(request.url)) event.respondWith(fileOf(request))
-  else if (request.mode === 'navigate') event.respondWith(pageOf(request))
+  else if (request.mode === 'navigate')
+    event.respondWith(isPlayground(request.url) ? playgroundOf(request) : pageOf(request))
 })
 
 /** Files of another build are the server's to answer. */
 const isOurs = (url: string): boolean =>
   url.startsWith(assets) && (url.endsWith('.woff2') || FILES.includes(url.slice(assets.length)))
+
+/** What is shared stands behind the `#`. */
+const isPlayground = (url: string): boolean => url.replace(/\/?(?:[?#].*)?$/, '') === playground
 
 /** All code at once: a part that is missing offline is a page that does not open. Typefaces are kept as they are used. */
 async function keepFiles(): Promise<void> {
@@ -92,6 +98,20 @@ async function pageOf(request: Request): Promise<Response> {
   } catch (error) {
     const page = await kept()
     if (page) return withoutPreloads(page)
+    throw error
+  }
+}
+
+/** Kept when somebody opens it, since it is larger than all of the dashboard. Its policy is kept with it. */
+async function playgroundOf(request: Request): Promise<Response> {
+  const cache = await caches.open(CACHE)
+  try {
+    const answer = await fetch(request)
+    if (answer.ok) await cache.put(playground, answer.clone())
+    return answer
+  } catch (error) {
+    const page = await cache.match(playground)
+    if (page) return page
     throw error
   }
 }
