@@ -169,7 +169,7 @@ function RunTools() {
         )}
       </span>
       <span class={s.state} role="status">
-        {lastDone.value && !running.value && doneText(lastDone.value)}
+        {lastDone.value && !running.value && `${unsaved.value ? '· ' : ''}${doneText(lastDone.value)}`}
       </span>
     </>
   )

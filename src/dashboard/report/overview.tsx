@@ -135,6 +135,7 @@ function Bumpy({ report }: { readonly report: Report }) {
         <Figure {...figures.equity('sharpe')} />
         <Figure {...figures.equity('sortino')} />
       </dl>
+      <p class="muted">By month, of the trades that closed in it.</p>
       <DataTable
         label="Returns by month"
         rows={years.toReversed()}
