@@ -28,6 +28,8 @@ export interface Finding {
 interface Accepted {
   readonly at: number
   readonly life: Life
+  /** Whether the answer is on its way: a server that stops in order waits for it. */
+  readonly isAnswered: boolean
   /** When the server had the answer; null = it never had. */
   knownAt: number | null
 }
@@ -46,6 +48,8 @@ export interface Doc {
 export interface WatchedAlert {
   readonly id: string
   readonly series: number
+  /** It waits for closes, and then fires when it was not true before. */
+  readonly isOfCloses: boolean
   readonly armedAt: number
   /** Since when it may be gone; null = it is there. */
   endedAt: number | null
@@ -55,8 +59,12 @@ export interface FedBar {
   readonly series: number
   readonly time: number
   readonly isHigh: boolean
+  /** What it looked like while it was not over; null = nobody was told. */
+  readonly halfHigh: boolean | null
   readonly askedAt: number
   storedAt: number | null
+  /** Whether no clock could take its half for the whole. */
+  isWholeAtClose: boolean
 }
 
 /** A server that is killed so soon after an answer may not have written it down. */
@@ -69,8 +77,8 @@ export class History {
   readonly docs = new Map<string, Doc>()
   readonly alerts = new Map<string, WatchedAlert>()
   readonly bars: FedBar[] = []
-  /** When the store last was at fault, which an outcome may have waited for. */
-  storeFailedAt = -Infinity
+  /** When the store was at fault, which an outcome may have waited for; an open end while it is. */
+  readonly storeFaults: { readonly from: number; to: number }[] = []
   isStoreBroken = false
   readonly counts = { calls: 0, unanswered: 0, refused: 0, accepted: 0, firings: 0 }
   readonly #timeline: Timeline
@@ -86,21 +94,27 @@ export class History {
   }
 
   /** A receiver takes a delivery. Answers what its answer is noted in. */
-  accepted(receiver: string, id: string, life: Life, body: { readonly type?: unknown }): Accepted {
+  accepted(receiver: string, id: string, life: Life, what: string, isAnswered: boolean): Accepted {
     const now = this.#timeline.now
     const before = this.#accepted.get(id) ?? []
-    for (const one of before)
-      if (!mayRepeat(one, this.storeFailedAt)) {
-        this.found(
-          'delivered',
-          `${id} (${String(body.type)}) came to ${receiver} again from ${life.name}, ${now - (one.knownAt ?? now)} ms after ${one.life.name} had its answer`,
-        )
-        break
-      }
-    const accepted = { at: now, life, knownAt: null }
+    const wrong = before.find((one) => !this.#mayRepeat(one))
+    if (wrong)
+      this.found(
+        'delivered',
+        `${id} (${what}) came to ${receiver} again from ${life.name}, ${now - wrong.at} ms after it was accepted from it`,
+      )
+    const accepted = { at: now, life, isAnswered, knownAt: null }
     this.#accepted.set(id, [...before, accepted])
     this.counts.accepted++
     return accepted
+  }
+
+  /** Whether what was accepted may come again all the same, since nobody may have written down that it was. */
+  #mayRepeat({ at, knownAt, isAnswered, life }: Accepted): boolean {
+    const end = life.end?.at ?? this.#timeline.now
+    if (this.storeFaults.some(({ from, to }) => from <= end && at <= to + BACKOFF_MS)) return true
+    if (life.end?.isCrash === true) return knownAt === null || end - knownAt < WRITING_MS
+    return !isAnswered || (life.end === null && knownAt === null)
   }
 
   /** A document was read by its owner; null = it is not there. */
@@ -125,12 +139,14 @@ export class History {
       if (fired.get(key) === 2) this.found('once', `${alertId} fired twice for the bar ${iso(barTime)}`)
     }
     this.counts.firings = fired.size
-    for (const { id, series, armedAt, endedAt } of this.alerts.values())
+    for (const { id, series, isOfCloses, armedAt, endedAt } of this.alerts.values())
       for (const bar of this.bars) {
         if (bar.series !== series) continue
         const has = fired.has(`${id} ${bar.time}`)
-        if (has && !bar.isHigh) this.found('once', `${id} fired for the bar ${iso(bar.time)}, which is low`)
-        const should = bar.isHigh && bar.storedAt !== null && bar.askedAt > armedAt && endedAt === null
+        const may = bar.isHigh || (bar.halfHigh === true && !(isOfCloses && bar.isWholeAtClose))
+        if (has && !may) this.found('once', `${id} fired for the bar ${iso(bar.time)}, which is low`)
+        const should =
+          !isOfCloses && bar.isHigh && bar.storedAt !== null && bar.askedAt > armedAt && endedAt === null
         if (isOver && should && !has) this.found('once', `${id} has not fired for the bar ${iso(bar.time)}`)
       }
   }
@@ -154,15 +170,6 @@ export class History {
 async function* counters(kv: Kv, name: string): AsyncGenerator<[string, string]> {
   const page = await kv.list({ prefix: [name, 'count'] }, { limit: 10_000 })
   for (const { key, value } of page) yield [key.join(' '), value]
-}
-
-/** Whether what was accepted may come again all the same, since nobody may have written down that it was. */
-function mayRepeat({ knownAt, life }: Accepted, storeFailedAt: number): boolean {
-  if (knownAt === null) return true
-  if (life.end?.isCrash !== true) return false
-  return (
-    life.end.at - Math.max(knownAt, storeFailedAt > knownAt ? storeFailedAt + BACKOFF_MS : 0) < WRITING_MS
-  )
 }
 
 const iso = (time: number) => new Date(time).toISOString()

@@ -1,6 +1,6 @@
 // Who uses the servers: people who keep things, arm alerts and sign in and out, and one who feeds bars to all of them.
 
-import type { Doc, History } from './history.ts'
+import type { Doc, FedBar, History } from './history.ts'
 import type { Answer, Server } from './servers.ts'
 import type { Timeline } from './timeline.ts'
 
@@ -10,6 +10,9 @@ const THINKING_MS = 60_000
 const BAR_MS = 300_000
 export const SERIES = 3
 const LEVEL = 100
+/** How long before its end all of a bar is told that was told by halves, and how far clocks are wrong at most. */
+const LAST_MS = 30_000
+const CLOCKS_MS = 6000
 /** What of a kind one person keeps at most. */
 const KEPT = 6
 
@@ -54,8 +57,8 @@ const KINDS: readonly {
       kind: 'price',
       op: 'above',
       price: LEVEL,
-      frequency: 'every_time',
-      channels: ['webhook'],
+      frequency: timeline.once(3) ? 'once_per_bar_close' : 'every_time',
+      channels: ['webhook', 'email'],
     }),
   },
 ]
@@ -100,7 +103,8 @@ export class Person {
   }
 
   /** Posts bars until they are taken. */
-  async feed(csv: string, series: number): Promise<void> {
+  async feed(rows: readonly string[], series: number): Promise<void> {
+    const csv = `time,open,high,low,close,volume\n${rows.join('\n')}\n`
     const { exchange, symbol, interval } = seriesOf(series)
     const path = `/api/platform/bars/import?exchange=${exchange}&symbol=${symbol}&interval=${interval}`
     for (;;) {
@@ -144,7 +148,8 @@ export class Person {
     docs.set(id, { id, user: this.email, path: kind.path, value: name, maybe: [], openUntil: 0 })
     if (kind.path !== 'alerts') return
     const series = Number((body as { symbol: string }).symbol.slice(1))
-    alerts.set(id, { id, series, armedAt: this.#timeline.now, endedAt: null })
+    const isOfCloses = (body as { frequency?: string }).frequency === 'once_per_bar_close'
+    alerts.set(id, { id, series, isOfCloses, armedAt: this.#timeline.now, endedAt: null })
   }
 
   async #change(doc: Doc): Promise<void> {
@@ -264,21 +269,38 @@ export async function feedBars(
   await feeder.arrive()
   for (;;) {
     const next = (Math.floor(timeline.now / BAR_MS) + 1) * BAR_MS
+    // Of some bars one half is told before, which may look otherwise.
+    const forming = timeline.once(3) ? timeline.random.below(SERIES) : null
+    await timeline.pause((next - timeline.now) / 2)
+    if (isOver()) return
+    const barOf = (series: number, halfHigh: boolean | null): FedBar => ({
+      series,
+      time: next - BAR_MS,
+      isHigh: timeline.once(3),
+      halfHigh,
+      askedAt: timeline.now,
+      storedAt: null,
+      isWholeAtClose: false,
+    })
+    const half = forming === null ? null : barOf(forming, timeline.once(2))
+    if (half) {
+      history.bars.push(half)
+      await feeder.feed([rowOf(half.time, half.halfHigh === true, 2)], half.series)
+      // All of it is told before it is over, by whichever clock.
+      await timeline.pause(next - LAST_MS - timeline.now)
+      await feeder.feed([rowOf(half.time, half.isHigh, 5)], half.series)
+      half.storedAt = timeline.now
+      half.isWholeAtClose = timeline.now < next - CLOCKS_MS
+    }
     await timeline.pause(next - timeline.now + timeline.between(500, 20_000))
     if (isOver()) return
     for (let series = 0; series < SERIES; series++) {
-      const bar = {
-        series,
-        time: next - BAR_MS,
-        isHigh: timeline.once(3),
-        askedAt: timeline.now,
-        storedAt: null as number | null,
-      }
+      if (half?.series === series) continue
+      const bar = barOf(series, null)
       history.bars.push(bar)
       const before = history.bars.findLast((one) => one.series === series && one.time < bar.time)
       const corrected = before && timeline.once(4) ? [rowOf(before.time, before.isHigh, 7)] : []
-      const rows = [...corrected, rowOf(bar.time, bar.isHigh, 5)]
-      await feeder.feed(`time,open,high,low,close,volume\n${rows.join('\n')}\n`, series)
+      await feeder.feed([...corrected, rowOf(bar.time, bar.isHigh, 5)], series)
       bar.storedAt = timeline.now
     }
   }

@@ -1,6 +1,7 @@
 // What servers speak to over the network: receivers of webhooks that are late, refuse, ask to be left alone, or accept and
 // are not heard.
 
+import type { Letter } from '../notify/mail/mail.ts'
 import type { Attempt, Reply } from '../notify/webhooks/send.ts'
 import type { Network } from '../server/world.ts'
 import type { History } from './history.ts'
@@ -30,8 +31,19 @@ export class Receivers {
       openSocket: () => {
         throw new Error('no provider is there')
       },
-      mail: async () => async () => {},
+      mail: async () => (letter) => life.whileAlive(() => this.#takeLetter(life, letter)),
     }
+  }
+
+  /** The mail server: what goes wrong with receivers goes wrong with it. */
+  async #takeLetter(life: Life, { id }: Letter): Promise<void> {
+    const timeline = this.#timeline
+    await timeline.pause(timeline.between(1, 200))
+    if (timeline.random.below(100) < this.troubles) throw new Error('451 try again later')
+    timeline.tell('mail server', `${id} from ${life.name}: accepts`)
+    const accepted = this.#history.accepted('the mail server', id, life, 'letter', true)
+    await timeline.pause(timeline.between(1, 1500))
+    if (!life.isOver) accepted.knownAt = timeline.now
   }
 
   async #receive(life: Life, { url, headers, body }: Attempt): Promise<Reply> {
@@ -46,12 +58,8 @@ export class Receivers {
       await timeline.pause(refused.afterMs)
       return refused.reply
     }
-    const accepted = this.#history.accepted(
-      url.hostname,
-      id,
-      life,
-      JSON.parse(new TextDecoder().decode(body)),
-    )
+    const { type } = JSON.parse(new TextDecoder().decode(body)) as { readonly type?: unknown }
+    const accepted = this.#history.accepted(url.hostname, id, life, String(type), refused === null)
     if (refused) {
       await timeline.pause(refused.afterMs)
       return refused.reply

@@ -34,12 +34,22 @@ const AWAY_MS = 20_000
 
 const FLAGS = [
   'signup',
+  'smtp-url',
+  'mail-from',
   'feeds',
   'workers',
   'log-level',
   ...Object.keys(DEFAULT_RATES).map((rate) => `rate-${rate}`),
 ]
-const VALUES = ['open', 'off', '1', 'info', ...Object.keys(DEFAULT_RATES).map(() => '0')]
+const VALUES = [
+  'open',
+  'smtp://mail.example',
+  'chartroom@example.com',
+  'off',
+  '1',
+  'info',
+  ...Object.keys(DEFAULT_RATES).map(() => '0'),
+]
 
 function settings(): Config {
   const { config, mistakes } = readConfig(Object.fromEntries(FLAGS.map((flag, i) => [flag, VALUES[i]])), {})

@@ -135,6 +135,8 @@ async function haveFault(
     server.skew.aheadMs = timeline.between(-5000, 5000)
     return
   }
+  const isOfStore = fault === 'full' || fault === 'broken' || fault === 'slow'
+  if (isOfStore) history.storeFaults.push({ from: timeline.now, to: Infinity })
   if (fault === 'cut') server.isCutOff = true
   if (fault === 'full') disk.isFull = true
   if (fault === 'broken') disk.failing = timeline.between(1, 60)
@@ -142,7 +144,7 @@ async function haveFault(
   if (fault === 'slow') disk.flushMs = 2000
   if (fault === 'receivers') receivers.troubles = timeline.between(10, 100)
   await lasting()
-  if (fault !== 'cut' && fault !== 'receivers') history.storeFailedAt = timeline.now
+  if (isOfStore) history.storeFaults.at(-1)!.to = timeline.now
   server.isCutOff = false
   disk.isFull = false
   disk.failing = 0
