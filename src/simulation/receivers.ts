@@ -15,12 +15,23 @@ const PATIENCE_MS = 15_000
 export class Receivers {
   /** How many of a hundred attempts go wrong. */
   troubles = 0
+  /** Who waits for the next attempt. */
+  readonly #waiting: (() => void)[] = []
   readonly #timeline: Timeline
   readonly #history: History
 
   constructor(timeline: Timeline, history: History) {
     this.#timeline = timeline
     this.#history = history
+  }
+
+  /** Resolves while an attempt is under way. */
+  nextAttempt(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  #begins(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
   networkOf(life: Life): Network {
@@ -38,6 +49,7 @@ export class Receivers {
   /** The mail server: what goes wrong with receivers goes wrong with it. */
   async #takeLetter(life: Life, { id }: Letter): Promise<void> {
     const timeline = this.#timeline
+    this.#begins()
     await timeline.pause(timeline.between(1, 200))
     if (timeline.random.below(100) < this.troubles) throw new Error('451 try again later')
     timeline.tell('mail server', `${id} from ${life.name}: accepts`)
@@ -48,6 +60,7 @@ export class Receivers {
 
   async #receive(life: Life, { url, headers, body }: Attempt): Promise<Reply> {
     const timeline = this.#timeline
+    this.#begins()
     await timeline.pause(timeline.between(1, 60))
     // A process that has ended in the meantime may have sent it all the same.
     const id = headers['webhook-id'] ?? ''
@@ -64,7 +77,7 @@ export class Receivers {
       await timeline.pause(refused.afterMs)
       return refused.reply
     }
-    await timeline.pause(timeline.once(20) ? timeline.between(1000, 14_000) : timeline.between(1, 60))
+    await timeline.pause(timeline.once(8) ? timeline.between(1000, 14_000) : timeline.between(1, 60))
     if (!life.isOver) accepted.knownAt = timeline.now
     return OK
   }

@@ -128,6 +128,11 @@ async function haveFault(
   fault: Fault,
 ): Promise<void> {
   const lasting = () => timeline.pause(timeline.between(1000, 600_000))
+  // What ends a server does most harm while something is under way.
+  if ((fault === 'kill' || fault === 'stop') && !timeline.once(4)) {
+    await Promise.race([receivers.nextAttempt(), timeline.pause(HOUR / 4)])
+    await timeline.pause(timeline.between(0, 200))
+  }
   timeline.tell('FAULT', FAULTS[fault])
   if (fault === 'kill') return server.kill()
   if (fault === 'stop') return server.stop()
