@@ -101,7 +101,7 @@ export class History {
     if (wrong)
       this.found(
         'delivered',
-        `${id} (${what}) came to ${receiver} again from ${life.name}, ${now - wrong.at} ms after it was accepted from it`,
+        `${id} (${what}) came to ${receiver} again from ${life.name}, ${Math.round(now - wrong.at)} ms after it was accepted from it`,
       )
     const accepted = { at: now, life, isAnswered, knownAt: null }
     this.#accepted.set(id, [...before, accepted])

@@ -58,7 +58,7 @@ export class Receivers {
     if (!life.isOver) accepted.knownAt = timeline.now
   }
 
-  async #receive(life: Life, { url, headers, body }: Attempt): Promise<Reply> {
+  async #receive(life: Life, { url, headers }: Attempt): Promise<Reply> {
     const timeline = this.#timeline
     this.#begins()
     await timeline.pause(timeline.between(1, 60))
@@ -71,8 +71,13 @@ export class Receivers {
       await timeline.pause(refused.afterMs)
       return refused.reply
     }
-    const { type } = JSON.parse(new TextDecoder().decode(body)) as { readonly type?: unknown }
-    const accepted = this.#history.accepted(url.hostname, id, life, String(type), refused === null)
+    const accepted = this.#history.accepted(
+      url.hostname,
+      id,
+      life,
+      headers['X-Service-Event'] ?? '',
+      refused === null,
+    )
     if (refused) {
       await timeline.pause(refused.afterMs)
       return refused.reply

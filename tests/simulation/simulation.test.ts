@@ -69,7 +69,7 @@ test('the command says what it has done, and what it does not know', async () =>
   ]
   const { out, code } = await chartroom(folder, 'simulate', ...args)
   expect([code, out]).toEqual([0, expect.stringContaining('seed 7: nothing found in 1 h')])
-  expect(out).toContain('server-1: is killed')
+  expect(out).toContain('server-1: starts')
   const wrong = await chartroom(folder, 'simulate', '--faults', 'flood')
   expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('There is no fault "flood"')])
 })
