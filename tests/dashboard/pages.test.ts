@@ -494,7 +494,10 @@ describe.skipIf(noBrowser)('pages', () => {
       for (const width of [360, 390, 780, 1440]) {
         await page.setViewportSize({ width, height: 800 })
         await painted(page)
-        expect({ width, found: await rowsOf(page) }).toEqual({ width, found: Array(rows).fill(fine) })
+        expect({ width, found: await rowsOf(page) }).toEqual({
+          width,
+          found: Array.from({ length: rows }, () => fine),
+        })
         expect({ width, wide: await sideways(page) }).toEqual({ width, wide: [] })
         expect({ width, cut: await cutOff(page) }).toEqual({ width, cut: [] })
         if (tab === 'channels') continue
