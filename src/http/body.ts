@@ -126,5 +126,10 @@ function hasField(value: unknown, wanted: string): boolean {
 const malformed = (message: string) => new Problem(400, 'malformed_json', message)
 
 function tooLarge(maxBytes: number): Problem {
-  return new Problem(413, 'payload_too_large', `The body may be at most ${maxBytes} bytes.`)
+  const most = maxBytes.toLocaleString('en-US')
+  return new Problem(
+    413,
+    'payload_too_large',
+    `This is too large: the body of a request, with the text of a script in it, may have at most ${most} bytes. Shorten it.`,
+  )
 }

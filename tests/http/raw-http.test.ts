@@ -133,6 +133,7 @@ test.each([
     const answer = await sendFirst(request(line, ...headers, framing), sent)
     expect(answer).toStartWith(`HTTP/1.1 ${status} `)
     expect(answer).toContain(`{"ok":false,"error":{"code":"${code}"`)
+    if (status === 413) expect(answer).toMatch(/may have at most [\d,]+ bytes\. Shorten it\./)
   }
 })
 
