@@ -1,15 +1,16 @@
 // Requests that are dealt out of the schemas, at real bars: whatever span, interval, market or time they name, the answer
-// is one that is documented, and none is the server's own fault. `SEED=7 RUNS=100000 bun test …` asks so many.
+// is one that is documented, and none is the server's own fault. A long run asks 100,000; `SEED=7 RUNS=20000 bun test …` so many.
 
 import { describe, expect, test } from 'bun:test'
 import { seriesKey } from '../../src/market/bar-store.ts'
 import { type BarRange, selectBars } from '../../src/market/bars.ts'
 import { loadSamples } from '../../src/market/sample.ts'
 import { Dealer, DEALT, type Market, OF_SPANS } from './dealt-requests.ts'
+import { isLong } from '../long.ts'
 import { testServer, unlimited } from './server.ts'
 
 const SEED = Number(Bun.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
-const RUNS = Number(Bun.env['RUNS'] ?? 800)
+const RUNS = Number(Bun.env['RUNS'] ?? (isLong ? 100_000 : 800))
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
@@ -144,26 +145,32 @@ describe('a span', () => {
   })
 })
 
-test(`no request is answered by a fault of the server, SEED=${SEED}`, async () => {
-  const dealer = new Dealer(SEED, markets)
-  const done = new Set<string>()
-  for (let run = 0; run < RUNS; run++) {
-    // Some requests remove series.
-    if (run % 1000 === 999) await storedMarkets()
-    const operation = run % 2 === 0 ? dealer.any() : OF_SPANS[(run >> 1) % OF_SPANS.length]!
-    const { method, path, body, headers: also } = dealer.deal(operation)
-    const answer = await call(method, path, {
-      // Who signs in anew is signed out before.
-      headers: { ...(operation[1].access !== 'none' && headers), ...also },
-      ...(body !== undefined && { body }),
-    })
-    const code = answer.json?.error?.code
-    // Providers answer nothing of use here.
-    if (answer.status >= 500 && code !== 'provider_unavailable')
-      throw new Error(`request ${run}: ${method} ${path} ${JSON.stringify(body)} was answered ${answer.text}`)
-    if (answer.status < 300) done.add(operation[0])
-    dealer.learn(answer.text)
-  }
-  // It deals what can be done, and not refusals alone.
-  expect(done.size).toBeGreaterThan(Math.min(RUNS / 20, DEALT.length * 0.6))
-}, 600_000)
+test(
+  `no request is answered by a fault of the server, SEED=${SEED}`,
+  async () => {
+    const dealer = new Dealer(SEED, markets)
+    const done = new Set<string>()
+    for (let run = 0; run < RUNS; run++) {
+      // Some requests remove series.
+      if (run % 1000 === 999) await storedMarkets()
+      const operation = run % 2 === 0 ? dealer.any() : OF_SPANS[(run >> 1) % OF_SPANS.length]!
+      const { method, path, body, headers: also } = dealer.deal(operation)
+      const answer = await call(method, path, {
+        // Who signs in anew is signed out before.
+        headers: { ...(operation[1].access !== 'none' && headers), ...also },
+        ...(body !== undefined && { body }),
+      })
+      const code = answer.json?.error?.code
+      // Providers answer nothing of use here.
+      if (answer.status >= 500 && code !== 'provider_unavailable')
+        throw new Error(
+          `request ${run}: ${method} ${path} ${JSON.stringify(body)} was answered ${answer.text}`,
+        )
+      if (answer.status < 300) done.add(operation[0])
+      dealer.learn(answer.text)
+    }
+    // It deals what can be done, and not refusals alone.
+    expect(done.size).toBeGreaterThan(Math.min(RUNS / 20, DEALT.length * 0.6))
+  },
+  isLong ? 3_600_000 : 600_000,
+)
