@@ -1,6 +1,7 @@
 // The caller's alerts and their firings.
 
 import { ownerOf, seriesKey } from '../market/bar-store.ts'
+import { SPREAD_EXCHANGE } from '../market/spread.ts'
 import { formatInterval, parseInterval } from '../market/interval.ts'
 import { barsSeenBy } from '../market/seen-bars.ts'
 import { silenceText } from '../market/silence.ts'
@@ -57,6 +58,8 @@ async function silenceOf(
   const interval = parseInterval(of.interval)
   if (!interval || !may('bars:read')) return null
   const key = seriesKey(of.exchange, of.symbol, formatInterval(interval))
+  // Alerts on formulas are refused, whether their parts are there or not.
+  if (key.exchange === SPREAD_EXCHANGE) return null
   const source = await barsSeenBy(bars, userId).source(key)
   const text = (why: string | null) => silenceText(key, source?.last ?? null, clock.now(), why)
   if (text(null) === null) return null

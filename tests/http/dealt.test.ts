@@ -145,6 +145,16 @@ describe('a span', () => {
   })
 })
 
+test('an alert on a formula whose parts are not there is refused as any on a formula', async () => {
+  const alert = { interval: '1h', kind: 'price', op: 'above', price: 1, channels: ['email'] }
+  const body = { ...alert, exchange: 'SPREAD', symbol: 'NO:ONE-NO:OTHER' }
+  const { status, json } = await call('POST', '/api/platform/alerts', { headers, body })
+  expect([status, json.error]).toEqual([
+    422,
+    expect.objectContaining({ fields: [expect.objectContaining({ path: '/symbol' })] }),
+  ])
+})
+
 test(
   `no request is answered by a fault of the server, SEED=${SEED}`,
   async () => {
