@@ -8,7 +8,7 @@ import { resolve } from './guarded-net.ts'
 import { httpRequest, openSocket } from './providers-net.ts'
 import type { World } from './world.ts'
 
-export type Given = Pick<
+type Given = Pick<
   World,
   'environment' | 'version' | 'clock' | 'random' | 'spawnWorker' | 'spawnSearch' | 'print' | 'warn'
 >

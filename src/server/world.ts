@@ -41,6 +41,6 @@ export interface Network extends Pick<PostDeps, 'resolve' | 'send'> {
 }
 
 /** What jobs are run on. */
-export interface Machine extends Pick<PoolOptions, 'threadMs' | 'memory' | 'memoryMax' | 'every'> {
+interface Machine extends Pick<PoolOptions, 'threadMs' | 'memory' | 'memoryMax' | 'every'> {
   readonly processors: number
 }

@@ -45,7 +45,7 @@ export interface Doc {
   openUntil: number
 }
 
-export interface WatchedAlert {
+interface WatchedAlert {
   readonly id: string
   readonly series: number
   /** It waits for closes, and then fires when it was not true before. */

@@ -8,7 +8,7 @@ const PASSWORD = 'correct horse battery'
 /** A person thinks about that long between two things. */
 const THINKING_MS = 60_000
 const BAR_MS = 300_000
-export const SERIES = 3
+const SERIES = 3
 const LEVEL = 100
 /** How long before its end all of a bar is told that was told by halves, and how far clocks are wrong at most. */
 const LAST_MS = 30_000

@@ -22,7 +22,7 @@ export interface Answer {
   readonly cookie: string | null
 }
 
-export interface Call {
+interface Call {
   readonly body?: unknown
   readonly cookie?: string | undefined
 }
