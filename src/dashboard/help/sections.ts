@@ -101,6 +101,7 @@ export const SECTIONS: readonly (readonly [title: string, ids: readonly string[]
       'privacy',
       'how-fast',
       'torture',
+      'simulation',
     ],
   ],
 ]
