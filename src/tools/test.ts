@@ -22,7 +22,7 @@ import { foundChromium, packagedChromium } from '../../tests/browser/chromium.ts
 import { POSTGRES_URL, startPostgres } from '../../tests/store/postgres-server.ts'
 
 /** They take minutes by what they are. */
-const LONG = ['executable/torture', 'store/fleet'].map((name) => `tests/${name}.test.ts`)
+const LONG = ['executable/torture', 'store/fleet', 'tools/npx'].map((name) => `tests/${name}.test.ts`)
 
 /** Rooms whose suites store anything in `tests/store/test-store.ts`. */
 const OVER_LATE_STORES = ['cli', 'http', 'market', 'notify', 'people', 'work'].map((room) => `tests/${room}`)

@@ -18,11 +18,10 @@ import { npmPackage, platformPackage } from '../../src/tools/npm-package.ts'
 import { npmNameOf, TARGETS } from '../../src/tools/release/targets.ts'
 import { builtExecutable } from '../executable/built.ts'
 import { csvOf } from '../executable/server.ts'
-import { isLong } from '../long.ts'
 
 const npx = Bun.which('npx')
 const here = TARGETS.find(({ os, cpu }) => os === process.platform && cpu === process.arch)
-const isPossible = isLong && npx !== null && here !== undefined && existsSync(builtExecutable)
+const isPossible = npx !== null && here !== undefined && existsSync(builtExecutable)
 
 const folder = mkdtempSync(`${tmpdir()}/chartroom-npx-`)
 const home = `${folder}/home`
