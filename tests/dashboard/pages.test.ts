@@ -1327,6 +1327,7 @@ if bar_index % (days * 20) == 50
     const dialog = page.getByRole('dialog', { name: 'Your session is over' })
     await dialog.waitFor()
     expect(await violations(page)).toEqual([])
+    await dialog.locator('input[name=password]:focus').waitFor()
     await page.keyboard.type('not this one')
     await page.keyboard.press('Enter')
     await dialog.getByRole('alert').waitFor()
