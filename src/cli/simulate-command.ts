@@ -1,4 +1,4 @@
-// `chartroom simulate`: whole servers in a world that comes out of a seed, and whether they keep what they promise there.
+// `chartroom simulate`: a whole server in a world that comes out of a seed, and whether it keeps what it promises there.
 
 import { CHECKS } from '../simulation/history.ts'
 import { shrink } from '../simulation/shrink.ts'
@@ -42,7 +42,6 @@ export const simulateCommand: Command = {
     const options = {
       hours: wholeOf(flags.hours ?? '24', '--hours', 1, 10_000),
       users: wholeOf(flags.users ?? '4', '--users', 1, 100),
-      servers: 1,
       faults: faultsOf(flags.faults),
     }
     for (let seed = first; seed < first + worlds; seed++)

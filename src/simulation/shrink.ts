@@ -34,7 +34,7 @@ const finds = ({ findings }: Outcome, check: Check | undefined) => findings.some
 
 /** The boldest steps first. */
 function* smaller(options: SimulationOptions, { findings }: Outcome): Generator<SimulationOptions> {
-  const { hours, users, faults, servers } = options
+  const { hours, users, faults } = options
   const until = Math.ceil(((findings[0]?.at ?? EPOCH) - EPOCH) / HOUR)
   if (until > 0 && until < hours) yield { ...options, hours: until }
   if (hours > 1) yield { ...options, hours: Math.floor(hours / 2) }
@@ -44,6 +44,5 @@ function* smaller(options: SimulationOptions, { findings }: Outcome): Generator<
     yield { ...options, faults: faults.slice(half) }
   }
   for (const fault of faults) yield { ...options, faults: faults.filter((one) => one !== fault) }
-  if (servers > 1) yield { ...options, servers: servers - 1 }
   if (users > 1) yield { ...options, users: users - 1 }
 }

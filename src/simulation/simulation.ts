@@ -1,5 +1,5 @@
-// A whole server, or several on one database, in a world that comes out of a seed: its users, its bars, its faults, and
-// checks of what it promises. The same seed and options make the same run, to the line.
+// A whole server in a world that comes out of a seed: its users, its bars, its faults, and checks of what it promises. The
+// same seed and options make the same run, to the line.
 
 import { migrate } from '../store/migrate.ts'
 import { Disk } from './disk.ts'
@@ -14,8 +14,6 @@ export interface SimulationOptions {
   /** For how long there are users and faults, in hours of the simulated time. */
   readonly hours: number
   readonly users: number
-  /** One has a store of its own; several share a database. */
-  readonly servers: number
   /** Which faults there are. */
   readonly faults: readonly Fault[]
 }

@@ -10,7 +10,7 @@ import { isLong } from '../long.ts'
 
 setDefaultTimeout(1_800_000)
 const SEED = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
-const OPTIONS: SimulationOptions = { seed: SEED, hours: 2, users: 2, servers: 1, faults: ALL_FAULTS }
+const OPTIONS: SimulationOptions = { seed: SEED, hours: 2, users: 2, faults: ALL_FAULTS }
 
 test('what is left to do happens in the order of its times, and cancelled it does not', async () => {
   const timeline = new Timeline(1)
