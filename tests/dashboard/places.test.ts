@@ -123,7 +123,7 @@ describe.skipIf(noBrowser)('places', () => {
     const item = page.getByRole('menuitem', { name: 'Add alert…' })
     await item.waitFor()
     answered.resolve()
-    while ((await more.boundingBox())!.y <= before.y)
+    while (((await more.boundingBox())?.y ?? 0) <= before.y)
       await page.evaluate(() => new Promise(requestAnimationFrame))
     await item.click()
     await page.getByRole('dialog', { name: 'New alert' }).waitFor()
