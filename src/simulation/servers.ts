@@ -32,27 +32,18 @@ const OPEN_BOX = { seal: async (text: string) => text, open: async (text: string
 /** How long a server that was killed is away, at most. */
 const AWAY_MS = 20_000
 
-const FLAGS = [
-  'signup',
-  'smtp-url',
-  'mail-from',
-  'feeds',
-  'workers',
-  'log-level',
-  ...Object.keys(DEFAULT_RATES).map((rate) => `rate-${rate}`),
-]
-const VALUES = [
-  'open',
-  'smtp://mail.example',
-  'chartroom@example.com',
-  'off',
-  '1',
-  'info',
-  ...Object.keys(DEFAULT_RATES).map(() => '0'),
-]
+const FLAGS = {
+  signup: 'open',
+  'smtp-url': 'smtp://mail.example',
+  'mail-from': 'chartroom@example.com',
+  feeds: 'off',
+  workers: '1',
+  'log-level': 'info',
+  ...Object.fromEntries(Object.keys(DEFAULT_RATES).map((rate) => [`rate-${rate}`, '0'])),
+}
 
 function settings(): Config {
-  const { config, mistakes } = readConfig(Object.fromEntries(FLAGS.map((flag, i) => [flag, VALUES[i]])), {})
+  const { config, mistakes } = readConfig(FLAGS, {})
   if (mistakes.length > 0) throw new Error(mistakes.join(' '))
   return config
 }
