@@ -1,5 +1,7 @@
 // Keeps the page for when its host cannot be reached. It is one file, so this is all: the newest that there is, or else the last.
 
+import { newest } from '../dashboard/offline/newest.ts'
+
 const CACHE = 'chartroom-playground'
 
 interface Fetched {
@@ -17,18 +19,5 @@ worker.addEventListener('install', (event) =>
   event.waitUntil(caches.open(CACHE).then((cache) => cache.add(page))),
 )
 worker.addEventListener('fetch', (event) => {
-  if (event.request.mode === 'navigate') event.respondWith(newest(event.request))
+  if (event.request.mode === 'navigate') event.respondWith(newest(event.request, page, CACHE))
 })
-
-async function newest(request: Request): Promise<Response> {
-  const cache = await caches.open(CACHE)
-  try {
-    const answer = await fetch(request)
-    if (answer.ok) await cache.put(page, answer.clone())
-    return answer
-  } catch (error) {
-    const kept = await cache.match(page)
-    if (kept) return kept
-    throw error
-  }
-}

@@ -6,6 +6,7 @@
 // only page there is asks it to.
 
 import type { PushMessage } from '../../wire/channel.ts'
+import { newest } from './newest.ts'
 import { openNotice, showNotice, type NoticeScope } from './notices.ts'
 
 /** Written in by `server/source/dashboard-bundle.ts`. */
@@ -34,7 +35,10 @@ const NAMES = 'chartroom-files-'
 const CACHE = NAMES + BUILD
 const home = worker.registration.scope
 const assets = `${home}assets/`
-/** It is one file and registers no worker of its own, since it is in a sandbox without an origin. */
+/**
+ * It is one file and registers no worker of its own, since it is in a sandbox without an origin. It is kept when somebody opens
+ * it, since it is larger than all of the dashboard, and its policy with it.
+ */
 const playground = `${home}try`
 
 worker.addEventListener('install', (event) => event.waitUntil(keepFiles()))
@@ -55,7 +59,7 @@ worker.addEventListener('fetch', (event) => {
   if (request.method !== 'GET') return
   if (isOurs(request.url)) event.respondWith(fileOf(request))
   else if (request.mode === 'navigate')
-    event.respondWith(isPlayground(request.url) ? playgroundOf(request) : pageOf(request))
+    event.respondWith(isPlayground(request.url) ? newest(request, playground, CACHE) : pageOf(request))
 })
 
 /** Files of another build are the server's to answer. */
@@ -98,20 +102,6 @@ async function pageOf(request: Request): Promise<Response> {
   } catch (error) {
     const page = await kept()
     if (page) return withoutPreloads(page)
-    throw error
-  }
-}
-
-/** Kept when somebody opens it, since it is larger than all of the dashboard. Its policy is kept with it. */
-async function playgroundOf(request: Request): Promise<Response> {
-  const cache = await caches.open(CACHE)
-  try {
-    const answer = await fetch(request)
-    if (answer.ok) await cache.put(playground, answer.clone())
-    return answer
-  } catch (error) {
-    const page = await cache.match(playground)
-    if (page) return page
     throw error
   }
 }
